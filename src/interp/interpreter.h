@@ -1,0 +1,19 @@
+#pragma once
+/// The oracle: runs a module by its operations' definitions. Slow, exact; nothing here is clever.
+
+#include <vector>
+
+#include "base/status.h"
+#include "ir/module.h"
+
+namespace lowtide {
+
+/// Results of the entry computation, flattened in tuple order. Arguments in parameter order (a tuple parameter is one).
+/// Faults: kUnsupported names the operation; kInput for wrong arguments or abbreviated constants; kWrongValues when a
+/// `check.expect_*` custom call finds a difference.
+Result<std::vector<Value>> interpret(const Module& module, std::vector<Value> arguments);
+
+/// The design's seeded arguments: element i of argument k from splitmix64(seed 2^56 + k 2^40 + i).
+std::vector<Value> seeded_arguments(const Module& module, uint64_t seed);
+
+}  // namespace lowtide

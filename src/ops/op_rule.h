@@ -1,0 +1,42 @@
+#pragma once
+/// One operation in one place: what the text says of it, which shapes it allows, and what it computes.
+
+#include <functional>
+#include <span>
+
+#include "base/status.h"
+#include "ir/module.h"
+#include "ops/attribute_text.h"
+
+namespace lowtide {
+
+/// What an operation's definition may ask of the interpreter that runs it.
+class EvalContext {
+ public:
+  virtual ~EvalContext() = default;
+  /// Runs a computation on these arguments: reducers, comparators, loop bodies, branches.
+  virtual Result<Value> call(const Computation& computation, std::span<const Value> arguments) = 0;
+};
+
+using Operands = std::span<const Value>;
+
+/// The rule of an opcode. A null entry means: no attributes of its own (read, print), the shape is as declared (infer),
+/// not executable by the interpreter (eval).
+struct OpRule {
+  /// Takes this operation's attributes from the text; what it doesn't take stays in Instruction::extra.
+  Status (*read)(AttributeReader&, Instruction&) = nullptr;
+  /// Gives them back, in the order XLA prints them.
+  void (*print)(const Instruction&, AttributeWriter&) = nullptr;
+  /// The result's shape from operands and attributes, and where only the text can say it, from the declared shape.
+  /// Faults end in the label of the broken constraint: "... (C2)". Layouts are not inferred.
+  Result<Shape> (*infer)(const Instruction&) = nullptr;
+  /// The definition, executed: slow, exact, the oracle for everything else.
+  Result<Value> (*eval)(const Instruction&, Operands, EvalContext&) = nullptr;
+};
+
+#define OP(name, text, arity, memory) extern const OpRule k##name##Rule;
+#include "ir/opcodes.def"
+
+const OpRule& rule_of(Opcode opcode);
+
+}  // namespace lowtide

@@ -1,0 +1,49 @@
+#pragma once
+/// Passes: Module -> Module, each one a free function in its own pair of files.
+///
+/// Words of a pass's contract:
+///   verified   verify() holds           flat      no call instructions, no nested tuples
+///   scheduled  instruction order is an order worth keeping
+///   roots, donation, schedule           what a pass keeps or breaks
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "ir/module.h"
+
+namespace lowtide {
+
+/// How results may differ from before: design section 2.
+enum class Numerics : uint8_t { kExact, kValueExact, kReassociated, kOptIn };
+
+struct PassResult {
+  bool changed = false;
+  int64_t count = 0;   ///< rewrites done
+  std::string note;    ///< one line for the table: "3 casts removed"
+};
+
+struct Pass {
+  std::string_view name;     ///< "remove-noop-copies"
+  Result<PassResult> (*run)(Module&);
+  Numerics numerics;
+  std::string_view reason;   ///< why it stands where it stands
+};
+
+/// The pipeline, in order; pipeline.cpp is its page.
+const std::vector<Pass>& pipeline();
+const Pass* find_pass(std::string_view name);
+
+/// One row of the pass table.
+struct PassRecord {
+  std::string name;
+  PassResult result;
+  double milliseconds = 0;
+  int64_t peak_before = 0, peak_after = 0;  ///< as given
+};
+
+/// Runs passes through the one wrapper: skip if disabled, time, verify, record the peak, dump.
+Result<std::vector<PassRecord>> run_passes(Module& module, const std::vector<Pass>& passes);
+
+}  // namespace lowtide

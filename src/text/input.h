@@ -1,0 +1,52 @@
+#pragma once
+/// Whatever a user names on the command line: HLO text, HLO protobuf, either gzipped, an XLA dump directory, or `-`.
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "ir/module.h"
+
+namespace lowtide {
+
+/// XLA's own account of a module, from the reports that stand beside it in a dump directory.
+struct XlaReport {
+  struct Value {
+    std::string name;       ///< instruction name, without %
+    ShapeIndex index;
+    int64_t bytes = 0, offset = 0;
+    std::string shape;
+  };
+  struct Allocation {
+    int64_t number = 0, bytes = 0;
+    std::string kind;       ///< "parameter 0", "constant", "preallocated-temp", "thread-local", "maybe-live-out", ...
+    std::vector<Value> values;
+  };
+  struct LiveRange {
+    std::string name;       ///< instruction name
+    ShapeIndex index;
+    int64_t born = 0, dies = 0;  ///< positions in `sequence`, both inclusive as in the file
+  };
+  std::optional<int64_t> total_bytes;     ///< memory-usage report: "Total bytes"
+  std::vector<Allocation> allocations;    ///< buffer-assignment.txt
+  std::vector<std::string> sequence;      ///< live-range.txt: the flattened schedule
+  std::vector<LiveRange> live_ranges;
+  std::optional<int64_t> peak_position;   ///< "Live ranges at N (peak)"
+  std::vector<std::string> files;         ///< what was read, file names only
+};
+
+struct Input {
+  std::unique_ptr<Module> module;
+  std::string path;                        ///< of the module's own file
+  std::string stage;                       ///< "after optimizations", "before optimizations", or empty
+  std::vector<std::string> others;         ///< other modules of the directory: "jit_f · 312 instructions · 1.2 MiB"
+  std::optional<XlaReport> report;
+  std::vector<std::string> warnings;
+};
+
+/// Reads and verifies. Errors: Fault::kInput with place; files that can't be opened; directories without a module.
+Result<Input> read_input(const std::string& path);
+
+}  // namespace lowtide
