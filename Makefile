@@ -1,0 +1,43 @@
+# make run     build, then explain a real transformer train step
+# make test    build, then every test; comparisons with XLA run in .venv (Python, jaxlib pinned in tests/requirements.txt)
+# make build   the command, build/lowtide
+# make check   style, floors, sizes;  make asan | tsan | clang   the tests in another build;  make fuzz   fuzz every reader
+# Each installs what it lacks with apt (Debian 12).
+SHELL := /bin/bash
+.DEFAULT_GOAL := build
+SECONDS_EACH ?= 60
+
+.PHONY: run build test check asan tsan clang debug fuzz clean
+
+run: build
+	build/lowtide explain examples/gpt_train_step
+
+build:
+	@scripts/install_missing.sh build
+	@test -f build/build.ninja || cmake --preset release -DLOWTIDE_TESTS=OFF
+	@cmake --build --preset release --target lowtide
+
+test:
+	@scripts/install_missing.sh build test
+	@cmake --preset release -DLOWTIDE_TESTS=ON >/dev/null
+	@cmake --build --preset release
+	@ctest --preset release
+
+check:
+	@scripts/install_missing.sh build check
+	@scripts/check.sh
+
+asan tsan clang debug:
+	@scripts/install_missing.sh build test check
+	@cmake --preset $@ >/dev/null
+	@cmake --build --preset $@
+	@ctest --preset $@ -LE external
+
+fuzz:
+	@scripts/install_missing.sh build check fuzz
+	@cmake --preset fuzz >/dev/null
+	@cmake --build --preset fuzz
+	@scripts/fuzz.sh $(SECONDS_EACH)
+
+clean:
+	rm -rf build build-*

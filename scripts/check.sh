@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# check.sh [--tidy-all]: format, floors, sizes, words, and clang-tidy. Prints one line a part; exits 1 if any part fails.
+# clang-tidy looks at the files changed since the last commit, or at all of them with --tidy-all.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+failed=0
+part() {  # part NAME COMMAND...
+  local name=$1; shift
+  if output=$("$@" 2>&1); then echo "ok      $name"; else echo "FAILED  $name"; echo "$output" | head -40; failed=1; fi
+}
+sources() { git ls-files --cached --others --exclude-standard '*.cpp' '*.h' | while read -r f; do [[ -f $f ]] && echo "$f"; done; }
+format() { sources | xargs clang-format-19 --dry-run -Werror; }
+tidy() {
+  local files
+  if [[ ${1:-} == --tidy-all ]]; then files=$(sources | grep '\.cpp$' | grep -v '^tests/fuzz')
+  else files=$(git diff --name-only --diff-filter=d HEAD -- '*.cpp' | grep -v '^tests/fuzz'); fi
+  [[ -z $files ]] && return 0
+  [[ -f build/compile_commands.json ]] || cmake --preset release >/dev/null
+  echo "$files" | xargs -P 2 -n 4 clang-tidy-19 -p build --quiet --warnings-as-errors='*' 2>&1 | grep -v 'warnings generated'
+  return "${PIPESTATUS[1]}"
+}
+words() {  # neither disabled tests nor promises in the place of code
+  ! git grep -nE 'DISABLED_|TODO|FIXME|XXX' -- src tools tests scripts bench ':!scripts/check.sh'
+}
+part format format
+part floors scripts/layers.py
+part sizes scripts/sizes.py
+part words words
+part tidy tidy "${1:-}"
+exit $failed

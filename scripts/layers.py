@@ -1,0 +1,47 @@
+#!/usr/bin/env python3
+"""Proves that the house is downward-only: a file includes only lower floors, or its own folder. Prints the floors."""
+import pathlib
+import re
+import sys
+
+FLOORS = {
+    "base": 1,
+    "plan": 2, "ir": 2,
+    "ops": 3,
+    "text": 4, "interp": 4, "analysis": 4,
+    "passes": 6,
+    "report": 7,
+}
+ONLY_IN = {  # heavy or foreign headers and the places that may see them
+    "nlohmann/": ("src/report/", "src/text/safetensors", "tools/"),
+    "CLI/": ("tools/",),
+    "zlib.h": ("src/text/",),
+    "iostream": (),
+}
+INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.M)
+
+root = pathlib.Path(__file__).resolve().parent.parent
+faults, arrows = [], {}
+for path in sorted(root.glob("src/**/*")) + sorted(root.glob("tools/*")):
+    if path.suffix not in (".h", ".cpp", ".def"):
+        continue
+    name = path.relative_to(root).as_posix()
+    folder = path.relative_to(root / "src").parts[0] if name.startswith("src/") else "tools"
+    own = FLOORS.get(folder, 10 if folder == "tools" else None)
+    if own is None:
+        faults.append(f"{name}: folder {folder} stands on no floor")
+        continue
+    for included in INCLUDE.findall(path.read_text()):
+        for header, places in ONLY_IN.items():
+            if included.startswith(header) and not name.startswith(places or ("-",)):
+                faults.append(f"{name}: <{included}> may be seen only in {places or 'no file'}")
+        target = included.split("/")[0]
+        if target not in FLOORS or target == folder:
+            continue
+        arrows.setdefault(folder, set()).add(target)
+        if FLOORS[target] >= own:
+            faults.append(f"{name}: floor {own} includes {included} of floor {FLOORS[target]}")
+for folder in sorted(arrows, key=lambda f: (FLOORS.get(f, 10), f)):
+    print(f"{FLOORS.get(folder, 10):2} {folder:9} -> {' '.join(sorted(arrows[folder]))}")
+print("\n".join(faults) or "no arrow points upward")
+sys.exit(bool(faults))
