@@ -1,0 +1,39 @@
+#pragma once
+/// Every knob of the environment, declared here and nowhere else; docs/debugging.md describes them.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lowtide {
+
+/// What LOWTIDE_DEBUG shows; each level includes those before it.
+enum class DebugLevel : int {
+  kSummary = 1,   ///< one closing line
+  kPasses = 2,    ///< a row per pass: milliseconds, changed, peak before and after, note
+  kModules = 3,   ///< the module after each pass that changed it
+  kSchedule = 4,  ///< the timeline and the table of buffers
+  kAll = 5,
+};
+
+struct Knobs {
+  int debug = 0;                          ///< LOWTIDE_DEBUG=1..5[,filter,..]
+  std::vector<std::string> debug_filter;  ///< only of these passes; empty: of all
+  std::string dump_directory;             ///< LOWTIDE_DUMP=dir: every stage as a file that is an input again
+  std::vector<std::string> disabled;      ///< LOWTIDE_DISABLE=pass,..
+  bool check = false;                     ///< LOWTIDE_CHECK=1: after each pass verify, and compare with the interpreter
+};
+
+/// The environment as it was when first asked.
+const Knobs& knobs();
+/// Reads knobs through `get`, which returns null for an unset name, as std::getenv does.
+Knobs read_knobs(const char* (*get)(const char* name));
+
+/// Whether `level` is shown for `topic`, a pass's name or empty where none is concerned.
+bool debug_shows(DebugLevel level, std::string_view topic = {});
+bool is_disabled(std::string_view pass);
+
+/// Writes a line to stderr.
+void debug_print(std::string_view line);
+
+}  // namespace lowtide
