@@ -1,0 +1,287 @@
+#include "text/safetensors.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+
+namespace lowtide {
+namespace {
+
+using nlohmann::json;
+
+constexpr uint64_t kLengthBytes = 8;
+constexpr uint64_t kLargestHeader = 100'000'000;  // the format's own limit
+
+struct TypeRow {
+  std::string_view text;
+  ElementType type;
+};
+constexpr TypeRow kTypes[] = {
+    {"BOOL", ElementType::kPred},        {"I8", ElementType::kS8},          {"I16", ElementType::kS16},
+    {"I32", ElementType::kS32},          {"I64", ElementType::kS64},        {"U8", ElementType::kU8},
+    {"U16", ElementType::kU16},          {"U32", ElementType::kU32},        {"U64", ElementType::kU64},
+    {"F16", ElementType::kF16},          {"BF16", ElementType::kBF16},      {"F32", ElementType::kF32},
+    {"F64", ElementType::kF64},          {"C64", ElementType::kC64},        {"C128", ElementType::kC128},
+    {"F8_E4M3", ElementType::kF8E4M3FN}, {"F8_E5M2", ElementType::kF8E5M2}, {"F8_E8M0", ElementType::kF8E8M0FNU},
+};
+
+std::optional<ElementType> type_from_text(std::string_view text) {
+  for (const TypeRow& row : kTypes) {
+    if (row.text == text) return row.type;
+  }
+  return std::nullopt;
+}
+
+/// The type that carries `type` in a file: itself, or a byte for narrower integers; nullopt where there is none.
+std::optional<ElementType> carrier_of(ElementType type) {
+  if (is_integral(type) && type_bits(type) < 8) {
+    return type_kind(type) == TypeKind::kSigned ? ElementType::kS8 : ElementType::kU8;
+  }
+  const bool known =
+      std::any_of(std::begin(kTypes), std::end(kTypes), [&](const TypeRow& r) { return r.type == type; });
+  return known ? std::optional(type) : std::nullopt;
+}
+
+std::string_view text_of(ElementType carrier) {
+  return std::find_if(std::begin(kTypes), std::end(kTypes), [&](const TypeRow& r) { return r.type == carrier; })->text;
+}
+
+/// The header as JSON; nullopt when it is not JSON or names a key of the top level twice.
+std::optional<json> parse_header(std::string_view text) {
+  std::set<std::string> seen;
+  bool twice = false;
+  const auto watch = [&](int depth, json::parse_event_t event, json& value) {
+    if (event == json::parse_event_t::key && depth == 1) twice |= !seen.insert(value.get<std::string>()).second;
+    return true;
+  };
+  json header = json::parse(text.begin(), text.end(), watch, /*allow_exceptions=*/false);
+  if (header.is_discarded() || !header.is_object() || twice) return std::nullopt;
+  return header;
+}
+
+/// An array of whole numbers below 2^63; nullopt for anything else.
+std::optional<Dims> whole_numbers(const json& value) {
+  if (!value.is_array()) return std::nullopt;
+  Dims numbers;
+  for (const json& item : value) {
+    if (!item.is_number_unsigned() || item.get<uint64_t>() > INT64_MAX) return std::nullopt;
+    numbers.push_back(item.get<int64_t>());
+  }
+  return numbers;
+}
+
+/// Bytes of an array in a file; nullopt when they don't fit 63 bits.
+std::optional<uint64_t> checked_bytes(const Shape& shape) {
+  int64_t bytes = stored_bytes(shape.type);
+  for (const int64_t extent : shape.dims) {
+    if (__builtin_mul_overflow(bytes, extent, &bytes)) return std::nullopt;
+  }
+  return static_cast<uint64_t>(bytes);
+}
+
+const json* member(const json& object, const char* key) {
+  const auto found = object.find(key);
+  return found == object.end() ? nullptr : &*found;
+}
+
+/// Shape and place of one tensor from its header entry, or what is wrong with it.
+struct Place {
+  Shape shape;
+  uint64_t begin = 0, end = 0;
+};
+Result<Place> place_of(const json& entry, uint64_t data_bytes) {
+  if (!entry.is_object()) return Status::input("expected an object with dtype, shape and data_offsets");
+  const json* dtype = member(entry, "dtype");
+  const json* shape = member(entry, "shape");
+  const json* offsets = member(entry, "data_offsets");
+  if (!dtype || !dtype->is_string()) return Status::input("dtype is missing");
+  const auto type = type_from_text(dtype->get_ref<const std::string&>());
+  if (!type) return Status::input(fmt::format("unknown dtype {}", dtype->get_ref<const std::string&>()));
+  const auto dims = shape ? whole_numbers(*shape) : std::nullopt;
+  if (!dims) return Status::input("shape must be a list of whole numbers");
+  const auto range = offsets ? whole_numbers(*offsets) : std::nullopt;
+  if (!range || range->size() != 2) return Status::input("data_offsets must be two whole numbers");
+  Place place{Shape::array(*type, *dims), static_cast<uint64_t>((*range)[0]), static_cast<uint64_t>((*range)[1])};
+  if (place.begin > place.end || place.end > data_bytes) {
+    return Status::input(
+        fmt::format("data_offsets [{}, {}] leave the {} bytes of data", place.begin, place.end, data_bytes));
+  }
+  const auto bytes = checked_bytes(place.shape);
+  if (!bytes || *bytes != place.end - place.begin) {
+    return Status::input(
+        fmt::format("data_offsets [{}, {}] don't fit {}", place.begin, place.end, to_string(place.shape)));
+  }
+  return place;
+}
+
+/// Some byte other than 0 and 1 is no bool, and reading it as one is undefined.
+void normalise_predicates(std::span<std::byte> bytes) {
+  for (std::byte& b : bytes) b = b == std::byte{0} ? std::byte{0} : std::byte{1};
+}
+
+Status write_all(int file, const void* data, size_t bytes) {
+  const char* at = static_cast<const char*>(data);
+  while (bytes > 0) {
+    const ssize_t written = ::write(file, at, bytes);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return Status::input(std::strerror(errno));
+    at += written;
+    bytes -= static_cast<size_t>(written);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<TensorFile> TensorFile::open(const std::string& path) {
+  const auto fault = [&](const std::string& why) { return Status::input(fmt::format("{}: {}", path, why)); };
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return fault(std::strerror(errno));
+  struct stat about{};
+  const bool regular = ::fstat(descriptor, &about) == 0 && S_ISREG(about.st_mode);
+  const auto bytes = regular ? static_cast<size_t>(about.st_size) : 0;
+  void* pages = bytes > 0 ? ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, descriptor, 0) : MAP_FAILED;
+  ::close(descriptor);
+  if (!regular) return fault("not a file");
+  if (bytes == 0) return fault("empty, expected a safetensors file");
+  if (pages == MAP_FAILED) return fault(std::strerror(errno));
+  std::shared_ptr<const void> mapping(pages, [bytes](const void* p) { ::munmap(const_cast<void*>(p), bytes); });
+  LT_ASSIGN_OR_RETURN(TensorFile file, parse({static_cast<const std::byte*>(pages), bytes}, path));
+  file.mapping_ = std::move(mapping);
+  return file;
+}
+
+Result<TensorFile> TensorFile::parse(std::span<const std::byte> bytes, std::string name) {
+  const auto fault = [&](const std::string& why) { return Status::input(fmt::format("{}: {}", name, why)); };
+  if (bytes.size() < kLengthBytes) return fault("too short for a safetensors file");
+  uint64_t length = 0;
+  std::memcpy(&length, bytes.data(), kLengthBytes);
+  if (length > kLargestHeader || length > bytes.size() - kLengthBytes) {
+    return fault(fmt::format("not a safetensors file: a header of {} bytes in {}", length, bytes.size()));
+  }
+  const auto header = parse_header({reinterpret_cast<const char*>(bytes.data()) + kLengthBytes, length});
+  if (!header) return fault("the header must be a JSON object that names each tensor once");
+
+  TensorFile file;
+  file.name_ = name;
+  file.data_ = bytes.subspan(kLengthBytes + length);
+  for (const auto& [key, entry] : header->items()) {
+    if (key == "__metadata__") {
+      if (!entry.is_object()) return fault("__metadata__ must be an object of strings");
+      for (const auto& [word, text] : entry.items()) {
+        if (!text.is_string()) return fault(fmt::format("__metadata__: {} must be a string", word));
+        file.metadata_.emplace(word, text.get<std::string>());
+      }
+      continue;
+    }
+    Result<Place> place = place_of(entry, file.data_.size());
+    if (!place.ok()) return fault(fmt::format("{}: {}", key, place.status().message()));
+    file.entries_.emplace(key, Entry{std::move(place->shape), place->begin, place->end});
+  }
+  std::vector<std::pair<uint64_t, uint64_t>> ranges;
+  for (const auto& [key, entry] : file.entries_) ranges.emplace_back(entry.begin, entry.end);
+  std::sort(ranges.begin(), ranges.end());
+  uint64_t covered = 0;
+  for (const auto& [begin, end] : ranges) {
+    if (begin != covered) return fault(fmt::format("tensors overlap or leave a gap at byte {} of the data", begin));
+    covered = end;
+  }
+  if (covered != file.data_.size()) {
+    return fault(fmt::format("tensors cover {} of {} bytes of data", covered, file.data_.size()));
+  }
+  return file;
+}
+
+int64_t TensorFile::count_of(std::string_view prefix) const {
+  int64_t count = 0;
+  while (contains(fmt::format("{}{}", prefix, count))) ++count;
+  return count;
+}
+
+std::vector<std::string> TensorFile::names() const {
+  std::vector<std::string> names;
+  for (const auto& [name, entry] : entries_) names.push_back(name);
+  return names;
+}
+
+const Shape& TensorFile::shape_of(std::string_view tensor) const {
+  const auto found = entries_.find(tensor);
+  LT_ASSERT(found != entries_.end(), "shape_of a tensor that is not in the file");
+  return found->second.shape;
+}
+
+Result<Value> TensorFile::load(std::string_view tensor) const {
+  const auto found = entries_.find(tensor);
+  if (found == entries_.end()) return Status::input(fmt::format("{}: no tensor {}", name_, tensor));
+  const Entry& entry = found->second;
+  auto literal = std::make_shared<Literal>(entry.shape);
+  if (entry.end > entry.begin)
+    std::memcpy(literal->bytes().data(), data_.data() + entry.begin, entry.end - entry.begin);
+  if (entry.shape.type == ElementType::kPred) normalise_predicates(literal->bytes());
+  return Value(std::move(literal));
+}
+
+Result<Value> TensorFile::load_as(std::string_view tensor, const Shape& wanted) const {
+  LT_ASSIGN_OR_RETURN(Value value, load(tensor));
+  const Shape& got = value->shape();
+  const auto carrier = wanted.is_array() ? carrier_of(wanted.type) : std::nullopt;
+  if (got.dims != wanted.dims || carrier != got.type) {
+    return Status::input(fmt::format("{}: {} is {}, expected {}", name_, tensor, to_string_without_layout(got),
+                                     to_string_without_layout(wanted)));
+  }
+  if (wanted.type == got.type) return value;
+  auto narrow = std::make_shared<Literal>(Shape::array(wanted.type, wanted.dims));
+  dispatch(wanted.type, [&]<class T>() {
+    if constexpr (requires(T t) { t.held; }) {
+      for (int64_t i = 0; i < narrow->size(); ++i) narrow->data<T>()[static_cast<size_t>(i)] = T(integer_at(*value, i));
+    }
+  });
+  return Value(std::move(narrow));
+}
+
+Status write_safetensors(const std::string& path, const NamedTensors& tensors,
+                         const std::map<std::string, std::string>& metadata) {
+  nlohmann::ordered_json header = nlohmann::ordered_json::object();
+  if (!metadata.empty()) header["__metadata__"] = metadata;
+  uint64_t at = 0;
+  for (const auto& [name, value] : tensors) {
+    const Shape& shape = value->shape();
+    const auto carrier = shape.is_array() ? carrier_of(shape.type) : std::nullopt;
+    if (!carrier) return Status::unsupported(fmt::format("{}: safetensors can't hold {}", name, to_string(shape)));
+    const uint64_t end = at + value->bytes().size();
+    header[name] = {{"dtype", text_of(*carrier)}, {"shape", shape.dims}, {"data_offsets", {at, end}}};
+    at = end;
+  }
+  std::string text = header.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  text.resize((text.size() + 7) / 8 * 8, ' ');  // the elements start at a multiple of 8
+
+  // A rename would replace a pipe or device by a file.
+  struct stat about{};
+  const bool direct = ::stat(path.c_str(), &about) == 0 && !S_ISREG(about.st_mode);
+  const std::string target = direct ? path : fmt::format("{}.{}.part", path, ::getpid());
+  const int file = ::open(target.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (file < 0) return Status::input(fmt::format("{}: {}", path, std::strerror(errno)));
+  const uint64_t length = text.size();
+  Status status = write_all(file, &length, kLengthBytes);
+  if (status.ok()) status = write_all(file, text.data(), text.size());
+  for (const auto& [name, value] : tensors) {
+    if (status.ok()) status = write_all(file, value->bytes().data(), value->bytes().size());
+  }
+  if (::close(file) != 0 && status.ok()) status = Status::input(std::strerror(errno));
+  if (status.ok() && !direct && ::rename(target.c_str(), path.c_str()) != 0)
+    status = Status::input(std::strerror(errno));
+  if (status.ok()) return {};
+  if (!direct) ::unlink(target.c_str());
+  return Status::input(fmt::format("{}: {}", path, status.message()));
+}
+
+}  // namespace lowtide

@@ -1,0 +1,59 @@
+#pragma once
+/// Tensors in and out: the safetensors format (8 bytes of header length, a JSON header, the elements, little endian).
+/// Arguments are named arg0, arg1, ...; results out0, out1, ...; all in logical row-major order.
+
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+#include "ir/literal.h"
+
+namespace lowtide {
+
+/// An opened file. Elements are copied only when a tensor is loaded: a file of gigabytes costs its header.
+class TensorFile {
+ public:
+  /// Maps the file and checks its header: lengths, types, extents, and that the tensors tile the data without gaps or
+  /// overlaps. Faults: Fault::kInput, naming the file and the tensor.
+  static Result<TensorFile> open(const std::string& path);
+  /// The same for bytes in memory, which must outlive the result; `name` stands for the file in faults.
+  static Result<TensorFile> parse(std::span<const std::byte> bytes, std::string name);
+
+  bool contains(std::string_view tensor) const { return entries_.find(tensor) != entries_.end(); }
+  /// "arg0", "arg1", ... as far as they go without a gap.
+  int64_t count_of(std::string_view prefix) const;
+  std::vector<std::string> names() const;
+  /// The type and extents of a tensor, which must be in the file.
+  const Shape& shape_of(std::string_view tensor) const;
+  /// A copy of the tensor as it stands in the file.
+  Result<Value> load(std::string_view tensor) const;
+  /// A copy as `wanted` asks: same extents, same type; integers narrower than a byte travel as I8 and U8.
+  Result<Value> load_as(std::string_view tensor, const Shape& wanted) const;
+  /// The string pairs of `__metadata__`.
+  const std::map<std::string, std::string>& metadata() const { return metadata_; }
+
+ private:
+  struct Entry {
+    Shape shape;
+    uint64_t begin = 0, end = 0;  ///< in data_
+  };
+  std::string name_;
+  std::shared_ptr<const void> mapping_;  ///< keeps the pages while tensors are loaded; null for bytes in memory
+  std::span<const std::byte> data_;
+  std::map<std::string, Entry, std::less<>> entries_;
+  std::map<std::string, std::string> metadata_;
+};
+
+using NamedTensors = std::vector<std::pair<std::string, Value>>;
+
+/// Writes the tensors in this order; the file appears whole or not at all. Faults: Fault::kInput where the path can't
+/// be written, Fault::kUnsupported for an element type that the format lacks.
+Status write_safetensors(const std::string& path, const NamedTensors& tensors,
+                         const std::map<std::string, std::string>& metadata = {});
+
+}  // namespace lowtide
