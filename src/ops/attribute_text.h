@@ -26,32 +26,37 @@ class AttributeReader {
 
   AttributeReader(const Source& source, std::string_view payload, Offset payload_place, std::vector<Item> items,
                   FindComputation find_computation)
-      : source_(source), payload_(payload), payload_place_(payload_place), items_(std::move(items)),
+      : source_(source),
+        payload_(payload),
+        payload_place_(payload_place),
+        items_(std::move(items)),
         find_computation_(std::move(find_computation)) {}
 
   bool has(std::string_view key) const;
   /// What stands between the parentheses of an operation without operands: `parameter(0)`, `constant({1,2})`.
   std::string_view payload() const { return payload_; }
   Offset payload_place() const { return payload_place_; }
+  Result<int64_t> payload_integer() const;                  ///< parameter(3)
+  Result<Value> payload_literal(const Shape& shape) const;  ///< constant({1,2}); faults have their exact place
   const Source& source() const { return source_; }
 
   Result<int64_t> take_integer(std::string_view key);
   Result<int64_t> take_integer_or(std::string_view key, int64_t absent);
   Result<double> take_number(std::string_view key);
   Result<bool> take_bool_or(std::string_view key, bool absent);
-  Result<std::string> take_word(std::string_view key);                 ///< EQ, kLoop, RFFT
+  Result<std::string> take_word(std::string_view key);  ///< EQ, kLoop, RFFT
   Result<std::string> take_word_or(std::string_view key, std::string absent);
-  Result<std::string> take_string(std::string_view key);               ///< "..." without its quotes, unescaped
-  Result<Dims> take_dims(std::string_view key);                        ///< {0,1}
+  Result<std::string> take_string(std::string_view key);  ///< "..." without its quotes, unescaped
+  Result<Dims> take_dims(std::string_view key);           ///< {0,1}
   Result<Dims> take_dims_or(std::string_view key, Dims absent);
-  Result<Computation*> take_computation(std::string_view key);         ///< %name, name or an inline {...}
+  Result<Computation*> take_computation(std::string_view key);                ///< %name, name or an inline {...}
   Result<std::vector<Computation*>> take_computations(std::string_view key);  ///< {%a, %b}, or one
   Result<ReplicaGroups> take_replica_groups(std::string_view key);
   Result<std::vector<AliasEntry>> take_aliases_or_none(std::string_view key);
   Result<Window> take_window_or_none(std::string_view key);
-  Result<std::string_view> take_text(std::string_view key);            ///< the value as written
+  Result<std::string_view> take_text(std::string_view key);  ///< the value as written
 
-  std::vector<Item> rest() &&;                                  ///< what nobody took, in order
+  std::vector<Item> rest() &&;                                       ///< what nobody took, in order
   Status fault_at(std::string_view key, std::string message) const;  ///< a fault with that attribute's place
 
  private:
@@ -66,7 +71,11 @@ class AttributeReader {
 /// Collects `, key=value` in the order of the calls.
 class AttributeWriter {
  public:
-  explicit AttributeWriter(std::string& out, bool percent = true) : out_(out), percent_(percent) {}
+  explicit AttributeWriter(std::string& out, std::string* payload = nullptr, bool large_constants = true)
+      : out_(out), payload_(payload), large_constants_(large_constants) {}
+  /// What stands between the parentheses of an operation without operands.
+  void payload(std::string_view value);
+  void payload(const Literal& value);
   void text(std::string_view key, std::string_view value);
   void integer(std::string_view key, int64_t value);
   void boolean(std::string_view key, bool value);
@@ -79,16 +88,17 @@ class AttributeWriter {
 
  private:
   std::string& out_;
-  bool percent_;
+  std::string* payload_;  ///< null where nobody asks for it
+  bool large_constants_;
 };
 
-Result<Sharding> parse_sharding(std::string_view text);             ///< `{devices=[2,1]<=[2]}`, braces included
+Result<Sharding> parse_sharding(std::string_view text);  ///< `{devices=[2,1]<=[2]}`, braces included
 Result<ReplicaGroups> parse_replica_groups(std::string_view text);
 Result<std::vector<AliasEntry>> parse_aliases(std::string_view text);
 Result<Dims> parse_dims(std::string_view text);
 Result<Window> parse_window(std::string_view text);
 std::string to_string(const std::vector<AliasEntry>& aliases, bool with_kind);
-std::string quote(std::string_view raw);                             ///< C-escaped, with quotes
+std::string quote(std::string_view raw);  ///< C-escaped, with quotes
 Result<std::string> unquote(std::string_view quoted);
 
 }  // namespace lowtide

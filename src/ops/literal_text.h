@@ -1,0 +1,23 @@
+#pragma once
+/// Constants as HLO text: `1.5`, `{ {1, 2}, {3, 4} }`, `(1, {2})`, `{...}`. Elements stand in logical row-major order.
+
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+#include "ir/literal.h"
+
+namespace lowtide {
+
+/// Reads a value of this shape; numbers are rounded once, to the element type. `{...}` gives Literal::unknown.
+/// Faults point into `source`, in which `text` begins at `place`.
+Result<Value> parse_literal(std::string_view text, const Shape& shape, const Source& source, Offset place);
+
+/// Appends the shortest text that reads back as the same value. Without `large`, arrays of more than ten elements are
+/// abbreviated as `{...}`, as unknown ones always are.
+void print_literal(const Literal& value, bool large, std::string& out);
+
+/// One element as text: `1.5`, `true`, `(0, -1)`, `nan`.
+std::string element_text(const Literal& array, int64_t element);
+
+}  // namespace lowtide
