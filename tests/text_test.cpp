@@ -1,0 +1,248 @@
+// Runs text tests: .hlo files that say in comments what is done with them and what must come out
+// (tests/text/README.md).
+//   text_test [--update] [--expect-failure] FILE|FOLDER...
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <sstream>
+
+#include "analysis/account.h"
+#include "interp/interpreter.h"
+#include "ops/verify.h"
+#include "passes/compare_runs.h"
+#include "passes/pass.h"
+#include "text/hlo.h"
+
+using namespace lowtide;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr uint64_t kSeed = 1;
+
+/// What a file's comments ask for.
+struct Test {
+  std::string path, text;
+  std::string run;                   ///< "verify", "eval" or "opt"
+  std::vector<std::string> passes;   ///< of opt
+  std::vector<std::string> errors;   ///< words that the fault must contain
+  std::optional<std::string> after;  ///< the printed module, expected
+  std::optional<std::string> peak;   ///< "812 -> 640", bytes
+};
+
+struct Outcome {
+  std::string failure;                     ///< empty: passed
+  std::string skipped;                     ///< why the interpreter compared nothing
+  std::optional<std::string> after, peak;  ///< what came out, for --update
+};
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  std::istringstream in(text);
+  for (std::string part; std::getline(in, part, separator);) parts.push_back(part);
+  return parts;
+}
+
+bool take_prefix(const std::string& line, const std::string& prefix, std::string& rest) {
+  if (!line.starts_with(prefix)) return false;
+  rest = line.substr(prefix.size());
+  rest.erase(0, rest.find_first_not_of(' '));
+  rest.erase(rest.find_last_not_of(" \r") + 1);
+  return true;
+}
+
+/// Reads the directives; the answer says what is wrong with them.
+std::string read_directives(Test& test) {
+  bool in_after = false;
+  std::string rest;
+  for (const std::string& line : split(test.text, '\n')) {
+    if (in_after && line.starts_with("//")) {
+      *test.after += (line.starts_with("// ") ? line.substr(3) : line.substr(2)) + "\n";
+    } else if (take_prefix(line, "// AFTER:", rest)) {
+      in_after = true;
+      test.after = "";
+    } else if (take_prefix(line, "// RUN:", rest)) {
+      if (!test.run.empty()) return "has two RUN lines";
+      std::istringstream words(rest);
+      words >> test.run;
+      for (std::string word; words >> word;) {
+        std::string names;
+        if (!take_prefix(word, "--passes=", names)) return "doesn't know the option " + word;
+        test.passes = split(names, ',');
+      }
+    } else if (take_prefix(line, "// ERROR:", rest)) {
+      if (rest.empty()) return "has an ERROR line without words";
+      test.errors.push_back(rest);
+    } else if (take_prefix(line, "// PEAK:", rest)) {
+      test.peak = rest;
+    } else {
+      in_after = false;
+    }
+  }
+  if (!test.text.starts_with("// ") || test.text.starts_with("// RUN")) return "doesn't begin with a line of purpose";
+  if (test.run != "verify" && test.run != "eval" && test.run != "opt") return "has no RUN line: verify, eval or opt";
+  return "";
+}
+
+Result<std::unique_ptr<Module>> read_module(const std::string& name, const std::string& text) {
+  LT_ASSIGN_OR_RETURN(auto module, parse_hlo(std::make_shared<const Source>(Source{name, text})));
+  LT_RETURN_IF_ERROR(verify(*module));
+  return module;
+}
+
+/// Printing must be a fixpoint: what we print, we read, and print again the same.
+std::string check_fixpoint(const Module& module, const std::string& name) {
+  const std::string once = print_hlo(module);
+  auto again = read_module(name + " (printed)", once);
+  if (!again.ok()) return "doesn't read its own print: " + again.status().message();
+  return print_hlo(**again) == once ? "" : "prints differently after it was printed and read";
+}
+
+/// A fault that was expected must say the words and show the place.
+std::string check_fault(const Test& test, const Status& fault, bool with_place) {
+  if (fault.ok()) return "succeeded, but a fault was expected";
+  if (test.errors.empty()) return fault.message();
+  for (const std::string& words : test.errors) {
+    if (fault.message().find(words) == std::string::npos) {
+      return fmt::format("the fault doesn't say \"{}\":\n{}", words, fault.message());
+    }
+  }
+  return with_place && !fault.has_place() ? "the fault has no place: " + fault.message() : "";
+}
+
+std::string first_different_line(const std::string& expected, const std::string& got) {
+  const auto want = split(expected, '\n'), have = split(got, '\n');
+  for (size_t i = 0; i < std::max(want.size(), have.size()); ++i) {
+    const std::string w = i < want.size() ? want[i] : "(end)", h = i < have.size() ? have[i] : "(end)";
+    if (w != h) return fmt::format("line {} of AFTER\n  expected {}\n  got      {}", i + 1, w, h);
+  }
+  return "AFTER differs in its last line end";
+}
+
+Outcome run_opt(const Test& test, Module& module) {
+  Outcome outcome;
+  const auto before = module.clone();
+  std::vector<Pass> passes;
+  Numerics loosest = Numerics::kExact;
+  for (const std::string& name : test.passes) {
+    const Pass* pass = find_pass(name);
+    if (!pass) return {fmt::format("there is no pass \"{}\"", name), "", {}, {}};
+    passes.push_back(*pass);
+    loosest = std::max(loosest, pass->numerics);
+  }
+  const auto records = run_passes(module, passes);
+  if (!records.ok() || !test.errors.empty()) {
+    outcome.failure = check_fault(test, records.ok() ? Status() : records.status(), false);
+    return outcome;
+  }
+  outcome.after = print_hlo(module);
+  if (!outcome.after->ends_with('\n')) *outcome.after += '\n';
+  outcome.failure = check_fixpoint(module, test.path);
+  const auto difference = difference_of_runs(*before, module, loosest, kSeed);
+  if (!difference.ok()) {
+    const Fault kind = difference.status().fault();
+    if (kind != Fault::kUnsupported && kind != Fault::kInput) outcome.failure = difference.status().message();
+    outcome.skipped = difference.status().message();
+  } else if (!difference->empty()) {
+    outcome.failure = "the results changed: " + *difference;
+  }
+  if (test.peak) {
+    outcome.peak = fmt::format("{} -> {}", account_for(*before, AccountMode::kAsGiven).peak_bytes(),
+                               account_for(module, AccountMode::kAsGiven).peak_bytes());
+  }
+  return outcome;
+}
+
+Outcome run_test(const Test& test) {
+  auto module = read_module(fs::path(test.path).filename().string(), test.text);
+  if (!module.ok()) return {check_fault(test, module.status(), true), "", {}, {}};
+  if (test.run == "opt") return run_opt(test, **module);
+  if (test.run == "eval") {
+    const auto results = interpret(**module, seeded_arguments(**module, kSeed));
+    if (!results.ok() || !test.errors.empty()) {
+      return {check_fault(test, results.ok() ? Status() : results.status(), false), "", {}, {}};
+    }
+  } else if (!test.errors.empty()) {
+    return {check_fault(test, Status(), true), "", {}, {}};
+  }
+  return {check_fixpoint(**module, test.path), "", {}, {}};
+}
+
+/// The file with its AFTER block at the end and its PEAK line refreshed.
+std::string updated_text(const Test& test, const Outcome& outcome) {
+  std::string text;
+  bool in_after = false;
+  for (const std::string& line : split(test.text, '\n')) {
+    in_after = line.starts_with("// AFTER:") || (in_after && line.starts_with("//"));
+    if (in_after) continue;
+    text += line.starts_with("// PEAK:") && outcome.peak ? "// PEAK: " + *outcome.peak : line;
+    text += '\n';
+  }
+  while (text.ends_with("\n\n")) text.pop_back();
+  if (!outcome.after) return text;
+  text += "\n// AFTER:\n";
+  for (const std::string& line : split(*outcome.after, '\n')) text += line.empty() ? "//\n" : "// " + line + "\n";
+  return text;
+}
+
+std::string compare_expected(const Test& test, const Outcome& outcome) {
+  if (test.run != "opt" || !test.errors.empty()) return "";
+  if (!test.after) return "has no AFTER: --update writes it";
+  if (*test.after != *outcome.after) return first_different_line(*test.after, *outcome.after);
+  if (test.peak && *test.peak != *outcome.peak)
+    return fmt::format("PEAK expected {}, got {}", *test.peak, *outcome.peak);
+  return "";
+}
+
+std::vector<std::string> files_of(const std::string& argument) {
+  if (!fs::is_directory(argument)) return {argument};
+  std::vector<std::string> files;
+  for (const auto& entry : fs::recursive_directory_iterator(argument)) {
+    if (entry.path().extension() == ".hlo") files.push_back(entry.path().string());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+std::string run_file(const std::string& path, bool update) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return "can't be opened";
+  Test test{path, std::string(std::istreambuf_iterator<char>(in), {}), "", {}, {}, {}, {}};
+  if (std::string wrong = read_directives(test); !wrong.empty()) return wrong;
+  const Outcome outcome = run_test(test);
+  if (!outcome.skipped.empty()) fmt::print("[SKIP] {}: not compared: {}\n", path, outcome.skipped);
+  if (!outcome.failure.empty()) return outcome.failure;
+  if (update && outcome.after) {
+    std::ofstream(path, std::ios::binary) << updated_text(test, outcome);
+    return "";
+  }
+  return compare_expected(test, outcome);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  bool update = false, expect_failure = false;
+  int count = 0, failed = 0;
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    if (argument == "--update" || argument == "--expect-failure") {
+      (argument == "--update" ? update : expect_failure) = true;
+      continue;
+    }
+    for (const std::string& path : files_of(argument)) {
+      ++count;
+      const std::string failure = run_file(path, update);
+      if (failure.empty() == expect_failure) {
+        ++failed;
+        fmt::print("[FAIL] {}: {}\n", path, expect_failure ? "passed, but it is a control that must fail" : failure);
+      }
+    }
+  }
+  fmt::print("{} text tests, {} failed\n", count, failed);
+  return count > 0 && failed == 0 ? 0 : 1;
+}
