@@ -20,15 +20,15 @@ enum class Numerics : uint8_t { kExact, kValueExact, kReassociated, kOptIn };
 
 struct PassResult {
   bool changed = false;
-  int64_t count = 0;   ///< rewrites done
-  std::string note;    ///< one line for the table: "3 casts removed"
+  int64_t count = 0;  ///< rewrites done
+  std::string note;   ///< one line for the table: "3 casts removed"
 };
 
 struct Pass {
-  std::string_view name;     ///< "remove-noop-copies"
+  std::string_view name;  ///< "remove-noop-copies"
   Result<PassResult> (*run)(Module&);
   Numerics numerics;
-  std::string_view reason;   ///< why it stands where it stands
+  std::string_view reason;  ///< why it stands where it stands
 };
 
 /// The pipeline, in order; pipeline.cpp is its page.

@@ -1,0 +1,85 @@
+#include "passes/pass.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "analysis/account.h"
+#include "base/debug.h"
+#include "base/files.h"
+#include "base/sizes.h"
+#include "ops/verify.h"
+#include "passes/compare_runs.h"
+#include "text/hlo.h"
+
+namespace lowtide {
+namespace {
+
+constexpr uint64_t kCheckSeed = 1;
+
+/// LOWTIDE_DUMP: the stage as a file that is an input again.
+Status dump(const Module& module, size_t number, std::string_view stage) {
+  if (knobs().dump_directory.empty()) return {};
+  return write_file(fmt::format("{}/{:02}-{}.hlo", knobs().dump_directory, number, stage), print_hlo(module));
+}
+
+/// LOWTIDE_CHECK: the pass must not have changed what the module computes. A module that can't be run isn't compared.
+Status check_results(const Module& before, const Module& after, const Pass& pass) {
+  const auto difference = difference_of_runs(before, after, pass.numerics, kCheckSeed);
+  if (!difference.ok()) {
+    debug_print(fmt::format("{}: not compared: {}", pass.name, difference.status().message()));
+    return {};
+  }
+  if (difference->empty()) return {};
+  return {Fault::kInternal, fmt::format("pass {} changed what the module computes: {}", pass.name, *difference)};
+}
+
+Status run_pass(Module& module, const Pass& pass, PassRecord& record) {
+  const bool account = debug_shows(DebugLevel::kPasses, pass.name);
+  if (account) record.peak_before = account_for(module, AccountMode::kAsGiven).peak_bytes();
+  const auto before = knobs().check ? module.clone() : nullptr;
+
+  const auto start = std::chrono::steady_clock::now();
+  LT_ASSIGN_OR_RETURN(record.result, pass.run(module));
+  record.milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+
+  if (record.result.changed) {
+    if (Status fault = verify(module); !fault.ok()) {
+      return {Fault::kInternal,
+              fmt::format("pass {} left a module that is not well-formed: {}", pass.name, fault.message())};
+    }
+    if (before) LT_RETURN_IF_ERROR(check_results(*before, module, pass));
+  }
+  record.peak_after = record.peak_before;
+  if (!account) return {};
+  if (record.result.changed) record.peak_after = account_for(module, AccountMode::kAsGiven).peak_bytes();
+  debug_print(fmt::format("{:<28} {:8.2f} ms {:>7} rewrites  peak {} -> {}  {}", pass.name, record.milliseconds,
+                          record.result.count, format_bytes(record.peak_before), format_bytes(record.peak_after),
+                          record.result.note));
+  if (record.result.changed && debug_shows(DebugLevel::kModules, pass.name)) debug_print(print_hlo(module));
+  return {};
+}
+
+}  // namespace
+
+const Pass* find_pass(std::string_view name) {
+  for (const Pass& pass : pipeline()) {
+    if (pass.name == name) return &pass;
+  }
+  return nullptr;
+}
+
+Result<std::vector<PassRecord>> run_passes(Module& module, const std::vector<Pass>& passes) {
+  std::vector<PassRecord> records;
+  LT_RETURN_IF_ERROR(dump(module, 0, "input"));
+  for (size_t i = 0; i < passes.size(); ++i) {
+    if (is_disabled(passes[i].name)) continue;
+    PassRecord& record = records.emplace_back();
+    record.name = passes[i].name;
+    LT_RETURN_IF_ERROR(run_pass(module, passes[i], record));
+    if (record.result.changed) LT_RETURN_IF_ERROR(dump(module, i + 1, record.name));
+  }
+  return records;
+}
+
+}  // namespace lowtide

@@ -1,0 +1,181 @@
+#include "passes/rewrite.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace lowtide {
+
+void Replacements::replace(const Instruction& old, Instruction& by) {
+  LT_ASSERT(same_shape(old.shape, by.shape), fmt::format("{} can't stand in for {}: {} is not {}", by.name, old.name,
+                                                         to_string(by.shape), to_string(old.shape)));
+  by_[static_cast<size_t>(old.id)] = &by;
+  ++count_;
+}
+
+Instruction* Replacements::resolve(Instruction* instruction) const {
+  // Ids from by_.size() on belong to instructions made since.
+  while (static_cast<size_t>(instruction->id) < by_.size() && by_[static_cast<size_t>(instruction->id)]) {
+    instruction = by_[static_cast<size_t>(instruction->id)];
+  }
+  return instruction;
+}
+
+void Replacements::apply_to(Instruction& user) const {
+  for (Instruction*& operand : user.operands) operand = resolve(operand);
+  for (Instruction*& before : user.control_predecessors) before = resolve(before);
+}
+
+void Replacements::apply_to_root(Computation& computation) const { computation.root = resolve(computation.root); }
+
+Names::Names(const Computation& computation) {
+  for (const auto& instruction : computation.instructions()) taken_.insert(instruction->name);
+}
+
+std::string Names::unused(const std::string& base) {
+  std::string candidate = base;
+  for (int n = 1; !taken_.insert(candidate).second; ++n) candidate = fmt::format("{}.{}", base, n);
+  return candidate;
+}
+
+std::vector<bool> ordered_instructions(const Module& module) {
+  std::vector<bool> ordered(static_cast<size_t>(module.id_limit()), false);
+  for (const auto& computation : module.computations()) {
+    for (const auto& instruction : computation->instructions()) {
+      for (const Instruction* before : instruction->control_predecessors) {
+        ordered[static_cast<size_t>(before->id)] = true;
+        ordered[static_cast<size_t>(instruction->id)] = true;
+      }
+    }
+  }
+  return ordered;
+}
+
+namespace {
+
+bool has_own_side_effect(Opcode opcode, const Attributes& attributes) {
+  switch (opcode) {
+    case Opcode::kInfeed:
+    case Opcode::kOutfeed:
+    case Opcode::kSend:
+    case Opcode::kSendDone:
+    case Opcode::kRecv:
+    case Opcode::kRecvDone:
+    case Opcode::kRng:
+    case Opcode::kRngGetAndUpdateState: return true;
+    case Opcode::kCustomCall:
+      if (const auto* call = std::get_if<CustomCallAttributes>(&attributes)) {
+        return call->has_side_effect || call->target.starts_with("check.");
+      }
+      return true;
+    case Opcode::kAsyncStart:
+    case Opcode::kAsyncUpdate:
+    case Opcode::kAsyncDone:
+      if (const auto* async = std::get_if<std::shared_ptr<const AsyncAttributes>>(&attributes); async && *async) {
+        return has_own_side_effect((*async)->wrapped, (*async)->inner);
+      }
+      return false;
+    default: return false;
+  }
+}
+
+}  // namespace
+
+bool has_side_effect(const Instruction& instruction) {
+  if (has_own_side_effect(instruction.opcode, instruction.attributes)) return true;
+  std::vector<const Computation*> open(instruction.called.begin(), instruction.called.end());
+  std::unordered_set<const Computation*> seen(open.begin(), open.end());
+  while (!open.empty()) {
+    const Computation* computation = open.back();
+    open.pop_back();
+    for (const auto& inner : computation->instructions()) {
+      if (has_own_side_effect(inner->opcode, inner->attributes)) return true;
+      for (const Computation* called : inner->called) {
+        if (seen.insert(called).second) open.push_back(called);
+      }
+    }
+  }
+  return false;
+}
+
+bool same_layout(const Shape& a, const Shape& b) {
+  const auto layout_of = [](const Shape& shape) {
+    if (shape.layout) return *shape.layout;
+    Layout row_major;
+    for (int64_t d = shape.rank() - 1; d >= 0; --d) row_major.minor_to_major.push_back(d);
+    return row_major;
+  };
+  return layout_of(a) == layout_of(b);
+}
+
+bool interchangeable(const Shape& a, const Shape& b) {
+  if (!same_shape(a, b)) return false;
+  const auto is_fixed = [](const Shape& s) { return std::ranges::find(s.dynamic, true) == s.dynamic.end(); };
+  if (a.dynamic != b.dynamic && !(is_fixed(a) && is_fixed(b))) return false;
+  if (a.is_array() && !same_layout(a, b)) return false;
+  for (size_t i = 0; i < a.elements.size(); ++i) {
+    if (!interchangeable(a.elements[i], b.elements[i])) return false;
+  }
+  return true;
+}
+
+bool is_partitioned(const Module& module) {
+  if (module.num_partitions.value_or(1) > 1) return true;
+  const auto devices_of = [](const Sharding& sharding) {
+    int64_t devices = sharding.device_count();
+    for (const Sharding& part : sharding.parts) devices = std::max(devices, part.device_count());
+    return devices;
+  };
+  for (const auto& computation : module.computations()) {
+    for (const auto& instruction : computation->instructions()) {
+      if (instruction->sharding && devices_of(*instruction->sharding) > 1) return true;
+    }
+  }
+  return false;
+}
+
+const Literal* known_constant(const Instruction& instruction) {
+  const auto* constant = instruction.if_as<ConstantAttributes>();
+  return constant && constant->value && constant->value->known() ? constant->value.get() : nullptr;
+}
+
+std::unique_ptr<Instruction> copy_of(const Instruction& instruction) {
+  auto copy = std::make_unique<Instruction>(instruction);
+  copy->parent = nullptr;
+  return copy;
+}
+
+std::vector<Computation*> callees_first(const Module& module) {
+  std::vector<Computation*> order;
+  std::unordered_set<const Computation*> seen;
+  struct Visit {
+    Computation* computation;
+    std::vector<Computation*> callees;
+    size_t next = 0;
+  };
+  const auto open_visit = [](Computation* computation) {
+    Visit visit{computation, {}};
+    for (const auto& instruction : computation->instructions()) {
+      visit.callees.insert(visit.callees.end(), instruction->called.begin(), instruction->called.end());
+    }
+    return visit;
+  };
+  for (const auto& start : module.computations()) {
+    if (!seen.insert(start.get()).second) continue;
+    std::vector<Visit> open;
+    open.push_back(open_visit(start.get()));
+    while (!open.empty()) {
+      Visit& top = open.back();
+      if (top.next == top.callees.size()) {
+        order.push_back(top.computation);
+        open.pop_back();
+      } else if (Computation* callee = top.callees[top.next++]; seen.insert(callee).second) {
+        open.push_back(open_visit(callee));
+      }
+    }
+  }
+  return order;
+}
+
+}  // namespace lowtide

@@ -1,0 +1,68 @@
+#pragma once
+/// What most rewrites need: who stands in for whom, unused names, copies of instructions, and what must not be touched.
+
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "ir/module.h"
+
+namespace lowtide {
+
+/// Instructions that other ones stand in for. A pass walks a computation from its first to its last instruction, calls
+/// apply_to() on each, then may replace() it; what nobody uses afterwards goes with remove_dead_code.
+class Replacements {
+ public:
+  explicit Replacements(const Module& module) : by_(static_cast<size_t>(module.id_limit()), nullptr) {}
+  /// All uses of `old` that come later read `by`, which stands before them and has the same shape.
+  void replace(const Instruction& old, Instruction& by);
+  Instruction* resolve(Instruction* instruction) const;
+  /// Points the operands and control predecessors of `user` to the stand-ins.
+  void apply_to(Instruction& user) const;
+  /// Points the root to its stand-in.
+  void apply_to_root(Computation& computation) const;
+  int64_t count() const { return count_; }
+
+ private:
+  std::vector<Instruction*> by_;  ///< by id
+  int64_t count_ = 0;
+};
+
+/// Instruction names of one computation.
+class Names {
+ public:
+  explicit Names(const Computation& computation);
+  /// `base`, or `base.1`, `base.2`, ...; taken from now on.
+  std::string unused(const std::string& base);
+
+ private:
+  std::unordered_set<std::string> taken_;
+};
+
+/// For each instruction of a computation, by id: is it someone's control predecessor, or has it such.
+/// A rewrite that dropped such an instruction would drop an order that the program asked for.
+std::vector<bool> ordered_instructions(const Module& module);
+
+/// Does running it do more than make its value: infeed, send, stateful random bits, checks and callbacks; through the
+/// computations it calls as well.
+bool has_side_effect(const Instruction& instruction);
+
+/// The layout says the same; an absent one is row major.
+bool same_layout(const Shape& a, const Shape& b);
+
+/// Same shape and, leaf by leaf, same layout and dynamic flags: a value of one may stand for the other.
+bool interchangeable(const Shape& a, const Shape& b);
+
+/// More than one device runs this: by the header, or, where the header lost it, by the largest sharding.
+bool is_partitioned(const Module& module);
+
+/// The constant's value where it is known, else null.
+const Literal* known_constant(const Instruction& instruction);
+
+/// A copy of `instruction` without a name, operands still those of the original.
+std::unique_ptr<Instruction> copy_of(const Instruction& instruction);
+
+/// Callees before callers. Computations that nothing reaches are at their place, too.
+std::vector<Computation*> callees_first(const Module& module);
+
+}  // namespace lowtide
