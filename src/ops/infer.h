@@ -17,7 +17,7 @@ inline constexpr Kinds kIntegers = kSignedIntegers | kUnsignedIntegers;
 inline constexpr Kinds kNumbers = kIntegers | kFloats | kComplexes;
 inline constexpr Kinds kAnything = kNumbers | kPredicates;
 
-Kinds kind_of(ElementType type);       ///< 0 for tuples, tokens, opaque handles
+Kinds kind_of(ElementType type);    ///< 0 for tuples, tokens, opaque handles
 std::string describe(Kinds kinds);  ///< "floats or complex numbers"
 
 /// Fault::kInput "pad: `sentence` (C2)"; with an empty label the sentence alone.

@@ -1,0 +1,50 @@
+/// broadcast: repeats an array along new dimensions.
+///   operand T[s] -> T[r], operand dimension i lies along result dimension dimensions[i]; r is declared
+///   (C1) operand and result are arrays of one element type  (C2) one entry of dimensions per operand dimension
+///   (C3) the entries are distinct dimensions of the result   (C4) the extents along them agree
+
+#include <fmt/format.h>
+
+#include "ops/dimensions.h"
+#include "ops/infer.h"
+
+namespace lowtide {
+namespace {
+
+Result<Shape> infer(const Instruction& instruction) {
+  LT_RETURN_IF_ERROR(check_operands(instruction, "C1", 1, kAnything));
+  LT_RETURN_IF_ERROR(check_declared(instruction, "C1", kAnything));
+  const Shape& operand = instruction.operand(0).shape;
+  const Shape& result = instruction.shape;
+  const Dims& dimensions = instruction.as<DimensionsAttributes>().dimensions;
+  if (operand.type != result.type) {
+    return broken(instruction, "C1",
+                  fmt::format("operand and result must have one element type, got {} and {}", type_name(operand.type),
+                              type_name(result.type)));
+  }
+  if (dimensions.size() != operand.dims.size()) {
+    return broken(instruction, "C2",
+                  fmt::format("dimensions has {} entries but operand {} has rank {}", dimensions.size(),
+                              to_string_without_layout(operand), operand.rank()));
+  }
+  if (!are_distinct_dims(dimensions, result.rank())) {
+    return broken(instruction, "C3",
+                  fmt::format("dimensions {} must be distinct dimensions of the result {}", to_string(dimensions),
+                              to_string_without_layout(result)));
+  }
+  for (size_t i = 0; i < dimensions.size(); ++i) {
+    const int64_t extent = result.dims[static_cast<size_t>(dimensions[i])];
+    if (!agree(operand.dims[i], extent)) {
+      return broken(instruction, "C4",
+                    fmt::format("operand dimension {} of extent {} lies along result dimension {} of extent {}", i,
+                                operand.dims[i], dimensions[i], extent));
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+const OpRule kBroadcastRule{.read = read_dimensions_or_none, .print = print_dimensions, .infer = infer};
+
+}  // namespace lowtide

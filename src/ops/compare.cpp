@@ -1,0 +1,54 @@
+/// compare: a relation, element by element.
+///   a T[s], b T[s] -> pred[s]
+///   With NaN every relation but NE is false. type=TOTALORDER: -NaN < -inf < ... < -0 < +0 < ... < inf < NaN.
+///   (C1) two arrays  (C2) equal extents  (C3) one element type  (C4) complex numbers compare by EQ and NE only
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "ops/elementwise.h"
+
+namespace lowtide {
+namespace {
+
+constexpr std::array<std::string_view, 6> kDirections = {"EQ", "NE", "GE", "GT", "LE", "LT"};
+constexpr std::array<std::string_view, 5> kTypes = {"", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED"};
+
+Status read(AttributeReader& reader, Instruction& instruction) {
+  CompareAttributes compare;
+  LT_ASSIGN_OR_RETURN(const std::string direction, reader.take_word("direction"));
+  const auto d = std::find(kDirections.begin(), kDirections.end(), direction);
+  if (d == kDirections.end()) return reader.fault_at("direction", "expected EQ, NE, GE, GT, LE or LT");
+  compare.direction = static_cast<CompareDirection>(d - kDirections.begin());
+  LT_ASSIGN_OR_RETURN(const std::string type, reader.take_word_or("type", ""));
+  const auto t = std::find(kTypes.begin(), kTypes.end(), type);
+  if (t == kTypes.end()) return reader.fault_at("type", "expected FLOAT, TOTALORDER, SIGNED or UNSIGNED");
+  compare.type = static_cast<CompareType>(t - kTypes.begin());
+  instruction.attributes = compare;
+  return {};
+}
+
+void print(const Instruction& instruction, AttributeWriter& writer) {
+  const auto& compare = instruction.as<CompareAttributes>();
+  writer.text("direction", kDirections[static_cast<size_t>(compare.direction)]);
+  if (compare.type != CompareType::kDefault) writer.text("type", kTypes[static_cast<size_t>(compare.type)]);
+}
+
+Result<Shape> infer(const Instruction& instruction) {
+  LT_RETURN_IF_ERROR(check_operands(instruction, "C1", 2, kAnything));
+  const Shape& a = instruction.operand(0).shape;
+  LT_RETURN_IF_ERROR(check_pair(instruction, a, instruction.operand(1).shape));
+  const CompareDirection direction = instruction.as<CompareAttributes>().direction;
+  if (is_complex(a.type) && direction != CompareDirection::kEq && direction != CompareDirection::kNe) {
+    return broken(instruction, "C4", "complex numbers have no order, only EQ and NE compare them");
+  }
+  return with_type(a, ElementType::kPred);
+}
+
+}  // namespace
+
+const OpRule kCompareRule{.read = read, .print = print, .infer = infer};
+
+}  // namespace lowtide

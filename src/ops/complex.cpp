@@ -1,0 +1,38 @@
+/// complex: a number from its parts.       re T[s], im T[s] -> C[s]    c64 of f32, c128 of f64
+///   (C1) two arrays of f32 or f64  (C2) equal extents  (C3) one element type
+/// real, imag: a part of a number.         operand C[s] -> T[s]        of a float: itself, zero
+///   (C1) the operand is an array of floats or complex numbers
+
+#include "ops/elementwise.h"
+
+namespace lowtide {
+namespace {
+
+Result<Shape> infer_complex(const Instruction& instruction) {
+  LT_RETURN_IF_ERROR(check_operands(instruction, "C1", 2, kFloats));
+  const Shape& re = instruction.operand(0).shape;
+  const Shape& im = instruction.operand(1).shape;
+  if ((re.type != ElementType::kF32 && re.type != ElementType::kF64) ||
+      (im.type != ElementType::kF32 && im.type != ElementType::kF64)) {
+    return broken(instruction, "C1", "the parts must be f32 or f64");
+  }
+  LT_RETURN_IF_ERROR(check_pair(instruction, re, im));
+  if (re.type != im.type) return broken(instruction, "C3", "the parts must have one element type");
+  return with_type(re, re.type == ElementType::kF32 ? ElementType::kC64 : ElementType::kC128);
+}
+
+Result<Shape> infer_part(const Instruction& instruction) {
+  LT_RETURN_IF_ERROR(check_operands(instruction, "C1", 1, kFloats | kComplexes));
+  const Shape& operand = instruction.operand(0).shape;
+  return with_type(operand, operand.type == ElementType::kC64    ? ElementType::kF32
+                            : operand.type == ElementType::kC128 ? ElementType::kF64
+                                                                 : operand.type);
+}
+
+}  // namespace
+
+const OpRule kComplexRule{.infer = infer_complex};
+const OpRule kRealRule{.infer = infer_part};
+const OpRule kImagRule{.infer = infer_part};
+
+}  // namespace lowtide

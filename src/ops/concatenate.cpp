@@ -1,0 +1,61 @@
+/// concatenate: arrays one after the other along one dimension.
+///   a T[s], b T[t], ... -> T[r], r[d] = s[d] + t[d] + ..., the other extents as they are
+///   (C1) at least one operand, arrays of one element type; floats may differ in precision
+///   (C2) dimensions is exactly one dimension of the operands  (C3) their other extents agree
+
+#include <fmt/format.h>
+
+#include "ops/dimensions.h"
+#include "ops/elementwise.h"
+
+namespace lowtide {
+namespace {
+
+Result<Shape> infer(const Instruction& instruction) {
+  LT_RETURN_IF_ERROR(check_operands(instruction, "C1", kAnyArity, kAnything));
+  const Shape& first = instruction.operand(0).shape;
+  const Dims& dimensions = instruction.as<DimensionsAttributes>().dimensions;
+  if (dimensions.size() != 1 || !are_distinct_dims(dimensions, first.rank())) {
+    return broken(instruction, "C2",
+                  fmt::format("dimensions {} must be exactly one dimension of {}", to_string(dimensions),
+                              to_string_without_layout(first)));
+  }
+  const auto along = static_cast<size_t>(dimensions[0]);
+  Shape result = with_type(first, first.type);
+  for (size_t k = 1; k < instruction.operands.size(); ++k) {
+    const Shape& next = instruction.operand(k).shape;
+    if (!same_or_mixed_precision(first.type, next.type)) {
+      return broken(instruction, "C1",
+                    fmt::format("operands must have one element type, got {} and {}", type_name(first.type),
+                                type_name(next.type)));
+    }
+    if (next.type != result.type) result.type = instruction.shape.type;
+    if (next.rank() != first.rank()) {
+      return broken(instruction, "C3", fmt::format("operand {} has rank {}, not {}", k, next.rank(), first.rank()));
+    }
+    for (size_t d = 0; d < next.dims.size(); ++d) {
+      if (d != along && !agree(next.dims[d], first.dims[d])) {
+        return broken(instruction, "C3",
+                      fmt::format("extents outside dimension {} must agree, got {} and {}", along,
+                                  to_string_without_layout(first), to_string_without_layout(next)));
+      }
+    }
+    int64_t& extent = result.dims[along];
+    if (extent == kUnboundedDim || next.dims[along] == kUnboundedDim) {
+      extent = kUnboundedDim;
+    } else if (__builtin_add_overflow(extent, next.dims[along], &extent)) {
+      return broken(instruction, "", "the sum of the extents overflows");
+    }
+    if (!next.dynamic.empty()) {
+      result.dynamic.resize(result.dims.size());
+      for (size_t d = 0; d < next.dims.size(); ++d) result.dynamic[d] = result.dynamic[d] || next.dynamic[d];
+    }
+  }
+  return checked(instruction, std::move(result));
+}
+
+}  // namespace
+
+const OpRule kConcatenateRule{.read = read_dimensions, .print = print_dimensions, .infer = infer};
+
+}  // namespace lowtide

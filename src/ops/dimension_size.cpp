@@ -1,0 +1,56 @@
+/// get-dimension-size: how many elements of a dimension are in use.
+///   operand T[s], dimensions={d} -> s32[]
+///   (C1) the operand is an array  (C2) dimensions is exactly one dimension of it
+///
+/// set-dimension-size: says how many are in use; the extent stays as the bound.
+///   operand T[s], size s32[], dimensions={d} -> T[.., <=s[d], ..]
+///   (C1) an array and a scalar integer  (C2) as above
+
+#include <fmt/format.h>
+
+#include "ops/dimensions.h"
+#include "ops/elementwise.h"
+
+namespace lowtide {
+namespace {
+
+Result<size_t> the_dimension(const Instruction& instruction) {
+  const Shape& operand = instruction.operand(0).shape;
+  const Dims& dimensions = instruction.as<DimensionsAttributes>().dimensions;
+  if (dimensions.size() != 1 || !are_distinct_dims(dimensions, operand.rank())) {
+    return broken(instruction, "C2",
+                  fmt::format("dimensions {} must be exactly one dimension of {}", to_string(dimensions),
+                              to_string_without_layout(operand)));
+  }
+  return static_cast<size_t>(dimensions[0]);
+}
+
+Result<Shape> infer_get(const Instruction& instruction) {
+  LT_RETURN_IF_ERROR(check_operands(instruction, "C1", 1, kAnything));
+  LT_RETURN_IF_ERROR(the_dimension(instruction).status());
+  return Shape::scalar(ElementType::kS32);
+}
+
+Result<Shape> infer_set(const Instruction& instruction) {
+  LT_RETURN_IF_ERROR(check_operands(instruction, "C1", 2, kAnything));
+  const Shape& size = instruction.operand(1).shape;
+  if (size.rank() != 0 || !(kind_of(size.type) & kIntegers)) {
+    return broken(instruction, "C1",
+                  fmt::format("the size must be a scalar integer, got {}", to_string_without_layout(size)));
+  }
+  LT_ASSIGN_OR_RETURN(const size_t dimension, the_dimension(instruction));
+  const Shape& operand = instruction.operand(0).shape;
+  Shape result = with_type(operand, operand.type);
+  result.dynamic.resize(result.dims.size());
+  // A constant size may make the dimension static again: the text knows.
+  const auto& declared = instruction.shape.dynamic;
+  result.dynamic[dimension] = dimension < declared.size() && declared[dimension];
+  return result;
+}
+
+}  // namespace
+
+const OpRule kGetDimensionSizeRule{.read = read_dimensions, .print = print_dimensions, .infer = infer_get};
+const OpRule kSetDimensionSizeRule{.read = read_dimensions, .print = print_dimensions, .infer = infer_set};
+
+}  // namespace lowtide

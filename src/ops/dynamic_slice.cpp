@@ -1,0 +1,74 @@
+/// dynamic-slice: a window of fixed size whose place is computed; moved inside where it would stick out.
+///   operand T[s], start indices -> T[sizes], result[i] = operand[clamp(0, start, s - sizes) + i]
+///   (C1) the operand is an array  (C2) one size per dimension, 0 <= size <= extent
+///   (C3) the start indices are scalar integers, one per dimension, or one vector of them
+///
+/// dynamic-update-slice: the operand with such a window replaced.
+///   operand T[s], update T[u], start indices -> T[s]
+///   (C1) operand and update are arrays of one element type
+///   (C2) the update has the operand's rank and fits into it  (C3) as above
+
+#include <fmt/format.h>
+
+#include "ops/elementwise.h"
+#include "ops/start_indices.h"
+
+namespace lowtide {
+namespace {
+
+Status read(AttributeReader& reader, Instruction& instruction) {
+  LT_ASSIGN_OR_RETURN(Dims sizes, reader.take_dims("dynamic_slice_sizes"));
+  instruction.attributes = DynamicSliceAttributes{std::move(sizes)};
+  return {};
+}
+
+void print(const Instruction& instruction, AttributeWriter& writer) {
+  writer.dims("dynamic_slice_sizes", instruction.as<DynamicSliceAttributes>().sizes);
+}
+
+bool fits(const Dims& sizes, const Dims& extents) {
+  if (sizes.size() != extents.size()) return false;
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    if (sizes[d] < 0 || (sizes[d] > extents[d] && extents[d] != kUnboundedDim)) return false;
+  }
+  return true;
+}
+
+Result<Shape> infer_slice(const Instruction& instruction) {
+  LT_RETURN_IF_ERROR(check_operands(instruction, "C1", kAnyArity, kAnything));
+  const Shape& operand = instruction.operand(0).shape;
+  const Dims& sizes = instruction.as<DynamicSliceAttributes>().sizes;
+  if (!fits(sizes, operand.dims)) {
+    return broken(instruction, "C2",
+                  fmt::format("dynamic_slice_sizes {} must have one entry per dimension of {}, within its extents",
+                              to_string(sizes), to_string_without_layout(operand)));
+  }
+  LT_RETURN_IF_ERROR(check_start_indices(instruction, "C3", 1, operand.rank()));
+  return Shape::array(operand.type, sizes);
+}
+
+Result<Shape> infer_update(const Instruction& instruction) {
+  LT_RETURN_IF_ERROR(check_operands(instruction, "C1", kAnyArity, kAnything));
+  if (instruction.operands.size() < 2) return broken(instruction, "C1", "expects an operand and an update");
+  const Shape& operand = instruction.operand(0).shape;
+  const Shape& update = instruction.operand(1).shape;
+  if (!same_or_mixed_precision(operand.type, update.type)) {
+    return broken(instruction, "C1",
+                  fmt::format("operand and update must have one element type, got {} and {}", type_name(operand.type),
+                              type_name(update.type)));
+  }
+  if (!fits(update.dims, operand.dims)) {
+    return broken(instruction, "C2",
+                  fmt::format("update {} must fit into operand {}", to_string_without_layout(update),
+                              to_string_without_layout(operand)));
+  }
+  LT_RETURN_IF_ERROR(check_start_indices(instruction, "C3", 2, operand.rank()));
+  return with_type(operand, operand.type);
+}
+
+}  // namespace
+
+const OpRule kDynamicSliceRule{.read = read, .print = print, .infer = infer_slice};
+const OpRule kDynamicUpdateSliceRule{.infer = infer_update};
+
+}  // namespace lowtide

@@ -1,0 +1,45 @@
+#include "ops/elementwise.h"
+
+#include <fmt/format.h>
+
+namespace lowtide {
+
+Result<Shape> infer_unary(const Instruction& instruction, Kinds kinds) {
+  LT_RETURN_IF_ERROR(check_operands(instruction, "C1", 1, kinds));
+  const Shape& operand = instruction.operand(0).shape;
+  return with_type(operand, operand.type);
+}
+
+Result<Shape> infer_binary(const Instruction& instruction, Kinds kinds) {
+  LT_RETURN_IF_ERROR(check_operands(instruction, "C1", 2, kinds));
+  const Shape& a = instruction.operand(0).shape;
+  const Shape& b = instruction.operand(1).shape;
+  LT_RETURN_IF_ERROR(check_pair(instruction, a, b));
+  // Mixed precision: only the text says where the result is rounded to.
+  const bool mixed = a.type != b.type && is_floating(instruction.shape.type);
+  return with_type(a, mixed ? instruction.shape.type : a.type);
+}
+
+Status check_pair(const Instruction& instruction, const Shape& a, const Shape& b) {
+  if (!same_extents(a, b)) {
+    return broken(instruction, "C2",
+                  fmt::format("operands must have equal extents, got {} and {}", to_string_without_layout(a),
+                              to_string_without_layout(b)));
+  }
+  if (!same_or_mixed_precision(a.type, b.type)) {
+    return broken(
+        instruction, "C3",
+        fmt::format("operands must have one element type, got {} and {}", type_name(a.type), type_name(b.type)));
+  }
+  return {};
+}
+
+bool same_or_mixed_precision(ElementType a, ElementType b) { return a == b || (is_floating(a) && is_floating(b)); }
+
+Shape with_type(const Shape& shape, ElementType type) {
+  Shape result = Shape::array(type, shape.dims);
+  result.dynamic = shape.dynamic;
+  return result;
+}
+
+}  // namespace lowtide

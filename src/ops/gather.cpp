@@ -1,0 +1,154 @@
+/// gather: slices of the operand at computed places, one per index vector.
+///   operand T[s], start_indices I[b.., v] -> T[r]
+///   The index vectors lie along index_vector_dim of start_indices (absent where it equals the rank: scalar indices).
+///   Entry k of a vector is the start in operand dimension start_index_map[k]; starts are clamped so that the slice of
+///   slice_sizes fits. offset_dims are the result's dimensions that walk the slice without its collapsed_slice_dims and
+///   operand_batching_dims (those have size at most 1); the other result dimensions walk the batch of index vectors.
+///   operand_batching_dims[k] of the operand follows start_indices_batching_dims[k] of the indices.
+///   (C1) an array and an array of integers  (C2) 0 <= index_vector_dim <= rank of start_indices
+///   (C3) start_index_map has one entry per element of an index vector
+///   (C4) start_index_map and operand_batching_dims are distinct dimensions of the operand
+///   (C5) one slice size per dimension, 0 <= size <= extent
+///   (C6) collapsed_slice_dims and operand_batching_dims are distinct dimensions of size at most 1
+///   (C7) start_indices_batching_dims pair with operand_batching_dims, equal in extent
+///   (C8) offset_dims are ascending dimensions of the result, one per dimension of the slice that stays
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ops/infer.h"
+#include "ops/op_rule.h"
+
+namespace lowtide {
+namespace {
+
+Status read(AttributeReader& reader, Instruction& instruction) {
+  GatherAttributes gather;
+  LT_ASSIGN_OR_RETURN(gather.offset_dims, reader.take_dims("offset_dims"));
+  LT_ASSIGN_OR_RETURN(gather.collapsed_slice_dims, reader.take_dims("collapsed_slice_dims"));
+  LT_ASSIGN_OR_RETURN(gather.start_index_map, reader.take_dims("start_index_map"));
+  LT_ASSIGN_OR_RETURN(gather.operand_batching_dims, reader.take_dims_or("operand_batching_dims", {}));
+  LT_ASSIGN_OR_RETURN(gather.start_indices_batching_dims, reader.take_dims_or("start_indices_batching_dims", {}));
+  LT_ASSIGN_OR_RETURN(gather.index_vector_dim, reader.take_integer("index_vector_dim"));
+  LT_ASSIGN_OR_RETURN(gather.slice_sizes, reader.take_dims("slice_sizes"));
+  LT_ASSIGN_OR_RETURN(gather.indices_are_sorted, reader.take_bool_or("indices_are_sorted", false));
+  instruction.attributes = std::move(gather);
+  return {};
+}
+
+void print(const Instruction& instruction, AttributeWriter& writer) {
+  const auto& gather = instruction.as<GatherAttributes>();
+  writer.dims("offset_dims", gather.offset_dims);
+  writer.dims("collapsed_slice_dims", gather.collapsed_slice_dims);
+  writer.dims("start_index_map", gather.start_index_map);
+  if (!gather.operand_batching_dims.empty()) writer.dims("operand_batching_dims", gather.operand_batching_dims);
+  if (!gather.start_indices_batching_dims.empty()) {
+    writer.dims("start_indices_batching_dims", gather.start_indices_batching_dims);
+  }
+  writer.integer("index_vector_dim", gather.index_vector_dim);
+  writer.dims("slice_sizes", gather.slice_sizes);
+  if (gather.indices_are_sorted) writer.boolean("indices_are_sorted", true);
+}
+
+/// (C2) to (C7): the parts that do not depend on the result's layout of dimensions.
+Status check_places(const Instruction& instruction) {
+  const Shape& operand = instruction.operand(0).shape;
+  const Shape& indices = instruction.operand(1).shape;
+  const auto& gather = instruction.as<GatherAttributes>();
+  if (gather.index_vector_dim < 0 || gather.index_vector_dim > indices.rank()) {
+    return broken(instruction, "C2",
+                  fmt::format("index_vector_dim {} must lie in [0, {}], the rank of {}", gather.index_vector_dim,
+                              indices.rank(), to_string_without_layout(indices)));
+  }
+  const bool scalar_indices = gather.index_vector_dim == indices.rank();
+  const int64_t vector = scalar_indices ? 1 : indices.dims[static_cast<size_t>(gather.index_vector_dim)];
+  if (!agree(vector, static_cast<int64_t>(gather.start_index_map.size()))) {
+    return broken(
+        instruction, "C3",
+        fmt::format("start_index_map has {} entries but index vectors have {}", gather.start_index_map.size(), vector));
+  }
+  Dims placed = gather.start_index_map;
+  placed.insert(placed.end(), gather.operand_batching_dims.begin(), gather.operand_batching_dims.end());
+  if (!are_distinct_dims(placed, operand.rank())) {
+    return broken(instruction, "C4",
+                  fmt::format("start_index_map {} and operand_batching_dims {} must be distinct dimensions of {}",
+                              to_string(gather.start_index_map), to_string(gather.operand_batching_dims),
+                              to_string_without_layout(operand)));
+  }
+  bool sizes_fit = gather.slice_sizes.size() == operand.dims.size();
+  for (size_t d = 0; sizes_fit && d < operand.dims.size(); ++d) {
+    sizes_fit =
+        gather.slice_sizes[d] >= 0 && (operand.dims[d] == kUnboundedDim || gather.slice_sizes[d] <= operand.dims[d]);
+  }
+  if (!sizes_fit) {
+    return broken(instruction, "C5",
+                  fmt::format("slice_sizes {} must have one entry per dimension of {}, within its extents",
+                              to_string(gather.slice_sizes), to_string_without_layout(operand)));
+  }
+  Dims dropped = gather.collapsed_slice_dims;
+  dropped.insert(dropped.end(), gather.operand_batching_dims.begin(), gather.operand_batching_dims.end());
+  bool thin = are_distinct_dims(dropped, operand.rank());
+  for (size_t i = 0; thin && i < dropped.size(); ++i) thin = gather.slice_sizes[static_cast<size_t>(dropped[i])] <= 1;
+  if (!thin) {
+    return broken(instruction, "C6",
+                  fmt::format("collapsed_slice_dims {} and operand_batching_dims {} must be distinct dimensions of "
+                              "size at most 1 in slice_sizes {}",
+                              to_string(gather.collapsed_slice_dims), to_string(gather.operand_batching_dims),
+                              to_string(gather.slice_sizes)));
+  }
+  const Dims& batch = gather.start_indices_batching_dims;
+  bool paired = batch.size() == gather.operand_batching_dims.size() && are_distinct_dims(batch, indices.rank()) &&
+                !contains(batch, gather.index_vector_dim);
+  for (size_t i = 0; paired && i < batch.size(); ++i) {
+    paired = agree(indices.dims[static_cast<size_t>(batch[i])],
+                   operand.dims[static_cast<size_t>(gather.operand_batching_dims[i])]);
+  }
+  if (!paired) {
+    return broken(instruction, "C7",
+                  fmt::format("start_indices_batching_dims {} of {} must pair with operand_batching_dims {} of {}",
+                              to_string(batch), to_string_without_layout(indices),
+                              to_string(gather.operand_batching_dims), to_string_without_layout(operand)));
+  }
+  return {};
+}
+
+Result<Shape> infer(const Instruction& instruction) {
+  LT_RETURN_IF_ERROR(check_operands(instruction, "C1", 2, kAnything));
+  const Shape& operand = instruction.operand(0).shape;
+  const Shape& indices = instruction.operand(1).shape;
+  if (!(kind_of(indices.type) & kIntegers)) {
+    return broken(instruction, "C1",
+                  fmt::format("the indices must be integers, got {}", to_string_without_layout(indices)));
+  }
+  LT_RETURN_IF_ERROR(check_places(instruction));
+  const auto& gather = instruction.as<GatherAttributes>();
+  Dims batch, offsets;
+  for (int64_t d = 0; d < indices.rank(); ++d) {
+    if (d != gather.index_vector_dim) batch.push_back(indices.dims[static_cast<size_t>(d)]);
+  }
+  for (int64_t d = 0; d < operand.rank(); ++d) {
+    if (!contains(gather.collapsed_slice_dims, d) && !contains(gather.operand_batching_dims, d)) {
+      offsets.push_back(gather.slice_sizes[static_cast<size_t>(d)]);
+    }
+  }
+  const auto rank = static_cast<int64_t>(batch.size() + offsets.size());
+  if (gather.offset_dims.size() != offsets.size() || !are_distinct_dims(gather.offset_dims, rank) ||
+      !std::is_sorted(gather.offset_dims.begin(), gather.offset_dims.end())) {
+    return broken(instruction, "C8",
+                  fmt::format("offset_dims {} must be {} ascending dimensions of a result of rank {}",
+                              to_string(gather.offset_dims), offsets.size(), rank));
+  }
+  Shape result = Shape::array(operand.type, {});
+  size_t next_batch = 0, next_offset = 0;
+  for (int64_t d = 0; d < rank; ++d) {
+    result.dims.push_back(contains(gather.offset_dims, d) ? offsets[next_offset++] : batch[next_batch++]);
+  }
+  return checked(instruction, std::move(result));
+}
+
+}  // namespace
+
+const OpRule kGatherRule{.read = read, .print = print, .infer = infer};
+
+}  // namespace lowtide

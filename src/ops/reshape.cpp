@@ -1,0 +1,65 @@
+/// reshape: the same elements in the same row-major order under other extents.
+///   operand T[s] -> T[r], r is declared
+///   (C1) operand and result are arrays of one element type  (C2) they have equally many elements
+///
+/// dynamic-reshape: a reshape whose extents are operands; the declared ones are their bounds.
+///   operand T[s], sizes s32[] ... -> T[<=r]
+///   (C1) as above  (C2) as above, for the bounds  (C3) one scalar integer per dimension of the result
+
+#include <fmt/format.h>
+
+#include "ops/infer.h"
+#include "ops/op_rule.h"
+
+namespace lowtide {
+namespace {
+
+bool is_unbounded(const Shape& shape) { return contains(shape.dims, kUnboundedDim); }
+
+Status check_reshape(const Instruction& instruction) {
+  if (instruction.operands.empty()) return broken(instruction, "C1", "expects an operand");
+  LT_RETURN_IF_ERROR(check_declared(instruction, "C1", kAnything));
+  const Shape& operand = instruction.operand(0).shape;
+  const Shape& result = instruction.shape;
+  if (operand.type != result.type) {
+    return broken(instruction, "C1",
+                  fmt::format("operand and result must have one element type, got {} and {}",
+                              to_string_without_layout(operand), to_string_without_layout(result)));
+  }
+  LT_RETURN_IF_ERROR(checked(instruction, operand).status());
+  if (!is_unbounded(operand) && !is_unbounded(result) && element_count(operand) != element_count(result)) {
+    return broken(instruction, "C2",
+                  fmt::format("{} has {} elements but {} has {}", to_string_without_layout(operand),
+                              element_count(operand), to_string_without_layout(result), element_count(result)));
+  }
+  return {};
+}
+
+Result<Shape> infer_reshape(const Instruction& instruction) {
+  LT_RETURN_IF_ERROR(check_operands(instruction, "C1", 1, kAnything));
+  LT_RETURN_IF_ERROR(check_reshape(instruction));
+  return instruction.shape;
+}
+
+Result<Shape> infer_dynamic_reshape(const Instruction& instruction) {
+  LT_RETURN_IF_ERROR(check_reshape(instruction));
+  const size_t sizes = instruction.operands.size() - 1;
+  bool scalars = sizes == instruction.shape.dims.size();
+  for (size_t i = 1; i < instruction.operands.size(); ++i) {
+    const Shape& size = instruction.operand(i).shape;
+    scalars = scalars && (kind_of(size.type) & kIntegers) && size.rank() == 0;
+  }
+  if (!scalars) {
+    return broken(instruction, "C3",
+                  fmt::format("expects one scalar integer per dimension of {}, got {} sizes",
+                              to_string_without_layout(instruction.shape), sizes));
+  }
+  return instruction.shape;
+}
+
+}  // namespace
+
+const OpRule kReshapeRule{.infer = infer_reshape};
+const OpRule kDynamicReshapeRule{.infer = infer_dynamic_reshape};
+
+}  // namespace lowtide

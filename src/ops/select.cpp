@@ -1,0 +1,60 @@
+/// select: one of two values by a predicate.
+///   predicate pred[s] or pred[], on_true T[s], on_false T[s] -> T[s]
+///   (C1) a predicate and two arrays  (C2) the values have equal extents  (C3) and one element type
+///   (C4) the predicate is a scalar or has their extents
+///
+/// clamp: a value moved into bounds; an operand of NaN stays, and where low > high, high wins.
+///   low T[s] or T[], operand T[s], high T[s] or T[] -> T[s]
+///   (C1) three arrays of real numbers or predicates  (C2) bounds are scalars or have the operand's extents
+///   (C3) one element type
+
+#include <fmt/format.h>
+
+#include "ops/elementwise.h"
+
+namespace lowtide {
+namespace {
+
+Result<Shape> infer_select(const Instruction& instruction) {
+  LT_RETURN_IF_ERROR(check_operands(instruction, "C1", 3, kAnything));
+  const Shape& predicate = instruction.operand(0).shape;
+  const Shape& on_true = instruction.operand(1).shape;
+  const Shape& on_false = instruction.operand(2).shape;
+  if (predicate.type != ElementType::kPred) {
+    return broken(instruction, "C1",
+                  fmt::format("operand 0 must be a predicate, got {}", to_string_without_layout(predicate)));
+  }
+  LT_RETURN_IF_ERROR(check_pair(instruction, on_true, on_false));
+  if (predicate.rank() != 0 && !same_extents(predicate, on_true)) {
+    return broken(instruction, "C4",
+                  fmt::format("the predicate must be a scalar or have the extents of {}, got {}",
+                              to_string_without_layout(on_true), to_string_without_layout(predicate)));
+  }
+  return with_type(on_true, on_true.type == on_false.type ? on_true.type : instruction.shape.type);
+}
+
+Result<Shape> infer_clamp(const Instruction& instruction) {
+  LT_RETURN_IF_ERROR(check_operands(instruction, "C1", 3, kPredicates | kIntegers | kFloats));
+  const Shape& operand = instruction.operand(1).shape;
+  for (const size_t i : {size_t{0}, size_t{2}}) {
+    const Shape& bound = instruction.operand(i).shape;
+    if (bound.rank() != 0 && !same_extents(bound, operand)) {
+      return broken(instruction, "C2",
+                    fmt::format("bounds must be scalars or have the extents of {}, got {}",
+                                to_string_without_layout(operand), to_string_without_layout(bound)));
+    }
+    if (!same_or_mixed_precision(bound.type, operand.type)) {
+      return broken(instruction, "C3",
+                    fmt::format("operands must have one element type, got {} and {}", type_name(operand.type),
+                                type_name(bound.type)));
+    }
+  }
+  return with_type(operand, operand.type);
+}
+
+}  // namespace
+
+const OpRule kSelectRule{.infer = infer_select};
+const OpRule kClampRule{.infer = infer_clamp};
+
+}  // namespace lowtide

@@ -1,0 +1,91 @@
+/// slice: every stride-th element between fixed bounds.
+///   operand T[s] -> T[r], r[d] = ceil((limit[d] - start[d]) / stride[d]), result[i] = operand[start + i * stride]
+///   (C1) the operand is an array  (C2) one entry per dimension
+///   (C3) 0 <= start <= limit <= extent  (C4) stride >= 1
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "ops/infer.h"
+#include "ops/op_rule.h"
+
+namespace lowtide {
+namespace {
+
+/// `{[0:4], [1:9:2]}`
+Status read(AttributeReader& reader, Instruction& instruction) {
+  LT_ASSIGN_OR_RETURN(const std::string_view text, reader.take_text("slice"));
+  const auto malformed = [&] {
+    return reader.fault_at("slice", "expected {[start:limit:stride], ...}, one entry per dimension");
+  };
+  SliceAttributes slice;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  const auto skip = [&] {
+    while (at < end && (*at == ' ' || *at == ',' || *at == '\n' || *at == '\t' || *at == '\r')) ++at;
+  };
+  const auto take = [&](char c) { return skip(), at < end && *at == c ? (++at, true) : false; };
+  const auto number = [&](int64_t& value) {
+    skip();
+    const auto [rest, error] = std::from_chars(at, end, value);
+    at = rest;
+    return error == std::errc{};
+  };
+  if (!take('{')) return malformed();
+  while (!take('}')) {
+    int64_t start = 0, limit = 0, stride = 1;
+    if (!take('[') || !number(start) || !take(':') || !number(limit)) return malformed();
+    if (take(':') && !number(stride)) return malformed();
+    if (!take(']')) return malformed();
+    slice.starts.push_back(start);
+    slice.limits.push_back(limit);
+    slice.strides.push_back(stride);
+  }
+  skip();
+  if (at != end) return malformed();
+  instruction.attributes = std::move(slice);
+  return {};
+}
+
+void print(const Instruction& instruction, AttributeWriter& writer) {
+  const auto& slice = instruction.as<SliceAttributes>();
+  bool strided = false;
+  for (const int64_t stride : slice.strides) strided = strided || stride != 1;
+  std::string text = "{";
+  for (size_t d = 0; d < slice.starts.size(); ++d) {
+    text += fmt::format("{}[{}:{}", d > 0 ? ", " : "", slice.starts[d], slice.limits[d]);
+    text += strided ? fmt::format(":{}]", slice.strides[d]) : "]";
+  }
+  writer.text("slice", text + "}");
+}
+
+Result<Shape> infer(const Instruction& instruction) {
+  LT_RETURN_IF_ERROR(check_operands(instruction, "C1", 1, kAnything));
+  const Shape& operand = instruction.operand(0).shape;
+  const auto& slice = instruction.as<SliceAttributes>();
+  if (slice.starts.size() != operand.dims.size()) {
+    return broken(instruction, "C2",
+                  fmt::format("slice has {} entries but operand {} has rank {}", slice.starts.size(),
+                              to_string_without_layout(operand), operand.rank()));
+  }
+  Shape result = Shape::array(operand.type, {});
+  for (size_t d = 0; d < operand.dims.size(); ++d) {
+    const int64_t start = slice.starts[d], limit = slice.limits[d], stride = slice.strides[d];
+    const bool inside = operand.dims[d] == kUnboundedDim || limit <= operand.dims[d];
+    if (start < 0 || start > limit || !inside) {
+      return broken(instruction, "C3",
+                    fmt::format("[{}:{}] does not lie in dimension {} of {}", start, limit, d,
+                                to_string_without_layout(operand)));
+    }
+    if (stride < 1) return broken(instruction, "C4", fmt::format("stride {} of dimension {} is below 1", stride, d));
+    result.dims.push_back((limit - start) / stride + ((limit - start) % stride != 0 ? 1 : 0));
+  }
+  return result;
+}
+
+}  // namespace
+
+const OpRule kSliceRule{.read = read, .print = print, .infer = infer};
+
+}  // namespace lowtide

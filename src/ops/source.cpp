@@ -1,0 +1,82 @@
+/// Operations without operands.
+///
+/// parameter(n)      the computation's n-th argument, of the declared shape      (C1) n >= 0
+/// constant(value)   a value written in the program                             (C1) the value has the declared shape
+/// partition-id, replica-id   -> u32[]: this device's place; 0 on one device    (C1) the declared shape is u32[]
+
+#include <fmt/format.h>
+
+#include "ops/infer.h"
+#include "ops/op_rule.h"
+
+namespace lowtide {
+namespace {
+
+Status read_parameter(AttributeReader& reader, Instruction& instruction) {
+  LT_ASSIGN_OR_RETURN(const int64_t number, reader.payload_integer());
+  instruction.attributes = ParameterAttributes{number};
+  return {};
+}
+
+void print_parameter(const Instruction& instruction, AttributeWriter& writer) {
+  writer.payload(std::to_string(instruction.as<ParameterAttributes>().number));
+}
+
+Result<Shape> infer_parameter(const Instruction& instruction) {
+  const int64_t number = instruction.as<ParameterAttributes>().number;
+  if (number < 0) return broken(instruction, "C1", fmt::format("the number must not be negative, got {}", number));
+  return instruction.shape;
+}
+
+Status read_constant(AttributeReader& reader, Instruction& instruction) {
+  LT_ASSIGN_OR_RETURN(Value value, reader.payload_literal(instruction.shape));
+  instruction.attributes = ConstantAttributes{std::move(value)};
+  return {};
+}
+
+void print_constant(const Instruction& instruction, AttributeWriter& writer) {
+  writer.payload(*instruction.as<ConstantAttributes>().value);
+}
+
+Result<Shape> infer_constant(const Instruction& instruction) {
+  const Shape& value = instruction.as<ConstantAttributes>().value->shape();
+  if (!same_shape(value, instruction.shape)) {
+    return broken(instruction, "C1",
+                  fmt::format("the value is {}, but {} is declared", to_string_without_layout(value),
+                              to_string_without_layout(instruction.shape)));
+  }
+  return instruction.shape;
+}
+
+Result<Value> eval_constant(const Instruction& instruction, Operands, EvalContext&) {
+  const Value& value = instruction.as<ConstantAttributes>().value;
+  if (!value->known()) {
+    return Status::input(
+        fmt::format("the elements of constant {} were left out of the text as {{...}}: dump the "
+                    "program with its large constants to run it",
+                    instruction.name));
+  }
+  return value;
+}
+
+Result<Shape> infer_device_id(const Instruction& instruction) {
+  if (!same_shape(instruction.shape, Shape::scalar(ElementType::kU32))) {
+    return broken(instruction, "C1",
+                  fmt::format("the result is u32[], but {} is declared", to_string_without_layout(instruction.shape)));
+  }
+  return instruction.shape;
+}
+
+Result<Value> eval_device_id(const Instruction&, Operands, EvalContext&) {
+  return std::make_shared<const Literal>(Shape::scalar(ElementType::kU32));
+}
+
+}  // namespace
+
+const OpRule kParameterRule{.read = read_parameter, .print = print_parameter, .infer = infer_parameter};
+const OpRule kConstantRule{
+    .read = read_constant, .print = print_constant, .infer = infer_constant, .eval = eval_constant};
+const OpRule kPartitionIdRule{.infer = infer_device_id, .eval = eval_device_id};
+const OpRule kReplicaIdRule{.infer = infer_device_id, .eval = eval_device_id};
+
+}  // namespace lowtide

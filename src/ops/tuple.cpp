@@ -1,0 +1,91 @@
+/// Operations on bundles and on nothing but names.
+///
+/// tuple              a, b, ... -> (a, b, ...)
+/// get-tuple-element  t (.., a, ..), index -> a        (C1) one operand, a tuple  (C2) 0 <= index < its elements
+/// opt-barrier        a -> a, which no pass looks through       (C1) one operand
+/// domain             a -> a, between differently sharded parts (C1) one operand
+/// add-dependency     a, token -> a, after the token            (C1) two operands
+
+#include <fmt/format.h>
+
+#include "ops/infer.h"
+#include "ops/op_rule.h"
+
+namespace lowtide {
+namespace {
+
+/// Tuples of tuples double with every line of text; this bounds what a small program can ask for.
+constexpr int64_t kMostNodes = int64_t{1} << 22;
+
+int64_t count_nodes(const Shape& shape, int64_t limit) {
+  int64_t nodes = 1;
+  for (const Shape& element : shape.elements) {
+    if (nodes > limit) break;
+    nodes += count_nodes(element, limit - nodes);
+  }
+  return nodes;
+}
+
+Result<Shape> infer_tuple(const Instruction& instruction) {
+  int64_t nodes = 0;
+  for (const Instruction* operand : instruction.operands) {
+    nodes += count_nodes(operand->shape, kMostNodes - nodes);
+    if (nodes > kMostNodes) return broken(instruction, "", "the tuple has more than four million elements");
+  }
+  std::vector<Shape> elements;
+  elements.reserve(instruction.operands.size());
+  for (const Instruction* operand : instruction.operands) elements.push_back(operand->shape);
+  return Shape::tuple(std::move(elements));
+}
+
+Result<Value> eval_tuple(const Instruction&, Operands operands, EvalContext&) {
+  return std::make_shared<const Literal>(std::vector<Value>(operands.begin(), operands.end()));
+}
+
+Status read_index(AttributeReader& reader, Instruction& instruction) {
+  LT_ASSIGN_OR_RETURN(const int64_t index, reader.take_integer("index"));
+  instruction.attributes = TupleIndexAttributes{index};
+  return {};
+}
+
+void print_index(const Instruction& instruction, AttributeWriter& writer) {
+  writer.integer("index", instruction.as<TupleIndexAttributes>().index);
+}
+
+Result<Shape> infer_element(const Instruction& instruction) {
+  if (instruction.operands.size() != 1 || !instruction.operand(0).shape.is_tuple()) {
+    return broken(instruction, "C1", "expects one operand, a tuple");
+  }
+  const Shape& tuple = instruction.operand(0).shape;
+  const int64_t index = instruction.as<TupleIndexAttributes>().index;
+  if (index < 0 || static_cast<size_t>(index) >= tuple.elements.size()) {
+    return broken(instruction, "C2",
+                  fmt::format("index {} is not an element of a tuple of {}", index, tuple.elements.size()));
+  }
+  return tuple.elements[static_cast<size_t>(index)];
+}
+
+Result<Value> eval_element(const Instruction& instruction, Operands operands, EvalContext&) {
+  return operands[0]->parts()[static_cast<size_t>(instruction.as<TupleIndexAttributes>().index)];
+}
+
+Result<Shape> infer_same(const Instruction& instruction) {
+  const size_t expected = instruction.opcode == Opcode::kAddDependency ? 2 : 1;
+  if (instruction.operands.size() != expected) {
+    return broken(instruction, "C1", fmt::format("expects {} operands, got {}", expected, instruction.operands.size()));
+  }
+  return instruction.operand(0).shape;
+}
+
+Result<Value> eval_same(const Instruction&, Operands operands, EvalContext&) { return operands[0]; }
+
+}  // namespace
+
+const OpRule kTupleRule{.infer = infer_tuple, .eval = eval_tuple};
+const OpRule kGetTupleElementRule{
+    .read = read_index, .print = print_index, .infer = infer_element, .eval = eval_element};
+const OpRule kOptBarrierRule{.infer = infer_same, .eval = eval_same};
+const OpRule kDomainRule{.infer = infer_same, .eval = eval_same};
+const OpRule kAddDependencyRule{.infer = infer_same, .eval = eval_same};
+
+}  // namespace lowtide
