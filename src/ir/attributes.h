@@ -31,6 +31,7 @@ struct ScanAttributes {
   int64_t dimension = 0;
   bool is_reverse = false;
   std::string is_associative;  ///< as written; empty where it isn't
+  int64_t num_carries = -1;    ///< the last operands; -1: not written
 };
 
 enum class CompareDirection : uint8_t { kEq, kNe, kGe, kGt, kLe, kLt };

@@ -1,0 +1,79 @@
+// conditional: run one of several computations, each on its own operand.
+//   index pred[] or s32[], one operand per branch. pred: true runs branch 0; s32 out of range runs the last branch.
+//   (C1) the index is pred[] with two branches, or s32[] with at least one
+//   (C2) branch k takes the shape of operand k + 1
+//   (C3) all branches give one shape
+#include <fmt/format.h>
+
+#include "ops/checks.h"
+#include "ops/op_rule.h"
+
+namespace lowtide {
+namespace {
+
+Status read_conditional(AttributeReader& reader, Instruction& conditional) {
+  ConditionalAttributes attributes;
+  if (reader.has("branch_computations")) {
+    LT_ASSIGN_OR_RETURN(conditional.called, reader.take_computations("branch_computations"));
+  } else {
+    attributes.by_predicate = true;
+    LT_ASSIGN_OR_RETURN(Computation * if_true, reader.take_computation("true_computation"));
+    LT_ASSIGN_OR_RETURN(Computation * if_false, reader.take_computation("false_computation"));
+    conditional.called = {if_true, if_false};
+  }
+  conditional.attributes = attributes;
+  return {};
+}
+
+void print_conditional(const Instruction& conditional, AttributeWriter& writer) {
+  if (conditional.as<ConditionalAttributes>().by_predicate) {
+    writer.computation("true_computation", *conditional.called[0]);
+    writer.computation("false_computation", *conditional.called[1]);
+  } else {
+    writer.computations("branch_computations", conditional.called);
+  }
+}
+
+Result<Shape> infer_conditional(const Instruction& conditional) {
+  const size_t branches = conditional.called.size();
+  const Shape* index = conditional.operands.empty() ? nullptr : &conditional.operand(0).shape;
+  const bool by_predicate = index && same_shape(*index, Shape::scalar(ElementType::kPred));
+  const bool by_index = index && same_shape(*index, Shape::scalar(ElementType::kS32));
+  if (!(by_predicate && branches == 2) && !(by_index && branches >= 1)) {  // (C1)
+    return broken(conditional, 1,
+                  fmt::format("needs pred[] and two branches or s32[] and one or more, got {} and {}",
+                              index ? to_string_without_layout(*index) : "no operand", branches));
+  }
+  if (conditional.operands.size() != branches + 1) {  // (C2)
+    return broken(
+        conditional, 2,
+        fmt::format("{} branches need {} operands, got {}", branches, branches + 1, conditional.operands.size()));
+  }
+  const Shape* result = nullptr;
+  for (size_t k = 0; k < branches; ++k) {
+    LT_ASSIGN_OR_RETURN(const Signature branch, signature_of(conditional, k, 2));
+    LT_RETURN_IF_ERROR(check_parameters(conditional, branch, {&conditional.operand(k + 1).shape}, 2));  // (C2)
+    if (result && !same_shape(*result, *branch.result)) {                                               // (C3)
+      return broken(conditional, 3,
+                    fmt::format("branch {} gives {}, branch 0 {}", k, to_string_without_layout(*branch.result),
+                                to_string_without_layout(*result)));
+    }
+    if (!result) result = branch.result;
+  }
+  return *result;
+}
+
+Result<Value> eval_conditional(const Instruction& conditional, Operands operands, EvalContext& context) {
+  const auto last = static_cast<int64_t>(conditional.called.size()) - 1;
+  int64_t branch = integer_at(*operands[0], 0);
+  if (operands[0]->shape().type == ElementType::kPred) branch = branch ? 0 : 1;
+  if (branch < 0 || branch > last) branch = last;
+  return context.call(*conditional.called[static_cast<size_t>(branch)],
+                      operands.subspan(static_cast<size_t>(branch) + 1, 1));
+}
+
+}  // namespace
+
+const OpRule kConditionalRule{read_conditional, print_conditional, infer_conditional, eval_conditional};
+
+}  // namespace lowtide

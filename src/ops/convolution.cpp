@@ -1,0 +1,142 @@
+// convolution: a window of weights slides over spatial dimensions, contracting features; every labelling, grouping,
+// dilation, reversal and negative padding.
+//   lhs [batch b, features i, spatial..], rhs [kernel features i / feature groups, outputs o, window..]
+//   -> [b / batch groups, o, positions..], dimensions in the order that dim_labels gives.
+//   (C1) operands are arrays of equal rank
+//   (C2) dim_labels name every dimension of lhs, rhs and result once
+//   (C3) the window has one entry per spatial dimension; its sizes are those of the kernel
+//   (C4) group counts are positive and not both above 1
+//   (C5) input features = kernel features * feature_group_count
+//   (C6) output features are a multiple of feature_group_count and of batch_group_count, batch of batch_group_count
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ops/op_rule.h"
+#include "ops/window.h"
+
+namespace lowtide {
+namespace {
+
+/// One of `b01f`: positions of two named dimensions and of the spatial ones. `?` labels a dimension without a role.
+bool parse_labels(std::string_view labels, char first, char second, int64_t& at_first, int64_t& at_second,
+                  Dims& spatial) {
+  spatial.assign(labels.size() >= 2 ? labels.size() - 2 : 0, -1);
+  at_first = at_second = -1;
+  size_t unknown = 0;
+  for (size_t i = 0; i < labels.size(); ++i) {
+    const char c = labels[i];
+    if (c == '?') {
+      ++unknown;
+      continue;
+    }
+    int64_t* to = c == first ? &at_first : c == second ? &at_second : nullptr;
+    if (!to && c >= '0' && c <= '9' && static_cast<size_t>(c - '0') < spatial.size()) {
+      to = &spatial[static_cast<size_t>(c - '0')];
+    }
+    if (!to || *to >= 0) return false;
+    *to = static_cast<int64_t>(i);
+  }
+  spatial.resize(spatial.size() - std::min(unknown, spatial.size()));
+  return at_first >= 0 && at_second >= 0 && std::find(spatial.begin(), spatial.end(), -1) == spatial.end();
+}
+
+Status read_convolution(AttributeReader& reader, Instruction& convolution) {
+  ConvolutionAttributes attributes;
+  LT_ASSIGN_OR_RETURN(attributes.window, reader.take_window_or_none("window"));
+  LT_ASSIGN_OR_RETURN(const std::string_view text, reader.take_text("dim_labels"));
+  attributes.dim_labels = text;
+  const size_t kernel = text.find('_');
+  const size_t output = text.find("->");
+  const bool parsed =
+      kernel != std::string_view::npos && output != std::string_view::npos && kernel < output &&
+      parse_labels(text.substr(0, kernel), 'b', 'f', attributes.input_batch, attributes.input_feature,
+                   attributes.input_spatial) &&
+      parse_labels(text.substr(kernel + 1, output - kernel - 1), 'i', 'o', attributes.kernel_input_feature,
+                   attributes.kernel_output_feature, attributes.kernel_spatial) &&
+      parse_labels(text.substr(output + 2), 'b', 'f', attributes.output_batch, attributes.output_feature,
+                   attributes.output_spatial);
+  if (!parsed) return reader.fault_at("dim_labels", "expected labels like b01f_01io->b01f");
+  LT_ASSIGN_OR_RETURN(attributes.feature_group_count, reader.take_integer_or("feature_group_count", 1));
+  LT_ASSIGN_OR_RETURN(attributes.batch_group_count, reader.take_integer_or("batch_group_count", 1));
+  convolution.attributes = std::move(attributes);
+  return {};
+}
+
+void print_convolution(const Instruction& convolution, AttributeWriter& writer) {
+  const auto& attributes = convolution.as<ConvolutionAttributes>();
+  if (!attributes.window.size.empty()) writer.window("window", attributes.window);
+  writer.text("dim_labels", attributes.dim_labels);
+  if (attributes.feature_group_count != 1) writer.integer("feature_group_count", attributes.feature_group_count);
+  if (attributes.batch_group_count != 1) writer.integer("batch_group_count", attributes.batch_group_count);
+}
+
+Result<Shape> infer_convolution(const Instruction& convolution) {
+  LT_RETURN_IF_ERROR(check_arrays(convolution, 1));
+  const auto& attributes = convolution.as<ConvolutionAttributes>();
+  const Shape& lhs = convolution.operand(0).shape;
+  const Shape& rhs = convolution.operand(1).shape;
+  if (lhs.rank() != rhs.rank()) {  // (C1)
+    return broken(convolution, 1, fmt::format("operands have ranks {} and {}", lhs.rank(), rhs.rank()));
+  }
+  const size_t spatial = attributes.window.size.size();
+  const auto covers = [&](const Dims& dims, int64_t first, int64_t second) {
+    Dims all = dims;
+    all.insert(all.end(), {first, second});
+    std::sort(all.begin(), all.end());
+    for (size_t d = 0; d < all.size(); ++d) {
+      if (all[d] != static_cast<int64_t>(d)) return false;
+    }
+    return static_cast<int64_t>(all.size()) == lhs.rank();
+  };
+  if (attributes.dim_labels.find('?') != std::string::npos) return convolution.shape;
+  if (!covers(attributes.input_spatial, attributes.input_batch, attributes.input_feature) ||
+      !covers(attributes.kernel_spatial, attributes.kernel_input_feature, attributes.kernel_output_feature) ||
+      !covers(attributes.output_spatial, attributes.output_batch, attributes.output_feature)) {  // (C2)
+    return broken(convolution, 2,
+                  fmt::format("dim_labels {} don't name each dimension of rank-{} operands once", attributes.dim_labels,
+                              lhs.rank()));
+  }
+  LT_RETURN_IF_ERROR(check_window(convolution, attributes.window, attributes.input_spatial.size(), 3));  // (C3)
+  if (has_unbounded(convolution)) return convolution.shape;
+  const auto extent = [](const Shape& shape, int64_t d) { return shape.dims[static_cast<size_t>(d)]; };
+  for (size_t d = 0; d < spatial; ++d) {
+    if (attributes.window.size[d] != extent(rhs, attributes.kernel_spatial[d])) {
+      return broken(convolution, 3,
+                    fmt::format("the window has size {} where the kernel has {}", attributes.window.size[d],
+                                extent(rhs, attributes.kernel_spatial[d])));
+    }
+  }
+  const int64_t feature_groups = attributes.feature_group_count, batch_groups = attributes.batch_group_count;
+  if (feature_groups < 1 || batch_groups < 1 || (feature_groups > 1 && batch_groups > 1)) {  // (C4)
+    return broken(convolution, 4,
+                  fmt::format("can't have {} feature groups and {} batch groups", feature_groups, batch_groups));
+  }
+  const int64_t inputs = extent(lhs, attributes.input_feature), batch = extent(lhs, attributes.input_batch);
+  const int64_t kernel_inputs = extent(rhs, attributes.kernel_input_feature);
+  const int64_t outputs = extent(rhs, attributes.kernel_output_feature);
+  if (inputs % feature_groups != 0 || inputs / feature_groups != kernel_inputs) {  // (C5)
+    return broken(convolution, 5,
+                  fmt::format("{} input features in {} groups need a kernel of as many each, got {}", inputs,
+                              feature_groups, kernel_inputs));
+  }
+  if (outputs % feature_groups != 0 || outputs % batch_groups != 0 || batch % batch_groups != 0) {  // (C6)
+    return broken(convolution, 6,
+                  fmt::format("{} output features and batch {} don't divide into {} feature groups, {} batch groups",
+                              outputs, batch, feature_groups, batch_groups));
+  }
+  Dims dims(lhs.dims.size());
+  dims[static_cast<size_t>(attributes.output_batch)] = batch / batch_groups;
+  dims[static_cast<size_t>(attributes.output_feature)] = outputs;
+  for (size_t d = 0; d < spatial; ++d) {
+    dims[static_cast<size_t>(attributes.output_spatial[d])] =
+        window_positions(attributes.window, d, extent(lhs, attributes.input_spatial[d]));
+  }
+  return Shape::array(convolution.shape.is_array() ? convolution.shape.type : lhs.type, dims);
+}
+
+}  // namespace
+
+const OpRule kConvolutionRule{read_convolution, print_convolution, infer_convolution, nullptr};
+
+}  // namespace lowtide

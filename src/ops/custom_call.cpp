@@ -1,0 +1,67 @@
+// custom-call: whatever the target means. Its shape is as declared.
+//   Known targets: Sharding, SPMDFullToShardShape, SPMDShardToFullShape, annotate_device_placement and the xla.sdy.*
+//   annotations give their operand back; TopK is topk; check.expect_* compare their operands (check_calls.h).
+//   (C1) output_to_operand_aliasing names operands and results that exist, of equal shapes
+#include <fmt/format.h>
+
+#include "ops/checks.h"
+#include "ops/op_rule.h"
+
+namespace lowtide {
+namespace {
+
+Status read_custom_call(AttributeReader& reader, Instruction& call) {
+  CustomCallAttributes attributes;
+  LT_ASSIGN_OR_RETURN(attributes.target, reader.take_string("custom_call_target"));
+  LT_ASSIGN_OR_RETURN(attributes.api_version, reader.take_word_or("api_version", ""));
+  LT_ASSIGN_OR_RETURN(attributes.has_side_effect, reader.take_bool_or("custom_call_has_side_effect", false));
+  LT_ASSIGN_OR_RETURN(attributes.output_to_operand_aliasing, reader.take_aliases_or_none("output_to_operand_aliasing"));
+  for (const std::string_view key : {"called_computations", "to_apply", "calls"}) {
+    if (!reader.has(key)) continue;
+    LT_ASSIGN_OR_RETURN(const std::vector<Computation*> called, reader.take_computations(key));
+    call.called.insert(call.called.end(), called.begin(), called.end());
+  }
+  call.attributes = std::move(attributes);
+  return {};
+}
+
+void print_custom_call(const Instruction& call, AttributeWriter& writer) {
+  const auto& attributes = call.as<CustomCallAttributes>();
+  writer.string("custom_call_target", attributes.target);
+  if (attributes.has_side_effect) writer.boolean("custom_call_has_side_effect", true);
+  if (!attributes.output_to_operand_aliasing.empty()) {
+    writer.aliases("output_to_operand_aliasing", attributes.output_to_operand_aliasing);
+  }
+  if (!attributes.api_version.empty()) writer.text("api_version", attributes.api_version);
+  if (!call.called.empty()) writer.computations("called_computations", call.called);
+}
+
+const Shape* part_of(const Shape& shape, const ShapeIndex& index) {
+  const Shape* part = &shape;
+  for (const int64_t i : index) {
+    if (i < 0 || i >= static_cast<int64_t>(part->elements.size())) return nullptr;
+    part = &part->elements[static_cast<size_t>(i)];
+  }
+  return part;
+}
+
+Result<Shape> infer_custom_call(const Instruction& call) {
+  for (const AliasEntry& alias : call.as<CustomCallAttributes>().output_to_operand_aliasing) {
+    const bool known = alias.operand >= 0 && alias.operand < static_cast<int64_t>(call.operands.size());
+    const Shape* from =
+        known ? part_of(call.operand(static_cast<size_t>(alias.operand)).shape, alias.operand_index) : nullptr;
+    const Shape* to = part_of(call.shape, alias.output);
+    if (!from || !to || !same_shape(*from, *to)) {  // (C1)
+      return broken(call, 1,
+                    fmt::format("result {} can't live in operand {} {}", to_string(alias.output), alias.operand,
+                                to_string(alias.operand_index)));
+    }
+  }
+  return call.shape;
+}
+
+}  // namespace
+
+const OpRule kCustomCallRule{read_custom_call, print_custom_call, infer_custom_call, nullptr};
+
+}  // namespace lowtide

@@ -1,0 +1,133 @@
+// all-to-all: device j of a group gets part j of every device. Array form: one operand T[s], split and joined along one
+// dimension -> T[s]. Tuple form: operand j goes to device j; a tuple of as many.
+//   (C1) operands are arrays, at least one
+//   (C2) array form: one operand, one dimension in range, its extent a multiple of the group's size
+//   (C3) tuple form: operands of one shape
+// ragged-all-to-all: rows of operand 0 to places in operand 1, by offsets and sizes -> the shape of operand 1.
+//   (C1) as above   (C4) both arrays have one element type
+// collective-broadcast: the first device's operand for all of its group. Operands' own shapes.   (C1) as above
+// collective-permute: device target gets the operand of source, zeros where there is none. Operands' own shapes; -start
+// gives (operand, result, contexts..), -done the result.
+//   (C1) as above   (C5) -start declares a tuple whose first two parts are operand and result; -done takes such a one
+#include <fmt/format.h>
+
+#include "ops/collective.h"
+#include "ops/zeros.h"
+
+namespace lowtide {
+namespace {
+
+Status check_operands(const Instruction& collective) {
+  LT_RETURN_IF_ERROR(check_arrays(collective, 1));  // (C1)
+  if (collective.operands.empty()) return broken(collective, 1, "needs an operand");
+  return {};
+}
+
+Result<Shape> infer_all_to_all(const Instruction& collective) {
+  LT_RETURN_IF_ERROR(check_operands(collective));
+  const auto& attributes = collective.as<CollectiveAttributes>();
+  const Shape& first = collective.operand(0).shape;
+  if (!collective.shape.is_tuple() && !attributes.dimensions.empty()) {
+    if (collective.operands.size() != 1 || attributes.dimensions.size() != 1) {  // (C2)
+      return broken(collective, 2, "the array form has one operand and one dimension");
+    }
+    LT_RETURN_IF_ERROR(check_dims(collective, attributes.dimensions, first.rank(), "dimensions", 2));
+    const int64_t extent = first.dims[static_cast<size_t>(attributes.dimensions[0])];
+    const int64_t groups = attributes.replica_groups.group_size;
+    if (groups > 0 && extent != kUnboundedDim && extent % groups != 0) {
+      return broken(collective, 2, fmt::format("can't divide extent {} among {} devices", extent, groups));
+    }
+    return bare(first);
+  }
+  std::vector<Shape> shapes;
+  for (const Instruction* operand : collective.operands) {
+    if (!same_shape(operand->shape, first)) {  // (C3)
+      return broken(collective, 3, "the tuple form needs operands of one shape");
+    }
+    shapes.push_back(bare(operand->shape));
+  }
+  return collective.shape.is_tuple() ? Shape::tuple(std::move(shapes)) : one_or_tuple(std::move(shapes));
+}
+
+Result<Shape> infer_ragged(const Instruction& collective) {
+  LT_RETURN_IF_ERROR(check_operands(collective));
+  if (collective.operand(0).shape.type != collective.operand(1).shape.type) {  // (C4)
+    return broken(collective, 4, "input and output differ in element type");
+  }
+  return bare(collective.operand(1).shape);
+}
+
+Result<Shape> infer_own_shapes(const Instruction& collective) {
+  LT_RETURN_IF_ERROR(check_operands(collective));
+  if (collective.shape.is_tuple() && collective.operands.size() == 1) {
+    return Shape::tuple({bare(collective.operand(0).shape)});
+  }
+  return shapes_of_operands(collective);
+}
+
+/// Operands: the arrays; or, in place, (input, output, input offset, output offset) with integer scalars or tuples.
+Result<Shape> infer_permute(const Instruction& collective) {
+  if (collective.operands.size() == 4 && !collective.operand(2).shape.dims.empty()) return collective.shape;
+  if (collective.operands.size() == 4 && collective.operand(0).shape.is_tuple()) return collective.shape;
+  return infer_own_shapes(collective);
+}
+
+Result<Shape> infer_start(const Instruction& collective) {
+  const Shape& declared = collective.shape;
+  if (collective.operands.empty() || !declared.is_tuple() || declared.elements.size() < 2) {  // (C5)
+    return broken(collective, 5, "declares " + to_string_without_layout(declared) + ", not (operand, result, ..)");
+  }
+  const bool single = collective.operands.size() == 1;
+  if (single && (!same_shape(declared.elements[0], collective.operand(0).shape) ||
+                 !same_shape(declared.elements[1], collective.operand(0).shape))) {
+    return broken(collective, 5,
+                  "declares " + to_string_without_layout(declared) + " of " +
+                      to_string_without_layout(collective.operand(0).shape));
+  }
+  return declared;
+}
+
+Result<Shape> infer_done(const Instruction& done) {
+  const Shape& started = done.operand(0).shape;
+  if (!started.is_tuple() || started.elements.size() < 2) {  // (C5)
+    return broken(done, 5, "takes " + to_string_without_layout(started) + ", not (operand, result, ..)");
+  }
+  return started.elements[1];
+}
+
+/// `{{0,0}}` keeps device 0's value; without that pair device 0 gets zeros.
+bool keeps_own(const Instruction& collective) {
+  std::string pairs;
+  for (const char c : collective.as<CollectiveAttributes>().source_target_pairs) {
+    if (c != ' ') pairs += c;
+  }
+  return pairs.find("{0,0}") != std::string::npos;
+}
+
+Result<Value> eval_permute(const Instruction& collective, Operands operands, EvalContext& context) {
+  if (is_alone(collective) && !keeps_own(collective)) return zeros_of(collective.shape);
+  return eval_alone(collective, operands, context);
+}
+
+Result<Value> eval_permute_start(const Instruction& collective, Operands operands, EvalContext&) {
+  if (!is_alone(collective)) return needs_devices(collective);
+  LT_ASSIGN_OR_RETURN(const Value zeros, zeros_of(collective.shape));
+  std::vector<Value> parts = zeros->parts();
+  parts[0] = operands.size() == 1 ? operands[0]
+                                  : std::make_shared<Literal>(std::vector<Value>(operands.begin(), operands.end()));
+  if (keeps_own(collective)) parts[1] = parts[0];
+  return Value(std::make_shared<Literal>(std::move(parts)));
+}
+
+Result<Value> eval_done(const Instruction&, Operands operands, EvalContext&) { return operands[0]->parts()[1]; }
+
+}  // namespace
+
+const OpRule kAllToAllRule{read_collective, print_collective, infer_all_to_all, eval_alone};
+const OpRule kRaggedAllToAllRule{read_collective, print_collective, infer_ragged, nullptr};
+const OpRule kCollectiveBroadcastRule{read_collective, print_collective, infer_own_shapes, eval_alone};
+const OpRule kCollectivePermuteRule{read_collective, print_collective, infer_permute, eval_permute};
+const OpRule kCollectivePermuteStartRule{read_collective, print_collective, infer_start, eval_permute_start};
+const OpRule kCollectivePermuteDoneRule{nullptr, nullptr, infer_done, eval_done};
+
+}  // namespace lowtide

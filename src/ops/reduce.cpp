@@ -1,0 +1,53 @@
+// reduce: fold dimensions away with a computation.
+//   inputs T0[s], T1[s], ..., initial values T0[], T1[], ..., computation (A0[], A1[], ..., T0[], T1[], ...) ->
+//   (A0[], A1[], ...) give A0[s without the dimensions], ...; a tuple where there are several. The order of the fold is
+//   row major over the reduced dimensions, starting from the initial values.
+//   (C1) as many initial values as inputs, at least one; they are scalars
+//   (C2) inputs have the same extents
+//   (C3) dimensions are in range, none twice
+//   (C4) the computation takes two scalars per input and gives one, a tuple where there are several
+#include <fmt/format.h>
+
+#include "ops/checks.h"
+#include "ops/op_rule.h"
+#include "ops/reducer_checks.h"
+
+namespace lowtide {
+namespace {
+
+Status read_reduce(AttributeReader& reader, Instruction& reduce) {
+  DimensionsAttributes attributes;
+  LT_ASSIGN_OR_RETURN(attributes.dimensions, reader.take_dims("dimensions"));
+  LT_ASSIGN_OR_RETURN(Computation * callee, reader.take_computation("to_apply"));
+  reduce.called = {callee};
+  reduce.attributes = std::move(attributes);
+  return {};
+}
+
+void print_reduce(const Instruction& reduce, AttributeWriter& writer) {
+  writer.dims("dimensions", reduce.as<DimensionsAttributes>().dimensions);
+  writer.computation("to_apply", *reduce.called[0]);
+}
+
+Result<Shape> infer_reduce(const Instruction& reduce) {
+  LT_ASSIGN_OR_RETURN(const size_t inputs, check_folded_inputs(reduce, 1, 2));  // (C1) (C2)
+  const Shape& first = reduce.operand(0).shape;
+  const Dims& dimensions = reduce.as<DimensionsAttributes>().dimensions;
+  LT_RETURN_IF_ERROR(check_dims(reduce, dimensions, first.rank(), "dimensions", 3));               // (C3)
+  LT_ASSIGN_OR_RETURN(const std::vector<ElementType> types, check_reducer(reduce, 0, inputs, 4));  // (C4)
+  Shape kept;
+  std::vector<bool> gone(first.dims.size(), false);
+  for (const int64_t d : dimensions) gone[static_cast<size_t>(d)] = true;
+  for (size_t d = 0; d < first.dims.size(); ++d) {
+    if (!gone[d]) kept.dims.push_back(first.dims[d]);
+  }
+  std::vector<Shape> results;
+  for (const ElementType type : types) results.push_back(Shape::array(type, kept.dims));
+  return one_or_tuple(std::move(results));
+}
+
+}  // namespace
+
+const OpRule kReduceRule{read_reduce, print_reduce, infer_reduce, nullptr};
+
+}  // namespace lowtide

@@ -1,0 +1,48 @@
+// reduce-window: fold each position of a sliding window with a computation.
+//   inputs T0[s], ..., initial values T0[], ..., a window of rank(s); results [positions of the window], a tuple where
+//   there are several. Taps that fall on padding or holes contribute nothing but the initial value.
+//   (C1) as many initial values as inputs, at least one; they are scalars
+//   (C2) inputs have the same extents
+//   (C3) the window has the inputs' rank; sizes, strides and dilations are positive
+//   (C4) the computation takes two scalars per input and gives one, a tuple where there are several
+#include "ops/op_rule.h"
+#include "ops/reducer_checks.h"
+#include "ops/window.h"
+
+namespace lowtide {
+namespace {
+
+Status read_reduce_window(AttributeReader& reader, Instruction& reduce) {
+  WindowAttributes attributes;
+  LT_ASSIGN_OR_RETURN(attributes.window, reader.take_window_or_none("window"));
+  LT_ASSIGN_OR_RETURN(Computation * callee, reader.take_computation("to_apply"));
+  reduce.called = {callee};
+  reduce.attributes = std::move(attributes);
+  return {};
+}
+
+void print_reduce_window(const Instruction& reduce, AttributeWriter& writer) {
+  const Window& window = reduce.as<WindowAttributes>().window;
+  if (!window.size.empty()) writer.window("window", window);
+  writer.computation("to_apply", *reduce.called[0]);
+}
+
+Result<Shape> infer_reduce_window(const Instruction& reduce) {
+  LT_ASSIGN_OR_RETURN(const size_t inputs, check_folded_inputs(reduce, 1, 2));  // (C1) (C2)
+  const Window& window = reduce.as<WindowAttributes>().window;
+  const Shape& first = reduce.operand(0).shape;
+  LT_RETURN_IF_ERROR(check_window(reduce, window, first.dims.size(), 3));                          // (C3)
+  LT_ASSIGN_OR_RETURN(const std::vector<ElementType> types, check_reducer(reduce, 0, inputs, 4));  // (C4)
+  if (has_unbounded(reduce)) return reduce.shape;
+  Dims positions;
+  for (size_t d = 0; d < first.dims.size(); ++d) positions.push_back(window_positions(window, d, first.dims[d]));
+  std::vector<Shape> results;
+  for (const ElementType type : types) results.push_back(Shape::array(type, positions));
+  return one_or_tuple(std::move(results));
+}
+
+}  // namespace
+
+const OpRule kReduceWindowRule{read_reduce_window, print_reduce_window, infer_reduce_window, nullptr};
+
+}  // namespace lowtide

@@ -1,0 +1,16 @@
+#pragma once
+/// What reduce, reduce-window and their relatives ask of inputs, initial values and the folding computation.
+
+#include "ops/checks.h"
+
+namespace lowtide {
+
+/// Operands are N inputs of equal extents (constraint `extents`), then N scalars (constraint `scalars`). Gives N >= 1.
+Result<size_t> check_folded_inputs(const Instruction& instruction, int scalars, int extents);
+
+/// Computation `which` takes 2N scalars and gives N of the types of its first N parameters, as a tuple where N > 1.
+/// Gives those types: they may be wider than the inputs' (an f32 accumulator of bf16 inputs).
+Result<std::vector<ElementType>> check_reducer(const Instruction& instruction, size_t which, size_t inputs,
+                                               int constraint);
+
+}  // namespace lowtide

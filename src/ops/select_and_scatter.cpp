@@ -1,0 +1,69 @@
+// select-and-scatter: send each source element to the operand element that its window selects.
+//   operand T[s], source T[positions of the window], init T[] -> T[s]: all init; for each window position, in row-major
+//   order, the first element that `select` prefers to all others gets `scatter`(what stands there, source element).
+//   (C1) operand and source are arrays of one element type, init a scalar of it
+//   (C2) the window has the operand's rank; sizes, strides and dilations are positive
+//   (C3) the source has the extents of the window's positions
+//   (C4) select takes two scalars of the element type and gives pred[]
+//   (C5) scatter takes two scalars of the element type and gives one
+#include "ops/op_rule.h"
+#include "ops/reducer_checks.h"
+#include "ops/window.h"
+
+namespace lowtide {
+namespace {
+
+Status read_select_and_scatter(AttributeReader& reader, Instruction& instruction) {
+  WindowAttributes attributes;
+  LT_ASSIGN_OR_RETURN(attributes.window, reader.take_window_or_none("window"));
+  LT_ASSIGN_OR_RETURN(Computation * select, reader.take_computation("select"));
+  LT_ASSIGN_OR_RETURN(Computation * scatter, reader.take_computation("scatter"));
+  instruction.called = {select, scatter};
+  instruction.attributes = std::move(attributes);
+  return {};
+}
+
+void print_select_and_scatter(const Instruction& instruction, AttributeWriter& writer) {
+  const Window& window = instruction.as<WindowAttributes>().window;
+  if (!window.size.empty()) writer.window("window", window);
+  writer.computation("select", *instruction.called[0]);
+  writer.computation("scatter", *instruction.called[1]);
+}
+
+Result<Shape> infer_select_and_scatter(const Instruction& instruction) {
+  LT_RETURN_IF_ERROR(check_arrays(instruction, 1));
+  const Shape& operand = instruction.operand(0).shape;
+  const Shape& source = instruction.operand(1).shape;
+  const Shape scalar = Shape::scalar(operand.type);
+  if (source.type != operand.type || !same_shape(instruction.operand(2).shape, scalar)) {  // (C1)
+    return broken(instruction, 1, "operand, source and init differ in element type, or init is no scalar");
+  }
+  const Window& window = instruction.as<WindowAttributes>().window;
+  LT_RETURN_IF_ERROR(check_window(instruction, window, operand.dims.size(), 2));  // (C2)
+  if (source.rank() != operand.rank()) return broken(instruction, 3, "source and operand differ in rank");
+  for (size_t d = 0; d < operand.dims.size() && !has_unbounded(instruction); ++d) {
+    if (window_positions(window, d, operand.dims[d]) != source.dims[d]) {  // (C3)
+      return broken(instruction, 3,
+                    "source " + to_string_without_layout(source) + " is not what the window gives over " +
+                        to_string_without_layout(operand));
+    }
+  }
+  LT_ASSIGN_OR_RETURN(const Signature select, signature_of(instruction, 0, 4));
+  LT_RETURN_IF_ERROR(check_parameters(instruction, select, {&scalar, &scalar}, 4));  // (C4)
+  if (!same_shape(*select.result, Shape::scalar(ElementType::kPred))) {
+    return broken(instruction, 4, "select gives " + to_string_without_layout(*select.result) + ", not pred[]");
+  }
+  LT_ASSIGN_OR_RETURN(const Signature scatter, signature_of(instruction, 1, 5));
+  LT_RETURN_IF_ERROR(check_parameters(instruction, scatter, {&scalar, &scalar}, 5));  // (C5)
+  if (!same_shape(*scatter.result, scalar)) {
+    return broken(instruction, 5, "scatter gives " + to_string_without_layout(*scatter.result));
+  }
+  return bare(operand);
+}
+
+}  // namespace
+
+const OpRule kSelectAndScatterRule{read_select_and_scatter, print_select_and_scatter, infer_select_and_scatter,
+                                   nullptr};
+
+}  // namespace lowtide

@@ -1,0 +1,58 @@
+// sort: put the elements along one dimension in the order that a comparator says, several arrays in step.
+//   operands T0[s], T1[s], ... give the same shapes, a tuple where there are several. The comparator takes two elements
+//   of each operand, (a0, b0, a1, b1, ...), and says whether a comes before b. Always stable here.
+//   (C1) operands are arrays of the same extents, at least one
+//   (C2) one dimension, in range
+//   (C3) the comparator takes two scalars of each operand's type and gives pred[]
+#include "ops/checks.h"
+#include "ops/op_rule.h"
+
+namespace lowtide {
+namespace {
+
+Status read_sort(AttributeReader& reader, Instruction& sort) {
+  SortAttributes attributes;
+  LT_ASSIGN_OR_RETURN(const Dims dimensions, reader.take_dims("dimensions"));
+  if (dimensions.size() != 1) return reader.fault_at("dimensions", "expected one dimension");
+  attributes.dimension = dimensions[0];
+  LT_ASSIGN_OR_RETURN(attributes.is_stable, reader.take_bool_or("is_stable", false));
+  LT_ASSIGN_OR_RETURN(Computation * callee, reader.take_computation("to_apply"));
+  sort.called = {callee};
+  sort.attributes = attributes;
+  return {};
+}
+
+void print_sort(const Instruction& sort, AttributeWriter& writer) {
+  const auto& attributes = sort.as<SortAttributes>();
+  writer.dims("dimensions", {attributes.dimension});
+  if (attributes.is_stable) writer.boolean("is_stable", true);
+  writer.computation("to_apply", *sort.called[0]);
+}
+
+Result<Shape> infer_sort(const Instruction& sort) {
+  LT_RETURN_IF_ERROR(check_arrays(sort, 1));  // (C1)
+  if (sort.operands.empty()) return broken(sort, 1, "needs an operand");
+  const Shape& first = sort.operand(0).shape;
+  std::vector<Shape> scalars, results;
+  for (const Instruction* operand : sort.operands) {
+    if (operand->shape.dims != first.dims) return broken(sort, 1, "operands differ in extents");
+    scalars.push_back(Shape::scalar(operand->shape.type));
+    results.push_back(bare(operand->shape));
+  }
+  const int64_t dimension = sort.as<SortAttributes>().dimension;
+  LT_RETURN_IF_ERROR(check_dims(sort, {dimension}, first.rank(), "dimensions", 2));  // (C2)
+  LT_ASSIGN_OR_RETURN(const Signature callee, signature_of(sort, 0, 3));
+  std::vector<const Shape*> pairs;
+  for (const Shape& scalar : scalars) pairs.insert(pairs.end(), 2, &scalar);
+  LT_RETURN_IF_ERROR(check_parameters(sort, callee, pairs, 3));  // (C3)
+  if (!same_shape(*callee.result, Shape::scalar(ElementType::kPred))) {
+    return broken(sort, 3, "the comparator gives " + to_string_without_layout(*callee.result) + ", not pred[]");
+  }
+  return one_or_tuple(std::move(results));
+}
+
+}  // namespace
+
+const OpRule kSortRule{read_sort, print_sort, infer_sort, nullptr};
+
+}  // namespace lowtide
