@@ -97,7 +97,9 @@ Result<Shape> infer_convolution(const Instruction& convolution) {
                   fmt::format("dim_labels {} don't name each dimension of rank-{} operands once", attributes.dim_labels,
                               lhs.rank()));
   }
-  LT_RETURN_IF_ERROR(check_window(convolution, attributes.window, attributes.input_spatial.size(), 3));  // (C3)
+  Dims bases;
+  for (const int64_t d : attributes.input_spatial) bases.push_back(lhs.dims[static_cast<size_t>(d)]);
+  LT_RETURN_IF_ERROR(check_window(convolution, attributes.window, bases, 3));  // (C3)
   if (has_unbounded(convolution)) return convolution.shape;
   const auto extent = [](const Shape& shape, int64_t d) { return shape.dims[static_cast<size_t>(d)]; };
   for (size_t d = 0; d < spatial; ++d) {

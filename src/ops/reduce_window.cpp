@@ -31,7 +31,7 @@ Result<Shape> infer_reduce_window(const Instruction& reduce) {
   LT_ASSIGN_OR_RETURN(const size_t inputs, check_folded_inputs(reduce, 1, 2));  // (C1) (C2)
   const Window& window = reduce.as<WindowAttributes>().window;
   const Shape& first = reduce.operand(0).shape;
-  LT_RETURN_IF_ERROR(check_window(reduce, window, first.dims.size(), 3));                          // (C3)
+  LT_RETURN_IF_ERROR(check_window(reduce, window, first.dims, 3));                                 // (C3)
   LT_ASSIGN_OR_RETURN(const std::vector<ElementType> types, check_reducer(reduce, 0, inputs, 4));  // (C4)
   if (has_unbounded(reduce)) return reduce.shape;
   Dims positions;

@@ -39,7 +39,7 @@ Result<Shape> infer_select_and_scatter(const Instruction& instruction) {
     return broken(instruction, 1, "operand, source and init differ in element type, or init is no scalar");
   }
   const Window& window = instruction.as<WindowAttributes>().window;
-  LT_RETURN_IF_ERROR(check_window(instruction, window, operand.dims.size(), 2));  // (C2)
+  LT_RETURN_IF_ERROR(check_window(instruction, window, operand.dims, 2));  // (C2)
   if (source.rank() != operand.rank()) return broken(instruction, 3, "source and operand differ in rank");
   for (size_t d = 0; d < operand.dims.size() && !has_unbounded(instruction); ++d) {
     if (window_positions(window, d, operand.dims[d]) != source.dims[d]) {  // (C3)

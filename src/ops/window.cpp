@@ -10,8 +10,10 @@ int64_t window_positions(const Window& window, size_t d, int64_t base) {
   return padded < reach || padded <= 0 ? 0 : (padded - reach) / window.stride[d] + 1;
 }
 
-Status check_window(const Instruction& instruction, const Window& window, size_t rank, int constraint) {
-  constexpr int64_t kLargest = int64_t{1} << 30;  // products of two fields and an extent of 2^31 stay in 64 bits
+Status check_window(const Instruction& instruction, const Window& window, const Dims& bases, int constraint) {
+  const size_t rank = bases.size();
+  constexpr int64_t kLargest = int64_t{1} << 30;      // products of two fields stay in 61 bits
+  constexpr int64_t kLargestBase = int64_t{1} << 60;  // a dilated extent
   for (const auto* field :
        {&window.size, &window.stride, &window.pad_low, &window.pad_high, &window.lhs_dilate, &window.rhs_dilate}) {
     if (field->size() != rank) {
@@ -26,6 +28,12 @@ Status check_window(const Instruction& instruction, const Window& window, size_t
   }
   if (window.rhs_reversal.size() != rank) {
     return broken(instruction, constraint, fmt::format("the window has rank {}, not {}", window.size.size(), rank));
+  }
+  for (size_t d = 0; d < rank; ++d) {
+    if (bases[d] > kLargestBase / window.lhs_dilate[d]) {
+      return broken(instruction, constraint,
+                    fmt::format("extent {} dilated by {} is too large", bases[d], window.lhs_dilate[d]));
+    }
   }
   return {};
 }

@@ -16,8 +16,9 @@ inline int64_t dilated(int64_t extent, int64_t dilate) { return extent == 0 ? 0 
 /// Window positions along dimension d over a base of this extent, 0 where the window doesn't fit.
 int64_t window_positions(const Window& window, size_t d, int64_t base);
 
-/// The window has `rank` dimensions with size, stride and dilations >= 1 and fields small enough to compute with.
-Status check_window(const Instruction& instruction, const Window& window, size_t rank, int constraint);
+/// The window has a dimension per extent of `bases`, size, stride and dilations >= 1, and fields small enough to
+/// compute with.
+Status check_window(const Instruction& instruction, const Window& window, const Dims& bases, int constraint);
 
 /// Where tap k of window position p falls along dimension d: an index of the undilated base, or nothing for a hole or
 /// for padding.
