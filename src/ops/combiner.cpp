@@ -1,0 +1,85 @@
+#include "ops/combiner.h"
+
+#include <cstring>
+
+#include "ops/arithmetic.h"
+
+namespace lowtide {
+namespace {
+
+template <class T>
+T load(const std::byte* from) {
+  T element;
+  std::memcpy(&element, from, sizeof(T));
+  return element;
+}
+
+template <class T, class F>
+void combine_elements(std::byte* accumulator, const std::byte* value) {
+  const T result = narrow<T>(F{}(widen(load<T>(accumulator)), widen(load<T>(value))));
+  std::memcpy(accumulator, &result, sizeof(T));
+}
+
+template <class F, Kinds kinds>
+CombineElements of_type(ElementType type) {
+  if (!(kind_of(type) & kinds)) return nullptr;
+  return dispatch(type, []<class T>() -> CombineElements {
+    constexpr bool is_float = std::is_floating_point_v<computed_t<T>>;
+    constexpr bool is_defined = is_complex_v<T> ? (kinds & kComplexes) != 0 : !is_float || (kinds & kFloats) != 0;
+    if constexpr (is_defined) {
+      return combine_elements<T, F>;
+    } else {
+      return nullptr;
+    }
+  });
+}
+
+CombineElements combine_by(Opcode opcode, ElementType type) {
+  constexpr Kinds kBits = kPredicates | kIntegers;
+  constexpr Kinds kReal = kBits | kFloats;
+  switch (opcode) {
+    case Opcode::kAdd: return of_type<Add, kAnything>(type);
+    case Opcode::kSubtract: return of_type<Subtract, kNumbers>(type);
+    case Opcode::kMultiply: return of_type<Multiply, kAnything>(type);
+    case Opcode::kMaximum: return of_type<Maximum, kReal>(type);
+    case Opcode::kMinimum: return of_type<Minimum, kReal>(type);
+    case Opcode::kAnd: return of_type<And, kBits>(type);
+    case Opcode::kOr: return of_type<Or, kBits>(type);
+    case Opcode::kXor: return of_type<Xor, kBits>(type);
+    default: return nullptr;
+  }
+}
+
+CombineElements second_of(ElementType type) {
+  return dispatch(type, []<class T>() -> CombineElements {
+    return [](std::byte* accumulator, const std::byte* value) { std::memcpy(accumulator, value, sizeof(T)); };
+  });
+}
+
+bool is_parameter(const Instruction& instruction, int64_t number) {
+  const auto* parameter = instruction.if_as<ParameterAttributes>();
+  return parameter && parameter->number == number;
+}
+
+}  // namespace
+
+Combiner recognise_combiner(const Computation& computation, ElementType type) {
+  const Instruction* root = computation.root;
+  if (!root || !is_array_type(type)) return {};
+  int64_t parameters = 0;
+  for (const auto& instruction : computation.instructions()) {
+    if (instruction->opcode != Opcode::kParameter) continue;
+    ++parameters;
+    if (instruction->shape.type != type || instruction->shape.rank() != 0) return {};
+  }
+  if (parameters != 2 || root->shape.type != type || root->shape.rank() != 0) return {};
+  if (is_parameter(*root, 1)) return {CombinerKind::kSecond, second_of(type)};
+  if (root->operands.size() != 2) return {};
+  const bool in_order = is_parameter(root->operand(0), 0) && is_parameter(root->operand(1), 1);
+  const bool swapped = is_parameter(root->operand(0), 1) && is_parameter(root->operand(1), 0);
+  if (!in_order && (!swapped || root->opcode == Opcode::kSubtract)) return {};
+  if (const CombineElements combine = combine_by(root->opcode, type)) return {CombinerKind::kBinary, combine};
+  return {};
+}
+
+}  // namespace lowtide

@@ -1,0 +1,29 @@
+#pragma once
+/// Computations of two scalars, as reduce and scatter apply to every element: most are one operation, and need not be
+/// interpreted each time.
+
+#include <cstddef>
+
+#include "ir/module.h"
+
+namespace lowtide {
+
+enum class CombinerKind {
+  kSecond,   ///< returns its second parameter
+  kBinary,   ///< one operation on its two parameters
+  kGeneral,  ///< anything else: call it
+};
+
+/// accumulator = combine(accumulator, value), on one stored element each (ir/types.def).
+using CombineElements = void (*)(std::byte* accumulator, const std::byte* value);
+
+struct Combiner {
+  CombinerKind kind = CombinerKind::kGeneral;
+  CombineElements combine = nullptr;  ///< of kSecond and kBinary
+};
+
+/// How to combine an accumulator and a value, both of this element type. kGeneral unless the computation has exactly
+/// two scalar parameters and a result of that type.
+Combiner recognise_combiner(const Computation& computation, ElementType type);
+
+}  // namespace lowtide
