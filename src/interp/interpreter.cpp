@@ -1,0 +1,110 @@
+#include "interp/interpreter.h"
+
+#include <fmt/format.h>
+
+#include <new>
+#include <unordered_map>
+
+#include "interp/program.h"
+#include "ops/op_rule.h"
+
+namespace lowtide {
+namespace {
+
+constexpr int kDeepestCall = 400;  ///< nesting of calls, loops and branches: bounds the stack
+
+class Interpreter final : public EvalContext {
+ public:
+  explicit Interpreter(const Module& module) : module_(module) {}
+
+  Result<Value> call(const Computation& computation, std::span<const Value> arguments) override {
+    if (depth_ == kDeepestCall) return Status::unsupported("calls are nested too deeply in " + computation.name);
+    LT_ASSIGN_OR_RETURN(const Program* program, program_of(computation));
+    LT_ASSERT(arguments.size() == program->parameters.size(), "arguments of " + computation.name + " don't fit");
+    ++depth_;
+    Result<Value> result = run(*program, arguments);
+    --depth_;
+    return result;
+  }
+
+ private:
+  Result<const Program*> program_of(const Computation& computation) {
+    const auto found = programs_.find(&computation);
+    if (found != programs_.end()) return const_cast<const Program*>(&found->second);
+    LT_ASSIGN_OR_RETURN(Program program, prepare(computation));
+    return const_cast<const Program*>(&programs_.emplace(&computation, std::move(program)).first->second);
+  }
+
+  Result<Value> run(const Program& program, std::span<const Value> arguments) {
+    std::vector<Value> values(static_cast<size_t>(program.slots));
+    for (size_t k = 0; k < arguments.size(); ++k) {
+      if (program.parameters[k] >= 0) values[static_cast<size_t>(program.parameters[k])] = arguments[k];
+    }
+    std::vector<Value> operands;
+    for (const Program::Step& step : program.steps) {
+      const Instruction& instruction = *step.instruction;
+      operands.clear();
+      for (const int32_t slot : step.operands) operands.push_back(values[static_cast<size_t>(slot)]);
+      for (const int32_t slot : step.frees) values[static_cast<size_t>(slot)].reset();
+      Result<Value> result = step.eval(instruction, operands, *this);
+      if (!result.ok()) return placed(result.status(), instruction);
+      if (Status fault = check(**result, instruction); !fault.ok()) return placed(fault, instruction);
+      if (step.result >= 0) values[static_cast<size_t>(step.result)] = result.take();
+    }
+    return values[static_cast<size_t>(program.root)];
+  }
+
+  static Status check(const Literal& value, const Instruction& instruction) {
+    if (!value.known()) {
+      return Status::input(
+          fmt::format("the elements of {} are abbreviated in the text; it can't be run", instruction.name));
+    }
+    if (same_shape(value.shape(), instruction.shape)) return {};
+    return {Fault::kInternal,
+            fmt::format("{} {} gave {}, declared is {}", opcode_name(instruction.opcode), instruction.name,
+                        to_string_without_layout(value.shape()), to_string_without_layout(instruction.shape))};
+  }
+
+  Status placed(const Status& fault, const Instruction& instruction) const {
+    return module_.source ? fault.at(*module_.source, instruction.place) : fault;
+  }
+
+  const Module& module_;
+  std::unordered_map<const Computation*, Program> programs_;  // nodes don't move: callers hold pointers
+  int depth_ = 0;
+};
+
+void flatten(const Value& value, std::vector<Value>& leaves) {
+  if (value->shape().is_tuple()) {
+    for (const Value& part : value->parts()) flatten(part, leaves);
+  } else if (value->shape().is_array()) {
+    leaves.push_back(value);
+  }
+}
+
+}  // namespace
+
+Result<std::vector<Value>> interpret(const Module& module, std::vector<Value> arguments) {
+  const std::vector<Instruction*> parameters = module.entry->parameters();
+  if (arguments.size() != parameters.size()) {
+    return Status::input(
+        fmt::format("the program takes {} arguments, {} are given", parameters.size(), arguments.size()));
+  }
+  for (size_t k = 0; k < arguments.size(); ++k) {
+    if (arguments[k] && arguments[k]->known() && same_shape(arguments[k]->shape(), parameters[k]->shape)) continue;
+    return Status::input(fmt::format("argument {} must be {}, got {}", k,
+                                     to_string_without_layout(parameters[k]->shape),
+                                     arguments[k] ? to_string_without_layout(arguments[k]->shape()) : "nothing"));
+  }
+  try {
+    Interpreter interpreter(module);
+    LT_ASSIGN_OR_RETURN(const Value result, interpreter.call(*module.entry, arguments));
+    std::vector<Value> leaves;
+    flatten(result, leaves);
+    return leaves;
+  } catch (const std::bad_alloc&) {
+    return Status::unsupported("the interpreter needs more memory than there is");
+  }
+}
+
+}  // namespace lowtide

@@ -1,0 +1,98 @@
+#include "interp/program.h"
+
+#include <fmt/format.h>
+
+#include <unordered_map>
+#include <unordered_set>
+
+namespace lowtide {
+namespace {
+
+constexpr int64_t kLargestValue = int64_t{8} << 30;  ///< bytes; beyond it the interpreter is the wrong tool
+
+bool has_effect(const Instruction& instruction, std::unordered_set<const Computation*>& seen) {
+  switch (instruction.opcode) {
+    case Opcode::kInfeed:
+    case Opcode::kOutfeed:
+    case Opcode::kSend:
+    case Opcode::kRecv: return true;
+    case Opcode::kCustomCall: {
+      const auto& attributes = instruction.as<CustomCallAttributes>();
+      if (attributes.has_side_effect || attributes.target.starts_with("check.")) return true;
+      break;
+    }
+    default: break;
+  }
+  for (const Computation* callee : instruction.called) {
+    if (!seen.insert(callee).second) continue;
+    for (const auto& inner : callee->instructions()) {
+      if (has_effect(*inner, seen)) return true;
+    }
+  }
+  return false;
+}
+
+Status refuse(const Instruction& instruction, const std::string& why) {
+  Status fault = Status::unsupported(fmt::format("{} {}: {}", opcode_name(instruction.opcode), instruction.name, why));
+  const auto& source = instruction.parent->module().source;
+  return source ? fault.at(*source, instruction.place) : fault;
+}
+
+}  // namespace
+
+Result<Program> prepare(const Computation& computation) {
+  const auto& instructions = computation.instructions();
+  std::unordered_map<const Instruction*, size_t> position;
+  for (size_t i = 0; i < instructions.size(); ++i) position.emplace(instructions[i].get(), i);
+
+  // Users stand behind their operands: one walk from the end finds what is needed, and each value's last reader.
+  std::vector<bool> needed(instructions.size(), false);
+  constexpr size_t kNobody = SIZE_MAX;
+  std::vector<size_t> last_reader(instructions.size(), kNobody);
+  for (size_t i = instructions.size(); i-- > 0;) {
+    const Instruction& instruction = *instructions[i];
+    std::unordered_set<const Computation*> seen;
+    needed[i] = needed[i] || &instruction == computation.root || has_effect(instruction, seen);
+    if (!needed[i]) continue;
+    for (const Instruction* operand : instruction.operands) {
+      const size_t p = position.at(operand);
+      needed[p] = true;
+      if (last_reader[p] == kNobody) last_reader[p] = i;
+    }
+  }
+
+  Program program;
+  program.parameters.assign(computation.parameters().size(), -1);
+  std::vector<int32_t> slot(instructions.size(), -1);
+  for (size_t i = 0; i < instructions.size(); ++i) {
+    const Instruction& instruction = *instructions[i];
+    if (!needed[i]) continue;
+    const bool is_root = &instruction == computation.root;
+    if (is_root || last_reader[i] != kNobody) slot[i] = program.slots++;
+    if (is_root) program.root = slot[i];
+    if (instruction.opcode == Opcode::kParameter) {
+      program.parameters[static_cast<size_t>(instruction.as<ParameterAttributes>().number)] = slot[i];
+      continue;
+    }
+    Program::Step step;
+    step.instruction = &instruction;
+    step.eval = rule_of(instruction.opcode).eval;
+    if (!step.eval) return refuse(instruction, "the interpreter can't run this operation");
+    if (logical_bytes(instruction.shape) > kLargestValue) {
+      return refuse(instruction, to_string_without_layout(instruction.shape) + " is too large for the interpreter");
+    }
+    step.result = slot[i];
+    for (const Instruction* operand : instruction.operands) {
+      const size_t p = position.at(operand);
+      step.operands.push_back(slot[p]);
+      if (last_reader[p] == i && operand != computation.root) {
+        step.frees.push_back(slot[p]);
+        last_reader[p] = kNobody;  // an operand that stands twice is freed once
+      }
+    }
+    program.steps.push_back(std::move(step));
+  }
+  return program;
+}
+
+}  // namespace lowtide
