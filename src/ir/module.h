@@ -29,11 +29,11 @@ struct RawAttribute {
 
 /// metadata={...}: where an instruction came from.
 struct Metadata {
-  std::string op_name;       ///< "jit(step)/layers/mlp/dot_general"
-  std::string op_type;       ///< older dumps
-  std::string source_file;   ///< older dumps; newer ones have stack_frame_id
+  std::string op_name;      ///< "jit(step)/layers/mlp/dot_general"
+  std::string op_type;      ///< older dumps
+  std::string source_file;  ///< older dumps; newer ones have stack_frame_id
   int64_t source_line = 0;
-  int64_t stack_frame_id = 0;  ///< 1-based index into Module::frames; 0: none
+  int64_t stack_frame_id = 0;      ///< 1-based index into Module::frames; 0: none
   std::vector<RawAttribute> rest;  ///< scheduling_name="...", as written, in order
   bool empty() const {
     return op_name.empty() && op_type.empty() && source_file.empty() && !source_line && !stack_frame_id && rest.empty();
@@ -112,7 +112,7 @@ struct StackFrames {
   };
   struct Frame {
     int64_t location = 0;
-    int64_t parent = 0;  ///< equal to the frame's own id: a root
+    int64_t parent = 0;  ///< as the text has it: the calling frame's id + 1; 1: a root
   };
   std::vector<std::string> files, functions;
   std::vector<Location> locations;

@@ -14,34 +14,35 @@ namespace lowtide {
 /// XLA's own account of a module, from the reports that stand beside it in a dump directory.
 struct XlaReport {
   struct Value {
-    std::string name;       ///< instruction name, without %
+    std::string name;  ///< instruction name, without %
     ShapeIndex index;
     int64_t bytes = 0, offset = 0;
     std::string shape;
   };
   struct Allocation {
     int64_t number = 0, bytes = 0;
-    std::string kind;       ///< "parameter 0", "constant", "preallocated-temp", "thread-local", "maybe-live-out", ...
+    std::string kind;   ///< "parameter 0, maybe-live-out", "constant", "thread-local", "preallocated-temp", ...
+    int64_t color = 0;  ///< memory space; 0 is the device's main memory
     std::vector<Value> values;
   };
   struct LiveRange {
-    std::string name;       ///< instruction name
+    std::string name;  ///< instruction name
     ShapeIndex index;
     int64_t born = 0, dies = 0;  ///< positions in `sequence`, both inclusive as in the file
   };
-  std::optional<int64_t> total_bytes;     ///< memory-usage report: "Total bytes"
-  std::vector<Allocation> allocations;    ///< buffer-assignment.txt
-  std::vector<std::string> sequence;      ///< live-range.txt: the flattened schedule
+  std::optional<int64_t> total_bytes;   ///< memory-usage report: "Total bytes"
+  std::vector<Allocation> allocations;  ///< buffer-assignment.txt
+  std::vector<std::string> sequence;    ///< live-range.txt: the flattened schedule
   std::vector<LiveRange> live_ranges;
-  std::optional<int64_t> peak_position;   ///< "Live ranges at N (peak)"
-  std::vector<std::string> files;         ///< what was read, file names only
+  std::optional<int64_t> peak_position;  ///< "Live ranges at N (peak)"
+  std::vector<std::string> files;        ///< what was read, file names only
 };
 
 struct Input {
   std::unique_ptr<Module> module;
-  std::string path;                        ///< of the module's own file
-  std::string stage;                       ///< "after optimizations", "before optimizations", or empty
-  std::vector<std::string> others;         ///< other modules of the directory: "jit_f · 312 instructions · 1.2 MiB"
+  std::string path;                 ///< of the module's own file
+  std::string stage;                ///< "after optimizations", "before optimizations", or empty
+  std::vector<std::string> others;  ///< other modules of the directory: "jit_f · 312 instructions · 1.2 MiB"
   std::optional<XlaReport> report;
   std::vector<std::string> warnings;
 };

@@ -1,0 +1,264 @@
+#include "text/dump/dump_directory.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <unordered_set>
+
+#include "base/sizes.h"
+#include "text/dump/dump_files.h"
+#include "text/file.h"
+#include "text/module_bytes.h"
+#include "text/proto/hlo_proto.h"
+
+namespace lowtide {
+namespace {
+
+/// One program of the directory: its stages, latest first, and the reports on it.
+struct Group {
+  std::vector<const DumpFile*> stages;
+  std::vector<const DumpFile*> reports;
+  std::string module_name;
+  int64_t instructions = 0;
+  int64_t text_bytes = 0;  ///< unpacked; a protobuf counts as the text it would be
+  std::optional<int64_t> total_bytes;
+};
+
+/// `%x = f32[] add(...)`: counted without parsing.
+int64_t count_instructions(std::string_view text) {
+  int64_t count = 0;
+  bool inside = false;  // tables of names and lines stand before the first computation
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    const size_t last = line.find_last_not_of(" \t\r");
+    if (last == std::string_view::npos) continue;
+    if (inside && line.find(" = ") != std::string_view::npos) ++count;
+    if (line[last] == '{' && line[0] != ' ') inside = true;
+    if (line[0] == '}') inside = false;
+  }
+  return count;
+}
+
+std::string name_in_header(std::string_view text) {
+  const size_t at = text.find("HloModule");
+  if (at == std::string_view::npos) return {};
+  text.remove_prefix(at + 9);
+  text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+  return std::string(text.substr(0, text.find_first_of(", \t\r\n")));
+}
+
+/// Counts the latest stage; false if that file turns out to hold no module.
+bool measure(Group& group) {
+  const DumpFile& file = *group.stages.front();
+  const Result<std::string> bytes = read_bytes(file.path);
+  if (!bytes.ok()) return false;
+  if (file.proto) {
+    if (!is_hlo_proto(*bytes)) return false;
+    const HloProtoSummary summary = summarize_hlo_proto(*bytes);
+    constexpr int64_t kTextBytesAnInstruction = 200;
+    group.module_name = summary.module_name;
+    group.instructions = summary.instructions;
+    group.text_bytes = summary.instructions * kTextBytesAnInstruction;
+  } else {
+    group.module_name = name_in_header(*bytes);
+    group.instructions = count_instructions(*bytes);
+    group.text_bytes = static_cast<int64_t>(bytes->size());
+  }
+  return true;
+}
+
+size_t common_prefix(std::string_view a, std::string_view b) {
+  return static_cast<size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
+}
+
+/// Reports whose names say neither module nor group go to the module whose file names they share most letters with.
+Group* group_for_report(const DumpFile& report, std::vector<Group>& groups) {
+  Group* best = nullptr;
+  size_t longest = 0;
+  bool unique = false;
+  for (Group& group : groups) {
+    size_t shared = 0;
+    for (const DumpFile* stage : group.stages) {
+      if (stage->stem == report.stem) return &group;
+      shared = std::max(shared, common_prefix(stage->stem, report.stem));
+    }
+    if (!best || shared > longest)
+      best = &group, longest = shared, unique = true;
+    else if (shared == longest)
+      unique = false;
+  }
+  return unique ? best : nullptr;
+}
+
+std::vector<Group> group_files(const std::vector<DumpFile>& files) {
+  std::map<std::string, std::vector<const DumpFile*>> modules;
+  for (const DumpFile& file : files) {
+    if (!file.report) modules[file.group.empty() ? file.stem : file.group].push_back(&file);
+  }
+  std::vector<Group> groups;
+  std::map<std::string, size_t> position;
+  for (auto& [name, stages] : modules) {
+    // Latest stage first; of one stage, the text, whose places a fault can show.
+    std::ranges::stable_sort(stages, [](const DumpFile* a, const DumpFile* b) {
+      return a->stage != b->stage ? a->stage > b->stage : a->proto < b->proto;
+    });
+    Group group{std::move(stages), {}, {}, 0, 0, std::nullopt};
+    while (!group.stages.empty() && !measure(group)) group.stages.erase(group.stages.begin());
+    if (group.stages.empty()) continue;
+    position[name] = groups.size();
+    groups.push_back(std::move(group));
+  }
+  for (const DumpFile& file : files) {
+    if (!file.report) continue;
+    const auto known = file.group.empty() ? position.end() : position.find(file.group);
+    if (Group* group = known != position.end() ? &groups[known->second] : group_for_report(file, groups)) {
+      group->reports.push_back(&file);
+    }
+  }
+  return groups;
+}
+
+/// Of several reports of one kind, the one on this stage, else the last by name.
+std::vector<const DumpFile*> reports_on(const Group& group) {
+  std::map<ReportKind, const DumpFile*> chosen;
+  for (const DumpFile* report : group.reports) {
+    const DumpFile*& held = chosen[*report->report];
+    if (!held || held->stem != group.stages.front()->stem) held = report;
+  }
+  std::vector<const DumpFile*> all;
+  for (const auto& [kind, report] : chosen) all.push_back(report);
+  return all;
+}
+
+XlaReport read_reports(const std::vector<const DumpFile*>& files) {
+  XlaReport report;
+  for (const DumpFile* file : files) {
+    const Result<std::string> text = read_bytes(file->path);
+    if (!text.ok()) continue;
+    read_report(*file->report, *text, report);
+    report.files.push_back(std::filesystem::path(file->path).filename().string());
+  }
+  if (!report.total_bytes) report.total_bytes = allocated_bytes(report);
+  return report;
+}
+
+/// Keeps a report's rows only if they speak of this module: directories mix runs, and stages.
+void attach(XlaReport report, Input& input) {
+  if (report.files.empty()) return;
+  std::unordered_set<std::string_view> names;
+  for (const auto& computation : input.module->computations()) {
+    for (const auto& instruction : computation->instructions()) names.insert(instruction->name);
+  }
+  size_t rows = 0, strange = 0;
+  const auto count = [&](const std::string& name) { ++rows, strange += !names.contains(name); };
+  for (const auto& allocation : report.allocations) {
+    for (const auto& value : allocation.values) count(value.name);
+  }
+  for (const auto& range : report.live_ranges) count(range.name);
+  if (strange * 2 > rows) {
+    input.warnings.push_back(fmt::format(
+        "{}: {} of {} values that XLA's reports name are not in this module; the reports' rows are left out",
+        input.path, strange, rows));
+    report.allocations.clear();
+    report.sequence.clear();
+    report.live_ranges.clear();
+    report.peak_position.reset();
+  }
+  input.report = std::move(report);
+}
+
+/// XLA's total decides; a module without one is the largest only if its text is longer than that one's.
+const Group& largest(const std::vector<Group>& groups) {
+  const Group* reported = nullptr;
+  const Group* longest = nullptr;
+  for (const Group& group : groups) {
+    if (group.total_bytes) {
+      if (!reported || group.total_bytes > reported->total_bytes) reported = &group;
+    } else if (!longest || group.text_bytes > longest->text_bytes) {
+      longest = &group;
+    }
+  }
+  if (reported && longest) return longest->text_bytes > reported->text_bytes ? *longest : *reported;
+  return reported ? *reported : *longest;
+}
+
+std::string line_of(const Group& group) {
+  std::string line = fmt::format("{} · {} instruction{}", group.module_name, format_count(group.instructions),
+                                 group.instructions == 1 ? "" : "s");
+  if (group.total_bytes) line += " · " + format_bytes(*group.total_bytes);
+  return line;
+}
+
+}  // namespace
+
+Result<Input> read_dump_directory(const std::string& path) {
+  const std::vector<DumpFile> files = list_dump_files(path);
+  std::vector<Group> groups = group_files(files);
+  if (groups.empty()) {
+    return Status::input(
+        fmt::format("{}: no file of this directory holds an HLO module; XLA writes them with "
+                    "XLA_FLAGS=\"--xla_dump_to={} --xla_dump_hlo_as_text\"",
+                    path, path));
+  }
+  for (Group& group : groups) {
+    const auto reports = reports_on(group);
+    std::erase_if(group.reports,
+                  [&](const DumpFile* report) { return std::ranges::find(reports, report) == reports.end(); });
+    for (const DumpFile* report : reports) {
+      // The assignment is summed only where no report states the total: it can be large.
+      const bool usage = *report->report == ReportKind::kMemoryUsage;
+      if (usage || (*report->report == ReportKind::kBufferAssignment && !group.total_bytes)) {
+        group.total_bytes = read_reports({report}).total_bytes;
+      }
+    }
+  }
+  const Group& chosen = largest(groups);
+  const DumpFile& file = *chosen.stages.front();
+  Input input;
+  input.path = file.path;
+  input.stage = file.stage_name;
+  LT_ASSIGN_OR_RETURN(std::string bytes, read_bytes(file.path));
+  LT_ASSIGN_OR_RETURN(input.module, parse_module(std::move(bytes), file.path));
+  attach(read_reports(chosen.reports), input);
+
+  std::vector<const Group*> others;
+  for (const Group& group : groups) {
+    if (&group != &chosen) others.push_back(&group);
+  }
+  std::ranges::stable_sort(others, [](const Group* a, const Group* b) {
+    if (a->total_bytes != b->total_bytes) return a->total_bytes > b->total_bytes;  // absent ones last
+    return a->text_bytes > b->text_bytes;
+  });
+  for (const Group* group : others) input.others.push_back(line_of(*group));
+  return input;
+}
+
+void add_reports_beside(Input& input) {
+  namespace fs = std::filesystem;
+  const fs::path path(input.path);
+  const auto own = classify_dump_file(input.path, path.filename().string(), read_head(input.path, 4096));
+  if (!own) return;
+  std::vector<DumpFile> files;
+  for (const std::string_view ending : {"-memory-usage-report", "-buffer-assignment", "-live-range"}) {
+    for (const std::string_view packed : {"", ".gz"}) {
+      const fs::path beside = path.parent_path() / fmt::format("{}{}.txt{}", own->stem, ending, packed);
+      std::error_code error;
+      if (!fs::is_regular_file(beside, error)) continue;
+      const std::string name = beside.filename().string();
+      if (auto report = classify_dump_file(beside.string(), name, read_head(beside.string(), 4096));
+          report && report->report) {
+        files.push_back(std::move(*report));
+      }
+    }
+  }
+  std::vector<const DumpFile*> reports;
+  for (const DumpFile& file : files) reports.push_back(&file);
+  input.stage = own->stage_name;
+  attach(read_reports(reports), input);
+}
+
+}  // namespace lowtide

@@ -1,0 +1,82 @@
+#include "text/module_bytes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "text/hlo.h"
+#include "text/proto/hlo_proto.h"
+
+namespace lowtide {
+namespace {
+
+constexpr std::string_view kBlank = " \t\r\n\f\v";
+
+/// What follows blanks, `//` comments and `/* */` comments.
+std::string_view skip_comments(std::string_view text) {
+  for (;;) {
+    text.remove_prefix(std::min(text.find_first_not_of(kBlank), text.size()));
+    if (text.starts_with("//")) {
+      text.remove_prefix(std::min(text.find('\n'), text.size()));
+    } else if (text.starts_with("/*")) {
+      const size_t end = text.find("*/");
+      text.remove_prefix(end == std::string_view::npos ? text.size() : end + 2);
+    } else {
+      return text;
+    }
+  }
+}
+
+/// A zero byte, or many control characters: no text.
+bool is_binary(std::string_view bytes) {
+  const std::string_view head = bytes.substr(0, 4096);
+  const auto odd = std::ranges::count_if(
+      head, [](char c) { return static_cast<unsigned char>(c) < 0x20 && kBlank.find(c) == std::string_view::npos; });
+  return head.find('\0') != std::string_view::npos || static_cast<size_t>(odd) * 20 > head.size();
+}
+
+bool name_ends_in(std::string_view name, std::string_view ending) {
+  if (name.ends_with(".gz")) name.remove_suffix(3);
+  return name.ends_with(ending);
+}
+
+}  // namespace
+
+ModuleForm form_of(std::string_view bytes, std::string_view name, bool whole) {
+  if (bytes.starts_with("ML\xefR")) return ModuleForm::kStableHlo;  // MLIR bytecode
+  const std::string_view text = skip_comments(bytes);
+  if (text.starts_with("HloModule")) return ModuleForm::kHloText;
+  if (text.starts_with("module") || text.starts_with("#loc") || text.starts_with("func.func") ||
+      text.starts_with("\"builtin.module\"")) {
+    // HLO text may begin with a computation called `module`: it is followed by a brace or a signature.
+    const std::string_view after = text.starts_with("module") ? skip_comments(text.substr(6)) : std::string_view("@");
+    if (after.starts_with("@") || after.starts_with("attributes") || name_ends_in(name, ".mlir"))
+      return ModuleForm::kStableHlo;
+  }
+  if (whole && is_hlo_proto(bytes)) return ModuleForm::kHloProto;
+  if (bytes.empty() || is_binary(bytes)) return ModuleForm::kNone;
+  if (name_ends_in(name, ".mlir")) return ModuleForm::kStableHlo;
+  // A header may be missing; then the first line opens a computation.
+  const std::string_view line = text.substr(0, text.find('\n'));
+  const bool opens = line.find('{') != std::string_view::npos &&
+                     (text.starts_with("ENTRY") || text.starts_with("%") || name_ends_in(name, ".hlo"));
+  return opens ? ModuleForm::kHloText : ModuleForm::kNone;
+}
+
+Result<std::unique_ptr<Module>> parse_module(std::string bytes, const std::string& name) {
+  const auto fault = [&](std::string_view what) { return Status::input(fmt::format("{}: {}", name, what)); };
+  if (skip_comments(bytes).empty()) return fault(bytes.empty() ? "the file is empty" : "the file holds no program");
+  switch (form_of(bytes, name, true)) {
+    case ModuleForm::kHloProto: return parse_hlo_proto(bytes, name);
+    case ModuleForm::kStableHlo:
+      return Status::unsupported(
+          fmt::format("{}: StableHLO is not read by this version; write HLO with lowered.as_text(\"hlo\")", name));
+    case ModuleForm::kNone:
+      if (is_binary(bytes)) return fault("neither HLO text nor an HLO protobuf (HloProto, HloModuleProto)");
+      break;  // the text reader says at which line and column it isn't HLO
+    case ModuleForm::kHloText: break;
+  }
+  return parse_hlo(std::make_shared<const Source>(Source{name, std::move(bytes)}));
+}
+
+}  // namespace lowtide
