@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace lowtide {
 
@@ -60,6 +61,54 @@ Computation* Module::add_computation(std::string name) {
 Computation* Module::find_computation(std::string_view name) const {
   const auto found = by_name_.find(std::string(name));
   return found == by_name_.end() ? nullptr : found->second;
+}
+
+std::vector<Computation*> Module::callees_first() const {
+  struct Visit {
+    Computation* computation;
+    size_t instruction = 0, called = 0;  // where the walk over the callees stands
+  };
+  std::vector<Computation*> order;
+  std::unordered_set<const Computation*> seen;
+  std::vector<Visit> open;
+  for (const auto& start : computations_) {
+    if (!seen.insert(start.get()).second) continue;
+    open.push_back({start.get()});
+    while (!open.empty()) {
+      Visit& visit = open.back();
+      const auto& instructions = visit.computation->instructions();
+      Computation* next = nullptr;
+      while (!next && visit.instruction < instructions.size()) {
+        const std::vector<Computation*>& called = instructions[visit.instruction]->called;
+        if (visit.called == called.size()) {
+          ++visit.instruction;
+          visit.called = 0;
+        } else if (seen.insert(called[visit.called++]).second) {
+          next = called[visit.called - 1];
+        }
+      }
+      if (next) {
+        open.push_back({next});
+      } else {
+        order.push_back(visit.computation);
+        open.pop_back();
+      }
+    }
+  }
+  return order;
+}
+
+void Module::reorder(const std::vector<Computation*>& order) {
+  LT_ASSERT(order.size() == computations_.size(), "an order must name every computation of " + name + " once");
+  std::unordered_map<const Computation*, std::unique_ptr<Computation>> owned;
+  for (auto& computation : computations_) {
+    const Computation* key = computation.get();
+    owned.emplace(key, std::move(computation));
+  }
+  for (size_t i = 0; i < order.size(); ++i) {
+    computations_[i] = std::move(owned[order[i]]);
+    LT_ASSERT(computations_[i] != nullptr, "an order must name every computation of " + name + " once");
+  }
 }
 
 void Module::remove_if(const std::function<bool(const Computation&)>& dead) {

@@ -1,0 +1,20 @@
+#pragma once
+/// Shapes as text: `f32[8,<=16]{1,0:T(8,128)S(1)}`, `(s32[], token[])`, `b(f32[4])`.
+
+#include "ir/shape.h"
+#include "text/hlo/scanner.h"
+
+namespace lowtide {
+
+/// Where a shape ends, `{` may open its layout or the body of a computation.
+enum class BraceBehind {
+  kLayout,        ///< always a layout
+  kLayoutOrBody,  ///< a layout when an integer or `:` follows
+};
+
+Result<Shape> read_shape(Scanner& scanner, BraceBehind brace = BraceBehind::kLayout);
+
+/// A type name and `[`, a tuple, or a buffer stands here.
+bool shape_follows(Scanner& scanner);
+
+}  // namespace lowtide

@@ -1,0 +1,13 @@
+#pragma once
+/// "did you mean ...": the nearest known word to an unknown one.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lowtide {
+
+/// `, did you mean 'add'?`, or nothing when no candidate is near.
+std::string did_you_mean(std::string_view word, const std::vector<std::string_view>& candidates);
+
+}  // namespace lowtide
