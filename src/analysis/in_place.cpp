@@ -17,11 +17,6 @@ const Instruction* parameter_of(const Computation& computation, int64_t number) 
   return nullptr;
 }
 
-bool is_view(Opcode opcode) {
-  return opcode == Opcode::kBitcast || opcode == Opcode::kOptBarrier || opcode == Opcode::kGetTupleElement ||
-         opcode == Opcode::kReshape;
-}
-
 void add_declared(const std::vector<AliasEntry>& declared, const Instruction& instruction,
                   std::vector<InPlacePair>& pairs) {
   for (const AliasEntry& alias : declared) {
