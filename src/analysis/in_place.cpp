@@ -141,42 +141,125 @@ bool same_array(const Shape& a, const Shape& b) {
   return row_major(a) && row_major(b);
 }
 
-/// Inside a fusion: is the result leaf computed from the parameter so that element i of it is needed only for element
-/// i? Whatever else reads the parameter on other ways must not end in another result, reductions on GPUs aside.
-bool fused_elementwise(const Instruction& fusion, const InPlacePair& pair, bool through_bitcasts) {
+/// A fused computation, seen from one parameter and one result.
+struct FusedPath {
+  const Instruction* parameter = nullptr;
+  const Instruction* result = nullptr;
+  std::unordered_map<const Instruction*, std::vector<const Instruction*>> users;
+};
+
+bool find_path(const Instruction& fusion, const InPlacePair& pair, FusedPath& path) {
   if (fusion.called.empty() || !fusion.called[0] || !fusion.called[0]->root) return false;
   const Computation& computation = *fusion.called[0];
-  const Instruction* parameter = parameter_of(computation, pair.operand);
-  const Instruction* result = computation.root;
-  if (!parameter) return false;
-  if (result->opcode == Opcode::kTuple) {
-    if (pair.result >= static_cast<int32_t>(result->operands.size())) return false;
-    result = result->operands[static_cast<size_t>(pair.result)];
+  path.parameter = parameter_of(computation, pair.operand);
+  path.result = computation.root;
+  if (path.result->opcode == Opcode::kTuple) {
+    if (pair.result >= static_cast<int32_t>(path.result->operands.size())) return false;
+    path.result = path.result->operands[static_cast<size_t>(pair.result)];
   }
-  std::unordered_map<const Instruction*, std::vector<const Instruction*>> users;
   for (const auto& i : computation.instructions()) {
-    for (const Instruction* operand : i->operands) users[operand].push_back(i.get());
+    for (const Instruction* operand : i->operands) path.users[operand].push_back(i.get());
   }
-  std::vector<const Instruction*> queue{parameter};
-  std::unordered_set<const Instruction*> seen{parameter};
+  return path.parameter != nullptr;
+}
+
+/// Inside a loop fusion: does the parameter reach its results through elementwise operations alone?
+bool all_elementwise(const Instruction& fusion, const InPlacePair& pair) {
+  FusedPath path;
+  if (!find_path(fusion, pair, path)) return false;
+  std::vector<const Instruction*> queue{path.parameter};
+  std::unordered_set<const Instruction*> seen{path.parameter};
   bool reached = false;
   while (!queue.empty()) {
     const Instruction* at = queue.back();
     queue.pop_back();
-    if (at == result) {
-      reached = true;
-      // Read again after it was written: by other operations than the tuple of results.
-      for (const Instruction* user : users[at]) {
-        if (user->opcode != Opcode::kTuple) return false;
-      }
-    }
-    for (const Instruction* user : users[at]) {
-      const bool same = user->opcode == Opcode::kTuple || (through_bitcasts && user->opcode == Opcode::kBitcast);
-      if (!same && (user->opcode == Opcode::kCopy || !elementwise_on(*user, *at))) return false;
+    reached = reached || at == path.result;
+    for (const Instruction* user : path.users[at]) {
+      if (user->opcode != Opcode::kTuple && (user->opcode == Opcode::kCopy || !elementwise_on(*user, *at)))
+        return false;
       if (seen.insert(user).second) queue.push_back(user);
     }
   }
   return reached;
+}
+
+/// The reduction that a GPU's reduction kernel is built around, if this is one; it runs before anything is written.
+const Instruction* hero_reduction(const Instruction& fusion) {
+  const auto* attributes = fusion.if_as<FusionAttributes>();
+  if (!attributes || attributes->kind != FusionKind::kInput) return nullptr;
+  const auto results = leaf_count(fusion.shape);
+  for (int64_t r = 0; r < results; ++r) {
+    const Instruction* source = source_of(fusion.called[0]->root, r);
+    if (source && source->opcode == Opcode::kReduce) return source;
+  }
+  return nullptr;
+}
+
+/// The rule of XLA's GPU backend for fusions of any kind: as many elements of the same width, elementwise operations
+/// and bitcasts alone between parameter and result, everything below the reduction that heads the kernel left aside; an
+/// update or a scatter at the end, and slices of what the update overwrites, if they start where it does.
+bool gpu_fusion_may_overwrite(const Instruction& fusion, const InPlacePair& pair, const Shape& from, const Shape& to) {
+  if (!from.is_array() || !to.is_array() || type_bits(from.type) != type_bits(to.type)) return false;
+  if (from.dims != to.dims && element_count(from) != element_count(to)) return false;
+  FusedPath path;
+  if (!find_path(fusion, pair, path)) return false;
+  const Instruction* hero = hero_reduction(fusion);
+  const Instruction* last = path.result;
+  if (last->opcode == Opcode::kBitcast && !last->operands.empty()) last = last->operands[0];
+  const bool updates = last->opcode == Opcode::kDynamicUpdateSlice;
+  const auto same_start = [&](const Instruction& slice) {
+    if (element_count(slice.shape) == 1 && element_count(last->operands[1]->shape) == 1) return true;
+    for (size_t o = 1; o < slice.operands.size(); ++o) {
+      if (o + 1 >= last->operands.size() || slice.operands[o] != last->operands[o + 1]) return false;
+    }
+    return true;
+  };
+  const auto harmless = [&](const Instruction& user, const Instruction& at) {
+    const auto position = std::find(user.operands.begin(), user.operands.end(), &at) - user.operands.begin();
+    if (&user == last && user.opcode == Opcode::kScatter &&
+        position < static_cast<std::ptrdiff_t>(leaf_count(user.shape)) &&
+        std::count(user.operands.begin(), user.operands.end(), &at) == 1) {
+      return true;
+    }
+    if (updates && user.opcode == Opcode::kDynamicSlice && last->operands.size() > 1 &&
+        user.operands[0] == last->operands[0] && same_shape(user.shape, last->operands[1]->shape)) {
+      return same_start(user);
+    }
+    if (user.opcode == Opcode::kBitcast || user.opcode == Opcode::kTuple || &user == hero) return true;
+    if (user.opcode != Opcode::kCopy && elementwise_on(user, at)) return true;
+    return &user == last && updates && position == 1;
+  };
+  std::vector<const Instruction*> queue{path.parameter};
+  std::unordered_set<const Instruction*> seen{path.parameter};
+  while (!queue.empty()) {
+    const Instruction* at = queue.back();
+    queue.pop_back();
+    if (at == hero) continue;
+    for (const Instruction* user : path.users[at]) {
+      if (!harmless(*user, *at)) return false;
+      if (seen.insert(user).second) queue.push_back(user);
+    }
+  }
+  // Several results, one of them an update or a scatter: another result may be written in another order.
+  if (fusion.shape.is_tuple() && memory_class(last->opcode) != MemoryClass::kElementwise) {
+    for (const Instruction* other : fusion.called[0]->root->operands) {
+      if (other != path.result && seen.contains(other)) return false;
+    }
+  }
+  return seen.contains(path.result);
+}
+
+/// Library calls and collectives of GPUs that write over an operand.
+bool gpu_call_may_overwrite(const Instruction& user, const InPlacePair& pair) {
+  if (user.opcode == Opcode::kAllReduce || user.opcode == Opcode::kCollectiveBroadcast) {
+    return user.operands.size() == 1 || pair.operand == pair.result;
+  }
+  const auto* call = user.if_as<CustomCallAttributes>();
+  if (!call) return false;
+  if (call->target == "__cublas$lt$matmul") {  // the bias, where it is added
+    return pair.operand == 2 && user.backend_config.find("\"beta\":0,") == std::string::npos;
+  }
+  return call->target == "__cusolver$cholesky" && pair.result == 0;
 }
 
 }  // namespace
@@ -206,9 +289,13 @@ bool may_overwrite(const Instruction& user, const InPlacePair& pair, Backend bac
     for (const InPlacePair& update : updates_of(user)) {
       if (update.operand == pair.operand && update.leaf == pair.leaf && update.result == pair.result) return true;
     }
-    if (backend == Backend::kGpu) return fused_elementwise(user, pair, true);
+    if (backend == Backend::kGpu) return gpu_fusion_may_overwrite(user, pair, *from, *to);
     const auto* attributes = user.if_as<FusionAttributes>();
-    return same && attributes && attributes->kind == FusionKind::kLoop && fused_elementwise(user, pair, false);
+    return same && attributes && attributes->kind == FusionKind::kLoop && all_elementwise(user, pair);
+  }
+  if (backend == Backend::kGpu && (user.opcode == Opcode::kAllReduce || user.opcode == Opcode::kCollectiveBroadcast ||
+                                   user.opcode == Opcode::kCustomCall)) {
+    return gpu_call_may_overwrite(user, pair);
   }
   if (!same) return false;
   switch (user.opcode) {
