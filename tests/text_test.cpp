@@ -214,7 +214,9 @@ std::string run_file(const std::string& path, bool update) {
   Test test{path, std::string(std::istreambuf_iterator<char>(in), {}), "", {}, {}, {}, {}};
   if (std::string wrong = read_directives(test); !wrong.empty()) return wrong;
   const Outcome outcome = run_test(test);
-  if (!outcome.skipped.empty()) fmt::print("[SKIP] {}: not compared: {}\n", path, outcome.skipped);
+  if (!outcome.skipped.empty()) {
+    fmt::print("[SKIP] {}: not compared: {}\n", path, outcome.skipped.substr(0, outcome.skipped.find('\n')));
+  }
   if (!outcome.failure.empty()) return outcome.failure;
   if (update && outcome.after) {
     std::ofstream(path, std::ios::binary) << updated_text(test, outcome);

@@ -115,7 +115,7 @@ bool has_unbounded(const Shape& shape) {
 Status blame(const Module& module, const Instruction& instruction, const Status& fault) {
   std::string message = fault.message();
   const std::string_view opcode = opcode_name(instruction.opcode);
-  if (!message.starts_with(opcode)) message = fmt::format("{}: {}", opcode, message);
+  if (!message.starts_with(fmt::format("{}:", opcode))) message = fmt::format("{}: {}", opcode, message);
   if (!module.source || instruction.place == kNowhere) return {fault.fault(), message + " in %" + instruction.name};
   return Status(fault.fault(), std::move(message)).at(*module.source, instruction.place);
 }

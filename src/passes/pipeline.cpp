@@ -1,9 +1,38 @@
+#include "passes/canonicalise/drop_annotations.h"
+#include "passes/canonicalise/fold_constants.h"
+#include "passes/canonicalise/fold_tuples.h"
+#include "passes/canonicalise/inline_calls.h"
+#include "passes/canonicalise/remove_dead_code.h"
+#include "passes/canonicalise/remove_noop_casts.h"
+#include "passes/canonicalise/remove_noop_copies.h"
+#include "passes/canonicalise/share_common_subexpressions.h"
 #include "passes/pass.h"
 
 namespace lowtide {
 
 const std::vector<Pass>& pipeline() {
-  static const std::vector<Pass> kPipeline = {};
+  static const std::vector<Pass> kPipeline = {
+      // Canonicalise: the program as it is meant, one spelling for each thing.
+      {"inline-calls", inline_calls, Numerics::kExact,
+       "first: what stands on both sides of a call can't be seen together before"},
+      // Below this line no call remains, except those that bound a manually partitioned region.
+      {"fold-tuples", fold_tuples, Numerics::kExact,
+       "inlining leaves bundles that are taken apart at once; all that follows looks through values, not bundles"},
+      {"drop-annotations", drop_annotations, Numerics::kExact,
+       "before casts and copies: an annotation between two of them hides that they cancel"},
+      {"remove-noop-casts", remove_noop_casts, Numerics::kExact,
+       "before copies: a cast to the own type leaves reshapes that meet"},
+      {"remove-noop-copies", remove_noop_copies, Numerics::kExact,
+       "before constants and sharing: both compare operands, and a copy is another operand"},
+      {"fold-constants", fold_constants, Numerics::kExact,
+       "before sharing: equal values may have been spelt by different constants"},
+      {"share-common-subexpressions", share_common_subexpressions, Numerics::kExact,
+       "after everything that makes equal things look equal"},
+      {"remove-dead-code", remove_dead_code, Numerics::kExact,
+       "last: the others only redirect readers, and what lost its last one goes here, with the elements of loops that "
+       "only fed it"},
+      // Below this line every instruction and every element of a loop's carry is needed.
+  };
   return kPipeline;
 }
 

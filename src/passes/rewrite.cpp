@@ -14,11 +14,14 @@ void Replacements::replace(const Instruction& old, Instruction& by) {
   ++count_;
 }
 
-Instruction* Replacements::resolve(Instruction* instruction) const {
+bool Replacements::is_replaced(const Instruction& instruction) const {
   // Ids from by_.size() on belong to instructions made since.
-  while (static_cast<size_t>(instruction->id) < by_.size() && by_[static_cast<size_t>(instruction->id)]) {
-    instruction = by_[static_cast<size_t>(instruction->id)];
-  }
+  const auto id = static_cast<size_t>(instruction.id);
+  return id < by_.size() && by_[id] != nullptr;
+}
+
+Instruction* Replacements::resolve(Instruction* instruction) const {
+  while (is_replaced(*instruction)) instruction = by_[static_cast<size_t>(instruction->id)];
   return instruction;
 }
 
@@ -82,21 +85,17 @@ bool has_own_side_effect(Opcode opcode, const Attributes& attributes) {
 
 }  // namespace
 
-bool has_side_effect(const Instruction& instruction) {
-  if (has_own_side_effect(instruction.opcode, instruction.attributes)) return true;
-  std::vector<const Computation*> open(instruction.called.begin(), instruction.called.end());
-  std::unordered_set<const Computation*> seen(open.begin(), open.end());
-  while (!open.empty()) {
-    const Computation* computation = open.back();
-    open.pop_back();
-    for (const auto& inner : computation->instructions()) {
-      if (has_own_side_effect(inner->opcode, inner->attributes)) return true;
-      for (const Computation* called : inner->called) {
-        if (seen.insert(called).second) open.push_back(called);
-      }
+SideEffects::SideEffects(const Module& module) {
+  for (const Computation* computation : module.callees_first()) {
+    for (const auto& instruction : computation->instructions()) {
+      if (has(*instruction)) effectful_.insert(computation);
     }
   }
-  return false;
+}
+
+bool SideEffects::has(const Instruction& instruction) const {
+  if (has_own_side_effect(instruction.opcode, instruction.attributes)) return true;
+  return std::ranges::any_of(instruction.called, [&](const Computation* c) { return effectful_.contains(c); });
 }
 
 bool same_layout(const Shape& a, const Shape& b) {
@@ -122,14 +121,9 @@ bool interchangeable(const Shape& a, const Shape& b) {
 
 bool is_partitioned(const Module& module) {
   if (module.num_partitions.value_or(1) > 1) return true;
-  const auto devices_of = [](const Sharding& sharding) {
-    int64_t devices = sharding.device_count();
-    for (const Sharding& part : sharding.parts) devices = std::max(devices, part.device_count());
-    return devices;
-  };
   for (const auto& computation : module.computations()) {
     for (const auto& instruction : computation->instructions()) {
-      if (instruction->sharding && devices_of(*instruction->sharding) > 1) return true;
+      if (instruction->sharding && instruction->sharding->device_count() > 1) return true;
     }
   }
   return false;
@@ -144,38 +138,6 @@ std::unique_ptr<Instruction> copy_of(const Instruction& instruction) {
   auto copy = std::make_unique<Instruction>(instruction);
   copy->parent = nullptr;
   return copy;
-}
-
-std::vector<Computation*> callees_first(const Module& module) {
-  std::vector<Computation*> order;
-  std::unordered_set<const Computation*> seen;
-  struct Visit {
-    Computation* computation;
-    std::vector<Computation*> callees;
-    size_t next = 0;
-  };
-  const auto open_visit = [](Computation* computation) {
-    Visit visit{computation, {}};
-    for (const auto& instruction : computation->instructions()) {
-      visit.callees.insert(visit.callees.end(), instruction->called.begin(), instruction->called.end());
-    }
-    return visit;
-  };
-  for (const auto& start : module.computations()) {
-    if (!seen.insert(start.get()).second) continue;
-    std::vector<Visit> open;
-    open.push_back(open_visit(start.get()));
-    while (!open.empty()) {
-      Visit& top = open.back();
-      if (top.next == top.callees.size()) {
-        order.push_back(top.computation);
-        open.pop_back();
-      } else if (Computation* callee = top.callees[top.next++]; seen.insert(callee).second) {
-        open.push_back(open_visit(callee));
-      }
-    }
-  }
-  return order;
 }
 
 }  // namespace lowtide

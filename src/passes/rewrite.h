@@ -17,6 +17,7 @@ class Replacements {
   /// All uses of `old` that come later read `by`, which stands before them and has the same shape.
   void replace(const Instruction& old, Instruction& by);
   Instruction* resolve(Instruction* instruction) const;
+  bool is_replaced(const Instruction& instruction) const;
   /// Points the operands and control predecessors of `user` to the stand-ins.
   void apply_to(Instruction& user) const;
   /// Points the root to its stand-in.
@@ -43,9 +44,16 @@ class Names {
 /// A rewrite that dropped such an instruction would drop an order that the program asked for.
 std::vector<bool> ordered_instructions(const Module& module);
 
-/// Does running it do more than make its value: infeed, send, stateful random bits, checks and callbacks; through the
-/// computations it calls as well.
-bool has_side_effect(const Instruction& instruction);
+/// Does running an instruction do more than make its value: infeed, send, stateful random bits, checks and callbacks;
+/// through the computations it calls as well.
+class SideEffects {
+ public:
+  explicit SideEffects(const Module& module);
+  bool has(const Instruction& instruction) const;
+
+ private:
+  std::unordered_set<const Computation*> effectful_;
+};
 
 /// The layout says the same; an absent one is row major.
 bool same_layout(const Shape& a, const Shape& b);
@@ -61,8 +69,5 @@ const Literal* known_constant(const Instruction& instruction);
 
 /// A copy of `instruction` without a name, operands still those of the original.
 std::unique_ptr<Instruction> copy_of(const Instruction& instruction);
-
-/// Callees before callers. Computations that nothing reaches are at their place, too.
-std::vector<Computation*> callees_first(const Module& module);
 
 }  // namespace lowtide

@@ -1,0 +1,26 @@
+#pragma once
+/// Reads an element of a tuple where it was before it was bundled, and drops bundles of a whole that was only taken
+/// apart.
+///
+///     t = (f32[8], s32[]) tuple(a, b)                    x = (f32[8], s32[]) while(...)
+///     u = f32[8] get-tuple-element(t), index=0    ==>    u is a
+///     g0 = get-tuple-element(x), index=0
+///     g1 = get-tuple-element(x), index=1
+///     v = tuple(g0, g1)                           ==>    v is x
+///
+/// Saves 8 bytes of pointers an element; the use is that what stands behind a bundle becomes visible: dead elements,
+/// in-place updates, the true last reader.
+///
+/// Requires: verified.  Keeps: roots, donation, schedule.
+/// Numerics: exact.
+/// Not folded: elements of an opt-barrier (they are another value on purpose), bundles whose layout or sharding differs
+///   from the whole's, instructions that control edges hold.
+/// Tests: tests/text/passes/fold-tuples/
+
+#include "passes/pass.h"
+
+namespace lowtide {
+
+Result<PassResult> fold_tuples(Module& module);
+
+}  // namespace lowtide

@@ -1,0 +1,33 @@
+#pragma once
+/// Removes what nobody needs, element by element through loops, branches and calls.
+///
+///     w = (s32[], f32[8], f32[9]) while(t), ...            w = (s32[], f32[8]) while(t2), ...
+///     r = f32[8] get-tuple-element(w), index=1     ==>     r = f32[8] get-tuple-element(w), index=1
+///     (element 2 is only read to make element 2)
+///
+/// Saves bytes(element) for each dead element of a loop's carry, twice where the loop keeps two copies of it;
+/// bytes(argument) from the call to its end for each dead argument of a call; bytes(value) for a dead value that an
+/// executor would have made.
+///
+/// Goes: instructions without a needed reader, elements of tuples, opt-barriers, loop carries, branch and call
+/// arguments and results that are dead or only feed themselves, computations that nothing calls any more. Stays: what
+/// has side effects (infeed, outfeed, send, recv, stateful random bits, custom calls that say so, check.*) and all it
+/// needs; the entry's parameters, used or not, and so every alias and donor; operands and results of operations that
+/// make or take a tuple as a whole; loops and calls whose attributes count their elements (known induction variables,
+/// Shardy's shardings, composites); instructions that control edges hold.
+///
+/// A loop without live elements and side effects goes, whether it would have ended or not.
+///
+/// Requires: verified.  Keeps: roots, donation, schedule.
+/// Numerics: exact.
+/// Tried and rejected: one backward sweep after another until nothing changes: a chain of n loops, each fed by the last
+///   one's dead element, took n sweeps. One fixpoint over all elements (live_elements.h) sees them at once.
+/// Tests: tests/text/passes/remove-dead-code/
+
+#include "passes/pass.h"
+
+namespace lowtide {
+
+Result<PassResult> remove_dead_code(Module& module);
+
+}  // namespace lowtide
