@@ -14,6 +14,7 @@
 #include <algorithm>
 
 #include "ops/elementwise.h"
+#include "ops/strided.h"
 
 namespace lowtide {
 namespace {
@@ -65,9 +66,82 @@ Result<Shape> infer_convert(const Instruction& instruction) {
   return result;
 }
 
+/// Steps of an array's elements when they are put in the order of its layout, without padding.
+Dims physical_steps(const Shape& shape) {
+  if (!shape.layout || shape.layout->minor_to_major.size() != shape.dims.size()) return row_major_steps(shape.dims);
+  Dims steps(shape.dims.size(), 1);
+  int64_t step = 1;
+  for (const int64_t d : shape.layout->minor_to_major) {
+    steps[static_cast<size_t>(d)] = step;
+    step *= shape.dims[static_cast<size_t>(d)];
+  }
+  return steps;
+}
+
+/// The bits of all elements, one after the other, lowest first.
+void append_bits(const Literal& array, std::vector<bool>& bits) {
+  const int width = type_bits(array.shape().type);
+  const int bytes = stored_bytes(array.shape().type);
+  for (int64_t i = 0; i < array.size(); ++i) {
+    for (int b = 0; b < width; ++b) {
+      const auto byte = array.bytes()[static_cast<size_t>(i * bytes + b / 8)];
+      bits.push_back((std::to_integer<int>(byte) >> (b % 8)) & 1);
+    }
+  }
+}
+
+void set_bits(const std::vector<bool>& bits, Literal& array) {
+  const int width = type_bits(array.shape().type);
+  const int bytes = stored_bytes(array.shape().type);
+  const bool extends = type_kind(array.shape().type) == TypeKind::kSigned && width < 8;
+  for (int64_t i = 0; i < array.size(); ++i) {
+    for (int b = 0; b < bytes * 8; ++b) {
+      const int from = b < width ? b : width - 1;  // above the width: copies of the sign, or nothing
+      if ((b < width || extends) && bits[static_cast<size_t>(i * width + from)]) {
+        array.bytes()[static_cast<size_t>(i * bytes + b / 8)] |= std::byte(1 << (b % 8));
+      }
+    }
+  }
+}
+
+/// The elements in row-major order, their bits read as another type.
+void reinterpret(const Literal& from, Literal& to) {
+  const bool whole_bytes = type_bits(from.shape().type) % 8 == 0 && type_bits(to.shape().type) % 8 == 0;
+  if (whole_bytes && to.shape().type != ElementType::kPred) {
+    std::ranges::copy(from.bytes(), to.bytes().begin());
+    return;
+  }
+  if (whole_bytes) {  // a predicate is any byte but zero
+    std::ranges::transform(from.bytes(), to.bytes().begin(),
+                           [](std::byte byte) { return std::byte{byte != std::byte{0}}; });
+    return;
+  }
+  std::vector<bool> bits;
+  bits.reserve(static_cast<size_t>(from.size() * type_bits(from.shape().type)));
+  append_bits(from, bits);
+  set_bits(bits, to);
+}
+
+Result<Value> eval_bitcast(const Instruction& instruction, Operands operands, EvalContext&) {
+  const Shape& shape = instruction.operand(0).shape;
+  LT_ASSIGN_OR_RETURN(const std::shared_ptr<Literal> from, new_array(shape));
+  LT_ASSIGN_OR_RETURN(const std::shared_ptr<Literal> to, new_array(instruction.shape));
+  LT_ASSIGN_OR_RETURN(const std::shared_ptr<Literal> result, new_array(instruction.shape));
+  copy_strided({shape.dims, physical_steps(shape), row_major_steps(shape.dims)}, *operands[0], *from);
+  reinterpret(*from, *to);
+  copy_strided({to->shape().dims, row_major_steps(to->shape().dims), physical_steps(to->shape())}, *to, *result);
+  return Value(result);
+}
+
+Result<Value> eval_convert(const Instruction& instruction, Operands operands, EvalContext&) {
+  LT_ASSIGN_OR_RETURN(const std::shared_ptr<Literal> result, new_array(instruction.shape));
+  reinterpret(*operands[0], *result);
+  return Value(result);
+}
+
 }  // namespace
 
-const OpRule kBitcastRule{.infer = infer_bitcast};
-const OpRule kBitcastConvertRule{.infer = infer_convert};
+const OpRule kBitcastRule{.infer = infer_bitcast, .eval = eval_bitcast};
+const OpRule kBitcastConvertRule{.infer = infer_convert, .eval = eval_convert};
 
 }  // namespace lowtide

@@ -7,6 +7,8 @@
 
 #include "ops/dimensions.h"
 #include "ops/infer.h"
+#include "ops/numbers.h"
+#include "ops/strided.h"
 
 namespace lowtide {
 namespace {
@@ -43,8 +45,19 @@ Result<Shape> infer(const Instruction& instruction) {
   return result;
 }
 
+Result<Value> eval(const Instruction& instruction, Operands operands, EvalContext&) {
+  LT_ASSIGN_OR_RETURN(const std::shared_ptr<Literal> result, new_array(instruction.shape));
+  const Dims& extents = instruction.shape.dims;
+  const Dims& dimensions = instruction.as<DimensionsAttributes>().dimensions;
+  const Dims steps = row_major_steps(operands[0]->shape().dims);
+  StridedCopy copy{extents, row_major_steps(extents), Dims(extents.size(), 0)};
+  for (size_t i = 0; i < steps.size(); ++i) copy.from_steps[static_cast<size_t>(dimensions[i])] = steps[i];
+  copy_strided(copy, *operands[0], *result);
+  return Value(result);
+}
+
 }  // namespace
 
-const OpRule kBroadcastRule{.read = read_dimensions_or_none, .print = print_dimensions, .infer = infer};
+const OpRule kBroadcastRule{.read = read_dimensions_or_none, .print = print_dimensions, .infer = infer, .eval = eval};
 
 }  // namespace lowtide

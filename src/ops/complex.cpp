@@ -29,10 +29,27 @@ Result<Shape> infer_part(const Instruction& instruction) {
                                                                  : operand.type);
 }
 
+Result<Value> eval_complex(const Instruction& instruction, Operands operands, EvalContext&) {
+  const auto join = [&]<class R>() {
+    const auto complex = [](R re, R im) { return std::complex<R>(re, im); };
+    return map_numbers<R, std::complex<R>>(instruction.shape, complex, *operands[0], *operands[1]);
+  };
+  return operands[0]->shape().type == ElementType::kF32 ? join.operator()<float>() : join.operator()<double>();
+}
+
+template <bool imaginary>
+Result<Value> eval_part(const Instruction& instruction, Operands operands, EvalContext&) {
+  return dispatch_computed < kFloats | kComplexes > (operands[0]->shape().type, [&]<class C>() {
+                                         using R = decltype(std::real(C{}));
+                                         const auto part = [](C z) { return imaginary ? std::imag(z) : std::real(z); };
+                                         return map_numbers<C, R>(instruction.shape, part, *operands[0]);
+                                       });
+}
+
 }  // namespace
 
-const OpRule kComplexRule{.infer = infer_complex};
-const OpRule kRealRule{.infer = infer_part};
-const OpRule kImagRule{.infer = infer_part};
+const OpRule kComplexRule{.infer = infer_complex, .eval = eval_complex};
+const OpRule kRealRule{.infer = infer_part, .eval = eval_part<false>};
+const OpRule kImagRule{.infer = infer_part, .eval = eval_part<true>};
 
 }  // namespace lowtide

@@ -7,6 +7,7 @@
 
 #include "ops/dimensions.h"
 #include "ops/elementwise.h"
+#include "ops/strided.h"
 
 namespace lowtide {
 namespace {
@@ -54,8 +55,20 @@ Result<Shape> infer(const Instruction& instruction) {
   return checked(instruction, std::move(result));
 }
 
+Result<Value> eval(const Instruction& instruction, Operands operands, EvalContext&) {
+  LT_ASSIGN_OR_RETURN(const std::shared_ptr<Literal> result, new_array(instruction.shape));
+  const auto along = static_cast<size_t>(instruction.as<DimensionsAttributes>().dimensions[0]);
+  Dims starts(instruction.shape.dims.size(), 0);
+  for (const Value& operand : operands) {
+    LT_ASSIGN_OR_RETURN(const Value part, convert_elements(operand, instruction.shape.type));
+    copy_into(*part, *result, starts);
+    starts[along] += part->shape().dims[along];
+  }
+  return Value(result);
+}
+
 }  // namespace
 
-const OpRule kConcatenateRule{.read = read_dimensions, .print = print_dimensions, .infer = infer};
+const OpRule kConcatenateRule{.read = read_dimensions, .print = print_dimensions, .infer = infer, .eval = eval};
 
 }  // namespace lowtide

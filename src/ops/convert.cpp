@@ -4,9 +4,9 @@
 ///   not equal to zero; real to complex: no imaginary part. (C1) operand and result are arrays; complex numbers convert
 ///   to complex numbers only
 
-#include "ops/elementwise.h"
-
 #include <fmt/format.h>
+
+#include "ops/elementwise.h"
 
 namespace lowtide {
 namespace {
@@ -22,8 +22,62 @@ Result<Shape> infer(const Instruction& instruction) {
   return with_type(operand, instruction.shape.type);
 }
 
+/// Rounded so that rounding again, to a type with two bits less or fewer, gives what rounding once would: an inexact
+/// result gets an odd last bit.
+float round_to_odd(double x) {
+  const auto nearest = static_cast<float>(x);
+  if (static_cast<double>(nearest) == x || std::isnan(x) || std::isinf(nearest)) return nearest;
+  const float toward_zero = std::fabs(nearest) > std::fabs(x) ? std::nextafter(nearest, 0.0f) : nearest;
+  return std::bit_cast<float>(std::bit_cast<uint32_t>(toward_zero) | 1u);
+}
+
+/// x as a number of type To, for elements of `type`.
+template <class To, class From>
+To convert_number(From x, ElementType type) {
+  if constexpr (std::is_same_v<To, From>) {
+    return x;
+  } else if constexpr (is_complex_v<From>) {
+    using R = typename To::value_type;
+    return To(static_cast<R>(x.real()), static_cast<R>(x.imag()));
+  } else if constexpr (is_complex_v<To>) {
+    return To(static_cast<typename To::value_type>(x));
+  } else if constexpr (std::is_same_v<To, bool>) {
+    return x != From{0};
+  } else if constexpr (std::is_same_v<To, float> && (std::is_same_v<From, double> || std::is_integral_v<From>)) {
+    return type == ElementType::kF32 ? static_cast<float>(x) : round_to_odd(static_cast<double>(x));
+  } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
+    const int bits = type_bits(type);
+    const int digits = std::is_signed_v<To> ? bits - 1 : bits;
+    const double beyond = std::ldexp(1.0, digits);  // one more than the largest
+    const To highest = static_cast<To>(~uint64_t{0} >> (64 - digits));
+    const To lowest = std::is_signed_v<To> ? static_cast<To>(~static_cast<uint64_t>(highest)) : To{0};
+    if (std::isnan(x)) return 0;
+    if (static_cast<double>(x) >= beyond) return highest;
+    if (static_cast<double>(x) <= (std::is_signed_v<To> ? -beyond : 0.0)) return lowest;
+    return static_cast<To>(x);
+  } else {
+    return static_cast<To>(x);
+  }
+}
+
+Result<Value> eval(const Instruction& instruction, Operands operands, EvalContext&) {
+  return convert_elements(operands[0], instruction.shape.type);
+}
+
 }  // namespace
 
-const OpRule kConvertRule{.infer = infer};
+Result<Value> convert_elements(const Value& value, ElementType type) {
+  const ElementType from = value->shape().type;
+  if (from == type) return value;
+  const Shape shape = with_type(value->shape(), type);
+  return dispatch_computed(from, [&]<class From>() {
+    constexpr Kinds kTargets = is_complex_v<From> ? kComplexes : kAnything;
+    return dispatch_computed<kTargets>(type, [&]<class To>() {
+      return map_numbers<From, To>(shape, [type](From x) { return convert_number<To>(x, type); }, *value);
+    });
+  });
+}
+
+const OpRule kConvertRule{.infer = infer, .eval = eval};
 
 }  // namespace lowtide

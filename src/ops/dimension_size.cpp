@@ -48,9 +48,26 @@ Result<Shape> infer_set(const Instruction& instruction) {
   return result;
 }
 
+Result<Value> eval_get(const Instruction& instruction, Operands operands, EvalContext&) {
+  const auto dimension = static_cast<size_t>(instruction.as<DimensionsAttributes>().dimensions[0]);
+  const auto result = std::make_shared<Literal>(Shape::scalar(ElementType::kS32));
+  result->data<int32_t>()[0] = static_cast<int32_t>(operands[0]->shape().dims[dimension]);
+  return Value(result);
+}
+
+Result<Value> eval_set(const Instruction& instruction, Operands operands, EvalContext&) {
+  const auto dimension = static_cast<size_t>(instruction.as<DimensionsAttributes>().dimensions[0]);
+  if (integer_at(*operands[1], 0) != operands[0]->shape().dims[dimension]) {
+    return Status::unsupported("set-dimension-size below the bound: values of the interpreter have fixed sizes");
+  }
+  return operands[0];
+}
+
 }  // namespace
 
-const OpRule kGetDimensionSizeRule{.read = read_dimensions, .print = print_dimensions, .infer = infer_get};
-const OpRule kSetDimensionSizeRule{.read = read_dimensions, .print = print_dimensions, .infer = infer_set};
+const OpRule kGetDimensionSizeRule{
+    .read = read_dimensions, .print = print_dimensions, .infer = infer_get, .eval = eval_get};
+const OpRule kSetDimensionSizeRule{
+    .read = read_dimensions, .print = print_dimensions, .infer = infer_set, .eval = eval_set};
 
 }  // namespace lowtide

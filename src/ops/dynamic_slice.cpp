@@ -12,6 +12,7 @@
 
 #include "ops/elementwise.h"
 #include "ops/start_indices.h"
+#include "ops/strided.h"
 
 namespace lowtide {
 namespace {
@@ -66,9 +67,25 @@ Result<Shape> infer_update(const Instruction& instruction) {
   return with_type(operand, operand.type);
 }
 
+Result<Value> eval_slice(const Instruction& instruction, Operands operands, EvalContext&) {
+  LT_ASSIGN_OR_RETURN(const std::shared_ptr<Literal> result, new_array(instruction.shape));
+  const Dims& extents = operands[0]->shape().dims;
+  const Dims starts = clamped_starts(operands.subspan(1), extents, instruction.shape.dims);
+  copy_out_of(*operands[0], *result, starts, Dims(extents.size(), 1));
+  return Value(result);
+}
+
+Result<Value> eval_update(const Instruction& instruction, Operands operands, EvalContext&) {
+  LT_ASSIGN_OR_RETURN(const Value update, convert_elements(operands[1], instruction.shape.type));
+  const auto result = std::make_shared<Literal>(*operands[0]);
+  const Dims starts = clamped_starts(operands.subspan(2), operands[0]->shape().dims, update->shape().dims);
+  copy_into(*update, *result, starts);
+  return Value(result);
+}
+
 }  // namespace
 
-const OpRule kDynamicSliceRule{.read = read, .print = print, .infer = infer_slice};
-const OpRule kDynamicUpdateSliceRule{.infer = infer_update};
+const OpRule kDynamicSliceRule{.read = read, .print = print, .infer = infer_slice, .eval = eval_slice};
+const OpRule kDynamicUpdateSliceRule{.infer = infer_update, .eval = eval_update};
 
 }  // namespace lowtide

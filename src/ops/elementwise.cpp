@@ -36,6 +36,22 @@ Status check_pair(const Instruction& instruction, const Shape& a, const Shape& b
 
 bool same_or_mixed_precision(ElementType a, ElementType b) { return a == b || (is_floating(a) && is_floating(b)); }
 
+Result<std::vector<Value>> in_one_type(Operands operands) {
+  ElementType widest = operands[0]->shape().type;
+  for (const Value& operand : operands) {
+    const ElementType type = operand->shape().type;
+    if (type == widest) continue;
+    const int bits = std::max(type_bits(type), type_bits(widest));
+    widest = bits == 64 ? ElementType::kF64 : ElementType::kF32;  // f16 and bf16, too, meet in f32
+  }
+  std::vector<Value> same;
+  for (const Value& operand : operands) {
+    LT_ASSIGN_OR_RETURN(Value converted, convert_elements(operand, widest));
+    same.push_back(std::move(converted));
+  }
+  return same;
+}
+
 Shape with_type(const Shape& shape, ElementType type) {
   Shape result = Shape::array(type, shape.dims);
   result.dynamic = shape.dynamic;

@@ -1,11 +1,15 @@
 #pragma once
-/// Operations whose result element i needs element i of each operand: their shape rules.
+/// Operations whose result element i needs element i of each operand.
 ///
 /// unary    a T[s] -> T[s]                 (C1) the operand is an array of the operation's kinds of element
 /// binary   a T[s], b T[s] -> T[s]         (C1) as above, for both  (C2) equal extents
 ///                                         (C3) one element type; floats may differ in precision, as TPU programs do
 
+#include <algorithm>
+#include <type_traits>
+
 #include "ops/infer.h"
+#include "ops/numbers.h"
 #include "ops/op_rule.h"
 
 namespace lowtide {
@@ -20,5 +24,76 @@ Status check_pair(const Instruction& instruction, const Shape& a, const Shape& b
 bool same_or_mixed_precision(ElementType a, ElementType b);
 /// `shape` with another element type and no layout.
 Shape with_type(const Shape& shape, ElementType type);
+
+/// The value as elements of `type`: itself, or converted (convert.cpp states how).
+Result<Value> convert_elements(const Value& value, ElementType type);
+/// The operands in the widest of their types, in which the operation is to be computed.
+Result<std::vector<Value>> in_one_type(Operands operands);
+
+/// result[i] = f(operands[i]...), where a scalar operand stands for as many elements as are needed.
+/// In and Out are the types in which operands and result are computed.
+template <class In, class Out, class F, class... Arrays>
+Result<Value> map_numbers(const Shape& shape, F f, const Arrays&... arrays) {
+  LT_ASSIGN_OR_RETURN(const std::shared_ptr<Literal> result, new_array(shape));
+  const int64_t size = result->size();
+  NumberWriter<Out> writer(*result);
+  auto readers = std::make_tuple(NumberReader<In>(arrays, arrays.size() == 1 && size != 1)...);
+  for (int64_t first = 0; first < size; first += kChunk) {
+    const int64_t count = std::min(kChunk, size - first);
+    Out* const out = writer.room(first);
+    std::apply(
+        [&](auto&... reader) {
+          [&](const auto*... in) {
+            for (int64_t i = 0; i < count; ++i) out[i] = f(in[i]...);
+          }(reader.read(first, count)...);
+        },
+        readers);
+    writer.write(first, count);
+  }
+  return Value(result);
+}
+
+/// f of numbers, and of the width of their type where f asks for it.
+template <auto f, class C, class... Numbers>
+auto with_width(int bits, Numbers... numbers) {
+  if constexpr (std::is_invocable_v<decltype(f), Numbers..., int>) {
+    return f(numbers..., bits);
+  } else {
+    return f(numbers...);
+  }
+}
+
+template <Kinds kinds, auto f>
+Result<Value> eval_unary(const Instruction& instruction, Operands operands, EvalContext&) {
+  const int bits = type_bits(instruction.shape.type);
+  return dispatch_computed<kinds>(instruction.shape.type, [&]<class C>() {
+    return map_numbers<C, C>(instruction.shape, [bits](C x) { return C(with_width<f, C>(bits, x)); }, *operands[0]);
+  });
+}
+
+template <Kinds kinds, auto f>
+Result<Value> eval_binary(const Instruction& instruction, Operands operands, EvalContext&) {
+  LT_ASSIGN_OR_RETURN(const std::vector<Value> same, in_one_type(operands));
+  const ElementType type = same[0]->shape().type;
+  const int bits = type_bits(type);
+  LT_ASSIGN_OR_RETURN(const Value result, dispatch_computed<kinds>(type, [&]<class C>() {
+                        return map_numbers<C, C>(
+                            with_type(instruction.shape, type),
+                            [bits](C x, C y) { return C(with_width<f, C>(bits, x, y)); }, *same[0], *same[1]);
+                      }));
+  return convert_elements(result, instruction.shape.type);
+}
+
+/// The rule of an operation on numbers of these kinds, each computed by f.
+template <Kinds kinds, auto f>
+constexpr OpRule unary() {
+  return {.infer = [](const Instruction& instruction) { return infer_unary(instruction, kinds); },
+          .eval = eval_unary<kinds, f>};
+}
+template <Kinds kinds, auto f>
+constexpr OpRule binary() {
+  return {.infer = [](const Instruction& instruction) { return infer_binary(instruction, kinds); },
+          .eval = eval_binary<kinds, f>};
+}
 
 }  // namespace lowtide

@@ -17,8 +17,11 @@
 
 #include <algorithm>
 
+#include "ops/index_vectors.h"
 #include "ops/infer.h"
+#include "ops/numbers.h"
 #include "ops/op_rule.h"
+#include "ops/strided.h"
 
 namespace lowtide {
 namespace {
@@ -147,8 +150,51 @@ Result<Shape> infer(const Instruction& instruction) {
   return checked(instruction, std::move(result));
 }
 
+Result<Value> eval(const Instruction& instruction, Operands operands, EvalContext&) {
+  LT_ASSIGN_OR_RETURN(const std::shared_ptr<Literal> result, new_array(instruction.shape));
+  if (result->size() == 0 || operands[0]->size() == 0) return Value(result);
+  const auto& gather = instruction.as<GatherAttributes>();
+  const Dims& extents = operands[0]->shape().dims;
+  const Dims steps = row_major_steps(extents), result_steps = row_major_steps(instruction.shape.dims);
+  const IndexVectors indices(*operands[1], gather.index_vector_dim);
+
+  // One slice: its dimensions of more than one element, outermost first.
+  StridedCopy slice;
+  size_t next_offset = 0;
+  for (size_t d = 0; d < extents.size(); ++d) {
+    const auto dim = static_cast<int64_t>(d);
+    if (contains(gather.collapsed_slice_dims, dim) || contains(gather.operand_batching_dims, dim)) continue;
+    const auto offset = static_cast<size_t>(gather.offset_dims[next_offset++]);
+    if (gather.slice_sizes[d] == 1) continue;
+    slice.extents.push_back(gather.slice_sizes[d]);
+    slice.from_steps.push_back(steps[d]);
+    slice.to_steps.push_back(result_steps[offset]);
+  }
+  Dims batch_steps;  // of the result, along the batch of index vectors
+  for (int64_t d = 0; d < instruction.shape.rank(); ++d) {
+    if (!contains(gather.offset_dims, d)) batch_steps.push_back(result_steps[static_cast<size_t>(d)]);
+  }
+
+  Dims batch(batch_steps.size(), 0);
+  do {
+    slice.from_start = slice.to_start = 0;
+    for (size_t d = 0; d < batch.size(); ++d) slice.to_start += batch[d] * batch_steps[d];
+    for (size_t k = 0; k < gather.start_index_map.size(); ++k) {
+      const auto d = static_cast<size_t>(gather.start_index_map[k]);
+      const int64_t last = extents[d] - std::max<int64_t>(gather.slice_sizes[d], 1);
+      slice.from_start += std::clamp<int64_t>(indices.at(batch, k), 0, last) * steps[d];
+    }
+    for (size_t k = 0; k < gather.operand_batching_dims.size(); ++k) {
+      const int64_t place = batch[indices.batch_dimension(gather.start_indices_batching_dims[k])];
+      slice.from_start += place * steps[static_cast<size_t>(gather.operand_batching_dims[k])];
+    }
+    copy_strided(slice, *operands[0], *result);
+  } while (advance(batch, indices.batch()));
+  return Value(result);
+}
+
 }  // namespace
 
-const OpRule kGatherRule{.read = read, .print = print, .infer = infer};
+const OpRule kGatherRule{.read = read, .print = print, .infer = infer, .eval = eval};
 
 }  // namespace lowtide

@@ -4,8 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "ops/infer.h"
+#include "ops/numbers.h"
 #include "ops/op_rule.h"
+#include "ops/strided.h"
 
 namespace lowtide {
 namespace {
@@ -31,8 +32,27 @@ Result<Shape> infer(const Instruction& instruction) {
   return instruction.shape;
 }
 
+Result<Value> eval(const Instruction& instruction, Operands, EvalContext&) {
+  LT_ASSIGN_OR_RETURN(const std::shared_ptr<Literal> result, new_array(instruction.shape));
+  const auto along = static_cast<size_t>(instruction.as<IotaAttributes>().dimension);
+  const int64_t extent = instruction.shape.dims[along];
+  const int64_t step = row_major_steps(instruction.shape.dims)[along];
+  dispatch(instruction.shape.type, [&]<class T>() {
+    const std::span<T> elements = result->data<T>();
+    for (size_t i = 0; i < elements.size(); ++i) {
+      const int64_t count = static_cast<int64_t>(i) / step % extent;
+      if constexpr (is_complex_v<T>) {
+        elements[i] = T(static_cast<typename T::value_type>(count));
+      } else {
+        elements[i] = narrow<T>(static_cast<computed_t<T>>(count));
+      }
+    }
+  });
+  return Value(result);
+}
+
 }  // namespace
 
-const OpRule kIotaRule{.read = read, .print = print, .infer = infer};
+const OpRule kIotaRule{.read = read, .print = print, .infer = infer, .eval = eval};
 
 }  // namespace lowtide

@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <charconv>
 
-#include "ops/infer.h"
-#include "ops/op_rule.h"
+#include "ops/elementwise.h"
+#include "ops/strided.h"
 
 namespace lowtide {
 namespace {
@@ -57,7 +57,7 @@ Result<Shape> infer(const Instruction& instruction) {
   const Shape& operand = instruction.operand(0).shape;
   const Shape& value = instruction.operand(1).shape;
   const auto& pad = instruction.as<PadAttributes>();
-  if (value.rank() != 0 || !(value.type == operand.type || (is_floating(value.type) && is_floating(operand.type)))) {
+  if (value.rank() != 0 || !same_or_mixed_precision(value.type, operand.type)) {
     return broken(instruction, "C1",
                   fmt::format("the padding value must be a scalar {}, got {}", type_name(operand.type),
                               to_string_without_layout(value)));
@@ -76,8 +76,10 @@ Result<Shape> infer(const Instruction& instruction) {
     }
     const int64_t extent = operand.dims[d];
     if (extent == kUnboundedDim) continue;
+    constexpr int64_t kMost = int64_t{1} << 56;  // sums and differences of a few stay far from overflow
     int64_t padded = 0;
-    if (__builtin_mul_overflow(std::max<int64_t>(extent - 1, 0), pad.interior[d], &padded) ||
+    if (std::max(pad.low[d], pad.high[d]) > kMost || std::min(pad.low[d], pad.high[d]) < -kMost ||
+        pad.interior[d] > kMost || __builtin_mul_overflow(std::max<int64_t>(extent - 1, 0), pad.interior[d], &padded) ||
         __builtin_add_overflow(padded, extent, &padded) || __builtin_add_overflow(padded, pad.low[d], &padded) ||
         __builtin_add_overflow(padded, pad.high[d], &padded)) {
       return broken(instruction, "", fmt::format("the padded extent of dimension {} overflows", d));
@@ -90,8 +92,35 @@ Result<Shape> infer(const Instruction& instruction) {
   return checked(instruction, std::move(result));
 }
 
+Result<Value> eval(const Instruction& instruction, Operands operands, EvalContext&) {
+  LT_ASSIGN_OR_RETURN(const std::shared_ptr<Literal> result, new_array(instruction.shape));
+  LT_ASSIGN_OR_RETURN(const Value value, convert_elements(operands[1], instruction.shape.type));
+  fill(*result, *value);
+  const auto& pad = instruction.as<PadAttributes>();
+  const Dims& from = operands[0]->shape().dims;
+  const Dims& to = instruction.shape.dims;
+  const Dims from_steps = row_major_steps(from), to_steps = row_major_steps(to);
+  StridedCopy copy;
+  for (size_t d = 0; d < from.size(); ++d) {
+    // Element i of the operand lands at low + i * stride: those in [first, last) land inside.
+    const int64_t stride = pad.interior[d] + 1;
+    const auto count_below = [&](int64_t place) {  // operand elements that land below this place
+      return std::clamp<int64_t>((place - pad.low[d] + stride - 1) / stride, 0, from[d]);
+    };
+    const int64_t first = pad.low[d] < 0 ? count_below(0) : 0;
+    const int64_t last = to[d] > pad.low[d] ? count_below(to[d]) : 0;
+    copy.extents.push_back(std::max<int64_t>(last - first, 0));
+    copy.from_start += first * from_steps[d];
+    copy.to_start += (pad.low[d] + first * stride) * to_steps[d];
+    copy.from_steps.push_back(from_steps[d]);
+    copy.to_steps.push_back(copy.extents[d] > 1 ? stride * to_steps[d] : 0);
+  }
+  copy_strided(copy, *operands[0], *result);
+  return Value(result);
+}
+
 }  // namespace
 
-const OpRule kPadRule{.read = read, .print = print, .infer = infer};
+const OpRule kPadRule{.read = read, .print = print, .infer = infer, .eval = eval};
 
 }  // namespace lowtide

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include <bit>
+
 #include "ops/elementwise.h"
 
 namespace lowtide {
@@ -60,9 +62,99 @@ Result<Shape> infer_stochastic(const Instruction& instruction) {
   return with_type(operand, instruction.shape.type);
 }
 
+int exponent_bits_of(ElementType type) {
+  return dispatch(type, []<class T>() {
+    int bits = std::is_same_v<T, double> ? 11 : 8;
+    if constexpr (requires { T::kInfinity; }) bits = std::popcount(T::kInfinity);
+    return bits;
+  });
+}
+
+/// x with the mantissa rounded to nearest even, then numbers beyond the exponent's range made infinite or zero.
+template <class C>
+C with_fewer_bits(C x, int64_t exponent_bits, int64_t mantissa_bits) {
+  using U = std::conditional_t<std::is_same_v<C, float>, uint32_t, uint64_t>;
+  constexpr int kMantissa = std::is_same_v<C, float> ? 23 : 52;
+  constexpr int kExponent = std::is_same_v<C, float> ? 8 : 11;
+  if (std::isnan(x)) return x;
+  U bits = std::bit_cast<U>(x);
+  if (mantissa_bits < kMantissa) {
+    const int dropped = kMantissa - static_cast<int>(mantissa_bits);
+    const U unit = U{1} << dropped;
+    bits += (unit >> 1) - 1 + ((bits >> dropped) & 1);
+    bits &= ~(unit - 1);
+  }
+  if (exponent_bits < kExponent) {
+    const U sign = bits & (U{1} << (kMantissa + kExponent));
+    const int bias = (1 << (kExponent - 1)) - 1;
+    const int reduced_bias = (1 << (exponent_bits - 1)) - 1;
+    const int exponent = static_cast<int>((bits ^ sign) >> kMantissa);
+    if (exponent > bias + reduced_bias) {
+      bits = sign | (((U{1} << kExponent) - 1) << kMantissa);
+    } else if (exponent <= bias - reduced_bias) {
+      bits = sign;
+    }
+  }
+  return std::bit_cast<C>(bits);
+}
+
+Result<Value> eval_reduce(const Instruction& instruction, Operands operands, EvalContext&) {
+  const auto [exponent, mantissa] = instruction.as<ReducePrecisionAttributes>();
+  // The type's own range is kept, denormals included.
+  const bool all = exponent >= exponent_bits_of(instruction.shape.type);
+  return dispatch_computed<kFloats>(instruction.shape.type,
+                                    [&, exponent = all ? 64 : exponent, mantissa = mantissa]<class C>() {
+                                      const auto reduce = [=](C x) { return with_fewer_bits(x, exponent, mantissa); };
+                                      return map_numbers<C, C>(instruction.shape, reduce, *operands[0]);
+                                    });
+}
+
+/// The next number of type T farther from zero (or nearer to it) than `number`, which is one.
+template <class T>
+double neighbour(double number, bool farther) {
+  if constexpr (requires(T t) { t.bits; }) {
+    T next = static_cast<float>(number);
+    next.bits = static_cast<decltype(next.bits)>(next.bits + (farther ? 1 : -1));
+    return static_cast<float>(next);
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return std::nextafter(static_cast<T>(number),
+                          farther ? std::copysign(std::numeric_limits<T>::infinity(), static_cast<T>(number)) : T{0});
+  } else {
+    return number + std::copysign(farther ? 1 : -1, number);
+  }
+}
+
+/// One of the two numbers of type T next to x, the farther from zero with the probability that makes x the mean.
+/// `chance` is uniform in [0, 1).
+template <class T>
+double round_by_chance(double x, double chance) {
+  double near = std::trunc(x);
+  if constexpr (!std::is_integral_v<computed_t<T>>) near = static_cast<double>(static_cast<T>(static_cast<float>(x)));
+  if (!std::isfinite(near) || near == x) return near;
+  if (std::fabs(near) > std::fabs(x)) near = neighbour<T>(near, false);
+  const double far = neighbour<T>(std::copysign(near, x), true);
+  return chance < (x - near) / (far - near) ? far : near;
+}
+
+Result<Value> eval_stochastic(const Instruction& instruction, Operands operands, EvalContext&) {
+  LT_ASSIGN_OR_RETURN(const std::shared_ptr<Literal> rounded,
+                      new_array(with_type(instruction.shape, ElementType::kF64)));
+  const double range = std::ldexp(1.0, type_bits(operands[1]->shape().type));
+  dispatch(instruction.shape.type, [&]<class T>() {
+    if constexpr (!is_complex_v<T>) {
+      const std::span<double> to = rounded->data<double>();
+      for (size_t i = 0; i < to.size(); ++i) {
+        const auto at = static_cast<int64_t>(i);
+        to[i] = round_by_chance<T>(number_at(*operands[0], at), number_at(*operands[1], at) / range);
+      }
+    }
+  });
+  return convert_elements(rounded, instruction.shape.type);
+}
+
 }  // namespace
 
-const OpRule kReducePrecisionRule{.read = read, .print = print, .infer = infer_reduce};
-const OpRule kStochasticConvertRule{.infer = infer_stochastic};
+const OpRule kReducePrecisionRule{.read = read, .print = print, .infer = infer_reduce, .eval = eval_reduce};
+const OpRule kStochasticConvertRule{.infer = infer_stochastic, .eval = eval_stochastic};
 
 }  // namespace lowtide

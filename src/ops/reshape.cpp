@@ -8,7 +8,9 @@
 
 #include <fmt/format.h>
 
-#include "ops/infer.h"
+#include <algorithm>
+
+#include "ops/numbers.h"
 #include "ops/op_rule.h"
 
 namespace lowtide {
@@ -57,9 +59,24 @@ Result<Shape> infer_dynamic_reshape(const Instruction& instruction) {
   return instruction.shape;
 }
 
+Result<Value> eval_reshape(const Instruction& instruction, Operands operands, EvalContext&) {
+  LT_ASSIGN_OR_RETURN(const std::shared_ptr<Literal> result, new_array(instruction.shape));
+  std::ranges::copy(operands[0]->bytes(), result->bytes().begin());
+  return Value(result);
+}
+
+Result<Value> eval_dynamic_reshape(const Instruction& instruction, Operands operands, EvalContext& context) {
+  for (size_t d = 0; d + 1 < operands.size(); ++d) {
+    if (integer_at(*operands[d + 1], 0) != instruction.shape.dims[d]) {
+      return Status::unsupported("dynamic-reshape to less than the bounds: values of the interpreter have fixed sizes");
+    }
+  }
+  return eval_reshape(instruction, operands, context);
+}
+
 }  // namespace
 
-const OpRule kReshapeRule{.infer = infer_reshape};
-const OpRule kDynamicReshapeRule{.infer = infer_dynamic_reshape};
+const OpRule kReshapeRule{.infer = infer_reshape, .eval = eval_reshape};
+const OpRule kDynamicReshapeRule{.infer = infer_dynamic_reshape, .eval = eval_dynamic_reshape};
 
 }  // namespace lowtide

@@ -6,6 +6,7 @@
 
 #include "ops/dimensions.h"
 #include "ops/elementwise.h"
+#include "ops/strided.h"
 
 namespace lowtide {
 namespace {
@@ -22,8 +23,22 @@ Result<Shape> infer(const Instruction& instruction) {
   return with_type(operand, operand.type);
 }
 
+Result<Value> eval(const Instruction& instruction, Operands operands, EvalContext&) {
+  LT_ASSIGN_OR_RETURN(const std::shared_ptr<Literal> result, new_array(instruction.shape));
+  const Dims& extents = instruction.shape.dims;
+  const Dims steps = row_major_steps(extents);
+  StridedCopy copy{extents, steps, steps};
+  for (const int64_t d : instruction.as<DimensionsAttributes>().dimensions) {
+    const auto k = static_cast<size_t>(d);
+    copy.from_start += (extents[k] - 1) * steps[k];
+    copy.from_steps[k] = -steps[k];
+  }
+  copy_strided(copy, *operands[0], *result);
+  return Value(result);
+}
+
 }  // namespace
 
-const OpRule kReverseRule{.read = read_dimensions, .print = print_dimensions, .infer = infer};
+const OpRule kReverseRule{.read = read_dimensions, .print = print_dimensions, .infer = infer, .eval = eval};
 
 }  // namespace lowtide

@@ -3,7 +3,7 @@
 ///   The mirror of gather: update_window_dims are the updates' dimensions that walk a window of the operand without its
 ///   inserted_window_dims and input_batching_dims; the other ones walk the batch of index vectors. Entry k of a vector
 ///   is the start in operand dimension scatter_dims_to_operand_dims[k]. A window that does not fit wholly is left out.
-///   to_apply (old_1..old_N, update_1..update_N) -> new_1..new_N, applied in row-major order of the updates.
+///   to_apply (old_1..old_N, update_1..update_N) -> new_1..new_N, applied window after window.
 ///   (C1) N operands, an array of integers, N updates  (C2) 0 <= index_vector_dim <= rank of scatter_indices
 ///   (C3) scatter_dims_to_operand_dims has one entry per element of an index vector
 ///   (C4) scatter_dims_to_operand_dims and input_batching_dims are distinct dimensions of the operand
@@ -18,7 +18,10 @@
 
 #include <algorithm>
 
+#include "ops/combiner.h"
 #include "ops/elementwise.h"
+#include "ops/index_vectors.h"
+#include "ops/strided.h"
 
 namespace lowtide {
 namespace {
@@ -186,8 +189,128 @@ Result<Shape> infer(const Instruction& instruction) {
   return count == 1 ? results[0] : Shape::tuple(std::move(results));
 }
 
+/// Combines one window of updates into the operands.
+class WindowCombiner {
+ public:
+  WindowCombiner(const Computation& computation, std::vector<std::shared_ptr<Literal>> olds, std::vector<Value> updates,
+                 EvalContext& context)
+      : computation_(computation), olds_(std::move(olds)), updates_(std::move(updates)), context_(context) {
+    if (olds_.size() == 1) fast_ = recognise_combiner(computation, olds_[0]->shape().type);
+  }
+
+  Status combine(const StridedCopy& window) {
+    const int64_t to_step = window.extents.empty() ? 1 : window.to_steps.back();
+    const int64_t from_step = window.extents.empty() ? 1 : window.from_steps.back();
+    Status status;
+    walk_rows(window, [&](int64_t to, int64_t from, int64_t count) {
+      for (int64_t i = 0; i < count && status.ok(); ++i) status = combine(to + i * to_step, from + i * from_step);
+    });
+    return status;
+  }
+
+  const std::vector<std::shared_ptr<Literal>>& results() const { return olds_; }
+
+ private:
+  Status combine(int64_t to, int64_t from) {
+    if (fast_.combine) {
+      const int bytes = stored_bytes(olds_[0]->shape().type);
+      fast_.combine(olds_[0]->bytes().data() + to * bytes, updates_[0]->bytes().data() + from * bytes);
+      return {};
+    }
+    const size_t count = olds_.size();
+    std::vector<Value> arguments(2 * count);
+    for (size_t k = 0; k < count; ++k) {
+      arguments[k] = element(*olds_[k], to);
+      arguments[count + k] = element(*updates_[k], from);
+    }
+    LT_ASSIGN_OR_RETURN(const Value result, context_.call(computation_, arguments));
+    for (size_t k = 0; k < count; ++k) {
+      const Value& part = result->shape().is_tuple() ? result->parts()[k] : result;
+      LT_ASSIGN_OR_RETURN(const Value converted, convert_elements(part, olds_[k]->shape().type));
+      copy_strided({.to_start = to}, *converted, *olds_[k]);
+    }
+    return {};
+  }
+
+  static Value element(const Literal& array, int64_t at) {
+    const auto scalar = std::make_shared<Literal>(Shape::scalar(array.shape().type));
+    copy_strided({.from_start = at}, array, *scalar);
+    return scalar;
+  }
+
+  const Computation& computation_;
+  std::vector<std::shared_ptr<Literal>> olds_;
+  std::vector<Value> updates_;
+  EvalContext& context_;
+  Combiner fast_;
+};
+
+Result<Value> eval(const Instruction& instruction, Operands operands, EvalContext& context) {
+  const auto& scatter = instruction.as<ScatterAttributes>();
+  const size_t count = operands.size() / 2;
+  const Dims& extents = operands[0]->shape().dims;
+  const Dims& update_extents = operands[count + 1]->shape().dims;
+  const Dims steps = row_major_steps(extents), update_steps = row_major_steps(update_extents);
+  const IndexVectors indices(*operands[count], scatter.index_vector_dim);
+
+  std::vector<std::shared_ptr<Literal>> olds;
+  std::vector<Value> updates;
+  for (size_t k = 0; k < count; ++k) {
+    olds.push_back(std::make_shared<Literal>(*operands[k]));
+    LT_ASSIGN_OR_RETURN(Value update, convert_elements(operands[count + 1 + k], olds[k]->shape().type));
+    updates.push_back(std::move(update));
+  }
+  WindowCombiner combiner(*instruction.called[0], std::move(olds), std::move(updates), context);
+
+  // One window; `sizes` are its extents in the operand.
+  StridedCopy window;
+  Dims sizes(extents.size(), 1);
+  size_t next_window = 0;
+  for (size_t d = 0; d < extents.size(); ++d) {
+    const auto dim = static_cast<int64_t>(d);
+    if (contains(scatter.inserted_window_dims, dim) || contains(scatter.input_batching_dims, dim)) continue;
+    const auto along = static_cast<size_t>(scatter.update_window_dims[next_window++]);
+    sizes[d] = update_extents[along];
+    if (sizes[d] == 1) continue;
+    window.extents.push_back(sizes[d]);
+    window.to_steps.push_back(steps[d]);
+    window.from_steps.push_back(update_steps[along]);
+  }
+  Dims batch_steps;  // of the updates, along the batch of index vectors
+  for (size_t d = 0; d < update_extents.size(); ++d) {
+    if (!contains(scatter.update_window_dims, static_cast<int64_t>(d))) batch_steps.push_back(update_steps[d]);
+  }
+
+  Dims batch(batch_steps.size(), 0);
+  bool more = operands[count + 1]->size() > 0;
+  for (; more; more = advance(batch, indices.batch())) {
+    window.to_start = window.from_start = 0;
+    for (size_t d = 0; d < batch.size(); ++d) window.from_start += batch[d] * batch_steps[d];
+    bool fits = true;
+    for (size_t d = 0; d < extents.size(); ++d) fits = fits && sizes[d] <= extents[d];
+    for (size_t k = 0; k < scatter.scatter_dims_to_operand_dims.size(); ++k) {
+      const auto d = static_cast<size_t>(scatter.scatter_dims_to_operand_dims[k]);
+      const int64_t start = indices.at(batch, k);
+      if (start < 0 || start > extents[d] - sizes[d]) {
+        fits = false;
+        break;
+      }
+      window.to_start += start * steps[d];
+    }
+    if (!fits) continue;
+    for (size_t k = 0; k < scatter.input_batching_dims.size(); ++k) {
+      const int64_t place = batch[indices.batch_dimension(scatter.scatter_indices_batching_dims[k])];
+      window.to_start += place * steps[static_cast<size_t>(scatter.input_batching_dims[k])];
+    }
+    LT_RETURN_IF_ERROR(combiner.combine(window));
+  }
+  std::vector<Value> results(combiner.results().begin(), combiner.results().end());
+  if (count == 1) return results[0];
+  return Value(std::make_shared<const Literal>(std::move(results)));
+}
+
 }  // namespace
 
-const OpRule kScatterRule{.read = read, .print = print, .infer = infer};
+const OpRule kScatterRule{.read = read, .print = print, .infer = infer, .eval = eval};
 
 }  // namespace lowtide

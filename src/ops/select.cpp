@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "ops/arithmetic.h"
 #include "ops/elementwise.h"
 
 namespace lowtide {
@@ -52,9 +53,34 @@ Result<Shape> infer_clamp(const Instruction& instruction) {
   return with_type(operand, operand.type);
 }
 
+Result<Value> eval_select(const Instruction& instruction, Operands operands, EvalContext&) {
+  LT_ASSIGN_OR_RETURN(const std::shared_ptr<Literal> result, new_array(instruction.shape));
+  LT_ASSIGN_OR_RETURN(const Value on_true, convert_elements(operands[1], instruction.shape.type));
+  LT_ASSIGN_OR_RETURN(const Value on_false, convert_elements(operands[2], instruction.shape.type));
+  const std::span<const bool> predicate = operands[0]->data<bool>();
+  dispatch(instruction.shape.type, [&]<class T>() {
+    const std::span<T> to = result->data<T>();
+    const std::span<const T> yes = std::as_const(*on_true).data<T>(), no = std::as_const(*on_false).data<T>();
+    const bool one = operands[0]->shape().rank() == 0;
+    for (size_t i = 0; i < to.size(); ++i) to[i] = predicate[one ? 0 : i] ? yes[i] : no[i];
+  });
+  return Value(result);
+}
+
+Result<Value> eval_clamp(const Instruction& instruction, Operands operands, EvalContext&) {
+  LT_ASSIGN_OR_RETURN(const std::vector<Value> same, in_one_type(operands));
+  const ElementType type = same[0]->shape().type;
+  LT_ASSIGN_OR_RETURN(const Value result, dispatch_computed<kPredicates | kIntegers | kFloats>(type, [&]<class C>() {
+                        const auto clamp = [](C low, C x, C high) { return Minimum{}(Maximum{}(low, x), high); };
+                        return map_numbers<C, C>(with_type(instruction.shape, type), clamp, *same[0], *same[1],
+                                                 *same[2]);
+                      }));
+  return convert_elements(result, instruction.shape.type);
+}
+
 }  // namespace
 
-const OpRule kSelectRule{.infer = infer_select};
-const OpRule kClampRule{.infer = infer_clamp};
+const OpRule kSelectRule{.infer = infer_select, .eval = eval_select};
+const OpRule kClampRule{.infer = infer_clamp, .eval = eval_clamp};
 
 }  // namespace lowtide

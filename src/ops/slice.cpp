@@ -8,7 +8,9 @@
 #include <charconv>
 
 #include "ops/infer.h"
+#include "ops/numbers.h"
 #include "ops/op_rule.h"
+#include "ops/strided.h"
 
 namespace lowtide {
 namespace {
@@ -84,8 +86,15 @@ Result<Shape> infer(const Instruction& instruction) {
   return result;
 }
 
+Result<Value> eval(const Instruction& instruction, Operands operands, EvalContext&) {
+  LT_ASSIGN_OR_RETURN(const std::shared_ptr<Literal> result, new_array(instruction.shape));
+  const auto& slice = instruction.as<SliceAttributes>();
+  copy_out_of(*operands[0], *result, slice.starts, slice.strides);
+  return Value(result);
+}
+
 }  // namespace
 
-const OpRule kSliceRule{.read = read, .print = print, .infer = infer};
+const OpRule kSliceRule{.read = read, .print = print, .infer = infer, .eval = eval};
 
 }  // namespace lowtide

@@ -1,6 +1,6 @@
 /// Operations without operands.
 ///
-/// parameter(n)      the computation's n-th argument, of the declared shape      (C1) n >= 0
+/// parameter(n)      the computation's n-th argument, of the declared shape      (C1) 0 <= n < 2^20
 /// constant(value)   a value written in the program                             (C1) the value has the declared shape
 /// partition-id, replica-id   -> u32[]: this device's place; 0 on one device    (C1) the declared shape is u32[]
 
@@ -12,20 +12,20 @@
 namespace lowtide {
 namespace {
 
+constexpr int64_t kMostParameters = int64_t{1} << 20;
+
 Status read_parameter(AttributeReader& reader, Instruction& instruction) {
   LT_ASSIGN_OR_RETURN(const int64_t number, reader.payload_integer());
+  if (number < 0 || number >= kMostParameters) {
+    return broken(instruction, "C1", fmt::format("the number must lie in [0, {}), got {}", kMostParameters, number))
+        .at(reader.source(), reader.payload_place());
+  }
   instruction.attributes = ParameterAttributes{number};
   return {};
 }
 
 void print_parameter(const Instruction& instruction, AttributeWriter& writer) {
   writer.payload(std::to_string(instruction.as<ParameterAttributes>().number));
-}
-
-Result<Shape> infer_parameter(const Instruction& instruction) {
-  const int64_t number = instruction.as<ParameterAttributes>().number;
-  if (number < 0) return broken(instruction, "C1", fmt::format("the number must not be negative, got {}", number));
-  return instruction.shape;
 }
 
 Status read_constant(AttributeReader& reader, Instruction& instruction) {
@@ -73,7 +73,7 @@ Result<Value> eval_device_id(const Instruction&, Operands, EvalContext&) {
 
 }  // namespace
 
-const OpRule kParameterRule{.read = read_parameter, .print = print_parameter, .infer = infer_parameter};
+const OpRule kParameterRule{.read = read_parameter, .print = print_parameter};
 const OpRule kConstantRule{
     .read = read_constant, .print = print_constant, .infer = infer_constant, .eval = eval_constant};
 const OpRule kPartitionIdRule{.infer = infer_device_id, .eval = eval_device_id};

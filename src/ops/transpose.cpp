@@ -6,6 +6,8 @@
 
 #include "ops/dimensions.h"
 #include "ops/infer.h"
+#include "ops/numbers.h"
+#include "ops/strided.h"
 
 namespace lowtide {
 namespace {
@@ -27,8 +29,20 @@ Result<Shape> infer(const Instruction& instruction) {
   return result;
 }
 
+Result<Value> eval(const Instruction& instruction, Operands operands, EvalContext&) {
+  LT_ASSIGN_OR_RETURN(const std::shared_ptr<Literal> result, new_array(instruction.shape));
+  const Dims& extents = instruction.shape.dims;
+  const Dims steps = row_major_steps(operands[0]->shape().dims);
+  StridedCopy copy{extents, row_major_steps(extents), {}};
+  for (const int64_t d : instruction.as<DimensionsAttributes>().dimensions) {
+    copy.from_steps.push_back(steps[static_cast<size_t>(d)]);
+  }
+  copy_strided(copy, *operands[0], *result);
+  return Value(result);
+}
+
 }  // namespace
 
-const OpRule kTransposeRule{.read = read_dimensions, .print = print_dimensions, .infer = infer};
+const OpRule kTransposeRule{.read = read_dimensions, .print = print_dimensions, .infer = infer, .eval = eval};
 
 }  // namespace lowtide

@@ -1,0 +1,102 @@
+/// Elementwise operations with two operands of one type; elementwise.h states their constraints.
+
+#include "ops/arithmetic.h"
+#include "ops/elementwise.h"
+#include "ops/functions.h"
+
+namespace lowtide {
+namespace {
+
+constexpr Kinds kBits = kPredicates | kIntegers;
+
+struct Power {
+  template <class C>
+  C operator()(C x, C y) const {
+    if constexpr (is_complex_v<C>) {
+      return C(power(Wide<C>(x), Wide<C>(y)));
+    } else if constexpr (std::is_floating_point_v<C>) {
+      return static_cast<C>(power(static_cast<double>(x), static_cast<double>(y)));
+    } else {
+      if (y < C{0}) {  // the reciprocal of an integer, cut
+        const bool odd = y & 1;
+        return x == C{1} ? C{1} : x == static_cast<C>(-1) ? (odd ? x : C{1}) : C{0};
+      }
+      auto rest = static_cast<uint64_t>(y), square = static_cast<uint64_t>(x), result = uint64_t{1};
+      for (; rest != 0; rest >>= 1, square *= square) {
+        if (rest & 1) result *= square;
+      }
+      return static_cast<C>(result);
+    }
+  }
+};
+
+/// The upper half of a product of two 64-bit natural numbers.
+uint64_t high_half(uint64_t a, uint64_t b) {
+  const uint64_t low = 0xffffffff;
+  const uint64_t cross = (a >> 32) * (b & low) + ((a & low) * (b & low) >> 32);
+  const uint64_t other = (a & low) * (b >> 32) + (cross & low);
+  return (a >> 32) * (b >> 32) + (cross >> 32) + (other >> 32);
+}
+
+/// The upper `width` bits of the product, which has twice that many.
+struct HighHalf {
+  template <class C>
+  C operator()(C a, C b, int width) const {
+    if (width <= 32) return (a * b) >> width;
+    auto high = high_half(static_cast<uint64_t>(a), static_cast<uint64_t>(b));
+    if (a < C{0}) high -= static_cast<uint64_t>(b);
+    if (b < C{0}) high -= static_cast<uint64_t>(a);
+    return static_cast<C>(high);
+  }
+};
+
+/// Counts are natural numbers: a negative one is as large as one gets.
+template <class C>
+bool beyond(C count, int width) {
+  return static_cast<uint64_t>(count) >= static_cast<uint64_t>(width);
+}
+
+struct ShiftLeft {
+  template <class C>
+  C operator()(C x, C count, int width) const {
+    return beyond(count, width) ? C{0} : static_cast<C>(static_cast<uint64_t>(x) << count);
+  }
+};
+
+struct ShiftRightArithmetic {
+  template <class C>
+  C operator()(C x, C count, int width) const {
+    const int up = 64 - width;  // an unsigned number's highest bit is its sign here
+    const auto value = static_cast<int64_t>(static_cast<uint64_t>(x) << up) >> up;
+    return static_cast<C>(beyond(count, width) ? (value < 0 ? -1 : 0) : value >> count);
+  }
+};
+
+struct ShiftRightLogical {
+  template <class C>
+  C operator()(C x, C count, int width) const {
+    if (beyond(count, width)) return C{0};
+    const int up = 64 - width;
+    return static_cast<C>((static_cast<uint64_t>(x) << up >> up) >> count);
+  }
+};
+
+}  // namespace
+
+const OpRule kAddRule = binary<kAnything, Add{}>();
+const OpRule kAndRule = binary<kBits, And{}>();
+const OpRule kDivideRule = binary<kNumbers, Divide{}>();
+const OpRule kMaximumRule = binary<kBits | kFloats, Maximum{}>();
+const OpRule kMinimumRule = binary<kBits | kFloats, Minimum{}>();
+const OpRule kMulhiRule = binary<kIntegers, HighHalf{}>();
+const OpRule kMultiplyRule = binary<kAnything, Multiply{}>();
+const OpRule kOrRule = binary<kBits, Or{}>();
+const OpRule kPowerRule = binary<kNumbers, Power{}>();
+const OpRule kRemainderRule = binary<kIntegers | kFloats, Remainder{}>();
+const OpRule kShiftLeftRule = binary<kIntegers, ShiftLeft{}>();
+const OpRule kShiftRightArithmeticRule = binary<kIntegers, ShiftRightArithmetic{}>();
+const OpRule kShiftRightLogicalRule = binary<kIntegers, ShiftRightLogical{}>();
+const OpRule kSubtractRule = binary<kNumbers, Subtract{}>();
+const OpRule kXorRule = binary<kBits, Xor{}>();
+
+}  // namespace lowtide

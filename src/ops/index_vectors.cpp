@@ -1,0 +1,27 @@
+#include "ops/index_vectors.h"
+
+#include "ops/strided.h"
+
+namespace lowtide {
+
+IndexVectors::IndexVectors(const Literal& array, int64_t along) : array_(array), along_(along) {
+  const Dims& extents = array.shape().dims;
+  const Dims steps = row_major_steps(extents);
+  for (size_t d = 0; d < extents.size(); ++d) {
+    if (static_cast<int64_t>(d) == along) {
+      vector_step_ = steps[d];
+    } else {
+      batch_.push_back(extents[d]);
+      batch_steps_.push_back(steps[d]);
+    }
+  }
+}
+
+int64_t IndexVectors::at(const Dims& place, size_t k) const {
+  int64_t element = static_cast<int64_t>(k) * vector_step_;
+  for (size_t d = 0; d < place.size(); ++d) element += place[d] * batch_steps_[d];
+  const int64_t index = integer_at(array_, element);
+  return array_.shape().type == ElementType::kU64 && index < 0 ? INT64_MAX : index;
+}
+
+}  // namespace lowtide

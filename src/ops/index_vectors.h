@@ -1,0 +1,28 @@
+#pragma once
+/// The start indices of gather and scatter: vectors along one dimension of an integer array, a batch of them along the
+/// others.
+
+#include "ir/literal.h"
+
+namespace lowtide {
+
+class IndexVectors {
+ public:
+  /// `along` may be the array's rank: then every element is a vector of one.
+  IndexVectors(const Literal& array, int64_t along);
+  const Dims& batch() const { return batch_; }  ///< extents of the batch
+  /// Entry k of the vector at this place of the batch; beyond every extent where it does not fit 63 bits.
+  int64_t at(const Dims& place, size_t k) const;
+  /// Which dimension of the batch a dimension of the array is.
+  size_t batch_dimension(int64_t dimension) const {
+    return static_cast<size_t>(dimension < along_ ? dimension : dimension - 1);
+  }
+
+ private:
+  const Literal& array_;
+  int64_t along_;
+  int64_t vector_step_ = 0;
+  Dims batch_, batch_steps_;
+};
+
+}  // namespace lowtide

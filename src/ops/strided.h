@@ -1,0 +1,62 @@
+#pragma once
+/// Copies between arrays along affine index maps: what broadcast, transpose, slice, pad and gather are made of.
+
+#include <span>
+
+#include "ir/literal.h"
+
+namespace lowtide {
+
+/// For every index i within extents: to[to_start + sum i_d to_step_d] = from[from_start + sum i_d from_step_d],
+/// counted in elements. Steps may be zero or negative.
+struct StridedCopy {
+  Dims extents;
+  Dims to_steps, from_steps;
+  int64_t to_start = 0, from_start = 0;
+};
+
+/// Calls row(to, from, count) for every row of the innermost dimension, with the places of its first element;
+/// neighbours within a row lie the last step apart.
+template <class F>
+void walk_rows(const StridedCopy& copy, F&& row) {
+  for (const int64_t extent : copy.extents) {
+    if (extent == 0) return;
+  }
+  const size_t outer = copy.extents.empty() ? 0 : copy.extents.size() - 1;
+  const int64_t count = copy.extents.empty() ? 1 : copy.extents.back();
+  Dims index(outer, 0);
+  int64_t to = copy.to_start, from = copy.from_start;
+  while (true) {
+    row(to, from, count);
+    size_t d = outer;
+    while (true) {
+      if (d == 0) return;
+      --d;
+      to += copy.to_steps[d];
+      from += copy.from_steps[d];
+      if (++index[d] < copy.extents[d]) break;
+      to -= copy.to_steps[d] * copy.extents[d];
+      from -= copy.from_steps[d] * copy.extents[d];
+      index[d] = 0;
+    }
+  }
+}
+
+/// `from` and `to` hold elements of equally many bytes; every index must lie inside.
+void copy_strided(const StridedCopy& copy, const Literal& from, Literal& to);
+
+/// The distance in elements between neighbours along each dimension of a row-major array.
+Dims row_major_steps(const Dims& extents);
+
+/// All of `part` to the place in `whole` where its first element has index `starts`.
+void copy_into(const Literal& part, Literal& whole, const Dims& starts);
+/// The elements of `whole` from `starts` on, `strides` apart, to all of `part`.
+void copy_out_of(const Literal& whole, Literal& part, const Dims& starts, const Dims& strides);
+
+/// Sets every element of `array` to the one element of `scalar`, which has equally many bytes.
+void fill(Literal& array, const Literal& scalar);
+
+/// Steps an index of these extents to the next one in row-major order; false after the last.
+bool advance(Dims& index, const Dims& extents);
+
+}  // namespace lowtide
