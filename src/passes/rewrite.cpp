@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_map>
 
 namespace lowtide {
 
@@ -38,7 +37,8 @@ Names::Names(const Computation& computation) {
 
 std::string Names::unused(const std::string& base) {
   std::string candidate = base;
-  for (int n = 1; !taken_.insert(candidate).second; ++n) candidate = fmt::format("{}.{}", base, n);
+  int& next = next_.emplace(base, 1).first->second;
+  while (!taken_.insert(candidate).second) candidate = fmt::format("{}.{}", base, next++);
   return candidate;
 }
 

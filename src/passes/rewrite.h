@@ -2,6 +2,7 @@
 /// What most rewrites need: who stands in for whom, unused names, copies of instructions, and what must not be touched.
 
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -38,6 +39,7 @@ class Names {
 
  private:
   std::unordered_set<std::string> taken_;
+  std::unordered_map<std::string, int> next_;  ///< first number to try for a base
 };
 
 /// For each instruction of a computation, by id: is it someone's control predecessor, or has it such.
