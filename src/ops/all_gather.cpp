@@ -2,9 +2,8 @@
 // declared, a tuple where there are several; all-gather-start gives (operands, results), all-gather-done the results.
 //   (C1) operands are arrays, at least one
 //   (C2) one dimension, in range
-//   (C3) each declared result is a multiple of its operand along that dimension, equal along the others; the multiple
-//   is
-//        the group's size where the groups say it
+//   (C3) each declared result is a multiple of its operand along that dimension, equal along the others; the
+//        multiple is the group's size where the groups say it
 //   (C4) all-gather-start declares a pair, first its operands; all-gather-done gives the second of the pair
 #include <fmt/format.h>
 

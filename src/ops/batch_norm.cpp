@@ -1,12 +1,16 @@
 // batch-norm-training, -inference, -grad: normalisation over all dimensions but the feature dimension f.
-//   training(x[s], scale[f], offset[f]) -> (y[s], mean[f], variance[f]); variance is E[x^2] - E[x]^2 over the batch
-//   inference(x[s], scale[f], offset[f], mean[f], variance[f]) -> y[s] = (x - mean) / sqrt(variance + eps) * scale +
-//   offset grad(x[s], scale[f], mean[f], variance[f], dy[s]) -> (dx[s], dscale[f], doffset[f]) (C1) x is a floating
-//   array and feature_index one of its dimensions (C2) the statistics and parameters are vectors of the feature extent
+//   training(x[s], scale[f], offset[f]) -> (y[s], mean[f], variance[f]); mean and variance are those of the batch
+//   inference(x[s], scale[f], offset[f], mean[f], variance[f]) -> y[s]
+//       y = (x - mean) / sqrt(variance + epsilon) * scale + offset
+//   grad(x[s], scale[f], mean[f], variance[f], dy[s]) -> (dx[s], dscale[f], doffset[f])
+//   (C1) x is a floating array and feature_index one of its dimensions
+//   (C2) the statistics and parameters are vectors of the feature extent
 //   (C3) dy has the shape of x
 #include <fmt/format.h>
 
 #include "ops/checks.h"
+#include "ops/index_space.h"
+#include "ops/matrices.h"
 #include "ops/op_rule.h"
 
 namespace lowtide {
@@ -63,10 +67,107 @@ Result<Shape> infer_grad(const Instruction& norm) {
   return Shape::tuple({bare(x), bare(norm.operand(1).shape), bare(norm.operand(1).shape)});
 }
 
+/// x as numbers, and the feature that each element belongs to.
+struct Normalised {
+  std::vector<double> x;
+  int64_t features = 0, inner = 1;  ///< feature of element i: i / inner % features
+  double count = 0;                 ///< elements per feature
+  size_t feature_of(size_t i) const { return i / static_cast<size_t>(inner) % static_cast<size_t>(features); }
+};
+
+std::vector<double> numbers(const Literal& array) {
+  std::vector<double> all(static_cast<size_t>(array.size()));
+  for (size_t i = 0; i < all.size(); ++i) all[i] = number_at(array, static_cast<int64_t>(i));
+  return all;
+}
+
+Normalised normalised(const Instruction& norm, const Literal& x) {
+  const auto feature = static_cast<size_t>(norm.as<BatchNormAttributes>().feature_index);
+  const Dims& extents = x.shape().dims;
+  Normalised result{numbers(x), extents[feature], row_major_strides(extents)[feature], 0};
+  if (result.features > 0) result.count = static_cast<double>(x.size() / result.features);
+  return result;
+}
+
+Value array_of(const Shape& shape, const std::vector<double>& numbers) {
+  auto result = std::make_shared<Literal>(shape);
+  dispatch_matrices(shape.type, [&]<class T, class S>() {
+    if constexpr (std::is_same_v<S, double>) {
+      const auto to = result->data<T>();
+      for (size_t i = 0; i < to.size(); ++i) to[i] = narrow<T>(static_cast<computed_t<T>>(numbers[i]));
+    }
+  });
+  return result;
+}
+
+/// Mean over each feature's elements of f(i).
+template <class F>
+std::vector<double> mean_by_feature(const Normalised& n, F&& f) {
+  std::vector<double> means(static_cast<size_t>(n.features), 0.0);
+  for (size_t i = 0; i < n.x.size(); ++i) means[n.feature_of(i)] += f(i);
+  for (double& mean : means) mean /= n.count;
+  return means;
+}
+
+Result<Value> eval_training(const Instruction& norm, Operands operands, EvalContext&) {
+  const Normalised n = normalised(norm, *operands[0]);
+  const std::vector<double> scale = numbers(*operands[1]), offset = numbers(*operands[2]);
+  const double epsilon = norm.as<BatchNormAttributes>().epsilon;
+  const std::vector<double> mean = mean_by_feature(n, [&](size_t i) { return n.x[i]; });
+  const std::vector<double> variance = mean_by_feature(n, [&](size_t i) {
+    const double centred = n.x[i] - mean[n.feature_of(i)];
+    return centred * centred;
+  });
+  std::vector<double> y(n.x.size());
+  for (size_t i = 0; i < y.size(); ++i) {
+    const size_t f = n.feature_of(i);
+    y[i] = (n.x[i] - mean[f]) / std::sqrt(variance[f] + epsilon) * scale[f] + offset[f];
+  }
+  const std::vector<Shape>& shapes = norm.shape.elements;
+  return Value(std::make_shared<Literal>(
+      std::vector<Value>{array_of(shapes[0], y), array_of(shapes[1], mean), array_of(shapes[2], variance)}));
+}
+
+Result<Value> eval_inference(const Instruction& norm, Operands operands, EvalContext&) {
+  const Normalised n = normalised(norm, *operands[0]);
+  const std::vector<double> scale = numbers(*operands[1]), offset = numbers(*operands[2]);
+  const std::vector<double> mean = numbers(*operands[3]), variance = numbers(*operands[4]);
+  const double epsilon = norm.as<BatchNormAttributes>().epsilon;
+  std::vector<double> y(n.x.size());
+  for (size_t i = 0; i < y.size(); ++i) {
+    const size_t f = n.feature_of(i);
+    y[i] = (n.x[i] - mean[f]) / std::sqrt(variance[f] + epsilon) * scale[f] + offset[f];
+  }
+  return array_of(norm.shape, y);
+}
+
+Result<Value> eval_grad(const Instruction& norm, Operands operands, EvalContext&) {
+  const Normalised n = normalised(norm, *operands[0]);
+  const std::vector<double> scale = numbers(*operands[1]), mean = numbers(*operands[2]);
+  const std::vector<double> variance = numbers(*operands[3]), dy = numbers(*operands[4]);
+  const double epsilon = norm.as<BatchNormAttributes>().epsilon;
+  const auto centred = [&](size_t i) { return n.x[i] - mean[n.feature_of(i)]; };
+  const std::vector<double> mean_dy = mean_by_feature(n, [&](size_t i) { return dy[i]; });
+  const std::vector<double> mean_dy_centred = mean_by_feature(n, [&](size_t i) { return dy[i] * centred(i); });
+  std::vector<double> dx(n.x.size()), dscale(scale.size()), doffset(scale.size());
+  for (size_t f = 0; f < scale.size(); ++f) {
+    dscale[f] = mean_dy_centred[f] * n.count / std::sqrt(variance[f] + epsilon);
+    doffset[f] = mean_dy[f] * n.count;
+  }
+  for (size_t i = 0; i < dx.size(); ++i) {
+    const size_t f = n.feature_of(i);
+    const double spread = variance[f] + epsilon;
+    dx[i] = scale[f] / std::sqrt(spread) * (dy[i] - mean_dy[f] - centred(i) * mean_dy_centred[f] / spread);
+  }
+  const std::vector<Shape>& shapes = norm.shape.elements;
+  return Value(std::make_shared<Literal>(
+      std::vector<Value>{array_of(shapes[0], dx), array_of(shapes[1], dscale), array_of(shapes[2], doffset)}));
+}
+
 }  // namespace
 
-const OpRule kBatchNormTrainingRule{read_batch_norm, print_batch_norm, infer_training, nullptr};
-const OpRule kBatchNormInferenceRule{read_batch_norm, print_batch_norm, infer_inference, nullptr};
-const OpRule kBatchNormGradRule{read_batch_norm, print_batch_norm, infer_grad, nullptr};
+const OpRule kBatchNormTrainingRule{read_batch_norm, print_batch_norm, infer_training, eval_training};
+const OpRule kBatchNormInferenceRule{read_batch_norm, print_batch_norm, infer_inference, eval_inference};
+const OpRule kBatchNormGradRule{read_batch_norm, print_batch_norm, infer_grad, eval_grad};
 
 }  // namespace lowtide

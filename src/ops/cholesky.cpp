@@ -2,6 +2,7 @@
 // is not read; that of the result is zero here. A matrix that isn't positive definite gives NaN.
 //   (C1) a floating or complex array of rank >= 2, its last two extents equal
 #include "ops/checks.h"
+#include "ops/matrices.h"
 #include "ops/op_rule.h"
 
 namespace lowtide {
@@ -26,8 +27,50 @@ Result<Shape> infer_cholesky(const Instruction& cholesky) {
   return bare(a);
 }
 
+/// In place: the lower triangle of a row-major n x n matrix becomes its factor.
+template <class S>
+void factor(std::vector<S>& a, size_t n) {
+  for (size_t j = 0; j < n; ++j) {
+    for (size_t i = j; i < n; ++i) {
+      S sum = a[i * n + j];
+      for (size_t k = 0; k < j; ++k) sum -= a[i * n + k] * conjugate(a[j * n + k]);
+      // The square root of a negative pivot is NaN, which then spreads.
+      a[i * n + j] = i == j ? S(std::sqrt(real_part(sum))) : sum / a[j * n + j];
+    }
+  }
+}
+
+Result<Value> eval_cholesky(const Instruction& cholesky, Operands operands, EvalContext&) {
+  const bool lower = cholesky.as<CholeskyAttributes>().lower;
+  auto result = std::make_shared<Literal>(cholesky.shape);
+  const auto n = static_cast<size_t>(cholesky.shape.dims.back());
+  dispatch_matrices(cholesky.shape.type, [&]<class T, class S>() {
+    std::vector<S> a(n * n);
+    for (size_t first = 0; first < result->data<T>().size(); first += n * n) {
+      const auto from = operands[0]->data<T>().subspan(first, n * n);
+      const auto to = result->data<T>().subspan(first, n * n);
+      for (size_t i = 0; i < n; ++i) {
+        for (size_t j = 0; j <= i; ++j) {
+          a[i * n + j] = lower ? S(widen(from[i * n + j])) : conjugate(S(widen(from[j * n + i])));
+        }
+      }
+      factor(a, n);
+      for (size_t i = 0; i < n; ++i) {
+        for (size_t j = 0; j <= i; ++j) {
+          if (lower) {
+            to[i * n + j] = narrow<T>(static_cast<computed_t<T>>(a[i * n + j]));
+          } else {
+            to[j * n + i] = narrow<T>(static_cast<computed_t<T>>(conjugate(a[i * n + j])));
+          }
+        }
+      }
+    }
+  });
+  return Value(result);
+}
+
 }  // namespace
 
-const OpRule kCholeskyRule{read_cholesky, print_cholesky, infer_cholesky, nullptr};
+const OpRule kCholeskyRule{read_cholesky, print_cholesky, infer_cholesky, eval_cholesky};
 
 }  // namespace lowtide

@@ -2,12 +2,14 @@
 // dilation, reversal and negative padding.
 //   lhs [batch b, features i, spatial..], rhs [kernel features i / feature groups, outputs o, window..]
 //   -> [b / batch groups, o, positions..], dimensions in the order that dim_labels gives.
-//   (C1) operands are arrays of equal rank
+//   (C1) operands are arrays of equal rank, complex where the result is
 //   (C2) dim_labels name every dimension of lhs, rhs and result once
 //   (C3) the window has one entry per spatial dimension; its sizes are those of the kernel
 //   (C4) group counts are positive and not both above 1
 //   (C5) input features = kernel features * feature_group_count
 //   (C6) output features are a multiple of feature_group_count and of batch_group_count, batch of batch_group_count
+#include "ops/convolution.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -79,6 +81,10 @@ Result<Shape> infer_convolution(const Instruction& convolution) {
   if (lhs.rank() != rhs.rank()) {  // (C1)
     return broken(convolution, 1, fmt::format("operands have ranks {} and {}", lhs.rank(), rhs.rank()));
   }
+  if (convolution.shape.is_array() &&
+      is_complex(convolution.shape.type) != (is_complex(lhs.type) || is_complex(rhs.type))) {
+    return broken(convolution, 1, "can't give " + to_string_without_layout(convolution.shape) + " of these operands");
+  }
   const size_t spatial = attributes.window.size.size();
   const auto covers = [&](const Dims& dims, int64_t first, int64_t second) {
     Dims all = dims;
@@ -139,6 +145,6 @@ Result<Shape> infer_convolution(const Instruction& convolution) {
 
 }  // namespace
 
-const OpRule kConvolutionRule{read_convolution, print_convolution, infer_convolution, nullptr};
+const OpRule kConvolutionRule{read_convolution, print_convolution, infer_convolution, eval_convolution};
 
 }  // namespace lowtide

@@ -4,8 +4,11 @@
 //   (C1) output_to_operand_aliasing names operands and results that exist, of equal shapes
 #include <fmt/format.h>
 
+#include "ops/check_calls.h"
 #include "ops/checks.h"
 #include "ops/op_rule.h"
+#include "ops/topk.h"
+#include "ops/zeros.h"
 
 namespace lowtide {
 namespace {
@@ -60,8 +63,33 @@ Result<Shape> infer_custom_call(const Instruction& call) {
   return call.shape;
 }
 
+bool is_annotation(std::string_view target) {
+  return target == "Sharding" || target == "SPMDFullToShardShape" || target == "SPMDShardToFullShape" ||
+         target == "annotate_device_placement" || target == "MoveToDevice" || target == "MoveToHost" ||
+         target == "LayoutConstraint" || target.starts_with("xla.sdy.");
+}
+
+Result<Value> eval_custom_call(const Instruction& call, Operands operands, EvalContext&) {
+  const std::string& target = call.as<CustomCallAttributes>().target;
+  if (is_check_call(target) && operands.size() == 2) {
+    LT_RETURN_IF_ERROR(check_values(target, *operands[0], *operands[1]));
+    return zeros_of(call.shape);
+  }
+  if (is_annotation(target)) {
+    if (operands.size() == 1 && same_shape(operands[0]->shape(), call.shape)) return operands[0];
+    const Value all = std::make_shared<Literal>(std::vector<Value>(operands.begin(), operands.end()));
+    if (same_shape(all->shape(), call.shape)) return all;
+  }
+  if (target == "TopK" && operands.size() == 1 && call.shape.is_tuple() && !call.shape.elements.empty() &&
+      call.shape.elements[0].rank() > 0) {
+    return top_k(*operands[0], call.shape.elements[0].dims.back(), true);
+  }
+  return Status::unsupported(
+      fmt::format("custom-call {}: the interpreter doesn't know the target \"{}\"", call.name, target));
+}
+
 }  // namespace
 
-const OpRule kCustomCallRule{read_custom_call, print_custom_call, infer_custom_call, nullptr};
+const OpRule kCustomCallRule{read_custom_call, print_custom_call, infer_custom_call, eval_custom_call};
 
 }  // namespace lowtide

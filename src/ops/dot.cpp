@@ -5,7 +5,12 @@
 //   (C2) dimension lists are in range, none names a dimension twice
 //   (C3) as many batch dimensions on both sides, of equal extents
 //   (C4) as many contracting dimensions on both sides, of equal extents
+//   (C5) the result is complex where an operand is, and only there
+#include <algorithm>
+
+#include "ops/contract.h"
 #include "ops/dot_checks.h"
+#include "ops/index_space.h"
 #include "ops/op_rule.h"
 
 namespace lowtide {
@@ -24,11 +29,60 @@ Result<Shape> infer_dot(const Instruction& dot) {
       check_paired_extents(dot, lhs, rhs, attributes.lhs_batch_dims, attributes.rhs_batch_dims, "batch", 3));  // (C3)
   LT_RETURN_IF_ERROR(check_paired_extents(dot, lhs, rhs, attributes.lhs_contracting_dims,
                                           attributes.rhs_contracting_dims, "contracting", 4));  // (C4)
-  return Shape::array(dot.shape.is_array() ? dot.shape.type : lhs.type, dot_result_dims(attributes, lhs, rhs));
+  const ElementType type = dot.shape.is_array() ? dot.shape.type : lhs.type;
+  if (is_complex(type) != (is_complex(lhs.type) || is_complex(rhs.type))) {  // (C5)
+    return broken(dot, 5, "can't give " + to_string_without_layout(dot.shape) + " of these operands");
+  }
+  return Shape::array(type, dot_result_dims(attributes, lhs, rhs));
+}
+
+Dims joined(Dims a, const Dims& b, const Dims& c) {
+  a.insert(a.end(), b.begin(), b.end());
+  a.insert(a.end(), c.begin(), c.end());
+  return a;
+}
+
+Result<Value> eval_dot(const Instruction& dot, Operands operands, EvalContext&) {
+  if (operands.size() > 2) return Status::unsupported("dot " + dot.name + ": sparse operands can't be run");
+  const auto& attributes = dot.as<DotAttributes>();
+  LT_ASSIGN_OR_RETURN(const Value lhs, convert_elements(operands[0], dot.shape.type));
+  LT_ASSIGN_OR_RETURN(const Value rhs, convert_elements(operands[1], dot.shape.type));
+  auto result = std::make_shared<Literal>(dot.shape);
+  contract(*lhs, *rhs, attributes, *result);
+  return Value(result);
 }
 
 }  // namespace
 
-const OpRule kDotRule{read_dot, print_dot, infer_dot, nullptr};
+void contract(const Literal& lhs, const Literal& rhs, const DotAttributes& attributes, Literal& result) {
+  const Dims& l = lhs.shape().dims;
+  const Dims& r = rhs.shape().dims;
+  const Dims lhs_free = free_dims(lhs.shape().rank(), attributes.lhs_contracting_dims, attributes.lhs_batch_dims);
+  const Dims rhs_free = free_dims(rhs.shape().rank(), attributes.rhs_contracting_dims, attributes.rhs_batch_dims);
+  // lhs as [batch, rows, depth], rhs as [batch, depth, columns]
+  const Dims lhs_order = joined(attributes.lhs_batch_dims, lhs_free, attributes.lhs_contracting_dims);
+  const Dims rhs_order = joined(attributes.rhs_batch_dims, attributes.rhs_contracting_dims, rhs_free);
+  const auto size_of = [](const Dims& extents, const Dims& dims) {
+    return element_count(Shape::array(ElementType::kF32, pick(extents, dims)));
+  };
+  const int64_t batches = size_of(l, attributes.lhs_batch_dims), rows = size_of(l, lhs_free);
+  const int64_t depth = size_of(l, attributes.lhs_contracting_dims), columns = size_of(r, rhs_free);
+  dispatch_sums(result.shape().type, [&]<class T, class S>() {
+    const auto a = panel<S>(lhs, offsets_of(pick(l, lhs_order), pick(row_major_strides(l), lhs_order)));
+    const auto b = panel<S>(rhs, offsets_of(pick(r, rhs_order), pick(row_major_strides(r), rhs_order)));
+    const auto out = result.data<T>();
+    for (int64_t row = 0; row < batches * rows; ++row) {
+      const S* matrix = b.get() + row / std::max<int64_t>(rows, 1) * depth * columns;
+      for (int64_t column = 0; column < columns; column += kSumsAtOnce) {
+        const int64_t width = std::min(kSumsAtOnce, columns - column);
+        S sums[kSumsAtOnce] = {};
+        accumulate(sums, a.get() + row * depth, matrix + column, depth, columns, width);
+        for (int64_t j = 0; j < width; ++j) out[static_cast<size_t>(row * columns + column + j)] = rounded<T>(sums[j]);
+      }
+    }
+  });
+}
+
+const OpRule kDotRule{read_dot, print_dot, infer_dot, eval_dot};
 
 }  // namespace lowtide

@@ -20,4 +20,7 @@ Dims free_dims(int64_t rank, const Dims& contracting, const Dims& batch);
 /// Extents of batch, free lhs, free rhs dimensions.
 Dims dot_result_dims(const DotAttributes& attributes, const Shape& lhs, const Shape& rhs);
 
+/// The product of two arrays of the result's element type. Defined beside dot.
+void contract(const Literal& lhs, const Literal& rhs, const DotAttributes& attributes, Literal& result);
+
 }  // namespace lowtide

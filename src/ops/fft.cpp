@@ -1,12 +1,16 @@
 // fft: discrete Fourier transform over the last one to three dimensions.
 //   FFT, IFFT: c[..] -> c[..]. RFFT: f[.., n] -> c[.., n/2 + 1]. IRFFT: c[.., n/2 + 1] -> f[.., n], which takes the
-//   other half as conjugates. The inverse ones divide by the number of elements. (C1) the operand is complex, or real
-//   for RFFT (C2) one to three lengths, no more than the rank (C3) lengths are the operand's last extents; for IRFFT
-//   the last is n where the operand has n/2 + 1
+//   other half as conjugates. The inverse ones divide by the number of elements.
+//   (C1) the operand is complex, or real for RFFT
+//   (C2) one to three lengths, no more than the rank
+//   (C3) lengths are the operand's last extents; for IRFFT the last is n where the operand has n/2 + 1
 #include <fmt/format.h>
-#include <fmt/ranges.h>
+
+#include <numbers>
 
 #include "ops/checks.h"
+#include "ops/index_space.h"
+#include "ops/matrices.h"
 #include "ops/op_rule.h"
 
 namespace lowtide {
@@ -67,8 +71,113 @@ Result<Shape> infer_fft(const Instruction& fft) {
   return result;
 }
 
+using Line = std::vector<Complex128>;
+
+/// exp(sign 2 pi i k / n)
+Complex128 root_of_unity(size_t k, size_t n, double sign) {
+  const double angle = sign * 2.0 * std::numbers::pi * static_cast<double>(k % n) / static_cast<double>(n);
+  return {std::cos(angle), std::sin(angle)};
+}
+
+/// Even lengths by halves, odd ones by the sum itself.
+Line transformed(const Line& x, double sign) {
+  const size_t n = x.size();
+  Line result(n);
+  if (n % 2 != 0) {
+    Line roots(n);
+    for (size_t k = 0; k < n; ++k) roots[k] = root_of_unity(k, n, sign);
+    for (size_t k = 0; k < n; ++k) {
+      for (size_t j = 0; j < n; ++j) result[k] += x[j] * roots[j * k % n];
+    }
+    return result;
+  }
+  if (n == 0) return result;
+  Line even(n / 2), odd(n / 2);
+  for (size_t i = 0; i < n / 2; ++i) {
+    even[i] = x[2 * i];
+    odd[i] = x[2 * i + 1];
+  }
+  even = transformed(even, sign);
+  odd = transformed(odd, sign);
+  for (size_t k = 0; k < n / 2; ++k) {
+    const Complex128 turned = odd[k] * root_of_unity(k, n, sign);
+    result[k] = even[k] + turned;
+    result[k + n / 2] = even[k] - turned;
+  }
+  return result;
+}
+
+/// A row-major array of complex numbers.
+struct Grid {
+  Dims extents;
+  Line data;
+};
+
+/// Along dimension d each line becomes change(line), of length `length`.
+template <class Change>
+Grid along(const Grid& grid, size_t d, size_t length, Change&& change) {
+  Grid result{grid.extents, {}};
+  result.extents[d] = static_cast<int64_t>(length);
+  result.data.resize(static_cast<size_t>(element_count(Shape::array(ElementType::kC128, result.extents))));
+  Dims others = grid.extents;
+  others[d] = 1;
+  const Dims from = offsets_of(others, row_major_strides(grid.extents));
+  const Dims to = offsets_of(others, row_major_strides(result.extents));
+  const auto from_stride = static_cast<size_t>(row_major_strides(grid.extents)[d]);
+  const auto to_stride = static_cast<size_t>(row_major_strides(result.extents)[d]);
+  Line line(static_cast<size_t>(grid.extents[d]));
+  for (size_t l = 0; l < from.size(); ++l) {
+    for (size_t i = 0; i < line.size(); ++i) line[i] = grid.data[static_cast<size_t>(from[l]) + i * from_stride];
+    const Line changed = change(line);
+    for (size_t i = 0; i < length; ++i) result.data[static_cast<size_t>(to[l]) + i * to_stride] = changed[i];
+  }
+  return result;
+}
+
+Result<Value> eval_fft(const Instruction& fft, Operands operands, EvalContext&) {
+  const auto& [type, length] = fft.as<FftAttributes>();
+  const bool inverse = type == FftType::kIfft || type == FftType::kIrfft;
+  const double sign = inverse ? 1.0 : -1.0;
+  Grid grid{operands[0]->shape().dims, {}};
+  dispatch_matrices(operands[0]->shape().type, [&]<class T, class S>() {
+    for (const T element : operands[0]->data<T>()) grid.data.push_back(Complex128(S(widen(element))));
+  });
+  const size_t rank = grid.extents.size(), last = rank - 1;
+  const auto n = static_cast<size_t>(length.back());
+  const auto whole = [&](const Line& line) { return transformed(line, sign); };
+  // Real input is transformed along the last dimension first, real output last.
+  if (!inverse) grid = along(grid, last, type == FftType::kRfft && n > 0 ? n / 2 + 1 : n, whole);
+  for (size_t d = rank - length.size(); d < last; ++d) {
+    grid = along(grid, d, static_cast<size_t>(grid.extents[d]), whole);
+  }
+  if (inverse) {
+    grid = along(grid, last, n, [&](const Line& line) {
+      if (type == FftType::kIfft) return transformed(line, sign);
+      Line full(n);
+      for (size_t k = 0; k < n; ++k) full[k] = k < line.size() ? line[k] : std::conj(line[n - k]);
+      if (n > 0) full[0] = full[0].real();
+      if (n % 2 == 0 && n > 0) full[n / 2] = full[n / 2].real();
+      return transformed(full, sign);
+    });
+  }
+  double scale = 1.0;
+  for (const int64_t extent : length) scale *= inverse ? static_cast<double>(extent) : 1.0;
+  auto result = std::make_shared<Literal>(fft.shape);
+  dispatch_matrices(fft.shape.type, [&]<class T, class S>() {
+    const auto to = result->data<T>();
+    for (size_t i = 0; i < to.size(); ++i) {
+      if constexpr (is_complex_v<T>) {
+        to[i] = T(grid.data[i] / scale);
+      } else {
+        to[i] = narrow<T>(static_cast<computed_t<T>>(grid.data[i].real() / scale));
+      }
+    }
+  });
+  return Value(result);
+}
+
 }  // namespace
 
-const OpRule kFftRule{read_fft, print_fft, infer_fft, nullptr};
+const OpRule kFftRule{read_fft, print_fft, infer_fft, eval_fft};
 
 }  // namespace lowtide

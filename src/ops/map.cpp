@@ -4,7 +4,7 @@
 //   (C2) dimensions are 0, 1, ..., rank - 1
 //   (C3) the computation takes one scalar of each operand's type and gives a scalar
 #include "ops/checks.h"
-#include "ops/op_rule.h"
+#include "ops/reducer.h"
 
 namespace lowtide {
 namespace {
@@ -47,8 +47,19 @@ Result<Shape> infer_map(const Instruction& map) {
   return Shape::array(callee.result->type, first.dims);
 }
 
+Result<Value> eval_map(const Instruction& map, Operands operands, EvalContext& context) {
+  auto result = std::make_shared<Literal>(map.shape);
+  std::vector<Value> scalars(operands.size());
+  for (int64_t i = 0; i < result->size(); ++i) {
+    for (size_t k = 0; k < operands.size(); ++k) scalars[k] = scalar_at(*operands[k], i);
+    LT_ASSIGN_OR_RETURN(const Value element, context.call(*map.called[0], scalars));
+    store_scalar(*element, *result, i);
+  }
+  return Value(result);
+}
+
 }  // namespace
 
-const OpRule kMapRule{read_map, print_map, infer_map, nullptr};
+const OpRule kMapRule{read_map, print_map, infer_map, eval_map};
 
 }  // namespace lowtide

@@ -1,9 +1,11 @@
 // ragged-dot: a dot whose lhs rows belong to groups, each with a matrix of its own.
 //   lhs [batch, m, k], rhs [g, batch, k, n] with group dimension g, group_sizes s32[g]: rows of group i take rhs[i],
-//   rows beyond all groups give 0. With a contracting ragged dimension the result gains a leading group dimension. (C1)
-//   operands are arrays; group_sizes are integers (C2) dimension lists are in range, none names a dimension twice (C3)
-//   as many batch dimensions on both sides, of equal extents (C4) as many contracting dimensions on both sides, of
-//   equal extents (C5) one ragged dimension of lhs; at most one group dimension of rhs
+//   rows beyond all groups give 0. With a contracting ragged dimension the result gains a leading group dimension.
+//   (C1) operands are arrays; group_sizes are integers
+//   (C2) dimension lists are in range, none names a dimension twice
+//   (C3) as many batch dimensions on both sides, of equal extents
+//   (C4) as many contracting dimensions on both sides, of equal extents
+//   (C5) one ragged dimension of lhs; at most one group dimension of rhs
 #include <algorithm>
 
 #include "ops/dot_checks.h"

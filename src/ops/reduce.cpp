@@ -6,10 +6,10 @@
 //   (C2) inputs have the same extents
 //   (C3) dimensions are in range, none twice
 //   (C4) the computation takes two scalars per input and gives one, a tuple where there are several
-#include <fmt/format.h>
+#include <algorithm>
 
-#include "ops/checks.h"
-#include "ops/op_rule.h"
+#include "ops/index_space.h"
+#include "ops/reducer.h"
 #include "ops/reducer_checks.h"
 
 namespace lowtide {
@@ -46,8 +46,29 @@ Result<Shape> infer_reduce(const Instruction& reduce) {
   return one_or_tuple(std::move(results));
 }
 
+Result<Value> eval_reduce(const Instruction& reduce, Operands operands, EvalContext& context) {
+  const Dims& extents = operands[0]->shape().dims;
+  const Dims strides = row_major_strides(extents);
+  Dims dimensions = reduce.as<DimensionsAttributes>().dimensions;
+  std::sort(dimensions.begin(), dimensions.end());
+  Dims kept;
+  for (int64_t d = 0; d < static_cast<int64_t>(extents.size()); ++d) {
+    if (!std::binary_search(dimensions.begin(), dimensions.end(), d)) kept.push_back(d);
+  }
+  LT_ASSIGN_OR_RETURN(Reducer reducer, Reducer::make(*reduce.called[0], operands, context));
+  std::vector<Literal> results = results_for(reduce.shape);
+  const Dims folded = offsets_of(pick(extents, dimensions), pick(strides, dimensions));
+  const Dims starts = offsets_of(pick(extents, kept), pick(strides, kept));
+  for (size_t i = 0; i < starts.size(); ++i) {
+    reducer.start();
+    for (const int64_t offset : folded) LT_RETURN_IF_ERROR(reducer.fold(starts[i] + offset));
+    reducer.store(results, static_cast<int64_t>(i));
+  }
+  return bundled(std::move(results));
+}
+
 }  // namespace
 
-const OpRule kReduceRule{read_reduce, print_reduce, infer_reduce, nullptr};
+const OpRule kReduceRule{read_reduce, print_reduce, infer_reduce, eval_reduce};
 
 }  // namespace lowtide

@@ -5,7 +5,8 @@
 //   (C2) inputs have the same extents
 //   (C3) the window has the inputs' rank; sizes, strides and dilations are positive
 //   (C4) the computation takes two scalars per input and gives one, a tuple where there are several
-#include "ops/op_rule.h"
+#include "ops/index_space.h"
+#include "ops/reducer.h"
 #include "ops/reducer_checks.h"
 #include "ops/window.h"
 
@@ -41,8 +42,25 @@ Result<Shape> infer_reduce_window(const Instruction& reduce) {
   return one_or_tuple(std::move(results));
 }
 
+Result<Value> eval_reduce_window(const Instruction& reduce, Operands operands, EvalContext& context) {
+  const Window& window = reduce.as<WindowAttributes>().window;
+  const Dims& extents = operands[0]->shape().dims;
+  LT_ASSIGN_OR_RETURN(Reducer reducer, Reducer::make(*reduce.called[0], operands, context));
+  std::vector<Literal> results = results_for(reduce.shape);
+  if (results[0].size() == 0) return bundled(std::move(results));
+  const Dims positions = results[0].shape().dims;
+  Dims position(positions.size(), 0);
+  int64_t at = 0;
+  do {
+    reducer.start();
+    for (const int64_t offset : taps_of(window, position, extents)) LT_RETURN_IF_ERROR(reducer.fold(offset));
+    reducer.store(results, at++);
+  } while (advance(position, positions));
+  return bundled(std::move(results));
+}
+
 }  // namespace
 
-const OpRule kReduceWindowRule{read_reduce_window, print_reduce_window, infer_reduce_window, nullptr};
+const OpRule kReduceWindowRule{read_reduce_window, print_reduce_window, infer_reduce_window, eval_reduce_window};
 
 }  // namespace lowtide

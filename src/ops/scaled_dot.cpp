@@ -1,6 +1,7 @@
 // scaled-dot: a dot of two arrays of small floats that carry scale factors for blocks of elements (MX formats).
 //   lhs, rhs, lhs_scale, rhs_scale: a scale has the rank of its array; each extent divides the array's. The product is
-//   of array elements times the scales of their blocks. (C1) two to four operands, arrays
+//   of array elements times the scales of their blocks.
+//   (C1) two to four operands, arrays
 #include "ops/dot_checks.h"
 #include "ops/op_rule.h"
 

@@ -6,7 +6,8 @@
 //   (C3) the source has the extents of the window's positions
 //   (C4) select takes two scalars of the element type and gives pred[]
 //   (C5) scatter takes two scalars of the element type and gives one
-#include "ops/op_rule.h"
+#include "ops/index_space.h"
+#include "ops/reducer.h"
 #include "ops/reducer_checks.h"
 #include "ops/window.h"
 
@@ -61,9 +62,38 @@ Result<Shape> infer_select_and_scatter(const Instruction& instruction) {
   return bare(operand);
 }
 
+Result<Value> eval_select_and_scatter(const Instruction& instruction, Operands operands, EvalContext& context) {
+  const Window& window = instruction.as<WindowAttributes>().window;
+  const Literal& operand = *operands[0];
+  const Literal& source = *operands[1];
+  auto result = std::make_shared<Literal>(instruction.shape);
+  for (int64_t i = 0; i < result->size(); ++i) store_scalar(*operands[2], *result, i);
+  if (source.size() == 0) return Value(result);
+  Dims position(source.shape().dims.size(), 0);
+  int64_t from = 0;
+  do {
+    int64_t selected = -1;
+    for (const int64_t candidate : taps_of(window, position, operand.shape().dims)) {
+      if (selected >= 0) {
+        const Value pair[] = {scalar_at(operand, selected), scalar_at(operand, candidate)};
+        LT_ASSIGN_OR_RETURN(const Value stays, context.call(*instruction.called[0], pair));
+        if (stays->data<bool>()[0]) continue;
+      }
+      selected = candidate;
+    }
+    if (selected >= 0) {
+      const Value pair[] = {scalar_at(*result, selected), scalar_at(source, from)};
+      LT_ASSIGN_OR_RETURN(const Value sum, context.call(*instruction.called[1], pair));
+      store_scalar(*sum, *result, selected);
+    }
+    ++from;
+  } while (advance(position, source.shape().dims));
+  return Value(result);
+}
+
 }  // namespace
 
 const OpRule kSelectAndScatterRule{read_select_and_scatter, print_select_and_scatter, infer_select_and_scatter,
-                                   nullptr};
+                                   eval_select_and_scatter};
 
 }  // namespace lowtide

@@ -4,8 +4,11 @@
 //   (C1) operands are arrays of the same extents, at least one
 //   (C2) one dimension, in range
 //   (C3) the comparator takes two scalars of each operand's type and gives pred[]
+#include <algorithm>
+
 #include "ops/checks.h"
-#include "ops/op_rule.h"
+#include "ops/index_space.h"
+#include "ops/reducer.h"
 
 namespace lowtide {
 namespace {
@@ -51,8 +54,57 @@ Result<Shape> infer_sort(const Instruction& sort) {
   return one_or_tuple(std::move(results));
 }
 
+/// Bottom-up merge sort: unlike the library's sorts it ends, in bounds, for comparators that contradict themselves.
+template <class ComesBefore>
+Status merge_sort(std::vector<int64_t>& order, ComesBefore&& comes_before) {
+  std::vector<int64_t> merged(order.size());
+  for (size_t run = 1; run < order.size(); run *= 2) {
+    for (size_t begin = 0; begin < order.size(); begin += 2 * run) {
+      const size_t middle = std::min(begin + run, order.size());
+      const size_t end = std::min(begin + 2 * run, order.size());
+      size_t left = begin, right = middle;
+      for (size_t to = begin; to < end; ++to) {
+        bool take_right = left == middle;
+        if (!take_right && right < end) {
+          LT_ASSIGN_OR_RETURN(take_right, comes_before(order[right], order[left]));
+        }
+        merged[to] = take_right ? order[right++] : order[left++];
+      }
+    }
+    order.swap(merged);
+  }
+  return {};
+}
+
+Result<Value> eval_sort(const Instruction& sort, Operands operands, EvalContext& context) {
+  const auto d = static_cast<size_t>(sort.as<SortAttributes>().dimension);
+  const Dims& extents = operands[0]->shape().dims;
+  const int64_t stride = row_major_strides(extents)[d];
+  Dims others = extents;
+  others[d] = 1;
+  std::vector<Literal> results = results_for(sort.shape);
+  std::vector<Value> pairs(2 * operands.size());
+  std::vector<int64_t> order(static_cast<size_t>(extents[d]));
+  for (const int64_t start : offsets_of(others, row_major_strides(extents))) {
+    for (size_t i = 0; i < order.size(); ++i) order[i] = start + static_cast<int64_t>(i) * stride;
+    const std::vector<int64_t> places = order;
+    LT_RETURN_IF_ERROR(merge_sort(order, [&](int64_t a, int64_t b) -> Result<bool> {
+      for (size_t k = 0; k < operands.size(); ++k) {
+        pairs[2 * k] = scalar_at(*operands[k], a);
+        pairs[2 * k + 1] = scalar_at(*operands[k], b);
+      }
+      LT_ASSIGN_OR_RETURN(const Value before, context.call(*sort.called[0], pairs));
+      return before->data<bool>()[0];
+    }));
+    for (size_t k = 0; k < results.size(); ++k) {
+      for (size_t i = 0; i < order.size(); ++i) copy_element(*operands[k], order[i], results[k], places[i]);
+    }
+  }
+  return bundled(std::move(results));
+}
+
 }  // namespace
 
-const OpRule kSortRule{read_sort, print_sort, infer_sort, nullptr};
+const OpRule kSortRule{read_sort, print_sort, infer_sort, eval_sort};
 
 }  // namespace lowtide

@@ -2,9 +2,17 @@
 //   operand T[.., n] -> (T[.., k], s32[.., k]), in order; equal elements by index, NaN above all numbers.
 //   (C1) the operand is an array of rank >= 1
 //   (C2) 0 <= k <= n
+#include "ops/topk.h"
+
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <numeric>
+
 #include "ops/checks.h"
+#include "ops/numbers.h"
 #include "ops/op_rule.h"
 
 namespace lowtide {
@@ -37,8 +45,55 @@ Result<Shape> infer_topk(const Instruction& topk) {
   return Shape::tuple({Shape::array(operand.type, dims), Shape::array(ElementType::kS32, dims)});
 }
 
+/// Orders as totalOrder of IEEE 754 does: -NaN, -inf, .., -0, +0, .., inf, NaN.
+template <class T>
+auto total_order_key(T element) {
+  if constexpr (std::is_integral_v<T> || requires(T t) { t.held; }) {
+    return widen(element);
+  } else {
+    const auto bits = std::bit_cast<int64_t>(static_cast<double>(element));
+    return bits < 0 ? bits ^ std::numeric_limits<int64_t>::max() : bits;
+  }
+}
+
+Result<Value> eval_topk(const Instruction& topk, Operands operands, EvalContext&) {
+  return top_k(*operands[0], topk.as<TopKAttributes>().k, topk.as<TopKAttributes>().largest);
+}
+
 }  // namespace
 
-const OpRule kTopKRule{read_topk, print_topk, infer_topk, nullptr};
+Result<Value> top_k(const Literal& operand, int64_t k, bool largest) {
+  const Shape& shape = operand.shape();
+  if (is_complex(shape.type) || shape.rank() == 0 || k < 0 || k > shape.dims.back()) {
+    return Status::unsupported(fmt::format("top {} of {}", k, to_string_without_layout(shape)));
+  }
+  const int64_t extent = shape.dims.back();
+  Dims dims = shape.dims;
+  dims.back() = k;
+  auto values = std::make_shared<Literal>(Shape::array(shape.type, dims));
+  auto indices = std::make_shared<Literal>(Shape::array(ElementType::kS32, dims));
+  dispatch(shape.type, [&]<class T>() {
+    if constexpr (!is_complex_v<T>) {
+      std::vector<int64_t> order(static_cast<size_t>(extent));
+      for (int64_t line = 0; extent > 0 && line < operand.size() / extent; ++line) {
+        const auto from = operand.data<T>().subspan(static_cast<size_t>(line * extent), order.size());
+        std::iota(order.begin(), order.end(), int64_t{0});
+        std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+          const auto x = total_order_key(from[static_cast<size_t>(a)]);
+          const auto y = total_order_key(from[static_cast<size_t>(b)]);
+          return largest ? x > y : x < y;
+        });
+        for (int64_t i = 0; i < k; ++i) {
+          const auto to = static_cast<size_t>(line * k + i);
+          values->data<T>()[to] = from[static_cast<size_t>(order[static_cast<size_t>(i)])];
+          indices->data<int32_t>()[to] = static_cast<int32_t>(order[static_cast<size_t>(i)]);
+        }
+      }
+    }
+  });
+  return Value(std::make_shared<Literal>(std::vector<Value>{values, indices}));
+}
+
+const OpRule kTopKRule{read_topk, print_topk, infer_topk, eval_topk};
 
 }  // namespace lowtide

@@ -4,6 +4,7 @@
 //   (C2) equal ranks >= 2, equal batch extents
 //   (C3) A is square, and B has its extent on the solved side
 #include "ops/checks.h"
+#include "ops/matrices.h"
 #include "ops/op_rule.h"
 
 namespace lowtide {
@@ -53,8 +54,55 @@ Result<Shape> infer_triangular_solve(const Instruction& solve) {
   return bare(b);
 }
 
+/// Solves A x = b for one vector, A lower or upper triangular, entries by a(i, j).
+template <class S, class Entry>
+void solve_vector(Entry&& a, bool lower, bool unit_diagonal, std::vector<S>& x) {
+  const size_t n = x.size();
+  for (size_t step = 0; step < n; ++step) {
+    const size_t i = lower ? step : n - 1 - step;
+    S sum = x[i];
+    for (size_t j = lower ? 0 : i + 1; j < (lower ? i : n); ++j) sum -= a(i, j) * x[j];
+    x[i] = unit_diagonal ? sum : sum / a(i, i);
+  }
+}
+
+Result<Value> eval_triangular_solve(const Instruction& solve, Operands operands, EvalContext&) {
+  const auto& attributes = solve.as<TriangularSolveAttributes>();
+  auto result = std::make_shared<Literal>(solve.shape);
+  const auto n = static_cast<size_t>(operands[0]->shape().dims.back());
+  const size_t rank = solve.shape.dims.size();
+  const auto rows = static_cast<size_t>(solve.shape.dims[rank - 2]),
+             columns = static_cast<size_t>(solve.shape.dims[rank - 1]);
+  const bool transposed = attributes.transpose_a != Transposition::kNone;
+  const bool conjugated = attributes.transpose_a == Transposition::kAdjoint;
+  // X op(A) = B is op(A)^T X^T = B^T: rows instead of columns, and one more transposition.
+  const bool swapped = transposed == attributes.left_side;
+  const size_t vectors = attributes.left_side ? columns : rows;
+  dispatch_matrices(solve.shape.type, [&]<class T, class S>() {
+    std::vector<S> x(n);
+    for (int64_t matrix = 0; result->size() > 0 && matrix < result->size() / static_cast<int64_t>(rows * columns);
+         ++matrix) {
+      const auto a = operands[0]->data<T>().subspan(static_cast<size_t>(matrix) * n * n, n * n);
+      const auto b = operands[1]->data<T>().subspan(static_cast<size_t>(matrix) * rows * columns, rows * columns);
+      const auto to = result->data<T>().subspan(static_cast<size_t>(matrix) * rows * columns, rows * columns);
+      const auto entry = [&](size_t i, size_t j) {
+        const S value(widen(swapped ? a[j * n + i] : a[i * n + j]));
+        return conjugated ? conjugate(value) : value;
+      };
+      for (size_t v = 0; v < vectors; ++v) {
+        const auto place = [&](size_t i) { return attributes.left_side ? i * columns + v : v * columns + i; };
+        for (size_t i = 0; i < n; ++i) x[i] = S(widen(b[place(i)]));
+        solve_vector(entry, attributes.lower != swapped, attributes.unit_diagonal, x);
+        for (size_t i = 0; i < n; ++i) to[place(i)] = narrow<T>(static_cast<computed_t<T>>(x[i]));
+      }
+    }
+  });
+  return Value(result);
+}
+
 }  // namespace
 
-const OpRule kTriangularSolveRule{read_triangular_solve, print_triangular_solve, infer_triangular_solve, nullptr};
+const OpRule kTriangularSolveRule{read_triangular_solve, print_triangular_solve, infer_triangular_solve,
+                                  eval_triangular_solve};
 
 }  // namespace lowtide

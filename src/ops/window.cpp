@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "ops/index_space.h"
+
 namespace lowtide {
 
 int64_t window_positions(const Window& window, size_t d, int64_t base) {
@@ -36,6 +38,22 @@ Status check_window(const Instruction& instruction, const Window& window, const 
     }
   }
   return {};
+}
+
+Dims taps_of(const Window& window, const Dims& position, const Dims& extents) {
+  const Dims strides = row_major_strides(extents);
+  Dims offsets{0};
+  for (size_t d = 0; d < extents.size(); ++d) {
+    Dims next;
+    for (const int64_t offset : offsets) {
+      for (int64_t k = 0; k < window.size[d]; ++k) {
+        if (const auto at = base_index(window, d, position[d], k, extents[d]))
+          next.push_back(offset + *at * strides[d]);
+      }
+    }
+    offsets = std::move(next);
+  }
+  return offsets;
 }
 
 }  // namespace lowtide

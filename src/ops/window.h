@@ -29,4 +29,7 @@ inline std::optional<int64_t> base_index(const Window& window, size_t d, int64_t
   return at / dilate;
 }
 
+/// Elements of an array of these extents that a window position covers, as row-major offsets in row-major order.
+Dims taps_of(const Window& window, const Dims& position, const Dims& extents);
+
 }  // namespace lowtide

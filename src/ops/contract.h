@@ -1,0 +1,75 @@
+#pragma once
+/// Sums of products, as dot and convolution form them: operands gathered into dense panels of a wide type, sums rounded
+/// once at the end.
+
+#include <type_traits>
+#include <vector>
+
+#include "ops/elementwise.h"
+#include "ops/numbers.h"
+
+namespace lowtide {
+
+/// The type in which products of numbers computed as C are summed: doubles for floats, wrapping for integers.
+template <class C>
+using sum_t =
+    std::conditional_t<std::is_same_v<C, float>, double, std::conditional_t<std::is_same_v<C, int64_t>, uint64_t, C>>;
+
+template <class S>
+void multiply_add(S& sum, S a, S b) {
+  if constexpr (std::is_same_v<S, bool>) {
+    sum = sum || (a && b);
+  } else if constexpr (is_complex_v<S>) {
+    // Without the C standard's rescue of infinities, as XLA.
+    sum += S(a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real());
+  } else {
+    sum += a * b;
+  }
+}
+
+/// Elements at these offsets as summands.
+template <class S>
+std::unique_ptr<S[]> panel(const Literal& array, const Dims& offsets) {
+  auto numbers = std::make_unique<S[]>(offsets.size());
+  dispatch(array.shape().type, [&]<class T>() {
+    if constexpr (std::is_same_v<sum_t<computed_t<T>>, S>) {
+      const auto data = array.data<T>();
+      for (size_t i = 0; i < offsets.size(); ++i) {
+        numbers[i] = static_cast<S>(widen(data[static_cast<size_t>(offsets[i])]));
+      }
+    } else {
+      LT_ASSERT(false, to_string(array.shape()) + " is not summed in the type asked for");
+    }
+  });
+  return numbers;
+}
+
+/// Stores a sum as an element, rounded once.
+template <class T, class S>
+T rounded(S sum) {
+  return narrow<T>(static_cast<computed_t<T>>(sum));
+}
+
+inline constexpr int64_t kSumsAtOnce = 64;
+
+/// sums[j] += sum over k of a[k] * b[k * stride + j], for j < width <= kSumsAtOnce.
+template <class S>
+void accumulate(S* sums, const S* a, const S* b, int64_t count, int64_t stride, int64_t width) {
+  for (int64_t k = 0; k < count; ++k) {
+    const S factor = a[k];
+    const S* row = b + k * stride;
+    if (width == kSumsAtOnce) {
+      for (int64_t j = 0; j < kSumsAtOnce; ++j) multiply_add(sums[j], factor, row[j]);
+    } else {
+      for (int64_t j = 0; j < width; ++j) multiply_add(sums[j], factor, row[j]);
+    }
+  }
+}
+
+/// Calls f.operator()<T, S>() with the stored and the summing type of an element type.
+template <class F>
+void dispatch_sums(ElementType type, F&& f) {
+  dispatch(type, [&]<class T>() { f.template operator()<T, sum_t<computed_t<T>>>(); });
+}
+
+}  // namespace lowtide

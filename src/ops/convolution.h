@@ -1,0 +1,10 @@
+#pragma once
+/// The definition of convolution, executed; its rule stands in convolution.cpp.
+
+#include "ops/op_rule.h"
+
+namespace lowtide {
+
+Result<Value> eval_convolution(const Instruction& convolution, Operands operands, EvalContext& context);
+
+}  // namespace lowtide

@@ -1,0 +1,15 @@
+#pragma once
+/// Counter-based generators (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3; SC 2011).
+
+#include <array>
+#include <cstdint>
+
+namespace lowtide {
+
+/// Threefry-2x32, 20 rounds.
+std::array<uint32_t, 2> threefry2x32(std::array<uint32_t, 2> key, std::array<uint32_t, 2> counter);
+
+/// Philox-4x32, 10 rounds.
+std::array<uint32_t, 4> philox4x32(std::array<uint32_t, 2> key, std::array<uint32_t, 4> counter);
+
+}  // namespace lowtide

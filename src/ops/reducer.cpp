@@ -1,0 +1,96 @@
+#include "ops/reducer.h"
+
+#include <cstring>
+
+#include "ops/elementwise.h"
+
+namespace lowtide {
+
+Value scalar_at(const Literal& array, int64_t at) {
+  auto scalar = std::make_shared<Literal>(Shape::scalar(array.shape().type));
+  const size_t width = static_cast<size_t>(stored_bytes(array.shape().type));
+  std::memcpy(scalar->bytes().data(), array.bytes().data() + static_cast<size_t>(at) * width, width);
+  return scalar;
+}
+
+void copy_element(const Literal& array, int64_t from, Literal& result, int64_t to) {
+  const size_t width = static_cast<size_t>(stored_bytes(result.shape().type));
+  std::memcpy(result.bytes().data() + static_cast<size_t>(to) * width,
+              array.bytes().data() + static_cast<size_t>(from) * width, width);
+}
+
+void store_scalar(const Literal& scalar, Literal& result, int64_t at) {
+  const size_t width = static_cast<size_t>(stored_bytes(result.shape().type));
+  std::memcpy(result.bytes().data() + static_cast<size_t>(at) * width, scalar.bytes().data(), width);
+}
+
+std::vector<Literal> results_for(const Shape& result) {
+  std::vector<Literal> results;
+  if (result.is_tuple()) {
+    for (const Shape& element : result.elements) results.emplace_back(element);
+  } else {
+    results.emplace_back(result);
+  }
+  return results;
+}
+
+Value bundled(std::vector<Literal> results, bool as_tuple) {
+  if (results.size() == 1 && !as_tuple) return std::make_shared<Literal>(std::move(results[0]));
+  std::vector<Value> parts;
+  for (Literal& result : results) parts.push_back(std::make_shared<Literal>(std::move(result)));
+  return std::make_shared<Literal>(std::move(parts));
+}
+
+Result<Reducer> Reducer::make(const Computation& computation, Operands operands, EvalContext& context) {
+  Reducer reducer(computation, context);
+  const std::vector<Instruction*> parameters = computation.parameters();
+  LT_ASSERT(parameters.size() == operands.size(), "a reducer takes an accumulator and an element per input");
+  const size_t inputs = operands.size() / 2;
+  for (size_t k = 0; k < inputs; ++k) {
+    LT_ASSIGN_OR_RETURN(Value input, convert_elements(operands[k], parameters[inputs + k]->shape.type));
+    LT_ASSIGN_OR_RETURN(Value initial, convert_elements(operands[inputs + k], parameters[k]->shape.type));
+    reducer.inputs_.push_back(std::move(input));
+    reducer.initial_.push_back(std::move(initial));
+  }
+  if (inputs == 1) {
+    const Literal& input = *reducer.inputs_[0];
+    reducer.combine_ = recognise_combiner(computation, input.shape().type).combine;
+    reducer.data_ = input.bytes().data();
+    reducer.width_ = static_cast<size_t>(stored_bytes(input.shape().type));
+  }
+  return reducer;
+}
+
+void Reducer::start() {
+  if (combine_) {
+    std::memcpy(accumulator_, initial_[0]->bytes().data(), width_);
+  } else {
+    accumulators_ = initial_;
+  }
+}
+
+Status Reducer::fold(int64_t at) {
+  if (combine_) {
+    combine_(accumulator_, data_ + static_cast<size_t>(at) * width_);
+    return {};
+  }
+  std::vector<Value> arguments = accumulators_;
+  for (const Value& input : inputs_) arguments.push_back(scalar_at(*input, at));
+  LT_ASSIGN_OR_RETURN(const Value result, context_->call(*computation_, arguments));
+  if (result->shape().is_tuple()) {
+    accumulators_ = result->parts();
+  } else {
+    accumulators_ = {result};
+  }
+  return {};
+}
+
+void Reducer::store(std::vector<Literal>& results, int64_t at) const {
+  if (combine_) {
+    std::memcpy(results[0].bytes().data() + static_cast<size_t>(at) * width_, accumulator_, width_);
+    return;
+  }
+  for (size_t k = 0; k < results.size(); ++k) store_scalar(*accumulators_[k], results[k], at);
+}
+
+}  // namespace lowtide

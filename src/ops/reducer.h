@@ -1,0 +1,49 @@
+#pragma once
+/// A folding computation at work: N accumulators, N elements at a time. One operation on one array runs directly;
+/// anything else is interpreted.
+
+#include <vector>
+
+#include "ops/combiner.h"
+#include "ops/op_rule.h"
+
+namespace lowtide {
+
+class Reducer {
+ public:
+  /// Operands: N arrays to fold, N initial scalars; they are converted here to what the computation takes.
+  static Result<Reducer> make(const Computation& computation, Operands operands, EvalContext& context);
+
+  /// Sets all accumulators to the initial values.
+  void start();
+  /// Folds element `at` of each input.
+  Status fold(int64_t at);
+  /// Stores the accumulators as element `at` of N results.
+  void store(std::vector<Literal>& results, int64_t at) const;
+
+ private:
+  Reducer(const Computation& computation, EvalContext& context) : computation_(&computation), context_(&context) {}
+
+  const Computation* computation_;
+  EvalContext* context_;
+  std::vector<Value> inputs_;
+  std::vector<Value> initial_;
+  std::vector<Value> accumulators_;  ///< scalars; unused where `combine_` is set
+  CombineElements combine_ = nullptr;
+  const std::byte* data_ = nullptr;
+  size_t width_ = 0;
+  alignas(16) std::byte accumulator_[16] = {};
+};
+
+/// Arrays of zeros for a result, one or the parts of a tuple, and the value that they make.
+std::vector<Literal> results_for(const Shape& result);
+Value bundled(std::vector<Literal> results, bool as_tuple = false);
+
+/// A scalar with element `at` of an array.
+Value scalar_at(const Literal& array, int64_t at);
+/// result[to] = array[from], of one element type.
+void copy_element(const Literal& array, int64_t from, Literal& result, int64_t to);
+/// result[at] = the scalar, of one element type.
+void store_scalar(const Literal& scalar, Literal& result, int64_t at);
+
+}  // namespace lowtide
