@@ -1,5 +1,5 @@
 #pragma once
-/// Sums of products, as dot and convolution form them: operands gathered into dense panels of a wide type, sums rounded
+/// Sums of products, as dot and convolution form them: operands gathered into dense panels of one type, sums rounded
 /// once at the end.
 
 #include <type_traits>
@@ -10,10 +10,9 @@
 
 namespace lowtide {
 
-/// The type in which products of numbers computed as C are summed: doubles for floats, wrapping for integers.
+/// The type in which products of numbers computed as C are summed; integers wrap.
 template <class C>
-using sum_t =
-    std::conditional_t<std::is_same_v<C, float>, double, std::conditional_t<std::is_same_v<C, int64_t>, uint64_t, C>>;
+using sum_t = std::conditional_t<std::is_same_v<C, int64_t>, uint64_t, C>;
 
 template <class S>
 void multiply_add(S& sum, S a, S b) {
