@@ -246,10 +246,13 @@ void print_elements(std::span<const T> elements, const Dims& dims, std::string& 
   out += '{';
   while (true) {
     if (level + 1 == rank) {
+      const bool spaced = rank > 1 && dims[level] > 1;  // as XLA has it
+      if (spaced) out += ' ';
       for (int64_t i = 0; i < dims[level]; ++i) {
         if (i > 0) out += ", ";
         one(elements[next++]);
       }
+      if (spaced) out += ' ';
     } else if (index[level] < dims[level]) {
       out += index[level] > 0 ? ", {" : " {";
       index[++level] = 0;

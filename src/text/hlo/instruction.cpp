@@ -81,7 +81,7 @@ Status HloParser::read_instruction(Scanner& scanner, Scope& scope) {
     }
     Instruction* const unnamed = same->second;
     scope.instructions.erase(same);
-    unnamed->name = name_for_unnamed(scope, unnamed->name);
+    unnamed->name = name_for_unnamed(scope, opcode_name(unnamed->opcode));
     scope.instructions.emplace(unnamed->name, unnamed);
   }
   LT_ASSIGN_OR_RETURN(Instruction * instruction, read_operation(scanner, scope, name, place, 0));

@@ -72,7 +72,9 @@ std::string_view Scanner::attribute_value() {
       if (first != '[' && !is_mesh) break;
       const size_t next = skip_blank(text_, i);
       const std::string_view rest = text_.substr(next);
-      if (rest.starts_with("<=") || (first == '[' && rest.starts_with("T(")) || (is_mesh && rest.starts_with('{'))) {
+      if (rest.starts_with("<=")) {
+        i = skip_blank(text_, next + 2);
+      } else if ((first == '[' && rest.starts_with("T(")) || (is_mesh && rest.starts_with('{'))) {
         i = rest.starts_with('{') ? next : next + 1;
       } else if (is_mesh && rest.starts_with(',') &&
                  text_.substr(skip_blank(text_, next + 1)).starts_with("device_ids=")) {
