@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "base/sizes.h"
@@ -12,6 +13,7 @@
 #include "text/file.h"
 #include "text/module_bytes.h"
 #include "text/proto/hlo_proto.h"
+#include "text/proto/proto_report.h"
 
 namespace lowtide {
 namespace {
@@ -63,6 +65,7 @@ bool measure(Group& group) {
     group.module_name = summary.module_name;
     group.instructions = summary.instructions;
     group.text_bytes = summary.instructions * kTextBytesAnInstruction;
+    if (const auto report = report_in_proto(*bytes)) group.total_bytes = allocated_bytes(*report);
   } else {
     group.module_name = name_in_header(*bytes);
     group.instructions = count_instructions(*bytes);
@@ -171,6 +174,57 @@ void attach(XlaReport report, Input& input) {
   input.report = std::move(report);
 }
 
+/// Texts abbreviate long constants; the protobuf of the same stage has their elements.
+void fill_constants(const Module& complete, Module& module) {
+  for (const auto& computation : module.computations()) {
+    const Computation* same = complete.find_computation(computation->name);
+    if (!same) continue;
+    std::unordered_map<std::string_view, const Instruction*> constants;
+    for (const auto& instruction : same->instructions()) {
+      if (instruction->opcode == Opcode::kConstant) constants.emplace(instruction->name, instruction.get());
+    }
+    for (const auto& instruction : computation->instructions()) {
+      const auto* attributes = instruction->if_as<ConstantAttributes>();
+      if (!attributes || !attributes->value || attributes->value->known()) continue;
+      const auto found = constants.find(instruction->name);
+      if (found == constants.end() || !same_shape(found->second->shape, instruction->shape)) continue;
+      instruction->attributes = found->second->attributes;
+    }
+  }
+}
+
+bool has_unknown_constants(const Module& module) {
+  for (const auto& computation : module.computations()) {
+    for (const auto& instruction : computation->instructions()) {
+      const auto* attributes = instruction->if_as<ConstantAttributes>();
+      if (attributes && attributes->value && !attributes->value->known()) return true;
+    }
+  }
+  return false;
+}
+
+/// What only the protobuf of the chosen stage has: elements of long constants, and XLA's report where no text is left.
+void complete_from_proto(const Group& group, XlaReport& report, Input& input) {
+  const DumpFile& chosen = *group.stages.front();
+  const bool abbreviated = has_unknown_constants(*input.module);
+  if (!abbreviated && !report.allocations.empty()) return;
+  for (const DumpFile* stage : group.stages) {
+    if (!stage->proto || stage->stem != chosen.stem) continue;
+    const Result<std::string> bytes = read_bytes(stage->path);
+    if (!bytes.ok()) continue;
+    if (report.allocations.empty()) {
+      if (auto in_proto = report_in_proto(*bytes)) {
+        report.allocations = std::move(in_proto->allocations);
+        report.files.push_back(std::filesystem::path(stage->path).filename().string());
+        if (!report.total_bytes) report.total_bytes = allocated_bytes(report);
+      }
+    }
+    if (stage == &chosen || !abbreviated) continue;
+    const auto complete = parse_hlo_proto(*bytes, stage->path);
+    if (complete.ok()) fill_constants(**complete, *input.module);
+  }
+}
+
 /// XLA's total decides; a module without one is the largest only if its text is longer than that one's.
 const Group& largest(const std::vector<Group>& groups) {
   const Group* reported = nullptr;
@@ -212,7 +266,7 @@ Result<Input> read_dump_directory(const std::string& path) {
       // The assignment is summed only where no report states the total: it can be large.
       const bool usage = *report->report == ReportKind::kMemoryUsage;
       if (usage || (*report->report == ReportKind::kBufferAssignment && !group.total_bytes)) {
-        group.total_bytes = read_reports({report}).total_bytes;
+        if (const auto total = read_reports({report}).total_bytes) group.total_bytes = total;
       }
     }
   }
@@ -223,7 +277,9 @@ Result<Input> read_dump_directory(const std::string& path) {
   input.stage = file.stage_name;
   LT_ASSIGN_OR_RETURN(std::string bytes, read_bytes(file.path));
   LT_ASSIGN_OR_RETURN(input.module, parse_module(std::move(bytes), file.path));
-  attach(read_reports(chosen.reports), input);
+  XlaReport report = read_reports(chosen.reports);
+  complete_from_proto(chosen, report, input);
+  attach(std::move(report), input);
 
   std::vector<const Group*> others;
   for (const Group& group : groups) {

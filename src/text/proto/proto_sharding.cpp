@@ -135,12 +135,16 @@ std::string sharding_text(const WireMessage& proto) {
       text = fmt::format("maximal device={}", devices.empty() ? 0 : devices.front());
       break;
     }
-    case kTuple:
+    case kTuple: {
+      int64_t index = 0;
       for (const WireMessage& part : proto.messages(kTupleShardings)) {
-        if (!text.empty()) text += ", ";
+        if (index > 0) text += ", ";
+        if (index > 0 && index % 5 == 0) text += fmt::format("/*index={}*/", index);
         text += sharding_text(part);
+        ++index;
       }
       break;
+    }
     case kOther: text = tiled_text(proto); break;
     case kManual: text = "manual"; break;
     case kUnknown: text = "unknown"; break;
