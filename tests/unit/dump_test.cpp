@@ -118,11 +118,24 @@ TEST(DumpFiles, StagesInOrder) {
   EXPECT_EQ(report->stem, after->stem);
 }
 
+TEST(DumpFiles, StagesOfAProgramShareItsSignature) {
+  const auto before =
+      classify("a", "HloModule jit_f, entry_computation_layout={(f32[2,3]{1,0})->(f32[2]{0}, s32[])}\n");
+  const auto after = classify(
+      "b",
+      "HloModule jit_f, is_scheduled=true, entry_computation_layout={(f32[2,3]{0,1:T(8,128)})->(f32[2]{0}, s32[])}\n");
+  const auto other = classify("c", "HloModule jit_f, entry_computation_layout={(f32[2,4]{1,0})->(f32[2]{0}, s32[])}\n");
+  ASSERT_TRUE(before && after && other);
+  EXPECT_EQ(before->program, "jit_f(f32[2,3])->(f32[2], s32[])");
+  EXPECT_EQ(before->program, after->program);
+  EXPECT_NE(before->program, other->program);
+}
+
 TEST(DumpFiles, RenamedFilesByTheirContents) {
   const auto plain = classify("what I sent", "HloModule jit_step, is_scheduled=true\n");
   const auto unscheduled = classify("other.hlo", "// mine\nHloModule jit_step\n");
   ASSERT_TRUE(plain && unscheduled);
-  EXPECT_EQ(plain->group, "jit_step");
+  EXPECT_EQ(plain->program, "jit_step");
   EXPECT_GT(plain->stage, unscheduled->stage);
   EXPECT_FALSE(classify("notes.txt", "to do: look at the HloModule dumps\n"));
   EXPECT_FALSE(classify("empty.txt", ""));

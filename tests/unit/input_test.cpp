@@ -189,6 +189,12 @@ TEST_F(InputTest, RenamedAndPackedFilesAmongJunk) {
   EXPECT_EQ(input.report->allocations.size(), 10u);
 }
 
+TEST_F(InputTest, TwoProgramsOfOneNameStayTwo) {
+  copy(kAfter + ".txt", "one.txt");
+  copy(kAfter + ".txt", "two.txt");
+  EXPECT_EQ(read(folder.string()).others, std::vector<std::string>{"train_step · 29 instructions · two.txt"});
+}
+
 TEST_F(InputTest, ProtosAlone) {
   copy(kAfter + ".hlo.pb", kAfter + ".hlo.pb");
   write("module_0002.train_step/compile_options.pb", "\x0a\x02xx");

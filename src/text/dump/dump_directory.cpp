@@ -97,10 +97,31 @@ Group* group_for_report(const DumpFile& report, std::vector<Group>& groups) {
   return unique ? best : nullptr;
 }
 
+/// Whether a file that XLA did not name is one more stage of the program in `stages`.
+bool belongs(const DumpFile& file, const std::vector<const DumpFile*>& stages) {
+  bool same = false;
+  for (const DumpFile* stage : stages) {
+    if (!stage->group.empty()) return false;
+    if (stage->stem == file.stem) {
+      same = true;
+      continue;
+    }
+    if (stage->stage == file.stage) return false;  // two programs of one name
+    same |= !file.program.empty() && stage->program == file.program;
+  }
+  return same;
+}
+
 std::vector<Group> group_files(const std::vector<DumpFile>& files) {
   std::map<std::string, std::vector<const DumpFile*>> modules;
   for (const DumpFile& file : files) {
-    if (!file.report) modules[file.group.empty() ? file.stem : file.group].push_back(&file);
+    if (file.report) continue;
+    std::string key = file.group;
+    if (key.empty()) {
+      const auto known = std::ranges::find_if(modules, [&](const auto& entry) { return belongs(file, entry.second); });
+      key = known != modules.end() ? known->first : file.path;
+    }
+    modules[key].push_back(&file);
   }
   std::vector<Group> groups;
   std::map<std::string, size_t> position;
@@ -117,7 +138,7 @@ std::vector<Group> group_files(const std::vector<DumpFile>& files) {
   }
   for (const DumpFile& file : files) {
     if (!file.report) continue;
-    const auto known = file.group.empty() ? position.end() : position.find(file.group);
+    const auto known = position.find(file.group);
     if (Group* group = known != position.end() ? &groups[known->second] : group_for_report(file, groups)) {
       group->reports.push_back(&file);
     }
@@ -289,7 +310,13 @@ Result<Input> read_dump_directory(const std::string& path) {
     if (a->total_bytes != b->total_bytes) return a->total_bytes > b->total_bytes;  // absent ones last
     return a->text_bytes > b->text_bytes;
   });
-  for (const Group* group : others) input.others.push_back(line_of(*group));
+  std::map<std::string, int> named;
+  for (const Group& group : groups) ++named[group.module_name];
+  for (const Group* group : others) {
+    input.others.push_back(line_of(*group));
+    if (named[group->module_name] < 2) continue;  // of one name, the file tells them apart
+    input.others.back() += " · " + std::filesystem::path(group->stages.front()->path).filename().string();
+  }
   return input;
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kHeadBytes = 4096;
+constexpr size_t kHeadBytes = size_t{16} << 10;
 constexpr int kDeepestFolder = 3;
 constexpr size_t kMostFiles = 200'000;
 
@@ -69,15 +69,27 @@ void set_stage(DumpFile& file, bool scheduled) {
   }
 }
 
-/// Name and schedule from `HloModule NAME, is_scheduled=true, ...`.
-std::string header_name(std::string_view head, bool& scheduled) {
+/// The first line of the module, as far as the head reaches: `HloModule NAME, is_scheduled=true, ...`.
+std::string_view header_line(std::string_view head) {
   const size_t at = head.find("HloModule");
   if (at == std::string_view::npos) return {};
-  std::string_view line = head.substr(at + 9);
-  line = line.substr(0, line.find('\n'));
-  scheduled = line.find("is_scheduled=true") != std::string_view::npos;
-  line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
-  return std::string(line.substr(0, line.find_first_of(", \t\r")));
+  const std::string_view line = head.substr(at + 9);
+  return line.substr(0, line.find('\n'));
+}
+
+/// Stages of one program share its name and its entry's shapes; layouts may change between them.
+std::string program_of(std::string_view header) {
+  header.remove_prefix(std::min(header.find_first_not_of(' '), header.size()));
+  std::string program(header.substr(0, header.find_first_of(", \t\r")));
+  const size_t at = header.find("entry_computation_layout={");
+  if (at == std::string_view::npos) return program;
+  int depth = 0;
+  for (const char c : header.substr(at + 25)) {
+    depth += c == '{' ? 1 : c == '}' ? -1 : 0;
+    if (depth == 0 || program.size() > kHeadBytes) break;
+    if (depth == 1 && c != '}' && c != '{') program += c;
+  }
+  return program;
 }
 
 void list(const fs::path& folder, int depth, std::vector<DumpFile>& files, size_t& seen) {
@@ -134,8 +146,9 @@ std::optional<DumpFile> classify_dump_file(const std::string& path, std::string_
                                : stem.size() - 1 - stem.find_last_not_of("-_."));
     }
   } else if (form_of(head, file_name, false) == ModuleForm::kHloText) {
-    const std::string name = header_name(head, scheduled);
-    if (file.group.empty()) file.group = name;
+    const std::string_view header = header_line(head);
+    scheduled = header.find("is_scheduled=true") != std::string_view::npos;
+    file.program = program_of(header);
   } else if (head.starts_with("\n") && (named_proto || head.find('\0') != std::string_view::npos)) {
     file.proto = true;  // field 1 as bytes: the first field of HloProto and of HloModuleProto
   } else {

@@ -14,7 +14,8 @@ namespace lowtide {
 struct DumpFile {
   std::string path;
   std::string stem;                  ///< file name without endings: shared by a module and the reports on it
-  std::string group;                 ///< "module_0004.jit_f", or what the contents call the module; may be empty
+  std::string group;                 ///< "module_0004.jit_f": which module, where the file's name says so, else empty
+  std::string program;               ///< name and entry signature from a text's header, without layouts
   std::optional<ReportKind> report;  ///< nullopt: a module
   bool proto = false;                ///< a module in protobuf form; certain only when the whole file has been read
   int64_t stage = 0;                 ///< later stages are larger
