@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::string_literals;
 
-const fs::path kData = fs::path(__FILE__).parent_path().parent_path() / "data";
+const fs::path kData = LOWTIDE_TEST_DATA;
 const std::string kStep = "module_0002.train_step.";
 const std::string kAfter = kStep + "cpu_after_optimizations";
 

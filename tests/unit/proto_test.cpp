@@ -18,7 +18,7 @@ namespace {
 
 using namespace std::string_literals;
 
-const std::filesystem::path kData = std::filesystem::path(__FILE__).parent_path().parent_path() / "data";
+const std::filesystem::path kData = LOWTIDE_TEST_DATA;
 
 std::string bytes_of(const std::string& name) {
   std::ifstream file(kData / name, std::ios::binary);
