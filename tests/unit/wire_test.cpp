@@ -60,6 +60,7 @@ struct Broken {
   const char* what;
   std::string bytes;
 };
+void PrintTo(const Broken& broken, std::ostream* out) { *out << broken.what; }
 class BrokenWire : public testing::TestWithParam<Broken> {};
 
 TEST_P(BrokenWire, IsSaid) {

@@ -99,6 +99,7 @@ Status read_module(const WireMessage& proto, WireFault& fault, Module& module) {
 
   ProtoModule shared{module, fault, proto.texts(kPayloads), {}};
   const auto sequences = schedule(proto.message(kSchedule));
+  if (fault.what) return Status::input(fmt::format("malformed protobuf: {}", fault.what));
   for (const std::string_view bytes : proto.texts(kComputations)) {
     const WireMessage computation(bytes, fault, 1);
     const int64_t id = computation.integer(kComputationId);

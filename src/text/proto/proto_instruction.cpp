@@ -134,8 +134,8 @@ Result<Computation*> computation_from_proto(const WireMessage& proto, const std:
     auto instruction = std::make_unique<Instruction>();
     instruction->name = name_from(message.bytes(kInstructionName));
     const Status read = read_instruction(message, known, shared, *instruction);
-    const auto fault = [&](const std::string& what) {
-      return Status::input(fmt::format("instruction {} of {}: {}", instruction->name, computation->name, what));
+    const auto fault = [&, name = instruction->name](const std::string& what) {
+      return Status::input(fmt::format("instruction {} of {}: {}", name, computation->name, what));
     };
     if (shared.fault.what) return fault(shared.fault.what);
     if (!read.ok()) return fault(read.message());
