@@ -58,10 +58,7 @@ const char* read_whole(std::string_view token, T& out) {
   const char* end = token.data() + token.size();
   const auto [stop, error] = std::from_chars(token.data(), end, out);
   if (error == std::errc::result_out_of_range) return "an integer within the range of the type";
-  const bool negative = std::is_unsigned_v<T> && token.starts_with('-');
-  return error == std::errc() && stop == end ? nullptr
-         : negative                          ? "an integer within the range of the type"
-                                             : "an integer";
+  return error == std::errc() && stop == end ? nullptr : "an integer";
 }
 
 }  // namespace
@@ -100,7 +97,13 @@ bool read_odd_float(std::string_view token, float& out) {
 const char* read_decimal(std::string_view token, float& out) { return read_finite(token, out); }
 const char* read_decimal(std::string_view token, double& out) { return read_finite(token, out); }
 const char* read_integer(std::string_view token, int64_t& out) { return read_whole(token, out); }
-const char* read_integer(std::string_view token, uint64_t& out) { return read_whole(token, out); }
+const char* read_integer(std::string_view token, uint64_t& out) {
+  if (!token.starts_with('-')) return read_whole(token, out);
+  int64_t wrapped = 0;  // as XLA has it: -1 is the largest u64
+  const char* fault = read_whole(token, wrapped);
+  out = static_cast<uint64_t>(wrapped);
+  return fault;
+}
 
 void append_digits(std::string_view digits, int exponent, int wide, std::string& out) {
   const auto count = static_cast<int>(digits.size());

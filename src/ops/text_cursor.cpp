@@ -23,7 +23,7 @@ size_t skip_blank(std::string_view text, size_t at) {
       const size_t end = text.find("*/", at + 2);
       at = end == std::string_view::npos ? text.size() : end + 2;
     } else if (text.substr(at, 2) == "//") {
-      const size_t end = text.find('\n', at);
+      const size_t end = text.find_first_of("\n\r", at);
       at = end == std::string_view::npos ? text.size() : end + 1;
     } else {
       break;

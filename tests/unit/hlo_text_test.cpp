@@ -210,6 +210,15 @@ TEST(HloText, ReadsGroupsWithGaps) {
   EXPECT_TRUE(contains(text, "dimensions={0}\n}")) << text;
 }
 
+TEST(HloText, KeepsConstantsOfCustomCalls) {
+  for (const std::string literal :
+       {"s32[2]{0} {1, 2}", "f32[] 0.1", "pred[] true", "( s32[4]{0} {4, 1, 1, 3}, f32[] -1 )"}) {
+    const std::string line = " custom-call(%x), custom_call_target=\"t\", literal=" + literal + "\n";
+    const std::string text = reprint(entry("x = f32[4] parameter(0)\nROOT c = f32[4]" + line));
+    EXPECT_TRUE(contains(text, "ROOT %c = f32[4]" + line)) << text;
+  }
+}
+
 TEST(HloText, ReadsAsyncSugar) {
   const std::string text = reprint(entry(
       "x = f32[4] parameter(0)\n"
@@ -250,6 +259,7 @@ TEST(HloText, ReadsConstants) {
   EXPECT_EQ(constant("s32[2,1,2]{0,1,2}", "{{{1 2}} {{3,-4}}}"), "{ { { 1, 2 } }, { { 3, -4 } } }");
   EXPECT_EQ(constant("s4[2]", "{-8,7}"), "{-8, 7}");
   EXPECT_EQ(constant("u64[]", "18446744073709551615"), "18446744073709551615");
+  EXPECT_EQ(constant("u64[]", "-1"), "18446744073709551615");
   EXPECT_EQ(constant("f32[0]", "{}"), "{}");
   EXPECT_EQ(constant("f32[2,0]", "{{},{}}"), "{ {}, {} }");
   EXPECT_EQ(constant("f32[100]", "{...}"), "{...}");

@@ -26,6 +26,40 @@ std::string token_at(std::string_view text, size_t at) {
   return fmt::format("'{}{}'", shown, end - at > kLongest ? "..." : "");
 }
 
+/// Where a value without brackets or quotes around it ends: at a gap, a comma or the closing bracket of something else.
+size_t end_of_word(std::string_view text, size_t at) {
+  while (at < text.size()) {
+    const char c = text[at];
+    if (is_space(c) || c == ',' || c == ')' || c == ']' || c == '}' || text.substr(at, 2) == "/*") break;
+    at = c == '[' || c == '(' || c == '{' ? end_of_brackets(text, at) : c == '"' ? end_of_string(text, at) : at + 1;
+    if (at == std::string_view::npos) break;
+  }
+  return at;
+}
+
+/// Where a value goes on behind the gap that ends its first part, or npos: `[2,4] <= [8] T(1,0)`,
+/// `mesh['x'=4], device_ids=(...) {'x'}`, `s32[2]{0} {1, 2}`.
+size_t continuation(std::string_view part, std::string_view text, size_t end) {
+  const size_t next = skip_blank(text, end);
+  const std::string_view rest = text.substr(next);
+  const bool here = [&] {
+    if (part.starts_with("mesh[")) return rest.starts_with('{');
+    if (part.starts_with('[')) return rest.starts_with("T(");
+    const bool shape = part.ends_with(']') || (part.ends_with('}') && part.find('[') != std::string_view::npos);
+    if (!shape || rest.empty() || next == end) return false;
+    const std::string_view word = rest.substr(0, end_of_word(rest, 0));
+    return rest[0] == '{' || rest[0] == '-' || is_digit(rest[0]) || word == "true" || word == "false" ||
+           word == "nan" || word == "inf";
+  }();
+  if (here) return next;
+  if (part.starts_with('[') && rest.starts_with("<=")) return skip_blank(text, next + 2);
+  if (part.starts_with("mesh[") && rest.starts_with(',')) {
+    const size_t ids = skip_blank(text, next + 1);
+    if (text.substr(ids).starts_with("device_ids=")) return ids;
+  }
+  return std::string_view::npos;
+}
+
 }  // namespace
 
 std::optional<int64_t> Scanner::integer() {
@@ -57,38 +91,13 @@ std::string_view Scanner::attribute_value() {
   if (first == '{' || first == '(') return stop_at(end_of_brackets(text_, begin));
   if (first == '"') return stop_at(end_of_string(text_, begin));
 
-  const bool is_mesh = text_.substr(begin, 5) == "mesh[";
-  size_t i = begin;
-  while (i < text_.size()) {
-    const char c = text_[i];
-    if (c == '[' || c == '(' || c == '{') {
-      i = end_of_brackets(text_, i);
-      if (i == std::string_view::npos) return {};
-    } else if (c == '"') {
-      i = end_of_string(text_, i);
-      if (i == std::string_view::npos) return {};
-    } else if (is_space(c) || c == ',' || c == ')' || c == ']' || c == '}') {
-      // `[2,4] <= [8]` and `mesh['x'=4], device_ids=(...) {'x'}` go on behind a gap.
-      if (first != '[' && !is_mesh) break;
-      const size_t next = skip_blank(text_, i);
-      const std::string_view rest = text_.substr(next);
-      if (rest.starts_with("<=")) {
-        i = skip_blank(text_, next + 2);
-      } else if ((first == '[' && rest.starts_with("T(")) || (is_mesh && rest.starts_with('{'))) {
-        i = rest.starts_with('{') ? next : next + 1;
-      } else if (is_mesh && rest.starts_with(',') &&
-                 text_.substr(skip_blank(text_, next + 1)).starts_with("device_ids=")) {
-        i = skip_blank(text_, next + 1);
-      } else {
-        break;
-      }
-    } else if (c == '/' && text_.substr(i, 2) == "/*") {
-      break;
-    } else {
-      ++i;
-    }
+  size_t end = end_of_word(text_, begin);
+  while (end != std::string_view::npos) {
+    const size_t next = continuation(text_.substr(begin, end - begin), text_, end);
+    if (next == std::string_view::npos) break;
+    end = end_of_word(text_, next);
   }
-  return stop_at(i);
+  return stop_at(end);
 }
 
 Status Scanner::expected(std::string_view what) {
