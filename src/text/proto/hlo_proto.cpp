@@ -86,7 +86,7 @@ std::unordered_map<int64_t, std::vector<int64_t>> schedule(const WireMessage& pr
 }
 
 Status read_module(const WireMessage& proto, WireFault& fault, Module& module) {
-  module.name = proto.bytes(kName);
+  module.name = name_from_proto(proto.bytes(kName));
   module.is_scheduled = proto.has(kSchedule);
   read_aliases(proto, module);
   read_stack_frames(proto.message(kStackFrameIndex), module.stack);

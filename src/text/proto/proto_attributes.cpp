@@ -195,12 +195,12 @@ std::vector<RawAttribute> attributes_from_proto(const WireMessage& proto, const 
     items.text("epsilon", fmt::format("{}", proto.number32(24)));
     items.text("feature_index", std::to_string(proto.integer(25)));
   }
-  if (proto.has(63)) {
+  if (opcode == Opcode::kCompare) {
     items.text("direction", std::string(proto.bytes(63)));
     const std::string_view type = proto.bytes(72);
     if (!type.empty() && type != usual_comparison(instruction)) items.text("type", std::string(type));
   }
-  if (proto.has(11)) items.text("kind", std::string(proto.bytes(11)));
+  if (opcode == Opcode::kFusion) items.text("kind", std::string(proto.bytes(11)));
   if (proto.integer(26) > 0) items.integer("channel_id", 26);
   if (proto.integer(26) <= 0 && proto.integer(45) > 0) items.integer("channel_id", 45);  // all_reduce_id, in old files
   items.flag("is_host_transfer", 47);

@@ -34,6 +34,9 @@ enum InstructionField : uint32_t {
 std::vector<RawAttribute> attributes_from_proto(const WireMessage& proto, const Instruction& instruction,
                                                 const std::vector<std::string>& called);
 
+/// A name that the text form can hold: letters, digits, `_`, `.` and `-`; others become `_`.
+std::string name_from_proto(std::string_view raw);
+
 Metadata metadata_from_proto(const WireMessage& proto);
 
 /// FrontendAttributes: `{key="value",other={...}}`; empty where there are none.

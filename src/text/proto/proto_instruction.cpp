@@ -14,18 +14,6 @@ namespace {
 
 using ById = std::unordered_map<int64_t, Instruction*>;
 
-/// A name that the text form can hold: letters, digits, `_`, `.` and `-`.
-std::string name_from(std::string_view raw) {
-  std::string name(raw);
-  for (char& c : name) {
-    const bool fits =
-        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-';
-    if (!fits) c = '_';
-  }
-  if (name.empty() || (name[0] >= '0' && name[0] <= '9') || name[0] == '-' || name[0] == '.') name.insert(0, 1, '_');
-  return name;
-}
-
 Status find_all(const std::vector<int64_t>& ids, const ById& known, std::vector<Instruction*>& out) {
   for (const int64_t id : ids) {
     const auto found = known.find(id);
@@ -124,7 +112,7 @@ Result<Computation*> computation_from_proto(const WireMessage& proto, const std:
                                             ProtoModule& shared) {
   enum : uint32_t { kName = 1, kInstructions = 2, kRootId = 6, kExecutionThread = 8 };
   Computation* computation =
-      shared.module.add_computation(shared.module.unused_computation_name(name_from(proto.bytes(kName))));
+      shared.module.add_computation(shared.module.unused_computation_name(name_from_proto(proto.bytes(kName))));
   if (proto.bytes(kExecutionThread) != "main") computation->execution_thread = proto.bytes(kExecutionThread);
   const std::vector<std::string_view> instructions = proto.texts(kInstructions);
   ById known;
@@ -132,7 +120,7 @@ Result<Computation*> computation_from_proto(const WireMessage& proto, const std:
   for (const std::string_view bytes : instructions) {
     const WireMessage message(bytes, shared.fault, 2);
     auto instruction = std::make_unique<Instruction>();
-    instruction->name = name_from(message.bytes(kInstructionName));
+    instruction->name = name_from_proto(message.bytes(kInstructionName));
     const Status read = read_instruction(message, known, shared, *instruction);
     const auto fault = [&, name = instruction->name](const std::string& what) {
       return Status::input(fmt::format("instruction {} of {}: {}", name, computation->name, what));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ops/attribute_text.h"
+#include "ops/text_cursor.h"
 #include "text/proto/proto_attributes.h"
 #include "text/proto/proto_sharding.h"
 
@@ -32,29 +33,25 @@ Metadata metadata_from_proto(const WireMessage& proto) {
 }
 
 std::string config_text(std::string_view raw) {
-  // Bare only if the braces close where the text ends, strings skipped: what stands behind must not be swallowed.
-  int depth = 0;
-  bool quoted = false;
-  for (size_t i = 0; i < raw.size(); ++i) {
-    const char c = raw[i];
-    if (i == 0 && c != '{') return quote(raw);
-    if (quoted) {
-      if (c == '\\') ++i;
-      if (c == '"') quoted = false;
-    } else if (c == '"') {
-      quoted = true;
-    } else if (c == '{') {
-      ++depth;
-    } else if (c == '}' && --depth == 0) {
-      return i + 1 == raw.size() ? std::string(raw) : quote(raw);
-    }
+  // Bare only if the braces close where the text ends: what stands behind must not be swallowed.
+  return raw.starts_with('{') && end_of_brackets(raw, 0) == raw.size() ? std::string(raw) : quote(raw);
+}
+
+std::string name_from_proto(std::string_view raw) {
+  std::string name(raw);
+  for (char& c : name) {
+    const bool fits =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-';
+    if (!fits) c = '_';
   }
-  return quote(raw);
+  if (name.empty() || (name[0] >= '0' && name[0] <= '9') || name[0] == '-' || name[0] == '.') name.insert(0, 1, '_');
+  return name;
 }
 
 std::string frontend_attributes_text(const WireMessage& proto) {
   std::vector<std::pair<std::string, std::string>> entries;
-  for (const WireMessage& entry : proto.messages(1)) entries.emplace_back(entry.bytes(1), config_text(entry.bytes(2)));
+  for (const WireMessage& entry : proto.messages(1))
+    entries.emplace_back(name_from_proto(entry.bytes(1)), config_text(entry.bytes(2)));
   if (entries.empty()) return {};
   std::ranges::sort(entries);
   std::string text = "{";
