@@ -21,6 +21,10 @@ COMPUTATION = re.compile(r"^(?:ENTRY )?%?([\w.\-]+)[^\n]*\{\n(.*?)^\}", re.M | r
 CONSTANT = re.compile(r" constant\(.*?\)(?=, [a-z_]+=|$)")
 
 
+class Refused(Exception):
+    """jaxlib doesn't read the text."""
+
+
 def printed(lowtide, path):
     done = subprocess.run([lowtide, "opt", path, "--passes", ""], capture_output=True, text=True)
     if done.returncode:
@@ -38,7 +42,10 @@ def differs(ours, theirs):
 
 def fault_of(lowtide, text, directory):
     proto, again = directory + "/module.hlo.pb", directory + "/module.hlo"
-    serialized = hlo_module_from_text(text).as_serialized_hlo_module_proto()
+    try:
+        serialized = hlo_module_from_text(text).as_serialized_hlo_module_proto()
+    except Exception as error:
+        raise Refused from error
     with open(proto, "wb") as f:
         f.write(serialized)
     with open(again, "w") as f:
@@ -67,7 +74,7 @@ def main():
             total += 1
             try:
                 fault = fault_of(lowtide, text, directory)
-            except ValueError:  # jaxlib refuses the text itself
+            except Refused:
                 refused += 1
                 continue
             except RuntimeError as error:
