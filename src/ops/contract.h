@@ -10,9 +10,12 @@
 
 namespace lowtide {
 
-/// The type in which products of numbers computed as C are summed; integers wrap.
-template <class C>
-using sum_t = std::conditional_t<std::is_same_v<C, int64_t>, uint64_t, C>;
+/// The type in which products of elements stored as T are summed: integers wrap, floats narrower than f32 lose nothing
+/// before the one rounding at the end.
+template <class T>
+using sum_t = std::conditional_t<
+    std::is_same_v<computed_t<T>, int64_t>, uint64_t,
+    std::conditional_t<std::is_same_v<computed_t<T>, float> && !std::is_same_v<T, float>, double, computed_t<T>>>;
 
 template <class S>
 void multiply_add(S& sum, S a, S b) {
@@ -31,7 +34,7 @@ template <class S>
 std::unique_ptr<S[]> panel(const Literal& array, const Dims& offsets) {
   auto numbers = std::make_unique<S[]>(offsets.size());
   dispatch(array.shape().type, [&]<class T>() {
-    if constexpr (std::is_same_v<sum_t<computed_t<T>>, S>) {
+    if constexpr (std::is_same_v<sum_t<T>, S>) {
       const auto data = array.data<T>();
       for (size_t i = 0; i < offsets.size(); ++i) {
         numbers[i] = static_cast<S>(widen(data[static_cast<size_t>(offsets[i])]));
@@ -68,7 +71,7 @@ void accumulate(S* sums, const S* a, const S* b, int64_t count, int64_t stride, 
 /// Calls f.operator()<T, S>() with the stored and the summing type of an element type.
 template <class F>
 void dispatch_sums(ElementType type, F&& f) {
-  dispatch(type, [&]<class T>() { f.template operator()<T, sum_t<computed_t<T>>>(); });
+  dispatch(type, [&]<class T>() { f.template operator()<T, sum_t<T>>(); });
 }
 
 }  // namespace lowtide
