@@ -44,8 +44,8 @@ struct Multiply {
     if constexpr (std::is_same_v<C, bool>) {
       return a && b;
     } else if constexpr (is_complex_v<C>) {
-      // Without the C standard's rescue of infinities, as XLA.
-      return C(a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real());
+      // Without the C standard's rescue of infinities, and with one fused operation a part, as XLA.
+      return C(std::fma(a.real(), b.real(), -(a.imag() * b.imag())), std::fma(a.real(), b.imag(), a.imag() * b.real()));
     } else {
       return static_cast<C>(static_cast<Unsigned<C>>(a) * static_cast<Unsigned<C>>(b));
     }

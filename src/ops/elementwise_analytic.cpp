@@ -28,6 +28,28 @@ struct Widely {
   }
 };
 
+/// The exponentials of floats have code of their own.
+struct Exponential {
+  template <class C>
+  C operator()(C x) const {
+    if constexpr (std::is_same_v<C, float>) {
+      return exponential(x);
+    } else {
+      return Widely<[](auto wide) { return std::exp(wide); }>{}(x);
+    }
+  }
+};
+struct ExponentialMinusOne {
+  template <class C>
+  C operator()(C x) const {
+    if constexpr (std::is_same_v<C, float>) {
+      return exp_minus_one(x);
+    } else {
+      return Widely<[](auto wide) { return exp_minus_one(wide); }>{}(x);
+    }
+  }
+};
+
 template <auto f, Kinds kinds = kFloats | kComplexes>
 constexpr OpRule analytic() {
   return unary<kinds, Widely<f>{}>();
@@ -45,8 +67,8 @@ const OpRule kCbrtRule = analytic<[](auto x) { return cube_root(x); }>();
 const OpRule kCoshRule = analytic<[](auto x) { return std::cosh(x); }>();
 const OpRule kCosineRule = analytic<[](auto x) { return std::cos(x); }>();
 const OpRule kErfRule = analytic<[](double x) { return std::erf(x); }, kFloats>();
-const OpRule kExponentialRule = analytic<[](auto x) { return std::exp(x); }>();
-const OpRule kExponentialMinusOneRule = analytic<[](auto x) { return exp_minus_one(x); }>();
+const OpRule kExponentialRule = unary<kFloats | kComplexes, Exponential{}>();
+const OpRule kExponentialMinusOneRule = unary<kFloats | kComplexes, ExponentialMinusOne{}>();
 const OpRule kLogRule = analytic<[](auto x) { return std::log(x); }>();
 const OpRule kLogPlusOneRule = analytic<[](auto x) { return log_plus_one(x); }>();
 const OpRule kLogisticRule = analytic<[](auto x) { return logistic(x); }>();

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <complex>
+#include <limits>
 
 namespace lowtide {
 
@@ -10,6 +11,26 @@ inline double cube_root(double x) { return std::cbrt(x); }
 template <class R>
 std::complex<R> cube_root(std::complex<R> z) {
   return z == R(0) ? z : std::pow(z, R(1) / R(3));
+}
+
+/// e^x as XLA:CPU's vector code has it, to two units in the last place: x = n log 2 + r, with a polynomial for e^r (the
+/// Cephes library's expf) and fused multiply-adds. Results that programs carry with them were made this way.
+inline float exponential(float x) {
+  if (!(x > -104.0f)) return x != x ? x : 0.0f;  // below half the smallest denormal
+  if (x > 89.0f) return std::numeric_limits<float>::infinity();
+  const float n = std::floor(std::fma(x, 1.44269504088896341f, 0.5f));
+  const float r = std::fma(-n, -2.12194440e-4f, std::fma(-n, 0.693359375f, x));
+  float y = 1.9875691500e-4f;
+  for (const float c : {1.3981999507e-3f, 8.3334519073e-3f, 4.1665795894e-2f, 1.6666665459e-1f, 5.0000001201e-1f}) {
+    y = std::fma(y, r, c);
+  }
+  y = std::fma(y, r * r, r) + 1.0f;
+  return static_cast<float>(std::ldexp(static_cast<double>(y), static_cast<int>(n)));
+}
+
+/// e^x - 1: from e^x where that doesn't cancel.
+inline float exp_minus_one(float x) {
+  return std::fabs(x) < 0.5f ? static_cast<float>(std::expm1(static_cast<double>(x))) : exponential(x) - 1.0f;
 }
 
 inline double exp_minus_one(double x) { return std::expm1(x); }
