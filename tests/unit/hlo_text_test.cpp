@@ -82,6 +82,8 @@ TEST(HloText, ReadsEveryDialectAlike) {
                     "  ROOT c = f32[4]{0} call(x), to_apply=f\n}\n"
                     "f (p: f32[4]) -> f32[4] {\n  p = f32[4]{0} parameter(0)\n  ROOT n = f32[4]{0} negate(p)\n}\n"));
   EXPECT_TRUE(contains(reprint("ENTRY e {\n  ROOT x = f32[] parameter(0)\n}"), "HloModule e\n"));
+  EXPECT_TRUE(
+      contains(reprint("ENTRY {\n  ROOT ROOT = f32[] parameter(0)\n}"), "ENTRY %ENTRY (ROOT: f32[]) -> f32[] {\n"));
 }
 
 TEST(HloText, ReadsNestedOperationsAndInlineComputations) {

@@ -14,6 +14,15 @@ namespace {
 constexpr int kDeepestInline = 16;     // inline computations within each other
 constexpr int64_t kDeepestCall = 200;  // computations calling each other
 
+/// `ENTRY` before the name of a computation; a computation may have that name itself.
+bool eat_entry(Scanner& scanner) {
+  Scanner ahead = scanner;
+  if (!ahead.eat("ENTRY") || (ahead.peek() != '%' && !is_name_start(ahead.peek()))) return false;
+  if (ahead.at() == scanner.at() + 5 && scanner.text()[ahead.at()] != '%') return false;  // ENTRYx
+  scanner.move_to(ahead.at());
+  return true;
+}
+
 }  // namespace
 
 HloParser::HloParser(std::shared_ptr<const Source> source)
@@ -43,8 +52,8 @@ Result<std::unique_ptr<Module>> HloParser::parse() {
 
 void HloParser::find_computations(Scanner scanner) {
   while (!scanner.done()) {
-    std::string_view name = scanner.name();
-    if (name == "ENTRY" && scanner.peek() != '{') name = scanner.name();
+    (void)eat_entry(scanner);
+    const std::string_view name = scanner.name();
     if (name.empty() || !read_signature(scanner).ok() || scanner.bracketed().empty()) return;
     if (!computations_.contains(name)) computations_[name] = module_->add_computation(std::string(name));
     while (scanner.eat(",")) {
@@ -66,15 +75,11 @@ Status HloParser::read_signature(Scanner& scanner) {
 
 Status HloParser::read_computation(Scanner& scanner) {
   scanner.peek();
-  Offset place = scanner.place();
-  std::string_view name = scanner.name();
-  const bool is_entry = name == "ENTRY" && scanner.peek() != '{';
-  if (is_entry) {
-    scanner.peek();
-    place = scanner.place();
-    name = scanner.name();
-    if (module_->entry) return scanner.fault(place, "found a second ENTRY computation, expected one");
-  }
+  const bool is_entry = eat_entry(scanner);
+  scanner.peek();
+  const Offset place = scanner.place();
+  if (is_entry && module_->entry) return scanner.fault(place, "found a second ENTRY computation, expected one");
+  const std::string_view name = scanner.name();
   if (name.empty()) {
     return scanner.expected(module_->name.empty() && defined_.empty() ? "'HloModule' or a computation"
                                                                       : "a computation or the end of the text");
