@@ -30,7 +30,7 @@ Result<Shape> infer(const Instruction& instruction) {
                     fmt::format("operands must have one element type, got {} and {}", type_name(first.type),
                                 type_name(next.type)));
     }
-    if (next.type != result.type) result.type = instruction.shape.type;
+    if (next.type != result.type && is_floating(instruction.shape.type)) result.type = instruction.shape.type;
     if (next.rank() != first.rank()) {
       return broken(instruction, "C3", fmt::format("operand {} has rank {}, not {}", k, next.rank(), first.rank()));
     }

@@ -7,7 +7,7 @@
 namespace lowtide {
 namespace {
 
-constexpr int64_t kMostBytes = int64_t{1} << 34;
+constexpr int64_t kMostBytes = int64_t{1} << 33;
 
 /// Stored elements are the numbers themselves.
 template <class C>

@@ -31,7 +31,8 @@ Result<Shape> infer_select(const Instruction& instruction) {
                   fmt::format("the predicate must be a scalar or have the extents of {}, got {}",
                               to_string_without_layout(on_true), to_string_without_layout(predicate)));
   }
-  return with_type(on_true, on_true.type == on_false.type ? on_true.type : instruction.shape.type);
+  const bool mixed = on_true.type != on_false.type && is_floating(instruction.shape.type);
+  return with_type(on_true, mixed ? instruction.shape.type : on_true.type);
 }
 
 Result<Shape> infer_clamp(const Instruction& instruction) {
