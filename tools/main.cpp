@@ -1,2 +1,86 @@
+/// The lowtide command: options, exit codes, signals. Each subcommand is a file of its own.
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <csignal>
 #include <cstdio>
-int main() { std::puts("lowtide"); }
+#include <cstdlib>
+#include <string>
+
+#include "base/files.h"
+#include "commands.h"
+
+namespace lowtide {
+
+int finish(const Status& status) {
+  if (!status.ok()) std::fprintf(stderr, "lowtide: %s\n", status.message().c_str());
+  return static_cast<int>(status.fault());
+}
+
+bool terminal_is_utf8() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const char* value = std::getenv(name);
+    if (value == nullptr || *value == 0) continue;
+    std::string locale(value);
+    for (char& c : locale) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return locale.find("utf-8") != std::string::npos || locale.find("utf8") != std::string::npos;
+  }
+  return true;
+}
+
+namespace {
+
+constexpr const char* kExitCodes =
+    "Exit codes: 0 ok | 1 internal | 2 usage | 3 input | 4 limit or gate not met | 5 wrong values |\n"
+    "6 unsupported operation | 130 interrupted\n"
+    "INPUT: HLO text, .hlo.pb, either gzipped, an XLA dump directory, or - for stdin.\n"
+    "SIZE: 8GiB, 8G (= GiB), 8GB (10^9), or bytes.";
+
+void on_interrupt(int) {
+  remove_unfinished_file();
+  ::_exit(kInterrupted);
+}
+
+// A file opened while one of 0, 1, 2 is closed would take its number, and be written to or read from in its place.
+void keep_standard_files_open() {
+  for (const int file : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(file, F_GETFD) < 0) (void)::open("/dev/null", O_RDWR);
+  }
+}
+
+int run(int argc, char** argv) {
+  keep_standard_files_open();
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGINT, on_interrupt);
+  std::signal(SIGTERM, on_interrupt);
+
+  int exit_code = 0;
+  CLI::App app("What holds memory in an array program, why, and what would free it.", "lowtide");
+  app.set_version_flag("--version", "lowtide " LOWTIDE_VERSION);
+  app.footer(kExitCodes);
+  app.require_subcommand(1);
+  constexpr std::array kCommands = {add_explain, add_diff, add_check, add_opt, add_passes};
+  for (const auto add : kCommands) add(app, exit_code);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp& e) {
+    return app.exit(e);
+  } catch (const CLI::CallForVersion& e) {
+    return app.exit(e);
+  } catch (const CLI::ParseError& e) {
+    app.exit(e);
+    return static_cast<int>(Fault::kUsage);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "lowtide: internal error: %s\n", e.what());
+    return static_cast<int>(Fault::kInternal);
+  }
+  return exit_code;
+}
+
+}  // namespace
+}  // namespace lowtide
+
+int main(int argc, char** argv) { return lowtide::run(argc, argv); }

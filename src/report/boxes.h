@@ -1,0 +1,14 @@
+#pragma once
+/// Buffers as rectangles of time and address, for the page and the trace.
+
+#include <vector>
+
+#include "report/category.h"
+#include "report/report.h"
+
+namespace lowtide {
+
+/// Every buffer of main memory: arguments and results below, the arena packed above them.
+std::vector<Box> boxes_of(const Graph& graph, const Account& account, const Categories& categories);
+
+}  // namespace lowtide

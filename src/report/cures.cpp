@@ -1,0 +1,127 @@
+#include "report/cures.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/arguments.h"
+#include "report/origin.h"
+
+namespace lowtide {
+namespace {
+
+constexpr size_t kCuresShown = 3;
+constexpr Step kLongIdle = 8;  // steps between making and first reading that make another order worth trying
+
+using Cures = std::vector<Cure>;
+
+void cure_argument(const Patient& patient, Cures& cures) {
+  const ArgumentRow* argument = patient.argument;
+  if (argument == nullptr || argument->fate != Fate::kCouldBeDonated) return;
+  const std::vector<std::string> path = path_tokens(argument->path);
+  const std::string name = path.size() > 1 ? path[0] : argument->path;
+  cures.push_back({fmt::format("donate argument {}: result {} fits into it", argument->number, argument->result),
+                   argument->bytes, fmt::format("jax.jit(..., donate_argnames=(\"{}\",))", name)});
+}
+
+// Values computed from indices, small tables or counters need no bytes: each reader computes its elements.
+void cure_virtual(const Patient& patient, const ValueRef& value, Cures& cures) {
+  const Graph& graph = patient.graph;
+  const int64_t bytes = patient.buffer.bytes;
+  if (is_one_hot(graph, value)) {
+    cures.push_back({"not needed: a one-hot of ids; gather the rows instead", bytes,
+                     "table[ids] for one_hot(ids) @ table (maxtext: use_iota_embed=False)"});
+  } else if (is_made_of_indices(graph, value)) {
+    const bool mask = shape_of(value).type == ElementType::kPred;
+    cures.push_back(
+        {fmt::format("not needed: {} made of indices alone, computed where it is read", mask ? "a mask" : "values"),
+         bytes, ""});
+  } else if (is_random_bits(graph, value)) {
+    cures.push_back({"not needed: counter-based random bits, computed where they are read", bytes, ""});
+  } else if (is_broadcast(graph, value)) {
+    cures.push_back({"not needed: a broadcast, read through its small operand", bytes, ""});
+  } else if (is_widened(graph, value)) {
+    const ValueRef source = graph.source_of(value);
+    const int64_t narrow = logical_bytes(source.instruction->operands[0]->shape);
+    cures.push_back({fmt::format("not needed: a widened copy; read the {} and widen in the tile",
+                                 type_name(source.instruction->operands[0]->shape.type)),
+                     bytes, narrow > 0 ? "keep the operand narrow: preferred_element_type=float32 in the dot" : ""});
+  }
+}
+
+void cure_stream(const Patient& patient, const ValueRef& value, Cures& cures) {
+  switch (softmax_around(patient.graph, value)) {
+    case Softmax::kAttention:
+      cures.push_back({"stream the attention: running max and sum, tile by tile", patient.buffer.bytes,
+                       "jax.nn.dot_product_attention, or a scan over blocks of queries"});
+      break;
+    case Softmax::kLoss:
+      cures.push_back({"stream the loss over the vocabulary", patient.buffer.bytes,
+                       "compute logits and loss per chunk of tokens: lax.map under jax.checkpoint"});
+      break;
+    case Softmax::kNone: break;
+  }
+}
+
+void cure_recompute(const Patient& patient, const Origin& origin, Cures& cures) {
+  if (patient.category != Category::kSavedForBackward) return;
+  const bool has_policy = origin.op_name.find("checkpoint") != std::string::npos ||
+                          patient.graph.module().name.find("train") != std::string::npos;
+  const std::string scope = origin.scope.empty() ? "this value" : origin.scope;
+  cures.push_back({"recompute from the layer's input in the backward pass", patient.buffer.bytes,
+                   has_policy ? fmt::format("drop {} from what the jax.checkpoint policy saves", scope)
+                              : "jax.checkpoint (nnx.remat, nn.remat) around the layer"});
+}
+
+void cure_gradient(const Patient& patient, Cures& cures) {
+  if (patient.category != Category::kGradient) return;
+  cures.push_back({"reorder: apply each gradient's update as soon as it is there", patient.buffer.bytes, ""});
+}
+
+void cure_copy(const Patient& patient, const ValueRef& value, Cures& cures) {
+  if (!is_copy(patient.graph, value)) return;
+  const Instruction& copy = *patient.graph.source_of(value).instruction;
+  if (copy.operands.empty()) return;
+  cures.push_back({fmt::format("in place: a copy of %{}", copy.operands[0]->name), patient.buffer.bytes, ""});
+}
+
+// A value made long before its first reader while the peak lies between: make it later.
+void cure_idle(const Patient& patient, Cures& cures) {
+  if (!cures.empty() || patient.buffer.values.empty()) return;
+  const Instruction& maker = *patient.buffer.values[0].instruction;
+  if (maker.opcode == Opcode::kWhile || maker.opcode == Opcode::kParameter) return;
+  Step first_read = -1;
+  for (const Instruction* user : patient.graph.users(maker)) {
+    const Step step = patient.live.first_step(*user);
+    if (step >= 0 && (first_read < 0 || step < first_read)) first_read = step;
+  }
+  if (first_read - patient.buffer.born < kLongIdle || first_read <= patient.account.peak_step) return;
+  cures.push_back({fmt::format("reorder: make it just before %{} first reads it, or recompute it there",
+                               patient.account.timeline[static_cast<size_t>(first_read)].instruction->name),
+                   patient.buffer.bytes, ""});
+}
+
+}  // namespace
+
+Cures cures_of(const Patient& patient) {
+  Cures cures;
+  if (patient.buffer.kind == BufferKind::kArgument) {
+    cure_argument(patient, cures);
+    return cures;
+  }
+  if (patient.buffer.values.empty() || patient.buffer.kind == BufferKind::kConstant) return cures;
+  const ValueRef value = maker_of(patient.graph, patient.buffer);
+  if (!shape_of(value).is_array()) return cures;
+  const bool must_exist = patient.buffer.kind == BufferKind::kOutput || patient.buffer.holds_output;
+  if (must_exist) return cures;
+  cure_virtual(patient, value, cures);
+  cure_stream(patient, value, cures);
+  cure_recompute(patient, origin_of(patient.graph, patient.buffer), cures);
+  cure_gradient(patient, cures);
+  cure_copy(patient, value, cures);
+  cure_idle(patient, cures);
+  if (cures.size() > kCuresShown) cures.resize(kCuresShown);
+  return cures;
+}
+
+}  // namespace lowtide

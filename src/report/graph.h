@@ -1,0 +1,50 @@
+#pragma once
+/// Who reads an instruction, who calls a computation, and steps through the operations that only rename values.
+
+#include <optional>
+#include <vector>
+
+#include "analysis/account.h"
+#include "ir/module.h"
+
+namespace lowtide {
+
+class Graph {
+ public:
+  explicit Graph(const Module& module);
+
+  const Module& module() const { return *module_; }
+  const std::vector<const Instruction*>& users(const Instruction& instruction) const {
+    return users_[static_cast<size_t>(instruction.id)];
+  }
+  /// The instructions that call `computation`, in program order.
+  const std::vector<const Instruction*>& callers(const Computation& computation) const;
+
+  /// The value behind one that only renames, moves or selects it: through tuples, get-tuple-element, bitcast, call,
+  /// fusion and loop results, parameters of bodies, annotations. Nullopt where `value` is made by its own instruction.
+  /// A loop's element that the body leaves as it came leads to the loop's operand, any other to the body's result.
+  std::optional<ValueRef> behind(const ValueRef& value) const;
+  /// As `behind` until nothing is behind; bounded, so that loops end.
+  ValueRef source_of(ValueRef value) const;
+
+  /// The element a loop body writes into its carry's slice: for a carry {k} that the body only updates with a
+  /// dynamic-update-slice, that instruction; null otherwise. Bodies inside fusions are looked into.
+  const Instruction* stack_update(const Instruction& loop, int64_t element) const;
+
+ private:
+  const Module* module_;
+  std::vector<std::vector<const Instruction*>> users_;
+  std::vector<std::vector<const Instruction*>> callers_;          ///< by position of the computation in the module
+  std::vector<std::pair<const Computation*, size_t>> positions_;  ///< sorted by address
+};
+
+/// The array shape a reference names.
+const Shape& shape_of(const ValueRef& value);
+
+/// "%fusion.88{1}"; no index for a value that is no tuple's element.
+std::string value_name(const ValueRef& value);
+
+/// Whether an instruction only annotates its operand (sharding markers).
+bool is_annotation(const Instruction& instruction);
+
+}  // namespace lowtide

@@ -1,0 +1,12 @@
+#pragma once
+/// The report as one self-contained page: buffers drawn over time and address, and the tables.
+
+#include <string>
+
+#include "report/report.h"
+
+namespace lowtide {
+
+std::string to_html(const Report& report);
+
+}  // namespace lowtide

@@ -1,0 +1,142 @@
+#include "report/json.h"
+
+#include <nlohmann/json.hpp>
+
+namespace lowtide {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json cures_of(const std::vector<Cure>& cures) {
+  Json list = Json::array();
+  for (const Cure& cure : cures) {
+    Json one = {{"what", cure.what}, {"bytes", cure.bytes}};
+    if (!cure.user_change.empty()) one["in_your_source"] = cure.user_change;
+    list.push_back(std::move(one));
+  }
+  return list;
+}
+
+Json row_of(const PeakRow& row) {
+  Json json = {{"value", row.value},
+               {"shape", row.shape},
+               {"bytes", row.bytes},
+               {"count", row.count},
+               {"padding_bytes", row.padding},
+               {"born", row.born},
+               {"dies", row.dies},
+               {"category", category_name(row.category)},
+               {"op_name", row.origin.op_name},
+               {"source", row.origin.full_source},
+               {"why_live", row.why_live},
+               {"frees_it", cures_of(row.cures)}};
+  if (!row.values.empty()) json["values"] = row.values;
+  return json;
+}
+
+Json contents_of(const PeakRow& row) {
+  Json list = Json::array();
+  for (const PeakRow& held : row.contents) {
+    list.push_back({{"value", held.value},
+                    {"shape", held.shape},
+                    {"bytes", held.bytes},
+                    {"offset", held.offset},
+                    {"live_at_peak", held.live_at_peak},
+                    {"category", category_name(held.category)},
+                    {"op_name", held.origin.op_name},
+                    {"source", held.origin.full_source}});
+  }
+  return list;
+}
+
+Json rows_of(const std::vector<PeakRow>& rows) {
+  Json list = Json::array();
+  for (const PeakRow& row : rows) {
+    Json json = row_of(row);
+    if (row.allocation >= 0) {
+      json["allocation"] = row.allocation;
+      json["kind"] = row.kind;
+      json["contents"] = contents_of(row);
+    }
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
+Json operations_of(const Report& report) {
+  Json list = Json::array();
+  for (const OperationRow& row : report.by_operation) {
+    const double share =
+        report.given.peak > 0 ? static_cast<double>(row.bytes) / static_cast<double>(report.given.peak) : 0;
+    list.push_back({{"operation_type", row.type},
+                    {"bytes", row.bytes},
+                    {"share", share},
+                    {"count", row.count},
+                    {"names", row.names},
+                    {"framework_op", row.framework_op},
+                    {"source", row.source}});
+  }
+  return list;
+}
+
+Json arguments_of(const Report& report) {
+  Json list = Json::array();
+  for (const ArgumentRow& row : report.arguments) {
+    Json json = {{"number", row.number},
+                 {"tree_path", row.path},
+                 {"shape", row.shape},
+                 {"group", row.group},
+                 {"bytes", row.bytes},
+                 {"category", category_name(row.category)},
+                 {"donation", fate_name(row.fate)}};
+    json["result"] = row.result >= 0 ? Json(row.result) : Json(nullptr);
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
+Json floor_reason(const Floor& floor) {
+  Json json = {{"bytes", floor.bytes}, {"reason", floor.reason}};
+  if (floor.instruction != nullptr) json["instruction"] = floor.instruction->name;
+  return json;
+}
+
+}  // namespace
+
+std::string to_json(const Report& report) {
+  Json json = {{"schema_version", 1},
+               {"module", report.module},
+               {"instructions", report.instructions},
+               {"argument_bytes", report.ours.arguments},
+               {"output_bytes", report.ours.outputs},
+               {"alias_bytes", report.ours.alias},
+               {"temp_bytes", report.ours.temp},
+               {"peak_bytes", report.ours.peak},
+               {"load_bytes", report.ours.load},
+               {"floor_order_bytes", report.floor_order.bytes},
+               {"floor_any_bytes", report.floor_any.bytes},
+               {"kernels", report.kernels},
+               {"plan_seconds", report.plan_seconds},
+               {"input_peak_bytes", report.given.peak},
+               {"input_temp_bytes", report.given.temp},
+               {"input_load_bytes", report.given.load}};
+  json["xla_peak_bytes"] = report.xla_peak ? Json(*report.xla_peak) : Json(nullptr);
+  json["scheduled"] = report.scheduled;
+  json["platform"] = report.platform;
+  json["devices"] = report.devices;
+  json["padding_bytes"] = report.padding;
+  Json spaces = Json::object();
+  for (const auto& [space, bytes] : report.other_spaces) spaces[std::to_string(space)] = bytes;
+  json["other_memory_space_bytes"] = std::move(spaces);
+  json["floor_order"] = floor_reason(report.floor_order);
+  json["floor_any"] = floor_reason(report.floor_any);
+  json["warnings"] = report.warnings;
+  json["others"] = report.others;
+  json["by_op"] = operations_of(report);
+  json["at_peak"] = rows_of(report.at_peak);
+  json["input_at_peak"] = rows_of(report.input_at_peak);
+  json["arguments"] = arguments_of(report);
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace lowtide

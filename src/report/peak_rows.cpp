@@ -1,0 +1,113 @@
+#include "report/peak_rows.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "report/cures.h"
+#include "report/live.h"
+#include "report/origin.h"
+#include "report/phases.h"
+
+namespace lowtide {
+namespace {
+
+constexpr size_t kValuesNamed = 64;  // of a buffer that holds very many over its life
+
+bool stays(const AccountBuffer& buffer) {
+  return buffer.kind == BufferKind::kArgument || buffer.kind == BufferKind::kOutput;
+}
+
+// The value a reader knows the buffer by: the first that is neither a broadcast of an initial value nor a renaming.
+const ValueRef& telling_value(const Graph& graph, const AccountBuffer& buffer) {
+  for (const ValueRef& value : buffer.values) {
+    if (value.instruction->opcode == Opcode::kWhile && value.index.size() == 1 &&
+        graph.stack_update(*value.instruction, value.index[0]) != nullptr) {
+      return value;
+    }
+  }
+  return buffer.values[0];
+}
+
+PeakRow row_of(const Graph& graph, const Account& account, const Categories& categories, const Liveness& live,
+               const AccountBuffer& buffer, const ArgumentRow* argument) {
+  PeakRow row;
+  row.bytes = buffer.bytes;
+  row.padding = buffer.padding;
+  row.born = buffer.born;
+  row.dies = buffer.dies;
+  row.category = categories.of(buffer);
+  row.why_live = live.why(buffer);
+  if (!buffer.values.empty()) {
+    const ValueRef& value = telling_value(graph, buffer);
+    row.value = value_name(value);
+    row.shape = to_string_without_layout(shape_of(value));
+    row.origin = origin_of(graph, buffer);
+    for (const ValueRef& held : buffer.values) {
+      if (row.values.size() == kValuesNamed) break;
+      row.values.push_back(value_name(held));
+    }
+  }
+  row.cures = cures_of({graph, account, live, buffer, row.category, argument});
+  return row;
+}
+
+std::string cure_key(const PeakRow& row) { return row.cures.empty() ? "" : row.cures[0].what; }
+
+// Joins rows of one shape, origin, category and cure, so that five gradients are one line.
+std::vector<PeakRow> grouped(std::vector<PeakRow> rows) {
+  std::map<std::tuple<std::string, std::string, std::string, Category, std::string>, size_t> place;
+  std::vector<PeakRow> result;
+  for (PeakRow& row : rows) {
+    const auto [found, is_new] = place.try_emplace(
+        {row.shape, row.origin.op_name, row.origin.source, row.category, cure_key(row)}, result.size());
+    if (is_new) {
+      result.push_back(std::move(row));
+      continue;
+    }
+    PeakRow& group = result[found->second];
+    group.bytes += row.bytes;
+    group.padding += row.padding;
+    group.count += row.count;
+    group.born = std::min(group.born, row.born);
+    group.dies = std::max(group.dies, row.dies);
+    group.values.insert(group.values.end(), row.values.begin(), row.values.end());
+    for (size_t i = 0; i < std::min(group.cures.size(), row.cures.size()); ++i)
+      group.cures[i].bytes += row.cures[i].bytes;
+  }
+  std::stable_sort(result.begin(), result.end(), [](const PeakRow& a, const PeakRow& b) { return a.bytes > b.bytes; });
+  return result;
+}
+
+}  // namespace
+
+std::vector<PeakRow> peak_rows(const Graph& graph, const Account& account, const Categories& categories,
+                               const std::vector<ArgumentRow>& arguments) {
+  const Liveness live(graph, account);
+  std::map<int64_t, const ArgumentRow*> by_number;
+  for (const ArgumentRow& argument : arguments) by_number.try_emplace(argument.number, &argument);
+  std::vector<PeakRow> rows;
+  for (const AccountBuffer& buffer : account.buffers) {
+    if (buffer.memory_space != 0 || buffer.bytes == 0) continue;
+    const bool alive = buffer.born <= account.peak_step && account.peak_step < buffer.dies;
+    if (!alive && !stays(buffer)) continue;
+    const ArgumentRow* argument = nullptr;
+    if (buffer.kind == BufferKind::kArgument && !buffer.values.empty()) {
+      const auto* attributes = buffer.values[0].instruction->if_as<ParameterAttributes>();
+      const auto found = attributes != nullptr ? by_number.find(attributes->number) : by_number.end();
+      if (found != by_number.end()) argument = found->second;
+    }
+    rows.push_back(row_of(graph, account, categories, live, buffer, argument));
+  }
+  return grouped(std::move(rows));
+}
+
+std::string peak_place(const Account& account) {
+  const auto step = static_cast<size_t>(account.peak_step);
+  if (step >= account.timeline.size() || account.timeline[step].instruction == nullptr) return "";
+  std::string place = phase_of(account.timeline[step]);
+  place += (place.empty() ? "%" : ", %") + account.timeline[step].instruction->name;
+  return place;
+}
+
+}  // namespace lowtide

@@ -1,0 +1,148 @@
+#pragma once
+/// Everything `explain` has to say, computed once; the renderers (text, json, html, trace) only lay it out.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/account.h"
+
+namespace lowtide {
+
+/// What a value is for: from structure first, then from the names JAX gives operations.
+enum class Category : uint8_t {
+  kParameter,
+  kOptimiserState,
+  kGradient,
+  kSavedForBackward,
+  kCollective,
+  kLibraryScratch,
+  kConstant,
+  kResult,
+  kTemporary,
+};
+const char* category_name(Category category);  ///< "saved for backward"
+
+/// Where a value comes from in the user's program.
+struct Origin {
+  std::string op_name;      ///< as in the metadata; empty where nothing near the value has one
+  std::string scope;        ///< the part of it a reader wants: "mlp/wi_0"
+  std::string source;       ///< "linears.py:212"; empty where unknown
+  std::string full_source;  ///< with the whole path
+};
+
+/// A way to free a value's bytes.
+struct Cure {
+  std::string what;         ///< "recompute from the layer input"
+  int64_t bytes = 0;        ///< estimate of what it frees at the peak; 0: unknown
+  std::string user_change;  ///< in the user's source: "donate_argnums=(1,)"; empty where there is none
+};
+
+/// One buffer at the peak, or several alike.
+struct PeakRow {
+  std::string value;  ///< "%fusion.88{1}"
+  std::string shape;  ///< "bf16[8,16,2048,8192]"
+  int64_t bytes = 0;  ///< of all `count` together, padding included
+  int64_t padding = 0;
+  int64_t count = 1;
+  Step born = 0, dies = 0;
+  Category category = Category::kTemporary;
+  Origin origin;
+  std::string why_live;
+  std::vector<Cure> cures;
+  std::vector<std::string> values;  ///< names of every value the buffer holds, over its life
+  // of a row that is one of XLA's allocations:
+  int64_t allocation = -1;
+  std::string kind;
+  int64_t offset = 0;  ///< inside the allocation, of a value in `contents`
+  bool live_at_peak = true;
+  std::vector<PeakRow> contents;  ///< the values it holds over the program, those alive at the peak first
+};
+
+enum class Fate : uint8_t { kDonated, kCouldBeDonated, kMustStay };
+const char* fate_name(Fate fate);  ///< "could be donated"
+
+struct ArgumentRow {
+  int64_t number = 0;
+  std::string path;  ///< "state.params['decoder']['layers']"; the instruction's name where the tree is unknown
+  std::string shape;
+  std::string group;  ///< "params", "opt_state", "batch", ...
+  int64_t bytes = 0;
+  Category category = Category::kParameter;
+  Fate fate = Fate::kMustStay;
+  int64_t result = -1;  ///< the result that lives, or could live, in it
+  std::string note;     ///< "result 4 has its shape"
+};
+
+struct ArgumentGroup {
+  std::string name;
+  int64_t bytes = 0, count = 0;
+};
+
+/// A row of the table by operation type: buffers at the peak by the operation that defines them.
+struct OperationRow {
+  std::string type;  ///< "loop_dus_fusion", "dot"
+  int64_t bytes = 0;
+  int64_t count = 0;  ///< buffers
+  std::vector<std::string> names;
+  std::string framework_op;  ///< of the largest
+  std::string source;
+};
+
+struct Sizes {
+  int64_t arguments = 0, outputs = 0, alias = 0, temp = 0, load = 0, peak = 0;
+};
+
+struct Phase {
+  std::string name;
+  Step begin = 0, end = 0;  ///< [begin, end)
+};
+
+/// Memory over time: `bytes[s]` is arguments + outputs - alias + live arena bytes at step s.
+struct Curve {
+  std::vector<int64_t> bytes;
+  int64_t base = 0;  ///< what is there at every step
+  Step peak_step = 0;
+  std::vector<Phase> phases;
+};
+
+/// A buffer as a rectangle of time and address.
+struct Box {
+  std::string label, detail;
+  int64_t bytes = 0, offset = 0;
+  Step born = 0, dies = 0;
+  Category category = Category::kTemporary;
+};
+
+struct Report {
+  std::string module;
+  int64_t instructions = 0, kernels = 0;
+  std::string path;
+  std::string platform;  ///< "XLA:GPU"; empty where nothing tells
+  bool scheduled = false;
+  int64_t devices = 1;  ///< bytes are those of one of them
+  bool has_metadata = true;
+  std::vector<std::string> others;  ///< other modules of the directory
+  std::vector<std::string> warnings;
+
+  Sizes ours;   ///< the better order of the two
+  Sizes given;  ///< as given
+  std::optional<int64_t> xla_peak;
+  Floor floor_order, floor_any;
+  std::map<int64_t, int64_t> other_spaces;
+  int64_t padding = 0;
+  double plan_seconds = 0;
+
+  std::vector<ArgumentRow> arguments;
+  std::vector<ArgumentGroup> argument_groups;
+  std::vector<PeakRow> at_peak, input_at_peak;
+  std::string peak_place, input_peak_place;  ///< "backward scan, %fusion.88"
+  std::vector<OperationRow> by_operation;
+  Curve curve;  ///< as given
+  std::vector<Box> boxes;
+  std::vector<std::string> next;  ///< commands worth running
+};
+
+}  // namespace lowtide

@@ -1,0 +1,65 @@
+/// lowtide check INPUT --max-peak SIZE: a gate on what a program needs as it stands.
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "base/files.h"
+#include "base/sizes.h"
+#include "commands.h"
+#include "report/build.h"
+#include "text/input.h"
+
+namespace lowtide {
+namespace {
+
+struct CheckOptions {
+  std::string input, max_peak;
+  bool json = false;
+};
+
+std::string to_json(const Report& report, int64_t peak, int64_t limit) {
+  const nlohmann::ordered_json json = {{"schema_version", 1},
+                                       {"module", report.module},
+                                       {"max_peak_bytes", limit},
+                                       {"met", peak <= limit},
+                                       {"input_peak_bytes", peak},
+                                       {"peak_bytes", report.ours.peak},
+                                       {"floor_order_bytes", report.floor_order.bytes},
+                                       {"floor_any_bytes", report.floor_any.bytes}};
+  return json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+std::string to_line(const Report& report, int64_t peak, int64_t limit) {
+  return fmt::format(
+      "{}: peak {} ({} bytes) {} {} · best found {} · no order of these operations below {} · no executor below {}\n",
+      report.module, format_bytes(peak), format_count(peak), peak <= limit ? "is within" : "exceeds",
+      format_bytes(limit), format_bytes(report.ours.peak), format_bytes(report.floor_order.bytes),
+      format_bytes(report.floor_any.bytes));
+}
+
+Status check(const CheckOptions& options) {
+  LT_ASSIGN_OR_RETURN(const int64_t limit, parse_size(options.max_peak));
+  LT_ASSIGN_OR_RETURN(const Input input, read_input(options.input));
+  const Report report = build_report(input);
+  const int64_t peak = report.xla_peak.value_or(report.given.peak);
+  LT_RETURN_IF_ERROR(write_stdout(options.json ? to_json(report, peak, limit) : to_line(report, peak, limit)));
+  if (peak <= limit) return {};
+  return {Fault::kLimit, fmt::format("the peak exceeds {} by {}", format_bytes(limit), format_bytes(peak - limit))};
+}
+
+}  // namespace
+
+void add_check(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<CheckOptions>();
+  CLI::App* command = app.add_subcommand("check", "exit 4 where the program's peak exceeds a size");
+  command->add_option("INPUT", options->input, "the program")->required();
+  command->add_option("--max-peak", options->max_peak, "SIZE")->required();
+  command->add_flag("--json", options->json, "print JSON, schema_version 1");
+  command->callback([options, &exit_code] { exit_code = finish(check(*options)); });
+}
+
+}  // namespace lowtide

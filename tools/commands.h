@@ -1,0 +1,24 @@
+#pragma once
+/// The subcommands, one file each. add_x() registers the subcommand with its options; its callback sets `exit_code`.
+
+#include <CLI/App.hpp>
+
+#include "base/status.h"
+
+namespace lowtide {
+
+inline constexpr int kInterrupted = 130;
+
+void add_explain(CLI::App& app, int& exit_code);
+void add_diff(CLI::App& app, int& exit_code);
+void add_check(CLI::App& app, int& exit_code);
+void add_opt(CLI::App& app, int& exit_code);
+void add_passes(CLI::App& app, int& exit_code);
+
+/// Prints the fault to stderr, if there is one. Returns the exit code: the number of the fault.
+int finish(const Status& status);
+
+/// Whether the terminal shows UTF-8: from LC_ALL, LC_CTYPE, LANG in that order; yes where none is set.
+bool terminal_is_utf8();
+
+}  // namespace lowtide

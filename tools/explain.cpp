@@ -1,0 +1,53 @@
+/// lowtide explain INPUT: what holds memory at the peak, why, and what would free it.
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+
+#include "base/files.h"
+#include "commands.h"
+#include "report/build.h"
+#include "report/html.h"
+#include "report/json.h"
+#include "report/text.h"
+#include "report/trace.h"
+#include "text/input.h"
+
+namespace lowtide {
+namespace {
+
+struct ExplainOptions {
+  std::string input, html, trace;
+  int64_t top = 10;
+  bool json = false;
+};
+
+Status explain(const ExplainOptions& options) {
+  LT_ASSIGN_OR_RETURN(const Input input, read_input(options.input));
+  const Report report = build_report(input, !options.html.empty() || !options.trace.empty());
+  if (!options.html.empty()) LT_RETURN_IF_ERROR(write_file(options.html, to_html(report)));
+  if (!options.trace.empty()) LT_RETURN_IF_ERROR(write_file(options.trace, to_trace(report)));
+  if (options.html == "-" || options.trace == "-") return {};
+  if (options.json) return write_stdout(to_json(report));
+  TextOptions text;
+  text.top = options.top;
+  text.utf8 = terminal_is_utf8();
+  return write_stdout(to_text(report, text));
+}
+
+}  // namespace
+
+void add_explain(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<ExplainOptions>();
+  CLI::App* command = app.add_subcommand("explain", "what holds memory at the peak, why, and what would free it");
+  command->add_option("INPUT", options->input, "the program")->required();
+  command->add_option("--top", options->top, "rows of each table; 0 for all")->check(CLI::NonNegativeNumber);
+  command->add_flag("--json", options->json, "print JSON, schema_version 1");
+  command->add_option("--html", options->html, "also write one self-contained page");
+  command->add_option("--trace", options->trace, "also write a Chrome trace of memory over time");
+  command->callback([options, &exit_code] { exit_code = finish(explain(*options)); });
+}
+
+}  // namespace lowtide

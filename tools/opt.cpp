@@ -1,0 +1,62 @@
+/// lowtide opt INPUT [--passes a,b,..] [-o OUT]: runs passes and prints the module.
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/files.h"
+#include "commands.h"
+#include "passes/pass.h"
+#include "text/hlo.h"
+#include "text/input.h"
+
+namespace lowtide {
+namespace {
+
+struct OptOptions {
+  std::string input;
+  std::string passes;
+  bool passes_given = false;
+  std::string output = "-";
+};
+
+Result<std::vector<Pass>> chosen_passes(const OptOptions& options) {
+  if (!options.passes_given) return pipeline();
+  std::vector<Pass> passes;
+  for (const std::string& name : CLI::detail::split(options.passes, ',')) {
+    if (name.empty()) continue;
+    const Pass* pass = find_pass(name);
+    if (pass == nullptr) {
+      std::string known;
+      for (const Pass& p : pipeline()) known += (known.empty() ? "" : ", ") + std::string(p.name);
+      return Status::usage("there is no pass `" + name + "`; expected some of " + known);
+    }
+    passes.push_back(*pass);
+  }
+  return passes;
+}
+
+Status opt(const OptOptions& options) {
+  LT_ASSIGN_OR_RETURN(const std::vector<Pass> passes, chosen_passes(options));
+  LT_ASSIGN_OR_RETURN(Input input, read_input(options.input));
+  LT_ASSIGN_OR_RETURN(const std::vector<PassRecord> records, run_passes(*input.module, passes));
+  return write_file(options.output, print_hlo(*input.module));
+}
+
+}  // namespace
+
+void add_opt(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<OptOptions>();
+  CLI::App* command = app.add_subcommand("opt", "run passes and print the module as HLO text");
+  command->add_option("INPUT", options->input, "the program")->required();
+  CLI::Option* passes =
+      command->add_option("--passes", options->passes, "comma-separated; \"\" for none; all where not given");
+  command->add_option("-o,--output", options->output, "file to write; - for stdout");
+  command->callback([options, passes, &exit_code] {
+    options->passes_given = passes->count() > 0;
+    exit_code = finish(opt(*options));
+  });
+}
+
+}  // namespace lowtide
