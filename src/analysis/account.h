@@ -8,15 +8,14 @@
 
 #include "base/status.h"
 #include "ir/module.h"
+#include "plan/problem.h"
 
 namespace lowtide {
-
-using Step = int32_t;  ///< position on the timeline: bodies of loops laid out once in place, branches end to end
 
 /// One executed instruction. Fusions, reducers and comparators are single steps.
 struct TimelineStep {
   const Instruction* instruction = nullptr;
-  int32_t depth = 0;               ///< nesting of while, conditional, call
+  int32_t depth = 0;                    ///< nesting of while, conditional, call
   const Instruction* caller = nullptr;  ///< the innermost of those; null in the entry
 };
 
@@ -31,19 +30,19 @@ enum class BufferKind : uint8_t {
   kOutput,    ///< holds a result and no argument
   kConstant,
   kTemporary,
-  kScratch,   ///< declared workspace of a library call
+  kScratch,  ///< declared workspace of a library call
 };
 
 /// Bytes that hold values one after another, or one value under several names.
 struct AccountBuffer {
-  std::vector<ValueRef> values;    ///< in order of definition; the first is named in reports
+  std::vector<ValueRef> values;  ///< in order of definition; the first is named in reports
   BufferKind kind = BufferKind::kTemporary;
-  int64_t bytes = 0;               ///< as laid out, padding included
-  int64_t padding = 0;             ///< of these, beyond the logical bytes
-  int64_t memory_space = 0;        ///< 0: main; others never enter the sums
-  bool donated = false;            ///< an argument whose bytes may be reused
-  bool holds_output = false;       ///< an argument (donated) or output that a result lives in
-  Step born = 0, dies = 0;         ///< alive in [born, dies)
+  int64_t bytes = 0;                         ///< as laid out, padding included
+  int64_t padding = 0;                       ///< of these, beyond the logical bytes
+  int64_t memory_space = 0;                  ///< 0: main; others never enter the sums
+  bool donated = false;                      ///< an argument whose bytes may be reused
+  bool holds_output = false;                 ///< an argument (donated) or output that a result lives in
+  Step born = 0, dies = 0;                   ///< alive in [born, dies)
   const Instruction* last_reader = nullptr;  ///< the instruction that keeps it to the end; null: it is a result
 };
 
@@ -52,14 +51,14 @@ struct Account {
   std::vector<TimelineStep> timeline;
   std::vector<AccountBuffer> buffers;
   int64_t argument_bytes = 0, output_bytes = 0, alias_bytes = 0;
-  int64_t temp_bytes = 0;          ///< the arena, packed
-  int64_t load_bytes = 0;          ///< largest sum of live arena bytes
-  int64_t constant_bytes = 0;      ///< part of temp
-  int64_t padding_bytes = 0;       ///< at the peak
+  int64_t temp_bytes = 0;                   ///< the arena, packed
+  int64_t load_bytes = 0;                   ///< largest sum of live arena bytes
+  int64_t constant_bytes = 0;               ///< part of temp
+  int64_t padding_bytes = 0;                ///< at the peak
   std::map<int64_t, int64_t> other_spaces;  ///< memory space -> most bytes alive there at once
-  Step peak_step = 0;              ///< first step where the load is reached
-  std::vector<int64_t> live;       ///< arena bytes alive at each step
-  std::vector<std::string> warnings;  ///< "shardings name 8 devices, the header 1 partition", ...
+  Step peak_step = 0;                       ///< first step where the load is reached
+  std::vector<int64_t> live;                ///< arena bytes alive at each step
+  std::vector<std::string> warnings;        ///< "shardings name 8 devices, the header 1 partition", ...
   int64_t peak_bytes() const { return argument_bytes + output_bytes - alias_bytes + temp_bytes; }
 };
 
@@ -73,10 +72,10 @@ Account account_for(const Module& module, AccountMode mode);
 /// Lower bounds on the peak, each with the reason that proves it.
 struct Floor {
   int64_t bytes = 0;
-  std::string reason;                       ///< "arguments 7.48 GiB + results ... : every executor holds them"
-  const Instruction* instruction = nullptr; ///< the one that sets it, where one does
+  std::string reason;                        ///< "arguments 7.48 GiB + results ... : every executor holds them"
+  const Instruction* instruction = nullptr;  ///< the one that sets it, where one does
 };
-Floor floor_order(const Module& module);    ///< over all orders and in-place choices of the ops as they stand
-Floor floor_any(const Module& module);      ///< for every correct executor
+Floor floor_order(const Module& module);  ///< over all orders and in-place choices of the ops as they stand
+Floor floor_any(const Module& module);    ///< for every correct executor
 
 }  // namespace lowtide

@@ -1,0 +1,326 @@
+#include "analysis/assignment.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace lowtide {
+namespace {
+
+/// Where a leaf of the timeline stands in the program.
+struct Place {
+  const Instruction* instruction = nullptr;
+  const Frame* frame = nullptr;
+  int32_t leaf = 0;  ///< of the instruction
+};
+
+bool overlap(const std::vector<Lifetime>& a, const std::vector<Lifetime>& b) {
+  for (size_t i = 0, j = 0; i < a.size() && j < b.size();) {
+    if (a[i].overlaps(b[j])) return true;
+    (a[i].dies < b[j].dies ? i : j)++;
+  }
+  return false;
+}
+
+std::vector<Lifetime> merged(std::vector<Lifetime> all) {
+  std::sort(all.begin(), all.end(), [](const Lifetime& a, const Lifetime& b) { return a.born < b.born; });
+  std::vector<Lifetime> out;
+  for (const Lifetime& life : all) {
+    if (!out.empty() && life.born <= out.back().dies) {
+      out.back().dies = std::max(out.back().dies, life.dies);
+    } else {
+      out.push_back(life);
+    }
+  }
+  return out;
+}
+
+class Assign {
+ public:
+  Assign(const Module& module, const Leaves& leaves, const Timeline& timeline, const Values& values,
+         const Liveness& liveness, const VirtualFlags& is_virtual, const AssignmentOptions& options)
+      : module_(module),
+        leaves_(leaves),
+        timeline_(timeline),
+        values_(values),
+        live_(liveness),
+        virtual_(is_virtual),
+        options_(options),
+        up_(values.of_leaf.size()) {
+    std::iota(up_.begin(), up_.end(), 0);
+  }
+
+  Assignment run() {
+    place_leaves();
+    if (options_.trust_ties) {
+      for (const auto& [a, b] : values_.tied) up_[static_cast<size_t>(find(a))] = find(b);
+    }
+    collect_groups();
+    if (!options_.trust_ties) join_where_free();
+    allocate();
+    if (options_.trust_ties) reuse_operands();
+    return std::move(out_);
+  }
+
+ private:
+  int32_t find(int32_t v) {
+    while (up_[static_cast<size_t>(v)] != v) {
+      up_[static_cast<size_t>(v)] = up_[static_cast<size_t>(up_[static_cast<size_t>(v)])];
+      v = up_[static_cast<size_t>(v)];
+    }
+    return v;
+  }
+
+  void place_leaves() {
+    place_.resize(values_.of_leaf.size());
+    for (size_t s = 0; s < timeline_.steps.size(); ++s) {
+      const Instruction& i = *timeline_.steps[s].instruction;
+      const Frame& frame = timeline_.frames[static_cast<size_t>(timeline_.frame_of[s])];
+      const int32_t first = frame.first_leaf + leaves_.first(i);
+      for (int32_t l = 0; l < leaves_.count(i); ++l) place_[static_cast<size_t>(first + l)] = {&i, &frame, l};
+    }
+  }
+
+  bool is_value(int32_t leaf) const {
+    const Place& place = place_[static_cast<size_t>(leaf)];
+    return values_.of_leaf[static_cast<size_t>(leaf)] == leaf && place.instruction;
+  }
+
+  Lifetime lifetime(int32_t v) const {
+    return {live_.first[static_cast<size_t>(v)], static_cast<Step>(live_.last[static_cast<size_t>(v)] + 1)};
+  }
+
+  void collect_groups() {
+    group_of_.assign(values_.of_leaf.size(), -1);
+    std::vector<int32_t> by_first;
+    for (int32_t v = 0; v < static_cast<int32_t>(values_.of_leaf.size()); ++v) {
+      if (is_value(v)) by_first.push_back(v);
+    }
+    std::stable_sort(by_first.begin(), by_first.end(), [&](int32_t a, int32_t b) {
+      return live_.first[static_cast<size_t>(a)] < live_.first[static_cast<size_t>(b)];
+    });
+    for (const int32_t v : by_first) {
+      const Place& place = place_[static_cast<size_t>(v)];
+      const LeafBytes size = options_.sizes->of(*place.instruction, place.leaf);
+      if (size.bytes == 0) continue;
+      int32_t& number = group_of_[static_cast<size_t>(find(v))];
+      if (number < 0) {
+        number = static_cast<int32_t>(out_.groups.size());
+        out_.groups.emplace_back();
+        out_.groups.back().size = size;
+      }
+      group_of_[static_cast<size_t>(v)] = number;
+      ValueGroup& group = out_.groups[static_cast<size_t>(number)];
+      group.values.push_back(v);
+      if (size.bytes > group.size.bytes) group.size = size;
+      group.alive.push_back(lifetime(v));
+      group.result = group.result || live_.is_result[static_cast<size_t>(v)];
+      if (place.instruction->opcode == Opcode::kConstant) group.constant = true;
+      if (place.instruction->opcode == Opcode::kParameter && !place.frame->caller) group.argument = v;
+    }
+    for (ValueGroup& group : out_.groups) group.alive = merged(std::move(group.alive));
+  }
+
+  int32_t group_of(int32_t leaf) {
+    const int32_t value = values_.of_leaf[static_cast<size_t>(leaf)];
+    const int32_t number = group_of_[static_cast<size_t>(value)];
+    return number;
+  }
+
+  /// May `group` take the bytes of a group that dies at the step where it begins?
+  bool may_follow(const ValueGroup& before, const ValueGroup& after) const {
+    const Step step = after.alive.front().born;
+    if (before.alive.back().dies != step + 1) return false;
+    const int32_t v = after.values.front();
+    const Place& place = place_[static_cast<size_t>(v)];
+    for (size_t o = 0; o < place.instruction->operands.size(); ++o) {
+      const Instruction& operand = *place.instruction->operands[o];
+      const int32_t first = place.frame->first_leaf + leaves_.first(operand);
+      for (int32_t l = 0; l < leaves_.count(operand); ++l) {
+        const int32_t value = values_.of_leaf[static_cast<size_t>(first + l)];
+        if (live_.last[static_cast<size_t>(value)] != step) continue;
+        if (std::find(before.values.begin(), before.values.end(), value) == before.values.end()) continue;
+        const InPlacePair pair{static_cast<int32_t>(o), l, place.leaf};
+        if (may_overwrite(*place.instruction, pair, options_.backend)) return true;
+      }
+    }
+    return false;
+  }
+
+  bool clash(const ValueGroup& a, const ValueGroup& b) const {
+    if (!overlap(a.alive, b.alive)) return false;
+    // They may still meet in one step: the one is read for the last time where the other is written.
+    if (may_follow(a, b) && !overlap(without_last_step(a.alive), b.alive)) return false;
+    return !(may_follow(b, a) && !overlap(a.alive, without_last_step(b.alive)));
+  }
+
+  static std::vector<Lifetime> without_last_step(std::vector<Lifetime> alive) {
+    if (--alive.back().dies <= alive.back().born) alive.pop_back();
+    return alive;
+  }
+
+  void join(int32_t into, int32_t from) {
+    ValueGroup& a = out_.groups[static_cast<size_t>(into)];
+    ValueGroup& b = out_.groups[static_cast<size_t>(from)];
+    for (const int32_t v : b.values) group_of_[static_cast<size_t>(v)] = into;
+    const auto middle = static_cast<std::ptrdiff_t>(a.values.size());
+    a.values.insert(a.values.end(), b.values.begin(), b.values.end());
+    std::inplace_merge(a.values.begin(), a.values.begin() + middle, a.values.end(), [&](int32_t x, int32_t y) {
+      return live_.first[static_cast<size_t>(x)] < live_.first[static_cast<size_t>(y)];
+    });
+    a.alive.insert(a.alive.end(), b.alive.begin(), b.alive.end());
+    a.alive = merged(std::move(a.alive));
+    if (b.size.bytes > a.size.bytes) a.size = b.size;
+    a.result = a.result || b.result;
+    a.constant = a.constant || b.constant;
+    if (b.argument >= 0) a.argument = b.argument;
+    b = {};
+  }
+
+  /// Where nothing says that copies were made: ties and dying operands share only if their lives allow it.
+  void join_where_free() {
+    const auto try_join = [&](int32_t x, int32_t y) {
+      if (x < 0 || y < 0 || x == y) return;
+      const ValueGroup& a = out_.groups[static_cast<size_t>(x)];
+      const ValueGroup& b = out_.groups[static_cast<size_t>(y)];
+      if (a.size.bytes != b.size.bytes || a.size.memory_space != b.size.memory_space) return;
+      if (a.constant || b.constant || (a.argument >= 0 && b.argument >= 0) || (a.result && b.result)) return;
+      if (!clash(a, b)) join(std::min(x, y), std::max(x, y));
+    };
+    for (const auto& [a, b] : values_.tied) try_join(group_of(a), group_of(b));
+    for (size_t s = 0; s < timeline_.steps.size(); ++s) {
+      const Instruction& i = *timeline_.steps[s].instruction;
+      const Frame& frame = timeline_.frames[static_cast<size_t>(timeline_.frame_of[s])];
+      for (int32_t l = 0; l < leaves_.count(i); ++l) {
+        const int32_t leaf = frame.first_leaf + leaves_.first(i) + l;
+        if (!is_value(leaf)) continue;
+        visit_dying(i, frame, static_cast<Step>(s), [&](int32_t operand_value) {
+          const int32_t x = group_of(operand_value), y = group_of(leaf);
+          if (x >= 0 && out_.groups[static_cast<size_t>(x)].argument >= 0) return;
+          try_join(x, y);
+        });
+      }
+    }
+    std::vector<ValueGroup> kept;
+    for (ValueGroup& group : out_.groups) {
+      if (!group.values.empty()) kept.push_back(std::move(group));
+    }
+    out_.groups = std::move(kept);
+    for (size_t g = 0; g < out_.groups.size(); ++g) {
+      for (const int32_t v : out_.groups[g].values) group_of_[static_cast<size_t>(v)] = static_cast<int32_t>(g);
+    }
+  }
+
+  template <class F>
+  void visit_dying(const Instruction& i, const Frame& frame, Step step, F&& f) {
+    for (const Instruction* operand : i.operands) {
+      if (!virtual_.empty() && virtual_[static_cast<size_t>(operand->id)]) continue;
+      const int32_t first = frame.first_leaf + leaves_.first(*operand);
+      for (int32_t l = 0; l < leaves_.count(*operand); ++l) {
+        const int32_t value = values_.of_leaf[static_cast<size_t>(first + l)];
+        if (live_.last[static_cast<size_t>(value)] == step) f(value);
+      }
+    }
+  }
+
+  /// Arguments, results and constants get their own; smaller or equal values whose lives fit move in, largest first.
+  void allocate() {
+    std::vector<int32_t> order(out_.groups.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) {
+      const ValueGroup& x = out_.groups[static_cast<size_t>(a)];
+      const ValueGroup& y = out_.groups[static_cast<size_t>(b)];
+      return x.size.bytes != y.size.bytes ? x.size.bytes > y.size.bytes : x.result > y.result;
+    });
+    for (const int32_t g : order) {
+      ValueGroup& group = out_.groups[static_cast<size_t>(g)];
+      const bool on_its_own = group.constant || group.argument >= 0;
+      if (!on_its_own && move_in(g)) continue;
+      if (!on_its_own && !group.result) {
+        out_.in_arena.push_back(g);
+        continue;
+      }
+      const bool reusable =
+          !group.constant && (group.argument < 0 || live_.donated[static_cast<size_t>(group.argument)]);
+      if (reusable) open_.push_back(static_cast<int32_t>(out_.own.size()));
+      out_.own.push_back({{g}});
+    }
+    std::sort(out_.in_arena.begin(), out_.in_arena.end());
+  }
+
+  bool move_in(int32_t g) {
+    const ValueGroup& group = out_.groups[static_cast<size_t>(g)];
+    for (auto it = open_.rbegin(); it != open_.rend(); ++it) {
+      Allocation& allocation = out_.own[static_cast<size_t>(*it)];
+      const ValueGroup& host = out_.groups[static_cast<size_t>(allocation.groups[0])];
+      if (host.size.memory_space != group.size.memory_space || host.size.bytes < group.size.bytes) continue;
+      if (group.result && host.size.bytes != group.size.bytes) continue;
+      const bool busy = std::any_of(allocation.groups.begin(), allocation.groups.end(), [&](int32_t other) {
+        return clash(out_.groups[static_cast<size_t>(other)], group);
+      });
+      if (busy) continue;
+      allocation.groups.push_back(g);
+      return true;
+    }
+    return false;
+  }
+
+  /// In the arena a value takes over a direct operand that dies under it, if neither is tied to others (XLA's heap
+  /// simulator looks at single-valued buffers only).
+  void reuse_operands() {
+    std::vector<bool> in_arena(out_.groups.size(), false), single(out_.groups.size(), false);
+    for (const int32_t g : out_.in_arena) {
+      in_arena[static_cast<size_t>(g)] = true;
+      single[static_cast<size_t>(g)] = out_.groups[static_cast<size_t>(g)].values.size() == 1;
+    }
+    std::vector<bool> gone(out_.groups.size(), false), taken(values_.of_leaf.size(), false);
+    for (const int32_t number : out_.in_arena) {  // groups are numbered by first step
+      if (!single[static_cast<size_t>(number)]) continue;
+      const int32_t v = out_.groups[static_cast<size_t>(number)].values.front();
+      const Place& place = place_[static_cast<size_t>(v)];
+      const Step step = live_.first[static_cast<size_t>(v)];
+      bool done = false;
+      for (size_t o = 0; o < place.instruction->operands.size() && !done; ++o) {
+        const Instruction& operand = *place.instruction->operands[o];
+        const int32_t first = place.frame->first_leaf + leaves_.first(operand);
+        for (int32_t l = 0; l < leaves_.count(operand) && !done; ++l) {
+          const int32_t w = first + l;
+          if (values_.of_leaf[static_cast<size_t>(w)] != w || taken[static_cast<size_t>(w)]) continue;
+          if (live_.last[static_cast<size_t>(w)] != step) continue;
+          const int32_t host = group_of_[static_cast<size_t>(w)];
+          if (host < 0 || host == number || !in_arena[static_cast<size_t>(host)]) continue;
+          if (!single[static_cast<size_t>(host)]) continue;
+          const ValueGroup& h = out_.groups[static_cast<size_t>(host)];
+          const ValueGroup& mine = out_.groups[static_cast<size_t>(number)];
+          if (h.size.memory_space != mine.size.memory_space || h.size.bytes != mine.size.bytes) continue;
+          if (!may_overwrite(*place.instruction, {static_cast<int32_t>(o), l, place.leaf}, options_.backend)) continue;
+          taken[static_cast<size_t>(w)] = true;
+          join(host, number);
+          gone[static_cast<size_t>(number)] = true;
+          done = true;
+        }
+      }
+    }
+    std::erase_if(out_.in_arena, [&](int32_t g) { return gone[static_cast<size_t>(g)]; });
+  }
+
+  const Module& module_;
+  const Leaves& leaves_;
+  const Timeline& timeline_;
+  const Values& values_;
+  const Liveness& live_;
+  const VirtualFlags& virtual_;
+  const AssignmentOptions& options_;
+  std::vector<int32_t> up_, group_of_;
+  std::vector<Place> place_;
+  std::vector<int32_t> open_;  ///< allocations that others may move into
+  Assignment out_;
+};
+
+}  // namespace
+
+Assignment assign_buffers(const Module& module, const Leaves& leaves, const Timeline& timeline, const Values& values,
+                          const Liveness& liveness, const VirtualFlags& is_virtual, const AssignmentOptions& options) {
+  return Assign(module, leaves, timeline, values, liveness, is_virtual, options).run();
+}
+
+}  // namespace lowtide

@@ -1,0 +1,297 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <unordered_map>
+
+#include "analysis/account.h"
+#include "analysis/in_place.h"
+#include "analysis/loop_fusion.h"
+#include "analysis/partitioning.h"
+#include "analysis/values.h"
+#include "base/sizes.h"
+
+namespace lowtide {
+namespace {
+
+/// Operations for which the values that must be held around them are looked up; the others count what they touch.
+constexpr size_t kCandidates = 48;
+
+/// Could a result ever be written over an operand? Where in doubt, yes: a lower bound may only be too low.
+bool may_reuse(const Instruction& i) {
+  switch (memory_class(i.opcode)) {
+    case MemoryClass::kIndexMap: return i.opcode == Opcode::kDynamicUpdateSlice;
+    case MemoryClass::kReduce:
+    case MemoryClass::kContract: return false;
+    default: return true;
+  }
+}
+
+bool passes_on(Opcode opcode) {
+  return opcode == Opcode::kTuple || opcode == Opcode::kGetTupleElement || opcode == Opcode::kParameter ||
+         opcode == Opcode::kConstant || opcode == Opcode::kBitcast || opcode == Opcode::kReshape;
+}
+
+std::vector<const Instruction*> as_written(const Computation& computation) {
+  std::vector<const Instruction*> order;
+  for (const auto& i : computation.instructions()) order.push_back(i.get());
+  return order;
+}
+
+/// Values alive together, each buffer once: values that some account keeps in one buffer count as the largest of them.
+class LiveSet {
+ public:
+  LiveSet(const std::vector<int32_t>& buffer_of, const std::vector<int64_t>& bytes)
+      : buffer_of_(buffer_of), bytes_(bytes) {}
+  void add(int32_t value) {
+    int64_t& largest = held_[buffer_of_[static_cast<size_t>(value)]];
+    const int64_t size = bytes_[static_cast<size_t>(value)];
+    if (size > largest) sum_ = add_bytes(sum_, size - largest), largest = size;
+  }
+  bool has(int32_t value) const { return held_.contains(buffer_of_[static_cast<size_t>(value)]); }
+  int64_t bytes() const { return sum_; }
+
+ private:
+  const std::vector<int32_t>& buffer_of_;
+  const std::vector<int64_t>& bytes_;
+  std::unordered_map<int32_t, int64_t> held_;
+  int64_t sum_ = 0;
+};
+
+class FloorOfOrder {
+ public:
+  explicit FloorOfOrder(const Module& module)
+      : module_(module),
+        leaves_(module),
+        virtual_(fuse_loops(module)),
+        timeline_(lay_out(module, leaves_, as_written)),
+        values_(find_values(module, leaves_, timeline_, {.reshape_is_view = true})) {
+    std::vector<std::string> ignored;
+    sizes_ = find_partitioning(module, ignored);
+  }
+
+  Floor run() {
+    Floor best;
+    if (timeline_.frames.empty()) return best;
+    measure_values();
+    std::vector<Candidate> candidates = touch_all();
+    const size_t count = std::min(kCandidates, candidates.size());
+    std::partial_sort(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(count), candidates.end(),
+                      [](const Candidate& a, const Candidate& b) { return a.touched > b.touched; });
+    for (size_t c = 0; c < count; ++c) consider(candidates[c].step, best);
+    return best;
+  }
+
+ private:
+  struct Candidate {
+    int64_t touched = 0;
+    Step step = 0;
+  };
+
+  const Frame& frame_of(Step s) const {
+    return timeline_.frames[static_cast<size_t>(timeline_.frame_of[static_cast<size_t>(s)])];
+  }
+
+  int32_t value(const Frame& frame, const Instruction& i, int32_t leaf) const {
+    return values_.of_leaf[static_cast<size_t>(frame.first_leaf + leaves_.first(i) + leaf)];
+  }
+
+  void measure_values() {
+    const size_t count = values_.of_leaf.size();
+    bytes_.assign(count, 0);
+    buffer_of_.resize(count);
+    std::iota(buffer_of_.begin(), buffer_of_.end(), 0);
+    const auto find = [&](int32_t v) {
+      while (buffer_of_[static_cast<size_t>(v)] != v) {
+        buffer_of_[static_cast<size_t>(v)] = buffer_of_[static_cast<size_t>(buffer_of_[static_cast<size_t>(v)])];
+        v = buffer_of_[static_cast<size_t>(v)];
+      }
+      return v;
+    };
+    for (const auto& [a, b] : values_.tied) buffer_of_[static_cast<size_t>(find(a))] = find(b);
+    for (size_t v = 0; v < count; ++v) buffer_of_[v] = find(static_cast<int32_t>(v));
+    for (Step s = 0; s < static_cast<Step>(timeline_.steps.size()); ++s) {
+      const Instruction& i = *timeline_.steps[static_cast<size_t>(s)].instruction;
+      const Frame& frame = frame_of(s);
+      for (int32_t l = 0; l < leaves_.count(i); ++l) {
+        const int32_t leaf = frame.first_leaf + leaves_.first(i) + l;
+        if (values_.of_leaf[static_cast<size_t>(leaf)] != leaf) continue;
+        const LeafBytes size = sizes_.of(i, l);
+        if (size.memory_space == 0) bytes_[static_cast<size_t>(leaf)] = size.bytes;
+      }
+    }
+  }
+
+  /// Calls f(value) for what an instruction reads from buffers, seen through virtual values.
+  template <class F>
+  void each_read(const Frame& frame, const Instruction& i, F&& f) {
+    pending_.assign(i.operands.begin(), i.operands.end());
+    if (seen_.empty()) seen_.assign(static_cast<size_t>(module_.id_limit()), 0);
+    ++stamp_;
+    while (!pending_.empty()) {
+      const Instruction* at = pending_.back();
+      pending_.pop_back();
+      if (seen_[static_cast<size_t>(at->id)] == stamp_) continue;
+      seen_[static_cast<size_t>(at->id)] = stamp_;
+      if (virtual_[static_cast<size_t>(at->id)]) {
+        pending_.insert(pending_.end(), at->operands.begin(), at->operands.end());
+        continue;
+      }
+      for (int32_t l = 0; l < leaves_.count(*at); ++l) f(value(frame, *at, l));
+    }
+  }
+
+  std::vector<Candidate> touch_all() {
+    std::vector<Candidate> all;
+    for (Step s = 0; s < static_cast<Step>(timeline_.steps.size()); ++s) {
+      const Instruction& i = *timeline_.steps[static_cast<size_t>(s)].instruction;
+      if (passes_on(i.opcode) || virtual_[static_cast<size_t>(i.id)]) continue;
+      int64_t touched = 0;
+      const Frame& frame = frame_of(s);
+      each_read(frame, i, [&](int32_t v) { touched = add_bytes(touched, bytes_[static_cast<size_t>(v)]); });
+      for (int32_t l = 0; l < leaves_.count(i); ++l)
+        touched = add_bytes(touched, bytes_[static_cast<size_t>(value(frame, i, l))]);
+      // What surrounds a body counts as well: its loop's candidates stand for it.
+      all.push_back({touched, s});
+    }
+    return all;
+  }
+
+  /// Adds the values that any order holds while instruction `at` runs: made by something it needs, read by something
+  /// that needs it.
+  void hold_around(const Frame& frame, const Instruction& at, LiveSet& live) {
+    const auto& instructions = frame.computation->instructions();
+    std::vector<bool> before(static_cast<size_t>(module_.id_limit()), false), after(before);
+    std::vector<bool> made(0);
+    before[static_cast<size_t>(at.id)] = after[static_cast<size_t>(at.id)] = true;
+    for (auto it = instructions.rbegin(); it != instructions.rend(); ++it) {
+      if (!before[static_cast<size_t>((*it)->id)]) continue;
+      for (const Instruction* operand : (*it)->operands) before[static_cast<size_t>(operand->id)] = true;
+    }
+    std::unordered_map<int32_t, bool> defined;
+    for (const auto& i : instructions) {
+      const bool given = i->opcode == Opcode::kParameter;
+      if (i.get() == &at || virtual_[static_cast<size_t>(i->id)] || !(given || before[static_cast<size_t>(i->id)]))
+        continue;
+      for (int32_t l = 0; l < leaves_.count(*i); ++l) defined.emplace(value(frame, *i, l), true);
+    }
+    const auto hold = [&](int32_t v) {
+      if (defined.contains(v)) live.add(v);
+    };
+    for (const auto& i : instructions) {
+      const auto id = static_cast<size_t>(i->id);
+      if (i.get() == &at) continue;
+      after[id] = std::any_of(i->operands.begin(), i->operands.end(),
+                              [&](const Instruction* operand) { return after[static_cast<size_t>(operand->id)]; });
+      if (after[id] && !virtual_[id] && !passes_on(i->opcode)) each_read(frame, *i, hold);
+    }
+    if (const Instruction* root = frame.computation->root; root && root != &at) {
+      for (int32_t l = 0; l < leaves_.count(*root); ++l) hold(value(frame, *root, l));
+    }
+  }
+
+  void consider(Step s, Floor& best) {
+    const Instruction& i = *timeline_.steps[static_cast<size_t>(s)].instruction;
+    LiveSet live(buffer_of_, bytes_);
+    hold_arguments(live);
+    const Frame* frame = &frame_of(s);
+    const Instruction* at = &i;
+    while (true) {
+      hold_around(*frame, *at, live);
+      if (frame->parent < 0) break;
+      at = frame->caller;
+      frame = &timeline_.frames[static_cast<size_t>(frame->parent)];
+    }
+    const Frame& mine = frame_of(s);
+    LiveSet all = live;
+    int64_t reusable = 0;
+    each_read(mine, i, [&](int32_t v) {
+      if (!all.has(v)) reusable = add_bytes(reusable, bytes_[static_cast<size_t>(v)]);
+      all.add(v);
+    });
+    int64_t written = 0;
+    for (int32_t l = 0; l < leaves_.count(i); ++l) {
+      const int32_t v = value(mine, i, l);
+      if (!all.has(v)) written = add_bytes(written, bytes_[static_cast<size_t>(v)]);
+    }
+    const int64_t beyond = may_reuse(i) ? std::max<int64_t>(0, written - reusable) : written;
+    const int64_t bytes = add_bytes(all.bytes(), beyond);
+    if (bytes <= best.bytes) return;
+    best.bytes = bytes;
+    best.instruction = &i;
+    best.reason = fmt::format("{} %{} needs {} beside {} of arguments and values read later", opcode_name(i.opcode),
+                              i.name, format_bytes(bytes - live.bytes()), format_bytes(live.bytes()));
+  }
+
+  /// Arguments that no result may replace are there throughout.
+  void hold_arguments(LiveSet& live) {
+    std::vector<bool> donated(static_cast<size_t>(leaves_.count(*module_.entry)), false);
+    const std::vector<Instruction*> parameters = module_.entry->parameters();
+    const auto mark = [&](int64_t number, const ShapeIndex& index) {
+      int64_t first = 0, count = 0;
+      if (number < 0 || number >= static_cast<int64_t>(parameters.size()) || !parameters[static_cast<size_t>(number)])
+        return;
+      const Instruction& p = *parameters[static_cast<size_t>(number)];
+      if (!leaf_range(p.shape, index, first, count)) return;
+      for (int64_t l = 0; l < count; ++l) donated[static_cast<size_t>(leaves_.first(p) + first + l)] = true;
+    };
+    for (const AliasEntry& alias : module_.input_output_alias) mark(alias.operand, alias.operand_index);
+    for (const Module::Donor& donor : module_.buffer_donors) mark(donor.parameter, donor.index);
+    for (const Instruction* p : parameters) {
+      if (!p) continue;
+      for (int32_t l = 0; l < leaves_.count(*p); ++l) {
+        if (!donated[static_cast<size_t>(leaves_.first(*p) + l)]) live.add(value(timeline_.frames[0], *p, l));
+      }
+    }
+  }
+
+  const Module& module_;
+  Leaves leaves_;
+  std::vector<bool> virtual_;
+  Timeline timeline_;
+  Values values_;
+  Partitioning sizes_;
+  std::vector<int64_t> bytes_;      ///< value -> bytes in main memory
+  std::vector<int32_t> buffer_of_;  ///< value -> the value that names its buffer where ties are kept
+  std::vector<const Instruction*> pending_;
+  std::vector<int32_t> seen_;
+  int32_t stamp_ = 0;
+};
+
+int64_t main_bytes(const Instruction& i, const Leaves& leaves, const Partitioning& sizes) {
+  int64_t sum = 0;
+  for (int32_t l = 0; l < leaves.count(i); ++l) {
+    const LeafBytes one = sizes.of(i, l);
+    if (one.memory_space == 0) sum = add_bytes(sum, one.bytes);
+  }
+  return sum;
+}
+
+}  // namespace
+
+Floor floor_any(const Module& module) {
+  Floor floor;
+  if (!module.entry) return floor;
+  const Leaves leaves(module);
+  std::vector<std::string> ignored;
+  const Partitioning sizes = find_partitioning(module, ignored);
+  int64_t arguments = 0, results = 0;
+  for (const Instruction* p : module.entry->parameters()) {
+    if (p) arguments = add_bytes(arguments, main_bytes(*p, leaves, sizes));
+  }
+  if (module.entry->root) results = main_bytes(*module.entry->root, leaves, sizes);
+  const int64_t shared = std::min(results, aliased_bytes(module, leaves, sizes, /*with_donors=*/true));
+  floor.bytes = add_bytes(arguments, results - shared);
+  floor.reason = fmt::format(
+      "arguments {} and results {}{}: every executor holds them", format_bytes(arguments), format_bytes(results),
+      shared > 0 ? fmt::format(", {} of which live in donated arguments", format_bytes(shared)) : "");
+  return floor;
+}
+
+Floor floor_order(const Module& module) {
+  Floor any = floor_any(module);
+  Floor best = FloorOfOrder(module).run();
+  return best.bytes > any.bytes ? best : any;
+}
+
+}  // namespace lowtide

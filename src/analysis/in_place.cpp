@@ -1,0 +1,312 @@
+#include "analysis/in_place.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "analysis/leaves.h"
+
+namespace lowtide {
+namespace {
+
+const Instruction* parameter_of(const Computation& computation, int64_t number) {
+  for (const auto& i : computation.instructions()) {
+    const auto* p = i->if_as<ParameterAttributes>();
+    if (i->opcode == Opcode::kParameter && p && p->number == number) return i.get();
+  }
+  return nullptr;
+}
+
+void add_declared(const std::vector<AliasEntry>& declared, const Instruction& instruction,
+                  std::vector<InPlacePair>& pairs) {
+  for (const AliasEntry& alias : declared) {
+    if (alias.operand < 0 || alias.operand >= static_cast<int64_t>(instruction.operands.size())) continue;
+    int64_t result = 0, results = 0, leaf = 0, leaves = 0;
+    const Shape& operand = instruction.operands[static_cast<size_t>(alias.operand)]->shape;
+    if (!leaf_range(instruction.shape, alias.output, result, results)) continue;
+    if (!leaf_range(operand, alias.operand_index, leaf, leaves)) continue;
+    for (int64_t l = 0; l < std::min(results, leaves); ++l) {
+      pairs.push_back(
+          {static_cast<int32_t>(alias.operand), static_cast<int32_t>(leaf + l), static_cast<int32_t>(result + l)});
+    }
+  }
+}
+
+/// The result leaf `leaf` of a fused computation, seen through tuples and views: the instruction that computes it.
+const Instruction* source_of(const Instruction* at, int64_t leaf) {
+  for (int hops = 0; at && hops < 1000; ++hops) {
+    if (at->opcode == Opcode::kTuple) {
+      const Instruction* next = nullptr;
+      for (const Instruction* operand : at->operands) {
+        const int64_t count = leaf_count(operand->shape);
+        if (leaf < count) {
+          next = operand;
+          break;
+        }
+        leaf -= count;
+      }
+      at = next;
+    } else if (at->opcode == Opcode::kBitcast && !at->operands.empty()) {
+      at = at->operands[0];
+    } else {
+      return at;
+    }
+  }
+  return nullptr;
+}
+
+void add_updates_in_fusion(const Instruction& fusion, std::vector<InPlacePair>& pairs, int depth);
+
+std::vector<InPlacePair> updates(const Instruction& instruction, int depth) {
+  std::vector<InPlacePair> pairs;
+  switch (instruction.opcode) {
+    case Opcode::kDynamicUpdateSlice: pairs.push_back({0, 0, 0}); break;
+    case Opcode::kScatter: {
+      const auto count = static_cast<int32_t>(leaf_count(instruction.shape));
+      for (int32_t l = 0; l < count && l < static_cast<int32_t>(instruction.operands.size()); ++l) {
+        pairs.push_back({l, 0, l});
+      }
+      break;
+    }
+    case Opcode::kAllReduceStart: {
+      const auto count = static_cast<int32_t>(leaf_count(instruction.shape));
+      for (int32_t l = 0; l < count && l < static_cast<int32_t>(instruction.operands.size()); ++l) {
+        pairs.push_back({l, 0, l});
+      }
+      break;
+    }
+    case Opcode::kCustomCall:
+      if (const auto* a = instruction.if_as<CustomCallAttributes>()) {
+        add_declared(a->output_to_operand_aliasing, instruction, pairs);
+      }
+      break;
+    case Opcode::kFusion:
+      if (const auto* a = instruction.if_as<FusionAttributes>()) {
+        add_declared(a->output_to_operand_aliasing, instruction, pairs);
+      }
+      add_updates_in_fusion(instruction, pairs, depth);
+      break;
+    default: break;
+  }
+  return pairs;
+}
+
+/// A fusion whose result is an update of one of its parameters is itself such an update.
+void add_updates_in_fusion(const Instruction& fusion, std::vector<InPlacePair>& pairs, int depth) {
+  if (depth > 8 || fusion.called.empty() || !fusion.called[0] || !fusion.called[0]->root) return;
+  const auto results = static_cast<int32_t>(leaf_count(fusion.shape));
+  for (int32_t r = 0; r < results; ++r) {
+    if (std::any_of(pairs.begin(), pairs.end(), [&](const InPlacePair& p) { return p.result == r; })) continue;
+    const Instruction* at = source_of(fusion.called[0]->root, r);
+    for (int hops = 0; at && hops < 1000; ++hops) {
+      if (at->opcode == Opcode::kParameter) break;
+      if (at->opcode == Opcode::kBitcast && !at->operands.empty()) {
+        at = at->operands[0];
+        continue;
+      }
+      const std::vector<InPlacePair> inner = updates(*at, depth + 1);
+      const auto pair =
+          std::find_if(inner.begin(), inner.end(), [](const InPlacePair& p) { return p.leaf == 0 && p.result == 0; });
+      at = pair == inner.end() ? nullptr : at->operands[static_cast<size_t>(pair->operand)];
+    }
+    // The parameter alone, without an update on the way, is a copy.
+    if (!at || at->opcode != Opcode::kParameter || source_of(fusion.called[0]->root, r) == at) continue;
+    const auto* p = at->if_as<ParameterAttributes>();
+    if (p && p->number >= 0 && p->number < static_cast<int64_t>(fusion.operands.size())) {
+      pairs.push_back({static_cast<int32_t>(p->number), 0, r});
+    }
+  }
+}
+
+bool elementwise_on(const Instruction& user, const Instruction& operand) {
+  if (user.opcode == Opcode::kDynamicUpdateSlice) return !user.operands.empty() && user.operands[0] == &operand;
+  if (memory_class(user.opcode) != MemoryClass::kElementwise || user.opcode == Opcode::kMap) return false;
+  return user.shape.dims == operand.shape.dims;  // select and clamp take scalars too
+}
+
+/// Same bytes in the same order: types, extents and layouts equal.
+bool same_array(const Shape& a, const Shape& b) {
+  if (a.type != b.type || a.dims != b.dims) return false;
+  const auto row_major = [](const Shape& s) {
+    if (!s.layout) return true;
+    const Dims& order = s.layout->minor_to_major;
+    for (size_t i = 0; i < order.size(); ++i) {
+      if (order[i] != static_cast<int64_t>(order.size() - 1 - i)) return false;
+    }
+    return true;
+  };
+  if (a.layout && b.layout) {
+    return a.layout->minor_to_major == b.layout->minor_to_major && a.layout->tiles == b.layout->tiles;
+  }
+  return row_major(a) && row_major(b);
+}
+
+/// A fused computation, seen from one parameter and one result.
+struct FusedPath {
+  const Instruction* parameter = nullptr;
+  const Instruction* result = nullptr;
+  std::unordered_map<const Instruction*, std::vector<const Instruction*>> users;
+};
+
+bool find_path(const Instruction& fusion, const InPlacePair& pair, FusedPath& path) {
+  if (fusion.called.empty() || !fusion.called[0] || !fusion.called[0]->root) return false;
+  const Computation& computation = *fusion.called[0];
+  path.parameter = parameter_of(computation, pair.operand);
+  path.result = computation.root;
+  if (path.result->opcode == Opcode::kTuple) {
+    if (pair.result >= static_cast<int32_t>(path.result->operands.size())) return false;
+    path.result = path.result->operands[static_cast<size_t>(pair.result)];
+  }
+  for (const auto& i : computation.instructions()) {
+    for (const Instruction* operand : i->operands) path.users[operand].push_back(i.get());
+  }
+  return path.parameter != nullptr;
+}
+
+/// Inside a loop fusion: does the parameter reach its results through elementwise operations alone?
+bool all_elementwise(const Instruction& fusion, const InPlacePair& pair) {
+  FusedPath path;
+  if (!find_path(fusion, pair, path)) return false;
+  std::vector<const Instruction*> queue{path.parameter};
+  std::unordered_set<const Instruction*> seen{path.parameter};
+  bool reached = false;
+  while (!queue.empty()) {
+    const Instruction* at = queue.back();
+    queue.pop_back();
+    reached = reached || at == path.result;
+    for (const Instruction* user : path.users[at]) {
+      if (user->opcode != Opcode::kTuple && (user->opcode == Opcode::kCopy || !elementwise_on(*user, *at)))
+        return false;
+      if (seen.insert(user).second) queue.push_back(user);
+    }
+  }
+  return reached;
+}
+
+/// The reduction that a GPU's reduction kernel is built around, if this is one; it runs before anything is written.
+const Instruction* hero_reduction(const Instruction& fusion) {
+  const auto* attributes = fusion.if_as<FusionAttributes>();
+  if (!attributes || attributes->kind != FusionKind::kInput) return nullptr;
+  const auto results = leaf_count(fusion.shape);
+  for (int64_t r = 0; r < results; ++r) {
+    const Instruction* source = source_of(fusion.called[0]->root, r);
+    if (source && source->opcode == Opcode::kReduce) return source;
+  }
+  return nullptr;
+}
+
+/// The rule of XLA's GPU backend for fusions of any kind: as many elements of the same width, elementwise operations
+/// and bitcasts alone between parameter and result, everything below the reduction that heads the kernel left aside; an
+/// update or a scatter at the end, and slices of what the update overwrites, if they start where it does.
+bool gpu_fusion_may_overwrite(const Instruction& fusion, const InPlacePair& pair, const Shape& from, const Shape& to) {
+  if (!from.is_array() || !to.is_array() || type_bits(from.type) != type_bits(to.type)) return false;
+  if (from.dims != to.dims && element_count(from) != element_count(to)) return false;
+  FusedPath path;
+  if (!find_path(fusion, pair, path)) return false;
+  const Instruction* hero = hero_reduction(fusion);
+  const Instruction* last = path.result;
+  if (last->opcode == Opcode::kBitcast && !last->operands.empty()) last = last->operands[0];
+  const bool updates = last->opcode == Opcode::kDynamicUpdateSlice;
+  const auto same_start = [&](const Instruction& slice) {
+    if (element_count(slice.shape) == 1 && element_count(last->operands[1]->shape) == 1) return true;
+    for (size_t o = 1; o < slice.operands.size(); ++o) {
+      if (o + 1 >= last->operands.size() || slice.operands[o] != last->operands[o + 1]) return false;
+    }
+    return true;
+  };
+  const auto harmless = [&](const Instruction& user, const Instruction& at) {
+    const auto position = std::find(user.operands.begin(), user.operands.end(), &at) - user.operands.begin();
+    if (&user == last && user.opcode == Opcode::kScatter &&
+        position < static_cast<std::ptrdiff_t>(leaf_count(user.shape)) &&
+        std::count(user.operands.begin(), user.operands.end(), &at) == 1) {
+      return true;
+    }
+    if (updates && user.opcode == Opcode::kDynamicSlice && last->operands.size() > 1 &&
+        user.operands[0] == last->operands[0] && same_shape(user.shape, last->operands[1]->shape)) {
+      return same_start(user);
+    }
+    if (user.opcode == Opcode::kBitcast || user.opcode == Opcode::kTuple || &user == hero) return true;
+    if (user.opcode != Opcode::kCopy && elementwise_on(user, at)) return true;
+    return &user == last && updates && position == 1;
+  };
+  std::vector<const Instruction*> queue{path.parameter};
+  std::unordered_set<const Instruction*> seen{path.parameter};
+  while (!queue.empty()) {
+    const Instruction* at = queue.back();
+    queue.pop_back();
+    if (at == hero) continue;
+    for (const Instruction* user : path.users[at]) {
+      if (!harmless(*user, *at)) return false;
+      if (seen.insert(user).second) queue.push_back(user);
+    }
+  }
+  // Several results, one of them an update or a scatter: another result may be written in another order.
+  if (fusion.shape.is_tuple() && memory_class(last->opcode) != MemoryClass::kElementwise) {
+    for (const Instruction* other : fusion.called[0]->root->operands) {
+      if (other != path.result && seen.contains(other)) return false;
+    }
+  }
+  return seen.contains(path.result);
+}
+
+/// Library calls and collectives of GPUs that write over an operand.
+bool gpu_call_may_overwrite(const Instruction& user, const InPlacePair& pair) {
+  if (user.opcode == Opcode::kAllReduce || user.opcode == Opcode::kCollectiveBroadcast) {
+    return user.operands.size() == 1 || pair.operand == pair.result;
+  }
+  const auto* call = user.if_as<CustomCallAttributes>();
+  if (!call) return false;
+  if (call->target == "__cublas$lt$matmul") {  // the bias, where it is added
+    return pair.operand == 2 && user.backend_config.find("\"beta\":0,") == std::string::npos;
+  }
+  return call->target == "__cusolver$cholesky" && pair.result == 0;
+}
+
+}  // namespace
+
+Backend backend_of(const Module& module) {
+  bool gpu = false;
+  for (const auto& computation : module.computations()) {
+    for (const auto& i : computation->instructions()) {
+      if (i->shape.layout && !i->shape.layout->tiles.empty()) return Backend::kTpu;
+      gpu = gpu || i->backend_config.find("operation_queue_id") != std::string::npos ||
+            i->backend_config.find("fusion_backend_config") != std::string::npos ||
+            i->backend_config.find("gemm_backend_config") != std::string::npos;
+    }
+  }
+  return gpu ? Backend::kGpu : Backend::kCpu;
+}
+
+std::vector<InPlacePair> updates_of(const Instruction& instruction) { return updates(instruction, 0); }
+
+bool may_overwrite(const Instruction& user, const InPlacePair& pair, Backend backend) {
+  const Instruction& operand = *user.operands[static_cast<size_t>(pair.operand)];
+  const Shape* from = leaf_shape(operand.shape, pair.leaf);
+  const Shape* to = leaf_shape(user.shape, pair.result);
+  if (!from || !to || operand.opcode == Opcode::kConstant || user.opcode == Opcode::kCopy) return false;
+  const bool same = same_array(*from, *to);
+  if (user.opcode == Opcode::kFusion) {
+    for (const InPlacePair& update : updates_of(user)) {
+      if (update.operand == pair.operand && update.leaf == pair.leaf && update.result == pair.result) return true;
+    }
+    if (backend == Backend::kGpu) return gpu_fusion_may_overwrite(user, pair, *from, *to);
+    const auto* attributes = user.if_as<FusionAttributes>();
+    return same && attributes && attributes->kind == FusionKind::kLoop && all_elementwise(user, pair);
+  }
+  if (backend == Backend::kGpu && (user.opcode == Opcode::kAllReduce || user.opcode == Opcode::kCollectiveBroadcast ||
+                                   user.opcode == Opcode::kCustomCall)) {
+    return gpu_call_may_overwrite(user, pair);
+  }
+  if (!same) return false;
+  switch (user.opcode) {
+    case Opcode::kWhile: return pair.leaf == pair.result;
+    case Opcode::kSort: return pair.operand == pair.result;
+    default: break;
+  }
+  for (const InPlacePair& update : updates_of(user)) {
+    if (update.operand == pair.operand && update.leaf == pair.leaf && update.result == pair.result) return true;
+  }
+  return user.shape.is_array() && elementwise_on(user, operand);
+}
+
+}  // namespace lowtide

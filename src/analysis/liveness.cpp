@@ -1,0 +1,149 @@
+#include "analysis/liveness.h"
+
+#include <algorithm>
+
+namespace lowtide {
+namespace {
+
+/// These only pass names on; reading them is what counts.
+bool is_transparent(Opcode opcode) {
+  return opcode == Opcode::kTuple || opcode == Opcode::kGetTupleElement || opcode == Opcode::kDomain;
+}
+
+class FindLiveness {
+ public:
+  FindLiveness(const Module& module, const Leaves& leaves, const Timeline& timeline, const Values& values,
+               const VirtualFlags& is_virtual)
+      : module_(module), leaves_(leaves), timeline_(timeline), values_(values), virtual_(is_virtual) {
+    const size_t count = values.of_leaf.size();
+    out_.first = values.step_of;
+    out_.last.assign(count, kNoStep);
+    out_.last_reader.assign(count, nullptr);
+    out_.is_result.assign(count, false);
+    out_.donated.assign(count, false);
+    seen_.assign(static_cast<size_t>(module.id_limit()), kNoStep);
+  }
+
+  Liveness run() {
+    for (size_t s = 0; s < timeline_.steps.size(); ++s) {
+      const Instruction& i = *timeline_.steps[s].instruction;
+      if (is_transparent(i.opcode)) continue;
+      const Frame& frame = timeline_.frames[static_cast<size_t>(timeline_.frame_of[s])];
+      step_ = static_cast<Step>(s);
+      reader_ = &i;
+      for (const Instruction* operand : i.operands) read(frame, *operand, time_of_reading(i));
+    }
+    extend_roots();
+    const auto last_step = static_cast<Step>(timeline_.steps.size());
+    extend_arguments(last_step);
+    for (size_t l = 0; l < out_.last.size(); ++l) out_.last[l] = std::max(out_.last[l], out_.first[l]);
+    return std::move(out_);
+  }
+
+ private:
+  /// A loop's initial value is read when the body begins: from there on the carry is a value of its own.
+  Step time_of_reading(const Instruction& i) const {
+    if (i.opcode != Opcode::kWhile) return step_;
+    for (const int32_t callee : timeline_.callees(step_)) {
+      if (callee < 0) continue;
+      const Frame& inside = timeline_.frames[static_cast<size_t>(callee)];
+      if (inside.callee != 1) continue;
+      for (const auto& p : inside.computation->instructions()) {
+        if (p->opcode != Opcode::kParameter || leaves_.count(*p) == 0) continue;
+        const Step at = values_.step_of[static_cast<size_t>(inside.first_leaf + leaves_.first(*p))];
+        if (at != kNoStep) return at;
+      }
+    }
+    return step_;
+  }
+
+  void read(const Frame& frame, const Instruction& operand, Step time) {
+    pending_.assign(1, &operand);
+    while (!pending_.empty()) {
+      const Instruction& at = *pending_.back();
+      pending_.pop_back();
+      const auto id = static_cast<size_t>(at.id);
+      if (!virtual_.empty() && virtual_[id]) {
+        // Chains of virtual values may share inputs: each is walked once a reader.
+        if (seen_[id] == step_) continue;
+        seen_[id] = step_;
+        for (const Instruction* below : at.operands) pending_.push_back(below);
+        continue;
+      }
+      const int32_t first = frame.first_leaf + leaves_.first(at);
+      for (int32_t l = 0; l < leaves_.count(at); ++l) {
+        extend(values_.of_leaf[static_cast<size_t>(first + l)], time, reader_);
+      }
+    }
+  }
+
+  void extend(int32_t value, Step to, const Instruction* reader) {
+    const auto v = static_cast<size_t>(value);
+    if (out_.last[v] > to || (out_.last[v] == to && !reader)) return;
+    out_.last[v] = to;
+    out_.last_reader[v] = reader;
+  }
+
+  /// What a computation returns lives until its end.
+  void extend_roots() {
+    for (const Frame& frame : timeline_.frames) {
+      const Instruction* root = frame.computation->root;
+      if (!root) continue;
+      const int32_t first = frame.first_leaf + leaves_.first(*root);
+      for (int32_t l = 0; l < leaves_.count(*root); ++l) {
+        const int32_t value = values_.of_leaf[static_cast<size_t>(first + l)];
+        if (frame.parent < 0) {
+          out_.is_result[static_cast<size_t>(value)] = true;
+          out_.last_reader[static_cast<size_t>(value)] = nullptr;
+          out_.last[static_cast<size_t>(value)] = frame.end;
+        } else {
+          extend(value, frame.end, frame.caller);
+        }
+      }
+    }
+  }
+
+  /// Arguments are there from the beginning; those that no result may take over, to the end.
+  void extend_arguments(Step end) {
+    if (!module_.entry || timeline_.frames.empty()) return;
+    const std::vector<Instruction*> parameters = module_.entry->parameters();
+    std::vector<bool>& donated = out_.donated;
+    const auto mark = [&](int64_t number, const ShapeIndex& index) {
+      int64_t first = 0, count = 0;
+      if (number < 0 || number >= static_cast<int64_t>(parameters.size()) || !parameters[static_cast<size_t>(number)])
+        return;
+      const Instruction& p = *parameters[static_cast<size_t>(number)];
+      if (!leaf_range(p.shape, index, first, count)) return;
+      for (int64_t l = 0; l < count; ++l) donated[static_cast<size_t>(leaves_.first(p) + first + l)] = true;
+    };
+    for (const AliasEntry& alias : module_.input_output_alias) mark(alias.operand, alias.operand_index);
+    for (const Instruction* p : parameters) {
+      if (!p) continue;
+      for (int32_t l = 0; l < leaves_.count(*p); ++l) {
+        const auto leaf = static_cast<size_t>(leaves_.first(*p) + l);
+        out_.first[leaf] = 0;
+        if (!donated[leaf]) out_.last[leaf] = end;
+      }
+    }
+  }
+
+  const Module& module_;
+  const Leaves& leaves_;
+  const Timeline& timeline_;
+  const Values& values_;
+  const VirtualFlags& virtual_;
+  std::vector<Step> seen_;
+  std::vector<const Instruction*> pending_;
+  const Instruction* reader_ = nullptr;
+  Step step_ = 0;
+  Liveness out_;
+};
+
+}  // namespace
+
+Liveness find_liveness(const Module& module, const Leaves& leaves, const Timeline& timeline, const Values& values,
+                       const VirtualFlags& is_virtual) {
+  return FindLiveness(module, leaves, timeline, values, is_virtual).run();
+}
+
+}  // namespace lowtide

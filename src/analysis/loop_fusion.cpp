@@ -1,0 +1,107 @@
+#include "analysis/loop_fusion.h"
+
+#include <algorithm>
+
+#include "analysis/leaf_bytes.h"
+#include "analysis/uses.h"
+
+namespace lowtide {
+namespace {
+
+constexpr int32_t kSeveral = -2;  ///< readers in more than one kernel
+constexpr int32_t kNone = -1;
+
+bool is_view(Opcode opcode) { return opcode == Opcode::kReshape || opcode == Opcode::kBitcast; }
+
+bool can_be_virtual(const Instruction& i) {
+  if (!i.shape.is_array() || !i.control_predecessors.empty()) return false;
+  switch (i.opcode) {
+    case Opcode::kIota: return true;
+    case Opcode::kDynamicUpdateSlice:
+    case Opcode::kMap:
+    case Opcode::kCopy: return false;
+    case Opcode::kBitcastConvert: return true;
+    default: break;
+  }
+  const MemoryClass memory = memory_class(i.opcode);
+  return memory == MemoryClass::kElementwise || memory == MemoryClass::kIndexMap || is_view(i.opcode);
+}
+
+/// Does this reader compute the operand where it reads it?
+bool takes_in(const Instruction& reader, const Instruction& operand) {
+  switch (reader.opcode) {
+    case Opcode::kReduce:
+    case Opcode::kBitcastConvert:
+    case Opcode::kCopy: return true;
+    case Opcode::kDynamicUpdateSlice: return reader.operands.size() > 1 && reader.operands[0] != &operand;
+    case Opcode::kScatter: return reader.operands.size() == 3 && reader.operands[0] != &operand;
+    case Opcode::kMap: return false;
+    default: break;
+  }
+  const MemoryClass memory = memory_class(reader.opcode);
+  return memory == MemoryClass::kElementwise || memory == MemoryClass::kIndexMap || is_view(reader.opcode);
+}
+
+/// Would the reader compute elements of the operand many times over?
+bool repeats(const Instruction& reader, const Instruction& operand) {
+  if (reader.opcode == Opcode::kBroadcast || reader.opcode == Opcode::kGather) {
+    return element_count(reader.shape) > element_count(operand.shape);
+  }
+  return false;
+}
+
+/// Costs next to nothing and needs no more bytes to compute than it would take to store.
+bool is_cheap(const Instruction& i) {
+  switch (i.opcode) {
+    case Opcode::kIota:
+    case Opcode::kBroadcast:
+    case Opcode::kReshape:
+    case Opcode::kBitcast: return true;
+    case Opcode::kConvert:
+    case Opcode::kCompare:
+    case Opcode::kSelect:
+    case Opcode::kAnd:
+    case Opcode::kOr:
+    case Opcode::kNot: {
+      int64_t read = 0;
+      for (const Instruction* operand : i.operands) read = add_bytes(read, safe_logical_bytes(operand->shape));
+      return read <= safe_logical_bytes(i.shape);
+    }
+    default: return false;
+  }
+}
+
+}  // namespace
+
+std::vector<bool> fuse_loops(const Module& module) {
+  const Uses uses(module);
+  std::vector<bool> is_virtual(static_cast<size_t>(module.id_limit()), false);
+  std::vector<int32_t> kernel(static_cast<size_t>(module.id_limit()), kNone);
+  for (const auto& computation : module.computations()) {
+    const auto& instructions = computation->instructions();
+    for (auto it = instructions.rbegin(); it != instructions.rend(); ++it) {
+      const Instruction& i = **it;
+      const auto id = static_cast<size_t>(i.id);
+      kernel[id] = i.id;
+      if (&i == computation->root || !can_be_virtual(i)) continue;
+      const auto readers = uses.of(i);
+      if (readers.empty()) continue;
+      int32_t in = kNone;
+      bool possible = true;
+      for (const Instruction* reader : readers) {
+        if (!takes_in(*reader, i) || (repeats(*reader, i) && !is_cheap(i))) {
+          possible = false;
+          break;
+        }
+        const int32_t theirs = kernel[static_cast<size_t>(reader->id)];
+        in = in == kNone || in == theirs ? theirs : kSeveral;
+      }
+      if (!possible || (in == kSeveral && !is_cheap(i))) continue;
+      is_virtual[id] = true;
+      kernel[id] = in;
+    }
+  }
+  return is_virtual;
+}
+
+}  // namespace lowtide

@@ -1,0 +1,31 @@
+#pragma once
+/// Sizes on one device: whole for a program of one device or one already partitioned, divided by the shardings before.
+
+#include <string>
+#include <vector>
+
+#include "analysis/leaf_bytes.h"
+#include "analysis/leaves.h"
+
+namespace lowtide {
+
+class Partitioning {
+ public:
+  /// Bytes of leaf `leaf` of an instruction on one device.
+  LeafBytes of(const Instruction& instruction, int32_t leaf) const;
+  bool divides() const { return !sharding_.empty(); }
+
+ private:
+  friend Partitioning find_partitioning(const Module& module, std::vector<std::string>& warnings);
+  std::vector<const Sharding*> sharding_;  ///< by instruction id, where sizes are divided; null: unknown
+};
+
+/// Decides from the header and the shardings, and says in `warnings` what a reader of the figures must know: that the
+/// program is not partitioned yet, or that its shardings contradict its header.
+Partitioning find_partitioning(const Module& module, std::vector<std::string>& warnings);
+
+/// Bytes of results that live in donated arguments: as declared; with donors, also those whose size equals a free
+/// result's.
+int64_t aliased_bytes(const Module& module, const Leaves& leaves, const Partitioning& sizes, bool with_donors);
+
+}  // namespace lowtide

@@ -1,0 +1,38 @@
+#pragma once
+/// The packer's words: buffers with lifetimes, and where each lies in one arena. Knows no program.
+
+#include <cstdint>
+#include <vector>
+
+namespace lowtide {
+
+using Bytes = int64_t;
+using ArenaOffset = int64_t;  ///< bytes from the start of the arena
+using Step = int32_t;         ///< position on a timeline
+
+/// Alive in [born, dies). Empty where dies <= born.
+struct Lifetime {
+  Step born = 0, dies = 0;
+  bool overlaps(const Lifetime& other) const { return born < other.dies && other.born < dies; }
+};
+
+/// Bytes wanted during one or several lifetimes, always at the same offset.
+struct PackBuffer {
+  Bytes size = 0;
+  std::vector<Lifetime> alive;  ///< sorted, disjoint; between them the bytes may hold something else
+};
+
+struct Problem {
+  std::vector<PackBuffer> buffers;
+  Bytes alignment = 1;  ///< every offset is a multiple
+};
+
+struct Placement {
+  std::vector<ArenaOffset> offsets;  ///< one per buffer
+  Bytes height = 0;                  ///< bytes of the arena
+};
+
+/// The largest sum of sizes alive at one step: no placement is lower.
+Bytes load_of(const Problem& problem);
+
+}  // namespace lowtide
