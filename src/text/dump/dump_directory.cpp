@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -127,8 +128,9 @@ std::vector<Group> group_files(const std::vector<DumpFile>& files) {
   std::map<std::string, size_t> position;
   for (auto& [name, stages] : modules) {
     // Latest stage first; of one stage, the text, whose places a fault can show.
-    std::ranges::stable_sort(stages, [](const DumpFile* a, const DumpFile* b) {
-      return a->stage != b->stage ? a->stage > b->stage : a->proto < b->proto;
+    std::ranges::sort(stages, [](const DumpFile* a, const DumpFile* b) {
+      return std::tuple(-a->stage, a->proto, std::string_view(a->path)) <
+             std::tuple(-b->stage, b->proto, std::string_view(b->path));
     });
     Group group{std::move(stages), {}, {}, 0, 0, std::nullopt};
     while (!group.stages.empty() && !measure(group)) group.stages.erase(group.stages.begin());
@@ -306,9 +308,11 @@ Result<Input> read_dump_directory(const std::string& path) {
   for (const Group& group : groups) {
     if (&group != &chosen) others.push_back(&group);
   }
-  std::ranges::stable_sort(others, [](const Group* a, const Group* b) {
-    if (a->total_bytes != b->total_bytes) return a->total_bytes > b->total_bytes;  // absent ones last
-    return a->text_bytes > b->text_bytes;
+  const auto rank = [](const Group* group) {  // an absent total is the smallest
+    return std::tuple(group->total_bytes, group->text_bytes);
+  };
+  std::ranges::sort(others, [&](const Group* a, const Group* b) {
+    return rank(a) != rank(b) ? rank(a) > rank(b) : a->stages.front()->path < b->stages.front()->path;
   });
   std::map<std::string, int> named;
   for (const Group& group : groups) ++named[group.module_name];
