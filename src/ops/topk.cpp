@@ -78,9 +78,10 @@ Result<Value> top_k(const Literal& operand, int64_t k, bool largest) {
       for (int64_t line = 0; extent > 0 && line < operand.size() / extent; ++line) {
         const auto from = operand.data<T>().subspan(static_cast<size_t>(line * extent), order.size());
         std::iota(order.begin(), order.end(), int64_t{0});
-        std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+        std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
           const auto x = total_order_key(from[static_cast<size_t>(a)]);
           const auto y = total_order_key(from[static_cast<size_t>(b)]);
+          if (x == y) return a < b;
           return largest ? x > y : x < y;
         });
         for (int64_t i = 0; i < k; ++i) {
