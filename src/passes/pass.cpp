@@ -23,8 +23,24 @@ Status dump(const Module& module, size_t number, std::string_view stage) {
   return write_file(fmt::format("{}/{:02}-{}.hlo", knobs().dump_directory, number, stage), print_hlo(module));
 }
 
+constexpr int64_t kLargestChecked = int64_t{1}
+                                    << 30;  ///< bytes of a value; beyond, running the module isn't a check but a job
+
+bool has_larger_value(const Module& module, int64_t bytes) {
+  for (const auto& computation : module.computations()) {
+    for (const auto& i : computation->instructions()) {
+      if (logical_bytes(i->shape) > bytes) return true;
+    }
+  }
+  return false;
+}
+
 /// LOWTIDE_CHECK: the pass must not have changed what the module computes. A module that can't be run isn't compared.
 Status check_results(const Module& before, const Module& after, const Pass& pass) {
+  if (has_larger_value(before, kLargestChecked)) {
+    debug_print(fmt::format("{}: not compared: a value is larger than {}", pass.name, format_bytes(kLargestChecked)));
+    return {};
+  }
   const auto difference = difference_of_runs(before, after, pass.numerics, kCheckSeed);
   if (!difference.ok()) {
     debug_print(fmt::format("{}: not compared: {}", pass.name, difference.status().message()));
@@ -34,14 +50,20 @@ Status check_results(const Module& before, const Module& after, const Pass& pass
   return {Fault::kInternal, fmt::format("pass {} changed what the module computes: {}", pass.name, *difference)};
 }
 
-Status run_pass(Module& module, const Pass& pass, PassRecord& record) {
-  const bool account = debug_shows(DebugLevel::kPasses, pass.name);
-  if (account) record.peak_before = account_for(module, AccountMode::kAsGiven).peak_bytes();
+int64_t peak_of(const Module& module) { return account_for(module, AccountMode::kAsGiven).peak_bytes(); }
+
+double milliseconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+}
+
+Status run_pass(Module& module, const Pass& pass, bool record_peaks, PassRecord& record) {
+  const bool shown = debug_shows(DebugLevel::kPasses, pass.name);
+  if (shown || record_peaks) record.peak_before = peak_of(module);
   const auto before = knobs().check ? module.clone() : nullptr;
 
   const auto start = std::chrono::steady_clock::now();
   LT_ASSIGN_OR_RETURN(record.result, pass.run(module));
-  record.milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  record.milliseconds = milliseconds_since(start);
 
   if (record.result.changed) {
     if (Status fault = verify(module); !fault.ok()) {
@@ -51,8 +73,8 @@ Status run_pass(Module& module, const Pass& pass, PassRecord& record) {
     if (before) LT_RETURN_IF_ERROR(check_results(*before, module, pass));
   }
   record.peak_after = record.peak_before;
-  if (!account) return {};
-  if (record.result.changed) record.peak_after = account_for(module, AccountMode::kAsGiven).peak_bytes();
+  if (record.result.changed && (shown || record_peaks)) record.peak_after = peak_of(module);
+  if (!shown) return {};
   debug_print(fmt::format("{:<28} {:8.2f} ms {:>7} rewrites  peak {} -> {}  {}", pass.name, record.milliseconds,
                           record.result.count, format_bytes(record.peak_before), format_bytes(record.peak_after),
                           record.result.note));
@@ -69,15 +91,26 @@ const Pass* find_pass(std::string_view name) {
   return nullptr;
 }
 
-Result<std::vector<PassRecord>> run_passes(Module& module, const std::vector<Pass>& passes) {
+Result<std::vector<PassRecord>> run_passes(Module& module, const std::vector<Pass>& passes,
+                                           const PassOptions& options) {
+  const bool summary = debug_shows(DebugLevel::kSummary);
+  const int64_t peak_before = summary ? peak_of(module) : 0;
+  const int64_t instructions_before = module.instruction_count();
+  const auto start = std::chrono::steady_clock::now();
+
   std::vector<PassRecord> records;
   LT_RETURN_IF_ERROR(dump(module, 0, "input"));
   for (size_t i = 0; i < passes.size(); ++i) {
     if (is_disabled(passes[i].name)) continue;
     PassRecord& record = records.emplace_back();
     record.name = passes[i].name;
-    LT_RETURN_IF_ERROR(run_pass(module, passes[i], record));
+    LT_RETURN_IF_ERROR(run_pass(module, passes[i], options.record_peaks, record));
     if (record.result.changed) LT_RETURN_IF_ERROR(dump(module, i + 1, record.name));
+  }
+  if (summary) {
+    debug_print(fmt::format("peak {} -> {}, {} -> {} instructions, {:.0f} ms", format_bytes(peak_before),
+                            format_bytes(peak_of(module)), instructions_before, module.instruction_count(),
+                            milliseconds_since(start)));
   }
   return records;
 }

@@ -40,10 +40,17 @@ struct PassRecord {
   std::string name;
   PassResult result;
   double milliseconds = 0;
-  int64_t peak_before = 0, peak_after = 0;  ///< as given
+  int64_t peak_before = 0, peak_after = 0;  ///< as given; zero where nobody asked
 };
 
-/// Runs passes through the one wrapper: skip if disabled, time, verify, record the peak, dump.
-Result<std::vector<PassRecord>> run_passes(Module& module, const std::vector<Pass>& passes);
+struct PassOptions {
+  bool record_peaks = false;  ///< an account of the module before and after each pass; LOWTIDE_DEBUG=2 asks too
+};
+
+/// Runs passes through the one wrapper: skip if disabled, time, verify, record the peak, dump. The module must be
+/// verified. A fault of kind kInternal names the pass that left a broken module, or, with LOWTIDE_CHECK=1, other
+/// results.
+Result<std::vector<PassRecord>> run_passes(Module& module, const std::vector<Pass>& passes,
+                                           const PassOptions& options = {});
 
 }  // namespace lowtide

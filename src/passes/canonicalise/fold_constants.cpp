@@ -38,6 +38,7 @@ bool may_fold(const Instruction& i) {
 /// The operation's value; null where its definition doesn't give one.
 Value value_of(const Instruction& i) {
   std::vector<Value> operands;
+  operands.reserve(i.operands.size());
   for (const Instruction* operand : i.operands) operands.push_back(operand->as<ConstantAttributes>().value);
   NoCalls context;
   auto value = rule_of(i.opcode).eval(i, operands, context);

@@ -9,14 +9,12 @@ namespace {
 
 /// The tuple that `bundle` takes apart and puts together again in the same order; null where it does something else.
 Instruction* whole_of(const Instruction& bundle) {
-  if (bundle.operands.empty()) return nullptr;
-  Instruction* whole = nullptr;
+  if (bundle.operands.empty() || bundle.operand(0).opcode != Opcode::kGetTupleElement) return nullptr;
+  Instruction* whole = bundle.operand(0).operands[0];
   for (size_t k = 0; k < bundle.operands.size(); ++k) {
     const Instruction& element = bundle.operand(k);
-    if (element.opcode != Opcode::kGetTupleElement) return nullptr;
+    if (element.opcode != Opcode::kGetTupleElement || element.operands[0] != whole) return nullptr;
     if (element.as<TupleIndexAttributes>().index != static_cast<int64_t>(k)) return nullptr;
-    if (whole && whole != element.operands[0]) return nullptr;
-    whole = element.operands[0];
   }
   return interchangeable(whole->shape, bundle.shape) ? whole : nullptr;
 }
