@@ -28,11 +28,24 @@ void copy_row(std::byte* to, int64_t to_step, const std::byte* from, int64_t fro
   for (int64_t i = 0; i < count; ++i) std::memcpy(to + i * to_step * kBytes, from + i * from_step * kBytes, Bytes);
 }
 
+/// Every index of the walk is one of an array of `size` elements.
+bool lies_inside(const Dims& extents, const Dims& steps, int64_t start, int64_t size) {
+  int64_t lowest = start, highest = start;
+  for (size_t d = 0; d < extents.size(); ++d) {
+    (steps[d] < 0 ? lowest : highest) += (extents[d] - 1) * steps[d];
+  }
+  return lowest >= 0 && highest < size;
+}
+
 }  // namespace
 
 void copy_strided(const StridedCopy& copy, const Literal& from, Literal& to) {
   const int bytes = stored_bytes(to.shape().type);
   LT_ASSERT(stored_bytes(from.shape().type) == bytes, "elements of different sizes are copied");
+  if (std::find(copy.extents.begin(), copy.extents.end(), 0) != copy.extents.end()) return;
+  LT_ASSERT(lies_inside(copy.extents, copy.to_steps, copy.to_start, to.size()) &&
+                lies_inside(copy.extents, copy.from_steps, copy.from_start, from.size()),
+            "a strided copy leaves " + to_string(from.shape()) + " or " + to_string(to.shape()));
   const int64_t to_step = copy.extents.empty() ? 1 : copy.to_steps.back();
   const int64_t from_step = copy.extents.empty() ? 1 : copy.from_steps.back();
   std::byte* const to_bytes = to.bytes().data();
