@@ -9,8 +9,8 @@
 
 namespace lowtide {
 
-/// Reads HLO text of any dialect (JAX's as_text("hlo"), compiled.as_text(), XLA dumps old and new). The module keeps the
-/// source, so that later faults can point into it. Errors: Fault::kInput with file:line:col, the line and a caret.
+/// Reads HLO text of any dialect (JAX's as_text("hlo"), compiled.as_text(), XLA dumps old and new). The module keeps
+/// the source, so that later faults can point into it. Errors: Fault::kInput with file:line:col, the line and a caret.
 /// The result is not verified (ops/verify.h).
 Result<std::unique_ptr<Module>> parse_hlo(std::shared_ptr<const Source> source);
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "ops/verify.h"
+#include "text/dump/complete_input.h"
 #include "text/dump/dump_directory.h"
 #include "text/file.h"
 #include "text/module_bytes.h"
@@ -17,7 +18,7 @@ Result<Input> read_file_input(const std::string& path) {
   Input input;
   input.path = path;
   LT_ASSIGN_OR_RETURN(input.module, parse_module(std::move(bytes), path == "-" ? "<stdin>" : path));
-  if (path != "-") add_reports_beside(input);
+  if (path != "-") complete_from_folder(input);
   return input;
 }
 

@@ -46,12 +46,12 @@ ModuleForm form_of(std::string_view bytes, std::string_view name, bool whole) {
   if (bytes.starts_with("ML\xefR")) return ModuleForm::kStableHlo;  // MLIR bytecode
   const std::string_view text = skip_comments(bytes);
   if (text.starts_with("HloModule")) return ModuleForm::kHloText;
-  if (text.starts_with("module") || text.starts_with("#loc") || text.starts_with("func.func") ||
+  if (text.starts_with("module") || text.starts_with('#') || text.starts_with("func.func") ||
       text.starts_with("\"builtin.module\"")) {
-    // HLO text may begin with a computation called `module`: it is followed by a brace or a signature.
-    const std::string_view after = text.starts_with("module") ? skip_comments(text.substr(6)) : std::string_view("@");
-    if (after.starts_with("@") || after.starts_with("attributes") || name_ends_in(name, ".mlir"))
-      return ModuleForm::kStableHlo;
+    // HLO text may begin with a computation called `module`: a brace or a signature follows.
+    const bool named = text.starts_with("module") && (skip_comments(text.substr(6)).starts_with("@") ||
+                                                      skip_comments(text.substr(6)).starts_with("attributes"));
+    if (named || text.find("func.func") != text.npos || name_ends_in(name, ".mlir")) return ModuleForm::kStableHlo;
   }
   if (whole && is_hlo_proto(bytes)) return ModuleForm::kHloProto;
   if (bytes.empty() || is_binary(bytes)) return ModuleForm::kNone;

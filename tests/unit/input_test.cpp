@@ -116,6 +116,7 @@ TEST_F(InputTest, Faults) {
   expect_fault(write("bomb.gz", zipped(std::string(size_t{66} << 20, '0'))), "this is no program's text");
   expect_fault(write("m.mlir", "module @jit_f {\n}\n"), "StableHLO", Fault::kUnsupported);
   expect_fault(write("m.txt", "module @jit_f attributes {} {\n}\n"), "StableHLO", Fault::kUnsupported);
+  expect_fault(write("bare.txt", "module {\n  func.func @main() {\n"), "StableHLO", Fault::kUnsupported);
   expect_fault(write("bytecode.mlir", "ML\xefR\x0dMLIR"), "StableHLO", Fault::kUnsupported);
   std::string proto = contents(kData / "attributes.pb");
   expect_fault(write("cut.pb", proto.substr(0, proto.size() / 2)), "neither HLO text nor an HLO protobuf");
@@ -169,6 +170,9 @@ TEST_F(InputTest, AFileOfADumpBringsItsReports) {
   EXPECT_EQ(input.report->total_bytes, 4196);
   EXPECT_EQ(input.stage, "after optimizations");
   EXPECT_FALSE(read((kData / "dump" / (kStep + "before_optimizations.txt")).string()).report);
+  const Input proto = read((kData / "dump" / (kAfter + ".hlo.pb")).string());
+  ASSERT_TRUE(proto.report);
+  EXPECT_EQ(proto.report->total_bytes, 4196);
 }
 
 TEST_F(InputTest, RenamedAndPackedFilesAmongJunk) {

@@ -6,10 +6,9 @@
 #include <filesystem>
 #include <map>
 #include <tuple>
-#include <unordered_map>
-#include <unordered_set>
 
 #include "base/sizes.h"
+#include "text/dump/complete_input.h"
 #include "text/dump/dump_files.h"
 #include "text/file.h"
 #include "text/module_bytes.h"
@@ -160,94 +159,6 @@ std::vector<const DumpFile*> reports_on(const Group& group) {
   return all;
 }
 
-XlaReport read_reports(const std::vector<const DumpFile*>& files) {
-  XlaReport report;
-  for (const DumpFile* file : files) {
-    const Result<std::string> text = read_bytes(file->path);
-    if (!text.ok()) continue;
-    read_report(*file->report, *text, report);
-    report.files.push_back(std::filesystem::path(file->path).filename().string());
-  }
-  if (!report.total_bytes) report.total_bytes = allocated_bytes(report);
-  return report;
-}
-
-/// Keeps a report's rows only if they speak of this module: directories mix runs, and stages.
-void attach(XlaReport report, Input& input) {
-  if (report.files.empty()) return;
-  std::unordered_set<std::string_view> names;
-  for (const auto& computation : input.module->computations()) {
-    for (const auto& instruction : computation->instructions()) names.insert(instruction->name);
-  }
-  size_t rows = 0, strange = 0;
-  const auto count = [&](const std::string& name) { ++rows, strange += !names.contains(name); };
-  for (const auto& allocation : report.allocations) {
-    for (const auto& value : allocation.values) count(value.name);
-  }
-  for (const auto& range : report.live_ranges) count(range.name);
-  if (strange * 2 > rows) {
-    input.warnings.push_back(fmt::format(
-        "{}: {} of {} values that XLA's reports name are not in this module; the reports' rows are left out",
-        input.path, strange, rows));
-    report.allocations.clear();
-    report.sequence.clear();
-    report.live_ranges.clear();
-    report.peak_position.reset();
-  }
-  input.report = std::move(report);
-}
-
-/// Texts abbreviate long constants; the protobuf of the same stage has their elements.
-void fill_constants(const Module& complete, Module& module) {
-  for (const auto& computation : module.computations()) {
-    const Computation* same = complete.find_computation(computation->name);
-    if (!same) continue;
-    std::unordered_map<std::string_view, const Instruction*> constants;
-    for (const auto& instruction : same->instructions()) {
-      if (instruction->opcode == Opcode::kConstant) constants.emplace(instruction->name, instruction.get());
-    }
-    for (const auto& instruction : computation->instructions()) {
-      const auto* attributes = instruction->if_as<ConstantAttributes>();
-      if (!attributes || !attributes->value || attributes->value->known()) continue;
-      const auto found = constants.find(instruction->name);
-      if (found == constants.end() || !same_shape(found->second->shape, instruction->shape)) continue;
-      instruction->attributes = found->second->attributes;
-    }
-  }
-}
-
-bool has_unknown_constants(const Module& module) {
-  for (const auto& computation : module.computations()) {
-    for (const auto& instruction : computation->instructions()) {
-      const auto* attributes = instruction->if_as<ConstantAttributes>();
-      if (attributes && attributes->value && !attributes->value->known()) return true;
-    }
-  }
-  return false;
-}
-
-/// What only the protobuf of the chosen stage has: elements of long constants, and XLA's report where no text is left.
-void complete_from_proto(const Group& group, XlaReport& report, Input& input) {
-  const DumpFile& chosen = *group.stages.front();
-  const bool abbreviated = has_unknown_constants(*input.module);
-  if (!abbreviated && !report.allocations.empty()) return;
-  for (const DumpFile* stage : group.stages) {
-    if (!stage->proto || stage->stem != chosen.stem) continue;
-    const Result<std::string> bytes = read_bytes(stage->path);
-    if (!bytes.ok()) continue;
-    if (report.allocations.empty()) {
-      if (auto in_proto = report_in_proto(*bytes)) {
-        report.allocations = std::move(in_proto->allocations);
-        report.files.push_back(std::filesystem::path(stage->path).filename().string());
-        if (!report.total_bytes) report.total_bytes = allocated_bytes(report);
-      }
-    }
-    if (stage == &chosen || !abbreviated) continue;
-    const auto complete = parse_hlo_proto(*bytes, stage->path);
-    if (complete.ok()) fill_constants(**complete, *input.module);
-  }
-}
-
 /// XLA's total decides; a module without one is the largest only if its text is longer than that one's.
 const Group& largest(const std::vector<Group>& groups) {
   const Group* reported = nullptr;
@@ -300,9 +211,11 @@ Result<Input> read_dump_directory(const std::string& path) {
   input.stage = file.stage_name;
   LT_ASSIGN_OR_RETURN(std::string bytes, read_bytes(file.path));
   LT_ASSIGN_OR_RETURN(input.module, parse_module(std::move(bytes), file.path));
-  XlaReport report = read_reports(chosen.reports);
-  complete_from_proto(chosen, report, input);
-  attach(std::move(report), input);
+  std::vector<const DumpFile*> protos;
+  for (const DumpFile* stage : chosen.stages) {
+    if (stage->proto && stage->stem == file.stem) protos.push_back(stage);
+  }
+  complete_input(chosen.reports, protos, input);
 
   std::vector<const Group*> others;
   for (const Group& group : groups) {
@@ -322,30 +235,6 @@ Result<Input> read_dump_directory(const std::string& path) {
     input.others.back() += " · " + std::filesystem::path(group->stages.front()->path).filename().string();
   }
   return input;
-}
-
-void add_reports_beside(Input& input) {
-  namespace fs = std::filesystem;
-  const fs::path path(input.path);
-  const auto own = classify_dump_file(input.path, path.filename().string(), read_head(input.path, 4096));
-  if (!own) return;
-  std::vector<DumpFile> files;
-  for (const std::string_view ending : {"-memory-usage-report", "-buffer-assignment", "-live-range"}) {
-    for (const std::string_view packed : {"", ".gz"}) {
-      const fs::path beside = path.parent_path() / fmt::format("{}{}.txt{}", own->stem, ending, packed);
-      std::error_code error;
-      if (!fs::is_regular_file(beside, error)) continue;
-      const std::string name = beside.filename().string();
-      if (auto report = classify_dump_file(beside.string(), name, read_head(beside.string(), 4096));
-          report && report->report) {
-        files.push_back(std::move(*report));
-      }
-    }
-  }
-  std::vector<const DumpFile*> reports;
-  for (const DumpFile& file : files) reports.push_back(&file);
-  input.stage = own->stage_name;
-  attach(read_reports(reports), input);
 }
 
 }  // namespace lowtide

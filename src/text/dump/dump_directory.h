@@ -12,7 +12,4 @@ namespace lowtide {
 /// Errors: a directory without a module, or whose picked file can't be read.
 Result<Input> read_dump_directory(const std::string& path);
 
-/// For a module that was named by its own file: reads XLA's reports that stand beside it, where their names say so.
-void add_reports_beside(Input& input);
-
 }  // namespace lowtide
