@@ -13,6 +13,7 @@ void add_explain(CLI::App& app, int& exit_code);
 void add_diff(CLI::App& app, int& exit_code);
 void add_check(CLI::App& app, int& exit_code);
 void add_opt(CLI::App& app, int& exit_code);
+void add_run(CLI::App& app, int& exit_code);
 void add_passes(CLI::App& app, int& exit_code);
 
 /// Prints the fault to stderr, if there is one. Returns the exit code: the number of the fault.
