@@ -104,7 +104,7 @@ Result<Value> eval_rng_bit_generator(const Instruction& rng, Operands operands, 
                 : given.data<uint32_t>()[static_cast<size_t>(2 * i)] |
                       uint64_t{given.data<uint32_t>()[static_cast<size_t>(2 * i + 1)]} << 32;
   };
-  State state{word(0), word(1), words_given == 6 ? word(2) : 0};
+  State state{word(0), word(1), word(words_given == 6 ? 2 : 0)};  // of two words the key is the counter's high half
   const Shape& shape = rng.shape.is_tuple() ? rng.shape.elements[1] : rng.shape;
   auto bits = std::make_shared<Literal>(shape);
   const auto count = static_cast<size_t>(bits->size());
