@@ -160,28 +160,39 @@ class MakeAccount {
   }
 
   void fill_arena(const Assignment& assignment, const Liveness& liveness, Backend backend) {
-    std::map<int64_t, Problem> spaces;
+    std::map<std::pair<int64_t, int32_t>, Problem> arenas;  // by memory space and part
+    Problem all;
+    const auto add = [&](AccountBuffer buffer, int32_t frame, std::vector<Lifetime> alive) {
+      for (Lifetime& life : alive) life.dies = std::min(life.dies, static_cast<Step>(last_step() + 1));
+      if (buffer.memory_space == 0) all.buffers.push_back({buffer.bytes, alive});
+      arenas[{buffer.memory_space, part_of(frame, backend)}].buffers.push_back({buffer.bytes, std::move(alive)});
+      out_.buffers.push_back(std::move(buffer));
+    };
     for (const int32_t g : assignment.in_arena) {
       const ValueGroup& group = assignment.groups[static_cast<size_t>(g)];
       AccountBuffer buffer = describe(group, liveness);
       if (is_scratch(group, liveness)) buffer.kind = BufferKind::kScratch;
-      Problem& problem = spaces[buffer.memory_space];
-      std::vector<Lifetime> alive = group.alive;
-      for (Lifetime& life : alive) life.dies = std::min(life.dies, static_cast<Step>(last_step() + 1));
-      problem.buffers.push_back({buffer.bytes, std::move(alive)});
-      out_.buffers.push_back(std::move(buffer));
+      add(std::move(buffer), group.frame, group.alive);
     }
-    for (auto& [space, problem] : spaces) {
+    for (Step s = 0; s < last_step() && scheduled_ && backend == Backend::kTpu; ++s) {
+      const Instruction& i = *timeline_.steps[static_cast<size_t>(s)].instruction;
+      AccountBuffer buffer{
+          .values = {{&i, {}}}, .kind = BufferKind::kScratch, .bytes = declared_workspace(i), .born = s};
+      buffer.dies = s + 1;
+      buffer.last_reader = &i;
+      if (buffer.bytes > 0) add(std::move(buffer), timeline_.frame_of[static_cast<size_t>(s)], {{s, buffer.dies}});
+    }
+    for (auto& [key, problem] : arenas) {
       cut_sizes(problem);
       problem.alignment = scheduled_ ? alignment_of(backend) : kCpuAlignment;
-      if (space != 0) {
-        out_.other_spaces[space] = load_of(problem);
-        continue;
+      if (key.first != 0) {
+        out_.other_spaces[key.first] = add_bytes(out_.other_spaces[key.first], load_of(problem));
+      } else {
+        out_.temp_bytes = add_bytes(out_.temp_bytes, (scheduled_ ? pack_like_xla(problem) : pack(problem)).height);
       }
-      out_.temp_bytes = (scheduled_ ? pack_like_xla(problem) : pack(problem)).height;
-      sum_live(problem);
     }
-    if (out_.live.empty()) out_.live.assign(timeline_.steps.size(), 0);
+    cut_sizes(all);
+    sum_live(all);
     for (int64_t& bytes : out_.live) bytes = add_bytes(bytes, out_.constant_bytes);
     out_.temp_bytes = add_bytes(out_.temp_bytes, out_.constant_bytes);
     const auto most = std::max_element(out_.live.begin(), out_.live.end());
@@ -194,6 +205,16 @@ class MakeAccount {
         out_.padding_bytes = add_bytes(out_.padding_bytes, buffer.padding);
       }
     }
+  }
+
+  /// One arena serves the whole program, except on TPUs: there each loop's body needs room of its own, beside the other
+  /// loops' (docs/xla-account.md).
+  int32_t part_of(int32_t frame, Backend backend) const {
+    if (!scheduled_ || backend != Backend::kTpu) return 0;
+    while (frame > 0 && timeline_.frames[static_cast<size_t>(frame)].caller->opcode != Opcode::kWhile) {
+      frame = timeline_.frames[static_cast<size_t>(frame)].parent;
+    }
+    return frame;
   }
 
   /// Sums of the sizes must not overflow.

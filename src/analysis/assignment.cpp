@@ -107,10 +107,12 @@ class Assign {
         number = static_cast<int32_t>(out_.groups.size());
         out_.groups.emplace_back();
         out_.groups.back().size = size;
+        out_.groups.back().frame = static_cast<int32_t>(place.frame - timeline_.frames.data());
       }
       group_of_[static_cast<size_t>(v)] = number;
       ValueGroup& group = out_.groups[static_cast<size_t>(number)];
       group.values.push_back(v);
+      group.frame = std::min(group.frame, static_cast<int32_t>(place.frame - timeline_.frames.data()));
       if (size.bytes > group.size.bytes) group.size = size;
       group.alive.push_back(lifetime(v));
       group.result = group.result || live_.is_result[static_cast<size_t>(v)];
@@ -170,6 +172,7 @@ class Assign {
     a.alive.insert(a.alive.end(), b.alive.begin(), b.alive.end());
     a.alive = merged(std::move(a.alive));
     if (b.size.bytes > a.size.bytes) a.size = b.size;
+    a.frame = std::min(a.frame, b.frame);  // callers are numbered before what they call
     a.result = a.result || b.result;
     a.constant = a.constant || b.constant;
     if (b.argument >= 0) a.argument = b.argument;

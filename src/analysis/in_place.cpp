@@ -57,6 +57,33 @@ const Instruction* source_of(const Instruction* at, int64_t leaf) {
 
 void add_updates_in_fusion(const Instruction& fusion, std::vector<InPlacePair>& pairs, int depth);
 
+/// TPU dumps say in each fusion's configuration which operand a result lies in:
+/// `"aliasing_operands":{"lists":[{"indices":
+/// ["0","3"]}]}`, where operands are counted first and results after them. False where nothing is said.
+bool configured(const Instruction& fusion, std::vector<InPlacePair>& pairs) {
+  const std::string& text = fusion.backend_config;
+  size_t at = text.find("\"aliasing_operands\":");
+  if (at == std::string::npos) return false;
+  const auto operands = static_cast<int64_t>(fusion.operands.size());
+  for (at = text.find("\"indices\":[", at); at != std::string::npos; at = text.find("\"indices\":[", at + 1)) {
+    const size_t end = text.find(']', at);
+    if (end == std::string::npos) break;
+    int64_t operand = -1, number = -1;
+    for (size_t c = at + 11; c <= end; ++c) {
+      if (text[c] >= '0' && text[c] <= '9') {
+        number = std::min<int64_t>(std::max<int64_t>(number, 0) * 10 + (text[c] - '0'), 1 << 20);
+        continue;
+      }
+      if (number >= 0 && number < operands && operand < 0) operand = number;
+      if (number >= operands && operand >= 0 && number - operands < leaf_count(fusion.shape)) {
+        pairs.push_back({static_cast<int32_t>(operand), 0, static_cast<int32_t>(number - operands)});
+      }
+      number = -1;
+    }
+  }
+  return true;
+}
+
 std::vector<InPlacePair> updates(const Instruction& instruction, int depth) {
   std::vector<InPlacePair> pairs;
   switch (instruction.opcode) {
@@ -81,6 +108,7 @@ std::vector<InPlacePair> updates(const Instruction& instruction, int depth) {
       }
       break;
     case Opcode::kFusion:
+      if (configured(instruction, pairs)) break;
       if (const auto* a = instruction.if_as<FusionAttributes>()) {
         add_declared(a->output_to_operand_aliasing, instruction, pairs);
       }
@@ -275,6 +303,25 @@ Backend backend_of(const Module& module) {
     }
   }
   return gpu ? Backend::kGpu : Backend::kCpu;
+}
+
+int64_t declared_workspace(const Instruction& instruction) {
+  const std::string& text = instruction.backend_config;
+  const std::string_view key = "\"scoped_memory_configs\":[", main = "{\"memory_space\":\"0\"", size = "\"size\":\"";
+  size_t at = text.find(key);  // `used_scoped_memory_configs` is another key: the quote tells them apart
+  if (at == std::string::npos) return 0;
+  const size_t end = text.find(']', at);
+  int64_t sum = 0;
+  for (at = text.find(main, at); at != std::string::npos && at < end; at = text.find(main, at + 1)) {
+    size_t digit = text.find(size, at);
+    if (digit == std::string::npos || digit > end) break;
+    int64_t bytes = 0;
+    for (digit += size.size(); digit < text.size() && text[digit] >= '0' && text[digit] <= '9'; ++digit) {
+      bytes = std::min<int64_t>(bytes * 10 + (text[digit] - '0'), int64_t{1} << 50);
+    }
+    sum += bytes;
+  }
+  return sum;
 }
 
 std::vector<InPlacePair> updates_of(const Instruction& instruction) { return updates(instruction, 0); }
