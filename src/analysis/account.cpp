@@ -6,6 +6,7 @@
 
 #include "analysis/assignment.h"
 #include "analysis/depth_first.h"
+#include "analysis/donation.h"
 #include "analysis/loop_fusion.h"
 #include "analysis/partitioning.h"
 #include "plan/pack.h"
@@ -36,6 +37,7 @@ class MakeAccount {
 
   Account run() {
     sizes_ = find_partitioning(module_, out_.warnings);
+    donation_ = find_donation(module_, leaves_, sizes_, /*with_donors=*/!scheduled_);
     count_arguments_and_results();
     lay_out_program();
     if (timeline_.frames.empty()) {
@@ -45,11 +47,12 @@ class MakeAccount {
     if (timeline_.truncated) {
       out_.warnings.push_back("some calls are recursive, too deep or too many: each is counted as one step");
     }
-    const Values values = find_values(module_, leaves_, timeline_, {.reshape_is_view = !scheduled_});
-    const Liveness liveness = find_liveness(module_, leaves_, timeline_, values, virtual_);
+    const Values values = find_values(module_, leaves_, timeline_, donation_, {.reshape_is_view = !scheduled_});
+    const Liveness liveness = find_liveness(module_, leaves_, timeline_, values, donation_, virtual_);
     const Backend backend = backend_of(module_);
-    const Assignment assignment = assign_buffers(module_, leaves_, timeline_, values, liveness, virtual_,
-                                                 {.backend = backend, .trust_ties = scheduled_, .sizes = &sizes_});
+    const Assignment assignment =
+        assign_buffers(module_, leaves_, timeline_, values, liveness, virtual_,
+                       {.backend = backend, .trust_ties = scheduled_, .sizes = &sizes_, .donation = &donation_});
     find_places(values.of_leaf.size());
     for (const Allocation& allocation : assignment.own) add_own(allocation, assignment, liveness);
     fill_arena(assignment, liveness, backend);
@@ -74,7 +77,7 @@ class MakeAccount {
       if (p) out_.argument_bytes = add_bytes(out_.argument_bytes, main_bytes(*p));
     }
     if (module_.entry->root) out_.output_bytes = main_bytes(*module_.entry->root);
-    out_.alias_bytes = std::min(out_.output_bytes, aliased_bytes());
+    out_.alias_bytes = std::min(out_.output_bytes, donation_.alias_bytes());
   }
 
   int64_t main_bytes(const Instruction& i) const {
@@ -84,10 +87,6 @@ class MakeAccount {
       if (one.memory_space == 0) sum = add_bytes(sum, one.bytes);
     }
     return sum;
-  }
-
-  int64_t aliased_bytes() const {
-    return lowtide::aliased_bytes(module_, leaves_, sizes_, /*with_donors=*/!scheduled_);
   }
 
   void find_places(size_t leaves) {
@@ -135,7 +134,7 @@ class MakeAccount {
     }
     if (host.argument >= 0) {
       buffer.kind = BufferKind::kArgument;
-      buffer.donated = liveness.donated[static_cast<size_t>(host.argument)];
+      buffer.donated = donation_.donated[static_cast<size_t>(host.argument)];
       buffer.born = 0;
       buffer.dies = last_step();
     } else if (host.constant) {
@@ -240,6 +239,7 @@ class MakeAccount {
   const bool scheduled_;
   Leaves leaves_;
   Partitioning sizes_;
+  Donation donation_;
   VirtualFlags virtual_;
   Timeline timeline_;
   std::vector<std::pair<const Instruction*, int32_t>> place_;

@@ -128,24 +128,69 @@ class Assign {
     return number;
   }
 
-  /// May `group` take the bytes of a group that dies at the step where it begins?
+  /// May `after` take the bytes of a group that dies at the step where it begins?
   bool may_follow(const ValueGroup& before, const ValueGroup& after) const {
     const Step step = after.alive.front().born;
     if (before.alive.back().dies != step + 1) return false;
-    const int32_t v = after.values.front();
-    const Place& place = place_[static_cast<size_t>(v)];
-    for (size_t o = 0; o < place.instruction->operands.size(); ++o) {
-      const Instruction& operand = *place.instruction->operands[o];
+    const Place& place = place_[static_cast<size_t>(after.values.front())];
+    const auto dies_here = [&](int32_t value) {
+      return live_.last[static_cast<size_t>(value)] == step &&
+             std::find(before.values.begin(), before.values.end(), value) != before.values.end();
+    };
+    bool possible = false;
+    const bool walked = visit_reads(place, [&](int32_t value, const InPlacePair& pair, bool elementwise) {
+      if (!dies_here(value)) return true;
+      const bool direct = pair.operand >= 0;
+      if (direct ? !may_overwrite(*place.instruction, pair, options_.backend) : !elementwise) {
+        // XLA asks for one operand that allows it; a kernel that reads a value twice must allow it each time.
+        if (!options_.trust_ties) return false;
+        return true;
+      }
+      possible = true;
+      return true;
+    });
+    return walked && possible;
+  }
+
+  /// Calls f(value, pair, elementwise) for what an instruction reads: operands directly (pair.operand >= 0), and
+  /// operands of virtual values, with whether only elementwise operations of its own extents lie between. f says
+  /// whether to go on.
+  template <class F>
+  bool visit_reads(const Place& place, F&& f) const {
+    const Instruction& i = *place.instruction;
+    const bool kernel = memory_class(i.opcode) == MemoryClass::kElementwise;
+    std::vector<std::pair<const Instruction*, bool>> pending;
+    for (size_t o = 0; o < i.operands.size(); ++o) {
+      const Instruction& operand = *i.operands[o];
+      if (!virtual_.empty() && virtual_[static_cast<size_t>(operand.id)]) {
+        pending.emplace_back(&operand, kernel && operand.shape.dims == i.shape.dims);
+        continue;
+      }
       const int32_t first = place.frame->first_leaf + leaves_.first(operand);
       for (int32_t l = 0; l < leaves_.count(operand); ++l) {
-        const int32_t value = values_.of_leaf[static_cast<size_t>(first + l)];
-        if (live_.last[static_cast<size_t>(value)] != step) continue;
-        if (std::find(before.values.begin(), before.values.end(), value) == before.values.end()) continue;
         const InPlacePair pair{static_cast<int32_t>(o), l, place.leaf};
-        if (may_overwrite(*place.instruction, pair, options_.backend)) return true;
+        if (!f(values_.of_leaf[static_cast<size_t>(first + l)], pair, false)) return false;
       }
     }
-    return false;
+    size_t budget = 4096;  // shared chains are walked along every path; long ones are given up
+    while (!pending.empty()) {
+      if (budget-- == 0) return false;
+      const auto [at, elementwise] = pending.back();
+      pending.pop_back();
+      const bool same = elementwise && memory_class(at->opcode) == MemoryClass::kElementwise;
+      for (const Instruction* operand : at->operands) {
+        const bool on = same && operand->shape.dims == at->shape.dims;
+        if (virtual_[static_cast<size_t>(operand->id)]) {
+          pending.emplace_back(operand, on);
+          continue;
+        }
+        const int32_t first = place.frame->first_leaf + leaves_.first(*operand);
+        for (int32_t l = 0; l < leaves_.count(*operand); ++l) {
+          if (!f(values_.of_leaf[static_cast<size_t>(first + l)], InPlacePair{-1, l, place.leaf}, on)) return false;
+        }
+      }
+    }
+    return true;
   }
 
   bool clash(const ValueGroup& a, const ValueGroup& b) const {
@@ -196,12 +241,28 @@ class Assign {
       for (int32_t l = 0; l < leaves_.count(i); ++l) {
         const int32_t leaf = frame.first_leaf + leaves_.first(i) + l;
         if (!is_value(leaf)) continue;
-        visit_dying(i, frame, static_cast<Step>(s), [&](int32_t operand_value) {
-          const int32_t x = group_of(operand_value), y = group_of(leaf);
-          if (x >= 0 && out_.groups[static_cast<size_t>(x)].argument >= 0) return;
-          try_join(x, y);
+        dying_.clear();
+        visit_reads({&i, &frame, l}, [&](int32_t value, const InPlacePair&, bool) {
+          if (live_.last[static_cast<size_t>(value)] == static_cast<Step>(s)) dying_.push_back(value);
+          return dying_.size() < 64;
         });
+        for (const int32_t value : dying_) {
+          const int32_t x = group_of(value), y = group_of(leaf);
+          if (x >= 0 && out_.groups[static_cast<size_t>(x)].argument < 0) try_join(x, y);
+        }
       }
+    }
+    // A result that can't be written in the argument it is declared to live in is copied there at the end.
+    std::vector<bool> copied(values_.of_leaf.size(), false);
+    for (const Donation::Pair& pair : options_.donation->pairs) {
+      const int32_t leaf = leaves_.first(*module_.entry->root) + pair.result;
+      copied[static_cast<size_t>(values_.of_leaf[static_cast<size_t>(leaf)])] = true;
+    }
+    for (ValueGroup& group : out_.groups) {
+      if (!group.result || group.argument >= 0) continue;
+      group.result = std::any_of(group.values.begin(), group.values.end(), [&](int32_t v) {
+        return live_.is_result[static_cast<size_t>(v)] && !copied[static_cast<size_t>(v)];
+      });
     }
     std::vector<ValueGroup> kept;
     for (ValueGroup& group : out_.groups) {
@@ -210,18 +271,6 @@ class Assign {
     out_.groups = std::move(kept);
     for (size_t g = 0; g < out_.groups.size(); ++g) {
       for (const int32_t v : out_.groups[g].values) group_of_[static_cast<size_t>(v)] = static_cast<int32_t>(g);
-    }
-  }
-
-  template <class F>
-  void visit_dying(const Instruction& i, const Frame& frame, Step step, F&& f) {
-    for (const Instruction* operand : i.operands) {
-      if (!virtual_.empty() && virtual_[static_cast<size_t>(operand->id)]) continue;
-      const int32_t first = frame.first_leaf + leaves_.first(*operand);
-      for (int32_t l = 0; l < leaves_.count(*operand); ++l) {
-        const int32_t value = values_.of_leaf[static_cast<size_t>(first + l)];
-        if (live_.last[static_cast<size_t>(value)] == step) f(value);
-      }
     }
   }
 
@@ -243,7 +292,7 @@ class Assign {
         continue;
       }
       const bool reusable =
-          !group.constant && (group.argument < 0 || live_.donated[static_cast<size_t>(group.argument)]);
+          !group.constant && (group.argument < 0 || options_.donation->donated[static_cast<size_t>(group.argument)]);
       if (reusable) open_.push_back(static_cast<int32_t>(out_.own.size()));
       out_.own.push_back({{g}});
     }
@@ -313,7 +362,7 @@ class Assign {
   const Liveness& live_;
   const VirtualFlags& virtual_;
   const AssignmentOptions& options_;
-  std::vector<int32_t> up_, group_of_;
+  std::vector<int32_t> up_, group_of_, dying_;
   std::vector<Place> place_;
   std::vector<int32_t> open_;  ///< allocations that others may move into
   Assignment out_;

@@ -40,6 +40,7 @@ struct AssignmentOptions {
   /// don't clash, and any dying operand may be overwritten where that is legal.
   bool trust_ties = true;
   const Partitioning* sizes = nullptr;
+  const Donation* donation = nullptr;
 };
 
 Assignment assign_buffers(const Module& module, const Leaves& leaves, const Timeline& timeline, const Values& values,

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "analysis/account.h"
+#include "analysis/donation.h"
 #include "analysis/in_place.h"
 #include "analysis/loop_fusion.h"
 #include "analysis/partitioning.h"
@@ -58,17 +59,21 @@ class LiveSet {
   int64_t sum_ = 0;
 };
 
+Partitioning partitioning_of(const Module& module) {
+  std::vector<std::string> ignored;
+  return find_partitioning(module, ignored);
+}
+
 class FloorOfOrder {
  public:
   explicit FloorOfOrder(const Module& module)
       : module_(module),
         leaves_(module),
         virtual_(fuse_loops(module)),
+        sizes_(partitioning_of(module)),
+        donation_(find_donation(module, leaves_, sizes_, /*with_donors=*/true)),
         timeline_(lay_out(module, leaves_, as_written)),
-        values_(find_values(module, leaves_, timeline_, {.reshape_is_view = true})) {
-    std::vector<std::string> ignored;
-    sizes_ = find_partitioning(module, ignored);
-  }
+        values_(find_values(module, leaves_, timeline_, donation_, {.reshape_is_view = true})) {}
 
   Floor run() {
     Floor best;
@@ -225,22 +230,10 @@ class FloorOfOrder {
 
   /// Arguments that no result may replace are there throughout.
   void hold_arguments(LiveSet& live) {
-    std::vector<bool> donated(static_cast<size_t>(leaves_.count(*module_.entry)), false);
-    const std::vector<Instruction*> parameters = module_.entry->parameters();
-    const auto mark = [&](int64_t number, const ShapeIndex& index) {
-      int64_t first = 0, count = 0;
-      if (number < 0 || number >= static_cast<int64_t>(parameters.size()) || !parameters[static_cast<size_t>(number)])
-        return;
-      const Instruction& p = *parameters[static_cast<size_t>(number)];
-      if (!leaf_range(p.shape, index, first, count)) return;
-      for (int64_t l = 0; l < count; ++l) donated[static_cast<size_t>(leaves_.first(p) + first + l)] = true;
-    };
-    for (const AliasEntry& alias : module_.input_output_alias) mark(alias.operand, alias.operand_index);
-    for (const Module::Donor& donor : module_.buffer_donors) mark(donor.parameter, donor.index);
-    for (const Instruction* p : parameters) {
+    for (const Instruction* p : module_.entry->parameters()) {
       if (!p) continue;
       for (int32_t l = 0; l < leaves_.count(*p); ++l) {
-        if (!donated[static_cast<size_t>(leaves_.first(*p) + l)]) live.add(value(timeline_.frames[0], *p, l));
+        if (!donation_.donated[static_cast<size_t>(leaves_.first(*p) + l)]) live.add(value(timeline_.frames[0], *p, l));
       }
     }
   }
@@ -248,9 +241,10 @@ class FloorOfOrder {
   const Module& module_;
   Leaves leaves_;
   std::vector<bool> virtual_;
+  Partitioning sizes_;
+  Donation donation_;
   Timeline timeline_;
   Values values_;
-  Partitioning sizes_;
   std::vector<int64_t> bytes_;      ///< value -> bytes in main memory
   std::vector<int32_t> buffer_of_;  ///< value -> the value that names its buffer where ties are kept
   std::vector<const Instruction*> pending_;
@@ -273,14 +267,13 @@ Floor floor_any(const Module& module) {
   Floor floor;
   if (!module.entry) return floor;
   const Leaves leaves(module);
-  std::vector<std::string> ignored;
-  const Partitioning sizes = find_partitioning(module, ignored);
+  const Partitioning sizes = partitioning_of(module);
   int64_t arguments = 0, results = 0;
   for (const Instruction* p : module.entry->parameters()) {
     if (p) arguments = add_bytes(arguments, main_bytes(*p, leaves, sizes));
   }
   if (module.entry->root) results = main_bytes(*module.entry->root, leaves, sizes);
-  const int64_t shared = std::min(results, aliased_bytes(module, leaves, sizes, /*with_donors=*/true));
+  const int64_t shared = std::min(results, find_donation(module, leaves, sizes, /*with_donors=*/true).alias_bytes());
   floor.bytes = add_bytes(arguments, results - shared);
   floor.reason = fmt::format(
       "arguments {} and results {}{}: every executor holds them", format_bytes(arguments), format_bytes(results),

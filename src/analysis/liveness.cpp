@@ -13,14 +13,18 @@ bool is_transparent(Opcode opcode) {
 class FindLiveness {
  public:
   FindLiveness(const Module& module, const Leaves& leaves, const Timeline& timeline, const Values& values,
-               const VirtualFlags& is_virtual)
-      : module_(module), leaves_(leaves), timeline_(timeline), values_(values), virtual_(is_virtual) {
+               const Donation& donation, const VirtualFlags& is_virtual)
+      : module_(module),
+        leaves_(leaves),
+        timeline_(timeline),
+        values_(values),
+        donation_(donation),
+        virtual_(is_virtual) {
     const size_t count = values.of_leaf.size();
     out_.first = values.step_of;
     out_.last.assign(count, kNoStep);
     out_.last_reader.assign(count, nullptr);
     out_.is_result.assign(count, false);
-    out_.donated.assign(count, false);
     seen_.assign(static_cast<size_t>(module.id_limit()), kNoStep);
   }
 
@@ -107,22 +111,12 @@ class FindLiveness {
   void extend_arguments(Step end) {
     if (!module_.entry || timeline_.frames.empty()) return;
     const std::vector<Instruction*> parameters = module_.entry->parameters();
-    std::vector<bool>& donated = out_.donated;
-    const auto mark = [&](int64_t number, const ShapeIndex& index) {
-      int64_t first = 0, count = 0;
-      if (number < 0 || number >= static_cast<int64_t>(parameters.size()) || !parameters[static_cast<size_t>(number)])
-        return;
-      const Instruction& p = *parameters[static_cast<size_t>(number)];
-      if (!leaf_range(p.shape, index, first, count)) return;
-      for (int64_t l = 0; l < count; ++l) donated[static_cast<size_t>(leaves_.first(p) + first + l)] = true;
-    };
-    for (const AliasEntry& alias : module_.input_output_alias) mark(alias.operand, alias.operand_index);
     for (const Instruction* p : parameters) {
       if (!p) continue;
       for (int32_t l = 0; l < leaves_.count(*p); ++l) {
         const auto leaf = static_cast<size_t>(leaves_.first(*p) + l);
         out_.first[leaf] = 0;
-        if (!donated[leaf]) out_.last[leaf] = end;
+        if (!donation_.donated[leaf]) out_.last[leaf] = end;
       }
     }
   }
@@ -131,6 +125,7 @@ class FindLiveness {
   const Leaves& leaves_;
   const Timeline& timeline_;
   const Values& values_;
+  const Donation& donation_;
   const VirtualFlags& virtual_;
   std::vector<Step> seen_;
   std::vector<const Instruction*> pending_;
@@ -142,8 +137,8 @@ class FindLiveness {
 }  // namespace
 
 Liveness find_liveness(const Module& module, const Leaves& leaves, const Timeline& timeline, const Values& values,
-                       const VirtualFlags& is_virtual) {
-  return FindLiveness(module, leaves, timeline, values, is_virtual).run();
+                       const Donation& donation, const VirtualFlags& is_virtual) {
+  return FindLiveness(module, leaves, timeline, values, donation, is_virtual).run();
 }
 
 }  // namespace lowtide

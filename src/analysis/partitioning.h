@@ -24,8 +24,4 @@ class Partitioning {
 /// program is not partitioned yet, or that its shardings contradict its header.
 Partitioning find_partitioning(const Module& module, std::vector<std::string>& warnings);
 
-/// Bytes of results that live in donated arguments: as declared; with donors, also those whose size equals a free
-/// result's.
-int64_t aliased_bytes(const Module& module, const Leaves& leaves, const Partitioning& sizes, bool with_donors);
-
 }  // namespace lowtide

@@ -9,8 +9,9 @@ namespace {
 
 class FindValues {
  public:
-  FindValues(const Module& module, const Leaves& leaves, const Timeline& timeline, const ValueOptions& options)
-      : module_(module), leaves_(leaves), timeline_(timeline), options_(options) {
+  FindValues(const Module& module, const Leaves& leaves, const Timeline& timeline, const Donation& donation,
+             const ValueOptions& options)
+      : module_(module), leaves_(leaves), timeline_(timeline), donation_(donation), options_(options) {
     const auto count = static_cast<size_t>(timeline.leaf_limit);
     out_.of_leaf.resize(count);
     for (size_t l = 0; l < count; ++l) out_.of_leaf[l] = static_cast<int32_t>(l);
@@ -232,25 +233,16 @@ class FindValues {
   }
 
   void tie_donated() {
-    if (timeline_.frames.empty() || !module_.entry || !module_.entry->root) return;
-    const Frame& entry = timeline_.frames[0];
-    const Instruction& root = *module_.entry->root;
-    const std::vector<Instruction*> parameters = module_.entry->parameters();
-    for (const AliasEntry& alias : module_.input_output_alias) {
-      if (alias.operand < 0 || alias.operand >= static_cast<int64_t>(parameters.size())) continue;
-      const Instruction* parameter = parameters[static_cast<size_t>(alias.operand)];
-      int64_t from = 0, to = 0, count_in = 0, count_out = 0;
-      if (!parameter || !leaf_range(parameter->shape, alias.operand_index, from, count_in)) continue;
-      if (!leaf_range(root.shape, alias.output, to, count_out)) continue;
-      for (int64_t l = 0; l < std::min(count_in, count_out); ++l) {
-        tie(leaf(entry, *parameter, from + l), leaf(entry, root, to + l));
-      }
+    if (timeline_.frames.empty() || !module_.entry->root) return;
+    for (const Donation::Pair& pair : donation_.pairs) {
+      tie(pair.argument, leaf(timeline_.frames[0], *module_.entry->root, pair.result));
     }
   }
 
   const Module& module_;
   const Leaves& leaves_;
   const Timeline& timeline_;
+  const Donation& donation_;
   const ValueOptions& options_;
   const Frame* frame_ = nullptr;
   Step step_ = 0;
@@ -259,8 +251,9 @@ class FindValues {
 
 }  // namespace
 
-Values find_values(const Module& module, const Leaves& leaves, const Timeline& timeline, const ValueOptions& options) {
-  return FindValues(module, leaves, timeline, options).run();
+Values find_values(const Module& module, const Leaves& leaves, const Timeline& timeline, const Donation& donation,
+                   const ValueOptions& options) {
+  return FindValues(module, leaves, timeline, donation, options).run();
 }
 
 }  // namespace lowtide

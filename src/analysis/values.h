@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/donation.h"
 #include "analysis/timeline.h"
 
 namespace lowtide {
@@ -27,6 +28,7 @@ struct ValueOptions {
   bool reshape_is_view = false;
 };
 
-Values find_values(const Module& module, const Leaves& leaves, const Timeline& timeline, const ValueOptions& options);
+Values find_values(const Module& module, const Leaves& leaves, const Timeline& timeline, const Donation& donation,
+                   const ValueOptions& options);
 
 }  // namespace lowtide
