@@ -89,7 +89,9 @@ std::vector<bool> fuse_loops(const Module& module) {
       int32_t in = kNone;
       bool possible = true;
       for (const Instruction* reader : readers) {
-        if (!takes_in(*reader, i) || (repeats(*reader, i) && !is_cheap(i))) {
+        // A view that is not virtual is only another name of its operand's buffer.
+        const bool named = is_view(reader->opcode) && !is_virtual[static_cast<size_t>(reader->id)];
+        if (named || !takes_in(*reader, i) || (repeats(*reader, i) && !is_cheap(i))) {
           possible = false;
           break;
         }
