@@ -47,6 +47,7 @@ class Assign {
         options_(options),
         up_(values.of_leaf.size()) {
     std::iota(up_.begin(), up_.end(), 0);
+    seen_.assign(2 * static_cast<size_t>(module.id_limit()), 0);
   }
 
   Assignment run() {
@@ -172,11 +173,14 @@ class Assign {
         if (!f(values_.of_leaf[static_cast<size_t>(first + l)], pair, false)) return false;
       }
     }
-    size_t budget = 4096;  // shared chains are walked along every path; long ones are given up
+    ++walk_;
     while (!pending.empty()) {
-      if (budget-- == 0) return false;
       const auto [at, elementwise] = pending.back();
       pending.pop_back();
+      // A virtual value may be reached along several ways; one walk that is elementwise and one that isn't say it all.
+      int32_t& seen = seen_[2 * static_cast<size_t>(at->id) + (elementwise ? 1 : 0)];
+      if (seen == walk_) continue;
+      seen = walk_;
       const bool same = elementwise && memory_class(at->opcode) == MemoryClass::kElementwise;
       for (const Instruction* operand : at->operands) {
         const bool on = same && operand->shape.dims == at->shape.dims;
@@ -363,6 +367,9 @@ class Assign {
   const VirtualFlags& virtual_;
   const AssignmentOptions& options_;
   std::vector<int32_t> up_, group_of_, dying_;
+  mutable std::vector<int32_t>
+      seen_;  ///< by instruction id and whether elementwise so far: the walk that was there last
+  mutable int32_t walk_ = 0;
   std::vector<Place> place_;
   std::vector<int32_t> open_;  ///< allocations that others may move into
   Assignment out_;

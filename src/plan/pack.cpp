@@ -96,24 +96,54 @@ struct Taken {
   ArenaOffset begin, end;
 };
 
-/// Where `size` bytes fit best among what is taken: in the smallest hole, else above everything.
-ArenaOffset best_fit(std::vector<Taken>& taken, Bytes size, Bytes alignment) {
-  std::sort(taken.begin(), taken.end(), [](const Taken& a, const Taken& b) { return a.begin < b.begin; });
-  ArenaOffset top = 0, best = -1;
-  Bytes best_hole = kMost;
-  for (const Taken& t : taken) {
-    if (t.begin > top) {
-      const ArenaOffset at = align_up(top, alignment);
-      const Bytes hole = t.begin - top;
-      if (at <= t.begin && t.begin - at >= size && hole < best_hole) {
-        best = at;
-        best_hole = hole;
+/// Where `size` bytes fit best among what is taken, sorted by begin: in the smallest hole, else above everything.
+class BestFit {
+ public:
+  BestFit(Bytes size, Bytes alignment) : size_(size), alignment_(alignment) {}
+  void pass(ArenaOffset begin, ArenaOffset end) {
+    if (begin > top_) {
+      const ArenaOffset at = align_up(top_, alignment_);
+      const Bytes hole = begin - top_;
+      if (at <= begin && begin - at >= size_ && hole < best_hole_) {
+        best_ = at;
+        best_hole_ = hole;
       }
     }
-    top = std::max(top, t.end);
+    top_ = std::max(top_, end);
   }
-  return best >= 0 ? best : align_up(top, alignment);
+  ArenaOffset offset() const { return best_ >= 0 ? best_ : align_up(top_, alignment_); }
+
+ private:
+  Bytes size_, alignment_;
+  ArenaOffset top_ = 0, best_ = -1;
+  Bytes best_hole_ = kMost;
+};
+
+bool alive_together(const PackBuffer& a, const PackBuffer& b) {
+  for (size_t i = 0, j = 0; i < a.alive.size() && j < b.alive.size();) {
+    if (a.alive[i].overlaps(b.alive[j])) return true;
+    (a.alive[i].dies < b.alive[j].dies ? i : j)++;
+  }
+  return false;
 }
+
+/// Placed buffers in order of offset. While they are few, passing over all of them is cheaper than finding and sorting
+/// those that are alive together with the next.
+struct Placed {
+  struct Row {
+    ArenaOffset begin, end;
+    Step born, dies;  ///< first and last
+    int32_t buffer;
+  };
+  std::vector<Row> rows;
+
+  void add(const Row& row) {
+    const auto at = std::upper_bound(rows.begin(), rows.end(), row.begin,
+                                     [](ArenaOffset begin, const Row& other) { return begin < other.begin; });
+    rows.insert(at, row);
+  }
+};
+constexpr size_t kFew = 8192;
 
 Placement keep_lower(Placement a, Placement b) { return b.height < a.height ? std::move(b) : std::move(a); }
 
@@ -140,20 +170,38 @@ Bytes load_of(const Problem& problem) {
 Placement pack_in_order(const Problem& problem, PackOrder order) {
   Placement placement;
   placement.offsets.assign(problem.buffers.size(), 0);
-  Overlaps placed(problem);
+  const bool few = problem.buffers.size() <= kFew;
+  Placed rows;
+  Overlaps tree(few ? Problem{} : problem);
   std::vector<Taken> taken;
   for (const int32_t b : sorted_by(problem, order)) {
     const PackBuffer& buffer = problem.buffers[static_cast<size_t>(b)];
     if (buffer.size <= 0 || buffer.alive.empty()) continue;
-    taken.clear();
-    placed.visit(b, [&](int32_t other) {
-      const ArenaOffset at = placement.offsets[static_cast<size_t>(other)];
-      taken.push_back({at, add(at, problem.buffers[static_cast<size_t>(other)].size)});
-    });
-    const ArenaOffset at = best_fit(taken, buffer.size, problem.alignment);
+    const Step born = buffer.alive.front().born, dies = buffer.alive.back().dies;
+    BestFit fit(buffer.size, problem.alignment);
+    if (few) {
+      for (const Placed::Row& row : rows.rows) {
+        if (row.born >= dies || born >= row.dies) continue;
+        const PackBuffer& other = problem.buffers[static_cast<size_t>(row.buffer)];
+        if (alive_together(buffer, other)) fit.pass(row.begin, row.end);
+      }
+    } else {
+      taken.clear();
+      tree.visit(b, [&](int32_t other) {
+        const ArenaOffset at = placement.offsets[static_cast<size_t>(other)];
+        taken.push_back({at, add(at, problem.buffers[static_cast<size_t>(other)].size)});
+      });
+      std::sort(taken.begin(), taken.end(), [](const Taken& x, const Taken& y) { return x.begin < y.begin; });
+      for (const Taken& t : taken) fit.pass(t.begin, t.end);
+    }
+    const ArenaOffset at = fit.offset(), end = add(at, buffer.size);
     placement.offsets[static_cast<size_t>(b)] = at;
-    placement.height = std::max(placement.height, add(at, buffer.size));
-    placed.add(b);
+    placement.height = std::max(placement.height, end);
+    if (few) {
+      rows.add({at, end, born, dies, b});
+    } else {
+      tree.add(b);
+    }
   }
   return placement;
 }
