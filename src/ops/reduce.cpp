@@ -6,8 +6,10 @@
 //   (C2) inputs have the same extents
 //   (C3) dimensions are in range, none twice
 //   (C4) the computation takes two scalars per input and gives one, a tuple where there are several
+// Declared floats may differ in precision from what the computation gives: TPU programs round the finished fold.
 #include <algorithm>
 
+#include "ops/elementwise.h"
 #include "ops/index_space.h"
 #include "ops/reducer.h"
 #include "ops/reducer_checks.h"
@@ -29,7 +31,8 @@ void print_reduce(const Instruction& reduce, AttributeWriter& writer) {
   writer.computation("to_apply", *reduce.called[0]);
 }
 
-Result<Shape> infer_reduce(const Instruction& reduce) {
+/// The result in the types of the computation.
+Result<Shape> folded_shape(const Instruction& reduce) {
   LT_ASSIGN_OR_RETURN(const size_t inputs, check_folded_inputs(reduce, 1, 2));  // (C1) (C2)
   const Shape& first = reduce.operand(0).shape;
   const Dims& dimensions = reduce.as<DimensionsAttributes>().dimensions;
@@ -46,6 +49,30 @@ Result<Shape> infer_reduce(const Instruction& reduce) {
   return one_or_tuple(std::move(results));
 }
 
+Result<Shape> infer_reduce(const Instruction& reduce) {
+  LT_ASSIGN_OR_RETURN(Shape shape, folded_shape(reduce));
+  const auto round = [](Shape& folded, const Shape& declared) {
+    if (declared.is_array() && same_or_mixed_precision(folded.type, declared.type)) folded.type = declared.type;
+  };
+  if (!shape.is_tuple()) {
+    round(shape, reduce.shape);
+    return shape;
+  }
+  const size_t count = std::min(shape.elements.size(), reduce.shape.elements.size());
+  for (size_t k = 0; k < count; ++k) round(shape.elements[k], reduce.shape.elements[k]);
+  return shape;
+}
+
+Result<Value> rounded(Value folded, const Shape& declared) {
+  if (!declared.is_tuple()) return convert_elements(folded, declared.type);
+  std::vector<Value> parts;
+  for (size_t k = 0; k < declared.elements.size(); ++k) {
+    LT_ASSIGN_OR_RETURN(Value part, convert_elements(folded->parts()[k], declared.elements[k].type));
+    parts.push_back(std::move(part));
+  }
+  return Value(std::make_shared<Literal>(std::move(parts)));
+}
+
 Result<Value> eval_reduce(const Instruction& reduce, Operands operands, EvalContext& context) {
   const Dims& extents = operands[0]->shape().dims;
   const Dims strides = row_major_strides(extents);
@@ -56,7 +83,8 @@ Result<Value> eval_reduce(const Instruction& reduce, Operands operands, EvalCont
     if (!std::binary_search(dimensions.begin(), dimensions.end(), d)) kept.push_back(d);
   }
   LT_ASSIGN_OR_RETURN(Reducer reducer, Reducer::make(*reduce.called[0], operands, context));
-  std::vector<Literal> results = results_for(reduce.shape);
+  LT_ASSIGN_OR_RETURN(const Shape shape, folded_shape(reduce));
+  std::vector<Literal> results = results_for(shape);
   const Dims folded = offsets_of(pick(extents, dimensions), pick(strides, dimensions));
   const Dims starts = offsets_of(pick(extents, kept), pick(strides, kept));
   for (size_t i = 0; i < starts.size(); ++i) {
@@ -64,7 +92,7 @@ Result<Value> eval_reduce(const Instruction& reduce, Operands operands, EvalCont
     for (const int64_t offset : folded) LT_RETURN_IF_ERROR(reducer.fold(starts[i] + offset));
     reducer.store(results, static_cast<int64_t>(i));
   }
-  return bundled(std::move(results));
+  return rounded(bundled(std::move(results)), reduce.shape);
 }
 
 }  // namespace
