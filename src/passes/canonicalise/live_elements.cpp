@@ -22,7 +22,7 @@ bool is_made_of_elements(const Instruction& i) {
 bool counts_its_elements(const Instruction& i) {
   const auto says = [](const std::string& text, const char* words) { return text.find(words) != std::string::npos; };
   if (says(i.backend_config, "tuple_index") || says(i.backend_config, "\"dynamic_variables\":[{")) return true;
-  if (says(i.frontend_attributes, "xla.sdy.")) return true;
+  if (says(i.frontend_attributes, "xla.sdy.") || says(i.frontend_attributes, "inlineable=\"false\"")) return true;
   return std::ranges::any_of(i.extra, [](const RawAttribute& raw) { return raw.key == "is_composite"; });
 }
 
@@ -88,6 +88,9 @@ void LiveElements::on_needed(const Instruction& i) {
 
   for (const Computation* called : i.called) {
     mark(*called->root, kItself);
+    if (counts_its_elements(i)) {
+      for (const Instruction* parameter : parameters_[called]) mark_all(*parameter);
+    }
     // Whoever else calls it has told already what it needs of it.
     for (size_t k = 0; k < element_count_of(*called->root); ++k) {
       const bool is_result = !(i.opcode == Opcode::kWhile && called == i.called[0]);
