@@ -29,7 +29,10 @@ void Replacements::apply_to(Instruction& user) const {
   for (Instruction*& before : user.control_predecessors) before = resolve(before);
 }
 
-void Replacements::apply_to_root(Computation& computation) const { computation.root = resolve(computation.root); }
+void Replacements::finish(Computation& computation) const {
+  computation.root = resolve(computation.root);
+  if (count_ > 0) computation.remove_if([this](const Instruction& i) { return is_replaced(i); });
+}
 
 Names::Names(const Computation& computation) {
   for (const auto& instruction : computation.instructions()) taken_.insert(instruction->name);

@@ -11,7 +11,7 @@
 namespace lowtide {
 
 /// Instructions that other ones stand in for. A pass walks a computation from its first to its last instruction, calls
-/// apply_to() on each, then may replace() it; what nobody uses afterwards goes with remove_dead_code.
+/// apply_to() on each, then may replace() it, and ends with finish().
 class Replacements {
  public:
   explicit Replacements(const Module& module) : by_(static_cast<size_t>(module.id_limit()), nullptr) {}
@@ -21,8 +21,8 @@ class Replacements {
   bool is_replaced(const Instruction& instruction) const;
   /// Points the operands and control predecessors of `user` to the stand-ins.
   void apply_to(Instruction& user) const;
-  /// Points the root to its stand-in.
-  void apply_to_root(Computation& computation) const;
+  /// At the end of the walk: points the root to its stand-in and removes what was replaced.
+  void finish(Computation& computation) const;
   int64_t count() const { return count_; }
 
  private:

@@ -94,9 +94,7 @@ Result<PassResult> drop_annotations(Module& module) {
       if (!interchangeable(i->operand(0).shape, i->shape) || !says_nothing(*i, call->target, around)) continue;
       replacements.replace(*i, *i->operands[0]);
     }
-    replacements.apply_to_root(*computation);
-    // Gone at once: marked as side effects they would outlive remove_dead_code.
-    computation->remove_if([&](const Instruction& i) { return replacements.is_replaced(i); });
+    replacements.finish(*computation);
   }
   PassResult result;
   result.count = replacements.count();

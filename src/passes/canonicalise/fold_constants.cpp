@@ -84,7 +84,7 @@ Result<PassResult> fold_constants(Module& module) {
         }
       }
     }
-    replacements.apply_to_root(*computation);
+    replacements.finish(*computation);
   }
   PassResult result;
   result.count = folded + replacements.count();

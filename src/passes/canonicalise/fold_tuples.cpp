@@ -40,7 +40,7 @@ Result<PassResult> fold_tuples(Module& module) {
       if (ordered[static_cast<size_t>(i->id)] || (partitioned && i->sharding)) continue;
       if (Instruction* by = stand_in(*i)) replacements.replace(*i, *by);
     }
-    replacements.apply_to_root(*computation);
+    replacements.finish(*computation);
   }
   PassResult result;
   result.count = replacements.count();

@@ -78,7 +78,6 @@ Result<PassResult> inline_calls(Module& module) {
     Replacements replacements(module);
     Names names(*computation);
     std::vector<Instruction*> order;
-    std::vector<bool> inlined(static_cast<size_t>(module.id_limit()), false);
     for (Instruction* i : originals) {
       replacements.apply_to(*i);
       const bool allowed = may_inline(*i, partitioned, ordered);
@@ -90,13 +89,9 @@ Result<PassResult> inline_calls(Module& module) {
       }
       room -= size;
       replacements.replace(*i, *append_body(*i, names, order));
-      inlined[static_cast<size_t>(i->id)] = true;
     }
     if (replacements.count() == 0) continue;
-    replacements.apply_to_root(*computation);
-    computation->remove_if([&](const Instruction& i) {
-      return static_cast<size_t>(i.id) < inlined.size() && inlined[static_cast<size_t>(i.id)];
-    });
+    replacements.finish(*computation);
     computation->reorder(order);
     result.count += replacements.count();
   }

@@ -9,12 +9,13 @@
 /// bytes(argument) from the call to its end for each dead argument of a call; bytes(value) for a dead value that an
 /// executor would have made.
 ///
-/// Goes: instructions without a needed reader, elements of tuples, opt-barriers, loop carries, branch and call
-/// arguments and results that are dead or only feed themselves, computations that nothing calls any more. Stays: what
-/// has side effects (infeed, outfeed, send, recv, stateful random bits, custom calls that say so, check.*) and all it
-/// needs; the entry's parameters, used or not, and so every alias and donor; operands and results of operations that
-/// make or take a tuple as a whole; loops and calls whose attributes count their elements (known induction variables,
-/// Shardy's shardings, composites); instructions that control edges hold.
+/// Goes: instructions without a needed reader; elements of tuples, opt-barriers, loop carries, branch and call
+///   arguments and results that are dead or only feed themselves; computations that nothing calls any more.
+///
+/// Stays: what has side effects (infeed, outfeed, send, recv, stateful random bits, custom calls that say so, check.*)
+///   and all it needs; the entry's parameters, used or not, and so every alias and donor; operands and results of
+///   operations that make or take a tuple as a whole; loops and calls whose attributes count their elements (known
+///   induction variables, Shardy's shardings and manual regions, composites); instructions that control edges hold.
 ///
 /// A loop without live elements and side effects goes, whether it would have ended or not.
 ///

@@ -78,7 +78,7 @@ Result<PassResult> remove_noop_casts(Module& module) {
         ++detours;
       }
     }
-    replacements.apply_to_root(*computation);
+    replacements.finish(*computation);
   }
   PassResult result;
   result.count = replacements.count() + detours;

@@ -66,7 +66,7 @@ Result<PassResult> remove_noop_copies(Module& module) {
       Instruction* operand = unchanged_operand(*i, module.is_scheduled);
       if (operand && interchangeable(operand->shape, i->shape)) replacements.replace(*i, *operand);
     }
-    replacements.apply_to_root(*computation);
+    replacements.finish(*computation);
   }
   PassResult result;
   result.count = replacements.count() + merged;

@@ -13,10 +13,9 @@
 ///
 /// Requires: verified.  Keeps: roots, donation, schedule.
 /// Numerics: exact.
-/// Not removed: a copy or bitcast that changes the layout or the memory space (an offload to the host is one); a copy
-/// in
-///   a scheduled module: XLA put it there to part two lifetimes, and the aliases it declares count on it; instructions
-///   with a sharding of their own on more than one device; instructions that control edges hold.
+/// Not removed: a copy or bitcast that changes the layout or the memory space (an offload to the host is one);
+///   a copy in a scheduled module: XLA put it there to part two lifetimes, and the aliases it declares count on it;
+///   instructions with a sharding of their own on more than one device; instructions that control edges hold.
 /// Tests: tests/text/passes/remove-noop-copies/
 
 #include "passes/pass.h"

@@ -126,7 +126,7 @@ Result<PassResult> share_common_subexpressions(Module& module) {
       own = number[static_cast<size_t>(known->second->id)];
       if (!is_virtual(*i)) replacements.replace(*i, *known->second);
     }
-    replacements.apply_to_root(*computation);
+    replacements.finish(*computation);
   }
   result.count = replacements.count() + merged;
   result.changed = result.count > 0;

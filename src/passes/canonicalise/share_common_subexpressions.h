@@ -10,15 +10,15 @@
 ///
 /// Requires: verified.  Keeps: roots, donation.  Breaks: lifetimes (they may grow).
 /// Numerics: exact.
-/// Not shared: anything in a scheduled module: what stands there twice, XLA recomputes to save memory (`.remat`
-/// copies);
+/// Not shared:
+///   anything in a scheduled module: what stands there twice, XLA recomputes to save memory (`.remat` copies);
 ///   broadcasts and iotas beyond kLargestShared bytes: they are computed where they are read, sharing would only make
-///   them values that live; what is made from them counts as the same, though; opt-barriers (they hide on purpose that
-///   two values are equal, which is how recomputation survives), random numbers with state, side effects, tokens,
-///   collectives and what starts or ends them, parameters, abbreviated constants `{...}` (nobody knows that they are
-///   equal), instructions that control edges hold.
-/// Tried and rejected: operands in any order for commutative operations: the two NaNs of add(x, y) and add(y, x)
-/// differ. Tests: tests/text/passes/share-common-subexpressions/
+///     them values that live; what is made from them counts as the same, though;
+///   opt-barriers: they hide on purpose that two values are equal, which is how recomputation survives;
+///   random numbers with state, side effects, tokens, collectives and what starts or ends them, parameters;
+///   abbreviated constants `{...}`: nobody knows that they are equal; instructions that control edges hold.
+/// Tried and rejected: operands in any order for commutative operations: add(x, y) and add(y, x) of two NaNs differ.
+/// Tests: tests/text/passes/share-common-subexpressions/
 
 #include "passes/pass.h"
 
