@@ -112,12 +112,15 @@ bool belongs(const DumpFile& file, const std::vector<const DumpFile*>& stages) {
   return same;
 }
 
+/// XLA numbers its modules anew in every folder.
+std::string key_of(const DumpFile& file) { return std::filesystem::path(file.path).parent_path() / file.group; }
+
 std::vector<Group> group_files(const std::vector<DumpFile>& files) {
   std::map<std::string, std::vector<const DumpFile*>> modules;
   for (const DumpFile& file : files) {
     if (file.report) continue;
-    std::string key = file.group;
-    if (key.empty()) {
+    std::string key = key_of(file);
+    if (file.group.empty()) {
       const auto known = std::ranges::find_if(modules, [&](const auto& entry) { return belongs(file, entry.second); });
       key = known != modules.end() ? known->first : file.path;
     }
@@ -139,7 +142,7 @@ std::vector<Group> group_files(const std::vector<DumpFile>& files) {
   }
   for (const DumpFile& file : files) {
     if (!file.report) continue;
-    const auto known = position.find(file.group);
+    const auto known = position.find(key_of(file));
     if (Group* group = known != position.end() ? &groups[known->second] : group_for_report(file, groups)) {
       group->reports.push_back(&file);
     }

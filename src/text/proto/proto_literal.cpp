@@ -163,6 +163,7 @@ Value literal_from_proto(const WireMessage& proto, WireFault& fault) {
   if (fault.what) return nullptr;
   if (elements.empty() && count > 0) return std::make_shared<const Literal>(Literal::unknown(shape));
   Literal literal(shape);
+  if (count == 0) return std::make_shared<const Literal>(std::move(literal));
   if (is_row_major(shape)) {
     std::memcpy(literal.bytes().data(), elements.data(), elements.size());
   } else {
