@@ -1,0 +1,157 @@
+/// Elementwise operations and sources.
+
+#include "operations.h"
+
+namespace lowtide {
+namespace {
+
+constexpr Opcode kFloatUnary[] = {
+    Opcode::kNegate,
+    Opcode::kAbs,
+    Opcode::kSign,
+    Opcode::kFloor,
+    Opcode::kCeil,
+    Opcode::kRoundNearestEven,
+    Opcode::kRoundNearestAfz,
+    Opcode::kExponential,
+    Opcode::kExponentialMinusOne,
+    Opcode::kLog,
+    Opcode::kLogPlusOne,
+    Opcode::kTanh,
+    Opcode::kErf,
+    Opcode::kLogistic,
+    Opcode::kSqrt,
+    Opcode::kRsqrt,
+    Opcode::kCbrt,
+    Opcode::kTan,
+    Opcode::kSine,
+    Opcode::kCosine,
+    Opcode::kIsFinite,
+    Opcode::kCopy,
+    Opcode::kReducePrecision,
+};
+constexpr Opcode kIntegerUnary[] = {Opcode::kNegate, Opcode::kAbs,       Opcode::kSign,
+                                    Opcode::kNot,    Opcode::kPopcnt,    Opcode::kCountLeadingZeros,
+                                    Opcode::kCopy,   Opcode::kOptBarrier};
+constexpr Opcode kUnsignedUnary[] = {Opcode::kNot, Opcode::kPopcnt, Opcode::kCountLeadingZeros};
+constexpr Opcode kFloatBinary[] = {Opcode::kAdd,      Opcode::kAdd,    Opcode::kSubtract, Opcode::kMultiply,
+                                   Opcode::kMultiply, Opcode::kDivide, Opcode::kMaximum,  Opcode::kMinimum,
+                                   Opcode::kPower,    Opcode::kAtan2,  Opcode::kRemainder};
+constexpr Opcode kIntegerBinary[] = {Opcode::kAdd,
+                                     Opcode::kSubtract,
+                                     Opcode::kMultiply,
+                                     Opcode::kDivide,
+                                     Opcode::kRemainder,
+                                     Opcode::kMaximum,
+                                     Opcode::kMinimum,
+                                     Opcode::kPower,
+                                     Opcode::kAnd,
+                                     Opcode::kOr,
+                                     Opcode::kXor,
+                                     Opcode::kShiftLeft,
+                                     Opcode::kShiftRightArithmetic,
+                                     Opcode::kShiftRightLogical};
+constexpr Opcode kPredicateBinary[] = {Opcode::kAnd, Opcode::kOr, Opcode::kXor};
+
+}  // namespace
+
+Instruction* value_of_shape(Scope& scope, Choices& choices, const Shape& shape) {
+  Instruction* found = choices.one_in(4) ? nullptr : scope.choose(choices, has_shape(shape));
+  return found ? found : scope.constant_array(shape, choices);
+}
+
+bool make_unary(Scope& scope, Choices& choices) {
+  Instruction* operand = scope.choose(choices, is_any);
+  if (!operand) return false;
+  const ElementType type = operand->shape.type;
+  const TypeKind kind = type_kind(type);
+  const Opcode op = kind == TypeKind::kFloat       ? choices.of(kFloatUnary)
+                    : kind == TypeKind::kSigned    ? choices.of(kIntegerUnary)
+                    : kind == TypeKind::kPredicate ? Opcode::kNot
+                                                   : choices.of(kUnsignedUnary);
+  Shape shape = op == Opcode::kIsFinite ? with_type(operand->shape, ElementType::kPred) : operand->shape;
+  Attributes attributes;
+  if (op == Opcode::kReducePrecision)
+    attributes = ReducePrecisionAttributes{type == ElementType::kF16 ? 5 : 8, choices.between(2, 7)};
+  return scope.append(op, shape, {operand}, attributes) != nullptr;
+}
+
+bool make_binary(Scope& scope, Choices& choices) {
+  Instruction* a = scope.choose(choices, is_any);
+  if (!a) return false;
+  const TypeKind kind = type_kind(a->shape.type);
+  const Opcode op = kind == TypeKind::kFloat       ? choices.of(kFloatBinary)
+                    : kind == TypeKind::kPredicate ? choices.of(kPredicateBinary)
+                                                   : choices.of(kIntegerBinary);
+  Instruction* b = nullptr;
+  if (op == Opcode::kPower) {
+    b = scope.broadcast(scope.constant(a->shape.type, static_cast<double>(choices.between(0, 4))), a->shape.dims, {});
+  } else {
+    b = value_of_shape(scope, choices, a->shape);
+  }
+  return scope.append(op, a->shape, {a, b}) != nullptr;
+}
+
+bool make_compare(Scope& scope, Choices& choices) {
+  Instruction* a = scope.choose(choices, [](const Scope::Entry& e) { return e.fact.exact(); });
+  if (!a) return false;
+  CompareAttributes attributes;
+  attributes.direction = static_cast<CompareDirection>(choices.below(6));
+  return scope.append(Opcode::kCompare, with_type(a->shape, ElementType::kPred),
+                      {a, value_of_shape(scope, choices, a->shape)}, attributes) != nullptr;
+}
+
+bool make_select(Scope& scope, Choices& choices) {
+  Instruction* which =
+      scope.choose(choices, [](const auto& e) { return e.instruction->shape.type == ElementType::kPred; });
+  if (!which) return false;
+  Instruction* yes = scope.choose(choices, [&](const auto& e) {
+    return e.instruction->shape.dims == which->shape.dims || which->shape.dims.empty();
+  });
+  if (!yes) return false;
+  if (which->shape.dims != yes->shape.dims) which = scope.broadcast(which, yes->shape.dims, {});
+  return scope.append(Opcode::kSelect, yes->shape, {which, yes, value_of_shape(scope, choices, yes->shape)}) != nullptr;
+}
+
+bool make_clamp(Scope& scope, Choices& choices) {
+  Instruction* operand =
+      scope.choose(choices, [](const auto& e) { return e.instruction->shape.type != ElementType::kPred; });
+  if (!operand) return false;
+  const ElementType type = operand->shape.type;
+  const auto low = static_cast<double>(choices.between(type_kind(type) == TypeKind::kUnsigned ? 0 : -3, 2));
+  const auto high = low + static_cast<double>(choices.between(0, 4));
+  Instruction *least = scope.constant(type, low), *greatest = scope.constant(type, high);
+  if (choices.one_in(2)) {
+    least = scope.broadcast(least, operand->shape.dims, {});
+    greatest = scope.broadcast(greatest, operand->shape.dims, {});
+  }
+  return scope.append(Opcode::kClamp, operand->shape, {least, operand, greatest}) != nullptr;
+}
+
+bool make_convert(Scope& scope, Choices& choices) {
+  Instruction* operand = scope.choose(choices, is_any);
+  if (!operand) return false;
+  const ElementType from = operand->shape.type, to = random_type(choices);
+  if (is_integral(from) && is_integral(to) && choices.one_in(2)) {
+    Dims dims = operand->shape.dims;
+    const int ratio_up = type_bits(from) / type_bits(to), ratio_down = type_bits(to) / type_bits(from);
+    if (ratio_up > 1) dims.push_back(ratio_up);
+    if (ratio_down > 1) {
+      if (dims.empty() || dims.back() != ratio_down) return false;
+      dims.pop_back();
+    }
+    return scope.append(Opcode::kBitcastConvert, Shape::array(to, dims), {operand}) != nullptr;
+  }
+  return scope.append(Opcode::kConvert, with_type(operand->shape, to), {operand}) != nullptr;
+}
+
+bool make_source(Scope& scope, Choices& choices) {
+  const ElementType type = random_type(choices);
+  const Shape shape = random_shape(choices, type);
+  if (choices.one_in(2) || shape.dims.empty() || type == ElementType::kPred) {
+    return scope.constant_array(shape, choices) != nullptr;
+  }
+  return scope.append(Opcode::kIota, shape, {}, IotaAttributes{choices.below(shape.rank())}) != nullptr;
+}
+
+}  // namespace lowtide

@@ -1,0 +1,183 @@
+/// lowtide_random: random programs against our own invariants, and against another executor that sits behind a pipe.
+///
+///   lowtide_random check [--count N] [--seed S]    properties that need no one else
+///   lowtide_random judge [--count N] [--seed S]    a frame a program on stdout, a verdict a line on stdin
+///   lowtide_random write DIR [--count N] [--seed S]
+///
+/// A frame is a line of JSON {"status", "text_bytes", "results": [{"dtype", "shape", "error"}]}, the program's text,
+/// and the elements of the results, one array after the other. A verdict is "agree" or the difference in words. What
+/// fails is shrunk: genes are taken away as long as the smaller program still fails.
+
+#include <fmt/format.h>
+#include <rapidcheck.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "analysis/account.h"
+#include "base/files.h"
+#include "interp/compare.h"
+#include "interp/interpreter.h"
+#include "ops/verify.h"
+#include "passes/pass.h"
+#include "program.h"
+#include "text/hlo.h"
+
+namespace lowtide {
+
+/// What rapidcheck prints of a counter-example: the program.
+void showValue(const Recipe& recipe, std::ostream& out) { out << "\n" << print_hlo(*program_from(recipe)); }
+
+namespace {
+
+constexpr unsigned kSecondsPerProgram = 20;
+constexpr size_t kLargestProgram = 26;  ///< genes
+
+rc::Gen<uint64_t> seeds() { return rc::gen::noShrink(rc::gen::resize(100, rc::gen::arbitrary<uint64_t>())); }
+
+rc::Gen<Recipe> recipes() {
+  const auto genes = rc::gen::build<Gene>(
+      rc::gen::set(&Gene::seed, seeds()),
+      rc::gen::set(&Gene::inner, rc::gen::resize(6, rc::gen::container<std::vector<uint64_t>>(seeds()))));
+  return rc::gen::build<Recipe>(
+      rc::gen::set(&Recipe::seed, seeds()),
+      rc::gen::set(&Recipe::parameters, rc::gen::resize(5, rc::gen::container<std::vector<uint64_t>>(seeds()))),
+      rc::gen::set(&Recipe::genes, rc::gen::container<std::vector<Gene>>(genes)));
+}
+
+std::unique_ptr<Module> read(const std::string& text) {
+  auto module = parse_hlo(std::make_shared<Source>(Source{"random.hlo", text}));
+  if (!module.ok()) RC_FAIL(module.status().message());
+  return module.take();
+}
+
+void must_be_ok(const Status& status) {
+  if (!status.ok()) RC_FAIL(status.message());
+}
+
+void check_accounts(const Module& module) {
+  for (const AccountMode mode : {AccountMode::kAsGiven, AccountMode::kUnscheduled}) {
+    const Account account = account_for(module, mode);
+    RC_ASSERT(account.temp_bytes >= account.load_bytes);
+    RC_ASSERT(account.load_bytes >= 0);
+    RC_ASSERT(account.alias_bytes <= account.output_bytes);
+    RC_ASSERT(account.peak_bytes() >= floor_any(module).bytes);
+  }
+  RC_ASSERT(floor_order(module).bytes >= floor_any(module).bytes);
+}
+
+void check_passes(const Module& module) {
+  const auto arguments = seeded_arguments(module, 1);
+  const auto before = interpret(module, arguments);
+  if (!before.ok() && before.status().fault() == Fault::kUnsupported) return;
+  must_be_ok(before.status());
+  const auto changed = module.clone();
+  const auto records = run_passes(*changed, pipeline());
+  must_be_ok(records.status());
+  must_be_ok(verify(*changed));
+  const auto after = interpret(*read(print_hlo(*changed)), arguments);
+  must_be_ok(after.status());
+  const Comparison comparison = compare_results(*after, *before, {});
+  if (!comparison.agrees()) RC_FAIL("passes change the results: " + comparison.first + "\n" + print_hlo(*changed));
+}
+
+/// Properties of one program that need no other executor.
+void check_program(const Recipe& recipe) {
+  const auto built = program_from(recipe);
+  must_be_ok(verify(*built));
+  const std::string text = print_hlo(*built);
+  const auto module = read(text);
+  must_be_ok(verify(*module));
+  RC_ASSERT(print_hlo(*module) == text);
+  RC_ASSERT(print_hlo(*module->clone()) == text);
+  check_accounts(*module);
+  check_passes(*module);
+}
+
+/// Runs in a process of its own, so that a crash of ours is a counter-example like any other.
+void write_frame(const std::string& text) {
+  ::alarm(kSecondsPerProgram);
+  auto module = parse_hlo(std::make_shared<Source>(Source{"random.hlo", text}));
+  Status status = module.ok() ? verify(**module) : module.status();
+  std::vector<Value> results;
+  if (status.ok()) {
+    auto run = interpret(**module, seeded_arguments(**module, 0));
+    status = run.status();
+    if (run.ok()) results = run.take();
+  }
+  nlohmann::ordered_json head = {{"status", status.ok() ? "ok" : status.message()},
+                                 {"fault", static_cast<int>(status.fault())},
+                                 {"text_bytes", text.size()},
+                                 {"results", nlohmann::ordered_json::array()}};
+  std::string body = text;
+  const std::vector<double> errors = module.ok() ? error_bounds(**module) : std::vector<double>();
+  for (size_t i = 0; i < results.size(); ++i) {
+    const Shape& shape = results[i]->shape();
+    head["results"].push_back({{"dtype", type_name(shape.type)}, {"shape", shape.dims}, {"error", errors[i]}});
+    body.append(reinterpret_cast<const char*>(results[i]->bytes().data()), results[i]->bytes().size());
+  }
+  (void)write_stdout(head.dump() + "\n" + body);
+}
+
+void judge_program(const Recipe& recipe) {
+  const auto built = program_from(recipe);
+  const std::string text = print_hlo(*built);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    write_frame(text);
+    ::_exit(0);
+  }
+  int how = 0;
+  ::waitpid(child, &how, 0);
+  if (how != 0) {
+    const nlohmann::json head = {
+        {"status", "crash"}, {"fault", 1}, {"text_bytes", text.size()}, {"results", nlohmann::json::array()}};
+    (void)write_stdout(head.dump() + "\n" + text);
+  }
+  std::string verdict;
+  if (!std::getline(std::cin, verdict)) std::exit(static_cast<int>(Fault::kUsage));
+  if (how != 0) RC_FAIL("the interpreter crashed or ran for too long");
+  if (verdict != "agree") RC_FAIL(verdict);
+}
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  std::string seed = "1", count = "1000", folder;
+  const std::string mode = words.empty() ? "" : words[0];
+  for (size_t i = 1; i < words.size(); ++i) {
+    if (words[i] == "--seed" && i + 1 < words.size()) {
+      seed = words[++i];
+    } else if (words[i] == "--count" && i + 1 < words.size()) {
+      count = words[++i];
+    } else {
+      folder = words[i];
+    }
+  }
+  const std::string parameters =
+      fmt::format("seed={} max_success={} max_size={} max_discard_ratio=100", seed, count, kLargestProgram);
+  ::setenv("RC_PARAMS", parameters.c_str(), 1);
+  if (mode == "check") return rc::check("random programs", [] { check_program(*recipes()); }) ? 0 : 1;
+  if (mode == "judge") return rc::check("random programs agree", [] { judge_program(*recipes()); }) ? 0 : 1;
+  if (mode == "write" && !folder.empty()) {
+    int written = 0;
+    return rc::check("programs are written",
+                     [&] {
+                       const auto module = program_from(*recipes());
+                       must_be_ok(write_file(fmt::format("{}/random_{}.hlo", folder, written++), print_hlo(*module)));
+                     })
+               ? 0
+               : 1;
+  }
+  std::fputs("lowtide_random check|judge|write DIR [--count N] [--seed S]\n", stderr);
+  return static_cast<int>(Fault::kUsage);
+}
+
+}  // namespace
+}  // namespace lowtide
+
+int main(int argc, char** argv) { return lowtide::main(argc, argv); }

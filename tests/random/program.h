@@ -1,0 +1,19 @@
+#pragma once
+/// Random programs: well-typed HLO of nested computations whose results other executors must agree with.
+
+#include <memory>
+#include <vector>
+
+#include "genes.h"
+#include "ir/module.h"
+
+namespace lowtide {
+
+/// The program of a recipe. Any recipe gives one.
+std::unique_ptr<Module> program_from(const Recipe& recipe);
+
+/// For each result in order: no correct executor is further than this from the mathematical value, on seeded arguments.
+/// Zero for integers, predicates and exact floats.
+std::vector<double> error_bounds(const Module& module);
+
+}  // namespace lowtide
