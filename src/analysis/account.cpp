@@ -164,6 +164,7 @@ class MakeAccount {
     const auto add = [&](AccountBuffer buffer, int32_t frame, std::vector<Lifetime> alive) {
       for (Lifetime& life : alive) life.dies = std::min(life.dies, static_cast<Step>(last_step() + 1));
       if (buffer.memory_space == 0) all.buffers.push_back({buffer.bytes, alive});
+      buffer.alive = alive;
       arenas[{buffer.memory_space, part_of(frame, backend)}].buffers.push_back({buffer.bytes, std::move(alive)});
       out_.buffers.push_back(std::move(buffer));
     };
@@ -200,7 +201,7 @@ class MakeAccount {
       out_.peak_step = static_cast<Step>(most - out_.live.begin());
     }
     for (const AccountBuffer& buffer : out_.buffers) {
-      if (buffer.memory_space == 0 && buffer.born <= out_.peak_step && out_.peak_step < buffer.dies) {
+      if (buffer.memory_space == 0 && buffer.alive_at(out_.peak_step)) {
         out_.padding_bytes = add_bytes(out_.padding_bytes, buffer.padding);
       }
     }

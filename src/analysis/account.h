@@ -44,6 +44,16 @@ struct AccountBuffer {
   bool holds_output = false;                 ///< an argument (donated) or output that a result lives in
   Step born = 0, dies = 0;                   ///< alive in [born, dies)
   const Instruction* last_reader = nullptr;  ///< the instruction that keeps it to the end; null: it is a result
+  std::vector<Lifetime> alive;               ///< the parts of it in which there is a value; empty: all of it
+
+  bool alive_at(Step step) const {
+    if (step < born || step >= dies) return false;
+    if (alive.empty()) return true;
+    for (const Lifetime& life : alive) {
+      if (life.born <= step && step < life.dies) return true;
+    }
+    return false;
+  }
 };
 
 /// One account of one module. peak = argument + output - alias + temp.

@@ -5,7 +5,8 @@
 #include <fmt/format.h>
 
 #include "ops/dimensions.h"
-#include "ops/elementwise.h"
+#include "ops/infer.h"
+#include "ops/numbers.h"
 #include "ops/strided.h"
 
 namespace lowtide {
@@ -20,7 +21,7 @@ Result<Shape> infer(const Instruction& instruction) {
                   fmt::format("dimensions {} must be a permutation of the dimensions of {}", to_string(dimensions),
                               to_string_without_layout(operand)));
   }
-  Shape result = Shape::array(result_type(instruction, operand.type), {});
+  Shape result = Shape::array(operand.type, {});
   for (const int64_t d : dimensions) {
     result.dims.push_back(operand.dims[static_cast<size_t>(d)]);
     if (!operand.dynamic.empty()) result.dynamic.push_back(operand.dynamic[static_cast<size_t>(d)]);
@@ -30,14 +31,13 @@ Result<Shape> infer(const Instruction& instruction) {
 
 Result<Value> eval(const Instruction& instruction, Operands operands, EvalContext&) {
   LT_ASSIGN_OR_RETURN(const std::shared_ptr<Literal> result, new_array(instruction.shape));
-  LT_ASSIGN_OR_RETURN(const Value operand, convert_elements(operands[0], instruction.shape.type));
   const Dims& extents = instruction.shape.dims;
-  const Dims steps = row_major_steps(operand->shape().dims);
+  const Dims steps = row_major_steps(operands[0]->shape().dims);
   StridedCopy copy{extents, row_major_steps(extents), {}};
   for (const int64_t d : instruction.as<DimensionsAttributes>().dimensions) {
     copy.from_steps.push_back(steps[static_cast<size_t>(d)]);
   }
-  copy_strided(copy, *operand, *result);
+  copy_strided(copy, *operands[0], *result);
   return Value(result);
 }
 

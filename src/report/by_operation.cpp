@@ -21,6 +21,15 @@ std::string_view stem(std::string_view name) {
   }
 }
 
+// The value that gives a buffer its bytes: bodies' parameters and tuples only pass it on.
+const ValueRef& definition_of(const AccountBuffer& buffer) {
+  for (const ValueRef& value : buffer.values) {
+    const Opcode opcode = value.instruction->opcode;
+    if (opcode != Opcode::kParameter && opcode != Opcode::kTuple && opcode != Opcode::kGetTupleElement) return value;
+  }
+  return buffer.values[0];
+}
+
 }  // namespace
 
 std::string operation_type(const Instruction& instruction) {
@@ -46,8 +55,8 @@ std::vector<OperationRow> operation_rows(const Graph& graph, const Account& acco
   for (const AccountBuffer& buffer : account.buffers) {
     if (buffer.memory_space != 0 || buffer.values.empty() || buffer.bytes == 0) continue;
     const bool stays = buffer.kind == BufferKind::kArgument || buffer.kind == BufferKind::kOutput;
-    if (!stays && (buffer.born > account.peak_step || buffer.dies <= account.peak_step)) continue;
-    const ValueRef& value = buffer.values[0];
+    if (!stays && !buffer.alive_at(account.peak_step)) continue;
+    const ValueRef& value = buffer.kind == BufferKind::kArgument ? buffer.values[0] : definition_of(buffer);
     Group& group = groups[buffer.kind == BufferKind::kArgument ? "param" : operation_type(*value.instruction)];
     group.row.bytes += buffer.bytes;
     group.row.names.push_back(value.instruction->name + (value.index.empty() ? "" : to_string(value.index)));

@@ -97,8 +97,11 @@ void Categories::mark_update_cones() {
       const Instruction& i = *open.back();
       open.pop_back();
       in_any[static_cast<size_t>(i.id)] = true;
+      bool from_smaller = !i.operands.empty();
       for (const Instruction* operand : i.operands) {
-        if (!has_elements(operand->shape, count) || !seen.insert(operand->id).second) continue;
+        if (!has_elements(operand->shape, count)) continue;
+        from_smaller = false;
+        if (!seen.insert(operand->id).second) continue;
         if (operand->opcode == Opcode::kParameter) {
           cone.arguments.push_back(operand);
         } else if (walks_in_step(*operand)) {
@@ -107,6 +110,7 @@ void Categories::mark_update_cones() {
           cone.made.push_back(operand);
         }
       }
+      if (from_smaller && i.opcode == Opcode::kFusion) cone.made.push_back(&i);  // a fused scatter, dot or reduction
     }
     cones.push_back(std::move(cone));
   });
@@ -155,13 +159,29 @@ bool Categories::is_saved_stack(const ValueRef& value) const {
   return false;
 }
 
+// Whether a loop carries what an earlier loop stacked.
+bool Categories::reads_stacks(const Instruction& loop) const {
+  if (loop.operands.empty() || loop.operands[0]->opcode != Opcode::kTuple) return false;
+  for (const Instruction* carried : loop.operands[0]->operands) {
+    if (carried->opcode != Opcode::kGetTupleElement || carried->operands.empty()) continue;
+    const Instruction& earlier = *carried->operands[0];
+    if (earlier.opcode != Opcode::kWhile) continue;
+    if (graph_.stack_update(earlier, carried->as<TupleIndexAttributes>().index) != nullptr) return true;
+  }
+  return false;
+}
+
 Category Categories::of_value(const ValueRef& value) const {
   const Instruction& i = *value.instruction;
   if (i.opcode == Opcode::kConstant) return Category::kConstant;
   if (is_collective(i)) return Category::kCollective;
   if (i.opcode == Opcode::kParameter && i.parent == graph_.module().entry) return of_argument(i);
-  if (is_saved_stack(value)) return Category::kSavedForBackward;
   const Shape& shape = shape_of(value);
+  if (is_saved_stack(value)) {  // a backward loop stacks its layers' gradients
+    const Instruction* update = graph_.stack_update(i, value.index[0]);
+    const bool backward = is_backward(i) || (update != nullptr && is_backward(*update)) || reads_stacks(i);
+    return backward && has_parameter_shape(shape) ? Category::kGradient : Category::kSavedForBackward;
+  }
   if (gradient_[static_cast<size_t>(i.id)] && has_parameter_shape(shape)) return Category::kGradient;
   if (is_backward(i) && has_parameter_shape(shape)) return Category::kGradient;
   return Category::kTemporary;

@@ -20,6 +20,7 @@ class Categories {
  private:
   void mark_update_cones();
   bool is_saved_stack(const ValueRef& value) const;
+  bool reads_stacks(const Instruction& loop) const;
   bool has_parameter_shape(const Shape& shape) const;
 
   const Graph& graph_;

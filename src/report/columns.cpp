@@ -45,6 +45,15 @@ std::string fit_end(std::string_view text, size_t width) {
   return "…" + std::string(text.substr(bytes_of(text, all - width + 1)));
 }
 
+std::string fit_middle(std::string_view text, size_t width) {
+  const size_t all = display_width(text);
+  if (all <= width) return std::string(text);
+  const size_t head = width * 2 / 5;
+  if (width < head + 2) return fit(text, width);
+  return std::string(text.substr(0, bytes_of(text, head))) + "…" +
+         std::string(text.substr(bytes_of(text, all - (width - head - 1))));
+}
+
 std::string pad_right(std::string_view text, size_t width) {
   std::string padded = fit(text, width);
   padded.append(width - std::min(width, display_width(padded)), ' ');

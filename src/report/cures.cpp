@@ -10,7 +10,7 @@
 namespace lowtide {
 namespace {
 
-constexpr size_t kCuresShown = 3;
+constexpr size_t kCuresShown = 2;
 constexpr Step kLongIdle = 8;  // steps between making and first reading that make another order worth trying
 
 using Cures = std::vector<Cure>;
@@ -29,8 +29,12 @@ void cure_virtual(const Patient& patient, const ValueRef& value, Cures& cures) {
   const Graph& graph = patient.graph;
   const int64_t bytes = patient.buffer.bytes;
   if (is_one_hot(graph, value)) {
-    cures.push_back({"not needed: a one-hot of ids; gather the rows instead", bytes,
-                     "table[ids] for one_hot(ids) @ table (maxtext: use_iota_embed=False)"});
+    const bool looks_up = feeds_contraction(graph, value);
+    cures.push_back({looks_up ? "not needed: a one-hot of ids; gather the rows instead"
+                              : "not needed: a one-hot of ids, compared where it is read",
+                     bytes,
+                     looks_up ? "table[ids] for one_hot(ids) @ table (maxtext: use_iota_embed=False)"
+                              : "optax.softmax_cross_entropy_with_integer_labels, or take_along_axis"});
   } else if (is_made_of_indices(graph, value)) {
     const bool mask = shape_of(value).type == ElementType::kPred;
     cures.push_back(
@@ -40,7 +44,7 @@ void cure_virtual(const Patient& patient, const ValueRef& value, Cures& cures) {
     cures.push_back({"not needed: counter-based random bits, computed where they are read", bytes, ""});
   } else if (is_broadcast(graph, value)) {
     cures.push_back({"not needed: a broadcast, read through its small operand", bytes, ""});
-  } else if (is_widened(graph, value)) {
+  } else if (is_widened(graph, value) && patient.category == Category::kTemporary && cures.empty()) {
     const ValueRef source = graph.source_of(value);
     const int64_t narrow = logical_bytes(source.instruction->operands[0]->shape);
     cures.push_back({fmt::format("not needed: a widened copy; read the {} and widen in the tile",
@@ -65,6 +69,11 @@ void cure_stream(const Patient& patient, const ValueRef& value, Cures& cures) {
 
 void cure_recompute(const Patient& patient, const Origin& origin, Cures& cures) {
   if (patient.category != Category::kSavedForBackward) return;
+  if (stacks_its_input(patient.graph, patient.buffer)) {
+    cures.push_back({"save every k-th layer's input, recompute the layers between", patient.buffer.bytes,
+                     "nest two scans, with jax.checkpoint around the inner one"});
+    return;
+  }
   const bool has_policy = origin.op_name.find("checkpoint") != std::string::npos ||
                           patient.graph.module().name.find("train") != std::string::npos;
   const std::string scope = origin.scope.empty() ? "this value" : origin.scope;
@@ -101,6 +110,14 @@ void cure_idle(const Patient& patient, Cures& cures) {
                    patient.buffer.bytes, ""});
 }
 
+// Whether one instruction makes all the buffer ever holds: not a carry or an accumulator.
+bool is_written_once(const Patient& patient) {
+  return std::none_of(patient.buffer.values.begin(), patient.buffer.values.end(), [](const ValueRef& value) {
+    const Opcode opcode = value.instruction->opcode;
+    return opcode == Opcode::kDynamicUpdateSlice || opcode == Opcode::kWhile || opcode == Opcode::kScatter;
+  });
+}
+
 }  // namespace
 
 Cures cures_of(const Patient& patient) {
@@ -114,11 +131,13 @@ Cures cures_of(const Patient& patient) {
   if (!shape_of(value).is_array()) return cures;
   const bool must_exist = patient.buffer.kind == BufferKind::kOutput || patient.buffer.holds_output;
   if (must_exist) return cures;
-  cure_virtual(patient, value, cures);
   cure_stream(patient, value, cures);
+  if (is_written_once(patient)) {
+    cure_virtual(patient, value, cures);
+    cure_copy(patient, value, cures);
+  }
   cure_recompute(patient, origin_of(patient.graph, patient.buffer), cures);
   cure_gradient(patient, cures);
-  cure_copy(patient, value, cures);
   cure_idle(patient, cures);
   if (cures.size() > kCuresShown) cures.resize(kCuresShown);
   return cures;

@@ -19,7 +19,7 @@ struct Patient {
   const ArgumentRow* argument = nullptr;  ///< of an argument
 };
 
-/// The cures of a buffer, the best first; at most three.
+/// The cures of a buffer, the best first; at most two.
 std::vector<Cure> cures_of(const Patient& patient);
 
 /// The value the recognisers ask about: behind renamings, loop results and fusions, the instruction that makes it.
@@ -35,5 +35,10 @@ bool is_copy(const Graph& graph, const ValueRef& value);
 /// The value lies between a dot and a softmax: scores of attention (a second dot reads it) or logits (none does).
 enum class Softmax : uint8_t { kNone, kAttention, kLoss };
 Softmax softmax_around(const Graph& graph, const ValueRef& value);
+
+/// Whether a dot reads the value, through views.
+bool feeds_contraction(const Graph& graph, const ValueRef& value);
+/// Whether a loop stacks what came into its body: the layers' inputs.
+bool stacks_its_input(const Graph& graph, const AccountBuffer& buffer);
 
 }  // namespace lowtide

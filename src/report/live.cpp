@@ -44,8 +44,9 @@ int64_t Liveness::result_of(const AccountBuffer& buffer) const {
   return -1;
 }
 
-std::string Liveness::why(const AccountBuffer& buffer) const {
+std::string Liveness::why(const AccountBuffer& buffer, const ArgumentRow* argument) const {
   if (buffer.kind == BufferKind::kArgument) {
+    if (argument != nullptr && argument->fate == Fate::kDonated && argument->result >= 0) return argument->note;
     if (!buffer.donated) return "the caller keeps it: not donated";
     const int64_t result = result_of(buffer);
     return result >= 0 ? fmt::format("result {} is written over it", result) : "donated, and no result takes it";

@@ -102,7 +102,8 @@ int telling(const Module& module, const Instruction& i) {
   if (i.opcode == Opcode::kParameter) return 0;  // names of reducers' operands
   const auto parts = user_components(i.metadata.op_name);
   if (parts.empty()) return 0;
-  if (is_one_of(parts.back(), kMovers)) return parts.size() > 2 ? 1 : 0;
+  const std::string_view primitive = components(i.metadata.op_name).back();
+  if (is_one_of(primitive, kMovers) || is_one_of(primitive, kPlumbing)) return parts.size() > 2 ? 1 : 0;
   return 2;
 }
 
@@ -111,6 +112,11 @@ std::optional<ValueRef> next_value(const Graph& graph, const ValueRef& value) {
   const Instruction& i = *value.instruction;
   if (i.opcode == Opcode::kWhile && value.index.size() == 1) {
     if (const Instruction* update = graph.stack_update(i, value.index[0])) return ValueRef{update->operands[1], {}};
+  }
+  if (i.opcode == Opcode::kParameter && i.parent != nullptr && value.index.size() == 1) {
+    const auto& callers = graph.callers(*i.parent);
+    const Instruction* update = callers.empty() ? nullptr : graph.stack_update(*callers[0], value.index[0]);
+    if (update != nullptr && update->operands.size() > 1) return ValueRef{update->operands[1], {}};
   }
   if (i.opcode == Opcode::kDynamicUpdateSlice && i.operands.size() > 1 &&
       padded_bytes(i.operands[1]->shape) < padded_bytes(i.shape)) {
@@ -194,7 +200,8 @@ std::string short_scope(std::string_view op_name) {
   std::vector<std::string_view> parts = user_components(op_name);
   if (parts.empty()) parts = components(op_name);
   if (parts.empty()) return {};
-  if (parts.size() > 1) parts.pop_back();  // the primitive
+  if (parts.size() > 1) parts.pop_back();                                                          // the primitive
+  while (parts.size() > 1 && parts.back().find("->") != std::string_view::npos) parts.pop_back();  // an einsum's spec
   // Flax repeats scopes: "AttentionOp_0/AttentionOp_0.apply_attention" says no more than its last part.
   while (parts.size() > 1 && parts.back().substr(0, parts[parts.size() - 2].size()) == parts[parts.size() - 2]) {
     parts.erase(parts.end() - 2);
@@ -239,6 +246,10 @@ Origin origin_of(const Graph& graph, const ValueRef& value) {
 }
 
 Origin origin_of(const Graph& graph, const AccountBuffer& buffer) {
+  for (const ValueRef& value : buffer.values) {  // a stack is known by what is stacked, not by its initial zeros
+    if (value.instruction->opcode != Opcode::kWhile || value.index.size() != 1) continue;
+    if (graph.stack_update(*value.instruction, value.index[0]) != nullptr) return origin_of(graph, value);
+  }
   Origin best;
   int tried = 0;
   for (const ValueRef& value : buffer.values) {

@@ -37,7 +37,7 @@ PeakRow row_of(const Graph& graph, const Account& account, const Categories& cat
   row.born = buffer.born;
   row.dies = buffer.dies;
   row.category = categories.of(buffer);
-  row.why_live = live.why(buffer);
+  row.why_live = live.why(buffer, argument);
   if (!buffer.values.empty()) {
     const ValueRef& value = telling_value(graph, buffer);
     row.value = value_name(value);
@@ -55,6 +55,20 @@ PeakRow row_of(const Graph& graph, const Account& account, const Categories& cat
 std::string cure_key(const PeakRow& row) { return row.cures.empty() ? "" : row.cures[0].what; }
 
 // Joins rows of one shape, origin, category and cure, so that five gradients are one line.
+// What has the extents of a value that streaming removes is streamed along with it: gradients of scores, masked scores.
+void spread_streaming(const std::vector<Dims>& dims, std::vector<PeakRow>& rows) {
+  for (size_t from = 0; from < rows.size(); ++from) {
+    const auto cure = std::find_if(rows[from].cures.begin(), rows[from].cures.end(),
+                                   [](const Cure& c) { return c.what.starts_with("stream"); });
+    if (cure == rows[from].cures.end()) continue;
+    const Cure found = *cure;
+    for (size_t to = 0; to < rows.size(); ++to) {
+      if (!rows[to].cures.empty() || rows[to].category != Category::kTemporary || dims[to] != dims[from]) continue;
+      rows[to].cures.push_back({found.what, rows[to].bytes, found.user_change});
+    }
+  }
+}
+
 std::vector<PeakRow> grouped(std::vector<PeakRow> rows) {
   std::map<std::tuple<std::string, std::string, std::string, Category, std::string>, size_t> place;
   std::vector<PeakRow> result;
@@ -87,10 +101,10 @@ std::vector<PeakRow> peak_rows(const Graph& graph, const Account& account, const
   std::map<int64_t, const ArgumentRow*> by_number;
   for (const ArgumentRow& argument : arguments) by_number.try_emplace(argument.number, &argument);
   std::vector<PeakRow> rows;
+  std::vector<Dims> dims;
   for (const AccountBuffer& buffer : account.buffers) {
     if (buffer.memory_space != 0 || buffer.bytes == 0) continue;
-    const bool alive = buffer.born <= account.peak_step && account.peak_step < buffer.dies;
-    if (!alive && !stays(buffer)) continue;
+    if (!buffer.alive_at(account.peak_step) && !stays(buffer)) continue;
     const ArgumentRow* argument = nullptr;
     if (buffer.kind == BufferKind::kArgument && !buffer.values.empty()) {
       const auto* attributes = buffer.values[0].instruction->if_as<ParameterAttributes>();
@@ -98,7 +112,9 @@ std::vector<PeakRow> peak_rows(const Graph& graph, const Account& account, const
       if (found != by_number.end()) argument = found->second;
     }
     rows.push_back(row_of(graph, account, categories, live, buffer, argument));
+    dims.push_back(buffer.values.empty() ? Dims() : shape_of(buffer.values[0]).dims);
   }
+  spread_streaming(dims, rows);
   return grouped(std::move(rows));
 }
 

@@ -51,18 +51,24 @@ std::string phase_of(const TimelineStep& step) {
 
 std::vector<Phase> phases_of(const Account& account) {
   std::vector<Phase> runs;
-  Step backward_end = 0;
   const auto steps = static_cast<Step>(account.timeline.size());
   std::vector<std::string> names(account.timeline.size());
-  for (Step s = 0; s < steps; ++s) {
-    const TimelineStep& step = account.timeline[static_cast<size_t>(s)];
-    names[static_cast<size_t>(s)] = phase_of(step);
-    if (names[static_cast<size_t>(s)].starts_with("backward")) backward_end = s + 1;
+  Step forward_scan_end = 0, backward_begin = steps, backward_scan_begin = steps;
+  for (Step s = steps; s-- > 0;) {
+    std::string& name = names[static_cast<size_t>(s)] = phase_of(account.timeline[static_cast<size_t>(s)]);
+    if (name == "forward scan") forward_scan_end = std::max(forward_scan_end, s + 1);
+    if (name.starts_with("backward")) backward_begin = s;
+    if (name == "backward scan") backward_scan_begin = s;
   }
-  // What follows the last backward step under no name of its own applies the gradients.
   for (Step s = 0; s < steps; ++s) {
     std::string& name = names[static_cast<size_t>(s)];
-    if (name.empty() && backward_end > 0 && s >= backward_end) name = "update";
+    // Between the scans over layers stand the head and the loss, and their gradients.
+    const bool between = forward_scan_end > 0 && s >= forward_scan_end && s < backward_scan_begin;
+    if (between && (name == "forward" || name == "backward")) name = "loss";
+    // What is neither forward nor backward, once gradients are there, applies them.
+    const Instruction* i = account.timeline[static_cast<size_t>(s)].instruction;
+    const bool named = i != nullptr && !i->metadata.op_name.empty();
+    if (name.empty() && named && s > backward_begin) name = "update";
     if (name.empty() && s > 0) name = names[static_cast<size_t>(s) - 1];
     if (runs.empty() || runs.back().name != name) runs.push_back({name, s, s});
     runs.back().end = s + 1;
@@ -77,8 +83,16 @@ std::vector<Phase> phases_of(const Account& account) {
       joined.push_back(run);
     }
   }
-  std::erase_if(joined, [](const Phase& phase) { return phase.name.empty(); });
-  return joined;
+  std::vector<Phase> named;
+  for (const Phase& phase : joined) {
+    if (phase.name.empty()) continue;
+    if (!named.empty() && named.back().name == phase.name) {
+      named.back().end = phase.end;
+    } else {
+      named.push_back(phase);
+    }
+  }
+  return named;
 }
 
 }  // namespace lowtide

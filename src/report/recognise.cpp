@@ -40,6 +40,18 @@ const Instruction* parameter_of(const Computation& body, int64_t number) {
 // Instructions that read the value, inside the fusions and calls that take it as well.
 void readers(const Graph& graph, const Instruction& value, std::vector<const Instruction*>& found) {
   for (const Instruction* user : graph.users(value)) {
+    if (user->opcode == Opcode::kTuple && user->parent != nullptr && user->parent->root == user) {
+      for (const Instruction* caller : graph.callers(*user->parent)) {
+        if (!is_call_like(*caller)) continue;
+        for (const Instruction* element : graph.users(*caller)) {
+          const auto* index = element->if_as<TupleIndexAttributes>();
+          const bool same = index != nullptr && index->index < static_cast<int64_t>(user->operands.size()) &&
+                            user->operands[static_cast<size_t>(index->index)] == &value;
+          if (same) found.push_back(element);
+        }
+      }
+      continue;
+    }
     if (!is_call_like(*user) || user->called.empty()) {
       found.push_back(user);
       continue;
@@ -214,7 +226,9 @@ Softmax softmax_around(const Graph& graph, const ValueRef& value) {
   }
   if (!exponential || !reduced) return Softmax::kNone;
 
-  // Logits multiply activations with a parameter of the model; scores multiply two activations.
+  // Logits multiply activations with a parameter of the model; scores multiply two activations, per head.
+  const auto* dot = contraction->if_as<DotAttributes>();
+  if (dot != nullptr && !dot->lhs_batch_dims.empty()) return Softmax::kAttention;
   for (const Instruction* operand : contraction->operands) {
     const Instruction* i = &made_by(graph, {operand, {}});
     for (int steps = 0; steps < 12 && is_view(*i) && !i->operands.empty(); ++steps) {
@@ -222,7 +236,48 @@ Softmax softmax_around(const Graph& graph, const ValueRef& value) {
     }
     if (i->opcode == Opcode::kParameter && i->parent == graph.module().entry) return Softmax::kLoss;
   }
-  return multiplied ? Softmax::kAttention : Softmax::kLoss;
+  const Dims& dims = shape_of(value).dims;
+  const bool square = dims.size() > 2 && dims[dims.size() - 1] == dims[dims.size() - 2];
+  return square || (dot == nullptr && multiplied && dims.size() > 3) ? Softmax::kAttention : Softmax::kLoss;
+}
+
+bool feeds_contraction(const Graph& graph, const ValueRef& value) {
+  const int64_t count = element_count(shape_of(value));
+  std::vector<const Instruction*> open;
+  readers(graph, *value.instruction, open);
+  readers(graph, *graph.source_of(value).instruction, open);
+  std::set<int32_t> met;
+  while (!open.empty() && met.size() < kLargestLook) {
+    const Instruction& i = *open.back();
+    open.pop_back();
+    if (!met.insert(i.id).second) continue;
+    if (is_contraction(i)) return true;
+    const bool passes = is_view(i) || is_call_like(i) || i.opcode == Opcode::kParameter;
+    if (passes && i.shape.is_array() && element_count(i.shape) == count) readers(graph, i, open);
+  }
+  return false;
+}
+
+bool stacks_its_input(const Graph& graph, const AccountBuffer& buffer) {
+  for (const ValueRef& value : buffer.values) {
+    if (value.instruction->opcode != Opcode::kWhile || value.index.size() != 1) continue;
+    const Instruction* update = graph.stack_update(*value.instruction, value.index[0]);
+    if (update == nullptr || update->operands.size() < 2) continue;
+    ValueRef stacked{update->operands[1], {}};
+    for (int steps = 0; steps < 50; ++steps) {
+      const Instruction& i = *stacked.instruction;
+      if (i.opcode == Opcode::kParameter && i.parent == value.instruction->called[1]) return true;
+      const auto next = graph.behind(stacked);
+      if (next) {
+        stacked = *next;
+      } else if (is_view(i) && !i.operands.empty()) {
+        stacked = {i.operands[0], {}};
+      } else {
+        break;
+      }
+    }
+  }
+  return false;
 }
 
 }  // namespace lowtide

@@ -87,7 +87,7 @@ void add_peak_line(const Report& report, const TextOptions& options, Lines& line
                                   format_bytes(report.given.arguments), format_bytes(report.given.outputs),
                                   format_bytes(report.given.alias), format_bytes(report.given.temp));
   if (report.given.load < report.given.temp) parts += fmt::format(" (load {})", format_bytes(report.given.load));
-  add_paragraph(parts.substr(2), options, lines);
+  lines.push_back(fit(parts, options.width));
   if (!report.floor_order.reason.empty()) add_paragraph("floor: " + report.floor_order.reason, options, lines);
   if (!report.floor_any.reason.empty() && report.floor_any.reason != report.floor_order.reason) {
     add_paragraph("floor of any executor: " + report.floor_any.reason, options, lines);

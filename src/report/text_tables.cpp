@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/sizes.h"
 #include "report/columns.h"
@@ -22,13 +23,31 @@ std::string shape_text(const PeakRow& row) {
   return row.count > 1 ? fmt::format("{} ×{}", row.shape, row.count) : row.shape;
 }
 
-// "mlp/wi_0 · linears.py:212", cut at the front of the scope where it is too wide.
+// "mlp/wi_0 · linears.py:212"; where that is too wide the last scope alone, cut at its front at the worst.
 std::string from_text(const Origin& origin, size_t width) {
   if (origin.source.empty()) return fit_end(origin.scope, width);
   if (origin.scope.empty()) return fit(origin.source, width);
   const size_t source = display_width(origin.source) + 3;
   if (source + 4 > width) return fit(origin.source, width);
-  return fit_end(origin.scope, width - source) + " · " + origin.source;
+  std::string_view scope = origin.scope;
+  if (display_width(scope) + source > width) scope.remove_prefix(scope.rfind('/') + 1);
+  return fit_end(scope, width - source) + " · " + origin.source;
+}
+
+// "state.params['mlp']['kernel']" without the punctuation of Python: "state.params.mlp.kernel".
+std::string plain_path(const std::string& path) {
+  std::string plain;
+  for (const char c : path) {
+    if (c == '[') plain += '.';
+    if (c != '[' && c != ']' && c != '\'' && c != '"') plain += c;
+  }
+  return plain;
+}
+
+std::string fate_text(const ArgumentRow& row) {
+  if (row.fate == Fate::kDonated && row.result >= 0) return fmt::format("donated to result {}", row.result);
+  if (row.fate == Fate::kMustStay) return fate_name(row.fate);
+  return row.note.empty() ? fate_name(row.fate) : std::string(fate_name(row.fate)) + ": " + row.note;
 }
 
 void add_wrapped(const std::string& text, size_t indent, size_t hang, size_t width, Lines& lines) {
@@ -39,7 +58,10 @@ void add_wrapped(const std::string& text, size_t indent, size_t hang, size_t wid
   }
 }
 
-void add_reasons(const PeakRow& row, size_t indent, const TextOptions& options, Lines& lines) {
+// Changes already told are not told again.
+using Told = std::set<std::string>;
+
+void add_reasons(const PeakRow& row, size_t indent, const TextOptions& options, Told& told, Lines& lines) {
   std::string why = row.value;
   if (row.count > 1) why += fmt::format(" and {} more", row.count - 1);
   if (!row.why_live.empty()) why += ": " + row.why_live;
@@ -47,8 +69,8 @@ void add_reasons(const PeakRow& row, size_t indent, const TextOptions& options, 
   for (const Cure& cure : row.cures) {
     add_wrapped(cure.bytes > 0 ? fmt::format("frees {}: {}", format_bytes(cure.bytes), cure.what) : cure.what, indent,
                 2, options.width, lines);
-    if (!cure.user_change.empty())
-      add_wrapped("in your source: " + cure.user_change, indent + 2, 2, options.width, lines);
+    if (cure.user_change.empty() || !told.insert(cure.user_change).second) continue;
+    add_wrapped("in your source: " + cure.user_change, indent + 2, 2, options.width, lines);
   }
 }
 
@@ -73,6 +95,7 @@ void add_peak_table(const std::vector<PeakRow>& rows, int64_t whole, const TextO
   const size_t from = options.width - kIndent - value - 2 - kCategory - 2;
   lines.push_back(fmt::format("{} {}  {}  {}  {}", pad_left("bytes", kBytes), pad_left("share", kShare),
                               pad_right("value", value), pad_right("from", from), "category"));
+  Told told;
   int64_t rest = 0;
   for (size_t r = 0; r < rows.size(); ++r) {
     const PeakRow& row = rows[r];
@@ -83,7 +106,7 @@ void add_peak_table(const std::vector<PeakRow>& rows, int64_t whole, const TextO
     lines.push_back(fmt::format("{} {}  {}  {}  {}", pad_left(format_bytes(row.bytes), kBytes),
                                 pad_left(share_of(row.bytes, whole), kShare), pad_right(shape_text(row), value),
                                 pad_right(from_text(row.origin, from), from), category_name(row.category)));
-    add_reasons(row, kIndent, options, lines);
+    add_reasons(row, kIndent, options, told, lines);
   }
   add_rest(rows.size(), listed, rest, "rows", lines);
 }
@@ -92,6 +115,7 @@ void add_allocation_table(const std::vector<PeakRow>& rows, int64_t whole, const
   const size_t listed = shown(rows.size(), options.top);
   lines.push_back(fmt::format("{} {}  {}", pad_left("bytes", kBytes), pad_left("share", kShare),
                               "allocation · the values in it at the peak"));
+  Told told;
   int64_t rest = 0;
   for (size_t r = 0; r < rows.size(); ++r) {
     const PeakRow& row = rows[r];
@@ -102,8 +126,8 @@ void add_allocation_table(const std::vector<PeakRow>& rows, int64_t whole, const
     std::string head = fmt::format("allocation {} · {}", row.allocation, row.kind);
     const auto live = static_cast<size_t>(
         std::count_if(row.contents.begin(), row.contents.end(), [](const PeakRow& held) { return held.live_at_peak; }));
-    head += fmt::format(" · {} value{} over the program, {} at the peak", row.contents.size(),
-                        row.contents.size() == 1 ? "" : "s", live);
+    head +=
+        fmt::format(" · {} value{}, {} at the peak", row.contents.size(), row.contents.size() == 1 ? "" : "s", live);
     lines.push_back(fmt::format("{} {}  {}", pad_left(format_bytes(row.bytes), kBytes),
                                 pad_left(share_of(row.bytes, whole), kShare), fit(head, options.width - kIndent)));
     // An allocation that holds nothing at the peak is named after its largest value.
@@ -121,7 +145,9 @@ void add_allocation_table(const std::vector<PeakRow>& rows, int64_t whole, const
       const size_t from = width - std::min(width, display_width(bytes) + shape + 4 + kCategory);
       lines.push_back(fmt::format("{}{}{}  {}  {}", std::string(kIndent, ' '), bytes, pad_right(held.shape, shape),
                                   pad_right(from_text(held.origin, from), from), category_name(held.category)));
-      add_reasons(held, kIndent + display_width(bytes), options, lines);
+      if (row.kind.find("parameter") == std::string::npos) {
+        add_reasons(held, kIndent + display_width(bytes), options, told, lines);
+      }
     }
     if (named < live) {
       lines.push_back(fmt::format("{}{}  {} more values", std::string(kIndent, ' '),
@@ -176,14 +202,15 @@ void add_operation_table(const Report& report, const TextOptions& options, Lines
 void add_argument_table(const Report& report, const TextOptions& options, Lines& lines) {
   const auto& rows = report.arguments;
   const size_t listed = shown(rows.size(), options.top);
-  size_t shape = 10, path = 16;
+  size_t shape = 10, path = 16, fate = 8;
   for (size_t r = 0; r < listed; ++r) {
     shape = std::max(shape, display_width(rows[r].shape));
-    path = std::max(path, display_width(rows[r].path));
+    path = std::max(path, display_width(plain_path(rows[r].path)));
+    fate = std::max(fate, display_width(fate_text(rows[r])));
   }
   shape = std::min<size_t>(shape, 26);
-  constexpr size_t kFate = 46;  // "could be donated: result 123 has its shape"
-  path = std::min(path, options.width - kBytes - 2 - shape - 2 - kFate - 2);
+  fate = std::min<size_t>(fate, 46);
+  path = std::min(path, options.width - kBytes - 2 - shape - 2 - fate - 2);
   lines.push_back(fmt::format("{}  {}  {}  {}", pad_left("bytes", kBytes), pad_right("argument", path),
                               pad_right("shape", shape), "donation"));
   int64_t rest = 0;
@@ -193,11 +220,9 @@ void add_argument_table(const Report& report, const TextOptions& options, Lines&
       rest += row.bytes;
       continue;
     }
-    std::string fate = fate_name(row.fate);
-    if (!row.note.empty()) fate += ": " + row.note;
     lines.push_back(fmt::format("{}  {}  {}  {}", pad_left(format_bytes(row.bytes), kBytes),
-                                pad_right(fit_end(row.path, path), path), pad_right(row.shape, shape),
-                                fit(fate, kFate)));
+                                pad_right(fit_middle(plain_path(row.path), path), path), pad_right(row.shape, shape),
+                                fit(fate_text(row), fate)));
   }
   add_rest(rows.size(), listed, rest, "arguments", lines);
 }
