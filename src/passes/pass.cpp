@@ -107,10 +107,11 @@ Result<std::vector<PassRecord>> run_passes(Module& module, const std::vector<Pas
     LT_RETURN_IF_ERROR(run_pass(module, passes[i], options.record_peaks, record));
     if (record.result.changed) LT_RETURN_IF_ERROR(dump(module, i + 1, record.name));
   }
+  const double milliseconds = milliseconds_since(start);
   if (summary) {
     debug_print(fmt::format("peak {} -> {}, {} -> {} instructions, {:.0f} ms", format_bytes(peak_before),
                             format_bytes(peak_of(module)), instructions_before, module.instruction_count(),
-                            milliseconds_since(start)));
+                            milliseconds));
   }
   return records;
 }

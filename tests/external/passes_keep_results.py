@@ -37,9 +37,11 @@ def opt(lowtide, path, out, check):
 
 
 def main():
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    shared = os.environ.get("LOWTIDE_SHARED", os.path.join(os.path.dirname(root), "shared"))
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("lowtide")
-    p.add_argument("programs", nargs="*", default=[os.path.join(os.environ.get("LOWTIDE_SHARED", "../shared"), "corpus")])
+    p.add_argument("programs", nargs="*", default=[os.path.join(shared, "corpus")])
     p.add_argument("--largest", type=int, default=60000)
     options = p.parse_args()
     found = list(programs(options.programs))

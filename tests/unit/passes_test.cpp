@@ -1,0 +1,115 @@
+// The wrapper round the passes, and the pipeline with every pass switched off once.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+
+#include "ops/verify.h"
+#include "passes/compare_runs.h"
+#include "passes/pass.h"
+#include "text/hlo.h"
+
+namespace lowtide {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kTextTests = fs::path(LOWTIDE_TEST_DATA) / ".." / "text" / "passes";
+
+std::unique_ptr<Module> read(const std::string& text) {
+  auto module = parse_hlo(std::make_shared<const Source>(Source{"test.hlo", text}));
+  EXPECT_TRUE(module.ok()) << module.status().message();
+  return module.ok() ? module.take() : nullptr;
+}
+
+std::unique_ptr<Module> small_module() {
+  return read("HloModule m\nENTRY e {\n  x = f32[2] parameter(0)\n  ROOT y = f32[2] negate(x)\n}\n");
+}
+
+Result<PassResult> break_shape(Module& module) {
+  module.entry->root->shape.dims = {3};
+  return PassResult{true, 1, "broken"};
+}
+
+Result<PassResult> fail(Module&) { return Status::unsupported("not today"); }
+
+TEST(Passes, WrapperNamesThePassThatBreaksTheModule) {
+  const auto module = small_module();
+  const auto records = run_passes(*module, {{"break-shape", break_shape, Numerics::kExact, "to be caught"}});
+  ASSERT_FALSE(records.ok());
+  EXPECT_EQ(records.status().fault(), Fault::kInternal);
+  EXPECT_NE(records.status().message().find("pass break-shape left a module"), std::string::npos);
+}
+
+TEST(Passes, WrapperHandsOnThePassesFault) {
+  const auto module = small_module();
+  const auto records = run_passes(*module, {{"fail", fail, Numerics::kExact, "to be handed on"}});
+  EXPECT_EQ(records.status().fault(), Fault::kUnsupported);
+}
+
+TEST(Passes, RecordsPeaksOnDemand) {
+  const auto module = small_module();
+  const std::vector<Pass> one = {*find_pass("remove-dead-code")};
+  EXPECT_EQ((*run_passes(*module, one))[0].peak_before, 0);
+  const auto records = run_passes(*module, one, {.record_peaks = true});
+  EXPECT_EQ((*records)[0].peak_before, 16);
+  EXPECT_EQ((*records)[0].peak_after, 16);
+}
+
+TEST(Passes, EachHasANameAReasonAndTests) {
+  std::set<std::string_view> names;
+  for (const Pass& pass : pipeline()) {
+    EXPECT_TRUE(names.insert(pass.name).second) << pass.name;
+    EXPECT_FALSE(pass.reason.empty()) << pass.name;
+    EXPECT_TRUE(fs::is_directory(kTextTests / pass.name)) << pass.name;
+  }
+  EXPECT_EQ(find_pass("no-such-pass"), nullptr);
+}
+
+/// Runs the pipeline without `left_out` on the program of a text test; the results must stay.
+void expect_same_results(const fs::path& path, const Pass* left_out) {
+  std::ifstream in(path, std::ios::binary);
+  const auto module = read(std::string(std::istreambuf_iterator<char>(in), {}));
+  ASSERT_NE(module, nullptr) << path;
+  const auto before = module->clone();
+  std::vector<Pass> passes;
+  for (const Pass& pass : pipeline()) {
+    if (&pass != left_out) passes.push_back(pass);
+  }
+  const auto records = run_passes(*module, passes);
+  ASSERT_TRUE(records.ok()) << path << records.status().message();
+  const auto difference = difference_of_runs(*before, *module, Numerics::kExact, 3);
+  if (!difference.ok()) return;  // the interpreter can't run it
+  EXPECT_EQ(*difference, "") << path << " without " << (left_out ? left_out->name : "none");
+}
+
+TEST(Passes, PipelineWithoutAnyOnePassKeepsResults) {
+  int programs = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(kTextTests)) {
+    if (entry.path().extension() != ".hlo") continue;
+    ++programs;
+    expect_same_results(entry.path(), nullptr);
+    for (const Pass& pass : pipeline()) expect_same_results(entry.path(), &pass);
+  }
+  EXPECT_GT(programs, 50);
+}
+
+/// A second run may still find tuples that became wholes when their dead elements went; a third finds nothing.
+TEST(Passes, PipelineSettles) {
+  for (const auto& entry : fs::recursive_directory_iterator(kTextTests)) {
+    if (entry.path().extension() != ".hlo") continue;
+    std::ifstream in(entry.path(), std::ios::binary);
+    const auto module = read(std::string(std::istreambuf_iterator<char>(in), {}));
+    for (int run = 0; run < 2; ++run) ASSERT_TRUE(run_passes(*module, pipeline()).ok()) << entry.path();
+    const std::string settled = print_hlo(*module);
+    const auto records = run_passes(*module, pipeline());
+    ASSERT_TRUE(records.ok());
+    for (const PassRecord& record : *records) EXPECT_FALSE(record.result.changed) << entry.path() << record.name;
+    EXPECT_EQ(print_hlo(*module), settled);
+  }
+}
+
+}  // namespace
+}  // namespace lowtide
