@@ -22,7 +22,7 @@ Result<Shape> infer(const Instruction& instruction) {
                               to_string_without_layout(first)));
   }
   const auto along = static_cast<size_t>(dimensions[0]);
-  Shape result = with_type(first, first.type);
+  Shape result = with_type(first, result_type(instruction, first.type));
   for (size_t k = 1; k < instruction.operands.size(); ++k) {
     const Shape& next = instruction.operand(k).shape;
     if (!same_or_mixed_precision(first.type, next.type)) {
@@ -30,7 +30,6 @@ Result<Shape> infer(const Instruction& instruction) {
                     fmt::format("operands must have one element type, got {} and {}", type_name(first.type),
                                 type_name(next.type)));
     }
-    if (next.type != result.type && is_floating(instruction.shape.type)) result.type = instruction.shape.type;
     if (next.rank() != first.rank()) {
       return broken(instruction, "C3", fmt::format("operand {} has rank {}, not {}", k, next.rank(), first.rank()));
     }

@@ -45,7 +45,7 @@ Result<Shape> infer_slice(const Instruction& instruction) {
                               to_string(sizes), to_string_without_layout(operand)));
   }
   LT_RETURN_IF_ERROR(check_start_indices(instruction, "C3", 1, operand.rank()));
-  return Shape::array(operand.type, sizes);
+  return Shape::array(result_type(instruction, operand.type), sizes);
 }
 
 Result<Shape> infer_update(const Instruction& instruction) {
@@ -64,21 +64,23 @@ Result<Shape> infer_update(const Instruction& instruction) {
                               to_string_without_layout(operand)));
   }
   LT_RETURN_IF_ERROR(check_start_indices(instruction, "C3", 2, operand.rank()));
-  return with_type(operand, operand.type);
+  return with_type(operand, result_type(instruction, operand.type));
 }
 
 Result<Value> eval_slice(const Instruction& instruction, Operands operands, EvalContext&) {
   LT_ASSIGN_OR_RETURN(const std::shared_ptr<Literal> result, new_array(instruction.shape));
-  const Dims& extents = operands[0]->shape().dims;
+  LT_ASSIGN_OR_RETURN(const Value operand, convert_elements(operands[0], instruction.shape.type));
+  const Dims& extents = operand->shape().dims;
   const Dims starts = clamped_starts(operands.subspan(1), extents, instruction.shape.dims);
-  copy_out_of(*operands[0], *result, starts, Dims(extents.size(), 1));
+  copy_out_of(*operand, *result, starts, Dims(extents.size(), 1));
   return Value(result);
 }
 
 Result<Value> eval_update(const Instruction& instruction, Operands operands, EvalContext&) {
+  LT_ASSIGN_OR_RETURN(const Value operand, convert_elements(operands[0], instruction.shape.type));
   LT_ASSIGN_OR_RETURN(const Value update, convert_elements(operands[1], instruction.shape.type));
-  const auto result = std::make_shared<Literal>(*operands[0]);
-  const Dims starts = clamped_starts(operands.subspan(2), operands[0]->shape().dims, update->shape().dims);
+  const auto result = std::make_shared<Literal>(*operand);
+  const Dims starts = clamped_starts(operands.subspan(2), operand->shape().dims, update->shape().dims);
   copy_into(*update, *result, starts);
   return Value(result);
 }

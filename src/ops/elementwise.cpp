@@ -7,7 +7,7 @@ namespace lowtide {
 Result<Shape> infer_unary(const Instruction& instruction, Kinds kinds) {
   LT_RETURN_IF_ERROR(check_operands(instruction, "C1", 1, kinds));
   const Shape& operand = instruction.operand(0).shape;
-  return with_type(operand, operand.type);
+  return with_type(operand, result_type(instruction, operand.type));
 }
 
 Result<Shape> infer_binary(const Instruction& instruction, Kinds kinds) {
@@ -15,9 +15,7 @@ Result<Shape> infer_binary(const Instruction& instruction, Kinds kinds) {
   const Shape& a = instruction.operand(0).shape;
   const Shape& b = instruction.operand(1).shape;
   LT_RETURN_IF_ERROR(check_pair(instruction, a, b));
-  // Mixed precision: only the text says where the result is rounded to.
-  const bool mixed = a.type != b.type && is_floating(instruction.shape.type);
-  return with_type(a, mixed ? instruction.shape.type : a.type);
+  return with_type(a, result_type(instruction, a.type));
 }
 
 Status check_pair(const Instruction& instruction, const Shape& a, const Shape& b) {
@@ -50,6 +48,10 @@ Result<std::vector<Value>> in_one_type(Operands operands) {
     same.push_back(std::move(converted));
   }
   return same;
+}
+
+ElementType result_type(const Instruction& instruction, ElementType natural) {
+  return is_floating(natural) && is_floating(instruction.shape.type) ? instruction.shape.type : natural;
 }
 
 Shape with_type(const Shape& shape, ElementType type) {

@@ -16,12 +16,15 @@ namespace lowtide {
 
 /// The result has the operand's shape.
 Result<Shape> infer_unary(const Instruction& instruction, Kinds kinds);
-/// The result has the operands' shape; its precision, where theirs differ, is the declared one.
+/// The result has the operands' shape.
 Result<Shape> infer_binary(const Instruction& instruction, Kinds kinds);
 /// (C2) and (C3) of two shapes.
 Status check_pair(const Instruction& instruction, const Shape& a, const Shape& b);
 /// One element type, or two floats of different precision.
 bool same_or_mixed_precision(ElementType a, ElementType b);
+/// The element type of a result that is `natural` by its operands: the declared one where both are floats, since
+/// programs for TPUs leave out conversions between precisions.
+ElementType result_type(const Instruction& instruction, ElementType natural);
 /// `shape` with another element type and no layout.
 Shape with_type(const Shape& shape, ElementType type);
 
@@ -65,10 +68,14 @@ auto with_width(int bits, Numbers... numbers) {
 
 template <Kinds kinds, auto f>
 Result<Value> eval_unary(const Instruction& instruction, Operands operands, EvalContext&) {
-  const int bits = type_bits(instruction.shape.type);
-  return dispatch_computed<kinds>(instruction.shape.type, [&]<class C>() {
-    return map_numbers<C, C>(instruction.shape, [bits](C x) { return C(with_width<f, C>(bits, x)); }, *operands[0]);
-  });
+  const ElementType type = operands[0]->shape().type;
+  const int bits = type_bits(type);
+  LT_ASSIGN_OR_RETURN(const Value result, dispatch_computed<kinds>(type, [&]<class C>() {
+                        return map_numbers<C, C>(
+                            with_type(instruction.shape, type), [bits](C x) { return C(with_width<f, C>(bits, x)); },
+                            *operands[0]);
+                      }));
+  return convert_elements(result, instruction.shape.type);
 }
 
 template <Kinds kinds, auto f>

@@ -17,10 +17,8 @@
 
 #include <algorithm>
 
+#include "ops/elementwise.h"
 #include "ops/index_vectors.h"
-#include "ops/infer.h"
-#include "ops/numbers.h"
-#include "ops/op_rule.h"
 #include "ops/strided.h"
 
 namespace lowtide {
@@ -142,7 +140,7 @@ Result<Shape> infer(const Instruction& instruction) {
                   fmt::format("offset_dims {} must be {} ascending dimensions of a result of rank {}",
                               to_string(gather.offset_dims), offsets.size(), rank));
   }
-  Shape result = Shape::array(operand.type, {});
+  Shape result = Shape::array(result_type(instruction, operand.type), {});
   size_t next_batch = 0, next_offset = 0;
   for (int64_t d = 0; d < rank; ++d) {
     result.dims.push_back(contains(gather.offset_dims, d) ? offsets[next_offset++] : batch[next_batch++]);
@@ -152,9 +150,10 @@ Result<Shape> infer(const Instruction& instruction) {
 
 Result<Value> eval(const Instruction& instruction, Operands operands, EvalContext&) {
   LT_ASSIGN_OR_RETURN(const std::shared_ptr<Literal> result, new_array(instruction.shape));
-  if (result->size() == 0 || operands[0]->size() == 0) return Value(result);
+  LT_ASSIGN_OR_RETURN(const Value operand, convert_elements(operands[0], instruction.shape.type));
+  if (result->size() == 0 || operand->size() == 0) return Value(result);
   const auto& gather = instruction.as<GatherAttributes>();
-  const Dims& extents = operands[0]->shape().dims;
+  const Dims& extents = operand->shape().dims;
   const Dims steps = row_major_steps(extents), result_steps = row_major_steps(instruction.shape.dims);
   const IndexVectors indices(*operands[1], gather.index_vector_dim);
 
@@ -188,7 +187,7 @@ Result<Value> eval(const Instruction& instruction, Operands operands, EvalContex
       const int64_t place = batch[indices.batch_dimension(gather.start_indices_batching_dims[k])];
       slice.from_start += place * steps[static_cast<size_t>(gather.operand_batching_dims[k])];
     }
-    copy_strided(slice, *operands[0], *result);
+    copy_strided(slice, *operand, *result);
   } while (advance(batch, indices.batch()));
   return Value(result);
 }

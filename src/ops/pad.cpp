@@ -67,7 +67,7 @@ Result<Shape> infer(const Instruction& instruction) {
                   fmt::format("padding has {} entries but operand {} has rank {}", pad.low.size(),
                               to_string_without_layout(operand), operand.rank()));
   }
-  Shape result = Shape::array(operand.type, operand.dims);
+  Shape result = Shape::array(result_type(instruction, operand.type), operand.dims);
   result.dynamic = operand.dynamic;
   for (size_t d = 0; d < operand.dims.size(); ++d) {
     if (pad.interior[d] < 0) {
@@ -94,10 +94,11 @@ Result<Shape> infer(const Instruction& instruction) {
 
 Result<Value> eval(const Instruction& instruction, Operands operands, EvalContext&) {
   LT_ASSIGN_OR_RETURN(const std::shared_ptr<Literal> result, new_array(instruction.shape));
+  LT_ASSIGN_OR_RETURN(const Value operand, convert_elements(operands[0], instruction.shape.type));
   LT_ASSIGN_OR_RETURN(const Value value, convert_elements(operands[1], instruction.shape.type));
   fill(*result, *value);
   const auto& pad = instruction.as<PadAttributes>();
-  const Dims& from = operands[0]->shape().dims;
+  const Dims& from = operand->shape().dims;
   const Dims& to = instruction.shape.dims;
   const Dims from_steps = row_major_steps(from), to_steps = row_major_steps(to);
   StridedCopy copy;
@@ -115,7 +116,7 @@ Result<Value> eval(const Instruction& instruction, Operands operands, EvalContex
     copy.from_steps.push_back(from_steps[d]);
     copy.to_steps.push_back(copy.extents[d] > 1 ? stride * to_steps[d] : 0);
   }
-  copy_strided(copy, *operands[0], *result);
+  copy_strided(copy, *operand, *result);
   return Value(result);
 }
 

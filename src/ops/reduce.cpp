@@ -82,7 +82,7 @@ Result<Value> eval_reduce(const Instruction& reduce, Operands operands, EvalCont
   for (int64_t d = 0; d < static_cast<int64_t>(extents.size()); ++d) {
     if (!std::binary_search(dimensions.begin(), dimensions.end(), d)) kept.push_back(d);
   }
-  LT_ASSIGN_OR_RETURN(Reducer reducer, Reducer::make(*reduce.called[0], operands, context));
+  LT_ASSIGN_OR_RETURN(Reducer reducer, Reducer::make(*reduce.called[0], operands, FloatSums::kWide, context));
   LT_ASSIGN_OR_RETURN(const Shape shape, folded_shape(reduce));
   std::vector<Literal> results = results_for(shape);
   const Dims folded = offsets_of(pick(extents, dimensions), pick(strides, dimensions));

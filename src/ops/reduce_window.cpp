@@ -45,7 +45,7 @@ Result<Shape> infer_reduce_window(const Instruction& reduce) {
 Result<Value> eval_reduce_window(const Instruction& reduce, Operands operands, EvalContext& context) {
   const Window& window = reduce.as<WindowAttributes>().window;
   const Dims& extents = operands[0]->shape().dims;
-  LT_ASSIGN_OR_RETURN(Reducer reducer, Reducer::make(*reduce.called[0], operands, context));
+  LT_ASSIGN_OR_RETURN(Reducer reducer, Reducer::make(*reduce.called[0], operands, FloatSums::kRounded, context));
   std::vector<Literal> results = results_for(reduce.shape);
   if (results[0].size() == 0) return bundled(std::move(results));
   const Dims positions = results[0].shape().dims;

@@ -41,7 +41,7 @@ Value bundled(std::vector<Literal> results, bool as_tuple) {
   return std::make_shared<Literal>(std::move(parts));
 }
 
-Result<Reducer> Reducer::make(const Computation& computation, Operands operands, EvalContext& context) {
+Result<Reducer> Reducer::make(const Computation& computation, Operands operands, FloatSums sums, EvalContext& context) {
   Reducer reducer(computation, context);
   const std::vector<Instruction*> parameters = computation.parameters();
   LT_ASSERT(parameters.size() == operands.size(), "a reducer takes an accumulator and an element per input");
@@ -57,12 +57,16 @@ Result<Reducer> Reducer::make(const Computation& computation, Operands operands,
     reducer.combine_ = recognise_combiner(computation, input.shape().type).combine;
     reducer.data_ = input.bytes().data();
     reducer.width_ = static_cast<size_t>(stored_bytes(input.shape().type));
+    reducer.sums_floats_ = sums == FloatSums::kWide && reducer.combine_ && input.shape().type == ElementType::kF32 &&
+                           computation.root->opcode == Opcode::kAdd;
   }
   return reducer;
 }
 
 void Reducer::start() {
-  if (combine_) {
+  if (sums_floats_) {
+    sum_ = static_cast<double>(initial_[0]->data<float>()[0]);
+  } else if (combine_) {
     std::memcpy(accumulator_, initial_[0]->bytes().data(), width_);
   } else {
     accumulators_ = initial_;
@@ -70,6 +74,10 @@ void Reducer::start() {
 }
 
 Status Reducer::fold(int64_t at) {
+  if (sums_floats_) {
+    sum_ += static_cast<double>(inputs_[0]->data<float>()[static_cast<size_t>(at)]);
+    return {};
+  }
   if (combine_) {
     combine_(accumulator_, data_ + static_cast<size_t>(at) * width_);
     return {};
@@ -86,6 +94,10 @@ Status Reducer::fold(int64_t at) {
 }
 
 void Reducer::store(std::vector<Literal>& results, int64_t at) const {
+  if (sums_floats_) {
+    results[0].data<float>()[static_cast<size_t>(at)] = static_cast<float>(sum_);
+    return;
+  }
   if (combine_) {
     std::memcpy(results[0].bytes().data() + static_cast<size_t>(at) * width_, accumulator_, width_);
     return;

@@ -9,10 +9,14 @@
 
 namespace lowtide {
 
+/// HLO leaves the order of a sum open. Sums of f32 either round after every addition, as those of bf16 and f16 always
+/// do, or are kept in double and rounded once, which is closest to any order.
+enum class FloatSums { kRounded, kWide };
+
 class Reducer {
  public:
   /// Operands: N arrays to fold, N initial scalars; they are converted here to what the computation takes.
-  static Result<Reducer> make(const Computation& computation, Operands operands, EvalContext& context);
+  static Result<Reducer> make(const Computation& computation, Operands operands, FloatSums sums, EvalContext& context);
 
   /// Sets all accumulators to the initial values.
   void start();
@@ -30,6 +34,8 @@ class Reducer {
   std::vector<Value> initial_;
   std::vector<Value> accumulators_;  ///< scalars; unused where `combine_` is set
   CombineElements combine_ = nullptr;
+  bool sums_floats_ = false;
+  double sum_ = 0;
   const std::byte* data_ = nullptr;
   size_t width_ = 0;
   alignas(16) std::byte accumulator_[16] = {};

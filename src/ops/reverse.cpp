@@ -20,11 +20,12 @@ Result<Shape> infer(const Instruction& instruction) {
                   fmt::format("dimensions {} must be distinct dimensions of {}", to_string(dimensions),
                               to_string_without_layout(operand)));
   }
-  return with_type(operand, operand.type);
+  return with_type(operand, result_type(instruction, operand.type));
 }
 
 Result<Value> eval(const Instruction& instruction, Operands operands, EvalContext&) {
   LT_ASSIGN_OR_RETURN(const std::shared_ptr<Literal> result, new_array(instruction.shape));
+  LT_ASSIGN_OR_RETURN(const Value operand, convert_elements(operands[0], instruction.shape.type));
   const Dims& extents = instruction.shape.dims;
   const Dims steps = row_major_steps(extents);
   StridedCopy copy{extents, steps, steps};
@@ -33,7 +34,7 @@ Result<Value> eval(const Instruction& instruction, Operands operands, EvalContex
     copy.from_start += (extents[k] - 1) * steps[k];
     copy.from_steps[k] = -steps[k];
   }
-  copy_strided(copy, *operands[0], *result);
+  copy_strided(copy, *operand, *result);
   return Value(result);
 }
 

@@ -31,8 +31,7 @@ Result<Shape> infer_select(const Instruction& instruction) {
                   fmt::format("the predicate must be a scalar or have the extents of {}, got {}",
                               to_string_without_layout(on_true), to_string_without_layout(predicate)));
   }
-  const bool mixed = on_true.type != on_false.type && is_floating(instruction.shape.type);
-  return with_type(on_true, mixed ? instruction.shape.type : on_true.type);
+  return with_type(on_true, result_type(instruction, on_true.type));
 }
 
 Result<Shape> infer_clamp(const Instruction& instruction) {
@@ -51,7 +50,7 @@ Result<Shape> infer_clamp(const Instruction& instruction) {
                                 type_name(bound.type)));
     }
   }
-  return with_type(operand, operand.type);
+  return with_type(operand, result_type(instruction, operand.type));
 }
 
 Result<Value> eval_select(const Instruction& instruction, Operands operands, EvalContext&) {

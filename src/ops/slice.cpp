@@ -7,9 +7,7 @@
 
 #include <charconv>
 
-#include "ops/infer.h"
-#include "ops/numbers.h"
-#include "ops/op_rule.h"
+#include "ops/elementwise.h"
 #include "ops/strided.h"
 
 namespace lowtide {
@@ -71,7 +69,7 @@ Result<Shape> infer(const Instruction& instruction) {
                   fmt::format("slice has {} entries but operand {} has rank {}", slice.starts.size(),
                               to_string_without_layout(operand), operand.rank()));
   }
-  Shape result = Shape::array(operand.type, {});
+  Shape result = Shape::array(result_type(instruction, operand.type), {});
   for (size_t d = 0; d < operand.dims.size(); ++d) {
     const int64_t start = slice.starts[d], limit = slice.limits[d], stride = slice.strides[d];
     const bool inside = operand.dims[d] == kUnboundedDim || limit <= operand.dims[d];
@@ -88,8 +86,9 @@ Result<Shape> infer(const Instruction& instruction) {
 
 Result<Value> eval(const Instruction& instruction, Operands operands, EvalContext&) {
   LT_ASSIGN_OR_RETURN(const std::shared_ptr<Literal> result, new_array(instruction.shape));
+  LT_ASSIGN_OR_RETURN(const Value operand, convert_elements(operands[0], instruction.shape.type));
   const auto& slice = instruction.as<SliceAttributes>();
-  copy_out_of(*operands[0], *result, slice.starts, slice.strides);
+  copy_out_of(*operand, *result, slice.starts, slice.strides);
   return Value(result);
 }
 

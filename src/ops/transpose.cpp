@@ -5,8 +5,7 @@
 #include <fmt/format.h>
 
 #include "ops/dimensions.h"
-#include "ops/infer.h"
-#include "ops/numbers.h"
+#include "ops/elementwise.h"
 #include "ops/strided.h"
 
 namespace lowtide {
@@ -21,7 +20,7 @@ Result<Shape> infer(const Instruction& instruction) {
                   fmt::format("dimensions {} must be a permutation of the dimensions of {}", to_string(dimensions),
                               to_string_without_layout(operand)));
   }
-  Shape result = Shape::array(operand.type, {});
+  Shape result = Shape::array(result_type(instruction, operand.type), {});
   for (const int64_t d : dimensions) {
     result.dims.push_back(operand.dims[static_cast<size_t>(d)]);
     if (!operand.dynamic.empty()) result.dynamic.push_back(operand.dynamic[static_cast<size_t>(d)]);
@@ -31,13 +30,14 @@ Result<Shape> infer(const Instruction& instruction) {
 
 Result<Value> eval(const Instruction& instruction, Operands operands, EvalContext&) {
   LT_ASSIGN_OR_RETURN(const std::shared_ptr<Literal> result, new_array(instruction.shape));
+  LT_ASSIGN_OR_RETURN(const Value operand, convert_elements(operands[0], instruction.shape.type));
   const Dims& extents = instruction.shape.dims;
-  const Dims steps = row_major_steps(operands[0]->shape().dims);
+  const Dims steps = row_major_steps(operand->shape().dims);
   StridedCopy copy{extents, row_major_steps(extents), {}};
   for (const int64_t d : instruction.as<DimensionsAttributes>().dimensions) {
     copy.from_steps.push_back(steps[static_cast<size_t>(d)]);
   }
-  copy_strided(copy, *operands[0], *result);
+  copy_strided(copy, *operand, *result);
   return Value(result);
 }
 
