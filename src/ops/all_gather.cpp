@@ -64,6 +64,7 @@ Result<Value> eval_start(const Instruction& gather, Operands operands, EvalConte
   if (!is_alone(gather)) return needs_devices(gather);
   Value all = operands.size() == 1 ? operands[0]
                                    : std::make_shared<Literal>(std::vector<Value>(operands.begin(), operands.end()));
+  if (!same_shape(all->shape(), gather.shape.elements[1])) return needs_devices(gather);
   return Value(std::make_shared<Literal>(std::vector<Value>{all, all}));
 }
 

@@ -103,6 +103,13 @@ Result<Value> eval_start(const Instruction& start, Operands operands, EvalContex
     if (!rule.eval) {
       return Status::unsupported(std::string(opcode_name(inner.opcode)) + " can't be run: " + start.name);
     }
+    if (rule.infer) {  // a wrapped operation's own constraints are asked only here: programs that merely read are free
+      LT_ASSIGN_OR_RETURN(const Shape shape, rule.infer(inner));
+      if (!same_shape(shape, inner.shape)) {
+        return Status::input(start.name + " declares " + to_string_without_layout(inner.shape) + ", but gives " +
+                             to_string_without_layout(shape));
+      }
+    }
     LT_ASSIGN_OR_RETURN(parts[1], rule.eval(inner, operands, context));
   } else {
     LT_ASSIGN_OR_RETURN(parts[1], context.call(*start.called[0], operands));

@@ -34,6 +34,19 @@ CombineElements of_type(ElementType type) {
   });
 }
 
+CombineElements second_of(ElementType type) {
+  return dispatch(type, []<class T>() -> CombineElements {
+    return [](std::byte* accumulator, const std::byte* value) { std::memcpy(accumulator, value, sizeof(T)); };
+  });
+}
+
+bool is_parameter(const Instruction& instruction, int64_t number) {
+  const auto* parameter = instruction.if_as<ParameterAttributes>();
+  return parameter && parameter->number == number;
+}
+
+}  // namespace
+
 CombineElements combine_by(Opcode opcode, ElementType type) {
   constexpr Kinds kBits = kPredicates | kIntegers;
   constexpr Kinds kReal = kBits | kFloats;
@@ -49,19 +62,6 @@ CombineElements combine_by(Opcode opcode, ElementType type) {
     default: return nullptr;
   }
 }
-
-CombineElements second_of(ElementType type) {
-  return dispatch(type, []<class T>() -> CombineElements {
-    return [](std::byte* accumulator, const std::byte* value) { std::memcpy(accumulator, value, sizeof(T)); };
-  });
-}
-
-bool is_parameter(const Instruction& instruction, int64_t number) {
-  const auto* parameter = instruction.if_as<ParameterAttributes>();
-  return parameter && parameter->number == number;
-}
-
-}  // namespace
 
 Combiner recognise_combiner(const Computation& computation, ElementType type) {
   const Instruction* root = computation.root;

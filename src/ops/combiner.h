@@ -17,6 +17,10 @@ enum class CombinerKind {
 /// accumulator = combine(accumulator, value), on one stored element each (ir/types.def).
 using CombineElements = void (*)(std::byte* accumulator, const std::byte* value);
 
+/// Of one operation on two scalars of a type; null where it isn't one of add, subtract, multiply, maximum, minimum,
+/// and, or, xor, or isn't defined for the type.
+CombineElements combine_by(Opcode opcode, ElementType type);
+
 struct Combiner {
   CombinerKind kind = CombinerKind::kGeneral;
   CombineElements combine = nullptr;  ///< of kSecond and kBinary

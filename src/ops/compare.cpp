@@ -7,9 +7,9 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 
 #include "ops/elementwise.h"
+#include "ops/ordering.h"
 
 namespace lowtide {
 namespace {
@@ -48,42 +48,11 @@ Result<Shape> infer(const Instruction& instruction) {
   return with_type(a, ElementType::kPred);
 }
 
-/// The bits of a float as a number that orders as TOTALORDER does: negative ones count down from -1.
-template <class C>
-auto total_order(C x) {
-  if constexpr (std::is_same_v<C, float>) {
-    const auto bits = std::bit_cast<int32_t>(x);
-    return bits < 0 ? bits ^ 0x7fffffff : bits;
-  } else if constexpr (std::is_same_v<C, double>) {
-    const auto bits = std::bit_cast<int64_t>(x);
-    return bits < 0 ? bits ^ 0x7fffffffffffffff : bits;
-  } else {
-    return x;
-  }
-}
-
-template <class N>
-bool holds(CompareDirection direction, N a, N b) {
-  if (direction == CompareDirection::kEq) return a == b;
-  if (direction == CompareDirection::kNe) return a != b;
-  if constexpr (is_complex_v<N>) {
-    return false;  // (C4)
-  } else {
-    if (direction == CompareDirection::kGe) return a >= b;
-    if (direction == CompareDirection::kGt) return a > b;
-    if (direction == CompareDirection::kLe) return a <= b;
-    return a < b;
-  }
-}
-
 Result<Value> eval(const Instruction& instruction, Operands operands, EvalContext&) {
-  const auto [direction, type] = instruction.as<CompareAttributes>();
-  const bool total = type == CompareType::kTotalOrder;
+  const CompareAttributes& attributes = instruction.as<CompareAttributes>();
   LT_ASSIGN_OR_RETURN(const std::vector<Value> same, in_one_type(operands));
-  return dispatch_computed(same[0]->shape().type, [&, direction = direction]<class C>() {
-    const auto compare = [&](C a, C b) {
-      return total ? holds(direction, total_order(a), total_order(b)) : holds(direction, a, b);
-    };
+  return dispatch_computed(same[0]->shape().type, [&]<class C>() {
+    const auto compare = [&](C a, C b) { return holds(attributes, a, b); };
     return map_numbers<C, bool>(instruction.shape, compare, *same[0], *same[1]);
   });
 }

@@ -82,7 +82,8 @@ Result<Value> eval_custom_call(const Instruction& call, Operands operands, EvalC
   }
   if (target == "TopK" && operands.size() == 1 && call.shape.is_tuple() && !call.shape.elements.empty() &&
       call.shape.elements[0].rank() > 0) {
-    return top_k(*operands[0], call.shape.elements[0].dims.back(), true);
+    LT_ASSIGN_OR_RETURN(const Value top, top_k(*operands[0], call.shape.elements[0].dims.back(), true));
+    if (same_shape(top->shape(), call.shape)) return top;
   }
   return Status::unsupported(
       fmt::format("custom-call {}: the interpreter doesn't know the target \"{}\"", call.name, target));

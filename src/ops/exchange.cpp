@@ -116,6 +116,9 @@ Result<Value> eval_permute_start(const Instruction& collective, Operands operand
   parts[0] = operands.size() == 1 ? operands[0]
                                   : std::make_shared<Literal>(std::vector<Value>(operands.begin(), operands.end()));
   if (keeps_own(collective)) parts[1] = parts[0];
+  for (size_t k = 0; k < 2; ++k) {
+    if (!same_shape(parts[k]->shape(), collective.shape.elements[k])) return needs_devices(collective);
+  }
   return Value(std::make_shared<Literal>(std::move(parts)));
 }
 

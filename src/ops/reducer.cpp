@@ -5,6 +5,11 @@
 #include "ops/elementwise.h"
 
 namespace lowtide {
+namespace {
+
+constexpr size_t kMostParts = 8;  ///< arrays that are folded in step without interpreting
+
+}  // namespace
 
 Value scalar_at(const Literal& array, int64_t at) {
   auto scalar = std::make_shared<Literal>(Shape::scalar(array.shape().type));
@@ -13,15 +18,24 @@ Value scalar_at(const Literal& array, int64_t at) {
   return scalar;
 }
 
+void load_element(const Literal& array, int64_t at, std::byte* to) {
+  const size_t width = static_cast<size_t>(stored_bytes(array.shape().type));
+  std::memcpy(to, array.bytes().data() + static_cast<size_t>(at) * width, width);
+}
+
 void copy_element(const Literal& array, int64_t from, Literal& result, int64_t to) {
   const size_t width = static_cast<size_t>(stored_bytes(result.shape().type));
   std::memcpy(result.bytes().data() + static_cast<size_t>(to) * width,
               array.bytes().data() + static_cast<size_t>(from) * width, width);
 }
 
-void store_scalar(const Literal& scalar, Literal& result, int64_t at) {
+void store_element(const std::byte* from, Literal& result, int64_t at) {
   const size_t width = static_cast<size_t>(stored_bytes(result.shape().type));
-  std::memcpy(result.bytes().data() + static_cast<size_t>(at) * width, scalar.bytes().data(), width);
+  std::memcpy(result.bytes().data() + static_cast<size_t>(at) * width, from, width);
+}
+
+void store_scalar(const Literal& scalar, Literal& result, int64_t at) {
+  store_element(scalar.bytes().data(), result, at);
 }
 
 std::vector<Literal> results_for(const Shape& result) {
@@ -60,6 +74,7 @@ Result<Reducer> Reducer::make(const Computation& computation, Operands operands,
     reducer.sums_floats_ = sums == FloatSums::kWide && reducer.combine_ && input.shape().type == ElementType::kF32 &&
                            computation.root->opcode == Opcode::kAdd;
   }
+  if (!reducer.combine_ && inputs <= kMostParts) reducer.program_ = ScalarProgram::compile(computation);
   return reducer;
 }
 
@@ -68,6 +83,8 @@ void Reducer::start() {
     sum_ = static_cast<double>(initial_[0]->data<float>()[0]);
   } else if (combine_) {
     std::memcpy(accumulator_, initial_[0]->bytes().data(), width_);
+  } else if (program_) {
+    for (size_t k = 0; k < initial_.size(); ++k) load_element(*initial_[k], 0, program_->parameter(k));
   } else {
     accumulators_ = initial_;
   }
@@ -82,6 +99,16 @@ Status Reducer::fold(int64_t at) {
     combine_(accumulator_, data_ + static_cast<size_t>(at) * width_);
     return {};
   }
+  if (program_) {
+    const size_t count = inputs_.size();
+    for (size_t k = 0; k < count; ++k) load_element(*inputs_[k], at, program_->parameter(count + k));
+    program_->run();
+    // All results are taken before any parameter is overwritten: a result may be another parameter itself.
+    std::array<std::byte, 16> made[kMostParts];
+    for (size_t k = 0; k < count; ++k) std::memcpy(made[k].data(), program_->result(k), 16);
+    for (size_t k = 0; k < count; ++k) std::memcpy(program_->parameter(k), made[k].data(), 16);
+    return {};
+  }
   std::vector<Value> arguments = accumulators_;
   for (const Value& input : inputs_) arguments.push_back(scalar_at(*input, at));
   LT_ASSIGN_OR_RETURN(const Value result, context_->call(*computation_, arguments));
@@ -93,7 +120,7 @@ Status Reducer::fold(int64_t at) {
   return {};
 }
 
-void Reducer::store(std::vector<Literal>& results, int64_t at) const {
+void Reducer::store(std::vector<Literal>& results, int64_t at) {
   if (sums_floats_) {
     results[0].data<float>()[static_cast<size_t>(at)] = static_cast<float>(sum_);
     return;
@@ -102,7 +129,13 @@ void Reducer::store(std::vector<Literal>& results, int64_t at) const {
     std::memcpy(results[0].bytes().data() + static_cast<size_t>(at) * width_, accumulator_, width_);
     return;
   }
-  for (size_t k = 0; k < results.size(); ++k) store_scalar(*accumulators_[k], results[k], at);
+  for (size_t k = 0; k < results.size(); ++k) {
+    if (program_) {
+      store_element(program_->parameter(k), results[k], at);
+    } else {
+      store_scalar(*accumulators_[k], results[k], at);
+    }
+  }
 }
 
 }  // namespace lowtide

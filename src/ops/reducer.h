@@ -2,10 +2,12 @@
 /// A folding computation at work: N accumulators, N elements at a time. One operation on one array runs directly;
 /// anything else is interpreted.
 
+#include <optional>
 #include <vector>
 
 #include "ops/combiner.h"
 #include "ops/op_rule.h"
+#include "ops/scalar_program.h"
 
 namespace lowtide {
 
@@ -23,7 +25,7 @@ class Reducer {
   /// Folds element `at` of each input.
   Status fold(int64_t at);
   /// Stores the accumulators as element `at` of N results.
-  void store(std::vector<Literal>& results, int64_t at) const;
+  void store(std::vector<Literal>& results, int64_t at);
 
  private:
   Reducer(const Computation& computation, EvalContext& context) : computation_(&computation), context_(&context) {}
@@ -32,7 +34,8 @@ class Reducer {
   EvalContext* context_;
   std::vector<Value> inputs_;
   std::vector<Value> initial_;
-  std::vector<Value> accumulators_;  ///< scalars; unused where `combine_` is set
+  std::vector<Value> accumulators_;       ///< scalars; unused where `combine_` or `program_` is set
+  std::optional<ScalarProgram> program_;  ///< for several arrays; accumulators are its first parameters
   CombineElements combine_ = nullptr;
   bool sums_floats_ = false;
   double sum_ = 0;
@@ -47,8 +50,12 @@ Value bundled(std::vector<Literal> results, bool as_tuple = false);
 
 /// A scalar with element `at` of an array.
 Value scalar_at(const Literal& array, int64_t at);
+/// to = the stored element `at` of an array.
+void load_element(const Literal& array, int64_t at, std::byte* to);
 /// result[to] = array[from], of one element type.
 void copy_element(const Literal& array, int64_t from, Literal& result, int64_t to);
+/// result[at] = the stored element.
+void store_element(const std::byte* from, Literal& result, int64_t at);
 /// result[at] = the scalar, of one element type.
 void store_scalar(const Literal& scalar, Literal& result, int64_t at);
 
