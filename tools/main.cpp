@@ -44,6 +44,12 @@ void on_interrupt(int) {
   ::_exit(kInterrupted);
 }
 
+// A failed assertion has said its sentence; the exit code is that of a bug of ours.
+void on_abort(int) {
+  remove_unfinished_file();
+  ::_exit(static_cast<int>(Fault::kInternal));
+}
+
 // A file opened while one of 0, 1, 2 is closed would take its number, and be written to or read from in its place.
 void keep_standard_files_open() {
   for (const int file : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
@@ -56,6 +62,7 @@ int run(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGINT, on_interrupt);
   std::signal(SIGTERM, on_interrupt);
+  std::signal(SIGABRT, on_abort);
 
   int exit_code = 0;
   CLI::App app("What holds memory in an array program, why, and what would free it.", "lowtide");

@@ -8,9 +8,12 @@
 #include "base/files.h"
 #include "commands.h"
 #include "passes/pass.h"
+#include "report/columns.h"
 
 namespace lowtide {
 namespace {
+
+constexpr size_t kPageWidth = 100;
 
 const char* numerics_name(Numerics numerics) {
   switch (numerics) {
@@ -27,9 +30,14 @@ std::string pipeline_page() {
   for (const Pass& pass : pipeline()) width = std::max(width, pass.name.size());
   std::string page;
   int number = 0;
+  const size_t indent = 5 + width + 2 + 12 + 2;
   for (const Pass& pass : pipeline()) {
-    page += fmt::format("{:3}  {:<{}}  {:<12}  {}\n", ++number, pass.name, width, numerics_name(pass.numerics),
-                        pass.reason);
+    page += fmt::format("{:3}  {:<{}}  {:<12}  ", ++number, pass.name, width, numerics_name(pass.numerics));
+    bool first = true;
+    for (const std::string& line : wrap(pass.reason, kPageWidth - indent)) {
+      page += (first ? "" : std::string(indent, ' ')) + line + "\n";
+      first = false;
+    }
   }
   return page;
 }

@@ -13,8 +13,8 @@ namespace {
 std::string key_of(const PeakRow& row) {
   const std::string& op_name = row.origin.op_name;
   if (op_name.empty()) {
-    const size_t dot = row.value.find('.');
-    return row.value.substr(0, dot) + " " + row.shape;
+    const size_t begin = row.value.starts_with("%") ? 1 : 0;
+    return row.value.substr(begin, row.value.find_first_of(".{") - begin) + " " + row.shape;
   }
   std::string key = user_scopes(op_name);
   if (key.empty()) key = op_name;

@@ -11,6 +11,7 @@ namespace lowtide {
 namespace {
 
 constexpr size_t kBytes = 10;
+constexpr double kLargestPercent = 100;  // beyond a hundredfold a percentage says nothing
 
 const char* verb_of(const Difference& difference) {
   if (difference.shape_before.empty()) return "appeared";
@@ -43,12 +44,12 @@ std::string to_text(const Comparison& comparison, const TextOptions& options) {
   };
   line(fit(fmt::format("{} → {}", comparison.module_before, comparison.module_after), options.width));
   const auto total = [&](const char* name, int64_t before, int64_t after) {
-    const std::string percent =
-        before > 0
-            ? fmt::format(" ({:+.1f} %)", 100.0 * static_cast<double>(after - before) / static_cast<double>(before))
-            : "";
-    line(fmt::format("{:<12}{} → {}{}", name, pad_left(format_bytes(before), kBytes), format_bytes(after),
-                     before == after ? "" : percent));
+    std::string change;
+    if (before > 0 && before != after) {
+      const double ratio = static_cast<double>(after) / static_cast<double>(before);
+      change = ratio < kLargestPercent ? fmt::format(" ({:+.1f} %)", 100 * (ratio - 1)) : " (many times over)";
+    }
+    line(fmt::format("{:<12}{} → {}{}", name, pad_left(format_bytes(before), kBytes), format_bytes(after), change));
   };
   total("peak", comparison.before.peak, comparison.after.peak);
   total("arguments", comparison.before.arguments, comparison.after.arguments);
@@ -74,8 +75,8 @@ std::string to_text(const Comparison& comparison, const TextOptions& options) {
       rest += row.change();
       continue;
     }
-    const std::string place =
-        row.origin.source.empty() ? fit_end(row.key, from) : row.origin.scope + " · " + row.origin.source;
+    const std::string place = row.origin.source.empty() ? fit_end(row.key.substr(0, row.key.find(' ')), from)
+                                                        : row.origin.scope + " · " + row.origin.source;
     line(fmt::format("{} {} {} {}  {}  {}", pad_left(signed_bytes(row.change()), kBytes),
                      pad_left(row.before ? format_bytes(row.before) : "-", kBytes),
                      pad_left(row.after ? format_bytes(row.after) : "-", kBytes), pad_right(verb_of(row), 8),

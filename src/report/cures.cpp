@@ -94,6 +94,28 @@ void cure_copy(const Patient& patient, const ValueRef& value, Cures& cures) {
   cures.push_back({fmt::format("in place: a copy of %{}", copy.operands[0]->name), patient.buffer.bytes, ""});
 }
 
+// A loop that stacks a new array of a donated argument's shape, while the argument itself is read: a cache, copied.
+void cure_restacked(const Patient& patient, Cures& cures) {
+  if (patient.category == Category::kSavedForBackward || patient.category == Category::kGradient) return;
+  const Module& module = patient.graph.module();
+  for (const ValueRef& value : patient.buffer.values) {
+    if (value.instruction->opcode != Opcode::kWhile || value.index.size() != 1) continue;
+    if (patient.graph.stack_update(*value.instruction, value.index[0]) == nullptr) return;
+    for (const AliasEntry& alias : module.input_output_alias) {
+      const auto parameters = module.entry->parameters();
+      if (alias.operand < 0 || alias.operand >= static_cast<int64_t>(parameters.size())) continue;
+      const Instruction* argument = parameters[static_cast<size_t>(alias.operand)];
+      if (argument == nullptr || !same_shape(argument->shape, shape_of(value))) continue;
+      cures.push_back(
+          {fmt::format("in place: write into donated argument {} instead of stacking a new array of its shape",
+                       alias.operand),
+           patient.buffer.bytes, "carry it through the scan and update its slices with dynamic_update_index_in_dim"});
+      return;
+    }
+    return;
+  }
+}
+
 // A value made long before its first reader while the peak lies between: make it later.
 void cure_idle(const Patient& patient, Cures& cures) {
   if (!cures.empty() || patient.buffer.values.empty()) return;
@@ -138,6 +160,7 @@ Cures cures_of(const Patient& patient) {
   }
   cure_recompute(patient, origin_of(patient.graph, patient.buffer), cures);
   cure_gradient(patient, cures);
+  cure_restacked(patient, cures);
   cure_idle(patient, cures);
   if (cures.size() > kCuresShown) cures.resize(kCuresShown);
   return cures;

@@ -61,7 +61,9 @@ std::string Liveness::why(const AccountBuffer& buffer, const ArgumentRow* argume
   std::string carried;
   if (loop != nullptr && loop->opcode == Opcode::kWhile) {
     for (const ValueRef& value : buffer.values) {
-      if (value.instruction == loop) carried = fmt::format("carried by %{}", loop->name);
+      const Instruction& i = *value.instruction;
+      const bool enters = i.opcode == Opcode::kParameter && loop->called.size() > 1 && i.parent == loop->called[1];
+      if (&i == loop || enters) carried = fmt::format("carried by %{}", loop->name);
     }
   }
   std::string last;

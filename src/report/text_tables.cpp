@@ -109,6 +109,12 @@ void add_peak_table(const std::vector<PeakRow>& rows, int64_t whole, const TextO
     add_reasons(row, kIndent, options, told, lines);
   }
   add_rest(rows.size(), listed, rest, "rows", lines);
+  int64_t sum = 0;
+  for (const PeakRow& row : rows) sum += row.bytes;
+  const int64_t gaps = whole - sum;
+  if (gaps * 200 < whole) return;  // below half a percent
+  lines.push_back(fmt::format("{} {}  {}", pad_left(format_bytes(gaps), kBytes),
+                              pad_left(share_of(gaps, whole), kShare), "between buffers, lost to packing"));
 }
 
 void add_allocation_table(const std::vector<PeakRow>& rows, int64_t whole, const TextOptions& options, Lines& lines) {

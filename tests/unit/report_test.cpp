@@ -1,0 +1,213 @@
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "report/arguments.h"
+#include "report/build.h"
+#include "report/columns.h"
+#include "report/compare.h"
+#include "report/drawing.h"
+#include "report/html.h"
+#include "report/json.h"
+#include "report/origin.h"
+#include "report/text.h"
+#include "report/trace.h"
+#include "text/hlo.h"
+
+namespace lowtide {
+namespace {
+
+Input input_of(const std::string& text) {
+  auto module = parse_hlo(std::make_shared<const Source>(Source{"test.hlo", text}));
+  EXPECT_TRUE(module.ok()) << module.status().message();
+  Input input;
+  input.module = module.take();
+  input.path = "test.hlo";
+  return input;
+}
+
+const PeakRow* row_with(const std::vector<PeakRow>& rows, const std::string& shape) {
+  for (const PeakRow& row : rows) {
+    if (row.shape == shape) return &row;
+  }
+  return nullptr;
+}
+
+// A one-hot lookup: the one-hot is far larger than table and result.
+constexpr const char* kOneHot = R"(HloModule lookup
+ENTRY main {
+  ids = s32[64]{0} parameter(0), metadata={op_name="ids"}
+  table = f32[4096,16]{1,0} parameter(1), metadata={op_name="params['embed']"}
+  wide = s32[64,4096]{1,0} broadcast(ids), dimensions={0}
+  classes = s32[64,4096]{1,0} iota(), iota_dimension=1
+  hit = pred[64,4096]{1,0} compare(wide, classes), direction=EQ
+  hot = f32[64,4096]{1,0} convert(hit), metadata={op_name="jit(f)/jit(main)/net/embed/one_hot" source_file="/a/net.py" source_line=7}
+  ROOT out = f32[64,16]{1,0} dot(hot, table), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+}
+)";
+
+// Momentum: the gradient comes from a dot, m is read by the update alone, w by the forward pass too.
+constexpr const char* kMomentum = R"(HloModule step, input_output_alias={ {0}: (0, {}, may-alias) }
+ENTRY main {
+  w = f32[64,64]{1,0} parameter(0), metadata={op_name="state.params['w']"}
+  m = f32[64,64]{1,0} parameter(1), metadata={op_name="m['w']"}
+  x = f32[32,64]{1,0} parameter(2), metadata={op_name="batch['x']"}
+  y = f32[32,64]{1,0} dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  g = f32[64,64]{1,0} dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+  m2 = f32[64,64]{1,0} add(m, g)
+  w2 = f32[64,64]{1,0} subtract(w, m2)
+  ROOT out = (f32[64,64]{1,0}, f32[64,64]{1,0}) tuple(w2, m2)
+}
+)";
+
+TEST(Origin, UserScopesDropTracing) {
+  EXPECT_EQ(user_scopes("jit(step)/jit(main)/transpose(jvp(Net))/while/body/checkpoint/mlp/wi_0/dot_general"),
+            "Net/mlp/wi_0/dot_general");
+  EXPECT_EQ(short_scope("jit(step)/jit(main)/transpose(jvp(Net))/while/body/checkpoint/mlp/wi_0/dot_general"),
+            "mlp/wi_0");
+  EXPECT_EQ(short_scope("jit(f)/jit(main)/mul"), "mul");
+  EXPECT_EQ(short_scope("jit(f)/net/attn/bse,ve->bsv/dot_general"), "net/attn");
+  EXPECT_EQ(short_scope(""), "");
+  EXPECT_EQ(short_scope("((("), "(((");
+}
+
+TEST(Arguments, GroupsByPath) {
+  EXPECT_EQ(argument_group("state.params['decoder']['w']"), "params");
+  EXPECT_EQ(argument_group("state.opt_state[0].mu['params']['w']"), "opt_state");
+  EXPECT_EQ(argument_group("data['inputs']"), "batch");
+  EXPECT_EQ(argument_group("state.step"), "step");
+  EXPECT_EQ(argument_group("kc"), "kc");
+  EXPECT_EQ(argument_group(""), "");
+}
+
+TEST(Arguments, Donation) {
+  const Report report = build_report(input_of(kMomentum));
+  ASSERT_EQ(report.arguments.size(), 3u);
+  EXPECT_EQ(report.arguments[0].fate, Fate::kDonated);
+  EXPECT_EQ(report.arguments[0].result, 0);
+  EXPECT_EQ(report.arguments[1].fate, Fate::kCouldBeDonated);
+  EXPECT_EQ(report.arguments[1].result, 1);
+  EXPECT_EQ(report.arguments[2].fate, Fate::kMustStay);
+}
+
+TEST(Category, ParametersStateAndGradientsFromStructure) {
+  const Report report = build_report(input_of(kMomentum));
+  EXPECT_EQ(report.arguments[0].category, Category::kParameter);
+  EXPECT_EQ(report.arguments[1].category, Category::kOptimiserState);
+  EXPECT_EQ(report.arguments[2].category, Category::kParameter);
+}
+
+TEST(Cures, OneHotIsNotNeeded) {
+  const Report report = build_report(input_of(kOneHot));
+  const PeakRow* row = row_with(report.at_peak, "f32[64,4096]");
+  ASSERT_NE(row, nullptr);
+  ASSERT_FALSE(row->cures.empty());
+  EXPECT_NE(row->cures[0].what.find("one-hot"), std::string::npos);
+  EXPECT_EQ(row->cures[0].bytes, 64 * 4096 * 4);
+  EXPECT_NE(row->cures[0].user_change.find("table[ids]"), std::string::npos);
+  EXPECT_EQ(row->origin.source, "net.py:7");
+  EXPECT_EQ(row->origin.scope, "net/embed");
+}
+
+TEST(Report, RowsAddUpToTheLoad) {
+  for (const char* text : {kOneHot, kMomentum}) {
+    const Report report = build_report(input_of(text));
+    int64_t sum = 0, by_operation = 0;
+    for (const PeakRow& row : report.at_peak) sum += row.bytes;
+    for (const OperationRow& row : report.by_operation) by_operation += row.bytes;
+    const int64_t load = report.ours.arguments + report.ours.outputs - report.ours.alias + report.ours.load;
+    EXPECT_EQ(sum, load);
+    EXPECT_EQ(by_operation, load);
+  }
+}
+
+TEST(Text, HundredColumnsAndAscii) {
+  for (const char* text : {kOneHot, kMomentum}) {
+    const Report report = build_report(input_of(text));
+    for (const bool utf8 : {true, false}) {
+      const std::string page = to_text(report, {.top = 0, .utf8 = utf8});
+      size_t begin = 0;
+      while (begin < page.size()) {
+        const size_t end = page.find('\n', begin);
+        EXPECT_LE(display_width(page.substr(begin, end - begin)), 100u);
+        begin = end + 1;
+      }
+      if (utf8) continue;
+      for (const char c : page) EXPECT_TRUE(c == '\n' || (c >= 0x20 && c < 0x7f));
+    }
+  }
+}
+
+TEST(Text, SaysHowToGetMetadata) {
+  const Report report = build_report(
+      input_of("HloModule m\nENTRY e {\n  p = f32[8]{0} parameter(0)\n  ROOT n = f32[8]{0} negate(p)\n}\n"));
+  EXPECT_FALSE(report.has_metadata);
+  const std::string page = to_text(report, {});
+  EXPECT_NE(page.find("as_text(\"hlo\", debug_info=True)"), std::string::npos);
+  EXPECT_EQ(page.substr(0, page.find('\n')), "m · 2 instructions · not scheduled · one device");
+}
+
+TEST(Json, CarriesItsSchema) {
+  const nlohmann::json json = nlohmann::json::parse(to_json(build_report(input_of(kMomentum))));
+  EXPECT_EQ(json["schema_version"], 1);
+  for (const char* key : {"module", "instructions", "argument_bytes", "output_bytes", "alias_bytes", "temp_bytes",
+                          "peak_bytes", "load_bytes", "floor_order_bytes", "floor_any_bytes", "kernels", "plan_seconds",
+                          "input_peak_bytes", "xla_peak_bytes", "by_op", "at_peak", "input_at_peak", "arguments"}) {
+    EXPECT_TRUE(json.contains(key)) << key;
+  }
+  for (const char* key :
+       {"value", "shape", "bytes", "born", "dies", "category", "op_name", "source", "why_live", "frees_it"}) {
+    EXPECT_TRUE(json["at_peak"][0].contains(key)) << key;
+  }
+  EXPECT_EQ(json["arguments"][0]["donation"], "donated");
+  EXPECT_EQ(json["argument_bytes"], 2 * 64 * 64 * 4 + 32 * 64 * 4);
+}
+
+TEST(Page, IsSelfContainedAndEscaped) {
+  Report report = build_report(input_of(kOneHot), /*with_boxes=*/true);
+  report.module = "<script>";
+  const std::string page = to_html(report);
+  EXPECT_EQ(page.find("<script>"), std::string::npos);
+  EXPECT_EQ(page.find("http"), std::string::npos);
+  EXPECT_NE(page.find("<svg"), std::string::npos);
+  const nlohmann::json trace = nlohmann::json::parse(to_trace(report));
+  EXPECT_GT(trace["traceEvents"].size(), 4u);
+}
+
+TEST(Compare, MatchesByOpName) {
+  const Report before = build_report(input_of(kOneHot));
+  std::string text = kOneHot;
+  for (size_t at = 0; (at = text.find("4096", at)) != std::string::npos;) text.replace(at, 4, "2048");
+  const Comparison comparison = compare(before, build_report(input_of(text)));
+  EXPECT_LT(comparison.growth_percent(), 0);
+  ASSERT_FALSE(comparison.differences.empty());
+  EXPECT_EQ(comparison.differences[0].key, "net/embed/one_hot");
+  EXPECT_EQ(comparison.differences[0].change(), -64 * 2048 * 4);
+  EXPECT_TRUE(compare(before, before).differences.empty());
+}
+
+TEST(Columns, FitWrapAndPad) {
+  EXPECT_EQ(fit("abcdef", 4), "abc…");
+  EXPECT_EQ(fit_end("abcdef", 4), "…def");
+  EXPECT_EQ(fit_middle("abcdefghij", 6), "ab…hij");
+  EXPECT_EQ(pad_left("→", 3), "  →");
+  EXPECT_EQ(wrap("a bb ccc", 4), (std::vector<std::string>{"a bb", "ccc"}));
+  EXPECT_EQ(to_ascii("a → b…"), "a > b~");
+  EXPECT_EQ(to_ascii("ü"), "?");
+}
+
+TEST(Drawing, ScalesAndLabels) {
+  Curve curve;
+  curve.base = 1 << 20;
+  for (int s = 0; s < 100; ++s) curve.bytes.push_back(curve.base + (s < 50 ? 0 : 1 << 20));
+  curve.phases = {{"forward", 0, 50}, {"update", 50, 100}};
+  const auto lines = draw_curve(curve, 100);
+  ASSERT_EQ(lines.size(), 7u);
+  EXPECT_NE(lines[0].find("2.00 MiB ┤"), std::string::npos);
+  EXPECT_NE(lines[6].find("forward"), std::string::npos);
+  EXPECT_NE(lines[6].find("update"), std::string::npos);
+  EXPECT_TRUE(draw_curve(Curve(), 100).empty());
+}
+
+}  // namespace
+}  // namespace lowtide
