@@ -1,7 +1,9 @@
 #include "analysis/assignment.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <unordered_map>
 
 namespace lowtide {
 namespace {
@@ -134,9 +136,9 @@ class Assign {
     const Step step = after.alive.front().born;
     if (before.alive.back().dies != step + 1) return false;
     const Place& place = place_[static_cast<size_t>(after.values.front())];
+    const auto number = static_cast<int32_t>(&before - out_.groups.data());
     const auto dies_here = [&](int32_t value) {
-      return live_.last[static_cast<size_t>(value)] == step &&
-             std::find(before.values.begin(), before.values.end(), value) != before.values.end();
+      return live_.last[static_cast<size_t>(value)] == step && group_of_[static_cast<size_t>(value)] == number;
     };
     bool possible = false;
     const bool walked = visit_reads(place, [&](int32_t value, const InPlacePair& pair, bool elementwise) {
@@ -213,13 +215,25 @@ class Assign {
     ValueGroup& a = out_.groups[static_cast<size_t>(into)];
     ValueGroup& b = out_.groups[static_cast<size_t>(from)];
     for (const int32_t v : b.values) group_of_[static_cast<size_t>(v)] = into;
+    const auto first = [&](int32_t v) { return live_.first[static_cast<size_t>(v)]; };
     const auto middle = static_cast<std::ptrdiff_t>(a.values.size());
+    const bool in_order = first(a.values.back()) <= first(b.values.front());  // chains grow at their end
     a.values.insert(a.values.end(), b.values.begin(), b.values.end());
-    std::inplace_merge(a.values.begin(), a.values.begin() + middle, a.values.end(), [&](int32_t x, int32_t y) {
-      return live_.first[static_cast<size_t>(x)] < live_.first[static_cast<size_t>(y)];
-    });
-    a.alive.insert(a.alive.end(), b.alive.begin(), b.alive.end());
-    a.alive = merged(std::move(a.alive));
+    if (!in_order) {
+      std::inplace_merge(a.values.begin(), a.values.begin() + middle, a.values.end(),
+                         [&](int32_t x, int32_t y) { return first(x) < first(y); });
+    }
+    if (a.alive.back().born <= b.alive.front().born && b.alive.size() == 1) {
+      Lifetime& last = a.alive.back();
+      if (b.alive[0].born <= last.dies) {
+        last.dies = std::max(last.dies, b.alive[0].dies);
+      } else {
+        a.alive.push_back(b.alive[0]);
+      }
+    } else {
+      a.alive.insert(a.alive.end(), b.alive.begin(), b.alive.end());
+      a.alive = merged(std::move(a.alive));
+    }
     if (b.size.bytes > a.size.bytes) a.size = b.size;
     a.frame = std::min(a.frame, b.frame);  // callers are numbered before what they call
     a.result = a.result || b.result;
@@ -297,10 +311,28 @@ class Assign {
       }
       const bool reusable =
           !group.constant && (group.argument < 0 || options_.donation->donated[static_cast<size_t>(group.argument)]);
-      if (reusable) open_.push_back(static_cast<int32_t>(out_.own.size()));
+      if (reusable) {
+        open_.push_back(static_cast<int32_t>(out_.own.size()));
+        Occupancy& occupancy = occupancy_[out_.own.size()];
+        for (const Lifetime& life : group.alive) occupancy.emplace(life.born, std::pair(life.dies, g));
+      }
       out_.own.push_back({{g}});
     }
     std::sort(out_.in_arena.begin(), out_.in_arena.end());
+  }
+
+  /// Lifetimes in an allocation by birth, with their groups; at most one step of two neighbours overlaps.
+  using Occupancy = std::multimap<Step, std::pair<Step, int32_t>>;
+
+  bool busy(const Occupancy& occupancy, const ValueGroup& group) const {
+    for (const Lifetime& life : group.alive) {
+      for (auto at = occupancy.lower_bound(life.dies); at != occupancy.begin();) {
+        --at;
+        if (at->second.first <= life.born) break;
+        if (clash(out_.groups[static_cast<size_t>(at->second.second)], group)) return true;
+      }
+    }
+    return false;
   }
 
   bool move_in(int32_t g) {
@@ -310,11 +342,10 @@ class Assign {
       const ValueGroup& host = out_.groups[static_cast<size_t>(allocation.groups[0])];
       if (host.size.memory_space != group.size.memory_space || host.size.bytes < group.size.bytes) continue;
       if (group.result && host.size.bytes != group.size.bytes) continue;
-      const bool busy = std::any_of(allocation.groups.begin(), allocation.groups.end(), [&](int32_t other) {
-        return clash(out_.groups[static_cast<size_t>(other)], group);
-      });
-      if (busy) continue;
+      Occupancy& occupancy = occupancy_[static_cast<size_t>(*it)];
+      if (busy(occupancy, group)) continue;
       allocation.groups.push_back(g);
+      for (const Lifetime& life : group.alive) occupancy.emplace(life.born, std::pair(life.dies, g));
       return true;
     }
     return false;
@@ -371,7 +402,8 @@ class Assign {
       seen_;  ///< by instruction id and whether elementwise so far: the walk that was there last
   mutable int32_t walk_ = 0;
   std::vector<Place> place_;
-  std::vector<int32_t> open_;  ///< allocations that others may move into
+  std::vector<int32_t> open_;                        ///< allocations that others may move into
+  std::unordered_map<size_t, Occupancy> occupancy_;  ///< of these
   Assignment out_;
 };
 

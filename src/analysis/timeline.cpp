@@ -7,7 +7,7 @@ namespace lowtide {
 namespace {
 
 constexpr int32_t kDeepest = 200;  // nesting of frames; beyond it a call is one step
-constexpr int64_t kMostSteps = 1 << 21;
+constexpr int64_t kMostSteps = 1 << 20;
 
 class LayOut {
  public:
