@@ -22,8 +22,9 @@ std::vector<Tap> taps_at(const Window& window, const Dims& position, const Dims&
   std::vector<Tap> taps{{}};
   for (size_t d = 0; d < input.size(); ++d) {
     std::vector<Tap> next;
+    const TapRange range = taps_on_base(window, d, position[d], input[d]);
     for (const Tap& tap : taps) {
-      for (int64_t k = 0; k < window.size[d]; ++k) {
+      for (int64_t k = range.first; k < range.last; ++k) {
         const auto at = base_index(window, d, position[d], k, input[d]);
         if (!at) continue;
         const int64_t weight = window.rhs_reversal[d] ? window.size[d] - 1 - k : k;

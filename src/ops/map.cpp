@@ -5,6 +5,7 @@
 //   (C3) the computation takes one scalar of each operand's type and gives a scalar
 #include "ops/checks.h"
 #include "ops/reducer.h"
+#include "ops/scalar_function.h"
 
 namespace lowtide {
 namespace {
@@ -49,11 +50,11 @@ Result<Shape> infer_map(const Instruction& map) {
 
 Result<Value> eval_map(const Instruction& map, Operands operands, EvalContext& context) {
   auto result = std::make_shared<Literal>(map.shape);
-  std::vector<Value> scalars(operands.size());
+  ScalarFunction function(*map.called[0], context);
   for (int64_t i = 0; i < result->size(); ++i) {
-    for (size_t k = 0; k < operands.size(); ++k) scalars[k] = scalar_at(*operands[k], i);
-    LT_ASSIGN_OR_RETURN(const Value element, context.call(*map.called[0], scalars));
-    store_scalar(*element, *result, i);
+    for (size_t k = 0; k < operands.size(); ++k) function.set(k, *operands[k], i);
+    LT_RETURN_IF_ERROR(function.run());
+    store_element(function.result(), *result, i);
   }
   return Value(result);
 }

@@ -44,7 +44,8 @@ void save(const C* from, int64_t first, int64_t count, Literal& array) {
 
 template <class C>
 NumberReader<C>::NumberReader(const Literal& array, bool repeat) : array_(array), repeat_(repeat) {
-  if (repeat || !stored_as_is<C>(array.shape().type)) room_ = std::make_unique<C[]>(kChunk);
+  const auto room = static_cast<size_t>(repeat ? kChunk : std::min(kChunk, array.size()));
+  if (repeat || !stored_as_is<C>(array.shape().type)) room_ = std::make_unique<C[]>(room);
   if (repeat) {
     load(array, 0, 1, room_.get());
     std::fill_n(room_.get() + 1, kChunk - 1, room_[0]);
@@ -61,7 +62,9 @@ const C* NumberReader<C>::read(int64_t first, int64_t count) {
 
 template <class C>
 NumberWriter<C>::NumberWriter(Literal& array) : array_(array) {
-  if (!stored_as_is<C>(array.shape().type)) room_ = std::make_unique<C[]>(kChunk);
+  if (!stored_as_is<C>(array.shape().type)) {
+    room_ = std::make_unique<C[]>(static_cast<size_t>(std::min(kChunk, array.size())));
+  }
 }
 
 template <class C>

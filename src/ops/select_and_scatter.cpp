@@ -9,6 +9,7 @@
 #include "ops/index_space.h"
 #include "ops/reducer.h"
 #include "ops/reducer_checks.h"
+#include "ops/scalar_function.h"
 #include "ops/window.h"
 
 namespace lowtide {
@@ -69,22 +70,25 @@ Result<Value> eval_select_and_scatter(const Instruction& instruction, Operands o
   auto result = std::make_shared<Literal>(instruction.shape);
   for (int64_t i = 0; i < result->size(); ++i) store_scalar(*operands[2], *result, i);
   if (source.size() == 0) return Value(result);
+  ScalarFunction stays(*instruction.called[0], context), scatter(*instruction.called[1], context);
   Dims position(source.shape().dims.size(), 0);
   int64_t from = 0;
   do {
     int64_t selected = -1;
     for (const int64_t candidate : taps_of(window, position, operand.shape().dims)) {
       if (selected >= 0) {
-        const Value pair[] = {scalar_at(operand, selected), scalar_at(operand, candidate)};
-        LT_ASSIGN_OR_RETURN(const Value stays, context.call(*instruction.called[0], pair));
-        if (stays->data<bool>()[0]) continue;
+        stays.set(0, operand, selected);
+        stays.set(1, operand, candidate);
+        LT_RETURN_IF_ERROR(stays.run());
+        if (stays.holds()) continue;
       }
       selected = candidate;
     }
     if (selected >= 0) {
-      const Value pair[] = {scalar_at(*result, selected), scalar_at(source, from)};
-      LT_ASSIGN_OR_RETURN(const Value sum, context.call(*instruction.called[1], pair));
-      store_scalar(*sum, *result, selected);
+      scatter.set(0, *result, selected);
+      scatter.set(1, source, from);
+      LT_RETURN_IF_ERROR(scatter.run());
+      store_element(scatter.result(), *result, selected);
     }
     ++from;
   } while (advance(position, source.shape().dims));

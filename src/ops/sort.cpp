@@ -9,7 +9,7 @@
 #include "ops/checks.h"
 #include "ops/index_space.h"
 #include "ops/reducer.h"
-#include "ops/scalar_program.h"
+#include "ops/scalar_function.h"
 
 namespace lowtide {
 namespace {
@@ -77,39 +77,6 @@ Status merge_sort(std::vector<int64_t>& order, ComesBefore&& comes_before) {
   return {};
 }
 
-/// Asks the comparator whether element a of every operand comes before element b.
-class Comparator {
- public:
-  Comparator(const Computation& computation, Operands operands, EvalContext& context)
-      : computation_(computation), operands_(operands), context_(context), pairs_(2 * operands.size()) {
-    program_ = ScalarProgram::compile(computation);
-  }
-
-  Result<bool> operator()(int64_t a, int64_t b) {
-    if (program_) {
-      for (size_t k = 0; k < operands_.size(); ++k) {
-        load_element(*operands_[k], a, program_->parameter(2 * k));
-        load_element(*operands_[k], b, program_->parameter(2 * k + 1));
-      }
-      program_->run();
-      return *program_->result(0) != std::byte{0};
-    }
-    for (size_t k = 0; k < operands_.size(); ++k) {
-      pairs_[2 * k] = scalar_at(*operands_[k], a);
-      pairs_[2 * k + 1] = scalar_at(*operands_[k], b);
-    }
-    LT_ASSIGN_OR_RETURN(const Value before, context_.call(computation_, pairs_));
-    return before->data<bool>()[0];
-  }
-
- private:
-  const Computation& computation_;
-  Operands operands_;
-  EvalContext& context_;
-  std::vector<Value> pairs_;
-  std::optional<ScalarProgram> program_;
-};
-
 Result<Value> eval_sort(const Instruction& sort, Operands operands, EvalContext& context) {
   const auto d = static_cast<size_t>(sort.as<SortAttributes>().dimension);
   const Dims& extents = operands[0]->shape().dims;
@@ -117,7 +84,15 @@ Result<Value> eval_sort(const Instruction& sort, Operands operands, EvalContext&
   Dims others = extents;
   others[d] = 1;
   std::vector<Literal> results = results_for(sort.shape);
-  Comparator comes_before(*sort.called[0], operands, context);
+  ScalarFunction comparator(*sort.called[0], context);
+  const auto comes_before = [&](int64_t a, int64_t b) -> Result<bool> {
+    for (size_t k = 0; k < operands.size(); ++k) {
+      comparator.set(2 * k, *operands[k], a);
+      comparator.set(2 * k + 1, *operands[k], b);
+    }
+    LT_RETURN_IF_ERROR(comparator.run());
+    return comparator.holds();
+  };
   std::vector<int64_t> order(static_cast<size_t>(extents[d]));
   for (const int64_t start : offsets_of(others, row_major_strides(extents))) {
     for (size_t i = 0; i < order.size(); ++i) order[i] = start + static_cast<int64_t>(i) * stride;

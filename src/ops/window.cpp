@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "ops/index_space.h"
 
 namespace lowtide {
@@ -40,13 +42,22 @@ Status check_window(const Instruction& instruction, const Window& window, const 
   return {};
 }
 
+TapRange taps_on_base(const Window& window, size_t d, int64_t p, int64_t base) {
+  const int64_t start = p * window.stride[d] - window.pad_low[d], step = window.rhs_dilate[d];
+  const int64_t end = dilated(base, window.lhs_dilate[d]);
+  const int64_t first = start < 0 ? (-start + step - 1) / step : 0;
+  const int64_t last = start < end ? (end - start + step - 1) / step : 0;
+  return {first, std::min(last, window.size[d])};
+}
+
 Dims taps_of(const Window& window, const Dims& position, const Dims& extents) {
   const Dims strides = row_major_strides(extents);
   Dims offsets{0};
   for (size_t d = 0; d < extents.size(); ++d) {
     Dims next;
+    const TapRange range = taps_on_base(window, d, position[d], extents[d]);
     for (const int64_t offset : offsets) {
-      for (int64_t k = 0; k < window.size[d]; ++k) {
+      for (int64_t k = range.first; k < range.last; ++k) {
         if (const auto at = base_index(window, d, position[d], k, extents[d]))
           next.push_back(offset + *at * strides[d]);
       }

@@ -29,6 +29,12 @@ inline std::optional<int64_t> base_index(const Window& window, size_t d, int64_t
   return at / dilate;
 }
 
+/// Taps of window position p along dimension d that can fall on the dilated base: [first, last).
+struct TapRange {
+  int64_t first = 0, last = 0;
+};
+TapRange taps_on_base(const Window& window, size_t d, int64_t p, int64_t base);
+
 /// Elements of an array of these extents that a window position covers, as row-major offsets in row-major order.
 Dims taps_of(const Window& window, const Dims& position, const Dims& extents);
 
