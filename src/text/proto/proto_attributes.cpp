@@ -224,7 +224,7 @@ std::vector<RawAttribute> attributes_from_proto(const WireMessage& proto, const 
   if (proto.integer(58) > 1) items.integer("batch_group_count", 58);
   items.word<4>("convolution_kind", 97, {"", "fprop", "dgrad", "wgrad"});
   if (opcode == Opcode::kDynamicSlice) items.dims("dynamic_slice_sizes", proto, 20);
-  if (proto.has(21)) items.text("padding", padding_text(proto.message(21).messages(1)));
+  if (opcode == Opcode::kPad) items.text("padding", padding_text(proto.message(21).messages(1)));
   if (proto.has(30)) add_dot(items, proto.message(30));
   if (proto.has(90)) {
     const WireMessage ragged = proto.message(90);
