@@ -94,10 +94,15 @@ Result<Value> eval_is_finite(const Instruction& instruction, Operands operands, 
 
 Result<Shape> infer_copy(const Instruction& instruction) {
   if (instruction.operands.size() != 1) return broken(instruction, "C1", "expects one operand");
-  return instruction.operand(0).shape;
+  Shape shape = instruction.operand(0).shape;
+  shape.type = result_type(instruction, shape.type);
+  return shape;
 }
 
-Result<Value> eval_copy(const Instruction&, Operands operands, EvalContext&) { return operands[0]; }
+Result<Value> eval_copy(const Instruction& instruction, Operands operands, EvalContext&) {
+  if (!instruction.shape.is_array()) return operands[0];
+  return convert_elements(operands[0], instruction.shape.type);
+}
 
 }  // namespace
 

@@ -17,25 +17,30 @@ namespace {
 /// `0_0x1_2_1`: low_high or low_high_interior per dimension.
 Status read(AttributeReader& reader, Instruction& instruction) {
   LT_ASSIGN_OR_RETURN(const std::string_view text, reader.take_text("padding"));
+  const auto malformed = [&] {
+    return reader.fault_at("padding", "expected low_high or low_high_interior per dimension, joined by x");
+  };
   PadAttributes pad;
   const char* at = text.data();
   const char* const end = at + text.size();
+  const auto number = [&](int64_t& value) {
+    const auto [rest, error] = std::from_chars(at, end, value);
+    at = rest;
+    return error == std::errc{};
+  };
+  const auto take = [&](char c) {
+    if (at == end || *at != c) return false;
+    ++at;
+    return true;
+  };
   while (at < end) {
-    int64_t edges[3] = {0, 0, 0};
-    int count = 0;
-    do {
-      const auto [rest, error] = std::from_chars(at, end, edges[count]);
-      if (error != std::errc{}) count = 3;  // malformed
-      at = rest;
-      ++count;
-    } while (count < 3 && at < end && *at == '_' && ++at < end);
-    const bool separated = at == end || (*at == 'x' && ++at < end);
-    if (count < 2 || count > 3 || !separated) {
-      return reader.fault_at("padding", "expected low_high or low_high_interior per dimension, joined by x");
-    }
-    pad.low.push_back(edges[0]);
-    pad.high.push_back(edges[1]);
-    pad.interior.push_back(edges[2]);
+    int64_t low = 0, high = 0, interior = 0;
+    if (!number(low) || !take('_') || !number(high)) return malformed();
+    if (take('_') && !number(interior)) return malformed();
+    if (at < end && (!take('x') || at == end)) return malformed();
+    pad.low.push_back(low);
+    pad.high.push_back(high);
+    pad.interior.push_back(interior);
   }
   instruction.attributes = std::move(pad);
   return {};
