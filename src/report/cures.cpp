@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/sizes.h"
 #include "report/arguments.h"
 #include "report/origin.h"
 
@@ -12,6 +13,9 @@ namespace {
 
 constexpr size_t kCuresShown = 2;
 constexpr Step kLongIdle = 8;  // steps between making and first reading that make another order worth trying
+
+constexpr int64_t kWorthStreaming = 1 << 20;  // bytes; below, a tile saves nothing
+constexpr const char* kRandomBits = "not needed: counter-based random bits, computed where they are read";
 
 using Cures = std::vector<Cure>;
 
@@ -41,7 +45,7 @@ void cure_virtual(const Patient& patient, const ValueRef& value, Cures& cures) {
         {fmt::format("not needed: {} made of indices alone, computed where it is read", mask ? "a mask" : "values"),
          bytes, ""});
   } else if (is_random_bits(graph, value)) {
-    cures.push_back({"not needed: counter-based random bits, computed where they are read", bytes, ""});
+    cures.push_back({kRandomBits, bytes, ""});
   } else if (is_broadcast(graph, value)) {
     cures.push_back({"not needed: a broadcast, read through its small operand", bytes, ""});
   } else if (is_widened(graph, value) && patient.category == Category::kTemporary && cures.empty()) {
@@ -65,6 +69,42 @@ void cure_stream(const Patient& patient, const ValueRef& value, Cures& cures) {
       break;
     case Softmax::kNone: break;
   }
+}
+
+void cure_grown(const Patient& patient, const ValueRef& value, Cures& cures) {
+  if (!cures.empty() || patient.buffer.bytes < kWorthStreaming) return;
+  const int64_t small = grown_from(patient.graph, value);
+  if (small == 0) return;
+  cures.push_back(
+      {fmt::format("stream: grown from {} of operands, made tile by tile where it is read", format_bytes(small)),
+       patient.buffer.bytes, ""});
+}
+
+// A result that has a donated argument to live in, or an update of an operand that could be written over.
+void cure_in_place(const Patient& patient, const ValueRef& value, Cures& cures) {
+  if (patient.buffer.kind != BufferKind::kTemporary) return;
+  const Module& module = patient.graph.module();
+  const int64_t result = patient.live.result_of(patient.buffer);
+  for (const AliasEntry& alias : module.input_output_alias) {
+    const int64_t leaf = alias.output.empty() ? 0 : alias.output[0];
+    if (result < 0 || leaf != result || alias.output.size() > 1) continue;
+    cures.push_back({fmt::format("in place: build result {} in donated argument {}", result, alias.operand),
+                     patient.buffer.bytes, ""});
+    return;
+  }
+  const Instruction& maker = *value.instruction;
+  const bool updates = maker.opcode == Opcode::kDynamicUpdateSlice || maker.opcode == Opcode::kScatter;
+  if (!updates || maker.operands.empty() || !same_shape(maker.operands[0]->shape, maker.shape)) return;
+  if (!cures.empty()) return;
+  cures.push_back(
+      {fmt::format("in place: write the update into %{}", maker.operands[0]->name), patient.buffer.bytes, ""});
+}
+
+void cure_dead(const Patient& patient, Cures& cures) {
+  const AccountBuffer& buffer = patient.buffer;
+  if (buffer.kind != BufferKind::kTemporary || buffer.last_reader != nullptr || buffer.holds_output) return;
+  if (buffer.bytes < kWorthStreaming || patient.live.result_of(buffer) >= 0) return;
+  cures.push_back({"not needed: it is passed on, and nothing reads it", buffer.bytes, ""});
 }
 
 void cure_recompute(const Patient& patient, const Origin& origin, Cures& cures) {
@@ -132,11 +172,20 @@ void cure_idle(const Patient& patient, Cures& cures) {
                    patient.buffer.bytes, ""});
 }
 
+// Whether the value is a loop's carry where the body takes it in.
+bool enters_loop(const Graph& graph, const ValueRef& value) {
+  const Instruction& i = *value.instruction;
+  if (i.opcode != Opcode::kParameter || i.parent == nullptr) return false;
+  const auto& callers = graph.callers(*i.parent);
+  return !callers.empty() && callers[0]->opcode == Opcode::kWhile;
+}
+
 // Whether one instruction makes all the buffer ever holds: not a carry or an accumulator.
 bool is_written_once(const Patient& patient) {
-  return std::none_of(patient.buffer.values.begin(), patient.buffer.values.end(), [](const ValueRef& value) {
+  return std::none_of(patient.buffer.values.begin(), patient.buffer.values.end(), [&](const ValueRef& value) {
     const Opcode opcode = value.instruction->opcode;
-    return opcode == Opcode::kDynamicUpdateSlice || opcode == Opcode::kWhile || opcode == Opcode::kScatter;
+    return opcode == Opcode::kDynamicUpdateSlice || opcode == Opcode::kWhile || opcode == Opcode::kScatter ||
+           enters_loop(patient.graph, value);
   });
 }
 
@@ -151,16 +200,21 @@ Cures cures_of(const Patient& patient) {
   if (patient.buffer.values.empty() || patient.buffer.kind == BufferKind::kConstant) return cures;
   const ValueRef value = maker_of(patient.graph, patient.buffer);
   if (!shape_of(value).is_array()) return cures;
-  const bool must_exist = patient.buffer.kind == BufferKind::kOutput || patient.buffer.holds_output;
+  const bool must_exist = patient.buffer.kind == BufferKind::kOutput;
   if (must_exist) return cures;
+  cure_dead(patient, cures);
   cure_stream(patient, value, cures);
   if (is_written_once(patient)) {
     cure_virtual(patient, value, cures);
     cure_copy(patient, value, cures);
+  } else if (is_random_bits(patient.graph, value)) {
+    cures.push_back({kRandomBits, patient.buffer.bytes, ""});
   }
   cure_recompute(patient, origin_of(patient.graph, patient.buffer), cures);
   cure_gradient(patient, cures);
   cure_restacked(patient, cures);
+  cure_in_place(patient, value, cures);
+  if (is_written_once(patient)) cure_grown(patient, value, cures);
   cure_idle(patient, cures);
   if (cures.size() > kCuresShown) cures.resize(kCuresShown);
   return cures;

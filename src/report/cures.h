@@ -30,7 +30,9 @@ bool is_made_of_indices(const Graph& graph, const ValueRef& value);  ///< iotas,
 bool is_one_hot(const Graph& graph, const ValueRef& value);          ///< compare EQ of an iota with broadcast ids
 bool is_random_bits(const Graph& graph, const ValueRef& value);      ///< threefry rounds, rng, rng-bit-generator
 bool is_broadcast(const Graph& graph, const ValueRef& value);        ///< of something at least eight times smaller
-bool is_widened(const Graph& graph, const ValueRef& value);          ///< a convert to more bytes an element
+/// The bytes of what a far larger value is computed from, element by element or by contraction; 0 where it isn't so.
+int64_t grown_from(const Graph& graph, const ValueRef& value);
+bool is_widened(const Graph& graph, const ValueRef& value);  ///< a convert to more bytes an element
 bool is_copy(const Graph& graph, const ValueRef& value);
 /// The value lies between a dot and a softmax: scores of attention (a second dot reads it) or logits (none does).
 enum class Softmax : uint8_t { kNone, kAttention, kLoss };

@@ -86,8 +86,14 @@ std::string Liveness::why(const AccountBuffer& buffer, const ArgumentRow* argume
   };
   if (result >= 0) add(fmt::format("result {}", result));
   if (result < 0) add(last);
-  if (why.empty())
-    why = buffer.holds_output || buffer.kind == BufferKind::kOutput ? "a result" : "made, read by nobody";
+  for (const ValueRef& value : buffer.values) {
+    const Instruction& i = *value.instruction;
+    if (!why.empty() || i.opcode != Opcode::kParameter || i.parent == nullptr) continue;
+    const auto& callers = graph_.callers(*i.parent);
+    if (!callers.empty()) why = fmt::format("carried by %{}", callers[0]->name);
+  }
+  const bool is_result = buffer.holds_output || buffer.kind == BufferKind::kOutput;
+  if (why.empty()) why = is_result ? "a result" : "passed on, and nothing reads it";
   return why;
 }
 

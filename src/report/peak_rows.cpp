@@ -59,7 +59,7 @@ std::string cure_key(const PeakRow& row) { return row.cures.empty() ? "" : row.c
 void spread_streaming(const std::vector<Dims>& dims, std::vector<PeakRow>& rows) {
   for (size_t from = 0; from < rows.size(); ++from) {
     const auto cure = std::find_if(rows[from].cures.begin(), rows[from].cures.end(),
-                                   [](const Cure& c) { return c.what.starts_with("stream"); });
+                                   [](const Cure& c) { return c.what.starts_with("stream the"); });
     if (cure == rows[from].cures.end()) continue;
     const Cure found = *cure;
     for (size_t to = 0; to < rows.size(); ++to) {

@@ -96,12 +96,14 @@ bool is_made_of(const Graph& graph, const ValueRef& value, Leaf&& leaf, Saw&& sa
 
 ValueRef maker_of(const Graph& graph, const AccountBuffer& buffer) {
   if (buffer.values.empty()) return {};
+  const ValueRef* carried = nullptr;
   for (const ValueRef& value : buffer.values) {
     if (value.instruction->opcode != Opcode::kWhile || value.index.size() != 1) continue;
     const Instruction* update = graph.stack_update(*value.instruction, value.index[0]);
     if (update != nullptr && update->operands.size() > 1) return graph.source_of({update->operands[1], {}});
+    carried = &value;
   }
-  return graph.source_of(buffer.values[0]);
+  return graph.source_of(carried != nullptr ? *carried : buffer.values[0]);
 }
 
 bool is_made_of_indices(const Graph& graph, const ValueRef& value) {
@@ -171,6 +173,43 @@ bool is_broadcast(const Graph& graph, const ValueRef& value) {
          element_count(i->operands[0]->shape) * kSmallShare <= whole;
 }
 
+int64_t grown_from(const Graph& graph, const ValueRef& value) {
+  const int64_t whole = logical_bytes(shape_of(value));
+  std::vector<ValueRef> open = {value};
+  std::set<std::pair<int32_t, ShapeIndex>> seen;
+  int64_t small = 0;
+  int renamings = 0, contractions = 0;
+  while (!open.empty()) {
+    ValueRef current = open.back();
+    open.pop_back();
+    while (const auto next = graph.behind(current)) {
+      if (current.instruction->opcode == Opcode::kWhile || next->instruction->opcode == Opcode::kWhile) return 0;
+      if (seen.size() + static_cast<size_t>(++renamings) > 10 * kLargestLook) return 0;
+      current = *next;
+    }
+    if (!seen.insert({current.instruction->id, current.index}).second) continue;
+    if (seen.size() > kLargestLook) return 0;
+    const Instruction& i = *current.instruction;
+    const Shape& shape = shape_of(current);
+    if (!shape.is_array()) return 0;
+    if (i.opcode == Opcode::kIota) continue;
+    if (logical_bytes(shape) * kSmallShare <= whole) {
+      small += logical_bytes(shape);
+      continue;
+    }
+    const MemoryClass kind = memory_class(i.opcode);
+    const bool computable = kind == MemoryClass::kElementwise || kind == MemoryClass::kIndexMap ||
+                            kind == MemoryClass::kView || kind == MemoryClass::kReduce ||
+                            kind == MemoryClass::kContract;
+    if (kind == MemoryClass::kContract && ++contractions > 1) return 0;  // that would recompute the network
+    if (!computable || i.operands.empty() || i.opcode == Opcode::kDynamicUpdateSlice || i.opcode == Opcode::kScatter) {
+      return 0;
+    }
+    for (const Instruction* operand : i.operands) open.push_back({operand, {}});
+  }
+  return small * kSmallShare <= whole ? small : 0;
+}
+
 bool is_widened(const Graph& graph, const ValueRef& value) {
   const Instruction& i = made_by(graph, value);
   return i.opcode == Opcode::kConvert && !i.operands.empty() &&
@@ -229,15 +268,17 @@ Softmax softmax_around(const Graph& graph, const ValueRef& value) {
   // Logits multiply activations with a parameter of the model; scores multiply two activations, per head.
   const auto* dot = contraction->if_as<DotAttributes>();
   if (dot != nullptr && !dot->lhs_batch_dims.empty()) return Softmax::kAttention;
+  int parameters = 0;
   for (const Instruction* operand : contraction->operands) {
     const Instruction* i = &made_by(graph, {operand, {}});
     for (int steps = 0; steps < 12 && is_view(*i) && !i->operands.empty(); ++steps) {
       i = &made_by(graph, {i->operands[0], {}});
     }
-    if (i->opcode == Opcode::kParameter && i->parent == graph.module().entry) return Softmax::kLoss;
+    if (i->opcode == Opcode::kParameter && i->parent == graph.module().entry) ++parameters;
   }
+  if (parameters == 1) return Softmax::kLoss;
   const Dims& dims = shape_of(value).dims;
-  const bool square = dims.size() > 2 && dims[dims.size() - 1] == dims[dims.size() - 2];
+  const bool square = dims.size() > 1 && dims[dims.size() - 1] == dims[dims.size() - 2];
   return square || (dot == nullptr && multiplied && dims.size() > 3) ? Softmax::kAttention : Softmax::kLoss;
 }
 

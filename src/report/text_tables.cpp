@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kBytes = 9;      // "1023 MiB"
 constexpr size_t kShare = 5;      // "100 %"
-constexpr size_t kCategory = 18;  // "saved for backward"
+constexpr size_t kCategory = 20;  // "collective in flight"
 constexpr size_t kIndent = kBytes + 1 + kShare + 2;
 constexpr size_t kWidestValue = 34;
 
