@@ -42,7 +42,7 @@ int64_t sharded_bytes(const Shape& array, const Sharding& sharding);
 
 /// Devices of a collective: `{{0,1},{2,3}}`, `[2,4]<=[8]T(1,0)` or `mesh['x'=4] {'x'}`; `text` as written.
 struct ReplicaGroups {
-  std::vector<std::vector<int64_t>> groups;  ///< empty: all devices in one group
+  std::vector<std::vector<int64_t>> groups;  ///< empty: all devices in one group, or above 4096
   int64_t group_size = 0;                    ///< 0 where all devices form one group
   std::string text;
 };

@@ -124,8 +124,8 @@ Result<std::vector<AxisPart>> read_axes(TextCursor& cursor, const Mesh& mesh) {
   return parts;
 }
 
-Result<DeviceList> devices_by(const Mesh& mesh, const std::vector<AxisPart>& major) {
-  // Cut every axis at the borders of the parts, then bring the named pieces to the front.
+Result<DeviceList> devices_by(const Mesh& mesh, const std::vector<AxisPart>& named, NamedAxes where) {
+  // Cut every axis at the borders of the parts, then sort the pieces.
   struct Piece {
     size_t axis;
     int64_t before, size;
@@ -133,7 +133,7 @@ Result<DeviceList> devices_by(const Mesh& mesh, const std::vector<AxisPart>& maj
   std::vector<Piece> pieces;
   for (size_t axis = 0; axis < mesh.axes.size(); ++axis) {
     std::vector<int64_t> cuts = {1, mesh.axes[axis].size};
-    for (const AxisPart& part : major) {
+    for (const AxisPart& part : named) {
       if (part.axis == axis) cuts.insert(cuts.end(), {part.before, part.before * part.size});
     }
     std::sort(cuts.begin(), cuts.end());
@@ -147,7 +147,7 @@ Result<DeviceList> devices_by(const Mesh& mesh, const std::vector<AxisPart>& maj
   DeviceList devices;
   std::vector<bool> placed(pieces.size(), false);
   for (const Piece& piece : pieces) devices.reshape.push_back(piece.size);
-  for (const AxisPart& part : major) {
+  for (const AxisPart& part : named) {
     for (size_t p = 0; p < pieces.size(); ++p) {
       const bool inside = pieces[p].axis == part.axis && pieces[p].before >= part.before &&
                           pieces[p].before * pieces[p].size <= part.before * part.size;
@@ -157,9 +157,12 @@ Result<DeviceList> devices_by(const Mesh& mesh, const std::vector<AxisPart>& maj
       devices.transpose.push_back(static_cast<int64_t>(p));
     }
   }
+  Dims others;
   for (size_t p = 0; p < pieces.size(); ++p) {
-    if (!placed[p]) devices.transpose.push_back(static_cast<int64_t>(p));
+    if (!placed[p]) others.push_back(static_cast<int64_t>(p));
   }
+  Dims& order = devices.transpose;
+  order.insert(where == NamedAxes::kMajor ? order.end() : order.begin(), others.begin(), others.end());
   if (devices.reshape.empty()) devices.reshape = {1}, devices.transpose = {0};
   if (!mesh.devices) return devices;
 

@@ -10,7 +10,7 @@
 namespace lowtide {
 
 /// More devices than any machine has: beyond it a number in the text is taken for a mistake.
-inline constexpr int64_t kMostDevices = int64_t{1} << 20;
+inline constexpr int64_t kMostDevices = int64_t{1} << 17;
 
 /// Product of extents, each at least 1; nullopt when it exceeds kMostDevices.
 std::optional<int64_t> device_product(const Dims& extents);
@@ -40,7 +40,8 @@ struct AxisPart {
 Result<Mesh> read_mesh(TextCursor& cursor);
 /// `{'x','y':(1)2}`; a `?` (open to propagation) is skipped.
 Result<std::vector<AxisPart>> read_axes(TextCursor& cursor, const Mesh& mesh);
-/// The mesh's devices with these parts of axes as the major dimensions, in this order, and the rest behind them.
-Result<DeviceList> devices_by(const Mesh& mesh, const std::vector<AxisPart>& major);
+enum class NamedAxes { kMajor, kMinor };
+/// The mesh's devices as a box with these parts of axes, in this order, as its major or minor dimensions.
+Result<DeviceList> devices_by(const Mesh& mesh, const std::vector<AxisPart>& named, NamedAxes where);
 
 }  // namespace lowtide

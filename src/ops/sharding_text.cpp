@@ -105,7 +105,7 @@ Status read_named(TextCursor& cursor, Sharding& sharding) {
     use(parts);
     sharding.subgroups.push_back(*kind);
   }
-  LT_ASSIGN_OR_RETURN(sharding.devices, devices_by(mesh, order));
+  LT_ASSIGN_OR_RETURN(sharding.devices, devices_by(mesh, order, NamedAxes::kMajor));
   // Axes that nobody named replicate.
   const int64_t others = sharding.devices.count() / named;
   if (others > 1) {
@@ -163,25 +163,28 @@ Status read_braced(TextCursor& cursor, Sharding& sharding, int depth) {
   return {};
 }
 
-Result<ReplicaGroups> grouped(const std::vector<int64_t>& ids, int64_t group_size) {
-  ReplicaGroups result;
-  result.group_size = group_size;
-  for (size_t at = 0; at < ids.size(); at += static_cast<size_t>(group_size)) {
-    const auto begin = ids.begin() + static_cast<std::ptrdiff_t>(at);
-    result.groups.emplace_back(begin, begin + static_cast<std::ptrdiff_t>(group_size));
+/// Every `group_size` devices form a group. Lists of thousands, repeated in every collective, are left unwritten.
+void write_out(const DeviceList& devices, int64_t group_size, ReplicaGroups& out) {
+  constexpr int64_t kMostListed = 4096;
+  out.group_size = group_size;
+  if (devices.count() > kMostListed) return;
+  for (const int64_t id : devices.ids()) {
+    if (out.groups.empty() || static_cast<int64_t>(out.groups.back().size()) == group_size) out.groups.emplace_back();
+    out.groups.back().push_back(id);
   }
-  return result;
 }
 
 Result<ReplicaGroups> read_iota_groups(TextCursor& cursor) {
   LT_ASSIGN_OR_RETURN(const Dims shape, read_extents(cursor));
   if (shape.size() != 2) return Status::input("a list of groups has two extents: [groups,devices in each]");
   if (!cursor.eat("<=")) return cursor.expected("'<='");
+  ReplicaGroups result;
   LT_ASSIGN_OR_RETURN(const DeviceList devices, read_iota(cursor));
   if (devices.count() != shape[0] * shape[1]) {
     return Status::input(fmt::format("{} groups of {} devices, but {} devices", shape[0], shape[1], devices.count()));
   }
-  return grouped(devices.ids(), shape[1]);
+  write_out(devices, shape[1], result);
+  return result;
 }
 
 /// `mesh['x'=4,'y'=2] {'y'}`: devices that differ along the named axes only form a group.
@@ -189,17 +192,12 @@ Result<ReplicaGroups> read_mesh_groups(TextCursor& cursor) {
   LT_ASSIGN_OR_RETURN(const Mesh mesh, read_mesh(cursor));
   (void)cursor.eat(",");
   LT_ASSIGN_OR_RETURN(const std::vector<AxisPart> within, read_axes(cursor, mesh));
-  LT_ASSIGN_OR_RETURN(const DeviceList devices, devices_by(mesh, within));
-  int64_t size = 1;
-  for (const AxisPart& part : within) size *= part.size;
-  const std::vector<int64_t> ids = devices.ids();
-  if (size < 1 || static_cast<int64_t>(ids.size()) % size != 0) return Status::input("the axes don't divide the mesh");
-  const size_t groups = ids.size() / static_cast<size_t>(size);
-  std::vector<int64_t> ordered;  // ids has the place within the group as its major dimension
-  for (size_t g = 0; g < groups; ++g) {
-    for (size_t i = 0; i < static_cast<size_t>(size); ++i) ordered.push_back(ids[i * groups + g]);
-  }
-  return grouped(ordered, size);
+  ReplicaGroups result;
+  LT_ASSIGN_OR_RETURN(const DeviceList devices, devices_by(mesh, within, NamedAxes::kMinor));
+  int64_t group_size = 1;
+  for (const AxisPart& part : within) group_size *= part.size;
+  write_out(devices, group_size, result);
+  return result;
 }
 
 Result<ReplicaGroups> read_listed_groups(TextCursor& cursor) {

@@ -174,8 +174,15 @@ Result<Computation*> HloParser::read_inline(Offset place) {
   Scope scope;
   scope.depth = scope_->depth + 1;
   if (scope.depth > kDeepestInline) return scanner.expected("inline computations nested less deeply");
-  // The name must not be taken later by a computation of the text: those are all registered by now.
-  scope.computation = module_->add_computation(module_->unused_computation_name(scope_->computation->name + ".inline"));
+  // The computations of the text are all registered by now: none will want this name.
+  const std::string base = scope_->computation->name + ".inline";
+  int64_t& count = unnamed_[base];
+  std::string name;
+  do {
+    name = count == 0 ? base : fmt::format("{}.{}", base, count);
+    ++count;
+  } while (module_->find_computation(name));
+  scope.computation = module_->add_computation(name);
   scope.computation->place = place;
   computations_.emplace(scope.computation->name, scope.computation);
   defined_.insert(scope.computation);
