@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "analysis/assignment.h"
 #include "analysis/depth_first.h"
@@ -182,13 +183,15 @@ class MakeAccount {
       buffer.last_reader = &i;
       if (buffer.bytes > 0) add(std::move(buffer), timeline_.frame_of[static_cast<size_t>(s)], {{s, buffer.dies}});
     }
+    const std::vector<Step> events = count_events(assignment, liveness);
     for (auto& [key, problem] : arenas) {
       cut_sizes(problem);
       problem.alignment = scheduled_ ? alignment_of(backend) : kCpuAlignment;
       if (key.first != 0) {
         out_.other_spaces[key.first] = add_bytes(out_.other_spaces[key.first], load_of(problem));
       } else {
-        out_.temp_bytes = add_bytes(out_.temp_bytes, (scheduled_ ? pack_like_xla(problem) : pack(problem)).height);
+        out_.temp_bytes =
+            add_bytes(out_.temp_bytes, (scheduled_ ? pack_like_xla(in_events(problem, events)) : pack(problem)).height);
       }
     }
     cut_sizes(all);
@@ -205,6 +208,31 @@ class MakeAccount {
         out_.padding_bytes = add_bytes(out_.padding_bytes, buffer.padding);
       }
     }
+  }
+
+  /// Births and deaths of values before each step. XLA's packer takes lifetimes in these units where it places
+  /// long-lived buffers first.
+  std::vector<Step> count_events(const Assignment& assignment, const Liveness& liveness) const {
+    std::vector<Step> before(static_cast<size_t>(last_step()) + 3, 0);
+    for (const int32_t g : assignment.in_arena) {
+      for (const int32_t v : assignment.groups[static_cast<size_t>(g)].values) {
+        ++before[static_cast<size_t>(std::min(liveness.first[static_cast<size_t>(v)], last_step())) + 1];
+        ++before[static_cast<size_t>(std::min(liveness.last[static_cast<size_t>(v)], last_step())) + 1];
+      }
+    }
+    std::partial_sum(before.begin(), before.end(), before.begin());
+    return before;
+  }
+
+  /// The same problem with steps counted in events: what overlaps and what doesn't stays as it is.
+  static Problem in_events(Problem problem, const std::vector<Step>& events) {
+    for (PackBuffer& buffer : problem.buffers) {
+      for (Lifetime& life : buffer.alive) {
+        life.born = events[static_cast<size_t>(life.born)];
+        life.dies = std::max(life.born + 1, events[static_cast<size_t>(life.dies)]);
+      }
+    }
+    return problem;
   }
 
   /// One arena serves the whole program, except on TPUs: there each loop's body needs room of its own, beside the other
