@@ -214,11 +214,9 @@ class FloorOfOrder {
       if (!all.has(v)) reusable = add_bytes(reusable, bytes_[static_cast<size_t>(v)]);
       all.add(v);
     });
-    int64_t written = 0;
-    for (int32_t l = 0; l < leaves_.count(i); ++l) {
-      const int32_t v = value(mine, i, l);
-      if (!all.has(v)) written = add_bytes(written, bytes_[static_cast<size_t>(v)]);
-    }
+    LiveSet with_results = all;
+    for (int32_t l = 0; l < leaves_.count(i); ++l) with_results.add(value(mine, i, l));
+    const int64_t written = with_results.bytes() - all.bytes();
     const int64_t beyond = may_reuse(i) ? std::max<int64_t>(0, written - reusable) : written;
     const int64_t bytes = add_bytes(all.bytes(), beyond);
     if (bytes <= best.bytes) return;

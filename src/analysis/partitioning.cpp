@@ -15,7 +15,7 @@ bool is_tiled(const Sharding& sharding) {
   return sharding.kind == ShardingKind::kTiled;
 }
 
-/// Programs after the partitioner hold parts: shardings stay, if at all, on parameters and the root alone.
+/// Programs after the partitioner hold parts: shardings stay, if at all, on parameters alone.
 bool has_global_shapes(const Module& module) {
   if (module.is_scheduled) return false;
   for (const auto& computation : module.computations()) {
@@ -24,17 +24,7 @@ bool has_global_shapes(const Module& module) {
         const auto* a = i->if_as<CustomCallAttributes>();
         if (a && (a->target == "Sharding" || a->target == "xla.sdy.FuncResultSharding")) return true;
       }
-      if (i->sharding && is_tiled(*i->sharding) && i->opcode != Opcode::kParameter && i.get() != computation->root)
-        return true;
-    }
-  }
-  return false;
-}
-
-bool has_collectives(const Module& module) {
-  for (const auto& computation : module.computations()) {
-    for (const auto& i : computation->instructions()) {
-      if (memory_class(i->opcode) == MemoryClass::kCollective || i->opcode == Opcode::kPartitionId) return true;
+      if (i->sharding && is_tiled(*i->sharding) && i->opcode != Opcode::kParameter) return true;
     }
   }
   return false;
@@ -81,9 +71,7 @@ Partitioning find_partitioning(const Module& module, std::vector<std::string>& w
     }
     return result;
   }
-  const bool global =
-      has_global_shapes(module) || (!module.is_scheduled && !count_by_devices.empty() && !has_collectives(module));
-  if (!global) return result;
+  if (!has_global_shapes(module)) return result;
   // Operations that walk in step with a sharded operand of their shape are divided like it.
   result.sharding_.assign(static_cast<size_t>(module.id_limit()), nullptr);
   int64_t known = 0, total = 0;

@@ -242,6 +242,21 @@ ENTRY main { a = f32[1024] parameter(0), sharding={devices=[8]<=[8]}  s = f32[10
   EXPECT_NE(a.warnings[0].find("before partitioning over 8 devices"), std::string::npos);
 }
 
+TEST(Sharding, PartsAreNotDividedAgain) {
+  // After the partitioner only parameters keep their shardings.
+  const Account a = account(R"(HloModule m, num_partitions=8
+ENTRY main { a = f32[1024] parameter(0), sharding={devices=[8]<=[8]}  ROOT n = f32[1024] negate(a) })");
+  EXPECT_EQ(a.argument_bytes, kArray);
+  EXPECT_TRUE(a.warnings.empty());
+}
+
+TEST(Floors, OneValueInTwoResultsCountsOnce) {
+  account(R"(HloModule m
+f { one = u64[] constant(1)  ROOT pair = (u64[], u64[]) tuple(one, one) }
+ENTRY main { pair = (u64[], u64[]) call(), to_apply=f  x = u64[] get-tuple-element(pair), index=0
+  y = u64[] get-tuple-element(pair), index=1  ROOT c = pred[] compare(x, y), direction=LE })");
+}
+
 TEST(Floors, NameTheOperationThatSetsThem) {
   const auto module = parse(R"(HloModule m
 ENTRY main { a = f32[1024] parameter(0)  o = f32[32,32] reshape(a)  d = f32[32,32] dot(o, o), lhs_contracting_dims={1}, rhs_contracting_dims={0}
