@@ -7,6 +7,11 @@
 #include "interp/interpreter.h"
 #include "ops/verify.h"
 #include "passes/pass.h"
+#include "report/build.h"
+#include "report/html.h"
+#include "report/json.h"
+#include "report/text.h"
+#include "report/trace.h"
 #include "text/hlo.h"
 
 namespace lowtide {
@@ -68,6 +73,17 @@ void check_accounts(const Module& module) {
   (void)floor_order(module);
 }
 
+/// What explain does, in every form it has.
+void explain(const Module& module) {
+  Input input;
+  input.module = module.clone();
+  const Report report = build_report(input, true);
+  (void)to_text(report, {});
+  (void)to_json(report);
+  (void)to_html(report);
+  (void)to_trace(report);
+}
+
 }  // namespace
 
 void must(bool condition, const std::string& sentence) { LT_ASSERT(condition, sentence); }
@@ -83,6 +99,7 @@ void exercise(const Module& module) {
   must(twice == text, "printing is no fixpoint:\n" + text + "\nthen\n" + twice);
   must(print_hlo(*module.clone()) == text, "a clone prints otherwise");
   check_accounts(module);
+  explain(module);
 
   const auto changed = module.clone();
   const auto records = run_passes(*changed, pipeline());

@@ -53,6 +53,12 @@ Instruction* before_detour(Instruction* value, const std::vector<bool>& fixed) {
                                                                                                           : value;
 }
 
+/// A float saturates on its way to an integer where an integer wraps: u8 200 is s8 127 by way of f32, and -56 directly.
+bool saturates(const Instruction& convert, const Shape& from) {
+  return is_floating(convert.operand(0).shape.type) && is_integral(from.type) && is_integral(convert.shape.type) &&
+         !holds_all_values(convert.shape.type, from.type);
+}
+
 }  // namespace
 
 Result<PassResult> remove_noop_casts(Module& module) {
@@ -71,6 +77,7 @@ Result<PassResult> remove_noop_casts(Module& module) {
       replacements.apply_to(*i);
       if (i->opcode != Opcode::kConvert || fixed[static_cast<size_t>(i->id)]) continue;
       Instruction* from = before_detour(i->operands[0], fixed);
+      if (saturates(*i, from->shape)) continue;
       if (interchangeable(from->shape, i->shape)) {
         replacements.replace(*i, *from);
       } else if (from != i->operands[0]) {
