@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "passes/pass.h"
 #include "report/arguments.h"
 #include "report/boxes.h"
 #include "report/by_operation.h"
@@ -15,6 +16,8 @@
 
 namespace lowtide {
 namespace {
+
+constexpr int64_t kMostRewritten = 20'000;  // instructions; an explanation must come within two seconds
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
@@ -67,6 +70,32 @@ int64_t kernels_of(const Account& account) {
   });
 }
 
+/// A way to run the program that needs less than it needs as given.
+struct Candidate {
+  std::string how;                 ///< "in our order"; empty: as given is best
+  std::unique_ptr<Module> module;  ///< the rewritten program; null where it is the given one
+  Account account;
+};
+
+// Never worse than what came in: another order, and the free rewrites, count only where they need less.
+Candidate best_of(const Module& module, const Account& given) {
+  Candidate best;
+  int64_t least = given.peak_bytes();
+  if (module.is_scheduled) {
+    Account account = account_for(module, AccountMode::kUnscheduled);
+    if (account.peak_bytes() < least) {
+      least = account.peak_bytes();
+      best = {"in our order", nullptr, std::move(account)};
+    }
+  }
+  if (module.instruction_count() > kMostRewritten) return best;
+  std::unique_ptr<Module> rewritten = module.clone();
+  if (!run_passes(*rewritten, pipeline()).ok()) return best;
+  Account account = account_for(*rewritten, AccountMode::kUnscheduled);
+  if (account.peak_bytes() < least) best = {"after free rewrites", std::move(rewritten), std::move(account)};
+  return best;
+}
+
 Curve curve_of(const Account& account) {
   Curve curve;
   curve.base = account.argument_bytes + account.output_bytes - account.alias_bytes;
@@ -104,17 +133,18 @@ Report build_report(const Input& input, bool with_boxes) {
   report.warnings = input.warnings;
 
   const Account given = account_for(module, AccountMode::kAsGiven);
-  const Account unscheduled = module.is_scheduled ? account_for(module, AccountMode::kUnscheduled) : Account();
-  const bool reorder = module.is_scheduled && unscheduled.peak_bytes() < given.peak_bytes();
-  const Account& ours = reorder ? unscheduled : given;
+  const Candidate best = best_of(module, given);
+  const Account& ours = best.how.empty() ? given : best.account;
+  const Module& our_module = best.module ? *best.module : module;
   report.given = sizes_of(given);
   report.ours = sizes_of(ours);
+  report.ours_how = best.how;
   report.kernels = kernels_of(ours);
   report.other_spaces = given.other_spaces;
   report.padding = given.padding_bytes;
   report.warnings.insert(report.warnings.end(), given.warnings.begin(), given.warnings.end());
-  report.floor_order = floor_order(module);
-  report.floor_any = floor_any(module);
+  report.floor_order = floor_order(our_module);
+  report.floor_any = floor_any(our_module);
   const auto planned = std::chrono::steady_clock::now();
   report.plan_seconds = std::chrono::duration<double>(planned - start).count();
 
@@ -122,15 +152,20 @@ Report build_report(const Input& input, bool with_boxes) {
   const Categories categories(graph);
   report.arguments = argument_rows(graph, given, categories);
   report.argument_groups = argument_groups(report.arguments);
-  report.at_peak = peak_rows(graph, ours, categories, report.arguments);
-  report.peak_place = peak_place(ours);
   report.input_peak_place = peak_place(given);
+  report.peak_place = peak_place(ours);
   if (input.report) {
     report.xla_peak = input.report->total_bytes;
     report.input_at_peak = allocation_rows(graph, given, categories, *input.report);
   }
-  if (report.input_at_peak.empty()) {
-    report.input_at_peak = reorder ? peak_rows(graph, given, categories, report.arguments) : report.at_peak;
+  if (report.input_at_peak.empty()) report.input_at_peak = peak_rows(graph, given, categories, report.arguments);
+  if (best.module) {
+    const Graph our_graph(our_module);
+    report.at_peak = peak_rows(our_graph, ours, Categories(our_graph), report.arguments);
+  } else if (!best.how.empty() || report.input_at_peak.front().allocation >= 0) {
+    report.at_peak = peak_rows(graph, ours, categories, report.arguments);
+  } else {
+    report.at_peak = report.input_at_peak;
   }
   report.by_operation = operation_rows(graph, given);
   report.curve = curve_of(given);

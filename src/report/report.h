@@ -127,8 +127,9 @@ struct Report {
   std::vector<std::string> others;  ///< other modules of the directory
   std::vector<std::string> warnings;
 
-  Sizes ours;   ///< the better order of the two
-  Sizes given;  ///< as given
+  Sizes ours;            ///< the best found: as given, in another order, or rewritten
+  std::string ours_how;  ///< "after free rewrites"; empty: as given is best
+  Sizes given;           ///< as given
   std::optional<int64_t> xla_peak;
   Floor floor_order, floor_any;
   std::map<int64_t, int64_t> other_spaces;
@@ -137,8 +138,8 @@ struct Report {
 
   std::vector<ArgumentRow> arguments;
   std::vector<ArgumentGroup> argument_groups;
-  std::vector<PeakRow> at_peak, input_at_peak;
-  std::string peak_place, input_peak_place;  ///< "backward scan, %fusion.88"
+  std::vector<PeakRow> at_peak, input_at_peak;  ///< of `ours` and of `given`
+  std::string peak_place, input_peak_place;     ///< "backward scan, %fusion.88"
   std::vector<OperationRow> by_operation;
   Curve curve;  ///< as given
   std::vector<Box> boxes;
