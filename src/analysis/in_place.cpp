@@ -87,7 +87,9 @@ bool configured(const Instruction& fusion, std::vector<InPlacePair>& pairs) {
 std::vector<InPlacePair> updates(const Instruction& instruction, int depth) {
   std::vector<InPlacePair> pairs;
   switch (instruction.opcode) {
-    case Opcode::kDynamicUpdateSlice: pairs.push_back({0, 0, 0}); break;
+    case Opcode::kDynamicUpdateSlice:
+      if (!instruction.operands.empty()) pairs.push_back({0, 0, 0});
+      break;
     case Opcode::kScatter: {
       const auto count = static_cast<int32_t>(leaf_count(instruction.shape));
       for (int32_t l = 0; l < count && l < static_cast<int32_t>(instruction.operands.size()); ++l) {

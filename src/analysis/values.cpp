@@ -110,7 +110,8 @@ class FindValues {
       case Opcode::kConditional: conditional(i); break;
       default:
         for (const InPlacePair& pair : updates_of(i)) {
-          if (pair.leaf < leaves_.count(*i.operands[static_cast<size_t>(pair.operand)])) {
+          if (pair.result < leaves_.count(i) &&
+              pair.leaf < leaves_.count(*i.operands[static_cast<size_t>(pair.operand)])) {
             tie(here(i, pair.result), here(*i.operands[static_cast<size_t>(pair.operand)], pair.leaf));
           }
         }
