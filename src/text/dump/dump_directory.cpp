@@ -158,23 +158,26 @@ std::vector<const DumpFile*> reports_on(const Group& group) {
     if (!held || held->stem != group.stages.front()->stem) held = report;
   }
   std::vector<const DumpFile*> all;
+  all.reserve(chosen.size());
   for (const auto& [kind, report] : chosen) all.push_back(report);
   return all;
 }
 
-/// XLA's total decides; a module without one is the largest only if its text is longer than that one's.
+/// Of at least one group. XLA's total decides; a module without one is the largest only if its text is longer.
 const Group& largest(const std::vector<Group>& groups) {
-  const Group* reported = nullptr;
-  const Group* longest = nullptr;
-  for (const Group& group : groups) {
-    if (group.total_bytes) {
-      if (!reported || group.total_bytes > reported->total_bytes) reported = &group;
-    } else if (!longest || group.text_bytes > longest->text_bytes) {
-      longest = &group;
+  const auto better = [](const Group& a, const Group& b) {
+    const bool both = a.total_bytes && b.total_bytes;
+    return both ? *a.total_bytes > *b.total_bytes : a.text_bytes > b.text_bytes;
+  };
+  const Group* best = &groups.front();
+  for (const bool reported : {true, false}) {
+    for (const Group& group : groups) {
+      if (group.total_bytes.has_value() != reported) continue;
+      const bool first_reported = reported && !best->total_bytes;
+      if (first_reported || better(group, *best)) best = &group;
     }
   }
-  if (reported && longest) return longest->text_bytes > reported->text_bytes ? *longest : *reported;
-  return reported ? *reported : *longest;
+  return *best;
 }
 
 std::string line_of(const Group& group) {
