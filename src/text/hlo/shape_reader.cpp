@@ -115,7 +115,9 @@ Status read_layout(Scanner& scanner, Shape& shape) {
   scanner.eat("{");
   Layout layout;
   while (is_digit(scanner.peek())) {
-    layout.minor_to_major.push_back(*scanner.integer());
+    const std::optional<int64_t> dimension = scanner.integer();
+    if (!dimension) return scanner.expected("a dimension");
+    layout.minor_to_major.push_back(*dimension);
     if (!scanner.eat(",")) break;
   }
   if (scanner.eat(":")) LT_RETURN_IF_ERROR(read_layout_attributes(scanner, layout));
