@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <unordered_map>
+#include <unordered_set>
 
 #include "passes/rewrite.h"
 
@@ -64,9 +65,11 @@ Instruction* append_body(Instruction& call, Names& names, std::vector<Instructio
 Result<PassResult> inline_calls(Module& module) {
   const bool partitioned = is_partitioned(module);
   const std::vector<bool> ordered = ordered_instructions(module);
-  int64_t room = std::max(kMostInlined - module.instruction_count(), int64_t{0});
+  int64_t room = std::max(kMostInlined - module.instruction_count(), module.instruction_count());
   PassResult result;
   int64_t kept = 0;
+  // Bodies with a call that was too large: inlined themselves, they would multiply it.
+  std::unordered_set<const Computation*> incomplete;
   for (Computation* computation : module.callees_first()) {
     std::vector<Instruction*> originals;
     bool any = false;
@@ -82,7 +85,9 @@ Result<PassResult> inline_calls(Module& module) {
       replacements.apply_to(*i);
       const bool allowed = may_inline(*i, partitioned, ordered);
       const auto size = allowed ? static_cast<int64_t>(i->called[0]->instructions().size()) : 0;
-      if (!allowed || size > room) {
+      const bool too_large = allowed && (size > room || incomplete.contains(i->called[0]));
+      if (too_large) incomplete.insert(computation);
+      if (!allowed || too_large) {
         kept += i->opcode == Opcode::kCall;
         order.push_back(i);
         continue;

@@ -27,7 +27,8 @@
 
 namespace lowtide {
 
-inline constexpr int64_t kMostInlined = 1 << 20;  ///< instructions a module may grow to by inlining
+/// Instructions that a module may grow to by inlining; a larger one may double.
+inline constexpr int64_t kMostInlined = 1 << 18;
 
 Result<PassResult> inline_calls(Module& module);
 

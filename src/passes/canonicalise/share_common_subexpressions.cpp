@@ -14,14 +14,31 @@ namespace {
 
 constexpr size_t kLargestReducer = 64;  ///< instructions; larger computations are compared by name
 
+/// One literal for all of the same bytes: large constants are compared, not copied into keys.
+class Literals {
+ public:
+  const Literal* first_like(const Literal& value) {
+    const auto bytes = value.bytes();
+    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    std::vector<const Literal*>& candidates = by_hash_[std::hash<std::string_view>()(text)];
+    for (const Literal* candidate : candidates) {
+      if (candidate == &value || std::ranges::equal(candidate->bytes(), bytes)) return candidate;
+    }
+    candidates.push_back(&value);
+    return &value;
+  }
+
+ private:
+  std::unordered_map<size_t, std::vector<const Literal*>> by_hash_;
+};
+
 /// Everything that decides an instruction's value: two with equal keys compute the same. Operands are named by number.
-std::string key_of(const Instruction& i, const std::vector<int32_t>& number) {
+std::string key_of(const Instruction& i, const std::vector<int32_t>& number, Literals& literals) {
   std::string key = fmt::format("{} {}", opcode_name(i.opcode), to_string(i.shape));
   for (const Instruction* operand : i.operands) key += fmt::format(" {}", number[static_cast<size_t>(operand->id)]);
   std::string payload;
   if (const Literal* value = known_constant(i); value && i.shape.is_array()) {
-    const auto bytes = value->bytes();
-    key += std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    key += fmt::format(" {}", fmt::ptr(literals.first_like(*value)));
   } else if (const auto print = rule_of(i.opcode).print) {
     AttributeWriter writer(key, &payload);
     print(i, writer);
@@ -68,12 +85,12 @@ bool takes_reducer(Opcode opcode) {
 }
 
 /// The text of a computation with positions for names.
-std::string text_of(const Computation& computation, std::vector<int32_t>& number) {
+std::string text_of(const Computation& computation, std::vector<int32_t>& number, Literals& literals) {
   std::string text;
   int32_t position = 0;
   for (const auto& i : computation.instructions()) {
     number[static_cast<size_t>(i->id)] = position++;
-    text += key_of(*i, number);
+    text += key_of(*i, number, literals);
     if (const auto* parameter = i->if_as<ParameterAttributes>()) text += fmt::format(" {}", parameter->number);
     text += i.get() == computation.root ? " ROOT\n" : "\n";
   }
@@ -81,7 +98,7 @@ std::string text_of(const Computation& computation, std::vector<int32_t>& number
 }
 
 /// Calls one computation where several of the same text are called.
-int64_t merge_reducers(Module& module) {
+int64_t merge_reducers(Module& module, Literals& literals) {
   std::vector<int32_t> number(static_cast<size_t>(module.id_limit()), -1);
   std::unordered_map<std::string, Computation*> first;
   std::unordered_map<const Computation*, Computation*> stands_for;
@@ -92,7 +109,7 @@ int64_t merge_reducers(Module& module) {
       for (Computation*& called : i->called) {
         if (called->instructions().size() > kLargestReducer) continue;
         const auto [known, is_new] = stands_for.emplace(called, called);
-        if (is_new) known->second = first.emplace(text_of(*called, number), called).first->second;
+        if (is_new) known->second = first.emplace(text_of(*called, number, literals), called).first->second;
         merged += known->second != called;
         called = known->second;
       }
@@ -109,7 +126,8 @@ Result<PassResult> share_common_subexpressions(Module& module) {
     result.note = "scheduled: left as it is";
     return result;
   }
-  const int64_t merged = merge_reducers(module);
+  Literals literals;
+  const int64_t merged = merge_reducers(module, literals);
   const std::vector<bool> ordered = ordered_instructions(module);
   const SideEffects side_effects(module);
   Replacements replacements(module);
@@ -121,7 +139,7 @@ Result<PassResult> share_common_subexpressions(Module& module) {
       int32_t& own = number[static_cast<size_t>(i->id)];
       own = i->id;
       if (ordered[static_cast<size_t>(i->id)] || !may_share(*i, side_effects)) continue;
-      const auto [known, is_new] = first.emplace(key_of(*i, number), i.get());
+      const auto [known, is_new] = first.emplace(key_of(*i, number, literals), i.get());
       if (is_new) continue;
       own = number[static_cast<size_t>(known->second->id)];
       if (!is_virtual(*i)) replacements.replace(*i, *known->second);
