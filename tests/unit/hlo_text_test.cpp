@@ -320,6 +320,7 @@ TEST(HloText, PointsAtFaults) {
   at("x = f32[] parameter(0)\ny = f32[] add(x)", "m.hlo:5:11: add: found 1 operand, expected 2");
   at("x = f32[4294967296,4294967296,0] parameter(0)", "m.hlo:4:5: this array has more than 1 PiB");
   at("x = f32[-1] parameter(0)", "found the extent -1");
+  at("x = s32[4] iota(3), iota_dimension=0", "m.hlo:4:17: iota takes no operands, expected ')'");
   at("x = f32[4]{99999999999999999999} parameter(0)", "m.hlo:4:12: found '99999999999999999999', expected a dimension");
   EXPECT_TRUE(contains(fault(""), "m.hlo:1:1: found the end of the text, expected 'HloModule' or a computation"));
   EXPECT_TRUE(contains(fault("HloModule m\n"), "expected a computation"));

@@ -40,6 +40,9 @@ bool needs_written_shape(Opcode opcode) {
   }
 }
 
+/// Something else than operands stands between the parentheses: `parameter(0)`.
+bool has_payload(Opcode opcode) { return opcode == Opcode::kParameter || opcode == Opcode::kConstant; }
+
 /// `reduce-scatter-start`: the stage of an asynchronous operation and the operation itself.
 std::optional<std::pair<Opcode, Opcode>> async_sugar(std::string_view word) {
   constexpr std::pair<std::string_view, Opcode> kStages[] = {
@@ -119,6 +122,9 @@ Result<Instruction*> HloParser::read_operation(Scanner& scanner, Scope& scope, s
     if (payload.empty()) return scanner.expected("'(' with its partner ')'");
     payload = payload.substr(1, payload.size() - 2);
     ++payload_place;
+    if (!has_payload(opcode) && skip_blank(payload, 0) < payload.size()) {
+      return scanner.fault(payload_place, fmt::format("{} takes no operands, expected ')'", opcode_name(opcode)));
+    }
   } else {
     LT_RETURN_IF_ERROR(read_operands(scanner, scope, *instruction, depth));
   }
@@ -132,7 +138,11 @@ Result<Instruction*> HloParser::read_operation(Scanner& scanner, Scope& scope, s
                                   instruction->operands.size(), instruction->operands.size() == 1 ? "" : "s", arity));
   }
   Status status = apply_rule(scope, *instruction, payload, payload_place, std::move(items));
-  if (status.ok() && !has_shape) status = infer_shape(scanner, *instruction);
+  if (status.ok() && !has_shape) {
+    Result<Shape> shape = rule_of(opcode).infer(*instruction);
+    status = shape.status();
+    if (shape.ok()) instruction->shape = shape.take();
+  }
   if (!status.ok()) {
     if (status.has_place()) return status;
     return Status(status.fault(), fmt::format("{}: {}", opcode_name(opcode), status.message()))
@@ -283,18 +293,11 @@ Status HloParser::apply_rule(Scope& scope, Instruction& instruction, std::string
     }
   } else if (const OpRule& rule = rule_of(instruction.opcode); rule.read) {
     LT_RETURN_IF_ERROR(rule.read(reader, instruction));
-  } else if (skip_blank(payload, 0) < payload.size()) {
-    instruction.extra.push_back({"", std::string(payload)});
   }
   scope_ = outer;
   for (Item& item : std::move(reader).rest()) {
     instruction.extra.push_back({std::move(item.key), std::string(item.text)});
   }
-  return {};
-}
-
-Status HloParser::infer_shape(const Scanner&, Instruction& instruction) {
-  LT_ASSIGN_OR_RETURN(instruction.shape, rule_of(instruction.opcode).infer(instruction));
   return {};
 }
 

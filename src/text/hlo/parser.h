@@ -58,7 +58,6 @@ class HloParser {
   Status read_attributes(Scanner& scanner, Scope& scope, Instruction& instruction, std::vector<Item>& items);
   Status read_shared_attribute(const Scanner& scanner, const Scope& scope, Instruction& instruction, const Item& item,
                                bool& known);
-  Status infer_shape(const Scanner& scanner, Instruction& instruction);
   Status apply_rule(Scope& scope, Instruction& instruction, std::string_view payload, Offset payload_place,
                     std::vector<Item> items);
   std::string name_for_unnamed(const Scope& scope, std::string_view base);

@@ -113,11 +113,7 @@ class Printer {
       if (const OpRule& rule = rule_of(i.opcode); rule.print) rule.print(i, writer);
     }
     for (const RawAttribute& attribute : i.extra) {
-      if (attribute.key.empty()) {
-        payload += attribute.text;
-      } else if (options_.metadata || attribute.key != "metadata") {
-        writer.text(attribute.key, attribute.text);
-      }
+      if (options_.metadata || attribute.key != "metadata") writer.text(attribute.key, attribute.text);
     }
     out_ += '(' + payload;
     for (size_t n = 0; n < i.operands.size(); ++n) {
