@@ -4,8 +4,8 @@
   random_vs_xla.py [--count N] [--seed S] [--batch N] [--program build/tests/random/lowtide_random] [--keep DIR]
 
 Programs come from lowtide_random, which shrinks what disagrees; the smallest program is printed and kept. A control
-changes one element of our results now and then and must always be noticed. Each batch is a process of its own: a crash of
-XLA costs what is left of one batch.
+changes one element of our results now and then and must always be noticed. Each batch is a process of its own, so that XLA
+may crash.
 """
 import argparse
 import collections
@@ -86,7 +86,13 @@ def judge(options):
         maker.stdin.write((verdict.replace("\n", " ") + "\n").encode())
         maker.stdin.flush()
 
+    def save(failure=""):
+        with open(options.report + ".new", "w") as f:
+            json.dump({"counts": counts, "rejected": rejected, "unsupported": unsupported, "failure": failure}, f)
+        os.replace(options.report + ".new", options.report)
+
     while line := maker.stdout.readline():
+        save()  # for the case that XLA doesn't survive the next one
         head = json.loads(line)
         text = maker.stdout.read(head["text_bytes"]).decode()
         ours = []
@@ -125,8 +131,7 @@ def judge(options):
     maker.stdin.close()
     found = maker.wait()
     words = maker.stderr.read().decode()
-    json.dump({"counts": counts, "rejected": rejected, "unsupported": unsupported, "failure": words if found else ""},
-              open(options.report, "w"))
+    save(words if found else "")
     return 0
 
 
@@ -163,15 +168,14 @@ def main():
             worker = subprocess.run([sys.executable, os.path.abspath(__file__), "--count", str(batch), "--seed", str(seed),
                                      "--program", options.program, "--report", report, "--last", last],
                                     stderr=subprocess.PIPE)
-            if worker.returncode or not os.path.exists(report):
+            if worker.returncode:
                 kept = os.path.join(options.keep, f"random_crash_{seed}.hlo")
                 if os.path.exists(last):
                     os.replace(last, kept)
                 name = signal.Signals(-worker.returncode).name if worker.returncode < 0 else f"exit {worker.returncode}"
                 print(f"seed {seed}: XLA's process ended with {name}; the program: {kept}\n{worker.stderr.decode()[-600:]}")
                 total["XLA crashes"] += 1
-                total["programs"] += batch
-            else:
+            if os.path.exists(report):
                 result = json.load(open(report))
                 total.update(result["counts"])
                 rejected.update(result["rejected"])
@@ -182,6 +186,9 @@ def main():
                         f.write(result["failure"])
                     failures.append(seed)
                     print(f"seed {seed}: {kept}\n{result['failure'][-6000:]}")
+            elif worker.returncode:
+                print("no program was judged")
+                return 1
             seed += 1
             print(f"  {total['programs']} programs, {len(failures)} batches with a mismatch, {time.time() - start:.0f} s", flush=True)
     for title, counter in (("rejected by XLA", rejected), ("unsupported here", unsupported)):

@@ -156,6 +156,10 @@ Maybe power(const Shape& shape, const Fact& base, const Fact& exponent) {
 /// Is b's distance from zero certain?
 bool away_from_zero(const Fact& b) { return b.low - b.error > 0.05 || b.high + b.error < -0.05; }
 
+/// XLA's constant folding dies of a division of integers by zero, and of the lowest one by -1; what XLA can't fold is
+/// divided as HLO defines.
+bool may_divide(const Fact& divisor) { return divisor.argument || divisor.low > 0; }
+
 Maybe binary(const Instruction& i, const Fact& a, const Fact& b) {
   const ElementType type = i.shape.type;
   const bool integral = is_integral(type) || type == ElementType::kPred;
@@ -164,7 +168,7 @@ Maybe binary(const Instruction& i, const Fact& a, const Fact& b) {
     case Opcode::kSubtract: return rounded(i.shape, sum(a, negated(b)));
     case Opcode::kMultiply: return rounded(i.shape, product(a, b));
     case Opcode::kDivide: {
-      if (integral && a.folded && b.folded && b.low <= 0) return {};  // XLA's constant folding dies of it
+      if (integral && !may_divide(b)) return {};
       if (integral) return any_integer(type);
       if (!away_from_zero(b)) return {};
       const Fact inverse =
@@ -172,7 +176,7 @@ Maybe binary(const Instruction& i, const Fact& a, const Fact& b) {
       return rounded(i.shape, product(a, inverse), 2);
     }
     case Opcode::kRemainder:
-      if (integral && a.folded && b.folded && b.low <= 0) return {};
+      if (integral && !may_divide(b)) return {};
       if (integral) return any_integer(type);
       if (!a.exact() || !b.exact() || !away_from_zero(b)) return {};
       return interval(-b.magnitude(), b.magnitude(), 0, std::min(a.grid, b.grid));
@@ -287,7 +291,7 @@ Maybe scattered(const Instruction& i, const Facts& operands) {
 Fact either(const Fact& a, const Fact& b) {
   Fact both =
       interval(std::min(a.low, b.low), std::max(a.high, b.high), std::max(a.error, b.error), std::min(a.grid, b.grid));
-  both.folded = a.folded && b.folded;
+  both.argument = a.argument && b.argument;
   for (size_t k = 0; k < a.parts.size(); ++k) both.parts.push_back(either(a.parts[k], b.parts[k]));
   return both;
 }
@@ -300,14 +304,14 @@ Fact any_integer(ElementType type) {
 }
 
 Fact fact_of_argument(ElementType type) {
-  if (type == ElementType::kPred) return interval(0, 1, 0, 0);
-  if (is_integral(type)) return interval(0, 7, 0, 0);
-  return interval(0.0999, 1, 0, -4 - precision(type));  // in [2^-4, 1], so the last place is no finer than this
+  Fact fact = interval(0.0999, 1, 0, -4 - precision(type));  // in [2^-4, 1], so the last place is no finer than this
+  if (type == ElementType::kPred) fact = interval(0, 1, 0, 0);
+  if (is_integral(type)) fact = interval(0, 7, 0, 0);
+  fact.argument = true;
+  return fact;
 }
 
-namespace {
-
-Maybe fact_of_result(const Instruction& i, const Facts& operands) {
+Maybe fact_of(const Instruction& i, const Facts& operands) {
   switch (i.opcode) {
     case Opcode::kConstant: return fact_of_constant(*i.as<ConstantAttributes>().value);
     case Opcode::kIota: return interval(0, static_cast<double>(std::max<int64_t>(1, element_count(i.shape))), 0, 0);
@@ -380,17 +384,6 @@ Maybe fact_of_result(const Instruction& i, const Facts& operands) {
   if (operands.size() == 1) return unary(i, operands[0]);
   if (operands.size() == 2) return binary(i, operands[0], operands[1]);
   return {};
-}
-
-}  // namespace
-
-Maybe fact_of(const Instruction& i, const Facts& operands) {
-  Maybe fact = fact_of_result(i, operands);
-  if (fact && i.opcode != Opcode::kGetTupleElement) {
-    fact->folded = std::all_of(operands.begin(), operands.end(), [](const Fact& operand) { return operand.folded; });
-    for (Fact& part : fact->parts) part.folded = fact->folded || (i.opcode == Opcode::kTuple && part.folded);
-  }
-  return fact;
 }
 
 Maybe fact_of(const Computation& computation, const Facts& arguments) {

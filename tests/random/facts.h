@@ -19,7 +19,7 @@ struct Fact {
   double low = 0, high = 0;  ///< every element lies in [low, high]; of complex numbers: each part
   double error = 0;          ///< no executor is further than this from the mathematical value
   int grid = 0;              ///< all elements are multiples of 2^grid; kNoGrid: nothing known
-  bool folded = false;       ///< made of constants alone, so that XLA's constant folding computes it
+  bool argument = false;     ///< elements of arguments as they are: no simplification turns them into constants
   std::vector<Fact> parts;   ///< of a tuple
 
   bool exact() const { return error == 0; }
