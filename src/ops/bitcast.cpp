@@ -1,7 +1,8 @@
 /// bitcast: the same bytes under another shape; element k of the operand in the order of its layout becomes element k
 /// of the result in the order of its own.
 ///   operand T[s]{layout} -> U[r]{layout}, declared
-///   (C1) operand and result are arrays  (C2) they have equally many logical bits
+///   (C1) operand and result are arrays  (C2) they have equally many bits: logical ones, or where a tiled layout pads
+///   either, bits as laid out (programs for TPUs read a scalar off the front of a padded vector)
 ///
 /// bitcast-convert: the bits of each element, read as another type.
 ///   operand T[s] -> U[s]               where T and U have equally many bits
@@ -19,19 +20,25 @@
 namespace lowtide {
 namespace {
 
+bool is_tiled(const Shape& shape) { return shape.layout && !shape.layout->tiles.empty(); }
+
+/// Equally many bits in the narrower type's width, whatever the types.
+bool same_logical_bits(const Shape& a, const Shape& b) {
+  const int64_t unit = std::min(type_bits(a.type), type_bits(b.type));  // widths are powers of two
+  int64_t bits_a = 0, bits_b = 0;
+  return !__builtin_mul_overflow(element_count(a), type_bits(a.type) / unit, &bits_a) &&
+         !__builtin_mul_overflow(element_count(b), type_bits(b.type) / unit, &bits_b) && bits_a == bits_b;
+}
+
 Result<Shape> infer_bitcast(const Instruction& instruction) {
   LT_RETURN_IF_ERROR(check_operands(instruction, "C1", 1, kAnything));
   LT_RETURN_IF_ERROR(check_declared(instruction, "C1", kAnything));
   const Shape& operand = instruction.operand(0).shape;
   const Shape& result = instruction.shape;
   LT_RETURN_IF_ERROR(checked(instruction, operand).status());
-  // Widths are powers of two: both counts in units of the narrower type.
-  const int64_t unit = std::min(type_bits(operand.type), type_bits(result.type));
-  int64_t from = 0, to = 0;
-  const bool countable = !__builtin_mul_overflow(element_count(operand), type_bits(operand.type) / unit, &from) &&
-                         !__builtin_mul_overflow(element_count(result), type_bits(result.type) / unit, &to);
   const bool unbounded = contains(operand.dims, kUnboundedDim) || contains(result.dims, kUnboundedDim);
-  if (!unbounded && (!countable || from != to)) {
+  const bool padded = is_tiled(operand) && is_tiled(result) && padded_bytes(operand) == padded_bytes(result);
+  if (!unbounded && !padded && !same_logical_bits(operand, result)) {
     return broken(instruction, "C2",
                   fmt::format("{} and {} do not have equally many bits", to_string_without_layout(operand),
                               to_string_without_layout(result)));
@@ -124,6 +131,9 @@ void reinterpret(const Literal& from, Literal& to) {
 
 Result<Value> eval_bitcast(const Instruction& instruction, Operands operands, EvalContext&) {
   const Shape& shape = instruction.operand(0).shape;
+  if (!same_logical_bits(shape, instruction.shape)) {
+    return Status::unsupported("bitcast: reading into the padding of a tiled layout is not executed");
+  }
   LT_ASSIGN_OR_RETURN(const std::shared_ptr<Literal> from, new_array(shape));
   LT_ASSIGN_OR_RETURN(const std::shared_ptr<Literal> to, new_array(instruction.shape));
   LT_ASSIGN_OR_RETURN(const std::shared_ptr<Literal> result, new_array(instruction.shape));
