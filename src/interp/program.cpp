@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -30,6 +31,11 @@ bool has_effect(const Instruction& instruction, std::unordered_set<const Computa
     }
   }
   return false;
+}
+
+bool is_unbounded(const Shape& shape) {
+  return std::ranges::find(shape.dims, kUnboundedDim) != shape.dims.end() ||
+         std::ranges::any_of(shape.elements, is_unbounded);
 }
 
 Status refuse(const Instruction& instruction, const std::string& why) {
@@ -67,6 +73,7 @@ Result<Program> prepare(const Computation& computation) {
   for (size_t i = 0; i < instructions.size(); ++i) {
     const Instruction& instruction = *instructions[i];
     if (!needed[i]) continue;
+    if (is_unbounded(instruction.shape)) return refuse(instruction, "dimensions without a bound can't be run");
     const bool is_root = &instruction == computation.root;
     if (is_root || last_reader[i] != kNobody) slot[i] = program.slots++;
     if (is_root) program.root = slot[i];

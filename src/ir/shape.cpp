@@ -18,7 +18,7 @@ int64_t tiled_elements(const Shape& array) {
   const Layout& layout = *array.layout;
   Dims physical;  // major to minor
   for (auto it = layout.minor_to_major.rbegin(); it != layout.minor_to_major.rend(); ++it) {
-    physical.push_back(array.dims[static_cast<size_t>(*it)]);
+    physical.push_back(std::max<int64_t>(array.dims[static_cast<size_t>(*it)], 0));
   }
   for (const Dims& tile : layout.tiles) {
     while (physical.size() < tile.size()) physical.insert(physical.begin(), 1);
@@ -124,7 +124,7 @@ bool Layout::operator==(const Layout& other) const {
 
 int64_t element_count(const Shape& array) {
   int64_t count = 1;
-  for (const int64_t extent : array.dims) count *= extent;
+  for (const int64_t extent : array.dims) count *= std::max<int64_t>(extent, 0);  // `?` has no bytes to count
   return count;
 }
 
