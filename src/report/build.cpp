@@ -70,6 +70,10 @@ int64_t kernels_of(const Account& account) {
   });
 }
 
+LowerBound lower_bound_of(const Floor& floor) {
+  return {floor.bytes, floor.reason, floor.instruction != nullptr ? floor.instruction->name : ""};
+}
+
 /// A way to run the program that needs less than it needs as given.
 struct Candidate {
   std::string how;                 ///< "in our order"; empty: as given is best
@@ -143,8 +147,8 @@ Report build_report(const Input& input, bool with_boxes) {
   report.other_spaces = given.other_spaces;
   report.padding = given.padding_bytes;
   report.warnings.insert(report.warnings.end(), given.warnings.begin(), given.warnings.end());
-  report.floor_order = floor_order(our_module);
-  report.floor_any = floor_any(our_module);
+  report.floor_order = lower_bound_of(floor_order(our_module));
+  report.floor_any = lower_bound_of(floor_any(our_module));
   const auto planned = std::chrono::steady_clock::now();
   report.plan_seconds = std::chrono::duration<double>(planned - start).count();
 
@@ -162,7 +166,7 @@ Report build_report(const Input& input, bool with_boxes) {
   if (best.module) {
     const Graph our_graph(our_module);
     report.at_peak = peak_rows(our_graph, ours, Categories(our_graph), report.arguments);
-  } else if (!best.how.empty() || report.input_at_peak.front().allocation >= 0) {
+  } else if (!best.how.empty() || (!report.input_at_peak.empty() && report.input_at_peak.front().allocation >= 0)) {
     report.at_peak = peak_rows(graph, ours, categories, report.arguments);
   } else {
     report.at_peak = report.input_at_peak;

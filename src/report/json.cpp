@@ -95,9 +95,9 @@ Json arguments_of(const Report& report) {
   return list;
 }
 
-Json floor_reason(const Floor& floor) {
+Json floor_reason(const LowerBound& floor) {
   Json json = {{"bytes", floor.bytes}, {"reason", floor.reason}};
-  if (floor.instruction != nullptr) json["instruction"] = floor.instruction->name;
+  if (!floor.instruction.empty()) json["instruction"] = floor.instruction;
   return json;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 /// Everything `explain` has to say, computed once; the renderers (text, json, html, trace) only lay it out.
+/// A report holds text and numbers alone and outlives the module.
 
 #include <cstdint>
 #include <map>
@@ -91,6 +92,13 @@ struct OperationRow {
   std::string source;
 };
 
+/// A lower bound on the peak; no pointer into a module, which the report outlives.
+struct LowerBound {
+  int64_t bytes = 0;
+  std::string reason;
+  std::string instruction;  ///< the one that sets it; empty where none does
+};
+
 struct Sizes {
   int64_t arguments = 0, outputs = 0, alias = 0, temp = 0, load = 0, peak = 0;
 };
@@ -131,7 +139,7 @@ struct Report {
   std::string ours_how;  ///< "after free rewrites"; empty: as given is best
   Sizes given;           ///< as given
   std::optional<int64_t> xla_peak;
-  Floor floor_order, floor_any;
+  LowerBound floor_order, floor_any;
   std::map<int64_t, int64_t> other_spaces;
   int64_t padding = 0;
   double plan_seconds = 0;

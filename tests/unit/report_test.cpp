@@ -109,6 +109,29 @@ TEST(Cures, OneHotIsNotNeeded) {
   EXPECT_EQ(row->origin.scope, "net/embed");
 }
 
+// Two copies of a copy: rewriting leaves none of them.
+constexpr const char* kCopies = R"(HloModule copies
+ENTRY main {
+  p = f32[1024]{0} parameter(0)
+  a = f32[1024]{0} copy(p)
+  b = f32[1024]{0} reverse(a), dimensions={0}
+  c = f32[1024]{0} copy(b)
+  d = f32[1024]{0} reverse(c), dimensions={0}
+  e = f32[1024]{0} add(c, d)
+  ROOT f = f32[1024]{0} copy(e)
+}
+)";
+
+TEST(Report, NeverWorseThanAsGiven) {
+  const Report report = build_report(input_of(kCopies));
+  EXPECT_LE(report.ours.peak, report.given.peak);
+  EXPECT_LE(report.floor_order.bytes, report.ours.peak);
+  EXPECT_LE(report.floor_any.bytes, report.floor_order.bytes);
+  const nlohmann::json json = nlohmann::json::parse(to_json(report));
+  EXPECT_EQ(json["peak_bytes"], report.ours.peak);
+  EXPECT_EQ(json["input_peak_bytes"], report.given.peak);
+}
+
 TEST(Report, RowsAddUpToTheLoad) {
   for (const char* text : {kOneHot, kMomentum}) {
     const Report report = build_report(input_of(text));
