@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kCuresShown = 2;
 constexpr Step kLongIdle = 8;  // steps between making and first reading that make another order worth trying
 
-constexpr int64_t kWorthStreaming = 1 << 20;  // bytes; below, a tile saves nothing
+constexpr int64_t kWorthACure = 1 << 20;  // bytes; below, reordering or a tile saves nothing
 constexpr const char* kRandomBits = "not needed: counter-based random bits, computed where they are read";
 
 using Cures = std::vector<Cure>;
@@ -72,7 +72,7 @@ void cure_stream(const Patient& patient, const ValueRef& value, Cures& cures) {
 }
 
 void cure_grown(const Patient& patient, const ValueRef& value, Cures& cures) {
-  if (!cures.empty() || patient.buffer.bytes < kWorthStreaming) return;
+  if (!cures.empty() || patient.buffer.bytes < kWorthACure) return;
   const int64_t small = grown_from(patient.graph, value);
   if (small == 0) return;
   cures.push_back(
@@ -103,7 +103,7 @@ void cure_in_place(const Patient& patient, const ValueRef& value, Cures& cures) 
 void cure_dead(const Patient& patient, Cures& cures) {
   const AccountBuffer& buffer = patient.buffer;
   if (buffer.kind != BufferKind::kTemporary || buffer.last_reader != nullptr || buffer.holds_output) return;
-  if (buffer.bytes < kWorthStreaming || patient.live.result_of(buffer) >= 0) return;
+  if (buffer.bytes < kWorthACure || patient.live.result_of(buffer) >= 0) return;
   cures.push_back({"not needed: it is passed on, and nothing reads it", buffer.bytes, ""});
 }
 
@@ -158,7 +158,7 @@ void cure_restacked(const Patient& patient, Cures& cures) {
 
 // A value made long before its first reader while the peak lies between: make it later.
 void cure_idle(const Patient& patient, Cures& cures) {
-  if (!cures.empty() || patient.buffer.values.empty()) return;
+  if (!cures.empty() || patient.buffer.values.empty() || patient.buffer.bytes < kWorthACure) return;
   const Instruction& maker = *patient.buffer.values[0].instruction;
   if (maker.opcode == Opcode::kWhile || maker.opcode == Opcode::kParameter) return;
   Step first_read = -1;
