@@ -49,7 +49,7 @@ To convert_number(From x, ElementType type) {
     const int bits = type_bits(type);
     const int digits = std::is_signed_v<To> ? bits - 1 : bits;
     const double beyond = std::ldexp(1.0, digits);  // one more than the largest
-    const To highest = static_cast<To>(~uint64_t{0} >> (64 - digits));
+    const To highest = static_cast<To>(digits == 0 ? 0 : ~uint64_t{0} >> (64 - digits));
     const To lowest = std::is_signed_v<To> ? static_cast<To>(~static_cast<uint64_t>(highest)) : To{0};
     if (std::isnan(x)) return 0;
     if (static_cast<double>(x) >= beyond) return highest;
