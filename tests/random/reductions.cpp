@@ -105,11 +105,11 @@ std::optional<int64_t> windowed(int64_t extent, const Window& w, size_t d) {
   return (padded - reach) / w.stride[d] + 1;
 }
 
-void add_window_dimension(Window& w, Choices& choices, int64_t largest, int64_t least_pad, bool plain) {
+void add_window_dimension(Window& w, Choices& choices, int64_t largest, bool plain) {
   w.size.push_back(plain ? 1 : choices.between(1, largest));
   w.stride.push_back(plain ? 1 : choices.between(1, 2));
-  w.pad_low.push_back(plain ? 0 : choices.between(least_pad, 2));
-  w.pad_high.push_back(plain ? 0 : choices.between(least_pad, 2));
+  w.pad_low.push_back(plain ? 0 : choices.between(0, 2));
+  w.pad_high.push_back(plain ? 0 : choices.between(0, 2));
   w.lhs_dilate.push_back(!plain && choices.one_in(4) ? 2 : 1);
   w.rhs_dilate.push_back(!plain && choices.one_in(4) ? 2 : 1);
   w.rhs_reversal.push_back(false);
@@ -123,7 +123,7 @@ bool make_reduce_window(Scope& scope, Choices& choices) {
   WindowAttributes a;
   Dims dims;
   for (const int64_t extent : operand->shape.dims) {
-    add_window_dimension(a.window, choices, 4, 0, choices.one_in(3));
+    add_window_dimension(a.window, choices, 4, choices.one_in(3));
     const auto result = windowed(extent, a.window, dims.size());
     if (!result) return false;
     dims.push_back(*result);
@@ -255,7 +255,7 @@ bool make_convolution(Scope& scope, Choices& choices) {
     a.input_spatial.push_back(i);
     a.kernel_spatial.push_back(k);
     a.output_spatial.push_back(o);
-    add_window_dimension(a.window, choices, 3, -1, false);
+    add_window_dimension(a.window, choices, 3, false);  // XLA reads beyond its input where padding is negative
     if (choices.one_in(4)) a.window.rhs_reversal[s] = true;
     const auto extent = windowed(extent_of(i), a.window, s);
     if (!extent) return false;
