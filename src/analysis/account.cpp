@@ -181,7 +181,7 @@ class MakeAccount {
           .values = {{&i, {}}}, .kind = BufferKind::kScratch, .bytes = declared_workspace(i), .born = s};
       buffer.dies = s + 1;
       buffer.last_reader = &i;
-      if (buffer.bytes > 0) add(std::move(buffer), timeline_.frame_of[static_cast<size_t>(s)], {{s, buffer.dies}});
+      if (buffer.bytes > 0) add(std::move(buffer), timeline_.frame_of[static_cast<size_t>(s)], {{s, s + 1}});
     }
     const std::vector<Step> events = count_events(assignment, liveness);
     for (auto& [key, problem] : arenas) {
