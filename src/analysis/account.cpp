@@ -10,12 +10,13 @@
 #include "analysis/donation.h"
 #include "analysis/loop_fusion.h"
 #include "analysis/partitioning.h"
+#include "analysis/tpu_temp.h"
 #include "plan/pack.h"
 
 namespace lowtide {
 namespace {
 
-constexpr Bytes kCpuAlignment = 64, kGpuAlignment = 128, kTpuAlignment = 512;
+constexpr Bytes kCpuAlignment = 64, kGpuAlignment = 128, kTpuAlignment = 16384;
 
 Bytes alignment_of(Backend backend) {
   switch (backend) {
@@ -160,38 +161,25 @@ class MakeAccount {
   }
 
   void fill_arena(const Assignment& assignment, const Liveness& liveness, Backend backend) {
-    std::map<std::pair<int64_t, int32_t>, Problem> arenas;  // by memory space and part
+    std::map<int64_t, Problem> arenas{{0, {}}};  // by memory space
     Problem all;
-    const auto add = [&](AccountBuffer buffer, int32_t frame, std::vector<Lifetime> alive) {
-      for (Lifetime& life : alive) life.dies = std::min(life.dies, static_cast<Step>(last_step() + 1));
-      if (buffer.memory_space == 0) all.buffers.push_back({buffer.bytes, alive});
-      buffer.alive = alive;
-      arenas[{buffer.memory_space, part_of(frame, backend)}].buffers.push_back({buffer.bytes, std::move(alive)});
-      out_.buffers.push_back(std::move(buffer));
-    };
     for (const int32_t g : assignment.in_arena) {
       const ValueGroup& group = assignment.groups[static_cast<size_t>(g)];
       AccountBuffer buffer = describe(group, liveness);
       if (is_scratch(group, liveness)) buffer.kind = BufferKind::kScratch;
-      add(std::move(buffer), group.frame, group.alive);
+      buffer.alive = group.alive;
+      for (Lifetime& life : buffer.alive) life.dies = std::min(life.dies, static_cast<Step>(last_step() + 1));
+      if (buffer.memory_space == 0) all.buffers.push_back({buffer.bytes, buffer.alive});
+      arenas[buffer.memory_space].buffers.push_back({buffer.bytes, buffer.alive});
+      out_.buffers.push_back(std::move(buffer));
     }
-    for (Step s = 0; s < last_step() && scheduled_ && backend == Backend::kTpu; ++s) {
-      const Instruction& i = *timeline_.steps[static_cast<size_t>(s)].instruction;
-      AccountBuffer buffer{
-          .values = {{&i, {}}}, .kind = BufferKind::kScratch, .bytes = declared_workspace(i), .born = s};
-      buffer.dies = s + 1;
-      buffer.last_reader = &i;
-      if (buffer.bytes > 0) add(std::move(buffer), timeline_.frame_of[static_cast<size_t>(s)], {{s, s + 1}});
-    }
-    const std::vector<Step> events = count_events(assignment, liveness);
-    for (auto& [key, problem] : arenas) {
+    for (auto& [space, problem] : arenas) {
       cut_sizes(problem);
       problem.alignment = scheduled_ ? alignment_of(backend) : kCpuAlignment;
-      if (key.first != 0) {
-        out_.other_spaces[key.first] = add_bytes(out_.other_spaces[key.first], load_of(problem));
+      if (space != 0) {
+        out_.other_spaces[space] = load_of(problem);
       } else {
-        out_.temp_bytes =
-            add_bytes(out_.temp_bytes, (scheduled_ ? pack_like_xla(in_events(problem, events)) : pack(problem)).height);
+        out_.temp_bytes = temp_of(problem, assignment, liveness, backend);
       }
     }
     cut_sizes(all);
@@ -208,6 +196,13 @@ class MakeAccount {
         out_.padding_bytes = add_bytes(out_.padding_bytes, buffer.padding);
       }
     }
+  }
+
+  Bytes temp_of(const Problem& arena, const Assignment& assignment, const Liveness& liveness, Backend backend) const {
+    if (!scheduled_) return pack(arena).height;
+    if (backend != Backend::kTpu) return pack_like_xla(in_events(arena, count_events(assignment, liveness))).height;
+    return stated_temp(pack_first_come(arena).height, kTpuAlignment, tuples_in_memory(timeline_),
+                       traced_peak(assignment, liveness));
   }
 
   /// Births and deaths of values before each step. XLA's packer takes lifetimes in these units where it places
@@ -233,16 +228,6 @@ class MakeAccount {
       }
     }
     return problem;
-  }
-
-  /// One arena serves the whole program, except on TPUs: there each loop's body needs room of its own, beside the other
-  /// loops' (docs/xla-account.md).
-  int32_t part_of(int32_t frame, Backend backend) const {
-    if (!scheduled_ || backend != Backend::kTpu) return 0;
-    while (frame > 0 && timeline_.frames[static_cast<size_t>(frame)].caller->opcode != Opcode::kWhile) {
-      frame = timeline_.frames[static_cast<size_t>(frame)].parent;
-    }
-    return frame;
   }
 
   /// Sums of the sizes must not overflow.

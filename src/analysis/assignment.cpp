@@ -110,12 +110,10 @@ class Assign {
         number = static_cast<int32_t>(out_.groups.size());
         out_.groups.emplace_back();
         out_.groups.back().size = size;
-        out_.groups.back().frame = static_cast<int32_t>(place.frame - timeline_.frames.data());
       }
       group_of_[static_cast<size_t>(v)] = number;
       ValueGroup& group = out_.groups[static_cast<size_t>(number)];
       group.values.push_back(v);
-      group.frame = std::min(group.frame, static_cast<int32_t>(place.frame - timeline_.frames.data()));
       if (size.bytes > group.size.bytes) group.size = size;
       group.alive.push_back(lifetime(v));
       group.result = group.result || live_.is_result[static_cast<size_t>(v)];
@@ -235,7 +233,6 @@ class Assign {
       a.alive = merged(std::move(a.alive));
     }
     if (b.size.bytes > a.size.bytes) a.size = b.size;
-    a.frame = std::min(a.frame, b.frame);  // callers are numbered before what they call
     a.result = a.result || b.result;
     a.constant = a.constant || b.constant;
     if (b.argument >= 0) a.argument = b.argument;
@@ -359,7 +356,9 @@ class Assign {
       in_arena[static_cast<size_t>(g)] = true;
       single[static_cast<size_t>(g)] = out_.groups[static_cast<size_t>(g)].values.size() == 1;
     }
-    std::vector<bool> gone(out_.groups.size(), false), taken(values_.of_leaf.size(), false);
+    std::vector<bool> gone(out_.groups.size(), false);
+    std::vector<bool>& taken = out_.handed_on;
+    taken.assign(values_.of_leaf.size(), false);
     for (const int32_t number : out_.in_arena) {  // groups are numbered by first step
       if (!single[static_cast<size_t>(number)]) continue;
       const int32_t v = out_.groups[static_cast<size_t>(number)].values.front();

@@ -17,7 +17,6 @@ struct ValueGroup {
   std::vector<int32_t> values;  ///< defining leaves, by first step
   LeafBytes size;               ///< the largest of them
   std::vector<Lifetime> alive;  ///< sorted, disjoint
-  int32_t frame = 0;            ///< of the first value: the outermost one for what a loop carries
   int32_t argument = -1;        ///< leaf of the entry parameter that holds them
   bool result = false;          ///< one of them is a result of the program
   bool constant = false;
@@ -32,6 +31,7 @@ struct Assignment {
   std::vector<ValueGroup> groups;
   std::vector<Allocation> own;    ///< allocations outside the arena
   std::vector<int32_t> in_arena;  ///< the remaining groups
+  std::vector<bool> handed_on;    ///< by leaf: a later value took over these bytes in the arena while reading them
 };
 
 struct AssignmentOptions {

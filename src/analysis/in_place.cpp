@@ -57,14 +57,20 @@ const Instruction* source_of(const Instruction* at, int64_t leaf) {
 
 void add_updates_in_fusion(const Instruction& fusion, std::vector<InPlacePair>& pairs, int depth);
 
-/// TPU dumps say in each fusion's configuration which operand a result lies in:
-/// `"aliasing_operands":{"lists":[{"indices":
-/// ["0","3"]}]}`, where operands are counted first and results after them. False where nothing is said.
-bool configured(const Instruction& fusion, std::vector<InPlacePair>& pairs) {
-  const std::string& text = fusion.backend_config;
+bool contains(const std::vector<InPlacePair>& pairs, const InPlacePair& pair) {
+  return std::any_of(pairs.begin(), pairs.end(), [&](const InPlacePair& p) {
+    return p.operand == pair.operand && p.leaf == pair.leaf && p.result == pair.result;
+  });
+}
+
+/// TPU dumps say in an instruction's configuration which operand a result may be written over:
+/// `"aliasing_operands":{"lists":[{"indices":["0","3"]}]}`, where operands are counted first and results after them.
+/// False where nothing is said.
+bool configured(const Instruction& user, std::vector<InPlacePair>& pairs) {
+  const std::string& text = user.backend_config;
   size_t at = text.find("\"aliasing_operands\":");
   if (at == std::string::npos) return false;
-  const auto operands = static_cast<int64_t>(fusion.operands.size());
+  const auto operands = static_cast<int64_t>(user.operands.size());
   for (at = text.find("\"indices\":[", at); at != std::string::npos; at = text.find("\"indices\":[", at + 1)) {
     const size_t end = text.find(']', at);
     if (end == std::string::npos) break;
@@ -75,13 +81,23 @@ bool configured(const Instruction& fusion, std::vector<InPlacePair>& pairs) {
         continue;
       }
       if (number >= 0 && number < operands && operand < 0) operand = number;
-      if (number >= operands && operand >= 0 && number - operands < leaf_count(fusion.shape)) {
+      if (number >= operands && operand >= 0 && number - operands < leaf_count(user.shape)) {
         pairs.push_back({static_cast<int32_t>(operand), 0, static_cast<int32_t>(number - operands)});
       }
       number = -1;
     }
   }
   return true;
+}
+
+/// Is this result of a fusion computed element by element? Then it may lie in an operand, but need not.
+bool computed_by_element(const Instruction& fusion, int32_t result) {
+  if (fusion.called.empty() || !fusion.called[0] || !fusion.called[0]->root) return false;
+  const Instruction* at = source_of(fusion.called[0]->root, result);
+  for (int hops = 0; at && at->opcode == Opcode::kBitcast && !at->operands.empty() && hops < 1000; ++hops) {
+    at = at->operands[0];
+  }
+  return at && memory_class(at->opcode) == MemoryClass::kElementwise;
 }
 
 std::vector<InPlacePair> updates(const Instruction& instruction, int depth) {
@@ -110,7 +126,10 @@ std::vector<InPlacePair> updates(const Instruction& instruction, int depth) {
       }
       break;
     case Opcode::kFusion:
-      if (configured(instruction, pairs)) break;
+      if (configured(instruction, pairs)) {
+        std::erase_if(pairs, [&](const InPlacePair& p) { return computed_by_element(instruction, p.result); });
+        break;
+      }
       if (const auto* a = instruction.if_as<FusionAttributes>()) {
         add_declared(a->output_to_operand_aliasing, instruction, pairs);
       }
@@ -307,25 +326,6 @@ Backend backend_of(const Module& module) {
   return gpu ? Backend::kGpu : Backend::kCpu;
 }
 
-int64_t declared_workspace(const Instruction& instruction) {
-  const std::string& text = instruction.backend_config;
-  const std::string_view key = "\"scoped_memory_configs\":[", main = "{\"memory_space\":\"0\"", size = "\"size\":\"";
-  size_t at = text.find(key);  // `used_scoped_memory_configs` is another key: the quote tells them apart
-  if (at == std::string::npos) return 0;
-  const size_t end = text.find(']', at);
-  int64_t sum = 0;
-  for (at = text.find(main, at); at != std::string::npos && at < end; at = text.find(main, at + 1)) {
-    size_t digit = text.find(size, at);
-    if (digit == std::string::npos || digit > end) break;
-    int64_t bytes = 0;
-    for (digit += size.size(); digit < text.size() && text[digit] >= '0' && text[digit] <= '9'; ++digit) {
-      bytes = std::min<int64_t>(bytes * 10 + (text[digit] - '0'), int64_t{1} << 50);
-    }
-    sum += bytes;
-  }
-  return sum;
-}
-
 std::vector<InPlacePair> updates_of(const Instruction& instruction) { return updates(instruction, 0); }
 
 bool may_overwrite(const Instruction& user, const InPlacePair& pair, Backend backend) {
@@ -333,11 +333,13 @@ bool may_overwrite(const Instruction& user, const InPlacePair& pair, Backend bac
   const Shape* from = leaf_shape(operand.shape, pair.leaf);
   const Shape* to = leaf_shape(user.shape, pair.result);
   if (!from || !to || operand.opcode == Opcode::kConstant || user.opcode == Opcode::kCopy) return false;
+  if (backend == Backend::kTpu) {
+    std::vector<InPlacePair> pairs;
+    if (configured(user, pairs)) return contains(pairs, pair);
+  }
   const bool same = same_array(*from, *to);
   if (user.opcode == Opcode::kFusion) {
-    for (const InPlacePair& update : updates_of(user)) {
-      if (update.operand == pair.operand && update.leaf == pair.leaf && update.result == pair.result) return true;
-    }
+    if (contains(updates_of(user), pair)) return true;
     if (backend == Backend::kGpu) return gpu_fusion_may_overwrite(user, pair, *from, *to);
     const auto* attributes = user.if_as<FusionAttributes>();
     return same && attributes && attributes->kind == FusionKind::kLoop && all_elementwise(user, pair);
@@ -352,9 +354,7 @@ bool may_overwrite(const Instruction& user, const InPlacePair& pair, Backend bac
     case Opcode::kSort: return pair.operand == pair.result;
     default: break;
   }
-  for (const InPlacePair& update : updates_of(user)) {
-    if (update.operand == pair.operand && update.leaf == pair.leaf && update.result == pair.result) return true;
-  }
+  if (contains(updates_of(user), pair)) return true;
   return user.shape.is_array() && elementwise_on(user, operand);
 }
 

@@ -21,10 +21,6 @@ struct InPlacePair {
 /// whatever output_to_operand_aliasing declares. XLA gives both one buffer, always.
 std::vector<InPlacePair> updates_of(const Instruction& instruction);
 
-/// Workspace in main memory that a TPU dump's configuration declares for the duration of an instruction:
-/// `"scoped_memory_configs":[{"memory_space":"0","offset":"0","size":"67108864"}]`.
-int64_t declared_workspace(const Instruction& instruction);
-
 /// May the result leaf be written over the operand leaf while that is being read for the last time? (XLA's
 /// CanShareOperandBufferWithUser: same shape and element by element, sort and while by position; on GPUs same bytes and
 /// element by element inside a fusion.) The bytes of both are taken to be equal.
