@@ -11,6 +11,7 @@
 #include "analysis/loop_fusion.h"
 #include "analysis/partitioning.h"
 #include "analysis/tpu_temp.h"
+#include "plan/first_come.h"
 #include "plan/pack.h"
 
 namespace lowtide {
@@ -52,6 +53,7 @@ class MakeAccount {
     const Values values = find_values(module_, leaves_, timeline_, donation_, {.reshape_is_view = !scheduled_});
     const Liveness liveness = find_liveness(module_, leaves_, timeline_, values, donation_, virtual_);
     const Backend backend = backend_of(module_);
+    in_image_ = scheduled_ && backend == Backend::kTpu;
     const Assignment assignment =
         assign_buffers(module_, leaves_, timeline_, values, liveness, virtual_,
                        {.backend = backend, .trust_ties = scheduled_, .sizes = &sizes_, .donation = &donation_});
@@ -127,6 +129,7 @@ class MakeAccount {
 
   void add_own(const Allocation& allocation, const Assignment& assignment, const Liveness& liveness) {
     const ValueGroup& host = assignment.groups[static_cast<size_t>(allocation.groups.front())];
+    if (host.constant && in_image_) return;
     AccountBuffer buffer = describe(host, liveness);
     buffer.holds_output = host.result;
     for (size_t g = 1; g < allocation.groups.size(); ++g) {
@@ -251,6 +254,7 @@ class MakeAccount {
 
   const Module& module_;
   const bool scheduled_;
+  bool in_image_ = false;  ///< constants are part of the program that is loaded, as its code is (TPU)
   Leaves leaves_;
   Partitioning sizes_;
   Donation donation_;

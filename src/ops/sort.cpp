@@ -33,6 +33,13 @@ void print_sort(const Instruction& sort, AttributeWriter& writer) {
   writer.computation("to_apply", *sort.called[0]);
 }
 
+/// Backends may leave a comparator of wider floats to operands that they have narrowed.
+bool compares_in_another_precision(const Instruction& sort, const Shape& operand, const Shape& parameter) {
+  const bool of_backend = sort.parent && sort.parent->module().is_scheduled;
+  return of_backend && parameter.is_array() && parameter.dims.empty() && operand.type != parameter.type &&
+         is_floating(operand.type) && is_floating(parameter.type);
+}
+
 Result<Shape> infer_sort(const Instruction& sort) {
   LT_RETURN_IF_ERROR(check_arrays(sort, 1));  // (C1)
   if (sort.operands.empty()) return broken(sort, 1, "needs an operand");
@@ -48,6 +55,9 @@ Result<Shape> infer_sort(const Instruction& sort) {
   LT_ASSIGN_OR_RETURN(const Signature callee, signature_of(sort, 0, 3));
   std::vector<const Shape*> pairs;
   for (const Shape& scalar : scalars) pairs.insert(pairs.end(), 2, &scalar);
+  for (size_t i = 0; i < pairs.size() && i < callee.parameters.size(); ++i) {
+    if (compares_in_another_precision(sort, *pairs[i], *callee.parameters[i])) pairs[i] = callee.parameters[i];
+  }
   LT_RETURN_IF_ERROR(check_parameters(sort, callee, pairs, 3));  // (C3)
   if (!same_shape(*callee.result, Shape::scalar(ElementType::kPred))) {
     return broken(sort, 3, "the comparator gives " + to_string_without_layout(*callee.result) + ", not pred[]");
@@ -84,6 +94,12 @@ Result<Value> eval_sort(const Instruction& sort, Operands operands, EvalContext&
   Dims others = extents;
   others[d] = 1;
   std::vector<Literal> results = results_for(sort.shape);
+  const std::vector<Instruction*> parameters = sort.called[0]->parameters();
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    if (parameters[i]->shape.type != operands[i / 2]->shape().type) {
+      return Status::unsupported("sort: a comparator of another precision than its operands is not executed");
+    }
+  }
   ScalarFunction comparator(*sort.called[0], context);
   const auto comes_before = [&](int64_t a, int64_t b) -> Result<bool> {
     for (size_t k = 0; k < operands.size(); ++k) {

@@ -79,16 +79,6 @@ std::vector<int32_t> sorted_by(const Problem& problem, PackOrder order) {
       std::stable_sort(by.begin(), by.end(),
                        [&](int32_t a, int32_t b) { return birth(a) != birth(b) ? birth(a) < birth(b) : larger(a, b); });
       break;
-    case PackOrder::kFirstCome: {
-      const auto death = [&](int32_t b) {
-        const PackBuffer& buffer = buffers[static_cast<size_t>(b)];
-        return buffer.alive.empty() ? 0 : buffer.alive.back().dies;
-      };
-      std::stable_sort(by.begin(), by.end(), [&](int32_t a, int32_t b) {
-        return birth(a) != birth(b) ? birth(a) < birth(b) : death(a) < death(b);
-      });
-      break;
-    }
     case PackOrder::kByLoad: {
       const std::vector<Bytes> met = load_met(problem);
       std::stable_sort(by.begin(), by.end(), [&](int32_t a, int32_t b) {
@@ -218,13 +208,6 @@ Placement pack_in_order(const Problem& problem, PackOrder order) {
 
 Placement pack_like_xla(const Problem& problem) {
   return keep_lower(pack_in_order(problem, PackOrder::kBySize), pack_in_order(problem, PackOrder::kByDuration));
-}
-
-Placement pack_first_come(Problem problem) {
-  for (PackBuffer& buffer : problem.buffers) {
-    if (!buffer.alive.empty()) buffer.alive = {{buffer.alive.front().born, buffer.alive.back().dies}};
-  }
-  return pack_in_order(problem, PackOrder::kFirstCome);
 }
 
 Placement pack(const Problem& problem) {

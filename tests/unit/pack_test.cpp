@@ -45,28 +45,11 @@ TEST_P(Packs, AlikeWhetherBuffersAreFewOrMany) {
 
 INSTANTIATE_TEST_SUITE_P(Orders, Packs,
                          testing::Values(PackOrder::kBySize, PackOrder::kByDuration, PackOrder::kByArea,
-                                         PackOrder::kByBirth, PackOrder::kByLoad, PackOrder::kFirstCome));
+                                         PackOrder::kByBirth, PackOrder::kByLoad));
 
 TEST(Pack, FillsTheGapOfABufferWithTwoLives) {
   const Problem problem{{{100, {{0, 2}, {5, 7}}}, {100, {{2, 5}}}}, 1};
   EXPECT_EQ(pack(problem).height, 100);
-}
-
-TEST(PackFirstCome, GoesAboveTooSmallAHole) {
-  // The first buffer is gone when the third, a little larger, comes; the second is still above it.
-  const Problem problem{{{100, {{0, 2}}}, {10, {{1, 4}}}, {110, {{3, 5}}}}, 1};
-  EXPECT_EQ(pack_first_come(problem).height, 220);
-  EXPECT_EQ(pack_like_xla(problem).height, 120);
-}
-
-TEST(PackFirstCome, TakesTheSmallestHoleAndOfThoseThatComeTogetherTheFirstToGo) {
-  const Problem problem{{{30, {{0, 9}}}, {20, {{0, 2}}}, {10, {{1, 9}}}, {20, {{3, 9}}}}, 1};
-  EXPECT_EQ(pack_first_come(problem).offsets, (std::vector<ArenaOffset>{20, 0, 50, 0}));
-}
-
-TEST(PackFirstCome, KeepsTheBytesBetweenTwoLives) {
-  const Problem problem{{{100, {{0, 2}, {5, 7}}}, {100, {{2, 5}}}}, 1};
-  EXPECT_EQ(pack_first_come(problem).height, 200);
 }
 
 TEST(Pack, NothingNeedsNothing) {
