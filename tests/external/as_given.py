@@ -45,6 +45,9 @@ def main():
     parser.add_argument("--max-each", type=float, default=15)
     parser.add_argument("--max-mean", type=float, default=6)
     options = parser.parse_args()
+    if not os.path.isdir(options.corpus):
+        print(f"SKIP as_given: {options.corpus} isn't there")
+        sys.exit(0)
     gaps, bad = [], []
     print(f"{'':4}{'program':30}{'ours':>16}{'XLA':>16}{'gap':>9}{'load/temp':>11}")
     for backend, name, path, want, _ in recorded(options.corpus):

@@ -21,6 +21,8 @@ INSTRUCTION = re.compile(r"^\s+(?:ROOT )?%?[\w.\-]+ = ", re.M)
 
 def programs(arguments):
     for argument in arguments:
+        if not os.path.exists(argument):
+            print(f"{argument} isn't there: left out")
         if os.path.isfile(argument):
             yield argument
             continue
