@@ -62,7 +62,7 @@ struct MiniFloat {
   Bits bits = 0;
   constexpr MiniFloat() = default;
   MiniFloat(float value) { bits = static_cast<Bits>(encode(value)); }  // NOLINT
-  operator float() const { return decode(bits); }                     // NOLINT
+  operator float() const { return decode(bits); }                      // NOLINT
 
   static float decode(uint32_t b) {
     const float sign = (b & kSign) ? -1.0f : 1.0f;
@@ -90,14 +90,14 @@ struct MiniFloat {
       if constexpr (Range == MiniFloatRange::kUnsignedZero) return kNan;
       return sign | kNan;
     }
-    const uint32_t overflow = Range == MiniFloatRange::kIeee     ? sign | kInfinity
-                              : Range == MiniFloatRange::kFinite ? sign | kLargest
+    const uint32_t overflow = Range == MiniFloatRange::kIeee           ? sign | kInfinity
+                              : Range == MiniFloatRange::kFinite       ? sign | kLargest
                               : Range == MiniFloatRange::kUnsignedZero ? kNan
                                                                        : sign | kNan;
     if (std::isinf(value)) return overflow;
     const double magnitude = std::fabs(static_cast<double>(value));
     int exponent = 0;
-    std::frexp(magnitude, &exponent);  // magnitude in [2^(exponent-1), 2^exponent)
+    std::frexp(magnitude, &exponent);                       // magnitude in [2^(exponent-1), 2^exponent)
     const int step = std::max(exponent - 1, 1 - Bias) - M;  // the unit in the last place is 2^step
     const auto units = static_cast<uint64_t>(std::nearbyint(std::ldexp(magnitude, -step)));
     if (units == 0) return Range == MiniFloatRange::kUnsignedZero ? 0 : sign;
@@ -120,7 +120,7 @@ struct ScaleFloat {
       return;
     }
     int exponent = 0;
-    const float fraction = std::frexp(value, &exponent);                    // [0.5, 1)
+    const float fraction = std::frexp(value, &exponent);  // [0.5, 1)
     const int rounded = exponent - 1 + (fraction > 0.75f || (fraction == 0.75f && (exponent & 1)) ? 1 : 0);
     bits = static_cast<uint8_t>(rounded + 127 < 0 ? 0 : rounded + 127 > 254 ? 255 : rounded + 127);
   }

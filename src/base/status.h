@@ -49,8 +49,8 @@ class [[nodiscard]] Status {
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : value_(std::move(value)) {}            // NOLINT: implicit on purpose
-  Result(Status status) : status_(std::move(status)) {}    // NOLINT: implicit on purpose
+  Result(T value) : value_(std::move(value)) {}          // NOLINT: implicit on purpose
+  Result(Status status) : status_(std::move(status)) {}  // NOLINT: implicit on purpose
   bool ok() const { return value_.has_value(); }
   const Status& status() const { return status_; }
   T& operator*() { return *value_; }
@@ -69,13 +69,13 @@ class [[nodiscard]] Result {
 
 }  // namespace lowtide
 
-#define LT_ASSERT(condition, sentence)                                                  \
-  do {                                                                                  \
+#define LT_ASSERT(condition, sentence)                                                         \
+  do {                                                                                         \
     if (!(condition)) ::lowtide::assertion_failed(#condition, __FILE__, __LINE__, (sentence)); \
   } while (false)
 
-#define LT_RETURN_IF_ERROR(expression)                         \
-  do {                                                         \
+#define LT_RETURN_IF_ERROR(expression)                                                 \
+  do {                                                                                 \
     if (::lowtide::Status lt_status = (expression); !lt_status.ok()) return lt_status; \
   } while (false)
 

@@ -22,11 +22,11 @@ enum class ElementType : uint8_t {
 
 enum class TypeKind : uint8_t { kPredicate, kSigned, kUnsigned, kFloat, kComplex, kNone };
 
-std::string_view type_name(ElementType type);                            ///< "bf16"
-std::optional<ElementType> type_from_name(std::string_view name);        ///< array types, token and opaque
+std::string_view type_name(ElementType type);                      ///< "bf16"
+std::optional<ElementType> type_from_name(std::string_view name);  ///< array types, token and opaque
 TypeKind type_kind(ElementType type);
-int type_bits(ElementType type);   ///< logical bits: 4 for s4, 8 for pred, 0 for tuples and tokens
-int stored_bytes(ElementType type);///< bytes of one element in a Literal: 1 for s4
+int type_bits(ElementType type);     ///< logical bits: 4 for s4, 8 for pred, 0 for tuples and tokens
+int stored_bytes(ElementType type);  ///< bytes of one element in a Literal: 1 for s4
 
 inline bool is_array_type(ElementType type) { return type < ElementType::kTuple; }
 inline bool is_integral(ElementType type) {

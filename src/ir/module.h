@@ -142,8 +142,8 @@ class Module {
   const std::vector<std::unique_ptr<Computation>>& computations() const { return computations_; }
   Computation* add_computation(std::string name);
   Computation* find_computation(std::string_view name) const;
-  /// Every computation, each behind those it calls, otherwise in the order they have. Where computations call each other
-  /// in a circle, one of the circle stands before its callee.
+  /// Every computation, each behind those it calls, otherwise in the order they have. Where computations call each
+  /// other in a circle, one of the circle stands before its callee.
   std::vector<Computation*> callees_first() const;
   /// Puts the computations in this order, which must be a permutation of them.
   void reorder(const std::vector<Computation*>& order);

@@ -17,7 +17,8 @@ constexpr Row kRows[] = {
 #include "ir/opcodes.def"
 };
 
-static_assert(std::is_sorted(std::begin(kRows), std::end(kRows), [](const Row& a, const Row& b) { return a.text < b.text; }),
+static_assert(std::is_sorted(std::begin(kRows), std::end(kRows),
+                             [](const Row& a, const Row& b) { return a.text < b.text; }),
               "opcodes.def must be sorted by text: opcode_from_name searches by bisection");
 
 const Row& row(Opcode opcode) { return kRows[static_cast<size_t>(opcode)]; }

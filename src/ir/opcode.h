@@ -14,7 +14,16 @@ enum class Opcode : uint8_t {
 
 /// How an operation's result relates to its operands' bytes; see opcodes.def.
 enum class MemoryClass : uint8_t {
-  kSource, kView, kElementwise, kIndexMap, kReduce, kContract, kControl, kCollective, kAsync, kOpaque,
+  kSource,
+  kView,
+  kElementwise,
+  kIndexMap,
+  kReduce,
+  kContract,
+  kControl,
+  kCollective,
+  kAsync,
+  kOpaque,
 };
 
 inline constexpr int kAnyArity = -1;

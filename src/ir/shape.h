@@ -41,10 +41,10 @@ struct Layout {
 /// A shape: an array, a tuple of shapes, a token, or a buffer reference.
 struct Shape {
   ElementType type = ElementType::kTuple;
-  Dims dims;                        ///< extents; for a bounded dimension its bound; kUnboundedDim for `?`
-  std::vector<bool> dynamic;        ///< empty, or one flag per dimension: printed `<=n`
-  std::optional<Layout> layout;     ///< absent: row major
-  std::vector<Shape> elements;      ///< of a tuple; the one referent of a buffer
+  Dims dims;                     ///< extents; for a bounded dimension its bound; kUnboundedDim for `?`
+  std::vector<bool> dynamic;     ///< empty, or one flag per dimension: printed `<=n`
+  std::optional<Layout> layout;  ///< absent: row major
+  std::vector<Shape> elements;   ///< of a tuple; the one referent of a buffer
 
   static Shape array(ElementType type, Dims dims) { return {type, std::move(dims), {}, std::nullopt, {}}; }
   static Shape scalar(ElementType type) { return array(type, {}); }
@@ -94,8 +94,8 @@ void for_each_leaf(const Shape& shape, F&& visit) {
   walk(walk, shape);
 }
 
-std::string to_string(const Shape& shape);                       ///< "f32[2,3]{1,0}", layouts as given
-std::string to_string_without_layout(const Shape& shape);        ///< "f32[2,3]"
-std::string to_string(const ShapeIndex& index);                  ///< "{1,0}"
+std::string to_string(const Shape& shape);                 ///< "f32[2,3]{1,0}", layouts as given
+std::string to_string_without_layout(const Shape& shape);  ///< "f32[2,3]"
+std::string to_string(const ShapeIndex& index);            ///< "{1,0}"
 
 }  // namespace lowtide

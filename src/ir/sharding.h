@@ -9,12 +9,13 @@
 
 namespace lowtide {
 
-/// An assignment of devices to tiles: listed, or `<=[4,2]T(1,0)`: iota reshaped to `reshape`, transposed by `transpose`.
+/// An assignment of devices to tiles: listed, or `<=[4,2]T(1,0)`: iota reshaped to `reshape`, transposed by
+/// `transpose`.
 struct DeviceList {
-  std::vector<int64_t> listed;     ///< V1: every device in order; empty in the iota form
-  Dims reshape;                    ///< V2: `<=[4,2]`
-  Dims transpose;                  ///< V2: `T(1,0)`, empty for the identity
-  int64_t count() const;           ///< number of devices
+  std::vector<int64_t> listed;       ///< V1: every device in order; empty in the iota form
+  Dims reshape;                      ///< V2: `<=[4,2]`
+  Dims transpose;                    ///< V2: `T(1,0)`, empty for the identity
+  int64_t count() const;             ///< number of devices
   std::vector<int64_t> ids() const;  ///< in tile order
 };
 
@@ -30,7 +31,7 @@ struct Sharding {
   Dims tile;                            ///< `devices=[2,1,2]`: parts per data dimension, then the subgroup dimensions
   std::vector<SubgroupKind> subgroups;  ///< one per trailing tile dimension
   DeviceList devices;
-  std::vector<Sharding> parts;          ///< of kTuple, flattened leaf order
+  std::vector<Sharding> parts;  ///< of kTuple, flattened leaf order
   std::string text;
 
   int64_t parts_of(int64_t dimension) const;  ///< into how many a data dimension is divided; 1 unless tiled

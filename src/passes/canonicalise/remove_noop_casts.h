@@ -12,8 +12,8 @@
 ///
 /// U holds T when every value of T is one of U: pred and integers in wider integers, s8 and u8 in bf16 and f16, ...,
 /// the eight-bit floats in f16 and bf16, these in f32, all in f64. Then convert_V(convert_U(x)) is convert_V(x) for any
-/// V: the inner step is exact, and the outer one rounds, saturates or wraps the same number. Only a float detour between
-/// integers is kept where the outer step would saturate: without it, it would wrap.
+/// V: the inner step is exact, and the outer one rounds, saturates or wraps the same number. Only a float detour
+/// between integers is kept where the outer step would saturate: without it, it would wrap.
 ///
 /// Requires: verified.  Keeps: roots, donation, schedule.
 /// Numerics: exact (a signalling NaN stays signalling where the detour would have made it quiet).
