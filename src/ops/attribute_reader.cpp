@@ -46,7 +46,7 @@ AttributeReader::Item* AttributeReader::take(std::string_view key) {
 }
 
 Status AttributeReader::fault_at(std::string_view key, std::string message) const {
-  const Status fault = Status::input(std::move(message));
+  Status fault = Status::input(std::move(message));
   for (const Item& item : items_) {
     if (item.key == key) return fault.at(source_, item.place);
   }

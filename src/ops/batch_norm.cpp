@@ -85,7 +85,7 @@ Normalised normalised(const Instruction& norm, const Literal& x) {
   const auto feature = static_cast<size_t>(norm.as<BatchNormAttributes>().feature_index);
   const Dims& extents = x.shape().dims;
   Normalised result{numbers(x), extents[feature], row_major_strides(extents)[feature], 0};
-  if (result.features > 0) result.count = static_cast<double>(x.size() / result.features);
+  if (result.features > 0) result.count = static_cast<double>(x.size()) / static_cast<double>(result.features);
   return result;
 }
 

@@ -49,7 +49,7 @@ Result<Value> eval_convolution(const Instruction& convolution, Operands operands
   if (result->size() == 0) return Value(result);
 
   // input [spatial, batch, features], kernel [taps, features of a group, outputs], result [positions, batch, outputs]
-  const auto in_order = [](const Shape& shape, Dims order) {
+  const auto in_order = [](const Shape& shape, const Dims& order) {
     return offsets_of(pick(shape.dims, order), pick(row_major_strides(shape.dims), order));
   };
   const Dims input_spatial = pick(lhs->shape().dims, attributes.input_spatial);

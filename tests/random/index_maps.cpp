@@ -227,7 +227,9 @@ std::optional<Walk> random_walk(Scope& scope, Choices& choices, const Shape& ope
 }  // namespace
 
 bool make_gather(Scope& scope, Choices& choices) {
-  Instruction* operand = scope.choose(choices, has_rank(1));
+  // XLA:CPU merges a gather of a gather and then clamps the outer index to the extents of the inner operand.
+  Instruction* operand =
+      scope.choose(choices, [&](const auto& e) { return has_rank(1)(e) && e.instruction->opcode != Opcode::kGather; });
   if (!operand) return false;
   const auto walk = random_walk(scope, choices, operand->shape);
   if (!walk) return false;
@@ -245,6 +247,8 @@ bool make_scatter(Scope& scope, Choices& choices) {
   if (!operand) return false;
   const auto walk = random_walk(scope, choices, operand->shape);
   if (!walk) return false;
+  // XLA:CPU writes over the operand while it still reads indices from the same bytes.
+  if (walk->indices == operand) return false;
   ScatterAttributes a;
   a.update_window_dims = walk->offsets;
   a.inserted_window_dims = walk->collapsed;
