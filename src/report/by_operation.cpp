@@ -33,7 +33,7 @@ const ValueRef& definition_of(const AccountBuffer& buffer) {
 }  // namespace
 
 std::string operation_type(const Instruction& instruction) {
-  const std::string opcode(opcode_name(instruction.opcode));
+  std::string opcode(opcode_name(instruction.opcode));
   if (instruction.opcode == Opcode::kCustomCall) {
     const auto* call = instruction.if_as<CustomCallAttributes>();
     return call != nullptr && !call->target.empty() ? call->target : opcode;

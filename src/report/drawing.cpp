@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "base/sizes.h"
 #include "report/columns.h"
@@ -60,7 +61,7 @@ std::vector<std::string> draw_curve(const Curve& curve, size_t width) {
   if (top <= 0) return {};
   constexpr size_t kLevels = kRows * 8;
   const auto level = [&](int64_t bytes) {
-    return static_cast<size_t>(static_cast<double>(bytes) / static_cast<double>(top) * kLevels + 0.5);
+    return static_cast<size_t>(std::lround(static_cast<double>(bytes) / static_cast<double>(top) * kLevels));
   };
   const size_t base_row = std::min(kRows - 1, level(curve.base) / 8);
   std::vector<std::string> lines;

@@ -63,7 +63,7 @@ std::optional<ValueRef> Graph::behind(const ValueRef& value) const {
       if (i.operands.empty()) return std::nullopt;
       return ValueRef{i.operands[0], with_first(i.as<TupleIndexAttributes>().index, value.index)};
     case Opcode::kTuple: {
-      const ValueRef element = element_of_root(i, value.index);
+      ValueRef element = element_of_root(i, value.index);
       if (element.instruction == &i) return std::nullopt;
       return element;
     }

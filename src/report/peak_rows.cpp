@@ -61,7 +61,7 @@ void spread_streaming(const std::vector<Dims>& dims, std::vector<PeakRow>& rows)
     const auto cure = std::find_if(rows[from].cures.begin(), rows[from].cures.end(),
                                    [](const Cure& c) { return c.what.starts_with("stream the"); });
     if (cure == rows[from].cures.end()) continue;
-    const Cure found = *cure;
+    const Cure& found = *cure;
     for (size_t to = 0; to < rows.size(); ++to) {
       if (!rows[to].cures.empty() || rows[to].category != Category::kTemporary || dims[to] != dims[from]) continue;
       rows[to].cures.push_back({found.what, rows[to].bytes, found.user_change});
