@@ -100,7 +100,7 @@ Status HloParser::read_header_attribute(Scanner& scanner, std::string_view key, 
     if (key == "replica_count") {
       module_->replica_count = *count;
     } else {
-      module_->num_partitions = *count;
+      module_->num_partitions = count;
     }
   } else if (key == "input_output_alias") {
     Result<std::vector<AliasEntry>> aliases = parse_aliases(value);
