@@ -34,7 +34,7 @@ asan tsan clang debug:
 	@ctest --preset $@ -LE external
 
 fuzz:
-	@scripts/install_missing.sh build check fuzz
+	@scripts/install_missing.sh build check
 	@cmake --preset fuzz >/dev/null
 	@cmake --build --preset fuzz
 	@scripts/fuzz.sh $(SECONDS_EACH)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# install_missing.sh GROUP...: installs with apt what the named groups (build, test, check, fuzz) need and is not there.
+# install_missing.sh GROUP...: installs with apt what the named groups (build, test, check) need and is not there.
 # Group test also makes .venv with the pinned jaxlib; without network it says so and the comparisons with XLA are skipped.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -7,8 +7,7 @@ cd "$(dirname "$0")/.."
 declare -A packages=(
   [build]="g++ cmake ninja-build libfmt-dev libcli11-dev nlohmann-json3-dev zlib1g-dev"
   [test]="libgtest-dev librapidcheck-dev python3 python3-venv"
-  [check]="clang-19 clang-format-19 clang-tidy-19 python3"
-  [fuzz]="libclang-rt-19-dev"
+  [check]="clang-19 clang-format-19 clang-tidy-19 libclang-rt-19-dev python3"
 )
 
 missing=()
