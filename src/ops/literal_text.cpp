@@ -204,20 +204,27 @@ Result<Value> parse_literal(std::string_view text, const Shape& shape, const Sou
   return value;
 }
 
+namespace {
+
+template <class T>
+void append_element(T value, std::string& out) {
+  if constexpr (std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>) {
+    out += '(';
+    append_real(value.real(), out);
+    out += ", ";
+    append_real(value.imag(), out);
+    out += ')';
+  } else {
+    append_real(value, out);
+  }
+}
+
+}  // namespace
+
 std::string element_text(const Literal& array, int64_t element) {
   std::string out;
-  dispatch(array.shape().type, [&]<class T>() {
-    const T value = array.data<T>()[static_cast<size_t>(element)];
-    if constexpr (std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>) {
-      out += '(';
-      append_real(value.real(), out);
-      out += ", ";
-      append_real(value.imag(), out);
-      out += ')';
-    } else {
-      append_real(value, out);
-    }
-  });
+  dispatch(array.shape().type,
+           [&]<class T>() { append_element(static_cast<T>(array.data<T>()[static_cast<size_t>(element)]), out); });
   return out;
 }
 
@@ -228,14 +235,8 @@ void print_elements(std::span<const T> elements, const Dims& dims, std::string& 
   const auto one = [&](T value) {
     if constexpr (std::is_same_v<T, bool>) {
       out += dims.empty() ? (value ? "true" : "false") : (value ? "1" : "0");
-    } else if constexpr (std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>) {
-      out += '(';
-      append_real(value.real(), out);
-      out += ", ";
-      append_real(value.imag(), out);
-      out += ')';
     } else {
-      append_real(value, out);
+      append_element(value, out);
     }
   };
   if (dims.empty()) return one(elements[0]);
