@@ -5,7 +5,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 declare -A packages=(
-  [build]="g++ cmake ninja-build libfmt-dev libcli11-dev nlohmann-json3-dev zlib1g-dev"
+  [build]="g++ cmake ninja-build libfmt-dev libcli11-dev nlohmann-json3-dev zlib1g-dev
+    llvm-19-dev libdnnl-dev libopenblas-dev"
   [test]="libgtest-dev librapidcheck-dev python3 python3-venv"
   [check]="clang-19 clang-format-19 clang-tidy-19 libclang-rt-19-dev python3"
 )

@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "ir/module.h"
 #include "ops/attribute_text.h"
+#include "ops/element.h"
 
 namespace lowtide {
 
@@ -32,6 +33,16 @@ struct OpRule {
   Result<Shape> (*infer)(const Instruction&) = nullptr;
   /// The definition, executed: slow, exact, the oracle for everything else.
   Result<Value> (*eval)(const Instruction&, Operands, EvalContext&) = nullptr;
+  /// Its result at an index, one node per leaf (all leaves have one extent): a virtual value. Null: never virtual.
+  void (*element)(ElementContext&, const Instruction&, const Index&, std::span<NodeId> leaves) = nullptr;
+  /// Can this instance be made by `element`? Null: every instance whose types are known to nests.
+  bool (*has_element)(const Instruction&) = nullptr;
+  /// As the root of a region: makes loops and stores of its own instead of one store per element. Where
+  /// updated_operand says so, the output's buffer already holds that operand and only what changes is written.
+  void (*update)(ElementContext&, const Instruction&) = nullptr;
+  bool (*has_update)(const Instruction&) = nullptr;
+  /// For leaf `leaf` of an update: the operand it overwrites; kNoId: none, the update writes every element.
+  int (*updated_operand)(const Instruction&, int64_t leaf) = nullptr;
 };
 
 #define OP(name, text, arity, memory) extern const OpRule k##name##Rule;

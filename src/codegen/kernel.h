@@ -1,0 +1,50 @@
+#pragma once
+/// Machine code for nests.
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "nest/nest.h"
+
+namespace lowtide {
+
+/// Iterations [begin, end) of the outermost loop of one piece. buffers: one address per Nest::buffers entry.
+using KernelFunction = void (*)(void* const* buffers, int64_t piece, int64_t begin, int64_t end);
+
+struct KernelPiece {
+  int64_t extent = 0;       ///< iterations of its outermost loop
+  int64_t granule = 1;      ///< begin is a multiple of it
+  double cost = 0;          ///< modelled nanoseconds of one iteration
+  bool sequential = false;  ///< must run in one call, in order
+};
+
+struct Kernel {
+  KernelFunction run = nullptr;
+  std::vector<KernelPiece> pieces;
+  std::shared_ptr<void> code;  ///< keeps the machine code mapped
+};
+
+enum class Isa : uint8_t { kNative, kAvx512, kAvx2 };
+
+struct CompileOptions {
+  Isa isa = Isa::kNative;
+  bool use_cache = true;  ///< the disk cache: $LOWTIDE_CACHE, else $XDG_CACHE_HOME/lowtide, else ~/.cache/lowtide
+};
+
+struct CompileRecord {
+  int64_t kernels = 0, distinct = 0, from_cache = 0;
+  double seconds = 0;
+};
+
+/// Can this nest be compiled? Otherwise a sentence that names what can't.
+std::string can_compile(const Nest& nest);
+
+/// One kernel per nest; equal nests share one. LLVM is loaded only if a kernel is in no cache.
+Result<std::vector<Kernel>> compile_kernels(std::span<const Nest> nests, const CompileOptions& options,
+                                            CompileRecord* record = nullptr);
+
+}  // namespace lowtide

@@ -1,0 +1,30 @@
+#pragma once
+/// An operation as a function from index to element: what regions are made of.
+
+#include <span>
+#include <vector>
+
+#include "ir/module.h"
+#include "nest/builder.h"
+
+namespace lowtide {
+
+/// What an operation's element may ask of the region it is lowered in.
+class ElementContext {
+ public:
+  explicit ElementContext(NestBuilder& nest) : nest(nest) {}
+  virtual ~ElementContext() = default;
+  /// Element `index` of a value: loaded where it is stored, computed where it is virtual. Computed once per index.
+  virtual NodeId element(const Instruction& value, int64_t leaf, const Index& index) = 0;
+  NodeId element(const Instruction& value, const Index& index) { return element(value, 0, index); }
+  /// A computation of scalars, made in place: reducers, comparators, maps. One node per leaf of its result.
+  virtual std::vector<NodeId> call(const Computation& computation, std::span<const NodeId> arguments) = 0;
+  /// The same as a function of its own (for Loop::combine).
+  virtual std::shared_ptr<const Function> function(const Computation& computation) = 0;
+  /// The buffer of an output of the region, for operations that write in place (OpRule::update); kNoId: not an output.
+  virtual int32_t buffer_of(const Instruction& value, int64_t leaf) = 0;
+
+  NestBuilder& nest;
+};
+
+}  // namespace lowtide

@@ -1,0 +1,40 @@
+#pragma once
+/// A module as work: per computation what is executed as a kernel, by a library, or as control flow; everything else is
+/// virtual or another name for stored bytes.
+
+#include <unordered_map>
+
+#include "region/region.h"
+
+namespace lowtide {
+
+enum class WorkKind : uint8_t {
+  kRegion,
+  kLibrary,  ///< whole operands in, whole results out: library/library.h
+  kControl,  ///< while, conditional: their computations have work of their own
+  kView,     ///< the result is its first operand's bytes under another shape
+  kOther,    ///< collectives, infeed, ...: planned, not executable here
+};
+
+struct Work {
+  WorkKind kind = WorkKind::kRegion;
+  const Instruction* instruction = nullptr;  ///< of all kinds but kRegion
+  Region region;
+};
+
+struct ModuleWork {
+  const Module* module = nullptr;
+  /// For every computation that runs as steps: entry, loop conditions and bodies, branches. In the module's order.
+  std::unordered_map<const Computation*, std::vector<Work>> of;
+};
+
+struct FormOptions {
+  /// Leaves that must be stored although the cost model would keep them virtual, by Instruction::id; empty: none.
+  std::vector<bool> store, keep_virtual;
+};
+
+/// Decides what is stored (cost model: region/cost.h) and groups what is computed into regions. The module is flat:
+/// calls inlined, fusions expanded, every while and branch computation called from one place.
+ModuleWork form_work(const Module& module, const FormOptions& options = {});
+
+}  // namespace lowtide

@@ -1,0 +1,40 @@
+#pragma once
+/// A program that runs: its kernels compiled, its library routines made, in one arena of exactly the planned bytes.
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/status.h"
+#include "base/thread_pool.h"
+#include "codegen/kernel.h"
+#include "library/library.h"
+#include "schedule/program.h"
+
+namespace lowtide {
+
+struct RunMemory {
+  std::vector<void*> arguments;  ///< per argument leaf; donated ones are overwritten
+  std::vector<void*> outputs;    ///< per result leaf; null where the result lives in an argument
+};
+
+class Executable {
+ public:
+  /// Compiles every region. kUnsupported names the operation that has neither code nor routine.
+  static Result<std::unique_ptr<Executable>> make(std::shared_ptr<const Program> program,
+                                                  const CompileOptions& options);
+  ~Executable();
+  const Program& program() const;
+  const CompileRecord& compile_record() const;
+  /// Runs once. Arena and pool are kept between runs; addresses are those of the plan.
+  Status run(const RunMemory& memory, ThreadPool& pool);
+  /// Where result leaf i lies after run(): an output or a donated argument.
+  const void* result(size_t leaf) const;
+  int64_t arena_touched_bytes() const;  ///< resident pages of the arena
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace lowtide

@@ -1,0 +1,88 @@
+#pragma once
+/// A program: the executable form of a module as data. Steps over slots, slots in storages, storages in one arena.
+/// What this says about memory is what the runtime takes.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ir/module.h"
+#include "plan/problem.h"
+#include "region/work.h"
+
+namespace lowtide {
+
+enum class StorageKind : uint8_t {
+  kArgument,   ///< memory of the caller, argument leaf `number`; written only if donated
+  kOutput,     ///< memory for result leaf `number` that lives in no argument
+  kConstant,   ///< in the arena, filled before the first step
+  kTemporary,  ///< in the arena
+};
+
+/// Bytes with one address for their whole life.
+struct Storage {
+  StorageKind kind = StorageKind::kTemporary;
+  int64_t number = kNoId;       ///< argument or result leaf, entry-wide, depth first
+  int64_t bytes = 0;            ///< logical
+  Step born = 0, dies = 0;      ///< alive in [born, dies) of the timeline
+  ArenaOffset offset = 0;       ///< of constants and temporaries
+  bool donated = false;         ///< an argument that may be overwritten
+  bool holds_output = false;    ///< an argument or output in which a result ends
+  Value constant;               ///< of kConstant
+  std::vector<LeafRef> values;  ///< that live here, in order of definition; the first names it in reports
+  const Instruction* last_reader = nullptr;
+};
+
+/// A slot is a name for an address. It starts at its home; kRotate lets slots exchange addresses (loop carries).
+struct Slot {
+  int32_t storage = kNoId;
+  int64_t offset = 0;  ///< within the storage, bytes
+  int64_t bytes = 0;
+};
+
+enum class StepKind : uint8_t { kKernel, kLibrary, kCopy, kWhile, kConditional, kRotate, kOther };
+
+struct ProgramStep {
+  StepKind kind = StepKind::kKernel;
+  int32_t region = kNoId;                    ///< kKernel: of Program::regions
+  const Instruction* instruction = nullptr;  ///< kLibrary, kWhile, kConditional; otherwise for reports
+  std::vector<int32_t> reads, writes;        ///< slots: a region's inputs and outputs, a library's operands and results
+  int32_t scratch = kNoId;                   ///< slot; kLibrary
+  int32_t predicate = kNoId;                 ///< slot of the loop's condition, of the branch's predicate or index
+  std::vector<std::vector<ProgramStep>> blocks;  ///< kWhile: condition, body; kConditional: branches
+  int64_t trip_count = kNoId;                    ///< of kWhile, where known: the condition need not run
+  std::vector<int32_t> from, to;                 ///< kRotate: slot to[i] gets the address that from[i] had, all at once
+  std::string reason;                            ///< kCopy: why it stays: both reads named
+  Step at = 0;                                   ///< on the timeline
+};
+
+struct Program {
+  std::shared_ptr<const Module> module;
+  std::vector<Region> regions;
+  std::vector<Storage> storages;
+  std::vector<Slot> slots;
+  std::vector<ProgramStep> steps;
+  std::vector<int32_t> argument_slots, output_slots;  ///< per leaf of the entry's arguments and results
+
+  std::vector<const Instruction*> timeline;  ///< per step of the timeline: the instruction that names it
+  std::vector<int64_t> live;                 ///< arena bytes alive at each step
+  int64_t argument_bytes = 0, output_bytes = 0, alias_bytes = 0;
+  int64_t temp_bytes = 0;  ///< the arena
+  int64_t load_bytes = 0;
+  int64_t kernels = 0;  ///< kernel steps, as laid out
+  int64_t peak_bytes() const { return argument_bytes + output_bytes - alias_bytes + temp_bytes; }
+};
+
+struct ScheduleOptions {
+  int64_t search_steps = 2000;  ///< budget of local improvement, in plans tried
+};
+
+/// Order, in place, storages, packing: the free plan of a flat module.
+Program schedule(std::shared_ptr<const Module> module, const ScheduleOptions& options = {});
+
+/// Empty, or a sentence with the first fault: shares no code with schedule(). Follows every step, and finds two values
+/// that meet in the same bytes, a read of bytes that hold something else, an argument overwritten that isn't donated.
+std::string check_program(const Program& program);
+
+}  // namespace lowtide
