@@ -35,7 +35,11 @@ struct OpRule {
   Result<Value> (*eval)(const Instruction&, Operands, EvalContext&) = nullptr;
   /// Its result at an index, one node per leaf (all leaves have one extent): a virtual value. Null: never virtual.
   void (*element)(ElementContext&, const Instruction&, const Index&, std::span<NodeId> leaves) = nullptr;
-  /// Can this instance be made by `element`? Null: every instance whose types are known to nests.
+  /// The same for operations whose leaves differ in extents (while, rng-bit-generator): element `index` of leaf `leaf`.
+  /// Sets leaves[leaf], and those others of the same extents that come without further work; the rest stays kNoId.
+  void (*leaf_element)(ElementContext&, const Instruction&, int64_t leaf, const Index&,
+                       std::span<NodeId> leaves) = nullptr;
+  /// Can this instance be made by `element` or `leaf_element`? Null: every instance whose types are known to nests.
   bool (*has_element)(const Instruction&) = nullptr;
   /// As the root of a region: makes loops and stores of its own instead of one store per element. Where
   /// updated_operand says so, the output's buffer already holds that operand and only what changes is written.
