@@ -1,0 +1,124 @@
+#include "region/roles.h"
+
+#include "ops/op_rule.h"
+
+namespace lowtide {
+namespace {
+
+/// Transposes and broadcasts that only move, add or drop dimensions of one element leave every byte in place.
+bool keeps_order(const Instruction& i) {
+  const Shape& from = i.operand(0).shape;
+  if (element_count(from) != element_count(i.shape)) return false;
+  const Dims& map = i.as<DimensionsAttributes>().dimensions;
+  int64_t last = -1;
+  for (int64_t d = 0; d < i.shape.rank(); ++d) {
+    int64_t at = d;
+    if (i.opcode == Opcode::kTranspose) {
+      at = map[static_cast<size_t>(d)];
+      if (from.dims[static_cast<size_t>(at)] == 1) continue;
+    } else {
+      if (d >= from.rank() || from.dims[static_cast<size_t>(d)] == 1) continue;
+      at = map[static_cast<size_t>(d)];
+    }
+    if (at < last) return false;
+    last = at;
+  }
+  return true;
+}
+
+bool whole_bytes(ElementType type) { return is_array_type(type) && type_bits(type) == 8 * stored_bytes(type); }
+
+bool is_row_major(const Shape& shape) {
+  if (!shape.layout) return true;
+  const Dims& order = shape.layout->minor_to_major;
+  for (size_t d = 0; d < order.size(); ++d) {
+    if (order[d] != static_cast<int64_t>(order.size() - 1 - d)) return false;
+  }
+  return shape.layout->tiles.empty();
+}
+
+/// Operations whose rules have no entry for kernels yet: by what their class promises.
+bool promises_element(const Instruction& i) {
+  switch (i.opcode) {
+    case Opcode::kConstant: return element_count(i.shape) == 1;
+    case Opcode::kIota:
+    case Opcode::kBitcastConvert:
+    case Opcode::kBitcast:
+    case Opcode::kReshape:
+    case Opcode::kScatter:
+    case Opcode::kSelectAndScatter: return true;
+    default: break;
+  }
+  const MemoryClass memory = memory_class(i.opcode);
+  return memory == MemoryClass::kElementwise || memory == MemoryClass::kIndexMap || memory == MemoryClass::kReduce;
+}
+
+bool promises_library(const Instruction& i) {
+  switch (i.opcode) {
+    case Opcode::kDot:
+    case Opcode::kConvolution:
+    case Opcode::kSort:
+    case Opcode::kFft:
+    case Opcode::kCholesky:
+    case Opcode::kTriangularSolve:
+    case Opcode::kTopK: return true;
+    default: return false;
+  }
+}
+
+}  // namespace
+
+bool has_element(const Instruction& i) {
+  const OpRule& rule = rule_of(i.opcode);
+  if (!rule.element) return !rule.update && promises_element(i);
+  return !rule.has_element || rule.has_element(i);
+}
+
+bool has_update(const Instruction& i) {
+  const OpRule& rule = rule_of(i.opcode);
+  return rule.update && (!rule.has_update || rule.has_update(i));
+}
+
+OpRole role_of(const Instruction& i) {
+  switch (i.opcode) {
+    case Opcode::kTuple:
+    case Opcode::kGetTupleElement:
+    case Opcode::kOptBarrier:
+    case Opcode::kDomain:
+    case Opcode::kAddDependency:
+    case Opcode::kAfterAll: return OpRole::kNone;
+    case Opcode::kParameter: return OpRole::kSource;
+    case Opcode::kConstant: return has_element(i) ? OpRole::kComputed : OpRole::kSource;
+    case Opcode::kConditional: return OpRole::kControl;
+    case Opcode::kWhile: return has_element(i) ? OpRole::kComputed : OpRole::kControl;
+    default: break;
+  }
+  if (promises_library(i)) return OpRole::kLibrary;
+  return has_element(i) || has_update(i) ? OpRole::kComputed : OpRole::kOther;
+}
+
+bool can_be_view(const Instruction& i) {
+  switch (i.opcode) {
+    case Opcode::kReshape: return true;
+    case Opcode::kBitcast:
+    case Opcode::kBitcastConvert:
+      return whole_bytes(i.shape.type) && whole_bytes(i.operand(0).shape.type) &&
+             logical_bytes(i.shape) == logical_bytes(i.operand(0).shape) && is_row_major(i.shape) &&
+             is_row_major(i.operand(0).shape);
+    case Opcode::kTranspose:
+    case Opcode::kBroadcast: return keeps_order(i);
+    default: return false;
+  }
+}
+
+bool is_heavy(const Instruction& i) {
+  switch (memory_class(i.opcode)) {
+    case MemoryClass::kSource:
+    case MemoryClass::kView:
+    case MemoryClass::kElementwise:
+    case MemoryClass::kIndexMap: return false;
+    default: return i.opcode != Opcode::kRngBitGenerator && i.opcode != Opcode::kWhile;
+  }
+}
+
+}  // namespace lowtide

@@ -1,0 +1,27 @@
+#pragma once
+/// What each kind of operation can be in a program of kernels.
+
+#include "ir/module.h"
+
+namespace lowtide {
+
+enum class OpRole : uint8_t {
+  kNone,      ///< a name of other arrays, a token: nothing is executed
+  kSource,    ///< stored before the computation begins: parameters, constants
+  kComputed,  ///< by a region: an element at an index, an update, or both
+  kLibrary,
+  kControl,
+  kOther,
+};
+
+bool has_element(const Instruction& i);
+bool has_update(const Instruction& i);
+OpRole role_of(const Instruction& i);
+
+/// May the result, where its operand is stored, be the same bytes under another shape?
+bool can_be_view(const Instruction& i);
+
+/// Does an element need many elements of operands, or work that nobody wants to see twice?
+bool is_heavy(const Instruction& i);
+
+}  // namespace lowtide

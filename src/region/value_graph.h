@@ -1,0 +1,50 @@
+#pragma once
+/// A computation without its bundles: which instruction reads which array of which other.
+
+#include <span>
+#include <vector>
+
+#include "region/region.h"
+
+namespace lowtide {
+
+/// Instructions are named by their place in the computation's order.
+class ValueGraph {
+ public:
+  struct Read {
+    int32_t def = kNoId, leaf = 0;      ///< the array, behind all bundles
+    int32_t user = kNoId, operand = 0;  ///< who reads it, as which of its operands
+  };
+
+  explicit ValueGraph(const Computation& computation);
+
+  int32_t size() const { return static_cast<int32_t>(instructions_.size()); }
+  const Instruction& at(int32_t place) const { return *instructions_[static_cast<size_t>(place)]; }
+  int32_t place_of(const Instruction& instruction) const;
+  /// What an instruction reads, by operand, then leaf. Nothing for those that only rename.
+  std::span<const Read> reads(int32_t user) const { return part(reads_, first_read_, user); }
+  /// Who reads an instruction, in program order. Readers are never mere names.
+  std::span<const Read> users(int32_t def) const { return part(users_, first_user_, def); }
+  const std::vector<LeafRef>& results() const { return results_; }  ///< of the computation, leaf by leaf
+  bool is_result(int32_t place) const { return is_result_[static_cast<size_t>(place)]; }
+  /// Needed for a result or an effect.
+  bool is_live(int32_t place) const { return is_live_[static_cast<size_t>(place)]; }
+
+ private:
+  static std::span<const Read> part(const std::vector<Read>& all, const std::vector<int32_t>& first, int32_t place) {
+    const auto p = static_cast<size_t>(place);
+    return {all.data() + first[p], all.data() + first[p + 1]};
+  }
+  std::vector<const Instruction*> instructions_;
+  std::vector<int32_t> place_;  ///< by id, from first_id_
+  int32_t first_id_ = 0;
+  std::vector<Read> reads_, users_;
+  std::vector<int32_t> first_read_, first_user_;
+  std::vector<LeafRef> results_;
+  std::vector<bool> is_result_, is_live_;
+};
+
+/// Only another name for arrays made elsewhere: resolve() looks through it.
+bool is_name(Opcode opcode);
+
+}  // namespace lowtide

@@ -1,0 +1,27 @@
+#pragma once
+/// Lever 1: which values are stored, and which are computed where they are read.
+
+#include <vector>
+
+#include "region/roles.h"
+#include "region/value_graph.h"
+#include "region/work.h"
+
+namespace lowtide {
+
+enum class ValueState : uint8_t {
+  kAbsent,   ///< nobody needs it, or it is a name of something else
+  kVirtual,  ///< computed where it is read
+  kStored,   ///< computed by a region of its own, or with others
+  kView,     ///< the bytes of its first operand, which is stored
+  kGiven,    ///< stored by something else: parameters, constants, libraries, control flow
+};
+
+/// By place in the graph.
+std::vector<ValueState> decide_values(const ValueGraph& graph, const FormOptions& options);
+
+/// Does this instruction, stored, overwrite its operand number `operand` in place?
+bool updates_operand(const Instruction& i, const std::vector<ValueState>& states, const ValueGraph& graph,
+                     int32_t operand);
+
+}  // namespace lowtide

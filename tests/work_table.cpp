@@ -1,0 +1,52 @@
+// Forms the work of programs ; a row each: what is stored, and how much of it.
+//   work_table [--list] FILE...
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstring>
+
+#include "passes/pass.h"
+#include "region/text.h"
+#include "text/input.h"
+
+using namespace lowtide;
+
+namespace {
+
+/// Empty, or what is wrong.
+std::string row_of(const std::string& path, bool list) {
+  auto input = read_input(path);
+  if (!input.ok()) return input.status().message();
+  Module& module = *input->module;
+  if (const auto passes = run_passes(module, pipeline()); !passes.ok()) return passes.status().message();
+  const auto start = std::chrono::steady_clock::now();
+  const ModuleWork work = form_work(module);
+  const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
+  const WorkCount count = count_work(work);
+  fmt::print(
+      "{:<44} {:>6} instr {:>5} regions {:>4} lib {:>3} ctl {:>4} view {:>4} other  {:>6} ops {:>6} distinct  stored "
+      "{:>10.1f} of {:>10.1f} MiB  {:>6.1f} ms\n",
+      path.substr(path.rfind('/') + 1), module.instruction_count(), count.regions, count.libraries, count.controls,
+      count.views, count.others, count.ops, count.computed, static_cast<double>(count.stored_bytes) / 1048576,
+      static_cast<double>(count.all_bytes) / 1048576, time.count());
+  if (list) fmt::print("{}", to_text(work));
+  return "";
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  bool list = false;
+  int failed = 0;
+  for (int k = 1; k < argc; ++k) {
+    if (std::strcmp(argv[k], "--list") == 0) {
+      list = true;
+      continue;
+    }
+    if (const std::string fault = row_of(argv[k], list); !fault.empty()) {
+      fmt::print("[FAIL] {}: {}\n", argv[k], fault);
+      ++failed;
+    }
+  }
+  return failed != 0;
+}
