@@ -80,6 +80,8 @@ void flatten(const Value& value, std::vector<Value>& leaves) {
 
 }  // namespace
 
+std::unique_ptr<EvalContext> evaluation_context(const Module& module) { return std::make_unique<Interpreter>(module); }
+
 Result<std::vector<Value>> interpret(const Module& module, std::vector<Value> arguments) {
   const std::vector<Instruction*> parameters = module.entry->parameters();
   if (arguments.size() != parameters.size()) {

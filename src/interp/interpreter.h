@@ -5,6 +5,7 @@
 
 #include "base/status.h"
 #include "ir/module.h"
+#include "ops/op_rule.h"
 
 namespace lowtide {
 
@@ -12,6 +13,9 @@ namespace lowtide {
 /// Faults: kUnsupported names the operation; kInput for wrong arguments or abbreviated constants; kWrongValues when a
 /// `check.expect_*` custom call finds a difference.
 Result<std::vector<Value>> interpret(const Module& module, std::vector<Value> arguments);
+
+/// Runs the computations that single operations call, for whoever evaluates operations on their own.
+std::unique_ptr<EvalContext> evaluation_context(const Module& module);
 
 /// The design's seeded arguments: element i of argument k from splitmix64(seed 2^56 + k 2^40 + i).
 std::vector<Value> seeded_arguments(const Module& module, uint64_t seed);

@@ -70,7 +70,7 @@ bool promises_library(const Instruction& i) {
 
 bool has_element(const Instruction& i) {
   const OpRule& rule = rule_of(i.opcode);
-  if (!rule.element) return !rule.update && promises_element(i);
+  if (!rule.element && !rule.leaf_element) return !rule.update && promises_element(i);
   return !rule.has_element || rule.has_element(i);
 }
 

@@ -1,115 +1,253 @@
 #include "region/virtual_values.h"
 
 #include <algorithm>
+#include <limits>
 
+#include "analysis/leaf_bytes.h"
 #include "ops/op_rule.h"
+#include "region/cost.h"
+#include "region/evaluations.h"
 
 namespace lowtide {
 namespace {
 
-constexpr int32_t kSeveral = -2;  ///< kernels that read a value: more than one
+constexpr int kRounds = 3;                ///< each knows the states of the round before
+constexpr int32_t kMostOps = 400;         ///< in a kernel, clones counted: bounds compile time
+constexpr size_t kMostEvaluations = 12;   ///< distinct index maps of one value, over all kernels
+constexpr size_t kMostChain = 200;        ///< operations looked at below a value to price it
+constexpr double kNsPerStoredByte = 0.3;  ///< what a byte of memory may cost in time
+constexpr int64_t kSmallBytes =
+    1 << 20;  ///< arrays up to this size are no reason to compute a reduction inside another
+constexpr int32_t kForever = std::numeric_limits<int32_t>::max();
+
+/// Who reads a value last, and who would if that reader didn't.
+struct LastReaders {
+  int32_t last = kNoId, reader = kNoId, other = kNoId;
+  void add(int32_t place, int32_t user) {
+    if (user == reader) {
+      last = std::max(last, place);
+    } else if (place > last) {
+      other = last;
+      last = place;
+      reader = user;
+    } else {
+      other = std::max(other, place);
+    }
+  }
+  int32_t without(int32_t user) const { return user == reader ? other : last; }
+};
+
+/// What a virtual value rests on.
+struct Chain {
+  double ns = 0;           ///< one element, arithmetic
+  double input_bytes = 0;  ///< stored arrays read, each once
+  double kept_bytes = 0;   ///< of these, what lives longer only because the value is virtual
+};
 
 class Decision {
  public:
   Decision(const ValueGraph& graph, const FormOptions& options)
       : graph_(graph),
         options_(options),
-        states_(static_cast<size_t>(graph.size()), ValueState::kAbsent),
-        kernel_(static_cast<size_t>(graph.size()), kNoId) {}
+        states_(count(), ValueState::kAbsent),
+        evaluations_(count()),
+        readers_(count()),
+        kernel_ops_(count()),
+        stored_before_(count() + 1),
+        seen_(count()) {
+    for (int32_t place = 0; place < graph_.size(); ++place) {
+      const Instruction& i = graph_.at(place);
+      roles_.push_back(role_of(i));
+      bytes_.push_back(static_cast<double>(safe_logical_bytes(i.shape)));
+      ns_.push_back(roles_.back() == OpRole::kComputed ? element_ns(i) : 0);
+      const bool plain = roles_.back() == OpRole::kComputed && !is_heavy(i) && !graph_.is_result(place);
+      state(place) = !graph_.is_live(place) || roles_.back() == OpRole::kNone ? ValueState::kAbsent
+                     : roles_.back() != OpRole::kComputed                     ? ValueState::kGiven
+                     : plain                                                  ? ValueState::kVirtual
+                                                                              : ValueState::kStored;
+    }
+    const Module& module = graph_.at(0).parent->module();
+    keeps_arguments_ =
+        graph_.at(0).parent == module.entry && module.input_output_alias.empty() && module.buffer_donors.empty();
+  }
 
   std::vector<ValueState> run() {
-    for (int32_t place = graph_.size(); place-- > 0;) decide(place);
+    for (int round = 0; round < kRounds; ++round) {
+      survey();
+      std::fill(kernel_ops_.begin(), kernel_ops_.end(), 0);
+      for (int32_t place = graph_.size(); place-- > 0;) decide(place);
+    }
     for (int32_t place = 0; place < graph_.size(); ++place) make_view(place);
     return std::move(states_);
   }
 
  private:
+  size_t count() const { return static_cast<size_t>(graph_.size()); }
   ValueState& state(int32_t place) { return states_[static_cast<size_t>(place)]; }
+  ValueState state(int32_t place) const { return states_[static_cast<size_t>(place)]; }
+  OpRole role(int32_t place) const { return roles_[static_cast<size_t>(place)]; }
+  double bytes(int32_t place) const { return bytes_[static_cast<size_t>(place)]; }
 
-  void decide(int32_t place) {
-    const Instruction& i = graph_.at(place);
-    const OpRole role = role_of(i);
-    if (role == OpRole::kNone || !graph_.is_live(place)) return;
-    if (role != OpRole::kComputed) {
-      state(place) = ValueState::kGiven;
-      return;
+  /// Lifetimes as the states stand.
+  void survey() {
+    for (int32_t place = graph_.size(); place-- > 0;) {
+      LastReaders& readers = readers_[static_cast<size_t>(place)];
+      readers = {};
+      if (graph_.is_result(place)) readers.add(kForever, kForever);
+      for (const ValueGraph::Read& read : graph_.users(place)) {
+        if (graph_.is_live(read.user)) readers.add(last_of(read.user), read.user);
+      }
     }
-    state(place) = is_virtual(place) ? ValueState::kVirtual : ValueState::kStored;
-    if (i.opcode == Opcode::kConstant && state(place) == ValueState::kStored) state(place) = ValueState::kGiven;
-    if (state(place) == ValueState::kStored) kernel_[static_cast<size_t>(place)] = place;
+    for (size_t p = 0; p < count(); ++p) {
+      const bool stored = states_[p] == ValueState::kStored || states_[p] == ValueState::kGiven;
+      stored_before_[p + 1] = stored_before_[p] + (stored ? bytes_[p] : 0);
+    }
   }
 
-  bool asked(const std::vector<bool>& list, const Instruction& i) const {
+  /// Until when a reader keeps what it reads.
+  int32_t last_of(int32_t user) const {
+    return state(user) == ValueState::kVirtual ? readers_[static_cast<size_t>(user)].last : user;
+  }
+
+  void decide(int32_t place) {
+    if (role(place) != OpRole::kComputed || !graph_.is_live(place)) return;
+    const Instruction& i = graph_.at(place);
+    std::vector<Evaluations>& mine = evaluations_[static_cast<size_t>(place)];
+    mine.clear();
+    if (is_virtual(place, mine)) {
+      state(place) = ValueState::kVirtual;
+      for (const Evaluations& e : mine) ++kernel_ops_[static_cast<size_t>(e.kernel)];
+      return;
+    }
+    state(place) = i.opcode == Opcode::kConstant ? ValueState::kGiven : ValueState::kStored;
+    mine.assign(1, evaluations_of_root(place, i.shape));
+    kernel_ops_[static_cast<size_t>(place)] = 1;
+  }
+
+  static bool asked(const std::vector<bool>& list, const Instruction& i) {
     return static_cast<size_t>(i.id) < list.size() && list[static_cast<size_t>(i.id)];
   }
 
-  bool is_virtual(int32_t place) {
+  /// Fills `mine` with what the readers see of it.
+  bool is_virtual(int32_t place, std::vector<Evaluations>& mine) {
     const Instruction& i = graph_.at(place);
     if (graph_.is_result(place) || !has_element(i)) return false;
-    int32_t kernel = kNoId;
-    bool repeated = false;
     for (const ValueGraph::Read& read : graph_.users(place)) {
       if (!graph_.is_live(read.user)) continue;
-      if (!computes_operand(read)) return false;
-      const int32_t theirs = kernel_[static_cast<size_t>(read.user)];
-      kernel = kernel == kNoId || kernel == theirs ? theirs : kSeveral;
-      repeated |= repeats(read);
+      if (!computes_operand(read) || !collect(read, mine)) return false;
     }
-    kernel_[static_cast<size_t>(place)] = kernel;
     if (asked(options_.store, i)) return false;
-    if (asked(options_.keep_virtual, i) || is_cheap(i)) return true;
-    return !is_heavy(i) && kernel != kSeveral && !repeated;
+    if (asked(options_.keep_virtual, i) || is_free(i)) return true;
+    for (const Evaluations& e : mine) {
+      if (kernel_ops_[static_cast<size_t>(e.kernel)] >= kMostOps) return false;
+    }
+    return is_heavy(i) ? suits_inside(place, mine) : !is_better_stored(place, mine);
+  }
+
+  bool collect(const ValueGraph::Read& read, std::vector<Evaluations>& mine) const {
+    const Instruction& user = graph_.at(read.user);
+    const Shape& array = graph_.at(read.def).shape;
+    const bool update = updated_operand(user, state(read.user)) != kNoId;
+    for (const Evaluations& e : evaluations_[static_cast<size_t>(read.user)]) {
+      const Evaluations theirs = evaluations_of_operand(e, user, read.operand, array, update);
+      const auto same = std::find_if(mine.begin(), mine.end(), [&](const Evaluations& known) {
+        return known.kernel == theirs.kernel && known.map == theirs.map;
+      });
+      if (same != mine.end()) {
+        same->count = std::max(same->count, theirs.count);
+      } else if (mine.size() == kMostEvaluations && !is_free(graph_.at(read.def))) {
+        return false;
+      } else if (mine.size() < kMostEvaluations) {
+        mine.push_back(theirs);
+      }
+    }
+    return true;
   }
 
   /// Can the reader compute this operand where it reads it?
-  bool computes_operand(const ValueGraph::Read& read) {
+  bool computes_operand(const ValueGraph::Read& read) const {
     const Instruction& user = graph_.at(read.user);
-    if (role_of(user) != OpRole::kComputed) return false;
-    if (state(read.user) == ValueState::kStored && can_be_view(user)) return false;  // then that costs nothing
-    return !is_updated(user, state(read.user), read.operand) || has_element(user);
+    if (role(read.user) != OpRole::kComputed) return false;
+    if (state(read.user) == ValueState::kStored && can_be_view(user)) return false;  // then the reader costs nothing
+    return updated_operand(user, state(read.user)) != read.operand || has_element(user);
   }
 
-  static bool is_updated(const Instruction& user, ValueState state, int32_t operand) {
+  static int updated_operand(const Instruction& user, ValueState state) {
     const OpRule& rule = rule_of(user.opcode);
-    if (state != ValueState::kStored || !has_update(user) || !rule.updated_operand) return false;
-    return rule.updated_operand(user, 0) == operand;
+    return state == ValueState::kStored && has_update(user) && rule.updated_operand ? rule.updated_operand(user, 0)
+                                                                                    : kNoId;
   }
 
-  bool repeats(const ValueGraph::Read& read) const {
-    const Instruction& user = graph_.at(read.user);
-    const Instruction& i = graph_.at(read.def);
-    if (user.opcode == Opcode::kBroadcast || user.opcode == Opcode::kGather) {
-      return element_count(user.shape) > logical_bytes(i.shape) / std::max(1, type_bits(i.shape.type) / 8);
+  /// No arithmetic worth a name, and nothing read that takes more bytes than a scalar.
+  bool is_free(const Instruction& i) const {
+    if (i.opcode == Opcode::kConstant || i.opcode == Opcode::kIota) return true;
+    return i.opcode == Opcode::kBroadcast && element_count(i.operand(0).shape) <= 1;
+  }
+
+  /// A reduction, dot, ... inside another kernel: where that evaluates it once per element, and either walks just its
+  /// elements or would have to store a lot.
+  bool suits_inside(int32_t place, const std::vector<Evaluations>& mine) const {
+    const Instruction& i = graph_.at(place);
+    if (!i.shape.is_array() || mine.size() != 1) return false;
+    const Evaluations own = evaluations_of_root(mine[0].kernel, i.shape);
+    if (mine[0].count > own.count) return false;
+    return mine[0].map == own.map || bytes(place) > kSmallBytes;
+  }
+
+  bool is_better_stored(int32_t place, const std::vector<Evaluations>& mine) {
+    const Instruction& i = graph_.at(place);
+    const double elements = std::max(1.0, elements_of(i.shape));
+    double evaluated = 0, kernels = 0;
+    for (size_t k = 0; k < mine.size(); ++k) {
+      evaluated += mine[k].count;
+      bool first = true;
+      for (size_t j = 0; j < k; ++j) first &= mine[j].kernel != mine[k].kernel;
+      kernels += first;
     }
-    return user.opcode == Opcode::kReduceWindow || user.opcode == Opcode::kDot || user.opcode == Opcode::kConvolution;
+    const int32_t last = readers_[static_cast<size_t>(place)].last;
+    const double between =
+        last == kForever ? 0 : stored_before_[static_cast<size_t>(last)] - stored_before_[static_cast<size_t>(place)];
+    const bool repeated = evaluated > elements * 1.001;
+    if (!repeated && between <= bytes(place)) return false;
+    const Chain chain = chain_of(place, last);
+    const double kept = between > bytes(place) ? chain.kept_bytes : 0;
+    const double virtual_ns = evaluated * chain.ns + kernels * chain.input_bytes * kNsPerByte;
+    const double stored_ns = elements * chain.ns + (chain.input_bytes + bytes(place) * (1 + kernels)) * kNsPerByte +
+                             evaluated * kNsPerCachedRead + kNsPerKernel + (bytes(place) - kept) * kNsPerStoredByte;
+    return stored_ns < virtual_ns;
   }
 
-  /// Costs next to nothing and reads no more bytes than storing it would take.
-  static bool is_cheap(const Instruction& i) {
-    switch (i.opcode) {
-      case Opcode::kConstant:
-      case Opcode::kIota:
-      case Opcode::kBroadcast:
-      case Opcode::kReshape:
-      case Opcode::kBitcast: return true;
-      case Opcode::kConvert:
-      case Opcode::kCompare:
-      case Opcode::kSelect:
-      case Opcode::kAnd:
-      case Opcode::kOr:
-      case Opcode::kNot: {
-        int64_t read = 0;
-        for (const Instruction* operand : i.operands) read += logical_bytes(operand->shape);
-        return read <= logical_bytes(i.shape);
+  /// The operations below a value, as far as they are virtual, and what they read until `last`.
+  Chain chain_of(int32_t place, int32_t last) {
+    Chain chain;
+    ++stamp_;
+    std::vector<int32_t> open{place};
+    size_t looked = 0;
+    while (!open.empty()) {
+      const int32_t user = open.back();
+      open.pop_back();
+      chain.ns += ns_[static_cast<size_t>(user)];
+      for (const ValueGraph::Read& read : graph_.reads(user)) {
+        int32_t& seen = seen_[static_cast<size_t>(read.def)];
+        if (seen == stamp_) continue;
+        seen = stamp_;
+        if (state(read.def) != ValueState::kVirtual || ++looked > kMostChain) {
+          chain.input_bytes += bytes(read.def);
+          const bool stays = keeps_arguments_ && graph_.at(read.def).opcode == Opcode::kParameter;
+          if (!stays && readers_[static_cast<size_t>(read.def)].without(user) < last) {
+            chain.kept_bytes += bytes(read.def);
+          }
+        } else {
+          open.push_back(read.def);
+        }
       }
-      default: return false;
     }
+    return chain;
   }
 
   void make_view(int32_t place) {
     if (state(place) != ValueState::kStored && state(place) != ValueState::kVirtual) return;
-    const Instruction& i = graph_.at(place);
-    if (!can_be_view(i) || graph_.reads(place).size() != 1) return;
+    if (!can_be_view(graph_.at(place)) || graph_.reads(place).size() != 1) return;
     const ValueState operand = state(graph_.reads(place)[0].def);
     if (operand == ValueState::kVirtual || operand == ValueState::kAbsent) return;
     state(place) = ValueState::kView;
@@ -117,14 +255,23 @@ class Decision {
 
   const ValueGraph& graph_;
   const FormOptions& options_;
+  bool keeps_arguments_ = false;  ///< the caller keeps them: they live on whatever reads them
+  // All by place.
+  std::vector<OpRole> roles_;
+  std::vector<double> bytes_, ns_;  ///< of the whole result; of one element
   std::vector<ValueState> states_;
-  std::vector<int32_t> kernel_;  ///< by place: the stored value whose kernel computes it
+  std::vector<std::vector<Evaluations>> evaluations_;
+  std::vector<LastReaders> readers_;
+  std::vector<int32_t> kernel_ops_;
+  std::vector<double> stored_before_;  ///< bytes of all stored values before this place
+  std::vector<int32_t> seen_;
+  int32_t stamp_ = 0;
 };
 
 }  // namespace
 
 std::vector<ValueState> decide_values(const ValueGraph& graph, const FormOptions& options) {
-  return Decision(graph, options).run();
+  return graph.size() ? Decision(graph, options).run() : std::vector<ValueState>();
 }
 
 bool updates_operand(const Instruction& i, const std::vector<ValueState>& states, const ValueGraph& graph,

@@ -1,0 +1,31 @@
+#pragma once
+/// How often, and under which index maps, a kernel evaluates a value that it computes itself.
+
+#include <cstdint>
+
+#include "ir/module.h"
+
+namespace lowtide {
+
+/// One kernel evaluates a value `count` times through one index map. Two readers with equal maps share evaluations.
+struct Evaluations {
+  int32_t kernel = 0;
+  uint64_t map = 0;  ///< names the map from the kernel's loops to the value's index
+  double count = 0;
+  bool ordered = true;  ///< the loops walk the value's dimensions outermost first: what doesn't vary inside is hoisted
+};
+
+/// A kernel that stores an array of this shape: once per element, under the map that leaves the index as it is.
+Evaluations evaluations_of_root(int32_t kernel, const Shape& shape);
+
+/// What operand number `operand`, the array `read`, sees of these evaluations of `user`. `update`: the user is a root
+/// that overwrites an operand in place and visits the elements of its updates alone.
+Evaluations evaluations_of_operand(const Evaluations& of_user, const Instruction& user, int32_t operand,
+                                   const Shape& read, bool update);
+
+/// Elements of an array; the largest leaf's for a tuple.
+double elements_of(const Shape& shape);
+/// Of a while: how often its body runs, a guess where that isn't plain.
+double guessed_trips(const Instruction& loop);
+
+}  // namespace lowtide

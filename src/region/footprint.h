@@ -1,0 +1,17 @@
+#pragma once
+/// What a kernel reads, writes and computes.
+
+#include "region/region.h"
+
+namespace lowtide {
+
+struct Footprint {
+  int64_t bytes_read = 0;     ///< of inputs, each element once
+  int64_t bytes_written = 0;  ///< of outputs; of updates in place the part that changes
+  double evaluations = 0;     ///< elements of operations, recomputed ones counted as often
+  double arithmetic_ns = 0;   ///< of these, on one core
+};
+
+Footprint footprint(const Region& region);
+
+}  // namespace lowtide
