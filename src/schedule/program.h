@@ -41,7 +41,15 @@ struct Slot {
   int64_t bytes = 0;
 };
 
-enum class StepKind : uint8_t { kKernel, kLibrary, kCopy, kWhile, kConditional, kRotate, kOther };
+enum class StepKind : uint8_t {
+  kKernel,
+  kLibrary,
+  kCopy,  ///< writes[i] = reads[i], all of slot writes[i], all at once: where a read is also a write, strip by strip
+  kWhile,
+  kConditional,
+  kRotate,  ///< slots exchange their addresses; moves no bytes
+  kOther,
+};
 
 struct ProgramStep {
   StepKind kind = StepKind::kKernel;
@@ -52,9 +60,12 @@ struct ProgramStep {
   int32_t predicate = kNoId;                 ///< slot of the loop's condition, of the branch's predicate or index
   std::vector<std::vector<ProgramStep>> blocks;  ///< kWhile: condition, body; kConditional: branches
   int64_t trip_count = kNoId;                    ///< of kWhile, where known: the condition need not run
-  std::vector<int32_t> from, to;                 ///< kRotate: slot to[i] gets the address that from[i] had, all at once
-  std::string reason;                            ///< kCopy: why it stays: both reads named
-  Step at = 0;                                   ///< on the timeline
+  std::vector<int32_t> from, to;  ///< kRotate: slot to[i] gets the address that from[i] had, all at once; a permutation
+  /// kWhile: slots that rotate in it. Behind the loop they have the addresses again that they had before it, and their
+  /// bytes move back there, all at once, strip by strip; nothing moves where the addresses are the same anyway.
+  std::vector<int32_t> settle;
+  std::string reason;  ///< kCopy: why it stays: both reads named
+  Step at = 0;         ///< on the timeline
 };
 
 struct Program {

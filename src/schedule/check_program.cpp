@@ -1,0 +1,428 @@
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <unordered_map>
+
+#include "analysis/leaves.h"
+#include "schedule/program.h"
+
+namespace lowtide {
+namespace {
+
+/// What bytes hold: names of values as they were made in one execution of a step. A value may have several names, as a
+/// loop's result that is also its last carry.
+using Token = int32_t;
+using Names = std::vector<Token>;  ///< sorted
+
+struct Held {
+  int64_t end = 0;
+  Names names;
+};
+
+/// Address spaces: 0 is the arena, each argument and output is one of its own.
+struct Memory {
+  std::map<std::pair<int32_t, int64_t>, Held> held;  ///< (space, first byte) -> what lies there; disjoint
+  std::vector<int32_t> address_of;                   ///< slot -> the slot whose home it has now
+};
+
+using Environment = std::map<std::pair<const Instruction*, int32_t>, Token>;
+
+/// One way in which the program may have come here.
+struct State {
+  Memory memory;
+  Environment tokens;
+};
+
+class CheckProgram {
+ public:
+  explicit CheckProgram(const Program& program) : program_(program), module_(*program.module) {}
+
+  std::string run() {
+    if (std::string fault = check_storages(); !fault.empty()) return fault;
+    State start;
+    for (size_t s = 0; s < program_.slots.size(); ++s) start.memory.address_of.push_back(static_cast<int32_t>(s));
+    fill(start);
+    std::vector<State> states{std::move(start)};
+    execute(program_.steps, states);
+    for (const State& state : states) finish(state);
+    return fault_;
+  }
+
+ private:
+  struct Place {
+    int32_t space = 0;
+    int64_t begin = 0, end = 0;
+  };
+
+  void fail(const std::string& sentence) {
+    if (fault_.empty()) fault_ = sentence;
+  }
+
+  std::string check_storages() const {
+    for (const Storage& s : program_.storages) {
+      const bool in_arena = s.kind == StorageKind::kConstant || s.kind == StorageKind::kTemporary;
+      if (in_arena && (s.offset < 0 || s.offset + s.bytes > program_.temp_bytes))
+        return "a storage lies outside of the arena";
+      if (in_arena && s.offset % 64 != 0) return "a storage is not aligned to 64 bytes";
+    }
+    for (const Slot& s : program_.slots) {
+      if (s.storage < 0 || s.storage >= static_cast<int32_t>(program_.storages.size())) return "a slot has no storage";
+      const Storage& storage = program_.storages[static_cast<size_t>(s.storage)];
+      if (s.offset < 0 || s.offset + s.bytes > storage.bytes) return "a slot lies outside of its storage";
+    }
+    return {};
+  }
+
+  Place place(const Memory& memory, int32_t slot) const {
+    const Slot& home = program_.slots[static_cast<size_t>(memory.address_of[static_cast<size_t>(slot)])];
+    const Storage& storage = program_.storages[static_cast<size_t>(home.storage)];
+    const bool in_arena = storage.kind == StorageKind::kConstant || storage.kind == StorageKind::kTemporary;
+    const int64_t begin = home.offset + (in_arena ? storage.offset : 0);
+    return {in_arena ? 0 : home.storage + 1, begin, begin + program_.slots[static_cast<size_t>(slot)].bytes};
+  }
+
+  void fill(State& state) {
+    for (size_t s = 0; s < program_.storages.size(); ++s) {
+      const Storage& storage = program_.storages[s];
+      if (storage.kind != StorageKind::kConstant || storage.bytes == 0) continue;
+      const LeafRef made = resolve(storage.values.at(0));
+      put(state.memory, {0, storage.offset, storage.offset + storage.bytes}, {token(state, made)});
+    }
+    size_t a = 0;
+    for (const Instruction* p : module_.entry->parameters()) {
+      if (!p) continue;
+      for (int64_t l = 0; l < leaf_count(p->shape); ++l, ++a) {
+        const Token t = token(state, {p, static_cast<int32_t>(l)});
+        put(state.memory, place(state.memory, program_.argument_slots.at(a)), {t});
+      }
+    }
+  }
+
+  void put(Memory& memory, const Place& at, Names names) {
+    if (at.begin == at.end) return;
+    auto it = memory.held.lower_bound({at.space, at.begin});
+    if (it != memory.held.begin()) {
+      auto before = std::prev(it);
+      if (before->first.first == at.space && before->second.end > at.begin) it = before;
+    }
+    while (it != memory.held.end() && it->first.first == at.space && it->first.second < at.end)
+      it = memory.held.erase(it);
+    memory.held[{at.space, at.begin}] = {at.end, std::move(names)};
+  }
+
+  const Held* held(const Memory& memory, const Place& at) const {
+    const auto it = memory.held.find({at.space, at.begin});
+    return it != memory.held.end() && it->second.end == at.end ? &it->second : nullptr;
+  }
+
+  bool holds(const State& state, int32_t slot, Token t) const {
+    const Place at = place(state.memory, slot);
+    if (at.begin == at.end) return true;
+    const Held* h = held(state.memory, at);
+    return h && std::binary_search(h->names.begin(), h->names.end(), t);
+  }
+
+  /// The value's name here: views and bundles have that of what they rename.
+  Token token(State& state, LeafRef leaf) {
+    leaf = resolve(leaf);
+    const auto known = state.tokens.find({leaf.instruction, leaf.leaf});
+    if (known != state.tokens.end()) return known->second;
+    const Opcode opcode = leaf.instruction->opcode;
+    if (opcode == Opcode::kReshape || opcode == Opcode::kBitcast || opcode == Opcode::kBitcastConvert) {
+      return token(state, {leaf.instruction->operands[0], 0});
+    }
+    return state.tokens[{leaf.instruction, leaf.leaf}] = next_++;
+  }
+
+  void name(State& state, const Instruction* i, int64_t leaf, Token t) {
+    state.tokens[{i, static_cast<int32_t>(leaf)}] = t;
+  }
+
+  void expect(State& state, int32_t slot, const LeafRef& leaf, const ProgramStep& reader) {
+    if (leaf_shape(leaf.instruction->shape, leaf.leaf)->is_array() && !holds(state, slot, token(state, leaf))) {
+      fail("%" + reader.instruction->name + " at step " + std::to_string(reader.at) + " reads %" +
+           leaf.instruction->name + " where something else lies");
+    }
+  }
+
+  bool may_write(const Memory& memory, int32_t slot) const {
+    const Slot& home = program_.slots[static_cast<size_t>(memory.address_of[static_cast<size_t>(slot)])];
+    const Storage& storage = program_.storages[static_cast<size_t>(home.storage)];
+    return storage.kind != StorageKind::kConstant && (storage.kind != StorageKind::kArgument || storage.donated);
+  }
+
+  void write(State& state, int32_t slot, const LeafRef& leaf, const ProgramStep& writer) {
+    if (program_.slots[static_cast<size_t>(slot)].bytes == 0) return;
+    if (!may_write(state.memory, slot)) fail("%" + writer.instruction->name + " overwrites what it must not");
+    const Token t = next_++;
+    name(state, leaf.instruction, leaf.leaf, t);
+    put(state.memory, place(state.memory, slot), {t});
+  }
+
+  void execute(const std::vector<ProgramStep>& steps, std::vector<State>& states) {
+    for (const ProgramStep& s : steps) {
+      std::vector<State> after;
+      for (State& state : states) {
+        switch (s.kind) {
+          case StepKind::kKernel: kernel(s, state); break;
+          case StepKind::kLibrary:
+          case StepKind::kOther: whole(s, state); break;
+          case StepKind::kCopy: copy(s, state); break;
+          case StepKind::kRotate: rotate(s, state); break;
+          case StepKind::kWhile: loop(s, state, after); continue;
+          case StepKind::kConditional: branches(s, state, after); continue;
+        }
+        after.push_back(std::move(state));
+      }
+      states = std::move(after);
+      merge(states);
+      if (!fault_.empty()) return;
+    }
+  }
+
+  void kernel(const ProgramStep& s, State& state) {
+    const Region& r = program_.regions.at(static_cast<size_t>(s.region));
+    for (size_t i = 0; i < r.inputs.size(); ++i) expect(state, s.reads.at(i), r.inputs[i], s);
+    for (size_t o = 0; o < r.updates.size(); ++o) {
+      if (r.updates[o].instruction) expect(state, s.writes.at(o), r.updates[o], s);
+    }
+    overlaps(s, state);
+    for (size_t o = 0; o < r.outputs.size(); ++o) write(state, s.writes.at(o), r.outputs[o], s);
+    for (size_t o = 0; o < r.outputs.size(); ++o) expect(state, s.writes.at(o), r.outputs[o], s);
+  }
+
+  void whole(const ProgramStep& s, State& state) {
+    size_t read = 0;
+    for (const Instruction* operand : s.instruction->operands) {
+      for (int64_t l = 0; l < leaf_count(operand->shape); ++l) {
+        expect(state, s.reads.at(read++), {operand, static_cast<int32_t>(l)}, s);
+      }
+    }
+    overlaps(s, state);
+    if (s.scratch != kNoId) put(state.memory, place(state.memory, s.scratch), {next_++});
+    const int64_t results = leaf_count(s.instruction->shape);
+    read = 0;
+    for (const Instruction* operand : s.instruction->operands) {
+      for (int64_t l = 0; l < leaf_count(operand->shape); ++l, ++read) {
+        if (s.scratch != kNoId && meets(state.memory, s.scratch, s.reads.at(read)))
+          fail("scratch of %" + s.instruction->name + " lies over an operand");
+      }
+    }
+    for (int64_t l = 0; l < results; ++l)
+      write(state, s.writes.at(static_cast<size_t>(l)), {s.instruction, static_cast<int32_t>(l)}, s);
+    for (int64_t l = 0; l < results; ++l)
+      expect(state, s.writes.at(static_cast<size_t>(l)), {s.instruction, static_cast<int32_t>(l)}, s);
+    if (s.scratch != kNoId) {
+      for (const int32_t w : s.writes) {
+        if (meets(state.memory, s.scratch, w)) fail("scratch of %" + s.instruction->name + " lies over a result");
+      }
+    }
+  }
+
+  bool meets(const Memory& memory, int32_t a, int32_t b) const {
+    const Place p = place(memory, a), q = place(memory, b);
+    return p.space == q.space && p.begin < q.end && q.begin < p.end;
+  }
+
+  /// Results may lie on operands only byte for byte.
+  void overlaps(const ProgramStep& s, const State& state) {
+    for (const int32_t w : s.writes) {
+      for (const int32_t r : s.reads) {
+        if (!meets(state.memory, w, r)) continue;
+        const Place p = place(state.memory, w), q = place(state.memory, r);
+        if (p.begin != q.begin || p.end != q.end) fail("%" + s.instruction->name + " writes over part of an operand");
+      }
+    }
+  }
+
+  void copy(const ProgramStep& s, State& state) {
+    std::vector<Names> moved;
+    for (const int32_t r : s.reads) {
+      const Held* h = held(state.memory, place(state.memory, r));
+      moved.push_back(h ? h->names : Names{});
+    }
+    for (size_t i = 0; i < s.writes.size(); ++i) {
+      if (!may_write(state.memory, s.writes[i])) fail("a copy overwrites what it must not");
+      if (program_.slots[static_cast<size_t>(s.reads[i])].bytes !=
+          program_.slots[static_cast<size_t>(s.writes[i])].bytes)
+        fail("a copy between different sizes");
+      put(state.memory, place(state.memory, s.writes[i]), moved[i]);
+    }
+  }
+
+  void rotate(const ProgramStep& s, State& state) {
+    const std::vector<int32_t> before = state.memory.address_of;
+    for (size_t i = 0; i < s.to.size(); ++i) {
+      state.memory.address_of[static_cast<size_t>(s.to[i])] = before[static_cast<size_t>(s.from.at(i))];
+    }
+  }
+
+  static size_t longest_rotation(const std::vector<ProgramStep>& body) {
+    size_t most = 0;
+    for (const ProgramStep& s : body) {
+      if (s.kind == StepKind::kRotate) most = std::max(most, s.to.size());
+    }
+    return most;
+  }
+
+  /// Leaves the loop after no trip, one, two (more where addresses rotate), each a state of its own.
+  void loop(const ProgramStep& s, State& state, std::vector<State>& after) {
+    const Instruction& i = *s.instruction;
+    const Computation &condition = *i.called.at(0), &body = *i.called.at(1);
+    const int64_t leaves = leaf_count(i.shape);
+    const std::vector<int32_t> addresses = state.memory.address_of;
+    std::vector<Token> carried, results;
+    for (int64_t l = 0; l < leaves; ++l) {
+      carried.push_back(token(state, {i.operands[0], static_cast<int32_t>(l)}));
+      results.push_back(next_++);
+    }
+    const size_t trips = std::clamp<size_t>(longest_rotation(s.blocks.at(1)) + 1, 2, 6);
+    std::vector<State> states{std::move(state)};
+    for (size_t trip = 0; trip <= trips; ++trip) {
+      enter(states, condition, carried);
+      execute(s.blocks.at(0), states);
+      for (State& at : states) {
+        expect(at, s.predicate, {condition.root, 0}, s);
+        State left = at;
+        for (int64_t l = 0; l < leaves; ++l) {
+          add_name(left.memory, carried[static_cast<size_t>(l)], results[static_cast<size_t>(l)]);
+          name(left, &i, l, results[static_cast<size_t>(l)]);
+        }
+        settle(left.memory, s.settle, addresses);
+        after.push_back(std::move(left));
+      }
+      if (trip == trips || !fault_.empty()) break;
+      enter(states, body, carried);
+      execute(s.blocks.at(1), states);
+      if (states.size() != 1) {
+        if (fault_.empty()) fail("the body of %" + i.name + " ends in several states");
+        return;
+      }
+      for (int64_t l = 0; l < leaves; ++l)
+        carried[static_cast<size_t>(l)] = token(states[0], {body.root, static_cast<int32_t>(l)});
+    }
+  }
+
+  static const Instruction* parameter_of(const Computation& c) {
+    for (const auto& p : c.instructions()) {
+      if (p->opcode == Opcode::kParameter) return p.get();
+    }
+    return nullptr;
+  }
+
+  void enter(std::vector<State>& states, const Computation& c, const std::vector<Token>& carried) {
+    const Instruction* p = parameter_of(c);
+    for (State& state : states) {
+      forget(state, c);
+      for (size_t l = 0; p && l < carried.size(); ++l) name(state, p, static_cast<int64_t>(l), carried[l]);
+    }
+  }
+
+  /// Values of a computation are made anew each time it runs; constants stay.
+  void forget(State& state, const Computation& c) {
+    for (const auto& i : c.instructions()) {
+      if (i->opcode == Opcode::kConstant) continue;
+      auto it = state.tokens.lower_bound({i.get(), 0});
+      while (it != state.tokens.end() && it->first.first == i.get()) it = state.tokens.erase(it);
+    }
+  }
+
+  static void add_name(Memory& memory, Token of, Token also) {
+    for (auto& [at, h] : memory.held) {
+      if (!std::binary_search(h.names.begin(), h.names.end(), of)) continue;
+      h.names.insert(std::lower_bound(h.names.begin(), h.names.end(), also), also);
+    }
+  }
+
+  void settle(Memory& memory, const std::vector<int32_t>& slots, const std::vector<int32_t>& addresses) {
+    std::vector<Names> moved;
+    for (const int32_t s : slots) {
+      const Held* h = held(memory, place(memory, s));
+      moved.push_back(h ? h->names : Names{});
+    }
+    for (const int32_t s : slots) memory.address_of[static_cast<size_t>(s)] = addresses[static_cast<size_t>(s)];
+    for (size_t i = 0; i < slots.size(); ++i) put(memory, place(memory, slots[i]), moved[i]);
+  }
+
+  void branches(const ProgramStep& s, State& state, std::vector<State>& after) {
+    const Instruction& i = *s.instruction;
+    expect(state, s.predicate, {i.operands[0], 0}, s);
+    const int64_t leaves = leaf_count(i.shape);
+    std::vector<Token> results;
+    for (int64_t l = 0; l < leaves; ++l) results.push_back(next_++);
+    for (size_t b = 0; b < i.called.size(); ++b) {
+      const Computation& branch = *i.called[b];
+      std::vector<State> states{state};
+      std::vector<Token> passed;
+      const Instruction* operand = i.operands.at(b + 1);
+      for (int64_t l = 0; l < leaf_count(operand->shape); ++l)
+        passed.push_back(token(states[0], {operand, static_cast<int32_t>(l)}));
+      enter(states, branch, passed);
+      execute(s.blocks.at(b), states);
+      for (State& at : states) {
+        for (int64_t l = 0; l < leaves; ++l) {
+          add_name(at.memory, token(at, {branch.root, static_cast<int32_t>(l)}), results[static_cast<size_t>(l)]);
+          name(at, &i, l, results[static_cast<size_t>(l)]);
+        }
+        after.push_back(std::move(at));
+      }
+    }
+  }
+
+  /// What holds whichever way the program came: states with the same addresses become one.
+  static void merge(std::vector<State>& states) {
+    while (states.size() > 1) {
+      State other = std::move(states.back());
+      states.pop_back();
+      State& into = states.front();
+      LT_ASSERT(into.memory.address_of == other.memory.address_of, "addresses depend on the way");
+      for (auto it = into.memory.held.begin(); it != into.memory.held.end();) {
+        const auto same = other.memory.held.find(it->first);
+        Names both;
+        if (same != other.memory.held.end() && same->second.end == it->second.end) {
+          std::set_intersection(it->second.names.begin(), it->second.names.end(), same->second.names.begin(),
+                                same->second.names.end(), std::back_inserter(both));
+        }
+        if (both.empty()) {
+          it = into.memory.held.erase(it);
+        } else {
+          it->second.names = std::move(both);
+          ++it;
+        }
+      }
+      // A name that only one way gave can't be in the bytes of both; the other's is as good.
+      into.tokens.merge(other.tokens);
+    }
+  }
+
+  void finish(State state) {
+    const Instruction& root = *module_.entry->root;
+    std::vector<int32_t> seen;
+    for (int64_t l = 0; l < leaf_count(root.shape); ++l) {
+      const int32_t slot = program_.output_slots.at(static_cast<size_t>(l));
+      const Slot& s = program_.slots[static_cast<size_t>(slot)];
+      const Storage& storage = program_.storages[static_cast<size_t>(s.storage)];
+      const bool own = storage.kind == StorageKind::kOutput && storage.number == l;
+      if (!own && !(storage.kind == StorageKind::kArgument && storage.donated))
+        fail("result " + std::to_string(l) + " ends in memory that isn't its own");
+      if (s.bytes > 0 && std::find(seen.begin(), seen.end(), s.storage) != seen.end())
+        fail("two results end in one storage");
+      seen.push_back(s.storage);
+      const Shape* shape = leaf_shape(root.shape, l);
+      if (shape->is_array() && !holds(state, slot, token(state, {&root, static_cast<int32_t>(l)}))) {
+        fail("result " + std::to_string(l) + " is not where it must be at the end");
+      }
+    }
+  }
+
+  const Program& program_;
+  const Module& module_;
+  Token next_ = 0;
+  std::string fault_;
+};
+
+}  // namespace
+
+std::string check_program(const Program& program) { return CheckProgram(program).run(); }
+
+}  // namespace lowtide

@@ -1,0 +1,204 @@
+#include "schedule/coalesce.h"
+
+#include <algorithm>
+
+#include "analysis/donation.h"
+
+namespace lowtide {
+namespace {
+
+struct Piece {
+  Lifetime life;
+  ValueId value = kNoId;
+};
+
+struct Tie {
+  ValueId a = kNoId, b = kNoId;
+  int64_t weight = 0;
+  bool saves_copy = false;
+};
+
+class Coalesce {
+ public:
+  Coalesce(const Flow& flow, const Values& values, LiveRanges& live, const Donations& donations, InPlace& in_place)
+      : flow_(flow), values_(values), live_(live), donations_(donations), in_place_(in_place) {}
+
+  Classes run() {
+    const size_t count = values_.count();
+    up_.resize(count);
+    classes_.resize(count);
+    pieces_.resize(count);
+    keep_arguments();
+    for (size_t v = 0; v < count; ++v) {
+      up_[v] = static_cast<ValueId>(v);
+      ValueClass& c = classes_[v];
+      c.values = {static_cast<ValueId>(v)};
+      c.bytes = values_.bytes(static_cast<ValueId>(v));
+      c.constant = values_.ref(static_cast<ValueId>(v)).instruction->opcode == Opcode::kConstant;
+      for (const Lifetime& life : live_.of[v]) pieces_[v].push_back({life, static_cast<ValueId>(v)});
+    }
+    pin();
+    std::vector<Tie> ties = find_ties();
+    std::stable_sort(ties.begin(), ties.end(), [](const Tie& a, const Tie& b) {
+      return a.saves_copy != b.saves_copy ? a.saves_copy : a.weight > b.weight;
+    });
+    for (const Tie& tie : ties) try_merge(tie.a, tie.b);
+    return finish();
+  }
+
+ private:
+  ValueId find(ValueId v) {
+    while (up_[static_cast<size_t>(v)] != v)
+      v = up_[static_cast<size_t>(v)] = up_[static_cast<size_t>(up_[static_cast<size_t>(v)])];
+    return v;
+  }
+
+  /// The caller's arguments keep their values unless they are donated.
+  void keep_arguments() {
+    for (size_t a = 0; a < flow_.arguments.size(); ++a) {
+      LivePieces& pieces = live_.of[static_cast<size_t>(flow_.arguments[a])];
+      if (!donations_.donated[a]) {
+        pieces = {{0, flow_.finish() + 1}};
+      } else if (pieces.empty()) {
+        pieces = {{0, 1}};
+      }
+    }
+  }
+
+  void pin() {
+    for (size_t a = 0; a < flow_.arguments.size(); ++a) {
+      ValueClass& c = classes_[static_cast<size_t>(flow_.arguments[a])];
+      c.argument = static_cast<int32_t>(a);
+      c.donated = donations_.donated[a];
+    }
+    for (size_t o = 0; o < flow_.outputs.size(); ++o) {
+      const int32_t argument = donations_.argument_of_output[o];
+      classes_[static_cast<size_t>(flow_.outputs[o])].output = static_cast<int32_t>(o);
+      // Both are the argument's memory, whatever lies there in between.
+      if (argument != kNoId) merge(flow_.arguments[static_cast<size_t>(argument)], find(flow_.outputs[o]));
+    }
+  }
+
+  std::vector<Tie> find_ties() const {
+    std::vector<Tie> ties;
+    std::vector<int32_t> depth(flow_.frames.size(), 0);
+    for (size_t f = 1; f < depth.size(); ++f) {
+      depth[f] = depth[static_cast<size_t>(flow_.frames[f].parent)] + (flow_.frames[f].is_loop ? 1 : 0);
+    }
+    for (const FlowStep& step : flow_.steps) {
+      const int64_t runs = int64_t{1} << std::min(12, 3 * depth[static_cast<size_t>(step.frame)]);
+      const auto add = [&](ValueId a, ValueId b, bool saves_copy) {
+        if (values_.bytes(a) == values_.bytes(b)) ties.push_back({a, b, values_.bytes(a) * runs, saves_copy});
+      };
+      for (const Move& m : step.moves) add(m.from, m.to, true);
+      for (const Move& m : step.updates) add(m.from, m.to, true);
+      if (!step.work) continue;
+      for (const ValueId to : step.writes) {
+        for (const ValueId from : step.reads) add(from, to, false);
+      }
+    }
+    return ties;
+  }
+
+  void try_merge(ValueId a, ValueId b) {
+    a = find(a), b = find(b);
+    if (a == b) return;
+    const ValueClass &x = classes_[static_cast<size_t>(a)], &y = classes_[static_cast<size_t>(b)];
+    if (x.bytes != y.bytes || x.constant || y.constant) return;
+    const bool x_fixed = x.argument != kNoId || x.output != kNoId, y_fixed = y.argument != kNoId || y.output != kNoId;
+    if (x_fixed && y_fixed) return;
+    if (!clash(a, b)) merge(a, b);
+  }
+
+  bool clash(ValueId a, ValueId b) {
+    const auto &x = pieces_[static_cast<size_t>(a)], &y = pieces_[static_cast<size_t>(b)];
+    size_t first = 0;  // pieces of y before this one died before x's current piece was born
+    for (const Piece& p : x) {
+      while (first < y.size() && y[first].life.dies <= p.life.born) ++first;
+      for (size_t i = first; i < y.size() && y[i].life.born < p.life.dies; ++i) {
+        if (p.life.overlaps(y[i].life) && !meets_in_place(p, y[i])) return true;
+      }
+    }
+    return false;
+  }
+
+  /// One ends at the very step at which the other begins, and that step may write over what it reads.
+  bool meets_in_place(const Piece& p, const Piece& q) {
+    const Piece& early = p.life.born < q.life.born || (p.life.born == q.life.born && p.life.dies < q.life.dies) ? p : q;
+    const Piece& late = &early == &p ? q : p;
+    const Step at = late.life.born;
+    if (early.life.dies != at + 1) return false;
+    if (in_place_.may(at, early.value, late.value)) return true;
+    return early.life.born == at && late.life.dies == at + 1 && in_place_.may(at, late.value, early.value);
+  }
+
+  void merge(ValueId a, ValueId b) {
+    if (classes_[static_cast<size_t>(a)].values.size() < classes_[static_cast<size_t>(b)].values.size())
+      std::swap(a, b);
+    ValueClass &x = classes_[static_cast<size_t>(a)], &y = classes_[static_cast<size_t>(b)];
+    up_[static_cast<size_t>(b)] = a;
+    x.values.insert(x.values.end(), y.values.begin(), y.values.end());
+    if (x.argument == kNoId) x.argument = y.argument;
+    if (x.output == kNoId) x.output = y.output;
+    x.donated = x.donated || y.donated;
+    auto &to = pieces_[static_cast<size_t>(a)], &from = pieces_[static_cast<size_t>(b)];
+    const auto middle = static_cast<std::ptrdiff_t>(to.size());
+    to.insert(to.end(), from.begin(), from.end());
+    std::inplace_merge(to.begin(), to.begin() + middle, to.end(),
+                       [](const Piece& p, const Piece& q) { return p.life.born < q.life.born; });
+    y.values.clear();
+    from.clear();
+  }
+
+  Classes finish() {
+    Classes out;
+    std::vector<int32_t> number(up_.size(), kNoId);
+    out.of.resize(up_.size());
+    for (size_t v = 0; v < up_.size(); ++v) {
+      int32_t& n = number[static_cast<size_t>(find(static_cast<ValueId>(v)))];
+      if (n == kNoId) {
+        n = static_cast<int32_t>(out.all.size());
+        out.all.push_back(std::move(classes_[static_cast<size_t>(find(static_cast<ValueId>(v)))]));
+      }
+      out.of[v] = n;
+    }
+    return out;
+  }
+
+  const Flow& flow_;
+  const Values& values_;
+  LiveRanges& live_;
+  const Donations& donations_;
+  InPlace& in_place_;
+  std::vector<ValueId> up_;
+  std::vector<ValueClass> classes_;         ///< by representative
+  std::vector<std::vector<Piece>> pieces_;  ///< by representative, by birth
+};
+
+}  // namespace
+
+Donations find_donations(const Module& module) {
+  const Leaves leaves(module);
+  const Donation donation = find_donation(module, leaves, Partitioning{}, /*with_donors=*/true);
+  Donations out;
+  std::vector<int32_t> number(static_cast<size_t>(std::max<int64_t>(0, leaves.count(*module.entry))), kNoId);
+  for (const Instruction* p : module.entry->parameters()) {
+    if (!p) continue;
+    for (int32_t l = 0; l < leaves.count(*p); ++l) {
+      const auto leaf = static_cast<size_t>(leaves.first(*p) + l);
+      number[leaf] = static_cast<int32_t>(out.donated.size());
+      out.donated.push_back(donation.donated[leaf]);
+    }
+  }
+  out.argument_of_output.assign(static_cast<size_t>(leaves.count(*module.entry->root)), kNoId);
+  for (const Donation::Pair& pair : donation.pairs) {
+    out.argument_of_output[static_cast<size_t>(pair.result)] = number[static_cast<size_t>(pair.argument)];
+  }
+  return out;
+}
+
+Classes coalesce(const Flow& flow, Values& values, LiveRanges& live, const Donations& donations, InPlace& in_place) {
+  return Coalesce(flow, values, live, donations, in_place).run();
+}
+
+}  // namespace lowtide

@@ -1,0 +1,32 @@
+#pragma once
+/// Which values share bytes: ties that save copies first (results in donated arguments, loop carries, updates in
+/// place), then results over dying operands. As register coalescing, with interference on the timeline.
+
+#include "schedule/in_place.h"
+#include "schedule/live_ranges.h"
+
+namespace lowtide {
+
+/// Values in the same bytes, one after another or in place.
+struct ValueClass {
+  std::vector<ValueId> values;
+  int64_t bytes = 0;
+  int32_t argument = kNoId, output = kNoId;  ///< leaf whose memory this is; kNoId: of neither
+  bool donated = false;                      ///< of an argument
+  bool constant = false;
+};
+
+struct Classes {
+  std::vector<ValueClass> all;  ///< those that have values
+  std::vector<int32_t> of;      ///< value -> class
+};
+
+struct Donations {
+  std::vector<bool> donated;                ///< by argument leaf
+  std::vector<int32_t> argument_of_output;  ///< by result leaf; kNoId: memory of its own
+};
+Donations find_donations(const Module& module);
+
+Classes coalesce(const Flow& flow, Values& values, LiveRanges& live, const Donations& donations, InPlace& in_place);
+
+}  // namespace lowtide

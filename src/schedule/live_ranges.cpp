@@ -1,0 +1,147 @@
+#include "schedule/live_ranges.h"
+
+#include <algorithm>
+
+namespace lowtide {
+namespace {
+
+/// Where a value comes from, seen from one side of a loop.
+struct Source {
+  int32_t frame = kNoId;
+  Step step = 0;
+};
+
+class FindLiveRanges {
+ public:
+  FindLiveRanges(const Flow& flow, const Values& values)
+      : flow_(flow), outer_(values.count()), inner_(values.count()), last_use_(values.count(), -1) {
+    out_.of.resize(values.count());
+    out_.last_reader.resize(values.count(), nullptr);
+  }
+
+  LiveRanges run() {
+    find_sources();
+    for (size_t s = 0; s < flow_.steps.size(); ++s) {
+      const FlowStep& step = flow_.steps[s];
+      const auto at = static_cast<Step>(s);
+      for (const ValueId v : step.reads) use(v, at, step.frame);
+      for (const Move& m : step.updates) use(m.from, at, step.frame);
+      for (const Move& m : step.moves) {
+        use(m.from, at, step.frame);
+        add(m.to, at, at);
+      }
+      for (const ValueId v : step.writes) add(v, at, at);
+      if (step.scratch != kNoId) add(step.scratch, at, at);
+    }
+    for (LivePieces& pieces : out_.of) tidy(pieces);
+    return std::move(out_);
+  }
+
+ private:
+  void find_sources() {
+    for (size_t s = 0; s < flow_.steps.size(); ++s) {
+      const FlowStep& step = flow_.steps[s];
+      const auto at = static_cast<Step>(s);
+      for (const ValueId v : step.writes) outer_[static_cast<size_t>(v)] = {step.frame, at};
+      const FlowFrame& frame = flow_.frames[static_cast<size_t>(step.frame)];
+      for (const Move& m : step.moves) {
+        const auto to = static_cast<size_t>(m.to);
+        if (step.kind == FlowKind::kLoopBegin) {
+          inner_[to] = {step.frame, at};
+          outer_[to] = {frame.parent, frame.end};
+        } else if (step.kind == FlowKind::kBranchEnd) {
+          outer_[to] = {frame.parent, join_of(frame)};
+        }
+      }
+    }
+    // Arguments, constants: there from the start.
+    for (Source& source : outer_) {
+      if (source.frame == kNoId) source = {0, 0};
+    }
+  }
+
+  /// The step behind the last branch of a conditional.
+  Step join_of(const FlowFrame& branch) const {
+    Step at = branch.end + 1;
+    while (flow_.steps[static_cast<size_t>(at)].kind != FlowKind::kJoin ||
+           flow_.steps[static_cast<size_t>(at)].instruction != branch.control) {
+      ++at;
+    }
+    return at;
+  }
+
+  bool inside(int32_t frame, int32_t outer) const {
+    while (frame != kNoId && frame != outer) frame = flow_.frames[static_cast<size_t>(frame)].parent;
+    return frame == outer;
+  }
+
+  void use(ValueId v, Step at, int32_t frame) {
+    const Source& inner = inner_[static_cast<size_t>(v)];
+    Source source = outer_[static_cast<size_t>(v)];
+    if (inner.frame != kNoId) {
+      const FlowFrame& loop = flow_.frames[static_cast<size_t>(inner.frame)];
+      if (inside(frame, inner.frame)) {
+        source = inner;
+      } else {
+        add(v, loop.begin, loop.test);
+      }
+    }
+    while (frame != source.frame) {
+      LT_ASSERT(frame != kNoId, "a value of one branch or loop is read outside of it");
+      const FlowFrame& f = flow_.frames[static_cast<size_t>(frame)];
+      if (f.is_loop) {
+        add(v, f.begin, f.end);
+        note_reader(v, f.end, f.control);
+        at = f.begin;
+      } else {
+        add(v, f.begin, at);
+        at = f.outside;
+      }
+      frame = f.parent;
+    }
+    LT_ASSERT(source.step <= at, "a value is read before it is made");
+    add(v, source.step, at);
+    note_reader(v, at, flow_.steps[static_cast<size_t>(at)].instruction);
+  }
+
+  void note_reader(ValueId v, Step at, const Instruction* reader) {
+    Step& last = last_use_[static_cast<size_t>(v)];
+    if (at < last) return;
+    last = at;
+    out_.last_reader[static_cast<size_t>(v)] = reader;
+  }
+
+  void add(ValueId v, Step first, Step last) {
+    LivePieces& pieces = out_.of[static_cast<size_t>(v)];
+    if (!pieces.empty() && pieces.back().born <= first && first <= pieces.back().dies) {
+      pieces.back().dies = std::max(pieces.back().dies, last + 1);  // keeps the common case short
+      return;
+    }
+    pieces.push_back({first, last + 1});
+  }
+
+  static void tidy(LivePieces& pieces) {
+    if (pieces.size() < 2) return;
+    std::sort(pieces.begin(), pieces.end(), [](const Lifetime& a, const Lifetime& b) { return a.born < b.born; });
+    size_t kept = 0;
+    for (size_t i = 1; i < pieces.size(); ++i) {
+      if (pieces[i].born <= pieces[kept].dies) {
+        pieces[kept].dies = std::max(pieces[kept].dies, pieces[i].dies);
+      } else {
+        pieces[++kept] = pieces[i];
+      }
+    }
+    pieces.resize(kept + 1);
+  }
+
+  const Flow& flow_;
+  std::vector<Source> outer_, inner_;  ///< by value; inner: of carries, for readers inside the loop
+  std::vector<Step> last_use_;
+  LiveRanges out_;
+};
+
+}  // namespace
+
+LiveRanges find_live_ranges(const Flow& flow, const Values& values) { return FindLiveRanges(flow, values).run(); }
+
+}  // namespace lowtide

@@ -1,0 +1,19 @@
+#pragma once
+/// When the bytes of each value are needed: exact on paths. A carry's bytes are free in the body between its last
+/// reader and the making of its next value; what only one branch reads is dead in the others.
+
+#include "schedule/flow.h"
+
+namespace lowtide {
+
+/// Pieces of the timeline, [born, dies) each, sorted, disjoint, not adjacent.
+using LivePieces = std::vector<Lifetime>;
+
+struct LiveRanges {
+  std::vector<LivePieces> of;                   ///< by value
+  std::vector<const Instruction*> last_reader;  ///< by value; null: nobody
+};
+
+LiveRanges find_live_ranges(const Flow& flow, const Values& values);
+
+}  // namespace lowtide

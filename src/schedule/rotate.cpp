@@ -1,0 +1,45 @@
+#include "schedule/rotate.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace lowtide {
+
+LoopMoves plan_loop_moves(const Flow& flow, Step next, const Classes& classes, const LiveRanges& live) {
+  LoopMoves out;
+  std::unordered_map<int32_t, int32_t> taken_by;  // class -> the class that takes over its address
+  std::vector<int32_t> givers, takers;
+  for (const Move& m : flow.steps[static_cast<size_t>(next)].moves) {
+    const int32_t from = classes.of[static_cast<size_t>(m.from)], to = classes.of[static_cast<size_t>(m.to)];
+    const ValueClass &giver = classes.all[static_cast<size_t>(from)], &taker = classes.all[static_cast<size_t>(to)];
+    if (from == to || giver.bytes == 0) continue;
+    const bool fixed = giver.constant || (giver.argument != kNoId && !giver.donated);
+    const LivePieces& pieces = live.of[static_cast<size_t>(m.from)];
+    const bool needed_later = std::any_of(
+        pieces.begin(), pieces.end(), [&](const Lifetime& life) { return life.born <= next && next + 1 < life.dies; });
+    if (fixed || needed_later || giver.bytes != taker.bytes || taken_by.contains(from)) {
+      out.copies.push_back(m);
+      continue;
+    }
+    taken_by.emplace(from, to);
+    givers.push_back(from);
+    takers.push_back(to);
+  }
+  // A chain fresh -> carry -> carry ... closes: the fresh one gets the address that the last gave up.
+  std::unordered_map<int32_t, int32_t> source_of;
+  for (size_t i = 0; i < givers.size(); ++i) source_of.emplace(takers[i], givers[i]);
+  for (size_t i = 0; i < givers.size(); ++i) {
+    out.to.push_back(takers[i]);
+    out.from.push_back(givers[i]);
+  }
+  for (const int32_t giver : givers) {
+    if (source_of.contains(giver)) continue;  // it is a carry too
+    int32_t last = giver;
+    for (auto step = taken_by.find(last); step != taken_by.end(); step = taken_by.find(last)) last = step->second;
+    out.to.push_back(giver);
+    out.from.push_back(last);
+  }
+  return out;
+}
+
+}  // namespace lowtide

@@ -1,0 +1,17 @@
+#pragma once
+/// How carries reach the next trip when the body's root lies elsewhere: by exchanging addresses where every party may
+/// move, by copies otherwise.
+
+#include "schedule/coalesce.h"
+
+namespace lowtide {
+
+struct LoopMoves {
+  std::vector<int32_t> from, to;  ///< classes that exchange addresses: to[i] gets the address of from[i]
+  std::vector<Move> copies;
+};
+
+/// For the loop that ends its trips at step `next`.
+LoopMoves plan_loop_moves(const Flow& flow, Step next, const Classes& classes, const LiveRanges& live);
+
+}  // namespace lowtide

@@ -1,0 +1,14 @@
+#pragma once
+/// From the line of steps to nested program steps over slots.
+
+#include "schedule/storages.h"
+
+namespace lowtide {
+
+/// Why two values that a move ties lie in different bytes.
+using ReasonOf = std::function<std::string(const Move&)>;
+
+std::vector<ProgramStep> emit_steps(const Flow& flow, const Classes& classes, const LoopMovesOf& loop_moves,
+                                    const ReasonOf& reason, std::vector<Region>& regions, int64_t& kernels);
+
+}  // namespace lowtide

@@ -1,0 +1,112 @@
+#include "schedule/storages.h"
+
+#include <algorithm>
+
+#include "plan/pack.h"
+
+namespace lowtide {
+namespace {
+
+constexpr Bytes kAlignment = 64;
+
+LivePieces unite(LivePieces pieces) {
+  std::sort(pieces.begin(), pieces.end(), [](const Lifetime& a, const Lifetime& b) { return a.born < b.born; });
+  LivePieces out;
+  for (const Lifetime& life : pieces) {
+    if (!out.empty() && life.born <= out.back().dies) {
+      out.back().dies = std::max(out.back().dies, life.dies);
+    } else {
+      out.push_back(life);
+    }
+  }
+  return out;
+}
+
+/// Classes that exchange addresses hold each other's bytes throughout their loop.
+std::vector<LivePieces> find_alive(const Flow& flow, const Classes& classes, const LiveRanges& live,
+                                   const LoopMovesOf& loop_moves) {
+  std::vector<LivePieces> alive(classes.all.size());
+  for (size_t c = 0; c < classes.all.size(); ++c) {
+    for (const ValueId v : classes.all[c].values) {
+      const LivePieces& pieces = live.of[static_cast<size_t>(v)];
+      alive[c].insert(alive[c].end(), pieces.begin(), pieces.end());
+    }
+    if (classes.all[c].constant && !alive[c].empty()) alive[c].push_back({0, 1});
+  }
+  for (const auto& [next, moves] : loop_moves) {
+    const FlowFrame& loop = flow.frames[static_cast<size_t>(flow.steps[static_cast<size_t>(next)].frame)];
+    for (const int32_t c : moves.to) alive[static_cast<size_t>(c)].push_back({loop.begin, loop.end + 1});
+  }
+  for (size_t c = 0; c < alive.size(); ++c) {
+    alive[c] = unite(std::move(alive[c]));
+    if (classes.all[c].constant && !alive[c].empty()) alive[c] = {{0, alive[c].back().dies}};
+  }
+  return alive;
+}
+
+Storage describe(const ValueClass& c, const Flow& flow, const Values& values, const LiveRanges& live,
+                 const LivePieces& alive) {
+  Storage s;
+  s.bytes = c.bytes;
+  s.kind = c.argument != kNoId ? StorageKind::kArgument
+           : c.output != kNoId ? StorageKind::kOutput
+           : c.constant        ? StorageKind::kConstant
+                               : StorageKind::kTemporary;
+  s.number = c.argument != kNoId ? c.argument : c.output;
+  s.donated = c.donated;
+  s.holds_output = c.output != kNoId;
+  if (!alive.empty()) s.born = alive.front().born, s.dies = alive.back().dies;
+  std::vector<ValueId> order = c.values;
+  const auto born = [&](ValueId v) {
+    const LivePieces& pieces = live.of[static_cast<size_t>(v)];
+    return pieces.empty() ? 0 : pieces.front().born;
+  };
+  std::stable_sort(order.begin(), order.end(), [&](ValueId a, ValueId b) { return born(a) < born(b); });
+  Step last = -1;
+  for (const ValueId v : order) {
+    const LeafRef& ref = values.ref(v);
+    if (std::find(flow.outputs.begin(), flow.outputs.end(), v) == flow.outputs.end() || order.size() == 1) {
+      s.values.push_back(resolve(ref));
+    }
+    const LivePieces& pieces = live.of[static_cast<size_t>(v)];
+    if (!pieces.empty() && pieces.back().dies > last) {
+      last = pieces.back().dies;
+      s.last_reader = live.last_reader[static_cast<size_t>(v)];
+    }
+  }
+  if (c.constant) s.constant = values.ref(c.values[0]).instruction->as<ConstantAttributes>().value;
+  return s;
+}
+
+}  // namespace
+
+Placed place(const Flow& flow, const Values& values, const Classes& classes, const LiveRanges& live,
+             const LoopMovesOf& loop_moves) {
+  Placed out;
+  out.alive = find_alive(flow, classes, live, loop_moves);
+  out.live.assign(flow.steps.size() + 1, 0);
+  Problem problem;
+  problem.alignment = kAlignment;
+  std::vector<size_t> packed;
+  for (size_t c = 0; c < classes.all.size(); ++c) {
+    const ValueClass& k = classes.all[c];
+    out.slots.push_back({static_cast<int32_t>(c), 0, k.bytes});
+    out.storages.push_back(describe(k, flow, values, live, out.alive[c]));
+    if (k.argument != kNoId || k.output != kNoId || k.bytes == 0 || out.alive[c].empty()) continue;
+    packed.push_back(c);
+    problem.buffers.push_back({k.bytes, out.alive[c]});
+    for (const Lifetime& life : out.alive[c]) {
+      out.live[static_cast<size_t>(life.born)] += k.bytes;
+      out.live[static_cast<size_t>(life.dies)] -= k.bytes;
+    }
+  }
+  for (size_t s = 1; s < out.live.size(); ++s) out.live[s] += out.live[s - 1];
+  out.live.pop_back();
+  const Placement placement = pack(problem);
+  for (size_t b = 0; b < packed.size(); ++b) out.storages[packed[b]].offset = placement.offsets[b];
+  out.temp_bytes = placement.height;
+  out.load_bytes = load_of(problem);
+  return out;
+}
+
+}  // namespace lowtide

@@ -1,0 +1,23 @@
+#pragma once
+/// Classes of values become storages: arguments, outputs, constants, and what the arena packs.
+
+#include "schedule/program.h"
+#include "schedule/rotate.h"
+
+namespace lowtide {
+
+struct Placed {
+  std::vector<Storage> storages;
+  std::vector<Slot> slots;        ///< by class
+  std::vector<LivePieces> alive;  ///< by class
+  int64_t temp_bytes = 0, load_bytes = 0;
+  std::vector<int64_t> live;  ///< arena bytes by step
+};
+
+/// loop_moves: by step, of the kLoopNext steps.
+using LoopMovesOf = std::unordered_map<Step, LoopMoves>;
+
+Placed place(const Flow& flow, const Values& values, const Classes& classes, const LiveRanges& live,
+             const LoopMovesOf& loop_moves);
+
+}  // namespace lowtide

@@ -1,0 +1,123 @@
+#include "schedule/values.h"
+
+#include "analysis/leaf_bytes.h"
+#include "analysis/leaves.h"
+
+namespace lowtide {
+
+std::vector<LeafRef> operand_leaves(const Instruction& instruction) {
+  std::vector<LeafRef> out;
+  for (const Instruction* operand : instruction.operands) {
+    const int64_t count = leaf_count(operand->shape);
+    for (int64_t l = 0; l < count; ++l) out.push_back({operand, static_cast<int32_t>(l)});
+  }
+  return out;
+}
+
+Values::Values(const Module& module, const ModuleWork& work)
+    : first_(static_cast<size_t>(module.id_limit()), kNoId), is_view_(static_cast<size_t>(module.id_limit()), false) {
+  for (const auto& [computation, list] : work.of) {
+    for (const Work& w : list) {
+      if (w.kind == WorkKind::kView) is_view_[static_cast<size_t>(w.instruction->id)] = true;
+      if (w.kind != WorkKind::kControl) continue;
+      const auto& called = w.instruction->called;
+      for (size_t c = 0; c < called.size(); ++c) caller_[called[c]] = {w.instruction, static_cast<int32_t>(c)};
+    }
+  }
+  // Inner loops first: what they pass through may be what makes an outer one pass it through.
+  for (const Computation* computation : module.callees_first()) {
+    const auto list = work.of.find(computation);
+    if (list == work.of.end()) continue;
+    for (const Work& w : list->second) {
+      if (w.kind != WorkKind::kControl) continue;
+      if (w.instruction->opcode == Opcode::kWhile) fold_loop(*w.instruction);
+      if (w.instruction->opcode == Opcode::kConditional) fold_conditional(*w.instruction);
+    }
+  }
+}
+
+const Instruction* Values::caller(const Computation& c) const {
+  const auto found = caller_.find(&c);
+  return found == caller_.end() ? nullptr : found->second.first;
+}
+
+ValueId Values::find(ValueId v) {
+  while (up_[static_cast<size_t>(v)] != v) {
+    ValueId& up = up_[static_cast<size_t>(v)];
+    up = up_[static_cast<size_t>(up)];
+    v = up;
+  }
+  return v;
+}
+
+ValueId Values::add(const LeafRef& named_after, int64_t bytes) {
+  refs_.push_back(named_after);
+  bytes_.push_back(bytes);
+  up_.push_back(static_cast<ValueId>(up_.size()));
+  return up_.back();
+}
+
+ValueId Values::own(const Instruction& i, int64_t leaf) {
+  int32_t& first = first_[static_cast<size_t>(i.id)];
+  if (first == kNoId) {
+    first = static_cast<int32_t>(of_leaf_.size());
+    of_leaf_.resize(of_leaf_.size() + static_cast<size_t>(leaf_count(i.shape)), kNoId);
+    own_.resize(of_leaf_.size(), kNoId);
+  }
+  const auto at = static_cast<size_t>(first + leaf);
+  if (own_[at] == kNoId) {
+    const Shape* shape = leaf_shape(i.shape, leaf);
+    LT_ASSERT(shape, i.name + " has no leaf " + std::to_string(leaf));
+    own_[at] = add({&i, static_cast<int32_t>(leaf)}, shape->is_array() ? safe_logical_bytes(*shape) : 0);
+  }
+  return own_[at];
+}
+
+ValueId Values::of(const LeafRef& leaf) {
+  const LeafRef made = resolve(leaf);
+  const Instruction& i = *made.instruction;
+  const ValueId self = own(i, made.leaf);
+  const auto at = static_cast<size_t>(first_[static_cast<size_t>(i.id)] + made.leaf);
+  if (of_leaf_[at] != kNoId) return find(of_leaf_[at]);
+  ValueId value = self;
+  if (is_view_[static_cast<size_t>(i.id)]) {
+    value = of(i.operands[0], 0);
+  } else if (i.opcode == Opcode::kParameter) {
+    const auto call = caller_.find(i.parent);
+    if (call != caller_.end()) {
+      const auto& [caller, number] = call->second;
+      if (caller->opcode == Opcode::kWhile) {
+        value = own(*caller, made.leaf);
+      } else if (caller->opcode == Opcode::kConditional) {
+        value = of(caller->operands[static_cast<size_t>(number) + 1], made.leaf);
+      }
+    }
+  }
+  of_leaf_[at] = value;
+  return find(value);
+}
+
+void Values::fold_loop(const Instruction& loop) {
+  const Computation& body = *loop.called[1];
+  const int64_t count = leaf_count(loop.shape);
+  for (int64_t l = 0; l < count; ++l) {
+    const ValueId carry = own(loop, l);
+    if (of(body.root, l) == find(carry)) up_[static_cast<size_t>(find(carry))] = of(loop.operands[0], l);
+  }
+}
+
+void Values::fold_conditional(const Instruction& conditional) {
+  const int64_t count = leaf_count(conditional.shape);
+  for (int64_t l = 0; l < count; ++l) {
+    ValueId same = kNoId;
+    bool all = true;
+    for (const Computation* branch : conditional.called) {
+      const ValueId v = of(branch->root, l);
+      all = all && (same == kNoId || same == v);
+      same = v;
+    }
+    if (all && same != kNoId) up_[static_cast<size_t>(own(conditional, l))] = same;
+  }
+}
+
+}  // namespace lowtide

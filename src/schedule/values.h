@@ -1,0 +1,53 @@
+#pragma once
+/// Which leaves are the same bytes under several names: tuples and barriers, views, what loops pass through untouched,
+/// parameters of branches.
+
+#include <unordered_map>
+#include <vector>
+
+#include "region/work.h"
+
+namespace lowtide {
+
+using ValueId = int32_t;
+
+/// Stored values of a module, numbered. A carry of a loop, as condition, body and reader of its result see it, is one
+/// value, named by the loop's leaf; so is a result of a conditional.
+class Values {
+ public:
+  Values(const Module& module, const ModuleWork& work);
+
+  ValueId of(const LeafRef& leaf);
+  ValueId of(const Instruction* instruction, int64_t leaf) {
+    return of(LeafRef{instruction, static_cast<int32_t>(leaf)});
+  }
+  /// A value without a leaf of its own: a result's final place, scratch.
+  ValueId add(const LeafRef& named_after, int64_t bytes);
+
+  size_t count() const { return refs_.size(); }
+  const LeafRef& ref(ValueId v) const { return refs_[static_cast<size_t>(v)]; }
+  int64_t bytes(ValueId v) const { return bytes_[static_cast<size_t>(v)]; }
+  /// Does the loop (conditional) hand on its leaf as it came, so that it needs no carry?
+  bool passes(const Instruction& control, int64_t leaf) { return of(&control, leaf) != own(control, leaf); }
+  /// Who calls the computation; null for the entry.
+  const Instruction* caller(const Computation& c) const;
+
+ private:
+  ValueId find(ValueId v);
+  ValueId own(const Instruction& i, int64_t leaf);
+  void fold_loop(const Instruction& loop);
+  void fold_conditional(const Instruction& conditional);
+
+  std::vector<LeafRef> refs_;
+  std::vector<int64_t> bytes_;
+  std::vector<ValueId> up_;             ///< union-find
+  std::vector<int32_t> first_;          ///< by instruction id: its first entry in of_leaf_; kNoId: not asked
+  std::vector<ValueId> of_leaf_, own_;  ///< by leaf; kNoId: not asked yet
+  std::vector<bool> is_view_;           ///< by instruction id
+  std::unordered_map<const Computation*, std::pair<const Instruction*, int32_t>> caller_;
+};
+
+/// Leaves of an operand list, flattened: the leaf refs in order, depth first.
+std::vector<LeafRef> operand_leaves(const Instruction& instruction);
+
+}  // namespace lowtide
