@@ -25,13 +25,13 @@ const char* numerics_name(Numerics numerics) {
   return "";
 }
 
-std::string pipeline_page() {
+std::string page_of(const std::vector<Pass>& passes) {
   size_t width = 0;
-  for (const Pass& pass : pipeline()) width = std::max(width, pass.name.size());
+  for (const Pass& pass : passes) width = std::max(width, pass.name.size());
   std::string page;
   int number = 0;
   const size_t indent = 5 + width + 2 + 12 + 2;
-  for (const Pass& pass : pipeline()) {
+  for (const Pass& pass : passes) {
     page += fmt::format("{:3}  {:<{}}  {:<12}  ", ++number, pass.name, width, numerics_name(pass.numerics));
     bool first = true;
     for (const std::string& line : wrap(pass.reason, kPageWidth - indent)) {
@@ -45,8 +45,11 @@ std::string pipeline_page() {
 }  // namespace
 
 void add_passes(CLI::App& app, int& exit_code) {
-  CLI::App* command = app.add_subcommand("passes", "the pipeline, in order, with reasons");
-  command->callback([&exit_code] { exit_code = finish(write_stdout(pipeline_page())); });
+  CLI::App* command = app.add_subcommand("passes", "the pipelines, in order, with reasons");
+  command->callback([&exit_code] {
+    exit_code = finish(write_stdout("For handing on (opt)\n" + page_of(pipeline()) +
+                                    "For planning and running here (explain, run)\n" + page_of(execution_pipeline())));
+  });
 }
 
 }  // namespace lowtide

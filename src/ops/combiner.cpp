@@ -1,6 +1,8 @@
 #include "ops/combiner.h"
 
 #include <cstring>
+#include <limits>
+#include <optional>
 
 #include "ops/arithmetic.h"
 
@@ -80,6 +82,49 @@ Combiner recognise_combiner(const Computation& computation, ElementType type) {
   if (!in_order && (!swapped || root->opcode == Opcode::kSubtract)) return {};
   if (const CombineElements combine = combine_by(root->opcode, type)) return {CombinerKind::kBinary, combine};
   return {};
+}
+
+namespace {
+
+/// What an operation starts from, as a number that every computed type can hold; limits are those of the stored type.
+template <class C>
+std::optional<C> neutral_number(Opcode opcode, int bits) {
+  if constexpr (is_complex_v<C>) {
+    if (opcode == Opcode::kAdd) return C(-0.0, -0.0);
+    if (opcode == Opcode::kMultiply) return C(1);
+  } else if constexpr (std::is_floating_point_v<C>) {
+    if (opcode == Opcode::kAdd) return C(-0.0);
+    if (opcode == Opcode::kMultiply) return C(1);
+    if (opcode == Opcode::kMaximum && bits >= 16) return -std::numeric_limits<C>::infinity();
+    if (opcode == Opcode::kMinimum && bits >= 16) return std::numeric_limits<C>::infinity();
+  } else if constexpr (std::is_same_v<C, bool>) {
+    if (opcode == Opcode::kAdd || opcode == Opcode::kOr || opcode == Opcode::kXor || opcode == Opcode::kMaximum)
+      return false;
+    if (opcode == Opcode::kMultiply || opcode == Opcode::kAnd || opcode == Opcode::kMinimum) return true;
+  } else {
+    constexpr bool is_signed = std::is_signed_v<C>;
+    const C top =
+        is_signed ? static_cast<C>((uint64_t{1} << (bits - 1)) - 1) : static_cast<C>(~uint64_t{0} >> (64 - bits));
+    if (opcode == Opcode::kAdd || opcode == Opcode::kOr || opcode == Opcode::kXor) return C(0);
+    if (opcode == Opcode::kMultiply) return C(1);
+    if (opcode == Opcode::kAnd) return static_cast<C>(~uint64_t{0});
+    if (opcode == Opcode::kMaximum) return is_signed ? static_cast<C>(-top - 1) : C(0);
+    if (opcode == Opcode::kMinimum) return top;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Value neutral_element(Opcode opcode, ElementType type) {
+  if (!is_array_type(type)) return nullptr;
+  return dispatch(type, [&]<class T>() -> Value {
+    const auto number = neutral_number<computed_t<T>>(opcode, type_bits(type));
+    if (!number) return nullptr;
+    auto value = std::make_shared<Literal>(Shape::scalar(type));
+    value->template data<T>()[0] = narrow<T>(*number);
+    return value;
+  });
 }
 
 }  // namespace lowtide

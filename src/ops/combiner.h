@@ -30,4 +30,8 @@ struct Combiner {
 /// two scalar parameters and a result of that type.
 Combiner recognise_combiner(const Computation& computation, ElementType type);
 
+/// The scalar that an associative operation leaves out of account (-0 for a sum of floats, the least value for a
+/// maximum); null for other operations, and for small floats that lack it.
+Value neutral_element(Opcode opcode, ElementType type);
+
 }  // namespace lowtide

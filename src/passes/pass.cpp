@@ -85,7 +85,7 @@ Status run_pass(Module& module, const Pass& pass, bool record_peaks, PassRecord&
 }  // namespace
 
 const Pass* find_pass(std::string_view name) {
-  for (const Pass& pass : pipeline()) {
+  for (const Pass& pass : execution_pipeline()) {
     if (pass.name == name) return &pass;
   }
   return nullptr;

@@ -33,6 +33,9 @@ struct Pass {
 
 /// The pipeline, in order; pipeline.cpp is its page.
 const std::vector<Pass>& pipeline();
+/// What precedes regions when a program is planned or run here: the pipeline, and rewrites that serve our kernels only.
+const std::vector<Pass>& execution_pipeline();
+/// By name, from both.
 const Pass* find_pass(std::string_view name);
 
 /// One row of the pass table.

@@ -6,6 +6,10 @@
 #include "passes/canonicalise/remove_noop_casts.h"
 #include "passes/canonicalise/remove_noop_copies.h"
 #include "passes/canonicalise/share_common_subexpressions.h"
+#include "passes/execute/expand_fusions.h"
+#include "passes/execute/separate_bodies.h"
+#include "passes/execute/split_long_reductions.h"
+#include "passes/execute/unroll_elementwise_loops.h"
 #include "passes/pass.h"
 
 namespace lowtide {
@@ -33,6 +37,34 @@ const std::vector<Pass>& pipeline() {
        "only fed it"},
       // Below this line every instruction and every element of a loop's carry is needed.
   };
+  return kPipeline;
+}
+
+const std::vector<Pass>& execution_pipeline() {
+  static const std::vector<Pass> kPipeline = [] {
+    std::vector<Pass> all = {
+        {"expand-fusions", expand_fusions, Numerics::kExact,
+         "first: another compiler's kernels hide their inside; ours are formed anew"},
+    };
+    all.insert(all.end(), pipeline().begin(), pipeline().end());
+    const std::vector<Pass> own = {
+        // For running: from here on the module is meant for regions, not for being handed on.
+        {"unroll-elementwise-loops", unroll_elementwise_loops, Numerics::kExact,
+         "after constants are folded: they give the trip counts; before constants are folded again: rotation amounts"},
+        {"fold-tuples", fold_tuples, Numerics::kExact, "unrolling leaves bundles between the trips"},
+        {"fold-constants", fold_constants, Numerics::kExact, "what a loop counted is constant now"},
+        {"share-common-subexpressions", share_common_subexpressions, Numerics::kExact,
+         "trips of a loop compute the same round keys"},
+        {"split-long-reductions", split_long_reductions, Numerics::kReassociated,
+         "before regions: a sum to few values becomes two, the first of which runs on all threads"},
+        {"separate-bodies", separate_bodies, Numerics::kExact,
+         "after everything that might remove a loop: copies bodies so that each runs at one place"},
+        {"remove-dead-code", remove_dead_code, Numerics::kExact,
+         "last: what was unrolled and shared leaves bodies behind"},
+    };
+    all.insert(all.end(), own.begin(), own.end());
+    return all;
+  }();
   return kPipeline;
 }
 

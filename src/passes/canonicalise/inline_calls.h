@@ -27,9 +27,6 @@
 
 namespace lowtide {
 
-/// Instructions that a module may grow to by inlining; a larger one may double.
-inline constexpr int64_t kMostInlined = 1 << 18;
-
 Result<PassResult> inline_calls(Module& module);
 
 }  // namespace lowtide

@@ -1,0 +1,24 @@
+#pragma once
+/// How often a loop runs, where the program says so.
+
+#include <cstdint>
+#include <optional>
+
+#include "ir/module.h"
+
+namespace lowtide {
+
+/// An induction variable: a scalar carry that starts at a constant and gains a constant in every trip, and against
+/// which the condition compares a constant.
+struct TripCount {
+  int64_t trips = 0;
+  int64_t carry = -1;           ///< the element of the loop's tuple that counts; -1: known from elsewhere
+  int64_t start = 0, step = 0;  ///< of the carry
+};
+
+/// Of a `while`; nothing where it can't be told. Understands conditions `carry < n` in all directions and spellings
+/// (operands swapped, a constant that is carried unchanged), bodies `carry + k` and `carry - k`, and a
+/// known_trip_count in the backend_config.
+std::optional<TripCount> trip_count(const Instruction& loop);
+
+}  // namespace lowtide

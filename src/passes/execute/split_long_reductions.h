@@ -1,0 +1,30 @@
+#pragma once
+/// Makes two folds of a fold of many elements to few values.
+///
+///     s = f32[] reduce(x f32[1048576], 0), add         y = f32[1024,1024] reshape(x)
+///                                               ==>    t = f32[1024] reduce(y, 0), dimensions={1}
+///                                                      s = f32[] reduce(t, 0)
+///
+/// Costs bytes(t), at most kMostParts elements for each value; gains threads: the first fold has one independent part
+/// per element of t. The parts depend on the shape alone, so that results are the same bits for every number of
+/// threads; and they are shorter sums, which lose fewer bits than one long one.
+///
+/// Two reduced dimensions are folded one after the other; a single one is cut where a divisor serves, otherwise its
+/// tail is folded apart.
+///
+/// Requires: verified.  Keeps: roots, donation, schedule.
+/// Numerics: reassociated (HLO leaves the order of a fold open).
+/// Not split: several operands, bodies that aren't one of add, multiply, minimum, maximum, and, or, xor.
+/// Tests: tests/text/passes/split-long-reductions/
+
+#include "passes/pass.h"
+
+namespace lowtide {
+
+inline constexpr int64_t kLongReduction = int64_t{1} << 16;  ///< elements folded into one value, from which on it pays
+inline constexpr int64_t kFewResults = 64;                   ///< results, from which on there is enough to share out
+inline constexpr int64_t kMostParts = 1024;                  ///< parts of one fold
+
+Result<PassResult> split_long_reductions(Module& module);
+
+}  // namespace lowtide

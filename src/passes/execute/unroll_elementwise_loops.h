@@ -1,0 +1,29 @@
+#pragma once
+/// Writes out a short loop whose body treats its large arrays element by element.
+///
+///     w = while((0, x, y)), trip count 2,                     x1 = add(x, y)      y1 = xor(x1, y)
+///         body: (i + 1, add(x, y), xor(add(x, y), y))   ==>   x2 = add(x1, y1)    y2 = xor(x2, y1)
+///
+/// Saves bytes(carry) for each large carry: between the trips they are virtual, element i of the last trip depends on
+/// element i of the first alone. What the loop counted or looked up (rotation amounts, round keys) becomes constants.
+/// Threefry, as JAX spells it on CPUs, is such a loop: 5 trips over two words for each random number.
+///
+/// Requires: verified, trip count known (analysis/trip_count.h).  Keeps: roots, donation; the schedule, where bodies
+/// stand for their loop.
+/// Numerics: exact.
+/// Not unrolled: more than kMostUnrolledTrips trips or kMostUnrolled instructions; bodies in which a large array is
+///   sliced, reduced, multiplied as a matrix or fed to a computation: those trips don't commute with indexing.
+/// Longer loops of this kind stay loops, inside of the element (OpRule::element of while).
+/// Tests: tests/text/passes/unroll-elementwise-loops/
+
+#include "passes/pass.h"
+
+namespace lowtide {
+
+inline constexpr int64_t kMostUnrolledTrips = 8;
+inline constexpr int64_t kMostUnrolled = 1024;  ///< instructions that one loop may become
+inline constexpr int64_t kSmallLoopArray = 64;  ///< elements of an array that may be indexed freely
+
+Result<PassResult> unroll_elementwise_loops(Module& module);
+
+}  // namespace lowtide
