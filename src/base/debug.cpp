@@ -34,6 +34,10 @@ Knobs read_knobs(const char* (*get)(const char* name)) {
   }
   knobs.dump_directory = text("LOWTIDE_DUMP");
   knobs.disabled = split_at_commas(text("LOWTIDE_DISABLE"));
+  knobs.isa = text("LOWTIDE_ISA");
+  knobs.cache_directory = text("LOWTIDE_CACHE");
+  knobs.user_cache_directory = text("XDG_CACHE_HOME");
+  knobs.home_directory = text("HOME");
   knobs.check = !text("LOWTIDE_CHECK").empty() && text("LOWTIDE_CHECK") != "0";
   return knobs;
 }

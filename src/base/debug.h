@@ -21,6 +21,10 @@ struct Knobs {
   std::vector<std::string> debug_filter;  ///< only of these passes; empty: of all
   std::string dump_directory;             ///< LOWTIDE_DUMP=dir: every stage as a file that is an input again
   std::vector<std::string> disabled;      ///< LOWTIDE_DISABLE=pass,..
+  std::string isa;                        ///< LOWTIDE_ISA=avx2|avx512: what kernels are compiled for
+  std::string cache_directory;            ///< LOWTIDE_CACHE=dir: compiled kernels
+  std::string user_cache_directory;       ///< XDG_CACHE_HOME
+  std::string home_directory;             ///< HOME
   bool check = false;                     ///< LOWTIDE_CHECK=1: after each pass verify, and compare with the interpreter
 };
 

@@ -1,0 +1,166 @@
+#include <fmt/format.h>
+
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "base/debug.h"
+#include "base/files.h"
+#include "codegen/kernel.h"
+#include "codegen/kernel_cache.h"
+#include "codegen/kernel_plan.h"
+#include "codegen/llvm_library.h"
+#include "codegen/machine.h"
+#include "codegen/object_loader.h"
+#include "nest/legalise.h"
+
+namespace lowtide {
+namespace {
+
+/// A kernel to be found or made; nests with equal texts share one.
+struct Job {
+  const Nest* nest = nullptr;
+  KernelPlan plan;
+  std::string object;
+  Status status;
+  Kernel kernel;
+};
+
+// Kernels of this process. What is dropped here lives on in the executables that use it.
+class Loaded {
+ public:
+  std::optional<Kernel> find(TextHash key) {
+    const std::lock_guard lock(mutex_);
+    const auto found = kernels_.find(key);
+    return found == kernels_.end() ? std::nullopt : std::optional(found->second);
+  }
+  void store(TextHash key, const Kernel& kernel, size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    constexpr size_t kMostBytes = size_t{64} << 20;
+    if (bytes_ + bytes > kMostBytes) kernels_.clear(), bytes_ = 0;
+    kernels_.emplace(key, kernel);
+    bytes_ += bytes;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<TextHash, Kernel> kernels_;
+  size_t bytes_ = 0;
+};
+
+Loaded& loaded() {
+  static Loaded kernels;
+  return kernels;
+}
+
+Status load(Job& job) {
+  LT_ASSIGN_OR_RETURN(const LoadedObject object, load_object(job.object, kKernelSymbol));
+  job.kernel.run = reinterpret_cast<KernelFunction>(reinterpret_cast<uintptr_t>(object.symbol));
+  job.kernel.code = object.pages;
+  for (const PiecePlan& piece : job.plan.pieces) job.kernel.pieces.push_back(piece.figures);
+  return {};
+}
+
+std::string plan_text(const KernelPlan& plan) {
+  std::string text;
+  for (const int32_t lanes : plan.lanes) text += fmt::format(" {}", lanes);
+  return text;
+}
+
+void dump(const Nest& nest, TextHash key, const LlvmAnswer& answer) {
+  const std::string path = fmt::format("{}/kernel-{:016x}", knobs().dump_directory, key.low);
+  const bool written = write_file(path + ".nest", to_text(nest)).ok() && write_file(path + ".ll", answer.text).ok() &&
+                       write_file(path + ".o", answer.object).ok();
+  if (!written) debug_print(fmt::format("can't write {}", path));
+}
+
+void compile(Job& job, TextHash key, LlvmCompile compiler, bool avx512) {
+  LlvmAnswer answer;
+  compiler({job.nest, &job.plan, avx512, !knobs().dump_directory.empty()}, answer);
+  if (!knobs().dump_directory.empty()) dump(*job.nest, key, answer);
+  if (!answer.fault.empty()) {
+    job.status = {Fault::kInternal, fmt::format("a kernel can't be compiled: {}", answer.fault)};
+    return;
+  }
+  job.object = std::move(answer.object);
+}
+
+// Two at a time: more gain little, and each needs memory of its own.
+void compile_side_by_side(std::span<std::pair<const TextHash, Job>* const> jobs, LlvmCompile compiler, bool avx512) {
+  std::atomic<size_t> next{0};
+  const auto work = [&] {
+    for (size_t i = next++; i < jobs.size(); i = next++) compile(jobs[i]->second, jobs[i]->first, compiler, avx512);
+  };
+  std::thread other;
+  if (jobs.size() > 1) other = std::thread(work);
+  work();
+  if (other.joinable()) other.join();
+}
+
+}  // namespace
+
+std::string can_compile(const Nest& nest) { return check_plain(nest); }
+
+Result<std::vector<Kernel>> compile_kernels(std::span<const Nest> nests, const CompileOptions& options,
+                                            CompileRecord* record) {
+  const auto start = std::chrono::steady_clock::now();
+  LT_ASSIGN_OR_RETURN(const Isa isa, resolve_isa(options.isa));
+  const bool avx512 = isa == Isa::kAvx512;
+  const std::string prefix = machine_name(isa) + "\n" + llvm_library_version() + "\n";
+  const KernelCache cache(options.use_cache ? kernel_cache_directory() : "");
+  std::map<TextHash, Job> jobs;
+  std::vector<Job*> job_of;
+  std::vector<std::pair<const TextHash, Job>*> missing;
+  int64_t from_cache = 0;
+  for (const Nest& nest : nests) {
+    KernelPlan plan = plan_kernel(nest, avx512);
+    const TextHash key = hash_text(prefix + plan_text(plan) + "\n" + to_text(nest));
+    const auto [entry, is_new] = jobs.try_emplace(key);
+    job_of.push_back(&entry->second);
+    if (!is_new) continue;
+    Job& job = entry->second;
+    job.nest = &nest;
+    job.plan = std::move(plan);
+    if (auto kernel = options.use_cache ? loaded().find(key) : std::nullopt) {
+      job.kernel = *kernel;
+      ++from_cache;
+      continue;
+    }
+    if (auto object = cache.find(key)) {
+      job.object = std::move(*object);
+      if (load(job).ok()) {
+        loaded().store(key, job.kernel, job.object.size());
+        ++from_cache;
+        continue;
+      }
+      job.kernel = {};
+    }
+    missing.push_back(&*entry);
+  }
+  if (!missing.empty()) {
+    LT_ASSIGN_OR_RETURN(const LlvmCompile compiler, load_llvm_library());
+    compile_side_by_side(missing, compiler, avx512);
+    for (auto* entry : missing) {
+      Job& job = entry->second;
+      LT_RETURN_IF_ERROR(job.status);
+      LT_RETURN_IF_ERROR(load(job));
+      if (!options.use_cache) continue;
+      loaded().store(entry->first, job.kernel, job.object.size());
+      cache.store(entry->first, job.object);
+    }
+    if (options.use_cache) cache.drop_oldest();
+  }
+  std::vector<Kernel> kernels;
+  for (const Job* job : job_of) kernels.push_back(job->kernel);
+  if (record) {
+    record->kernels += static_cast<int64_t>(nests.size());
+    record->distinct += static_cast<int64_t>(jobs.size());
+    record->from_cache += from_cache;
+    record->seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
+  return kernels;
+}
+
+}  // namespace lowtide

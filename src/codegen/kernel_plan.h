@@ -1,0 +1,31 @@
+#pragma once
+/// What is decided about a nest before it becomes code: its pieces, and which loops are spread over lanes.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "codegen/kernel.h"
+#include "nest/nest.h"
+
+namespace lowtide {
+
+struct PiecePlan {
+  /// Items of block 0, in order; the last is the piece's own loop unless `loop` is kNoId: then all of block 0 runs
+  /// once.
+  std::vector<Item> items;
+  int32_t loop = kNoId;
+  KernelPiece figures;
+};
+
+struct KernelPlan {
+  std::vector<int32_t> lanes;  ///< per loop: so many iterations side by side; 0: one after the other
+  std::vector<PiecePlan> pieces;
+};
+
+KernelPlan plan_kernel(const Nest& nest, bool avx512);
+
+/// Per node: does it differ from lane to lane if `lane_loop` is spread over lanes? Bounded to the loop's body.
+std::vector<bool> varying_nodes(const Nest& nest, int32_t lane_loop);
+
+}  // namespace lowtide

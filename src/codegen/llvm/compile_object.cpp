@@ -1,0 +1,86 @@
+// LLVM's machine: a module made by the Emitter becomes an object. No IR passes run: the emitter's IR is already good.
+
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Support/CommandLine.h>
+#include <llvm/Support/SmallVectorMemoryBuffer.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/Target/TargetMachine.h>
+#include <llvm/TargetParser/Host.h>
+
+#include <mutex>
+
+#include "codegen/llvm/emitter.h"
+#include "codegen/llvm_entry.h"
+
+namespace lowtide {
+namespace {
+
+constexpr char kTriple[] = "x86_64-unknown-linux-gnu";
+
+void initialise() {
+  LLVMInitializeX86TargetInfo();
+  LLVMInitializeX86Target();
+  LLVMInitializeX86TargetMC();
+  LLVMInitializeX86AsmPrinter();
+  // The scheduler before register allocation puts interleaved chains one after the other: half the speed of a hash.
+  const char* arguments[] = {"lowtide", "-enable-misched=0"};
+  llvm::cl::ParseCommandLineOptions(2, arguments);
+}
+
+std::unique_ptr<llvm::TargetMachine> make_machine(bool avx512, std::string& fault) {
+  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(kTriple, fault);
+  if (!target) return nullptr;
+  const llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
+  std::string cpu = "x86-64-v3", features;
+  if (avx512) {
+    cpu = llvm::sys::getHostCPUName().str();
+    for (const auto& feature : host) {
+      features += (features.empty() ? "" : ",") + std::string(feature.second ? "+" : "-") + feature.first().str();
+    }
+  } else {
+    features = "+fma,+f16c,+popcnt,+lzcnt,+bmi,+bmi2,+avx2";
+  }
+  const llvm::TargetOptions options;
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
+      kTriple, cpu, features, options, llvm::Reloc::PIC_, llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
+}
+
+void compile(const LlvmRequest& request, LlvmAnswer& answer) {
+  static std::once_flag once;
+  std::call_once(once, initialise);
+  const auto machine = make_machine(request.avx512, answer.fault);
+  if (!machine) return;
+  llvm::LLVMContext context;
+  llvm::Module module("kernel", context);
+  module.setTargetTriple(kTriple);
+  module.setDataLayout(machine->createDataLayout());
+  module.setPICLevel(llvm::PICLevel::BigPIC);
+  Emitter(module, *request.nest, *request.plan, request.avx512).emit();
+  if (request.want_text) {
+    llvm::raw_string_ostream stream(answer.text);
+    module.print(stream, nullptr);
+  }
+  llvm::raw_string_ostream faults(answer.fault);
+  if (llvm::verifyModule(module, &faults)) return;
+  answer.fault.clear();
+  llvm::SmallVector<char, 0> object;
+  llvm::raw_svector_ostream stream(object);
+  llvm::legacy::PassManager passes;
+  if (machine->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile)) {
+    answer.fault = "LLVM can't write objects for this machine";
+    return;
+  }
+  passes.run(module);
+  answer.object.assign(object.begin(), object.end());
+}
+
+}  // namespace
+}  // namespace lowtide
+
+extern "C" __attribute__((visibility("default"))) void lowtide_llvm_compile(const lowtide::LlvmRequest& request,
+                                                                            lowtide::LlvmAnswer& answer) {
+  lowtide::compile(request, answer);
+}

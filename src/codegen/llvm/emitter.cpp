@@ -1,0 +1,202 @@
+#include "codegen/llvm/emitter.h"
+
+#include <llvm/IR/Constants.h>
+
+#include <bit>
+
+#include "base/status.h"
+#include "codegen/llvm_entry.h"
+
+namespace lowtide {
+
+Emitter::Emitter(llvm::Module& module, const Nest& nest, const KernelPlan& plan, bool avx512)
+    : module_(module), context_(module.getContext()), builder_(context_), nest_(nest), plan_(plan), avx512_(avx512) {
+  carried_nodes_.resize(nest.loops.size());
+  for (size_t i = 0; i < nest.loops.size(); ++i) {
+    carried_nodes_[i].assign(nest.loops[i].carried.size(), {kNoId, kNoId});
+  }
+  for (size_t i = 0; i < nest.nodes.size(); ++i) {
+    const Node& n = nest.nodes[i];
+    if (n.kind != NodeKind::kCarried && n.kind != NodeKind::kResult) continue;
+    auto& pair = carried_nodes_[static_cast<size_t>(n.loop)][static_cast<size_t>(n.slot)];
+    (n.kind == NodeKind::kCarried ? pair.first : pair.second) = static_cast<NodeId>(i);
+  }
+}
+
+void Emitter::emit() {
+  llvm::Type* i64 = builder_.getInt64Ty();
+  llvm::Type* pointer = builder_.getPtrTy();
+  std::vector<llvm::Function*> pieces;
+  for (size_t i = 0; i < plan_.pieces.size(); ++i) pieces.push_back(emit_piece(plan_.pieces[i], i));
+  auto* type = llvm::FunctionType::get(builder_.getVoidTy(), {pointer, i64, i64, i64}, false);
+  function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, kKernelSymbol, module_);
+  function_->addFnAttr(llvm::Attribute::NoUnwind);
+  builder_.SetInsertPoint(new_block("entry"));
+  auto* end = new_block("end");
+  auto* choice = builder_.CreateSwitch(function_->getArg(1), end);
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    auto* block = new_block("piece");
+    choice->addCase(builder_.getInt64(i), block);
+    builder_.SetInsertPoint(block);
+    builder_.CreateCall(pieces[i], {function_->getArg(0), function_->getArg(2), function_->getArg(3)});
+    builder_.CreateBr(end);
+  }
+  builder_.SetInsertPoint(end);
+  builder_.CreateRetVoid();
+}
+
+llvm::Function* Emitter::emit_piece(const PiecePlan& piece, size_t number) {
+  llvm::Type* i64 = builder_.getInt64Ty();
+  auto* type = llvm::FunctionType::get(builder_.getVoidTy(), {builder_.getPtrTy(), i64, i64}, false);
+  function_ = llvm::Function::Create(type, llvm::Function::InternalLinkage, "piece" + std::to_string(number), module_);
+  function_->addFnAttr(llvm::Attribute::NoUnwind);
+  if (avx512_) function_->addFnAttr("prefer-vector-width", "512");
+  builder_.SetInsertPoint(new_block("entry"));
+  buffers_.clear();
+  for (size_t i = 0; i < nest_.buffers.size(); ++i) {
+    V at = builder_.CreateConstGEP1_64(builder_.getPtrTy(), function_->getArg(0), i);
+    buffers_.push_back(builder_.CreateLoad(builder_.getPtrTy(), at));
+  }
+  values_.assign(nest_.nodes.size(), {});
+  index_.assign(nest_.loops.size(), nullptr);
+  remembered_.clear();
+  if (piece.loop == kNoId) {
+    emit_items(piece.items);
+  } else {
+    emit_items(std::span(piece.items).first(piece.items.size() - 1));
+    emit_loop(piece.loop, function_->getArg(1), function_->getArg(2));
+  }
+  builder_.CreateRetVoid();
+  return function_;
+}
+
+void Emitter::emit_items(std::span<const Item> items) {
+  for (const Item& item : items) {
+    switch (item.kind) {
+      case Item::kNode: emit_node(item.id); break;
+      case Item::kStore: emit_store(nest_.stores[static_cast<size_t>(item.id)]); break;
+      case Item::kLoop: emit_loop(item.id, integer(0), integer(loop_of(item.id).extent)); break;
+    }
+  }
+}
+
+void Emitter::emit_block(int32_t block) { emit_items(nest_.blocks[static_cast<size_t>(block)].items); }
+
+void Emitter::emit_node(NodeId id) {
+  const Node& n = node(id);
+  Emitted& value = values_[static_cast<size_t>(id)];
+  switch (n.kind) {
+    case NodeKind::kAffine: value.value = affine_value(id, &value.lanes); break;
+    case NodeKind::kOperation:
+    case NodeKind::kFma: value = emit_operation(id); break;
+    case NodeKind::kLoad: value = emit_load(n); break;
+    default: break;  // known without being an item
+  }
+}
+
+Emitter::Emitted Emitter::get(NodeId id) {
+  const Node& n = node(id);
+  if (n.kind == NodeKind::kConstant) return {constant(n), false};
+  if (n.kind == NodeKind::kLoopIndex) {
+    if (width_ == 0 || n.loop != lane_loop_) return {index_[static_cast<size_t>(n.loop)], false};
+    llvm::Type* element = fits_32_bits(id) ? builder_.getInt32Ty() : builder_.getInt64Ty();
+    return {remember(first_index_, 1,
+                     [&] {
+                       V first = builder_.CreateTrunc(first_index_, element);
+                       return builder_.CreateAdd(splat(first), lane_numbers(element));
+                     }),
+            true};
+  }
+  const Emitted& value = values_[static_cast<size_t>(id)];
+  LT_ASSERT(value.value, "a node is used before it is computed");
+  return value;
+}
+
+Emitter::V Emitter::scalar(NodeId id) {
+  const Emitted value = get(id);
+  LT_ASSERT(!value.lanes, "a value that differs between lanes is used as a scalar");
+  return value.value;
+}
+
+Emitter::V Emitter::vector(NodeId id) {
+  const Emitted value = get(id);
+  if (!value.lanes) return splat(value.value);
+  llvm::Type* own = type_of(node(id).type, width_);
+  return value.value->getType() == own ? value.value : builder_.CreateSExt(value.value, own);
+}
+
+Emitter::V Emitter::narrow(NodeId id) {
+  const Emitted value = get(id);
+  if (!value.lanes) return splat(builder_.CreateTrunc(value.value, builder_.getInt32Ty()));
+  llvm::Type* narrow = llvm::FixedVectorType::get(builder_.getInt32Ty(), static_cast<unsigned>(width_));
+  return builder_.CreateTrunc(value.value, narrow);
+}
+
+Emitter::V Emitter::remember(V key, int what, const std::function<V()>& make) {
+  V& made = remembered_[{key, {builder_.GetInsertBlock(), what}}];
+  if (!made) made = make();
+  return made;
+}
+
+// A splat is made anew in each block: one that lives across blocks would occupy a register for each part of a wide
+// vector, where one within a block is one register.
+Emitter::V Emitter::splat(V scalar) {
+  const auto lanes = llvm::ElementCount::getFixed(static_cast<unsigned>(width_));
+  if (auto* known = llvm::dyn_cast<llvm::Constant>(scalar)) return llvm::ConstantVector::getSplat(lanes, known);
+  return remember(scalar, width_, [&] { return builder_.CreateVectorSplat(lanes, scalar); });
+}
+
+Emitter::V Emitter::lane_numbers(llvm::Type* element) {
+  std::vector<llvm::Constant*> numbers;
+  for (int32_t i = 0; i < width_; ++i) numbers.push_back(llvm::ConstantInt::get(element, static_cast<uint64_t>(i)));
+  return llvm::ConstantVector::get(numbers);
+}
+
+bool Emitter::fits_32_bits(NodeId id) const {
+  const Node& n = node(id);
+  if (n.type != ElementType::kS64 && n.type != ElementType::kU64) return false;
+  if (n.kind == NodeKind::kConstant) {
+    const auto value = static_cast<int64_t>(n.bits[0]);
+    return value == static_cast<int32_t>(value) && (n.type == ElementType::kS64 || value >= 0);
+  }
+  return n.least >= (n.type == ElementType::kS64 ? INT32_MIN : 0) && n.greatest <= INT32_MAX;
+}
+
+llvm::Type* Emitter::type_of(ElementType type, int32_t lanes) {
+  llvm::Type* scalar = nullptr;
+  switch (type) {
+    case ElementType::kPred: scalar = builder_.getInt1Ty(); break;
+    case ElementType::kF16: scalar = builder_.getHalfTy(); break;
+    case ElementType::kF32: scalar = builder_.getFloatTy(); break;
+    case ElementType::kF64: scalar = builder_.getDoubleTy(); break;
+    default: scalar = builder_.getIntNTy(static_cast<unsigned>(stored_bytes(type)) * 8); break;
+  }
+  return lanes == 0 ? scalar : llvm::FixedVectorType::get(scalar, static_cast<unsigned>(lanes));
+}
+
+llvm::Constant* Emitter::constant(const Node& n) {
+  llvm::Type* type = type_of(n.type, 0);
+  if (n.type == ElementType::kPred) return builder_.getInt1((n.bits[0] & 0xff) != 0);
+  const unsigned bits = type->getScalarSizeInBits();
+  const llvm::APInt value(bits, bits == 64 ? n.bits[0] : n.bits[0] & ((uint64_t{1} << bits) - 1));
+  if (type->isIntegerTy()) return llvm::ConstantInt::get(context_, value);
+  return llvm::ConstantFP::get(context_, llvm::APFloat(type->getFltSemantics(), value));
+}
+
+Emitter::V Emitter::mask() {
+  V running = nullptr;
+  if (remaining_) {
+    running = remember(remaining_, 2, [&] {
+      llvm::Type* i32 = builder_.getInt32Ty();
+      return builder_.CreateICmpULT(lane_numbers(i32), splat(builder_.CreateTrunc(remaining_, i32)));
+    });
+  }
+  if (active_) {
+    V active = remember(
+        active_, 3, [&] { return builder_.CreateICmpNE(active_, llvm::Constant::getNullValue(active_->getType())); });
+    return active;  // only lanes of `running` were ever active
+  }
+  return running;
+}
+
+}  // namespace lowtide

@@ -1,0 +1,120 @@
+#pragma once
+/// A nest as LLVM IR with explicit lanes.
+///
+/// Outside of lane loops every value is a scalar. Inside, a value is a scalar where it is the same in all lanes, else a
+/// vector of `width_` lanes: wide types (128 lanes of f32 are eight registers) are what interleaves independent chains.
+/// 64-bit integers whose bounds fit are vectors of 32-bit integers.
+
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Module.h>
+
+#include <functional>
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "codegen/kernel_plan.h"
+
+namespace lowtide {
+
+class Emitter {
+ public:
+  Emitter(llvm::Module& module, const Nest& nest, const KernelPlan& plan, bool avx512);
+  void emit();  ///< the function kKernelSymbol
+
+ private:
+  using V = llvm::Value*;
+  struct Emitted {
+    V value = nullptr;
+    bool lanes = false;
+  };
+  /// An array index: scalar + step * lane + vector[lane]; vector, of 32- or 64-bit integers, may be null.
+  struct Address {
+    V scalar = nullptr;
+    int64_t step = 0;
+    V vector = nullptr;
+    bool is_uniform() const { return step == 0 && !vector; }
+  };
+  using LoopBody = std::function<std::vector<V>(V index, std::span<const V> carried)>;
+
+  const Node& node(NodeId id) const { return nest_.nodes[static_cast<size_t>(id)]; }
+  const Loop& loop_of(int32_t id) const { return nest_.loops[static_cast<size_t>(id)]; }
+
+  // emitter.cpp: functions and values
+  llvm::Function* emit_piece(const PiecePlan& piece, size_t number);
+  void emit_items(std::span<const Item> items);
+  void emit_block(int32_t block);
+  void emit_node(NodeId id);
+  Emitted get(NodeId id);
+  V scalar(NodeId id);
+  V vector(NodeId id);  ///< of the node's own type
+  V narrow(NodeId id);  ///< the low 32 bits of a 64-bit integer
+  V as(NodeId id, bool lanes) { return lanes ? vector(id) : scalar(id); }
+  V splat(V scalar);
+  V lane_numbers(llvm::Type* element);  ///< 0, 1, 2, ...
+  V remember(V key, int what, const std::function<V()>& make);
+  bool fits_32_bits(NodeId id) const;
+  llvm::Type* type_of(ElementType type, int32_t lanes);  ///< 0 lanes: a scalar
+  llvm::Constant* constant(const Node& node);
+  V integer(int64_t value) { return builder_.getInt64(static_cast<uint64_t>(value)); }
+  V mask();  ///< the lanes that run; null: all
+
+  // operations.cpp
+  V operate(const Node& node, ElementType operand_type, std::span<const V> operands);
+  V operate_on_floats(const Node& node, std::span<const V> operands);
+  V operate_on_integers(const Node& node, std::span<const V> operands);
+  V compare(const Node& node, ElementType operand_type, V a, V b);
+  V convert(ElementType from, ElementType to, V value);
+  V divide(const Node& node, V a, V b);
+  bool is_narrow_operation(NodeId id) const;
+  Emitted emit_operation(NodeId id);
+  std::vector<V> call(const Function& function, std::span<const V> arguments, int32_t lanes);
+
+  // memory.cpp
+  Address address(const Affine& affine);
+  V affine_value(NodeId id, bool* lanes);
+  V pointer(int32_t buffer, V index);
+  Emitted emit_load(const Node& node);
+  void emit_store(const Store& store);
+  V gather(int32_t buffer, const Address& at, llvm::Type* element);
+  void scatter(int32_t buffer, const Address& at, V value, V mask);
+  V lane_offsets(const Address& at, bool& is_wide);
+  llvm::Type* stored_type(ElementType type);
+
+  // loops.cpp
+  void emit_loop(int32_t id, V begin, V end);
+  void emit_serial_loop(int32_t id, V begin, V end);
+  void emit_lane_loop(int32_t id, V begin, V end);
+  void emit_while(int32_t id);
+  void emit_while_in_lanes(int32_t id);
+  /// for (index = begin; index < end; index += step) carried = body(index, carried). The last values of `carried`.
+  std::vector<V> count(V begin, V end, int64_t step, std::span<const V> initial, const LoopBody& body);
+  std::vector<V> merge_lanes(const Loop& loop, std::vector<V> partial);
+  llvm::BasicBlock* new_block(const char* name);
+  bool is_varying_carried(int32_t loop, size_t slot) const;
+  void set_carried(int32_t loop, std::span<const V> values, bool results);
+
+  llvm::Module& module_;
+  llvm::LLVMContext& context_;
+  llvm::IRBuilder<> builder_;
+  const Nest& nest_;
+  const KernelPlan& plan_;
+  const bool avx512_;
+
+  llvm::Function* function_ = nullptr;
+  std::vector<V> buffers_;                                             // addresses
+  std::vector<Emitted> values_;                                        // per node
+  std::vector<V> index_;                                               // per loop that is not spread
+  std::vector<std::vector<std::pair<NodeId, NodeId>>> carried_nodes_;  // per loop and slot: (kCarried, kResult)
+
+  int32_t width_ = 0;  // lanes; 0: outside of lane loops
+  int32_t lane_loop_ = kNoId;
+  V first_index_ = nullptr;    // of lane 0
+  V remaining_ = nullptr;      // i64: only so many lanes run; null: all
+  V active_ = nullptr;         // vector of i32, zero in lanes that are done; null: none is
+  std::vector<bool> varying_;  // of lane_loop_
+  std::map<std::pair<V, std::pair<llvm::BasicBlock*, int>>, V> remembered_;
+};
+
+}  // namespace lowtide

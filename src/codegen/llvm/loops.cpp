@@ -1,0 +1,252 @@
+#include <llvm/IR/Constants.h>
+
+#include "base/status.h"
+#include "codegen/llvm/emitter.h"
+
+namespace lowtide {
+
+llvm::BasicBlock* Emitter::new_block(const char* name) { return llvm::BasicBlock::Create(context_, name, function_); }
+
+bool Emitter::is_varying_carried(int32_t loop, size_t slot) const {
+  if (width_ == 0) return false;
+  const auto [inside, behind] = carried_nodes_[static_cast<size_t>(loop)][slot];
+  const NodeId id = inside != kNoId ? inside : behind;
+  return id != kNoId && varying_[static_cast<size_t>(id)];
+}
+
+void Emitter::set_carried(int32_t loop, std::span<const V> values, bool results) {
+  for (size_t slot = 0; slot < values.size(); ++slot) {
+    const auto [inside, behind] = carried_nodes_[static_cast<size_t>(loop)][slot];
+    const NodeId id = results ? behind : inside;
+    if (id != kNoId) values_[static_cast<size_t>(id)] = {values[slot], values[slot]->getType()->isVectorTy()};
+  }
+}
+
+std::vector<Emitter::V> Emitter::count(V begin, V end, int64_t step, std::span<const V> initial, const LoopBody& body) {
+  llvm::BasicBlock* before = builder_.GetInsertBlock();
+  llvm::BasicBlock* inside = new_block("loop");
+  llvm::BasicBlock* after = new_block("after");
+  // known not to be empty: no test, and no way around it
+  const auto* first = llvm::dyn_cast<llvm::ConstantInt>(begin);
+  const auto* last = llvm::dyn_cast<llvm::ConstantInt>(end);
+  const bool runs = first && last && first->getSExtValue() < last->getSExtValue();
+  if (runs) {
+    builder_.CreateBr(inside);
+  } else {
+    builder_.CreateCondBr(builder_.CreateICmpSLT(begin, end), inside, after);
+  }
+  builder_.SetInsertPoint(inside);
+  auto* index = builder_.CreatePHI(begin->getType(), 2);
+  index->addIncoming(begin, before);
+  std::vector<V> carried;
+  for (V value : initial) {
+    auto* phi = builder_.CreatePHI(value->getType(), 2);
+    phi->addIncoming(value, before);
+    carried.push_back(phi);
+  }
+  const std::vector<V> next = body(index, carried);
+  V next_index = builder_.CreateNSWAdd(index, integer(step));
+  llvm::BasicBlock* latch = builder_.GetInsertBlock();
+  builder_.CreateCondBr(builder_.CreateICmpSLT(next_index, end), inside, after);
+  index->addIncoming(next_index, latch);
+  for (size_t i = 0; i < carried.size(); ++i) llvm::cast<llvm::PHINode>(carried[i])->addIncoming(next[i], latch);
+  builder_.SetInsertPoint(after);
+  std::vector<V> results;
+  for (size_t i = 0; i < carried.size(); ++i) {
+    auto* phi = builder_.CreatePHI(next[i]->getType(), 2);
+    phi->addIncoming(next[i], latch);
+    if (!runs) phi->addIncoming(initial[i], before);
+    results.push_back(phi);
+  }
+  return results;
+}
+
+void Emitter::emit_loop(int32_t id, V begin, V end) {
+  const Loop& loop = loop_of(id);
+  if (loop.kind == LoopKind::kWhile) {
+    bool differs = width_ != 0 && varying_[static_cast<size_t>(loop.condition)];
+    for (size_t slot = 0; slot < loop.carried.size(); ++slot) differs = differs || is_varying_carried(id, slot);
+    return differs ? emit_while_in_lanes(id) : emit_while(id);
+  }
+  if (width_ == 0 && plan_.lanes[static_cast<size_t>(id)] > 0) return emit_lane_loop(id, begin, end);
+  emit_serial_loop(id, begin, end);
+}
+
+void Emitter::emit_serial_loop(int32_t id, V begin, V end) {
+  const Loop& loop = loop_of(id);
+  std::vector<V> initial;
+  for (size_t slot = 0; slot < loop.carried.size(); ++slot) {
+    initial.push_back(as(loop.carried[slot].initial, is_varying_carried(id, slot)));
+  }
+  if (loop.extent == 0) return set_carried(id, initial, true);
+  const std::vector<V> results = count(begin, end, 1, initial, [&](V index, std::span<const V> carried) {
+    index_[static_cast<size_t>(id)] = index;
+    set_carried(id, carried, false);
+    emit_block(loop.body);
+    std::vector<V> next;
+    for (size_t slot = 0; slot < loop.carried.size(); ++slot) {
+      next.push_back(as(loop.carried[slot].next, is_varying_carried(id, slot)));
+    }
+    return next;
+  });
+  set_carried(id, results, true);
+}
+
+// Whole steps of `width` lanes, then the rest: under a mask where the machine has good ones, else one by one. No
+// iteration is computed twice: kernels that work in place depend on it.
+void Emitter::emit_lane_loop(int32_t id, V begin, V end) {
+  const Loop& loop = loop_of(id);
+  const int32_t width = plan_.lanes[static_cast<size_t>(id)];
+  const bool carries = !loop.carried.empty();
+  lane_loop_ = id;
+  varying_ = varying_nodes(nest_, id);
+
+  std::vector<V> partial;
+  for (const NodeId neutral : loop.neutral) {
+    partial.push_back(llvm::ConstantVector::getSplat(llvm::ElementCount::getFixed(static_cast<unsigned>(width)),
+                                                     constant(node(neutral))));
+  }
+  LT_ASSERT(!carries || partial.size() == loop.carried.size(), "a loop spread over lanes has no neutral start");
+  const auto run_body = [&](V index, std::span<const V> carried) {
+    width_ = width;
+    first_index_ = index;
+    set_carried(id, carried, false);
+    emit_block(loop.body);
+    std::vector<V> next;
+    for (size_t slot = 0; slot < carried.size(); ++slot) {
+      V value = vector(loop.carried[slot].next);
+      if (V running = mask()) value = builder_.CreateSelect(running, value, carried[slot]);
+      next.push_back(value);
+    }
+    width_ = 0;
+    first_index_ = remaining_ = nullptr;
+    return next;
+  };
+
+  const int64_t rest = loop.extent % width;
+  // [begin, whole) in whole steps: begin is a multiple of the width, and so is end unless it is the extent
+  V whole = end;
+  if (rest != 0) whole = builder_.CreateAnd(end, integer(-static_cast<int64_t>(width)));
+  if (loop.extent >= width) partial = count(begin, whole, width, partial, run_body);
+  const auto run_rest_in_lanes = [&](V index, std::span<const V> carried) {
+    remaining_ = builder_.CreateSub(end, index);
+    return run_body(index, carried);
+  };
+  if (rest != 0 && avx512_) partial = count(whole, end, width, partial, run_rest_in_lanes);
+  std::vector<V> merged;
+  if (carries) merged = merge_lanes(loop, partial);
+  if (rest != 0 && !avx512_) {
+    merged = count(whole, end, 1, merged, [&](V index, std::span<const V> carried) {
+      index_[static_cast<size_t>(id)] = index;
+      set_carried(id, carried, false);
+      emit_block(loop.body);
+      std::vector<V> next;
+      for (const Carried& c : loop.carried) next.push_back(scalar(c.next));
+      return next;
+    });
+  }
+  lane_loop_ = kNoId;
+  if (!carries) return;
+  std::vector<V> both;
+  for (const Carried& c : loop.carried) both.push_back(scalar(c.initial));
+  both.insert(both.end(), merged.begin(), merged.end());
+  set_carried(id, call(*loop.combine, both, 0), true);
+}
+
+// Halves onto halves, always in the same order.
+std::vector<Emitter::V> Emitter::merge_lanes(const Loop& loop, std::vector<V> partial) {
+  int32_t width = plan_.lanes[static_cast<size_t>(&loop - nest_.loops.data())];
+  while (width > 1) {
+    width /= 2;
+    std::vector<int> low, high;
+    for (int32_t i = 0; i < width; ++i) low.push_back(i), high.push_back(width + i);
+    std::vector<V> both;
+    for (V value : partial) both.push_back(builder_.CreateShuffleVector(value, low));
+    for (V value : partial) both.push_back(builder_.CreateShuffleVector(value, high));
+    partial = call(*loop.combine, both, width);
+  }
+  for (V& value : partial) {
+    if (value->getType()->isVectorTy()) value = builder_.CreateExtractElement(value, uint64_t{0});
+  }
+  return partial;
+}
+
+void Emitter::emit_while(int32_t id) {
+  const Loop& loop = loop_of(id);
+  llvm::BasicBlock* before = builder_.GetInsertBlock();
+  llvm::BasicBlock* head = new_block("while");
+  std::vector<V> carried;
+  std::vector<V> initial;
+  for (const Carried& c : loop.carried) initial.push_back(scalar(c.initial));
+  builder_.CreateBr(head);
+  builder_.SetInsertPoint(head);
+  for (V value : initial) {
+    auto* phi = builder_.CreatePHI(value->getType(), 2);
+    phi->addIncoming(value, before);
+    carried.push_back(phi);
+  }
+  set_carried(id, carried, false);
+  emit_block(loop.head);
+  llvm::BasicBlock* body = new_block("do");
+  llvm::BasicBlock* after = new_block("done");
+  builder_.CreateCondBr(scalar(loop.condition), body, after);
+  builder_.SetInsertPoint(body);
+  emit_block(loop.body);
+  for (size_t slot = 0; slot < carried.size(); ++slot) {
+    llvm::cast<llvm::PHINode>(carried[slot])->addIncoming(scalar(loop.carried[slot].next), builder_.GetInsertBlock());
+  }
+  builder_.CreateBr(head);
+  builder_.SetInsertPoint(after);
+  set_carried(id, carried, true);
+}
+
+// Runs until no lane's condition holds; a lane whose condition failed keeps its values. Which lanes go on is carried as
+// integers: a mask that lives across blocks is moved about by LLVM bit by bit.
+void Emitter::emit_while_in_lanes(int32_t id) {
+  const Loop& loop = loop_of(id);
+  llvm::Type* flags = type_of(ElementType::kS32, width_);
+  const auto as_flags = [&](V lanes) { return builder_.CreateSExt(lanes, flags); };
+  V running = mask();
+  V first_active = running ? as_flags(running) : llvm::Constant::getAllOnesValue(flags);
+  V outer_active = active_;
+  std::vector<V> initial;
+  for (size_t slot = 0; slot < loop.carried.size(); ++slot) initial.push_back(vector(loop.carried[slot].initial));
+  llvm::BasicBlock* before = builder_.GetInsertBlock();
+  llvm::BasicBlock* head = new_block("while");
+  builder_.CreateBr(head);
+  builder_.SetInsertPoint(head);
+  auto* active = builder_.CreatePHI(flags, 2);
+  active->addIncoming(first_active, before);
+  std::vector<V> carried;
+  for (V value : initial) {
+    auto* phi = builder_.CreatePHI(value->getType(), 2);
+    phi->addIncoming(value, before);
+    carried.push_back(phi);
+  }
+  active_ = active;
+  set_carried(id, carried, false);
+  emit_block(loop.head);
+  V goes_on = builder_.CreateAnd(mask(), vector(loop.condition));
+  V still_active = as_flags(goes_on);
+  llvm::BasicBlock* body = new_block("do");
+  llvm::BasicBlock* after = new_block("done");
+  V bits = builder_.CreateBitCast(goes_on, builder_.getIntNTy(static_cast<unsigned>(width_)));
+  builder_.CreateCondBr(builder_.CreateICmpNE(bits, llvm::ConstantInt::get(bits->getType(), 0)), body, after);
+  builder_.SetInsertPoint(body);
+  active_ = still_active;
+  emit_block(loop.body);
+  std::vector<V> next;
+  for (size_t slot = 0; slot < carried.size(); ++slot) {
+    next.push_back(builder_.CreateSelect(mask(), vector(loop.carried[slot].next), carried[slot]));
+  }
+  for (size_t slot = 0; slot < carried.size(); ++slot) {
+    llvm::cast<llvm::PHINode>(carried[slot])->addIncoming(next[slot], builder_.GetInsertBlock());
+  }
+  active->addIncoming(still_active, builder_.GetInsertBlock());
+  builder_.CreateBr(head);
+  builder_.SetInsertPoint(after);
+  active_ = outer_active;
+  set_carried(id, carried, true);
+}
+
+}  // namespace lowtide

@@ -1,0 +1,215 @@
+// Indices, loads and stores: by how an index moves from lane to lane, one scalar, a contiguous vector, or a gather.
+
+#include <llvm/IR/Constants.h>
+
+#include "base/status.h"
+#include "codegen/llvm/emitter.h"
+
+namespace lowtide {
+namespace {
+
+/// Whether step * lane + sum of bounded terms stays within 32 bits.
+class Range {
+ public:
+  void add(double least, double greatest) {
+    least_ += std::min(least, 0.0);
+    greatest_ += std::max(greatest, 0.0);
+  }
+  bool fits() const { return least_ >= -2147483648.0 && greatest_ <= 2147483647.0; }
+
+ private:
+  double least_ = 0, greatest_ = 0;
+};
+
+}  // namespace
+
+llvm::Type* Emitter::stored_type(ElementType type) {
+  return builder_.getIntNTy(static_cast<unsigned>(stored_bytes(type)) * 8);
+}
+
+Emitter::Address Emitter::address(const Affine& affine) {
+  Address at;
+  Range range;
+  std::vector<const Affine::Term*> differing;
+  at.scalar = integer(affine.constant);
+  for (const auto& term : affine.terms) {
+    const Node& atom = node(term.atom);
+    V value = nullptr;
+    if (width_ != 0 && atom.kind == NodeKind::kLoopIndex && atom.loop == lane_loop_) {
+      at.step += term.coefficient;
+      value = first_index_;
+    } else if (const Emitted atom_value = get(term.atom); atom_value.lanes) {
+      differing.push_back(&term);
+      const auto c = static_cast<double>(term.coefficient);
+      range.add(c * static_cast<double>(atom.least), c * static_cast<double>(atom.greatest));
+      range.add(c * static_cast<double>(atom.greatest), c * static_cast<double>(atom.least));
+      continue;
+    } else {
+      value = atom_value.value;
+    }
+    at.scalar = builder_.CreateAdd(at.scalar, builder_.CreateMul(value, integer(term.coefficient)));
+  }
+  range.add(static_cast<double>(at.step) * width_, static_cast<double>(at.step) * width_);
+  for (const auto* term : differing) {
+    llvm::Type* element = range.fits() ? builder_.getInt32Ty() : builder_.getInt64Ty();
+    V value = range.fits() ? narrow(term->atom) : vector(term->atom);
+    if (term->coefficient != 1) {
+      value = builder_.CreateMul(value, splat(llvm::ConstantInt::getSigned(element, term->coefficient)));
+    }
+    at.vector = at.vector ? builder_.CreateAdd(at.vector, value) : value;
+  }
+  return at;
+}
+
+Emitter::V Emitter::lane_offsets(const Address& at, bool& is_wide) {
+  llvm::Type* element = at.vector ? at.vector->getType()->getScalarType() : builder_.getInt32Ty();
+  const bool step_fits = at.step * width_ == static_cast<int32_t>(at.step * width_);
+  if (!at.vector && !step_fits) element = builder_.getInt64Ty();
+  is_wide = element->isIntegerTy(64);
+  if (at.step == 0) return at.vector;
+  V steps = builder_.CreateMul(lane_numbers(element), splat(llvm::ConstantInt::getSigned(element, at.step)));
+  return at.vector ? builder_.CreateAdd(steps, at.vector) : steps;
+}
+
+Emitter::V Emitter::affine_value(NodeId id, bool* lanes) {
+  const Address at = address(node(id).affine);
+  *lanes = !at.is_uniform();
+  if (at.is_uniform()) return at.scalar;
+  bool is_wide = false;
+  V offsets = lane_offsets(at, is_wide);
+  if (fits_32_bits(id)) {
+    llvm::Type* i32 = builder_.getInt32Ty();
+    offsets = builder_.CreateTrunc(offsets, llvm::FixedVectorType::get(i32, static_cast<unsigned>(width_)));
+    return builder_.CreateAdd(splat(builder_.CreateTrunc(at.scalar, i32)), offsets);
+  }
+  return builder_.CreateAdd(splat(at.scalar), builder_.CreateSExt(offsets, type_of(ElementType::kS64, width_)));
+}
+
+Emitter::V Emitter::pointer(int32_t buffer, V index) {
+  const ElementType type = nest_.buffers[static_cast<size_t>(buffer)].type;
+  return builder_.CreateGEP(stored_type(type), buffers_[static_cast<size_t>(buffer)], index);
+}
+
+Emitter::Emitted Emitter::emit_load(const Node& n) {
+  const Address at = address(n.affine);
+  llvm::Type* element = n.type == ElementType::kPred ? builder_.getInt8Ty() : type_of(n.type, 0);
+  const auto from_memory = [&](V value) -> V {
+    if (n.type != ElementType::kPred) return value;
+    return builder_.CreateICmpNE(value, llvm::Constant::getNullValue(value->getType()));
+  };
+  if (at.is_uniform()) {
+    return {from_memory(builder_.CreateAlignedLoad(element, pointer(n.buffer, at.scalar), llvm::Align(1))), false};
+  }
+  auto* type = llvm::FixedVectorType::get(element, static_cast<unsigned>(width_));
+  V running = mask();
+  if (at.vector || (at.step != 1 && at.step != -1)) return {from_memory(gather(n.buffer, at, element)), true};
+  V first = at.scalar;
+  if (at.step == -1) {
+    first = builder_.CreateSub(first, integer(width_ - 1));
+    if (running) running = builder_.CreateVectorReverse(running);
+  }
+  V from = pointer(n.buffer, first);
+  V value = running ? static_cast<V>(builder_.CreateMaskedLoad(type, from, llvm::Align(1), running,
+                                                               llvm::Constant::getNullValue(type)))
+                    : builder_.CreateAlignedLoad(type, from, llvm::Align(1));
+  if (at.step == -1) value = builder_.CreateVectorReverse(value);
+  return {from_memory(value), true};
+}
+
+Emitter::V Emitter::gather(int32_t buffer, const Address& at, llvm::Type* element) {
+  auto* type = llvm::FixedVectorType::get(element, static_cast<unsigned>(width_));
+  V running = mask();
+  bool is_wide = false;
+  V offsets = lane_offsets(at, is_wide);
+  if (avx512_ && element->getScalarSizeInBits() >= 32) {
+    V from = pointer(buffer, at.scalar);
+    V addresses = builder_.CreateGEP(element, from, offsets);
+    V all = running ? running : llvm::Constant::getAllOnesValue(type_of(ElementType::kPred, width_));
+    return builder_.CreateMaskedGather(type, addresses, llvm::Align(1), all, llvm::Constant::getNullValue(type));
+  }
+  // Lane by lane. A lane that doesn't run reads the lane-independent part's element 0: of the buffer, which has one.
+  V from = pointer(buffer, at.scalar);
+  if (running) {
+    llvm::Type* wide = type_of(ElementType::kS64, width_);
+    V whole = builder_.CreateAdd(splat(at.scalar), builder_.CreateSExt(offsets, wide));
+    offsets = builder_.CreateSelect(running, whole, llvm::Constant::getNullValue(wide));
+    from = buffers_[static_cast<size_t>(buffer)];
+  }
+  V gathered = llvm::PoisonValue::get(type);
+  for (int32_t lane = 0; lane < width_; ++lane) {
+    V offset =
+        builder_.CreateSExt(builder_.CreateExtractElement(offsets, static_cast<uint64_t>(lane)), builder_.getInt64Ty());
+    V value = builder_.CreateAlignedLoad(element, builder_.CreateGEP(element, from, offset), llvm::Align(1));
+    gathered = builder_.CreateInsertElement(gathered, value, static_cast<uint64_t>(lane));
+  }
+  return gathered;
+}
+
+void Emitter::scatter(int32_t buffer, const Address& at, V value, V running) {
+  V from = pointer(buffer, at.scalar);
+  bool is_wide = false;
+  V offsets = at.is_uniform() ? static_cast<V>(llvm::Constant::getNullValue(type_of(ElementType::kS32, width_)))
+                              : lane_offsets(at, is_wide);
+  llvm::Type* element = value->getType()->getScalarType();
+  if (running || (avx512_ && element->getScalarSizeInBits() >= 32)) {
+    V all = running ? running : llvm::Constant::getAllOnesValue(type_of(ElementType::kPred, width_));
+    builder_.CreateMaskedScatter(value, builder_.CreateGEP(element, from, offsets), llvm::Align(1), all);
+    return;
+  }
+  for (int32_t lane = 0; lane < width_; ++lane) {
+    V offset =
+        builder_.CreateSExt(builder_.CreateExtractElement(offsets, static_cast<uint64_t>(lane)), builder_.getInt64Ty());
+    builder_.CreateAlignedStore(builder_.CreateExtractElement(value, static_cast<uint64_t>(lane)),
+                                builder_.CreateGEP(element, from, offset), llvm::Align(1));
+  }
+}
+
+void Emitter::emit_store(const Store& store) {
+  const Address at = address(store.index);
+  const Emitted value = get(store.value);
+  const Emitted guard = store.guard == kNoId ? Emitted{} : get(store.guard);
+  const ElementType type = nest_.buffers[static_cast<size_t>(store.buffer)].type;
+  const auto in_memory = [&](V v) {
+    if (type != ElementType::kPred) return v;
+    V bytes =
+        builder_.CreateZExt(v, v->getType()->isVectorTy() ? type_of(ElementType::kU8, width_) : builder_.getInt8Ty());
+    return bytes;
+  };
+  // A guard that is the same in all lanes is a branch.
+  llvm::BasicBlock* after = nullptr;
+  if (guard.value && !guard.lanes) {
+    auto* then = new_block("then");
+    after = new_block("after");
+    builder_.CreateCondBr(guard.value, then, after);
+    builder_.SetInsertPoint(then);
+  }
+  if (at.is_uniform() && !value.lanes && !guard.lanes) {
+    builder_.CreateAlignedStore(in_memory(value.value), pointer(store.buffer, at.scalar), llvm::Align(1));
+  } else {
+    V running = mask();
+    if (guard.lanes) running = running ? builder_.CreateAnd(running, guard.value) : guard.value;
+    V stored = in_memory(vector(store.value));
+    if (at.vector || (at.step != 1 && at.step != -1)) {
+      scatter(store.buffer, at, stored, running);
+    } else {
+      V first = at.scalar;
+      if (at.step == -1) {
+        first = builder_.CreateSub(first, integer(width_ - 1));
+        stored = builder_.CreateVectorReverse(stored);
+        if (running) running = builder_.CreateVectorReverse(running);
+      }
+      V to = pointer(store.buffer, first);
+      if (running) {
+        builder_.CreateMaskedStore(stored, to, llvm::Align(1), running);
+      } else {
+        builder_.CreateAlignedStore(stored, to, llvm::Align(1));
+      }
+    }
+  }
+  if (after) {
+    builder_.CreateBr(after);
+    builder_.SetInsertPoint(after);
+  }
+}
+
+}  // namespace lowtide

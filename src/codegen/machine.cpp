@@ -1,0 +1,40 @@
+#include "codegen/machine.h"
+
+#include <cpuid.h>
+#include <fmt/format.h>
+
+#include "base/debug.h"
+
+namespace lowtide {
+
+Result<Isa> resolve_isa(Isa wanted) {
+  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+  const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
+                      __builtin_cpu_supports("avx512cd");
+  if (!avx2) return Status::unsupported("this processor lacks AVX2 and FMA, which compiled kernels need");
+  if (wanted == Isa::kNative) {
+    const std::string& named = knobs().isa;
+    if (!named.empty() && named != "avx2" && named != "avx512") {
+      return Status::usage(fmt::format("LOWTIDE_ISA={}: expected avx2 or avx512", named));
+    }
+    wanted = named == "avx2" || (named.empty() && !avx512) ? Isa::kAvx2 : Isa::kAvx512;
+  }
+  if (wanted == Isa::kAvx512 && !avx512) return Status::unsupported("this processor lacks AVX-512 (F, BW, VL, DQ, CD)");
+  return wanted;
+}
+
+std::string machine_name(Isa isa) {
+  if (isa == Isa::kAvx2) return "avx2";  // code for every processor that has it
+  unsigned a = 0, b = 0, c = 0, d = 0, family = 0;
+  __get_cpuid(1, &family, &b, &c, &d);
+  std::string name = fmt::format("avx512 {:x} {:x}", family, c);
+  for (unsigned leaf = 0; leaf < 2; ++leaf) {
+    a = b = c = d = 0;
+    __get_cpuid_count(7, leaf, &a, &b, &c, &d);
+    name += fmt::format(" {:x} {:x} {:x} {:x}", a, b, c, d);
+  }
+  return name;
+}
+
+}  // namespace lowtide

@@ -1,0 +1,18 @@
+#pragma once
+/// The processor this process runs on, as far as kernels depend on it.
+
+#include <string>
+
+#include "base/status.h"
+#include "codegen/kernel.h"
+
+namespace lowtide {
+
+/// The instruction set to compile for: kNative resolved (LOWTIDE_ISA, else the best there is); a fault where the
+/// processor lacks it. AVX2 with FMA is the least.
+Result<Isa> resolve_isa(Isa wanted);
+
+/// Names the processor and the instruction set: objects made for equal names are exchangeable.
+std::string machine_name(Isa isa);
+
+}  // namespace lowtide
