@@ -81,7 +81,7 @@ class LayOut {
   }
 
   int32_t open(const Instruction& control, int32_t parent, Step outside, bool is_loop) {
-    flow_.frames.push_back({&control, parent, next(), 0, outside, is_loop});
+    flow_.frames.push_back({&control, parent, next(), 0, 0, outside, is_loop});
     return static_cast<int32_t>(flow_.frames.size()) - 1;
   }
 

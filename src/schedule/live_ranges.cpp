@@ -14,7 +14,7 @@ struct Source {
 class FindLiveRanges {
  public:
   FindLiveRanges(const Flow& flow, const Values& values)
-      : flow_(flow), outer_(values.count()), inner_(values.count()), last_use_(values.count(), -1) {
+      : flow_(flow), values_(values), outer_(values.count()), inner_(values.count()), last_use_(values.count(), -1) {
     out_.of.resize(values.count());
     out_.last_reader.resize(values.count(), nullptr);
   }
@@ -99,7 +99,8 @@ class FindLiveRanges {
       }
       frame = f.parent;
     }
-    LT_ASSERT(source.step <= at, "a value is read before it is made");
+    LT_ASSERT(source.step <= at, "%" + values_.ref(v).instruction->name + " is read before it is made, by %" +
+                                     flow_.steps[static_cast<size_t>(at)].instruction->name);
     add(v, source.step, at);
     note_reader(v, at, flow_.steps[static_cast<size_t>(at)].instruction);
   }
@@ -135,6 +136,7 @@ class FindLiveRanges {
   }
 
   const Flow& flow_;
+  const Values& values_;
   std::vector<Source> outer_, inner_;  ///< by value; inner: of carries, for readers inside the loop
   std::vector<Step> last_use_;
   LiveRanges out_;

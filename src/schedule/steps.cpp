@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "analysis/trip_count.h"
+
 namespace lowtide {
 namespace {
 
@@ -42,6 +44,7 @@ class EmitSteps {
       case FlowKind::kLoopBegin:
         copies(s.moves);
         open_.push_back(make(StepKind::kWhile));
+        if (const auto trips = trip_count(*s.instruction)) open_.back().trip_count = trips->trips;
         open_.back().blocks.resize(1);
         break;
       case FlowKind::kLoopTest:
