@@ -2,6 +2,7 @@
 /// Makes nests. Pure nodes are folded, shared, and placed in the outermost block in which their operands are known, so
 /// that what doesn't depend on a loop is computed outside of it.
 
+#include <optional>
 #include <span>
 
 #include "ir/literal.h"
@@ -13,16 +14,31 @@ struct Bounds {
   int64_t least = 0, greatest = 0;  ///< both inclusive
 };
 
+/// One element as it is stored.
+using ElementBits = std::array<uint64_t, 2>;
+
+/// The value of an operation on constants; nothing where it isn't known. ops/evaluate.h has the definitions' own.
+using FoldOperation = std::optional<ElementBits> (*)(const Node& operation, std::span<const Node* const> operands);
+
+/// A place along a parallel loop where something that bounds can't tell changes its answer: `index < at` and
+/// `index >= at` are better lowered apart.
+struct Cut {
+  int32_t loop = kNoId;
+  int64_t at = 0;
+  auto operator<=>(const Cut&) const = default;
+};
+
 class NestBuilder {
  public:
-  NestBuilder();
-  Nest take();  ///< the finished nest
+  /// Integers and predicates fold by themselves; other constants where `fold` can tell.
+  explicit NestBuilder(FoldOperation fold = nullptr);
+  Nest take();  ///< the finished nest, without what nothing needs
   const Nest& nest() const { return nest_; }
 
   int32_t add_buffer(ElementType type, int64_t elements);
 
   // Scalars. Types are as in HLO; nothing is converted unasked.
-  NodeId constant(ElementType type, std::array<uint64_t, 2> bits);  ///< stored bytes of one element
+  NodeId constant(ElementType type, ElementBits bits);
   NodeId constant(const Literal& scalar);
   NodeId number(ElementType type, double value);    ///< rounded to the type; real types and predicates
   NodeId integer(ElementType type, int64_t value);  ///< wrapped to the type; exact for 64-bit integers
@@ -36,9 +52,12 @@ class NestBuilder {
   NodeId reduce_precision(NodeId value, ReducePrecisionAttributes how);
   NodeId fma(NodeId a, NodeId b, NodeId c);
   const Node& node(NodeId id) const { return nest_.nodes[static_cast<size_t>(id)]; }
+  bool is_constant(NodeId id) const { return node(id).kind == NodeKind::kConstant; }
+  /// The value of a constant integer or predicate.
+  std::optional<int64_t> known_integer(NodeId id) const;
 
   // Integers for indices: affine as long as that is possible, simplified by bounds.
-  Affine affine(int64_t constant) const { return {constant, {}}; }
+  static Affine fixed(int64_t constant) { return {constant, {}}; }
   Affine affine(NodeId integer);  ///< any integer type; converted to s64
   Affine plus(const Affine& a, const Affine& b);
   Affine times(const Affine& a, int64_t factor);
@@ -58,7 +77,8 @@ class NestBuilder {
   NodeId load(int32_t buffer, const Affine& element, bool fresh = false);
   void store(int32_t buffer, const Affine& element, NodeId value, NodeId guard = kNoId);
 
-  // Loops. begin_* makes its body the current block; end_* appends the loop to the block it was begun in.
+  // Loops. begin_* makes its body the current block; end_* appends the loop to the block it was begun in, which is the
+  // current one again. A loop of one iteration inside another is none: its body is the block it stands in.
   int32_t begin_parallel(int64_t extent);
   void end_parallel(int32_t loop);
   /// neutral: see Loop.
@@ -75,12 +95,44 @@ class NestBuilder {
   int32_t current_block() const { return block_; }
   void enter_block(int32_t block) { block_ = block; }
   int32_t block_of(const Index& index) const;  ///< the outermost block in which all its atoms are known
+  int32_t block_of(const Affine& affine) const;
+  /// The deeper of two blocks, one of which lies in the other.
+  int32_t inner_block(int32_t a, int32_t b) const;
+
+  /// What bounds could not tell so far, for parallel loops; ascending, each once.
+  std::vector<Cut> cuts() const;
 
  private:
+  NodeId make(Node node);                  // shared, placed, with bounds
+  NodeId place(Node node, int32_t block);  // appended there
+  std::optional<Affine> affine_view(NodeId id) const;
+  std::optional<NodeId> in_affine_form(Opcode opcode, ElementType type, std::span<const NodeId> operands);
+  std::optional<NodeId> folded(const Node& node);
+  std::optional<NodeId> simplified(const Node& node);
+  std::optional<bool> known_less(const Affine& a, int64_t limit);
+  std::optional<bool> known_comparison(const Affine& difference, CompareDirection direction);
+  void note_cut(const Affine& a, int64_t limit);
+  Bounds bounds_of_operation(const Node& node) const;
+  Bounds plain_bounds(const Affine& a) const;
+  Bounds bounds_within(const Affine& a, int depth) const;
+  struct Quotient {  // floor(of / divisor)
+    Affine of;
+    int64_t divisor = 1;
+  };
+  std::optional<Quotient> quotient_of(NodeId atom) const;
+  int32_t begin(LoopKind kind, int64_t extent, std::span<const NodeId> initial);
+  int32_t add_block(int32_t parent, int32_t loop);
+
   Nest nest_;
   int32_t block_ = 0;
   struct Shared;  // what was made before, to be shared
   std::shared_ptr<Shared> shared_;
 };
+
+/// The stored bytes of an integer (wrapped to the type), and the other way round; predicates are 0 and 1.
+ElementBits bits_of_integer(ElementType type, int64_t value);
+int64_t integer_of_bits(ElementType type, const ElementBits& bits);
+/// What an integer type (or predicate) can hold. u64 and what is no integer: all of s64, which says nothing.
+Bounds range_of(ElementType type);
 
 }  // namespace lowtide

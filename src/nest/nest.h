@@ -85,9 +85,10 @@ struct Item {
   int32_t id = kNoId;
 };
 
-/// Straight-line code: items in order.
+/// Straight-line code: items in order. Nodes of kind kAffine, kOperation, kFma and kLoad are items; the others are
+/// known where they are: constants everywhere, an index and what is carried in the loop, results behind it.
 struct Block {
-  int32_t parent = kNoId;  ///< the block its loop stands in; kNoId: the kernel's own
+  int32_t parent = kNoId;  ///< the block its loop stands in; of a while's body: its head. kNoId: the kernel's own
   int32_t loop = kNoId;
   std::vector<Item> items;
 };
@@ -122,8 +123,8 @@ struct NestBuffer {
   bool read = false, written = false;
 };
 
-/// Buffers are the kernel's parameters, in order. Every top-level loop (an item of block 0) is a piece that may run on
-/// its own, piece after piece; nodes of block 0 are computed anew in each.
+/// Buffers are the kernel's parameters, in order. Every parallel loop in block 0 is a piece that may run on its own,
+/// piece after piece; all else in block 0 (nodes, loops that carry results) is computed anew in each.
 struct Nest {
   std::vector<NestBuffer> buffers;
   std::vector<Node> nodes;

@@ -1,0 +1,144 @@
+#include "nest/compact.h"
+
+#include <algorithm>
+
+namespace lowtide {
+namespace {
+
+class Compaction {
+ public:
+  explicit Compaction(const Nest& from)
+      : from_(from),
+        live_node_(from.nodes.size()),
+        live_loop_(from.loops.size()),
+        node_(from.nodes.size(), kNoId),
+        loop_(from.loops.size(), kNoId),
+        block_(from.blocks.size(), kNoId) {}
+
+  Nest run() {
+    for (const Store& store : from_.stores) need_store(store);
+    mark();
+    to_.buffers = from_.buffers;
+    for (NestBuffer& buffer : to_.buffers) buffer.read = buffer.written = false;
+    to_.blocks.push_back({});
+    block_[0] = 0;
+    copy_items(0);
+    return std::move(to_);
+  }
+
+ private:
+  void need(const Affine& affine) {
+    for (const auto& term : affine.terms) open_.push_back(term.atom);
+  }
+  void need_store(const Store& store) {
+    need(store.index);
+    open_.push_back(store.value);
+    if (store.guard != kNoId) open_.push_back(store.guard);
+    for (int32_t b = store.block; b != kNoId; b = from_.blocks[static_cast<size_t>(b)].parent) {
+      if (const int32_t loop = from_.blocks[static_cast<size_t>(b)].loop; loop != kNoId) need_loop(loop);
+    }
+  }
+  void need_loop(int32_t id) {
+    if (live_loop_[static_cast<size_t>(id)]) return;
+    live_loop_[static_cast<size_t>(id)] = true;
+    const Loop& loop = from_.loops[static_cast<size_t>(id)];
+    for (const Carried& carried : loop.carried) {
+      open_.push_back(carried.initial);
+      open_.push_back(carried.next);
+    }
+    if (loop.condition != kNoId) open_.push_back(loop.condition);
+  }
+  void mark() {
+    while (!open_.empty()) {
+      const auto id = static_cast<size_t>(open_.back());
+      open_.pop_back();
+      if (live_node_[id]) continue;
+      live_node_[id] = true;
+      const Node& node = from_.nodes[id];
+      open_.insert(open_.end(), node.operands.begin(), node.operands.end());
+      need(node.affine);
+      if (node.kind == NodeKind::kResult) need_loop(node.loop);
+    }
+  }
+
+  NodeId copy(NodeId id) {
+    if (id == kNoId || node_[static_cast<size_t>(id)] != kNoId)
+      return id == kNoId ? id : node_[static_cast<size_t>(id)];
+    Node node = from_.nodes[static_cast<size_t>(id)];
+    for (NodeId& operand : node.operands) operand = copy(operand);
+    node.affine = copy(node.affine);
+    if (node.loop != kNoId) node.loop = loop_[static_cast<size_t>(node.loop)];
+    node.block = block_[static_cast<size_t>(node.block)];
+    if (node.kind == NodeKind::kLoad) to_.buffers[static_cast<size_t>(node.buffer)].read = true;
+    to_.nodes.push_back(std::move(node));
+    return node_[static_cast<size_t>(id)] = static_cast<NodeId>(to_.nodes.size()) - 1;
+  }
+  Affine copy(const Affine& affine) {
+    Affine made{affine.constant, affine.terms};
+    for (auto& term : made.terms) term.atom = copy(term.atom);
+    std::sort(made.terms.begin(), made.terms.end(), [](const auto& a, const auto& b) { return a.atom < b.atom; });
+    return made;
+  }
+
+  void append(int32_t block, Item item) { to_.blocks[static_cast<size_t>(block)].items.push_back(item); }
+
+  int32_t add_block(int32_t from, int32_t parent, int32_t loop) {
+    to_.blocks.push_back({parent, loop, {}});
+    return block_[static_cast<size_t>(from)] = static_cast<int32_t>(to_.blocks.size()) - 1;
+  }
+
+  void copy_items(int32_t from) {
+    const int32_t block = block_[static_cast<size_t>(from)];
+    for (const Item& item : from_.blocks[static_cast<size_t>(from)].items) {
+      const auto id = static_cast<size_t>(item.id);
+      if (item.kind == Item::kLoop) {
+        if (live_loop_[id]) copy_loop(item.id, block);
+      } else if (item.kind == Item::kStore) {
+        const Store& store = from_.stores[id];
+        const Affine index = copy(store.index);
+        const NodeId value = copy(store.value);
+        to_.stores.push_back({store.buffer, index, value, copy(store.guard), block});
+        to_.buffers[static_cast<size_t>(store.buffer)].written = true;
+        append(block, {Item::kStore, static_cast<int32_t>(to_.stores.size()) - 1});
+      } else if (live_node_[id]) {
+        const NodeId made = copy(item.id);
+        append(block, {Item::kNode, made});
+      }
+    }
+  }
+
+  void copy_loop(int32_t from, int32_t outer) {
+    const auto id = static_cast<int32_t>(to_.loops.size());
+    Loop loop = from_.loops[static_cast<size_t>(from)];
+    loop_[static_cast<size_t>(from)] = id;
+    to_.loops.push_back({});
+    for (Carried& carried : loop.carried) carried.initial = copy(carried.initial);
+    for (NodeId& neutral : loop.neutral) neutral = copy(neutral);
+    int32_t parent = outer;
+    if (loop.head != kNoId) {
+      const int32_t head = loop.head;
+      parent = loop.head = add_block(head, outer, id);
+      copy_items(head);
+      loop.condition = copy(loop.condition);
+    }
+    const int32_t body = loop.body;
+    loop.body = add_block(body, parent, id);
+    loop.index = copy(loop.index);
+    copy_items(body);
+    for (Carried& carried : loop.carried) carried.next = copy(carried.next);
+    to_.loops[static_cast<size_t>(id)] = std::move(loop);
+    append(outer, {Item::kLoop, id});
+  }
+
+  const Nest& from_;
+  Nest to_;
+  std::vector<NodeId> open_;
+  std::vector<bool> live_node_, live_loop_;
+  std::vector<int32_t> node_, loop_, block_;  // new numbers
+};
+
+}  // namespace
+
+Nest without_dead_parts(const Nest& nest) { return Compaction(nest).run(); }
+
+}  // namespace lowtide
