@@ -153,7 +153,9 @@ Evaluations evaluations_of_operand(const Evaluations& of_user, const Instruction
     default: break;
   }
   // Element by element; what isn't is read as often as the user, if only once per element of its own.
-  if (count != whole) in_own_loop(std::max(e.count, count));
+  bool same = false;
+  for_each_leaf(user.shape, [&](const ShapeIndex&, const Shape& leaf) { same |= leaf.dims == read.dims; });
+  if (!same) in_own_loop(std::max(e.count, count));
   return e;
 }
 

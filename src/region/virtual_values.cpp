@@ -4,9 +4,10 @@
 #include <limits>
 
 #include "analysis/leaf_bytes.h"
+#include "analysis/leaves.h"
 #include "ops/op_rule.h"
 #include "region/cost.h"
-#include "region/evaluations.h"
+#include "region/region_evaluations.h"
 
 namespace lowtide {
 namespace {
@@ -146,22 +147,21 @@ class Decision {
 
   bool collect(const ValueGraph::Read& read, std::vector<Evaluations>& mine) const {
     const Instruction& user = graph_.at(read.user);
-    const Shape& array = graph_.at(read.def).shape;
+    const Shape& array = shape_of(read);
     const bool update = updated_operand(user, state(read.user)) != kNoId;
     for (const Evaluations& e : evaluations_[static_cast<size_t>(read.user)]) {
       const Evaluations theirs = evaluations_of_operand(e, user, read.operand, array, update);
-      const auto same = std::find_if(mine.begin(), mine.end(), [&](const Evaluations& known) {
-        return known.kernel == theirs.kernel && known.map == theirs.map;
-      });
-      if (same != mine.end()) {
-        same->count = std::max(same->count, theirs.count);
-      } else if (mine.size() == kMostEvaluations && !is_free(graph_.at(read.def))) {
-        return false;
-      } else if (mine.size() < kMostEvaluations) {
-        mine.push_back(theirs);
-      }
+      add_evaluations(mine, theirs);
+      if (mine.size() <= kMostEvaluations) continue;
+      if (!is_free(graph_.at(read.def))) return false;
+      mine.pop_back();
     }
     return true;
+  }
+
+  const Shape& shape_of(const ValueGraph::Read& read) const {
+    const Shape& shape = graph_.at(read.def).shape;
+    return shape.is_tuple() ? *leaf_shape(shape, read.leaf) : shape;
   }
 
   /// Can the reader compute this operand where it reads it?
@@ -221,6 +221,7 @@ class Decision {
   Chain chain_of(int32_t place, int32_t last) {
     Chain chain;
     ++stamp_;
+    const double elements = std::max(1.0, elements_of(graph_.at(place).shape));
     std::vector<int32_t> open{place};
     size_t looked = 0;
     while (!open.empty()) {
@@ -232,10 +233,12 @@ class Decision {
         if (seen == stamp_) continue;
         seen = stamp_;
         if (state(read.def) != ValueState::kVirtual || ++looked > kMostChain) {
-          chain.input_bytes += bytes(read.def);
+          const Shape& array = shape_of(read);
+          const double bytes = static_cast<double>(safe_logical_bytes(array));
+          chain.input_bytes += std::min(bytes, elements * stored_bytes(array.type));
           const bool stays = keeps_arguments_ && graph_.at(read.def).opcode == Opcode::kParameter;
           if (!stays && readers_[static_cast<size_t>(read.def)].without(user) < last) {
-            chain.kept_bytes += bytes(read.def);
+            chain.kept_bytes += bytes;
           }
         } else {
           open.push_back(read.def);

@@ -1,0 +1,283 @@
+#include "region/group.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+
+#include "analysis/leaf_bytes.h"
+#include "analysis/leaves.h"
+#include "region/cost.h"
+#include "region/region_evaluations.h"
+#include "region/region_maker.h"
+#include "region/roles.h"
+
+namespace lowtide {
+namespace {
+
+constexpr size_t kMostOps = 400;          ///< in a group: bounds compile time
+constexpr size_t kMostOutputs = 16;       ///< a kernel writes so many streams at once
+constexpr int64_t kSmallElements = 1024;  ///< kernels of this size cost their start: any two may be one
+constexpr double kSharedNs = 0.2;         ///< an element of a virtual value that is worth sharing
+constexpr double kFarBytes = 4;           ///< how much may be stored between two members, in their own sizes
+constexpr size_t kCandidates = 4;         ///< groups looked at for one shared value
+
+struct Group {
+  std::vector<int32_t> outputs;  ///< places
+  std::vector<LeafRef> inputs;
+  Dims extents;
+  size_t ops = 0;
+  int32_t at = 0;  ///< where it runs: the place of one of its members
+  double bytes = 0;
+  bool open = false;  ///< may take in others
+  bool heavy = false;
+};
+
+class Grouping {
+ public:
+  Grouping(const ValueGraph& graph, std::vector<ValueState>& states)
+      : graph_(graph), states_(states), maker_(graph, states), piece_(static_cast<size_t>(graph.size()), kNoId) {}
+
+  std::vector<Draft> run() {
+    collect();
+    for (int32_t k = 0; k < static_cast<int32_t>(groups_.size()); ++k) join(k);
+    hide_inner_outputs();
+    return in_order();
+  }
+
+ private:
+  ValueState state(int32_t place) const { return states_[static_cast<size_t>(place)]; }
+  Group& group(int32_t k) { return groups_[static_cast<size_t>(k)]; }
+
+  /// The value behind views.
+  int32_t base_of(int32_t place) const {
+    while (state(place) == ValueState::kView) place = graph_.reads(place)[0].def;
+    return place;
+  }
+
+  void collect() {
+    double bytes = 0;
+    for (int32_t place = 0; place < graph_.size(); ++place) {
+      stored_before_.push_back(bytes);
+      if (state(place) != ValueState::kStored && state(place) != ValueState::kGiven) continue;
+      piece_[static_cast<size_t>(place)] = static_cast<int32_t>(groups_.size());
+      groups_.push_back(state(place) == ValueState::kStored ? region_group(place) : Group{{place}, {}, {}, 0, place});
+      bytes += static_cast<double>(safe_logical_bytes(graph_.at(place).shape));
+      if (state(place) == ValueState::kGiven) {
+        for (const ValueGraph::Read& read : graph_.reads(place)) note_reader(read.def, place);
+      }
+    }
+    for (size_t k = 0; k < groups_.size(); ++k) moved_to_.push_back(static_cast<int32_t>(k));
+  }
+
+  Group region_group(int32_t place) {
+    const Region region = maker_.make({&place, 1});
+    const RegionEvaluations evaluations = evaluations_in(region);
+    const Instruction& i = graph_.at(place);
+    Group g{{place}, region.inputs, {}, region.ops.size(), place};
+    g.bytes = static_cast<double>(safe_logical_bytes(i.shape));
+    g.heavy = is_heavy(i);
+    g.open = i.shape.is_array() && has_element(i);
+    for (const LeafRef& updated : region.updates) g.open &= updated.instruction == nullptr;
+    if (g.open) g.extents = i.shape.dims;
+    const Evaluations root = evaluations_of_root(0, i.shape);
+    std::vector<LeafRef>& elementwise = elementwise_[place];
+    for (size_t k = 0; k < region.inputs.size(); ++k) {
+      const LeafRef& input = region.inputs[k];
+      note_reader(graph_.place_of(*input.instruction), place);
+      const auto& maps = evaluations.inputs[k];
+      const Shape& shape = *leaf_shape(input.instruction->shape, input.leaf);
+      if (maps.size() == 1 && maps[0].map == root.map && shape.dims == g.extents) elementwise.push_back(input);
+    }
+    for (const LeafRef& updated : region.updates) {
+      if (updated.instruction) note_reader(graph_.place_of(*updated.instruction), place);
+    }
+    for (size_t k = 0; k < region.ops.size(); ++k) {
+      if (region.ops[k] != &i && element_ns(*region.ops[k]) >= kSharedNs) {
+        shared_[place].push_back({region.ops[k], 0});
+      }
+    }
+    return g;
+  }
+
+  void note_reader(int32_t def, int32_t reader) { readers_[base_of(def)].push_back(reader); }
+
+  int32_t group_of(int32_t place) const { return find(piece_[static_cast<size_t>(base_of(place))]); }
+  int32_t find(int32_t k) const {
+    while (k != kNoId && moved_to_[static_cast<size_t>(k)] != k) k = moved_to_[static_cast<size_t>(k)];
+    return k;
+  }
+
+  /// Where a value is there to be read: behind its group.
+  int32_t made_at(int32_t place) {
+    const int32_t k = group_of(place);
+    return k == kNoId ? kNoId : group(k).at;
+  }
+
+  void join(int32_t k) {
+    if (!group(k).open) {
+      return;
+    }
+    const int32_t place = group(k).outputs[0];
+    std::vector<int32_t> candidates;
+    const auto consider = [&](int32_t other) {
+      other = find(other);
+      if (other != kNoId && other != k && group(other).open &&
+          std::find(candidates.begin(), candidates.end(), other) == candidates.end()) {
+        candidates.push_back(other);
+      }
+    };
+    for (const LeafRef& input : elementwise_[place]) consider(group_of(graph_.place_of(*input.instruction)));
+    const auto consider_sharers = [&](const LeafRef& leaf) {
+      const auto found = sharers_.find(leaf.instruction);
+      if (found == sharers_.end()) return;
+      const auto& list = found->second;
+      for (size_t n = 0; n < std::min(kCandidates, list.size()); ++n) consider(list[list.size() - 1 - n]);
+    };
+    for (const LeafRef& input : group(k).inputs) {
+      if (is_worth_sharing(input, group(k))) consider_sharers(input);
+    }
+    for (const LeafRef& op : shared_[place]) consider_sharers(op);
+    if (is_small(group(k)) && last_small_.contains(group(k).extents)) consider(last_small_[group(k).extents]);
+    std::sort(candidates.rbegin(), candidates.rend());  // the latest first
+    int32_t into = k;
+    for (const int32_t other : candidates) {
+      if (merge(other, k)) {
+        into = other;
+        break;
+      }
+    }
+    for (const LeafRef& input : group(into).inputs) note_sharer(input, into);
+    for (const LeafRef& op : shared_[place]) note_sharer(op, into);
+    if (is_small(group(into))) last_small_[group(into).extents] = into;
+  }
+
+  void note_sharer(const LeafRef& leaf, int32_t k) {
+    auto& list = sharers_[leaf.instruction];
+    if (list.empty() || list.back() != k) list.push_back(k);
+  }
+
+  static int64_t elements(const Dims& extents) { return element_count(Shape::array(ElementType::kPred, extents)); }
+  static bool is_small(const Group& g) { return !g.heavy && elements(g.extents) <= kSmallElements; }
+
+  /// An array about as large as what the kernel walks over.
+  static bool is_worth_sharing(const LeafRef& input, const Group& g) {
+    const Shape& shape = *leaf_shape(input.instruction->shape, input.leaf);
+    return element_count(shape) >= std::max<int64_t>(2, elements(g.extents) / 4);
+  }
+
+  /// Puts group `late` into the earlier `early` if no third piece would have to run between them.
+  bool merge(int32_t early, int32_t late) {
+    Group& a = group(early);
+    Group& b = group(late);
+    if (a.extents != b.extents || a.ops + b.ops > kMostOps || a.outputs.size() + b.outputs.size() > kMostOutputs) {
+      return false;
+    }
+    // Reductions to few elements gain nothing from one loop around both.
+    if (a.heavy && b.heavy && elements(a.extents) < kSmallElements) return false;
+    const double apart =
+        std::abs(stored_before_[static_cast<size_t>(b.at)] - stored_before_[static_cast<size_t>(a.at)]);
+    if (apart > kFarBytes * (a.bytes + b.bytes) && a.bytes + b.bytes > kSmallElements * 8) return false;
+    bool up = true;
+    for (const LeafRef& input : b.inputs) {
+      const int32_t def = graph_.place_of(*input.instruction);
+      if (group_of(def) == early) {
+        const auto& same = elementwise_[b.outputs[0]];
+        const bool whole = std::find(same.begin(), same.end(), input) == same.end();
+        if (whole || state(def) == ValueState::kView) return false;
+      } else {
+        up &= made_at(def) < a.at;
+      }
+    }
+    if (!up && !can_wait(a, early, b)) return false;
+    if (!up) a.at = b.at;
+    a.outputs.insert(a.outputs.end(), b.outputs.begin(), b.outputs.end());
+    for (const LeafRef& input : b.inputs) {
+      if (std::find(a.inputs.begin(), a.inputs.end(), input) == a.inputs.end()) a.inputs.push_back(input);
+    }
+    a.ops += b.ops;
+    a.bytes += b.bytes;
+    a.heavy |= b.heavy;
+    moved_to_[static_cast<size_t>(late)] = early;
+    return true;
+  }
+
+  /// Does nobody read `a` before `b` runs?
+  bool can_wait(const Group& a, int32_t early, const Group& b) {
+    for (const int32_t output : a.outputs) {
+      for (const int32_t reader : readers_[output]) {
+        const int32_t k = find(piece_[static_cast<size_t>(reader)]);
+        if (k != early && group(k).at < b.at) return false;
+      }
+    }
+    return true;
+  }
+
+  /// A value that only its own group reads needs no bytes.
+  void hide_inner_outputs() {
+    for (size_t k = 0; k < groups_.size(); ++k) {
+      Group& g = groups_[k];
+      if (moved_to_[k] != static_cast<int32_t>(k) || g.outputs.size() < 2) continue;
+      std::sort(g.outputs.begin(), g.outputs.end());
+      std::erase_if(g.outputs, [&](int32_t output) {
+        if (graph_.is_result(output)) return false;
+        for (const int32_t reader : readers_[output]) {
+          if (find(piece_[static_cast<size_t>(reader)]) != static_cast<int32_t>(k)) return false;
+        }
+        for (const ValueGraph::Read& read : graph_.users(output)) {
+          if (state(read.user) == ValueState::kView) return false;
+        }
+        states_[static_cast<size_t>(output)] = ValueState::kVirtual;
+        return true;
+      });
+    }
+  }
+
+  std::vector<Draft> in_order() {
+    struct Row {
+      int32_t at, behind, place;
+      const Group* group;
+    };
+    std::vector<Row> rows;
+    for (size_t k = 0; k < groups_.size(); ++k) {
+      if (moved_to_[k] == static_cast<int32_t>(k)) rows.push_back({groups_[k].at, 0, groups_[k].at, &groups_[k]});
+    }
+    for (int32_t place = 0; place < graph_.size(); ++place) {
+      if (state(place) == ValueState::kView) rows.push_back({made_at(place), 1, place, nullptr});
+    }
+    std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+      return std::tie(a.at, a.behind, a.place) < std::tie(b.at, b.behind, b.place);
+    });
+    std::vector<Draft> drafts;
+    for (const Row& row : rows) {
+      if (!row.group) {
+        drafts.push_back({{row.place}, false});
+      } else {
+        drafts.push_back({row.group->outputs, state(row.group->outputs[0]) == ValueState::kStored});
+      }
+    }
+    return drafts;
+  }
+
+  const ValueGraph& graph_;
+  std::vector<ValueState>& states_;
+  RegionMaker maker_;
+  std::vector<Group> groups_;
+  std::vector<int32_t> piece_;     ///< by place: the group that makes it; kNoId where none does
+  std::vector<int32_t> moved_to_;  ///< by group: itself, or the one that took it in
+  std::vector<double> stored_before_;
+  std::unordered_map<int32_t, std::vector<int32_t>> readers_;      ///< of stored values: outputs of other pieces
+  std::unordered_map<int32_t, std::vector<LeafRef>> elementwise_;  ///< inputs read at the own index alone
+  std::unordered_map<int32_t, std::vector<LeafRef>> shared_;       ///< virtual operations worth computing once
+  std::unordered_map<const Instruction*, std::vector<int32_t>> sharers_;
+  std::map<Dims, int32_t> last_small_;
+};
+
+}  // namespace
+
+std::vector<Draft> group_values(const ValueGraph& graph, std::vector<ValueState>& states) {
+  return Grouping(graph, states).run();
+}
+
+}  // namespace lowtide

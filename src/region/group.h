@@ -1,0 +1,22 @@
+#pragma once
+/// Which stored values one kernel computes together.
+
+#include <vector>
+
+#include "region/value_graph.h"
+#include "region/virtual_values.h"
+
+namespace lowtide {
+
+/// A piece of work before it is written down: instructions by their place in the graph.
+struct Draft {
+  std::vector<int32_t> outputs;  ///< stored values computed by one region; one instruction of any other kind
+  bool is_region = false;
+};
+
+/// Pieces of work in an order in which every piece runs behind what it reads. Stored values of equal extents that share
+/// what they read, or read each other element by element, are one piece; values that only their own piece reads become
+/// virtual in `states`.
+std::vector<Draft> group_values(const ValueGraph& graph, std::vector<ValueState>& states);
+
+}  // namespace lowtide

@@ -1,0 +1,62 @@
+#include "region/region_evaluations.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace lowtide {
+
+double total(const std::vector<Evaluations>& all) {
+  double count = 0;
+  for (const Evaluations& e : all) count += e.count;
+  return count;
+}
+
+void add_evaluations(std::vector<Evaluations>& all, const Evaluations& more) {
+  for (Evaluations& e : all) {
+    if (e.kernel == more.kernel && e.map == more.map) {
+      e.count = std::max(e.count, more.count);
+      return;
+    }
+  }
+  all.push_back(more);
+}
+
+RegionEvaluations evaluations_in(const Region& region) {
+  RegionEvaluations all;
+  all.ops.resize(region.ops.size());
+  all.inputs.resize(region.inputs.size());
+  std::unordered_map<const Instruction*, size_t> op_at;
+  for (size_t k = 0; k < region.ops.size(); ++k) op_at[region.ops[k]] = k;
+  std::vector<bool> is_update(region.ops.size(), false);
+  for (size_t k = 0; k < region.outputs.size(); ++k) {
+    const Instruction& output = *region.outputs[k].instruction;
+    const size_t op = op_at.at(&output);
+    add_evaluations(all.ops[op], evaluations_of_root(0, output.shape));
+    if (region.updates[k].instruction) is_update[op] = true;
+  }
+  for (size_t op = region.ops.size(); op-- > 0;) {
+    const Instruction& user = *region.ops[op];
+    for (size_t k = 0; k < user.operands.size(); ++k) {
+      int32_t number = 0;
+      for_each_leaf(user.operands[k]->shape, [&](const ShapeIndex&, const Shape& shape) {
+        const LeafRef read = resolve({user.operands[k], number++});
+        if (!shape.is_array()) return;
+        const auto inside = op_at.find(read.instruction);
+        std::vector<Evaluations>* theirs = nullptr;
+        if (inside != op_at.end()) {
+          theirs = &all.ops[inside->second];
+        } else {
+          const auto input = std::find(region.inputs.begin(), region.inputs.end(), read);
+          if (input == region.inputs.end()) return;  // what an update overwrites
+          theirs = &all.inputs[static_cast<size_t>(input - region.inputs.begin())];
+        }
+        for (const Evaluations& e : all.ops[op]) {
+          add_evaluations(*theirs, evaluations_of_operand(e, user, static_cast<int32_t>(k), shape, is_update[op]));
+        }
+      });
+    }
+  }
+  return all;
+}
+
+}  // namespace lowtide

@@ -1,0 +1,21 @@
+#pragma once
+/// How often a region evaluates each of its operations, and reads each of its inputs, under which index maps.
+
+#include <vector>
+
+#include "region/evaluations.h"
+#include "region/region.h"
+
+namespace lowtide {
+
+struct RegionEvaluations {
+  std::vector<std::vector<Evaluations>> ops, inputs;  ///< in the region's order
+};
+
+RegionEvaluations evaluations_in(const Region& region);
+
+double total(const std::vector<Evaluations>& all);
+/// Joins evaluations through a map that is known already with those.
+void add_evaluations(std::vector<Evaluations>& all, const Evaluations& more);
+
+}  // namespace lowtide
