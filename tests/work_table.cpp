@@ -18,7 +18,7 @@ std::string row_of(const std::string& path, bool list) {
   auto input = read_input(path);
   if (!input.ok()) return input.status().message();
   Module& module = *input->module;
-  if (const auto passes = run_passes(module, pipeline()); !passes.ok()) return passes.status().message();
+  if (const auto passes = run_passes(module, execution_pipeline()); !passes.ok()) return passes.status().message();
   const auto start = std::chrono::steady_clock::now();
   const ModuleWork work = form_work(module);
   const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
