@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "ops/checks.h"
+#include "ops/inlined.h"
 #include "ops/op_rule.h"
 
 namespace lowtide {
@@ -72,8 +73,53 @@ Result<Value> eval_conditional(const Instruction& conditional, Operands operands
                       operands.subspan(static_cast<size_t>(branch) + 1, 1));
 }
 
+constexpr size_t kMostInstructions = 32;  ///< of all branches: an element computes every one of them
+
+/// All branches cost little, so that choosing among their elements beats branching.
+bool has_element_conditional(const Instruction& conditional) {
+  size_t instructions = 0;
+  for (const Computation* branch : conditional.called) {
+    if (!has_elements(*branch)) return false;
+    for (const auto& instruction : branch->instructions()) {
+      const MemoryClass memory = memory_class(instruction->opcode);
+      const bool cheap = memory == MemoryClass::kSource || memory == MemoryClass::kView ||
+                         memory == MemoryClass::kElementwise || memory == MemoryClass::kIndexMap;
+      if (!cheap || ++instructions > kMostInstructions) return false;
+    }
+  }
+  return true;
+}
+
+void element_conditional(ElementContext& context, const Instruction& conditional, int64_t leaf, const Index& index,
+                         std::span<NodeId> leaves) {
+  NestBuilder& nest = context.nest;
+  const NodeId which = context.element(conditional.operand(0), {});
+  NodeId chosen = kNoId;
+  for (size_t k = conditional.called.size(); k-- > 0;) {  // the last one stands for all out of range
+    InlinedElements branch(context, [&](const Instruction&, int64_t wanted, const Index& at) {
+      return context.element(conditional.operand(k + 1), wanted, at);
+    });
+    const NodeId made = branch.element(*conditional.called[k]->root, leaf, index);
+    if (chosen == kNoId) {
+      chosen = made;
+      continue;
+    }
+    const bool by_predicate = nest.node(which).type == ElementType::kPred;
+    const NodeId taken = by_predicate ? which
+                                      : nest.compare(which, nest.integer(ElementType::kS32, static_cast<int64_t>(k)),
+                                                     {CompareDirection::kEq, CompareType::kSigned});
+    chosen = nest.select(taken, made, chosen);
+  }
+  leaves[static_cast<size_t>(leaf)] = chosen;
+}
+
 }  // namespace
 
-const OpRule kConditionalRule{read_conditional, print_conditional, infer_conditional, eval_conditional};
+const OpRule kConditionalRule{.read = read_conditional,
+                              .print = print_conditional,
+                              .infer = infer_conditional,
+                              .eval = eval_conditional,
+                              .leaf_element = element_conditional,
+                              .has_element = has_element_conditional};
 
 }  // namespace lowtide

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 
+#include "ops/element_rules.h"
 #include "ops/op_rule.h"
 #include "ops/window.h"
 
@@ -145,6 +146,11 @@ Result<Shape> infer_convolution(const Instruction& convolution) {
 
 }  // namespace
 
-const OpRule kConvolutionRule{read_convolution, print_convolution, infer_convolution, eval_convolution};
+const OpRule kConvolutionRule{.read = read_convolution,
+                              .print = print_convolution,
+                              .infer = infer_convolution,
+                              .eval = eval_convolution,
+                              .element = element_convolution,
+                              .has_element = has_element_convolution};
 
 }  // namespace lowtide

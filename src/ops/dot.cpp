@@ -10,6 +10,7 @@
 
 #include "ops/contract.h"
 #include "ops/dot_checks.h"
+#include "ops/element_rules.h"
 #include "ops/index_space.h"
 #include "ops/op_rule.h"
 
@@ -83,6 +84,11 @@ void contract(const Literal& lhs, const Literal& rhs, const DotAttributes& attri
   });
 }
 
-const OpRule kDotRule{read_dot, print_dot, infer_dot, eval_dot};
+const OpRule kDotRule{.read = read_dot,
+                      .print = print_dot,
+                      .infer = infer_dot,
+                      .eval = eval_dot,
+                      .element = element_dot,
+                      .has_element = has_element_dot};
 
 }  // namespace lowtide

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "ops/element_rules.h"
 #include "ops/elementwise.h"
 #include "ops/start_indices.h"
 #include "ops/strided.h"
@@ -88,6 +89,10 @@ Result<Value> eval_update(const Instruction& instruction, Operands operands, Eva
 }  // namespace
 
 const OpRule kDynamicSliceRule{.read = read, .print = print, .infer = infer_slice, .eval = eval_slice};
-const OpRule kDynamicUpdateSliceRule{.infer = infer_update, .eval = eval_update};
+const OpRule kDynamicUpdateSliceRule{.infer = infer_update,
+                                     .eval = eval_update,
+                                     .element = element_dynamic_update_slice,
+                                     .update = update_dynamic_update_slice,
+                                     .updated_operand = updated_operand_of_dynamic_update_slice};
 
 }  // namespace lowtide

@@ -17,6 +17,7 @@
 
 #include <algorithm>
 
+#include "ops/element_rules.h"
 #include "ops/elementwise.h"
 #include "ops/index_vectors.h"
 #include "ops/strided.h"
@@ -194,6 +195,6 @@ Result<Value> eval(const Instruction& instruction, Operands operands, EvalContex
 
 }  // namespace
 
-const OpRule kGatherRule{.read = read, .print = print, .infer = infer, .eval = eval};
+const OpRule kGatherRule{.read = read, .print = print, .infer = infer, .eval = eval, .element = element_gather};
 
 }  // namespace lowtide

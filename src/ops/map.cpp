@@ -4,6 +4,7 @@
 //   (C2) dimensions are 0, 1, ..., rank - 1
 //   (C3) the computation takes one scalar of each operand's type and gives a scalar
 #include "ops/checks.h"
+#include "ops/inlined.h"
 #include "ops/reducer.h"
 #include "ops/scalar_function.h"
 
@@ -59,8 +60,21 @@ Result<Value> eval_map(const Instruction& map, Operands operands, EvalContext& c
   return Value(result);
 }
 
+void element_map(ElementContext& context, const Instruction& map, const Index& index, std::span<NodeId> leaves) {
+  std::vector<NodeId> arguments;
+  for (const Instruction* operand : map.operands) arguments.push_back(context.element(*operand, index));
+  leaves[0] = context.call(*map.called[0], arguments)[0];
+}
+
+bool has_element_map(const Instruction& map) { return has_scalar_elements(*map.called[0]); }
+
 }  // namespace
 
-const OpRule kMapRule{read_map, print_map, infer_map, eval_map};
+const OpRule kMapRule{.read = read_map,
+                      .print = print_map,
+                      .infer = infer_map,
+                      .eval = eval_map,
+                      .element = element_map,
+                      .has_element = has_element_map};
 
 }  // namespace lowtide

@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "ops/dot_checks.h"
+#include "ops/element_rules.h"
 #include "ops/elementwise.h"
 #include "ops/index_space.h"
 #include "ops/reducer.h"
@@ -135,6 +136,11 @@ Result<Value> eval_ragged_dot(const Instruction& dot, Operands operands, EvalCon
 
 }  // namespace
 
-const OpRule kRaggedDotRule{read_dot, print_dot, infer_ragged_dot, eval_ragged_dot};
+const OpRule kRaggedDotRule{.read = read_dot,
+                            .print = print_dot,
+                            .infer = infer_ragged_dot,
+                            .eval = eval_ragged_dot,
+                            .element = element_ragged_dot,
+                            .has_element = has_element_ragged_dot};
 
 }  // namespace lowtide

@@ -9,6 +9,7 @@
 // Declared floats may differ in precision from what the computation gives: TPU programs round the finished fold.
 #include <algorithm>
 
+#include "ops/element_rules.h"
 #include "ops/elementwise.h"
 #include "ops/index_space.h"
 #include "ops/reducer.h"
@@ -97,6 +98,11 @@ Result<Value> eval_reduce(const Instruction& reduce, Operands operands, EvalCont
 
 }  // namespace
 
-const OpRule kReduceRule{read_reduce, print_reduce, infer_reduce, eval_reduce};
+const OpRule kReduceRule{.read = read_reduce,
+                         .print = print_reduce,
+                         .infer = infer_reduce,
+                         .eval = eval_reduce,
+                         .element = element_reduce,
+                         .has_element = has_element_reduce};
 
 }  // namespace lowtide

@@ -5,6 +5,7 @@
 //   (C2) inputs have the same extents
 //   (C3) the window has the inputs' rank; sizes, strides and dilations are positive
 //   (C4) the computation takes two scalars per input and gives one, a tuple where there are several
+#include "ops/element_rules.h"
 #include "ops/index_space.h"
 #include "ops/reducer.h"
 #include "ops/reducer_checks.h"
@@ -61,6 +62,13 @@ Result<Value> eval_reduce_window(const Instruction& reduce, Operands operands, E
 
 }  // namespace
 
-const OpRule kReduceWindowRule{read_reduce_window, print_reduce_window, infer_reduce_window, eval_reduce_window};
+const OpRule kReduceWindowRule{.read = read_reduce_window,
+                               .print = print_reduce_window,
+                               .infer = infer_reduce_window,
+                               .eval = eval_reduce_window,
+                               .element = element_reduce_window,
+                               .has_element = has_element_reduce_window,
+                               .update = update_reduce_window,
+                               .has_update = has_update_reduce_window};
 
 }  // namespace lowtide

@@ -8,6 +8,7 @@
 
 #include "ops/checks.h"
 #include "ops/counter_bits.h"
+#include "ops/element_rules.h"
 #include "ops/op_rule.h"
 
 namespace lowtide {
@@ -130,7 +131,11 @@ Result<Value> eval_rng_bit_generator(const Instruction& rng, Operands operands, 
 
 }  // namespace
 
-const OpRule kRngBitGeneratorRule{read_rng_bit_generator, print_rng_bit_generator, infer_rng_bit_generator,
-                                  eval_rng_bit_generator};
+const OpRule kRngBitGeneratorRule{.read = read_rng_bit_generator,
+                                  .print = print_rng_bit_generator,
+                                  .infer = infer_rng_bit_generator,
+                                  .eval = eval_rng_bit_generator,
+                                  .leaf_element = element_rng_bit_generator,
+                                  .has_element = has_element_rng_bit_generator};
 
 }  // namespace lowtide

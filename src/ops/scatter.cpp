@@ -19,6 +19,7 @@
 #include <algorithm>
 
 #include "ops/combiner.h"
+#include "ops/element_rules.h"
 #include "ops/elementwise.h"
 #include "ops/index_vectors.h"
 #include "ops/strided.h"
@@ -311,6 +312,12 @@ Result<Value> eval(const Instruction& instruction, Operands operands, EvalContex
 
 }  // namespace
 
-const OpRule kScatterRule{.read = read, .print = print, .infer = infer, .eval = eval};
+const OpRule kScatterRule{.read = read,
+                          .print = print,
+                          .infer = infer,
+                          .eval = eval,
+                          .update = update_scatter,
+                          .has_update = has_update_scatter,
+                          .updated_operand = updated_operand_of_scatter};
 
 }  // namespace lowtide

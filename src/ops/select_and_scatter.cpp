@@ -6,6 +6,7 @@
 //   (C3) the source has the extents of the window's positions
 //   (C4) select takes two scalars of the element type and gives pred[]
 //   (C5) scatter takes two scalars of the element type and gives one
+#include "ops/element_rules.h"
 #include "ops/index_space.h"
 #include "ops/reducer.h"
 #include "ops/reducer_checks.h"
@@ -97,7 +98,13 @@ Result<Value> eval_select_and_scatter(const Instruction& instruction, Operands o
 
 }  // namespace
 
-const OpRule kSelectAndScatterRule{read_select_and_scatter, print_select_and_scatter, infer_select_and_scatter,
-                                   eval_select_and_scatter};
+const OpRule kSelectAndScatterRule{.read = read_select_and_scatter,
+                                   .print = print_select_and_scatter,
+                                   .infer = infer_select_and_scatter,
+                                   .eval = eval_select_and_scatter,
+                                   .element = element_select_and_scatter,
+                                   .has_element = has_element_select_and_scatter,
+                                   .update = update_select_and_scatter,
+                                   .has_update = has_element_select_and_scatter};
 
 }  // namespace lowtide

@@ -2,6 +2,7 @@
 //   (C1) the condition takes the operand's shape and gives pred[]
 //   (C2) the body takes the operand's shape and gives it back
 #include "ops/checks.h"
+#include "ops/element_rules.h"
 #include "ops/op_rule.h"
 
 namespace lowtide {
@@ -47,6 +48,11 @@ Result<Value> eval_while(const Instruction& loop, Operands operands, EvalContext
 
 }  // namespace
 
-const OpRule kWhileRule{read_while, print_while, infer_while, eval_while};
+const OpRule kWhileRule{.read = read_while,
+                        .print = print_while,
+                        .infer = infer_while,
+                        .eval = eval_while,
+                        .leaf_element = element_while,
+                        .has_element = has_element_while};
 
 }  // namespace lowtide

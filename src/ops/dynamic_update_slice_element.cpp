@@ -1,0 +1,65 @@
+#include "ops/element_rules.h"
+#include "ops/folding.h"
+#include "ops/start_elements.h"
+
+namespace lowtide {
+namespace {
+
+Index starts_of(ElementContext& context, const Instruction& instruction) {
+  const Dims& extents = instruction.shape.dims;
+  const Dims& sizes = instruction.operand(1).shape.dims;
+  Index starts;
+  for (size_t d = 0; d < extents.size(); ++d) {
+    starts.push_back(sizes[d] == extents[d] ? context.nest.affine(int64_t{0})
+                                            : clamped_start(context.nest, start_element(context, instruction, 2, d),
+                                                            extents[d], sizes[d]));
+  }
+  return starts;
+}
+
+}  // namespace
+
+void element_dynamic_update_slice(ElementContext& context, const Instruction& instruction, const Index& index,
+                                  std::span<NodeId> leaves) {
+  NestBuilder& nest = context.nest;
+  const Instruction& update = instruction.operand(1);
+  const ElementType type = instruction.shape.type;
+  const NodeId old = nest.convert(context.element(instruction.operand(0), index), type);
+  leaves[0] = old;
+  if (element_count(update.shape) == 0) return;
+  const Index starts = starts_of(context, instruction);
+  NodeId inside = kNoId;
+  Index at;
+  for (size_t d = 0; d < index.size(); ++d) {
+    const int64_t last = update.shape.dims[d] - 1;
+    const Affine offset = nest.plus(index[d], nest.times(starts[d], -1));
+    if (update.shape.dims[d] != instruction.shape.dims[d]) inside = both(nest, inside, nest.within(offset, 0, last));
+    at.push_back(nest.clamp(offset, 0, last));
+  }
+  const NodeId updated = nest.convert(context.element(update, at), type);
+  leaves[0] = inside == kNoId ? updated : nest.select(inside, updated, old);
+}
+
+void update_dynamic_update_slice(ElementContext& context, const Instruction& instruction) {
+  NestBuilder& nest = context.nest;
+  const Instruction& update = instruction.operand(1);
+  if (element_count(update.shape) == 0) return;
+  const Index starts = starts_of(context, instruction);
+  std::vector<int32_t> loops;
+  Index from, to;
+  for (size_t d = 0; d < starts.size(); ++d) {
+    loops.push_back(nest.begin_parallel(update.shape.dims[d]));
+    from.push_back(nest.index_of(loops.back()));
+    to.push_back(nest.plus(starts[d], from.back()));
+  }
+  const NodeId value = nest.convert(context.element(update, from), instruction.shape.type);
+  nest.store(context.buffer_of(instruction, 0), nest.position(to, instruction.shape.dims), value);
+  while (!loops.empty()) {
+    nest.end_parallel(loops.back());
+    loops.pop_back();
+  }
+}
+
+int updated_operand_of_dynamic_update_slice(const Instruction&, int64_t) { return 0; }
+
+}  // namespace lowtide

@@ -1,0 +1,242 @@
+// A loop that commutes with indexing: run for one element at a time.
+//
+// An element of a leaf needs, from the trip before, only elements of its own index ("walking") and elements at constant
+// indices (scalars, small tables); what the body hands on unchanged may be read anywhere. Then element i of every
+// walking leaf evolves by itself, and a loop over the needed elements alone gives the same values trip by trip. What
+// remains is when to stop:
+//  - the condition needs only what an element's loop carries, too. It cannot depend on a walking element of another
+//    index, so all elements' loops stop after the same trips as the whole loop (elements of one extent) or follow their
+//    own constant-index values, which are the same for all: exact.
+//  - the condition asks whether p holds for any element (reduce by or of p over all indices), and every carried
+//    element's next value is select(p at its own index, something, its old value). Where p fails at an index nothing
+//    there changes any more, p included, so stopping that element's loop when its own p fails gives the same values.
+// That a value is "p at its own index" is seen in a nest made for the purpose: equal pure nodes are one node there.
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+
+#include "ops/element_rules.h"
+#include "ops/folding.h"
+#include "ops/inlined.h"
+
+namespace lowtide {
+namespace {
+
+constexpr size_t kMostCarried = 64;         ///< elements that one element's loop may carry
+constexpr size_t kMostInstructions = 1000;  ///< of condition and body, which are tried out more than once
+
+/// One carried element: of a leaf, at the walking index or at a constant one.
+struct Carry {
+  int64_t leaf = 0;
+  bool walks = false;
+  Index at;  ///< constants; unused where it walks
+};
+
+struct LoopPlan {
+  std::vector<Carry> carried;
+  bool any_element = false;  ///< the second kind of condition
+};
+
+bool is_constant(const Index& index) {
+  return std::all_of(index.begin(), index.end(), [](const Affine& a) { return a.terms.empty(); });
+}
+
+bool is_invariant(const Instruction& loop, int64_t leaf) {
+  const MadeBy next = made_by(*loop.called[1]->root, leaf);
+  return next.instruction->opcode == Opcode::kParameter && next.leaf == leaf;
+}
+
+/// The operand of reduce(p, false) by or over all dimensions; null where the condition is something else.
+const Instruction* any_of(const Computation& condition) {
+  const Instruction& root = *made_by(*condition.root, 0).instruction;
+  if (root.opcode != Opcode::kReduce || root.operands.size() != 2 || root.shape.rank() != 0) return nullptr;
+  const Instruction& initial = *made_by(root.operand(1), 0).instruction;
+  const auto* constant = initial.if_as<ConstantAttributes>();
+  if (!constant || !constant->value->known() || integer_at(*constant->value, 0) != 0) return nullptr;
+  const std::optional<Opcode> opcode = folding_opcode(*root.called[0], 0, 1);
+  const bool is_or = opcode == Opcode::kOr || opcode == Opcode::kAdd || opcode == Opcode::kMaximum;
+  return is_or && root.operand(0).shape.type == ElementType::kPred ? &root.operand(0) : nullptr;
+}
+
+/// Cheap at every trip, and defined element by element.
+bool is_light(const Computation& computation) {
+  for (const auto& instruction : computation.instructions()) {
+    const Opcode opcode = instruction->opcode;
+    if (opcode == Opcode::kDynamicUpdateSlice) return false;  // a stack written slice by slice: quadratic as elements
+    switch (memory_class(opcode)) {
+      case MemoryClass::kSource:
+      case MemoryClass::kView:
+      case MemoryClass::kElementwise:
+      case MemoryClass::kIndexMap: break;
+      case MemoryClass::kControl:
+        if (opcode != Opcode::kWhile) return false;
+        break;
+      default:
+        if (opcode != Opcode::kRngBitGenerator) return false;
+    }
+  }
+  return true;
+}
+
+/// Stands in for a region while a loop is tried out: scalar computations are made in place, functions are empty.
+class TrialElements : public ElementContext {
+ public:
+  using ElementContext::ElementContext;
+  NodeId element(const Instruction& value, int64_t leaf, const Index&) override {
+    return nest.load(nest.add_buffer(leaf_shape(value.shape, leaf).type, 1), nest.affine(int64_t{0}));
+  }
+  std::vector<NodeId> call(const Computation& computation, std::span<const NodeId> arguments) override {
+    InlinedElements inlined(*this, [&](const Instruction& parameter, int64_t, const Index&) {
+      return arguments[static_cast<size_t>(parameter.as<ParameterAttributes>().number)];
+    });
+    std::vector<NodeId> results;
+    for (int64_t k = 0; k < leaf_count(computation.root->shape); ++k) {
+      results.push_back(inlined.element(*computation.root, k, {}));
+    }
+    return results;
+  }
+  std::shared_ptr<const Function> function(const Computation&) override { return std::make_shared<Function>(); }
+  int32_t buffer_of(const Instruction&, int64_t) override { return kNoId; }
+};
+
+/// Finds what the loop of one element of `leaf` carries.
+class LoopTrial {
+ public:
+  LoopTrial(const Instruction& loop, int64_t leaf) : loop_(loop), shape_(leaf_shape(loop.shape, leaf)), trial_(nest_) {
+    for (const int64_t extent : shape_.dims) here_.push_back(nest_.index_of(nest_.begin_parallel(extent)));
+    demand({leaf, true, {}});
+  }
+
+  std::optional<LoopPlan> plan() {
+    const Instruction* any = any_of(*loop_.called[0]);
+    const bool any_element = any && any->shape.dims == shape_.dims && !shape_.dims.empty();
+    NodeId proceeds = kNoId;
+    {
+      InlinedElements condition = inlined();
+      if (any_element) {
+        proceeds = condition.element(*any, 0, here_);
+      } else {
+        if (any) return std::nullopt;
+        condition.element(*loop_.called[0]->root, 0, {});
+      }
+    }
+    InlinedElements body = inlined();
+    for (size_t k = 0; k < plan_.carried.size() && possible_; ++k) {
+      const Carry carry = plan_.carried[k];
+      const NodeId next = body.element(*loop_.called[1]->root, carry.leaf, carry.walks ? here_ : carry.at);
+      if (!any_element) continue;
+      const Node& node = nest_.node(next);
+      possible_ = possible_ && carry.walks && node.kind == NodeKind::kOperation && node.opcode == Opcode::kSelect &&
+                  node.operands[0] == proceeds && node.operands[2] == values_[k];
+    }
+    plan_.any_element = any_element;
+    return possible_ && plan_.carried.size() <= kMostCarried ? std::optional(std::move(plan_)) : std::nullopt;
+  }
+
+ private:
+  InlinedElements inlined() {
+    return InlinedElements(trial_, [this](const Instruction&, int64_t leaf, const Index& index) {
+      const Shape& shape = leaf_shape(loop_.shape, leaf);
+      if (is_invariant(loop_, leaf)) return load(leaf, index);
+      if (shape.dims == shape_.dims && index == here_) return demand({leaf, true, {}});
+      if (is_constant(index)) return demand({leaf, false, index});
+      possible_ = false;
+      return load(leaf, index);
+    });
+  }
+
+  /// Equal elements of one leaf are one node.
+  NodeId load(int64_t leaf, const Index& index) {
+    const Shape& shape = leaf_shape(loop_.shape, leaf);
+    auto [buffer, is_new] = buffers_.try_emplace(leaf, kNoId);
+    if (is_new) buffer->second = nest_.add_buffer(shape.type, element_count(shape));
+    return nest_.load(buffer->second, nest_.position(index, shape.dims));
+  }
+
+  NodeId demand(Carry carry) {
+    for (size_t k = 0; k < plan_.carried.size(); ++k) {
+      const Carry& known = plan_.carried[k];
+      if (known.leaf == carry.leaf && known.walks == carry.walks && known.at == carry.at) return values_[k];
+    }
+    values_.push_back(load(carry.leaf, carry.walks ? here_ : carry.at));
+    plan_.carried.push_back(std::move(carry));
+    possible_ = possible_ && plan_.carried.size() <= kMostCarried;
+    return values_.back();
+  }
+
+  const Instruction& loop_;
+  const Shape& shape_;
+  NestBuilder nest_;
+  TrialElements trial_;
+  Index here_;
+  LoopPlan plan_;
+  std::unordered_map<int64_t, int32_t> buffers_;  ///< by leaf
+  std::vector<NodeId> values_;                    ///< stand-ins of the carried elements
+  bool possible_ = true;
+};
+
+}  // namespace
+
+bool has_element_while(const Instruction& loop) {
+  const Computation& condition = *loop.called[0];
+  const Computation& body = *loop.called[1];
+  if (condition.instructions().size() + body.instructions().size() > kMostInstructions) return false;
+  if (!has_elements(condition) || !has_elements(body) || !is_light(body)) return false;
+  if (!any_of(condition) && !is_light(condition)) return false;
+  const int64_t leaves = leaf_count(loop.shape);
+  std::vector<bool> known(static_cast<size_t>(leaves), false);
+  for (int64_t leaf = 0; leaf < leaves; ++leaf) {
+    if (element_count(leaf_shape(loop.shape, leaf)) == 0) return false;
+    if (known[static_cast<size_t>(leaf)] || is_invariant(loop, leaf)) continue;
+    const std::optional<LoopPlan> plan = LoopTrial(loop, leaf).plan();
+    if (!plan) return false;
+    for (const Carry& carry : plan->carried) {
+      if (carry.walks) known[static_cast<size_t>(carry.leaf)] = true;
+    }
+  }
+  return true;
+}
+
+void element_while(ElementContext& context, const Instruction& loop, int64_t leaf, const Index& index,
+                   std::span<NodeId> leaves) {
+  NestBuilder& nest = context.nest;
+  const Instruction& start = loop.operand(0);
+  if (is_invariant(loop, leaf)) {
+    leaves[static_cast<size_t>(leaf)] = context.element(start, leaf, index);
+    return;
+  }
+  const std::optional<LoopPlan> plan = LoopTrial(loop, leaf).plan();
+  LT_ASSERT(plan, "the loop " + loop.name + " is not one of elements");
+  std::vector<NodeId> initial;
+  for (const Carry& carry : plan->carried) {
+    initial.push_back(context.element(start, carry.leaf, carry.walks ? index : carry.at));
+  }
+  const int32_t made = nest.begin_while(initial);
+  const auto parameter = [&](const Instruction&, int64_t wanted, const Index& at) -> NodeId {
+    if (is_invariant(loop, wanted)) return context.element(start, wanted, at);
+    for (size_t k = 0; k < plan->carried.size(); ++k) {
+      const Carry& carry = plan->carried[k];
+      const bool same_extents = leaf_shape(loop.shape, wanted).dims == leaf_shape(loop.shape, leaf).dims;
+      if (carry.leaf == wanted && (carry.walks ? same_extents && at == index : at == carry.at)) {
+        return nest.carried(made, static_cast<int32_t>(k));
+      }
+    }
+    LT_ASSERT(false, "the loop " + loop.name + " reads an element that it doesn't carry");
+    return kNoId;
+  };
+  InlinedElements condition(context, parameter);
+  const NodeId proceeds = plan->any_element ? condition.element(*any_of(*loop.called[0]), 0, index)
+                                            : condition.element(*loop.called[0]->root, 0, {});
+  nest.begin_while_body(made, proceeds);
+  InlinedElements body(context, parameter);
+  std::vector<NodeId> next;
+  for (const Carry& carry : plan->carried) {
+    next.push_back(body.element(*loop.called[1]->root, carry.leaf, carry.walks ? index : carry.at));
+  }
+  const std::vector<NodeId> results = nest.end_carrying(made, next);
+  for (size_t k = 0; k < plan->carried.size(); ++k) {
+    if (plan->carried[k].walks) leaves[static_cast<size_t>(plan->carried[k].leaf)] = results[k];
+  }
+}
+
+}  // namespace lowtide

@@ -1,0 +1,33 @@
+#include "ops/window_taps.h"
+
+#include "ops/folding.h"
+
+namespace lowtide {
+namespace {
+
+/// kNoId where a predicate is known to hold.
+NodeId unless_known(NestBuilder& nest, NodeId predicate) {
+  const Node& node = nest.node(predicate);
+  return node.kind == NodeKind::kConstant && (node.bits[0] & 0xff) != 0 ? kNoId : predicate;
+}
+
+}  // namespace
+
+WindowTap window_tap(NestBuilder& nest, const Window& window, size_t d, const Affine& position, const Affine& k,
+                     int64_t base) {
+  const int64_t dilate = window.lhs_dilate[d], last = (base - 1) * dilate;
+  Affine at = nest.plus(nest.plus(nest.times(position, window.stride[d]), nest.times(k, window.rhs_dilate[d])),
+                        nest.affine(-window.pad_low[d]));
+  WindowTap tap;
+  tap.inside = unless_known(nest, nest.within(at, 0, last));
+  at = nest.clamp(at, 0, last);
+  if (dilate > 1) {
+    const Affine hole = nest.remainder(at, dilate);
+    tap.inside = both(nest, tap.inside, unless_known(nest, nest.within(hole, 0, 0)));
+    at = nest.floor_divide(at, dilate);
+  }
+  tap.at = at;
+  return tap;
+}
+
+}  // namespace lowtide
