@@ -30,7 +30,7 @@ void element_convolution(ElementContext& context, const Instruction& convolution
   const int64_t batch = at(convolution.shape.dims, attributes.output_batch);
   const int64_t depth = at(kernel, attributes.kernel_input_feature);
   const Affine& output = at(index, attributes.output_feature);
-  const Affine group = groups == 1 ? nest.affine(int64_t{0}) : nest.floor_divide(output, outputs / groups);
+  const Affine group = groups == 1 ? NestBuilder::fixed(0) : nest.floor_divide(output, outputs / groups);
   const bool by_batch = attributes.batch_group_count > 1;
   at(weight, attributes.kernel_output_feature) = output;
   at(input, attributes.input_batch) = at(index, attributes.output_batch);
@@ -39,13 +39,13 @@ void element_convolution(ElementContext& context, const Instruction& convolution
   }
   NodeId inside = kNoId;
   for (size_t d = 0; d < window.size.size(); ++d) {
-    const Affine k = window.size[d] == 1 ? nest.affine(int64_t{0}) : sum.open(window.size[d]);
+    const Affine k = window.size[d] == 1 ? NestBuilder::fixed(0) : sum.open(window.size[d]);
     const WindowTap tap =
         window_tap(nest, window, d, at(index, attributes.output_spatial[d]), k, at(base, attributes.input_spatial[d]));
     inside = both(nest, inside, tap.inside);
     at(input, attributes.input_spatial[d]) = tap.at;
     at(weight, attributes.kernel_spatial[d]) =
-        window.rhs_reversal[d] ? nest.plus(nest.times(k, -1), nest.affine(window.size[d] - 1)) : k;
+        window.rhs_reversal[d] ? nest.plus(nest.times(k, -1), NestBuilder::fixed(window.size[d] - 1)) : k;
   }
   const Affine feature = sum.open(depth);
   at(weight, attributes.kernel_input_feature) = feature;

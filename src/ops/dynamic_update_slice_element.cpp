@@ -10,7 +10,7 @@ Index starts_of(ElementContext& context, const Instruction& instruction) {
   const Dims& sizes = instruction.operand(1).shape.dims;
   Index starts;
   for (size_t d = 0; d < extents.size(); ++d) {
-    starts.push_back(sizes[d] == extents[d] ? context.nest.affine(int64_t{0})
+    starts.push_back(sizes[d] == extents[d] ? NestBuilder::fixed(0)
                                             : clamped_start(context.nest, start_element(context, instruction, 2, d),
                                                             extents[d], sizes[d]));
   }

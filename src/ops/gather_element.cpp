@@ -17,7 +17,7 @@ void element_gather(ElementContext& context, const Instruction& instruction, con
     leaves[0] = nest.constant(instruction.shape.type, {0, 0});
     return;
   }
-  Index batch, at(extents.size(), nest.affine(int64_t{0}));
+  Index batch, at(extents.size(), NestBuilder::fixed(0));
   for (size_t d = 0; d < index.size(); ++d) {
     if (!contains(gather.offset_dims, static_cast<int64_t>(d))) batch.push_back(index[d]);
   }

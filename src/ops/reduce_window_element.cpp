@@ -79,7 +79,7 @@ void element_reduce_window(ElementContext& context, const Instruction& reduce, c
     Index source;
     NodeId inside = kNoId;
     for (size_t d = 0; d < extents.size(); ++d) {
-      const Affine k = window.size[d] == 1 ? context.nest.affine(int64_t{0}) : folding.open(window.size[d]);
+      const Affine k = window.size[d] == 1 ? NestBuilder::fixed(0) : folding.open(window.size[d]);
       const WindowTap tap = window_tap(context.nest, window, d, index[d], k, extents[d]);
       inside = both(context.nest, inside, tap.inside);
       source.push_back(tap.at);
@@ -113,7 +113,7 @@ void update_reduce_window(ElementContext& context, const Instruction& reduce) {
   const int64_t extent = extents[fold->dimension];
   const int32_t loop = nest.begin_sequential(extent, initial_values(context, reduce, inputs));
   const Affine step = nest.index_of(loop);
-  at[fold->dimension] = fold->forward ? step : nest.plus(nest.times(step, -1), nest.affine(extent - 1));
+  at[fold->dimension] = fold->forward ? step : nest.plus(nest.times(step, -1), NestBuilder::fixed(extent - 1));
   const std::vector<NodeId> elements = elements_at(context, reduce, inputs, at);
   std::vector<NodeId> accumulators;
   bool one_type = true;

@@ -74,7 +74,7 @@ State state_of(ElementContext& context, const Instruction& rng) {
   Words words(context.nest);
   const Instruction& state = rng.operand(0);
   const auto element = [&](int64_t i) {
-    return context.element(state, context.nest.index_at(context.nest.affine(i), state.shape.dims));
+    return context.element(state, context.nest.index_at(NestBuilder::fixed(i), state.shape.dims));
   };
   const auto number = [&](int64_t i) {
     return state.shape.type == kLong ? element(i) : words.joined(element(2 * i), element(2 * i + 1));
@@ -151,7 +151,7 @@ NodeId bits_at(ElementContext& context, const Instruction& rng, const Shape& bit
       (d < halves.split ? outer : inner).push_back(index[d]);
       (d < halves.split ? outer_extents : inner_extents).push_back(bits.dims[d]);
     }
-    const Affine at = index.empty() ? nest.affine(int64_t{0}) : index[halves.split];
+    const Affine at = index.empty() ? NestBuilder::fixed(0) : index[halves.split];
     const Affine row =
         nest.plus(nest.times(nest.position(outer, outer_extents), halves.half), nest.floor_divide(at, 2));
     const Affine hash = nest.plus(nest.times(row, halves.inner), nest.position(inner, inner_extents));
@@ -195,7 +195,7 @@ void element_rng_bit_generator(ElementContext& context, const Instruction& rng, 
   }
   Words words(nest);
   State state = state_of(context, rng);
-  const NodeId low = counter_at(nest, state.low, nest.affine(counted(rng, bits)));
+  const NodeId low = counter_at(nest, state.low, NestBuilder::fixed(counted(rng, bits)));
   if (!is_threefry(rng)) state.high = carry_into(nest, state.high, low, state.low);
   const Instruction& given = rng.operand(0);
   std::vector<NodeId> after;

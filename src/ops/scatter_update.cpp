@@ -75,7 +75,7 @@ void update_scatter(ElementContext& context, const Instruction& instruction) {
       from[static_cast<size_t>(batch_dims[k])] = batch[k];
     }
   }
-  Place place{Index(extents.size(), nest.affine(int64_t{0})), kNoId};
+  Place place{Index(extents.size(), NestBuilder::fixed(0)), kNoId};
   Dims sizes(extents.size(), 1);
   size_t next_window = 0;
   Dims window_of(extents.size(), -1);  // the dimension of the updates that walks it

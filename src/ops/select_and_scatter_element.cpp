@@ -40,7 +40,7 @@ Selected selected_at(ElementContext& context, const Instruction& instruction, co
   Index at;
   NodeId inside = kNoId;
   for (size_t d = 0; d < extents.size(); ++d) {
-    Affine k = nest.affine(int64_t{0});
+    Affine k = NestBuilder::fixed(0);
     if (window.size[d] > 1) {
       const int32_t loop = nest.begin_sequential(window.size[d], state);
       loops.push_back(loop);
@@ -95,8 +95,8 @@ void element_select_and_scatter(ElementContext& context, const Instruction& inst
     const int64_t most = (reach - 1) / stride + 1;
     const int64_t shift = window.pad_low[d] < 0 ? (-window.pad_low[d] + stride - 1) / stride : 0;
     const Affine place =
-        nest.plus(nest.times(index[d], window.lhs_dilate[d]), nest.affine(window.pad_low[d] + shift * stride));
-    Affine p = nest.plus(nest.floor_divide(place, stride), nest.affine(-shift - (most - 1)));
+        nest.plus(nest.times(index[d], window.lhs_dilate[d]), NestBuilder::fixed(window.pad_low[d] + shift * stride));
+    Affine p = nest.plus(nest.floor_divide(place, stride), NestBuilder::fixed(-shift - (most - 1)));
     if (most > 1) {
       const int32_t loop = nest.begin_sequential(most, sum);
       loops.push_back(loop);

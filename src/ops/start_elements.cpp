@@ -16,7 +16,7 @@ Affine clamped_start(NestBuilder& nest, NodeId index, int64_t extent, int64_t si
 
 NodeId start_element(ElementContext& context, const Instruction& instruction, size_t first, size_t d) {
   const bool vector = instruction.operands.size() == first + 1 && instruction.operand(first).shape.rank() == 1;
-  if (vector) return context.element(instruction.operand(first), {context.nest.affine(static_cast<int64_t>(d))});
+  if (vector) return context.element(instruction.operand(first), {NestBuilder::fixed(static_cast<int64_t>(d))});
   return context.element(instruction.operand(first + d), {});
 }
 
@@ -25,7 +25,7 @@ NodeId index_vector_element(ElementContext& context, const Instruction& indices,
   Index at = batch;
   if (index_vector_dim < indices.shape.rank()) {
     at.insert(at.begin() + static_cast<std::ptrdiff_t>(index_vector_dim),
-              context.nest.affine(static_cast<int64_t>(entry)));
+              NestBuilder::fixed(static_cast<int64_t>(entry)));
   }
   return context.element(indices, at);
 }

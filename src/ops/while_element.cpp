@@ -83,7 +83,7 @@ class TrialElements : public ElementContext {
  public:
   using ElementContext::ElementContext;
   NodeId element(const Instruction& value, int64_t leaf, const Index&) override {
-    return nest.load(nest.add_buffer(leaf_shape(value.shape, leaf).type, 1), nest.affine(int64_t{0}));
+    return nest.load(nest.add_buffer(leaf_shape(value.shape, leaf).type, 1), NestBuilder::fixed(0));
   }
   std::vector<NodeId> call(const Computation& computation, std::span<const NodeId> arguments) override {
     InlinedElements inlined(*this, [&](const Instruction& parameter, int64_t, const Index&) {

@@ -7,8 +7,7 @@ namespace {
 
 /// kNoId where a predicate is known to hold.
 NodeId unless_known(NestBuilder& nest, NodeId predicate) {
-  const Node& node = nest.node(predicate);
-  return node.kind == NodeKind::kConstant && (node.bits[0] & 0xff) != 0 ? kNoId : predicate;
+  return nest.known_integer(predicate) == 1 ? kNoId : predicate;
 }
 
 }  // namespace
@@ -17,7 +16,7 @@ WindowTap window_tap(NestBuilder& nest, const Window& window, size_t d, const Af
                      int64_t base) {
   const int64_t dilate = window.lhs_dilate[d], last = (base - 1) * dilate;
   Affine at = nest.plus(nest.plus(nest.times(position, window.stride[d]), nest.times(k, window.rhs_dilate[d])),
-                        nest.affine(-window.pad_low[d]));
+                        NestBuilder::fixed(-window.pad_low[d]));
   WindowTap tap;
   tap.inside = unless_known(nest, nest.within(at, 0, last));
   at = nest.clamp(at, 0, last);
