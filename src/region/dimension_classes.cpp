@@ -1,0 +1,79 @@
+#include "region/dimension_classes.h"
+
+#include <numeric>
+
+#include "ops/inlined.h"
+#include "region/dimension_roles.h"
+
+namespace lowtide {
+namespace {
+
+int32_t root_of(std::vector<int32_t>& parent, int32_t node) {
+  while (parent[static_cast<size_t>(node)] != node) {
+    node = parent[static_cast<size_t>(node)] = parent[static_cast<size_t>(parent[static_cast<size_t>(node)])];
+  }
+  return node;
+}
+
+}  // namespace
+
+DimensionClasses::DimensionClasses(const Computation& computation) {
+  std::vector<LeafRef> arrays;
+  std::vector<int64_t> extents;  // of nodes
+  for (const auto& instruction : computation.instructions()) {
+    for (int64_t leaf = 0; leaf < leaf_count(instruction->shape); ++leaf) {
+      const LeafRef array{instruction.get(), static_cast<int32_t>(leaf)};
+      if (resolve(array) != array) continue;
+      std::vector<int32_t>& nodes = classes_[{array.instruction, array.leaf}];
+      for (const int64_t extent : leaf_shape(instruction->shape, leaf).dims) {
+        nodes.push_back(static_cast<int32_t>(extents.size()));
+        extents.push_back(extent);
+      }
+      arrays.push_back(array);
+    }
+  }
+  std::vector<int32_t> parent(extents.size());
+  std::iota(parent.begin(), parent.end(), 0);
+  for (const LeafRef& array : arrays) {
+    const Instruction& user = *array.instruction;
+    const std::vector<int32_t>& mine = classes_[{array.instruction, array.leaf}];
+    for (size_t k = 0; k < user.operands.size(); ++k) {
+      const std::vector<OperandDimension> roles = operand_roles(user, k);
+      if (roles.empty()) continue;
+      const LeafRef read = resolve({&user.operand(k), 0});
+      const std::vector<int32_t>& theirs = classes_[{read.instruction, read.leaf}];
+      for (size_t d = 0; d < roles.size() && d < theirs.size(); ++d) {
+        const OperandDimension& role = roles[d];
+        if (role.role != DimensionRole::kPointwise || role.stride != 1 || role.offset != 0) continue;
+        const auto result = static_cast<size_t>(role.result_dimension);
+        if (result >= mine.size()) continue;
+        const int32_t a = root_of(parent, mine[result]), b = root_of(parent, theirs[d]);
+        if (extents[static_cast<size_t>(a)] == extents[static_cast<size_t>(b)]) parent[static_cast<size_t>(b)] = a;
+      }
+    }
+  }
+  std::vector<int32_t> number(extents.size(), kNoId);
+  for (const LeafRef& array : arrays) {
+    for (int32_t& node : classes_[{array.instruction, array.leaf}]) {
+      const int32_t root = root_of(parent, node);
+      int32_t& named = number[static_cast<size_t>(root)];
+      if (named == kNoId) {
+        named = count_++;
+        extents_.push_back(extents[static_cast<size_t>(root)]);
+        members_.emplace_back();
+      }
+      node = named;
+      std::vector<LeafRef>& members = members_[static_cast<size_t>(named)];
+      if (members.empty() || members.back() != array) members.push_back(array);
+    }
+  }
+}
+
+int32_t DimensionClasses::class_of(LeafRef array, int64_t d) const {
+  const LeafRef made = resolve(array);
+  const auto found = classes_.find({made.instruction, made.leaf});
+  LT_ASSERT(found != classes_.end(), "an array of another computation");
+  return found->second[static_cast<size_t>(d)];
+}
+
+}  // namespace lowtide
