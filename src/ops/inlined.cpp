@@ -38,18 +38,18 @@ bool has_elements(const Computation& computation, bool scalars) {
 
 }  // namespace
 
-int64_t leaf_count(const Shape& shape) {
+int64_t part_count(const Shape& shape) {
   if (!shape.is_tuple()) return 1;
   int64_t count = 0;
-  for (const Shape& element : shape.elements) count += leaf_count(element);
+  for (const Shape& element : shape.elements) count += part_count(element);
   return count;
 }
 
-const Shape& leaf_shape(const Shape& shape, int64_t leaf) {
+const Shape& part_shape(const Shape& shape, int64_t leaf) {
   if (!shape.is_tuple()) return shape;
   for (const Shape& element : shape.elements) {
-    const int64_t count = leaf_count(element);
-    if (leaf < count) return leaf_shape(element, leaf);
+    const int64_t count = part_count(element);
+    if (leaf < count) return part_shape(element, leaf);
     leaf -= count;
   }
   LT_ASSERT(false, "a leaf beyond the last one was asked for");
@@ -62,10 +62,10 @@ MadeBy made_by(const Instruction& value, int64_t leaf) {
     if (at->opcode == Opcode::kGetTupleElement) {
       const auto part = static_cast<size_t>(at->as<TupleIndexAttributes>().index);
       at = at->operands[0];
-      for (size_t k = 0; k < part; ++k) leaf += leaf_count(at->shape.elements[k]);
+      for (size_t k = 0; k < part; ++k) leaf += part_count(at->shape.elements[k]);
     } else if (at->opcode == Opcode::kTuple) {
       size_t part = 0;
-      for (int64_t count = 0; (count = leaf_count(at->operand(part).shape)) <= leaf; ++part) leaf -= count;
+      for (int64_t count = 0; (count = part_count(at->operand(part).shape)) <= leaf; ++part) leaf -= count;
       at = at->operands[part];
     } else if (at->opcode == Opcode::kDomain || at->opcode == Opcode::kAddDependency ||
                (at->opcode == Opcode::kOptBarrier && at->operands.size() == 1)) {
@@ -95,7 +95,7 @@ NodeId InlinedElements::element(const Instruction& value, int64_t leaf, const In
   for (const Made& made : made_[&maker]) {
     if (made.index == index && made.leaves[at] != kNoId) return made.leaves[at];
   }
-  Made made{index, std::vector<NodeId>(static_cast<size_t>(leaf_count(maker.shape)), kNoId)};
+  Made made{index, std::vector<NodeId>(static_cast<size_t>(part_count(maker.shape)), kNoId)};
   const int32_t here = nest.current_block();
   nest.enter_block(block_for(index));
   const OpRule& rule = rule_of(maker.opcode);

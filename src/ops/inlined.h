@@ -48,7 +48,8 @@ struct MadeBy {
 };
 MadeBy made_by(const Instruction& value, int64_t leaf);
 
-int64_t leaf_count(const Shape& shape);
-const Shape& leaf_shape(const Shape& shape, int64_t leaf);
+/// The arrays of a shape, depth first.
+int64_t part_count(const Shape& shape);
+const Shape& part_shape(const Shape& shape, int64_t leaf);
 
 }  // namespace lowtide

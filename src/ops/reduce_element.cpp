@@ -32,7 +32,7 @@ void element_reduce(ElementContext& context, const Instruction& reduce, const In
   folding.fold(std::move(values));
   values = folding.close();
   for (size_t k = 0; k < inputs; ++k)
-    leaves[k] = nest.convert(values[k], leaf_shape(reduce.shape, static_cast<int64_t>(k)).type);
+    leaves[k] = nest.convert(values[k], part_shape(reduce.shape, static_cast<int64_t>(k)).type);
 }
 
 }  // namespace lowtide

@@ -25,7 +25,7 @@ std::vector<NodeId> elements_at(ElementContext& context, const Instruction& redu
 }
 
 NodeId as_result(ElementContext& context, const Instruction& reduce, size_t leaf, NodeId value) {
-  return context.nest.convert(value, leaf_shape(reduce.shape, static_cast<int64_t>(leaf)).type);
+  return context.nest.convert(value, part_shape(reduce.shape, static_cast<int64_t>(leaf)).type);
 }
 
 /// A window that spans one dimension and grows from one end of it: result p folds [0, p] or [p, extent).

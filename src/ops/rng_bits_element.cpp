@@ -186,7 +186,7 @@ void element_rng_bit_generator(ElementContext& context, const Instruction& rng, 
                                std::span<NodeId> leaves) {
   NestBuilder& nest = context.nest;
   const Shape& bits = rng.shape.is_tuple() ? rng.shape.elements[1] : rng.shape;
-  if (leaf == leaf_count(rng.shape) - 1) {
+  if (leaf == part_count(rng.shape) - 1) {
     NodeId made = nest.convert(bits_at(context, rng, bits, index), unsigned_of(bits.type));
     made = is_floating(bits.type) ? nest.operation(Opcode::kBitcastConvert, bits.type, {made})
                                   : nest.convert(made, bits.type);

@@ -83,14 +83,14 @@ class TrialElements : public ElementContext {
  public:
   using ElementContext::ElementContext;
   NodeId element(const Instruction& value, int64_t leaf, const Index&) override {
-    return nest.load(nest.add_buffer(leaf_shape(value.shape, leaf).type, 1), NestBuilder::fixed(0));
+    return nest.load(nest.add_buffer(part_shape(value.shape, leaf).type, 1), NestBuilder::fixed(0));
   }
   std::vector<NodeId> call(const Computation& computation, std::span<const NodeId> arguments) override {
     InlinedElements inlined(*this, [&](const Instruction& parameter, int64_t, const Index&) {
       return arguments[static_cast<size_t>(parameter.as<ParameterAttributes>().number)];
     });
     std::vector<NodeId> results;
-    for (int64_t k = 0; k < leaf_count(computation.root->shape); ++k) {
+    for (int64_t k = 0; k < part_count(computation.root->shape); ++k) {
       results.push_back(inlined.element(*computation.root, k, {}));
     }
     return results;
@@ -102,7 +102,7 @@ class TrialElements : public ElementContext {
 /// Finds what the loop of one element of `leaf` carries.
 class LoopTrial {
  public:
-  LoopTrial(const Instruction& loop, int64_t leaf) : loop_(loop), shape_(leaf_shape(loop.shape, leaf)), trial_(nest_) {
+  LoopTrial(const Instruction& loop, int64_t leaf) : loop_(loop), shape_(part_shape(loop.shape, leaf)), trial_(nest_) {
     for (const int64_t extent : shape_.dims) here_.push_back(nest_.index_of(nest_.begin_parallel(extent)));
     demand({leaf, true, {}});
   }
@@ -136,7 +136,7 @@ class LoopTrial {
  private:
   InlinedElements inlined() {
     return InlinedElements(trial_, [this](const Instruction&, int64_t leaf, const Index& index) {
-      const Shape& shape = leaf_shape(loop_.shape, leaf);
+      const Shape& shape = part_shape(loop_.shape, leaf);
       if (is_invariant(loop_, leaf)) return load(leaf, index);
       if (shape.dims == shape_.dims && index == here_) return demand({leaf, true, {}});
       if (is_constant(index)) return demand({leaf, false, index});
@@ -147,7 +147,7 @@ class LoopTrial {
 
   /// Equal elements of one leaf are one node.
   NodeId load(int64_t leaf, const Index& index) {
-    const Shape& shape = leaf_shape(loop_.shape, leaf);
+    const Shape& shape = part_shape(loop_.shape, leaf);
     auto [buffer, is_new] = buffers_.try_emplace(leaf, kNoId);
     if (is_new) buffer->second = nest_.add_buffer(shape.type, element_count(shape));
     return nest_.load(buffer->second, nest_.position(index, shape.dims));
@@ -183,10 +183,10 @@ bool has_element_while(const Instruction& loop) {
   if (condition.instructions().size() + body.instructions().size() > kMostInstructions) return false;
   if (!has_elements(condition) || !has_elements(body) || !is_light(body)) return false;
   if (!any_of(condition) && !is_light(condition)) return false;
-  const int64_t leaves = leaf_count(loop.shape);
+  const int64_t leaves = part_count(loop.shape);
   std::vector<bool> known(static_cast<size_t>(leaves), false);
   for (int64_t leaf = 0; leaf < leaves; ++leaf) {
-    if (element_count(leaf_shape(loop.shape, leaf)) == 0) return false;
+    if (element_count(part_shape(loop.shape, leaf)) == 0) return false;
     if (known[static_cast<size_t>(leaf)] || is_invariant(loop, leaf)) continue;
     const std::optional<LoopPlan> plan = LoopTrial(loop, leaf).plan();
     if (!plan) return false;
@@ -216,7 +216,7 @@ void element_while(ElementContext& context, const Instruction& loop, int64_t lea
     if (is_invariant(loop, wanted)) return context.element(start, wanted, at);
     for (size_t k = 0; k < plan->carried.size(); ++k) {
       const Carry& carry = plan->carried[k];
-      const bool same_extents = leaf_shape(loop.shape, wanted).dims == leaf_shape(loop.shape, leaf).dims;
+      const bool same_extents = part_shape(loop.shape, wanted).dims == part_shape(loop.shape, leaf).dims;
       if (carry.leaf == wanted && (carry.walks ? same_extents && at == index : at == carry.at)) {
         return nest.carried(made, static_cast<int32_t>(k));
       }

@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-#include "ops/inlined.h"
+#include "analysis/leaves.h"
 #include "region/dimension_roles.h"
 
 namespace lowtide {
@@ -25,7 +25,7 @@ DimensionClasses::DimensionClasses(const Computation& computation) {
       const LeafRef array{instruction.get(), static_cast<int32_t>(leaf)};
       if (resolve(array) != array) continue;
       std::vector<int32_t>& nodes = classes_[{array.instruction, array.leaf}];
-      for (const int64_t extent : leaf_shape(instruction->shape, leaf).dims) {
+      for (const int64_t extent : leaf_shape(instruction->shape, leaf)->dims) {
         nodes.push_back(static_cast<int32_t>(extents.size()));
         extents.push_back(extent);
       }
