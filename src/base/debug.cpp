@@ -38,7 +38,10 @@ Knobs read_knobs(const char* (*get)(const char* name)) {
   knobs.cache_directory = text("LOWTIDE_CACHE");
   knobs.user_cache_directory = text("XDG_CACHE_HOME");
   knobs.home_directory = text("HOME");
-  knobs.check = !text("LOWTIDE_CHECK").empty() && text("LOWTIDE_CHECK") != "0";
+  const auto is_on = [&](const char* name) { return !text(name).empty() && text(name) != "0"; };
+  knobs.check = is_on("LOWTIDE_CHECK");
+  knobs.poison = is_on("LOWTIDE_POISON");
+  if (const char* threads = get("LOWTIDE_THREADS")) knobs.threads = std::max(0, std::atoi(threads));
   return knobs;
 }
 

@@ -26,6 +26,8 @@ struct Knobs {
   std::string user_cache_directory;       ///< XDG_CACHE_HOME
   std::string home_directory;             ///< HOME
   bool check = false;                     ///< LOWTIDE_CHECK=1: after each pass verify, and compare with the interpreter
+  bool poison = false;                    ///< LOWTIDE_POISON=1: bytes of the arena that hold no value are NaN
+  int threads = 0;                        ///< LOWTIDE_THREADS=n of the pool, the caller included; 0: one per processor
 };
 
 /// The environment as it was when first asked.

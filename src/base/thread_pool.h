@@ -9,12 +9,14 @@ namespace lowtide {
 
 class ThreadPool {
  public:
-  /// `threads` counts the caller; 0: as many as the machine has.
+  /// `threads` counts the caller; 0: LOWTIDE_THREADS, else one per processor that the process may use.
+  /// They are started by the first run() that can use them.
   explicit ThreadPool(int threads = 0);
   ~ThreadPool();
   int threads() const;
   /// Calls task(i, thread) for every i in [0, tasks) and returns when all are done; 0 <= thread < threads(). Which
-  /// thread runs which task is not fixed: what a task does must not depend on it.
+  /// thread runs which task is not fixed: what a task does must not depend on it. Called from inside a task, it runs
+  /// all of them in the calling thread.
   void run(int64_t tasks, const std::function<void(int64_t task, int thread)>& task);
 
  private:

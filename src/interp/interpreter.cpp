@@ -5,7 +5,7 @@
 #include <new>
 #include <unordered_map>
 
-#include "interp/program.h"
+#include "interp/prepare.h"
 #include "ops/op_rule.h"
 
 namespace lowtide {
@@ -19,7 +19,7 @@ class Interpreter final : public EvalContext {
 
   Result<Value> call(const Computation& computation, std::span<const Value> arguments) override {
     if (depth_ == kDeepestCall) return Status::unsupported("calls are nested too deeply in " + computation.name);
-    LT_ASSIGN_OR_RETURN(const Program* program, program_of(computation));
+    LT_ASSIGN_OR_RETURN(const PreparedComputation* program, program_of(computation));
     LT_ASSERT(arguments.size() == program->parameters.size(), "arguments of " + computation.name + " don't fit");
     ++depth_;
     Result<Value> result = run(*program, arguments);
@@ -28,20 +28,20 @@ class Interpreter final : public EvalContext {
   }
 
  private:
-  Result<const Program*> program_of(const Computation& computation) {
+  Result<const PreparedComputation*> program_of(const Computation& computation) {
     const auto found = programs_.find(&computation);
-    if (found != programs_.end()) return const_cast<const Program*>(&found->second);
-    LT_ASSIGN_OR_RETURN(Program program, prepare(computation));
-    return const_cast<const Program*>(&programs_.emplace(&computation, std::move(program)).first->second);
+    if (found != programs_.end()) return const_cast<const PreparedComputation*>(&found->second);
+    LT_ASSIGN_OR_RETURN(PreparedComputation program, prepare(computation));
+    return const_cast<const PreparedComputation*>(&programs_.emplace(&computation, std::move(program)).first->second);
   }
 
-  Result<Value> run(const Program& program, std::span<const Value> arguments) {
+  Result<Value> run(const PreparedComputation& program, std::span<const Value> arguments) {
     std::vector<Value> values(static_cast<size_t>(program.slots));
     for (size_t k = 0; k < arguments.size(); ++k) {
       if (program.parameters[k] >= 0) values[static_cast<size_t>(program.parameters[k])] = arguments[k];
     }
     std::vector<Value> operands;
-    for (const Program::Step& step : program.steps) {
+    for (const PreparedComputation::Step& step : program.steps) {
       const Instruction& instruction = *step.instruction;
       operands.clear();
       for (const int32_t slot : step.operands) operands.push_back(values[static_cast<size_t>(slot)]);
@@ -66,7 +66,7 @@ class Interpreter final : public EvalContext {
   }
 
   const Module& module_;
-  std::unordered_map<const Computation*, Program> programs_;  // nodes don't move: callers hold pointers
+  std::unordered_map<const Computation*, PreparedComputation> programs_;  // nodes don't move: callers hold pointers
   int depth_ = 0;
 };
 

@@ -12,7 +12,8 @@ const char* all_set(const char* name) {
   if (text == "LOWTIDE_DEBUG") return "3,fold-constants,inline-calls";
   if (text == "LOWTIDE_DUMP") return "stages";
   if (text == "LOWTIDE_DISABLE") return "a,,b";
-  if (text == "LOWTIDE_CHECK") return "1";
+  if (text == "LOWTIDE_CHECK" || text == "LOWTIDE_POISON") return "1";
+  if (text == "LOWTIDE_THREADS") return "3";
   return nullptr;
 }
 
@@ -23,6 +24,8 @@ TEST(Knobs, ReadFromTheEnvironment) {
   EXPECT_EQ(knobs.dump_directory, "stages");
   EXPECT_EQ(knobs.disabled, (std::vector<std::string>{"a", "b"}));
   EXPECT_TRUE(knobs.check);
+  EXPECT_TRUE(knobs.poison);
+  EXPECT_EQ(knobs.threads, 3);
 }
 
 TEST(Knobs, UnsetMeansOff) {
@@ -31,6 +34,8 @@ TEST(Knobs, UnsetMeansOff) {
   EXPECT_TRUE(knobs.dump_directory.empty());
   EXPECT_TRUE(knobs.disabled.empty());
   EXPECT_FALSE(knobs.check);
+  EXPECT_FALSE(knobs.poison);
+  EXPECT_EQ(knobs.threads, 0);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 
 namespace lowtide {
 
-struct Program {
+struct PreparedComputation {
   struct Step {
     const Instruction* instruction = nullptr;
     Result<Value> (*eval)(const Instruction&, Operands, EvalContext&) = nullptr;
@@ -24,6 +24,6 @@ struct Program {
 
 /// Steps for the root and for everything with side effects, and for what these need.
 /// Faults: Fault::kUnsupported for operations without a definition and for values too large to make here.
-Result<Program> prepare(const Computation& computation);
+Result<PreparedComputation> prepare(const Computation& computation);
 
 }  // namespace lowtide

@@ -1,4 +1,4 @@
-#include "interp/program.h"
+#include "interp/prepare.h"
 
 #include <fmt/format.h>
 
@@ -46,7 +46,7 @@ Status refuse(const Instruction& instruction, const std::string& why) {
 
 }  // namespace
 
-Result<Program> prepare(const Computation& computation) {
+Result<PreparedComputation> prepare(const Computation& computation) {
   const auto& instructions = computation.instructions();
   std::unordered_map<const Instruction*, size_t> position;
   for (size_t i = 0; i < instructions.size(); ++i) position.emplace(instructions[i].get(), i);
@@ -67,7 +67,7 @@ Result<Program> prepare(const Computation& computation) {
     }
   }
 
-  Program program;
+  PreparedComputation program;
   program.parameters.assign(computation.parameters().size(), -1);
   std::vector<int32_t> slot(instructions.size(), -1);
   for (size_t i = 0; i < instructions.size(); ++i) {
@@ -81,7 +81,7 @@ Result<Program> prepare(const Computation& computation) {
       program.parameters[static_cast<size_t>(instruction.as<ParameterAttributes>().number)] = slot[i];
       continue;
     }
-    Program::Step step;
+    PreparedComputation::Step step;
     step.instruction = &instruction;
     step.eval = rule_of(instruction.opcode).eval;
     if (!step.eval) return refuse(instruction, "the interpreter can't run this operation");

@@ -1,0 +1,133 @@
+#include "base/thread_pool.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/debug.h"
+
+namespace lowtide {
+namespace {
+
+/// About ten microseconds: a sleeping thread takes 5 to 50 to come back.
+constexpr int kSpins = 200;
+
+void relax() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#else
+  std::this_thread::yield();
+#endif
+}
+
+/// The processors that this process may use, not those that the machine has.
+int processors() {
+  cpu_set_t set;
+  if (::sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+/// The pool whose task this thread is running, and as which thread.
+thread_local const void* current_pool = nullptr;
+thread_local int current_thread = 0;
+
+// A job's state in one word: who is inside may be counted only while the door is open, so that a thread that wakes up
+// late finds it closed and never meets the next job half written; nobody waits for threads that didn't come.
+constexpr uint32_t kOpen = uint32_t{1} << 16;
+constexpr uint32_t inside(uint32_t door) { return door & (kOpen - 1); }
+
+}  // namespace
+
+struct ThreadPool::State {
+  int threads = 1;
+  std::mutex callers;  ///< one job at a time
+  std::vector<std::thread> workers;
+  std::atomic<uint32_t> jobs{0};  ///< counts them: what idle threads wait on
+  std::atomic<uint32_t> door{0};
+  std::atomic<bool> stop{false};
+  const std::function<void(int64_t, int)>* task = nullptr;
+  int64_t tasks = 0;
+  std::atomic<int64_t> next{0};
+
+  void take_part(int thread) {
+    const void* const outer_pool = std::exchange(current_pool, this);
+    const int outer_thread = std::exchange(current_thread, thread);
+    for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < tasks;) (*task)(i, thread);
+    current_pool = outer_pool;
+    current_thread = outer_thread;
+  }
+
+  void work(int thread) {
+    for (uint32_t seen = 0;;) {
+      for (int spin = 0; spin < kSpins && jobs.load(std::memory_order_acquire) == seen; ++spin) relax();
+      jobs.wait(seen, std::memory_order_acquire);
+      if (stop.load(std::memory_order_relaxed)) return;
+      seen = jobs.load(std::memory_order_acquire);
+      uint32_t found = door.load(std::memory_order_relaxed);
+      while ((found & kOpen) && !door.compare_exchange_weak(found, found + 1, std::memory_order_acquire)) {
+      }
+      if (!(found & kOpen)) continue;
+      take_part(thread);
+      if (door.fetch_sub(1, std::memory_order_acq_rel) == 1) door.notify_all();
+    }
+  }
+
+  void start() {
+    try {
+      workers.reserve(static_cast<size_t>(threads - 1));
+      for (int t = 1; t < threads; ++t) workers.emplace_back([this, t] { work(t); });
+    } catch (const std::system_error&) {
+      threads_refused = true;  // the caller and those that started do the work
+    }
+  }
+  bool threads_refused = false;
+};
+
+ThreadPool::ThreadPool(int threads) : state_(std::make_unique<State>()) {
+  if (threads <= 0) threads = knobs().threads > 0 ? knobs().threads : processors();
+  state_->threads = std::min(threads, 1024);
+}
+
+ThreadPool::~ThreadPool() {
+  state_->stop.store(true, std::memory_order_relaxed);
+  state_->jobs.fetch_add(1, std::memory_order_release);
+  state_->jobs.notify_all();
+  for (std::thread& worker : state_->workers) worker.join();
+}
+
+int ThreadPool::threads() const { return state_->threads; }
+
+void ThreadPool::run(int64_t tasks, const std::function<void(int64_t, int)>& task) {
+  State& s = *state_;
+  const bool nested = current_pool == &s;
+  if (nested || s.threads == 1 || tasks <= 1) {
+    for (int64_t i = 0; i < tasks; ++i) task(i, nested ? current_thread : 0);
+    return;
+  }
+  const std::lock_guard<std::mutex> lock(s.callers);
+  if (s.workers.empty() && !s.threads_refused) s.start();
+  s.task = &task;
+  s.tasks = tasks;
+  s.next.store(0, std::memory_order_relaxed);
+  s.door.store(kOpen, std::memory_order_release);
+  s.jobs.fetch_add(1, std::memory_order_release);
+  s.jobs.notify_all();
+  s.take_part(0);
+  uint32_t door = s.door.fetch_sub(kOpen, std::memory_order_acq_rel) - kOpen;
+  for (int spin = 0; inside(door) > 0; ++spin) {
+    if (spin < kSpins) {
+      relax();
+    } else {
+      s.door.wait(door, std::memory_order_acquire);
+    }
+    door = s.door.load(std::memory_order_acquire);
+  }
+}
+
+}  // namespace lowtide

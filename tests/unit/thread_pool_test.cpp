@@ -1,0 +1,79 @@
+#include "base/thread_pool.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <numeric>
+#include <thread>
+#include <vector>
+
+namespace lowtide {
+namespace {
+
+TEST(ThreadPool, RunsEveryTaskOnce) {
+  for (const int threads : {1, 2, 3, 8}) {
+    ThreadPool pool(threads);
+    EXPECT_EQ(pool.threads(), threads);
+    for (const int64_t tasks : {0, 1, 2, 7, 1000}) {
+      std::vector<int> runs(static_cast<size_t>(tasks), 0);
+      std::atomic<bool> numbered = true;
+      pool.run(tasks, [&](int64_t task, int thread) {
+        ++runs[static_cast<size_t>(task)];
+        if (thread < 0 || thread >= threads) numbered = false;
+      });
+      EXPECT_EQ(runs, std::vector<int>(static_cast<size_t>(tasks), 1));
+      EXPECT_TRUE(numbered);
+    }
+  }
+}
+
+TEST(ThreadPool, OneRunSeesWhatTheLastOneWrote) {
+  ThreadPool pool(3);
+  std::vector<int64_t> values(64, 1);
+  for (int round = 0; round < 5000; ++round) {
+    const std::vector<int64_t> before = values;
+    pool.run(64, [&](int64_t task, int) {
+      const auto i = static_cast<size_t>(task);
+      values[i] = (before[i] + before[(i + 1) % 64]) % 1009;
+    });
+    for (size_t i = 0; i < 64; ++i) ASSERT_EQ(values[i], (before[i] + before[(i + 1) % 64]) % 1009);
+  }
+}
+
+TEST(ThreadPool, ATaskMayRunTasks) {
+  ThreadPool pool(3);
+  std::atomic<int> sum = 0;
+  pool.run(10, [&](int64_t, int thread) {
+    pool.run(10, [&](int64_t task, int inner) {
+      EXPECT_EQ(inner, thread);
+      sum += static_cast<int>(task);
+    });
+  });
+  EXPECT_EQ(sum, 450);
+}
+
+TEST(ThreadPool, SeveralThreadsMayCall) {
+  ThreadPool pool(2);
+  std::atomic<int> sum = 0;
+  std::vector<std::thread> callers;
+  for (int c = 0; c < 3; ++c) {
+    callers.emplace_back([&] {
+      for (int round = 0; round < 200; ++round) pool.run(5, [&](int64_t, int) { ++sum; });
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_EQ(sum, 3000);
+}
+
+TEST(ThreadPool, MoreThanOneThreadTakesPart) {
+  ThreadPool pool(2);
+  std::atomic<int> waiting = 0;
+  pool.run(2, [&](int64_t, int) {  // ends only if both run at once
+    ++waiting;
+    while (waiting < 2) std::this_thread::yield();
+  });
+  EXPECT_EQ(waiting, 2);
+}
+
+}  // namespace
+}  // namespace lowtide
