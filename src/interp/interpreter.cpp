@@ -17,6 +17,11 @@ class Interpreter final : public EvalContext {
  public:
   explicit Interpreter(const Module& module) : module_(module) {}
 
+  Result<Value> run(const Instruction& instruction, std::span<const Value> operands) {
+    Result<Value> result = rule_of(instruction.opcode).eval(instruction, operands, *this);
+    return result.ok() ? result : placed(result.status(), instruction);
+  }
+
   Result<Value> call(const Computation& computation, std::span<const Value> arguments) override {
     if (depth_ == kDeepestCall) return Status::unsupported("calls are nested too deeply in " + computation.name);
     LT_ASSIGN_OR_RETURN(const PreparedComputation* program, program_of(computation));
@@ -102,6 +107,30 @@ Result<std::vector<Value>> interpret(const Module& module, std::vector<Value> ar
     return leaves;
   } catch (const std::bad_alloc&) {
     return Status::unsupported("the interpreter needs more memory than there is");
+  }
+}
+
+bool can_interpret(const Instruction& instruction) {
+  if (!rule_of(instruction.opcode).eval) return false;
+  for (const Computation* callee : instruction.called) {
+    for (const auto& inner : callee->instructions()) {
+      if (inner->opcode != Opcode::kParameter && !can_interpret(*inner)) return false;
+    }
+  }
+  return true;
+}
+
+int64_t interpreted_scratch_bytes(const Instruction& instruction) {
+  int64_t bytes = logical_bytes(instruction.shape);
+  for (const Instruction* operand : instruction.operands) bytes += logical_bytes(operand->shape);
+  return bytes;
+}
+
+Result<Value> interpret_instruction(const Instruction& instruction, std::span<const Value> operands) {
+  try {
+    return Interpreter(instruction.parent->module()).run(instruction, operands);
+  } catch (const std::bad_alloc&) {
+    return Status(Fault::kLimit, "no memory is left to interpret " + instruction.name);
   }
 }
 

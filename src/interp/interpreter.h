@@ -1,6 +1,7 @@
 #pragma once
 /// The oracle: runs a module by its operations' definitions. Slow, exact; nothing here is clever.
 
+#include <span>
 #include <vector>
 
 #include "base/status.h"
@@ -16,6 +17,14 @@ Result<std::vector<Value>> interpret(const Module& module, std::vector<Value> ar
 
 /// Runs the computations that single operations call, for whoever evaluates operations on their own.
 std::unique_ptr<EvalContext> evaluation_context(const Module& module);
+
+/// Can the interpreter run this instruction, with everything it calls?
+bool can_interpret(const Instruction& instruction);
+/// Its result on these operands. Faults as those of interpret().
+Result<Value> interpret_instruction(const Instruction& instruction, std::span<const Value> operands);
+
+/// What that takes beside the operands and results: its own copies of both.
+int64_t interpreted_scratch_bytes(const Instruction& instruction);
 
 /// The design's seeded arguments: element i of argument k from splitmix64(seed 2^56 + k 2^40 + i).
 std::vector<Value> seeded_arguments(const Module& module, uint64_t seed);

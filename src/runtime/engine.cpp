@@ -1,0 +1,214 @@
+#include "runtime/engine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/debug.h"
+#include "base/sizes.h"
+#include "runtime/poison.h"
+
+namespace lowtide {
+namespace {
+
+/// Where the bytes of two storages meet.
+bool meet(const Storage& a, const Storage& b) { return a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes; }
+
+bool constants_are_alone(const Program& program) {
+  for (const Storage& constant : program.storages) {
+    if (constant.kind != StorageKind::kConstant) continue;
+    for (const Storage& other : program.storages) {
+      if (other.kind == StorageKind::kTemporary && meet(constant, other)) return false;
+    }
+  }
+  return true;
+}
+
+int64_t integer_at(const std::byte* address, ElementType type) {
+  int64_t number = 0;
+  dispatch(type, [&]<class T>() {
+    if constexpr (std::is_integral_v<T>) {
+      T value{};
+      std::memcpy(&value, address, sizeof value);
+      number = static_cast<int64_t>(value);
+    }
+  });
+  return number;
+}
+
+}  // namespace
+
+struct Engine::Binding {
+  std::vector<std::vector<int32_t>> dead;  ///< empty: nothing is poisoned
+  size_t routine = 0, step = 0;
+};
+
+Engine::Engine(std::shared_ptr<const Program> program, std::vector<Kernel> kernels,
+               std::vector<std::unique_ptr<LibraryRoutine>> routines)
+    : program_(std::move(program)), kernels_(std::move(kernels)), routines_(std::move(routines)) {
+  LT_ASSERT(kernels_.size() == program_->regions.size(), "a program has one kernel for each region");
+  Binding binding;
+  if (knobs().poison) binding.dead = deaths(*program_);
+  steps_ = bind(program_->steps, binding);
+  LT_ASSERT(binding.routine == routines_.size(), "a program has one routine for each step that calls one");
+  storages_.resize(program_->storages.size());
+  addresses_.resize(program_->slots.size());
+  constants_stay_ = !knobs().poison && constants_are_alone(*program_);
+}
+
+Engine::Block Engine::bind(std::span<const ProgramStep> steps, Binding& binding) {
+  Block block;
+  block.reserve(steps.size());
+  for (const ProgramStep& step : steps) {
+    Action action;
+    action.step = &step;
+    action.addresses.resize(step.reads.size() + step.writes.size());
+    if (!binding.dead.empty()) action.dead = std::move(binding.dead[binding.step]);
+    ++binding.step;
+    if (step.kind == StepKind::kLibrary || step.kind == StepKind::kOther) {
+      LT_ASSERT(binding.routine < routines_.size(), "a program has one routine for each step that calls one");
+      action.routine = routines_[binding.routine++].get();
+    }
+    for (const auto& inner : step.blocks) action.blocks.push_back(bind(inner, binding));
+    block.push_back(std::move(action));
+  }
+  return block;
+}
+
+Status Engine::start(const RunMemory& memory, int threads) {
+  const Program& program = *program_;
+  if (!arena_.data() && program.temp_bytes > 0) {
+    LT_ASSIGN_OR_RETURN(arena_, Pages::make(program.temp_bytes, "the arena"));
+  }
+  if (cut_for_ != threads) {
+    cuts_.clear();
+    for (const Kernel& kernel : kernels_) cuts_.push_back(cuts(kernel, threads));
+    cut_for_ = threads;
+  }
+  for (size_t s = 0; s < storages_.size(); ++s) {
+    const Storage& storage = program.storages[s];
+    const auto number = static_cast<size_t>(storage.number);
+    switch (storage.kind) {
+      case StorageKind::kArgument: storages_[s] = static_cast<std::byte*>(memory.arguments.at(number)); break;
+      case StorageKind::kOutput: storages_[s] = static_cast<std::byte*>(memory.outputs.at(number)); break;
+      default:
+        LT_ASSERT(storage.offset + storage.bytes <= program.temp_bytes, "a storage leaves the arena");
+        storages_[s] = arena_.data() + storage.offset;
+    }
+    LT_ASSERT(storages_[s] || storage.bytes == 0, fmt::format("storage {} has no memory", s));
+  }
+  for (size_t s = 0; s < addresses_.size(); ++s) {
+    const Slot& slot = program.slots[s];
+    std::byte* const base = slot.storage >= 0 ? storages_[static_cast<size_t>(slot.storage)] : nullptr;
+    addresses_[s] = base ? base + slot.offset : nullptr;
+  }
+  if (knobs().poison && arena_.data()) {
+    std::memset(arena_.data(), kPoisonByte, static_cast<size_t>(arena_.size()));
+  }
+  if (!constants_filled_ || !constants_stay_) fill_constants();
+  return {};
+}
+
+void Engine::fill_constants() {
+  for (size_t s = 0; s < storages_.size(); ++s) {
+    const Storage& storage = program_->storages[s];
+    if (storage.kind != StorageKind::kConstant || storage.bytes == 0) continue;
+    const auto bytes = storage.constant->bytes();
+    LT_ASSERT(static_cast<int64_t>(bytes.size()) <= storage.bytes, "a constant is larger than its storage");
+    std::memcpy(storages_[s], bytes.data(), bytes.size());
+  }
+  constants_filled_ = true;
+}
+
+void Engine::poison(std::span<const int32_t> storages) {
+  for (const int32_t s : storages) {
+    const auto i = static_cast<size_t>(s);
+    std::memset(storages_[i], kPoisonByte, static_cast<size_t>(program_->storages[i].bytes));
+  }
+}
+
+Status Engine::run(const RunMemory& memory, ThreadPool& pool) {
+  LT_RETURN_IF_ERROR(start(memory, pool.threads()));
+  return run(steps_, pool);
+}
+
+Status Engine::run(Block& block, ThreadPool& pool) {
+  for (Action& action : block) LT_RETURN_IF_ERROR(run(action, pool));
+  return {};
+}
+
+void Engine::take_addresses(Action& action) {
+  size_t i = 0;
+  for (const int32_t slot : action.step->reads) action.addresses[i++] = address(slot);
+  for (const int32_t slot : action.step->writes) action.addresses[i++] = address(slot);
+}
+
+Status Engine::run(Action& action, ThreadPool& pool) {
+  const ProgramStep& step = *action.step;
+  if (!action.dead.empty()) poison(action.dead);
+  switch (step.kind) {
+    case StepKind::kKernel: {
+      take_addresses(action);
+      const auto region = static_cast<size_t>(step.region);
+      run_kernel(kernels_[region], cuts_[region], action.addresses.data(), pool);
+      return {};
+    }
+    case StepKind::kLibrary:
+    case StepKind::kOther: {
+      take_addresses(action);
+      const std::span<void* const> all = action.addresses;
+      const std::span<const void* const> operands(const_cast<const void* const*>(all.data()), step.reads.size());
+      return action.routine->run(operands, all.subspan(step.reads.size()),
+                                 step.scratch >= 0 ? address(step.scratch) : nullptr, pool);
+    }
+    case StepKind::kCopy:
+      for (size_t i = 0; i < step.writes.size(); ++i) {
+        copy_bytes(address(step.writes[i]), address(step.reads[i]),
+                   program_->slots[static_cast<size_t>(step.writes[i])].bytes, pool);
+      }
+      return {};
+    case StepKind::kRotate: rotate(step); return {};
+    case StepKind::kWhile: return run_while(action, pool);
+    case StepKind::kConditional: return run(action.blocks[branch_of(action)], pool);
+  }
+  return {};
+}
+
+void Engine::rotate(const ProgramStep& step) {
+  exchanged_.clear();
+  for (const int32_t slot : step.from) exchanged_.push_back(address(slot));
+  for (size_t i = 0; i < step.to.size(); ++i) address(step.to[i]) = exchanged_[i];
+}
+
+Status Engine::run_while(Action& action, ThreadPool& pool) {
+  const ProgramStep& step = *action.step;
+  Block &condition = action.blocks[0], &body = action.blocks[1];
+  if (step.trip_count >= 0) {
+    for (int64_t trip = 0; trip < step.trip_count; ++trip) LT_RETURN_IF_ERROR(run(body, pool));
+    return {};
+  }
+  for (;;) {
+    LT_RETURN_IF_ERROR(run(condition, pool));
+    if (*address(step.predicate) == std::byte{0}) return {};
+    LT_RETURN_IF_ERROR(run(body, pool));
+  }
+}
+
+size_t Engine::branch_of(const Action& action) const {
+  const ProgramStep& step = *action.step;
+  const ElementType type = step.instruction->operand(0).shape.type;
+  const std::byte* const at = address(step.predicate);
+  if (type == ElementType::kPred) return *at != std::byte{0} ? 0 : 1;
+  const int64_t index = integer_at(at, type);
+  const auto last = static_cast<int64_t>(action.blocks.size()) - 1;
+  return static_cast<size_t>(index < 0 || index > last ? last : index);  // out of bounds: the last branch
+}
+
+const void* Engine::result(size_t leaf) const { return address(program_->output_slots[leaf]); }
+
+int64_t Engine::arena_touched_bytes() const {
+  return resident_bytes({arena_.data(), static_cast<size_t>(arena_.size())});
+}
+
+}  // namespace lowtide

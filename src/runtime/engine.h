@@ -1,0 +1,63 @@
+#pragma once
+/// Walks a program's steps over an address table.
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/memory.h"
+#include "library/library.h"
+#include "runtime/executable.h"
+#include "runtime/split.h"
+
+namespace lowtide {
+
+class Engine {
+ public:
+  /// `kernels`: one per region. `routines`: one per kLibrary and kOther step, in the order in which steps are laid out.
+  Engine(std::shared_ptr<const Program> program, std::vector<Kernel> kernels,
+         std::vector<std::unique_ptr<LibraryRoutine>> routines);
+  Status run(const RunMemory& memory, ThreadPool& pool);
+  const void* result(size_t leaf) const;
+  int64_t arena_touched_bytes() const;
+
+ private:
+  struct Action;
+  using Block = std::vector<Action>;
+  /// A step, bound to what executes it.
+  struct Action {
+    const ProgramStep* step = nullptr;
+    LibraryRoutine* routine = nullptr;
+    std::vector<void*> addresses;  ///< of reads, then writes: filled before each execution
+    std::vector<Block> blocks;
+    std::vector<int32_t> dead;  ///< storages to poison before it
+  };
+
+  struct Binding;  ///< what is handed out while steps are bound in the order in which they are laid out
+  Block bind(std::span<const ProgramStep> steps, Binding& binding);
+  Status start(const RunMemory& memory, int threads);
+  void fill_constants();
+  void poison(std::span<const int32_t> storages);
+  Status run(Block& block, ThreadPool& pool);
+  Status run(Action& action, ThreadPool& pool);
+  Status run_while(Action& action, ThreadPool& pool);
+  size_t branch_of(const Action& action) const;
+  void rotate(const ProgramStep& step);
+  void take_addresses(Action& action);
+  std::byte*& address(int32_t slot) { return addresses_[static_cast<size_t>(slot)]; }
+  std::byte* address(int32_t slot) const { return addresses_[static_cast<size_t>(slot)]; }
+
+  std::shared_ptr<const Program> program_;
+  std::vector<Kernel> kernels_;
+  std::vector<std::unique_ptr<LibraryRoutine>> routines_;
+  Block steps_;
+  Pages arena_;
+  std::vector<std::byte*> storages_;   ///< address of each storage in this run
+  std::vector<std::byte*> addresses_;  ///< of each slot, now
+  std::vector<std::byte*> exchanged_;  ///< room for kRotate
+  std::vector<std::vector<Cut>> cuts_;
+  int cut_for_ = 0;  ///< threads
+  bool constants_filled_ = false, constants_stay_ = true;
+};
+
+}  // namespace lowtide
