@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 
 #include "base/files.h"
 #include "commands.h"
@@ -40,13 +41,15 @@ constexpr const char* kExitCodes =
     "SIZE: 8GiB, 8G (= GiB), 8GB (10^9), or bytes.";
 
 void on_interrupt(int) {
-  remove_unfinished_file();
+  remove_unfinished_files();
+  constexpr std::string_view kMessage = "lowtide: interrupted\n";
+  static_cast<void>(::write(STDERR_FILENO, kMessage.data(), kMessage.size()) < 0);
   ::_exit(kInterrupted);
 }
 
 // A failed assertion has said its sentence; the exit code is that of a bug of ours.
 void on_abort(int) {
-  remove_unfinished_file();
+  remove_unfinished_files();
   ::_exit(static_cast<int>(Fault::kInternal));
 }
 

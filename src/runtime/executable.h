@@ -20,12 +20,15 @@ struct RunMemory {
 
 class Executable {
  public:
-  /// Compiles every region. kUnsupported names the operation that has neither code nor routine.
+  /// Compiles every region. What has neither code nor routine runs by its definition, in the interpreter;
+  /// kUnsupported names the operation that has no definition either.
   static Result<std::unique_ptr<Executable>> make(std::shared_ptr<const Program> program,
                                                   const CompileOptions& options);
   ~Executable();
   const Program& program() const;
   const CompileRecord& compile_record() const;
+  /// Steps that run by their definition: slow, and in memory of the interpreter's own.
+  int64_t interpreted() const;
   /// Runs once. Arena and pool are kept between runs; addresses are those of the plan.
   Status run(const RunMemory& memory, ThreadPool& pool);
   /// Where result leaf i lies after run(): an output or a donated argument.
@@ -34,6 +37,7 @@ class Executable {
 
  private:
   struct State;
+  Executable() = default;
   std::unique_ptr<State> state_;
 };
 

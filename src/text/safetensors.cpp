@@ -13,6 +13,8 @@
 #include <optional>
 #include <set>
 
+#include "text/safetensors_types.h"
+
 namespace lowtide {
 namespace {
 
@@ -20,40 +22,6 @@ using nlohmann::json;
 
 constexpr uint64_t kLengthBytes = 8;
 constexpr uint64_t kLargestHeader = 100'000'000;  // the format's own limit
-
-struct TypeRow {
-  std::string_view text;
-  ElementType type;
-};
-constexpr TypeRow kTypes[] = {
-    {"BOOL", ElementType::kPred},        {"I8", ElementType::kS8},          {"I16", ElementType::kS16},
-    {"I32", ElementType::kS32},          {"I64", ElementType::kS64},        {"U8", ElementType::kU8},
-    {"U16", ElementType::kU16},          {"U32", ElementType::kU32},        {"U64", ElementType::kU64},
-    {"F16", ElementType::kF16},          {"BF16", ElementType::kBF16},      {"F32", ElementType::kF32},
-    {"F64", ElementType::kF64},          {"C64", ElementType::kC64},        {"C128", ElementType::kC128},
-    {"F8_E4M3", ElementType::kF8E4M3FN}, {"F8_E5M2", ElementType::kF8E5M2}, {"F8_E8M0", ElementType::kF8E8M0FNU},
-};
-
-std::optional<ElementType> type_from_text(std::string_view text) {
-  for (const TypeRow& row : kTypes) {
-    if (row.text == text) return row.type;
-  }
-  return std::nullopt;
-}
-
-/// The type that carries `type` in a file: itself, or a byte for narrower integers; nullopt where there is none.
-std::optional<ElementType> carrier_of(ElementType type) {
-  if (is_integral(type) && type_bits(type) < 8) {
-    return type_kind(type) == TypeKind::kSigned ? ElementType::kS8 : ElementType::kU8;
-  }
-  const bool known =
-      std::any_of(std::begin(kTypes), std::end(kTypes), [&](const TypeRow& r) { return r.type == type; });
-  return known ? std::optional(type) : std::nullopt;
-}
-
-std::string_view text_of(ElementType carrier) {
-  return std::find_if(std::begin(kTypes), std::end(kTypes), [&](const TypeRow& r) { return r.type == carrier; })->text;
-}
 
 /// The header as JSON; nullopt when it is not JSON or names a key of the top level twice.
 std::optional<json> parse_header(std::string_view text) {
@@ -104,7 +72,7 @@ Result<Place> place_of(const json& entry, uint64_t data_bytes) {
   const json* shape = member(entry, "shape");
   const json* offsets = member(entry, "data_offsets");
   if (!dtype || !dtype->is_string()) return Status::input("dtype is missing");
-  const auto type = type_from_text(dtype->get_ref<const std::string&>());
+  const auto type = tensor_type_from_text(dtype->get_ref<const std::string&>());
   if (!type) return Status::input(fmt::format("unknown dtype {}", dtype->get_ref<const std::string&>()));
   const auto dims = shape ? whole_numbers(*shape) : std::nullopt;
   if (!dims) return Status::input("shape must be a list of whole numbers");
@@ -126,18 +94,6 @@ Result<Place> place_of(const json& entry, uint64_t data_bytes) {
 /// Some byte other than 0 and 1 is no bool, and reading it as one is undefined.
 void normalise_predicates(std::span<std::byte> bytes) {
   for (std::byte& b : bytes) b = b == std::byte{0} ? std::byte{0} : std::byte{1};
-}
-
-Status write_all(int file, const void* data, size_t bytes) {
-  const char* at = static_cast<const char*>(data);
-  while (bytes > 0) {
-    const ssize_t written = ::write(file, at, bytes);
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return Status::input(std::strerror(errno));
-    at += written;
-    bytes -= static_cast<size_t>(written);
-  }
-  return {};
 }
 
 }  // namespace
@@ -173,7 +129,8 @@ Result<TensorFile> TensorFile::parse(std::span<const std::byte> bytes, std::stri
 
   TensorFile file;
   file.name_ = name;
-  file.data_ = bytes.subspan(kLengthBytes + length);
+  file.data_begin_ = kLengthBytes + length;
+  file.data_ = bytes.subspan(file.data_begin_);
   for (const auto& [key, entry] : header->items()) {
     if (key == "__metadata__") {
       if (!entry.is_object()) return fault("__metadata__ must be an object of strings");
@@ -233,7 +190,7 @@ Result<Value> TensorFile::load(std::string_view tensor) const {
 Result<Value> TensorFile::load_as(std::string_view tensor, const Shape& wanted) const {
   LT_ASSIGN_OR_RETURN(Value value, load(tensor));
   const Shape& got = value->shape();
-  const auto carrier = wanted.is_array() ? carrier_of(wanted.type) : std::nullopt;
+  const auto carrier = wanted.is_array() ? tensor_carrier(wanted.type) : std::nullopt;
   if (got.dims != wanted.dims || carrier != got.type) {
     return Status::input(fmt::format("{}: {} is {}, expected {}", name_, tensor, to_string_without_layout(got),
                                      to_string_without_layout(wanted)));
@@ -248,40 +205,19 @@ Result<Value> TensorFile::load_as(std::string_view tensor, const Shape& wanted) 
   return Value(std::move(narrow));
 }
 
-Status write_safetensors(const std::string& path, const NamedTensors& tensors,
-                         const std::map<std::string, std::string>& metadata) {
-  nlohmann::ordered_json header = nlohmann::ordered_json::object();
-  if (!metadata.empty()) header["__metadata__"] = metadata;
-  uint64_t at = 0;
-  for (const auto& [name, value] : tensors) {
-    const Shape& shape = value->shape();
-    const auto carrier = shape.is_array() ? carrier_of(shape.type) : std::nullopt;
-    if (!carrier) return Status::unsupported(fmt::format("{}: safetensors can't hold {}", name, to_string(shape)));
-    const uint64_t end = at + value->bytes().size();
-    header[name] = {{"dtype", text_of(*carrier)}, {"shape", shape.dims}, {"data_offsets", {at, end}}};
-    at = end;
-  }
-  std::string text = header.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-  text.resize((text.size() + 7) / 8 * 8, ' ');  // the elements start at a multiple of 8
+std::optional<std::span<const std::byte>> TensorFile::bytes_as(std::string_view tensor, const Shape& wanted) const {
+  const auto found = entries_.find(tensor);
+  if (found == entries_.end() || !same_shape(found->second.shape, wanted)) return std::nullopt;
+  const auto bytes = data_.subspan(found->second.begin, found->second.end - found->second.begin);
+  const auto is_predicate = [](std::byte b) { return b <= std::byte{1}; };
+  if (wanted.type == ElementType::kPred && !std::ranges::all_of(bytes, is_predicate)) return std::nullopt;
+  return bytes;
+}
 
-  // A rename would replace a pipe or device by a file.
-  struct stat about{};
-  const bool direct = ::stat(path.c_str(), &about) == 0 && !S_ISREG(about.st_mode);
-  const std::string target = direct ? path : fmt::format("{}.{}.part", path, ::getpid());
-  const int file = ::open(target.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (file < 0) return Status::input(fmt::format("{}: {}", path, std::strerror(errno)));
-  const uint64_t length = text.size();
-  Status status = write_all(file, &length, kLengthBytes);
-  if (status.ok()) status = write_all(file, text.data(), text.size());
-  for (const auto& [name, value] : tensors) {
-    if (status.ok()) status = write_all(file, value->bytes().data(), value->bytes().size());
-  }
-  if (::close(file) != 0 && status.ok()) status = Status::input(std::strerror(errno));
-  if (status.ok() && !direct && ::rename(target.c_str(), path.c_str()) != 0)
-    status = Status::input(std::strerror(errno));
-  if (status.ok()) return {};
-  if (!direct) ::unlink(target.c_str());
-  return Status::input(fmt::format("{}: {}", path, status.message()));
+int64_t TensorFile::offset_of(std::string_view tensor) const {
+  const auto found = entries_.find(tensor);
+  LT_ASSERT(found != entries_.end(), "offset_of a tensor that is not in the file");
+  return static_cast<int64_t>(data_begin_ + found->second.begin);
 }
 
 }  // namespace lowtide

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -34,6 +35,12 @@ class TensorFile {
   Result<Value> load(std::string_view tensor) const;
   /// A copy as `wanted` asks: same extents, same type; integers narrower than a byte travel as I8 and U8.
   Result<Value> load_as(std::string_view tensor, const Shape& wanted) const;
+  /// The tensor's bytes in the mapped file where they are what `wanted` asks for as they stand; nullopt where load_as
+  /// must convert, or find the fault. Their alignment is the file's.
+  std::optional<std::span<const std::byte>> bytes_as(std::string_view tensor, const Shape& wanted) const;
+  /// Where they begin in the file.
+  int64_t offset_of(std::string_view tensor) const;
+  const std::string& name() const { return name_; }
   /// The string pairs of `__metadata__`.
   const std::map<std::string, std::string>& metadata() const { return metadata_; }
 
@@ -43,6 +50,7 @@ class TensorFile {
     uint64_t begin = 0, end = 0;  ///< in data_
   };
   std::string name_;
+  uint64_t data_begin_ = 0;              ///< in the file
   std::shared_ptr<const void> mapping_;  ///< keeps the pages while tensors are loaded; null for bytes in memory
   std::span<const std::byte> data_;
   std::map<std::string, Entry, std::less<>> entries_;
@@ -50,10 +58,10 @@ class TensorFile {
 };
 
 using NamedTensors = std::vector<std::pair<std::string, Value>>;
+using TensorMetadata = std::map<std::string, std::string>;
 
 /// Writes the tensors in this order; the file appears whole or not at all. Faults: Fault::kInput where the path can't
 /// be written, Fault::kUnsupported for an element type that the format lacks.
-Status write_safetensors(const std::string& path, const NamedTensors& tensors,
-                         const std::map<std::string, std::string>& metadata = {});
+Status write_safetensors(const std::string& path, const NamedTensors& tensors, const TensorMetadata& metadata = {});
 
 }  // namespace lowtide

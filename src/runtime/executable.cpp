@@ -1,0 +1,85 @@
+#include "runtime/executable.h"
+
+#include <fmt/format.h>
+
+#include "nest/legalise.h"
+#include "runtime/engine.h"
+#include "runtime/interpreted.h"
+
+namespace lowtide {
+namespace {
+
+Status refuse(const Instruction& instruction, const std::string& why) {
+  const Status fault =
+      Status::unsupported(fmt::format("{} {}: {}", opcode_name(instruction.opcode), instruction.name, why));
+  const auto& source = instruction.parent->module().source;
+  return source ? fault.at(*source, instruction.place) : fault;
+}
+
+Result<std::vector<Nest>> nests_of(const Program& program) {
+  std::vector<Nest> nests;
+  for (const Region& region : program.regions) {
+    nests.push_back(legalise(lower(region)));
+    const std::string why = can_compile(nests.back());
+    if (!why.empty()) return refuse(*region.ops.back(), why);
+  }
+  return nests;
+}
+
+struct Routines {
+  std::vector<std::unique_ptr<LibraryRoutine>> all;
+  int64_t interpreted = 0;
+};
+
+Status make_routines(const std::vector<ProgramStep>& steps, Routines& routines) {
+  for (const ProgramStep& step : steps) {
+    if (step.kind == StepKind::kLibrary || step.kind == StepKind::kOther) {
+      auto routine = library_routine(*step.instruction);
+      if (!routine) {
+        routine = interpreted_routine(*step.instruction);
+        ++routines.interpreted;
+      }
+      if (!routine) return refuse(*step.instruction, "this operation can't be run");
+      routines.all.push_back(std::move(routine));
+    }
+    for (const auto& block : step.blocks) LT_RETURN_IF_ERROR(make_routines(block, routines));
+  }
+  return {};
+}
+
+}  // namespace
+
+struct Executable::State {
+  std::shared_ptr<const Program> program;
+  CompileRecord record;
+  int64_t interpreted = 0;
+  std::unique_ptr<Engine> engine;
+};
+
+Result<std::unique_ptr<Executable>> Executable::make(std::shared_ptr<const Program> program,
+                                                     const CompileOptions& options) {
+  auto state = std::make_unique<State>();
+  Routines routines;
+  LT_RETURN_IF_ERROR(make_routines(program->steps, routines));  // refuses before anything is compiled
+  std::vector<Kernel> kernels;
+  {
+    LT_ASSIGN_OR_RETURN(const std::vector<Nest> nests, nests_of(*program));
+    LT_ASSIGN_OR_RETURN(kernels, compile_kernels(nests, options, &state->record));
+  }
+  state->interpreted = routines.interpreted;
+  state->engine = std::make_unique<Engine>(program, std::move(kernels), std::move(routines.all));
+  state->program = std::move(program);
+  std::unique_ptr<Executable> executable(new Executable);
+  executable->state_ = std::move(state);
+  return executable;
+}
+
+Executable::~Executable() = default;
+const Program& Executable::program() const { return *state_->program; }
+const CompileRecord& Executable::compile_record() const { return state_->record; }
+int64_t Executable::interpreted() const { return state_->interpreted; }
+Status Executable::run(const RunMemory& memory, ThreadPool& pool) { return state_->engine->run(memory, pool); }
+const void* Executable::result(size_t leaf) const { return state_->engine->result(leaf); }
+int64_t Executable::arena_touched_bytes() const { return state_->engine->arena_touched_bytes(); }
+
+}  // namespace lowtide

@@ -1,0 +1,160 @@
+#include "text/tensor_writer.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <optional>
+
+#include "base/files.h"
+#include "base/memory.h"
+#include "base/sizes.h"
+#include "text/safetensors_types.h"
+
+namespace lowtide {
+namespace {
+
+constexpr size_t kLengthBytes = 8;
+constexpr size_t kAlignment = 64;  ///< of the first element
+
+/// Everything before the elements, and where each tensor's begin behind it. Wider elements come first, so that all of
+/// them are aligned to their size.
+struct Head {
+  std::string text;
+  std::vector<size_t> begins, sizes;
+  size_t total = 0;  ///< of the file
+};
+
+Result<Head> head_of(const std::vector<std::pair<std::string, Shape>>& tensors, const TensorMetadata& metadata) {
+  Head head;
+  head.begins.resize(tensors.size());
+  std::vector<size_t> order(tensors.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::ranges::stable_sort(order, std::ranges::greater(),
+                           [&](size_t i) { return stored_bytes(tensors[i].second.type); });
+  size_t at = 0;
+  for (const auto& [name, shape] : tensors) {
+    if (!shape.is_array() || !tensor_carrier(shape.type)) {
+      return Status::unsupported(fmt::format("{}: safetensors can't hold {}", name, to_string(shape)));
+    }
+    head.sizes.push_back(static_cast<size_t>(element_count(shape) * stored_bytes(shape.type)));
+  }
+  for (const size_t i : order) {
+    head.begins[i] = at;
+    at += head.sizes[i];
+  }
+  nlohmann::ordered_json header = nlohmann::ordered_json::object();
+  if (!metadata.empty()) header["__metadata__"] = metadata;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const auto& [name, shape] = tensors[i];
+    header[name] = {{"dtype", tensor_type_text(*tensor_carrier(shape.type))},
+                    {"shape", shape.dims},
+                    {"data_offsets", {head.begins[i], head.begins[i] + head.sizes[i]}}};
+  }
+  const std::string json = header.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  const uint64_t length = (json.size() + kLengthBytes + kAlignment - 1) / kAlignment * kAlignment - kLengthBytes;
+  head.text.assign(reinterpret_cast<const char*>(&length), kLengthBytes);
+  head.text += json;
+  head.text.resize(kLengthBytes + length, ' ');
+  head.total = head.text.size() + at;
+  for (size_t& begin : head.begins) begin += head.text.size();
+  return head;
+}
+
+Status cannot_write(const std::string& path, const std::string& why) {
+  return Status::input(fmt::format("can't write {}: {}", path, why));
+}
+
+}  // namespace
+
+struct TensorWriter::State {
+  std::string path;
+  Head head;
+  std::optional<PartialFile> file;  ///< none: a pipe or device is written at the end
+  std::byte* mapped = nullptr;      ///< the file's pages; null where its file system can't promise room for them
+  Pages pages;                      ///< what is written at the end then
+  std::byte* data() const { return mapped ? mapped : pages.data(); }
+
+  ~State() { unmap(); }
+  void unmap() {
+    if (mapped) ::munmap(mapped, head.total);
+    mapped = nullptr;
+  }
+  Status open();
+};
+
+Status TensorWriter::State::open() {
+  if (!is_special_file(path)) {
+    auto partial = PartialFile::create(path);
+    if (!partial.ok()) return Status::input(partial.status().message());
+    file.emplace(partial.take());
+    const int error = ::fallocate(file->descriptor(), 0, 0, static_cast<off_t>(head.total)) == 0 ? 0 : errno;
+    if (error == ENOSPC || error == EDQUOT || error == EFBIG) {
+      return cannot_write(path, fmt::format("{} ({} bytes are needed)", std::strerror(error), head.total));
+    }
+    void* const where = error == 0
+                            ? ::mmap(nullptr, head.total, PROT_READ | PROT_WRITE, MAP_SHARED, file->descriptor(), 0)
+                            : MAP_FAILED;
+    if (where != MAP_FAILED) mapped = static_cast<std::byte*>(where);
+  }
+  if (!mapped) {
+    LT_ASSIGN_OR_RETURN(pages, Pages::make(static_cast<int64_t>(head.total), "the file of the results"));
+  }
+  std::memcpy(data(), head.text.data(), head.text.size());
+  return {};
+}
+
+TensorWriter::TensorWriter() : state_(std::make_unique<State>()) {}
+TensorWriter::TensorWriter(TensorWriter&&) noexcept = default;
+TensorWriter::~TensorWriter() = default;
+
+Result<TensorWriter> TensorWriter::create(const std::string& path,
+                                          const std::vector<std::pair<std::string, Shape>>& tensors,
+                                          const TensorMetadata& metadata) {
+  TensorWriter writer;
+  writer.state_->path = path;
+  LT_ASSIGN_OR_RETURN(writer.state_->head, head_of(tensors, metadata));
+  LT_RETURN_IF_ERROR(writer.state_->open());
+  return writer;
+}
+
+std::span<std::byte> TensorWriter::bytes(size_t i) const {
+  return {state_->data() + state_->head.begins[i], state_->head.sizes[i]};
+}
+
+std::span<const std::byte> TensorWriter::all() const { return {state_->data(), state_->head.total}; }
+
+Status TensorWriter::commit() {
+  State& s = *state_;
+  if (!s.mapped) {
+    const int target = s.file ? s.file->descriptor() : ::open(s.path.c_str(), O_WRONLY | O_CLOEXEC);
+    const std::string_view content(reinterpret_cast<const char*>(s.pages.data()), s.head.total);
+    int error = target < 0 ? errno : write_all(target, content);
+    if (error == 0 && s.file && ::ftruncate(target, static_cast<off_t>(s.head.total)) != 0) error = errno;
+    if (!s.file && target >= 0) ::close(target);
+    if (error != 0) return cannot_write(s.path, std::strerror(error));
+  }
+  s.unmap();
+  if (!s.file) return {};
+  const Status status = s.file->commit();
+  return status.ok() ? status : Status::input(status.message());
+}
+
+Status write_safetensors(const std::string& path, const NamedTensors& tensors, const TensorMetadata& metadata) {
+  std::vector<std::pair<std::string, Shape>> shapes;
+  for (const auto& [name, value] : tensors) shapes.emplace_back(name, value->shape());
+  LT_ASSIGN_OR_RETURN(TensorWriter writer, TensorWriter::create(path, shapes, metadata));
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const auto from = tensors[i].second->bytes();
+    if (!from.empty()) std::memcpy(writer.bytes(i).data(), from.data(), from.size());
+  }
+  return writer.commit();
+}
+
+}  // namespace lowtide
