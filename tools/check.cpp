@@ -10,7 +10,7 @@
 #include "base/files.h"
 #include "base/sizes.h"
 #include "commands.h"
-#include "report/build.h"
+#include "compile/explain.h"
 #include "text/input.h"
 
 namespace lowtide {
@@ -44,7 +44,7 @@ std::string to_line(const Report& report, int64_t peak, int64_t limit) {
 Status check(const CheckOptions& options) {
   LT_ASSIGN_OR_RETURN(const int64_t limit, parse_size(options.max_peak));
   LT_ASSIGN_OR_RETURN(const Input input, read_input(options.input));
-  const Report report = build_report(input);
+  LT_ASSIGN_OR_RETURN(const Report report, explain(input));
   const int64_t peak = report.xla_peak.value_or(report.given.peak);
   LT_RETURN_IF_ERROR(write_stdout(options.json ? to_json(report, peak, limit) : to_line(report, peak, limit)));
   if (peak <= limit) return {};

@@ -9,7 +9,7 @@
 
 #include "base/files.h"
 #include "commands.h"
-#include "report/build.h"
+#include "compile/explain.h"
 #include "report/compare.h"
 #include "text/input.h"
 
@@ -26,7 +26,9 @@ struct DiffOptions {
 Status diff(const DiffOptions& options) {
   LT_ASSIGN_OR_RETURN(const Input before, read_input(options.before));
   LT_ASSIGN_OR_RETURN(const Input after, read_input(options.after));
-  const Comparison comparison = compare(build_report(before), build_report(after));
+  LT_ASSIGN_OR_RETURN(const Report report_before, explain(before));
+  LT_ASSIGN_OR_RETURN(const Report report_after, explain(after));
+  const Comparison comparison = compare(report_before, report_after);
   TextOptions text;
   text.top = options.top;
   text.utf8 = terminal_is_utf8();

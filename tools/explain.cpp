@@ -8,7 +8,7 @@
 
 #include "base/files.h"
 #include "commands.h"
-#include "report/build.h"
+#include "compile/explain.h"
 #include "report/html.h"
 #include "report/json.h"
 #include "report/text.h"
@@ -24,9 +24,9 @@ struct ExplainOptions {
   bool json = false;
 };
 
-Status explain(const ExplainOptions& options) {
+Status run_explain(const ExplainOptions& options) {
   LT_ASSIGN_OR_RETURN(const Input input, read_input(options.input));
-  const Report report = build_report(input, !options.html.empty() || !options.trace.empty());
+  LT_ASSIGN_OR_RETURN(const Report report, explain(input, !options.html.empty() || !options.trace.empty()));
   if (!options.html.empty()) LT_RETURN_IF_ERROR(write_file(options.html, to_html(report)));
   if (!options.trace.empty()) LT_RETURN_IF_ERROR(write_file(options.trace, to_trace(report)));
   if (options.html == "-" || options.trace == "-") return {};
@@ -47,7 +47,7 @@ void add_explain(CLI::App& app, int& exit_code) {
   command->add_flag("--json", options->json, "print JSON, schema_version 1");
   command->add_option("--html", options->html, "also write one self-contained page");
   command->add_option("--trace", options->trace, "also write a Chrome trace of memory over time");
-  command->callback([options, &exit_code] { exit_code = finish(explain(*options)); });
+  command->callback([options, &exit_code] { exit_code = finish(run_explain(*options)); });
 }
 
 }  // namespace lowtide

@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 
-#include "passes/pass.h"
 #include "report/arguments.h"
 #include "report/boxes.h"
 #include "report/by_operation.h"
@@ -16,8 +14,6 @@
 
 namespace lowtide {
 namespace {
-
-constexpr int64_t kMostRewritten = 20'000;  // instructions; an explanation must come within two seconds
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
@@ -54,50 +50,8 @@ Sizes sizes_of(const Account& account) {
           account.temp_bytes,     account.load_bytes,   account.peak_bytes()};
 }
 
-// Steps that compute or move something: renamings, control flow and what stands ready are none.
-int64_t kernels_of(const Account& account) {
-  return std::count_if(account.timeline.begin(), account.timeline.end(), [](const TimelineStep& step) {
-    if (step.instruction == nullptr) return false;
-    switch (step.instruction->opcode) {
-      case Opcode::kParameter:
-      case Opcode::kConstant:
-      case Opcode::kTuple:
-      case Opcode::kGetTupleElement: return false;
-      default: break;
-    }
-    const MemoryClass kind = memory_class(step.instruction->opcode);
-    return kind != MemoryClass::kView && kind != MemoryClass::kControl;
-  });
-}
-
 LowerBound lower_bound_of(const Floor& floor) {
   return {floor.bytes, floor.reason, floor.instruction != nullptr ? floor.instruction->name : ""};
-}
-
-/// A way to run the program that needs less than it needs as given.
-struct Candidate {
-  std::string how;                 ///< "in our order"; empty: as given is best
-  std::unique_ptr<Module> module;  ///< the rewritten program; null where it is the given one
-  Account account;
-};
-
-// Never worse than what came in: another order, and the free rewrites, count only where they need less.
-Candidate best_of(const Module& module, const Account& given) {
-  Candidate best;
-  int64_t least = given.peak_bytes();
-  if (module.is_scheduled) {
-    Account account = account_for(module, AccountMode::kUnscheduled);
-    if (account.peak_bytes() < least) {
-      least = account.peak_bytes();
-      best = {"in our order", nullptr, std::move(account)};
-    }
-  }
-  if (module.instruction_count() > kMostRewritten) return best;
-  std::unique_ptr<Module> rewritten = module.clone();
-  if (!run_passes(*rewritten, pipeline()).ok()) return best;
-  Account account = account_for(*rewritten, AccountMode::kUnscheduled);
-  if (account.peak_bytes() < least) best = {"after free rewrites", std::move(rewritten), std::move(account)};
-  return best;
 }
 
 Curve curve_of(const Account& account) {
@@ -122,8 +76,7 @@ std::string shell_word(const std::string& text) {
 
 }  // namespace
 
-Report build_report(const Input& input, bool with_boxes) {
-  const auto start = std::chrono::steady_clock::now();
+Report build_report(const Input& input, const FreePlan& plan, bool with_boxes) {
   const Module& module = *input.module;
   Report report;
   report.module = module.name;
@@ -137,20 +90,16 @@ Report build_report(const Input& input, bool with_boxes) {
   report.warnings = input.warnings;
 
   const Account given = account_for(module, AccountMode::kAsGiven);
-  const Candidate best = best_of(module, given);
-  const Account& ours = best.how.empty() ? given : best.account;
-  const Module& our_module = best.module ? *best.module : module;
+  const Account& ours = plan.account;
   report.given = sizes_of(given);
   report.ours = sizes_of(ours);
-  report.ours_how = best.how;
-  report.kernels = kernels_of(ours);
+  report.kernels = plan.kernels;
+  report.plan_seconds = plan.seconds;
   report.other_spaces = given.other_spaces;
   report.padding = given.padding_bytes;
   report.warnings.insert(report.warnings.end(), given.warnings.begin(), given.warnings.end());
-  report.floor_order = lower_bound_of(floor_order(our_module));
-  report.floor_any = lower_bound_of(floor_any(our_module));
-  const auto planned = std::chrono::steady_clock::now();
-  report.plan_seconds = std::chrono::duration<double>(planned - start).count();
+  report.floor_order = lower_bound_of(floor_order(module));
+  report.floor_any = lower_bound_of(floor_any(module));
 
   const Graph graph(module);
   const Categories categories(graph);
@@ -163,14 +112,8 @@ Report build_report(const Input& input, bool with_boxes) {
     report.input_at_peak = allocation_rows(graph, given, categories, *input.report);
   }
   if (report.input_at_peak.empty()) report.input_at_peak = peak_rows(graph, given, categories, report.arguments);
-  if (best.module) {
-    const Graph our_graph(our_module);
-    report.at_peak = peak_rows(our_graph, ours, Categories(our_graph), report.arguments);
-  } else if (!best.how.empty() || (!report.input_at_peak.empty() && report.input_at_peak.front().allocation >= 0)) {
-    report.at_peak = peak_rows(graph, ours, categories, report.arguments);
-  } else {
-    report.at_peak = report.input_at_peak;
-  }
+  const Graph our_graph(*plan.module);
+  report.at_peak = peak_rows(our_graph, ours, Categories(our_graph), report.arguments);
   report.by_operation = operation_rows(graph, given);
   report.curve = curve_of(given);
   if (with_boxes) report.boxes = boxes_of(graph, given, categories);

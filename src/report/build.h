@@ -1,12 +1,23 @@
 #pragma once
 /// Builds the report of a program: the one place where the parts of an explanation meet.
 
+#include <memory>
+
+#include "analysis/account.h"
 #include "report/report.h"
 #include "text/input.h"
 
 namespace lowtide {
 
+/// How the program is run here: what `run` takes, which is what `explain` promises.
+struct FreePlan {
+  std::shared_ptr<const Module> module;  ///< rewritten; the account's instructions are its own
+  Account account;
+  int64_t kernels = 0;
+  double seconds = 0;  ///< that planning took
+};
+
 /// `with_boxes`: also the buffers as rectangles of time and address, which the page and the trace draw.
-Report build_report(const Input& input, bool with_boxes = false);
+Report build_report(const Input& input, const FreePlan& plan, bool with_boxes = false);
 
 }  // namespace lowtide

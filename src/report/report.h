@@ -135,9 +135,8 @@ struct Report {
   std::vector<std::string> others;  ///< other modules of the directory
   std::vector<std::string> warnings;
 
-  Sizes ours;            ///< the best found: as given, in another order, or rewritten
-  std::string ours_how;  ///< "after free rewrites"; empty: as given is best
-  Sizes given;           ///< as given
+  Sizes ours;   ///< of the free plan: what `run` takes
+  Sizes given;  ///< as given
   std::optional<int64_t> xla_peak;
   LowerBound floor_order, floor_any;
   std::map<int64_t, int64_t> other_spaces;

@@ -77,9 +77,7 @@ void add_peak_line(const Report& report, const TextOptions& options, Lines& line
   if (report.xla_peak) line += fmt::format("{} in XLA{}", format_bytes(*report.xla_peak), arrow);
   if (report.scheduled) line += fmt::format("{} in this order", format_bytes(report.given.peak));
   if (!report.scheduled) line += fmt::format("{} as it stands", format_bytes(report.given.peak));
-  if (report.ours.peak < report.given.peak) {
-    line += fmt::format("{}{} {}", arrow, format_bytes(report.ours.peak), report.ours_how);
-  }
+  line += fmt::format("{}{} by free levers", arrow, format_bytes(report.ours.peak));
   line += fmt::format(" · no order of these operations below {}", format_bytes(report.floor_order.bytes));
   line += fmt::format(" · no executor below {}", format_bytes(report.floor_any.bytes));
   add_paragraph(line, options, lines);
@@ -126,7 +124,7 @@ std::string to_text(const Report& report, const TextOptions& options) {
     titled("In XLA's allocations", "");
     add_allocation_table(report.input_at_peak, report.xla_peak.value_or(report.given.peak), options, lines);
     lines.emplace_back();
-    titled(report.ours_how.empty() ? "At the peak of this order" : "At the peak " + report.ours_how, report.peak_place);
+    titled("At the peak of the free plan", report.peak_place);
     add_peak_table(report.at_peak, report.ours.peak, options, lines);
   } else {
     titled(report.scheduled ? "At the peak of XLA's order" : "At the peak", report.input_peak_place);

@@ -4,10 +4,10 @@
 #include <unordered_map>
 
 #include "analysis/account.h"
+#include "compile/explain.h"
 #include "interp/interpreter.h"
 #include "ops/verify.h"
 #include "passes/pass.h"
-#include "report/build.h"
 #include "report/html.h"
 #include "report/json.h"
 #include "report/text.h"
@@ -74,10 +74,12 @@ void check_accounts(const Module& module) {
 }
 
 /// What explain does, in every form it has.
-void explain(const Module& module) {
+void explain_everywhere(const Module& module) {
   Input input;
   input.module = module.clone();
-  const Report report = build_report(input, true);
+  const auto explained = lowtide::explain(input, true);
+  if (!explained.ok()) return;
+  const Report& report = *explained;
   (void)to_text(report, {});
   (void)to_json(report);
   (void)to_html(report);
@@ -99,7 +101,7 @@ void exercise(const Module& module) {
   must(twice == text, "printing is no fixpoint:\n" + text + "\nthen\n" + twice);
   must(print_hlo(*module.clone()) == text, "a clone prints otherwise");
   check_accounts(module);
-  explain(module);
+  explain_everywhere(module);
 
   const auto changed = module.clone();
   const auto records = run_passes(*changed, pipeline());

@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "compile/explain.h"
 #include "report/arguments.h"
-#include "report/build.h"
 #include "report/columns.h"
 #include "report/compare.h"
 #include "report/drawing.h"
@@ -81,7 +81,7 @@ TEST(Arguments, GroupsByPath) {
 }
 
 TEST(Arguments, Donation) {
-  const Report report = build_report(input_of(kMomentum));
+  const Report report = *explain(input_of(kMomentum));
   ASSERT_EQ(report.arguments.size(), 3u);
   EXPECT_EQ(report.arguments[0].fate, Fate::kDonated);
   EXPECT_EQ(report.arguments[0].result, 0);
@@ -91,14 +91,14 @@ TEST(Arguments, Donation) {
 }
 
 TEST(Category, ParametersStateAndGradientsFromStructure) {
-  const Report report = build_report(input_of(kMomentum));
+  const Report report = *explain(input_of(kMomentum));
   EXPECT_EQ(report.arguments[0].category, Category::kParameter);
   EXPECT_EQ(report.arguments[1].category, Category::kOptimiserState);
   EXPECT_EQ(report.arguments[2].category, Category::kParameter);
 }
 
 TEST(Cures, OneHotIsNotNeeded) {
-  const Report report = build_report(input_of(kOneHot));
+  const Report report = *explain(input_of(kOneHot));
   const PeakRow* row = row_with(report.at_peak, "f32[64,4096]");
   ASSERT_NE(row, nullptr);
   ASSERT_FALSE(row->cures.empty());
@@ -123,7 +123,7 @@ ENTRY main {
 )";
 
 TEST(Report, NeverWorseThanAsGiven) {
-  const Report report = build_report(input_of(kCopies));
+  const Report report = *explain(input_of(kCopies));
   EXPECT_LE(report.ours.peak, report.given.peak);
   EXPECT_LE(report.floor_order.bytes, report.ours.peak);
   EXPECT_LE(report.floor_any.bytes, report.floor_order.bytes);
@@ -134,7 +134,7 @@ TEST(Report, NeverWorseThanAsGiven) {
 
 TEST(Report, RowsAddUpToTheLoad) {
   for (const char* text : {kOneHot, kMomentum}) {
-    const Report report = build_report(input_of(text));
+    const Report report = *explain(input_of(text));
     int64_t sum = 0, by_operation = 0;
     for (const PeakRow& row : report.at_peak) sum += row.bytes;
     for (const OperationRow& row : report.by_operation) by_operation += row.bytes;
@@ -146,7 +146,7 @@ TEST(Report, RowsAddUpToTheLoad) {
 
 TEST(Text, HundredColumnsAndAscii) {
   for (const char* text : {kOneHot, kMomentum}) {
-    const Report report = build_report(input_of(text));
+    const Report report = *explain(input_of(text));
     for (const bool utf8 : {true, false}) {
       const std::string page = to_text(report, {.top = 0, .utf8 = utf8});
       size_t begin = 0;
@@ -162,8 +162,8 @@ TEST(Text, HundredColumnsAndAscii) {
 }
 
 TEST(Text, SaysHowToGetMetadata) {
-  const Report report = build_report(
-      input_of("HloModule m\nENTRY e {\n  p = f32[8]{0} parameter(0)\n  ROOT n = f32[8]{0} negate(p)\n}\n"));
+  const Report report =
+      *explain(input_of("HloModule m\nENTRY e {\n  p = f32[8]{0} parameter(0)\n  ROOT n = f32[8]{0} negate(p)\n}\n"));
   EXPECT_FALSE(report.has_metadata);
   const std::string page = to_text(report, {});
   EXPECT_NE(page.find("as_text(\"hlo\", debug_info=True)"), std::string::npos);
@@ -171,7 +171,7 @@ TEST(Text, SaysHowToGetMetadata) {
 }
 
 TEST(Json, CarriesItsSchema) {
-  const nlohmann::json json = nlohmann::json::parse(to_json(build_report(input_of(kMomentum))));
+  const nlohmann::json json = nlohmann::json::parse(to_json(*explain(input_of(kMomentum))));
   EXPECT_EQ(json["schema_version"], 1);
   for (const char* key : {"module", "instructions", "argument_bytes", "output_bytes", "alias_bytes", "temp_bytes",
                           "peak_bytes", "load_bytes", "floor_order_bytes", "floor_any_bytes", "kernels", "plan_seconds",
@@ -187,7 +187,7 @@ TEST(Json, CarriesItsSchema) {
 }
 
 TEST(Page, IsSelfContainedAndEscaped) {
-  Report report = build_report(input_of(kOneHot), /*with_boxes=*/true);
+  Report report = *explain(input_of(kOneHot), /*with_boxes=*/true);
   report.module = "<script>";
   const std::string page = to_html(report);
   EXPECT_EQ(page.find("<script>"), std::string::npos);
@@ -198,10 +198,10 @@ TEST(Page, IsSelfContainedAndEscaped) {
 }
 
 TEST(Compare, MatchesByOpName) {
-  const Report before = build_report(input_of(kOneHot));
+  const Report before = *explain(input_of(kOneHot));
   std::string text = kOneHot;
   for (size_t at = 0; (at = text.find("4096", at)) != std::string::npos;) text.replace(at, 4, "2048");
-  const Comparison comparison = compare(before, build_report(input_of(text)));
+  const Comparison comparison = compare(before, *explain(input_of(text)));
   EXPECT_LT(comparison.growth_percent(), 0);
   ASSERT_FALSE(comparison.differences.empty());
   EXPECT_EQ(comparison.differences[0].key, "net/embed/one_hot");

@@ -1,0 +1,12 @@
+#pragma once
+/// The report of an input with its free plan.
+
+#include "report/report.h"
+#include "text/input.h"
+
+namespace lowtide {
+
+/// `with_boxes`: see build_report.
+Result<Report> explain(const Input& input, bool with_boxes = false);
+
+}  // namespace lowtide
