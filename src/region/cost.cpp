@@ -77,26 +77,19 @@ double computation_ns(const Computation& computation, int depth) {
   return all;
 }
 
-/// Elements of operand 0 that one element of the result is made from.
-double terms(const Instruction& i) {
-  const Shape& read = i.operand(0).shape;
-  const Evaluations one = evaluations_of_operand({0, 0, 1, true}, i, 0, read, false);
-  return std::max(1.0, one.count);
-}
-
 }  // namespace
 
 double element_ns(const Instruction& i) {
   switch (i.opcode) {
     case Opcode::kWhile: return guessed_trips(i) * (computation_ns(*i.called[0], 0) + computation_ns(*i.called[1], 0));
     case Opcode::kDot:
-    case Opcode::kConvolution: return terms(i) * 2 * kPlainNs * width_factor(i.shape.type);
+    case Opcode::kConvolution: return terms_of(i) * 2 * kPlainNs * width_factor(i.shape.type);
     case Opcode::kReduce:
     case Opcode::kReduceWindow:
     case Opcode::kSelectAndScatter: {
       double each = 0;
       for (const Computation* called : i.called) each += computation_ns(*called, 0);
-      return terms(i) * each;
+      return terms_of(i) * each;
     }
     default: break;
   }

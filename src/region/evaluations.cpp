@@ -73,6 +73,11 @@ double elements_of(const Shape& shape) {
   return most;
 }
 
+double terms_of(const Instruction& i) {
+  const Evaluations one = evaluations_of_operand({0, 0, 1, true}, i, 0, i.operand(0).shape, false);
+  return std::max(1.0, one.count);
+}
+
 double guessed_trips(const Instruction& loop) {
   // `i < n` or its like against a constant: the constant is the count as a rule.
   for (const auto& i : loop.called[0]->instructions()) {

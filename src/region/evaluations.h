@@ -25,6 +25,8 @@ Evaluations evaluations_of_operand(const Evaluations& of_user, const Instruction
 
 /// Elements of an array; the largest leaf's for a tuple.
 double elements_of(const Shape& shape);
+/// Elements of operand 0 that one element of the result is made from.
+double terms_of(const Instruction& i);
 /// Of a while: how often its body runs, a guess where that isn't plain.
 double guessed_trips(const Instruction& loop);
 

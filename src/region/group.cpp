@@ -191,6 +191,7 @@ class Grouping {
       }
     }
     if (!up && !can_wait(a, early, b)) return false;
+    if (spoils_in_place(a, b) || spoils_in_place(b, a)) return false;
     if (!up) a.at = b.at;
     a.outputs.insert(a.outputs.end(), b.outputs.begin(), b.outputs.end());
     for (const LeafRef& input : b.inputs) {
@@ -201,6 +202,28 @@ class Grouping {
     a.heavy |= b.heavy;
     moved_to_[static_cast<size_t>(late)] = early;
     return true;
+  }
+
+  /// Would `a`, which could write over an operand it reads element by element, no longer be able to because `b` reads
+  /// that elsewhere too?
+  bool spoils_in_place(const Group& a, const Group& b) {
+    for (const LeafRef& input : b.inputs) {
+      if (!reads_elementwise(a, input) || reads_elementwise(b, input)) continue;
+      const int32_t def = graph_.place_of(*input.instruction);
+      if (state(def) == ValueState::kGiven && graph_.at(def).opcode == Opcode::kConstant) continue;
+      const Shape& shape = *leaf_shape(input.instruction->shape, input.leaf);
+      if (element_count(shape) <= kSmallElements) continue;
+      return true;
+    }
+    return false;
+  }
+
+  bool reads_elementwise(const Group& g, const LeafRef& input) {
+    for (const int32_t output : g.outputs) {
+      const auto& list = elementwise_[output];
+      if (std::find(list.begin(), list.end(), input) != list.end()) return true;
+    }
+    return false;
   }
 
   /// Does nobody read `a` before `b` runs?

@@ -1,9 +1,15 @@
 #include "region/roles.h"
 
+#include <algorithm>
+
 #include "ops/op_rule.h"
+#include "region/evaluations.h"
 
 namespace lowtide {
 namespace {
+
+constexpr double kFewTerms = 16;  ///< sums this short are arithmetic like any other
+constexpr double kFewReads = 4;   ///< of every element of an operand, without a library's blocking
 
 /// Transposes and broadcasts that only move, add or drop dimensions of one element leave every byte in place.
 bool keeps_order(const Instruction& i) {
@@ -53,9 +59,19 @@ bool promises_element(const Instruction& i) {
   return memory == MemoryClass::kElementwise || memory == MemoryClass::kIndexMap || memory == MemoryClass::kReduce;
 }
 
+/// Is a dot as well made element by element? Where sums are short, or one side is hardly more than a vector, so that
+/// its operands, however they are made, are read a few times only.
+bool is_thin(const Instruction& dot) {
+  if (terms_of(dot) <= kFewTerms) return true;
+  const double contracted = terms_of(dot), result = elements_of(dot.shape);
+  const double left = elements_of(dot.operand(0).shape), right = elements_of(dot.operand(1).shape);
+  // result = batch m n, left = batch m k, right = batch k n
+  return std::min(result * contracted / std::max(left, 1.0), result * contracted / std::max(right, 1.0)) <= kFewReads;
+}
+
 bool promises_library(const Instruction& i) {
   switch (i.opcode) {
-    case Opcode::kDot:
+    case Opcode::kDot: return !has_element(i) || !is_thin(i);
     case Opcode::kConvolution:
     case Opcode::kSort:
     case Opcode::kFft:
@@ -70,6 +86,7 @@ bool promises_library(const Instruction& i) {
 
 bool has_element(const Instruction& i) {
   const OpRule& rule = rule_of(i.opcode);
+  if (!rule_of(Opcode::kAdd).element && promises_element(i)) return true;
   if (!rule.element && !rule.leaf_element) return !rule.update && promises_element(i);
   return !rule.has_element || rule.has_element(i);
 }
@@ -113,6 +130,8 @@ bool can_be_view(const Instruction& i) {
 
 bool is_heavy(const Instruction& i) {
   switch (memory_class(i.opcode)) {
+    case MemoryClass::kReduce:
+    case MemoryClass::kContract: return terms_of(i) > kFewTerms;
     case MemoryClass::kSource:
     case MemoryClass::kView:
     case MemoryClass::kElementwise:
