@@ -1,0 +1,273 @@
+#include "nest/legalise.h"
+
+#include "nest/plain/expand.h"
+#include "nest/plain/fold.h"
+
+namespace lowtide {
+namespace {
+
+/// A constant of HLO as plain ones.
+PlainValue plain_constant(NestBuilder& nest, const Node& node, bool straight) {
+  const auto make = [&](NodeId id) { return Plain{&nest, id, straight}; };
+  const auto low = static_cast<uint32_t>(node.bits[0]), high = static_cast<uint32_t>(node.bits[0] >> 32);
+  switch (node.type) {
+    case ElementType::kC64:
+      return {node.type, make(nest.constant(ElementType::kF32, {low, 0})),
+              make(nest.constant(ElementType::kF32, {high, 0}))};
+    case ElementType::kC128:
+      return {node.type, make(nest.constant(ElementType::kF64, {node.bits[0], 0})),
+              make(nest.constant(ElementType::kF64, {node.bits[1], 0}))};
+    default: break;
+  }
+  const ElementType held = held_type(node.type);
+  if (held != ElementType::kF32 || node.type == ElementType::kF32) {
+    return {node.type, make(nest.constant(held, node.bits)), {}};
+  }
+  const double value = dispatch(node.type, [&]<class T>() -> double {
+    if constexpr (requires(T t) { t.bits; }) {
+      T element;
+      element.bits = static_cast<decltype(element.bits)>(node.bits[0]);
+      return static_cast<float>(element);
+    }
+    return 0;
+  });
+  return {node.type, make(nest.number(held, value)), {}};
+}
+
+/// Rebuilds a nest, block by block in order.
+class Legaliser {
+ public:
+  explicit Legaliser(const Nest& from) : from_(from), values_(from.nodes.size()), made_(from.nodes.size()) {
+    for (const NestBuffer& buffer : from.buffers) {
+      nest_.add_buffer(plain_element(buffer.type), buffer.elements * plain_elements(buffer.type));
+    }
+    loops_.resize(from.loops.size(), kNoId);
+    results_.resize(from.loops.size());
+  }
+
+  Nest run() {
+    block(0);
+    return nest_.take();
+  }
+
+ private:
+  const Node& old(NodeId id) const { return from_.nodes[static_cast<size_t>(id)]; }
+  Plain plain(NodeId id) { return {&nest_, id, false}; }
+
+  const PlainValue& value(NodeId id) {
+    const auto at = static_cast<size_t>(id);
+    if (!made_[at]) {
+      PlainValue made = make(old(id));
+      values_[at] = made;
+      made_[at] = true;
+    }
+    return values_[at];
+  }
+
+  PlainValue make(const Node& node) {
+    switch (node.kind) {
+      case NodeKind::kConstant: return plain_constant(nest_, node, false);
+      case NodeKind::kLoopIndex: return real(node.type, nest_.value_of(nest_.index_of(loop(node.loop))));
+      case NodeKind::kAffine: return real(node.type, nest_.value_of(affine(node.affine)));
+      case NodeKind::kFma: {
+        const Plain a = value(node.operands[0]).re, b = value(node.operands[1]).re, c = value(node.operands[2]).re;
+        return real(node.type, nest_.fma(a.id, b.id, c.id));
+      }
+      case NodeKind::kLoad: return load(node);
+      case NodeKind::kCarried: return part_of(node, [&](int32_t slot) { return nest_.carried(loop(node.loop), slot); });
+      case NodeKind::kResult:
+        return part_of(
+            node, [&](int32_t slot) { return results_[static_cast<size_t>(node.loop)][static_cast<size_t>(slot)]; });
+      case NodeKind::kOperation: {
+        std::vector<PlainValue> operands;
+        for (const NodeId operand : node.operands) operands.push_back(value(operand));
+        return expand(node, operands);
+      }
+      case NodeKind::kArgument: break;
+    }
+    LT_ASSERT(false, "an argument stands outside of a function");
+    return {};
+  }
+
+  PlainValue real(ElementType type, NodeId id) { return {type, plain(id), {}}; }
+
+  Affine affine(const Affine& a) {
+    Affine sum = nest_.affine(a.constant);
+    for (const auto& term : a.terms) {
+      sum = nest_.plus(sum, nest_.times(nest_.affine(value(term.atom).re.id), term.coefficient));
+    }
+    return sum;
+  }
+
+  PlainValue load(const Node& node) {
+    const NestBuffer& buffer = from_.buffers[static_cast<size_t>(node.buffer)];
+    // What may have been written since stays where it stands.
+    const bool fresh = buffer.read && buffer.written;
+    const int64_t parts = plain_elements(node.type);
+    const Affine at = nest_.times(affine(node.affine), parts);
+    const auto part = [&](int64_t k) { return plain(nest_.load(node.buffer, nest_.plus(at, nest_.affine(k)), fresh)); };
+    if (parts == 2) return {node.type, part(0), part(1)};
+    return {node.type, from_stored(node.type, part(0)), {}};
+  }
+
+  /// Where the parts of a loop's carried value begin, once complex values are two.
+  int32_t first_slot(int32_t of_loop, int32_t slot) const {
+    int32_t first = 0;
+    const Loop& loop = from_.loops[static_cast<size_t>(of_loop)];
+    for (int32_t k = 0; k < slot; ++k) {
+      first += static_cast<int32_t>(plain_elements(loop.carried[static_cast<size_t>(k)].type));
+    }
+    return first;
+  }
+
+  template <class F>
+  PlainValue part_of(const Node& node, F&& at) {
+    const int32_t first = first_slot(node.loop, node.slot);
+    PlainValue result{node.type, plain(at(first)), {}};
+    if (plain_elements(node.type) == 2) result.im = plain(at(first + 1));
+    return result;
+  }
+
+  int32_t loop(int32_t id) const { return loops_[static_cast<size_t>(id)]; }
+
+  void append(std::vector<NodeId>& parts, NodeId id) {
+    const PlainValue& made = value(id);
+    parts.push_back(made.re.id);
+    if (is_complex(made.type)) parts.push_back(made.im.id);
+  }
+
+  void block(int32_t id) {
+    for (const Item& item : from_.blocks[static_cast<size_t>(id)].items) {
+      switch (item.kind) {
+        case Item::kNode: value(item.id); break;
+        case Item::kStore: store(from_.stores[static_cast<size_t>(item.id)]); break;
+        case Item::kLoop: whole_loop(item.id); break;
+      }
+    }
+  }
+
+  void store(const Store& store) {
+    const PlainValue& stored = value(store.value);
+    const NodeId guard = store.guard == kNoId ? kNoId : value(store.guard).re.id;
+    if (is_complex(stored.type)) {
+      const Affine at = nest_.times(affine(store.index), 2);
+      nest_.store(store.buffer, at, stored.re.id, guard);
+      nest_.store(store.buffer, nest_.plus(at, nest_.affine(1)), stored.im.id, guard);
+    } else {
+      nest_.store(store.buffer, affine(store.index), to_stored(stored.type, stored.re).id, guard);
+    }
+  }
+
+  void whole_loop(int32_t id) {
+    const Loop& loop = from_.loops[static_cast<size_t>(id)];
+    std::vector<NodeId> initial, neutral, next;
+    for (const Carried& carried : loop.carried) append(initial, carried.initial);
+    int32_t& made = loops_[static_cast<size_t>(id)];
+    switch (loop.kind) {
+      case LoopKind::kParallel: made = nest_.begin_parallel(loop.extent); break;
+      case LoopKind::kSequential: made = nest_.begin_sequential(loop.extent, initial); break;
+      case LoopKind::kReduce:
+        for (const NodeId constant : loop.neutral) append(neutral, constant);
+        made = nest_.begin_reduce(loop.extent, initial, function(*loop.combine), neutral);
+        break;
+      case LoopKind::kWhile:
+        made = nest_.begin_while(initial);
+        block(loop.head);
+        nest_.begin_while_body(made, value(loop.condition).re.id);
+        break;
+    }
+    block(loop.body);
+    if (loop.kind == LoopKind::kParallel) return nest_.end_parallel(made);
+    for (const Carried& carried : loop.carried) append(next, carried.next);
+    results_[static_cast<size_t>(id)] = nest_.end_carrying(made, next);
+  }
+
+  /// The function's nodes are made in a nest of their own, where its arguments are loads.
+  static std::shared_ptr<const Function> function(const Function& from) {
+    NestBuilder nest(fold_plain);
+    std::vector<PlainValue> values(from.nodes.size());
+    std::vector<ElementType> arguments(static_cast<size_t>(from.argument_count), ElementType::kPred);
+    for (const Node& node : from.nodes) {
+      if (node.kind == NodeKind::kArgument) arguments[static_cast<size_t>(node.slot)] = node.type;
+    }
+    std::vector<PlainValue> loads;
+    for (const ElementType type : arguments) {
+      const auto load = [&] {
+        const int32_t buffer = nest.add_buffer(held_type(type), 1);
+        return Plain{&nest, nest.load(buffer, nest.affine(0)), true};
+      };
+      PlainValue value{type, load(), {}};
+      if (is_complex(type)) value.im = load();
+      loads.push_back(value);
+    }
+    std::vector<PlainValue> operands;
+    for (size_t i = 0; i < from.nodes.size(); ++i) {
+      const Node& node = from.nodes[i];
+      operands.clear();
+      for (const NodeId operand : node.operands) operands.push_back(values[static_cast<size_t>(operand)]);
+      switch (node.kind) {
+        case NodeKind::kArgument: values[i] = loads[static_cast<size_t>(node.slot)]; break;
+        case NodeKind::kConstant: values[i] = plain_constant(nest, node, true); break;
+        case NodeKind::kFma: values[i] = {node.type, fma(operands[0].re, operands[1].re, operands[2].re), {}}; break;
+        case NodeKind::kAffine: {
+          Affine sum = nest.affine(node.affine.constant);
+          for (const auto& term : node.affine.terms) {
+            const NodeId atom = values[static_cast<size_t>(term.atom)].re.id;
+            sum = nest.plus(sum, nest.times(nest.affine(atom), term.coefficient));
+          }
+          values[i] = {node.type, Plain{&nest, nest.value_of(sum), true}, {}};
+          break;
+        }
+        case NodeKind::kOperation: values[i] = expand(node, operands); break;
+        default: LT_ASSERT(false, "a function holds a loop or a load");
+      }
+    }
+    std::vector<NodeId> results;
+    for (const NodeId id : from.results) {
+      const PlainValue& value = values[static_cast<size_t>(id)];
+      results.push_back(value.re.id);
+      if (is_complex(value.type)) results.push_back(value.im.id);
+    }
+    return finished(nest.nest(), results);
+  }
+
+  /// What the results need of a nest's nodes, loads become arguments.
+  static std::shared_ptr<const Function> finished(const Nest& nest, std::span<const NodeId> results) {
+    std::vector<bool> needed(nest.nodes.size());
+    for (const NodeId id : results) needed[static_cast<size_t>(id)] = true;
+    for (size_t i = nest.nodes.size(); i-- > 0;) {
+      if (!needed[i]) continue;
+      for (const NodeId operand : nest.nodes[i].operands) needed[static_cast<size_t>(operand)] = true;
+      for (const auto& term : nest.nodes[i].affine.terms) needed[static_cast<size_t>(term.atom)] = true;
+    }
+    auto function = std::make_shared<Function>();
+    function->argument_count = static_cast<int32_t>(nest.buffers.size());
+    std::vector<NodeId> moved(nest.nodes.size(), kNoId);
+    for (size_t i = 0; i < nest.nodes.size(); ++i) {
+      if (!needed[i]) continue;
+      Node node = nest.nodes[i];
+      if (node.kind == NodeKind::kLoad) {
+        node = Node{.kind = NodeKind::kArgument, .type = node.type, .slot = node.buffer};
+      }
+      for (NodeId& operand : node.operands) operand = moved[static_cast<size_t>(operand)];
+      for (auto& term : node.affine.terms) term.atom = moved[static_cast<size_t>(term.atom)];
+      moved[i] = static_cast<NodeId>(function->nodes.size());
+      function->nodes.push_back(std::move(node));
+    }
+    for (const NodeId id : results) function->results.push_back(moved[static_cast<size_t>(id)]);
+    return function;
+  }
+
+  const Nest& from_;
+  NestBuilder nest_{fold_plain};
+  std::vector<PlainValue> values_;
+  std::vector<bool> made_;
+  std::vector<int32_t> loops_;                // per old loop
+  std::vector<std::vector<NodeId>> results_;  // per old loop
+};
+
+}  // namespace
+
+Nest legalise(const Nest& nest) { return Legaliser(nest).run(); }
+
+}  // namespace lowtide
