@@ -92,7 +92,7 @@ class Legaliser {
   PlainValue real(ElementType type, NodeId id) { return {type, plain(id), {}}; }
 
   Affine affine(const Affine& a) {
-    Affine sum = nest_.affine(a.constant);
+    Affine sum{a.constant, {}};
     for (const auto& term : a.terms) {
       sum = nest_.plus(sum, nest_.times(nest_.affine(value(term.atom).re.id), term.coefficient));
     }
@@ -105,7 +105,7 @@ class Legaliser {
     const bool fresh = buffer.read && buffer.written;
     const int64_t parts = plain_elements(node.type);
     const Affine at = nest_.times(affine(node.affine), parts);
-    const auto part = [&](int64_t k) { return plain(nest_.load(node.buffer, nest_.plus(at, nest_.affine(k)), fresh)); };
+    const auto part = [&](int64_t k) { return plain(nest_.load(node.buffer, nest_.plus(at, {k, {}}), fresh)); };
     if (parts == 2) return {node.type, part(0), part(1)};
     return {node.type, from_stored(node.type, part(0)), {}};
   }
@@ -152,7 +152,7 @@ class Legaliser {
     if (is_complex(stored.type)) {
       const Affine at = nest_.times(affine(store.index), 2);
       nest_.store(store.buffer, at, stored.re.id, guard);
-      nest_.store(store.buffer, nest_.plus(at, nest_.affine(1)), stored.im.id, guard);
+      nest_.store(store.buffer, nest_.plus(at, {1, {}}), stored.im.id, guard);
     } else {
       nest_.store(store.buffer, affine(store.index), to_stored(stored.type, stored.re).id, guard);
     }
@@ -194,7 +194,7 @@ class Legaliser {
     for (const ElementType type : arguments) {
       const auto load = [&] {
         const int32_t buffer = nest.add_buffer(held_type(type), 1);
-        return Plain{&nest, nest.load(buffer, nest.affine(0)), true};
+        return Plain{&nest, nest.load(buffer, {}), true};
       };
       PlainValue value{type, load(), {}};
       if (is_complex(type)) value.im = load();
@@ -210,7 +210,7 @@ class Legaliser {
         case NodeKind::kConstant: values[i] = plain_constant(nest, node, true); break;
         case NodeKind::kFma: values[i] = {node.type, fma(operands[0].re, operands[1].re, operands[2].re), {}}; break;
         case NodeKind::kAffine: {
-          Affine sum = nest.affine(node.affine.constant);
+          Affine sum{node.affine.constant, {}};
           for (const auto& term : node.affine.terms) {
             const NodeId atom = values[static_cast<size_t>(term.atom)].re.id;
             sum = nest.plus(sum, nest.times(nest.affine(atom), term.coefficient));

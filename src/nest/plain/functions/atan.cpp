@@ -11,8 +11,9 @@ constexpr double kHalfPi = 0x1.921fb54442d18p0, kHalfPiLow = 0x1.1a62633145c07p-
 Plain angle(Plain y, Plain x, Plain x_is_negative) {
   const Plain swap = y > x;
   Plain large = select(swap, y, x), small = select(swap, x, y);
-  small = select(small == infinity(), 1.0, small);  // both are
-  large = select((large == infinity()) & (small == 1.0), 1.0, large);
+  const Plain both_infinite = small == infinity();
+  small = select(both_infinite, 1.0, small);
+  large = select(both_infinite, 1.0, large);
   const Plain scale = select(large > 0x1p1000, 0x1p-60, large.constant(1.0));
   large = large * scale, small = small * scale;
   const Plain reduce = small > large * 0.41421356237309504;

@@ -90,10 +90,10 @@ Plain hyperbolic_tangent(Plain x) {
     const Plain square = x * x;
     const Plain p = polynomial(
         square, {-0.3333333057, 0.1333319591, -0.0539453783, 0.02169260672, -0.008156279967, 0.002122745578});
-    const Plain near = fma(x * square, p, x);
+    const Plain near = fma(magnitude * square, p, magnitude);
     const Plain bounded = select(magnitude > 10.0, 10.0, magnitude);  // beyond 9.02 the result is 1
     const Plain far = 1.0 - 2.0 / (moderate_exponential(bounded + bounded) + 1.0);
-    result = select(magnitude < 0.632, near, with_sign_of(far, x));
+    result = with_sign_of(select(magnitude < 0.632, near, far), x);
   } else {
     const Plain bounded = select(magnitude > 20.0, 20.0, magnitude);
     const Plain e = exp_minus_one(bounded + bounded);

@@ -42,7 +42,9 @@ Double exact_logarithm(Plain x) {
   const Plain sum = log2 + h;
   const Plain part = sum - log2;
   const Plain lost = (log2 - (sum - part)) + (h - part);
-  return {sum, lost + fma(k, 0x1.ef35793c7673p-45, l)};
+  const Plain low = lost + fma(k, 0x1.ef35793c7673p-45, l);  // up to 2^-12 of the sum
+  const Plain high = sum + low;
+  return {high, low - (high - sum)};
 }
 
 Plain power_of_magnitude(Plain x, Plain y) {
