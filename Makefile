@@ -1,4 +1,4 @@
-# make run     build, then explain a real transformer train step
+# make run     build, then explain a real transformer train step, and run one at toy size, results checked
 # make test    build, then every test; comparisons with XLA run in .venv (Python, jaxlib pinned in tests/requirements.txt)
 # make build   the command, build/lowtide
 # make check   style, floors, sizes;  make asan | tsan | clang   the tests in another build;  make fuzz   fuzz every reader
@@ -11,6 +11,8 @@ SECONDS_EACH ?= 60
 
 run: build
 	build/lowtide explain examples/gpt_train_step
+	build/lowtide run examples/gpt_train_step_small/train_step.hlo.gz \
+	  --inputs examples/gpt_train_step_small/inputs.safetensors --expect examples/gpt_train_step_small/results.safetensors
 
 build:
 	@scripts/install_missing.sh build

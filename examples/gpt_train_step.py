@@ -2,18 +2,22 @@
 
     python gpt_train_step.py OUT.hlo            writes the program, not compiled and not run: no array is ever made
     python gpt_train_step.py OUT.hlo --dump D   also lets XLA:CPU compile it and dump its own account into directory D
+    python gpt_train_step.py OUT.hlo --small D  the same step at toy size, in float32, with real numbers: what goes in and what
+                                                XLA:CPU makes of it go to D/inputs.safetensors and D/results.safetensors
 
 Decoder-only GPT, 24 layers of width 2048 under lax.scan, attention of 16 heads over 2048 tokens, batch 8, a vocabulary of
 50,304, bfloat16 activations on float32 parameters, AdamW, state donated. 1.4 billion parameters: 15.8 GiB of state.
 Needs jax 0.10.2.
 """
 import argparse
+import json
 import os
-import re
+import struct
 
 arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 arguments.add_argument("out")
 arguments.add_argument("--dump")
+arguments.add_argument("--small")
 options = arguments.parse_args()
 os.environ["JAX_PLATFORMS"] = "cpu"
 if options.dump:
@@ -25,7 +29,8 @@ import jax.numpy as jnp
 # Sources in the text as `gpt_train_step.py:40`, wherever this file lies.
 jax.config.update("jax_hlo_source_file_canonicalization_regex", ".*/")
 
-LAYERS, WIDTH, HEADS, TOKENS, BATCH, VOCABULARY = 24, 2048, 16, 2048, 8, 50304
+LAYERS, WIDTH, HEADS, TOKENS, BATCH, VOCABULARY = (2, 32, 2, 64, 4, 128) if options.small else (24, 2048, 16, 2048, 8, 50304)
+ACTIVATION = jnp.float32 if options.small else jnp.bfloat16
 
 
 def parameter_shapes():
@@ -65,7 +70,7 @@ def block(x, layer):
 
 def loss(params, tokens):
     with jax.named_scope("embed"):
-        x = params["embed"][tokens[:, :-1]].astype(jnp.bfloat16)
+        x = params["embed"][tokens[:, :-1]].astype(ACTIVATION)
     with jax.named_scope("layers"):
         x, _ = jax.lax.scan(block, x, params["layers"])
     with jax.named_scope("loss"):
@@ -95,3 +100,30 @@ with open(options.out, "w") as out:
 if options.dump:
     memory = lowered.compile().memory_analysis()
     print(f"XLA:CPU: arguments {memory.argument_size_in_bytes}, temporaries {memory.temp_size_in_bytes}")
+if options.small:
+    import numpy as np
+
+    random = np.random.default_rng(0)
+    number = lambda s: jnp.asarray(random.normal(0, 0.1, s.shape).astype(np.float32))
+    params = jax.tree.map(number, params)
+    zeros = jax.tree.map(jnp.zeros_like, params)
+    batch = jnp.asarray(random.integers(0, VOCABULARY, (BATCH, TOKENS + 1)).astype(np.int32))
+    given = ({"params": params, "mu": zeros, "nu": zeros, "step": jnp.float32(0)}, batch)
+
+    def save(path, prefix, tree, metadata):
+        header, blobs, at = {"__metadata__": metadata}, [], 0
+        for k, leaf in enumerate(jax.tree.leaves(tree)):
+            raw = np.asarray(leaf).tobytes()
+            kind = {"float32": "F32", "int32": "I32"}[leaf.dtype.name]
+            header[f"{prefix}{k}"] = {"dtype": kind, "shape": list(leaf.shape), "data_offsets": [at, at + len(raw)]}
+            blobs.append(raw)
+            at += len(raw)
+        text = json.dumps(header).encode()
+        text += b" " * (-len(text) % 8)
+        with open(path, "wb") as out:
+            out.write(struct.pack("<Q", len(text)) + text + b"".join(blobs))
+
+    save(options.small + "/inputs.safetensors", "arg", given, {})
+    results = jax.jit(train_step)(*given)
+    save(options.small + "/results.safetensors", "out", results, {"rtol": "1e-3", "atol_of_max": "1e-4"})
+    print("loss", results[1])
