@@ -49,8 +49,8 @@ def seeded(k, dtype, dims, seed=0):
     return (0.1 + 0.9 * (h.astype(np.float64) / 2**24)).astype(wide).astype(dtype).reshape(dims)
 
 
-def run(text, seed=0):
-    """The flattened results of a module on its seeded arguments."""
+def compiled(text):
+    """An executable for a module, and (dtype, extents) of each argument."""
     import re
     try:
         module = hlo.hlo_module_from_text(text)
@@ -63,6 +63,12 @@ def run(text, seed=0):
             executable = compiler.backend_compile_and_load(device.client, program, xla_client.DeviceList((device,)), options, [])
     except Exception as error:
         raise Rejected(str(error)) from error
+    return executable, shapes
+
+
+def run(text, seed=0):
+    """The flattened results of a module on its seeded arguments."""
+    executable, shapes = compiled(text)
     arguments = [jax.device_put(seeded(k, dtype, dims, seed)) for k, (dtype, dims) in enumerate(shapes)]
     results = executable.execute_sharded(arguments).disassemble_into_single_device_arrays()
     return [np.asarray(r[0]) for r in results]

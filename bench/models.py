@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+"""Lowtide and XLA:CPU side by side: time, memory and compile time of whole programs, interleaved on one machine.
+
+  bench/models.py [--rounds 7] [--json OUT.json] [--lowtide build/lowtide] PROGRAM.hlo...
+
+Each program gets a process of XLA's with each scheduler and runs of ours in turn; ratios are of medians, ours to the faster of XLA's.
+Memory is what the resident set grows by beyond arguments, results included, in fresh processes: XLA's as seen, ours as
+measured by `run` (arena, arguments and results as touched). Worst time first.
+"""
+import argparse
+import json
+import math
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+MIB = 1 << 20
+
+
+class Xla:
+    def __init__(self, program, least):
+        more = ["--min"] if least else []
+        self.process = subprocess.Popen([sys.executable, os.path.join(HERE, "xla_worker.py"), program, *more], text=True,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        line = self.process.stdout.readline()
+        self.made = json.loads(line) if line else {"absent": "it stopped while compiling"}
+        self.growth = None
+
+    def run(self, times):
+        if "absent" in self.made:
+            return []
+        try:
+            self.process.stdin.write(f"{times}\n")
+            self.process.stdin.flush()
+            answer = json.loads(self.process.stdout.readline())
+        except (OSError, ValueError):
+            self.made = {"absent": "it stopped while running"}
+            return []
+        self.growth = answer["resident_growth"] or self.growth
+        return answer["seconds"]
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def ours(lowtide, program, times, cache):
+    done = subprocess.run([lowtide, "run", program, "--repeat", str(times), "--json"], capture_output=True, text=True,
+                          env={**os.environ, "LOWTIDE_CACHE": cache})
+    if done.returncode != 0:
+        return {"fault": done.stderr.strip().split("\n")[-1][-70:]}
+    return json.loads(done.stdout)
+
+
+def measure(options, program):
+    with tempfile.TemporaryDirectory() as cache:
+        cold = ours(options.lowtide, program, 1, cache)
+        if "fault" in cold:
+            return {"program": program, "fault": cold["fault"]}
+        peers = [Xla(program, least) for least in (False, True)]
+        mine, theirs = [], [[], []]
+        for peer in peers:
+            peer.run(1)
+        for _ in range(options.rounds):
+            mine += ours(options.lowtide, program, 3, cache)["run_seconds"][1:]
+            for k, peer in enumerate(peers):
+                theirs[k] += peer.run(2)
+        for peer in peers:
+            peer.close()
+    record = {"program": program, "ours_ms": 1e3 * statistics.median(mine), "ours_compile_s": cold["compile_seconds"],
+              "ours_bytes": cold["measured_peak_bytes"] - cold["argument_bytes"], "ours_temp": cold["temp_bytes"],
+              "kernels": cold["kernels"]}
+    medians = [statistics.median(t) for t in theirs if t]
+    if medians:
+        record["xla_ms"] = 1e3 * min(medians)
+        record["xla_compile_s"] = peers[0].made.get("compile_seconds")
+        grown = [p.growth for p in peers if p.growth is not None]
+        record["xla_bytes"] = min(grown) if grown else None
+        record["time_ratio"] = record["ours_ms"] / record["xla_ms"]
+        slack = MIB + 0.02 * (cold["argument_bytes"] + cold["output_bytes"])
+        if record["xla_bytes"]:
+            record["memory_ratio"] = (max(0, record["ours_bytes"]) + slack) / (record["xla_bytes"] + slack)
+    return record
+
+
+def geometric_mean(numbers):
+    return math.exp(sum(math.log(max(n, 1e-9)) for n in numbers) / len(numbers)) if numbers else float("nan")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("programs", nargs="+")
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--json")
+    parser.add_argument("--lowtide", default="build/lowtide")
+    options = parser.parse_args()
+    records = []
+    for n, program in enumerate(options.programs):
+        print(f"\r{n + 1}/{len(options.programs)} {os.path.basename(program)[:60]:60}", end="", file=sys.stderr, flush=True)
+        records.append(measure(options, program))
+    print("\r" + " " * 75 + "\r", end="", file=sys.stderr)
+    print(f"{'program':36} {'ours ms':>9} {'XLA ms':>9} {'time':>6} {'ours MiB':>9} {'XLA MiB':>9} {'memory':>6} {'compile s':>13}")
+    for r in sorted(records, key=lambda r: -r.get("time_ratio", 1e9)):
+        name = os.path.basename(r["program"]).removesuffix(".hlo")[:36]
+        if "fault" in r:
+            print(f"{name:36} {r['fault'][:62]}")
+            continue
+        xla = f"{r['xla_ms']:9.2f} {r['time_ratio']:6.2f}" if "xla_ms" in r else f"{'-':>9} {'-':>6}"
+        peak = f"{(r.get('xla_bytes') or 0) / MIB:9.1f} {r.get('memory_ratio', float('nan')):6.2f}"
+        made = f"{r['ours_compile_s']:6.2f} {r.get('xla_compile_s') or float('nan'):6.2f}"
+        print(f"{name:36} {r['ours_ms']:9.2f} {xla} {r['ours_bytes'] / MIB:9.1f} {peak} {made}")
+    times = [r["time_ratio"] for r in records if "time_ratio" in r]
+    memory = [r["memory_ratio"] for r in records if "memory_ratio" in r]
+    print(f"geometric means over {len(times)}: time {geometric_mean(times):.2f}, memory {geometric_mean(memory):.2f}")
+    if options.json:
+        with open(options.json, "w") as out:
+            json.dump(records, out, indent=1)
+
+
+main()
