@@ -42,7 +42,7 @@ class Coalesce {
     std::stable_sort(ties.begin(), ties.end(), [](const Tie& a, const Tie& b) {
       return a.saves_copy != b.saves_copy ? a.saves_copy : a.weight > b.weight;
     });
-    for (const Tie& tie : ties) try_merge(tie.a, tie.b);
+    for (const Tie& tie : ties) try_merge(tie);
     return finish();
   }
 
@@ -100,26 +100,46 @@ class Coalesce {
     return ties;
   }
 
-  void try_merge(ValueId a, ValueId b) {
-    a = find(a), b = find(b);
+  void try_merge(const Tie& tie) {
+    const ValueId a = find(tie.a), b = find(tie.b);
     if (a == b) return;
     const ValueClass &x = classes_[static_cast<size_t>(a)], &y = classes_[static_cast<size_t>(b)];
-    if (x.bytes != y.bytes || x.constant || y.constant) return;
     const bool x_fixed = x.argument != kNoId || x.output != kNoId, y_fixed = y.argument != kNoId || y.output != kNoId;
-    if (x_fixed && y_fixed) return;
-    if (!clash(a, b)) merge(a, b);
+    const auto note = [&](std::string why) {
+      if (tie.saves_copy) apart_.emplace(std::pair(tie.a, tie.b), std::move(why));
+    };
+    if (x.constant || y.constant) {
+      note(name(tie.a) + " is a constant");
+    } else if (x_fixed && y_fixed) {
+      note(name(tie.a) + " already lies in " + memory_of(x) + ", " + name(tie.b) + " must lie in " + memory_of(y));
+    } else if (const auto [p, q] = find_clash(a, b); p) {
+      note(name(p->value) + " and " + name(q->value) + " are both needed at %" +
+           step_name(std::max(p->life.born, q->life.born)));
+    } else {
+      merge(a, b);
+    }
   }
 
-  bool clash(ValueId a, ValueId b) {
+  std::string name(ValueId v) const {
+    const LeafRef made = resolve(values_.ref(v));
+    const std::string leaf = made.instruction->shape.is_tuple() ? "#" + std::to_string(made.leaf) : "";
+    return "%" + made.instruction->name + leaf;
+  }
+  const std::string& step_name(Step step) const { return flow_.steps[static_cast<size_t>(step)].instruction->name; }
+  static std::string memory_of(const ValueClass& c) {
+    return c.argument != kNoId ? "argument " + std::to_string(c.argument) : "result " + std::to_string(c.output);
+  }
+
+  std::pair<const Piece*, const Piece*> find_clash(ValueId a, ValueId b) {
     const auto &x = pieces_[static_cast<size_t>(a)], &y = pieces_[static_cast<size_t>(b)];
     size_t first = 0;  // pieces of y before this one died before x's current piece was born
     for (const Piece& p : x) {
       while (first < y.size() && y[first].life.dies <= p.life.born) ++first;
       for (size_t i = first; i < y.size() && y[i].life.born < p.life.dies; ++i) {
-        if (p.life.overlaps(y[i].life) && !meets_in_place(p, y[i])) return true;
+        if (p.life.overlaps(y[i].life) && !meets_in_place(p, y[i])) return {&p, &y[i]};
       }
     }
-    return false;
+    return {nullptr, nullptr};
   }
 
   /// One ends at the very step at which the other begins, and that step may write over what it reads.
@@ -162,6 +182,7 @@ class Coalesce {
       }
       out.of[v] = n;
     }
+    out.apart = std::move(apart_);
     return out;
   }
 
@@ -171,6 +192,7 @@ class Coalesce {
   const Donations& donations_;
   InPlace& in_place_;
   std::vector<ValueId> up_;
+  std::map<std::pair<ValueId, ValueId>, std::string> apart_;
   std::vector<ValueClass> classes_;         ///< by representative
   std::vector<std::vector<Piece>> pieces_;  ///< by representative, by birth
 };

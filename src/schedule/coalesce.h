@@ -2,6 +2,9 @@
 /// Which values share bytes: ties that save copies first (results in donated arguments, loop carries, updates in
 /// place), then results over dying operands. As register coalescing, with interference on the timeline.
 
+#include <map>
+#include <string>
+
 #include "schedule/in_place.h"
 #include "schedule/live_ranges.h"
 
@@ -17,8 +20,9 @@ struct ValueClass {
 };
 
 struct Classes {
-  std::vector<ValueClass> all;  ///< those that have values
-  std::vector<int32_t> of;      ///< value -> class
+  std::vector<ValueClass> all;                               ///< those that have values
+  std::vector<int32_t> of;                                   ///< value -> class
+  std::map<std::pair<ValueId, ValueId>, std::string> apart;  ///< (from, to) of moves and updates that need a copy: why
 };
 
 struct Donations {

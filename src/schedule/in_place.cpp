@@ -17,13 +17,20 @@ bool contains(const std::vector<Move>& moves, ValueId from, ValueId to) {
   return std::any_of(moves.begin(), moves.end(), [&](const Move& m) { return m.from == from && m.to == to; });
 }
 
+/// Moves of one step happen at once, so that one may write what another reads: addresses are exchanged, or circles
+/// copied strip by strip.
+bool moves_at_once(const std::vector<Move>& moves, ValueId from, ValueId to) {
+  return std::any_of(moves.begin(), moves.end(), [&](const Move& m) { return m.from == from; }) &&
+         std::any_of(moves.begin(), moves.end(), [&](const Move& m) { return m.to == to; });
+}
+
 bool same_extents(const Shape& a, const Shape& b) { return a.is_array() && b.is_array() && a.dims == b.dims; }
 
 }  // namespace
 
 bool InPlace::may(Step step, ValueId from, ValueId to) {
   const FlowStep& s = flow_.steps[static_cast<size_t>(step)];
-  if (contains(s.moves, from, to)) return true;
+  if (moves_at_once(s.moves, from, to)) return true;
   if (!s.work) return false;
   if (s.work->kind == WorkKind::kLibrary) {
     for (size_t r = 0; r < s.writes.size(); ++r) {

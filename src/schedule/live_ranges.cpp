@@ -26,14 +26,17 @@ class FindLiveRanges {
       const auto at = static_cast<Step>(s);
       for (const ValueId v : step.reads) use(v, at, step.frame);
       for (const Move& m : step.updates) use(m.from, at, step.frame);
+      // What a loop starts with is read before it is entered.
+      const bool enters = step.kind == FlowKind::kLoopBegin;
+      const int32_t reading = enters ? flow_.frames[static_cast<size_t>(step.frame)].parent : step.frame;
       for (const Move& m : step.moves) {
-        use(m.from, at, step.frame);
+        use(m.from, at, reading);
         add(m.to, at, at);
       }
       for (const ValueId v : step.writes) add(v, at, at);
       if (step.scratch != kNoId) add(step.scratch, at, at);
     }
-    for (LivePieces& pieces : out_.of) tidy(pieces);
+    for (size_t v = 0; v < out_.of.size(); ++v) tidy(static_cast<ValueId>(v));
     return std::move(out_);
   }
 
@@ -114,19 +117,28 @@ class FindLiveRanges {
 
   void add(ValueId v, Step first, Step last) {
     LivePieces& pieces = out_.of[static_cast<size_t>(v)];
-    if (!pieces.empty() && pieces.back().born <= first && first <= pieces.back().dies) {
+    if (!pieces.empty() && pieces.back().born <= first && first < pieces.back().dies) {
       pieces.back().dies = std::max(pieces.back().dies, last + 1);  // keeps the common case short
       return;
     }
     pieces.push_back({first, last + 1});
   }
 
-  static void tidy(LivePieces& pieces) {
+  bool made_at(ValueId v, Step step) const {
+    const FlowStep& s = flow_.steps[static_cast<size_t>(step)];
+    return std::find(s.writes.begin(), s.writes.end(), v) != s.writes.end() || s.kind == FlowKind::kLoopEnd ||
+           std::any_of(s.moves.begin(), s.moves.end(), [&](const Move& m) { return m.to == v; });
+  }
+
+  /// Pieces that touch are one unless the value is made anew where they do.
+  void tidy(ValueId v) {
+    LivePieces& pieces = out_.of[static_cast<size_t>(v)];
     if (pieces.size() < 2) return;
     std::sort(pieces.begin(), pieces.end(), [](const Lifetime& a, const Lifetime& b) { return a.born < b.born; });
     size_t kept = 0;
     for (size_t i = 1; i < pieces.size(); ++i) {
-      if (pieces[i].born <= pieces[kept].dies) {
+      const bool touches = pieces[i].born == pieces[kept].dies;
+      if (pieces[i].born < pieces[kept].dies || (touches && !made_at(v, pieces[i].born))) {
         pieces[kept].dies = std::max(pieces[kept].dies, pieces[i].dies);
       } else {
         pieces[++kept] = pieces[i];

@@ -6,7 +6,7 @@
 
 namespace lowtide {
 
-/// Pieces of the timeline, [born, dies) each, sorted, disjoint, not adjacent.
+/// Pieces of the timeline, [born, dies) each, sorted, disjoint; two that touch meet where the value is made anew.
 using LivePieces = std::vector<Lifetime>;
 
 struct LiveRanges {

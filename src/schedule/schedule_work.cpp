@@ -3,15 +3,6 @@
 #include "schedule/steps.h"
 
 namespace lowtide {
-namespace {
-
-std::string name_of(const Values& values, ValueId v) {
-  const LeafRef ref = resolve(values.ref(v));
-  return "%" + ref.instruction->name;
-}
-
-}  // namespace
-
 Program schedule_work(std::shared_ptr<const Module> module, const ModuleWork& work, const ScheduleOptions&) {
   Program program;
   program.module = module;
@@ -28,7 +19,8 @@ Program schedule_work(std::shared_ptr<const Module> module, const ModuleWork& wo
   }
   Placed placed = place(flow, values, classes, live, loop_moves);
   const auto reason = [&](const Move& m) {
-    return name_of(values, m.to) + " can't take over the bytes of " + name_of(values, m.from);
+    const auto why = classes.apart.find({m.from, m.to});
+    return why == classes.apart.end() ? std::string() : why->second;
   };
   program.steps = emit_steps(flow, classes, loop_moves, reason, program.regions, program.kernels);
   program.storages = std::move(placed.storages);
