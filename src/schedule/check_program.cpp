@@ -1,6 +1,6 @@
 #include <algorithm>
 #include <map>
-#include <optional>
+#include <tuple>
 #include <unordered_map>
 
 #include "analysis/leaves.h"
@@ -151,11 +151,10 @@ class CheckProgram {
     return storage.kind != StorageKind::kConstant && (storage.kind != StorageKind::kArgument || storage.donated);
   }
 
-  void write(State& state, int32_t slot, const LeafRef& leaf, const ProgramStep& writer) {
+  void write(State& state, int32_t slot, const LeafRef& leaf, const ProgramStep& writer, Token t) {
+    name(state, leaf.instruction, leaf.leaf, t);
     if (program_.slots[static_cast<size_t>(slot)].bytes == 0) return;
     if (!may_write(state.memory, slot)) fail("%" + writer.instruction->name + " overwrites what it must not");
-    const Token t = next_++;
-    name(state, leaf.instruction, leaf.leaf, t);
     put(state.memory, place(state.memory, slot), {t});
   }
 
@@ -187,7 +186,15 @@ class CheckProgram {
       if (r.updates[o].instruction) expect(state, s.writes.at(o), r.updates[o], s);
     }
     overlaps(s, state);
-    for (size_t o = 0; o < r.outputs.size(); ++o) write(state, s.writes.at(o), r.outputs[o], s);
+    // Kernels are functions: the same one on the same operands makes the same value again, whoever runs it.
+    std::vector<Token> operands;
+    for (const LeafRef& in : r.inputs) operands.push_back(token(state, in));
+    for (const LeafRef& in : r.updates) operands.push_back(in.instruction ? token(state, in) : kNoId);
+    for (size_t o = 0; o < r.outputs.size(); ++o) {
+      const auto [made, fresh] = made_.try_emplace({r.outputs[o].instruction, r.outputs[o].leaf, operands}, next_);
+      if (fresh) ++next_;
+      write(state, s.writes.at(o), r.outputs[o], s, made->second);
+    }
     for (size_t o = 0; o < r.outputs.size(); ++o) expect(state, s.writes.at(o), r.outputs[o], s);
   }
 
@@ -209,7 +216,7 @@ class CheckProgram {
       }
     }
     for (int64_t l = 0; l < results; ++l)
-      write(state, s.writes.at(static_cast<size_t>(l)), {s.instruction, static_cast<int32_t>(l)}, s);
+      write(state, s.writes.at(static_cast<size_t>(l)), {s.instruction, static_cast<int32_t>(l)}, s, next_++);
     for (int64_t l = 0; l < results; ++l)
       expect(state, s.writes.at(static_cast<size_t>(l)), {s.instruction, static_cast<int32_t>(l)}, s);
     if (s.scratch != kNoId) {
@@ -418,6 +425,7 @@ class CheckProgram {
   const Program& program_;
   const Module& module_;
   Token next_ = 0;
+  std::map<std::tuple<const Instruction*, int32_t, std::vector<Token>>, Token> made_;  ///< by kernels, and from what
   std::string fault_;
 };
 

@@ -1,7 +1,11 @@
 #include "schedule/flow.h"
 
+#include <algorithm>
+#include <unordered_set>
+
 #include "analysis/leaves.h"
 #include "library/library.h"
+#include "region/cost.h"
 
 namespace lowtide {
 namespace {
@@ -12,6 +16,7 @@ class LayOut {
       : module_(module), values_(values), order_(order) {}
 
   Flow run() {
+    find_fills();
     flow_.frames.push_back({});
     for (const Instruction* p : module_.entry->parameters()) {
       if (!p) continue;
@@ -19,13 +24,13 @@ class LayOut {
     }
     computation(*module_.entry, 0);
     const Instruction& root = *module_.entry->root;
-    FlowStep& finish = add(FlowKind::kFinish, &root, 0);
+    std::vector<Move> moves;
     for (int64_t l = 0; l < leaf_count(root.shape); ++l) {
       const ValueId result = values_.of(&root, l);
-      flow_.results.push_back(result);
       flow_.outputs.push_back(values_.add({&root, static_cast<int32_t>(l)}, values_.bytes(result)));
-      finish.moves.push_back({result, flow_.outputs.back()});
+      moves.push_back({filled(result, 0), flow_.outputs.back()});
     }
+    add(FlowKind::kFinish, &root, 0).moves = std::move(moves);
     flow_.frames[0].end = flow_.finish();
     return std::move(flow_);
   }
@@ -56,8 +61,64 @@ class LayOut {
     }
   }
 
+  /// Regions that read nothing and cost no more than a copy of what they make. Where such a value only starts a carry
+  /// or is a result, it is made there, once for each: two carries that start with zeros share no zeros.
+  void find_fills() {
+    for (const auto& [computation, list] : order_) {
+      for (const Work* w : list) {
+        if (w->kind == WorkKind::kRegion) {
+          const Region& r = w->region;
+          const bool alone = r.inputs.empty() && r.outputs.size() == 1 && !has_update(r);
+          if (alone &&
+              cost(r) <= 3 * kNsPerByte * static_cast<double>(values_.bytes(values_.of(r.outputs[0]))) + kNsPerKernel) {
+            fills_.emplace(values_.of(r.outputs[0]), w);
+          }
+          for (const LeafRef& in : r.inputs) read_.insert(values_.of(in));
+          for (const LeafRef& in : r.updates) {
+            if (in.instruction) read_.insert(values_.of(in));
+          }
+        } else if (w->kind != WorkKind::kView) {
+          for (const LeafRef& in : operand_leaves(*w->instruction)) {
+            if (w->kind != WorkKind::kControl) read_.insert(values_.of(in));
+          }
+          if (w->kind == WorkKind::kControl) read_control(*w->instruction);
+        }
+      }
+    }
+  }
+
+  static bool has_update(const Region& r) {
+    return std::any_of(r.updates.begin(), r.updates.end(), [](const LeafRef& u) { return u.instruction; });
+  }
+
+  void read_control(const Instruction& i) {
+    if (i.opcode == Opcode::kConditional) {
+      read_.insert(values_.of(i.operands[0], 0));
+      return;
+    }
+    read_.insert(values_.of(i.called[0]->root, 0));
+    // What a loop only reads is no carry.
+    for (int64_t l = 0; l < leaf_count(i.shape); ++l) {
+      if (values_.passes(i, l)) read_.insert(values_.of(&i, l));
+    }
+  }
+
+  /// The source of a move: itself, or made anew in front of it.
+  ValueId filled(ValueId from, int32_t frame) {
+    const auto fill = fills_.find(from);
+    if (fill == fills_.end()) return from;
+    FlowStep& step = add(FlowKind::kWork, fill->second->region.ops.back(), frame);
+    step.work = fill->second;
+    step.writes = {values_.add(values_.ref(from), values_.bytes(from))};
+    return step.writes[0];
+  }
+
   void region(const Work& w, int32_t frame) {
     const Region& r = w.region;
+    if (r.outputs.size() == 1) {
+      const ValueId made = values_.of(r.outputs[0]);
+      if (fills_.contains(made) && !read_.contains(made)) return;
+    }
     FlowStep& step = add(FlowKind::kWork, r.ops.back(), frame);
     step.work = &w;
     for (const LeafRef& in : r.inputs) step.reads.push_back(values_.of(in));
@@ -86,20 +147,21 @@ class LayOut {
   }
 
   void loop(const Instruction& i, int32_t parent) {
-    const int32_t frame = open(i, parent, next(), true);
     const Computation &condition = *i.called[0], &body = *i.called[1];
     std::vector<Move> begin, again;
     for (int64_t l = 0; l < leaf_count(i.shape); ++l) {
       if (values_.passes(i, l)) continue;
       const ValueId carry = values_.of(&i, l);
-      begin.push_back({values_.of(i.operands[0], l), carry});
+      begin.push_back({filled(values_.of(i.operands[0], l), parent), carry});
       again.push_back({values_.of(body.root, l), carry});
     }
+    const int32_t frame = open(i, parent, next(), true);
     add(FlowKind::kLoopBegin, &i, frame).moves = std::move(begin);
     computation(condition, frame);
     flow_.frames[static_cast<size_t>(frame)].test = next();
     add(FlowKind::kLoopTest, condition.root, frame).reads = {values_.of(condition.root, 0)};
     computation(body, frame);
+    for (Move& m : again) m.from = filled(m.from, frame);
     add(FlowKind::kLoopNext, body.root, frame).moves = std::move(again);
     flow_.frames[static_cast<size_t>(frame)].end = next();
     add(FlowKind::kLoopEnd, &i, frame);
@@ -111,11 +173,11 @@ class LayOut {
     for (const Computation* branch : i.called) {
       const int32_t frame = open(i, parent, outside, false);
       computation(*branch, frame);
-      flow_.frames[static_cast<size_t>(frame)].end = next();
       std::vector<Move> moves;
       for (int64_t l = 0; l < leaf_count(i.shape); ++l) {
-        if (!values_.passes(i, l)) moves.push_back({values_.of(branch->root, l), values_.of(&i, l)});
+        if (!values_.passes(i, l)) moves.push_back({filled(values_.of(branch->root, l), frame), values_.of(&i, l)});
       }
+      flow_.frames[static_cast<size_t>(frame)].end = next();
       add(FlowKind::kBranchEnd, branch->root, frame).moves = std::move(moves);
     }
     add(FlowKind::kJoin, &i, parent);
@@ -124,6 +186,8 @@ class LayOut {
   const Module& module_;
   Values& values_;
   const WorkOrder& order_;
+  std::unordered_map<ValueId, const Work*> fills_;
+  std::unordered_set<ValueId> read_;
   Flow flow_;
 };
 

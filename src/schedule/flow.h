@@ -49,7 +49,7 @@ struct FlowFrame {
 struct Flow {
   std::vector<FlowStep> steps;
   std::vector<FlowFrame> frames;
-  std::vector<ValueId> arguments, results, outputs;  ///< per leaf of the entry: parameters, root, final places
+  std::vector<ValueId> arguments, outputs;  ///< per leaf of the entry: parameters, final places of results
   Step finish() const { return static_cast<Step>(steps.size()) - 1; }
 };
 

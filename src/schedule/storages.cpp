@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "plan/pack.h"
+#include "schedule/host.h"
 
 namespace lowtide {
 namespace {
@@ -88,17 +89,31 @@ Placed place(const Flow& flow, const Values& values, const Classes& classes, con
   Problem problem;
   problem.alignment = kAlignment;
   std::vector<size_t> packed;
+  const Hosting hosting = find_hosts(classes, out.alive, static_cast<Step>(flow.steps.size()));
+  std::vector<int32_t> storage_of(classes.all.size(), kNoId);
   for (size_t c = 0; c < classes.all.size(); ++c) {
     const ValueClass& k = classes.all[c];
-    out.slots.push_back({static_cast<int32_t>(c), 0, k.bytes});
+    if (hosting.host[c] != kNoId) continue;
+    storage_of[c] = static_cast<int32_t>(out.storages.size());
     out.storages.push_back(describe(k, flow, values, live, out.alive[c]));
     if (k.argument != kNoId || k.output != kNoId || k.bytes == 0 || out.alive[c].empty()) continue;
-    packed.push_back(c);
+    packed.push_back(out.storages.size() - 1);
     problem.buffers.push_back({k.bytes, out.alive[c]});
     for (const Lifetime& life : out.alive[c]) {
       out.live[static_cast<size_t>(life.born)] += k.bytes;
       out.live[static_cast<size_t>(life.dies)] -= k.bytes;
     }
+  }
+  for (size_t c = 0; c < classes.all.size(); ++c) {
+    const int32_t host = hosting.host[c];
+    if (host == kNoId) {
+      out.slots.push_back({storage_of[c], 0, classes.all[c].bytes});
+      continue;
+    }
+    out.slots.push_back({storage_of[static_cast<size_t>(host)], hosting.offset[c], classes.all[c].bytes});
+    const Storage guest = describe(classes.all[c], flow, values, live, out.alive[c]);
+    std::vector<LeafRef>& names = out.storages[static_cast<size_t>(storage_of[static_cast<size_t>(host)])].values;
+    names.insert(names.end(), guest.values.begin(), guest.values.end());
   }
   for (size_t s = 1; s < out.live.size(); ++s) out.live[s] += out.live[s - 1];
   out.live.pop_back();

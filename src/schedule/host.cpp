@@ -1,0 +1,114 @@
+#include "schedule/host.h"
+
+#include <algorithm>
+
+namespace lowtide {
+namespace {
+
+constexpr int64_t kAlignment = 64;
+
+bool overlap(const LivePieces& a, const LivePieces& b) {
+  size_t j = 0;
+  for (const Lifetime& life : a) {
+    while (j < b.size() && b[j].dies <= life.born) ++j;
+    if (j < b.size() && b[j].born < life.dies) return true;
+  }
+  return false;
+}
+
+class FindHosts {
+ public:
+  FindHosts(const Classes& classes, const std::vector<LivePieces>& alive, Step steps)
+      : classes_(classes), alive_(alive), live_(static_cast<size_t>(steps) + 1, 0), guests_(classes.all.size()) {
+    out_.host.assign(classes.all.size(), kNoId);
+    out_.offset.assign(classes.all.size(), 0);
+  }
+
+  Hosting run() {
+    for (size_t c = 0; c < classes_.all.size(); ++c) {
+      const ValueClass& k = classes_.all[c];
+      const auto id = static_cast<int32_t>(c);
+      if (k.bytes == 0) continue;
+      if (k.argument != kNoId || k.output != kNoId) {
+        if (k.argument == kNoId || k.donated) hosts_.push_back(id);
+      } else if (!alive_[c].empty()) {
+        count(id, k.bytes);
+        if (!k.constant) movable_.push_back(id);
+      }
+    }
+    if (hosts_.empty()) return std::move(out_);
+    const auto bytes = [&](int32_t c) { return classes_.all[static_cast<size_t>(c)].bytes; };
+    std::stable_sort(hosts_.begin(), hosts_.end(), [&](int32_t a, int32_t b) { return bytes(a) < bytes(b); });
+    std::stable_sort(movable_.begin(), movable_.end(), [&](int32_t a, int32_t b) { return bytes(a) > bytes(b); });
+    while (relieve_peak()) {
+    }
+    return std::move(out_);
+  }
+
+ private:
+  void count(int32_t c, int64_t bytes) {
+    for (const Lifetime& life : alive_[static_cast<size_t>(c)]) {
+      for (Step s = life.born; s < life.dies; ++s) live_[static_cast<size_t>(s)] += bytes;
+    }
+  }
+
+  bool alive_at(int32_t c, Step step) const {
+    return std::any_of(alive_[static_cast<size_t>(c)].begin(), alive_[static_cast<size_t>(c)].end(),
+                       [&](const Lifetime& life) { return life.born <= step && step < life.dies; });
+  }
+
+  /// One class that is alive at the step where most is moves out of the arena; false if none can.
+  bool relieve_peak() {
+    const auto peak = static_cast<Step>(std::max_element(live_.begin(), live_.end()) - live_.begin());
+    for (const int32_t c : movable_) {
+      if (out_.host[static_cast<size_t>(c)] != kNoId || !alive_at(c, peak)) continue;
+      for (const int32_t host : hosts_) {
+        const int64_t offset = room(host, c);
+        if (offset < 0) continue;
+        out_.host[static_cast<size_t>(c)] = host;
+        out_.offset[static_cast<size_t>(c)] = offset;
+        guests_[static_cast<size_t>(host)].push_back(c);
+        count(c, -classes_.all[static_cast<size_t>(c)].bytes);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /// The lowest offset in the host at which the class meets neither the host's own values nor other guests; -1: none.
+  int64_t room(int32_t host, int32_t c) const {
+    const int64_t bytes = classes_.all[static_cast<size_t>(c)].bytes;
+    const int64_t limit = classes_.all[static_cast<size_t>(host)].bytes;
+    if (bytes > limit) return -1;
+    const LivePieces& alive = alive_[static_cast<size_t>(c)];
+    if (overlap(alive, alive_[static_cast<size_t>(host)])) return -1;
+    std::vector<std::pair<int64_t, int64_t>> taken;
+    for (const int32_t guest : guests_[static_cast<size_t>(host)]) {
+      if (!overlap(alive, alive_[static_cast<size_t>(guest)])) continue;
+      const int64_t begin = out_.offset[static_cast<size_t>(guest)];
+      taken.emplace_back(begin, begin + classes_.all[static_cast<size_t>(guest)].bytes);
+    }
+    std::sort(taken.begin(), taken.end());
+    int64_t offset = 0;
+    for (const auto& [begin, end] : taken) {
+      if (offset + bytes <= begin) break;
+      offset = std::max(offset, (end + kAlignment - 1) / kAlignment * kAlignment);
+    }
+    return offset + bytes <= limit ? offset : -1;
+  }
+
+  const Classes& classes_;
+  const std::vector<LivePieces>& alive_;
+  std::vector<int64_t> live_;  ///< arena bytes by step
+  std::vector<int32_t> hosts_, movable_;
+  std::vector<std::vector<int32_t>> guests_;  ///< by host
+  Hosting out_;
+};
+
+}  // namespace
+
+Hosting find_hosts(const Classes& classes, const std::vector<LivePieces>& alive, Step steps) {
+  return FindHosts(classes, alive, steps).run();
+}
+
+}  // namespace lowtide
