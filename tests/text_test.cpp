@@ -15,6 +15,8 @@
 #include "ops/verify.h"
 #include "passes/compare_runs.h"
 #include "passes/pass.h"
+#include "region/interpret.h"
+#include "region/text.h"
 #include "text/hlo.h"
 
 using namespace lowtide;
@@ -27,10 +29,10 @@ constexpr uint64_t kSeed = 1;
 /// What a file's comments ask for.
 struct Test {
   std::string path, text;
-  std::string run;                   ///< "verify", "eval" or "opt"
-  std::vector<std::string> passes;   ///< of opt
+  std::string run;                   ///< "verify", "eval", "opt" or "regions"
+  std::vector<std::string> passes;   ///< of opt and regions
   std::vector<std::string> errors;   ///< words that the fault must contain
-  std::optional<std::string> after;  ///< the printed module, expected
+  std::optional<std::string> after;  ///< the printed module, or the work formed from it, expected
   std::optional<std::string> peak;   ///< "812 -> 640", bytes
 };
 
@@ -84,8 +86,10 @@ std::string read_directives(Test& test) {
     }
   }
   if (!test.text.starts_with("// ") || test.text.starts_with("// RUN")) return "doesn't begin with a line of purpose";
-  if (test.run != "verify" && test.run != "eval" && test.run != "opt") return "has no RUN line: verify, eval or opt";
-  return "";
+  for (const std::string known : {"verify", "eval", "opt", "regions"}) {
+    if (test.run == known) return "";
+  }
+  return "has no RUN line: verify, eval, opt or regions";
 }
 
 Result<std::unique_ptr<Module>> read_module(const std::string& name, const std::string& text) {
@@ -123,17 +127,23 @@ std::string first_different_line(const std::string& expected, const std::string&
   return "AFTER differs in its last line end";
 }
 
+/// The passes that the test names; the answer is the first name that none has.
+std::string find_passes(const Test& test, std::vector<Pass>& passes) {
+  for (const std::string& name : test.passes) {
+    const Pass* pass = find_pass(name);
+    if (!pass) return fmt::format("there is no pass \"{}\"", name);
+    passes.push_back(*pass);
+  }
+  return "";
+}
+
 Outcome run_opt(const Test& test, Module& module) {
   Outcome outcome;
   const auto before = module.clone();
   std::vector<Pass> passes;
+  if (outcome.failure = find_passes(test, passes); !outcome.failure.empty()) return outcome;
   Numerics loosest = Numerics::kExact;
-  for (const std::string& name : test.passes) {
-    const Pass* pass = find_pass(name);
-    if (!pass) return {fmt::format("there is no pass \"{}\"", name), "", {}, {}};
-    passes.push_back(*pass);
-    loosest = std::max(loosest, pass->numerics);
-  }
+  for (const Pass& pass : passes) loosest = std::max(loosest, pass.numerics);
   const auto records = run_passes(module, passes);
   if (!records.ok() || !test.errors.empty()) {
     outcome.failure = check_fault(test, records.ok() ? Status() : records.status(), false);
@@ -157,10 +167,35 @@ Outcome run_opt(const Test& test, Module& module) {
   return outcome;
 }
 
+/// Work is what form_work makes; run piece by piece, with nothing passed on but what is stored, it must give the
+/// module's own results, bit by bit.
+Outcome run_regions(const Test& test, Module& module) {
+  Outcome outcome;
+  std::vector<Pass> passes;
+  if (outcome.failure = find_passes(test, passes); !outcome.failure.empty()) return outcome;
+  if (const auto records = run_passes(module, passes); !records.ok()) return {records.status().message(), "", {}, {}};
+  const ModuleWork work = form_work(module);
+  outcome.after = to_text(work);
+  const auto want = interpret(module, seeded_arguments(module, kSeed));
+  if (!want.ok()) {
+    outcome.skipped = want.status().message();
+    return outcome;
+  }
+  const auto got = interpret(work, seeded_arguments(module, kSeed));
+  if (!got.ok()) return {"the work doesn't run: " + got.status().message(), "", outcome.after, {}};
+  for (size_t k = 0; k < want->size(); ++k) {
+    if (!std::ranges::equal((*want)[k]->bytes(), (*got)[k]->bytes())) {
+      outcome.failure = fmt::format("out{} of the work differs from the module's", k);
+    }
+  }
+  return outcome;
+}
+
 Outcome run_test(const Test& test) {
   auto module = read_module(fs::path(test.path).filename().string(), test.text);
   if (!module.ok()) return {check_fault(test, module.status(), true), "", {}, {}};
   if (test.run == "opt") return run_opt(test, **module);
+  if (test.run == "regions") return run_regions(test, **module);
   if (test.run == "eval") {
     const auto results = interpret(**module, seeded_arguments(**module, kSeed));
     if (!results.ok() || !test.errors.empty()) {
@@ -190,7 +225,7 @@ std::string updated_text(const Test& test, const Outcome& outcome) {
 }
 
 std::string compare_expected(const Test& test, const Outcome& outcome) {
-  if (test.run != "opt" || !test.errors.empty()) return "";
+  if ((test.run != "opt" && test.run != "regions") || !test.errors.empty()) return "";
   if (!test.after) return "has no AFTER: --update writes it";
   if (*test.after != *outcome.after) return first_different_line(*test.after, *outcome.after);
   if (test.peak && *test.peak != *outcome.peak)

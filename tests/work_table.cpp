@@ -1,11 +1,14 @@
 // Forms the work of programs ; a row each: what is stored, and how much of it.
-//   work_table [--list] FILE...
+//   work_table [--list] [--run] FILE...      --run: in the interpreter on seeded arguments, against the module itself
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 
+#include "interp/interpreter.h"
 #include "passes/pass.h"
+#include "region/interpret.h"
 #include "region/text.h"
 #include "text/input.h"
 
@@ -14,7 +17,7 @@ using namespace lowtide;
 namespace {
 
 /// Empty, or what is wrong.
-std::string row_of(const std::string& path, bool list) {
+std::string row_of(const std::string& path, bool list, bool run) {
   auto input = read_input(path);
   if (!input.ok()) return input.status().message();
   Module& module = *input->module;
@@ -30,20 +33,32 @@ std::string row_of(const std::string& path, bool list) {
       count.views, count.others, count.ops, count.computed, static_cast<double>(count.stored_bytes) / 1048576,
       static_cast<double>(count.all_bytes) / 1048576, time.count());
   if (list) fmt::print("{}", to_text(work));
+  if (run) {
+    const auto want = interpret(module, seeded_arguments(module, 1));
+    if (!want.ok()) {
+      fmt::print("[SKIP] {}\n", want.status().message());
+      return "";
+    }
+    const auto got = interpret(work, seeded_arguments(module, 1));
+    if (!got.ok()) return got.status().message();
+    for (size_t k = 0; k < want->size(); ++k) {
+      if (!std::ranges::equal((*want)[k]->bytes(), (*got)[k]->bytes())) return fmt::format("out{} differs", k);
+    }
+  }
   return "";
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  bool list = false;
+  bool list = false, run = false;
   int failed = 0;
   for (int k = 1; k < argc; ++k) {
-    if (std::strcmp(argv[k], "--list") == 0) {
-      list = true;
+    if (std::strcmp(argv[k], "--list") == 0 || std::strcmp(argv[k], "--run") == 0) {
+      (argv[k][2] == 'l' ? list : run) = true;
       continue;
     }
-    if (const std::string fault = row_of(argv[k], list); !fault.empty()) {
+    if (const std::string fault = row_of(argv[k], list, run); !fault.empty()) {
       fmt::print("[FAIL] {}: {}\n", argv[k], fault);
       ++failed;
     }

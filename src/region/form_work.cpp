@@ -10,7 +10,7 @@ namespace {
 std::vector<Work> form_computation(const Computation& computation, const FormOptions& options) {
   const ValueGraph graph(computation);
   std::vector<ValueState> states = decide_values(graph, options);
-  const std::vector<Draft> drafts = group_values(graph, states);
+  const std::vector<Draft> drafts = group_values(graph, options, states);
   RegionMaker maker(graph, states);
   std::vector<Work> list;
   for (const Draft& draft : drafts) {

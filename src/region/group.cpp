@@ -36,8 +36,12 @@ struct Group {
 
 class Grouping {
  public:
-  Grouping(const ValueGraph& graph, std::vector<ValueState>& states)
-      : graph_(graph), states_(states), maker_(graph, states), piece_(static_cast<size_t>(graph.size()), kNoId) {}
+  Grouping(const ValueGraph& graph, const FormOptions& options, std::vector<ValueState>& states)
+      : graph_(graph),
+        options_(options),
+        states_(states),
+        maker_(graph, states),
+        piece_(static_cast<size_t>(graph.size()), kNoId) {}
 
   std::vector<Draft> run() {
     collect();
@@ -78,7 +82,7 @@ class Grouping {
     Group g{{place}, region.inputs, {}, region.ops.size(), place};
     g.bytes = static_cast<double>(safe_logical_bytes(i.shape));
     g.heavy = is_heavy(i);
-    g.open = i.shape.is_array() && has_element(i);
+    g.open = i.shape.is_array() && has_element(i) && !asks(options_.store, i);
     for (const LeafRef& updated : region.updates) g.open &= updated.instruction == nullptr;
     if (g.open) g.extents = i.shape.dims;
     const Evaluations root = evaluations_of_root(0, i.shape);
@@ -284,6 +288,7 @@ class Grouping {
   }
 
   const ValueGraph& graph_;
+  const FormOptions& options_;
   std::vector<ValueState>& states_;
   RegionMaker maker_;
   std::vector<Group> groups_;
@@ -299,8 +304,8 @@ class Grouping {
 
 }  // namespace
 
-std::vector<Draft> group_values(const ValueGraph& graph, std::vector<ValueState>& states) {
-  return Grouping(graph, states).run();
+std::vector<Draft> group_values(const ValueGraph& graph, const FormOptions& options, std::vector<ValueState>& states) {
+  return Grouping(graph, options, states).run();
 }
 
 }  // namespace lowtide

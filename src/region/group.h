@@ -16,7 +16,7 @@ struct Draft {
 
 /// Pieces of work in an order in which every piece runs behind what it reads. Stored values of equal extents that share
 /// what they read, or read each other element by element, are one piece; values that only their own piece reads become
-/// virtual in `states`.
-std::vector<Draft> group_values(const ValueGraph& graph, std::vector<ValueState>& states);
+/// virtual in `states`. What the options want stored stays by itself.
+std::vector<Draft> group_values(const ValueGraph& graph, const FormOptions& options, std::vector<ValueState>& states);
 
 }  // namespace lowtide

@@ -1,74 +1,109 @@
 #include "region/interpret.h"
 
-#include <map>
-
 #include "interp/interpreter.h"
 #include "ops/op_rule.h"
+#include "region/arrays.h"
 
 namespace lowtide {
 namespace {
 
-class RegionInterpreter {
- public:
-  RegionInterpreter(const Region& region, std::span<const Value> inputs, std::span<const Value> updated)
-      : region_(region), context_(evaluation_context(region.ops.front()->parent->module())) {
-    for (size_t k = 0; k < region.inputs.size(); ++k) arrays_[region.inputs[k]] = inputs[k];
-    for (size_t k = 0; k < region.updates.size(); ++k) {
-      if (region.updates[k].instruction) arrays_[region.updates[k]] = updated[k];
-    }
-  }
+Result<Value> evaluate(const Instruction& op, const ArrayStore& arrays, EvalContext& context) {
+  const auto eval = rule_of(op.opcode).eval;
+  if (!eval)
+    return Status::unsupported("there is no definition of " + std::string(opcode_name(op.opcode)) + " " + op.name);
+  std::vector<Value> operands;
+  for (const Instruction* operand : op.operands) operands.push_back(arrays.operand(*operand));
+  return eval(op, operands, context);
+}
 
-  Result<std::vector<Value>> run() {
-    for (const Instruction* op : region_.ops) {
-      const auto eval = rule_of(op->opcode).eval;
-      if (!eval) return Status::unsupported("no definition of " + op->name);
-      std::vector<Value> operands;
-      for (const Instruction* operand : op->operands) {
-        int32_t leaf = 0;
-        operands.push_back(gather(*operand, operand->shape, leaf));
-      }
-      LT_ASSIGN_OR_RETURN(const Value result, eval(*op, operands, *context_));
-      int32_t leaf = 0;
-      scatter(*op, result, leaf);
+Result<std::vector<Value>> run_region(const Region& region, std::span<const Value> inputs,
+                                      std::span<const Value> updated, EvalContext& context) {
+  ArrayStore arrays;
+  for (size_t k = 0; k < region.inputs.size(); ++k) arrays.set(region.inputs[k], inputs[k]);
+  for (size_t k = 0; k < region.updates.size(); ++k) {
+    if (region.updates[k].instruction) arrays.set(region.updates[k], updated[k]);
+  }
+  for (const Instruction* op : region.ops) {
+    LT_ASSIGN_OR_RETURN(const Value result, evaluate(*op, arrays, context));
+    arrays.set(*op, result);
+  }
+  std::vector<Value> results;
+  for (const LeafRef& output : region.outputs) results.push_back(arrays.get(output));
+  return results;
+}
+
+class WorkInterpreter {
+ public:
+  explicit WorkInterpreter(const ModuleWork& work) : work_(work), context_(evaluation_context(*work.module)) {}
+
+  Result<Value> run(const Computation& computation, std::span<const Value> arguments) {
+    ArrayStore arrays;
+    const std::vector<Instruction*> parameters = computation.parameters();
+    for (size_t k = 0; k < parameters.size(); ++k) arrays.set(*parameters[k], arguments[k]);
+    for (const Work& item : work_.of.at(&computation)) {
+      LT_RETURN_IF_ERROR(run(item, arrays));
     }
-    std::vector<Value> results;
-    for (const LeafRef& output : region_.outputs) results.push_back(arrays_.at(output));
-    return results;
+    return arrays.operand(*computation.root);
   }
 
  private:
-  /// The operand as its reader wants it: arrays from behind bundles, bundled anew.
-  Value gather(const Instruction& operand, const Shape& shape, int32_t& leaf) {
-    if (shape.is_tuple()) {
-      std::vector<Value> parts;
-      for (const Shape& element : shape.elements) parts.push_back(gather(operand, element, leaf));
-      return std::make_shared<Literal>(std::move(parts));
+  Status run(const Work& item, ArrayStore& arrays) {
+    if (item.kind == WorkKind::kRegion) {
+      std::vector<Value> inputs, updated;
+      for (const LeafRef& input : item.region.inputs) inputs.push_back(arrays.get(input));
+      for (const LeafRef& u : item.region.updates) updated.push_back(u.instruction ? arrays.get(u) : Value());
+      LT_ASSIGN_OR_RETURN(const std::vector<Value> results, run_region(item.region, inputs, updated, *context_));
+      for (size_t k = 0; k < results.size(); ++k) arrays.set(item.region.outputs[k], results[k]);
+      return {};
     }
-    const LeafRef array = resolve({&operand, leaf++});
-    if (!shape.is_array()) return std::make_shared<Literal>(Literal::token());
-    const auto found = arrays_.find(array);
-    LT_ASSERT(found != arrays_.end(), "the region reads " + array.instruction->name + ", which is no input of it");
-    return found->second;
+    const Instruction& i = *item.instruction;
+    const Result<Value> result = item.kind == WorkKind::kControl ? control(i, arrays) : evaluate(i, arrays, *context_);
+    if (!result.ok()) return result.status();
+    arrays.set(i, *result);
+    return {};
   }
 
-  void scatter(const Instruction& op, const Value& value, int32_t& leaf) {
-    if (value->shape().is_tuple()) {
-      for (const Value& part : value->parts()) scatter(op, part, leaf);
-    } else {
-      arrays_[{&op, leaf++}] = value;
+  Result<Value> control(const Instruction& i, const ArrayStore& arrays) {
+    Value state = arrays.operand(i.operand(0));
+    if (i.opcode == Opcode::kWhile) {
+      for (;;) {
+        LT_ASSIGN_OR_RETURN(const Value more, run(*i.called[0], {&state, 1}));
+        if (integer_at(*more, 0) == 0) return state;
+        LT_ASSIGN_OR_RETURN(state, run(*i.called[1], {&state, 1}));
+      }
     }
+    const auto branches = static_cast<int64_t>(i.called.size());
+    int64_t branch = integer_at(*state, 0);
+    if (i.as<ConditionalAttributes>().by_predicate) branch = branch ? 0 : 1;
+    if (branch < 0 || branch >= branches) branch = branches - 1;
+    const Value argument = arrays.operand(i.operand(static_cast<size_t>(branch) + 1));
+    return run(*i.called[static_cast<size_t>(branch)], {&argument, 1});
   }
 
-  const Region& region_;
+  const ModuleWork& work_;
   std::unique_ptr<EvalContext> context_;
-  std::map<LeafRef, Value> arrays_;
 };
 
 }  // namespace
 
 Result<std::vector<Value>> interpret(const Region& region, std::span<const Value> inputs,
                                      std::span<const Value> updated) {
-  return RegionInterpreter(region, inputs, updated).run();
+  const auto context = evaluation_context(region.ops.front()->parent->module());
+  return run_region(region, inputs, updated, *context);
+}
+
+Result<std::vector<Value>> interpret(const ModuleWork& work, std::vector<Value> arguments) {
+  LT_ASSIGN_OR_RETURN(const Value result, WorkInterpreter(work).run(*work.module->entry, arguments));
+  std::vector<Value> leaves;
+  const auto flatten = [&](auto&& self, const Value& value) -> void {
+    if (value->shape().is_tuple()) {
+      for (const Value& part : value->parts()) self(self, part);
+    } else if (value->shape().is_array()) {
+      leaves.push_back(value);
+    }
+  };
+  flatten(flatten, result);
+  return leaves;
 }
 
 }  // namespace lowtide

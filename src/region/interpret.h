@@ -1,10 +1,11 @@
 #pragma once
-/// A region by its operations' definitions: the oracle for kernels, and for what regions are said to be.
+/// Regions, and whole modules as work, by their operations' definitions: the oracle for kernels, and for what regions
+/// are said to be.
 
 #include <span>
 
 #include "base/status.h"
-#include "region/region.h"
+#include "region/work.h"
 
 namespace lowtide {
 
@@ -12,5 +13,9 @@ namespace lowtide {
 /// The results are those of its outputs. Faults as in interp/interpreter.h.
 Result<std::vector<Value>> interpret(const Region& region, std::span<const Value> inputs,
                                      std::span<const Value> updated);
+
+/// The entry computation, piece of work by piece: nothing but what is stored passes from one to the next. Results
+/// flattened in tuple order, arguments as in interp/interpreter.h.
+Result<std::vector<Value>> interpret(const ModuleWork& work, std::vector<Value> arguments);
 
 }  // namespace lowtide

@@ -125,10 +125,6 @@ class Decision {
     kernel_ops_[static_cast<size_t>(place)] = 1;
   }
 
-  static bool asked(const std::vector<bool>& list, const Instruction& i) {
-    return static_cast<size_t>(i.id) < list.size() && list[static_cast<size_t>(i.id)];
-  }
-
   /// Fills `mine` with what the readers see of it.
   bool is_virtual(int32_t place, std::vector<Evaluations>& mine) {
     const Instruction& i = graph_.at(place);
@@ -137,8 +133,8 @@ class Decision {
       if (!graph_.is_live(read.user)) continue;
       if (!computes_operand(read) || !collect(read, mine)) return false;
     }
-    if (asked(options_.store, i)) return false;
-    if (asked(options_.keep_virtual, i) || is_free(i)) return true;
+    if (asks(options_.store, i)) return false;
+    if (asks(options_.keep_virtual, i) || is_free(i)) return true;
     for (const Evaluations& e : mine) {
       if (kernel_ops_[static_cast<size_t>(e.kernel)] >= kMostOps) return false;
     }
@@ -272,6 +268,10 @@ class Decision {
 };
 
 }  // namespace
+
+bool asks(const std::vector<bool>& list, const Instruction& i) {
+  return static_cast<size_t>(i.id) < list.size() && list[static_cast<size_t>(i.id)];
+}
 
 std::vector<ValueState> decide_values(const ValueGraph& graph, const FormOptions& options) {
   return graph.size() ? Decision(graph, options).run() : std::vector<ValueState>();

@@ -20,6 +20,9 @@ enum class ValueState : uint8_t {
 /// By place in the graph.
 std::vector<ValueState> decide_values(const ValueGraph& graph, const FormOptions& options);
 
+/// Do the options name this instruction?
+bool asks(const std::vector<bool>& list, const Instruction& i);
+
 /// Does this instruction, stored, overwrite its operand number `operand` in place?
 bool updates_operand(const Instruction& i, const std::vector<ValueState>& states, const ValueGraph& graph,
                      int32_t operand);

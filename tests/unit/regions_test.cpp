@@ -1,0 +1,147 @@
+#include <gtest/gtest.h>
+
+#include "ops/verify.h"
+#include "region/cost.h"
+#include "region/footprint.h"
+#include "region/text.h"
+#include "text/hlo.h"
+
+namespace lowtide {
+namespace {
+
+std::unique_ptr<Module> read(const std::string& text) {
+  auto module = parse_hlo(std::make_shared<const Source>(Source{"test", text}));
+  EXPECT_TRUE(module.ok()) << module.status().message();
+  const Status fault = verify(**module);
+  EXPECT_TRUE(fault.ok()) << fault.message();
+  return module.take();
+}
+
+const Instruction& find(const Module& module, const std::string& name) {
+  for (const auto& i : module.entry->instructions()) {
+    if (i->name == name) return *i;
+  }
+  ADD_FAILURE() << name;
+  return *module.entry->root;
+}
+
+std::vector<Region> regions_of(const ModuleWork& work) {
+  std::vector<Region> regions;
+  for (const Work& item : work.of.at(work.module->entry)) {
+    if (item.kind == WorkKind::kRegion) regions.push_back(item.region);
+  }
+  return regions;
+}
+
+constexpr const char* kChain = R"(HloModule chain
+ENTRY main {
+  x = f32[1024] parameter(0)
+  e = f32[1024] exponential(x)
+  t = f32[1024] tanh(e)
+  ROOT y = f32[1024] negate(t)
+})";
+
+TEST(FormWork, StoresWhatIsAsked) {
+  const auto module = read(kChain);
+  EXPECT_EQ(to_text(form_work(*module)), "main\n  region y <- x : e t y\n");
+  FormOptions options;
+  options.store.assign(static_cast<size_t>(module->id_limit()), false);
+  options.store[static_cast<size_t>(find(*module, "e").id)] = true;
+  EXPECT_EQ(to_text(form_work(*module, options)), "main\n  region e <- x : e\n  region y <- e : t y\n");
+}
+
+TEST(FormWork, KeepsVirtualWhatIsAsked) {
+  const auto module = read(R"(HloModule m
+ENTRY main {
+  x = f32[512] parameter(0)
+  costly = f32[512] power(x, x)
+  rows = f32[512,512] broadcast(costly), dimensions={1}
+  ROOT y = f32[512,512] negate(rows)
+})");
+  EXPECT_EQ(regions_of(form_work(*module)).size(), 2u);
+  FormOptions options;
+  options.keep_virtual.assign(static_cast<size_t>(module->id_limit()), false);
+  options.keep_virtual[static_cast<size_t>(find(*module, "costly").id)] = true;
+  EXPECT_EQ(regions_of(form_work(*module, options)).size(), 1u);
+}
+
+TEST(FormWork, GivesEqualBodiesEqualOrder) {
+  // Two copies of one computation, their instructions interleaved in different orders.
+  const auto module = read(R"(HloModule m
+ENTRY main {
+  x = f32[64,128] parameter(0)
+  z = f32[32,128] parameter(1)
+  a1 = f32[64,128] exponential(x)
+  b1 = f32[64,128] tanh(x)
+  b2 = f32[32,128] tanh(z)
+  a2 = f32[32,128] exponential(z)
+  c1 = f32[64,128] subtract(a1, b1)
+  c2 = f32[32,128] subtract(a2, b2)
+  ROOT out = (f32[64,128], f32[32,128]) tuple(c1, c2)
+})");
+  const std::vector<Region> regions = regions_of(form_work(*module));
+  ASSERT_EQ(regions.size(), 2u);
+  ASSERT_EQ(regions[0].ops.size(), regions[1].ops.size());
+  for (size_t k = 0; k < regions[0].ops.size(); ++k) {
+    EXPECT_EQ(regions[0].ops[k]->opcode, regions[1].ops[k]->opcode);
+  }
+}
+
+TEST(FormWork, BoundsTheOperationsOfAKernel) {
+  std::string text = "HloModule m\nENTRY main {\n  v0 = f32[64] parameter(0)\n";
+  for (int k = 1; k <= 2000; ++k) {
+    text += "  v" + std::to_string(k) + " = f32[64] sine(v" + std::to_string(k - 1) + ")\n";
+  }
+  text += "  ROOT y = f32[64] negate(v2000)\n}\n";
+  const auto module = read(text);
+  for (const Region& region : regions_of(form_work(*module))) EXPECT_LE(region.ops.size(), 401u);
+}
+
+TEST(FormWork, DoesNotBlowUpOnDiamonds) {
+  // Every level reads the one before at two shifts: virtual all the way down would be 2^30 evaluations.
+  std::string text = "HloModule m\nENTRY main {\n  c = f32[] constant(0)\n  v0 = f32[4096] parameter(0)\n";
+  for (int k = 1; k <= 30; ++k) {
+    const std::string n = std::to_string(k), before = "v" + std::to_string(k - 1);
+    text += "  l" + n + " = f32[4096] pad(" + before + ", c), padding=1_-1\n";
+    text += "  r" + n + " = f32[4096] pad(" + before + ", c), padding=-1_1\n";
+    text += "  v" + n + " = f32[4096] add(l" + n + ", r" + n + ")\n";
+  }
+  text += "  ROOT y = f32[4096] negate(v30)\n}\n";
+  const auto module = read(text);
+  double evaluations = 0;
+  for (const Region& region : regions_of(form_work(*module))) evaluations += footprint(region).evaluations;
+  EXPECT_LT(evaluations, 4096.0 * 30 * 3 * 8);
+}
+
+TEST(Footprint, CountsBytesAndEvaluations) {
+  const auto module = read(kChain);
+  const Footprint f = footprint(regions_of(form_work(*module)).at(0));
+  EXPECT_EQ(f.bytes_read, 4096);
+  EXPECT_EQ(f.bytes_written, 4096);
+  EXPECT_EQ(f.evaluations, 3 * 1024);
+}
+
+TEST(Footprint, ReadsOfASliceOnlyTheSlice) {
+  const auto module = read(R"(HloModule m
+ENTRY main {
+  x = f32[1024] parameter(0)
+  s = f32[256] slice(x), slice={[0:256]}
+  ROOT y = f32[256] negate(s)
+})");
+  EXPECT_EQ(footprint(regions_of(form_work(*module)).at(0)).bytes_read, 1024);
+}
+
+TEST(Cost, GrowsWithWorkAndBytes) {
+  const auto module = read(kChain);
+  const auto larger = read(R"(HloModule chain
+ENTRY main {
+  x = f32[1048576] parameter(0)
+  e = f32[1048576] exponential(x)
+  t = f32[1048576] tanh(e)
+  ROOT y = f32[1048576] negate(t)
+})");
+  EXPECT_LT(cost(regions_of(form_work(*module)).at(0)), cost(regions_of(form_work(*larger)).at(0)));
+}
+
+}  // namespace
+}  // namespace lowtide
