@@ -111,16 +111,33 @@ std::string index_text(const Shape& shape, int64_t element) {
   return text.empty() ? "" : "{" + text + "}";
 }
 
+/// Elements wherever they lie: the bytes of a mapped file need not be aligned.
 template <class T>
-void compare_elements(const Literal& got, const Literal& want, const Tolerance& tolerance, const std::string& name,
-                      Comparison& result) {
-  const auto x = got.data<T>(), y = want.data<T>();
-  const ElementType type = want.shape().type;
+class Elements {
+ public:
+  explicit Elements(const std::byte* bytes) : bytes_(bytes) {}
+  T operator[](size_t i) const {
+    T value;
+    std::memcpy(&value, bytes_ + i * sizeof(T), sizeof(T));
+    return value;
+  }
+
+ private:
+  const std::byte* bytes_;
+};
+
+template <class T>
+void compare_elements(const Shape& shape, const std::byte* got, const std::byte* want, const Tolerance& tolerance,
+                      const std::string& name, Comparison& result) {
+  const Elements<T> x(got), y(want);
+  const auto count = static_cast<size_t>(element_count(shape));
+  const ElementType type = shape.type;
   const double smallest = smallest_normal(type);
   double largest = 0;
   if constexpr (!kIsInteger<T>) {
-    for (const T& value : y) {
-      if (is_finite(widened(value))) largest = std::max(largest, std::abs(widened(value)));
+    for (size_t i = 0; i < count; ++i) {
+      const auto value = widened(y[i]);
+      if (is_finite(value)) largest = std::max(largest, std::abs(value));
     }
   }
   const auto agree = [&](T a, T b) {
@@ -141,11 +158,12 @@ void compare_elements(const Literal& got, const Literal& want, const Tolerance& 
       return error <= tolerance.rtol * std::abs(exact_b) + tolerance.atol_of_max * largest;
     }
   };
-  for (size_t i = 0; i < y.size(); ++i) {
-    if (agree(x[i], y[i])) continue;
+  for (size_t i = 0; i < count; ++i) {
+    const T a = x[i], b = y[i];
+    if (agree(a, b)) continue;
     if (result.mismatches++ == 0 && result.first.empty()) {
-      result.first = fmt::format("{}{}: {}, expected {}", name, index_text(want.shape(), static_cast<int64_t>(i)),
-                                 text_of(x[i]), text_of(y[i]));
+      result.first = fmt::format("{}{}: {}, expected {}", name, index_text(shape, static_cast<int64_t>(i)), text_of(a),
+                                 text_of(b));
     }
   }
 }
@@ -174,10 +192,26 @@ void compare_into(const Literal& got, const Literal& want, const Tolerance& tole
     note(result, std::max<int64_t>(1, want.size()), fmt::format("{}: its elements are not known", name));
     return;
   }
-  dispatch(want.shape().type, [&]<class T>() { compare_elements<T>(got, want, tolerance, name, result); });
+  compare_bytes(want.shape(), got.bytes().data(), want.bytes().data(), tolerance, name, result);
 }
 
 }  // namespace
+
+Tolerance usual_tolerance(ElementType type) {
+  switch (type) {
+    case ElementType::kF64:
+    case ElementType::kC128: return {1e-10, 1e-11};
+    case ElementType::kF32:
+    case ElementType::kC64: return {1e-4, 1e-5};
+    case ElementType::kF16: return {1e-2, 4e-3};
+    default: return {6e-2, 3e-2};
+  }
+}
+
+void compare_bytes(const Shape& array, const std::byte* got, const std::byte* want, const Tolerance& tolerance,
+                   const std::string& name, Comparison& result) {
+  dispatch(array.type, [&]<class T>() { compare_elements<T>(array, got, want, tolerance, name, result); });
+}
 
 Comparison compare(const Literal& got, const Literal& want, const Tolerance& tolerance, const std::string& name) {
   Comparison result;

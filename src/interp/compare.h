@@ -1,6 +1,7 @@
 #pragma once
 /// Do two results agree: the design's one rule, used by run, by the tests of the passes and by the random programs.
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -16,6 +17,9 @@ struct Tolerance {
   double atol_of_max = 0;
 };
 
+/// What another order of the same sums, and functions within a few units in the last place, can explain.
+Tolerance usual_tolerance(ElementType type);
+
 /// What differs between results and expectation.
 struct Comparison {
   int64_t mismatches = 0;    ///< elements out of tolerance, and all elements of an array of another shape
@@ -29,6 +33,10 @@ struct Comparison {
 /// zero; an infinity agrees only with itself. A complex number agrees when its distance is within tolerance.
 /// `name` opens the sentence of the first mismatch.
 Comparison compare(const Literal& got, const Literal& want, const Tolerance& tolerance, const std::string& name);
+
+/// The same for elements in row-major order wherever they lie, aligned or not; adds to `result`.
+void compare_bytes(const Shape& array, const std::byte* got, const std::byte* want, const Tolerance& tolerance,
+                   const std::string& name, Comparison& result);
 
 /// Results with expected results, one by one, named out0, out1, ...
 Comparison compare_results(std::span<const Value> got, std::span<const Value> want, const Tolerance& tolerance);

@@ -28,5 +28,7 @@ int64_t interpreted_scratch_bytes(const Instruction& instruction);
 
 /// The design's seeded arguments: element i of argument k from splitmix64(seed 2^56 + k 2^40 + i).
 std::vector<Value> seeded_arguments(const Module& module, uint64_t seed);
+/// Elements [begin, end) of argument `argument`, an array that lies, aligned, at `array`.
+void seed_elements(ElementType type, uint64_t seed, int64_t argument, int64_t begin, int64_t end, std::byte* array);
 
 }  // namespace lowtide

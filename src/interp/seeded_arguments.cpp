@@ -29,7 +29,7 @@ T element(uint64_t bits) {
   }
 }
 
-Value make(const Shape& shape, uint64_t seed, uint64_t& k) {
+Value make(const Shape& shape, uint64_t seed, int64_t& k) {
   if (shape.is_tuple()) {
     std::vector<Value> parts;
     for (const Shape& part : shape.elements) parts.push_back(make(part, seed, k));
@@ -37,19 +37,23 @@ Value make(const Shape& shape, uint64_t seed, uint64_t& k) {
   }
   if (!shape.is_array()) return std::make_shared<Literal>(Literal::token());
   auto literal = std::make_shared<Literal>(shape);
-  const uint64_t base = (seed << 56) + (k++ << 40);
-  dispatch(shape.type, [&]<class T>() {
-    auto data = literal->data<T>();
-    for (size_t i = 0; i < data.size(); ++i) data[i] = element<T>(splitmix64(base + i) >> 40);
-  });
+  seed_elements(shape.type, seed, k++, 0, literal->size(), literal->bytes().data());
   return literal;
 }
 
 }  // namespace
 
+void seed_elements(ElementType type, uint64_t seed, int64_t argument, int64_t begin, int64_t end, std::byte* array) {
+  const uint64_t base = (seed << 56) + (static_cast<uint64_t>(argument) << 40);
+  dispatch(type, [&]<class T>() {
+    auto* const data = reinterpret_cast<T*>(array);
+    for (int64_t i = begin; i < end; ++i) data[i] = element<T>(splitmix64(base + static_cast<uint64_t>(i)) >> 40);
+  });
+}
+
 std::vector<Value> seeded_arguments(const Module& module, uint64_t seed) {
   std::vector<Value> arguments;
-  uint64_t k = 0;
+  int64_t k = 0;
   for (const Instruction* parameter : module.entry->parameters()) arguments.push_back(make(parameter->shape, seed, k));
   return arguments;
 }

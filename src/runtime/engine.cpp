@@ -54,6 +54,7 @@ Engine::Engine(std::shared_ptr<const Program> program, std::vector<Kernel> kerne
   LT_ASSERT(binding.routine == routines_.size(), "a program has one routine for each step that calls one");
   storages_.resize(program_->storages.size());
   addresses_.resize(program_->slots.size());
+  strip_.resize(kStripBytes);
   constants_stay_ = !knobs().poison && constants_are_alone(*program_);
 }
 
@@ -76,15 +77,19 @@ Engine::Block Engine::bind(std::span<const ProgramStep> steps, Binding& binding)
   return block;
 }
 
+Status Engine::make_arena() {
+  if (arena_.data()) return {};
+  LT_ASSIGN_OR_RETURN(arena_, Pages::make(program_->temp_bytes, "the arena"));
+  return {};
+}
+
 Status Engine::start(const RunMemory& memory, int threads) {
   const Program& program = *program_;
-  if (!arena_.data() && program.temp_bytes > 0) {
-    LT_ASSIGN_OR_RETURN(arena_, Pages::make(program.temp_bytes, "the arena"));
-  }
-  if (cut_for_ != threads) {
-    cuts_.clear();
-    for (const Kernel& kernel : kernels_) cuts_.push_back(cuts(kernel, threads));
-    cut_for_ = threads;
+  LT_RETURN_IF_ERROR(make_arena());
+  if (portioned_for_ != threads) {
+    portions_.clear();
+    for (const Kernel& kernel : kernels_) portions_.push_back(portions_of(kernel, threads));
+    portioned_for_ = threads;
   }
   for (size_t s = 0; s < storages_.size(); ++s) {
     const Storage& storage = program.storages[s];
@@ -151,7 +156,7 @@ Status Engine::run(Action& action, ThreadPool& pool) {
     case StepKind::kKernel: {
       take_addresses(action);
       const auto region = static_cast<size_t>(step.region);
-      run_kernel(kernels_[region], cuts_[region], action.addresses.data(), pool);
+      run_kernel(kernels_[region], portions_[region], action.addresses.data(), pool);
       return {};
     }
     case StepKind::kLibrary:
@@ -162,12 +167,7 @@ Status Engine::run(Action& action, ThreadPool& pool) {
       return action.routine->run(operands, all.subspan(step.reads.size()),
                                  step.scratch >= 0 ? address(step.scratch) : nullptr, pool);
     }
-    case StepKind::kCopy:
-      for (size_t i = 0; i < step.writes.size(); ++i) {
-        copy_bytes(address(step.writes[i]), address(step.reads[i]),
-                   program_->slots[static_cast<size_t>(step.writes[i])].bytes, pool);
-      }
-      return {};
+    case StepKind::kCopy: copy(action, pool); return {};
     case StepKind::kRotate: rotate(step); return {};
     case StepKind::kWhile: return run_while(action, pool);
     case StepKind::kConditional: return run(action.blocks[branch_of(action)], pool);
@@ -181,7 +181,33 @@ void Engine::rotate(const ProgramStep& step) {
   for (size_t i = 0; i < step.to.size(); ++i) address(step.to[i]) = exchanged_[i];
 }
 
+void Engine::copy(Action& action, ThreadPool& pool) {
+  const ProgramStep& step = *action.step;
+  action.shifts.clear();
+  for (size_t i = 0; i < step.writes.size(); ++i) {
+    const int64_t bytes = program_->slots[static_cast<size_t>(step.writes[i])].bytes;
+    action.shifts.push_back({address(step.writes[i]), address(step.reads[i]), bytes});
+  }
+  shift_at_once(action.shifts, strip_, pool);
+}
+
+/// Behind a loop its rotating slots are where they were before it, and so are their bytes.
 Status Engine::run_while(Action& action, ThreadPool& pool) {
+  const std::vector<int32_t>& settle = action.step->settle;
+  action.shifts.clear();
+  for (const int32_t slot : settle) {
+    action.shifts.push_back({address(slot), nullptr, program_->slots[static_cast<size_t>(slot)].bytes});
+  }
+  LT_RETURN_IF_ERROR(run_trips(action, pool));
+  for (size_t i = 0; i < settle.size(); ++i) {
+    action.shifts[i].from = address(settle[i]);
+    address(settle[i]) = action.shifts[i].to;
+  }
+  shift_at_once(action.shifts, strip_, pool);
+  return {};
+}
+
+Status Engine::run_trips(Action& action, ThreadPool& pool) {
   const ProgramStep& step = *action.step;
   Block &condition = action.blocks[0], &body = action.blocks[1];
   if (step.trip_count >= 0) {

@@ -17,6 +17,8 @@ class Engine {
   /// `kernels`: one per region. `routines`: one per kLibrary and kOther step, in the order in which steps are laid out.
   Engine(std::shared_ptr<const Program> program, std::vector<Kernel> kernels,
          std::vector<std::unique_ptr<LibraryRoutine>> routines);
+  /// Maps the arena; its pages are taken when they are touched. Otherwise the first run() does.
+  Status make_arena();
   Status run(const RunMemory& memory, ThreadPool& pool);
   const void* result(size_t leaf) const;
   int64_t arena_touched_bytes() const;
@@ -31,6 +33,7 @@ class Engine {
     std::vector<void*> addresses;  ///< of reads, then writes: filled before each execution
     std::vector<Block> blocks;
     std::vector<int32_t> dead;  ///< storages to poison before it
+    std::vector<Shift> shifts;  ///< room for what moves at once
   };
 
   struct Binding;  ///< what is handed out while steps are bound in the order in which they are laid out
@@ -41,6 +44,8 @@ class Engine {
   Status run(Block& block, ThreadPool& pool);
   Status run(Action& action, ThreadPool& pool);
   Status run_while(Action& action, ThreadPool& pool);
+  Status run_trips(Action& action, ThreadPool& pool);
+  void copy(Action& action, ThreadPool& pool);
   size_t branch_of(const Action& action) const;
   void rotate(const ProgramStep& step);
   void take_addresses(Action& action);
@@ -55,8 +60,9 @@ class Engine {
   std::vector<std::byte*> storages_;   ///< address of each storage in this run
   std::vector<std::byte*> addresses_;  ///< of each slot, now
   std::vector<std::byte*> exchanged_;  ///< room for kRotate
-  std::vector<std::vector<Cut>> cuts_;
-  int cut_for_ = 0;  ///< threads
+  std::vector<std::byte> strip_;       ///< room for what moves at once
+  std::vector<std::vector<Portions>> portions_;
+  int portioned_for_ = 0;  ///< threads
   bool constants_filled_ = false, constants_stay_ = true;
 };
 

@@ -68,6 +68,7 @@ Result<std::unique_ptr<Executable>> Executable::make(std::shared_ptr<const Progr
   }
   state->interpreted = routines.interpreted;
   state->engine = std::make_unique<Engine>(program, std::move(kernels), std::move(routines.all));
+  LT_RETURN_IF_ERROR(state->engine->make_arena());
   state->program = std::move(program);
   std::unique_ptr<Executable> executable(new Executable);
   executable->state_ = std::move(state);

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <functional>
 
+#include "base/status.h"
+
 namespace lowtide {
 namespace {
 
@@ -14,7 +16,7 @@ constexpr int64_t kCopiedAtOnce = int64_t{1} << 20;
 
 }  // namespace
 
-Cut cut(const KernelPiece& piece, int threads) {
+Portions portion(const KernelPiece& piece, int threads) {
   if (piece.extent <= 0) return {0, 0};
   const double cost = piece.cost * static_cast<double>(piece.extent);
   if (piece.sequential || threads <= 1 || cost < 2 * kWorthSplitting) return {piece.extent, 1};
@@ -26,15 +28,15 @@ Cut cut(const KernelPiece& piece, int threads) {
   return {chunk, (piece.extent + chunk - 1) / chunk};
 }
 
-std::vector<Cut> cuts(const Kernel& kernel, int threads) {
-  std::vector<Cut> all;
-  for (const KernelPiece& piece : kernel.pieces) all.push_back(cut(piece, threads));
+std::vector<Portions> portions_of(const Kernel& kernel, int threads) {
+  std::vector<Portions> all;
+  for (const KernelPiece& piece : kernel.pieces) all.push_back(portion(piece, threads));
   return all;
 }
 
-void run_kernel(const Kernel& kernel, std::span<const Cut> cuts, void* const* buffers, ThreadPool& pool) {
-  for (size_t p = 0; p < cuts.size(); ++p) {
-    const Cut how = cuts[p];
+void run_kernel(const Kernel& kernel, std::span<const Portions> portions, void* const* buffers, ThreadPool& pool) {
+  for (size_t p = 0; p < portions.size(); ++p) {
+    const Portions how = portions[p];
     const int64_t extent = kernel.pieces[p].extent;
     const auto number = static_cast<int64_t>(p);
     if (how.chunks == 0) continue;
@@ -63,6 +65,43 @@ void copy_bytes(void* to, const void* from, int64_t bytes, ThreadPool& pool) {
     std::memcpy(target + at, source + at, static_cast<size_t>(std::min(kCopiedAtOnce, bytes - at)));
   };
   pool.run((bytes + kCopiedAtOnce - 1) / kCopiedAtOnce, std::ref(task));
+}
+
+namespace {
+
+/// Does writing one of them change what another one reads?
+bool meet(std::span<const Shift> shifts) {
+  for (const Shift& writer : shifts) {
+    for (const Shift& reader : shifts) {
+      if (&writer != &reader && writer.to != writer.from && writer.bytes > 0 && writer.to == reader.from) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+void shift_at_once(std::span<const Shift> shifts, std::span<std::byte> strip, ThreadPool& pool) {
+  if (shifts.size() < 2 || !meet(shifts)) {
+    for (const Shift& shift : shifts) copy_bytes(shift.to, shift.from, shift.bytes, pool);
+    return;
+  }
+  int64_t longest = 0;
+  for (const Shift& shift : shifts) longest = std::max(longest, shift.bytes);
+  const auto room = static_cast<int64_t>(strip.size() / shifts.size());
+  LT_ASSERT(room > 0, "more values change places at once than a strip has bytes");
+  for (int64_t at = 0; at < longest; at += room) {
+    const auto part = [&](const Shift& shift) {
+      return static_cast<size_t>(std::clamp<int64_t>(shift.bytes - at, 0, room));
+    };
+    std::byte* held = strip.data();
+    for (const Shift& shift : shifts) held = std::copy_n(shift.from + at, part(shift), held);
+    held = strip.data();
+    for (const Shift& shift : shifts) {
+      std::copy_n(held, part(shift), shift.to + at);
+      held += part(shift);
+    }
+  }
 }
 
 }  // namespace lowtide

@@ -1,6 +1,7 @@
 #pragma once
 /// One kernel on several threads.
 
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -13,18 +14,29 @@ namespace lowtide {
 inline constexpr double kWorthSplitting = 20'000;
 
 /// How a piece is cut: calls of `chunk` iterations, the last one shorter. One chunk: it isn't worth more.
-struct Cut {
+struct Portions {
   int64_t chunk = 0;
   int64_t chunks = 0;
 };
-Cut cut(const KernelPiece& piece, int threads);
-std::vector<Cut> cuts(const Kernel& kernel, int threads);
+Portions portion(const KernelPiece& piece, int threads);
+std::vector<Portions> portions_of(const Kernel& kernel, int threads);
 
 /// Runs every piece, one after the other. Same bits for every number of threads: a kernel's iterations don't see how
 /// they are cut.
-void run_kernel(const Kernel& kernel, std::span<const Cut> cuts, void* const* buffers, ThreadPool& pool);
+void run_kernel(const Kernel& kernel, std::span<const Portions> portions, void* const* buffers, ThreadPool& pool);
 
 /// memmove by several threads where it pays; the ranges may overlap.
 void copy_bytes(void* to, const void* from, int64_t bytes, ThreadPool& pool);
+
+/// Bytes that move while others do.
+struct Shift {
+  std::byte* to = nullptr;
+  const std::byte* from = nullptr;
+  int64_t bytes = 0;
+};
+inline constexpr size_t kStripBytes = size_t{32} << 10;
+/// Moves all of them as if each were read before any is written. Two ranges among them are the same, or begin at the
+/// same address, or are apart; a single one may overlap itself. `strip`: room of kStripBytes.
+void shift_at_once(std::span<const Shift> shifts, std::span<std::byte> strip, ThreadPool& pool);
 
 }  // namespace lowtide

@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "text/tensor_writer.h"
+
 namespace lowtide {
 namespace {
 
@@ -128,6 +130,44 @@ TEST_F(Safetensors, BadFilesAreFaultsWithReasons) {
   EXPECT_FALSE(parsed(std::string(64, '\xff')).ok());
   EXPECT_FALSE(TensorFile::open(file("nothing")).ok());
   EXPECT_FALSE(TensorFile::open(folder.string()).ok());
+}
+
+TEST_F(Safetensors, ElementsAreComputedInTheFilesPages) {
+  const std::vector<std::pair<std::string, Shape>> shapes = {{"out0", Shape::array(ElementType::kPred, {3})},
+                                                             {"out1", Shape::array(ElementType::kF64, {5})},
+                                                             {"out2", Shape::array(ElementType::kF32, {0})},
+                                                             {"out3", Shape::array(ElementType::kBF16, {1})}};
+  {
+    auto writer = TensorWriter::create(file("a"), shapes);
+    ASSERT_TRUE(writer.ok()) << writer.status().message();
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(writer->bytes(1).data()) % 64, 0u) << "the widest come first";
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(writer->bytes(3).data()) % 2, 0u);
+    EXPECT_EQ(writer->bytes(1).size(), 40u);
+    writer->bytes(1)[39] = std::byte{0x40};
+    writer->bytes(0)[2] = std::byte{1};
+    EXPECT_FALSE(fs::exists(file("a"))) << "not before it is whole";
+    ASSERT_TRUE(writer->commit().ok());
+  }
+  const auto read = TensorFile::open(file("a"));
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  EXPECT_EQ(read->count_of("out"), 4);
+  EXPECT_EQ((*read->load("out1"))->data<double>()[4], 2);
+  const auto bytes = read->bytes_as("out0", shapes[0].second);
+  ASSERT_TRUE(bytes.has_value());
+  EXPECT_EQ((*bytes)[2], std::byte{1});
+  EXPECT_FALSE(read->bytes_as("out0", Shape::array(ElementType::kU8, {3})).has_value());
+}
+
+TEST_F(Safetensors, NothingStaysOfAFileThatIsNotCommitted) {
+  ASSERT_TRUE(TensorWriter::create(file("a"), {{"out0", Shape::array(ElementType::kF32, {100})}}).ok());
+  EXPECT_TRUE(fs::is_empty(folder));
+}
+
+TEST_F(Safetensors, AFullDiskIsFoundBeforehand) {
+  const auto writer = TensorWriter::create(file("a"), {{"out0", Shape::array(ElementType::kF32, {int64_t{1} << 50})}});
+  ASSERT_FALSE(writer.ok());
+  EXPECT_NE(writer.status().message().find("are needed"), std::string::npos) << writer.status().message();
+  EXPECT_TRUE(fs::is_empty(folder));
 }
 
 TEST_F(Safetensors, WritingTellsWhatItCannotDo) {

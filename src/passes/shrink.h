@@ -1,0 +1,24 @@
+#pragma once
+/// Makes a program that fails smaller, as long as it fails: delta debugging over results, instructions, loops.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "ir/module.h"
+
+namespace lowtide {
+
+struct ShrinkOptions {
+  int64_t most_tries = 5000;  ///< programs tried
+  /// Told of each smaller program that still fails.
+  std::function<void(const Module& smaller, int64_t tries)> progress;
+};
+
+/// The smallest program found for which fails() holds, which it must for `module`. Every program tried is verified:
+/// fewer results, instructions replaced by arguments, zeros or their own operands, fewer trips, calls inlined, dead
+/// code and everything that only describes dropped.
+std::unique_ptr<Module> shrink(const Module& module, const std::function<bool(const Module&)>& fails,
+                               const ShrinkOptions& options = {});
+
+}  // namespace lowtide

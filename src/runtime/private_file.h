@@ -1,0 +1,29 @@
+#pragma once
+/// Pages of a file that may be written without changing the file.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "base/status.h"
+
+namespace lowtide {
+
+class PrivateFile {
+ public:
+  static Result<PrivateFile> map(const std::string& path, int64_t offset, int64_t bytes);
+  PrivateFile(PrivateFile&& other) noexcept;
+  PrivateFile& operator=(PrivateFile&& other) noexcept;
+  ~PrivateFile();
+  std::byte* data() const { return data_; }
+  /// What was written is forgotten: the bytes are the file's again, at the same address.
+  Status restore();
+
+ private:
+  PrivateFile() = default;
+  std::byte* data_ = nullptr;
+  void* mapped_ = nullptr;
+  size_t mapped_bytes_ = 0;
+};
+
+}  // namespace lowtide
