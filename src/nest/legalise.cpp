@@ -21,7 +21,7 @@ PlainValue plain_constant(NestBuilder& nest, const Node& node, bool straight) {
   }
   const ElementType held = held_type(node.type);
   if (held != ElementType::kF32 || node.type == ElementType::kF32) {
-    return {node.type, make(nest.constant(held, node.bits)), {}};
+    return {node.type, make(nest.constant(held, node.bits)), {}, {}};
   }
   const double value = dispatch(node.type, [&]<class T>() -> double {
     if constexpr (requires(T t) { t.bits; }) {
@@ -31,7 +31,7 @@ PlainValue plain_constant(NestBuilder& nest, const Node& node, bool straight) {
     }
     return 0;
   });
-  return {node.type, make(nest.number(held, value)), {}};
+  return {node.type, make(nest.number(held, value)), {}, {}};
 }
 
 /// Rebuilds a nest, block by block in order.
@@ -89,7 +89,7 @@ class Legaliser {
     return {};
   }
 
-  PlainValue real(ElementType type, NodeId id) { return {type, plain(id), {}}; }
+  PlainValue real(ElementType type, NodeId id) { return {type, plain(id), {}, {}}; }
 
   Affine affine(const Affine& a) {
     Affine sum{a.constant, {}};
@@ -106,8 +106,8 @@ class Legaliser {
     const int64_t parts = plain_elements(node.type);
     const Affine at = nest_.times(affine(node.affine), parts);
     const auto part = [&](int64_t k) { return plain(nest_.load(node.buffer, nest_.plus(at, {k, {}}), fresh)); };
-    if (parts == 2) return {node.type, part(0), part(1)};
-    return {node.type, from_stored(node.type, part(0)), {}};
+    if (parts == 2) return {node.type, part(0), part(1), {}};
+    return from_stored(node.type, part(0));
   }
 
   /// Where the parts of a loop's carried value begin, once complex values are two.
@@ -123,7 +123,7 @@ class Legaliser {
   template <class F>
   PlainValue part_of(const Node& node, F&& at) {
     const int32_t first = first_slot(node.loop, node.slot);
-    PlainValue result{node.type, plain(at(first)), {}};
+    PlainValue result{node.type, plain(at(first)), {}, {}};
     if (plain_elements(node.type) == 2) result.im = plain(at(first + 1));
     return result;
   }
@@ -154,7 +154,7 @@ class Legaliser {
       nest_.store(store.buffer, at, stored.re.id, guard);
       nest_.store(store.buffer, nest_.plus(at, {1, {}}), stored.im.id, guard);
     } else {
-      nest_.store(store.buffer, affine(store.index), to_stored(stored.type, stored.re).id, guard);
+      nest_.store(store.buffer, affine(store.index), to_stored(stored).id, guard);
     }
   }
 
@@ -196,7 +196,7 @@ class Legaliser {
         const int32_t buffer = nest.add_buffer(held_type(type), 1);
         return Plain{&nest, nest.load(buffer, {}), true};
       };
-      PlainValue value{type, load(), {}};
+      PlainValue value{type, load(), {}, {}};
       if (is_complex(type)) value.im = load();
       loads.push_back(value);
     }
@@ -208,14 +208,16 @@ class Legaliser {
       switch (node.kind) {
         case NodeKind::kArgument: values[i] = loads[static_cast<size_t>(node.slot)]; break;
         case NodeKind::kConstant: values[i] = plain_constant(nest, node, true); break;
-        case NodeKind::kFma: values[i] = {node.type, fma(operands[0].re, operands[1].re, operands[2].re), {}}; break;
+        case NodeKind::kFma:
+          values[i] = {node.type, fma(operands[0].re, operands[1].re, operands[2].re), {}, {}};
+          break;
         case NodeKind::kAffine: {
           Affine sum{node.affine.constant, {}};
           for (const auto& term : node.affine.terms) {
             const NodeId atom = values[static_cast<size_t>(term.atom)].re.id;
             sum = nest.plus(sum, nest.times(nest.affine(atom), term.coefficient));
           }
-          values[i] = {node.type, Plain{&nest, nest.value_of(sum), true}, {}};
+          values[i] = {node.type, Plain{&nest, nest.value_of(sum), true}, {}, {}};
           break;
         }
         case NodeKind::kOperation: values[i] = expand(node, operands); break;

@@ -17,9 +17,15 @@ ElementType plain_element(ElementType type) {
   return type_bits(type) == 16 ? ElementType::kU16 : ElementType::kU8;
 }
 
-Plain from_stored(ElementType type, Plain bits) { return is_small_float(type) ? widened(type, bits) : bits; }
+PlainValue from_stored(ElementType type, Plain bits) {
+  if (!is_small_float(type)) return {type, bits, {}, {}};
+  return {type, widened(type, bits), {}, bits};  // NaN keeps its payload where it is only moved
+}
 
-Plain to_stored(ElementType type, Plain value) { return is_small_float(type) ? stored(type, value) : value; }
+Plain to_stored(const PlainValue& value) {
+  if (!is_small_float(value.type)) return value.re;
+  return value.bits.nest != nullptr ? value.bits : stored(value.type, value.re);
+}
 
 namespace {
 
@@ -40,7 +46,9 @@ Plain converted(Plain value, ElementType from, ElementType to) {
   if (to == ElementType::kPred) return value != 0.0;
   if (from == ElementType::kPred) {
     const Plain one = value.number(held_type(to), 1.0);
-    return converted(select(value, one, 0.0), is_integral(to) ? to : held_type(to), to);
+    const Plain number = select(value, one, 0.0);
+    if (is_integral(to)) return wrapped(to, number);
+    return is_small_float(to) ? rounded(to, number) : number;
   }
   if (is_integral(to)) {
     if (is_floating(from)) return integer_from_float(to, value);

@@ -175,37 +175,38 @@ PlainValue expand(const Node& node, std::span<const PlainValue> given) {
   switch (node.opcode) {
     case Opcode::kCopy:
     case Opcode::kConvert:
-      if (is_complex(a.type)) return {result, a.re.to(held_type(result)), a.im.to(held_type(result))};
+      if (a.type == result) return a;
+      if (is_complex(a.type)) return {result, a.re.to(held_type(result)), a.im.to(held_type(result)), {}};
       if (is_complex(result)) {
         const Plain re = converted(a.re, a.type, held_type(result));
-        return {result, re, re.constant(0.0)};
+        return {result, re, re.constant(0.0), {}};
       }
-      return {result, converted(a.re, a.type, result), {}};
+      return {result, converted(a.re, a.type, result), {}, {}};
     case Opcode::kBitcastConvert: return reinterpreted(a, result);
-    case Opcode::kReducePrecision: return {result, with_fewer_bits(a, node.reduce_precision), {}};
-    case Opcode::kStochasticConvert: return {result, rounded_by_chance(a, operands[1], result), {}};
-    case Opcode::kComplex: return {result, a.re, operands[1].re};
-    case Opcode::kReal: return {result, a.re, {}};
-    case Opcode::kImag: return {result, is_complex(a.type) ? a.im : a.re.constant(0.0), {}};
+    case Opcode::kReducePrecision: return {result, with_fewer_bits(a, node.reduce_precision), {}, {}};
+    case Opcode::kStochasticConvert: return {result, rounded_by_chance(a, operands[1], result), {}, {}};
+    case Opcode::kComplex: return {result, a.re, operands[1].re, {}};
+    case Opcode::kReal: return {result, a.re, {}, {}};
+    case Opcode::kImag: return {result, is_complex(a.type) ? a.im : a.re.constant(0.0), {}, {}};
     case Opcode::kSelect: {
       const PlainValue &yes = operands[1], &no = operands[2];
-      if (is_complex(yes.type)) return {result, select(a.re, yes.re, no.re), select(a.re, yes.im, no.im)};
-      return {result, select(a.re, converted(yes.re, yes.type, result), converted(no.re, no.type, result)), {}};
+      if (is_complex(yes.type)) return {result, select(a.re, yes.re, no.re), select(a.re, yes.im, no.im), {}};
+      return {result, select(a.re, converted(yes.re, yes.type, result), converted(no.re, no.type, result)), {}, {}};
     }
-    case Opcode::kIsFinite: return {result, absolute(a.re) < infinity(), {}};
+    case Opcode::kIsFinite: return {result, absolute(a.re) < infinity(), {}, {}};
     default: break;
   }
   const ElementType type = common_type(operands);
   for (PlainValue& operand : operands) {
-    if (operand.type != type) operand = {type, converted(operand.re, operand.type, type), {}};
+    if (operand.type != type) operand = {type, converted(operand.re, operand.type, type), {}, {}};
   }
-  if (node.opcode == Opcode::kCompare) return {result, compared(node.compare, a, operands[1]), {}};
-  if (node.opcode == Opcode::kAbs && is_complex(type)) return {result, hypotenuse(a.re, a.im), {}};
+  if (node.opcode == Opcode::kCompare) return {result, compared(node.compare, a, operands[1]), {}, {}};
+  if (node.opcode == Opcode::kAbs && is_complex(type)) return {result, hypotenuse(a.re, a.im), {}, {}};
   if (is_complex(type)) {
     const PlainComplex value = operands.size() == 1
                                    ? complex_operation(node.opcode, a.complex())
                                    : complex_operation(node.opcode, a.complex(), operands[1].complex());
-    return {result, value.re, value.im};
+    return {result, value.re, value.im, {}};
   }
   Plain value = a.re;
   if (node.opcode == Opcode::kClamp) {
@@ -213,7 +214,7 @@ PlainValue expand(const Node& node, std::span<const PlainValue> given) {
   } else {
     value = operands.size() == 1 ? unary(node.opcode, type, a.re) : binary(node.opcode, type, a.re, operands[1].re);
   }
-  return {result, converted(value, type, result), {}};
+  return {result, converted(value, type, result), {}, {}};
 }
 
 }  // namespace lowtide

@@ -10,6 +10,7 @@ namespace lowtide {
 struct PlainValue {
   ElementType type = ElementType::kPred;  ///< what it is in HLO
   Plain re, im;                           ///< im: of complex numbers
+  Plain bits;                             ///< of a small float: the stored bits, where they are at hand
 
   PlainComplex complex() const { return {re, im}; }
 };
@@ -22,8 +23,8 @@ inline int64_t plain_elements(ElementType type) { return is_complex(type) ? 2 : 
 /// The plain type in which a part of a value is held.
 ElementType held_type(ElementType type);
 /// A stored element as the value it stands for, and back. Real types.
-Plain from_stored(ElementType type, Plain bits);
-Plain to_stored(ElementType type, Plain value);
+PlainValue from_stored(ElementType type, Plain bits);
+Plain to_stored(const PlainValue& value);
 
 /// HLO's convert, of real types.
 Plain converted(Plain value, ElementType from, ElementType to);

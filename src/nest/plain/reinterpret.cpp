@@ -15,7 +15,7 @@ Plain bits_of_value(const PlainValue& value) {
     const ElementType wide = ElementType::kU64;
     return (value.im.as(ElementType::kU32).to(wide) << 32) | value.re.as(ElementType::kU32).to(wide);
   }
-  const Plain bits = to_stored(value.type, value.re);
+  const Plain bits = to_stored(value);
   const Plain natural = bits.as(unsigned_like(bits.type()));
   return type_bits(value.type) < 8 ? natural & ((1 << type_bits(value.type)) - 1) : natural;
 }
@@ -44,12 +44,12 @@ PlainValue reinterpreted(const PlainValue& value, ElementType type) {
   const Plain bits = bits_of_value(value);
   if (is_complex(type)) {
     const Plain low = bits.to(ElementType::kU32), high = shift_right_logical(bits, 32).to(ElementType::kU32);
-    return {type, low.as(ElementType::kF32), high.as(ElementType::kF32)};
+    return {type, low.as(ElementType::kF32), high.as(ElementType::kF32), {}};
   }
-  if (type == ElementType::kPred) return {type, bits != 0, {}};
-  if (is_small_float(type)) return {type, widened(type, bits), {}};
-  if (is_integral(type)) return {type, wrapped(type, bits), {}};
-  return {type, bits.as(type), {}};
+  if (type == ElementType::kPred) return {type, bits != 0, {}, {}};
+  if (is_small_float(type)) return from_stored(type, bits);
+  if (is_integral(type)) return {type, wrapped(type, bits), {}, {}};
+  return {type, bits.as(type), {}, {}};
 }
 
 Plain with_fewer_bits(const PlainValue& value, ReducePrecisionAttributes how) {
@@ -82,17 +82,18 @@ Plain rounded_by_chance(const PlainValue& value, const PlainValue& random, Eleme
   const double range = std::ldexp(1.0, type_bits(random.type));
   const Plain chance = float_from_integer(f64, random.re) * (1 / range);
   const bool whole = is_integral(type);
-  Plain near = x;
+  Plain nearest = x;
   if (whole) {
-    near = with_sign_of(magnitude.apply(Opcode::kFloor), x);
+    nearest = with_sign_of(magnitude.apply(Opcode::kFloor), x);
   } else if (type != f64) {
-    near = converted(x.to(ElementType::kF32), ElementType::kF32, type).to(f64);
+    nearest = converted(x.to(ElementType::kF32), ElementType::kF32, type).to(f64);
   }
-  const Plain settled = (near == x) | !(absolute(near) < infinity());
+  const Plain settled = (nearest == x) | !(absolute(nearest) < infinity());
+  Plain near = nearest;
   if (!whole) near = select(absolute(near) > magnitude, neighbour(type, near, -1), near);
   const Plain unit = with_sign_of(x.constant(1.0), x);
   const Plain far = whole ? near + unit : neighbour(type, with_sign_of(near, x), 1);
-  const Plain result = select(settled, near, select(chance < (x - near) / (far - near), far, near));
+  const Plain result = select(settled, nearest, select(chance < (x - near) / (far - near), far, near));
   return converted(result, f64, type);
 }
 

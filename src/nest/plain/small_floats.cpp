@@ -113,7 +113,7 @@ Plain rounded_scale(Plain x) {
   const Plain bits = x.as(kS32);
   const Plain odd = shift_right_logical(bits, 23) & 1;
   const Plain power = ((bits + 0x3fffff + odd) & 0x7f800000).as(kF32);
-  const Plain bounded = select(power > 0x1p127, 0x1p127, power);
+  const Plain bounded = select(power > 0x1p127, not_a_number(), power);
   const Plain small = select(x > 0.75 * 0x1p-126, x.constant(0x1p-126), 0x1p-127);
   const Plain result = select(x < 0x1p-126, small, bounded);
   const Plain positive = (x >= 0.0) & (x < infinity());
