@@ -157,9 +157,10 @@ Evaluations evaluations_of_operand(const Evaluations& of_user, const Instruction
     case Opcode::kConvolution: in_own_loop(e.count * taps(user)); return e;
     default: break;
   }
-  // Element by element; what isn't is read as often as the user, if only once per element of its own.
   bool same = false;
   for_each_leaf(user.shape, [&](const ShapeIndex&, const Shape& leaf) { same |= leaf.dims == read.dims; });
+  // A loop, or a branch, may read its invariant operands anywhere.
+  if (same && memory_class(user.opcode) != MemoryClass::kElementwise) through(e.count, true);
   if (!same) in_own_loop(std::max(e.count, count));
   return e;
 }

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "analysis/leaves.h"
+#include "region/roles.h"
+
 namespace lowtide {
 
 double total(const std::vector<Evaluations>& all) {
@@ -19,6 +22,27 @@ void add_evaluations(std::vector<Evaluations>& all, const Evaluations& more) {
     }
   }
   all.push_back(more);
+}
+
+std::vector<bool> inputs_read_in_step(const Region& region) {
+  std::vector<bool> in_step(region.inputs.size(), false);
+  if (region.outputs.empty()) return in_step;
+  const auto dims_of = [](const LeafRef& leaf) -> const Dims& {
+    return leaf_shape(leaf.instruction->shape, leaf.leaf)->dims;
+  };
+  const Dims& dims = dims_of(region.outputs[0]);
+  for (size_t k = 0; k < region.outputs.size(); ++k) {
+    if (dims_of(region.outputs[k]) != dims || region.updates[k].instruction) return in_step;
+    // Loops of its own make, and store, in an order of their own.
+    if (!has_element(*region.outputs[k].instruction)) return in_step;
+  }
+  const RegionEvaluations all = evaluations_in(region);
+  const Evaluations own = evaluations_of_root(0, Shape::array(ElementType::kPred, dims));
+  for (size_t k = 0; k < region.inputs.size(); ++k) {
+    const auto& maps = all.inputs[k];
+    in_step[k] = dims_of(region.inputs[k]) == dims && maps.size() == 1 && maps[0].map == own.map;
+  }
+  return in_step;
 }
 
 RegionEvaluations evaluations_in(const Region& region) {

@@ -14,6 +14,10 @@ struct RegionEvaluations {
 
 RegionEvaluations evaluations_in(const Region& region);
 
+/// By input: is element i of it read for element i of the outputs alone, which all have its extents? Then an output may
+/// be written over it.
+std::vector<bool> inputs_read_in_step(const Region& region);
+
 double total(const std::vector<Evaluations>& all);
 /// Joins evaluations through a map that is known already with those.
 void add_evaluations(std::vector<Evaluations>& all, const Evaluations& more);

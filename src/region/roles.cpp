@@ -106,7 +106,7 @@ OpRole role_of(const Instruction& i) {
     case Opcode::kAfterAll: return OpRole::kNone;
     case Opcode::kParameter: return OpRole::kSource;
     case Opcode::kConstant: return has_element(i) ? OpRole::kComputed : OpRole::kSource;
-    case Opcode::kConditional: return OpRole::kControl;
+    case Opcode::kConditional:
     case Opcode::kWhile: return has_element(i) ? OpRole::kComputed : OpRole::kControl;
     default: break;
   }
@@ -136,7 +136,8 @@ bool is_heavy(const Instruction& i) {
     case MemoryClass::kView:
     case MemoryClass::kElementwise:
     case MemoryClass::kIndexMap: return false;
-    default: return i.opcode != Opcode::kRngBitGenerator && i.opcode != Opcode::kWhile;
+    default:
+      return i.opcode != Opcode::kRngBitGenerator && i.opcode != Opcode::kWhile && i.opcode != Opcode::kConditional;
   }
 }
 

@@ -180,14 +180,14 @@ class Decision {
     return i.opcode == Opcode::kBroadcast && element_count(i.operand(0).shape) <= 1;
   }
 
-  /// A reduction, dot, ... inside another kernel: where that evaluates it once per element, and either walks just its
-  /// elements or would have to store a lot.
+  /// A reduction, dot, ... inside another kernel: where that evaluates it once per element, and either walks just as
+  /// many elements or would have to store a lot.
   bool suits_inside(int32_t place, const std::vector<Evaluations>& mine) const {
     const Instruction& i = graph_.at(place);
     if (!i.shape.is_array() || mine.size() != 1) return false;
-    const Evaluations own = evaluations_of_root(mine[0].kernel, i.shape);
-    if (mine[0].count > own.count) return false;
-    return mine[0].map == own.map || bytes(place) > kSmallBytes;
+    const double elements = elements_of(i.shape);
+    if (mine[0].count > elements) return false;
+    return elements_of(graph_.at(mine[0].kernel).shape) == elements || bytes(place) > kSmallBytes;
   }
 
   bool is_better_stored(int32_t place, const std::vector<Evaluations>& mine) {

@@ -1,10 +1,10 @@
 #include "schedule/in_place.h"
 
 #include <algorithm>
-#include <unordered_map>
 
 #include "analysis/leaves.h"
 #include "library/library.h"
+#include "region/region_evaluations.h"
 
 namespace lowtide {
 namespace {
@@ -23,8 +23,6 @@ bool moves_at_once(const std::vector<Move>& moves, ValueId from, ValueId to) {
   return std::any_of(moves.begin(), moves.end(), [&](const Move& m) { return m.from == from; }) &&
          std::any_of(moves.begin(), moves.end(), [&](const Move& m) { return m.to == to; });
 }
-
-bool same_extents(const Shape& a, const Shape& b) { return a.is_array() && b.is_array() && a.dims == b.dims; }
 
 }  // namespace
 
@@ -46,33 +44,20 @@ bool InPlace::may(Step step, ValueId from, ValueId to) {
   return contains(s.reads, from) && region_may(s, from, to);
 }
 
-/// Every path from the operand to the region's only result is elementwise, so element i is read for element i alone.
+/// Element i of the operand is read for element i of the results alone, and the result has elements of its size.
 bool InPlace::region_may(const FlowStep& step, ValueId from, ValueId to) {
   const Region& region = step.work->region;
-  if (region.outputs.size() != 1 || step.writes[0] != to || !step.updates.empty()) return false;
-  const LeafRef& out = region.outputs[0];
-  const Shape* out_shape = leaf_shape(out.instruction->shape, out.leaf);
-  std::unordered_map<const Instruction*, bool> touched;  // does it depend on the operand?
+  const auto output = std::find(step.writes.begin(), step.writes.end(), to);
+  if (output == step.writes.end() || !step.updates.empty()) return false;
+  const auto [found, is_new] = in_step_.try_emplace(&region);
+  if (is_new) found->second = inputs_read_in_step(region);
+  const LeafRef& out = region.outputs[static_cast<size_t>(output - step.writes.begin())];
+  const Shape* result = leaf_shape(out.instruction->shape, out.leaf);
   for (size_t i = 0; i < region.inputs.size(); ++i) {
     if (step.reads[i] != from) continue;
     const LeafRef& in = region.inputs[i];
     const Shape* shape = leaf_shape(in.instruction->shape, in.leaf);
-    if (shape->type != out_shape->type || !same_extents(*shape, *out_shape)) return false;
-  }
-  for (const Instruction* op : region.ops) {
-    bool depends = false;
-    for (const Instruction* operand : op->operands) {
-      const LeafRef source = resolve({operand, 0});
-      for (size_t i = 0; i < region.inputs.size() && !depends; ++i) {
-        depends = step.reads[i] == from && region.inputs[i].instruction == source.instruction;
-      }
-      const auto seen = touched.find(source.instruction);
-      depends = depends || (seen != touched.end() && seen->second);
-    }
-    if (depends && (memory_class(op->opcode) != MemoryClass::kElementwise || !same_extents(op->shape, *out_shape))) {
-      return false;
-    }
-    touched[op] = depends;
+    if (!found->second[i] || stored_bytes(shape->type) != stored_bytes(result->type)) return false;
   }
   return true;
 }

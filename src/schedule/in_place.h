@@ -1,6 +1,8 @@
 #pragma once
 /// May a step write one of its results over one of its operands?
 
+#include <unordered_map>
+
 #include "schedule/flow.h"
 
 namespace lowtide {
@@ -15,6 +17,7 @@ class InPlace {
   bool region_may(const FlowStep& step, ValueId from, ValueId to);
   const Flow& flow_;
   const Values& values_;
+  std::unordered_map<const Region*, std::vector<bool>> in_step_;  ///< inputs_read_in_step
 };
 
 }  // namespace lowtide
