@@ -39,6 +39,15 @@ int32_t NestBuilder::add_buffer(ElementType type, int64_t elements) {
   return static_cast<int32_t>(nest_.buffers.size()) - 1;
 }
 
+NodeId NestBuilder::argument(ElementType type) {
+  return place({.kind = NodeKind::kArgument, .type = type, .slot = arguments_++}, 0);
+}
+
+Function NestBuilder::take_function(std::span<const NodeId> results) {
+  LT_ASSERT(nest_.loops.empty() && nest_.stores.empty(), "a function of a nest has no loops and stores");
+  return {std::move(nest_.nodes), {results.begin(), results.end()}, arguments_};
+}
+
 int32_t NestBuilder::add_block(int32_t parent, int32_t loop) {
   nest_.blocks.push_back({parent, loop, {}});
   return static_cast<int32_t>(nest_.blocks.size()) - 1;

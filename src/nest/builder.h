@@ -37,6 +37,10 @@ class NestBuilder {
 
   int32_t add_buffer(ElementType type, int64_t elements);
 
+  // Functions: a builder makes either a nest or a function, which has no loops, loads or stores.
+  NodeId argument(ElementType type);  ///< the next one
+  Function take_function(std::span<const NodeId> results);
+
   // Scalars. Types are as in HLO; nothing is converted unasked.
   NodeId constant(ElementType type, ElementBits bits);
   NodeId constant(const Literal& scalar);
@@ -124,7 +128,7 @@ class NestBuilder {
   int32_t add_block(int32_t parent, int32_t loop);
 
   Nest nest_;
-  int32_t block_ = 0;
+  int32_t block_ = 0, arguments_ = 0;
   struct Shared;  // what was made before, to be shared
   std::shared_ptr<Shared> shared_;
 };

@@ -1,7 +1,7 @@
 #pragma once
 /// Rewrites a nest so that every node is *plain*: one or a few machine instructions, with nothing left to decide. Small
 /// floats become f32 with the rounding spelled out, complex numbers pairs of reals, functions polynomials, and HLO's
-/// special cases selects. The result means the same, and nest/execute.h executes it, too.
+/// special cases selects. The result means the same, and ops/execute.h executes it, too.
 ///
 /// The plain set. Types of values: pred, s8 s16 s32 s64, u8 u16 u32 u64, f32, f64; f16 only between two converts.
 ///
@@ -22,13 +22,14 @@
 ///   convert              integer -> integer: cut, or extended by the operand's signedness
 ///                        s32 s64 u32 u64 -> f32 f64: rounded to nearest even
 ///                        f32 f64 -> s32 s64 u32 u64: cut; out of range or of NaN it gives any value, and never traps
-///                        f32 -> f64, f64 -> f32, f16 -> f32, f32 -> f16: rounded to nearest even (vcvtph2ps, vcvtps2ph)
+///                        f32 -> f64, f64 -> f32, f16 -> f32, f32 -> f16: rounded to nearest even (vcvtph2ps,
+///                        vcvtps2ph)
 ///   bitcast-convert      of equal widths: integers, f32, f64; f16 from and to u16 and s16
 ///
-/// Buffers: bf16 and f16 become u16, f8* and f4* u8, s1 s2 s4 become s8, u1 u2 u4 become u8 (one byte an element, extended
-/// by its sign); c64 and c128 become f32 and f64 with twice as many elements, real part first. Loops stay what they are;
-/// a complex carried value becomes two. Rare slow paths (sines of huge numbers, remainders with huge quotients) are
-/// kWhile loops that usually make no iteration.
+/// Buffers: bf16 and f16 become u16, f8* and f4* u8, s1 s2 s4 become s8, u1 u2 u4 become u8 (one byte an element,
+/// extended by its sign); c64 and c128 become f32 and f64 with twice as many elements, real part first. Loops stay what
+/// they are; a complex carried value becomes two. Rare slow paths (sines of huge numbers, remainders with huge
+/// quotients) are kWhile loops that usually make no iteration.
 
 #include <string>
 

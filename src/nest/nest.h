@@ -1,7 +1,7 @@
 #pragma once
 /// A nest: one kernel as data. Loops around scalars, loads and stores; which loop is spread over the lanes of a vector
 /// register is decided by who lowers it. Arithmetic speaks HLO's elementwise operations with HLO's meaning (design
-/// section 8), so that a nest can be executed by definition (nest/execute.h) as well as compiled (codegen/).
+/// section 8), so that a nest can be executed by definition (ops/execute.h) as well as compiled (codegen/).
 
 #include <array>
 #include <cstdint>

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 
+#include "ops/bit_elements.h"
 #include "ops/elementwise.h"
 #include "ops/strided.h"
 
@@ -149,9 +150,87 @@ Result<Value> eval_convert(const Instruction& instruction, Operands operands, Ev
   return Value(result);
 }
 
+/// Dimensions from the outermost in memory to the innermost.
+std::vector<size_t> physical_order(const Shape& shape) {
+  std::vector<size_t> order(shape.dims.size());
+  for (size_t d = 0; d < order.size(); ++d) order[d] = d;
+  if (shape.layout && shape.layout->minor_to_major.size() == order.size()) {
+    const Dims& minor_to_major = shape.layout->minor_to_major;
+    for (size_t d = 0; d < order.size(); ++d) order[d] = static_cast<size_t>(minor_to_major[order.size() - 1 - d]);
+  }
+  return order;
+}
+
+Affine physical_position(NestBuilder& nest, const Shape& shape, const Index& index) {
+  Index ordered;
+  Dims extents;
+  for (const size_t d : physical_order(shape)) {
+    ordered.push_back(index[d]);
+    extents.push_back(shape.dims[d]);
+  }
+  return nest.position(ordered, extents);
+}
+
+Index index_at_physical(NestBuilder& nest, const Shape& shape, const Affine& position) {
+  const std::vector<size_t> order = physical_order(shape);
+  Dims extents;
+  for (const size_t d : order) extents.push_back(shape.dims[d]);
+  const Index ordered = nest.index_at(position, extents);
+  Index index(order.size());
+  for (size_t k = 0; k < order.size(); ++k) index[order[k]] = ordered[k];
+  return index;
+}
+
+void element_bitcast(ElementContext& context, const Instruction& instruction, const Index& index,
+                     std::span<NodeId> leaves) {
+  NestBuilder& nest = context.nest;
+  const Instruction& operand = instruction.operand(0);
+  const Shape& result = instruction.shape;
+  const int from = type_bits(operand.shape.type), to = type_bits(result.type);
+  const Affine at = physical_position(nest, result, index);
+  const auto element = [&](const Affine& position) {
+    return context.element(operand, index_at_physical(nest, operand.shape, position));
+  };
+  if (from > to) {
+    leaves[0] =
+        part_of_bits(nest, element(nest.floor_divide(at, from / to)), nest.remainder(at, from / to), result.type);
+    return;
+  }
+  std::vector<NodeId> parts;
+  for (int64_t k = 0; k < to / from; ++k) {
+    parts.push_back(element(nest.plus(nest.times(at, to / from), NestBuilder::fixed(k))));
+  }
+  leaves[0] = joined_bits(nest, parts, result.type);
+}
+
+bool has_element_bitcast(const Instruction& instruction) {
+  return same_logical_bits(instruction.operand(0).shape, instruction.shape);
+}
+
+void element_convert(ElementContext& context, const Instruction& instruction, const Index& index,
+                     std::span<NodeId> leaves) {
+  NestBuilder& nest = context.nest;
+  const Instruction& operand = instruction.operand(0);
+  const ElementType type = instruction.shape.type;
+  const int from = type_bits(operand.shape.type), to = type_bits(type);
+  if (from > to) {
+    const Index outer(index.begin(), index.end() - 1);
+    leaves[0] = part_of_bits(nest, context.element(operand, outer), index.back(), type);
+    return;
+  }
+  std::vector<NodeId> parts;
+  for (int64_t k = 0; k < to / from; ++k) {
+    Index at = index;
+    if (from < to) at.push_back(NestBuilder::fixed(k));
+    parts.push_back(context.element(operand, at));
+  }
+  leaves[0] = joined_bits(nest, parts, type);
+}
+
 }  // namespace
 
-const OpRule kBitcastRule{.infer = infer_bitcast, .eval = eval_bitcast};
-const OpRule kBitcastConvertRule{.infer = infer_convert, .eval = eval_convert};
+const OpRule kBitcastRule{
+    .infer = infer_bitcast, .eval = eval_bitcast, .element = element_bitcast, .has_element = has_element_bitcast};
+const OpRule kBitcastConvertRule{.infer = infer_convert, .eval = eval_convert, .element = element_convert};
 
 }  // namespace lowtide

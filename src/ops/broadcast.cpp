@@ -57,8 +57,17 @@ Result<Value> eval(const Instruction& instruction, Operands operands, EvalContex
   return Value(result);
 }
 
+void element(ElementContext& context, const Instruction& instruction, const Index& index, std::span<NodeId> leaves) {
+  Index from;
+  for (const int64_t d : instruction.as<DimensionsAttributes>().dimensions) {
+    from.push_back(index[static_cast<size_t>(d)]);
+  }
+  leaves[0] = context.nest.convert(context.element(instruction.operand(0), from), instruction.shape.type);
+}
+
 }  // namespace
 
-const OpRule kBroadcastRule{.read = read_dimensions_or_none, .print = print_dimensions, .infer = infer, .eval = eval};
+const OpRule kBroadcastRule{
+    .read = read_dimensions_or_none, .print = print_dimensions, .infer = infer, .eval = eval, .element = element};
 
 }  // namespace lowtide

@@ -57,8 +57,16 @@ Result<Value> eval(const Instruction& instruction, Operands operands, EvalContex
   });
 }
 
+void element(ElementContext& context, const Instruction& instruction, const Index& index, std::span<NodeId> leaves) {
+  NestBuilder& nest = context.nest;
+  const ElementType type = common_type(instruction.operand(0).shape.type, instruction.operand(1).shape.type);
+  const NodeId a = nest.convert(context.element(instruction.operand(0), index), type);
+  const NodeId b = nest.convert(context.element(instruction.operand(1), index), type);
+  leaves[0] = nest.compare(a, b, instruction.as<CompareAttributes>());
+}
+
 }  // namespace
 
-const OpRule kCompareRule{.read = read, .print = print, .infer = infer, .eval = eval};
+const OpRule kCompareRule{.read = read, .print = print, .infer = infer, .eval = eval, .element = element};
 
 }  // namespace lowtide

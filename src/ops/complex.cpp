@@ -46,10 +46,23 @@ Result<Value> eval_part(const Instruction& instruction, Operands operands, EvalC
                                        });
 }
 
+void element_part(ElementContext& context, const Instruction& instruction, const Index& index,
+                  std::span<NodeId> leaves) {
+  NestBuilder& nest = context.nest;
+  const NodeId whole = context.element(instruction.operand(0), index);
+  const ElementType type = nest.node(whole).type;
+  if (is_complex(type)) {
+    leaves[0] = nest.operation(instruction.opcode, instruction.shape.type, {whole});
+  } else {
+    leaves[0] = instruction.opcode == Opcode::kReal ? nest.convert(whole, instruction.shape.type)
+                                                    : nest.number(instruction.shape.type, 0);
+  }
+}
+
 }  // namespace
 
-const OpRule kComplexRule{.infer = infer_complex, .eval = eval_complex};
-const OpRule kRealRule{.infer = infer_part, .eval = eval_part<false>};
-const OpRule kImagRule{.infer = infer_part, .eval = eval_part<true>};
+const OpRule kComplexRule{.infer = infer_complex, .eval = eval_complex, .element = element_by_operation};
+const OpRule kRealRule{.infer = infer_part, .eval = eval_part<false>, .element = element_part};
+const OpRule kImagRule{.infer = infer_part, .eval = eval_part<true>, .element = element_part};
 
 }  // namespace lowtide

@@ -66,8 +66,32 @@ Result<Value> eval(const Instruction& instruction, Operands operands, EvalContex
   return Value(result);
 }
 
+void element(ElementContext& context, const Instruction& instruction, const Index& index, std::span<NodeId> leaves) {
+  NestBuilder& nest = context.nest;
+  const auto along = static_cast<size_t>(instruction.as<DimensionsAttributes>().dimensions[0]);
+  std::vector<std::pair<NodeId, NodeId>> choices;  // if the first holds, the second; else the next choice
+  int64_t start = 0;
+  for (const Instruction* operand : instruction.operands) {
+    const int64_t extent = operand->shape.dims[along];
+    if (extent == 0) continue;
+    const NodeId before_end = nest.less(index[along], start + extent);
+    const auto known = nest.known_integer(before_end);
+    if (known != 0) {
+      Index from = index;
+      from[along] = nest.clamp(nest.plus(index[along], NestBuilder::fixed(-start)), 0, extent - 1);
+      choices.emplace_back(before_end, nest.convert(context.element(*operand, from), instruction.shape.type));
+    }
+    if (known == 1) break;
+    start += extent;
+  }
+  NodeId chosen = choices.empty() ? nest.constant(instruction.shape.type, {}) : choices.back().second;
+  for (size_t k = choices.size(); k-- > 1;) chosen = nest.select(choices[k - 1].first, choices[k - 1].second, chosen);
+  leaves[0] = chosen;
+}
+
 }  // namespace
 
-const OpRule kConcatenateRule{.read = read_dimensions, .print = print_dimensions, .infer = infer, .eval = eval};
+const OpRule kConcatenateRule{
+    .read = read_dimensions, .print = print_dimensions, .infer = infer, .eval = eval, .element = element};
 
 }  // namespace lowtide

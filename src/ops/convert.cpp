@@ -64,6 +64,10 @@ Result<Value> eval(const Instruction& instruction, Operands operands, EvalContex
   return convert_elements(operands[0], instruction.shape.type);
 }
 
+void element(ElementContext& context, const Instruction& instruction, const Index& index, std::span<NodeId> leaves) {
+  leaves[0] = context.nest.convert(context.element(instruction.operand(0), index), instruction.shape.type);
+}
+
 }  // namespace
 
 Result<Value> convert_elements(const Value& value, ElementType type) {
@@ -78,6 +82,6 @@ Result<Value> convert_elements(const Value& value, ElementType type) {
   });
 }
 
-const OpRule kConvertRule{.infer = infer, .eval = eval};
+const OpRule kConvertRule{.infer = infer, .eval = eval, .element = element};
 
 }  // namespace lowtide

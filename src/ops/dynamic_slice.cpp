@@ -12,6 +12,7 @@
 
 #include "ops/element_rules.h"
 #include "ops/elementwise.h"
+#include "ops/start_elements.h"
 #include "ops/start_indices.h"
 #include "ops/strided.h"
 
@@ -86,9 +87,23 @@ Result<Value> eval_update(const Instruction& instruction, Operands operands, Eva
   return Value(result);
 }
 
+void element_slice(ElementContext& context, const Instruction& instruction, const Index& index,
+                   std::span<NodeId> leaves) {
+  NestBuilder& nest = context.nest;
+  const Instruction& operand = instruction.operand(0);
+  Index from = index;
+  for (size_t d = 0; d < index.size(); ++d) {
+    const int64_t extent = operand.shape.dims[d], size = instruction.shape.dims[d];
+    if (size == extent) continue;
+    from[d] = nest.plus(clamped_start(nest, start_element(context, instruction, 1, d), extent, size), index[d]);
+  }
+  leaves[0] = nest.convert(context.element(operand, from), instruction.shape.type);
+}
+
 }  // namespace
 
-const OpRule kDynamicSliceRule{.read = read, .print = print, .infer = infer_slice, .eval = eval_slice};
+const OpRule kDynamicSliceRule{
+    .read = read, .print = print, .infer = infer_slice, .eval = eval_slice, .element = element_slice};
 const OpRule kDynamicUpdateSliceRule{.infer = infer_update,
                                      .eval = eval_update,
                                      .element = element_dynamic_update_slice,

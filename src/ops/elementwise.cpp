@@ -34,20 +34,41 @@ Status check_pair(const Instruction& instruction, const Shape& a, const Shape& b
 
 bool same_or_mixed_precision(ElementType a, ElementType b) { return a == b || (is_floating(a) && is_floating(b)); }
 
+ElementType common_type(ElementType a, ElementType b) {
+  if (a == b) return a;
+  const int bits = std::max(type_bits(a), type_bits(b));
+  return bits == 64 ? ElementType::kF64 : ElementType::kF32;  // f16 and bf16, too, meet in f32
+}
+
 Result<std::vector<Value>> in_one_type(Operands operands) {
   ElementType widest = operands[0]->shape().type;
-  for (const Value& operand : operands) {
-    const ElementType type = operand->shape().type;
-    if (type == widest) continue;
-    const int bits = std::max(type_bits(type), type_bits(widest));
-    widest = bits == 64 ? ElementType::kF64 : ElementType::kF32;  // f16 and bf16, too, meet in f32
-  }
+  for (const Value& operand : operands) widest = common_type(widest, operand->shape().type);
   std::vector<Value> same;
   for (const Value& operand : operands) {
     LT_ASSIGN_OR_RETURN(Value converted, convert_elements(operand, widest));
     same.push_back(std::move(converted));
   }
   return same;
+}
+
+NodeId operand_element(ElementContext& context, const Instruction& instruction, size_t k, const Index& index) {
+  const Instruction& operand = instruction.operand(k);
+  return context.element(operand, operand.shape.rank() == 0 ? Index{} : index);
+}
+
+void element_by_operation(ElementContext& context, const Instruction& instruction, const Index& index,
+                          std::span<NodeId> leaves) {
+  NestBuilder& nest = context.nest;
+  ElementType type = instruction.operand(0).shape.type;
+  for (const Instruction* operand : instruction.operands) type = common_type(type, operand->shape.type);
+  std::vector<NodeId> operands;
+  for (size_t k = 0; k < instruction.operands.size(); ++k) {
+    operands.push_back(nest.convert(operand_element(context, instruction, k, index), type));
+  }
+  // where the kind changes (parts of complex numbers, predicates), the operation changes it; precision does not
+  const bool changes_kind = type_kind(type) != type_kind(instruction.shape.type);
+  const NodeId made = nest.operation(instruction.opcode, changes_kind ? instruction.shape.type : type, operands);
+  leaves[0] = nest.convert(made, instruction.shape.type);
 }
 
 ElementType result_type(const Instruction& instruction, ElementType natural) {

@@ -25,6 +25,13 @@ bool same_or_mixed_precision(ElementType a, ElementType b);
 /// The element type of a result that is `natural` by its operands: the declared one where both are floats, since
 /// programs for TPUs leave out conversions between precisions.
 ElementType result_type(const Instruction& instruction, ElementType natural);
+/// The type in which operands of these types are computed: theirs, or where floats differ, the widest.
+ElementType common_type(ElementType a, ElementType b);
+/// Element `index` of operand k; of a scalar operand, the scalar.
+NodeId operand_element(ElementContext& context, const Instruction& instruction, size_t k, const Index& index);
+/// One node of the instruction's operation on the operands' elements in their common type.
+void element_by_operation(ElementContext& context, const Instruction& instruction, const Index& index,
+                          std::span<NodeId> leaves);
 /// `shape` with another element type and no layout.
 Shape with_type(const Shape& shape, ElementType type);
 
@@ -95,12 +102,14 @@ Result<Value> eval_binary(const Instruction& instruction, Operands operands, Eva
 template <Kinds kinds, auto f>
 constexpr OpRule unary() {
   return {.infer = [](const Instruction& instruction) { return infer_unary(instruction, kinds); },
-          .eval = eval_unary<kinds, f>};
+          .eval = eval_unary<kinds, f>,
+          .element = element_by_operation};
 }
 template <Kinds kinds, auto f>
 constexpr OpRule binary() {
   return {.infer = [](const Instruction& instruction) { return infer_binary(instruction, kinds); },
-          .eval = eval_binary<kinds, f>};
+          .eval = eval_binary<kinds, f>,
+          .element = element_by_operation};
 }
 
 }  // namespace lowtide

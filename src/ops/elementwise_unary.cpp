@@ -104,15 +104,23 @@ Result<Value> eval_copy(const Instruction& instruction, Operands operands, EvalC
   return convert_elements(operands[0], instruction.shape.type);
 }
 
+void element_copy(ElementContext& context, const Instruction& instruction, const Index& index,
+                  std::span<NodeId> leaves) {
+  leaves[0] = context.nest.convert(context.element(instruction.operand(0), index), instruction.shape.type);
+}
+
+bool has_element_copy(const Instruction& instruction) { return instruction.shape.is_array(); }
+
 }  // namespace
 
-const OpRule kAbsRule{.infer = infer_abs, .eval = eval_abs};
+const OpRule kAbsRule{.infer = infer_abs, .eval = eval_abs, .element = element_by_operation};
 const OpRule kCeilRule = unary<kFloats, [](auto x) { return std::ceil(x); }>();
-const OpRule kCopyRule{.infer = infer_copy, .eval = eval_copy};
+const OpRule kCopyRule{
+    .infer = infer_copy, .eval = eval_copy, .element = element_copy, .has_element = has_element_copy};
 const OpRule kCountLeadingZerosRule =
     unary<kIntegers, [](auto x, int width) { return width - std::bit_width(bits_of(x, width)); }>();
 const OpRule kFloorRule = unary<kFloats, [](auto x) { return std::floor(x); }>();
-const OpRule kIsFiniteRule{.infer = infer_is_finite, .eval = eval_is_finite};
+const OpRule kIsFiniteRule{.infer = infer_is_finite, .eval = eval_is_finite, .element = element_by_operation};
 const OpRule kNegateRule = unary<kNumbers, Negate{}>();
 const OpRule kNotRule = unary<kPredicates | kIntegers, Not{}>();
 const OpRule kPopcntRule = unary<kIntegers, [](auto x, int width) { return std::popcount(bits_of(x, width)); }>();

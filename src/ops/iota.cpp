@@ -51,8 +51,17 @@ Result<Value> eval(const Instruction& instruction, Operands, EvalContext&) {
   return Value(result);
 }
 
+void element(ElementContext& context, const Instruction& instruction, const Index& index, std::span<NodeId> leaves) {
+  NestBuilder& nest = context.nest;
+  const auto along = static_cast<size_t>(instruction.as<IotaAttributes>().dimension);
+  NodeId count = nest.value_of(index[along]);
+  // floats come faster of s32
+  if (instruction.shape.dims[along] <= INT32_MAX) count = nest.convert(count, ElementType::kS32);
+  leaves[0] = nest.convert(count, instruction.shape.type);
+}
+
 }  // namespace
 
-const OpRule kIotaRule{.read = read, .print = print, .infer = infer, .eval = eval};
+const OpRule kIotaRule{.read = read, .print = print, .infer = infer, .eval = eval, .element = element};
 
 }  // namespace lowtide

@@ -125,8 +125,40 @@ Result<Value> eval(const Instruction& instruction, Operands operands, EvalContex
   return Value(result);
 }
 
+void element(ElementContext& context, const Instruction& instruction, const Index& index, std::span<NodeId> leaves) {
+  NestBuilder& nest = context.nest;
+  const auto& pad = instruction.as<PadAttributes>();
+  const Instruction& operand = instruction.operand(0);
+  const auto padding = [&] {
+    return nest.convert(context.element(instruction.operand(1), Index{}), instruction.shape.type);
+  };
+  NodeId inside = nest.integer(ElementType::kPred, 1);
+  const auto narrow_to = [&](NodeId condition) {
+    inside = nest.operation(Opcode::kAnd, ElementType::kPred, {inside, condition});
+    return nest.known_integer(inside) != 0;
+  };
+  Index from;
+  for (size_t d = 0; d < index.size(); ++d) {
+    const int64_t extent = operand.shape.dims[d], step = pad.interior[d] + 1;
+    const Affine offset = nest.plus(index[d], NestBuilder::fixed(-pad.low[d]));
+    const int64_t last = (extent - 1) * step;
+    if (extent == 0 || !narrow_to(nest.within(offset, 0, last))) {
+      leaves[0] = padding();
+      return;
+    }
+    const Affine near = nest.clamp(offset, 0, last);
+    from.push_back(nest.floor_divide(near, step));
+    if (step > 1 && !narrow_to(nest.within(nest.remainder(near, step), 0, 0))) {
+      leaves[0] = padding();
+      return;
+    }
+  }
+  const NodeId element = nest.convert(context.element(operand, from), instruction.shape.type);
+  leaves[0] = nest.known_integer(inside) ? element : nest.select(inside, element, padding());
+}
+
 }  // namespace
 
-const OpRule kPadRule{.read = read, .print = print, .infer = infer, .eval = eval};
+const OpRule kPadRule{.read = read, .print = print, .infer = infer, .eval = eval, .element = element};
 
 }  // namespace lowtide

@@ -152,9 +152,24 @@ Result<Value> eval_stochastic(const Instruction& instruction, Operands operands,
   return convert_elements(rounded, instruction.shape.type);
 }
 
+void element_reduce(ElementContext& context, const Instruction& instruction, const Index& index,
+                    std::span<NodeId> leaves) {
+  NestBuilder& nest = context.nest;
+  const NodeId value = nest.convert(context.element(instruction.operand(0), index), instruction.shape.type);
+  leaves[0] = nest.reduce_precision(value, instruction.as<ReducePrecisionAttributes>());
+}
+
+void element_stochastic(ElementContext& context, const Instruction& instruction, const Index& index,
+                        std::span<NodeId> leaves) {
+  const NodeId value = context.element(instruction.operand(0), index);
+  const NodeId random = context.element(instruction.operand(1), index);
+  leaves[0] = context.nest.operation(Opcode::kStochasticConvert, instruction.shape.type, {value, random});
+}
+
 }  // namespace
 
-const OpRule kReducePrecisionRule{.read = read, .print = print, .infer = infer_reduce, .eval = eval_reduce};
-const OpRule kStochasticConvertRule{.infer = infer_stochastic, .eval = eval_stochastic};
+const OpRule kReducePrecisionRule{
+    .read = read, .print = print, .infer = infer_reduce, .eval = eval_reduce, .element = element_reduce};
+const OpRule kStochasticConvertRule{.infer = infer_stochastic, .eval = eval_stochastic, .element = element_stochastic};
 
 }  // namespace lowtide

@@ -74,9 +74,17 @@ Result<Value> eval_dynamic_reshape(const Instruction& instruction, Operands oper
   return eval_reshape(instruction, operands, context);
 }
 
+void element_reshape(ElementContext& context, const Instruction& instruction, const Index& index,
+                     std::span<NodeId> leaves) {
+  NestBuilder& nest = context.nest;
+  const Instruction& operand = instruction.operand(0);
+  const Index from = nest.index_at(nest.position(index, instruction.shape.dims), operand.shape.dims);
+  leaves[0] = nest.convert(context.element(operand, from), instruction.shape.type);
+}
+
 }  // namespace
 
-const OpRule kReshapeRule{.infer = infer_reshape, .eval = eval_reshape};
+const OpRule kReshapeRule{.infer = infer_reshape, .eval = eval_reshape, .element = element_reshape};
 const OpRule kDynamicReshapeRule{.infer = infer_dynamic_reshape, .eval = eval_dynamic_reshape};
 
 }  // namespace lowtide

@@ -38,8 +38,19 @@ Result<Value> eval(const Instruction& instruction, Operands operands, EvalContex
   return Value(result);
 }
 
+void element(ElementContext& context, const Instruction& instruction, const Index& index, std::span<NodeId> leaves) {
+  NestBuilder& nest = context.nest;
+  Index from = index;
+  for (const int64_t d : instruction.as<DimensionsAttributes>().dimensions) {
+    const auto k = static_cast<size_t>(d);
+    from[k] = nest.plus(nest.times(index[k], -1), NestBuilder::fixed(instruction.shape.dims[k] - 1));
+  }
+  leaves[0] = nest.convert(context.element(instruction.operand(0), from), instruction.shape.type);
+}
+
 }  // namespace
 
-const OpRule kReverseRule{.read = read_dimensions, .print = print_dimensions, .infer = infer, .eval = eval};
+const OpRule kReverseRule{
+    .read = read_dimensions, .print = print_dimensions, .infer = infer, .eval = eval, .element = element};
 
 }  // namespace lowtide

@@ -78,9 +78,25 @@ Result<Value> eval_clamp(const Instruction& instruction, Operands operands, Eval
   return convert_elements(result, instruction.shape.type);
 }
 
+/// A predicate that is known needs one value only: it may hold just where the other's index lies outside of it.
+void element_select(ElementContext& context, const Instruction& instruction, const Index& index,
+                    std::span<NodeId> leaves) {
+  NestBuilder& nest = context.nest;
+  const auto value = [&](size_t k) {
+    return nest.convert(context.element(instruction.operand(k), index), instruction.shape.type);
+  };
+  const NodeId predicate = operand_element(context, instruction, 0, index);
+  if (const auto known = nest.known_integer(predicate)) {
+    leaves[0] = value(*known != 0 ? 1 : 2);
+    return;
+  }
+  const NodeId on_true = value(1), on_false = value(2);
+  leaves[0] = nest.select(predicate, on_true, on_false);
+}
+
 }  // namespace
 
-const OpRule kSelectRule{.infer = infer_select, .eval = eval_select};
-const OpRule kClampRule{.infer = infer_clamp, .eval = eval_clamp};
+const OpRule kSelectRule{.infer = infer_select, .eval = eval_select, .element = element_select};
+const OpRule kClampRule{.infer = infer_clamp, .eval = eval_clamp, .element = element_by_operation};
 
 }  // namespace lowtide

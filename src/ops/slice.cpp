@@ -92,8 +92,18 @@ Result<Value> eval(const Instruction& instruction, Operands operands, EvalContex
   return Value(result);
 }
 
+void element(ElementContext& context, const Instruction& instruction, const Index& index, std::span<NodeId> leaves) {
+  NestBuilder& nest = context.nest;
+  const auto& slice = instruction.as<SliceAttributes>();
+  Index from;
+  for (size_t d = 0; d < index.size(); ++d) {
+    from.push_back(nest.plus(nest.times(index[d], slice.strides[d]), NestBuilder::fixed(slice.starts[d])));
+  }
+  leaves[0] = nest.convert(context.element(instruction.operand(0), from), instruction.shape.type);
+}
+
 }  // namespace
 
-const OpRule kSliceRule{.read = read, .print = print, .infer = infer, .eval = eval};
+const OpRule kSliceRule{.read = read, .print = print, .infer = infer, .eval = eval, .element = element};
 
 }  // namespace lowtide

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
+
 #include "ops/infer.h"
 #include "ops/op_rule.h"
 
@@ -71,12 +73,36 @@ Result<Value> eval_device_id(const Instruction&, Operands, EvalContext&) {
   return std::make_shared<const Literal>(Shape::scalar(ElementType::kU32));
 }
 
+/// One element, as often as the shape says.
+bool is_splat(const Instruction& instruction) {
+  const Value& value = instruction.as<ConstantAttributes>().value;
+  if (!value->known() || !value->shape().is_array() || value->size() == 0) return false;
+  const auto bytes = value->bytes();
+  const size_t step = bytes.size() / static_cast<size_t>(value->size());
+  return std::memcmp(bytes.data(), bytes.data() + step, bytes.size() - step) == 0;
+}
+
+void element_constant(ElementContext& context, const Instruction& instruction, const Index&, std::span<NodeId> leaves) {
+  const Value& value = instruction.as<ConstantAttributes>().value;
+  ElementBits bits{};
+  std::memcpy(bits.data(), value->bytes().data(), static_cast<size_t>(stored_bytes(value->shape().type)));
+  leaves[0] = context.nest.constant(value->shape().type, bits);
+}
+
+void element_device_id(ElementContext& context, const Instruction&, const Index&, std::span<NodeId> leaves) {
+  leaves[0] = context.nest.integer(ElementType::kU32, 0);
+}
+
 }  // namespace
 
 const OpRule kParameterRule{.read = read_parameter, .print = print_parameter};
-const OpRule kConstantRule{
-    .read = read_constant, .print = print_constant, .infer = infer_constant, .eval = eval_constant};
-const OpRule kPartitionIdRule{.infer = infer_device_id, .eval = eval_device_id};
-const OpRule kReplicaIdRule{.infer = infer_device_id, .eval = eval_device_id};
+const OpRule kConstantRule{.read = read_constant,
+                           .print = print_constant,
+                           .infer = infer_constant,
+                           .eval = eval_constant,
+                           .element = element_constant,
+                           .has_element = is_splat};
+const OpRule kPartitionIdRule{.infer = infer_device_id, .eval = eval_device_id, .element = element_device_id};
+const OpRule kReplicaIdRule{.infer = infer_device_id, .eval = eval_device_id, .element = element_device_id};
 
 }  // namespace lowtide

@@ -41,8 +41,16 @@ Result<Value> eval(const Instruction& instruction, Operands operands, EvalContex
   return Value(result);
 }
 
+void element(ElementContext& context, const Instruction& instruction, const Index& index, std::span<NodeId> leaves) {
+  const Dims& dimensions = instruction.as<DimensionsAttributes>().dimensions;
+  Index from(index.size());
+  for (size_t d = 0; d < index.size(); ++d) from[static_cast<size_t>(dimensions[d])] = index[d];
+  leaves[0] = context.nest.convert(context.element(instruction.operand(0), from), instruction.shape.type);
+}
+
 }  // namespace
 
-const OpRule kTransposeRule{.read = read_dimensions, .print = print_dimensions, .infer = infer, .eval = eval};
+const OpRule kTransposeRule{
+    .read = read_dimensions, .print = print_dimensions, .infer = infer, .eval = eval, .element = element};
 
 }  // namespace lowtide

@@ -1,0 +1,187 @@
+#include "nest/accesses.h"
+
+#include <algorithm>
+
+namespace lowtide {
+namespace {
+
+using Wide = __int128;
+
+int64_t saturated(Wide x) { return x < INT64_MIN ? INT64_MIN : x > INT64_MAX ? INT64_MAX : static_cast<int64_t>(x); }
+
+int64_t floor_of(int64_t x, int64_t y) { return x / y - (x % y != 0 && (x < 0) != (y < 0)); }
+
+class Walk {
+ public:
+  explicit Walk(const Nest& nest) : nest_(nest) {}
+
+  std::vector<Access> run() {
+    block(0, kNoId);
+    return std::move(found_);
+  }
+
+ private:
+  void add(int32_t buffer, bool is_store, int32_t piece, const Affine& element) {
+    Wide least = element.constant, greatest = element.constant;
+    for (const auto& term : element.terms) {
+      const Node& atom = nest_.nodes[static_cast<size_t>(term.atom)];
+      const Wide low = Wide{term.coefficient} * atom.least, high = Wide{term.coefficient} * atom.greatest;
+      least += std::min(low, high);
+      greatest += std::max(low, high);
+    }
+    const int64_t last = nest_.buffers[static_cast<size_t>(buffer)].elements - 1;
+    found_.push_back({buffer, is_store, piece, element, std::max<int64_t>(saturated(least), 0),
+                      std::min(saturated(greatest), last), static_cast<int32_t>(found_.size())});
+  }
+
+  void block(int32_t id, int32_t piece) {
+    for (const Item& item : nest_.blocks[static_cast<size_t>(id)].items) {
+      if (item.kind == Item::kNode) {
+        const Node& node = nest_.nodes[static_cast<size_t>(item.id)];
+        if (node.kind == NodeKind::kLoad) add(node.buffer, false, piece, node.affine);
+      } else if (item.kind == Item::kStore) {
+        const Store& store = nest_.stores[static_cast<size_t>(item.id)];
+        add(store.buffer, true, piece, store.index);
+      } else {
+        const Loop& loop = nest_.loops[static_cast<size_t>(item.id)];
+        const bool is_piece = piece == kNoId && loop.kind == LoopKind::kParallel;
+        const int32_t inside = is_piece ? item.id : piece;
+        if (loop.head != kNoId) block(loop.head, inside);
+        block(loop.body, inside);
+      }
+    }
+  }
+
+  const Nest& nest_;
+  std::vector<Access> found_;
+};
+
+/// Elements constant + sum of stride * [0, extent), strides positive and descending.
+struct Grid {
+  struct Axis {
+    int64_t stride = 0, extent = 0;
+  };
+  int64_t constant = 0;
+  std::vector<Axis> axes;
+};
+
+std::optional<Grid> grid_of(const Nest& nest, const Affine& element) {
+  Grid grid;
+  Wide constant = element.constant;
+  for (const auto& term : element.terms) {
+    const Node& atom = nest.nodes[static_cast<size_t>(term.atom)];
+    const Wide extent = Wide{atom.greatest} - atom.least + 1;
+    if (extent > INT64_MAX / 2) return {};
+    constant += Wide{term.coefficient} * (term.coefficient > 0 ? atom.least : atom.greatest);
+    grid.axes.push_back({std::abs(term.coefficient), static_cast<int64_t>(extent)});
+  }
+  if (constant < 0 || constant > INT64_MAX / 2) return {};
+  grid.constant = static_cast<int64_t>(constant);
+  std::sort(grid.axes.begin(), grid.axes.end(), [](const auto& a, const auto& b) { return a.stride > b.stride; });
+  return grid;
+}
+
+struct Range {
+  int64_t least = 0, greatest = 0;
+};
+
+/// The grid's coordinates along these strides (descending); nothing where a coordinate could run into the next one.
+std::optional<std::vector<Range>> coordinates(const Grid& grid, const std::vector<int64_t>& strides) {
+  std::vector<Range> ranges;
+  int64_t rest = grid.constant;
+  size_t axis = 0;
+  Wide room = INT64_MAX;
+  for (const int64_t stride : strides) {
+    Range range{rest / stride, rest / stride};
+    rest %= stride;
+    for (; axis < grid.axes.size() && grid.axes[axis].stride == stride; ++axis) {
+      range.greatest = saturated(Wide{range.greatest} + grid.axes[axis].extent - 1);
+    }
+    if (Wide{range.greatest} * stride >= room) return {};
+    ranges.push_back(range);
+    room = stride;
+  }
+  return ranges;
+}
+
+/// Have the two no element in common? False: not known.
+bool are_disjoint(const Nest& nest, const Access& a, const Access& b) {
+  if (a.least > b.greatest || b.least > a.greatest) return true;
+  const auto first = grid_of(nest, a.element), second = grid_of(nest, b.element);
+  if (!first || !second) return false;
+  std::vector<int64_t> strides{1};
+  for (const Grid* grid : {&*first, &*second}) {
+    for (const auto& axis : grid->axes) strides.push_back(axis.stride);
+  }
+  std::sort(strides.begin(), strides.end(), std::greater<>());
+  strides.erase(std::unique(strides.begin(), strides.end()), strides.end());
+  const auto here = coordinates(*first, strides), there = coordinates(*second, strides);
+  if (!here || !there) return false;
+  for (size_t k = 0; k < strides.size(); ++k) {
+    if ((*here)[k].least > (*there)[k].greatest || (*there)[k].least > (*here)[k].greatest) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::vector<Access> accesses(const Nest& nest) { return Walk(nest).run(); }
+
+bool may_lie_over(const Nest& nest, int32_t to, int32_t from) {
+  const std::vector<Access> all = accesses(nest);
+  for (const Access& load : all) {
+    if (load.is_store || load.buffer != from) continue;
+    for (const Access& store : all) {
+      if (!store.is_store || store.buffer != to) continue;
+      const bool earlier_piece = load.piece != kNoId && load.piece != store.piece && load.order < store.order;
+      const bool same_iteration =
+          load.piece != kNoId && load.piece == store.piece && load.element == store.element && load.order < store.order;
+      if (!earlier_piece && !same_iteration && !are_disjoint(nest, load, store)) return false;
+    }
+  }
+  return true;
+}
+
+std::optional<RowWindow> row_window(const Nest& nest, int32_t piece, int32_t to, int32_t from) {
+  const NodeId row = nest.loops[static_cast<size_t>(piece)].index;
+  const auto apart = [&](const Access& access) {  // what moves with the row, and where the rest lies
+    Access rest = access;
+    int64_t coefficient = 0;
+    std::erase_if(rest.element.terms, [&](const Affine::Term& term) {
+      if (term.atom == row) coefficient = term.coefficient;
+      return term.atom == row;
+    });
+    Wide least = rest.element.constant, greatest = rest.element.constant;
+    for (const auto& term : rest.element.terms) {
+      const Node& atom = nest.nodes[static_cast<size_t>(term.atom)];
+      const Wide low = Wide{term.coefficient} * atom.least, high = Wide{term.coefficient} * atom.greatest;
+      least += std::min(low, high);
+      greatest += std::max(low, high);
+    }
+    return std::pair(coefficient, Range{saturated(least), saturated(greatest)});
+  };
+  const std::vector<Access> all = accesses(nest);
+  std::optional<std::pair<int64_t, Range>> rows;
+  for (const Access& access : all) {
+    if (access.piece != piece || access.buffer != to || !access.is_store) continue;
+    const auto [coefficient, range] = apart(access);
+    if (coefficient <= 0 || (rows && rows->first != coefficient)) return {};
+    if (!rows) rows = {coefficient, range};
+    rows->second = {std::min(rows->second.least, range.least), std::max(rows->second.greatest, range.greatest)};
+  }
+  if (!rows || rows->second.greatest - rows->second.least >= rows->first) return {};
+  RowWindow window;
+  bool any = false;
+  for (const Access& access : all) {
+    if ((access.piece != piece && access.piece != kNoId) || access.buffer != from || access.is_store) continue;
+    const auto [coefficient, range] = apart(access);
+    if (coefficient != rows->first) return {};
+    const int64_t first = floor_of(range.least - rows->second.least, coefficient);
+    const int64_t last = floor_of(range.greatest - rows->second.least, coefficient);
+    window = any ? RowWindow{std::min(window.least, first), std::max(window.greatest, last)} : RowWindow{first, last};
+    any = true;
+  }
+  return any ? std::optional(window) : std::nullopt;
+}
+
+}  // namespace lowtide

@@ -1,0 +1,37 @@
+#pragma once
+/// What a nest reads and writes, and whether two of its buffers may be the same bytes.
+
+#include <optional>
+
+#include "nest/nest.h"
+
+namespace lowtide {
+
+/// One load or store, as it stands.
+struct Access {
+  int32_t buffer = kNoId;
+  bool is_store = false;
+  int32_t piece = kNoId;  ///< the loop in block 0 around it; kNoId: in block 0 itself, so a part of every piece
+  Affine element;
+  int64_t least = 0, greatest = 0;  ///< elements lie within, both inclusive
+  int32_t order = 0;                ///< of execution, within an iteration of the loops around it
+};
+
+/// In the order of execution.
+std::vector<Access> accesses(const Nest& nest);
+
+/// May buffer `to`, which the nest writes, be the bytes of buffer `from`, which it reads? Only where no element is
+/// written before it was read for the last time, whatever the order of the iterations: it is read by the iteration
+/// that writes it, or by an earlier piece, or it is another element. The elements of both have equally many bytes.
+bool may_lie_over(const Nest& nest, int32_t to, int32_t from);
+
+/// Iterations of a piece's loop, counted from the current one.
+struct RowWindow {
+  int64_t least = 0, greatest = 0;  ///< both inclusive
+};
+
+/// In which iterations of the piece's loop the elements are written (`to`) that iteration i reads (`from`): i + least
+/// to i + greatest. Nothing where an iteration doesn't write a range of its own, or reads don't move with it.
+std::optional<RowWindow> row_window(const Nest& nest, int32_t piece, int32_t to, int32_t from);
+
+}  // namespace lowtide

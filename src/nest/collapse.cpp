@@ -1,0 +1,91 @@
+#include "nest/collapse.h"
+
+#include <algorithm>
+
+#include "nest/compact.h"
+
+namespace lowtide {
+namespace {
+
+int64_t coefficient_of(const Affine& sum, NodeId atom) {
+  for (const auto& term : sum.terms) {
+    if (term.atom == atom) return term.coefficient;
+  }
+  return 0;
+}
+
+class Collapse {
+ public:
+  explicit Collapse(Nest nest) : nest_(std::move(nest)) {}
+
+  Nest run() {
+    // inner loops have higher numbers than those around them
+    for (size_t id = nest_.loops.size(); id-- > 0;) {
+      while (merge_with_inner(static_cast<int32_t>(id))) {
+      }
+    }
+    return without_dead_parts(nest_);
+  }
+
+ private:
+  Block& block(int32_t id) { return nest_.blocks[static_cast<size_t>(id)]; }
+  Loop& loop(int32_t id) { return nest_.loops[static_cast<size_t>(id)]; }
+
+  template <class F>
+  void for_each_sum(F f) {
+    for (Node& node : nest_.nodes) f(node.affine);
+    for (Store& store : nest_.stores) f(store.index);
+  }
+
+  bool is_operand(NodeId index) const {
+    const auto names = [&](NodeId id) { return id == index; };
+    for (const Node& node : nest_.nodes) {
+      if (std::any_of(node.operands.begin(), node.operands.end(), names)) return true;
+    }
+    for (const Store& store : nest_.stores) {
+      if (store.value == index) return true;
+    }
+    for (const Loop& in : nest_.loops) {
+      for (const Carried& carried : in.carried) {
+        if (carried.initial == index || carried.next == index) return true;
+      }
+    }
+    return false;
+  }
+
+  bool merge_with_inner(int32_t id) {
+    Loop& outer = loop(id);
+    if (outer.kind != LoopKind::kParallel || outer.body == kNoId) return false;
+    const std::vector<Item>& items = block(outer.body).items;
+    if (items.size() != 1 || items[0].kind != Item::kLoop) return false;
+    Loop& inner = loop(items[0].id);
+    if (inner.kind != LoopKind::kParallel) return false;
+    const NodeId far = outer.index, near = inner.index;
+    if (is_operand(far) || is_operand(near)) return false;
+    bool linear = true;
+    for_each_sum(
+        [&](Affine& sum) { linear = linear && coefficient_of(sum, far) == inner.extent * coefficient_of(sum, near); });
+    if (!linear) return false;
+    for_each_sum([&](Affine& sum) { std::erase_if(sum.terms, [&](const Affine::Term& t) { return t.atom == far; }); });
+    // the outer loop takes over the inner one's body and index
+    const int32_t body = outer.body;
+    block(inner.body).parent = block(body).parent;
+    block(inner.body).loop = id;
+    Node& index = nest_.nodes[static_cast<size_t>(near)];
+    outer.extent *= inner.extent;
+    outer.index = near;
+    outer.body = inner.body;
+    index.loop = id;
+    index.greatest = outer.extent - 1;
+    inner = {.kind = LoopKind::kParallel, .body = body};
+    return true;
+  }
+
+  Nest nest_;
+};
+
+}  // namespace
+
+Nest collapse_loops(const Nest& nest) { return Collapse(nest).run(); }
+
+}  // namespace lowtide

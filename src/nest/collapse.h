@@ -1,0 +1,14 @@
+#pragma once
+/// Merges parallel loops that stand directly inside each other where every index is linear in both together.
+///
+///   parallel i < 3                      parallel k < 12
+///     parallel j < 4            ->        b1[k] = b0[k]
+///       b1[4 i + j] = b0[4 i + j]
+
+#include "nest/nest.h"
+
+namespace lowtide {
+
+Nest collapse_loops(const Nest& nest);
+
+}  // namespace lowtide

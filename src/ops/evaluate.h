@@ -1,0 +1,29 @@
+#pragma once
+/// Operations of nests, executed by their definitions.
+
+#include <optional>
+#include <span>
+
+#include "nest/builder.h"
+
+namespace lowtide {
+
+/// The value of an operation (kOperation, kFma) on these constants; a FoldOperation. Nothing where the operation has no
+/// definition for their types.
+std::optional<ElementBits> evaluate(const Node& operation, std::span<const Node* const> operands);
+
+/// The same, made ready to run many times: `types` are those of the operands.
+class NodeEvaluator {
+ public:
+  NodeEvaluator(const Node& operation, std::span<const ElementType> types);
+  NodeEvaluator(NodeEvaluator&&) noexcept;
+  NodeEvaluator& operator=(NodeEvaluator&&) noexcept;
+  ~NodeEvaluator();
+  std::optional<ElementBits> run(std::span<const ElementBits> operands) const;
+
+ private:
+  struct Prepared;
+  std::unique_ptr<Prepared> prepared_;
+};
+
+}  // namespace lowtide

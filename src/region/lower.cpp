@@ -1,0 +1,201 @@
+/// A region as a nest: one parallel loop per dimension of the outputs; those with equal extents share their loops, and
+/// store behind everything that is loaded or computed. Updates in place come last, each with loops of its own.
+///
+/// Where an operation asks whether an index lies in a range (pad, concatenate, masks on iota, ...), and bounds can't
+/// tell, the index space is cut at that place and its parts are made one by one: then bounds tell in each. Parts of
+/// equal extents that need the same nodes are made together (the two words of one hash).
+
+#include "nest/collapse.h"
+#include "ops/evaluate.h"
+#include "region/region_elements.h"
+#include "region/roles.h"
+
+#include <algorithm>
+#include <map>
+
+#include "analysis/leaves.h"
+#include "ops/op_rule.h"
+
+namespace lowtide {
+namespace {
+
+constexpr size_t kMostBoxes = 64;      // of one group of outputs
+constexpr size_t kMostNodes = 2000;    // of all its boxes together: bounds compile time
+constexpr size_t kMostTrials = 64;     // of making boxes together
+constexpr int64_t kFewElements = 256;  // not worth a second loop
+
+struct Box {
+  Dims starts, extents;
+};
+
+/// Boxes of equal extents, made in one loop nest.
+using Piece = std::vector<Box>;
+
+/// Outputs with equal extents.
+struct Group {
+  Dims extents;
+  std::vector<size_t> outputs;
+};
+
+class Lowering {
+ public:
+  explicit Lowering(const Region& region) : region_(region) {}
+
+  Nest run() {
+    std::map<Dims, size_t> by_extents;
+    std::vector<Group> groups;
+    std::vector<const Instruction*> updates;
+    for (size_t k = 0; k < region_.outputs.size(); ++k) {
+      const LeafRef& output = region_.outputs[k];
+      if (is_update(k)) {
+        if (std::find(updates.begin(), updates.end(), output.instruction) == updates.end()) {
+          updates.push_back(output.instruction);
+        }
+        continue;
+      }
+      const Dims& extents = leaf_shape(output.instruction->shape, output.leaf)->dims;
+      if (std::find(extents.begin(), extents.end(), 0) != extents.end()) continue;
+      const auto [place, is_new] = by_extents.emplace(extents, groups.size());
+      if (is_new) groups.push_back({extents, {}});
+      groups[place->second].outputs.push_back(k);
+    }
+    std::vector<std::vector<Piece>> pieces;
+    for (const Group& group : groups) pieces.push_back(pieces_of(group));
+    NestBuilder nest(evaluate);
+    RegionElements elements(nest, region_);
+    for (size_t g = 0; g < groups.size(); ++g) {
+      for (const Piece& piece : pieces[g]) make(nest, elements, groups[g], piece);
+    }
+    elements.set_home(0);
+    for (const Instruction* update : updates) rule_of(update->opcode).update(elements, *update);
+    return collapse_loops(nest.take());
+  }
+
+ private:
+  bool is_update(size_t k) const {
+    const Instruction& made = *region_.outputs[k].instruction;
+    if (k < region_.updates.size() && region_.updates[k].instruction) return true;
+    return has_update(made) && !has_element(made);
+  }
+
+  void make(NestBuilder& nest, RegionElements& elements, const Group& group, const Piece& piece) const {
+    const Dims& extents = piece[0].extents;
+    std::vector<int32_t> loops;
+    if (extents.empty()) loops.push_back(nest.begin_parallel(1));
+    for (const int64_t extent : extents) loops.push_back(nest.begin_parallel(extent));
+    const bool single = std::all_of(extents.begin(), extents.end(), [](int64_t n) { return n == 1; });
+    elements.set_home(single ? nest.current_block() : 0);
+    struct Made {
+      size_t output;
+      Affine at;
+      NodeId value;
+    };
+    std::vector<Made> made;
+    for (const Box& box : piece) {
+      Index index;
+      for (size_t d = 0; d < extents.size(); ++d) {
+        index.push_back(nest.plus(nest.index_of(loops[d]), NestBuilder::fixed(box.starts[d])));
+      }
+      const Affine at = nest.position(index, group.extents);
+      for (const size_t k : group.outputs) {
+        const LeafRef& output = region_.outputs[k];
+        made.push_back({k, at, elements.element(*output.instruction, output.leaf, index)});
+      }
+    }
+    for (const Made& store : made) nest.store(elements.buffer_of_output(store.output), store.at, store.value);
+    while (!loops.empty()) {
+      nest.end_parallel(loops.back());
+      loops.pop_back();
+    }
+  }
+
+  /// What a piece takes, and the places, by dimension, at which its one box is better cut.
+  struct Trial {
+    size_t nodes = 0;
+    std::vector<Dims> cuts;
+  };
+  Trial try_out(const Group& group, const Piece& piece) const {
+    NestBuilder nest(evaluate);
+    RegionElements elements(nest, region_);
+    make(nest, elements, group, piece);
+    const size_t rank = group.extents.size();
+    Trial trial{0, std::vector<Dims>(rank)};
+    for (const Cut& cut : nest.cuts()) {
+      if (static_cast<size_t>(cut.loop) >= rank) continue;  // the loops of the piece are the first ones, in order
+      const auto d = static_cast<size_t>(cut.loop);
+      trial.cuts[d].push_back(piece[0].starts[d] + cut.at);
+    }
+    for (const Node& node : nest.nest().nodes) {
+      trial.nodes += node.kind == NodeKind::kOperation || node.kind == NodeKind::kLoad;
+    }
+    return trial;
+  }
+
+  std::vector<Piece> pieces_of(const Group& group) const {
+    std::vector<Piece> pieces;
+    std::vector<size_t> nodes;  // of each
+    size_t trials = 0;
+    const std::vector<Box> boxes = boxes_of(group);
+    for (const Box& box : boxes) {
+      const size_t alone = boxes.size() == 1 ? 0 : try_out(group, {box}).nodes;
+      size_t into = pieces.size();
+      for (size_t k = 0; k < pieces.size() && trials < kMostTrials; ++k) {
+        if (pieces[k][0].extents != box.extents) continue;
+        Piece together = pieces[k];
+        together.push_back(box);
+        ++trials;
+        const size_t taken = try_out(group, together).nodes;
+        if (4 * taken > 3 * (nodes[k] + alone)) continue;
+        pieces[k] = std::move(together);
+        nodes[k] = taken;
+        into = k;
+        break;
+      }
+      if (into == pieces.size()) {
+        pieces.push_back({box});
+        nodes.push_back(alone);
+      }
+    }
+    return pieces;
+  }
+
+  std::vector<Box> boxes_of(const Group& group) const {
+    const Box whole{Dims(group.extents.size(), 0), group.extents};
+    int64_t count = 1;
+    for (const int64_t extent : group.extents) count *= extent;
+    if (count < kFewElements) return {whole};
+    std::vector<Box> open{whole}, done;
+    size_t nodes = 0;
+    while (!open.empty()) {
+      const Box box = std::move(open.back());
+      open.pop_back();
+      const Trial trial = try_out(group, {box});
+      const auto cut = std::find_if(trial.cuts.begin(), trial.cuts.end(), [](const Dims& at) { return !at.empty(); });
+      if (cut == trial.cuts.end()) {
+        nodes += trial.nodes;
+        done.push_back(box);
+        if (nodes > kMostNodes && done.size() > 1) return {whole};
+        continue;
+      }
+      if (open.size() + done.size() + cut->size() + 1 > kMostBoxes) return {whole};
+      const auto d = static_cast<size_t>(cut - trial.cuts.begin());
+      Dims ends = *cut;
+      ends.push_back(box.starts[d] + box.extents[d]);
+      for (size_t k = ends.size(); k-- > 0;) {
+        Box part = box;
+        part.starts[d] = k == 0 ? box.starts[d] : ends[k - 1];
+        part.extents[d] = ends[k] - part.starts[d];
+        open.push_back(std::move(part));
+      }
+    }
+    return done;
+  }
+
+  const Region& region_;
+};
+
+}  // namespace
+
+Nest lower(const Region& region) { return Lowering(region).run(); }
+
+}  // namespace lowtide

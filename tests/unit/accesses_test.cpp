@@ -1,0 +1,64 @@
+#include "nest/accesses.h"
+
+#include "region_test_support.h"
+
+namespace lowtide {
+namespace {
+
+bool first_output_over_input(const std::string& text, int32_t input = 0) {
+  const OneRegion one = one_region(text);
+  return may_lie_over(lower(one.region), static_cast<int32_t>(one.region.inputs.size()), input);
+}
+
+TEST(MayLieOver, ElementwiseButNotElsewhere) {
+  const std::string x = "x = f32[20,30] parameter(0)\n";
+  EXPECT_TRUE(first_output_over_input(x + "ROOT y = f32[20,30] negate(x)"));
+  EXPECT_FALSE(first_output_over_input(x + "ROOT y = f32[20,30] reverse(x), dimensions={0}"));
+  EXPECT_FALSE(first_output_over_input(x + "ROOT y = f32[30,20] transpose(x), dimensions={1,0}"));
+  EXPECT_TRUE(first_output_over_input(x + "ROOT y = f32[600] reshape(x)"));
+  EXPECT_FALSE(
+      first_output_over_input(x + "r = f32[20,30] reverse(x), dimensions={1}\n ROOT y = f32[20,30] add(x, r)"));
+  // the rows of one half are read where they are written; the other half is not read at all
+  const std::string half = x + R"(i = s32[20,30] iota(), iota_dimension=0
+    n = s32[] constant(10)
+    ns = s32[20,30] broadcast(n), dimensions={}
+    p = pred[20,30] compare(i, ns), direction=LT
+    z = f32[] constant(0)
+    zs = f32[20,30] broadcast(z), dimensions={}
+    )";
+  EXPECT_TRUE(first_output_over_input(half + "ROOT y = f32[20,30] select(p, x, zs)"));
+  EXPECT_FALSE(first_output_over_input(half + "r = f32[20,30] reverse(x), dimensions={0}\n"
+                                              "ROOT y = f32[20,30] select(p, r, x)"));
+}
+
+TEST(MayLieOver, ColumnsAreApart) {
+  // columns move by one: read behind where they are written
+  const std::string text = R"(x = f32[20,30] parameter(0)
+    z = f32[] constant(0)
+    a = f32[20,29] slice(x), slice={[0:20], [1:30]}
+    ROOT y = f32[20,30] pad(a, z), padding=0_0x0_1)";
+  EXPECT_FALSE(first_output_over_input(text));
+  // a column that stays, beside one that is new
+  const std::string kept = R"(x = f32[20,30] parameter(0)
+    z = f32[] constant(0)
+    a = f32[20,29] slice(x), slice={[0:20], [0:29]}
+    ROOT y = f32[20,30] pad(a, z), padding=0_0x0_1)";
+  EXPECT_TRUE(first_output_over_input(kept));
+}
+
+TEST(RowWindow, TellsHowFarAStencilReaches) {
+  const OneRegion one = one_region(R"(x = f32[22,30] parameter(0)
+    a = f32[20,30] slice(x), slice={[0:20], [0:30]}
+    b = f32[20,30] slice(x), slice={[2:22], [0:30]}
+    r = f32[20,30] reverse(b), dimensions={1}
+    ROOT y = f32[20,30] add(a, r))");
+  const Nest nest = lower(one.region);
+  const auto window = row_window(nest, 0, 1, 0);
+  ASSERT_TRUE(window);
+  EXPECT_EQ(window->least, 0);
+  EXPECT_EQ(window->greatest, 2);
+  EXPECT_FALSE(row_window(nest, 0, 0, 1));
+}
+
+}  // namespace
+}  // namespace lowtide

@@ -1,0 +1,175 @@
+#include "region_test_support.h"
+
+namespace lowtide {
+namespace {
+
+int count(const std::string& text, const std::string& part) {
+  int found = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
+
+TEST(Lower, SharesLoopsAndMergesThem) {
+  const std::string text = expect_region_matches(R"(
+  x = f32[6,50] parameter(0)
+  y = f32[6,50] multiply(x, x)
+  z = f32[6,50] negate(y)
+  ROOT t = (f32[6,50], f32[6,50]) tuple(y, z))");
+  EXPECT_EQ(text, R"(buffer b0 f32[300] read
+buffer b1 f32[300] written
+buffer b2 f32[300] written
+parallel i0 < 300
+  %0 = f32 b0[i0]
+  %1 = f32 multiply(%0, %0)
+  %2 = f32 negate(%1)
+  b1[i0] = %1
+  b2[i0] = %2
+)");
+}
+
+TEST(Lower, MakesIndexMaps) {
+  const char* const kMaps[] = {
+      "ROOT y = f32[4,3] transpose(x), dimensions={1,0}",
+      "ROOT y = f32[12] reshape(x)",
+      "ROOT y = f32[2,6] reshape(x)",
+      "ROOT y = f32[3,2,4] broadcast(x), dimensions={0,2}",
+      "ROOT y = f32[2,2] slice(x), slice={[1:3], [0:4:3]}",
+      "ROOT y = f32[3,4] reverse(x), dimensions={1}",
+      "ROOT y = f32[4,9] pad(x, p), padding=-1_2x1_1_1",
+      "ROOT y = f32[3,4] pad(x, p), padding=2_-2x-3_3",
+      "ROOT y = f32[7,4] concatenate(x, w, x), dimensions={0}",
+      "ROOT y = f32[3,4]{0,1} bitcast(x)",
+      "ROOT y = u32[3,4] bitcast-convert(x)",
+      "ROOT y = u16[3,4,2] bitcast-convert(x)",
+      "u = u16[3,4] convert(n) \n  ROOT y = u32[3] bitcast-convert(s) \n",
+      "ROOT y = c64[3,4] complex(x, x)",
+      "c = c64[3,4] complex(x, x)\n  ROOT y = f32[3,4] imag(c)",
+      "c = c64[3,4] complex(x, x)\n  ROOT y = u16[3,4,4] bitcast-convert(c)",
+      "i = s32[3,4] iota(), iota_dimension=1\n  ROOT y = s32[3,4] multiply(i, i)",
+      "ROOT y = bf16[3,4] convert(x)",
+      "a = f32[] constant(0.3)\n  b = f32[] constant(0.6)\n  ROOT y = f32[3,4] clamp(a, x, b)",
+      "ROOT y = pred[3,4] compare(x, x), direction=LE",
+      "ROOT y = f32[3,4] reduce-precision(x), exponent_bits=5, mantissa_bits=3",
+      "c = f32[4] constant({1,2,3,4})\n  b = f32[3,4] broadcast(c), dimensions={1}\n  ROOT y = f32[3,4] add(x, b)",
+      "c = f32[4] constant({2,2,2,2})\n  b = f32[3,4] broadcast(c), dimensions={1}\n  ROOT y = f32[3,4] add(x, b)",
+      "ROOT y = f32[0,4] slice(x), slice={[1:1], [0:4]}",
+      "ROOT y = f32[] slice(p), slice={}",
+      "ROOT y = f32[3,4] copy(x)",
+      "ROOT y = u32[] partition-id()",
+      "ROOT y = f32[2,2] dynamic-slice(x, s0, s1), dynamic_slice_sizes={2,2}",
+  };
+  for (std::string map : kMaps) {
+    if (map.starts_with("u = ")) {
+      map =
+          "u = u16[3,4] convert(n)\n  s = u16[3,2] slice(u), slice={[0:3], [1:3]}\n  ROOT y = u32[3] "
+          "bitcast-convert(s)";
+    }
+    SCOPED_TRACE(map);
+    expect_region_matches(R"(
+  x = f32[3,4] parameter(0)
+  w = f32[1,4] parameter(1)
+  p = f32[] parameter(2)
+  n = s32[3,4] parameter(3)
+  s0 = s32[] parameter(4)
+  s1 = s32[] parameter(5)
+  )" + map);
+  }
+}
+
+TEST(Lower, CutsWhereRangesAreAskedFor) {
+  const std::string padded = expect_region_matches(R"(
+  x = f32[30,40] parameter(0)
+  z = f32[] constant(0)
+  ROOT y = f32[32,42] pad(x, z), padding=1_1x1_1)");
+  EXPECT_EQ(count(padded, "select"), 0) << padded;
+  EXPECT_EQ(count(padded, "clamp"), 0) << padded;
+  EXPECT_EQ(count(padded, "= f32 b0["), 1) << padded;
+
+  const std::string rolled = expect_region_matches(R"(
+  x = f32[1000] parameter(0)
+  a = f32[10] slice(x), slice={[990:1000]}
+  b = f32[990] slice(x), slice={[0:990]}
+  c = f32[1000] concatenate(a, b), dimensions={0}
+  ROOT y = f32[1000] add(c, x))");
+  EXPECT_EQ(count(rolled, "parallel"), 2) << rolled;
+  EXPECT_EQ(count(rolled, "select"), 0) << rolled;
+
+  const std::string masked = expect_region_matches(R"(
+  x = f32[40,40] parameter(0)
+  i = s32[40,40] iota(), iota_dimension=0
+  limit = s32[] constant(7)
+  limits = s32[40,40] broadcast(limit), dimensions={}
+  early = pred[40,40] compare(i, limits), direction=LT
+  z = f32[] constant(0)
+  zs = f32[40,40] broadcast(z), dimensions={}
+  ROOT y = f32[40,40] select(early, x, zs))");
+  EXPECT_EQ(count(masked, "select"), 0) << masked;
+  EXPECT_EQ(count(masked, "parallel"), 2) << masked;
+}
+
+TEST(Lower, MakesReductionsOutsideOfWhatReadsThem) {
+  const std::string text = expect_region_matches(R"(HloModule m
+add { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b) }
+ENTRY main {
+  x = f32[6,50] parameter(0)
+  z = f32[] constant(0)
+  s = f32[6] reduce(x, z), dimensions={1}, to_apply=add
+  b = f32[6,50] broadcast(s), dimensions={0}
+  ROOT y = f32[6,50] divide(x, b)
+})");
+  EXPECT_LT(text.find("reduce"), text.find("  parallel i2")) << text;
+  EXPECT_EQ(count(text, "reduce"), 1) << text;
+}
+
+TEST(Lower, RunsWholeComputations) {
+  // softmax with a mask, two outputs of different extents, in several types
+  for (const char* type : {"f32", "bf16", "f16", "f64"}) {
+    std::string text = R"(HloModule m
+add { a = T[] parameter(0)
+  b = T[] parameter(1)
+  ROOT c = T[] add(a, b) }
+max { a = T[] parameter(0)
+  b = T[] parameter(1)
+  ROOT c = T[] maximum(a, b) }
+ENTRY main {
+  x = T[5,17] parameter(0)
+  i = s32[5,17] iota(), iota_dimension=0
+  j = s32[5,17] iota(), iota_dimension=1
+  causal = pred[5,17] compare(j, i), direction=LE
+  low = T[] constant(-inf)
+  lows = T[5,17] broadcast(low), dimensions={}
+  masked = T[5,17] select(causal, x, lows)
+  m = T[5] reduce(masked, low), dimensions={1}, to_apply=max
+  mb = T[5,17] broadcast(m), dimensions={0}
+  d = T[5,17] subtract(masked, mb)
+  e = T[5,17] exponential(d)
+  z = T[] constant(0)
+  s = T[5] reduce(e, z), dimensions={1}, to_apply=add
+  sb = T[5,17] broadcast(s), dimensions={0}
+  p = T[5,17] divide(e, sb)
+  ROOT t = (T[5,17], T[5]) tuple(p, s)
+})";
+    for (size_t at = text.find("T["); at != std::string::npos; at = text.find("T[")) text.replace(at, 1, type);
+    expect_region_matches(text);
+  }
+}
+
+TEST(Lower, NoticesADifference) {
+  // the control: a nest with another constant must not pass for this one
+  const OneRegion one = one_region(
+      "x = f32[4] parameter(0)\n  c = f32[] constant(2)\n  b = f32[4] broadcast(c), "
+      "dimensions={}\n  ROOT y = f32[4] multiply(x, b)");
+  Nest nest = lower(one.region);
+  for (Node& node : nest.nodes) {
+    if (node.kind == NodeKind::kConstant) node.bits[0] ^= 1;
+  }
+  const std::vector<Value> arguments = seeded_arguments(*one.module, 1);
+  const auto expected = interpret(*one.module, arguments);
+  const std::vector<Value> results = execute_region(one, nest, arguments);
+  EXPECT_NE(results[0]->data<float>()[0], (*expected)[0]->data<float>()[0]);
+}
+
+}  // namespace
+}  // namespace lowtide
