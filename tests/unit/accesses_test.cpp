@@ -27,8 +27,10 @@ TEST(MayLieOver, ElementwiseButNotElsewhere) {
     zs = f32[20,30] broadcast(z), dimensions={}
     )";
   EXPECT_TRUE(first_output_over_input(half + "ROOT y = f32[20,30] select(p, x, zs)"));
-  EXPECT_FALSE(first_output_over_input(half + "r = f32[20,30] reverse(x), dimensions={0}\n"
-                                              "ROOT y = f32[20,30] select(p, r, x)"));
+  const std::string reversed = half + "r = f32[20,30] reverse(x), dimensions={0}\n";
+  // the upper half comes from the lower one, which is written later; but not the other way round
+  EXPECT_TRUE(first_output_over_input(reversed + "ROOT y = f32[20,30] select(p, r, x)"));
+  EXPECT_FALSE(first_output_over_input(reversed + "ROOT y = f32[20,30] select(p, x, r)"));
 }
 
 TEST(MayLieOver, ColumnsAreApart) {

@@ -109,15 +109,15 @@ TEST(Lower, CutsWhereRangesAreAskedFor) {
 
 TEST(Lower, MakesReductionsOutsideOfWhatReadsThem) {
   const std::string text = expect_region_matches(R"(HloModule m
-add { a = f32[] parameter(0)
-  b = f32[] parameter(1)
-  ROOT c = f32[] add(a, b) }
+add { a = s32[] parameter(0)
+  b = s32[] parameter(1)
+  ROOT c = s32[] add(a, b) }
 ENTRY main {
-  x = f32[6,50] parameter(0)
-  z = f32[] constant(0)
-  s = f32[6] reduce(x, z), dimensions={1}, to_apply=add
-  b = f32[6,50] broadcast(s), dimensions={0}
-  ROOT y = f32[6,50] divide(x, b)
+  x = s32[6,50] parameter(0)
+  z = s32[] constant(0)
+  s = s32[6] reduce(x, z), dimensions={1}, to_apply=add
+  b = s32[6,50] broadcast(s), dimensions={0}
+  ROOT y = s32[6,50] divide(x, b)
 })");
   EXPECT_LT(text.find("reduce"), text.find("  parallel i2")) << text;
   EXPECT_EQ(count(text, "reduce"), 1) << text;
