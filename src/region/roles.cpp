@@ -86,7 +86,8 @@ bool promises_library(const Instruction& i) {
 
 bool has_element(const Instruction& i) {
   const OpRule& rule = rule_of(i.opcode);
-  if (!rule_of(Opcode::kAdd).element && promises_element(i)) return true;
+  const bool updates = i.opcode == Opcode::kScatter && rule.update;
+  if (!rule_of(Opcode::kAdd).element && promises_element(i) && !updates) return true;
   if (!rule.element && !rule.leaf_element) return !rule.update && promises_element(i);
   return !rule.has_element || rule.has_element(i);
 }

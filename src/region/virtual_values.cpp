@@ -133,7 +133,7 @@ class Decision {
       if (!graph_.is_live(read.user)) continue;
       if (!computes_operand(read) || !collect(read, mine)) return false;
     }
-    if (asks(options_.store, i)) return false;
+    if (asks(options_.store, i) || is_link_of_updates(place)) return false;
     if (asks(options_.keep_virtual, i) || is_free(i)) return true;
     for (const Evaluations& e : mine) {
       if (kernel_ops_[static_cast<size_t>(e.kernel)] >= kMostOps) return false;
@@ -172,6 +172,26 @@ class Decision {
     const OpRule& rule = rule_of(user.opcode);
     return state == ValueState::kStored && has_update(user) && rule.updated_operand ? rule.updated_operand(user, 0)
                                                                                     : kNoId;
+  }
+
+  /// An update whose only reader is the next update of the same array, all the way from one that is stored: each writes
+  /// its part in place, where one kernel for all would write the whole array anew.
+  bool is_link_of_updates(int32_t place) const {
+    const auto users = graph_.users(place);
+    if (2 * bytes(place) * kNsPerByte < kNsPerKernel) return false;
+    for (const ValueGraph::Read& read : users) {
+      if (graph_.is_live(read.user) && updated_operand(graph_.at(read.user), state(read.user)) != read.operand) {
+        return false;
+      }
+    }
+    for (int32_t link = place;;) {
+      const int operand = updated_operand(graph_.at(link), ValueState::kStored);
+      if (operand == kNoId) return false;
+      const LeafRef base = resolve({graph_.at(link).operands[static_cast<size_t>(operand)], 0});
+      link = graph_.place_of(*base.instruction);
+      if (role(link) != OpRole::kComputed) return true;
+      if (!has_update(graph_.at(link))) return state(link) == ValueState::kStored;
+    }
   }
 
   /// No arithmetic worth a name, and nothing read that takes more bytes than a scalar.

@@ -4,6 +4,7 @@
 
 #include "analysis/leaves.h"
 #include "library/library.h"
+#include "region/boxes.h"
 #include "region/region_evaluations.h"
 
 namespace lowtide {
@@ -40,8 +41,19 @@ bool InPlace::may(Step step, ValueId from, ValueId to) {
     return false;
   }
   if (s.work->kind != WorkKind::kRegion) return false;
-  if (contains(s.updates, from, to)) return !contains(s.reads, from);
+  if (contains(s.updates, from, to)) return !contains(s.reads, from) || reads_apart(s, from, to);
   return contains(s.reads, from) && region_may(s, from, to);
+}
+
+/// The region reads only such elements of what it updates as it doesn't change.
+bool InPlace::reads_apart(const FlowStep& step, ValueId from, ValueId to) {
+  const Region& region = step.work->region;
+  const auto output = std::find(step.writes.begin(), step.writes.end(), to) - step.writes.begin();
+  for (size_t i = 0; i < region.inputs.size(); ++i) {
+    const bool other_name = step.reads[i] == from && region.inputs[i] != region.updates[static_cast<size_t>(output)];
+    if (other_name) return false;
+  }
+  return reads_apart_from_update(region, static_cast<size_t>(output));
 }
 
 /// Element i of the operand is read for element i of the results alone, and the result has elements of its size.

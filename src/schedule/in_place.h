@@ -14,6 +14,7 @@ class InPlace {
   bool may(Step step, ValueId from, ValueId to);
 
  private:
+  bool reads_apart(const FlowStep& step, ValueId from, ValueId to);
   bool region_may(const FlowStep& step, ValueId from, ValueId to);
   const Flow& flow_;
   const Values& values_;

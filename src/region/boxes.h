@@ -1,0 +1,24 @@
+#pragma once
+/// Where a region that updates an operand in place reads it, and where it writes: boxes with constant corners.
+
+#include <optional>
+
+#include "region/region.h"
+
+namespace lowtide {
+
+struct Interval {
+  int64_t begin = 0, end = 0;
+};
+using Box = std::vector<Interval>;  ///< one interval per dimension
+
+/// The elements that an update in place writes, where its places are constants; the whole array otherwise.
+Box written_box(const Instruction& update);
+
+/// A box that holds every element of the input that the operations read for the outputs; nothing where none is read.
+std::optional<Box> box_read(const Region& region, size_t input);
+
+/// Output `output` overwrites the operand that the region also reads as an input. Are those reads elsewhere?
+bool reads_apart_from_update(const Region& region, size_t output);
+
+}  // namespace lowtide
