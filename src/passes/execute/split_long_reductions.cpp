@@ -34,8 +34,8 @@ int64_t parts_of(int64_t n) {
 
 class Splitter {
  public:
-  Splitter(Computation& computation, Instruction& reduce)
-      : computation_(computation), reduce_(reduce), names_(computation) {}
+  Splitter(Computation& computation, Names& names, Instruction& reduce)
+      : computation_(computation), names_(names), reduce_(reduce) {}
 
   Instruction* split() {
     const Shape& from = reduce_.operand(0).shape;
@@ -127,8 +127,8 @@ class Splitter {
   }
 
   Computation& computation_;
+  Names& names_;
   Instruction& reduce_;
-  Names names_;
 };
 
 }  // namespace
@@ -141,12 +141,13 @@ Result<PassResult> split_long_reductions(Module& module) {
     for (const auto& i : computation->instructions()) originals.push_back(i.get());
     if (std::ranges::none_of(originals, [](const Instruction* i) { return is_long(*i); })) continue;
     Replacements replacements(module);
+    Names names(*computation);
     std::vector<Instruction*> order;
     for (Instruction* i : originals) {
       replacements.apply_to(*i);
       Instruction* made = nullptr;
       if (is_long(*i) && !ordered[static_cast<size_t>(i->id)]) {
-        Splitter splitter(*computation, *i);
+        Splitter splitter(*computation, names, *i);
         made = splitter.split();
         order.insert(order.end(), splitter.order.begin(), splitter.order.end());
       }
