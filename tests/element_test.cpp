@@ -13,7 +13,7 @@
 #include "analysis/leaves.h"
 #include "interp/compare.h"
 #include "interp/interpreter.h"
-#include "nest/execute.h"
+#include "ops/execute.h"
 #include "ops/op_rule.h"
 #include "passes/inline_bodies.h"
 #include "region/footprint.h"
@@ -99,7 +99,7 @@ std::string check(const Region& region, const Arrays& arrays, const std::vector<
       std::memset(buffers.back()->bytes().data(), 0x55, buffers.back()->bytes().size());
     }
   }
-  std::vector<std::byte*> addresses;
+  std::vector<void*> addresses;
   for (const auto& buffer : buffers) addresses.push_back(buffer->bytes().data());
   execute(nest, addresses);
   for (size_t k = 0; k < region.outputs.size(); ++k) {
@@ -118,30 +118,30 @@ class ModuleTest {
  public:
   ModuleTest(Module& module, Run& run) : module_(module), run_(run) {}
 
-  std::string run() {
-    if (!bind_parameters()) return "";
+  void run() {
+    if (!bind_parameters()) return;
     const size_t count = module_.entry->instructions().size();
     for (size_t k = 0; k < count; ++k) {
       Instruction& instruction = *module_.entry->instructions()[k];
       if (instruction.opcode == Opcode::kParameter || !is_array_result(instruction)) continue;
       if (resolve({&instruction, 0}) != LeafRef{&instruction, 0}) continue;
       if (instruction.opcode == Opcode::kConstant) {
-        arrays_[{&instruction, 0}] = instruction.as<ConstantAttributes>().value;
+        const Value& value = instruction.as<ConstantAttributes>().value;
+        if (value->known()) arrays_[{&instruction, 0}] = value;
         continue;
       }
       const Region region = region_of({&instruction});
-      for (const LeafRef& input : region.inputs) {
-        if (!arrays_.contains(input)) return "";
-      }
+      const bool known = std::all_of(region.inputs.begin(), region.inputs.end(),
+                                     [&](const LeafRef& input) { return arrays_.contains(input); });
+      if (!known) continue;
       std::vector<Value> inputs, updated;
       for (const LeafRef& input : region.inputs) inputs.push_back(arrays_.at(input));
       for (const LeafRef& update : region.updates) updated.push_back(update.instruction ? arrays_.at(update) : nullptr);
       const auto expected = interpret(region, inputs, updated);
-      if (!expected.ok()) return "";  // what the interpreter leaves out
+      if (!expected.ok()) continue;  // what the interpreter leaves out
       for (size_t leaf = 0; leaf < region.outputs.size(); ++leaf) arrays_[region.outputs[leaf]] = (*expected)[leaf];
       test(instruction, region, *expected);
     }
-    return "";
   }
 
  private:
@@ -221,7 +221,7 @@ void test_file(const std::string& path, Run& run) {
   Module& module = *input->module;
   run.path = path;
   inline_bodies(module, [](const Instruction& i) { return i.opcode == Opcode::kCall || i.opcode == Opcode::kFusion; });
-  if (const std::string fault = ModuleTest(module, run).run(); !fault.empty()) fmt::print("{}: {}\n", path, fault);
+  ModuleTest(module, run).run();
 }
 
 }  // namespace

@@ -108,6 +108,7 @@ const OpRule kDynamicUpdateSliceRule{.infer = infer_update,
                                      .eval = eval_update,
                                      .element = element_dynamic_update_slice,
                                      .update = update_dynamic_update_slice,
+                                     .has_update = has_update_dynamic_update_slice,
                                      .updated_operand = updated_operand_of_dynamic_update_slice};
 
 }  // namespace lowtide

@@ -60,6 +60,10 @@ void update_dynamic_update_slice(ElementContext& context, const Instruction& ins
   }
 }
 
+bool has_update_dynamic_update_slice(const Instruction& instruction) {
+  return instruction.operand(0).shape.type == instruction.shape.type;
+}
+
 int updated_operand_of_dynamic_update_slice(const Instruction&, int64_t) { return 0; }
 
 }  // namespace lowtide

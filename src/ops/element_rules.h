@@ -35,6 +35,7 @@ int updated_operand_of_scatter(const Instruction&, int64_t leaf);
 
 void element_dynamic_update_slice(ElementContext&, const Instruction&, const Index&, std::span<NodeId>);
 void update_dynamic_update_slice(ElementContext&, const Instruction&);
+bool has_update_dynamic_update_slice(const Instruction&);
 int updated_operand_of_dynamic_update_slice(const Instruction&, int64_t leaf);
 
 void element_rng_bit_generator(ElementContext&, const Instruction&, int64_t leaf, const Index&, std::span<NodeId>);

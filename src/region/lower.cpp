@@ -75,7 +75,8 @@ class Lowering {
   bool is_update(size_t k) const {
     const Instruction& made = *region_.outputs[k].instruction;
     if (k < region_.updates.size() && region_.updates[k].instruction) return true;
-    return has_update(made) && !has_element(made);
+    // an update that writes every element knows better than one element at a time
+    return has_update(made) && (!has_element(made) || !rule_of(made.opcode).updated_operand);
   }
 
   void make(NestBuilder& nest, RegionElements& elements, const Group& group, const Piece& piece) const {
