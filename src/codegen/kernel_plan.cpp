@@ -1,39 +1,125 @@
 #include "codegen/kernel_plan.h"
 
+#include <algorithm>
+#include <cmath>
+
+#include "codegen/lane_cost.h"
 #include "codegen/pieces.h"
 
 namespace lowtide {
 namespace {
 
-// Spreads the innermost parallel loops, or else the reductions.
-bool spread(const Nest& nest, int32_t loop, KernelPlan& plan) {
-  const Loop& l = nest.loops[static_cast<size_t>(loop)];
-  bool inside = false;
-  for (const int32_t block : {l.head, l.body}) {
-    if (block == kNoId) continue;
-    for (const Item& item : nest.blocks[static_cast<size_t>(block)].items) {
-      if (item.kind == Item::kLoop) inside = spread(nest, item.id, plan) || inside;
+class Planner {
+ public:
+  Planner(const Nest& nest, bool avx512, KernelPlan& plan)
+      : nest_(nest), avx512_(avx512), cost_(nest, avx512), plan_(plan) {}
+
+  /// Cycles of one execution of the loop in its best form, which is noted in the plan.
+  double decide(int32_t id) {
+    const Loop& loop = nest_.loops[static_cast<size_t>(id)];
+    constexpr double kIteration = 1;
+    double iteration = kIteration;
+    for (const int32_t block : {loop.head, loop.body}) {
+      if (block != kNoId) iteration += decide_block(block);
+    }
+    const double serial = iteration * static_cast<double>(cost_.trips(loop));
+    const auto [width, spread] = best_width(id);
+    if (width == 0 || spread >= serial) return serial;
+    forget_inside(id);
+    plan_.lanes[static_cast<size_t>(id)] = width;
+    return spread;
+  }
+
+  double decide_block(int32_t block) {
+    double cycles = cost_.scalar_items(block);
+    for (const Item& item : nest_.blocks[static_cast<size_t>(block)].items) {
+      if (item.kind == Item::kLoop) cycles += decide(item.id);
+    }
+    return cycles;
+  }
+
+ private:
+  struct Choice {
+    int32_t width = 0;
+    double cycles = 0;
+  };
+
+  Choice best_width(int32_t id) const {
+    const Loop& loop = nest_.loops[static_cast<size_t>(id)];
+    const bool merges = loop.combine && !loop.carried.empty() && loop.neutral.size() == loop.carried.size();
+    if (loop.kind != LoopKind::kParallel && !(loop.kind == LoopKind::kReduce && merges)) return {};
+    const std::vector<bool> varying = varying_nodes(nest_, id);
+    const int32_t least = avx512_ ? 16 : 8;
+    const double vector_registers = avx512_ ? 28 : 14;
+    Spread spread{id, least, &varying};
+    const double live = cost_.live_values(spread);
+    const bool slow = cost_.has_slow_lanes(spread);
+    Choice best;
+    for (int32_t width = least; width <= most_lanes(id) && (!slow || width <= 16); width *= 2) {
+      if (width > least && live * width / least > vector_registers) break;
+      spread.width = width;
+      // Whole steps, then one for the rest: masked, or one by one.
+      const auto steps = static_cast<double>(loop.extent / width);
+      const auto rest = static_cast<double>(loop.extent % width);
+      constexpr double kStep = 4;  // of loop control, and of what overlaps badly from one step to the next
+      const double step = cost_.lane_block(loop.body, spread) + kStep;
+      double cycles = steps * step + cost_.merge(spread);
+      if (rest > 0) cycles += avx512_ ? step * 1.1 : rest * step / least;
+      if (best.width == 0 || cycles < best.cycles) best = {width, cycles};
+    }
+    return best;
+  }
+
+  // Wide enough to overlap latencies: short bodies overlap by themselves from iteration to iteration.
+  int32_t most_lanes(int32_t id) const {
+    const int32_t least = avx512_ ? 16 : 8;
+    const size_t operations = items_in(nest_.loops[static_cast<size_t>(id)].body);
+    return least * (operations < 12 ? 4 : 8);
+  }
+
+  size_t items_in(int32_t block) const {
+    size_t count = 0;
+    for (const Item& item : nest_.blocks[static_cast<size_t>(block)].items) {
+      count += item.kind == Item::kLoop ? items_in(nest_.loops[static_cast<size_t>(item.id)].body) : 1;
+    }
+    return count;
+  }
+
+  void forget_inside(int32_t id) {
+    const Loop& loop = nest_.loops[static_cast<size_t>(id)];
+    for (const int32_t block : {loop.head, loop.body}) {
+      if (block == kNoId) continue;
+      for (const Item& item : nest_.blocks[static_cast<size_t>(block)].items) {
+        if (item.kind != Item::kLoop) continue;
+        plan_.lanes[static_cast<size_t>(item.id)] = 0;
+        forget_inside(item.id);
+      }
     }
   }
-  if (inside) return true;
-  const bool reduces = l.kind == LoopKind::kReduce && l.combine && !l.carried.empty() && !l.neutral.empty();
-  if (l.kind != LoopKind::kParallel && !reduces) return false;
-  plan.lanes[static_cast<size_t>(loop)] = 32;
-  return true;
-}
+
+  const Nest& nest_;
+  const bool avx512_;
+  const LaneCost cost_;
+  KernelPlan& plan_;
+};
 
 }  // namespace
 
-KernelPlan plan_kernel(const Nest& nest, bool) {
+KernelPlan plan_kernel(const Nest& nest, bool avx512) {
   KernelPlan plan{.lanes = std::vector<int32_t>(nest.loops.size(), 0), .pieces = pieces_of(nest)};
+  Planner planner(nest, avx512, plan);
+  std::vector<double> cycles(nest.loops.size(), 0);
+  double outside = 0;
   for (const Item& item : nest.blocks[0].items) {
-    if (item.kind == Item::kLoop) spread(nest, item.id, plan);
+    if (item.kind == Item::kLoop) outside += cycles[static_cast<size_t>(item.id)] = planner.decide(item.id);
   }
   for (PiecePlan& piece : plan.pieces) {
-    piece.figures.cost = 1;
-    if (piece.loop != kNoId && plan.lanes[static_cast<size_t>(piece.loop)] > 0) {
-      piece.figures.granule = plan.lanes[static_cast<size_t>(piece.loop)];
+    double total = outside;
+    if (piece.loop != kNoId) {
+      total = cycles[static_cast<size_t>(piece.loop)];
+      piece.figures.granule = std::max(1, plan.lanes[static_cast<size_t>(piece.loop)]);
     }
+    piece.figures.cost = total / kCyclesPerNanosecond / static_cast<double>(std::max<int64_t>(1, piece.figures.extent));
   }
   return plan;
 }

@@ -163,7 +163,7 @@ Result<uint64_t> Loader::find(std::string_view wanted) const {
     for (uint64_t i = 0; i < table.sh_size / sizeof(Elf64_Sym); ++i) {
       Elf64_Sym symbol;
       if (!read_at(object_, table.sh_offset + i * sizeof(Elf64_Sym), symbol)) break;
-      if (symbol.st_name >= text.size()) continue;
+      if (symbol.st_name >= text.size() || ELF64_ST_TYPE(symbol.st_info) != STT_FUNC) continue;
       if (text.substr(symbol.st_name, text.find('\0', symbol.st_name) - symbol.st_name) == wanted) {
         return address_of(i, table);
       }

@@ -7,6 +7,7 @@
 
 #include "base/status.h"
 #include "codegen/llvm/emitter.h"
+#include "codegen/rotation.h"
 
 namespace lowtide {
 namespace {
@@ -74,6 +75,11 @@ Emitter::Emitted Emitter::emit_operation(NodeId id) {
       return {builder_.CreateSExt(narrow(n.operands[0]), type_of(n.type, width_)), true};
     }
     return {convert(ElementType::kS32, n.type, narrow(n.operands[0])), true};
+  }
+  if (const auto rotation = rotation_of(nest_, id); rotation && !fits_32_bits(id)) {
+    V value = as(rotation->value, lanes);
+    V count = llvm::ConstantInt::get(value->getType(), rotation->left);
+    return {builder_.CreateIntrinsic(llvm::Intrinsic::fshl, {value->getType()}, {value, value, count}), lanes};
   }
   for (const NodeId operand : n.operands) operands.push_back(as(operand, lanes));
   if (lanes && n.kind == NodeKind::kOperation && n.opcode == Opcode::kConvert && is_integral(from) &&

@@ -1,0 +1,292 @@
+#include "codegen/lane_cost.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <unordered_map>
+
+#include "codegen/rotation.h"
+
+namespace lowtide {
+namespace {
+
+constexpr double kScalarOperation = 0.4, kVectorOperation = 0.6;  // of one register
+constexpr double kScalarAccess = 0.6, kVectorAccess = 1;
+constexpr double kGatheredLane = 1.2, kScatteredLane = 1.7, kSlowLane = 2.5;
+constexpr double kFarLine = 8, kNearLine = 1;  // a cache line from memory, and from the second-level cache
+constexpr double kLineBytes = 64;
+constexpr double kCachedLines = 8192;  // of half the second-level cache
+
+/// Of one register of floats, relative to an addition.
+double weight(const Node& node, ElementType operand) {
+  const bool is_64_bit = type_bits(node.type) == 64 || type_bits(operand) == 64;
+  switch (node.opcode) {
+    case Opcode::kDivide:
+    case Opcode::kRemainder:
+      if (is_floating(node.type)) return is_64_bit ? 10 : 8;
+      return 20;
+    case Opcode::kSqrt: return is_64_bit ? 14 : 9;
+    case Opcode::kMultiply: return is_integral(node.type) ? (is_64_bit ? 3 : 2) : 1;
+    case Opcode::kMaximum:
+    case Opcode::kMinimum: return is_floating(node.type) ? 3 : 1;
+    case Opcode::kConvert: return 1.5;
+    case Opcode::kBitcastConvert:
+    case Opcode::kCopy: return 0;
+    default: return 1;
+  }
+}
+
+}  // namespace
+
+int64_t LaneCost::trips(const Loop& loop) const {
+  constexpr int64_t kUnknownTrips = 4;  // a while loop's; slow paths usually make none
+  return loop.kind == LoopKind::kWhile ? kUnknownTrips : loop.extent;
+}
+
+double LaneCost::registers(ElementType type, int32_t width) const {
+  const double bits = type == ElementType::kPred ? 32 : std::max(type_bits(type), 8);
+  return std::max(1.0, bits * width / (avx512_ ? 512 : 256));
+}
+
+double LaneCost::scalar_node(const Node& node) const {
+  switch (node.kind) {
+    case NodeKind::kLoad: return kScalarAccess;
+    case NodeKind::kFma: return kScalarOperation;
+    case NodeKind::kOperation:
+      return kScalarOperation * weight(node, nest_.nodes[static_cast<size_t>(node.operands[0])].type);
+    case NodeKind::kAffine: return 0.3 * static_cast<double>(node.affine.terms.size());
+    default: return 0;
+  }
+}
+
+// Cache lines fetched by a scalar access in one iteration of the loop it stands in.
+double LaneCost::scalar_lines(const Affine& index, int bytes, int32_t block) const {
+  const int32_t own = nest_.blocks[static_cast<size_t>(block)].loop;
+  double walked = 0, along = 1;
+  for (const auto& term : index.terms) {
+    const Node& atom = nest_.nodes[static_cast<size_t>(term.atom)];
+    if (atom.kind != NodeKind::kLoopIndex) return kNearLine;
+    const double part = std::min(1.0, static_cast<double>(std::llabs(term.coefficient)) * bytes / kLineBytes);
+    (atom.loop == own ? walked : along) = atom.loop == own ? part : std::min(along, part);
+  }
+  if (walked < 1) return walked * kFarLine;
+  const bool stays = own != kNoId && nest_.loops[static_cast<size_t>(own)].extent <= kCachedLines;
+  return stays ? along * kFarLine + kNearLine : kFarLine;
+}
+
+double LaneCost::scalar_items(int32_t block) const {
+  double cost = 0;
+  for (const Item& item : nest_.blocks[static_cast<size_t>(block)].items) {
+    if (item.kind == Item::kNode) {
+      const Node& node = nest_.nodes[static_cast<size_t>(item.id)];
+      cost += scalar_node(node);
+      if (node.kind == NodeKind::kLoad) cost += scalar_lines(node.affine, stored_bytes(node.type), block);
+    } else if (item.kind == Item::kStore) {
+      const Store& store = nest_.stores[static_cast<size_t>(item.id)];
+      const ElementType type = nest_.buffers[static_cast<size_t>(store.buffer)].type;
+      cost += kScalarAccess + scalar_lines(store.index, stored_bytes(type), block);
+    }
+  }
+  return cost;
+}
+
+bool LaneCost::needs_gather(const Affine& index, const Spread& spread, int64_t* step) const {
+  *step = 0;
+  bool any = false;
+  for (const auto& term : index.terms) {
+    const Node& atom = nest_.nodes[static_cast<size_t>(term.atom)];
+    if (atom.kind == NodeKind::kLoopIndex && atom.loop == spread.loop) {
+      *step += term.coefficient;
+    } else {
+      any = any || varies(term.atom, spread);
+    }
+  }
+  return any || std::llabs(*step) > 1;
+}
+
+// Cache lines fetched per lane. A line is fetched once where the loop that moves fastest beside the lanes walks along
+// it: the innermost loop inside of the lane loop, else the one around it.
+double LaneCost::lines(const Affine& index, int bytes, const Spread& spread) const {
+  int64_t step = 0;
+  const bool gathers = needs_gather(index, spread, &step);
+  if (!gathers) return std::min(1.0, static_cast<double>(std::llabs(step)) * bytes / kLineBytes) * kFarLine;
+  if (step == 0) return kNearLine;  // by a table of indices, likely a small one
+  const double own = std::min(1.0, static_cast<double>(std::llabs(step)) * bytes / kLineBytes);
+  double along = 1;
+  bool inside = false;
+  for (const auto& term : index.terms) {
+    const Node& atom = nest_.nodes[static_cast<size_t>(term.atom)];
+    if (atom.kind != NodeKind::kLoopIndex || atom.loop == spread.loop) continue;
+    const double walked = std::min(1.0, static_cast<double>(std::llabs(term.coefficient)) * bytes / kLineBytes);
+    if (walked < along) {
+      along = walked;
+      // loops are numbered outside in: a later one lies inside
+      inside = atom.loop > spread.loop;
+    }
+  }
+  const Loop& loop = nest_.loops[static_cast<size_t>(spread.loop)];
+  const double lines_between = inside ? spread.width : static_cast<double>(loop.extent);
+  if (lines_between > kCachedLines) along = 1;
+  return own * (along * kFarLine + (inside ? 0 : kNearLine));
+}
+
+double LaneCost::lane_access(const Affine& index, ElementType type, bool is_store, const Spread& spread) const {
+  int64_t step = 0;
+  const bool gathers = needs_gather(index, spread, &step);
+  const int bytes = stored_bytes(type);
+  if (!gathers && step == 0) return kScalarAccess;
+  const double traffic = lines(index, bytes, spread) * spread.width;
+  if (!gathers) return registers(type, spread.width) * kVectorAccess * (is_store ? 1.5 : 1) + traffic;
+  const bool one_by_one = bytes < 4 || !avx512_;
+  const double lane = one_by_one ? kSlowLane : is_store ? kScatteredLane : kGatheredLane;
+  return lane * spread.width + traffic;
+}
+
+double LaneCost::lane_node(NodeId id, const Spread& spread) const {
+  const Node& node = nest_.nodes[static_cast<size_t>(id)];
+  if (!varies(id, spread)) return scalar_node(node);
+  switch (node.kind) {
+    case NodeKind::kLoad: return lane_access(node.affine, node.type, false, spread);
+    case NodeKind::kAffine: return registers(ElementType::kS32, spread.width) * kVectorOperation;
+    case NodeKind::kFma: return registers(node.type, spread.width) * kVectorOperation;
+    case NodeKind::kOperation: {
+      const Node& operand = nest_.nodes[static_cast<size_t>(node.operands[0])];
+      const bool long_division = (node.opcode == Opcode::kDivide || node.opcode == Opcode::kRemainder) &&
+                                 is_integral(node.type) &&
+                                 nest_.nodes[static_cast<size_t>(node.operands[1])].kind != NodeKind::kConstant;
+      if (long_division) return 12.0 * spread.width;
+      return std::max(registers(node.type, spread.width), registers(operand.type, spread.width)) * kVectorOperation *
+             weight(node, operand.type);
+    }
+    default: return 0;
+  }
+}
+
+double LaneCost::lane_block(int32_t block, const Spread& spread) const {
+  double cost = 0;
+  for (const Item& item : nest_.blocks[static_cast<size_t>(block)].items) {
+    switch (item.kind) {
+      case Item::kNode: cost += lane_node(item.id, spread); break;
+      case Item::kStore: {
+        const Store& store = nest_.stores[static_cast<size_t>(item.id)];
+        cost += lane_access(store.index, nest_.buffers[static_cast<size_t>(store.buffer)].type, true, spread);
+        break;
+      }
+      case Item::kLoop: {
+        const Loop& loop = nest_.loops[static_cast<size_t>(item.id)];
+        double once = lane_block(loop.body, spread) + 1;
+        if (loop.head != kNoId) once += lane_block(loop.head, spread);
+        cost += once * static_cast<double>(trips(loop));
+        break;
+      }
+    }
+  }
+  return cost;
+}
+
+double LaneCost::merge(const Spread& spread) const {
+  const Loop& loop = nest_.loops[static_cast<size_t>(spread.loop)];
+  if (loop.carried.empty() || !loop.combine) return 0;
+  const auto operations = static_cast<double>(loop.combine->nodes.size());
+  constexpr double kLatency = 4;  // the last steps are one register each, one after the other
+  return operations * (registers(loop.carried[0].type, spread.width) + kLatency * 5);
+}
+
+void LaneCost::for_uses(const Item& item, const std::function<void(NodeId)>& use) const {
+  if (item.kind == Item::kLoop) {
+    const Loop& loop = nest_.loops[static_cast<size_t>(item.id)];
+    for (const Carried& carried : loop.carried) use(carried.initial), use(carried.next);
+    for (const int32_t block : {loop.head, loop.body}) {
+      if (block == kNoId) continue;
+      for (const Item& inner : nest_.blocks[static_cast<size_t>(block)].items) for_uses(inner, use);
+    }
+  } else if (item.kind == Item::kStore) {
+    const Store& store = nest_.stores[static_cast<size_t>(item.id)];
+    use(store.value);
+    use(store.guard);
+    for (const auto& term : store.index.terms) use(term.atom);
+  } else if (const auto rotation = rotation_of(nest_, item.id)) {
+    use(rotation->value);  // its shifts are not made
+  } else {
+    const Node& node = nest_.nodes[static_cast<size_t>(item.id)];
+    for (const NodeId operand : node.operands) use(operand);
+    for (const auto& term : node.affine.terms) use(term.atom);
+  }
+}
+
+double LaneCost::live_in(int32_t block, const Spread& spread, double outside) const {
+  const auto& items = nest_.blocks[static_cast<size_t>(block)].items;
+  std::unordered_map<NodeId, size_t> last_use;
+  std::vector<double> ends(items.size() + 1, 0);
+  const auto use = [&](NodeId id, size_t at) {
+    if (id != kNoId) last_use[id] = at;
+  };
+  double most = outside;
+  for (size_t at = 0; at < items.size(); ++at) {
+    for_uses(items[at], [&](NodeId id) { use(id, at); });
+  }
+  if (const int32_t own = nest_.blocks[static_cast<size_t>(block)].loop; own != kNoId) {
+    for (const Carried& carried : nest_.loops[static_cast<size_t>(own)].carried) use(carried.next, items.size());
+  }
+  double live = outside;
+  for (size_t at = 0; at < items.size(); ++at) {
+    if (items[at].kind == Item::kLoop) {
+      const Loop& loop = nest_.loops[static_cast<size_t>(items[at].id)];
+      double carried = 0;
+      for (const Carried& c : loop.carried) carried += std::max(1.0, type_bits(c.type) / 32.0);
+      most = std::max(most, live_in(loop.body, spread, live + carried));
+      live += carried;  // its results
+    } else if (items[at].kind == Item::kNode) {
+      const NodeId id = items[at].id;
+      const Node& node = nest_.nodes[static_cast<size_t>(id)];
+      const auto last = last_use.find(id);
+      const bool is_held = varies(id, spread) && node.type != ElementType::kPred && node.kind != NodeKind::kAffine;
+      const bool is_made = last != last_use.end();
+      if (is_held && is_made) {
+        const double size = std::max(1.0, type_bits(node.type) / 32.0);
+        live += size;
+        ends[last->second] += size;
+      }
+    }
+    most = std::max(most, live);
+    live -= ends[at];
+  }
+  return most;
+}
+
+double LaneCost::live_values(const Spread& spread) const {
+  const Loop& loop = nest_.loops[static_cast<size_t>(spread.loop)];
+  double carried = 0;
+  for (const Carried& c : loop.carried) carried += std::max(1.0, type_bits(c.type) / 32.0);
+  return std::max(1.0, live_in(loop.body, spread, carried));
+}
+
+bool LaneCost::slow_lanes_in(int32_t block, const Spread& spread) const {
+  const auto one_by_one = [&](const Affine& index, ElementType type) {
+    int64_t step = 0;
+    return needs_gather(index, spread, &step) && (stored_bytes(type) < 4 || !avx512_);
+  };
+  for (const Item& item : nest_.blocks[static_cast<size_t>(block)].items) {
+    if (item.kind == Item::kLoop) {
+      const Loop& loop = nest_.loops[static_cast<size_t>(item.id)];
+      if (slow_lanes_in(loop.body, spread) || (loop.head != kNoId && slow_lanes_in(loop.head, spread))) return true;
+    } else if (item.kind == Item::kStore) {
+      const Store& store = nest_.stores[static_cast<size_t>(item.id)];
+      if (one_by_one(store.index, nest_.buffers[static_cast<size_t>(store.buffer)].type)) return true;
+    } else {
+      const Node& node = nest_.nodes[static_cast<size_t>(item.id)];
+      if (!varies(item.id, spread)) continue;
+      if (node.kind == NodeKind::kLoad && one_by_one(node.affine, node.type)) return true;
+      const bool divides = node.kind == NodeKind::kOperation && is_integral(node.type) &&
+                           (node.opcode == Opcode::kDivide || node.opcode == Opcode::kRemainder);
+      if (divides && nest_.nodes[static_cast<size_t>(node.operands[1])].kind != NodeKind::kConstant) return true;
+    }
+  }
+  return false;
+}
+
+bool LaneCost::has_slow_lanes(const Spread& spread) const {
+  return slow_lanes_in(nest_.loops[static_cast<size_t>(spread.loop)].body, spread);
+}
+
+}  // namespace lowtide

@@ -1,0 +1,57 @@
+#pragma once
+/// What a nest's blocks cost, in modelled cycles, as scalars and spread over lanes.
+///
+/// The figures are of a Zen 4 or 5 core, rounded: they decide between a gather and a contiguous load, or between lanes
+/// along a row and along a column, where the alternatives differ by factors.
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "nest/nest.h"
+
+namespace lowtide {
+
+inline constexpr double kCyclesPerNanosecond = 3.5;
+
+/// A loop spread over lanes: what differs from lane to lane.
+struct Spread {
+  int32_t loop = kNoId;
+  int32_t width = 0;
+  const std::vector<bool>* varying = nullptr;
+};
+
+class LaneCost {
+ public:
+  LaneCost(const Nest& nest, bool avx512) : nest_(nest), avx512_(avx512) {}
+
+  /// One pass through the block's own items, loops in it left out.
+  double scalar_items(int32_t block) const;
+  /// One pass for all lanes, loops in it included.
+  double lane_block(int32_t block, const Spread& spread) const;
+  /// Merging the accumulators of one execution.
+  double merge(const Spread& spread) const;
+  /// Registers of 32 bits a lane that are needed at once, in the body of a loop spread over lanes.
+  double live_values(const Spread& spread) const;
+  /// Whether lanes are handled one by one somewhere (narrow gathers, long divisions): then few lanes are wanted.
+  bool has_slow_lanes(const Spread& spread) const;
+  int64_t trips(const Loop& loop) const;
+
+ private:
+  double scalar_node(const Node& node) const;
+  double lane_node(NodeId id, const Spread& spread) const;
+  double lane_access(const Affine& index, ElementType type, bool is_store, const Spread& spread) const;
+  double lines(const Affine& index, int bytes, const Spread& spread) const;
+  double scalar_lines(const Affine& index, int bytes, int32_t block) const;
+  void for_uses(const Item& item, const std::function<void(NodeId)>& use) const;
+  double registers(ElementType type, int32_t width) const;
+  bool varies(NodeId id, const Spread& spread) const { return (*spread.varying)[static_cast<size_t>(id)]; }
+  bool needs_gather(const Affine& index, const Spread& spread, int64_t* step) const;
+  bool slow_lanes_in(int32_t block, const Spread& spread) const;
+  double live_in(int32_t block, const Spread& spread, double outside) const;
+
+  const Nest& nest_;
+  const bool avx512_;
+};
+
+}  // namespace lowtide
