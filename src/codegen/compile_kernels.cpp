@@ -65,7 +65,7 @@ Status load(Job& job) {
 
 std::string plan_text(const KernelPlan& plan) {
   std::string text;
-  for (const int32_t lanes : plan.lanes) text += fmt::format(" {}", lanes);
+  for (size_t i = 0; i < plan.lanes.size(); ++i) text += fmt::format(" {}{}", plan.lanes[i], plan.masked[i] ? "m" : "");
   return text;
 }
 

@@ -27,6 +27,8 @@ class Planner {
     if (width == 0 || spread >= serial) return serial;
     forget_inside(id);
     plan_.lanes[static_cast<size_t>(id)] = width;
+    constexpr size_t kLongBody = 60;  // a mask costs little there, and twice the code much
+    plan_.masked[static_cast<size_t>(id)] = avx512_ && loop.carried.empty() && items_in(loop.body) > kLongBody;
     return spread;
   }
 
@@ -70,11 +72,14 @@ class Planner {
     return best;
   }
 
-  // Wide enough to overlap latencies: short bodies overlap by themselves from iteration to iteration.
+  // Wide enough to overlap latencies: short bodies overlap by themselves from iteration to iteration. Loops inside walk
+  // over rows, of which wide steps fetch longer parts.
   int32_t most_lanes(int32_t id) const {
     const int32_t least = avx512_ ? 16 : 8;
-    const size_t operations = items_in(nest_.loops[static_cast<size_t>(id)].body);
-    return least * (operations < 12 ? 4 : 8);
+    const int32_t body = nest_.loops[static_cast<size_t>(id)].body;
+    const auto& items = nest_.blocks[static_cast<size_t>(body)].items;
+    const bool has_loop = std::any_of(items.begin(), items.end(), [](const Item& i) { return i.kind == Item::kLoop; });
+    return least * (items_in(body) < 12 && !has_loop ? 4 : 8);
   }
 
   size_t items_in(int32_t block) const {
@@ -106,7 +111,9 @@ class Planner {
 }  // namespace
 
 KernelPlan plan_kernel(const Nest& nest, bool avx512) {
-  KernelPlan plan{.lanes = std::vector<int32_t>(nest.loops.size(), 0), .pieces = pieces_of(nest)};
+  KernelPlan plan{.lanes = std::vector<int32_t>(nest.loops.size(), 0),
+                  .masked = std::vector<bool>(nest.loops.size(), false),
+                  .pieces = pieces_of(nest)};
   Planner planner(nest, avx512, plan);
   std::vector<double> cycles(nest.loops.size(), 0);
   double outside = 0;

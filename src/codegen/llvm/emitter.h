@@ -76,6 +76,7 @@ class Emitter {
   V affine_value(NodeId id, bool* lanes);
   V pointer(int32_t buffer, V index);
   Emitted emit_load(const Node& node);
+  void prefetch(const Node& load, V first);
   void emit_store(const Store& store);
   V gather(int32_t buffer, const Address& at, llvm::Type* element);
   void scatter(int32_t buffer, const Address& at, V value, V mask);
@@ -110,10 +111,11 @@ class Emitter {
 
   int32_t width_ = 0;  // lanes; 0: outside of lane loops
   int32_t lane_loop_ = kNoId;
-  V first_index_ = nullptr;    // of lane 0
-  V remaining_ = nullptr;      // i64: only so many lanes run; null: all
-  V active_ = nullptr;         // vector of i32, zero in lanes that are done; null: none is
-  std::vector<bool> varying_;  // of lane_loop_
+  int32_t serial_loop_ = kNoId;  // the innermost one inside of it
+  V first_index_ = nullptr;      // of lane 0
+  V remaining_ = nullptr;        // i64: only so many lanes run; null: all
+  V active_ = nullptr;           // vector of i32, zero in lanes that are done; null: none is
+  std::vector<bool> varying_;    // of lane_loop_
   std::map<std::pair<V, std::pair<llvm::BasicBlock*, int>>, V> remembered_;
 };
 

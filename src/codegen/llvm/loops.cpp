@@ -79,6 +79,7 @@ void Emitter::emit_serial_loop(int32_t id, V begin, V end) {
     initial.push_back(as(loop.carried[slot].initial, is_varying_carried(id, slot)));
   }
   if (loop.extent == 0) return set_carried(id, initial, true);
+  const int32_t outer = std::exchange(serial_loop_, id);
   const std::vector<V> results = count(begin, end, 1, initial, [&](V index, std::span<const V> carried) {
     index_[static_cast<size_t>(id)] = index;
     set_carried(id, carried, false);
@@ -89,6 +90,7 @@ void Emitter::emit_serial_loop(int32_t id, V begin, V end) {
     }
     return next;
   });
+  serial_loop_ = outer;
   set_carried(id, results, true);
 }
 
@@ -127,7 +129,9 @@ void Emitter::emit_lane_loop(int32_t id, V begin, V end) {
   // [begin, whole) in whole steps: begin is a multiple of the width, and so is end unless it is the extent
   V whole = end;
   if (rest != 0) whole = builder_.CreateAnd(end, integer(-static_cast<int64_t>(width)));
-  if (loop.extent >= width) partial = count(begin, whole, width, partial, run_body);
+  const bool once = rest != 0 && plan_.masked[static_cast<size_t>(id)];
+  if (once) whole = begin;
+  if (loop.extent >= width && !once) partial = count(begin, whole, width, partial, run_body);
   const auto run_rest_in_lanes = [&](V index, std::span<const V> carried) {
     remaining_ = builder_.CreateSub(end, index);
     return run_body(index, carried);

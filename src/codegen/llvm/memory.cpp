@@ -1,6 +1,9 @@
 // Indices, loads and stores: by how an index moves from lane to lane, one scalar, a contiguous vector, or a gather.
 
 #include <llvm/IR/Constants.h>
+#include <llvm/IR/Intrinsics.h>
+
+#include <cstdlib>
 
 #include "base/status.h"
 #include "codegen/llvm/emitter.h"
@@ -109,11 +112,33 @@ Emitter::Emitted Emitter::emit_load(const Node& n) {
     if (running) running = builder_.CreateVectorReverse(running);
   }
   V from = pointer(n.buffer, first);
+  prefetch(n, from);
   V value = running ? static_cast<V>(builder_.CreateMaskedLoad(type, from, llvm::Align(1), running,
                                                                llvm::Constant::getNullValue(type)))
                     : builder_.CreateAlignedLoad(type, from, llvm::Align(1));
   if (at.step == -1) value = builder_.CreateVectorReverse(value);
   return {from_memory(value), true};
+}
+
+// A loop inside of the lanes that goes from row to row: the next row lies on another page, where no prefetcher of the
+// machine's goes. Addresses behind the end do no harm.
+void Emitter::prefetch(const Node& load, V first) {
+  if (serial_loop_ == kNoId) return;
+  const int64_t bytes = stored_bytes(load.type);
+  for (const auto& term : load.affine.terms) {
+    const Node& atom = node(term.atom);
+    constexpr int64_t kPage = 4096, kAhead = 8;
+    if (atom.kind != NodeKind::kLoopIndex || atom.loop != serial_loop_ ||
+        std::abs(term.coefficient) * bytes < kPage / 4 || loop_of(serial_loop_).extent < 2 * kAhead) {
+      continue;
+    }
+    for (int64_t line = 0; line < width_ * bytes; line += 64) {
+      V at = builder_.CreateConstGEP1_64(builder_.getInt8Ty(), first,
+                                         static_cast<uint64_t>(term.coefficient * bytes * kAhead + line));
+      builder_.CreateIntrinsic(llvm::Intrinsic::prefetch, {at->getType()},
+                               {at, builder_.getInt32(0), builder_.getInt32(3), builder_.getInt32(1)});
+    }
+  }
 }
 
 Emitter::V Emitter::gather(int32_t buffer, const Address& at, llvm::Type* element) {
