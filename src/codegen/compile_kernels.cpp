@@ -65,7 +65,8 @@ Status load(Job& job) {
 
 std::string plan_text(const KernelPlan& plan) {
   std::string text;
-  for (size_t i = 0; i < plan.lanes.size(); ++i) text += fmt::format(" {}{}", plan.lanes[i], plan.masked[i] ? "m" : "");
+  for (size_t i = 0; i < plan.lanes.size(); ++i)
+    text += fmt::format(" {}{}", plan.lanes[i], plan.masked[i] ? "m" : plan.tiled[i] ? "t" : "");
   return text;
 }
 

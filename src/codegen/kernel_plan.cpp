@@ -5,6 +5,7 @@
 
 #include "codegen/lane_cost.h"
 #include "codegen/pieces.h"
+#include "codegen/tiling.h"
 
 namespace lowtide {
 namespace {
@@ -24,7 +25,13 @@ class Planner {
     }
     const double serial = iteration * static_cast<double>(cost_.trips(loop));
     const auto [width, spread] = best_width(id);
-    if (width == 0 || spread >= serial) return serial;
+    const bool spreads = width != 0 && spread < serial;
+    if (const double tiled = tiled_cycles(id); tiled > 0 && tiled < (spreads ? spread : serial)) {
+      forget_inside(id);
+      plan_.tiled[static_cast<size_t>(id)] = true;
+      return tiled;
+    }
+    if (!spreads) return serial;
     forget_inside(id);
     plan_.lanes[static_cast<size_t>(id)] = width;
     constexpr size_t kLongBody = 60;  // a mask costs little there, and twice the code much
@@ -67,9 +74,28 @@ class Planner {
       const double step = cost_.lane_block(loop.body, spread) + kStep;
       double cycles = steps * step + cost_.merge(spread);
       if (rest > 0) cycles += avx512_ ? step * 1.1 : rest * step / least;
-      if (best.width == 0 || cycles < best.cycles) best = {width, cycles};
+      const double gain = has_loop(loop.body) ? 1.02 : 1;  // rows are better walked in long parts
+      if (best.width == 0 || cycles < best.cycles * gain) best = {width, cycles};
     }
     return best;
+  }
+
+  double tiled_cycles(int32_t id) const {
+    const Tiling tiling = find_tiling(nest_, id, avx512_);
+    if (!tiling.is_some()) return 0;
+    const int32_t lanes = tiling.chain.back();
+    const std::vector<bool> varying = varying_nodes(nest_, lanes);
+    const Spread spread{lanes, kTile, &varying, &tiling.loads};
+    double iterations = 1;
+    for (const int32_t loop : tiling.chain)
+      iterations *= static_cast<double>(nest_.loops[static_cast<size_t>(loop)].extent);
+    const auto extent = static_cast<double>(nest_.loops[static_cast<size_t>(lanes)].extent);
+    const double steps = iterations / extent * std::ceil(extent / kTile);
+    double once = cost_.lane_block(nest_.loops[static_cast<size_t>(lanes)].body, spread) + 2;
+    for (const int32_t loop : tiling.chain) {
+      if (loop != lanes) once += cost_.scalar_items(nest_.loops[static_cast<size_t>(loop)].body);
+    }
+    return steps * once;
   }
 
   // Wide enough to overlap latencies: short bodies overlap by themselves from iteration to iteration. Loops inside walk
@@ -77,9 +103,12 @@ class Planner {
   int32_t most_lanes(int32_t id) const {
     const int32_t least = avx512_ ? 16 : 8;
     const int32_t body = nest_.loops[static_cast<size_t>(id)].body;
-    const auto& items = nest_.blocks[static_cast<size_t>(body)].items;
-    const bool has_loop = std::any_of(items.begin(), items.end(), [](const Item& i) { return i.kind == Item::kLoop; });
-    return least * (items_in(body) < 12 && !has_loop ? 4 : 8);
+    return least * (items_in(body) < 12 && !has_loop(body) ? 4 : 8);
+  }
+
+  bool has_loop(int32_t block) const {
+    const auto& items = nest_.blocks[static_cast<size_t>(block)].items;
+    return std::any_of(items.begin(), items.end(), [](const Item& i) { return i.kind == Item::kLoop; });
   }
 
   size_t items_in(int32_t block) const {
@@ -97,6 +126,7 @@ class Planner {
       for (const Item& item : nest_.blocks[static_cast<size_t>(block)].items) {
         if (item.kind != Item::kLoop) continue;
         plan_.lanes[static_cast<size_t>(item.id)] = 0;
+        plan_.tiled[static_cast<size_t>(item.id)] = false;
         forget_inside(item.id);
       }
     }
@@ -113,6 +143,7 @@ class Planner {
 KernelPlan plan_kernel(const Nest& nest, bool avx512) {
   KernelPlan plan{.lanes = std::vector<int32_t>(nest.loops.size(), 0),
                   .masked = std::vector<bool>(nest.loops.size(), false),
+                  .tiled = std::vector<bool>(nest.loops.size(), false),
                   .pieces = pieces_of(nest)};
   Planner planner(nest, avx512, plan);
   std::vector<double> cycles(nest.loops.size(), 0);
@@ -124,7 +155,8 @@ KernelPlan plan_kernel(const Nest& nest, bool avx512) {
     double total = outside;
     if (piece.loop != kNoId) {
       total = cycles[static_cast<size_t>(piece.loop)];
-      piece.figures.granule = std::max(1, plan.lanes[static_cast<size_t>(piece.loop)]);
+      const auto loop = static_cast<size_t>(piece.loop);
+      piece.figures.granule = plan.tiled[loop] ? kTile : std::max(1, plan.lanes[loop]);
     }
     piece.figures.cost = total / kCyclesPerNanosecond / static_cast<double>(std::max<int64_t>(1, piece.figures.extent));
   }

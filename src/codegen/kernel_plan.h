@@ -21,6 +21,7 @@ struct PiecePlan {
 struct KernelPlan {
   std::vector<int32_t> lanes;  ///< per loop: so many iterations side by side; 0: one after the other
   std::vector<bool> masked;    ///< per spread loop: all steps run under a mask, so that the code is made once
+  std::vector<bool> tiled;     ///< per loop: a tiling starts there (codegen/tiling.h)
   std::vector<PiecePlan> pieces;
 };
 

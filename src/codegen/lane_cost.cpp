@@ -146,7 +146,12 @@ double LaneCost::lane_node(NodeId id, const Spread& spread) const {
   const Node& node = nest_.nodes[static_cast<size_t>(id)];
   if (!varies(id, spread)) return scalar_node(node);
   switch (node.kind) {
-    case NodeKind::kLoad: return lane_access(node.affine, node.type, false, spread);
+    case NodeKind::kLoad:
+      if (spread.tiled && std::find(spread.tiled->begin(), spread.tiled->end(), id) != spread.tiled->end()) {
+        constexpr double kTransposed = 8;  // of one row of a tile
+        return kTransposed + spread.width * stored_bytes(node.type) / kLineBytes * kFarLine;
+      }
+      return lane_access(node.affine, node.type, false, spread);
     case NodeKind::kAffine: return registers(ElementType::kS32, spread.width) * kVectorOperation;
     case NodeKind::kFma: return registers(node.type, spread.width) * kVectorOperation;
     case NodeKind::kOperation: {

@@ -19,6 +19,7 @@ struct Spread {
   int32_t loop = kNoId;
   int32_t width = 0;
   const std::vector<bool>* varying = nullptr;
+  const std::vector<NodeId>* tiled = nullptr;  ///< loads that go through a tile
 };
 
 class LaneCost {

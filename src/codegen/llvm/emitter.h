@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "codegen/kernel_plan.h"
+#include "codegen/tiling.h"
 
 namespace lowtide {
 
@@ -75,7 +76,7 @@ class Emitter {
   Address address(const Affine& affine);
   V affine_value(NodeId id, bool* lanes);
   V pointer(int32_t buffer, V index);
-  Emitted emit_load(const Node& node);
+  Emitted emit_load(NodeId id);
   void prefetch(const Node& load, V first);
   void emit_store(const Store& store);
   V gather(int32_t buffer, const Address& at, llvm::Type* element);
@@ -96,6 +97,11 @@ class Emitter {
   bool is_varying_carried(int32_t loop, size_t slot) const;
   void set_carried(int32_t loop, std::span<const V> values, bool results);
 
+  // tiles.cpp
+  void emit_tiled(const Tiling& tiling, V begin, V end);
+  void fill_tile(NodeId load, V tile, V row_count);
+  void transpose(std::vector<V>& rows);
+
   llvm::Module& module_;
   llvm::LLVMContext& context_;
   llvm::IRBuilder<> builder_;
@@ -111,11 +117,12 @@ class Emitter {
 
   int32_t width_ = 0;  // lanes; 0: outside of lane loops
   int32_t lane_loop_ = kNoId;
-  int32_t serial_loop_ = kNoId;  // the innermost one inside of it
-  V first_index_ = nullptr;      // of lane 0
-  V remaining_ = nullptr;        // i64: only so many lanes run; null: all
-  V active_ = nullptr;           // vector of i32, zero in lanes that are done; null: none is
-  std::vector<bool> varying_;    // of lane_loop_
+  int32_t serial_loop_ = kNoId;    // the innermost one inside of it
+  V first_index_ = nullptr;        // of lane 0
+  V remaining_ = nullptr;          // i64: only so many lanes run; null: all
+  V active_ = nullptr;             // vector of i32, zero in lanes that are done; null: none is
+  std::map<NodeId, V> tile_rows_;  // where loads that go through a tile find their lanes
+  std::vector<bool> varying_;      // of lane_loop_
   std::map<std::pair<V, std::pair<llvm::BasicBlock*, int>>, V> remembered_;
 };
 

@@ -68,6 +68,8 @@ void Emitter::emit_loop(int32_t id, V begin, V end) {
     for (size_t slot = 0; slot < loop.carried.size(); ++slot) differs = differs || is_varying_carried(id, slot);
     return differs ? emit_while_in_lanes(id) : emit_while(id);
   }
+  if (width_ == 0 && plan_.tiled[static_cast<size_t>(id)])
+    return emit_tiled(find_tiling(nest_, id, avx512_), begin, end);
   if (width_ == 0 && plan_.lanes[static_cast<size_t>(id)] > 0) return emit_lane_loop(id, begin, end);
   emit_serial_loop(id, begin, end);
 }

@@ -93,7 +93,17 @@ Emitter::V Emitter::pointer(int32_t buffer, V index) {
   return builder_.CreateGEP(stored_type(type), buffers_[static_cast<size_t>(buffer)], index);
 }
 
-Emitter::Emitted Emitter::emit_load(const Node& n) {
+Emitter::Emitted Emitter::emit_load(NodeId id) {
+  const Node& n = node(id);
+  if (const auto tile = tile_rows_.find(id); tile != tile_rows_.end()) {
+    V value = builder_.CreateAlignedLoad(llvm::FixedVectorType::get(stored_type(n.type), static_cast<unsigned>(width_)),
+                                         tile->second, llvm::Align(16));
+    if (n.type == ElementType::kPred)
+      value = builder_.CreateICmpNE(value, llvm::Constant::getNullValue(value->getType()));
+    if (n.type == ElementType::kF32 || n.type == ElementType::kF64)
+      value = builder_.CreateBitCast(value, type_of(n.type, width_));
+    return {value, true};
+  }
   const Address at = address(n.affine);
   llvm::Type* element = n.type == ElementType::kPred ? builder_.getInt8Ty() : type_of(n.type, 0);
   const auto from_memory = [&](V value) -> V {

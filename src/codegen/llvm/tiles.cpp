@@ -1,0 +1,127 @@
+// Loops that transpose: codegen/tiling.h.
+
+#include <llvm/IR/Constants.h>
+
+#include <algorithm>
+
+#include "codegen/llvm/emitter.h"
+
+namespace lowtide {
+
+// Swaps the off-diagonal quarters of blocks of 16, 8, 4 and 2 rows and columns.
+void Emitter::transpose(std::vector<V>& rows) {
+  for (int32_t half = kTile / 2; half > 0; half /= 2) {
+    std::vector<int> upper, lower;
+    for (int32_t k = 0; k < kTile; ++k) {
+      upper.push_back((k & half) == 0 ? k : kTile + k - half);
+      lower.push_back((k & half) == 0 ? k + half : kTile + k);
+    }
+    for (size_t i = 0; i < kTile; ++i) {
+      if ((i & static_cast<size_t>(half)) != 0) continue;
+      V &a = rows[i], &b = rows[i + static_cast<size_t>(half)];
+      V first = builder_.CreateShuffleVector(a, b, upper);
+      b = builder_.CreateShuffleVector(a, b, lower);
+      a = first;
+    }
+  }
+}
+
+// Reads `row_count` elements along memory for each of the lanes. Lanes behind the end read the last one again.
+void Emitter::fill_tile(NodeId load, V tile, V row_count) {
+  const Node& n = node(load);
+  const Loop& lanes = loop_of(lane_loop_);
+  llvm::Type* element = stored_type(n.type);
+  auto* type = llvm::FixedVectorType::get(element, kTile);
+  width_ = 0;
+  index_[static_cast<size_t>(lane_loop_)] = first_index_;
+  V first = address(n.affine).scalar;
+  width_ = kTile;
+  int64_t step = 0;
+  for (const auto& term : n.affine.terms) {
+    const Node& atom = node(term.atom);
+    if (atom.kind == NodeKind::kLoopIndex && atom.loop == lane_loop_) step = term.coefficient;
+  }
+  V running = nullptr;
+  if (row_count) {
+    llvm::Type* i32 = builder_.getInt32Ty();
+    running = builder_.CreateICmpULT(lane_numbers(i32), splat(builder_.CreateTrunc(row_count, i32)));
+  }
+  V last = builder_.CreateSub(integer(lanes.extent - 1), first_index_);
+  std::vector<V> rows;
+  for (int32_t lane = 0; lane < kTile; ++lane) {
+    V number = integer(lane);
+    if (lanes.extent % kTile != 0) number = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, number, last);
+    V from = pointer(n.buffer, builder_.CreateAdd(first, builder_.CreateMul(number, integer(step))));
+    rows.push_back(running ? static_cast<V>(builder_.CreateMaskedLoad(type, from, llvm::Align(1), running,
+                                                                      llvm::Constant::getNullValue(type)))
+                           : builder_.CreateAlignedLoad(type, from, llvm::Align(1)));
+  }
+  transpose(rows);
+  for (int32_t i = 0; i < kTile; ++i) {
+    V to = builder_.CreateConstGEP1_64(element, tile, static_cast<uint64_t>(i) * kTile);
+    builder_.CreateAlignedStore(rows[static_cast<size_t>(i)], to, llvm::Align(16));
+  }
+}
+
+void Emitter::emit_tiled(const Tiling& tiling, V begin, V end) {
+  const int32_t outer = tiling.chain.front();
+  lane_loop_ = tiling.chain.back();
+  varying_ = varying_nodes(nest_, lane_loop_);
+  std::map<NodeId, V> tiles;
+  for (const NodeId load : tiling.loads) {
+    llvm::IRBuilder<> entry(&function_->getEntryBlock(), function_->getEntryBlock().begin());
+    auto* tile = entry.CreateAlloca(llvm::ArrayType::get(stored_type(node(load).type), kTile * kTile));
+    tile->setAlignment(llvm::Align(64));
+    tiles[load] = tile;
+  }
+  const auto run_rows = [&](V first_row, V row_count) {
+    count(integer(0), row_count, 1, {}, [&](V row, std::span<const V>) {
+      width_ = kTile;
+      index_[static_cast<size_t>(outer)] = builder_.CreateAdd(first_row, row);
+      for (const auto& [load, tile] : tiles) {
+        llvm::Type* element = stored_type(node(load).type);
+        tile_rows_[load] = builder_.CreateGEP(element, tile, builder_.CreateMul(row, integer(kTile)));
+      }
+      for (const int32_t id : tiling.chain) {
+        for (const Item& item : nest_.blocks[static_cast<size_t>(loop_of(id).body)].items) {
+          if (item.kind != Item::kLoop) emit_items({&item, 1});
+        }
+      }
+      tile_rows_.clear();
+      width_ = 0;
+      return std::vector<V>();
+    });
+  };
+  const int64_t extent = loop_of(lane_loop_).extent;
+  const bool whole_rows = loop_of(outer).extent % kTile == 0;
+  std::function<void(size_t, V, V)> descend = [&](size_t depth, V first_row, V row_count) {
+    const int32_t id = tiling.chain[depth];
+    const bool is_last = depth + 1 == tiling.chain.size();
+    count(integer(0), integer(loop_of(id).extent), is_last ? kTile : 1, {}, [&](V index, std::span<const V>) {
+      if (!is_last) {
+        index_[static_cast<size_t>(id)] = index;
+        descend(depth + 1, first_row, row_count);
+        return std::vector<V>();
+      }
+      first_index_ = index;
+      index_[static_cast<size_t>(outer)] = first_row;
+      for (const auto& [load, tile] : tiles) fill_tile(load, tile, whole_rows ? nullptr : row_count);
+      width_ = 0;
+      if (extent % kTile != 0) remaining_ = builder_.CreateSub(integer(extent), index);
+      run_rows(first_row, row_count);
+      first_index_ = remaining_ = nullptr;
+      return std::vector<V>();
+    });
+  };
+  count(begin, end, kTile, {}, [&](V first_row, std::span<const V>) {
+    V row_count = integer(kTile);
+    if (!whole_rows) {
+      row_count = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, row_count, builder_.CreateSub(end, first_row));
+    }
+    descend(1, first_row, row_count);
+    return std::vector<V>();
+  });
+  lane_loop_ = kNoId;
+}
+
+}  // namespace lowtide

@@ -1,0 +1,57 @@
+#include "codegen/tiling.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace lowtide {
+namespace {
+
+/// The only loop in the block; kNoId: none, or a store beside it; -2: more.
+int32_t only_loop(const Nest& nest, int32_t block, bool& is_plain) {
+  int32_t found = kNoId;
+  for (const Item& item : nest.blocks[static_cast<size_t>(block)].items) {
+    if (item.kind == Item::kStore) is_plain = false;
+    if (item.kind != Item::kLoop) continue;
+    if (found != kNoId) is_plain = false;
+    found = item.id;
+  }
+  return found;
+}
+
+}  // namespace
+
+Tiling find_tiling(const Nest& nest, int32_t outer, bool avx512) {
+  const auto loop_at = [&](int32_t id) -> const Loop& { return nest.loops[static_cast<size_t>(id)]; };
+  Tiling tiling;
+  for (int32_t id = outer;;) {
+    if (loop_at(id).kind != LoopKind::kParallel) return {};
+    tiling.chain.push_back(id);
+    bool is_plain = true;
+    const int32_t inner = only_loop(nest, loop_at(id).body, is_plain);
+    if (inner == kNoId) break;
+    if (!is_plain) return {};
+    id = inner;
+  }
+  const int32_t lanes = tiling.chain.back();
+  if (lanes == outer || loop_at(lanes).extent < kTile / 2 || loop_at(outer).extent < kTile / 2) return {};
+  for (const Item& item : nest.blocks[static_cast<size_t>(loop_at(lanes).body)].items) {
+    if (item.kind != Item::kNode) continue;
+    const Node& node = nest.nodes[static_cast<size_t>(item.id)];
+    if (node.kind != NodeKind::kLoad || (!avx512 && stored_bytes(node.type) < 4)) continue;
+    int64_t along_outer = 0, along_lanes = 0;
+    bool only_loops = true;
+    for (const auto& term : node.affine.terms) {
+      const Node& atom = nest.nodes[static_cast<size_t>(term.atom)];
+      only_loops = only_loops && atom.kind == NodeKind::kLoopIndex;
+      if (atom.kind != NodeKind::kLoopIndex) continue;
+      if (atom.loop == outer) along_outer = term.coefficient;
+      if (atom.loop == lanes) along_lanes = term.coefficient;
+    }
+    if (only_loops && along_outer == 1 && std::llabs(along_lanes) > 1) tiling.loads.push_back(item.id);
+  }
+  constexpr size_t kMostLoads = 4;  // each takes a kilobyte or two of the stack, and code
+  if (tiling.loads.size() > kMostLoads) return {};
+  return tiling;
+}
+
+}  // namespace lowtide
