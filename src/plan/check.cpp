@@ -30,6 +30,7 @@ std::string check_placement(const Problem& problem, const Placement& placement) 
     if (buffer.size == 0) continue;
     if (offset < 0) return name(b) + " has a negative offset";
     if (problem.alignment > 1 && offset % problem.alignment != 0) return name(b) + " is misaligned";
+    if (buffer.alignment > 1 && offset % buffer.alignment != 0) return name(b) + " is misaligned";
     if (offset > placement.height - buffer.size) return name(b) + " ends beyond the arena";
     for (const Lifetime& life : buffer.alive) {
       if (life.dies <= life.born) continue;

@@ -1,223 +1,154 @@
 #include "plan/pack.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
-#include <numeric>
+#include <span>
 
-#include "plan/overlaps.h"
+#include "plan/components.h"
+#include "plan/search.h"
 
 namespace lowtide {
 namespace {
 
-constexpr Bytes kMost = std::numeric_limits<Bytes>::max();
+/// Above this, a component isn't searched: a node visits all of its buffers.
+constexpr size_t kMostSearched = 2048;
+/// Of a height, what is too little to search for.
+constexpr Bytes kFineness = 2000;
+/// In large programs only the first, or the first few, are tried.
+constexpr std::array kOrders = {PackOrder::kByEvents, PackOrder::kBySize, PackOrder::kByDuration,
+                                PackOrder::kByArea,   PackOrder::kByLoad, PackOrder::kByBirth};
 
-Bytes add(Bytes a, Bytes b) { return a > kMost - b ? kMost : a + b; }
-
-Bytes align_up(Bytes n, Bytes alignment) {
-  if (alignment <= 1 || n > kMost - alignment) return n;
-  return (n + alignment - 1) / alignment * alignment;
+Bytes height_of(const Problem& problem, std::span<const int32_t> component, const Placement& placement) {
+  Bytes height = 0;
+  for (const int32_t b : component) {
+    const auto i = static_cast<size_t>(b);
+    height = std::max(height, placement.offsets[i] + problem.buffers[i].size);
+  }
+  return height;
 }
 
-/// From the first birth to the last death.
-int64_t duration(const PackBuffer& buffer) {
-  return buffer.alive.empty() ? 0 : int64_t{buffer.alive.back().dies} - buffer.alive.front().born;
-}
-
-/// The largest sum of other live sizes that each buffer meets.
-std::vector<Bytes> load_met(const Problem& problem) {
-  Step last = 0;
-  for (const PackBuffer& buffer : problem.buffers) {
-    if (!buffer.alive.empty()) last = std::max(last, buffer.alive.back().dies);
-  }
-  std::vector<Bytes> delta(static_cast<size_t>(last) + 1, 0);
-  for (const PackBuffer& buffer : problem.buffers) {
-    for (const Lifetime& life : buffer.alive) {
-      delta[static_cast<size_t>(life.born)] += buffer.size;
-      delta[static_cast<size_t>(life.dies)] -= buffer.size;
-    }
-  }
-  std::partial_sum(delta.begin(), delta.end(), delta.begin());
-  // A sparse table of maxima would be exact; the value at birth and death is what orders need.
-  std::vector<Bytes> met(problem.buffers.size(), 0);
-  for (size_t b = 0; b < met.size(); ++b) {
-    for (const Lifetime& life : problem.buffers[b].alive) {
-      const auto from = static_cast<size_t>(life.born), to = static_cast<size_t>(std::max(life.born, life.dies - 1));
-      met[b] = std::max({met[b], delta[from], delta[to], delta[(from + to) / 2]});
-    }
-  }
-  return met;
-}
-
-std::vector<int32_t> sorted_by(const Problem& problem, PackOrder order) {
-  std::vector<int32_t> by(problem.buffers.size());
-  std::iota(by.begin(), by.end(), 0);
-  const auto& buffers = problem.buffers;
-  const auto larger = [&](int32_t a, int32_t b) {
-    const Bytes x = buffers[static_cast<size_t>(a)].size, y = buffers[static_cast<size_t>(b)].size;
-    if (x != y) return x > y;
-    return duration(buffers[static_cast<size_t>(a)]) > duration(buffers[static_cast<size_t>(b)]);
-  };
-  const auto longer = [&](int32_t a, int32_t b) {
-    const int64_t x = duration(buffers[static_cast<size_t>(a)]), y = duration(buffers[static_cast<size_t>(b)]);
-    return x != y ? x > y : buffers[static_cast<size_t>(a)].size > buffers[static_cast<size_t>(b)].size;
-  };
-  const auto area = [&](int32_t b) {
-    const PackBuffer& buffer = buffers[static_cast<size_t>(b)];
-    return static_cast<double>(buffer.size) * static_cast<double>(duration(buffer));
-  };
-  const auto birth = [&](int32_t b) {
-    const PackBuffer& buffer = buffers[static_cast<size_t>(b)];
-    return buffer.alive.empty() ? 0 : buffer.alive.front().born;
-  };
-  switch (order) {
-    case PackOrder::kBySize: std::stable_sort(by.begin(), by.end(), larger); break;
-    case PackOrder::kByDuration: std::stable_sort(by.begin(), by.end(), longer); break;
-    case PackOrder::kByArea:
-      std::stable_sort(by.begin(), by.end(), [&](int32_t a, int32_t b) { return area(a) > area(b); });
-      break;
-    case PackOrder::kByBirth:
-      std::stable_sort(by.begin(), by.end(),
-                       [&](int32_t a, int32_t b) { return birth(a) != birth(b) ? birth(a) < birth(b) : larger(a, b); });
-      break;
-    case PackOrder::kByLoad: {
-      const std::vector<Bytes> met = load_met(problem);
-      std::stable_sort(by.begin(), by.end(), [&](int32_t a, int32_t b) {
-        const Bytes x = met[static_cast<size_t>(a)], y = met[static_cast<size_t>(b)];
-        return x != y ? x > y : larger(a, b);
-      });
-      break;
-    }
-  }
-  return by;
-}
-
-/// Bytes taken at some moment of the buffer's life.
-struct Taken {
-  ArenaOffset begin, end;
-};
-
-/// Where `size` bytes fit best among what is taken, sorted by begin: in the smallest hole, else above everything.
-class BestFit {
+class Packer {
  public:
-  BestFit(Bytes size, Bytes alignment) : size_(size), alignment_(alignment) {}
-  void pass(ArenaOffset begin, ArenaOffset end) {
-    if (begin > top_) {
-      const ArenaOffset at = align_up(top_, alignment_);
-      const Bytes hole = begin - top_;
-      if (at <= begin && begin - at >= size_ && hole < best_hole_) {
-        best_ = at;
-        best_hole_ = hole;
-      }
+  Packer(const Problem& problem, const PackOptions& options)
+      : problem_(problem), target_(std::max(packing_bound(problem), options.capacity)), work_(options.work) {}
+
+  Placement run() {
+    components_ = components_of(problem_);
+    best_.offsets.assign(problem_.buffers.size(), 0);
+    heights_.assign(components_.size(), std::numeric_limits<Bytes>::max());
+    for (const PackOrder order : kOrders) {
+      if (take_better(greedy(pack_sequence(problem_, order))) <= target_ || work_ <= 0) break;
     }
-    top_ = std::max(top_, end);
+    // The highest first: nothing below another's height is worth a search.
+    while (work_ > 0 && !components_.empty()) {
+      const size_t worst = static_cast<size_t>(std::max_element(heights_.begin(), heights_.end()) - heights_.begin());
+      if (heights_[worst] <= target_) break;
+      const Bytes before = heights_[worst];
+      if (components_[worst].size() <= kMostSearched) {
+        search(worst);
+      } else {
+        improve(worst);
+      }
+      if (heights_[worst] == before) break;
+    }
+    best_.height = heights_.empty() ? 0 : *std::max_element(heights_.begin(), heights_.end());
+    return std::move(best_);
   }
-  ArenaOffset offset() const { return best_ >= 0 ? best_ : align_up(top_, alignment_); }
 
  private:
-  Bytes size_, alignment_;
-  ArenaOffset top_ = 0, best_ = -1;
-  Bytes best_hole_ = kMost;
-};
-
-bool alive_together(const PackBuffer& a, const PackBuffer& b) {
-  for (size_t i = 0, j = 0; i < a.alive.size() && j < b.alive.size();) {
-    if (a.alive[i].overlaps(b.alive[j])) return true;
-    (a.alive[i].dies < b.alive[j].dies ? i : j)++;
+  Placement greedy(std::span<const int32_t> sequence) {
+    int64_t work = 0;
+    Placement placement = pack_in_sequence(problem_, sequence, &work);
+    work_ -= work;
+    return placement;
   }
-  return false;
-}
 
-/// Placed buffers in order of offset. While they are few, passing over all of them is cheaper than finding and sorting
-/// those that are alive together with the next.
-struct Placed {
-  struct Row {
-    ArenaOffset begin, end;
-    Step born, dies;  ///< first and last
-    int32_t buffer;
-  };
-  std::vector<Row> rows;
-
-  void add(const Row& row) {
-    const auto at = std::upper_bound(rows.begin(), rows.end(), row.begin,
-                                     [](ArenaOffset begin, const Row& other) { return begin < other.begin; });
-    rows.insert(at, row);
+  /// Takes over, for each component, what is lower than the best so far. Returns the height reached by all.
+  Bytes take_better(const Placement& other) {
+    Bytes highest = 0;
+    for (size_t c = 0; c < components_.size(); ++c) {
+      const Bytes height = height_of(problem_, components_[c], other);
+      if (height < heights_[c]) {
+        heights_[c] = height;
+        for (const int32_t b : components_[c]) {
+          best_.offsets[static_cast<size_t>(b)] = other.offsets[static_cast<size_t>(b)];
+        }
+      }
+      highest = std::max(highest, heights_[c]);
+    }
+    return highest;
   }
-};
-constexpr size_t kFew = 8192;
 
-Placement keep_lower(Placement a, Placement b) { return b.height < a.height ? std::move(b) : std::move(a); }
+  /// Exact search for the target, then by bisection between what failed and what was found.
+  void search(size_t c) {
+    const std::vector<int32_t>& component = components_[c];
+    Bytes failed = target_ - 1, trial = target_;
+    while (work_ > 0 && heights_[c] - failed > std::max<Bytes>(heights_[c] / kFineness, 1)) {
+      const auto count = static_cast<int64_t>(component.size());
+      const int64_t granted = std::max<int64_t>(work_ / (trial == target_ ? 2 : 6), 1);
+      SearchLimits limits{trial, granted / count + 1};
+      const int64_t nodes = limits.nodes;
+      std::vector<ArenaOffset> offsets;
+      const SearchOutcome outcome = search_placement(problem_, component, limits, offsets);
+      work_ -= (nodes - limits.nodes + 1) * count;
+      if (outcome == SearchOutcome::kFound) {
+        for (size_t i = 0; i < component.size(); ++i) best_.offsets[static_cast<size_t>(component[i])] = offsets[i];
+        heights_[c] = height_of(problem_, component, best_);
+      } else {
+        failed = trial;
+      }
+      trial = failed + (heights_[c] - failed) / 2;
+    }
+  }
+
+  /// Places first what ended above the target, again and again: what is hard to place moves to the front.
+  void improve(size_t c) {
+    std::vector<int32_t> sequence = components_[c];
+    std::stable_sort(sequence.begin(), sequence.end(), [&](int32_t a, int32_t b) {
+      return best_.offsets[static_cast<size_t>(a)] < best_.offsets[static_cast<size_t>(b)];
+    });
+    while (work_ > 0 && heights_[c] > target_) {
+      const Placement placement = greedy(sequence);
+      const Bytes height = height_of(problem_, components_[c], placement);
+      if (height < heights_[c]) {
+        heights_[c] = height;
+        for (const int32_t b : components_[c]) {
+          best_.offsets[static_cast<size_t>(b)] = placement.offsets[static_cast<size_t>(b)];
+        }
+      }
+      const auto too_high = [&](int32_t b) {
+        const auto i = static_cast<size_t>(b);
+        return placement.offsets[i] + problem_.buffers[i].size > target_;
+      };
+      std::stable_partition(sequence.begin(), sequence.end(), too_high);
+    }
+  }
+
+  const Problem& problem_;
+  const Bytes target_;
+  int64_t work_;
+  std::vector<std::vector<int32_t>> components_;
+  std::vector<Bytes> heights_;
+  Placement best_;
+};
 
 }  // namespace
 
-Bytes load_of(const Problem& problem) {
-  std::vector<std::pair<Step, Bytes>> events;
-  for (const PackBuffer& buffer : problem.buffers) {
-    for (const Lifetime& life : buffer.alive) {
-      if (life.dies <= life.born) continue;
-      events.emplace_back(life.born, buffer.size);
-      events.emplace_back(life.dies, -buffer.size);
-    }
-  }
-  std::sort(events.begin(), events.end());  // deaths, being negative, come first at a step
-  Bytes live = 0, most = 0;
-  for (const auto& [at, bytes] : events) {
-    live = bytes > 0 ? add(live, bytes) : live + bytes;
-    most = std::max(most, live);
-  }
-  return most;
-}
-
-Placement pack_in_order(const Problem& problem, PackOrder order) {
-  Placement placement;
-  placement.offsets.assign(problem.buffers.size(), 0);
-  const bool few = problem.buffers.size() <= kFew;
-  Placed rows;
-  Overlaps tree(few ? Problem{} : problem);
-  std::vector<Taken> taken;
-  for (const int32_t b : sorted_by(problem, order)) {
-    const PackBuffer& buffer = problem.buffers[static_cast<size_t>(b)];
-    if (buffer.size <= 0 || buffer.alive.empty()) continue;
-    const Step born = buffer.alive.front().born, dies = buffer.alive.back().dies;
-    BestFit fit(buffer.size, problem.alignment);
-    if (few) {
-      for (const Placed::Row& row : rows.rows) {
-        if (row.born >= dies || born >= row.dies) continue;
-        const PackBuffer& other = problem.buffers[static_cast<size_t>(row.buffer)];
-        if (alive_together(buffer, other)) fit.pass(row.begin, row.end);
-      }
-    } else {
-      taken.clear();
-      tree.visit(b, [&](int32_t other) {
-        const ArenaOffset at = placement.offsets[static_cast<size_t>(other)];
-        taken.push_back({at, add(at, problem.buffers[static_cast<size_t>(other)].size)});
-      });
-      std::sort(taken.begin(), taken.end(), [](const Taken& x, const Taken& y) { return x.begin < y.begin; });
-      for (const Taken& t : taken) fit.pass(t.begin, t.end);
-    }
-    const ArenaOffset at = fit.offset(), end = add(at, buffer.size);
-    placement.offsets[static_cast<size_t>(b)] = at;
-    placement.height = std::max(placement.height, end);
-    if (few) {
-      rows.add({at, end, born, dies, b});
-    } else {
-      tree.add(b);
-    }
-  }
-  return placement;
-}
-
-Placement pack_like_xla(const Problem& problem) {
-  return keep_lower(pack_in_order(problem, PackOrder::kBySize), pack_in_order(problem, PackOrder::kByDuration));
-}
-
-Placement pack(const Problem& problem) {
+Bytes packing_bound(const Problem& problem) {
+  Bytes shared = 0;
+  for (const PackBuffer& buffer : problem.buffers) shared = std::gcd(shared, problem.alignment_of(buffer));
   const Bytes load = load_of(problem);
-  Placement best = pack_in_order(problem, PackOrder::kBySize);
-  for (const PackOrder order : {PackOrder::kByDuration, PackOrder::kByArea, PackOrder::kByLoad, PackOrder::kByBirth}) {
-    if (best.height <= load) break;
-    best = keep_lower(std::move(best), pack_in_order(problem, order));
+  if (shared <= 1) return load;
+  Problem rounded = problem;
+  for (PackBuffer& buffer : rounded.buffers) {
+    const Bytes behind = (shared - buffer.size % shared) % shared;
+    if (buffer.size > 0 && buffer.size < std::numeric_limits<Bytes>::max() - behind) buffer.size += behind;
   }
-  return best;
+  // The topmost buffer may end before the next multiple.
+  return std::max(load, load_of(rounded) - (shared - 1));
 }
+
+Placement pack(const Problem& problem, const PackOptions& options) { return Packer(problem, options).run(); }
 
 }  // namespace lowtide

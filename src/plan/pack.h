@@ -1,23 +1,24 @@
 #pragma once
-/// Offsets for all buffers, greedily: the next buffer in some order goes into the smallest hole that fits it.
+/// Offsets for all buffers in an arena as low as can be found.
+///
+/// Buffers that share no time, not even through others, are packed apart (components). Each starts with the best of the
+/// greedy orders; one that stays above the bound and isn't too large is searched exactly, for the bound first, then for
+/// ever better heights between. Large ones are improved by placing first what ended too high. Budgets are counted in
+/// work, not in seconds: the same problem always gets the same placement.
 
+#include "plan/greedy.h"
 #include "plan/problem.h"
 
 namespace lowtide {
 
-/// In which order buffers are placed; several may be tried, the lowest arena wins and earlier ones win ties.
-enum class PackOrder : uint8_t {
-  kBySize,      ///< largest first, then longest (XLA's spatial order)
-  kByDuration,  ///< longest first, then largest (XLA's temporal order)
-  kByArea,      ///< size times duration
-  kByBirth,     ///< as the program comes to them
-  kByLoad,      ///< those alive where the load is highest first, then by size
+struct PackOptions {
+  Bytes capacity = 0;          ///< low enough: stop there; 0: as low as possible
+  int64_t work = 100'000'000;  ///< visits of buffers during search: some 10^8 take a second
 };
 
-/// XLA's choice of two, to predict its arenas.
-Placement pack_like_xla(const Problem& problem);
-/// All orders; stops at the first that reaches the load.
-Placement pack(const Problem& problem);
-Placement pack_in_order(const Problem& problem, PackOrder order);
+Placement pack(const Problem& problem, const PackOptions& options = {});
+
+/// A lower bound of every arena: the load, with sizes rounded up where alignment wastes what is behind them.
+Bytes packing_bound(const Problem& problem);
 
 }  // namespace lowtide

@@ -1,7 +1,9 @@
 #pragma once
 /// The packer's words: buffers with lifetimes, and where each lies in one arena. Knows no program.
 
+#include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 namespace lowtide {
@@ -20,11 +22,15 @@ struct Lifetime {
 struct PackBuffer {
   Bytes size = 0;
   std::vector<Lifetime> alive;  ///< sorted, disjoint; between them the bytes may hold something else
+  Bytes alignment = 1;          ///< its offset is a multiple, of the problem's alignment as well
 };
 
 struct Problem {
   std::vector<PackBuffer> buffers;
   Bytes alignment = 1;  ///< every offset is a multiple
+  Bytes alignment_of(const PackBuffer& buffer) const {
+    return std::lcm(std::max<Bytes>(alignment, 1), std::max<Bytes>(buffer.alignment, 1));
+  }
 };
 
 struct Placement {

@@ -5,7 +5,7 @@
 #include <random>
 
 #include "plan/check.h"
-#include "plan/pack.h"
+#include "plan/greedy.h"
 
 namespace lowtide {
 namespace {

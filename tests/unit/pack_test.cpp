@@ -44,8 +44,8 @@ TEST_P(Packs, AlikeWhetherBuffersAreFewOrMany) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Orders, Packs,
-                         testing::Values(PackOrder::kBySize, PackOrder::kByDuration, PackOrder::kByArea,
-                                         PackOrder::kByBirth, PackOrder::kByLoad));
+                         testing::Values(PackOrder::kBySize, PackOrder::kByDuration, PackOrder::kByEvents,
+                                         PackOrder::kByArea, PackOrder::kByBirth, PackOrder::kByLoad));
 
 TEST(Pack, FillsTheGapOfABufferWithTwoLives) {
   const Problem problem{{{100, {{0, 2}, {5, 7}}}, {100, {{2, 5}}}}, 1};

@@ -1,0 +1,29 @@
+#pragma once
+/// Time reduced to what matters for packing: the moments at which the set of live buffers is largest.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "plan/problem.h"
+
+namespace lowtide {
+
+/// A section stands for all steps whose live buffers are alive at it too. Only sections that no other one contains are
+/// kept: those between a birth and the death that follows it.
+struct Sections {
+  /// Sections [begin, end) in which a buffer is alive.
+  struct Range {
+    int32_t begin = 0, end = 0;
+  };
+  std::vector<std::vector<Range>> ranges;      ///< per buffer, in time order
+  std::vector<std::vector<int32_t>> members;   ///< per section: buffers alive there
+  std::vector<std::vector<int32_t>> overlaps;  ///< per buffer: others that share a section with it
+  int32_t begin_of(int32_t buffer) const { return ranges[static_cast<size_t>(buffer)].front().begin; }
+  int32_t end_of(int32_t buffer) const { return ranges[static_cast<size_t>(buffer)].back().end; }
+};
+
+/// Of the chosen buffers, all of some size and life; numbers in the result are positions in `chosen`.
+Sections make_sections(const Problem& problem, std::span<const int32_t> chosen);
+
+}  // namespace lowtide
