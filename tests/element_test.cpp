@@ -8,6 +8,7 @@
 #include <cstring>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 
 #include "analysis/leaves.h"
@@ -19,6 +20,7 @@
 #include "region/footprint.h"
 #include "region/interpret.h"
 #include "region/roles.h"
+#include "region/value_graph.h"
 #include "text/input.h"
 
 using namespace lowtide;
@@ -141,7 +143,9 @@ class ModuleTest {
       if (!expected.ok()) continue;  // what the interpreter leaves out
       for (size_t leaf = 0; leaf < region.outputs.size(); ++leaf) arrays_[region.outputs[leaf]] = (*expected)[leaf];
       test(instruction, region, *expected);
+      if (has_element(instruction)) together_.push_back(&instruction);
     }
+    test_together();
   }
 
  private:
@@ -196,6 +200,35 @@ class ModuleTest {
     }
   }
 
+  void test_together() {
+    const Computation& entry = *module_.entry;
+    const std::set<const Instruction*> inside(together_.begin(), together_.end());
+    std::set<LeafRef> read;  // from outside
+    for (const auto& user : entry.instructions()) {
+      if (inside.contains(user.get()) || user->name.starts_with("added.") || is_name(user->opcode)) continue;
+      for (const Instruction* operand : user->operands) {
+        for (int32_t leaf = 0; leaf < leaf_count(operand->shape); ++leaf) read.insert(resolve({operand, leaf}));
+      }
+    }
+    for (int32_t leaf = 0; leaf < leaf_count(entry.root->shape); ++leaf) read.insert(resolve({entry.root, leaf}));
+    Region region = region_of(together_.empty() ? std::vector{static_cast<const Instruction*>(entry.root)} : together_);
+    region.outputs.clear();
+    std::vector<Value> expected;
+    for (const LeafRef& leaf : read) {
+      if (!inside.contains(leaf.instruction)) continue;
+      region.outputs.push_back(leaf);
+      expected.push_back(arrays_.at(leaf));
+    }
+    region.updates.assign(region.outputs.size(), {});
+    Counts& counts = run_.counts["(together)"];
+    if (region.outputs.empty()) return;
+    if (footprint(region).evaluations > run_.limit) {
+      ++counts.too_long;
+      return;
+    }
+    report(counts, *region.outputs[0].instruction, "together", check(region, arrays_, expected, run_.spoil));
+  }
+
   const Instruction* add(std::unique_ptr<Instruction> instruction) {
     instruction->name = fmt::format("added.{}", added_++);
     return module_.entry->append(std::move(instruction));
@@ -212,6 +245,7 @@ class ModuleTest {
   Module& module_;
   Run& run_;
   Arrays arrays_;
+  std::vector<const Instruction*> together_;
   int added_ = 0;
 };
 
