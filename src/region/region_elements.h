@@ -21,7 +21,10 @@ class RegionElements : public ElementContext {
   int32_t buffer_of(const Instruction& value, int64_t leaf) override;
 
   int32_t buffer_of_output(size_t k) const { return first_output_ + static_cast<int32_t>(k); }
-  void set_home(int32_t block) { home_ = block; }
+  void set_home(int32_t block) {
+    if (home_ != block) made_.clear();  // what was made inside the old home is not known in the new one
+    home_ = block;
+  }
 
  private:
   struct Key {
