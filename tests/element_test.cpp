@@ -1,7 +1,8 @@
 // Every operation of a program's entry as a region of its own, lowered to a nest and executed by definition, against
 // the interpreter: stored from its own loops (element or update), and virtual under a copy (element alone).
-//   element_test [--spoil] [--limit EVALUATIONS] FILE|FOLDER...
-// --spoil changes one expected element of every result, which must be noticed: the control.
+//   element_test [--spoil] [--compiled] [--limit EVALUATIONS] FILE|FOLDER...
+// --spoil changes one expected element of every result, which must be noticed: the control. --compiled runs machine
+// code instead of the definition.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,8 +13,10 @@
 #include <string>
 
 #include "analysis/leaves.h"
+#include "codegen/kernel.h"
 #include "interp/compare.h"
 #include "interp/interpreter.h"
+#include "nest/legalise.h"
 #include "ops/execute.h"
 #include "ops/op_rule.h"
 #include "passes/inline_bodies.h"
@@ -33,7 +36,7 @@ struct Counts {
 };
 
 struct Run {
-  bool spoil = false;
+  bool spoil = false, compiled = false;
   double limit = 2e6;  ///< evaluations of elements in one region
   std::map<std::string, Counts> counts;
   std::string path;
@@ -86,7 +89,8 @@ void spoil(Literal& literal) {
 }
 
 /// Executes the region's nest; empty, or what is wrong.
-std::string check(const Region& region, const Arrays& arrays, const std::vector<Value>& expected, bool spoiled) {
+std::string check(const Region& region, const Arrays& arrays, const std::vector<Value>& expected, const Run& run) {
+  const bool spoiled = run.spoil;
   if (const std::string broken = check_region(region); !broken.empty()) return "region: " + broken;
   const Nest nest = lower(region);
   if (const std::string broken = check_nest(nest); !broken.empty()) return "nest: " + broken;
@@ -103,7 +107,18 @@ std::string check(const Region& region, const Arrays& arrays, const std::vector<
   }
   std::vector<void*> addresses;
   for (const auto& buffer : buffers) addresses.push_back(buffer->bytes().data());
-  execute(nest, addresses);
+  if (run.compiled) {
+    const Nest plain = legalise(nest);
+    if (const std::string refused = can_compile(plain); !refused.empty()) return "codegen: " + refused;
+    const auto kernels = compile_kernels({&plain, 1}, {.use_cache = false});
+    if (!kernels.ok()) return "codegen: " + kernels.status().message();
+    const Kernel& kernel = kernels->front();
+    for (size_t piece = 0; piece < kernel.pieces.size(); ++piece) {
+      kernel.run(addresses.data(), static_cast<int64_t>(piece), 0, kernel.pieces[piece].extent);
+    }
+  } else {
+    execute(nest, addresses);
+  }
   for (size_t k = 0; k < region.outputs.size(); ++k) {
     const Value got = buffers[region.inputs.size() + k];
     auto want = std::make_shared<Literal>(*expected[k]);
@@ -176,7 +191,7 @@ class ModuleTest {
       ++counts.too_long;
       return;
     }
-    report(counts, instruction, "stored", check(region, arrays_, expected, run_.spoil));
+    report(counts, instruction, "stored", check(region, arrays_, expected, run_));
     if (!has_element(instruction)) return;
     for (size_t leaf = 0; leaf < expected.size(); ++leaf) {
       // a copy of one leaf: what it copies is virtual
@@ -195,8 +210,7 @@ class ModuleTest {
       copy->shape = expected[leaf]->shape();
       copy->operands = {const_cast<Instruction*>(source)};
       const Instruction* reader = add(std::move(copy));
-      report(counts, instruction, "virtual",
-             check(region_of({&instruction, reader}), arrays_, {expected[leaf]}, run_.spoil));
+      report(counts, instruction, "virtual", check(region_of({&instruction, reader}), arrays_, {expected[leaf]}, run_));
     }
   }
 
@@ -226,7 +240,7 @@ class ModuleTest {
       ++counts.too_long;
       return;
     }
-    report(counts, *region.outputs[0].instruction, "together", check(region, arrays_, expected, run_.spoil));
+    report(counts, *region.outputs[0].instruction, "together", check(region, arrays_, expected, run_));
   }
 
   const Instruction* add(std::unique_ptr<Instruction> instruction) {
@@ -267,6 +281,8 @@ int main(int argc, char** argv) {
     const std::string argument = argv[k];
     if (argument == "--spoil") {
       run.spoil = true;
+    } else if (argument == "--compiled") {
+      run.compiled = true;
     } else if (argument == "--limit" && k + 1 < argc) {
       run.limit = std::stod(argv[++k]);
     } else if (fs::is_directory(argument)) {
