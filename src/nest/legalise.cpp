@@ -1,5 +1,8 @@
 #include "nest/legalise.h"
 
+#include <optional>
+
+#include "base/debug.h"
 #include "nest/plain/expand.h"
 #include "nest/plain/fold.h"
 
@@ -7,7 +10,7 @@ namespace lowtide {
 namespace {
 
 /// A constant of HLO as plain ones.
-PlainValue plain_constant(NestBuilder& nest, const Node& node, bool straight) {
+PlainValue plain_constant(PlainNest& nest, const Node& node, bool straight) {
   const auto make = [&](NodeId id) { return Plain{&nest, id, straight}; };
   const auto low = static_cast<uint32_t>(node.bits[0]), high = static_cast<uint32_t>(node.bits[0] >> 32);
   switch (node.type) {
@@ -41,6 +44,8 @@ class Legaliser {
     for (const NestBuffer& buffer : from.buffers) {
       nest_.add_buffer(plain_element(buffer.type), buffer.elements * plain_elements(buffer.type));
     }
+    uses_.resize(from.nodes.size());
+    count_uses();
     loops_.resize(from.loops.size(), kNoId);
     results_.resize(from.loops.size());
   }
@@ -79,6 +84,7 @@ class Legaliser {
         return part_of(
             node, [&](int32_t slot) { return results_[static_cast<size_t>(node.loop)][static_cast<size_t>(slot)]; });
       case NodeKind::kOperation: {
+        if (const auto sum = contracted(node)) return real(node.type, sum->id);
         std::vector<PlainValue> operands;
         for (const NodeId operand : node.operands) operands.push_back(value(operand));
         return expand(node, operands);
@@ -87,6 +93,44 @@ class Legaliser {
     }
     LT_ASSERT(false, "an argument stands outside of a function");
     return {};
+  }
+
+  /// A product that goes nowhere but into a sum is not rounded: x * y + z once, as XLA:CPU has it. Random numbers
+  /// between bounds are JAX's bits because of it.
+  std::optional<Plain> contracted(const Node& node) {
+    if (node.opcode != Opcode::kAdd && node.opcode != Opcode::kSubtract) return {};
+    if (node.type != ElementType::kF32 && node.type != ElementType::kF64) return {};
+    if (!contract_) return {};
+    for (const size_t k : {0, 1}) {
+      const Node& product = old(node.operands[k]);
+      if (product.kind != NodeKind::kOperation || product.opcode != Opcode::kMultiply || product.type != node.type ||
+          uses_[static_cast<size_t>(node.operands[k])] != 1 || old(node.operands[1 - k]).type != node.type) {
+        continue;
+      }
+      const Plain made = value(node.operands[k]).re;
+      Plain other = value(node.operands[1 - k]).re;
+      // Where a factor or the other term vanishes, simpler forms are known.
+      if (made.node().kind != NodeKind::kOperation || made.node().opcode != Opcode::kMultiply) continue;
+      if (other.is_constant() && (other.node().bits[0] << 1) == 0) continue;
+      Plain x = made.with(made.node().operands[0]);
+      const Plain y = made.with(made.node().operands[1]);
+      if (node.opcode == Opcode::kSubtract) (k == 0 ? other : x) = -(k == 0 ? other : x);
+      return fma(x, y, other);
+    }
+    return {};
+  }
+
+  void count_uses() {
+    const auto use = [&](NodeId id) {
+      if (id != kNoId) ++uses_[static_cast<size_t>(id)];
+    };
+    for (const Node& node : from_.nodes) {
+      for (const NodeId operand : node.operands) use(operand);
+    }
+    for (const Store& store : from_.stores) use(store.value);
+    for (const Loop& loop : from_.loops) {
+      for (const Carried& carried : loop.carried) use(carried.initial), use(carried.next);
+    }
   }
 
   PlainValue real(ElementType type, NodeId id) { return {type, plain(id), {}, {}}; }
@@ -184,7 +228,7 @@ class Legaliser {
 
   /// The function's nodes are made in a nest of their own, where its arguments are loads.
   static std::shared_ptr<const Function> function(const Function& from) {
-    NestBuilder nest(fold_plain);
+    PlainNest nest(fold_plain);
     std::vector<PlainValue> values(from.nodes.size());
     std::vector<ElementType> arguments(static_cast<size_t>(from.argument_count), ElementType::kPred);
     for (const Node& node : from.nodes) {
@@ -261,9 +305,11 @@ class Legaliser {
   }
 
   const Nest& from_;
-  NestBuilder nest_{fold_plain};
+  PlainNest nest_{fold_plain};
   std::vector<PlainValue> values_;
   std::vector<bool> made_;
+  std::vector<int> uses_;  // per old node: as an operand, stored or carried
+  const bool contract_ = !is_disabled("contract-products");
   std::vector<int32_t> loops_;                // per old loop
   std::vector<std::vector<NodeId>> results_;  // per old loop
 };

@@ -45,9 +45,7 @@ Plain total_order(Plain x) {
 }
 
 Plain compared(const CompareAttributes& how, const PlainValue& a, const PlainValue& b) {
-  const auto relation = [&](Plain x, Plain y) {
-    return x.with(x.nest->compare(x.id, y.id, {.direction = how.direction}));
-  };
+  const auto relation = [&](Plain x, Plain y) { return compare(how.direction, x, y); };
   if (is_complex(a.type)) {
     const Plain re = relation(a.re, b.re), im = relation(a.im, b.im);
     return how.direction == CompareDirection::kEq ? re & im : re | im;
@@ -106,6 +104,11 @@ Plain extremum(Opcode opcode, Plain a, Plain b) {
   if (a.is_constant()) std::swap(a, b);
   const std::optional<double> limit = known_number(b);
   if (!limit || a.is_constant()) return a.apply(opcode, b);
+  const FloatFacts& facts = a.nest->facts(a.id);
+  const bool order_of_zeros = *limit == 0 && facts.may_be_minus_zero;
+  if (!facts.may_be_nan && !order_of_zeros) {
+    if (opcode == Opcode::kMaximum ? facts.least >= *limit : facts.greatest <= *limit) return a;
+  }
   const bool wins = *limit == 0 && std::signbit(*limit) == (opcode == Opcode::kMinimum);
   if (opcode == Opcode::kMaximum) return select(wins ? a <= b : a < b, b, a);
   return select(wins ? a >= b : a > b, b, a);

@@ -3,14 +3,14 @@
 
 #include <initializer_list>
 
-#include "nest/builder.h"
+#include "nest/plain/facts.h"
 
 namespace lowtide {
 
 /// A node and the builder that made it. Operators make plain nodes; both operands have one type. A C++ number on the
 /// right becomes a constant of the left operand's type.
 struct Plain {
-  NestBuilder* nest = nullptr;
+  PlainNest* nest = nullptr;
   NodeId id = kNoId;
   bool straight = false;  ///< no loops may be made: in functions of reductions
 
@@ -27,13 +27,12 @@ struct Plain {
   Plain number(ElementType number_type, double value) const { return with(nest->number(number_type, value)); }
   Plain truth(bool value) const { return integer(ElementType::kPred, value); }
   Plain bits(uint64_t value) const { return with(nest->constant(type(), {value, 0})); }  ///< of the stored element
-  Plain apply(Opcode opcode, ElementType result, std::initializer_list<NodeId> operands) const {
-    return with(nest->operation(opcode, result, operands));
-  }
+  /// The operation's node, or an older one where the value is known to be the same.
+  Plain apply(Opcode opcode, ElementType result, std::initializer_list<NodeId> operands) const;
   Plain apply(Opcode opcode) const { return apply(opcode, type(), {id}); }
   Plain apply(Opcode opcode, Plain other) const { return apply(opcode, type(), {id, other.id}); }
 
-  Plain to(ElementType other) const { return with(nest->convert(id, other)); }
+  Plain to(ElementType other) const;  ///< converted
   /// The same bits as another type.
   Plain as(ElementType other) const {
     if (other == type()) return *this;
@@ -73,14 +72,15 @@ LT_PLAIN_OPERATOR(^, kXor)
 LT_PLAIN_OPERATOR(<<, kShiftLeft)
 #undef LT_PLAIN_OPERATOR
 
-#define LT_PLAIN_COMPARISON(symbol, way)                                              \
-  inline Plain operator symbol(Plain a, Plain b) {                                    \
-    return a.with(a.nest->compare(a.id, b.id, {.direction = CompareDirection::way})); \
-  }                                                                                   \
-  template <class Number>                                                             \
-    requires std::is_arithmetic_v<Number>                                             \
-  Plain operator symbol(Plain a, Number b) {                                          \
-    return a symbol constant_like(a, b);                                              \
+/// A relation; known where the facts tell.
+Plain compare(CompareDirection direction, Plain a, Plain b);
+
+#define LT_PLAIN_COMPARISON(symbol, way)                                                          \
+  inline Plain operator symbol(Plain a, Plain b) { return compare(CompareDirection::way, a, b); } \
+  template <class Number>                                                                         \
+    requires std::is_arithmetic_v<Number>                                                         \
+  Plain operator symbol(Plain a, Number b) {                                                      \
+    return a symbol constant_like(a, b);                                                          \
   }
 LT_PLAIN_COMPARISON(==, kEq)
 LT_PLAIN_COMPARISON(!=, kNe)

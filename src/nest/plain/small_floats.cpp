@@ -131,7 +131,26 @@ Plain widened(ElementType type, Plain bits) {
   }
 }
 
+namespace {
+
+/// Is every possible value a number of the type already?
+bool is_representable(ElementType type, const FloatFacts& facts) {
+  switch (type) {
+    case ElementType::kF16: return facts.fits(11) && facts.grid >= -24 && facts.size() <= 65504;
+    case ElementType::kBF16: return facts.fits(8) && facts.grid >= -133 && facts.size() <= 0x1.fep127;
+    case ElementType::kF8E8M0FNU: return false;
+    default: break;
+  }
+  const Format format = format_of(type);
+  return facts.fits(format.mantissa + 1) && facts.grid >= 1 - format.bias - format.mantissa &&
+         facts.size() <= value_of(type, format.largest) &&
+         (format.range != MiniFloatRange::kUnsignedZero || !facts.may_be_minus_zero);
+}
+
+}  // namespace
+
 Plain rounded(ElementType type, Plain wide) {
+  if (is_representable(type, wide.nest->facts(wide.id))) return wide;
   switch (type) {
     case ElementType::kF16: return wide.to(ElementType::kF16).to(kF32);
     case ElementType::kBF16: return rounded_brain(wide);

@@ -78,8 +78,10 @@ Plain exp_minus_one(Plain x) {
 
 Plain logistic(Plain x) {
   // Of -|x|, so that nothing overflows and small results keep their digits.
-  const Plain magnitude = absolute(x);
-  const Plain e = exponential(-magnitude);
+  const double least = is_f32(x) ? -104.0 : -745.2;
+  const Plain negative = -absolute(x);
+  const Reduced parts = reduce(negative);
+  const Plain e = select(negative < least, 0.0, scaled(reduced_exponential(parts.r), parts.n));
   return select(x < 0.0, e, 1.0) / (e + 1.0);
 }
 

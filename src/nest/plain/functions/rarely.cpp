@@ -11,7 +11,7 @@ std::vector<Plain> rarely(Plain rare, std::span<const Plain> fast, std::span<con
     return values;
   }
   // The arguments are carried: what is made of them stays inside the loop.
-  NestBuilder& nest = *rare.nest;
+  PlainNest& nest = *rare.nest;
   std::vector<NodeId> initial{rare.id};
   for (const Plain value : fast) initial.push_back(value.id);
   for (const Plain value : arguments) initial.push_back(value.id);

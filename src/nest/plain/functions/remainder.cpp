@@ -37,7 +37,7 @@ Plain float_remainder(Plain x, Plain y) {
     const int steps = is_f32(x) ? 13 : 42;  // exponents differ by up to 277 and 2098
     for (int i = 0; i < steps; ++i) rest = select(unfinished(rest, divisor), one_step(rest, divisor), rest);
   } else {
-    NestBuilder& nest = *x.nest;
+    PlainNest& nest = *x.nest;
     const std::vector<NodeId> initial = {rest.id, divisor.id};
     const int32_t loop = nest.begin_while(initial);
     const Plain now = x.with(nest.carried(loop, 0)), by = x.with(nest.carried(loop, 1));

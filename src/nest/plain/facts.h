@@ -1,0 +1,47 @@
+#pragma once
+/// What is known of the values of plain nodes: enough to leave out roundings, selects and comparisons that can't
+/// matter.
+
+#include <algorithm>
+#include <climits>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "nest/builder.h"
+
+namespace lowtide {
+
+struct FloatFacts {
+  double least = -std::numeric_limits<double>::infinity();
+  double greatest = std::numeric_limits<double>::infinity();
+  bool may_be_nan = true, may_be_minus_zero = true;
+  int grid = INT_MIN;  ///< a multiple of 2^grid; INT_MIN: nothing known
+
+  double size() const { return std::max(std::fabs(least), std::fabs(greatest)); }
+  /// Exact in a float with so many bits, the implied one included, above its denormals.
+  bool fits(int bits) const { return !may_be_nan && grid > INT_MIN / 2 && size() <= std::ldexp(1.0, grid + bits); }
+};
+
+/// A NestBuilder that knows them.
+class PlainNest : public NestBuilder {
+ public:
+  using NestBuilder::NestBuilder;
+  /// Of an f32 or f64.
+  const FloatFacts& facts(NodeId id);
+  /// Of an integer: the builder's bounds, or better ones.
+  Bounds integer_bounds(NodeId id) const;
+
+ private:
+  FloatFacts find(NodeId id);
+  FloatFacts of_constant(const Node& node) const;
+  FloatFacts of_bits(NodeId integer, ElementType type) const;
+  FloatFacts of_product(const Node& node);
+  FloatFacts of_select(const Node& node);
+  FloatFacts of_fma(const Node& node);
+
+  std::vector<FloatFacts> facts_;
+  std::vector<bool> found_;
+};
+
+}  // namespace lowtide
