@@ -173,8 +173,10 @@ class Coalesce {
   Classes finish() {
     Classes out;
     std::vector<int32_t> number(up_.size(), kNoId);
-    out.of.resize(up_.size());
+    out.of.resize(up_.size(), kNoId);
     for (size_t v = 0; v < up_.size(); ++v) {
+      // Other names of carries and the like live nowhere.
+      if (pieces_[static_cast<size_t>(find(static_cast<ValueId>(v)))].empty()) continue;
       int32_t& n = number[static_cast<size_t>(find(static_cast<ValueId>(v)))];
       if (n == kNoId) {
         n = static_cast<int32_t>(out.all.size());

@@ -1,11 +1,12 @@
 #include "schedule/in_place.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "analysis/leaves.h"
 #include "library/library.h"
+#include "nest/accesses.h"
 #include "region/boxes.h"
-#include "region/region_evaluations.h"
 
 namespace lowtide {
 namespace {
@@ -27,26 +28,33 @@ bool moves_at_once(const std::vector<Move>& moves, ValueId from, ValueId to) {
 
 }  // namespace
 
+const Nest& NestCache::of(const Work& work) {
+  const auto known = nests_.find(&work);
+  return known != nests_.end() ? known->second : nests_.emplace(&work, lower(work.region)).first->second;
+}
+
+bool NestCache::may_lie_over(const Work& work, int32_t output, int32_t input) {
+  const auto [answer, fresh] = answers_.try_emplace({&work, output, input}, false);
+  if (fresh) {
+    const auto inputs = static_cast<int32_t>(work.region.inputs.size());
+    answer->second = lowtide::may_lie_over(of(work), inputs + output, input);
+  }
+  return answer->second;
+}
+
 bool InPlace::may(Step step, ValueId from, ValueId to) {
   const FlowStep& s = flow_.steps[static_cast<size_t>(step)];
   if (moves_at_once(s.moves, from, to)) return true;
   if (!s.work) return false;
-  if (s.work->kind == WorkKind::kLibrary) {
-    for (size_t r = 0; r < s.writes.size(); ++r) {
-      if (s.writes[r] != to) continue;
-      const int operand = library_in_place(*s.instruction, static_cast<int64_t>(r));
-      return operand >= 0 && s.reads[static_cast<size_t>(operand)] == from &&
-             std::count(s.reads.begin(), s.reads.end(), from) == 1;
-    }
-    return false;
-  }
+  if (s.work->kind == WorkKind::kLibrary) return library_may(s, from, to);
   if (s.work->kind != WorkKind::kRegion) return false;
-  if (contains(s.updates, from, to)) return !contains(s.reads, from) || reads_apart(s, from, to);
-  return contains(s.reads, from) && region_may(s, from, to);
+  const bool updates = contains(s.updates, from, to);
+  if (!contains(s.reads, from)) return updates;
+  return (updates && reads_apart(s, from, to)) || region_may(s, from, to);
 }
 
 /// The region reads only such elements of what it updates as it doesn't change.
-bool InPlace::reads_apart(const FlowStep& step, ValueId from, ValueId to) {
+bool InPlace::reads_apart(const FlowStep& step, ValueId from, ValueId to) const {
   const Region& region = step.work->region;
   const auto output = std::find(step.writes.begin(), step.writes.end(), to) - step.writes.begin();
   for (size_t i = 0; i < region.inputs.size(); ++i) {
@@ -56,20 +64,28 @@ bool InPlace::reads_apart(const FlowStep& step, ValueId from, ValueId to) {
   return reads_apart_from_update(region, static_cast<size_t>(output));
 }
 
-/// Element i of the operand is read for element i of the results alone, and the result has elements of its size.
+bool InPlace::library_may(const FlowStep& step, ValueId from, ValueId to) const {
+  for (size_t r = 0; r < step.writes.size(); ++r) {
+    if (step.writes[r] != to) continue;
+    const int operand = library_in_place(*step.instruction, static_cast<int64_t>(r));
+    return operand >= 0 && step.reads[static_cast<size_t>(operand)] == from &&
+           std::count(step.reads.begin(), step.reads.end(), from) == 1;
+  }
+  return false;
+}
+
+/// Under every name by which the region reads the operand.
 bool InPlace::region_may(const FlowStep& step, ValueId from, ValueId to) {
-  const Region& region = step.work->region;
-  const auto output = std::find(step.writes.begin(), step.writes.end(), to);
-  if (output == step.writes.end() || !step.updates.empty()) return false;
-  const auto [found, is_new] = in_step_.try_emplace(&region);
-  if (is_new) found->second = inputs_read_in_step(region);
-  const LeafRef& out = region.outputs[static_cast<size_t>(output - step.writes.begin())];
-  const Shape* result = leaf_shape(out.instruction->shape, out.leaf);
-  for (size_t i = 0; i < region.inputs.size(); ++i) {
-    if (step.reads[i] != from) continue;
-    const LeafRef& in = region.inputs[i];
-    const Shape* shape = leaf_shape(in.instruction->shape, in.leaf);
-    if (!found->second[i] || stored_bytes(shape->type) != stored_bytes(result->type)) return false;
+  for (size_t o = 0; o < step.writes.size(); ++o) {
+    if (step.writes[o] != to) continue;
+    for (size_t i = 0; i < step.reads.size(); ++i) {
+      if (step.reads[i] != from) continue;
+      const LeafRef &in = step.work->region.inputs[i], &out = step.work->region.outputs[o];
+      const bool alike = element_count(*leaf_shape(in.instruction->shape, in.leaf)) ==
+                         element_count(*leaf_shape(out.instruction->shape, out.leaf));
+      if (!alike) return false;  // elements of other sizes
+      if (!nests_.may_lie_over(*step.work, static_cast<int32_t>(o), static_cast<int32_t>(i))) return false;
+    }
   }
   return true;
 }

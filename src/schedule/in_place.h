@@ -1,24 +1,38 @@
 #pragma once
 /// May a step write one of its results over one of its operands?
 
-#include <unordered_map>
+#include <map>
 
+#include "nest/nest.h"
 #include "schedule/flow.h"
 
 namespace lowtide {
 
+/// Regions as nests, lowered when first asked; kept over several plans.
+class NestCache {
+ public:
+  const Nest& of(const Work& work);
+  /// May output `output` of the region be the bytes of its input `input`? Asks the nest once.
+  bool may_lie_over(const Work& work, int32_t output, int32_t input);
+
+ private:
+  std::unordered_map<const Work*, Nest> nests_;
+  std::map<std::tuple<const Work*, int32_t, int32_t>, bool> answers_;
+};
+
 class InPlace {
  public:
-  InPlace(const Flow& flow, const Values& values) : flow_(flow), values_(values) {}
+  InPlace(const Flow& flow, NestCache& nests) : flow_(flow), nests_(nests) {}
   /// `from` is read by the step, and by nobody later; `to` is made by it; both have the same bytes.
   bool may(Step step, ValueId from, ValueId to);
 
  private:
-  bool reads_apart(const FlowStep& step, ValueId from, ValueId to);
+  bool library_may(const FlowStep& step, ValueId from, ValueId to) const;
+  bool reads_apart(const FlowStep& step, ValueId from, ValueId to) const;
   bool region_may(const FlowStep& step, ValueId from, ValueId to);
+
   const Flow& flow_;
-  const Values& values_;
-  std::unordered_map<const Region*, std::vector<bool>> in_step_;  ///< inputs_read_in_step
+  NestCache& nests_;
 };
 
 }  // namespace lowtide

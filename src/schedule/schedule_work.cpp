@@ -1,41 +1,57 @@
 #include "schedule/schedule_work.h"
 
+#include "schedule/plan_work.h"
+#include "schedule/search_order.h"
 #include "schedule/steps.h"
 
 namespace lowtide {
-Program schedule_work(std::shared_ptr<const Module> module, const ModuleWork& work, const ScheduleOptions&) {
-  Program program;
-  program.module = module;
-  Values values(*module, work);
-  const Flow flow = lay_out(*module, values, given_order(work));
-  LiveRanges live = find_live_ranges(flow, values);
-  InPlace in_place(flow, values);
-  const Donations donations = find_donations(*module);
-  const Classes classes = coalesce(flow, values, live, donations, in_place);
-  LoopMovesOf loop_moves;
-  for (size_t s = 0; s < flow.steps.size(); ++s) {
-    const auto at = static_cast<Step>(s);
-    if (flow.steps[s].kind == FlowKind::kLoopNext) loop_moves[at] = plan_loop_moves(flow, at, classes, live);
+namespace {
+
+/// The best of all candidate orders; the given one where none is better.
+WorkPlan best_plan(const Module& module, const ModuleWork& work, const Donations& donations,
+                   const ScheduleOptions& options) {
+  Values values(module, work);
+  NestCache nests;
+  WorkPlan best;
+  bool first = true;
+  for (const WorkOrder& order : candidate_orders(module, work, values, options.search_steps)) {
+    WorkPlan plan = plan_work(module, values, order, donations, nests);
+    if (first || plan.better_than(best)) best = std::move(plan);
+    first = false;
   }
-  Placed placed = place(flow, values, classes, live, loop_moves);
+  return best;
+}
+
+}  // namespace
+
+Program schedule_work(std::shared_ptr<const Module> module, const ModuleWork& work, const ScheduleOptions& options) {
+  Program program;
+  const Donations donations = find_donations(*module);
+  WorkPlan plan = best_plan(*module, work, donations, options);
+  const Flow& flow = plan.flow;
+  const Classes& classes = plan.classes;
   const auto reason = [&](const Move& m) {
     const auto why = classes.apart.find({m.from, m.to});
     return why == classes.apart.end() ? std::string() : why->second;
   };
-  program.steps = emit_steps(flow, classes, loop_moves, reason, program.regions, program.kernels);
-  program.storages = std::move(placed.storages);
-  program.slots = std::move(placed.slots);
-  for (const ValueId v : flow.arguments) program.argument_slots.push_back(classes.of[static_cast<size_t>(v)]);
-  for (const ValueId v : flow.outputs) program.output_slots.push_back(classes.of[static_cast<size_t>(v)]);
-  for (const FlowStep& step : flow.steps) program.timeline.push_back(step.instruction);
-  program.live = std::move(placed.live);
-  program.temp_bytes = placed.temp_bytes;
-  program.load_bytes = placed.load_bytes;
-  for (const ValueId v : flow.arguments) program.argument_bytes += values.bytes(v);
-  for (size_t o = 0; o < flow.outputs.size(); ++o) {
-    program.output_bytes += values.bytes(flow.outputs[o]);
-    if (donations.argument_of_output[o] != kNoId) program.alias_bytes += values.bytes(flow.outputs[o]);
+  program.module = std::move(module);
+  program.steps = emit_steps(flow, classes, plan.loop_moves, reason, program.regions, program.kernels);
+  program.storages = std::move(plan.placed.storages);
+  program.slots = std::move(plan.placed.slots);
+  const auto bytes = [&](ValueId v) { return plan.bytes[static_cast<size_t>(v)]; };
+  for (const ValueId v : flow.arguments) {
+    program.argument_slots.push_back(classes.of[static_cast<size_t>(v)]);
+    program.argument_bytes += bytes(v);
   }
+  for (size_t o = 0; o < flow.outputs.size(); ++o) {
+    program.output_slots.push_back(classes.of[static_cast<size_t>(flow.outputs[o])]);
+    program.output_bytes += bytes(flow.outputs[o]);
+    if (donations.argument_of_output[o] != kNoId) program.alias_bytes += bytes(flow.outputs[o]);
+  }
+  for (const FlowStep& step : flow.steps) program.timeline.push_back(step.instruction);
+  program.live = std::move(plan.placed.live);
+  program.temp_bytes = plan.placed.temp_bytes;
+  program.load_bytes = plan.placed.load_bytes;
   return program;
 }
 

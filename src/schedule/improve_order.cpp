@@ -1,0 +1,147 @@
+#include "schedule/improve_order.h"
+
+#include <algorithm>
+
+namespace lowtide {
+namespace {
+
+class ImproveOrder {
+ public:
+  ImproveOrder(const WorkGraph& graph, std::vector<int32_t> order, int64_t budget)
+      : graph_(graph),
+        order_(std::move(order)),
+        budget_(budget),
+        writer_(graph.bytes.size(), kNoId),
+        readers_(graph.bytes.size()) {
+    for (size_t n = 0; n < graph.size(); ++n) {
+      for (const int32_t v : graph.writes[n]) writer_[static_cast<size_t>(v)] = static_cast<int32_t>(n);
+      for (const int32_t v : graph.reads[n]) readers_[static_cast<size_t>(v)].push_back(static_cast<int32_t>(n));
+    }
+  }
+
+  std::vector<int32_t> run() {
+    peak_ = modelled_peak(graph_, order_);
+    while (budget_ > 0 && step()) {
+    }
+    return std::move(order_);
+  }
+
+ private:
+  /// One move that lowers the peak; false: none.
+  bool step() {
+    place();
+    std::vector<int32_t> across;
+    for (size_t v = 0; v < writer_.size(); ++v) {
+      if (graph_.bytes[v] > 0 && alive_at(static_cast<int32_t>(v), peak_.at)) across.push_back(static_cast<int32_t>(v));
+    }
+    std::stable_sort(across.begin(), across.end(), [&](int32_t a, int32_t b) {
+      return graph_.bytes[static_cast<size_t>(a)] > graph_.bytes[static_cast<size_t>(b)];
+    });
+    for (const int32_t v : across) {
+      if (budget_ <= 0) return false;
+      if (writer_[static_cast<size_t>(v)] != kNoId && try_order(delayed(writer_[static_cast<size_t>(v)]))) return true;
+      const auto& readers = readers_[static_cast<size_t>(v)];
+      if (!graph_.stays[static_cast<size_t>(v)] && readers.size() <= 4 && try_order(advanced(readers))) return true;
+    }
+    return false;
+  }
+
+  void place() {
+    position_.resize(order_.size());
+    for (size_t p = 0; p < order_.size(); ++p) position_[static_cast<size_t>(order_[p])] = static_cast<int32_t>(p);
+  }
+  int32_t position(int32_t n) const { return position_[static_cast<size_t>(n)]; }
+
+  bool alive_at(int32_t v, int32_t at) const {
+    const int32_t writer = writer_[static_cast<size_t>(v)];
+    if (writer != kNoId && position(writer) >= at) return false;
+    if (graph_.stays[static_cast<size_t>(v)]) return true;
+    return std::any_of(readers_[static_cast<size_t>(v)].begin(), readers_[static_cast<size_t>(v)].end(),
+                       [&](int32_t r) { return position(r) > at; });
+  }
+
+  int32_t first_after(int32_t n) const {
+    auto first = static_cast<int32_t>(order_.size());
+    for (const int32_t a : graph_.after[static_cast<size_t>(n)]) first = std::min(first, position(a));
+    return first;
+  }
+
+  /// The node, and what only serves it, directly before its first reader behind the peak; empty: it can't.
+  std::vector<int32_t> delayed(int32_t n) const {
+    const int32_t target = first_after(n);
+    if (target <= peak_.at || target >= static_cast<int32_t>(order_.size())) return {};
+    std::vector<bool> moves(order_.size(), false);
+    moves[static_cast<size_t>(position(n))] = true;
+    // Backwards over the order: every user of a node stands behind it.
+    for (int32_t p = position(n) - 1; p >= std::max(0, position(n) - kReach); --p) {
+      const auto& after = graph_.after[static_cast<size_t>(order_[static_cast<size_t>(p)])];
+      moves[static_cast<size_t>(p)] = !after.empty() && std::all_of(after.begin(), after.end(), [&](int32_t a) {
+        return moves[static_cast<size_t>(position(a))];
+      });
+    }
+    return moved(moves, target);
+  }
+
+  /// The readers, and what they need that stands behind the peak, directly before the peak; empty: they need what is
+  /// made there.
+  std::vector<int32_t> advanced(const std::vector<int32_t>& readers) const {
+    std::vector<bool> moves(order_.size(), false);
+    int32_t last = 0;
+    for (const int32_t r : readers) {
+      if (position(r) <= peak_.at) continue;
+      moves[static_cast<size_t>(position(r))] = true;
+      last = std::max(last, position(r));
+    }
+    if (last == 0 || last - peak_.at > kReach) return {};
+    for (int32_t p = last; p > peak_.at; --p) {
+      if (!moves[static_cast<size_t>(p)]) continue;
+      for (const int32_t b : graph_.before[static_cast<size_t>(order_[static_cast<size_t>(p)])]) {
+        if (position(b) == peak_.at) return {};
+        if (position(b) > peak_.at) moves[static_cast<size_t>(position(b))] = true;
+      }
+    }
+    return moved(moves, peak_.at);
+  }
+
+  /// The order with the marked nodes, in their order, directly before position `target`.
+  std::vector<int32_t> moved(const std::vector<bool>& moves, int32_t target) const {
+    std::vector<int32_t> out;
+    out.reserve(order_.size());
+    const auto append = [&](size_t from, size_t to, bool which) {
+      for (size_t p = from; p < to; ++p) {
+        if (moves[p] == which) out.push_back(order_[p]);
+      }
+    };
+    const auto t = static_cast<size_t>(target);
+    append(0, t, false);
+    append(0, order_.size(), true);
+    append(t, order_.size(), false);
+    return out;
+  }
+
+  bool try_order(std::vector<int32_t> order) {
+    if (order.empty()) return false;
+    --budget_;
+    const ModelledPeak peak = modelled_peak(graph_, order);
+    if (peak.bytes >= peak_.bytes) return false;
+    peak_ = peak;
+    order_ = std::move(order);
+    return true;
+  }
+
+  static constexpr int32_t kReach = 200;  ///< positions that one move looks at
+  const WorkGraph& graph_;
+  std::vector<int32_t> order_, position_;
+  int64_t budget_;
+  ModelledPeak peak_;
+  std::vector<int32_t> writer_;
+  std::vector<std::vector<int32_t>> readers_;
+};
+
+}  // namespace
+
+std::vector<int32_t> improve_order(const WorkGraph& graph, std::vector<int32_t> order, int64_t budget) {
+  return ImproveOrder(graph, std::move(order), budget).run();
+}
+
+}  // namespace lowtide

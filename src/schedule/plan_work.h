@@ -1,0 +1,24 @@
+#pragma once
+/// One order planned to the end: what is live, what shares bytes, where it lies.
+
+#include "schedule/storages.h"
+
+namespace lowtide {
+
+struct WorkPlan {
+  Flow flow;
+  Classes classes;
+  LoopMovesOf loop_moves;
+  Placed placed;
+  std::vector<int64_t> bytes;  ///< by value
+  int64_t copied_bytes = 0;    ///< by moves that stay
+  bool better_than(const WorkPlan& other) const {
+    return placed.temp_bytes != other.placed.temp_bytes ? placed.temp_bytes < other.placed.temp_bytes
+                                                        : copied_bytes < other.copied_bytes;
+  }
+};
+
+WorkPlan plan_work(const Module& module, Values values, const WorkOrder& order, const Donations& donations,
+                   NestCache& nests);
+
+}  // namespace lowtide

@@ -1,0 +1,68 @@
+#include "schedule/search_order.h"
+
+#include <algorithm>
+
+#include "schedule/improve_order.h"
+
+namespace lowtide {
+namespace {
+
+int64_t outside_bytes(const WorkGraph& graph) {
+  int64_t sum = 0;
+  std::vector<bool> made(graph.bytes.size(), false);
+  for (const auto& writes : graph.writes) {
+    for (const int32_t v : writes) made[static_cast<size_t>(v)] = true;
+  }
+  for (size_t v = 0; v < made.size(); ++v) sum += made[v] ? 0 : graph.bytes[v];
+  return sum;
+}
+
+std::vector<const Work*> in_order(const WorkGraph& graph, const std::vector<int32_t>& order) {
+  std::vector<const Work*> out;
+  for (const int32_t n : order) out.push_back(graph.nodes[static_cast<size_t>(n)]);
+  return out;
+}
+
+}  // namespace
+
+std::vector<WorkOrder> candidate_orders(const Module& module, const ModuleWork& work, Values& values, int64_t budget) {
+  const WorkOrder given = given_order(work);
+  constexpr size_t kKinds = std::size(kOrderKinds);
+  // By kind, then the best of each computation, then that improved.
+  std::vector<WorkOrder> out(kKinds + 2, given);
+  std::unordered_map<const Computation*, int64_t> inside;
+  size_t nodes = 1;
+  for (const auto& [computation, list] : given) nodes += list.size();
+  for (const Computation* computation : module.callees_first()) {
+    const auto list = given.find(computation);
+    if (list == given.end() || list->second.empty()) continue;
+    const WorkGraph graph = make_work_graph(*computation, list->second, values, inside);
+    std::vector<int32_t> best;
+    ModelledPeak lowest;
+    for (size_t k = 0; k < kKinds; ++k) {
+      const std::vector<int32_t> order = make_order(graph, kOrderKinds[k]);
+      const ModelledPeak peak = modelled_peak(graph, order);
+      out[k][computation] = in_order(graph, order);
+      if (best.empty() || peak.bytes < lowest.bytes) {
+        best = order;
+        lowest = peak;
+      }
+    }
+    out[kKinds][computation] = in_order(graph, best);
+    // A trial looks at every node: large computations get fewer.
+    const auto share =
+        static_cast<int64_t>(std::min<double>(static_cast<double>(budget), 2e6 / static_cast<double>(graph.size())));
+    best = improve_order(graph, best, share);
+    lowest = modelled_peak(graph, best);
+    out[kKinds + 1][computation] = in_order(graph, best);
+    inside[computation] = std::max<int64_t>(0, lowest.bytes - outside_bytes(graph));
+  }
+  // Each way once.
+  std::vector<WorkOrder> distinct;
+  for (WorkOrder& order : out) {
+    if (std::find(distinct.begin(), distinct.end(), order) == distinct.end()) distinct.push_back(std::move(order));
+  }
+  return distinct;
+}
+
+}  // namespace lowtide
