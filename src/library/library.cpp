@@ -1,11 +1,33 @@
 #include "library/library.h"
 
+#include "library/routines.h"
+
 namespace lowtide {
+namespace {
+
+bool is_custom_top_k(const Instruction& instruction) {
+  const auto* call = instruction.if_as<CustomCallAttributes>();
+  return call && call->target == "TopK";
+}
+
+}  // namespace
 
 bool in_library(const Instruction& instruction) { return library_routine(instruction) != nullptr; }
 
-std::unique_ptr<LibraryRoutine> library_routine(const Instruction&) { return nullptr; }
+std::unique_ptr<LibraryRoutine> library_routine(const Instruction& instruction) {
+  switch (instruction.opcode) {
+    case Opcode::kDot: return make_dot(instruction);
+    case Opcode::kSort: return make_sort(instruction);
+    case Opcode::kTopK: return make_top_k(instruction);
+    case Opcode::kCustomCall: return is_custom_top_k(instruction) ? make_top_k(instruction) : nullptr;
+    default: return nullptr;
+  }
+}
 
-int library_in_place(const Instruction&, int64_t) { return -1; }
+int library_in_place(const Instruction& instruction, int64_t leaf) {
+  // A line is permuted as a whole before it is written.
+  if (instruction.opcode == Opcode::kSort) return static_cast<int>(leaf);
+  return -1;
+}
 
 }  // namespace lowtide

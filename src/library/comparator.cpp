@@ -1,0 +1,86 @@
+#include "library/comparator.h"
+
+#include <unordered_map>
+
+namespace lowtide {
+namespace {
+
+/// Are a and b the same function, a of parameter 2k, b of parameter 2k + 1? Sets or checks k.
+bool alike(const Instruction& a, const Instruction& b, std::optional<int64_t>& k) {
+  if (a.opcode != b.opcode || !same_shape(a.shape, b.shape) || a.operands.size() != b.operands.size()) return false;
+  if (a.opcode == Opcode::kParameter) {
+    const int64_t x = a.as<ParameterAttributes>().number, y = b.as<ParameterAttributes>().number;
+    if (x % 2 != 0 || y != x + 1 || (k && *k != x / 2)) return false;
+    k = x / 2;
+    return true;
+  }
+  if (a.opcode == Opcode::kConstant) {
+    const Value &x = a.as<ConstantAttributes>().value, &y = b.as<ConstantAttributes>().value;
+    return x && y && x->known() && y->known() && std::ranges::equal(x->bytes(), y->bytes());
+  }
+  if (a.opcode == Opcode::kCompare) {
+    const auto &x = a.as<CompareAttributes>(), &y = b.as<CompareAttributes>();
+    if (x.direction != y.direction || x.type != y.type) return false;
+  }
+  for (size_t i = 0; i < a.operands.size(); ++i) {
+    if (!alike(a.operand(i), b.operand(i), k)) return false;
+  }
+  return true;
+}
+
+/// The function whose root `a` is, of its one parameter.
+class Copy {
+ public:
+  std::optional<ScalarProgram> program(const Instruction& a) {
+    to_ = module_.add_computation("key");
+    to_->root = copy(a);
+    return ScalarProgram::compile(*to_);
+  }
+
+ private:
+  Instruction* copy(const Instruction& a) {
+    if (const auto known = copies_.find(&a); known != copies_.end()) return known->second;
+    auto made = std::make_unique<Instruction>();
+    made->opcode = a.opcode;
+    made->name = a.name;
+    made->shape = a.shape;
+    made->attributes = a.attributes;
+    if (a.opcode == Opcode::kParameter) made->attributes = ParameterAttributes{0};
+    for (const Instruction* operand : a.operands) made->operands.push_back(copy(*operand));
+    return copies_[&a] = to_->append(std::move(made));
+  }
+
+  Module module_;
+  Computation* to_ = nullptr;
+  std::unordered_map<const Instruction*, Instruction*> copies_;
+};
+
+}  // namespace
+
+std::optional<SortKey> sort_key(const Computation& comparator) {
+  const Instruction& root = *comparator.root;
+  if (root.opcode != Opcode::kCompare) return std::nullopt;
+  const auto& compare = root.as<CompareAttributes>();
+  if (compare.direction != CompareDirection::kLt && compare.direction != CompareDirection::kGt) return std::nullopt;
+  SortKey key;
+  const Instruction* first = root.operands[0];
+  std::optional<int64_t> operand;
+  key.descending = compare.direction == CompareDirection::kGt;
+  if (!alike(*first, root.operand(1), operand)) {
+    first = root.operands[1];
+    operand.reset();
+    key.descending = !key.descending;
+    if (!alike(*first, root.operand(0), operand)) return std::nullopt;
+  }
+  if (!operand || is_complex(first->shape.type)) return std::nullopt;
+  key.operand = static_cast<size_t>(*operand);
+  key.type = first->shape.type;
+  key.total_order = !is_floating(key.type) || compare.type == CompareType::kTotalOrder;
+  if (first->opcode != Opcode::kParameter) {
+    key.function = Copy().program(*first);
+    if (!key.function) return std::nullopt;
+  }
+  return key;
+}
+
+}  // namespace lowtide

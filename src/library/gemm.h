@@ -1,0 +1,39 @@
+#pragma once
+/// Products of matrices of any element type, with strides: packed panels, sums in registers. It serves what oneDNN
+/// doesn't: f64, integers, complex numbers, narrow floats, and machines without AVX-512.
+
+#include "ir/element_type.h"
+#include "library/lanes.h"
+#include "library/strided.h"
+
+namespace lowtide {
+
+/// One operand: element (row, column) of matrix b at batch.offset(b) + rows.offset(row) + columns.offset(column).
+struct MatrixView {
+  ElementType type = ElementType::kF32;
+  StridedGroup batch, rows, columns;
+};
+
+/// left [batch, m, k] times right [batch, k, n] into a row-major result [batch, m, n].
+class PanelGemm {
+ public:
+  PanelGemm(MatrixView left, MatrixView right, ElementType result);
+  int64_t scratch_bytes() const { return lanes_.scratch_bytes(); }
+  void run(const void* left, const void* right, void* result, void* scratch, ThreadPool& pool) const;
+
+  /// Are products of these types formed here, sums rounded once? Operands must convert to the result's type exactly.
+  static bool supports(ElementType left, ElementType right, ElementType result);
+
+ private:
+  template <class T, class S>
+  void run_as(const void* left, const void* right, void* result, void* scratch, ThreadPool& pool) const;
+
+  MatrixView left_, right_;
+  ElementType result_;
+  int64_t m_ = 0, n_ = 0, k_ = 0;
+  int64_t tile_m_ = 0, tile_n_ = 0, tile_k_ = 0;
+  int64_t tiles_m_ = 0, tiles_n_ = 0;
+  Lanes lanes_;
+};
+
+}  // namespace lowtide

@@ -1,0 +1,113 @@
+#include "library/panel_kernel.h"
+
+#include <cstring>
+
+namespace lowtide {
+namespace {
+
+/// One body for all instruction sets: vectors of `Bytes`, which the function it is inlined into maps to registers.
+template <class S, int Bytes>
+[[gnu::always_inline]] inline void multiply(const S* left, const S* right, int64_t depth, S* sums, int64_t stride) {
+  typedef S Vector [[gnu::vector_size(Bytes)]];
+  constexpr int kVectors = static_cast<int>(kPanelBytes) / Bytes, kLanes = Bytes / static_cast<int>(sizeof(S));
+  // Rows at a time that leave registers for a row of the right panel.
+  constexpr int kRows = kVectors <= 2 ? 6 : kVectors <= 4 ? 2 : 1;
+  for (int row = 0; row < kPanelRows; row += kRows) {
+    Vector sum[kRows][kVectors];
+    for (int i = 0; i < kRows; ++i) {
+      for (int v = 0; v < kVectors; ++v) sum[i][v] = Vector{};
+    }
+    for (int64_t k = 0; k < depth; ++k) {
+      Vector b[kVectors];
+      std::memcpy(&b, right + k * kPanelColumns<S>, sizeof(b));
+      for (int i = 0; i < kRows; ++i) {
+        const S a = left[k * kPanelRows + row + i];
+        for (int v = 0; v < kVectors; ++v) sum[i][v] += a * b[v];
+      }
+    }
+    for (int i = 0; i < kRows; ++i) {
+      for (int v = 0; v < kVectors; ++v) {
+        Vector old;
+        S* to = sums + (row + i) * stride + v * kLanes;
+        std::memcpy(&old, to, sizeof(old));
+        old += sum[i][v];
+        std::memcpy(to, &old, sizeof(old));
+      }
+    }
+  }
+}
+
+template <class S>
+[[gnu::target("avx512f,avx512dq,avx512vl,avx512bw,prefer-vector-width=512")]] void multiply_avx512(
+    const S* left, const S* right, int64_t depth, S* sums, int64_t stride) {
+  multiply<S, 64>(left, right, depth, sums, stride);
+}
+
+template <class S>
+[[gnu::target("avx2,fma")]] void multiply_avx2(const S* left, const S* right, int64_t depth, S* sums, int64_t stride) {
+  multiply<S, 32>(left, right, depth, sums, stride);
+}
+
+template <class S>
+void multiply_plain(const S* left, const S* right, int64_t depth, S* sums, int64_t stride) {
+  multiply<S, 16>(left, right, depth, sums, stride);
+}
+
+/// Without the C standard's rescue of infinities, as XLA.
+template <class R>
+void multiply_complex(const std::complex<R>* left, const std::complex<R>* right, int64_t depth, std::complex<R>* sums,
+                      int64_t stride) {
+  constexpr int kColumns = static_cast<int>(kPanelColumns<std::complex<R>>);
+  for (int row = 0; row < kPanelRows; ++row) {
+    R real[kColumns] = {}, imaginary[kColumns] = {};
+    for (int64_t k = 0; k < depth; ++k) {
+      const std::complex<R> a = left[k * kPanelRows + row];
+      const std::complex<R>* b = right + k * kColumns;
+      for (int j = 0; j < kColumns; ++j) {
+        real[j] += a.real() * b[j].real() - a.imag() * b[j].imag();
+        imaginary[j] += a.real() * b[j].imag() + a.imag() * b[j].real();
+      }
+    }
+    for (int j = 0; j < kColumns; ++j) sums[row * stride + j] += std::complex<R>(real[j], imaginary[j]);
+  }
+}
+
+template <class S>
+using Multiply = void (*)(const S*, const S*, int64_t, S*, int64_t);
+
+template <class S>
+Multiply<S> pick() {
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+      __builtin_cpu_supports("avx512bw")) {
+    return multiply_avx512<S>;
+  }
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return multiply_avx2<S>;
+  return multiply_plain<S>;
+}
+
+}  // namespace
+
+template <class S>
+void multiply_panels(const S* left, const S* right, int64_t depth, S* sums, int64_t stride) {
+  static const Multiply<S> best = pick<S>();
+  best(left, right, depth, sums, stride);
+}
+
+template <>
+void multiply_panels(const std::complex<float>* left, const std::complex<float>* right, int64_t depth,
+                     std::complex<float>* sums, int64_t stride) {
+  multiply_complex(left, right, depth, sums, stride);
+}
+
+template <>
+void multiply_panels(const std::complex<double>* left, const std::complex<double>* right, int64_t depth,
+                     std::complex<double>* sums, int64_t stride) {
+  multiply_complex(left, right, depth, sums, stride);
+}
+
+template void multiply_panels(const float*, const float*, int64_t, float*, int64_t);
+template void multiply_panels(const double*, const double*, int64_t, double*, int64_t);
+template void multiply_panels(const uint32_t*, const uint32_t*, int64_t, uint32_t*, int64_t);
+template void multiply_panels(const uint64_t*, const uint64_t*, int64_t, uint64_t*, int64_t);
+
+}  // namespace lowtide

@@ -1,0 +1,21 @@
+#pragma once
+/// sums += left panel times right panel, for panels of kPanelRows and kPanelBytes of columns.
+
+#include <complex>
+#include <cstdint>
+
+namespace lowtide {
+
+/// Rows of a left panel: element (i, k) at [k * kPanelRows + i].
+inline constexpr int64_t kPanelRows = 6;
+/// Bytes of a row of a right panel: element (k, j) at [k * columns + j].
+inline constexpr int64_t kPanelBytes = 128;
+template <class S>
+inline constexpr int64_t kPanelColumns = kPanelBytes / static_cast<int64_t>(sizeof(S));
+
+/// `sums` has rows of `stride` elements, aligned to 64 bytes. S: float, double, uint32_t, uint64_t, std::complex of
+/// both.
+template <class S>
+void multiply_panels(const S* left, const S* right, int64_t depth, S* sums, int64_t stride);
+
+}  // namespace lowtide

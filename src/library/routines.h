@@ -1,0 +1,13 @@
+#pragma once
+/// What library.h offers, one maker per operation. Each gives null for what it doesn't serve.
+
+#include "library/library.h"
+
+namespace lowtide {
+
+std::unique_ptr<LibraryRoutine> make_dot(const Instruction& dot);
+std::unique_ptr<LibraryRoutine> make_sort(const Instruction& sort);
+/// topk, and the custom call of the same meaning.
+std::unique_ptr<LibraryRoutine> make_top_k(const Instruction& instruction);
+
+}  // namespace lowtide

@@ -1,0 +1,330 @@
+#include "library/library.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <random>
+
+#include "interp/compare.h"
+#include "interp/interpreter.h"
+#include "text/hlo.h"
+
+namespace lowtide {
+namespace {
+
+std::unique_ptr<Module> read(const std::string& text) {
+  auto module = parse_hlo(std::make_shared<Source>(Source{"test.hlo", text}));
+  EXPECT_TRUE(module.ok()) << module.status().message() << "\n" << text;
+  return module.ok() ? module.take() : nullptr;
+}
+
+using Bytes = std::vector<std::byte>;
+
+/// Small numbers of both signs, many of them equal.
+Value random_array(const Shape& shape, unsigned seed) {
+  std::mt19937 random(seed);
+  auto value = std::make_shared<Literal>(Shape::array(shape.type, shape.dims));
+  dispatch(shape.type, [&]<class T>() {
+    for (T& element : value->data<T>()) {
+      const int number = static_cast<int>(random() % 17) - 8;
+      if constexpr (std::is_same_v<T, bool>) {
+        element = number > 0;
+      } else if constexpr (std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>) {
+        element = T(static_cast<typename T::value_type>(number), static_cast<typename T::value_type>(random() % 5));
+      } else if constexpr (std::is_integral_v<T> || requires(T t) { t.held; }) {
+        element = static_cast<T>(number);
+      } else {
+        element = static_cast<T>(static_cast<float>(number) / 4.0f);
+      }
+    }
+  });
+  return value;
+}
+
+void flatten(const Value& value, std::vector<Value>& leaves) {
+  if (!value->shape().is_tuple()) {
+    leaves.push_back(value);
+    return;
+  }
+  for (const Value& part : value->parts()) flatten(part, leaves);
+}
+
+/// Runs the root of the entry, whose operands are parameters, through the library and through the interpreter. All
+/// memory but the declared scratch is guarded by a pattern. Returns the results of the library.
+std::vector<Bytes> run(const Module& module, std::span<const Value> arguments, int threads, bool in_place) {
+  const Instruction& root = *module.entry->root;
+  EXPECT_TRUE(in_library(root)) << root.name;
+  const auto routine = library_routine(root);
+  if (!routine) return {};
+  constexpr size_t kGuard = 64;
+  std::vector<Bytes> operands, results;
+  for (const Instruction* operand : root.operands) {
+    const auto from = arguments[static_cast<size_t>(operand->as<ParameterAttributes>().number)]->bytes();
+    operands.emplace_back(from.begin(), from.end());
+  }
+  for_each_leaf(root.shape, [&](const ShapeIndex&, const Shape& leaf) {
+    results.emplace_back(static_cast<size_t>(element_count(leaf) * stored_bytes(leaf.type)), std::byte{0xAB});
+  });
+  std::vector<const void*> from;
+  for (const Bytes& operand : operands) from.push_back(operand.data());
+  std::vector<void*> to;
+  for (size_t k = 0; k < results.size(); ++k) {
+    const int overwritten = in_place ? library_in_place(root, static_cast<int64_t>(k)) : -1;
+    to.push_back(overwritten >= 0 ? operands[static_cast<size_t>(overwritten)].data() : results[k].data());
+  }
+  const auto scratch_bytes = static_cast<size_t>(routine->scratch_bytes());
+  Bytes room(scratch_bytes + kGuard + 64, std::byte{0xCD});
+  auto* scratch = reinterpret_cast<std::byte*>((reinterpret_cast<uintptr_t>(room.data()) + 63) / 64 * 64);
+  ThreadPool pool(threads);
+  for (int round = 0; round < 2; ++round) {  // a routine is run many times
+    if (round == 1 && in_place) break;
+    const Status status = routine->run(from, to, scratch, pool);
+    EXPECT_TRUE(status.ok()) << status.message();
+  }
+  for (size_t i = 0; i < kGuard; ++i) EXPECT_EQ(scratch[scratch_bytes + i], std::byte{0xCD}) << "beyond the scratch";
+  for (size_t k = 0; k < results.size(); ++k) {
+    if (to[k] != results[k].data()) std::memcpy(results[k].data(), to[k], results[k].size());
+  }
+  return results;
+}
+
+/// `tolerance` is relative to the largest element; 0: the same bits.
+void expect_as_defined(const std::string& text, double tolerance, unsigned seed = 1) {
+  SCOPED_TRACE(text);
+  const auto module = read(text);
+  if (!module) return;
+  std::vector<Value> arguments;
+  for (const Instruction* parameter : module->entry->parameters()) {
+    arguments.push_back(random_array(parameter->shape, seed++));
+  }
+  const auto expected = interpret(*module, arguments);
+  ASSERT_TRUE(expected.ok()) << expected.status().message();
+  const std::vector<Bytes> one = run(*module, arguments, 1, false), three = run(*module, arguments, 3, false);
+  EXPECT_EQ(one, three) << "threads change bits";
+  if (library_in_place(*module->entry->root, 0) >= 0) {
+    EXPECT_EQ(one, run(*module, arguments, 2, true)) << "in place";
+  }
+  std::vector<Value> leaves;
+  for (const Value& value : *expected) flatten(value, leaves);
+  ASSERT_EQ(leaves.size(), one.size());
+  for (size_t k = 0; k < leaves.size(); ++k) {
+    const Literal& want = *leaves[k];
+    ASSERT_EQ(want.bytes().size(), one[k].size());
+    if (tolerance == 0) {
+      EXPECT_EQ(std::memcmp(want.bytes().data(), one[k].data(), one[k].size()), 0) << "leaf " << k;
+      continue;
+    }
+    auto got = std::make_shared<Literal>(want.shape());
+    std::copy(one[k].begin(), one[k].end(), got->bytes().begin());
+    dispatch(want.shape().type, [&]<class T>() {
+      double largest = 0, off = 0;
+      for (int64_t i = 0; i < want.size(); ++i) {
+        const T x = want.data<T>()[static_cast<size_t>(i)], y = got->data<T>()[static_cast<size_t>(i)];
+        if constexpr (requires { x.real(); }) {
+          largest = std::max<double>(largest, std::abs(x));
+          off = std::max<double>(off, std::abs(x - y));
+        } else {
+          largest = std::max(largest, std::fabs(static_cast<double>(x)));
+          off = std::max(off, std::fabs(static_cast<double>(x) - static_cast<double>(y)));
+        }
+      }
+      EXPECT_LE(off, tolerance * largest) << "leaf " << k;
+    });
+  }
+}
+
+std::string dot(const std::string& result, const std::string& left, const std::string& right,
+                const std::string& attributes) {
+  return fmt::format(
+      "HloModule m\nENTRY e {{\n  a = {} parameter(0)\n  b = {} parameter(1)\n  ROOT d = {} dot(a, b), {}\n}}\n", left,
+      right, result, attributes);
+}
+
+TEST(LibraryDot, AllWaysToContract) {
+  expect_as_defined(dot("f32[7,9]", "f32[7,13]", "f32[13,9]", "lhs_contracting_dims={1}, rhs_contracting_dims={0}"),
+                    1e-6);
+  expect_as_defined(dot("f32[7,9]", "f32[13,7]", "f32[9,13]", "lhs_contracting_dims={0}, rhs_contracting_dims={1}"),
+                    1e-6);
+  expect_as_defined(
+      dot("f32[3,2,5,4]", "f32[2,5,6,3]", "f32[3,6,2,4]",
+          "lhs_batch_dims={3,0}, lhs_contracting_dims={2}, rhs_batch_dims={0,2}, rhs_contracting_dims={1}"),
+      1e-6);
+  expect_as_defined(
+      dot("f32[5,4]", "f32[6,5,3]", "f32[3,4,6]", "lhs_contracting_dims={2,0}, rhs_contracting_dims={0,2}"), 1e-6);
+  expect_as_defined(dot("f32[5,6]", "f32[5]", "f32[6]", "lhs_contracting_dims={}, rhs_contracting_dims={}"), 1e-6);
+  expect_as_defined(
+      dot("f32[200,300]", "f32[200,1100]", "f32[1100,300]", "lhs_contracting_dims={1}, rhs_contracting_dims={0}"),
+      1e-5);
+  expect_as_defined(dot("f32[3,130,70]", "f32[130,3,64]", "f32[3,64,70]",
+                        "lhs_batch_dims={1}, lhs_contracting_dims={2}, rhs_batch_dims={0}, rhs_contracting_dims={1}"),
+                    1e-5);
+}
+
+TEST(LibraryDot, ExtentsOfNothingAndOne) {
+  expect_as_defined(dot("f32[0,9]", "f32[0,13]", "f32[13,9]", "lhs_contracting_dims={1}, rhs_contracting_dims={0}"),
+                    1e-6);
+  expect_as_defined(dot("f32[7,9]", "f32[7,0]", "f32[0,9]", "lhs_contracting_dims={1}, rhs_contracting_dims={0}"),
+                    1e-6);
+  expect_as_defined(dot("f32[1,1]", "f32[1,1]", "f32[1,1]", "lhs_contracting_dims={1}, rhs_contracting_dims={0}"),
+                    1e-6);
+  expect_as_defined(
+      dot("f32[1,300]", "f32[1,200]", "f32[200,300]", "lhs_contracting_dims={1}, rhs_contracting_dims={0}"), 1e-6);
+  expect_as_defined(
+      dot("bf16[300,1]", "bf16[300,200]", "bf16[200,1]", "lhs_contracting_dims={1}, rhs_contracting_dims={0}"), 1e-2);
+}
+
+TEST(LibraryDot, AllTypes) {
+  const std::string how = "lhs_contracting_dims={1}, rhs_contracting_dims={0}";
+  for (const char* type : {"f64", "s8", "s32", "s64", "u8", "u16", "u64", "pred", "s4"}) {
+    const std::string t = type;
+    expect_as_defined(dot(t + "[70,90]", t + "[70,130]", t + "[130,90]", how), t == "f64" ? 1e-14 : 0);
+  }
+  for (const char* type : {"bf16", "f16", "f8e4m3fn", "f8e5m2", "c64", "c128"}) {
+    const std::string t = type;
+    expect_as_defined(dot(t + "[70,90]", t + "[70,130]", t + "[130,90]", how), t == "c64"    ? 1e-5
+                                                                               : t == "c128" ? 1e-14
+                                                                               : t[1] == '8' ? 0.13
+                                                                                             : 1e-2);
+  }
+  expect_as_defined(dot("s32[70,90]", "s8[70,130]", "s8[130,90]", how), 0);
+  expect_as_defined(dot("f32[70,90]", "bf16[70,130]", "bf16[130,90]", how), 1e-6);
+  expect_as_defined(dot("f32[70,90]", "f16[70,130]", "f16[130,90]", how), 1e-6);
+}
+
+std::string sort(const std::string& shapes, const std::string& result, int dimension, const std::string& comparator) {
+  std::string parameters, names;
+  int k = 0;
+  for (size_t from = 0; from < shapes.size();) {
+    const size_t to = std::min(shapes.find(';', from), shapes.size());
+    parameters += fmt::format("  p{} = {} parameter({})\n", k, shapes.substr(from, to - from), k);
+    names += fmt::format("{}p{}", k ? ", " : "", k);
+    ++k;
+    from = to + 1;
+  }
+  return fmt::format(
+      "HloModule m\nc {{\n{}}}\nENTRY e {{\n{}  ROOT s = {} sort({}), dimensions={{{}}}, is_stable=true, "
+      "to_apply=c\n}}\n",
+      comparator, parameters, result, names, dimension);
+}
+
+std::string simple(const std::string& type, const std::string& how) {
+  return fmt::format("  a = {0}[] parameter(0)\n  b = {0}[] parameter(1)\n  ROOT r = pred[] compare(a, b), {1}\n", type,
+                     how);
+}
+
+TEST(LibrarySort, OneArrayOfAnyTypeAlongAnyDimension) {
+  for (const char* type : {"f32", "f64", "bf16", "f16", "s8", "s32", "s64", "u8", "u64", "pred", "f8e4m3fn", "s4"}) {
+    const std::string t = type;
+    for (const char* how : {"direction=LT", "direction=GT"}) {
+      expect_as_defined(sort(t + "[70]", t + "[70]", 0, simple(t, how)), 0);
+      expect_as_defined(sort(t + "[5,3000]", t + "[5,3000]", 1, simple(t, how)), 0);
+      expect_as_defined(sort(t + "[2000,3]", t + "[2000,3]", 0, simple(t, how)), 0);
+      expect_as_defined(sort(t + "[4,31,5]", t + "[4,31,5]", 1, simple(t, how)), 0);
+    }
+  }
+  expect_as_defined(sort("f32[4,3000]", "f32[4,3000]", 1, simple("f32", "direction=GT, type=TOTALORDER")), 0);
+  for (const char* shape : {"f32[0]", "f32[1]", "f32[3,0]", "f32[0,3]"}) {
+    expect_as_defined(sort(shape, shape, 0, simple("f32", "direction=LT")), 0);
+  }
+}
+
+TEST(LibrarySort, SeveralArraysInStep) {
+  const std::string comparator =
+      "  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  c = s32[] parameter(2)\n  d = s32[] parameter(3)\n";
+  for (const char* n : {"9", "2000"}) {
+    const std::string a = fmt::format("f32[3,{}]", n), b = fmt::format("s32[3,{}]", n);
+    const std::string result = "(" + a + ", " + b + ")";
+    expect_as_defined(sort(a + ";" + b, result, 1, comparator + "  ROOT r = pred[] compare(a, b), direction=LT\n"), 0);
+    expect_as_defined(sort(a + ";" + b, result, 1, comparator + "  ROOT r = pred[] compare(d, c), direction=LT\n"), 0);
+    expect_as_defined(
+        sort(a + ";" + b, result, 1,
+             comparator +
+                 "  x = pred[] compare(a, b), direction=LT\n  y = pred[] compare(a, b), direction=EQ\n"
+                 "  z = pred[] compare(c, d), direction=GT\n  w = pred[] and(y, z)\n  ROOT r = pred[] or(x, w)\n"),
+        0);
+    // A comparator that contradicts itself still ends, with the definition's result.
+    expect_as_defined(sort(a + ";" + b, result, 1, comparator + "  ROOT r = pred[] compare(a, b), direction=LE\n"), 0);
+    expect_as_defined(sort(a + ";" + b, result, 1, comparator + "  ROOT r = pred[] compare(a, a), direction=EQ\n"), 0);
+  }
+}
+
+constexpr const char* kCanonical = R"(  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  c = s32[] parameter(2)
+  d = s32[] parameter(3)
+  zero = f32[] constant(0)
+  nan = f32[] constant(nan)
+  az = pred[] compare(a, zero), direction=EQ
+  a1 = f32[] select(az, zero, a)
+  an = pred[] compare(a, a), direction=NE
+  a2 = f32[] select(an, nan, a1)
+  bz = pred[] compare(b, zero), direction=EQ
+  b1 = f32[] select(bz, zero, b)
+  bn = pred[] compare(b, b), direction=NE
+  b2 = f32[] select(bn, nan, b1)
+  ROOT r = pred[] compare(a2, b2), direction=LT, type=TOTALORDER
+)";
+
+TEST(LibrarySort, KeysThatAreFunctions) {
+  expect_as_defined(sort("f32[3,40];s32[3,40]", "(f32[3,40], s32[3,40])", 1, kCanonical), 0);
+  expect_as_defined(sort("f32[3,4000];s32[3,4000]", "(f32[3,4000], s32[3,4000])", 1, kCanonical), 0);
+}
+
+TEST(LibrarySort, NanAndBothZeros) {
+  const std::string partial =
+      "  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  c = s32[] parameter(2)\n  d = s32[] parameter(3)\n"
+      "  ROOT r = pred[] compare(a, b), direction=LT\n";
+  for (const std::string& comparator : {std::string(kCanonical), partial}) {
+    const auto module = read(sort("f32[2,1500];s32[2,1500]", "(f32[2,1500], s32[2,1500])", 1, comparator));
+    std::vector<Value> arguments;
+    auto keys = std::make_shared<Literal>(Shape::array(ElementType::kF32, {2, 1500}));
+    auto places = std::make_shared<Literal>(Shape::array(ElementType::kS32, {2, 1500}));
+    const float inf = INFINITY;
+    const float some[] = {0.0f, -0.0f, 1.0f, -1.0f, inf, -inf, NAN, -NAN};
+    for (size_t i = 0; i < 3000; ++i) {
+      // NaN in the second line only: both ways are taken
+      keys->data<float>()[i] = some[i * 2654435761u % (i < 1500 ? 6 : 8)];
+      places->data<int32_t>()[i] = static_cast<int32_t>(i);
+    }
+    arguments = {keys, places};
+    const auto expected = interpret(*module, arguments);
+    ASSERT_TRUE(expected.ok());
+    const auto got = run(*module, arguments, 2, false);
+    std::vector<Value> leaves;
+    for (const Value& value : *expected) flatten(value, leaves);
+    for (size_t k = 0; k < 2; ++k)
+      EXPECT_EQ(std::memcmp(leaves[k]->bytes().data(), got[k].data(), got[k].size()), 0) << k;
+  }
+}
+
+TEST(LibraryTopK, AsDefined) {
+  for (const char* type : {"f32", "bf16", "s32", "u8", "f64", "s64"}) {
+    for (const char* largest : {"true", "false"}) {
+      for (const int k : {0, 1, 5, 40}) {
+        expect_as_defined(
+            fmt::format("HloModule m\nENTRY e {{\n  a = {0}[3,40] parameter(0)\n  ROOT t = ({0}[3,{1}], s32[3,{1}]) "
+                        "topk(a), k={1}, largest={2}\n}}\n",
+                        type, k, largest),
+            0);
+      }
+    }
+  }
+  expect_as_defined(
+      "HloModule m\nENTRY e {\n  a = f32[3,400] parameter(0)\n  ROOT t = (f32[3,7], s32[3,7]) custom-call(a), "
+      "custom_call_target=\"TopK\"\n}\n",
+      0);
+}
+
+TEST(Library, HasNoRoutineForWhatItDoesNotServe) {
+  const auto is_in = [](const std::string& text) { return in_library(*read(text)->entry->root); };
+  EXPECT_FALSE(is_in("HloModule m\nENTRY e {\n  a = f32[3] parameter(0)\n  ROOT n = f32[3] negate(a)\n}\n"));
+  EXPECT_FALSE(is_in(dot("bf16[7,9]", "f32[7,13]", "f32[13,9]", "lhs_contracting_dims={1}, rhs_contracting_dims={0}")));
+  EXPECT_FALSE(is_in(sort("f32[70]", "f32[70]", 0,
+                          "  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  x = f32[] exponential(a)\n"
+                          "  ROOT r = pred[] compare(x, b), direction=LT\n")));
+}
+
+}  // namespace
+}  // namespace lowtide
