@@ -1,6 +1,6 @@
 // Runs text tests: .hlo files that say in comments what is done with them and what must come out
 // (tests/text/README.md).
-//   text_test [--update] [--expect-failure] FILE|FOLDER...
+//   text_test [--update] [--expect-failure] [--compiled] FILE|FOLDER...
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,6 +17,7 @@
 #include "passes/pass.h"
 #include "region/interpret.h"
 #include "region/text.h"
+#include "support/run_compiled.h"
 #include "text/hlo.h"
 
 using namespace lowtide;
@@ -25,6 +26,10 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr uint64_t kSeed = 1;
+
+/// --compiled: every module that the interpreter can run is compiled, run, and compared with it; nothing else is
+/// tested.
+bool compiled_only = false;
 
 /// What a file's comments ask for.
 struct Test {
@@ -137,6 +142,26 @@ std::string find_passes(const Test& test, std::vector<Pass>& passes) {
   return "";
 }
 
+/// Compiled, for this machine and for AVX2, it must agree with the interpreter.
+Outcome check_compiled(const Module& module) {
+  Outcome outcome;
+  const std::vector<Value> arguments = seeded_arguments(module, kSeed);
+  const auto expected = interpret(module, arguments);
+  if (!expected.ok()) {
+    outcome.skipped = expected.status().message();
+    return outcome;
+  }
+  for (const Isa isa : {Isa::kNative, Isa::kAvx2}) {
+    const CompiledRun run = run_compiled(module, arguments, isa);
+    outcome.skipped = run.unsupported;
+    outcome.failure =
+        !run.failure.empty() || !run.unsupported.empty() ? run.failure : difference(run.results, *expected);
+    if (!outcome.failure.empty() && isa == Isa::kAvx2) outcome.failure = "for AVX2: " + outcome.failure;
+    if (!outcome.failure.empty()) return outcome;
+  }
+  return outcome;
+}
+
 Outcome run_opt(const Test& test, Module& module) {
   Outcome outcome;
   const auto before = module.clone();
@@ -194,6 +219,7 @@ Outcome run_regions(const Test& test, Module& module) {
 Outcome run_test(const Test& test) {
   auto module = read_module(fs::path(test.path).filename().string(), test.text);
   if (!module.ok()) return {check_fault(test, module.status(), true), "", {}, {}};
+  if (compiled_only && test.errors.empty()) return check_compiled(**module);
   if (test.run == "opt") return run_opt(test, **module);
   if (test.run == "regions") return run_regions(test, **module);
   if (test.run == "eval") {
@@ -257,7 +283,7 @@ std::string run_file(const std::string& path, bool update) {
     std::ofstream(path, std::ios::binary) << updated_text(test, outcome);
     return "";
   }
-  return compare_expected(test, outcome);
+  return compiled_only ? "" : compare_expected(test, outcome);
 }
 
 }  // namespace
@@ -267,8 +293,8 @@ int main(int argc, char** argv) {
   int count = 0, failed = 0;
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
-    if (argument == "--update" || argument == "--expect-failure") {
-      (argument == "--update" ? update : expect_failure) = true;
+    if (argument == "--update" || argument == "--expect-failure" || argument == "--compiled") {
+      (argument == "--update" ? update : argument == "--compiled" ? compiled_only : expect_failure) = true;
       continue;
     }
     for (const std::string& path : files_of(argument)) {

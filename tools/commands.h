@@ -16,6 +16,7 @@ void add_opt(CLI::App& app, int& exit_code);
 void add_run(CLI::App& app, int& exit_code);
 void add_passes(CLI::App& app, int& exit_code);
 void add_plan(CLI::App& app, int& exit_code);
+void add_reduce(CLI::App& app, int& exit_code);
 
 /// Prints the fault to stderr, if there is one. Returns the exit code: the number of the fault.
 int finish(const Status& status);

@@ -98,7 +98,9 @@ Status Engine::start(const RunMemory& memory, int threads) {
       case StorageKind::kArgument: storages_[s] = static_cast<std::byte*>(memory.arguments.at(number)); break;
       case StorageKind::kOutput: storages_[s] = static_cast<std::byte*>(memory.outputs.at(number)); break;
       default:
-        LT_ASSERT(storage.offset + storage.bytes <= program.temp_bytes, "a storage leaves the arena");
+        LT_ASSERT(storage.offset + storage.bytes <= program.temp_bytes,
+                  fmt::format("storage {} leaves the arena: {} bytes at {} of {}", s, storage.bytes, storage.offset,
+                              program.temp_bytes));
         storages_[s] = arena_.data() + storage.offset;
     }
     LT_ASSERT(storages_[s] || storage.bytes == 0, fmt::format("storage {} has no memory", s));

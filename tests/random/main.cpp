@@ -1,6 +1,7 @@
 /// lowtide_random: random programs against our own invariants, and against another executor that sits behind a pipe.
 ///
 ///   lowtide_random check [--count N] [--seed S]    properties that need no one else
+///   lowtide_random compiled [--count N] [--seed S] compiled runs against the interpreter
 ///   lowtide_random judge [--count N] [--seed S]    a frame a program on stdout, a verdict a line on stdin
 ///   lowtide_random write DIR [--count N] [--seed S]
 ///
@@ -13,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
@@ -26,6 +28,7 @@
 #include "ops/verify.h"
 #include "passes/pass.h"
 #include "program.h"
+#include "support/run_compiled.h"
 #include "text/hlo.h"
 
 namespace lowtide {
@@ -86,6 +89,41 @@ void check_passes(const Module& module) {
   if (!comparison.agrees()) RC_FAIL("passes change the results: " + comparison.first + "\n" + print_hlo(*changed));
 }
 
+/// Empty, or the first element where two executors are farther apart than each may be from the mathematical value.
+std::string difference_within(const std::vector<Value>& got, const std::vector<Value>& want,
+                              const std::vector<double>& errors) {
+  if (got.size() != want.size()) return fmt::format("{} results, expected {}", got.size(), want.size());
+  for (size_t k = 0; k < want.size(); ++k) {
+    const ElementType type = want[k]->shape().type;
+    for (int64_t i = 0; i < want[k]->size(); ++i) {
+      if (!is_floating(type)) {
+        if (integer_at(*got[k], i) == integer_at(*want[k], i)) continue;
+        return fmt::format("out{} element {}: {}, interpreted {}", k, i, integer_at(*got[k], i),
+                           integer_at(*want[k], i));
+      }
+      const double x = number_at(*got[k], i), y = number_at(*want[k], i);
+      const bool same = x == y || (std::isnan(x) && std::isnan(y));
+      if (same || std::fabs(x - y) <= 2 * errors[k] + 0x1p-126) continue;
+      return fmt::format("out{} element {}: {}, interpreted {}, bound {:.3g}", k, i, x, y, errors[k]);
+    }
+  }
+  return "";
+}
+
+/// Compiled it must agree with the interpreter, for every number of threads, in its planned memory.
+std::string compiled_fault(const Module& module, const std::vector<Value>& arguments,
+                           const std::vector<Value>& interpreted) {
+  for (const Isa isa : {Isa::kNative, Isa::kAvx2}) {
+    const CompiledRun run = run_compiled(module, arguments, isa);
+    const std::string how = isa == Isa::kNative ? "compiled, it " : "compiled for AVX2, it ";
+    if (!run.failure.empty()) return how + run.failure;
+    if (!run.unsupported.empty()) return how + "is unsupported: " + run.unsupported;
+    const std::string differs = difference_within(run.results, interpreted, error_bounds(module));
+    if (!differs.empty()) return how + "gives " + differs;
+  }
+  return "";
+}
+
 /// Properties of one program that need no other executor.
 void check_program(const Recipe& recipe) {
   const auto built = program_from(recipe);
@@ -99,6 +137,15 @@ void check_program(const Recipe& recipe) {
   check_passes(*module);
 }
 
+/// Compiled and interpreted it is the same program.
+void check_compiled(const Recipe& recipe) {
+  const auto module = read(print_hlo(*program_from(recipe)));
+  const auto arguments = seeded_arguments(*module, 1);
+  const auto interpreted = interpret(*module, arguments);
+  if (!interpreted.ok()) return;
+  if (const std::string fault = compiled_fault(*module, arguments, *interpreted); !fault.empty()) RC_FAIL(fault);
+}
+
 /// Runs in a process of its own, so that a crash of ours is a counter-example like any other.
 void write_frame(const std::string& text) {
   ::alarm(kSecondsPerProgram);
@@ -108,7 +155,11 @@ void write_frame(const std::string& text) {
   if (status.ok()) {
     auto run = interpret(**module, seeded_arguments(**module, 0));
     status = run.status();
-    if (run.ok()) results = run.take();
+    if (run.ok()) {
+      results = run.take();
+      const std::string fault = compiled_fault(**module, seeded_arguments(**module, 0), results);
+      if (!fault.empty()) status = {Fault::kInternal, fault};
+    }
   }
   nlohmann::ordered_json head = {{"status", status.ok() ? "ok" : status.message()},
                                  {"fault", static_cast<int>(status.fault())},
@@ -162,6 +213,7 @@ int main(int argc, char** argv) {
       fmt::format("seed={} max_success={} max_size={} max_discard_ratio=100", seed, count, kLargestProgram);
   ::setenv("RC_PARAMS", parameters.c_str(), 1);
   if (mode == "check") return rc::check("random programs", [] { check_program(*recipes()); }) ? 0 : 1;
+  if (mode == "compiled") return rc::check("compiled programs agree", [] { check_compiled(*recipes()); }) ? 0 : 1;
   if (mode == "judge") return rc::check("random programs agree", [] { judge_program(*recipes()); }) ? 0 : 1;
   if (mode == "write" && !folder.empty()) {
     int written = 0;
@@ -173,7 +225,7 @@ int main(int argc, char** argv) {
                ? 0
                : 1;
   }
-  std::fputs("lowtide_random check|judge|write DIR [--count N] [--seed S]\n", stderr);
+  std::fputs("lowtide_random check|compiled|judge|write DIR [--count N] [--seed S]\n", stderr);
   return static_cast<int>(Fault::kUsage);
 }
 

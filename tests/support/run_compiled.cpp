@@ -1,0 +1,78 @@
+#include "run_compiled.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "allocation_watch.h"
+#include "compile/compile.h"
+#include "interp/compare.h"
+#include "runtime/executable.h"
+#include "runtime/value_memory.h"
+
+namespace lowtide {
+namespace {
+
+std::string run_once(Executable& executable, const std::vector<Value>& arguments, int threads,
+                     std::vector<Value>& results) {
+  ThreadPool pool(threads);
+  pool.run(threads, [](int64_t, int) {});  // starts its threads
+  const ValueMemory memory(executable.program(), arguments);
+  Status status;
+  int64_t taken = 0;
+  {
+    const AllocationWatch watch;
+    status = executable.run(memory.memory(), pool);
+    taken = watch.most_bytes();
+  }
+  if (!status.ok()) return status.message();
+  if (taken > kAllowedOutsidePlan && executable.interpreted() == 0) {
+    return fmt::format("takes {} bytes outside its plan", taken);
+  }
+  results = memory.results(executable);
+  return "";
+}
+
+bool same_bits(const Value& a, const Value& b) { return std::ranges::equal(a->bytes(), b->bytes()); }
+
+}  // namespace
+
+CompiledRun run_compiled(const Module& module, const std::vector<Value>& arguments, Isa isa) {
+  CompiledRun run;
+  const auto refused = [&](const Status& status) {
+    (status.fault() == Fault::kUnsupported || status.fault() == Fault::kInput ? run.unsupported : run.failure) =
+        status.message();
+    return run;
+  };
+  const auto compiled = compile_plan(module);
+  if (!compiled.ok()) return refused(compiled.status());
+  if (const std::string wrong = check_program(*compiled->program); !wrong.empty()) {
+    run.failure = "its plan is wrong: " + wrong;
+    return run;
+  }
+  auto executable = Executable::make(compiled->program, {.isa = isa});
+  if (!executable.ok()) return refused(executable.status());
+  run.interpreted = (*executable)->interpreted();
+  for (const int threads : {1, 2, 3}) {
+    std::vector<Value> results;
+    run.failure = run_once(**executable, arguments, threads, results);
+    if (!run.failure.empty()) return run;
+    if (threads > 1 && !std::ranges::equal(results, run.results, same_bits)) {
+      run.failure = fmt::format("gives other bits with {} threads", threads);
+      return run;
+    }
+    run.results = std::move(results);
+  }
+  return run;
+}
+
+std::string difference(const std::vector<Value>& got, const std::vector<Value>& want) {
+  if (got.size() != want.size()) return fmt::format("{} results, expected {}", got.size(), want.size());
+  for (size_t i = 0; i < want.size(); ++i) {
+    const Comparison c = compare(*got[i], *want[i], usual_tolerance(want[i]->shape().type), fmt::format("out{}", i));
+    if (!c.agrees()) return fmt::format("{} ({} elements differ)", c.first, c.mismatches);
+  }
+  return "";
+}
+
+}  // namespace lowtide

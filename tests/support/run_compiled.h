@@ -1,0 +1,24 @@
+#pragma once
+/// A module compiled and run as a test wants it: the plan checked, with 1, 2 and 3 threads, which must give the same
+/// bits, in no more memory than planned.
+
+#include <string>
+#include <vector>
+
+#include "codegen/kernel.h"
+#include "ir/module.h"
+
+namespace lowtide {
+
+struct CompiledRun {
+  std::string failure;      ///< empty: nothing is wrong
+  std::string unsupported;  ///< why nothing was run
+  std::vector<Value> results;
+  int64_t interpreted = 0;  ///< steps without code; such a run's memory isn't watched
+};
+CompiledRun run_compiled(const Module& module, const std::vector<Value>& arguments, Isa isa = Isa::kNative);
+
+/// Empty, or the first result that differs by more than another order of the same sums explains.
+std::string difference(const std::vector<Value>& got, const std::vector<Value>& want);
+
+}  // namespace lowtide

@@ -1,0 +1,151 @@
+/// lowtide reduce INPUT [-- CMD...]: the smallest program that still fails.
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/files.h"
+#include "commands.h"
+#include "compile/compile.h"
+#include "interp/compare.h"
+#include "interp/interpreter.h"
+#include "passes/shrink.h"
+#include "runtime/executable.h"
+#include "runtime/value_memory.h"
+#include "text/hlo.h"
+#include "text/input.h"
+
+namespace lowtide {
+namespace {
+
+struct ReduceOptions {
+  std::string input, output = "-";
+  uint64_t seed = 0;
+  int64_t tries = 5000;
+  unsigned seconds = 60;
+  std::vector<std::string> command;
+};
+
+/// How a program fails without a command: the exit code of the process that tries it, or its signal.
+constexpr int kAgrees = 0, kDiffers = 5, kSignal = 128;
+
+/// Compiled against interpreted, in this process.
+int try_here(const Module& module, uint64_t seed) {
+  const std::vector<Value> arguments = seeded_arguments(module, seed);
+  const auto expected = interpret(module, arguments);
+  if (!expected.ok()) return kAgrees;  // nothing to compare with
+  const auto code_of = [](const Status& status) {
+    return status.fault() == Fault::kUnsupported ? kAgrees : static_cast<int>(status.fault());
+  };
+  const auto compiled = compile_plan(module);
+  if (!compiled.ok()) return code_of(compiled.status());
+  const auto executable = Executable::make(compiled->program, {});
+  if (!executable.ok()) return code_of(executable.status());
+  ThreadPool pool;
+  const ValueMemory memory(*compiled->program, arguments);
+  if (const Status status = (*executable)->run(memory.memory(), pool); !status.ok()) return code_of(status);
+  const std::vector<Value> results = memory.results(**executable);
+  for (size_t i = 0; i < results.size(); ++i) {
+    const Tolerance tolerance = usual_tolerance(results[i]->shape().type);
+    if (!compare(*results[i], *(*expected)[i], tolerance, "out").agrees()) return kDiffers;
+  }
+  return kAgrees;
+}
+
+int outcome_of(pid_t child) {
+  int how = 0;
+  while (::waitpid(child, &how, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(how) ? WEXITSTATUS(how) : kSignal + WTERMSIG(how);
+}
+
+/// A crash of ours ends a process of its own.
+int try_apart(const Module& module, const ReduceOptions& options) {
+  std::fflush(nullptr);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const int null = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+    ::dup2(null, STDERR_FILENO);
+    ::alarm(options.seconds);
+    ::_exit(try_here(module, options.seed));
+  }
+  return child < 0 ? kAgrees : outcome_of(child);
+}
+
+/// The command's exit code with the program's file behind its words, or in the place of {}.
+int try_command(const Module& module, const ReduceOptions& options, const std::string& file) {
+  if (!write_file(file, print_hlo(module)).ok()) return -1;
+  std::vector<std::string> words = options.command;
+  if (std::ranges::find(words, "{}") == words.end()) words.emplace_back("{}");
+  std::ranges::replace(words, std::string("{}"), file);
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const int null = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+    ::dup2(null, STDOUT_FILENO);
+    ::dup2(null, STDERR_FILENO);
+    ::alarm(options.seconds);  // kept across exec
+    ::execvp(arguments[0], arguments.data());
+    ::_exit(127);
+  }
+  return child < 0 ? -1 : outcome_of(child);
+}
+
+Status reduce(const ReduceOptions& options) {
+  LT_ASSIGN_OR_RETURN(const Input input, read_input(options.input));
+  const std::string file = fmt::format("{}/lowtide_reduce_{}.hlo", P_tmpdir, ::getpid());
+  const bool by_command = !options.command.empty();
+  const auto outcome = [&](const Module& module) {
+    return by_command ? try_command(module, options, file) : try_apart(module, options);
+  };
+  const int wanted = outcome(*input.module);
+  if (by_command && wanted != 0) {
+    ::unlink(file.c_str());
+    return Status::usage(fmt::format("the command must end with exit code 0 for the program as it is, and ends with {}",
+                                     wanted));
+  }
+  if (!by_command && wanted == kAgrees) {
+    return Status::usage("this program doesn't fail: compiled and interpreted, it gives the same results");
+  }
+  ShrinkOptions how;
+  how.most_tries = options.tries;
+  if (::isatty(STDERR_FILENO)) {
+    how.progress = [](const Module& smaller, int64_t tries) {
+      fmt::print(stderr, "{} tried, {} instructions left\n", tries, smaller.instruction_count());
+    };
+  }
+  const auto smallest = shrink(*input.module, [&](const Module& m) { return outcome(m) == wanted; }, how);
+  if (by_command) ::unlink(file.c_str());
+  return write_file(options.output, print_hlo(*smallest) + "\n");
+}
+
+}  // namespace
+
+void add_reduce(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<ReduceOptions>();
+  CLI::App* command = app.add_subcommand(
+      "reduce", "shrink a failing program as long as it fails: compiled it crashes or differs from the interpreter, or a "
+                "command of yours says so");
+  command->add_option("INPUT", options->input, "the program")->required();
+  command->add_option("CMD", options->command,
+                      "behind --: a command that ends with exit code 0 while the program still fails; {} in it is the "
+                      "program's file, otherwise that is its last word");
+  command->add_option("-o", options->output, "where the smallest program goes")->capture_default_str();
+  command->add_option("--seed", options->seed, "of the arguments")->capture_default_str();
+  command->add_option("--tries", options->tries, "programs tried at most")->check(CLI::PositiveNumber)->capture_default_str();
+  command->add_option("--seconds", options->seconds, "for one try")->check(CLI::PositiveNumber)->capture_default_str();
+  command->callback([options, &exit_code] { exit_code = finish(reduce(*options)); });
+}
+
+}  // namespace lowtide

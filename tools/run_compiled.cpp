@@ -1,0 +1,124 @@
+// lowtide run: plan, compile, bind memory, run.
+#include <fmt/format.h>
+#include <malloc.h>
+
+#include <chrono>
+#include <cstdio>
+
+#include "analysis/account.h"
+#include "base/memory.h"
+#include "base/sizes.h"
+#include "compile/compile.h"
+#include "run_options.h"
+#include "runtime/bindings.h"
+#include "runtime/executable.h"
+#include "text/input.h"
+
+namespace lowtide {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+/// Refuses what can't be held before the machine starts to swap.
+Status check_memory(const Program& program) {
+  const AvailableMemory available = available_memory();
+  if (program.peak_bytes() <= available.bytes) return {};
+  return {Fault::kLimit,
+          fmt::format("the program needs {} ({} bytes: arguments {}, results {}, shared by both {}, temp {}); {} has {} "
+                      "left",
+                      format_bytes(program.peak_bytes()), program.peak_bytes(), format_bytes(program.argument_bytes),
+                      format_bytes(program.output_bytes), format_bytes(program.alias_bytes),
+                      format_bytes(program.temp_bytes), available.bound_by, format_bytes(available.bytes))};
+}
+
+/// Plans and compiles; everything that only planning needs is gone afterwards.
+Result<std::unique_ptr<Executable>> prepare(const RunOptions& options, RunReport& report) {
+  LT_ASSIGN_OR_RETURN(const Input input, read_input(options.input));
+  for (const std::string& warning : input.warnings) fmt::print(stderr, "warning: {}\n", warning);
+  const Module& module = *input.module;
+  report.module = module.name;
+  report.instructions = module.instruction_count();
+  LT_ASSIGN_OR_RETURN(const Compiled compiled, compile_plan(module));
+  const Program& program = *compiled.program;
+  report.argument_bytes = program.argument_bytes;
+  report.output_bytes = program.output_bytes;
+  report.alias_bytes = program.alias_bytes;
+  report.temp_bytes = program.temp_bytes;
+  report.load_bytes = program.load_bytes;
+  report.kernels = program.kernels;
+  report.plan_seconds = compiled.plan_seconds;
+  if (options.json) {
+    report.floor_order_bytes = floor_order(module).bytes;
+    report.floor_any_bytes = floor_any(module).bytes;
+  }
+  LT_RETURN_IF_ERROR(check_memory(program));
+  const auto start = Clock::now();
+  LT_ASSIGN_OR_RETURN(auto executable, Executable::make(compiled.program, {}));
+  report.compile_seconds = seconds_since(start);
+  report.interpreted_steps = executable->interpreted();
+  return executable;
+}
+
+std::vector<const void*> addresses_of(const Executable& executable) {
+  std::vector<const void*> addresses;
+  for_each_leaf(executable.program().module->entry->root->shape,
+                [&](const ShapeIndex&, const Shape&) { addresses.push_back(executable.result(addresses.size())); });
+  return addresses;
+}
+
+std::vector<ResultArray> results_of(const Program& program, const std::vector<const void*>& addresses) {
+  std::vector<ResultArray> results;
+  size_t leaf = 0;
+  for_each_leaf(program.module->entry->root->shape, [&](const ShapeIndex&, const Shape& shape) {
+    const auto* const bytes = static_cast<const std::byte*>(addresses[leaf++]);
+    if (shape.is_array()) results.push_back({static_cast<int64_t>(results.size()), shape, bytes});
+  });
+  return results;
+}
+
+}  // namespace
+
+Status run_compiled(const RunOptions& options) {
+  RunReport report;
+  LT_ASSIGN_OR_RETURN(const std::unique_ptr<Executable> executable, prepare(options, report));
+  ::malloc_trim(0);  // what planning took is not held beside the arena
+
+  const Program& program = executable->program();
+  ThreadPool pool;
+  report.threads = pool.threads();
+  BindingSources sources{.seed = options.seed};
+  std::optional<TensorFile> inputs;
+  if (!options.inputs.empty()) {
+    LT_ASSIGN_OR_RETURN(inputs, TensorFile::open(options.inputs));
+    sources.inputs = &*inputs;
+  }
+  std::optional<TensorWriter> outputs;
+  if (!options.outputs.empty()) {
+    auto writer = TensorWriter::create(options.outputs, result_tensors(program));
+    if (!writer.ok()) return writer.status();
+    outputs.emplace(writer.take());
+    sources.outputs = &*outputs;
+  }
+  LT_ASSIGN_OR_RETURN(Bindings bindings, Bindings::make(program, sources, pool));
+  for (int i = 0; i < options.repeat; ++i) {
+    if (i > 0) LT_RETURN_IF_ERROR(bindings.restore(pool));
+    const auto start = Clock::now();
+    LT_RETURN_IF_ERROR(executable->run(bindings.memory(), pool));
+    report.run_seconds.push_back(seconds_since(start));
+  }
+  report.measured_peak_bytes = executable->arena_touched_bytes() + bindings.touched_bytes();
+  const std::vector<const void*> addresses = addresses_of(*executable);
+  const std::vector<ResultArray> results = results_of(program, addresses);
+  if (!options.expect.empty()) {
+    LT_ASSIGN_OR_RETURN(report.comparison, compare_with_file(results, options));
+  }
+  if (!options.json) report.results = summaries(results, pool);
+  if (outputs) {
+    bindings.collect(addresses, pool);
+    LT_RETURN_IF_ERROR(outputs->commit());
+  }
+  return finish_run(report, options.json);
+}
+
+}  // namespace lowtide
