@@ -11,6 +11,7 @@
 #include "passes/execute/split_long_reductions.h"
 #include "passes/execute/unroll_elementwise_loops.h"
 #include "passes/pass.h"
+#include "passes/stream/stream_slices.h"
 
 namespace lowtide {
 
@@ -55,6 +56,8 @@ const std::vector<Pass>& execution_pipeline() {
         {"fold-constants", fold_constants, Numerics::kExact, "what a loop counted is constant now"},
         {"share-common-subexpressions", share_common_subexpressions, Numerics::kExact,
          "trips of a loop compute the same round keys"},
+        {"stream-slices", stream_slices, Numerics::kExact,
+         "before reductions are split: their parts would no longer share the dimension"},
         {"split-long-reductions", split_long_reductions, Numerics::kReassociated,
          "before regions: a sum to few values becomes two, the first of which runs on all threads"},
         {"separate-bodies", separate_bodies, Numerics::kExact,
