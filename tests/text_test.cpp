@@ -201,6 +201,12 @@ Outcome run_regions(const Test& test, Module& module) {
   if (const auto records = run_passes(module, passes); !records.ok()) return {records.status().message(), "", {}, {}};
   const ModuleWork work = form_work(module);
   outcome.after = to_text(work);
+  for (const auto& [computation, items] : work.of) {
+    for (const Work& item : items) {
+      if (item.kind != WorkKind::kRegion) continue;
+      if (outcome.failure = check_region(item.region); !outcome.failure.empty()) return outcome;
+    }
+  }
   const auto want = interpret(module, seeded_arguments(module, kSeed));
   if (!want.ok()) {
     outcome.skipped = want.status().message();

@@ -1,4 +1,4 @@
-// Forms the work of programs ; a row each: what is stored, and how much of it.
+// Forms the work of programs ; every region checked; a row each: what is stored, and how much of it.
 //   work_table [--list] [--run] FILE...      --run: in the interpreter on seeded arguments, against the module itself
 #include <fmt/format.h>
 
@@ -33,6 +33,12 @@ std::string row_of(const std::string& path, bool list, bool run) {
       count.views, count.others, count.ops, count.computed, static_cast<double>(count.stored_bytes) / 1048576,
       static_cast<double>(count.all_bytes) / 1048576, time.count());
   if (list) fmt::print("{}", to_text(work));
+  for (const auto& [computation, items] : work.of) {
+    for (const Work& item : items) {
+      if (item.kind != WorkKind::kRegion) continue;
+      if (std::string fault = check_region(item.region); !fault.empty()) return fault + "\n  " + to_text(item.region);
+    }
+  }
   if (run) {
     const auto want = interpret(module, seeded_arguments(module, 1));
     if (!want.ok()) {

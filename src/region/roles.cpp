@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "library/library.h"
 #include "ops/op_rule.h"
 #include "region/evaluations.h"
 
@@ -43,22 +44,6 @@ bool is_row_major(const Shape& shape) {
   return shape.layout->tiles.empty();
 }
 
-/// Operations whose rules have no entry for kernels yet: by what their class promises.
-bool promises_element(const Instruction& i) {
-  switch (i.opcode) {
-    case Opcode::kConstant: return element_count(i.shape) == 1;
-    case Opcode::kIota:
-    case Opcode::kBitcastConvert:
-    case Opcode::kBitcast:
-    case Opcode::kReshape:
-    case Opcode::kScatter:
-    case Opcode::kSelectAndScatter: return true;
-    default: break;
-  }
-  const MemoryClass memory = memory_class(i.opcode);
-  return memory == MemoryClass::kElementwise || memory == MemoryClass::kIndexMap || memory == MemoryClass::kReduce;
-}
-
 /// Is a dot as well made element by element? Where sums are short, or one side is hardly more than a vector, so that
 /// its operands, however they are made, are read a few times only.
 bool is_thin(const Instruction& dot) {
@@ -69,26 +54,16 @@ bool is_thin(const Instruction& dot) {
   return std::min(result * contracted / std::max(left, 1.0), result * contracted / std::max(right, 1.0)) <= kFewReads;
 }
 
-bool promises_library(const Instruction& i) {
-  switch (i.opcode) {
-    case Opcode::kDot: return !has_element(i) || !is_thin(i);
-    case Opcode::kConvolution:
-    case Opcode::kSort:
-    case Opcode::kFft:
-    case Opcode::kCholesky:
-    case Opcode::kTriangularSolve:
-    case Opcode::kTopK: return true;
-    default: return false;
-  }
+bool runs_in_library(const Instruction& i) {
+  if (i.opcode == Opcode::kDot && has_element(i) && is_thin(i)) return false;
+  return in_library(i);
 }
 
 }  // namespace
 
 bool has_element(const Instruction& i) {
   const OpRule& rule = rule_of(i.opcode);
-  const bool updates = i.opcode == Opcode::kScatter && rule.update;
-  if (!rule_of(Opcode::kAdd).element && promises_element(i) && !updates) return true;
-  if (!rule.element && !rule.leaf_element) return !rule.update && promises_element(i);
+  if (!rule.element && !rule.leaf_element) return false;
   return !rule.has_element || rule.has_element(i);
 }
 
@@ -111,7 +86,7 @@ OpRole role_of(const Instruction& i) {
     case Opcode::kWhile: return has_element(i) ? OpRole::kComputed : OpRole::kControl;
     default: break;
   }
-  if (promises_library(i)) return OpRole::kLibrary;
+  if (runs_in_library(i)) return OpRole::kLibrary;
   return has_element(i) || has_update(i) ? OpRole::kComputed : OpRole::kOther;
 }
 
