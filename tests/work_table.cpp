@@ -1,4 +1,4 @@
-// Forms the work of programs ; every region checked; a row each: what is stored, and how much of it.
+// Forms the work of programs and checks every region; a row each: what is stored, and how much of it.
 //   work_table [--list] [--run] FILE...      --run: in the interpreter on seeded arguments, against the module itself
 #include <fmt/format.h>
 

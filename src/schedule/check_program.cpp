@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "analysis/leaves.h"
+#include "region/roles.h"
 #include "schedule/program.h"
 
 namespace lowtide {
@@ -127,8 +128,7 @@ class CheckProgram {
     leaf = resolve(leaf);
     const auto known = state.tokens.find({leaf.instruction, leaf.leaf});
     if (known != state.tokens.end()) return known->second;
-    const Opcode opcode = leaf.instruction->opcode;
-    if (opcode == Opcode::kReshape || opcode == Opcode::kBitcast || opcode == Opcode::kBitcastConvert) {
+    if (can_be_view(*leaf.instruction)) {
       return token(state, {leaf.instruction->operands[0], 0});
     }
     return state.tokens[{leaf.instruction, leaf.leaf}] = next_++;
