@@ -226,7 +226,8 @@ class Finder {
       const double dying = ends.contains(place) ? ends[place] : 0;
       // What is made element by element may take the place of what it reads last.
       const bool in_place = memory_class(graph_.at(place).opcode) == MemoryClass::kElementwise;
-      const double both = live - (in_place ? std::min(dying, starts.contains(place) ? starts[place] : 0) : 0);
+      const double own = starts.contains(place) ? starts[place] : 0;
+      const double both = live - (in_place && dying >= own ? own : 0);
       most = std::max(most, both);
       inner = std::max(inner, both - before);
       live -= dying;

@@ -13,6 +13,7 @@ namespace lowtide {
 namespace {
 
 constexpr int kMostClusters = 32;  ///< of a computation
+constexpr int kDeepest = 2;        ///< heads within batches
 constexpr size_t kMostSeeds = 6;   ///< looked at for one cluster
 constexpr double kLeastSeedBytes = 2 << 20;
 constexpr double kLeastPart = 1.0 / 8;  ///< of the largest value: smaller ones don't make the peak
@@ -26,7 +27,8 @@ class Streamer {
         cluster_(cluster),
         names_(computation) {}
 
-  void stream() {
+  /// The loop's body.
+  Computation* stream() {
     loop_shape_ = Shape::tuple({Shape::scalar(ElementType::kS32)});
     for (const auto& [operand, d] : cluster_.sliced) loop_shape_.elements.push_back(plain(operand->shape));
     for (const Instruction* operand : cluster_.whole) loop_shape_.elements.push_back(plain(operand->shape));
@@ -50,6 +52,7 @@ class Streamer {
       redirect(cluster_.outputs[k], element(computation_, loop, index));
     }
     sort_instructions();
+    return body;
   }
 
  private:
@@ -250,22 +253,27 @@ SliceCluster best_cluster(const ValueGraph& graph) {
 Result<PassResult> stream_slices(Module& module) {
   PassResult result;
   double hidden = 0;
-  std::vector<Computation*> open{module.entry};
+  struct Open {
+    Computation* computation;
+    int depth;  ///< of loops made here
+  };
+  std::vector<Open> open{{module.entry, 0}};
   std::unordered_set<const Computation*> seen;
   while (!open.empty()) {
-    Computation* computation = open.back();
+    const auto [computation, depth] = open.back();
     open.pop_back();
     if (!seen.insert(computation).second) continue;
     for (const auto& i : computation->instructions()) {
       if (i->opcode == Opcode::kWhile || i->opcode == Opcode::kConditional || i->opcode == Opcode::kCall) {
-        open.insert(open.end(), i->called.begin(), i->called.end());
+        for (Computation* called : i->called) open.push_back({called, depth});
       }
     }
     for (int k = 0; k < kMostClusters; ++k) {
       const ValueGraph graph(*computation);
       const SliceCluster cluster = best_cluster(graph);
       if (cluster.extent == 0) break;
-      Streamer(*computation, graph, cluster).stream();
+      Computation* body = Streamer(*computation, graph, cluster).stream();
+      if (depth + 1 < kDeepest) open.push_back({body, depth + 1});
       hidden += cluster.hidden_bytes;
       ++result.count;
     }
