@@ -59,7 +59,7 @@ class Planner {
     if (loop.kind != LoopKind::kParallel && !(loop.kind == LoopKind::kReduce && merges)) return {};
     const std::vector<bool> varying = varying_nodes(nest_, id);
     const int32_t least = avx512_ ? 16 : 8;
-    const double vector_registers = avx512_ ? 28 : 14;
+    const double vector_registers = avx512_ ? 40 : 18;  // a few more than there are: estimates are high
     Spread spread{id, least, &varying};
     const double live = cost_.live_values(spread);
     const bool slow = cost_.has_slow_lanes(spread);

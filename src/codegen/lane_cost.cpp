@@ -219,6 +219,13 @@ void LaneCost::for_uses(const Item& item, const std::function<void(NodeId)>& use
   }
 }
 
+// Made where it is needed: only the predicate is held until then.
+bool LaneCost::chooses_constant(const Node& node) const {
+  const auto is_constant = [&](NodeId id) { return nest_.nodes[static_cast<size_t>(id)].kind == NodeKind::kConstant; };
+  return node.kind == NodeKind::kOperation && node.opcode == Opcode::kSelect && is_constant(node.operands[1]) &&
+         is_constant(node.operands[2]);
+}
+
 double LaneCost::live_in(int32_t block, const Spread& spread, double outside) const {
   const auto& items = nest_.blocks[static_cast<size_t>(block)].items;
   std::unordered_map<NodeId, size_t> last_use;
@@ -245,7 +252,8 @@ double LaneCost::live_in(int32_t block, const Spread& spread, double outside) co
       const NodeId id = items[at].id;
       const Node& node = nest_.nodes[static_cast<size_t>(id)];
       const auto last = last_use.find(id);
-      const bool is_held = varies(id, spread) && node.type != ElementType::kPred && node.kind != NodeKind::kAffine;
+      const bool is_held = varies(id, spread) && node.type != ElementType::kPred && node.kind != NodeKind::kAffine &&
+                           !chooses_constant(node);
       const bool is_made = last != last_use.end();
       if (is_held && is_made) {
         const double size = std::max(1.0, type_bits(node.type) / 32.0);

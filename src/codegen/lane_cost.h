@@ -49,6 +49,7 @@ class LaneCost {
   bool varies(NodeId id, const Spread& spread) const { return (*spread.varying)[static_cast<size_t>(id)]; }
   bool needs_gather(const Affine& index, const Spread& spread, int64_t* step) const;
   bool slow_lanes_in(int32_t block, const Spread& spread) const;
+  bool chooses_constant(const Node& node) const;
   double live_in(int32_t block, const Spread& spread, double outside) const;
 
   const Nest& nest_;

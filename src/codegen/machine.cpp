@@ -24,8 +24,9 @@ Result<Isa> resolve_isa(Isa wanted) {
   return wanted;
 }
 
-std::string machine_name(Isa isa) {
-  if (isa == Isa::kAvx2) return "avx2";  // code for every processor that has it
+namespace {
+
+std::string avx512_machine() {
   unsigned a = 0, b = 0, c = 0, d = 0, family = 0;
   __get_cpuid(1, &family, &b, &c, &d);
   std::string name = fmt::format("avx512 {:x} {:x}", family, c);
@@ -35,6 +36,14 @@ std::string machine_name(Isa isa) {
     name += fmt::format(" {:x} {:x} {:x} {:x}", a, b, c, d);
   }
   return name;
+}
+
+}  // namespace
+
+const std::string& machine_name(Isa isa) {
+  static const std::string kAvx2 = "avx2";  // code for every processor that has it
+  static const std::string kAvx512 = avx512_machine();
+  return isa == Isa::kAvx2 ? kAvx2 : kAvx512;
 }
 
 }  // namespace lowtide

@@ -13,6 +13,6 @@ namespace lowtide {
 Result<Isa> resolve_isa(Isa wanted);
 
 /// Names the processor and the instruction set: objects made for equal names are exchangeable.
-std::string machine_name(Isa isa);
+const std::string& machine_name(Isa isa);
 
 }  // namespace lowtide

@@ -30,28 +30,41 @@ void initialise() {
   llvm::cl::ParseCommandLineOptions(2, arguments);
 }
 
-std::unique_ptr<llvm::TargetMachine> make_machine(bool avx512, std::string& fault) {
+struct Host {
+  std::string cpu, features;
+};
+
+// Asked once: each question traps to the hypervisor on a virtual machine.
+const Host& host() {
+  static const Host kHost = [] {
+    Host host{llvm::sys::getHostCPUName().str(), ""};
+    for (const auto& feature : llvm::sys::getHostCPUFeatures()) {
+      host.features +=
+          (host.features.empty() ? "" : ",") + std::string(feature.second ? "+" : "-") + feature.first().str();
+    }
+    return host;
+  }();
+  return kHost;
+}
+
+/// One for each thread and instruction set: to make one takes as long as a small kernel.
+llvm::TargetMachine* machine_for(bool avx512, std::string& fault) {
+  thread_local std::unique_ptr<llvm::TargetMachine> machines[2];
+  auto& machine = machines[avx512 ? 1 : 0];
+  if (machine) return machine.get();
   const llvm::Target* target = llvm::TargetRegistry::lookupTarget(kTriple, fault);
   if (!target) return nullptr;
-  const llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
-  std::string cpu = "x86-64-v3", features;
-  if (avx512) {
-    cpu = llvm::sys::getHostCPUName().str();
-    for (const auto& feature : host) {
-      features += (features.empty() ? "" : ",") + std::string(feature.second ? "+" : "-") + feature.first().str();
-    }
-  } else {
-    features = "+fma,+f16c,+popcnt,+lzcnt,+bmi,+bmi2,+avx2";
-  }
+  const std::string cpu = avx512 ? host().cpu : "x86-64-v3", features = avx512 ? host().features : "";
   const llvm::TargetOptions options;
-  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-      kTriple, cpu, features, options, llvm::Reloc::PIC_, llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
+  machine.reset(target->createTargetMachine(kTriple, cpu, features, options, llvm::Reloc::PIC_, llvm::CodeModel::Small,
+                                            llvm::CodeGenOptLevel::Default));
+  return machine.get();
 }
 
 void compile(const LlvmRequest& request, LlvmAnswer& answer) {
   static std::once_flag once;
   std::call_once(once, initialise);
-  const auto machine = make_machine(request.avx512, answer.fault);
+  llvm::TargetMachine* machine = machine_for(request.avx512, answer.fault);
   if (!machine) return;
   llvm::LLVMContext context;
   llvm::Module module("kernel", context);

@@ -112,7 +112,15 @@ Emitter::V Emitter::operate_on_floats(const Node& n, std::span<const V> o) {
   switch (n.opcode) {
     case Opcode::kAdd: return builder_.CreateFAdd(o[0], o[1]);
     case Opcode::kSubtract: return builder_.CreateFSub(o[0], o[1]);
-    case Opcode::kMultiply: return builder_.CreateFMul(o[0], o[1]);
+    case Opcode::kMultiply:
+      for (const int one : {0, 1}) {  // HLO's random numbers are scaled to [0, 1) by it
+        const auto* constant = llvm::dyn_cast<llvm::Constant>(o[static_cast<size_t>(one)]);
+        if (const auto* splat = constant && constant->getType()->isVectorTy() ? constant->getSplatValue() : constant) {
+          const auto* value = llvm::dyn_cast<llvm::ConstantFP>(splat);
+          if (value && value->isExactlyValue(1.0)) return o[static_cast<size_t>(1 - one)];
+        }
+      }
+      return builder_.CreateFMul(o[0], o[1]);
     case Opcode::kDivide: return builder_.CreateFDiv(o[0], o[1]);
     case Opcode::kNegate: return builder_.CreateFNeg(o[0]);
     case Opcode::kSqrt: return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, o[0]);
