@@ -34,7 +34,8 @@ Result<std::vector<Value>> run_region(const Region& region, std::span<const Valu
 
 class WorkInterpreter {
  public:
-  explicit WorkInterpreter(const ModuleWork& work) : work_(work), context_(evaluation_context(*work.module)) {}
+  WorkInterpreter(const ModuleWork& work, const RunRegion& run_region)
+      : work_(work), run_region_(run_region), context_(evaluation_context(*work.module)) {}
 
   Result<Value> run(const Computation& computation, std::span<const Value> arguments) {
     ArrayStore arrays;
@@ -52,7 +53,9 @@ class WorkInterpreter {
       std::vector<Value> inputs, updated;
       for (const LeafRef& input : item.region.inputs) inputs.push_back(arrays.get(input));
       for (const LeafRef& u : item.region.updates) updated.push_back(u.instruction ? arrays.get(u) : Value());
-      LT_ASSIGN_OR_RETURN(const std::vector<Value> results, run_region(item.region, inputs, updated, *context_));
+      LT_ASSIGN_OR_RETURN(const std::vector<Value> results, run_region_
+                                                                ? run_region_(item.region, inputs, updated)
+                                                                : run_region(item.region, inputs, updated, *context_));
       for (size_t k = 0; k < results.size(); ++k) arrays.set(item.region.outputs[k], results[k]);
       return {};
     }
@@ -81,6 +84,7 @@ class WorkInterpreter {
   }
 
   const ModuleWork& work_;
+  const RunRegion& run_region_;
   std::unique_ptr<EvalContext> context_;
 };
 
@@ -92,8 +96,9 @@ Result<std::vector<Value>> interpret(const Region& region, std::span<const Value
   return run_region(region, inputs, updated, *context);
 }
 
-Result<std::vector<Value>> interpret(const ModuleWork& work, std::vector<Value> arguments) {
-  LT_ASSIGN_OR_RETURN(const Value result, WorkInterpreter(work).run(*work.module->entry, arguments));
+Result<std::vector<Value>> interpret(const ModuleWork& work, std::vector<Value> arguments,
+                                     const RunRegion& run_region) {
+  LT_ASSIGN_OR_RETURN(const Value result, WorkInterpreter(work, run_region).run(*work.module->entry, arguments));
   std::vector<Value> leaves;
   const auto flatten = [&](auto&& self, const Value& value) -> void {
     if (value->shape().is_tuple()) {
