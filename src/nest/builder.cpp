@@ -2,6 +2,7 @@
 
 #include "nest/builder_state.h"
 #include "nest/compact.h"
+#include "nest/identities.h"
 
 namespace lowtide {
 namespace {
@@ -152,6 +153,7 @@ NodeId NestBuilder::operation(Opcode opcode, ElementType type, std::span<const N
   made.operands.assign(operands.begin(), operands.end());
   if (const auto simple = simplified(made)) return *simple;
   if (const auto constant = folded(made)) return *constant;
+  if (const auto better = regrouped(*this, made)) return *better;
   const Bounds bounds = bounds_of_operation(made);
   made.least = bounds.least;
   made.greatest = bounds.greatest;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "nest/builder.h"
+#include "nest/identities.h"
 
 namespace lowtide {
 namespace {
@@ -32,6 +33,16 @@ bool may_scale(const Affine& a, int64_t factor) {
   };
   return small(a.constant) &&
          std::all_of(a.terms.begin(), a.terms.end(), [&](const auto& term) { return small(term.coefficient); });
+}
+
+/// Does a type hold every value of another?
+bool holds_all(ElementType type, ElementType other) {
+  if (is_floating(type) && is_floating(other)) {
+    const bool small = other == ElementType::kBF16 || other == ElementType::kF16;
+    return type == ElementType::kF64 ? small || other == ElementType::kF32 : type == ElementType::kF32 && small;
+  }
+  if (!is_integral(type) || !is_integral(other) || type_bits(type) <= type_bits(other)) return false;
+  return type_kind(type) == TypeKind::kSigned || type_kind(other) == TypeKind::kUnsigned;
 }
 
 }  // namespace
@@ -128,6 +139,14 @@ std::optional<NodeId> NestBuilder::simplified(const Node& made) {
     if (const auto known = known_integer(operands[0])) return operands[*known != 0 ? 1 : 2];
     return {};
   }
+  if (made.opcode == Opcode::kConvert) {
+    // there and back, through a type that holds every value
+    const Node& inner = node(operands[0]);
+    if (inner.kind != NodeKind::kOperation || inner.opcode != Opcode::kConvert) return {};
+    return node(inner.operands[0]).type == type && holds_all(inner.type, type) ? std::optional(inner.operands[0])
+                                                                               : std::nullopt;
+  }
+  if (is_floating(type)) return simplified_number(*this, made);
   if (!is_predicate && !is_integral(type)) return {};
   if (made.opcode == Opcode::kNot) {
     const Node& inner = node(operands[0]);

@@ -61,10 +61,17 @@ class Compaction {
     }
   }
 
+  /// A sum of one term that merging loops has left.
+  static bool is_its_atom(const Node& node) {
+    return node.kind == NodeKind::kAffine && node.affine.constant == 0 && node.affine.terms.size() == 1 &&
+           node.affine.terms[0].coefficient == 1;
+  }
+
   NodeId copy(NodeId id) {
     if (id == kNoId || node_[static_cast<size_t>(id)] != kNoId)
       return id == kNoId ? id : node_[static_cast<size_t>(id)];
     Node node = from_.nodes[static_cast<size_t>(id)];
+    if (is_its_atom(node)) return node_[static_cast<size_t>(id)] = copy(node.affine.terms[0].atom);
     for (NodeId& operand : node.operands) operand = copy(operand);
     node.affine = copy(node.affine);
     if (node.loop != kNoId) node.loop = loop_[static_cast<size_t>(node.loop)];
@@ -102,7 +109,7 @@ class Compaction {
         append(block, {Item::kStore, static_cast<int32_t>(to_.stores.size()) - 1});
       } else if (live_node_[id]) {
         const NodeId made = copy(item.id);
-        append(block, {Item::kNode, made});
+        if (!is_its_atom(from_.nodes[id])) append(block, {Item::kNode, made});
       }
     }
   }

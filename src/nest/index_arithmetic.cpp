@@ -194,6 +194,7 @@ Affine NestBuilder::remainder(const Affine& a, int64_t divisor) {
 }
 
 Affine NestBuilder::clamp(const Affine& a, int64_t least, int64_t greatest) {
+  if (least == greatest) return fixed(least);
   const Bounds known = bounds(a);
   if (known.least >= least && known.greatest <= greatest) return a;
   if (known.least >= greatest) return fixed(greatest);

@@ -19,10 +19,10 @@
 namespace lowtide {
 namespace {
 
-constexpr size_t kMostBoxes = 64;      // of one group of outputs
+constexpr size_t kMostBoxes = 300;     // of one group of outputs
 constexpr size_t kMostNodes = 2000;    // of all its boxes together: bounds compile time
 constexpr size_t kMostTrials = 64;     // of making boxes together
-constexpr int64_t kFewElements = 256;  // not worth a second loop
+constexpr int64_t kFewElements = 256;  // cut only where that makes less code
 
 struct Box {
   Dims starts, extents;
@@ -84,8 +84,7 @@ class Lowering {
     std::vector<int32_t> loops;
     if (extents.empty()) loops.push_back(nest.begin_parallel(1));
     for (const int64_t extent : extents) loops.push_back(nest.begin_parallel(extent));
-    const bool single = std::all_of(extents.begin(), extents.end(), [](int64_t n) { return n == 1; });
-    elements.set_home(single ? nest.current_block() : 0);
+    elements.set_home(is_single(extents) ? nest.current_block() : 0);
     struct Made {
       size_t output;
       Affine at;
@@ -132,53 +131,62 @@ class Lowering {
     return trial;
   }
 
+  struct Cost {
+    Piece piece;
+    size_t nodes = 0;
+  };
+
+  /// Boxes of equal extents become one piece where that saves a quarter of the nodes; single elements always.
   std::vector<Piece> pieces_of(const Group& group) const {
-    std::vector<Piece> pieces;
-    std::vector<size_t> nodes;  // of each
+    std::vector<Cost> made;
     size_t trials = 0;
-    const std::vector<Box> boxes = boxes_of(group);
-    for (const Box& box : boxes) {
-      const size_t alone = boxes.size() == 1 ? 0 : try_out(group, {box}).nodes;
-      size_t into = pieces.size();
-      for (size_t k = 0; k < pieces.size() && trials < kMostTrials; ++k) {
-        if (pieces[k][0].extents != box.extents) continue;
-        Piece together = pieces[k];
-        together.push_back(box);
-        ++trials;
-        const size_t taken = try_out(group, together).nodes;
-        if (4 * taken > 3 * (nodes[k] + alone)) continue;
-        pieces[k] = std::move(together);
-        nodes[k] = taken;
-        into = k;
-        break;
+    for (Cost& box : boxes_of(group)) {
+      const bool single = is_single(box.piece[0].extents);
+      bool joined = false;
+      for (size_t k = 0; k < made.size() && !joined && (single || trials < kMostTrials); ++k) {
+        if (made[k].piece[0].extents != box.piece[0].extents) continue;
+        Cost together = made[k];
+        together.piece.push_back(box.piece[0]);
+        together.nodes = single ? together.nodes + box.nodes : try_out(group, together.piece).nodes;
+        trials += !single;
+        joined = single || 4 * together.nodes <= 3 * (made[k].nodes + box.nodes);
+        if (joined) made[k] = std::move(together);
       }
-      if (into == pieces.size()) {
-        pieces.push_back({box});
-        nodes.push_back(alone);
-      }
+      if (!joined) made.push_back(std::move(box));
     }
+    std::vector<Piece> pieces;
+    for (Cost& cost : made) pieces.push_back(std::move(cost.piece));
     return pieces;
   }
 
-  std::vector<Box> boxes_of(const Group& group) const {
-    const Box whole{Dims(group.extents.size(), 0), group.extents};
+  static bool is_single(const Dims& extents) {
+    return std::all_of(extents.begin(), extents.end(), [](int64_t n) { return n == 1; });
+  }
+
+  /// One box each. The index space is cut along its outermost dimension that asks for it, then its parts are tried.
+  std::vector<Cost> boxes_of(const Group& group) const {
+    const Piece whole{{Dims(group.extents.size(), 0), group.extents}};
     int64_t count = 1;
     for (const int64_t extent : group.extents) count *= extent;
-    if (count < kFewElements) return {whole};
-    std::vector<Box> open{whole}, done;
-    size_t nodes = 0;
+    std::vector<Box> open{whole[0]};
+    std::vector<Cost> done;
+    size_t nodes = 0, most_nodes = 0, nodes_of_whole = 0;
     while (!open.empty()) {
       const Box box = std::move(open.back());
       open.pop_back();
       const Trial trial = try_out(group, {box});
+      if (most_nodes == 0) {
+        nodes_of_whole = trial.nodes;
+        most_nodes = 1 + (count < kFewElements ? trial.nodes : std::max(kMostNodes, trial.nodes));
+      }
       const auto cut = std::find_if(trial.cuts.begin(), trial.cuts.end(), [](const Dims& at) { return !at.empty(); });
       if (cut == trial.cuts.end()) {
         nodes += trial.nodes;
-        done.push_back(box);
-        if (nodes > kMostNodes && done.size() > 1) return {whole};
+        done.push_back({{box}, trial.nodes});
+        if (nodes > most_nodes && done.size() > 1) return {{whole, nodes_of_whole}};
         continue;
       }
-      if (open.size() + done.size() + cut->size() + 1 > kMostBoxes) return {whole};
+      if (open.size() + done.size() + cut->size() + 1 > kMostBoxes) return {{whole, nodes_of_whole}};
       const auto d = static_cast<size_t>(cut - trial.cuts.begin());
       Dims ends = *cut;
       ends.push_back(box.starts[d] + box.extents[d]);
