@@ -59,6 +59,12 @@ class Lowering {
       if (is_new) groups.push_back({extents, {}});
       groups[place->second].outputs.push_back(k);
     }
+    if (groups.size() == 1 && updates.empty()) {  // most regions are one piece
+      NestBuilder nest(evaluate);
+      RegionElements elements(nest, region_);
+      make(nest, elements, groups[0], whole(groups[0]));
+      if (nest.cuts().empty()) return collapse_loops(nest.take());
+    }
     std::vector<std::vector<Piece>> pieces;
     for (const Group& group : groups) pieces.push_back(pieces_of(group));
     NestBuilder nest(evaluate);
@@ -159,16 +165,17 @@ class Lowering {
     return pieces;
   }
 
+  static Piece whole(const Group& group) { return {{Dims(group.extents.size(), 0), group.extents}}; }
+
   static bool is_single(const Dims& extents) {
     return std::all_of(extents.begin(), extents.end(), [](int64_t n) { return n == 1; });
   }
 
   /// One box each. The index space is cut along its outermost dimension that asks for it, then its parts are tried.
   std::vector<Cost> boxes_of(const Group& group) const {
-    const Piece whole{{Dims(group.extents.size(), 0), group.extents}};
     int64_t count = 1;
     for (const int64_t extent : group.extents) count *= extent;
-    std::vector<Box> open{whole[0]};
+    std::vector<Box> open = whole(group);
     std::vector<Cost> done;
     size_t nodes = 0, most_nodes = 0, nodes_of_whole = 0;
     while (!open.empty()) {
@@ -183,10 +190,10 @@ class Lowering {
       if (cut == trial.cuts.end()) {
         nodes += trial.nodes;
         done.push_back({{box}, trial.nodes});
-        if (nodes > most_nodes && done.size() > 1) return {{whole, nodes_of_whole}};
+        if (nodes > most_nodes && done.size() > 1) return {{whole(group), nodes_of_whole}};
         continue;
       }
-      if (open.size() + done.size() + cut->size() + 1 > kMostBoxes) return {{whole, nodes_of_whole}};
+      if (open.size() + done.size() + cut->size() + 1 > kMostBoxes) return {{whole(group), nodes_of_whole}};
       const auto d = static_cast<size_t>(cut - trial.cuts.begin());
       Dims ends = *cut;
       ends.push_back(box.starts[d] + box.extents[d]);
