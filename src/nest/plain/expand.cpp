@@ -147,10 +147,39 @@ Plain brought_back(Opcode opcode, ElementType type, Plain result) {
   return is_small_float(type) && !is_exact(opcode, type) ? rounded(type, result) : result;
 }
 
+/// What is known of a function's result by what is known of its argument; a little more than its true range.
+void declare_range(Opcode opcode, const FloatFacts& x, Plain result) {
+  FloatFacts known;
+  known.may_be_nan = x.may_be_nan;
+  switch (opcode) {
+    case Opcode::kSine:
+    case Opcode::kCosine: known.may_be_nan = x.may_be_nan || x.size() == infinity(); [[fallthrough]];
+    case Opcode::kTanh:
+    case Opcode::kErf: known.least = -1.00001, known.greatest = 1.00001; break;
+    case Opcode::kLogistic: known.least = 0, known.greatest = 1.00001; break;
+    case Opcode::kExponential: {
+      const double most = std::exp(x.greatest) * 1.00001;
+      known.least = 0, known.greatest = most < 1e37 ? most : infinity();
+      known.may_be_minus_zero = false;
+      break;
+    }
+    case Opcode::kLogPlusOne: {
+      if (!(x.least > -1 && x.greatest < infinity())) return;
+      const double least = std::log1p(x.least), greatest = std::log1p(x.greatest);
+      known.least = least - 1e-5 * std::fabs(least), known.greatest = greatest + 1e-5 * std::fabs(greatest);
+      break;
+    }
+    default: return;
+  }
+  result.nest->declare(result.id, known);
+}
+
 Plain unary(Opcode opcode, ElementType type, Plain a) {
   if (type == ElementType::kPred) return opcode == Opcode::kNot ? !a : a;
   if (is_integral(type)) return integer_operation(opcode, type, a);
-  return brought_back(opcode, type, float_function(opcode, a));
+  const Plain result = float_function(opcode, a);
+  declare_range(opcode, a.nest->facts(a.id), result);
+  return brought_back(opcode, type, result);
 }
 
 Plain binary(Opcode opcode, ElementType type, Plain a, Plain b) {

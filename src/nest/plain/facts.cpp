@@ -63,6 +63,12 @@ const FloatFacts& PlainNest::facts(NodeId id) {
   return facts_[at];
 }
 
+void PlainNest::declare(NodeId id, const FloatFacts& known) {
+  if (is_constant(id)) return;
+  facts(id);
+  facts_[static_cast<size_t>(id)] = known;
+}
+
 Bounds PlainNest::integer_bounds(NodeId id) const {
   const Node& made = node(id);
   const Bounds known{made.least, made.greatest};
@@ -112,6 +118,17 @@ FloatFacts PlainNest::of_bits(NodeId integer, ElementType type) const {
   if (facts.least >= std::numeric_limits<float>::min()) {
     facts.grid = std::ilogb(facts.least) - (digits_of(type) - 1) + trailing_zeros(*this, integer);
   }
+  return facts;
+}
+
+/// An f16 made of bits, as f32.
+FloatFacts PlainNest::of_half(const Node& half) const {
+  if (half.kind != NodeKind::kOperation || half.opcode != Opcode::kBitcastConvert) return {};
+  const Bounds bounds = integer_bounds(half.operands[0]);
+  if (bounds.least < 0 || bounds.greatest >= 0x7c00) return {};
+  FloatFacts facts{Float16::decode(static_cast<uint32_t>(bounds.least)),
+                   Float16::decode(static_cast<uint32_t>(bounds.greatest)), false, false, -24};
+  if (bounds.least >= 0x400) facts.grid = std::ilogb(facts.least) - 10 + trailing_zeros(*this, half.operands[0]);
   return facts;
 }
 
@@ -193,6 +210,12 @@ FloatFacts PlainNest::find(NodeId id) {
       a.least = -a.least, a.greatest = -a.greatest, a.may_be_minus_zero = true;
       return a;
     }
+    case Opcode::kSqrt: {
+      const FloatFacts a = operand(0);
+      if (a.may_be_nan || a.least < 0) return FloatFacts{};
+      return {rounded_to(made.type, std::sqrt(a.least)), rounded_to(made.type, std::sqrt(a.greatest)), false,
+              a.may_be_minus_zero, INT_MIN};
+    }
     case Opcode::kAbs: {
       FloatFacts a = operand(0);
       const double closest = a.least > 0 ? a.least : a.greatest < 0 ? -a.greatest : 0;
@@ -220,6 +243,7 @@ FloatFacts PlainNest::find(NodeId id) {
     }
     case Opcode::kConvert: {
       const Node& from = node(made.operands[0]);
+      if (from.type == ElementType::kF16) return of_half(from);
       if (!is_integral(from.type)) return FloatFacts{};
       const Bounds bounds = integer_bounds(made.operands[0]);
       FloatFacts facts;

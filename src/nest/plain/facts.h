@@ -29,6 +29,8 @@ class PlainNest : public NestBuilder {
   using NestBuilder::NestBuilder;
   /// Of an f32 or f64.
   const FloatFacts& facts(NodeId id);
+  /// What the operations alone don't show: the caller has reasons.
+  void declare(NodeId id, const FloatFacts& known);
   /// Of an integer: the builder's bounds, or better ones.
   Bounds integer_bounds(NodeId id) const;
 
@@ -39,6 +41,7 @@ class PlainNest : public NestBuilder {
   FloatFacts of_product(const Node& node);
   FloatFacts of_select(const Node& node);
   FloatFacts of_fma(const Node& node);
+  FloatFacts of_half(const Node& node) const;
 
   std::vector<FloatFacts> facts_;
   std::vector<bool> found_;

@@ -133,6 +133,16 @@ Plain widened(ElementType type, Plain bits) {
 
 namespace {
 
+/// Rounding keeps order, so bounds are rounded like values.
+template <class T>
+void declare_rounded(FloatFacts facts, Plain result) {
+  facts.least = static_cast<float>(T(static_cast<float>(facts.least)));
+  facts.greatest = static_cast<float>(T(static_cast<float>(facts.greatest)));
+  facts.may_be_minus_zero = facts.may_be_minus_zero || facts.least <= 0;
+  facts.grid = INT_MIN;
+  result.nest->declare(result.id, facts);
+}
+
 /// Is every possible value a number of the type already?
 bool is_representable(ElementType type, const FloatFacts& facts) {
   switch (type) {
@@ -150,10 +160,19 @@ bool is_representable(ElementType type, const FloatFacts& facts) {
 }  // namespace
 
 Plain rounded(ElementType type, Plain wide) {
-  if (is_representable(type, wide.nest->facts(wide.id))) return wide;
+  const FloatFacts facts = wide.nest->facts(wide.id);
+  if (is_representable(type, facts)) return wide;
   switch (type) {
-    case ElementType::kF16: return wide.to(ElementType::kF16).to(kF32);
-    case ElementType::kBF16: return rounded_brain(wide);
+    case ElementType::kF16: {
+      const Plain result = wide.to(ElementType::kF16).to(kF32);
+      declare_rounded<Float16>(facts, result);
+      return result;
+    }
+    case ElementType::kBF16: {
+      const Plain result = rounded_brain(wide);
+      declare_rounded<BFloat16>(facts, result);
+      return result;
+    }
     case ElementType::kF8E8M0FNU: return rounded_scale(wide);
     default: return rounded_mini(type, format_of(type), wide);
   }

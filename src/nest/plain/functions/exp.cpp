@@ -82,7 +82,11 @@ Plain logistic(Plain x) {
   const Plain negative = -absolute(x);
   const Reduced parts = reduce(negative);
   const Plain e = select(negative < least, 0.0, scaled(reduced_exponential(parts.r), parts.n));
-  return select(x < 0.0, e, 1.0) / (e + 1.0);
+  const Plain above = select(x < 0.0, e, 1.0);
+  // above / (1 + e), mended by what the sum and the quotient lost in rounding
+  const Plain below = e + 1.0, lost = e - (below - 1.0);
+  const Plain inverse = 1.0 / below, quotient = above * inverse;
+  return fma(fma(-quotient, below, above) - quotient * lost, inverse, quotient);
 }
 
 Plain hyperbolic_tangent(Plain x) {
