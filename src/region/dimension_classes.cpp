@@ -37,6 +37,12 @@ DimensionClasses::DimensionClasses(const Computation& computation) {
   for (const LeafRef& array : arrays) {
     const Instruction& user = *array.instruction;
     const std::vector<int32_t>& mine = classes_[{array.instruction, array.leaf}];
+    std::unordered_map<int64_t, int32_t> folds;  // a node of each
+    const auto unite = [&](int32_t a, int32_t b) {
+      a = root_of(parent, a);
+      b = root_of(parent, b);
+      if (extents[static_cast<size_t>(a)] == extents[static_cast<size_t>(b)]) parent[static_cast<size_t>(b)] = a;
+    };
     for (size_t k = 0; k < user.operands.size(); ++k) {
       const std::vector<OperandDimension> roles = operand_roles(user, k);
       if (roles.empty()) continue;
@@ -44,11 +50,12 @@ DimensionClasses::DimensionClasses(const Computation& computation) {
       const std::vector<int32_t>& theirs = classes_[{read.instruction, read.leaf}];
       for (size_t d = 0; d < roles.size() && d < theirs.size(); ++d) {
         const OperandDimension& role = roles[d];
+        if (role.role == DimensionRole::kReduced && role.fold >= 0) {
+          unite(folds.try_emplace(role.fold, theirs[d]).first->second, theirs[d]);
+        }
         if (role.role != DimensionRole::kPointwise || role.stride != 1 || role.offset != 0) continue;
         const auto result = static_cast<size_t>(role.result_dimension);
-        if (result >= mine.size()) continue;
-        const int32_t a = root_of(parent, mine[result]), b = root_of(parent, theirs[d]);
-        if (extents[static_cast<size_t>(a)] == extents[static_cast<size_t>(b)]) parent[static_cast<size_t>(b)] = a;
+        if (result < mine.size()) unite(mine[result], theirs[d]);
       }
     }
   }

@@ -10,7 +10,7 @@ namespace lowtide {
 class DimensionClasses {
  public:
   /// Unites dimensions of results with those of operands that have equal extents and are read at the same place
-  /// (pointwise, stride 1, offset 0).
+  /// (pointwise, stride 1, offset 0), and dimensions of operands that are folded in step.
   explicit DimensionClasses(const Computation& computation);
 
   /// The class of dimension d of an array; arrays behind bundles have the classes of what makes them.

@@ -12,15 +12,18 @@ namespace {
 using Roles = std::vector<OperandDimension>;
 
 OperandDimension pointwise(int64_t result_dimension, int64_t stride = 1, int64_t offset = 0) {
-  return {DimensionRole::kPointwise, result_dimension, stride, offset, 0};
+  return {.role = DimensionRole::kPointwise, .result_dimension = result_dimension, .stride = stride, .offset = offset};
 }
 
 OperandDimension windowed(int64_t result_dimension, int64_t stride, int64_t offset, int64_t reach) {
   if (reach == 0) return pointwise(result_dimension, stride, offset);
-  return {DimensionRole::kWindowed, result_dimension, stride, offset, reach};
+  OperandDimension window = pointwise(result_dimension, stride, offset);
+  window.role = DimensionRole::kWindowed;
+  window.reach = reach;
+  return window;
 }
 
-constexpr OperandDimension kReducedDimension{DimensionRole::kReduced, -1, 1, 0, 0};
+OperandDimension reduced(int64_t fold) { return {.role = DimensionRole::kReduced, .fold = fold}; }
 
 const Shape& first_leaf(const Shape& shape) {
   return shape.is_tuple() && !shape.elements.empty() ? first_leaf(shape.elements[0]) : shape;
@@ -69,7 +72,9 @@ Roles of_dot(const Instruction& dot, size_t operand) {
   const Dims& contracting = left ? a.lhs_contracting_dims : a.rhs_contracting_dims;
   Roles roles(shape.dims.size());
   for (size_t k = 0; k < batch.size(); ++k) roles[static_cast<size_t>(batch[k])] = pointwise(static_cast<int64_t>(k));
-  for (const int64_t d : contracting) roles[static_cast<size_t>(d)] = kReducedDimension;
+  for (size_t k = 0; k < contracting.size(); ++k) {
+    roles[static_cast<size_t>(contracting[k])] = reduced(static_cast<int64_t>(k));
+  }
   auto next = static_cast<int64_t>(batch.size());
   if (!left) {
     next += dot.operand(0).shape.rank() - next - static_cast<int64_t>(a.lhs_contracting_dims.size());
@@ -86,12 +91,12 @@ Roles of_convolution(const Instruction& convolution, size_t operand) {
   const bool grouped = a.feature_group_count > 1 || a.batch_group_count > 1;
   if (operand == 1) {
     if (a.batch_group_count == 1) at(a.kernel_output_feature) = pointwise(a.output_feature);
-    at(a.kernel_input_feature) = kReducedDimension;
-    for (const int64_t d : a.kernel_spatial) at(d) = kReducedDimension;
+    at(a.kernel_input_feature) = reduced(0);
+    for (size_t w = 0; w < a.kernel_spatial.size(); ++w) at(a.kernel_spatial[w]) = reduced(static_cast<int64_t>(w) + 1);
     return roles;
   }
   if (a.batch_group_count == 1) at(a.input_batch) = pointwise(a.output_batch);
-  if (!grouped) at(a.input_feature) = kReducedDimension;
+  if (!grouped) at(a.input_feature) = reduced(0);
   for (size_t w = 0; w < a.input_spatial.size(); ++w) {
     at(a.input_spatial[w]) = under_window(a.window, w, a.output_spatial[w]);
   }
@@ -145,7 +150,7 @@ Roles of_scatter(const Instruction& instruction, size_t operand) {
   if (operand == count) {
     for (int64_t d = 0; d < shape.rank(); ++d) {
       if (d == scatter.index_vector_dim) continue;
-      roles[static_cast<size_t>(d)] = batched(d) >= 0 ? pointwise(batched(d)) : kReducedDimension;
+      roles[static_cast<size_t>(d)] = batched(d) >= 0 ? pointwise(batched(d)) : reduced(d);
     }
     return roles;
   }
@@ -165,7 +170,7 @@ Roles of_scatter(const Instruction& instruction, size_t operand) {
     }
     const int64_t of_indices = next_batch < scatter.index_vector_dim ? next_batch : next_batch + 1;
     ++next_batch;
-    role = batched(of_indices) >= 0 ? pointwise(batched(of_indices)) : kReducedDimension;
+    role = batched(of_indices) >= 0 ? pointwise(batched(of_indices)) : reduced(of_indices);
   }
   return roles;
 }
@@ -175,7 +180,8 @@ Roles of_reduce(const Instruction& reduce, size_t operand) {
   const Dims& dimensions = reduce.as<DimensionsAttributes>().dimensions;
   int64_t kept = 0;
   for (size_t d = 0; d < roles.size(); ++d) {
-    roles[d] = contains(dimensions, static_cast<int64_t>(d)) ? kReducedDimension : pointwise(kept++);
+    const auto place = static_cast<int64_t>(d);
+    roles[d] = contains(dimensions, place) ? reduced(place) : pointwise(kept++);
   }
   return roles;
 }

@@ -21,6 +21,7 @@ struct OperandDimension {
   int64_t result_dimension = -1;  ///< of kPointwise and kWindowed
   int64_t stride = 1, offset = 0;
   int64_t reach = 0;  ///< of kWindowed: slices beyond the first
+  int64_t fold = -1;  ///< of kReduced: dimensions of different operands with one number are folded in step
 };
 
 /// For each dimension of operand number `operand` (an array; empty for others), its role. A result dimension that none
