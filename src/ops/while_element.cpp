@@ -46,6 +46,49 @@ bool is_invariant(const Instruction& loop, int64_t leaf) {
   return next.instruction->opcode == Opcode::kParameter && next.leaf == leaf;
 }
 
+/// A loop that counts: leaf `leaf` goes from `start` by `step`, and the body runs `trips` times.
+struct Count {
+  int64_t leaf = 0, start = 0, step = 0, trips = 0;
+};
+
+std::optional<int64_t> constant_of(const MadeBy& value) {
+  const auto* constant = value.instruction->if_as<ConstantAttributes>();
+  if (!constant || !constant->value->known() || value.instruction->shape.rank() != 0) return std::nullopt;
+  return integer_at(*constant->value, 0);
+}
+
+/// `i < n` and i + step, all numbers known.
+std::optional<Count> count_of(const Instruction& loop) {
+  const Instruction& compare = *made_by(*loop.called[0]->root, 0).instruction;
+  if (compare.opcode != Opcode::kCompare) return std::nullopt;
+  const auto known = [&](const MadeBy& value) {
+    const bool carried = value.instruction->opcode == Opcode::kParameter && is_invariant(loop, value.leaf);
+    return constant_of(carried ? made_by(loop.operand(0), value.leaf) : value);
+  };
+  MadeBy counter = made_by(compare.operand(0), 0), limit = made_by(compare.operand(1), 0);
+  CompareDirection direction = compare.as<CompareAttributes>().direction;
+  if (direction == CompareDirection::kGt) {
+    std::swap(counter, limit);
+    direction = CompareDirection::kLt;
+  }
+  const ElementType type = compare.operand(0).shape.type;
+  const bool counts = type == ElementType::kS32 || type == ElementType::kS64 || type == ElementType::kU32;
+  if (direction != CompareDirection::kLt || !counts || counter.instruction->opcode != Opcode::kParameter) {
+    return std::nullopt;
+  }
+  const MadeBy next = made_by(*loop.called[1]->root, counter.leaf);
+  if (next.instruction->opcode != Opcode::kAdd) return std::nullopt;
+  MadeBy old = made_by(next.instruction->operand(0), 0), more = made_by(next.instruction->operand(1), 0);
+  if (old.instruction->opcode != Opcode::kParameter || old.leaf != counter.leaf) std::swap(old, more);
+  if (old.instruction->opcode != Opcode::kParameter || old.leaf != counter.leaf) return std::nullopt;
+  const auto start = constant_of(made_by(loop.operand(0), counter.leaf)), step = known(more), end = known(limit);
+  constexpr int64_t kLargest = int64_t{1} << 30;  // far from where any of the types wraps
+  const auto small = [](std::optional<int64_t> n) { return n && *n >= -kLargest && *n <= kLargest; };
+  if (!small(start) || !small(step) || !small(end) || *step <= 0) return std::nullopt;
+  const int64_t way = *end > *start ? *end - *start : 0;
+  return Count{counter.leaf, *start, *step, (way + *step - 1) / *step};
+}
+
 /// The operand of reduce(p, false) by or over all dimensions; null where the condition is something else.
 const Instruction* any_of(const Computation& condition) {
   const Instruction& root = *made_by(*condition.root, 0).instruction;
@@ -211,9 +254,15 @@ void element_while(ElementContext& context, const Instruction& loop, int64_t lea
   for (const Carry& carry : plan->carried) {
     initial.push_back(context.element(start, carry.leaf, carry.walks ? index : carry.at));
   }
-  const int32_t made = nest.begin_while(initial);
+  const std::optional<Count> count = plan->any_element ? std::nullopt : count_of(loop);
+  const int32_t made = count ? nest.begin_sequential(count->trips, initial) : nest.begin_while(initial);
   const auto parameter = [&](const Instruction&, int64_t wanted, const Index& at) -> NodeId {
     if (is_invariant(loop, wanted)) return context.element(start, wanted, at);
+    if (count && wanted == count->leaf) {  // as an index, whose bounds are known
+      const Affine passed = nest.times(nest.index_of(made), count->step);
+      const NodeId counter = nest.value_of(nest.plus(passed, NestBuilder::fixed(count->start)));
+      return nest.convert(counter, part_shape(loop.shape, wanted).type);
+    }
     for (size_t k = 0; k < plan->carried.size(); ++k) {
       const Carry& carry = plan->carried[k];
       const bool same_extents = part_shape(loop.shape, wanted).dims == part_shape(loop.shape, leaf).dims;
@@ -224,10 +273,11 @@ void element_while(ElementContext& context, const Instruction& loop, int64_t lea
     LT_ASSERT(false, "the loop " + loop.name + " reads an element that it doesn't carry");
     return kNoId;
   };
-  InlinedElements condition(context, parameter);
-  const NodeId proceeds = plan->any_element ? condition.element(*any_of(*loop.called[0]), 0, index)
-                                            : condition.element(*loop.called[0]->root, 0, {});
-  nest.begin_while_body(made, proceeds);
+  if (!count) {
+    InlinedElements condition(context, parameter);
+    nest.begin_while_body(made, plan->any_element ? condition.element(*any_of(*loop.called[0]), 0, index)
+                                                  : condition.element(*loop.called[0]->root, 0, {}));
+  }
   InlinedElements body(context, parameter);
   std::vector<NodeId> next;
   for (const Carry& carry : plan->carried) {
