@@ -96,6 +96,7 @@ Placed place(const Flow& flow, const Values& values, const Classes& classes, con
     if (hosting.host[c] != kNoId) continue;
     storage_of[c] = static_cast<int32_t>(out.storages.size());
     out.storages.push_back(describe(k, flow, values, live, out.alive[c]));
+    if (k.argument == kNoId && k.output == kNoId && out.alive[c].empty()) out.storages.back().bytes = 0;  // nobody's
     if (k.argument != kNoId || k.output != kNoId || k.bytes == 0 || out.alive[c].empty()) continue;
     packed.push_back(out.storages.size() - 1);
     problem.buffers.push_back({k.bytes, out.alive[c]});
@@ -107,7 +108,8 @@ Placed place(const Flow& flow, const Values& values, const Classes& classes, con
   for (size_t c = 0; c < classes.all.size(); ++c) {
     const int32_t host = hosting.host[c];
     if (host == kNoId) {
-      out.slots.push_back({storage_of[c], 0, classes.all[c].bytes});
+      const int64_t held = out.storages[static_cast<size_t>(storage_of[c])].bytes;
+      out.slots.push_back({storage_of[c], 0, std::min(held, classes.all[c].bytes)});
       continue;
     }
     out.slots.push_back({storage_of[static_cast<size_t>(host)], hosting.offset[c], classes.all[c].bytes});

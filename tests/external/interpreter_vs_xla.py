@@ -19,7 +19,7 @@ import sys
 def run(options, arguments):
     """(exit code, last line of stderr)"""
     try:
-        done = subprocess.run([options.lowtide, "run", *arguments, "--json"], capture_output=True, timeout=options.seconds_each)
+        done = subprocess.run([options.lowtide, "run", "--interpret", *arguments, "--json"], capture_output=True, timeout=options.seconds_each)
     except subprocess.TimeoutExpired:
         return "timeout", f"more than {options.seconds_each} s"
     lines = done.stderr.decode(errors="replace").strip().split("\n")
