@@ -127,7 +127,7 @@ Status reduce(const ReduceOptions& options) {
   }
   const auto smallest = shrink(*input.module, [&](const Module& m) { return outcome(m) == wanted; }, how);
   if (by_command) ::unlink(file.c_str());
-  return write_file(options.output, print_hlo(*smallest) + "\n");
+  return write_file(options.output, print_hlo(*smallest));
 }
 
 }  // namespace

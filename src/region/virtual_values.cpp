@@ -21,6 +21,19 @@ constexpr int64_t kSmallBytes =
     1 << 20;  ///< arrays up to this size are no reason to compute a reduction inside another
 constexpr int32_t kForever = std::numeric_limits<int32_t>::max();
 
+/// Does the instruction, as an update, leave results in operands: in some; in this one?
+bool is_update(const Instruction& i) { return has_update(i) && rule_of(i.opcode).updated_operand; }
+bool updates(const Instruction& i, int32_t operand) {
+  if (!is_update(i)) return false;
+  int64_t leaf = 0;
+  bool found = false;
+  for_each_leaf(i.shape, [&](const ShapeIndex&, const Shape&) {
+    found = found || rule_of(i.opcode).updated_operand(i, leaf) == operand;
+    ++leaf;
+  });
+  return found;
+}
+
 /// Who reads a value last, and who would if that reader didn't.
 struct LastReaders {
   int32_t last = kNoId, reader = kNoId, other = kNoId;
@@ -144,7 +157,7 @@ class Decision {
   bool collect(const ValueGraph::Read& read, std::vector<Evaluations>& mine) const {
     const Instruction& user = graph_.at(read.user);
     const Shape& array = shape_of(read);
-    const bool update = updated_operand(user, state(read.user)) != kNoId;
+    const bool update = state(read.user) == ValueState::kStored && is_update(user);
     for (const Evaluations& e : evaluations_[static_cast<size_t>(read.user)]) {
       const Evaluations theirs = evaluations_of_operand(e, user, read.operand, array, update);
       add_evaluations(mine, theirs);
@@ -165,13 +178,11 @@ class Decision {
     const Instruction& user = graph_.at(read.user);
     if (role(read.user) != OpRole::kComputed) return false;
     if (state(read.user) == ValueState::kStored && can_be_view(user)) return false;  // then the reader costs nothing
-    return updated_operand(user, state(read.user)) != read.operand || has_element(user);
+    return !updates(user, state(read.user), read.operand) || has_element(user);
   }
 
-  static int updated_operand(const Instruction& user, ValueState state) {
-    const OpRule& rule = rule_of(user.opcode);
-    return state == ValueState::kStored && has_update(user) && rule.updated_operand ? rule.updated_operand(user, 0)
-                                                                                    : kNoId;
+  static bool updates(const Instruction& user, ValueState state, int32_t operand) {
+    return state == ValueState::kStored && lowtide::updates(user, operand);
   }
 
   /// An update whose only reader is the next update of the same array, all the way from one that is stored: each writes
@@ -180,12 +191,13 @@ class Decision {
     const auto users = graph_.users(place);
     if (2 * bytes(place) * kNsPerByte < kNsPerKernel) return false;
     for (const ValueGraph::Read& read : users) {
-      if (graph_.is_live(read.user) && updated_operand(graph_.at(read.user), state(read.user)) != read.operand) {
+      if (graph_.is_live(read.user) && !updates(graph_.at(read.user), state(read.user), read.operand)) {
         return false;
       }
     }
     for (int32_t link = place;;) {
-      const int operand = updated_operand(graph_.at(link), ValueState::kStored);
+      if (!is_update(graph_.at(link))) return false;
+      const int operand = rule_of(graph_.at(link).opcode).updated_operand(graph_.at(link), 0);
       if (operand == kNoId) return false;
       const LeafRef base = resolve({graph_.at(link).operands[static_cast<size_t>(operand)], 0});
       link = graph_.place_of(*base.instruction);
@@ -299,8 +311,7 @@ std::vector<ValueState> decide_values(const ValueGraph& graph, const FormOptions
 
 bool updates_operand(const Instruction& i, const std::vector<ValueState>& states, const ValueGraph& graph,
                      int32_t operand) {
-  const OpRule& rule = rule_of(i.opcode);
-  if (!has_update(i) || !rule.updated_operand || rule.updated_operand(i, 0) != operand) return false;
+  if (!updates(i, operand)) return false;
   const LeafRef updated = resolve({i.operands[static_cast<size_t>(operand)], 0});
   return states[static_cast<size_t>(graph.place_of(*updated.instruction))] != ValueState::kVirtual;
 }
