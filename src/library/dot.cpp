@@ -1,4 +1,5 @@
 /// dot: oneDNN where it is fast, panels elsewhere.
+#include "library/dot_onednn.h"
 #include "library/gemm.h"
 #include "library/routines.h"
 #include "ops/dot_checks.h"
@@ -24,8 +25,13 @@ class DotByPanels : public LibraryRoutine {
 
 }  // namespace
 
+bool is_dot_in_library(const Instruction& dot) {
+  return dot.operands.size() == 2 && dot.shape.is_array() &&
+         PanelGemm::supports(dot.operand(0).shape.type, dot.operand(1).shape.type, dot.shape.type);
+}
+
 std::unique_ptr<LibraryRoutine> make_dot(const Instruction& dot) {
-  if (dot.operands.size() != 2 || !dot.shape.is_array()) return nullptr;
+  if (!is_dot_in_library(dot)) return nullptr;
   const Shape &l = dot.operand(0).shape, &r = dot.operand(1).shape;
   const auto& attributes = dot.as<DotAttributes>();
   const Dims left_strides = row_major_strides(l.dims), right_strides = row_major_strides(r.dims);
@@ -39,7 +45,7 @@ std::unique_ptr<LibraryRoutine> make_dot(const Instruction& dot) {
   right.rows = {r.dims, right_strides, attributes.rhs_contracting_dims};
   right.columns = {r.dims, right_strides,
                    free_dims(r.rank(), attributes.rhs_contracting_dims, attributes.rhs_batch_dims)};
-  if (!PanelGemm::supports(l.type, r.type, dot.shape.type)) return nullptr;
+  if (auto by_onednn = make_dot_by_onednn(left, right, dot.shape.type)) return by_onednn;
   return std::make_unique<DotByPanels>(std::move(left), std::move(right), dot.shape.type);
 }
 

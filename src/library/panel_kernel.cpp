@@ -38,8 +38,8 @@ template <class S, int Bytes>
 }
 
 template <class S>
-[[gnu::target("avx512f,avx512dq,avx512vl,avx512bw,prefer-vector-width=512")]] void multiply_avx512(
-    const S* left, const S* right, int64_t depth, S* sums, int64_t stride) {
+[[gnu::target("avx512f,avx512dq,avx512vl,avx512bw")]] void multiply_avx512(const S* left, const S* right, int64_t depth,
+                                                                           S* sums, int64_t stride) {
   multiply<S, 64>(left, right, depth, sums, stride);
 }
 

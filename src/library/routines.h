@@ -1,10 +1,12 @@
 #pragma once
-/// What library.h offers, one maker per operation. Each gives null for what it doesn't serve.
+/// What library.h offers, one maker per operation. Each gives null for what it
+/// doesn't serve.
 
 #include "library/library.h"
 
 namespace lowtide {
 
+bool is_dot_in_library(const Instruction& dot);
 std::unique_ptr<LibraryRoutine> make_dot(const Instruction& dot);
 std::unique_ptr<LibraryRoutine> make_sort(const Instruction& sort);
 /// topk, and the custom call of the same meaning.

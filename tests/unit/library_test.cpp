@@ -51,8 +51,9 @@ void flatten(const Value& value, std::vector<Value>& leaves) {
   for (const Value& part : value->parts()) flatten(part, leaves);
 }
 
-/// Runs the root of the entry, whose operands are parameters, through the library and through the interpreter. All
-/// memory but the declared scratch is guarded by a pattern. Returns the results of the library.
+/// Runs the root of the entry, whose operands are parameters, through the
+/// library and through the interpreter. All memory but the declared scratch is
+/// guarded by a pattern. Returns the results of the library.
 std::vector<Bytes> run(const Module& module, std::span<const Value> arguments, int threads, bool in_place) {
   const Instruction& root = *module.entry->root;
   EXPECT_TRUE(in_library(root)) << root.name;
@@ -138,8 +139,9 @@ void expect_as_defined(const std::string& text, double tolerance, unsigned seed 
 std::string dot(const std::string& result, const std::string& left, const std::string& right,
                 const std::string& attributes) {
   return fmt::format(
-      "HloModule m\nENTRY e {{\n  a = {} parameter(0)\n  b = {} parameter(1)\n  ROOT d = {} dot(a, b), {}\n}}\n", left,
-      right, result, attributes);
+      "HloModule m\nENTRY e {{\n  a = {} parameter(0)\n  b = {} "
+      "parameter(1)\n  ROOT d = {} dot(a, b), {}\n}}\n",
+      left, right, result, attributes);
 }
 
 TEST(LibraryDot, AllWaysToContract) {
@@ -147,10 +149,10 @@ TEST(LibraryDot, AllWaysToContract) {
                     1e-6);
   expect_as_defined(dot("f32[7,9]", "f32[13,7]", "f32[9,13]", "lhs_contracting_dims={0}, rhs_contracting_dims={1}"),
                     1e-6);
-  expect_as_defined(
-      dot("f32[3,2,5,4]", "f32[2,5,6,3]", "f32[3,6,2,4]",
-          "lhs_batch_dims={3,0}, lhs_contracting_dims={2}, rhs_batch_dims={0,2}, rhs_contracting_dims={1}"),
-      1e-6);
+  expect_as_defined(dot("f32[3,2,5,4]", "f32[2,5,6,3]", "f32[3,6,2,4]",
+                        "lhs_batch_dims={3,0}, lhs_contracting_dims={2}, "
+                        "rhs_batch_dims={0,2}, rhs_contracting_dims={1}"),
+                    1e-6);
   expect_as_defined(
       dot("f32[5,4]", "f32[6,5,3]", "f32[3,4,6]", "lhs_contracting_dims={2,0}, rhs_contracting_dims={0,2}"), 1e-6);
   expect_as_defined(dot("f32[5,6]", "f32[5]", "f32[6]", "lhs_contracting_dims={}, rhs_contracting_dims={}"), 1e-6);
@@ -158,7 +160,36 @@ TEST(LibraryDot, AllWaysToContract) {
       dot("f32[200,300]", "f32[200,1100]", "f32[1100,300]", "lhs_contracting_dims={1}, rhs_contracting_dims={0}"),
       1e-5);
   expect_as_defined(dot("f32[3,130,70]", "f32[130,3,64]", "f32[3,64,70]",
-                        "lhs_batch_dims={1}, lhs_contracting_dims={2}, rhs_batch_dims={0}, rhs_contracting_dims={1}"),
+                        "lhs_batch_dims={1}, lhs_contracting_dims={2}, "
+                        "rhs_batch_dims={0}, rhs_contracting_dims={1}"),
+                    1e-5);
+}
+
+TEST(LibraryDot, TilesOfRowsWithCopiesWhereTheyAreNeeded) {
+  for (const std::string t : {"f32", "bf16"}) {
+    const double tolerance = t == "f32" ? 1e-5 : 1e-2;
+    for (const char* m : {"1", "40", "128", "300"}) {
+      const auto in = [&](const char* shape) { return t + fmt::format(fmt::runtime(shape), m); };
+      expect_as_defined(
+          dot(in("[{},96]"), in("[{},200]"), t + "[200,96]", "lhs_contracting_dims={1}, rhs_contracting_dims={0}"),
+          tolerance);
+      expect_as_defined(
+          dot(in("[{},96]"), in("[200,{}]"), t + "[96,200]", "lhs_contracting_dims={0}, rhs_contracting_dims={1}"),
+          tolerance);
+      // attention: [batch, time, heads, depth] both
+      expect_as_defined(dot(in("[2,3,{},96]"), in("[2,{},3,200]"), t + "[2,96,3,200]",
+                            "lhs_batch_dims={0,2}, lhs_contracting_dims={3}, rhs_batch_dims={0,2}, "
+                            "rhs_contracting_dims={3}"),
+                        tolerance);
+      expect_as_defined(dot(in("[{},96]"), in("[10,{},20]"), t + "[20,96,10]",
+                            "lhs_contracting_dims={0,2}, rhs_contracting_dims={2,0}"),
+                        tolerance);
+    }
+  }
+  expect_as_defined(
+      dot("f32[200,96]", "bf16[200,300]", "bf16[300,96]", "lhs_contracting_dims={1}, rhs_contracting_dims={0}"), 1e-5);
+  expect_as_defined(dot("f32[40,100,130]", "f32[40,100,130]", "f32[130,40,130]",
+                        "lhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_batch_dims={1}, rhs_contracting_dims={0}"),
                     1e-5);
 }
 
@@ -204,14 +235,16 @@ std::string sort(const std::string& shapes, const std::string& result, int dimen
     from = to + 1;
   }
   return fmt::format(
-      "HloModule m\nc {{\n{}}}\nENTRY e {{\n{}  ROOT s = {} sort({}), dimensions={{{}}}, is_stable=true, "
-      "to_apply=c\n}}\n",
+      "HloModule m\nc {{\n{}}}\nENTRY e {{\n{}  ROOT s = {} sort({}), "
+      "dimensions={{{}}}, is_stable=true, to_apply=c\n}}\n",
       comparator, parameters, result, names, dimension);
 }
 
 std::string simple(const std::string& type, const std::string& how) {
-  return fmt::format("  a = {0}[] parameter(0)\n  b = {0}[] parameter(1)\n  ROOT r = pred[] compare(a, b), {1}\n", type,
-                     how);
+  return fmt::format(
+      "  a = {0}[] parameter(0)\n  b = {0}[] parameter(1)\n  "
+      "ROOT r = pred[] compare(a, b), {1}\n",
+      type, how);
 }
 
 TEST(LibrarySort, OneArrayOfAnyTypeAlongAnyDimension) {
@@ -232,19 +265,21 @@ TEST(LibrarySort, OneArrayOfAnyTypeAlongAnyDimension) {
 
 TEST(LibrarySort, SeveralArraysInStep) {
   const std::string comparator =
-      "  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  c = s32[] parameter(2)\n  d = s32[] parameter(3)\n";
+      "  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  c = s32[] "
+      "parameter(2)\n  d = s32[] parameter(3)\n";
   for (const char* n : {"9", "2000"}) {
     const std::string a = fmt::format("f32[3,{}]", n), b = fmt::format("s32[3,{}]", n);
     const std::string result = "(" + a + ", " + b + ")";
     expect_as_defined(sort(a + ";" + b, result, 1, comparator + "  ROOT r = pred[] compare(a, b), direction=LT\n"), 0);
     expect_as_defined(sort(a + ";" + b, result, 1, comparator + "  ROOT r = pred[] compare(d, c), direction=LT\n"), 0);
-    expect_as_defined(
-        sort(a + ";" + b, result, 1,
-             comparator +
-                 "  x = pred[] compare(a, b), direction=LT\n  y = pred[] compare(a, b), direction=EQ\n"
-                 "  z = pred[] compare(c, d), direction=GT\n  w = pred[] and(y, z)\n  ROOT r = pred[] or(x, w)\n"),
-        0);
-    // A comparator that contradicts itself still ends, with the definition's result.
+    expect_as_defined(sort(a + ";" + b, result, 1,
+                           comparator + "  x = pred[] compare(a, b), direction=LT\n  y = "
+                                        "pred[] compare(a, b), direction=EQ\n"
+                                        "  z = pred[] compare(c, d), direction=GT\n  w = "
+                                        "pred[] and(y, z)\n  ROOT r = pred[] or(x, w)\n"),
+                      0);
+    // A comparator that contradicts itself still ends, with the definition's
+    // result.
     expect_as_defined(sort(a + ";" + b, result, 1, comparator + "  ROOT r = pred[] compare(a, b), direction=LE\n"), 0);
     expect_as_defined(sort(a + ";" + b, result, 1, comparator + "  ROOT r = pred[] compare(a, a), direction=EQ\n"), 0);
   }
@@ -274,7 +309,8 @@ TEST(LibrarySort, KeysThatAreFunctions) {
 
 TEST(LibrarySort, NanAndBothZeros) {
   const std::string partial =
-      "  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  c = s32[] parameter(2)\n  d = s32[] parameter(3)\n"
+      "  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  c = s32[] "
+      "parameter(2)\n  d = s32[] parameter(3)\n"
       "  ROOT r = pred[] compare(a, b), direction=LT\n";
   for (const std::string& comparator : {std::string(kCanonical), partial}) {
     const auto module = read(sort("f32[2,1500];s32[2,1500]", "(f32[2,1500], s32[2,1500])", 1, comparator));
@@ -303,26 +339,30 @@ TEST(LibraryTopK, AsDefined) {
   for (const char* type : {"f32", "bf16", "s32", "u8", "f64", "s64"}) {
     for (const char* largest : {"true", "false"}) {
       for (const int k : {0, 1, 5, 40}) {
-        expect_as_defined(
-            fmt::format("HloModule m\nENTRY e {{\n  a = {0}[3,40] parameter(0)\n  ROOT t = ({0}[3,{1}], s32[3,{1}]) "
-                        "topk(a), k={1}, largest={2}\n}}\n",
-                        type, k, largest),
-            0);
+        expect_as_defined(fmt::format("HloModule m\nENTRY e {{\n  a = {0}[3,40] "
+                                      "parameter(0)\n  ROOT t = ({0}[3,{1}], s32[3,{1}]) "
+                                      "topk(a), k={1}, largest={2}\n}}\n",
+                                      type, k, largest),
+                          0);
       }
     }
   }
   expect_as_defined(
-      "HloModule m\nENTRY e {\n  a = f32[3,400] parameter(0)\n  ROOT t = (f32[3,7], s32[3,7]) custom-call(a), "
+      "HloModule m\nENTRY e {\n  a = f32[3,400] parameter(0)\n  "
+      "ROOT t = (f32[3,7], s32[3,7]) custom-call(a), "
       "custom_call_target=\"TopK\"\n}\n",
       0);
 }
 
 TEST(Library, HasNoRoutineForWhatItDoesNotServe) {
   const auto is_in = [](const std::string& text) { return in_library(*read(text)->entry->root); };
-  EXPECT_FALSE(is_in("HloModule m\nENTRY e {\n  a = f32[3] parameter(0)\n  ROOT n = f32[3] negate(a)\n}\n"));
+  EXPECT_FALSE(
+      is_in("HloModule m\nENTRY e {\n  a = f32[3] parameter(0)\n  "
+            "ROOT n = f32[3] negate(a)\n}\n"));
   EXPECT_FALSE(is_in(dot("bf16[7,9]", "f32[7,13]", "f32[13,9]", "lhs_contracting_dims={1}, rhs_contracting_dims={0}")));
   EXPECT_FALSE(is_in(sort("f32[70]", "f32[70]", 0,
-                          "  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  x = f32[] exponential(a)\n"
+                          "  a = f32[] parameter(0)\n  b = f32[] "
+                          "parameter(1)\n  x = f32[] exponential(a)\n"
                           "  ROOT r = pred[] compare(x, b), direction=LT\n")));
 }
 

@@ -1,0 +1,13 @@
+#pragma once
+/// dot of f32 and bf16 matrices in tiles of rows, each a call of oneDNN.
+
+#include "library/gemm.h"
+#include "library/library.h"
+
+namespace lowtide {
+
+/// Null where the shapes are too small to be worth a call, or oneDNN has no
+/// good code for them here.
+std::unique_ptr<LibraryRoutine> make_dot_by_onednn(const MatrixView& left, const MatrixView& right, ElementType result);
+
+}  // namespace lowtide

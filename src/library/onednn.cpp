@@ -1,0 +1,157 @@
+#include "library/onednn.h"
+
+#include <dlfcn.h>
+#include <oneapi/dnnl/dnnl.h>
+
+#include <array>
+#include <string_view>
+
+namespace lowtide {
+namespace {
+
+/// What is used of oneDNN's C interface, bound at run time.
+struct Api {
+#define LT_DNNL(function) decltype(&dnnl_##function) function = nullptr;
+#define LT_DNNL_ALL                           \
+  LT_DNNL(engine_create)                      \
+  LT_DNNL(stream_create)                      \
+  LT_DNNL(memory_desc_init_by_strides)        \
+  LT_DNNL(matmul_desc_init)                   \
+  LT_DNNL(primitive_attr_create)              \
+  LT_DNNL(primitive_attr_set_scratchpad_mode) \
+  LT_DNNL(primitive_desc_create)              \
+  LT_DNNL(primitive_desc_destroy)             \
+  LT_DNNL(primitive_desc_query)               \
+  LT_DNNL(primitive_desc_query_md)            \
+  LT_DNNL(memory_desc_get_size)               \
+  LT_DNNL(primitive_create)                   \
+  LT_DNNL(primitive_destroy)                  \
+  LT_DNNL(primitive_execute)                  \
+  LT_DNNL(memory_create)                      \
+  LT_DNNL(memory_destroy)
+  LT_DNNL_ALL
+#undef LT_DNNL
+  void (*omp_set_num_threads)(int) = nullptr;
+  dnnl_engine_t engine = nullptr;
+  dnnl_stream_t stream = nullptr;
+  dnnl_primitive_attr_t attributes = nullptr;
+
+  bool load() {
+    void* library = dlopen("libdnnl.so.2", RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) return false;
+#define LT_DNNL(function)                                                             \
+  function = reinterpret_cast<decltype(function)>(dlsym(library, "dnnl_" #function)); \
+  if (function == nullptr) return false;
+    LT_DNNL_ALL
+#undef LT_DNNL
+    // Found through what libdnnl links: without OpenMP there are no threads to
+    // forbid.
+    omp_set_num_threads = reinterpret_cast<void (*)(int)>(dlsym(library, "omp_set_num_threads"));
+    keep_to_this_thread();
+    return engine_create(&engine, dnnl_cpu, 0) == dnnl_success &&
+           stream_create(&stream, engine, dnnl_stream_default_flags) == dnnl_success &&
+           primitive_attr_create(&attributes) == dnnl_success &&
+           primitive_attr_set_scratchpad_mode(attributes, dnnl_scratchpad_mode_user) == dnnl_success;
+  }
+
+  /// OpenMP keeps the number of threads per thread: said before every use.
+  void keep_to_this_thread() const {
+    if (omp_set_num_threads != nullptr) omp_set_num_threads(1);
+  }
+};
+
+/// Loaded once, never unloaded; null where oneDNN isn't there.
+const Api* api() {
+  static const Api* const loaded = [] {
+    auto* made = new Api;
+    return made->load() ? made : nullptr;
+  }();
+  return loaded;
+}
+
+dnnl_data_type_t type_of(ElementType type) { return type == ElementType::kBF16 ? dnnl_bf16 : dnnl_f32; }
+
+}  // namespace
+
+struct OneDnnMatmul::State {
+  dnnl_primitive_desc_t description = nullptr;
+  dnnl_primitive_t primitive = nullptr;
+  dnnl_memory_desc_t left, right, result, scratch;
+  int64_t scratch_bytes = 0;
+
+  ~State() {
+    if (primitive != nullptr) api()->primitive_destroy(primitive);
+    if (description != nullptr) api()->primitive_desc_destroy(description);
+  }
+};
+
+OneDnnMatmul::OneDnnMatmul(std::unique_ptr<State> state) : state_(std::move(state)) {}
+OneDnnMatmul::~OneDnnMatmul() = default;
+
+std::unique_ptr<OneDnnMatmul> OneDnnMatmul::make(const Form& form) {
+  const Api* dnnl = api();
+  if (dnnl == nullptr) return nullptr;
+  dnnl->keep_to_this_thread();
+  auto state = std::make_unique<State>();
+  const auto describe = [&](dnnl_memory_desc_t& memory, int64_t rows, int64_t columns, bool by_columns,
+                            ElementType type) {
+    const dnnl_dims_t dims = {rows, columns};
+    const dnnl_dims_t strides = {by_columns ? 1 : columns, by_columns ? rows : 1};
+    return dnnl->memory_desc_init_by_strides(&memory, 2, dims, type_of(type), strides) == dnnl_success;
+  };
+  dnnl_matmul_desc_t matmul;
+  if (!describe(state->left, form.m, form.k, false, form.operands) ||
+      !describe(state->right, form.k, form.n, form.right_by_columns, form.operands) ||
+      !describe(state->result, form.m, form.n, false, form.result) ||
+      dnnl->matmul_desc_init(&matmul, &state->left, &state->right, nullptr, &state->result) != dnnl_success ||
+      dnnl->primitive_desc_create(&state->description, &matmul, dnnl->attributes, dnnl->engine, nullptr) !=
+          dnnl_success) {
+    return nullptr;
+  }
+  // Only the batch-reduce kernels: the others allocate panels that they don't
+  // state.
+  const char* name = nullptr;
+  if (dnnl->primitive_desc_query(state->description, dnnl_query_impl_info_str, 0, &name) != dnnl_success ||
+      !std::string_view(name).starts_with("brg")) {
+    return nullptr;
+  }
+  const dnnl_memory_desc_t* scratch = dnnl->primitive_desc_query_md(state->description, dnnl_query_scratchpad_md, 0);
+  if (scratch == nullptr) return nullptr;
+  state->scratch = *scratch;
+  state->scratch_bytes = static_cast<int64_t>(dnnl->memory_desc_get_size(scratch));
+  // Compiled now: running takes no memory. oneDNN itself remembers what it compiled for equal forms.
+  if (dnnl->primitive_create(&state->primitive, state->description) != dnnl_success) return nullptr;
+  return std::unique_ptr<OneDnnMatmul>(new OneDnnMatmul(std::move(state)));
+}
+
+int64_t OneDnnMatmul::scratch_bytes() const { return state_->scratch_bytes; }
+
+bool OneDnnMatmul::run(const void* left, const void* right, void* result, void* scratch) {
+  const Api& dnnl = *api();
+  dnnl.keep_to_this_thread();
+  struct Argument {
+    int number;
+    const dnnl_memory_desc_t* description;
+    void* data;
+  };
+  const std::array<Argument, 4> wanted = {{{DNNL_ARG_SRC, &state_->left, const_cast<void*>(left)},
+                                           {DNNL_ARG_WEIGHTS, &state_->right, const_cast<void*>(right)},
+                                           {DNNL_ARG_DST, &state_->result, result},
+                                           {DNNL_ARG_SCRATCHPAD, &state_->scratch, scratch}}};
+  std::array<dnnl_exec_arg_t, 4> arguments{};
+  size_t made = 0;
+  bool done = true;
+  for (const Argument& a : wanted) {
+    if (dnnl.memory_create(&arguments[made].memory, a.description, dnnl.engine, a.data) != dnnl_success) {
+      done = false;
+      break;
+    }
+    arguments[made++].arg = a.number;
+  }
+  done = done && dnnl.primitive_execute(state_->primitive, dnnl.stream, static_cast<int>(made), arguments.data()) ==
+                     dnnl_success;
+  for (size_t i = 0; i < made; ++i) dnnl.memory_destroy(arguments[i].memory);
+  return done;
+}
+
+}  // namespace lowtide
