@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Uniform and normal random numbers: lowtide, jax.jit and a kernel written by hand (random_by_hand.cpp), interleaved.
 
-  bench/random.py [--sides 4096 16384] [--kinds uniform_f32 ...] [--rounds 7] [--threads N] [--lowtide build/lowtide]
+  bench/random_numbers.py [--sides 4096 16384] [--kinds uniform_f32 ...] [--rounds 7] [--threads N] [--lowtide build/lowtide]
 
 Needs jax. Every program makes [side, side] numbers from the key (0, 0); outputs are reused on all sides (jax gets them
 donated; `fresh` is jax without that). Medians; CPU seconds beside wall time, since machines are rarely idle. Before
@@ -11,6 +11,7 @@ evaluation on the same uniform numbers than JAX's own.
 import argparse
 import json
 import os
+import resource
 import statistics
 import struct
 import subprocess
@@ -111,12 +112,22 @@ class Jax:
 
 
 def ours(options, path, key, times, *more):
-    before = os.times()
     done = subprocess.run([options.lowtide, "run", path, "--inputs", key, "--repeat", str(times), "--json", *more],
                           capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"{path}: {done.stderr.strip()}")
     return json.loads(done.stdout)
+
+
+def cpu_seconds_of_ours(options, path, key):
+    """Of one run: what ten more of them take."""
+    taken = []
+    for times in (2, 12):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        ours(options, path, key, times)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        taken.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return (taken[1] - taken[0]) / 10
 
 
 def measure(options, kind, side, folder, hand):
@@ -130,7 +141,7 @@ def measure(options, kind, side, folder, hand):
     ours(options, program(kind, small, folder), key, 1, "--outputs", out)
     print(f"{kind}: by hand {compare(kind, numbers(raw, kind), want, truth)}; lowtide {compare(kind, tensor(out), want, truth)}")
     taken = {"lowtide": [], "by hand": [], "jax": [], "jax fresh": []}
-    cpu = {"by hand": [], "jax": []}
+    cpu = {"lowtide": [], "by hand": [], "jax": []}
     record = {}
     for _ in range(options.rounds):
         record = ours(options, path, key, 4)
@@ -139,6 +150,7 @@ def measure(options, kind, side, folder, hand):
                                          capture_output=True, text=True).stdout)
         taken["by hand"] += done["run_seconds"][1:]
         cpu["by hand"] += done["cpu_seconds"][1:]
+        cpu["lowtide"].append(cpu_seconds_of_ours(options, path, key))
         seconds, cpu_seconds = peer.run(2)
         taken["jax"] += seconds
         cpu["jax"] += cpu_seconds
@@ -167,11 +179,12 @@ def main():
         for kind in options.kinds:
             for side in options.sides:
                 records.append(measure(options, kind, side, folder, hand))
-    print(f"{'':22} {'lowtide':>9} {'by hand':>9} {'jax':>9} {'fresh':>9}   x jax   of by hand (medians; least times)")
+    print(f"{'':22} {'lowtide':>9} {'by hand':>9} {'jax':>9} {'fresh':>9}   x jax  of by hand  |  CPU ms: lowtide   by hand       jax   x jax  of by hand")
     for r in records:
-        ms = r["median_ms"]
+        ms, cpu = r["median_ms"], r["cpu_ms"]
         print(f"{r['kind']:15} {r['side']:6} {ms['lowtide']:9.2f} {ms['by hand']:9.2f} {ms['jax']:9.2f} {ms['jax fresh']:9.2f} "
-              f"{r['times_jax']:7.1f} {r['of_hand']:9.2f}       {r['times_jax_least']:.1f} {r['of_hand_least']:.2f}")
+              f"{r['times_jax']:7.1f} {r['of_hand']:11.2f}  |  {cpu['lowtide']:15.2f} {cpu['by hand']:9.2f} {cpu['jax']:9.2f} "
+              f"{cpu['jax'] / cpu['lowtide']:7.1f} {cpu['by hand'] / cpu['lowtide']:11.2f}")
     if options.json:
         with open(options.json, "w") as file:
             json.dump(records, file, indent=1)
