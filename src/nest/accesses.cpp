@@ -21,7 +21,7 @@ class Walk {
   }
 
  private:
-  void add(int32_t buffer, bool is_store, int32_t piece, const Affine& element) {
+  void add(int32_t buffer, NodeId stored, int32_t piece, const Affine& element) {
     Wide least = element.constant, greatest = element.constant;
     for (const auto& term : element.terms) {
       const Node& atom = nest_.nodes[static_cast<size_t>(term.atom)];
@@ -30,18 +30,18 @@ class Walk {
       greatest += std::max(low, high);
     }
     const int64_t last = nest_.buffers[static_cast<size_t>(buffer)].elements - 1;
-    found_.push_back({buffer, is_store, piece, element, std::max<int64_t>(saturated(least), 0),
-                      std::min(saturated(greatest), last), static_cast<int32_t>(found_.size())});
+    found_.push_back({buffer, stored != kNoId, piece, element, std::max<int64_t>(saturated(least), 0),
+                      std::min(saturated(greatest), last), static_cast<int32_t>(found_.size()), stored});
   }
 
   void block(int32_t id, int32_t piece) {
     for (const Item& item : nest_.blocks[static_cast<size_t>(id)].items) {
       if (item.kind == Item::kNode) {
         const Node& node = nest_.nodes[static_cast<size_t>(item.id)];
-        if (node.kind == NodeKind::kLoad) add(node.buffer, false, piece, node.affine);
+        if (node.kind == NodeKind::kLoad) add(node.buffer, kNoId, piece, node.affine);
       } else if (item.kind == Item::kStore) {
         const Store& store = nest_.stores[static_cast<size_t>(item.id)];
-        add(store.buffer, true, piece, store.index);
+        add(store.buffer, store.value, piece, store.index);
       } else {
         const Loop& loop = nest_.loops[static_cast<size_t>(item.id)];
         const bool is_piece = piece == kNoId && loop.kind == LoopKind::kParallel;
@@ -127,12 +127,18 @@ bool are_disjoint(const Nest& nest, const Access& a, const Access& b) {
 
 std::vector<Access> accesses(const Nest& nest) { return Walk(nest).run(); }
 
+/// Would the store, were its buffer the bytes of `from`, write what stands there?
+static bool changes_nothing(const Nest& nest, const Access& store, int32_t from) {
+  const Node& value = nest.nodes[static_cast<size_t>(store.value)];
+  return value.kind == NodeKind::kLoad && value.buffer == from && value.affine == store.element;
+}
+
 bool may_lie_over(const Nest& nest, int32_t to, int32_t from) {
   const std::vector<Access> all = accesses(nest);
   for (const Access& load : all) {
     if (load.is_store || load.buffer != from) continue;
     for (const Access& store : all) {
-      if (!store.is_store || store.buffer != to) continue;
+      if (!store.is_store || store.buffer != to || changes_nothing(nest, store, from)) continue;
       const bool earlier_piece = load.piece != kNoId && load.piece != store.piece && load.order < store.order;
       const bool same_iteration =
           load.piece != kNoId && load.piece == store.piece && load.element == store.element && load.order < store.order;

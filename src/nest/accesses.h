@@ -15,6 +15,7 @@ struct Access {
   Affine element;
   int64_t least = 0, greatest = 0;  ///< elements lie within, both inclusive
   int32_t order = 0;                ///< of execution, within an iteration of the loops around it
+  NodeId value = kNoId;             ///< of a store
 };
 
 /// In the order of execution.
@@ -22,7 +23,8 @@ std::vector<Access> accesses(const Nest& nest);
 
 /// May buffer `to`, which the nest writes, be the bytes of buffer `from`, which it reads? Only where no element is
 /// written before it was read for the last time, whatever the order of the iterations: it is read by the iteration
-/// that writes it, or by an earlier piece, or it is another element. The elements of both have equally many bytes.
+/// that writes it, or by an earlier piece, or it is another element, or what is written there is what was read there.
+/// The elements of both have equally many bytes.
 bool may_lie_over(const Nest& nest, int32_t to, int32_t from);
 
 /// Iterations of a piece's loop, counted from the current one.

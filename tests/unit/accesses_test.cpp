@@ -28,9 +28,11 @@ TEST(MayLieOver, ElementwiseButNotElsewhere) {
     )";
   EXPECT_TRUE(first_output_over_input(half + "ROOT y = f32[20,30] select(p, x, zs)"));
   const std::string reversed = half + "r = f32[20,30] reverse(x), dimensions={0}\n";
-  // the upper half comes from the lower one, which is written later; but not the other way round
+  // the upper half comes from the lower one, which is written later
   EXPECT_TRUE(first_output_over_input(reversed + "ROOT y = f32[20,30] select(p, r, x)"));
-  EXPECT_FALSE(first_output_over_input(reversed + "ROOT y = f32[20,30] select(p, x, r)"));
+  EXPECT_TRUE(first_output_over_input(reversed + "ROOT y = f32[20,30] select(p, x, r)"));  // which stays as it is
+  EXPECT_FALSE(first_output_over_input(reversed + "other = f32[20,30] negate(x)\n"
+                                                  "ROOT y = f32[20,30] select(p, other, r)"));
 }
 
 TEST(MayLieOver, ColumnsAreApart) {
@@ -46,6 +48,19 @@ TEST(MayLieOver, ColumnsAreApart) {
     a = f32[20,29] slice(x), slice={[0:20], [0:29]}
     ROOT y = f32[20,30] pad(a, z), padding=0_0x0_1)";
   EXPECT_TRUE(first_output_over_input(kept));
+}
+
+TEST(MayLieOver, HalosAreFilledFromWhatStays) {
+  const std::string field = R"(x = f32[20,30] parameter(0)
+    middle = f32[20,26] slice(x), slice={[0:20], [2:28]}
+    )";
+  EXPECT_TRUE(first_output_over_input(field + R"(west = f32[20,2] slice(x), slice={[0:20], [26:28]}
+    east = f32[20,2] slice(x), slice={[0:20], [2:4]}
+    ROOT y = f32[20,30] concatenate(west, middle, east), dimensions={1})"));
+  // what is read for the last columns was written with the first ones
+  EXPECT_FALSE(first_output_over_input(field + R"(west = f32[20,2] slice(x), slice={[0:20], [26:28]}
+    east = f32[20,2] slice(x), slice={[0:20], [0:2]}
+    ROOT y = f32[20,30] concatenate(west, middle, east), dimensions={1})"));
 }
 
 TEST(RowWindow, TellsHowFarAStencilReaches) {
