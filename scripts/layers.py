@@ -10,8 +10,8 @@ FLOORS = {
     "nest": 3,
     "ops": 4,
     "text": 5, "interp": 5, "analysis": 5, "library": 5,
-    "region": 6, "passes": 6,
-    "schedule": 7, "codegen": 7,
+    "region": 6,
+    "passes": 7, "schedule": 7, "codegen": 7,
     "report": 8, "runtime": 8,
     "compile": 9,
 }
