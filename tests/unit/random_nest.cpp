@@ -70,7 +70,7 @@ class Maker {
     int64_t stride = 1;
     for (size_t i = order.size(); i-- > 0;) {
       const Open& loop = order[i];
-      if (injective ? !loop.parallel : below(4) == 0) continue;
+      if (injective ? !loop.parallel : below(4) == 0 || stride > 200000) continue;
       const int64_t step = below(6) == 0 ? 1 + below(3) : 1;
       Affine index = builder_.times(builder_.index_of(loop.loop), step);
       if (below(8) == 0) index = builder_.plus(NestBuilder::fixed((loop.extent - 1) * step), builder_.times(index, -1));

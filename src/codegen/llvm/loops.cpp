@@ -64,8 +64,7 @@ std::vector<Emitter::V> Emitter::count(V begin, V end, int64_t step, std::span<c
 void Emitter::emit_loop(int32_t id, V begin, V end) {
   const Loop& loop = loop_of(id);
   if (loop.kind == LoopKind::kWhile) {
-    bool differs = width_ != 0 && varying_[static_cast<size_t>(loop.condition)];
-    for (size_t slot = 0; slot < loop.carried.size(); ++slot) differs = differs || is_varying_carried(id, slot);
+    const bool differs = width_ != 0 && varying_[static_cast<size_t>(loop.condition)];
     return differs ? emit_while_in_lanes(id) : emit_while(id);
   }
   if (width_ == 0 && plan_.tiled[static_cast<size_t>(id)])
@@ -183,7 +182,9 @@ void Emitter::emit_while(int32_t id) {
   llvm::BasicBlock* head = new_block("while");
   std::vector<V> carried;
   std::vector<V> initial;
-  for (const Carried& c : loop.carried) initial.push_back(scalar(c.initial));
+  for (size_t slot = 0; slot < loop.carried.size(); ++slot) {
+    initial.push_back(as(loop.carried[slot].initial, is_varying_carried(id, slot)));
+  }
   builder_.CreateBr(head);
   builder_.SetInsertPoint(head);
   for (V value : initial) {
@@ -198,8 +199,12 @@ void Emitter::emit_while(int32_t id) {
   builder_.CreateCondBr(scalar(loop.condition), body, after);
   builder_.SetInsertPoint(body);
   emit_block(loop.body);
+  std::vector<V> next;
   for (size_t slot = 0; slot < carried.size(); ++slot) {
-    llvm::cast<llvm::PHINode>(carried[slot])->addIncoming(scalar(loop.carried[slot].next), builder_.GetInsertBlock());
+    next.push_back(as(loop.carried[slot].next, is_varying_carried(id, slot)));
+  }
+  for (size_t slot = 0; slot < carried.size(); ++slot) {
+    llvm::cast<llvm::PHINode>(carried[slot])->addIncoming(next[slot], builder_.GetInsertBlock());
   }
   builder_.CreateBr(head);
   builder_.SetInsertPoint(after);
