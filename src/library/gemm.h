@@ -3,7 +3,7 @@
 /// doesn't: f64, integers, complex numbers, narrow floats, and machines without AVX-512.
 
 #include "ir/element_type.h"
-#include "library/lanes.h"
+#include "library/panels.h"
 #include "library/strided.h"
 
 namespace lowtide {
@@ -30,9 +30,7 @@ class PanelGemm {
 
   MatrixView left_, right_;
   ElementType result_;
-  int64_t m_ = 0, n_ = 0, k_ = 0;
-  int64_t tile_m_ = 0, tile_n_ = 0, tile_k_ = 0;
-  int64_t tiles_m_ = 0, tiles_n_ = 0;
+  PanelTiles tiles_;
   Lanes lanes_;
 };
 

@@ -21,6 +21,7 @@ bool in_library(const Instruction& instruction) {
 std::unique_ptr<LibraryRoutine> library_routine(const Instruction& instruction) {
   switch (instruction.opcode) {
     case Opcode::kDot: return make_dot(instruction);
+    case Opcode::kConvolution: return make_convolution(instruction);
     case Opcode::kSort: return make_sort(instruction);
     case Opcode::kTopK: return make_top_k(instruction);
     case Opcode::kCustomCall: return is_custom_top_k(instruction) ? make_top_k(instruction) : nullptr;

@@ -8,6 +8,7 @@ namespace lowtide {
 
 bool is_dot_in_library(const Instruction& dot);
 std::unique_ptr<LibraryRoutine> make_dot(const Instruction& dot);
+std::unique_ptr<LibraryRoutine> make_convolution(const Instruction& convolution);
 std::unique_ptr<LibraryRoutine> make_sort(const Instruction& sort);
 /// topk, and the custom call of the same meaning.
 std::unique_ptr<LibraryRoutine> make_top_k(const Instruction& instruction);

@@ -224,6 +224,59 @@ TEST(LibraryDot, AllTypes) {
   expect_as_defined(dot("f32[70,90]", "f16[70,130]", "f16[130,90]", how), 1e-6);
 }
 
+std::string convolution(const std::string& result, const std::string& input, const std::string& kernel,
+                        const std::string& attributes) {
+  return fmt::format(
+      "HloModule m\nENTRY e {{\n  a = {} parameter(0)\n  b = {} parameter(1)\n  ROOT c = {} convolution(a, b), "
+      "{}\n}}\n",
+      input, kernel, result, attributes);
+}
+
+TEST(LibraryConvolution, EveryWindowLabellingAndGroup) {
+  const auto check = [](const char* result, const char* input, const char* kernel, const char* how) {
+    expect_as_defined(convolution(result, input, kernel, how), 1e-5);
+  };
+  check("f32[2,9,8,12]", "f32[2,9,8,5]", "f32[3,3,5,12]", "window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f");
+  check("f32[2,4,4,12]", "f32[2,9,8,5]", "f32[3,3,5,12]",
+        "window={size=3x3 stride=2x2 pad=0_0x1_1}, dim_labels=b01f_01io->b01f");
+  check("f32[2,12,9,8]", "f32[2,5,9,8]", "f32[12,5,3,3]", "window={size=3x3 pad=1_1x1_1}, dim_labels=bf01_oi01->bf01");
+  check("f32[2,5,4,12]", "f32[2,9,8,5]", "f32[3,3,5,12]",
+        "window={size=3x3 rhs_dilate=2x2}, dim_labels=b01f_01io->b01f");
+  check("f32[2,15,13,12]", "f32[2,9,8,5]", "f32[3,3,5,12]",
+        "window={size=3x3 lhs_dilate=2x2 pad=0_0x0_0}, dim_labels=b01f_01io->b01f");
+  check("f32[2,7,6,12]", "f32[2,9,8,5]", "f32[3,3,5,12]",
+        "window={size=3x3 rhs_reversal=1x0}, dim_labels=b01f_01io->b01f");
+  check("f32[2,9,8,24]", "f32[2,9,8,6]", "f32[3,3,2,24]",
+        "window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f, feature_group_count=3");
+  check("f32[2,7,6,24]", "f32[6,9,8,5]", "f32[3,3,5,24]",
+        "window={size=3x3}, dim_labels=b01f_01io->b01f, batch_group_count=3");
+  check("f32[8,8,3,8]", "f32[2,16,16,3]", "f32[2,2,2,8]",
+        "window={size=2x2 rhs_dilate=8x8}, dim_labels=f01b_i01o->01bf");
+  check("f32[2,20,16]", "f32[2,20,7]", "f32[5,7,16]", "window={size=5 pad=2_2}, dim_labels=b0f_0io->b0f");
+  check("f32[2,4,5,6,16]", "f32[2,4,5,6,3]", "f32[3,3,3,3,16]",
+        "window={size=3x3x3 pad=1_1x1_1x1_1}, dim_labels=b012f_012io->b012f");
+  check("f32[7,16]", "f32[7,30]", "f32[30,16]", "dim_labels=bf_io->bf");
+  check("f32[2,4,5,12]", "f32[2,9,8,5]", "f32[3,3,5,12]",
+        "window={size=3x3 pad=-2_-1x-1_0}, dim_labels=b01f_01io->b01f");
+  check("f32[2,40,40,70]", "f32[2,40,40,65]", "f32[3,3,65,70]",
+        "window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f");
+}
+
+TEST(LibraryConvolution, TypesAndExtentsOfNothing) {
+  const std::string how = "window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f";
+  for (const std::string t : {"bf16", "f16", "f64", "s32", "s8", "c64"}) {
+    expect_as_defined(convolution(t + "[2,9,8,12]", t + "[2,9,8,5]", t + "[3,3,5,12]", how), t == "f64"    ? 1e-14
+                                                                                             : t == "c64"  ? 1e-5
+                                                                                             : t[0] == 's' ? 0
+                                                                                                           : 1e-2);
+  }
+  expect_as_defined(convolution("f32[2,9,8,12]", "bf16[2,9,8,5]", "bf16[3,3,5,12]", how), 1e-5);
+  expect_as_defined(convolution("f32[0,9,8,12]", "f32[0,9,8,5]", "f32[3,3,5,12]", how), 1e-5);
+  expect_as_defined(convolution("f32[2,0,8,12]", "f32[2,0,8,5]", "f32[1,3,5,12]",
+                                "window={size=1x3 pad=0_0x1_1}, dim_labels=b01f_01io->b01f"),
+                    1e-5);
+}
+
 std::string sort(const std::string& shapes, const std::string& result, int dimension, const std::string& comparator) {
   std::string parameters, names;
   int k = 0;
@@ -359,6 +412,9 @@ TEST(Library, HasNoRoutineForWhatItDoesNotServe) {
   EXPECT_FALSE(
       is_in("HloModule m\nENTRY e {\n  a = f32[3] parameter(0)\n  "
             "ROOT n = f32[3] negate(a)\n}\n"));
+  // One output to a group: depthwise
+  EXPECT_FALSE(is_in(convolution("f32[2,9,8,6]", "f32[2,9,8,6]", "f32[3,3,1,6]",
+                                 "window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f, feature_group_count=6")));
   EXPECT_FALSE(is_in(dot("bf16[7,9]", "f32[7,13]", "f32[13,9]", "lhs_contracting_dims={1}, rhs_contracting_dims={0}")));
   EXPECT_FALSE(is_in(sort("f32[70]", "f32[70]", 0,
                           "  a = f32[] parameter(0)\n  b = f32[] "
