@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <unordered_map>
 
+#include "codegen/clamped.h"
 #include "codegen/rotation.h"
 
 namespace lowtide {
@@ -150,6 +151,12 @@ double LaneCost::lane_node(NodeId id, const Spread& spread) const {
       if (spread.tiled && std::find(spread.tiled->begin(), spread.tiled->end(), id) != spread.tiled->end()) {
         constexpr double kTransposed = 8;  // of one row of a tile
         return kTransposed + spread.width * stored_bytes(node.type) / kLineBytes * kFarLine;
+      }
+      if (const auto clamped = clamped_index(nest_, node.affine, spread.loop, *spread.varying)) {
+        constexpr double kBranch = 3;
+        Affine linear = clamped->rest;
+        linear.terms.push_back({nest_.loops[static_cast<size_t>(spread.loop)].index, clamped->step});
+        return kBranch + lane_access(linear, node.type, false, spread);
       }
       return lane_access(node.affine, node.type, false, spread);
     case NodeKind::kAffine: return registers(ElementType::kS32, spread.width) * kVectorOperation;

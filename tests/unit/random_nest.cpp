@@ -99,7 +99,14 @@ class Maker {
       const int32_t buffer = builder_.add_buffer(any_type(), rows * columns);
       return builder_.load(buffer, builder_.plus(builder_.times(row, columns), column));
     }
-    const Affine at = any_index(elements, false);
+    Affine at = any_index(elements, false);
+    if (below(5) == 0) {  // shifted, and kept in bounds
+      constexpr auto kIndex = ElementType::kS64;
+      NodeId shifted = builder_.value_of(builder_.plus(at, NestBuilder::fixed(below(9) - 4)));
+      shifted = builder_.operation(Opcode::kMaximum, kIndex, {shifted, builder_.integer(kIndex, 0)});
+      at = builder_.affine(builder_.operation(Opcode::kMinimum, kIndex, {shifted, builder_.integer(kIndex, elements)}));
+      elements += 1;
+    }
     return builder_.load(builder_.add_buffer(any_type(), elements), at);
   }
 

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "codegen/clamped.h"
 #include "codegen/kernel_plan.h"
 #include "codegen/tiling.h"
 
@@ -77,6 +78,8 @@ class Emitter {
   V affine_value(NodeId id, bool* lanes);
   V pointer(int32_t buffer, V index);
   Emitted emit_load(NodeId id);
+  Emitted load_at(const Node& load, const Address& at);
+  Emitted load_clamped(const Node& load, const ClampedIndex& index);
   void prefetch(const Node& load, V first);
   void emit_store(const Store& store);
   V gather(int32_t buffer, const Address& at, llvm::Type* element);

@@ -1,0 +1,23 @@
+#pragma once
+/// Indices kept in bounds: element clamp(linear) of a buffer. Most steps of a lane loop lie inside of the bounds and
+/// could read along memory.
+
+#include <optional>
+
+#include "nest/nest.h"
+
+namespace lowtide {
+
+struct ClampedIndex {
+  NodeId linear = kNoId;  ///< of kind kAffine or kLoopIndex; the clamps change nothing while least <= it <= greatest
+  int64_t least = INT64_MIN, greatest = INT64_MAX;
+  int64_t coefficient = 1;  ///< of the clamped value in the index
+  Affine rest;              ///< the other terms, the same in all lanes
+  int64_t step = 0;         ///< of the index from lane to lane, inside the bounds
+};
+
+/// Whether a load's index is that, with a step of 1 or -1 when `lane_loop` is spread.
+std::optional<ClampedIndex> clamped_index(const Nest& nest, const Affine& index, int32_t lane_loop,
+                                          const std::vector<bool>& varying);
+
+}  // namespace lowtide
