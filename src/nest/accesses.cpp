@@ -148,6 +148,25 @@ bool may_lie_over(const Nest& nest, int32_t to, int32_t from) {
   return true;
 }
 
+std::vector<int32_t> idle_pieces(const Nest& nest, int32_t to, int32_t from) {
+  std::vector<int32_t> pieces;  // storing loops of block 0
+  std::vector<bool> idle;
+  for (const Access& access : accesses(nest)) {
+    if (!access.is_store) continue;
+    if (access.piece == kNoId) return {};  // block 0 is one piece
+    if (pieces.empty() || pieces.back() != access.piece) {
+      pieces.push_back(access.piece);
+      idle.push_back(true);
+    }
+    if (access.buffer != to || !changes_nothing(nest, access, from)) idle.back() = false;
+  }
+  std::vector<int32_t> found;
+  for (size_t p = 0; p < pieces.size(); ++p) {
+    if (idle[p]) found.push_back(static_cast<int32_t>(p));
+  }
+  return found;
+}
+
 std::optional<RowWindow> row_window(const Nest& nest, int32_t piece, int32_t to, int32_t from) {
   const NodeId row = nest.loops[static_cast<size_t>(piece)].index;
   const auto apart = [&](const Access& access) {  // what moves with the row, and where the rest lies

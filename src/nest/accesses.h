@@ -27,6 +27,10 @@ std::vector<Access> accesses(const Nest& nest);
 /// The elements of both have equally many bytes.
 bool may_lie_over(const Nest& nest, int32_t to, int32_t from);
 
+/// Pieces, numbered as Kernel::pieces, that only write elements of `from` to the same elements of `to`: where both are
+/// the same bytes, nothing is left for them to do.
+std::vector<int32_t> idle_pieces(const Nest& nest, int32_t to, int32_t from);
+
 /// Iterations of a piece's loop, counted from the current one.
 struct RowWindow {
   int64_t least = 0, greatest = 0;  ///< both inclusive

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "analysis/leaves.h"
+#include "region/boxes.h"
 #include "region/roles.h"
 #include "schedule/program.h"
 
@@ -15,9 +16,16 @@ namespace {
 using Token = int32_t;
 using Names = std::vector<Token>;  ///< sorted
 
+/// A value of which an update in place has changed a part.
+struct Remains {
+  Token token = kNoId;
+  std::vector<Box> changed;
+};
+
 struct Held {
   int64_t end = 0;
   Names names;
+  std::vector<Remains> remains = {};
 };
 
 /// Address spaces: 0 is the arena, each argument and output is one of its own.
@@ -181,7 +189,9 @@ class CheckProgram {
 
   void kernel(const ProgramStep& s, State& state) {
     const Region& r = program_.regions.at(static_cast<size_t>(s.region));
-    for (size_t i = 0; i < r.inputs.size(); ++i) expect(state, s.reads.at(i), r.inputs[i], s);
+    for (size_t i = 0; i < r.inputs.size(); ++i) {
+      if (!remains_beside(state, s.reads.at(i), r, i)) expect(state, s.reads.at(i), r.inputs[i], s);
+    }
     for (size_t o = 0; o < r.updates.size(); ++o) {
       if (r.updates[o].instruction) expect(state, s.writes.at(o), r.updates[o], s);
     }
@@ -190,12 +200,47 @@ class CheckProgram {
     std::vector<Token> operands;
     for (const LeafRef& in : r.inputs) operands.push_back(token(state, in));
     for (const LeafRef& in : r.updates) operands.push_back(in.instruction ? token(state, in) : kNoId);
+    std::vector<std::vector<Remains>> remains;
+    for (size_t o = 0; o < r.outputs.size(); ++o) remains.push_back(remains_behind(state, s.writes.at(o), r, o));
     for (size_t o = 0; o < r.outputs.size(); ++o) {
       const auto [made, fresh] = made_.try_emplace({r.outputs[o].instruction, r.outputs[o].leaf, operands}, next_);
       if (fresh) ++next_;
       write(state, s.writes.at(o), r.outputs[o], s, made->second);
+      const Place at = place(state.memory, s.writes.at(o));
+      if (at.begin != at.end) state.memory.held[{at.space, at.begin}].remains = std::move(remains[o]);
     }
     for (size_t o = 0; o < r.outputs.size(); ++o) expect(state, s.writes.at(o), r.outputs[o], s);
+  }
+
+  static bool meet(const Box& a, const Box& b) {
+    bool apart = a.size() != b.size();
+    if (apart) return true;  // not to be compared
+    for (size_t d = 0; d < a.size(); ++d) apart = apart || a[d].end <= b[d].begin || b[d].end <= a[d].begin;
+    return !apart;
+  }
+
+  /// What an update leaves of the values that lay in its bytes.
+  std::vector<Remains> remains_behind(const State& state, int32_t slot, const Region& r, size_t o) const {
+    const Place at = place(state.memory, slot);
+    const Held* h = held(state.memory, at);
+    if (!h || at.begin == at.end || o >= r.updates.size() || !r.updates[o].instruction) return {};
+    std::vector<Remains> out = h->remains;
+    for (const Token t : h->names) out.push_back({t, {}});
+    const Box changed = written_box(*r.outputs[o].instruction);
+    for (Remains& rest : out) rest.changed.push_back(changed);
+    return out;
+  }
+
+  /// Are the elements that the region reads still there, though others have changed?
+  bool remains_beside(State& state, int32_t slot, const Region& r, size_t input) {
+    const Held* h = held(state.memory, place(state.memory, slot));
+    if (!h || h->remains.empty()) return false;
+    const Token t = token(state, r.inputs[input]);
+    const auto box = box_read(r, input);
+    return box && std::any_of(h->remains.begin(), h->remains.end(), [&](const Remains& rest) {
+             return rest.token == t && std::none_of(rest.changed.begin(), rest.changed.end(),
+                                                    [&](const Box& changed) { return meet(changed, *box); });
+           });
   }
 
   void whole(const ProgramStep& s, State& state) {

@@ -29,6 +29,7 @@ class Coalesce {
     classes_.resize(count);
     pieces_.resize(count);
     keep_arguments();
+    find_readers();
     for (size_t v = 0; v < count; ++v) {
       up_[v] = static_cast<ValueId>(v);
       ValueClass& c = classes_[v];
@@ -62,6 +63,21 @@ class Coalesce {
       } else if (pieces.empty()) {
         pieces = {{0, 1}};
       }
+    }
+  }
+
+  void find_readers() {
+    readers_.resize(values_.count());
+    made_in_.assign(values_.count(), 0);
+    for (size_t s = 0; s < flow_.steps.size(); ++s) {
+      const FlowStep& step = flow_.steps[s];
+      for (const ValueId v : step.reads) readers_[static_cast<size_t>(v)].push_back(static_cast<Step>(s));
+      for (const Move& m : step.updates) readers_[static_cast<size_t>(m.from)].push_back(static_cast<Step>(s));
+      for (const Move& m : step.moves) {
+        readers_[static_cast<size_t>(m.from)].push_back(static_cast<Step>(s));
+        if (step.kind == FlowKind::kLoopBegin) made_in_[static_cast<size_t>(m.to)] = step.frame;
+      }
+      for (const ValueId v : step.writes) made_in_[static_cast<size_t>(v)] = step.frame;
     }
   }
 
@@ -136,10 +152,30 @@ class Coalesce {
     for (const Piece& p : x) {
       while (first < y.size() && y[first].life.dies <= p.life.born) ++first;
       for (size_t i = first; i < y.size() && y[i].life.born < p.life.dies; ++i) {
-        if (p.life.overlaps(y[i].life) && !meets_in_place(p, y[i])) return {&p, &y[i]};
+        if (!p.life.overlaps(y[i].life) || meets_in_place(p, y[i])) continue;
+        const bool p_first = p.life.born < y[i].life.born;
+        if (!read_beside(p_first ? p : y[i], p_first ? y[i] : p)) return {&p, &y[i]};
       }
     }
     return {nullptr, nullptr};
+  }
+
+  /// The later one updates a part of the earlier one's bytes, and from there on nobody reads that part of the earlier.
+  bool read_beside(const Piece& earlier, const Piece& later) {
+    const Step at = later.life.born;
+    const FlowStep& update = flow_.steps[static_cast<size_t>(at)];
+    // In another loop the readers before the update come behind it too.
+    if (update.frame != made_in_[static_cast<size_t>(earlier.value)]) return false;
+    for (const Step reader : readers_[static_cast<size_t>(earlier.value)]) {
+      if (reader < at || reader >= earlier.life.dies) continue;
+      const FlowStep& step = flow_.steps[static_cast<size_t>(reader)];
+      if (step.frame != update.frame) return false;
+      if (reader == at ? !in_place_.may(at, earlier.value, later.value)
+                       : !in_place_.reads_beside(reader, earlier.value, at, later.value)) {
+        return false;
+      }
+    }
+    return in_place_.updates(at, later.value);
   }
 
   /// One ends at the very step at which the other begins, and that step may write over what it reads.
@@ -193,6 +229,8 @@ class Coalesce {
   LiveRanges& live_;
   const Donations& donations_;
   InPlace& in_place_;
+  std::vector<std::vector<Step>> readers_;  ///< by value
+  std::vector<int32_t> made_in_;            ///< by value: its frame; of a carry: its loop's
   std::vector<ValueId> up_;
   std::map<std::pair<ValueId, ValueId>, std::string> apart_;
   std::vector<ValueClass> classes_;         ///< by representative

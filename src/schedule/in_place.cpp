@@ -26,6 +26,13 @@ bool moves_at_once(const std::vector<Move>& moves, ValueId from, ValueId to) {
          std::any_of(moves.begin(), moves.end(), [&](const Move& m) { return m.to == to; });
 }
 
+bool meet(const Box& a, const Box& b) {
+  for (size_t d = 0; d < a.size(); ++d) {
+    if (a[d].end <= b[d].begin || b[d].end <= a[d].begin) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 const Nest& NestCache::of(const Work& work) {
@@ -62,6 +69,31 @@ bool InPlace::reads_apart(const FlowStep& step, ValueId from, ValueId to) const 
     if (other_name) return false;
   }
   return reads_apart_from_update(region, static_cast<size_t>(output));
+}
+
+bool InPlace::updates(Step step, ValueId to) const {
+  const auto& updates = flow_.steps[static_cast<size_t>(step)].updates;
+  return std::any_of(updates.begin(), updates.end(), [&](const Move& m) { return m.to == to; });
+}
+
+bool InPlace::reads_beside(Step reader, ValueId from, Step update, ValueId to) const {
+  const FlowStep &reads = flow_.steps[static_cast<size_t>(reader)], &writes = flow_.steps[static_cast<size_t>(update)];
+  if (!reads.work || reads.work->kind != WorkKind::kRegion || !updates(update, to)) return false;
+  if (std::any_of(reads.updates.begin(), reads.updates.end(), [&](const Move& m) { return m.from == from; }))
+    return false;
+  const auto output = std::find(writes.writes.begin(), writes.writes.end(), to) - writes.writes.begin();
+  const Box written = written_box(*writes.work->region.outputs[static_cast<size_t>(output)].instruction);
+  for (size_t i = 0; i < reads.reads.size(); ++i) {
+    if (reads.reads[i] != from) continue;
+    const LeafRef& in = reads.work->region.inputs[i];
+    // Boxes count in the dimensions of what is updated: a view of other extents can't be compared.
+    const LeafRef& out = writes.work->region.outputs[static_cast<size_t>(output)];
+    if (leaf_shape(in.instruction->shape, in.leaf)->dims != leaf_shape(out.instruction->shape, out.leaf)->dims)
+      return false;
+    const auto box = box_read(reads.work->region, i);
+    if (box && meet(*box, written)) return false;
+  }
+  return true;
 }
 
 bool InPlace::library_may(const FlowStep& step, ValueId from, ValueId to) const {

@@ -25,6 +25,10 @@ class InPlace {
   InPlace(const Flow& flow, NestCache& nests) : flow_(flow), nests_(nests) {}
   /// `from` is read by the step, and by nobody later; `to` is made by it; both have the same bytes.
   bool may(Step step, ValueId from, ValueId to);
+  /// Is `to` made by this step in an update, so that most of what lay there stays?
+  bool updates(Step step, ValueId to) const;
+  /// Does `reader` read of `from` only what the update that makes `to` in step `update` doesn't write?
+  bool reads_beside(Step reader, ValueId from, Step update, ValueId to) const;
 
  private:
   bool library_may(const FlowStep& step, ValueId from, ValueId to) const;

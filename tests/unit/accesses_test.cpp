@@ -63,6 +63,19 @@ TEST(MayLieOver, HalosAreFilledFromWhatStays) {
     ROOT y = f32[20,30] concatenate(west, middle, east), dimensions={1})"));
 }
 
+TEST(MayLieOver, WhatStaysIsNotWritten) {
+  // both sides of a halo come from inside, which stays where it is
+  const OneRegion one = one_region(R"(x = f32[20,32] parameter(0)
+    inside = f32[20,28] slice(x), slice={[0:20], [2:30]}
+    west = f32[20,2] slice(x), slice={[0:20], [28:30]}
+    east = f32[20,2] slice(x), slice={[0:20], [2:4]}
+    ROOT y = f32[20,32] concatenate(west, inside, east), dimensions={1})");
+  const Nest nest = lower(one.region);
+  EXPECT_TRUE(may_lie_over(nest, 1, 0));
+  EXPECT_EQ(idle_pieces(nest, 1, 0), std::vector<int32_t>{1});
+  EXPECT_TRUE(idle_pieces(nest, 0, 1).empty());
+}
+
 TEST(RowWindow, TellsHowFarAStencilReaches) {
   const OneRegion one = one_region(R"(x = f32[22,30] parameter(0)
     a = f32[20,30] slice(x), slice={[0:20], [0:30]}
