@@ -158,7 +158,7 @@ Status Engine::run(Action& action, ThreadPool& pool) {
     case StepKind::kKernel: {
       take_addresses(action);
       const auto region = static_cast<size_t>(step.region);
-      run_kernel(kernels_[region], portions_[region], action.addresses.data(), pool);
+      run_kernel(kernels_[region], portions_[region], step.idle, action.addresses.data(), pool);
       return {};
     }
     case StepKind::kLibrary:

@@ -34,8 +34,10 @@ std::vector<Portions> portions_of(const Kernel& kernel, int threads) {
   return all;
 }
 
-void run_kernel(const Kernel& kernel, std::span<const Portions> portions, void* const* buffers, ThreadPool& pool) {
+void run_kernel(const Kernel& kernel, std::span<const Portions> portions, std::span<const int32_t> idle,
+                void* const* buffers, ThreadPool& pool) {
   for (size_t p = 0; p < portions.size(); ++p) {
+    if (std::binary_search(idle.begin(), idle.end(), static_cast<int32_t>(p))) continue;
     const Portions how = portions[p];
     const int64_t extent = kernel.pieces[p].extent;
     const auto number = static_cast<int64_t>(p);

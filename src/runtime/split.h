@@ -21,9 +21,10 @@ struct Portions {
 Portions portion(const KernelPiece& piece, int threads);
 std::vector<Portions> portions_of(const Kernel& kernel, int threads);
 
-/// Runs every piece, one after the other. Same bits for every number of threads: a kernel's iterations don't see how
-/// they are cut.
-void run_kernel(const Kernel& kernel, std::span<const Portions> portions, void* const* buffers, ThreadPool& pool);
+/// Runs every piece, one after the other, but for those in `idle` (ascending). Same bits for every number of threads: a
+/// kernel's iterations don't see how they are cut.
+void run_kernel(const Kernel& kernel, std::span<const Portions> portions, std::span<const int32_t> idle,
+                void* const* buffers, ThreadPool& pool);
 
 /// memmove by several threads where it pays; the ranges may overlap.
 void copy_bytes(void* to, const void* from, int64_t bytes, ThreadPool& pool);

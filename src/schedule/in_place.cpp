@@ -49,6 +49,18 @@ bool NestCache::may_lie_over(const Work& work, int32_t output, int32_t input) {
   return answer->second;
 }
 
+std::vector<int32_t> NestCache::idle_pieces(const Work& work,
+                                            const std::vector<std::pair<int32_t, int32_t>>& outputs_over_inputs) {
+  std::vector<int32_t> idle;
+  const auto inputs = static_cast<int32_t>(work.region.inputs.size());
+  for (const auto& [output, input] : outputs_over_inputs) {
+    for (const int32_t p : lowtide::idle_pieces(of(work), inputs + output, input)) idle.push_back(p);
+  }
+  std::sort(idle.begin(), idle.end());
+  idle.erase(std::unique(idle.begin(), idle.end()), idle.end());
+  return idle;
+}
+
 bool InPlace::may(Step step, ValueId from, ValueId to) {
   const FlowStep& s = flow_.steps[static_cast<size_t>(step)];
   if (moves_at_once(s.moves, from, to)) return true;

@@ -14,6 +14,9 @@ class NestCache {
   const Nest& of(const Work& work);
   /// May output `output` of the region be the bytes of its input `input`? Asks the nest once.
   bool may_lie_over(const Work& work, int32_t output, int32_t input);
+  /// Pieces with nothing to do where each of these outputs is the bytes of the input beside it.
+  std::vector<int32_t> idle_pieces(const Work& work,
+                                   const std::vector<std::pair<int32_t, int32_t>>& outputs_over_inputs);
 
  private:
   std::unordered_map<const Work*, Nest> nests_;

@@ -56,6 +56,7 @@ struct ProgramStep {
   int32_t region = kNoId;                    ///< kKernel: of Program::regions
   const Instruction* instruction = nullptr;  ///< kLibrary, kWhile, kConditional; otherwise for reports
   std::vector<int32_t> reads, writes;        ///< slots: a region's inputs and outputs, a library's operands and results
+  std::vector<int32_t> idle;                 ///< kKernel: of Kernel::pieces, those that would only write what is there
   int32_t scratch = kNoId;                   ///< slot; kLibrary
   int32_t predicate = kNoId;                 ///< slot of the loop's condition, of the branch's predicate or index
   std::vector<std::vector<ProgramStep>> blocks;  ///< kWhile: condition, body; kConditional: branches

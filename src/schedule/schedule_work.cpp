@@ -8,10 +8,9 @@ namespace lowtide {
 namespace {
 
 /// The best of all candidate orders; the given one where none is better.
-WorkPlan best_plan(const Module& module, const ModuleWork& work, const Donations& donations,
+WorkPlan best_plan(const Module& module, const ModuleWork& work, const Donations& donations, NestCache& nests,
                    const ScheduleOptions& options) {
   Values values(module, work);
-  NestCache nests;
   WorkPlan best;
   bool first = true;
   for (const WorkOrder& order : candidate_orders(module, work, values, options.search_steps)) {
@@ -27,7 +26,8 @@ WorkPlan best_plan(const Module& module, const ModuleWork& work, const Donations
 Program schedule_work(std::shared_ptr<const Module> module, const ModuleWork& work, const ScheduleOptions& options) {
   Program program;
   const Donations donations = find_donations(*module);
-  WorkPlan plan = best_plan(*module, work, donations, options);
+  NestCache nests;
+  WorkPlan plan = best_plan(*module, work, donations, nests, options);
   const Flow& flow = plan.flow;
   const Classes& classes = plan.classes;
   const auto reason = [&](const Move& m) {
@@ -35,7 +35,7 @@ Program schedule_work(std::shared_ptr<const Module> module, const ModuleWork& wo
     return why == classes.apart.end() ? std::string() : why->second;
   };
   program.module = std::move(module);
-  program.steps = emit_steps(flow, classes, plan.loop_moves, reason, program.regions, program.kernels);
+  program.steps = emit_steps(flow, classes, plan.loop_moves, reason, nests, program.regions, program.kernels);
   program.storages = std::move(plan.placed.storages);
   program.slots = std::move(plan.placed.slots);
   const auto bytes = [&](ValueId v) { return plan.bytes[static_cast<size_t>(v)]; };

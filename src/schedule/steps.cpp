@@ -10,11 +10,12 @@ namespace {
 class EmitSteps {
  public:
   EmitSteps(const Flow& flow, const Classes& classes, const LoopMovesOf& loop_moves, const ReasonOf& reason,
-            std::vector<Region>& regions, int64_t& kernels)
+            NestCache& nests, std::vector<Region>& regions, int64_t& kernels)
       : flow_(flow),
         classes_(classes),
         loop_moves_(loop_moves),
         reason_(reason),
+        nests_(nests),
         regions_(regions),
         kernels_(kernels) {}
 
@@ -86,8 +87,19 @@ class EmitSteps {
     }
     for (const ValueId v : s.reads) p.reads.push_back(slot(v));
     for (const ValueId v : s.writes) p.writes.push_back(slot(v));
+    if (kind == WorkKind::kRegion) p.idle = idle_pieces(s, p);
     if (s.scratch != kNoId) p.scratch = slot(s.scratch);
     block().push_back(std::move(p));
+  }
+
+  std::vector<int32_t> idle_pieces(const FlowStep& s, const ProgramStep& p) {
+    std::vector<std::pair<int32_t, int32_t>> over;
+    for (size_t o = 0; o < p.writes.size(); ++o) {
+      for (size_t i = 0; i < p.reads.size(); ++i) {
+        if (p.reads[i] == p.writes[o]) over.emplace_back(static_cast<int32_t>(o), static_cast<int32_t>(i));
+      }
+    }
+    return over.empty() ? std::vector<int32_t>{} : nests_.idle_pieces(*s.work, over);
   }
 
   const LoopMoves& moves_at(Step next) const { return loop_moves_.at(next); }
@@ -146,6 +158,7 @@ class EmitSteps {
   const Classes& classes_;
   const LoopMovesOf& loop_moves_;
   const ReasonOf& reason_;
+  NestCache& nests_;
   std::vector<Region>& regions_;
   int64_t& kernels_;
   std::vector<ProgramStep> open_;  ///< control steps whose blocks are being filled; [0]: the whole program
@@ -155,8 +168,9 @@ class EmitSteps {
 }  // namespace
 
 std::vector<ProgramStep> emit_steps(const Flow& flow, const Classes& classes, const LoopMovesOf& loop_moves,
-                                    const ReasonOf& reason, std::vector<Region>& regions, int64_t& kernels) {
-  return EmitSteps(flow, classes, loop_moves, reason, regions, kernels).run();
+                                    const ReasonOf& reason, NestCache& nests, std::vector<Region>& regions,
+                                    int64_t& kernels) {
+  return EmitSteps(flow, classes, loop_moves, reason, nests, regions, kernels).run();
 }
 
 }  // namespace lowtide
