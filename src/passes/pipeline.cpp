@@ -10,6 +10,8 @@
 #include "passes/execute/separate_bodies.h"
 #include "passes/execute/split_long_reductions.h"
 #include "passes/execute/unroll_elementwise_loops.h"
+#include "passes/in_place/update_where_it_lies.h"
+#include "passes/in_place/write_over_consumed_stacks.h"
 #include "passes/pass.h"
 #include "passes/stream/stream_slices.h"
 
@@ -56,6 +58,10 @@ const std::vector<Pass>& execution_pipeline() {
         {"fold-constants", fold_constants, Numerics::kExact, "what a loop counted is constant now"},
         {"share-common-subexpressions", share_common_subexpressions, Numerics::kExact,
          "trips of a loop compute the same round keys"},
+        {"write-over-consumed-stacks", write_over_consumed_stacks, Numerics::kExact,
+         "before slices are updated in their stack: it makes the stack read and the stack written one"},
+        {"update-where-it-lies", update_where_it_lies, Numerics::kExact,
+         "before streaming: what is not taken out of a stack need not be streamed"},
         {"stream-slices", stream_slices, Numerics::kExact,
          "before reductions are split: their parts would no longer share the dimension"},
         {"split-long-reductions", split_long_reductions, Numerics::kReassociated,

@@ -1,0 +1,14 @@
+#pragma once
+/// Small questions about slices of stacks.
+
+#include "ir/module.h"
+
+namespace lowtide {
+
+/// A constant zero, of any rank.
+bool is_zero(const Instruction& i);
+
+/// The value behind reshapes.
+Instruction* behind_reshapes(Instruction* i);
+
+}  // namespace lowtide

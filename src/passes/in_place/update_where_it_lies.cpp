@@ -1,0 +1,153 @@
+#include "passes/in_place/update_where_it_lies.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analysis/uses.h"
+#include "passes/in_place/slices.h"
+#include "passes/rewrite.h"
+
+namespace lowtide {
+namespace {
+
+struct Match {
+  Instruction* outer = nullptr;   ///< puts the slice back
+  Instruction* inner = nullptr;   ///< updates it
+  Instruction* taken = nullptr;   ///< takes it out
+  std::vector<int64_t> inner_of;  ///< per dimension of the stack: that of the inner update; -1: the slice is thin there
+};
+
+bool same_start(const Instruction& a, const Instruction& b) { return &a == &b || (is_zero(a) && is_zero(b)); }
+
+/// Nothing in between but reshapes.
+bool match(Instruction& outer, Match& m) {
+  if (outer.opcode != Opcode::kDynamicUpdateSlice) return false;
+  m.outer = &outer;
+  m.inner = behind_reshapes(outer.operands[1]);
+  if (m.inner->opcode != Opcode::kDynamicUpdateSlice || m.inner == &outer) return false;
+  m.taken = behind_reshapes(m.inner->operands[0]);
+  if (m.taken->opcode != Opcode::kDynamicSlice || m.taken->operands[0] != outer.operands[0]) return false;
+  const Dims &stack = outer.shape.dims, &slice = outer.operand(1).shape.dims, &inside = m.inner->shape.dims;
+  if (m.taken->shape.dims != slice) return false;
+  // Dimensions of extent one come and go with reshapes; they start at 0 wherever they are whole.
+  size_t next = 0;
+  const auto skip_thin = [&] {
+    while (next < inside.size() && inside[next] == 1) ++next;
+  };
+  for (size_t d = 0; d < stack.size(); ++d) {
+    if (!same_start(outer.operand(2 + d), m.taken->operand(1 + d))) return false;
+    if (slice[d] == 1) {
+      m.inner_of.push_back(-1);
+      continue;
+    }
+    skip_thin();
+    if (slice[d] != stack[d] || next == inside.size() || inside[next] != slice[d]) return false;
+    m.inner_of.push_back(static_cast<int64_t>(next++));
+  }
+  skip_thin();
+  return next == inside.size();
+}
+
+class Rewrite {
+ public:
+  Rewrite(Module& module, Computation& computation)
+      : computation_(computation), names_(computation), replacements_(module) {}
+
+  void run(const std::vector<Match>& matches, int64_t& count) {
+    std::vector<Instruction*> originals;
+    for (const auto& i : computation_.instructions()) originals.push_back(i.get());
+    for (Instruction* i : originals) {
+      replacements_.apply_to(*i);
+      const auto inner = std::ranges::find(matches, i, &Match::inner);
+      const auto outer = std::ranges::find(matches, i, &Match::outer);
+      if (inner != matches.end() && can_start(*inner)) {
+        made_.emplace_back(inner->outer, nullptr);
+        replacements_.replace(*i, *rewrite(*inner));
+        ++count;
+      } else if (outer != matches.end()) {
+        const auto done = std::ranges::find(made_, i, &std::pair<Instruction*, Instruction*>::first);
+        if (done != made_.end()) {
+          replacements_.replace(*i, *done->second);
+          continue;
+        }
+        order_.push_back(i);
+      } else {
+        order_.push_back(i);
+      }
+    }
+    replacements_.finish(computation_);
+    computation_.reorder(order_);
+  }
+
+ private:
+  /// Is the stack made before the inner update?
+  bool can_start(const Match& m) const {
+    const Instruction* stack = replacements_.resolve(m.outer->operands[0]);
+    return std::ranges::find(order_, stack) != order_.end();
+  }
+
+  Instruction* append(std::unique_ptr<Instruction> added, const Instruction& origin) {
+    added->name = names_.unused(origin.name);
+    if (added->metadata.empty()) added->metadata = origin.metadata;
+    order_.push_back(computation_.append(std::move(added)));
+    return order_.back();
+  }
+
+  Instruction* reshape(Instruction* value, const Dims& dims, const Instruction& origin) {
+    auto i = std::make_unique<Instruction>();
+    i->opcode = Opcode::kReshape;
+    i->shape = Shape::array(value->shape.type, dims);
+    i->operands = {value};
+    return append(std::move(i), origin);
+  }
+
+  Instruction* rewrite(const Match& m) {
+    Dims update_dims;
+    std::vector<Instruction*> starts;
+    const Instruction& piece = m.inner->operand(1);
+    for (size_t d = 0; d < m.inner_of.size(); ++d) {
+      const int64_t inside = m.inner_of[d];
+      update_dims.push_back(inside < 0 ? 1 : piece.shape.dims[static_cast<size_t>(inside)]);
+      starts.push_back(inside < 0 ? replacements_.resolve(m.taken->operands[1 + d])
+                                  : m.inner->operands[2 + static_cast<size_t>(inside)]);
+    }
+    auto update = std::make_unique<Instruction>();
+    update->opcode = Opcode::kDynamicUpdateSlice;
+    update->shape = m.outer->shape;
+    update->operands = {replacements_.resolve(m.outer->operands[0]),
+                        reshape(m.inner->operands[1], update_dims, *m.inner)};
+    update->operands.insert(update->operands.end(), starts.begin(), starts.end());
+    Instruction* stack = append(std::move(update), *m.outer);
+    made_.back().second = stack;
+    auto slice = copy_of(*m.taken);
+    for (Instruction*& operand : slice->operands) operand = replacements_.resolve(operand);
+    slice->operands[0] = stack;
+    return reshape(append(std::move(slice), *m.taken), m.inner->shape.dims, *m.inner);
+  }
+
+  Computation& computation_;
+  Names names_;
+  Replacements replacements_;
+  std::vector<Instruction*> order_;
+  std::vector<std::pair<Instruction*, Instruction*>> made_;  ///< outer update -> what stands for it
+};
+
+}  // namespace
+
+Result<PassResult> update_where_it_lies(Module& module) {
+  PassResult result;
+  for (const auto& computation : module.computations()) {
+    std::vector<Match> matches;
+    for (const auto& i : computation->instructions()) {
+      Match m;
+      if (match(*i, m) && std::ranges::find(matches, m.inner, &Match::inner) == matches.end()) matches.push_back(m);
+    }
+    if (!matches.empty()) Rewrite(module, *computation).run(matches, result.count);
+  }
+  result.changed = result.count > 0;
+  if (result.changed) result.note = fmt::format("{} slices updated in their stack", result.count);
+  return result;
+}
+
+}  // namespace lowtide

@@ -1,0 +1,190 @@
+#include "passes/in_place/write_over_consumed_stacks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analysis/trip_count.h"
+#include "analysis/uses.h"
+#include "passes/in_place/slices.h"
+#include "passes/rewrite.h"
+
+namespace lowtide {
+namespace {
+
+/// A loop whose trips visit the slices of stacks.
+class Loop {
+ public:
+  Loop(const Instruction& loop, const Uses& uses) : loop_(loop), uses_(uses) {
+    const auto trips = trip_count(loop);
+    const Computation &test = *loop.called[0], &body = *loop.called[1];
+    const auto parameters = body.parameters(), tested = test.parameters();
+    if (!trips || trips->carry < 0 || parameters.size() != 1 || tested.size() != 1) return;
+    if (loop.operand(0).opcode != Opcode::kTuple || body.root->opcode != Opcode::kTuple) return;
+    const bool up = trips->start == 0 && trips->step == 1;
+    const bool down = trips->start == trips->trips - 1 && trips->step == -1;
+    if (!up && !down) return;
+    trips_ = trips->trips;
+    carry_ = trips->carry;
+    reads_.resize(loop.shape.elements.size());
+    is_tested_.resize(reads_.size(), false);
+    ok_ =
+        gather(*parameters[0], [&](int64_t k, Instruction* read) { reads_[static_cast<size_t>(k)].push_back(read); }) &&
+        gather(*tested[0], [&](int64_t k, Instruction*) { is_tested_[static_cast<size_t>(k)] = true; });
+  }
+
+  bool ok() const { return ok_; }
+  size_t size() const { return reads_.size(); }
+  const std::vector<Instruction*>& reads(size_t k) const { return reads_[k]; }
+  const Instruction& next(size_t k) const { return loop_.called[1]->root->operand(k); }
+  const Shape& shape(size_t k) const { return loop_.shape.elements[k]; }
+
+  /// Is element k only written: slice i by trip i, all in turn?
+  bool is_written_stack(size_t k) const {
+    const Instruction& update = next(k);
+    if (is_tested_[k] || update.opcode != Opcode::kDynamicUpdateSlice || !is_stack(shape(k))) return false;
+    if (!is_slice_at_counter(update.operand(1).shape, shape(k), update, 2) || uses_.of(update).size() != 1)
+      return false;
+    return std::ranges::all_of(reads_[k], [&](const Instruction* read) {
+      return std::ranges::all_of(uses_.of(*read),
+                                 [&](const Instruction* u) { return u == &update && u->operands[1] != read; });
+    });
+  }
+
+  /// Is element k only read: slice i by trip i, nothing else, nothing behind the loop?
+  bool is_consumed_stack(size_t k) const {
+    const Instruction& same = next(k);
+    if (is_tested_[k] || !is_stack(shape(k)) || std::ranges::find(reads_[k], &same) == reads_[k].end()) return false;
+    for (const Instruction* read : reads_[k]) {
+      for (const Instruction* u : uses_.of(*read)) {
+        if (u == loop_.called[1]->root) continue;
+        if (u->opcode != Opcode::kDynamicSlice || !is_slice_at_counter(u->shape, shape(k), *u, 1)) return false;
+      }
+    }
+    const auto& next = loop_.called[1]->root->operands;
+    if (std::ranges::count_if(
+            next, [&](const Instruction* n) { return std::ranges::find(reads_[k], n) != reads_[k].end(); }) != 1) {
+      return false;
+    }
+    return std::ranges::none_of(uses_.of(loop_), [&](const Instruction* u) {
+      return u->opcode != Opcode::kGetTupleElement || u->as<TupleIndexAttributes>().index == static_cast<int64_t>(k);
+    });
+  }
+
+ private:
+  template <class F>
+  bool gather(const Instruction& parameter, F&& found) {
+    for (const Instruction* u : uses_.of(parameter)) {
+      if (u->opcode != Opcode::kGetTupleElement) return false;
+      found(u->as<TupleIndexAttributes>().index, const_cast<Instruction*>(u));
+    }
+    return true;
+  }
+
+  bool is_stack(const Shape& shape) const { return shape.is_array() && shape.rank() > 0 && shape.dims[0] == trips_; }
+
+  bool is_slice_at_counter(const Shape& slice, const Shape& stack, const Instruction& user, size_t first_index) const {
+    if (slice.dims[0] != 1 || !std::equal(slice.dims.begin() + 1, slice.dims.end(), stack.dims.begin() + 1))
+      return false;
+    const auto& counters = reads_[static_cast<size_t>(carry_)];
+    if (std::ranges::find(counters, user.operands[first_index]) == counters.end()) return false;
+    return std::ranges::all_of(user.operands.begin() + static_cast<std::ptrdiff_t>(first_index) + 1,
+                               user.operands.end(), [](const Instruction* index) { return is_zero(*index); });
+  }
+
+  const Instruction& loop_;
+  const Uses& uses_;
+  int64_t trips_ = 0, carry_ = 0;
+  bool ok_ = false;
+  std::vector<std::vector<Instruction*>> reads_;  ///< by element: get-tuple-elements of the body's parameter
+  std::vector<bool> is_tested_;                   ///< by element: does the condition read it?
+};
+
+/// Does the slice that is written come from this stack's slice by updates of it alone?
+bool continues(const Instruction* written, const std::vector<Instruction*>& stack) {
+  for (;;) {
+    if (written->opcode == Opcode::kReshape || written->opcode == Opcode::kDynamicUpdateSlice ||
+        written->opcode == Opcode::kScatter || written->opcode == Opcode::kDynamicSlice) {
+      written = written->operands[0];
+      if (std::ranges::find(stack, written) != stack.end()) return true;
+      continue;
+    }
+    return false;
+  }
+}
+
+bool may_be_overwritten(const Instruction& value, const Module& module) {
+  if (value.opcode == Opcode::kConstant) return false;
+  if (value.opcode != Opcode::kParameter || value.parent != module.entry) return value.opcode != Opcode::kParameter;
+  const int64_t number = value.as<ParameterAttributes>().number;
+  return std::ranges::any_of(module.input_output_alias, [&](const AliasEntry& a) { return a.operand == number; }) ||
+         std::ranges::any_of(module.buffer_donors, [&](const Module::Donor& d) { return d.parameter == number; });
+}
+
+int64_t rewrite_loop(Instruction& loop, const Module& module, const Uses& uses) {
+  const Loop view(loop, uses);
+  if (!view.ok() || uses.of(loop.operand(0)).size() != 1) return 0;
+  Instruction& start = *loop.operands[0];
+  std::vector<bool> taken(view.size(), false);
+  int64_t count = 0;
+  const auto pair = [&](size_t to, size_t from) {
+    start.operands[to] = start.operands[from];
+    Instruction* stack = view.reads(to)[0];
+    for (const Instruction* read : view.reads(from)) {
+      for (const Instruction* u : uses.of(*read)) {
+        if (u->opcode == Opcode::kDynamicSlice) const_cast<Instruction*>(u)->operands[0] = stack;
+      }
+    }
+    taken[to] = taken[from] = true;
+    ++count;
+  };
+  for (const bool sure : {true, false}) {
+    for (size_t to = 0; to < view.size(); ++to) {
+      if (taken[to] || view.reads(to).empty() || !view.is_written_stack(to)) continue;
+      for (size_t from = 0; from < view.size(); ++from) {
+        const bool fits = !taken[from] && from != to && same_shape(view.shape(from), view.shape(to)) &&
+                          view.is_consumed_stack(from) && uses.of(*start.operands[from]).size() == 1 &&
+                          std::ranges::count(start.operands, start.operands[from]) == 1 &&
+                          may_be_overwritten(*start.operands[from], module);
+        if (!fits || (sure && !continues(view.next(to).operands[1], view.reads(from)))) continue;
+        pair(to, from);
+        break;
+      }
+    }
+  }
+  return count;
+}
+
+/// A read of the carry may stand behind those that now use it.
+void put_reads_first(Computation& body) {
+  std::vector<Instruction*> order;
+  for (const bool first : {true, false}) {
+    for (const auto& i : body.instructions()) {
+      const bool read = i->opcode == Opcode::kParameter ||
+                        (i->opcode == Opcode::kGetTupleElement && i->operand(0).opcode == Opcode::kParameter);
+      if (read == first) order.push_back(i.get());
+    }
+  }
+  std::ranges::stable_partition(order, [](const Instruction* i) { return i->opcode == Opcode::kParameter; });
+  body.reorder(order);
+}
+
+}  // namespace
+
+Result<PassResult> write_over_consumed_stacks(Module& module) {
+  PassResult result;
+  const Uses uses(module);
+  for (const auto& computation : module.computations()) {
+    for (const auto& i : computation->instructions()) {
+      if (i->opcode != Opcode::kWhile) continue;
+      const int64_t count = rewrite_loop(*i, module, uses);
+      if (count > 0) put_reads_first(*i->called[1]);
+      result.count += count;
+    }
+  }
+  result.changed = result.count > 0;
+  if (result.changed) result.note = fmt::format("{} stacks written over", result.count);
+  return result;
+}
+
+}  // namespace lowtide
