@@ -2,12 +2,11 @@
 //   schedule_table [--steps] [--storages] FILE...
 #include <fmt/format.h>
 
-#include <ctime>
 #include <cstring>
+#include <ctime>
 #include <nlohmann/json.hpp>
 
-#include "passes/pass.h"
-#include "schedule/program.h"
+#include "compile/compile.h"
 #include "text/input.h"
 
 using namespace lowtide;
@@ -51,10 +50,10 @@ void print_steps(const std::vector<ProgramStep>& steps, int depth) {
 std::string row_of(const std::string& path, bool steps, bool storages) {
   auto input = read_input(path);
   if (!input.ok()) return input.status().message();
-  std::shared_ptr<Module> module = std::move(input->module);
-  if (const auto passes = run_passes(*module, execution_pipeline()); !passes.ok()) return passes.status().message();
   const std::clock_t start = std::clock();
-  const Program program = schedule(module);
+  const auto compiled = compile_plan(*input->module);
+  if (!compiled.ok()) return compiled.status().message();
+  const Program& program = *compiled->program;
   const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
   const std::string fault = check_program(program);
   nlohmann::json copies = nlohmann::json::array();
@@ -66,7 +65,7 @@ std::string row_of(const std::string& path, bool steps, bool storages) {
                            {"temp_bytes", program.temp_bytes},
                            {"load_bytes", program.load_bytes},
                            {"kernels", program.kernels},
-                           {"instructions", module->instruction_count()},
+                           {"instructions", program.module->instruction_count()},
                            {"processor_seconds", seconds},
                            {"copies", copies},
                            {"fault", fault}};

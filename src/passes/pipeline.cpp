@@ -64,6 +64,8 @@ const std::vector<Pass>& execution_pipeline() {
          "before streaming: what is not taken out of a stack need not be streamed"},
         {"stream-slices", stream_slices, Numerics::kExact,
          "before reductions are split: their parts would no longer share the dimension"},
+        {"write-over-consumed-stacks", write_over_consumed_stacks, Numerics::kExact,
+         "again: what is streamed consumes its operand slice by slice"},
         {"split-long-reductions", split_long_reductions, Numerics::kReassociated,
          "before regions: a sum to few values becomes two, the first of which runs on all threads"},
         {"separate-bodies", separate_bodies, Numerics::kExact,

@@ -21,10 +21,9 @@ class Loop {
     const auto parameters = body.parameters(), tested = test.parameters();
     if (!trips || trips->carry < 0 || parameters.size() != 1 || tested.size() != 1) return;
     if (loop.operand(0).opcode != Opcode::kTuple || body.root->opcode != Opcode::kTuple) return;
-    const bool up = trips->start == 0 && trips->step == 1;
-    const bool down = trips->start == trips->trips - 1 && trips->step == -1;
-    if (!up && !down) return;
+    thickness_ = std::abs(trips->step);
     trips_ = trips->trips;
+    if (trips_ <= 0 || trips->start != (trips->step > 0 ? 0 : (trips_ - 1) * thickness_)) return;
     carry_ = trips->carry;
     reads_.resize(loop.shape.elements.size());
     is_tested_.resize(reads_.size(), false);
@@ -39,26 +38,25 @@ class Loop {
   const Instruction& next(size_t k) const { return loop_.called[1]->root->operand(k); }
   const Shape& shape(size_t k) const { return loop_.shape.elements[k]; }
 
-  /// Is element k only written: slice i by trip i, all in turn?
-  bool is_written_stack(size_t k) const {
+  /// The dimension along which element k is only written, slice i by trip i, all in turn; -1: it isn't.
+  int64_t written_along(size_t k) const {
     const Instruction& update = next(k);
-    if (is_tested_[k] || update.opcode != Opcode::kDynamicUpdateSlice || !is_stack(shape(k))) return false;
-    if (!is_slice_at_counter(update.operand(1).shape, shape(k), update, 2) || uses_.of(update).size() != 1)
-      return false;
-    return std::ranges::all_of(reads_[k], [&](const Instruction* read) {
+    if (is_tested_[k] || update.opcode != Opcode::kDynamicUpdateSlice || uses_.of(update).size() != 1) return -1;
+    const bool only_updated = std::ranges::all_of(reads_[k], [&](const Instruction* read) {
       return std::ranges::all_of(uses_.of(*read),
                                  [&](const Instruction* u) { return u == &update && u->operands[1] != read; });
     });
+    return only_updated ? sliced_along(update.operand(1).shape, shape(k), update, 2) : -1;
   }
 
-  /// Is element k only read: slice i by trip i, nothing else, nothing behind the loop?
-  bool is_consumed_stack(size_t k) const {
+  /// Is element k only read, along dimension d, slice i by trip i, and not behind the loop?
+  bool is_consumed_along(size_t k, int64_t d) const {
     const Instruction& same = next(k);
-    if (is_tested_[k] || !is_stack(shape(k)) || std::ranges::find(reads_[k], &same) == reads_[k].end()) return false;
+    if (is_tested_[k] || std::ranges::find(reads_[k], &same) == reads_[k].end()) return false;
     for (const Instruction* read : reads_[k]) {
       for (const Instruction* u : uses_.of(*read)) {
         if (u == loop_.called[1]->root) continue;
-        if (u->opcode != Opcode::kDynamicSlice || !is_slice_at_counter(u->shape, shape(k), *u, 1)) return false;
+        if (u->opcode != Opcode::kDynamicSlice || sliced_along(u->shape, shape(k), *u, 1) != d) return false;
       }
     }
     const auto& next = loop_.called[1]->root->operands;
@@ -81,20 +79,23 @@ class Loop {
     return true;
   }
 
-  bool is_stack(const Shape& shape) const { return shape.is_array() && shape.rank() > 0 && shape.dims[0] == trips_; }
-
-  bool is_slice_at_counter(const Shape& slice, const Shape& stack, const Instruction& user, size_t first_index) const {
-    if (slice.dims[0] != 1 || !std::equal(slice.dims.begin() + 1, slice.dims.end(), stack.dims.begin() + 1))
-      return false;
+  /// The dimension along which the trips' slices make up the stack; -1: they don't.
+  int64_t sliced_along(const Shape& slice, const Shape& stack, const Instruction& user, size_t first_start) const {
     const auto& counters = reads_[static_cast<size_t>(carry_)];
-    if (std::ranges::find(counters, user.operands[first_index]) == counters.end()) return false;
-    return std::ranges::all_of(user.operands.begin() + static_cast<std::ptrdiff_t>(first_index) + 1,
-                               user.operands.end(), [](const Instruction* index) { return is_zero(*index); });
+    int64_t along = -1;
+    for (size_t d = 0; d < stack.dims.size(); ++d) {
+      const Instruction* start = user.operands[first_start + d];
+      if (slice.dims[d] == stack.dims[d] && is_zero(*start)) continue;
+      if (along >= 0 || std::ranges::find(counters, start) == counters.end()) return -1;
+      if (slice.dims[d] != thickness_ || stack.dims[d] != thickness_ * trips_) return -1;
+      along = static_cast<int64_t>(d);
+    }
+    return along;
   }
 
   const Instruction& loop_;
   const Uses& uses_;
-  int64_t trips_ = 0, carry_ = 0;
+  int64_t trips_ = 0, thickness_ = 0, carry_ = 0;
   bool ok_ = false;
   std::vector<std::vector<Instruction*>> reads_;  ///< by element: get-tuple-elements of the body's parameter
   std::vector<bool> is_tested_;                   ///< by element: does the condition read it?
@@ -140,10 +141,12 @@ int64_t rewrite_loop(Instruction& loop, const Module& module, const Uses& uses) 
   };
   for (const bool sure : {true, false}) {
     for (size_t to = 0; to < view.size(); ++to) {
-      if (taken[to] || view.reads(to).empty() || !view.is_written_stack(to)) continue;
+      if (taken[to] || view.reads(to).empty()) continue;
+      const int64_t along = view.written_along(to);
+      if (along < 0) continue;
       for (size_t from = 0; from < view.size(); ++from) {
         const bool fits = !taken[from] && from != to && same_shape(view.shape(from), view.shape(to)) &&
-                          view.is_consumed_stack(from) && uses.of(*start.operands[from]).size() == 1 &&
+                          view.is_consumed_along(from, along) && uses.of(*start.operands[from]).size() == 1 &&
                           std::ranges::count(start.operands, start.operands[from]) == 1 &&
                           may_be_overwritten(*start.operands[from], module);
         if (!fits || (sure && !continues(view.next(to).operands[1], view.reads(from)))) continue;
