@@ -5,37 +5,41 @@
 namespace lowtide {
 namespace {
 
-/// One body for all instruction sets: vectors of `Bytes`, which the function it is inlined into maps to registers.
+#ifdef __clang__
+#define LT_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define LT_UNROLL _Pragma("GCC unroll 16")
+#endif
+
+/// One body for all instruction sets: vectors of `Bytes`, which the function it is inlined into maps to registers. What
+/// has constant indices after unrolling stays in them.
 template <class S, int Bytes>
 [[gnu::always_inline]] inline void multiply(const S* left, const S* right, int64_t depth, S* sums, int64_t stride) {
   typedef S Vector [[gnu::vector_size(Bytes)]];
   constexpr int kVectors = static_cast<int>(kPanelBytes) / Bytes, kLanes = Bytes / static_cast<int>(sizeof(S));
-  // Rows at a time that leave registers for a row of the right panel.
-  constexpr int kRows = kVectors <= 2 ? 6 : kVectors <= 4 ? 2 : 1;
-  for (int row = 0; row < kPanelRows; row += kRows) {
-    Vector sum[kRows][kVectors];
-    for (int i = 0; i < kRows; ++i) {
-      for (int v = 0; v < kVectors; ++v) sum[i][v] = Vector{};
+  // Vectors at a time that, with a row of the right panel, fit into 16 registers.
+  constexpr int kAtOnce = 2, kSums = static_cast<int>(kPanelRows) * kAtOnce;
+  static_assert(kVectors % kAtOnce == 0);
+  for (int first = 0; first < kVectors; first += kAtOnce) {
+    Vector sum[kSums];
+    LT_UNROLL for (int i = 0; i < kSums; ++i) sum[i] = Vector{};
+    const S* a = left;
+    const S* b = right + first * kLanes;
+    for (int64_t k = 0; k < depth; ++k, a += kPanelRows, b += kPanelColumns<S>) {
+      Vector row[kAtOnce];
+      LT_UNROLL for (int v = 0; v < kAtOnce; ++v) std::memcpy(&row[v], b + v * kLanes, sizeof(Vector));
+      LT_UNROLL for (int i = 0; i < kSums; ++i) sum[i] += a[i / kAtOnce] * row[i % kAtOnce];
     }
-    for (int64_t k = 0; k < depth; ++k) {
-      Vector b[kVectors];
-      std::memcpy(&b, right + k * kPanelColumns<S>, sizeof(b));
-      for (int i = 0; i < kRows; ++i) {
-        const S a = left[k * kPanelRows + row + i];
-        for (int v = 0; v < kVectors; ++v) sum[i][v] += a * b[v];
-      }
-    }
-    for (int i = 0; i < kRows; ++i) {
-      for (int v = 0; v < kVectors; ++v) {
-        Vector old;
-        S* to = sums + (row + i) * stride + v * kLanes;
-        std::memcpy(&old, to, sizeof(old));
-        old += sum[i][v];
-        std::memcpy(to, &old, sizeof(old));
-      }
+    LT_UNROLL for (int i = 0; i < kSums; ++i) {
+      S* to = sums + i / kAtOnce * stride + (first + i % kAtOnce) * kLanes;
+      Vector old;
+      std::memcpy(&old, to, sizeof(Vector));
+      old += sum[i];
+      std::memcpy(to, &old, sizeof(Vector));
     }
   }
 }
+#undef LT_UNROLL
 
 template <class S>
 [[gnu::target("avx512f,avx512dq,avx512vl,avx512bw")]] void multiply_avx512(const S* left, const S* right, int64_t depth,
