@@ -219,6 +219,8 @@ class Decision {
     if (!i.shape.is_array() || mine.size() != 1) return false;
     const double elements = elements_of(i.shape);
     if (mine[0].count > elements) return false;
+    // A running fold writes each result with one step from the one before; inside, each would be folded from the start.
+    if (has_update(i) && !is_update(i) && mine[0].count * terms_of(i) > elements) return false;
     return elements_of(graph_.at(mine[0].kernel).shape) == elements || bytes(place) > kSmallBytes;
   }
 
