@@ -46,6 +46,7 @@ std::string lower_all(const ModuleWork& work, const Options& options, Counts& co
         std::string fault = check_nest(plain);
         if (fault.empty()) fault = check_plain(plain);
         if (!fault.empty()) return name + ", legalised: " + fault + "\n" + to_text(nest);
+        if (options.list) fmt::print("-- {}, legalised\n{}", name, to_text(plain));
       }
       ++counts.regions;
       for (const Item& in : nest.blocks[0].items) counts.pieces += in.kind == Item::kLoop;

@@ -14,7 +14,8 @@ const std::string& llvm_library_path() {
     namespace fs = std::filesystem;
     std::error_code fault;
     const fs::path folder = fs::read_symlink("/proc/self/exe", fault).parent_path();
-    for (const fs::path& place : {folder, folder.parent_path(), folder.parent_path() / "lib"}) {
+    const fs::path above = folder.parent_path();  // tests lie one or two folders below the command
+    for (const fs::path& place : {folder, above, above.parent_path(), above / "lib"}) {
       fs::path path = place / "liblowtide_llvm.so";
       if (fs::exists(path, fault)) return path.string();
     }

@@ -131,6 +131,28 @@ class CheckProgram {
     return h && std::binary_search(h->names.begin(), h->names.end(), t);
   }
 
+  /// What the body of a loop, or every branch of a conditional, hands on as it came: where it came from. Its readers
+  /// need not wait for the control instruction.
+  LeafRef passed_through(LeafRef leaf) const {
+    leaf = resolve(leaf);
+    const Instruction& i = *leaf.instruction;
+    if (i.opcode == Opcode::kWhile) {
+      const LeafRef last = passed_through({i.called.at(1)->root, leaf.leaf});
+      const bool same = last.instruction == parameter_of(*i.called[1]) && last.leaf == leaf.leaf;
+      return same ? passed_through({i.operands[0], leaf.leaf}) : leaf;
+    }
+    if (i.opcode != Opcode::kConditional) return leaf;
+    LeafRef all{};
+    for (size_t b = 0; b < i.called.size(); ++b) {
+      LeafRef of = passed_through({i.called[b]->root, leaf.leaf});
+      if (of.instruction != parameter_of(*i.called[b])) return leaf;
+      of = passed_through({i.operands.at(b + 1), of.leaf});
+      if (b > 0 && (of.instruction != all.instruction || of.leaf != all.leaf)) return leaf;
+      all = of;
+    }
+    return all.instruction ? all : leaf;
+  }
+
   /// The value's name here: views and bundles have that of what they rename.
   Token token(State& state, LeafRef leaf) {
     leaf = resolve(leaf);
@@ -139,6 +161,8 @@ class CheckProgram {
     if (can_be_view(*leaf.instruction)) {
       return token(state, {leaf.instruction->operands[0], 0});
     }
+    const LeafRef before = passed_through(leaf);
+    if (before.instruction != leaf.instruction) return token(state, before);
     return state.tokens[{leaf.instruction, leaf.leaf}] = next_++;
   }
 

@@ -106,7 +106,9 @@ void Values::fold_loop(const Instruction& loop) {
   }
 }
 
+// A single branch may make the value itself, which nothing outside of it may read: its result is moved like any other.
 void Values::fold_conditional(const Instruction& conditional) {
+  if (conditional.called.size() < 2) return;
   const int64_t count = leaf_count(conditional.shape);
   for (int64_t l = 0; l < count; ++l) {
     ValueId same = kNoId;

@@ -23,6 +23,7 @@
 
 #include "analysis/account.h"
 #include "base/files.h"
+#include "codegen/llvm_library.h"
 #include "interp/compare.h"
 #include "interp/interpreter.h"
 #include "ops/verify.h"
@@ -137,13 +138,21 @@ void check_program(const Recipe& recipe) {
   check_passes(*module);
 }
 
-/// Compiled and interpreted it is the same program.
+/// Compiled and interpreted it is the same program. In a process of its own, so that a crash is shrunk like any fault.
 void check_compiled(const Recipe& recipe) {
   const auto module = read(print_hlo(*program_from(recipe)));
-  const auto arguments = seeded_arguments(*module, 1);
-  const auto interpreted = interpret(*module, arguments);
-  if (!interpreted.ok()) return;
-  if (const std::string fault = compiled_fault(*module, arguments, *interpreted); !fault.empty()) RC_FAIL(fault);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(kSecondsPerProgram);
+    const auto arguments = seeded_arguments(*module, 1);
+    const auto interpreted = interpret(*module, arguments);
+    const std::string fault = interpreted.ok() ? compiled_fault(*module, arguments, *interpreted) : "";
+    if (!fault.empty()) fmt::print(stderr, "{}\n", fault);
+    ::_exit(fault.empty() ? 0 : 1);
+  }
+  int how = 0;
+  ::waitpid(child, &how, 0);
+  if (how != 0) RC_FAIL(WIFSIGNALED(how) ? fmt::format("ended by signal {}", WTERMSIG(how)) : "a fault, told above");
 }
 
 /// Runs in a process of its own, so that a crash of ours is a counter-example like any other.
@@ -213,6 +222,7 @@ int main(int argc, char** argv) {
       fmt::format("seed={} max_success={} max_size={} max_discard_ratio=100", seed, count, kLargestProgram);
   ::setenv("RC_PARAMS", parameters.c_str(), 1);
   if (mode == "check") return rc::check("random programs", [] { check_program(*recipes()); }) ? 0 : 1;
+  if (mode == "judge" || mode == "compiled") (void)load_llvm_library();  // once, for all processes
   if (mode == "compiled") return rc::check("compiled programs agree", [] { check_compiled(*recipes()); }) ? 0 : 1;
   if (mode == "judge") return rc::check("random programs agree", [] { judge_program(*recipes()); }) ? 0 : 1;
   if (mode == "write" && !folder.empty()) {

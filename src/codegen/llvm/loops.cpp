@@ -10,8 +10,10 @@ llvm::BasicBlock* Emitter::new_block(const char* name) { return llvm::BasicBlock
 bool Emitter::is_varying_carried(int32_t loop, size_t slot) const {
   if (width_ == 0) return false;
   const auto [inside, behind] = carried_nodes_[static_cast<size_t>(loop)][slot];
-  const NodeId id = inside != kNoId ? inside : behind;
-  return id != kNoId && varying_[static_cast<size_t>(id)];
+  const auto varies = [&](NodeId id) { return id != kNoId && varying_[static_cast<size_t>(id)]; };
+  if (inside != kNoId || behind != kNoId) return varies(inside) || varies(behind);
+  const Carried& carried = loop_of(loop).carried[slot];  // read by no one
+  return varies(carried.initial) || varies(carried.next);
 }
 
 void Emitter::set_carried(int32_t loop, std::span<const V> values, bool results) {
