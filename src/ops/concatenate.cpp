@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "ops/dimensions.h"
 #include "ops/elementwise.h"
 #include "ops/strided.h"
@@ -66,9 +68,52 @@ Result<Value> eval(const Instruction& instruction, Operands operands, EvalContex
   return Value(result);
 }
 
+constexpr size_t kMostFolded = 4;        ///< operands
+constexpr size_t kLongComputation = 32;  ///< nodes
+
+/// The operands of equal extents that are computed together (the two words of one hash): all of them at the place
+/// inside the part that the index is in, one of which is chosen. kNoId where they have little in common.
+NodeId folded(ElementContext& context, const Instruction& instruction, const Index& index) {
+  NestBuilder& nest = context.nest;
+  const auto along = static_cast<size_t>(instruction.as<DimensionsAttributes>().dimensions[0]);
+  const auto& operands = instruction.operands;
+  if (operands.size() < 2 || operands.size() > kMostFolded) return kNoId;
+  const int64_t extent = operands[0]->shape.dims[along];
+  if (std::ranges::any_of(operands, [&](const Instruction* o) { return o->shape.dims[along] != extent; })) return kNoId;
+  std::vector<NodeId> before_end;
+  NodeId start = nest.integer(ElementType::kS64, static_cast<int64_t>(operands.size() - 1) * extent);
+  for (size_t k = operands.size() - 1; k-- > 0;) {
+    before_end.push_back(nest.less(index[along], static_cast<int64_t>(k + 1) * extent));
+    if (nest.known_integer(before_end.back())) return kNoId;
+    start = nest.select(before_end.back(), nest.integer(ElementType::kS64, static_cast<int64_t>(k) * extent), start);
+  }
+  Index from = index;
+  from[along] = nest.plus(index[along], nest.times(nest.affine(start), -1));
+  NodeId chosen = kNoId;
+  size_t first = 0;
+  for (size_t k = operands.size(); k-- > 0;) {
+    const size_t before = nest.nest().nodes.size();
+    const NodeId made = nest.convert(context.element(*operands[k], from), instruction.shape.type);
+    const size_t more = nest.nest().nodes.size() - before;
+    if (chosen == kNoId) {
+      first = more;
+      if (first < kLongComputation) return kNoId;
+      chosen = made;
+    } else {
+      if (2 * more > first) return kNoId;
+      chosen = nest.select(before_end[operands.size() - 2 - k], made, chosen);
+    }
+  }
+  return chosen;
+}
+
 void element(ElementContext& context, const Instruction& instruction, const Index& index, std::span<NodeId> leaves) {
   NestBuilder& nest = context.nest;
   const auto along = static_cast<size_t>(instruction.as<DimensionsAttributes>().dimensions[0]);
+  if (const NodeId chosen = folded(context, instruction, index); chosen != kNoId) {
+    leaves[0] = chosen;
+    return;
+  }
   std::vector<std::pair<NodeId, NodeId>> choices;  // if the first holds, the second; else the next choice
   int64_t start = 0;
   for (const Instruction* operand : instruction.operands) {

@@ -43,6 +43,11 @@ bool adds_inner_dimensions(const Instruction& broadcast) {
   return true;
 }
 
+bool has_equal_operands(const Instruction& user) {
+  return std::ranges::all_of(user.operands,
+                             [&](const Instruction* o) { return o->shape.dims == user.operand(0).shape.dims; });
+}
+
 double product(const Dims& dims) {
   double all = 1;
   for (const int64_t d : dims) all *= static_cast<double>(std::max<int64_t>(d, 1));
@@ -132,6 +137,10 @@ Evaluations evaluations_of_operand(const Evaluations& of_user, const Instruction
     case Opcode::kSlice:
     case Opcode::kReverse: through(e.count, true); return e;
     case Opcode::kConcatenate:
+      // Parts of equal extents are made together, and share what they have in common.
+      through(std::min(e.count, repeats * count), true);
+      if (!has_equal_operands(user)) e.map = mix(e.map, static_cast<uint64_t>(operand));
+      return e;
     case Opcode::kPad:
       through(std::min(e.count, repeats * count), true);
       e.map = mix(e.map, static_cast<uint64_t>(operand));

@@ -16,7 +16,7 @@
 namespace lowtide {
 namespace {
 
-constexpr size_t kMostOps = 400;          ///< in a group: bounds compile time
+constexpr size_t kMostOps = 800;          ///< in a group: bounds compile time
 constexpr size_t kMostOutputs = 16;       ///< a kernel writes so many streams at once
 constexpr int64_t kSmallElements = 1024;  ///< kernels of this size cost their start: any two may be one
 constexpr double kSharedNs = 0.2;         ///< an element of a virtual value that is worth sharing

@@ -13,7 +13,7 @@ namespace lowtide {
 namespace {
 
 constexpr int kRounds = 3;                ///< each knows the states of the round before
-constexpr int32_t kMostOps = 400;         ///< in a kernel, clones counted: bounds compile time
+constexpr int32_t kMostOps = 1200;        ///< with arithmetic in a kernel, clones counted: bounds compile time
 constexpr size_t kMostEvaluations = 12;   ///< distinct index maps of one value, over all kernels
 constexpr size_t kMostChain = 200;        ///< operations looked at below a value to price it
 constexpr double kNsPerStoredByte = 0.3;  ///< what a byte of memory may cost in time
@@ -130,7 +130,9 @@ class Decision {
     mine.clear();
     if (is_virtual(place, mine)) {
       state(place) = ValueState::kVirtual;
-      for (const Evaluations& e : mine) ++kernel_ops_[static_cast<size_t>(e.kernel)];
+      if (!is_free(i) && elements_of(i.shape) != 1) {
+        for (const Evaluations& e : mine) ++kernel_ops_[static_cast<size_t>(e.kernel)];
+      }
       return;
     }
     state(place) = i.opcode == Opcode::kConstant ? ValueState::kGiven : ValueState::kStored;

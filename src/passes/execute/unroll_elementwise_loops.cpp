@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "analysis/trip_count.h"
 #include "passes/rewrite.h"
@@ -13,16 +14,51 @@ namespace {
 
 bool is_small(const Shape& shape) { return shape.is_array() && element_count(shape) <= kSmallLoopArray; }
 
+using Instructions = std::unordered_set<const Instruction*>;
+
+/// What the body makes from what no trip changes: constants and elements of the carry that only swap places. Round keys
+/// of many generators at once are such.
+Instructions unchanging(const Computation& body) {
+  const size_t count = body.root->operands.size();
+  std::vector<bool> passes(count, true);
+  const auto slot_of = [&](const Instruction& i) -> int64_t {
+    const bool reads = i.opcode == Opcode::kGetTupleElement && i.operand(0).opcode == Opcode::kParameter;
+    return reads ? i.as<TupleIndexAttributes>().index : -1;
+  };
+  for (bool again = true; again;) {
+    again = false;
+    for (size_t k = 0; k < count; ++k) {
+      const int64_t from = slot_of(body.root->operand(k));
+      if (!passes[k] || (from >= 0 && passes[static_cast<size_t>(from)])) continue;
+      passes[k] = false;
+      again = true;
+    }
+  }
+  Instructions fixed;
+  for (const auto& i : body.instructions()) {
+    const int64_t slot = slot_of(*i);
+    const bool moves = memory_class(i->opcode) == MemoryClass::kElementwise ||
+                       memory_class(i->opcode) == MemoryClass::kIndexMap ||
+                       memory_class(i->opcode) == MemoryClass::kView;
+    const bool made = moves && i->called.empty() && slot < 0 && i->shape.is_array() && !i->operands.empty() &&
+                      std::ranges::all_of(i->operands, [&](const Instruction* o) { return fixed.contains(o); });
+    if (made || i->opcode == Opcode::kConstant || (slot >= 0 && passes[static_cast<size_t>(slot)]))
+      fixed.insert(i.get());
+  }
+  return fixed;
+}
+
 /// Does this instruction of a body commute with indexing its large arrays?
-bool is_elementwise(const Instruction& i) {
+bool is_elementwise(const Instruction& i, const Instructions& fixed) {
   if (!i.called.empty() || !i.control_predecessors.empty()) return false;
+  if (fixed.contains(&i)) return true;
   switch (i.opcode) {
     case Opcode::kParameter:
     case Opcode::kTuple:
     case Opcode::kGetTupleElement:
     case Opcode::kConstant:
     case Opcode::kIota: return true;
-    case Opcode::kBroadcast: return is_small(i.operand(0).shape);
+    case Opcode::kBroadcast: return is_small(i.operand(0).shape) || fixed.contains(&i.operand(0));
     default: break;
   }
   if (!i.shape.is_array()) return false;
@@ -41,14 +77,16 @@ bool unrolls(const Instruction& loop, int64_t& trips) {
   if (count->trips * static_cast<int64_t>(body.instructions().size()) > kMostUnrolled) return false;
   if (body.root->opcode != Opcode::kTuple) return false;
   trips = count->trips;
-  return std::ranges::all_of(body.instructions(),
-                             [&](const auto& i) {
-                               const bool reads_bundle = std::ranges::any_of(
-                                   i->operands, [](const Instruction* o) { return o->shape.is_tuple(); });
-                               if (i->opcode == Opcode::kTuple && i.get() != body.root) return false;
-                               return is_elementwise(*i) && (!reads_bundle || i->opcode == Opcode::kGetTupleElement);
-                             }) &&
-         std::ranges::all_of(test.instructions(), [](const auto& i) { return is_elementwise(*i); });
+  const Instructions fixed = unchanging(body);
+  return std::ranges::all_of(
+             body.instructions(),
+             [&](const auto& i) {
+               const bool reads_bundle =
+                   std::ranges::any_of(i->operands, [](const Instruction* o) { return o->shape.is_tuple(); });
+               if (i->opcode == Opcode::kTuple && i.get() != body.root) return false;
+               return is_elementwise(*i, fixed) && (!reads_bundle || i->opcode == Opcode::kGetTupleElement);
+             }) &&
+         std::ranges::all_of(test.instructions(), [](const auto& i) { return is_elementwise(*i, {}); });
 }
 
 class Unroller {

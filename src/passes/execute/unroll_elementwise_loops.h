@@ -12,7 +12,8 @@
 /// stand for their loop.
 /// Numerics: exact.
 /// Not unrolled: more than kMostUnrolledTrips trips or kMostUnrolled instructions; bodies in which a large array is
-///   sliced, reduced, multiplied as a matrix or fed to a computation: those trips don't commute with indexing.
+///   sliced, reduced, multiplied as a matrix or fed to a computation: those trips don't commute with indexing. What no
+///   trip changes (round keys of many generators) may be sliced, reshaped and broadcast.
 /// Longer loops of this kind stay loops, inside of the element (OpRule::element of while).
 /// Tests: tests/text/passes/unroll-elementwise-loops/
 
