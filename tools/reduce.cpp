@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -31,7 +32,7 @@ struct ReduceOptions {
   std::string input, output = "-";
   uint64_t seed = 0;
   int64_t tries = 5000;
-  unsigned seconds = 60;
+  unsigned seconds = 60;  ///< for the program as it is; smaller ones get no more than ten times what that took
   std::vector<std::string> command;
 };
 
@@ -102,18 +103,22 @@ int try_command(const Module& module, const ReduceOptions& options, const std::s
   return child < 0 ? -1 : outcome_of(child);
 }
 
-Status reduce(const ReduceOptions& options) {
+Status reduce(ReduceOptions options) {
   LT_ASSIGN_OR_RETURN(const Input input, read_input(options.input));
   const std::string file = fmt::format("{}/lowtide_reduce_{}.hlo", P_tmpdir, ::getpid());
   const bool by_command = !options.command.empty();
   const auto outcome = [&](const Module& module) {
     return by_command ? try_command(module, options, file) : try_apart(module, options);
   };
+  const auto start = std::chrono::steady_clock::now();
   const int wanted = outcome(*input.module);
+  // A loop that was shrunk may never end.
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  options.seconds = std::min(options.seconds, 1 + static_cast<unsigned>(10 * took.count()));
   if (by_command && wanted != 0) {
     ::unlink(file.c_str());
-    return Status::usage(fmt::format("the command must end with exit code 0 for the program as it is, and ends with {}",
-                                     wanted));
+    return Status::usage(
+        fmt::format("the command must end with exit code 0 for the program as it is, and ends with {}", wanted));
   }
   if (!by_command && wanted == kAgrees) {
     return Status::usage("this program doesn't fail: compiled and interpreted, it gives the same results");
@@ -135,16 +140,21 @@ Status reduce(const ReduceOptions& options) {
 void add_reduce(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<ReduceOptions>();
   CLI::App* command = app.add_subcommand(
-      "reduce", "shrink a failing program as long as it fails: compiled it crashes or differs from the interpreter, or a "
-                "command of yours says so");
+      "reduce",
+      "shrink a failing program as long as it fails: compiled it crashes or differs from the interpreter, or a "
+      "command of yours says so");
   command->add_option("INPUT", options->input, "the program")->required();
   command->add_option("CMD", options->command,
                       "behind --: a command that ends with exit code 0 while the program still fails; {} in it is the "
                       "program's file, otherwise that is its last word");
   command->add_option("-o", options->output, "where the smallest program goes")->capture_default_str();
   command->add_option("--seed", options->seed, "of the arguments")->capture_default_str();
-  command->add_option("--tries", options->tries, "programs tried at most")->check(CLI::PositiveNumber)->capture_default_str();
-  command->add_option("--seconds", options->seconds, "for one try")->check(CLI::PositiveNumber)->capture_default_str();
+  command->add_option("--tries", options->tries, "programs tried at most")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("--seconds", options->seconds, "for the program as it is")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   command->callback([options, &exit_code] { exit_code = finish(reduce(*options)); });
 }
 
