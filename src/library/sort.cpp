@@ -6,6 +6,7 @@
 #include "library/lanes.h"
 #include "library/order_key.h"
 #include "library/routines.h"
+#include "library/sort_alone.h"
 #include "library/strided.h"
 #include "ops/index_space.h"
 
@@ -70,7 +71,7 @@ class Sort : public LibraryRoutine {
       types_.push_back(operand->shape.type);
       widest = std::max<int64_t>(widest, stored_bytes(types_.back()));
     }
-    alone_ = key_ && types_.size() == 1 && !key_->function && key_->total_order && count_ > kFewKeys;
+    alone_ = key_ && types_.size() == 1 && sorts_alone(types_[0], *key_) && count_ > kFewKeys;
     int64_t bytes = 0;
     if (!alone_) {
       key_bytes_ = 2 * static_cast<int64_t>(sizeof(uint32_t));
@@ -92,11 +93,11 @@ class Sort : public LibraryRoutine {
              ThreadPool& pool) override {
     lanes_.run(pool, scratch, [&](int64_t line, std::byte* room) {
       const int64_t start = lines_.offset(line);
+      const auto lane = static_cast<size_t>(line % lanes_.count);
       if (alone_) {
-        sort_alone(operands[0], results[0], start, room);
+        sort_one(operands[0], results[0], start, lane, room, lines_.extent == 1 ? &pool : nullptr);
         return;
       }
-      const auto lane = static_cast<size_t>(line % lanes_.count);
       std::byte* behind = room + align_scratch(count_ * key_bytes_);
       auto* order = reinterpret_cast<uint32_t*>(room);
       if (!key_ || !sort_by_key(operands, start, lane, room, behind)) {
@@ -129,23 +130,18 @@ class Sort : public LibraryRoutine {
 
   size_t place(int64_t start, int64_t index) const { return static_cast<size_t>(start + index * stride_); }
 
-  /// One array whose equal elements can't be told apart: sorted where it lies, without keys.
-  void sort_alone(const void* operand, void* result, int64_t start, std::byte* room) const {
+  /// One array, sorted where it lies, without keys beside it.
+  void sort_one(const void* operand, void* result, int64_t start, size_t lane, std::byte* room, ThreadPool* pool) {
     dispatch(types_[0], [&]<class T>() {
-      if constexpr (!is_complex_v<T>) {
-        const T* from = static_cast<const T*>(operand);
-        T* to = static_cast<T*>(result) + start;
-        T* line = stride_ == 1 ? to : reinterpret_cast<T*>(room);
-        if (line != from + start) {
-          for (int64_t i = 0; i < count_; ++i) line[i] = from[place(start, i)];
-        }
-        const bool descending = key_->descending;
-        std::sort(line, line + count_, [descending](const T& a, const T& b) {
-          return descending ? order_key(b, false) < order_key(a, false) : order_key(a, false) < order_key(b, false);
-        });
-        if (line == to) return;
-        for (int64_t i = 0; i < count_; ++i) to[i * stride_] = line[i];
+      const T* from = static_cast<const T*>(operand);
+      T* to = static_cast<T*>(result) + start;
+      T* line = stride_ == 1 ? to : reinterpret_cast<T*>(room);
+      if (line != from + start) {
+        for (int64_t i = 0; i < count_; ++i) line[i] = from[place(start, i)];
       }
+      sort_alone(types_[0], *key_, key_->function ? &key_functions_[lane] : nullptr, line, count_, pool);
+      if (line == to) return;
+      for (int64_t i = 0; i < count_; ++i) to[i * stride_] = line[i];
     });
   }
 

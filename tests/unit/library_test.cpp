@@ -1,4 +1,5 @@
 #include "library/library.h"
+#include <bit>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -386,6 +387,42 @@ TEST(LibrarySort, NanAndBothZeros) {
     for (size_t k = 0; k < 2; ++k)
       EXPECT_EQ(std::memcmp(leaves[k]->bytes().data(), got[k].data(), got[k].size()), 0) << k;
   }
+}
+
+/// One array in place: f makes both zeros equal, and every NaN.
+TEST(LibrarySort, WhatTheKeyMergesKeepsItsOrder) {
+  std::string canonical = kCanonical;
+  const size_t third = canonical.find("  c = s32[]"), zero = canonical.find("  zero =");
+  canonical.erase(third, zero - third);
+  for (const size_t kinds : {size_t{6}, size_t{8}, size_t{1500}}) {
+    for (const char* shape : {"f32[3,1500]", "f32[70000]"}) {
+      const auto module = read(sort(shape, shape, shape[4] == '3' ? 1 : 0, canonical));
+      auto keys = std::make_shared<Literal>(module->entry->root->shape);
+      const auto size = static_cast<size_t>(keys->size());
+      const float some[] = {0.0f, -0.0f, 1.0f, -1.0f, INFINITY, -INFINITY, NAN, -NAN};
+      for (size_t i = 0; i < size; ++i) {
+        const size_t k = i * 2654435761u % kinds;
+        keys->data<float>()[i] = k < 8 ? some[k] : std::bit_cast<float>(static_cast<uint32_t>(k * 0x9E3779B9u));
+      }
+      const auto expected = interpret(*module, {keys});
+      ASSERT_TRUE(expected.ok());
+      for (const bool in_place : {false, true}) {
+        const auto got = run(*module, {keys}, 3, in_place);
+        EXPECT_EQ(std::memcmp((*expected)[0]->bytes().data(), got[0].data(), got[0].size()), 0) << shape << kinds;
+      }
+      auto scratch = library_routine(*module->entry->root)->scratch_bytes();
+      EXPECT_EQ(scratch, 0) << "room beside the array";
+    }
+  }
+}
+
+/// A function that changes most values isn't taken for one that tidies a few.
+TEST(LibrarySort, KeyThatTurnsTheOrder) {
+  const std::string negated =
+      "  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  zero = f32[] constant(-1)\n"
+      "  x = f32[] multiply(a, zero)\n  y = f32[] multiply(b, zero)\n"
+      "  ROOT r = pred[] compare(x, y), direction=LT, type=TOTALORDER\n";
+  expect_as_defined(sort("f32[2,3000]", "f32[2,3000]", 1, negated), 0);
 }
 
 TEST(LibraryTopK, AsDefined) {

@@ -1,0 +1,192 @@
+#include "library/sort_alone.h"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "library/radix_in_place.h"
+#include "library/routines.h"
+
+namespace lowtide {
+namespace {
+
+/// Bits of an element as a number that orders as the element does, in total order; its own inverse's other half.
+template <class Number>
+struct Ordered {
+  bool is_float = false, is_signed = false, descending = false;
+  static constexpr Number kTop = Number{1} << (8 * sizeof(Number) - 1);
+
+  Number of(Number bits) const {
+    Number key = bits;
+    if (is_float) {
+      key = bits & kTop ? static_cast<Number>(~bits) : static_cast<Number>(bits | kTop);
+    } else if (is_signed) {
+      key = bits ^ kTop;
+    }
+    return descending ? static_cast<Number>(~key) : key;
+  }
+  Number bits_of(Number key) const {
+    if (descending) key = static_cast<Number>(~key);
+    if (is_float) return key & kTop ? static_cast<Number>(key ^ kTop) : static_cast<Number>(~key);
+    return is_signed ? key ^ kTop : key;
+  }
+};
+
+template <class Number>
+class AloneSorter {
+ public:
+  AloneSorter(ElementType type, const SortKey& key, ScalarProgram* function, Number* line, int64_t count,
+              ThreadPool* pool)
+      : ordered_{is_floating(type), type_kind(type) == TypeKind::kSigned, key.descending},
+        function_(function),
+        line_(line),
+        count_(count),
+        pool_(pool) {}
+
+  void run() {
+    if (function_ && !find_images()) return merge_sort(line_, line_ + count_);
+    std::ranges::sort(images_, {}, [this](Number image) { return ordered_.of(image); });
+    // What f makes equal goes to the end, in order, the greatest class last; the rest needs no stability.
+    int64_t rest = count_;
+    std::vector<int64_t> sizes(images_.size());
+    for (size_t c = images_.size(); c-- > 0;) {
+      const int64_t end = rest;
+      rest = gather(images_[c], end);
+      sizes[c] = end - rest;
+    }
+    for (int64_t i = 0; i < rest; ++i) line_[i] = ordered_.of(line_[i]);
+    if (pool_) {
+      radix_sort_in_place(line_, rest, *pool_);
+    } else {
+      radix_sort_in_place(line_, rest);
+    }
+    for (int64_t i = 0; i < rest; ++i) line_[i] = ordered_.bits_of(line_[i]);
+    for (size_t c = 0; c < images_.size(); ++c) {
+      const Number key = ordered_.of(images_[c]);
+      const auto below = [&](Number element, Number k) { return ordered_.of(value(element)) < k; };
+      Number* place = std::lower_bound(line_, line_ + rest, key, below);
+      std::rotate(place, line_ + rest, line_ + rest + sizes[c]);
+      rest += sizes[c];
+    }
+  }
+
+ private:
+  bool before(Number a, Number b) { return ordered_.of(value(a)) < ordered_.of(value(b)); }
+
+  void merge_sort(Number* begin, Number* end) {
+    if (end - begin < 2) return;
+    Number* middle = begin + (end - begin) / 2;
+    merge_sort(begin, middle);
+    merge_sort(middle, end);
+    merge(begin, middle, end);
+  }
+
+  /// By rotations (Kim and Kutzner, Stable Minimum Storage Merging by Symmetric Comparisons, 2004, simplified).
+  void merge(Number* begin, Number* middle, Number* end) {
+    if (begin == middle || middle == end) return;
+    if (end - begin == 2) {
+      if (before(*middle, *begin)) std::swap(*begin, *middle);
+      return;
+    }
+    Number *left, *right;
+    if (middle - begin > end - middle) {
+      left = begin + (middle - begin) / 2;
+      right = std::lower_bound(middle, end, *left, [this](Number a, Number b) { return before(a, b); });
+    } else {
+      right = middle + (end - middle) / 2;
+      left = std::upper_bound(begin, middle, *right, [this](Number a, Number b) { return before(a, b); });
+    }
+    Number* join = std::rotate(left, middle, right);
+    merge(begin, left, join);
+    merge(join, right, end);
+  }
+
+  Number value(Number bits) {
+    if (!function_) return bits;
+    std::memcpy(function_->parameter(0), &bits, sizeof(bits));
+    function_->run();
+    Number result;
+    std::memcpy(&result, function_->result(0), sizeof(result));
+    return result;
+  }
+
+  /// Values that f gives for others than themselves.
+  bool find_images() {
+    for (int64_t i = 0; i < count_; ++i) {
+      const Number image = value(line_[i]);
+      if (image == line_[i] || std::ranges::find(images_, image) != images_.end()) continue;
+      if (images_.size() == kMostMerged) return false;
+      images_.push_back(image);
+    }
+    return true;
+  }
+
+  /// Moves the elements of one class behind all others of [0, end), in the order they have; returns where they begin.
+  int64_t gather(Number image, int64_t end) {
+    for (int64_t i = end; i-- > 0;) {
+      if (value(line_[i]) == image) std::swap(line_[i], line_[--end]);
+    }
+    return end;
+  }
+
+  Ordered<Number> ordered_;
+  ScalarProgram* function_;
+  Number* line_;
+  int64_t count_;
+  ThreadPool* pool_;
+  std::vector<Number> images_;
+};
+
+/// Types whose elements are ordered by their bits, sign first.
+bool has_ordered_bits(ElementType type) {
+  switch (type) {
+    case ElementType::kS8:
+    case ElementType::kS16:
+    case ElementType::kS32:
+    case ElementType::kS64:
+    case ElementType::kU8:
+    case ElementType::kU16:
+    case ElementType::kU32:
+    case ElementType::kU64:
+    case ElementType::kF16:
+    case ElementType::kBF16:
+    case ElementType::kF32:
+    case ElementType::kF64: return true;
+    default: return false;
+  }
+}
+
+}  // namespace
+
+bool sorts_alone(ElementType type, const SortKey& key) {
+  if (!has_ordered_bits(type) || !key.total_order) return false;
+  if (!key.function) return true;
+  if (key.type != type) return false;
+  ScalarProgram function = *key.function;
+  const auto width = static_cast<size_t>(type_bits(type) / 8);
+  // Multiples of an odd number visit all exponents; few of them may be what a function is there to change.
+  constexpr int kProbes = 512, kMostChanged = 16;
+  int changed = 0;
+  for (int k = 1; k <= kProbes; ++k) {
+    const uint64_t bits = static_cast<uint64_t>(k) * 0x9E3779B97F4A7C15 >> (64 - 8 * width);
+    std::memcpy(function.parameter(0), &bits, width);
+    function.run();
+    changed += std::memcmp(function.result(0), &bits, width) != 0;
+  }
+  return changed <= kMostChanged;
+}
+
+void sort_alone(ElementType type, const SortKey& key, ScalarProgram* function, void* line, int64_t count,
+                ThreadPool* pool) {
+  const auto run = [&]<class Number>(Number* numbers) {
+    AloneSorter<Number>(type, key, function, numbers, count, pool).run();
+  };
+  switch (type_bits(type)) {
+    case 8: return run(static_cast<uint8_t*>(line));
+    case 16: return run(static_cast<uint16_t*>(line));
+    case 32: return run(static_cast<uint32_t*>(line));
+    default: return run(static_cast<uint64_t*>(line));
+  }
+}
+
+}  // namespace lowtide
