@@ -46,13 +46,12 @@ class AloneSorter {
   void run() {
     if (function_ && !find_images()) return merge_sort(line_, line_ + count_);
     std::ranges::sort(images_, {}, [this](Number image) { return ordered_.of(image); });
-    // What f makes equal goes to the end, in order, the greatest class last; the rest needs no stability.
-    int64_t rest = count_;
+    // What f makes equal goes to the end, in the order it came in; the rest needs no stability.
+    int64_t rest = gather();
+    if (images_.size() > 1) merge_sort(line_ + rest, line_ + count_);
     std::vector<int64_t> sizes(images_.size());
-    for (size_t c = images_.size(); c-- > 0;) {
-      const int64_t end = rest;
-      rest = gather(images_[c], end);
-      sizes[c] = end - rest;
+    for (size_t c = 0; c < images_.size(); ++c) {
+      sizes[c] = std::count_if(line_ + rest, line_ + count_, [&](Number n) { return value(n) == images_[c]; });
     }
     for (int64_t i = 0; i < rest; ++i) line_[i] = ordered_.of(line_[i]);
     if (pool_) {
@@ -121,10 +120,12 @@ class AloneSorter {
     return true;
   }
 
-  /// Moves the elements of one class behind all others of [0, end), in the order they have; returns where they begin.
-  int64_t gather(Number image, int64_t end) {
-    for (int64_t i = end; i-- > 0;) {
-      if (value(line_[i]) == image) std::swap(line_[i], line_[--end]);
+  /// Moves the elements that f makes one of the images behind all others, in the order they have; returns where they
+  /// begin.
+  int64_t gather() {
+    int64_t end = count_;
+    for (int64_t i = end; i-- > 0 && !images_.empty();) {
+      if (std::ranges::find(images_, value(line_[i])) != images_.end()) std::swap(line_[i], line_[--end]);
     }
     return end;
   }

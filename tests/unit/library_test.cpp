@@ -1,9 +1,9 @@
 #include "library/library.h"
-#include <bit>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -404,10 +404,11 @@ TEST(LibrarySort, WhatTheKeyMergesKeepsItsOrder) {
         const size_t k = i * 2654435761u % kinds;
         keys->data<float>()[i] = k < 8 ? some[k] : std::bit_cast<float>(static_cast<uint32_t>(k * 0x9E3779B9u));
       }
-      const auto expected = interpret(*module, {keys});
+      const std::vector<Value> arguments = {keys};
+      const auto expected = interpret(*module, arguments);
       ASSERT_TRUE(expected.ok());
       for (const bool in_place : {false, true}) {
-        const auto got = run(*module, {keys}, 3, in_place);
+        const auto got = run(*module, arguments, 3, in_place);
         EXPECT_EQ(std::memcmp((*expected)[0]->bytes().data(), got[0].data(), got[0].size()), 0) << shape << kinds;
       }
       auto scratch = library_routine(*module->entry->root)->scratch_bytes();
