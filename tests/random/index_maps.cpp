@@ -226,10 +226,19 @@ std::optional<Walk> random_walk(Scope& scope, Choices& choices, const Shape& ope
 
 }  // namespace
 
+/// Are these elements of a gather, perhaps in another arrangement?
+bool is_gathered(const Instruction* i) {
+  while (i->opcode == Opcode::kTranspose || i->opcode == Opcode::kReshape || i->opcode == Opcode::kCopy ||
+         i->opcode == Opcode::kSlice || i->opcode == Opcode::kReverse || i->opcode == Opcode::kBroadcast) {
+    i = i->operands[0];
+  }
+  return i->opcode == Opcode::kGather;
+}
+
 bool make_gather(Scope& scope, Choices& choices) {
   // XLA:CPU merges a gather of a gather and then clamps the outer index to the extents of the inner operand.
   Instruction* operand =
-      scope.choose(choices, [&](const auto& e) { return has_rank(1)(e) && e.instruction->opcode != Opcode::kGather; });
+      scope.choose(choices, [&](const auto& e) { return has_rank(1)(e) && !is_gathered(e.instruction); });
   if (!operand) return false;
   const auto walk = random_walk(scope, choices, operand->shape);
   if (!walk) return false;
