@@ -8,6 +8,7 @@
 #include "base/debug.h"
 #include "base/sizes.h"
 #include "runtime/poison.h"
+#include "runtime/strips.h"
 
 namespace lowtide {
 namespace {
@@ -70,6 +71,10 @@ Engine::Block Engine::bind(std::span<const ProgramStep> steps, Binding& binding)
     if (step.kind == StepKind::kLibrary || step.kind == StepKind::kOther) {
       LT_ASSERT(binding.routine < routines_.size(), "a program has one routine for each step that calls one");
       action.routine = routines_[binding.routine++].get();
+    }
+    if (step.strips) {
+      const std::string why = check_strips(kernels_[static_cast<size_t>(step.region)], *step.strips);
+      LT_ASSERT(why.empty(), why);
     }
     for (const auto& inner : step.blocks) action.blocks.push_back(bind(inner, binding));
     block.push_back(std::move(action));
@@ -158,6 +163,10 @@ Status Engine::run(Action& action, ThreadPool& pool) {
     case StepKind::kKernel: {
       take_addresses(action);
       const auto region = static_cast<size_t>(step.region);
+      if (step.strips) {
+        run_in_strips(kernels_[region], *step.strips, action.addresses, step.reads.size(), address(step.scratch), pool);
+        return {};
+      }
       run_kernel(kernels_[region], portions_[region], step.idle, action.addresses.data(), pool);
       return {};
     }

@@ -220,6 +220,7 @@ class CheckProgram {
       if (r.updates[o].instruction) expect(state, s.writes.at(o), r.updates[o], s);
     }
     overlaps(s, state);
+    scratch_of_strips(s, state);
     // Kernels are functions: the same one on the same operands makes the same value again, whoever runs it.
     std::vector<Token> operands;
     for (const LeafRef& in : r.inputs) operands.push_back(token(state, in));
@@ -265,6 +266,23 @@ class CheckProgram {
              return rest.token == t && std::none_of(rest.changed.begin(), rest.changed.end(),
                                                     [&](const Box& changed) { return meet(changed, *box); });
            });
+  }
+
+  /// Results that are made through scratch: it is apart from all else and has the bytes.
+  void scratch_of_strips(const ProgramStep& s, State& state) {
+    if (!s.strips) return;
+    const std::string& name = s.instruction->name;
+    if (s.scratch == kNoId || program_.slots[static_cast<size_t>(s.scratch)].bytes < s.strips->scratch_bytes) {
+      fail("%" + name + " has too little scratch");
+      return;
+    }
+    if (!may_write(state.memory, s.scratch)) fail("scratch of %" + name + " overwrites what it must not");
+    for (const auto* slots : {&s.reads, &s.writes}) {
+      for (const int32_t slot : *slots) {
+        if (meets(state.memory, s.scratch, slot)) fail("scratch of %" + name + " lies over an operand or a result");
+      }
+    }
+    put(state.memory, place(state.memory, s.scratch), {next_++});
   }
 
   void whole(const ProgramStep& s, State& state) {

@@ -23,7 +23,7 @@ class Coalesce {
   Coalesce(const Flow& flow, const Values& values, LiveRanges& live, const Donations& donations, InPlace& in_place)
       : flow_(flow), values_(values), live_(live), donations_(donations), in_place_(in_place) {}
 
-  Classes run() {
+  Classes run(bool with_strips) {
     const size_t count = values_.count();
     up_.resize(count);
     classes_.resize(count);
@@ -44,6 +44,11 @@ class Coalesce {
       return a.saves_copy != b.saves_copy ? a.saves_copy : a.weight > b.weight;
     });
     for (const Tie& tie : ties) try_merge(tie);
+    if (with_strips) {
+      in_place_.allow_strips();
+      apart_.clear();
+      for (const Tie& tie : ties) try_merge(tie);
+    }
     return finish();
   }
 
@@ -261,8 +266,9 @@ Donations find_donations(const Module& module) {
   return out;
 }
 
-Classes coalesce(const Flow& flow, Values& values, LiveRanges& live, const Donations& donations, InPlace& in_place) {
-  return Coalesce(flow, values, live, donations, in_place).run();
+Classes coalesce(const Flow& flow, Values& values, LiveRanges& live, const Donations& donations, InPlace& in_place,
+                 bool with_strips) {
+  return Coalesce(flow, values, live, donations, in_place).run(with_strips);
 }
 
 }  // namespace lowtide

@@ -31,6 +31,8 @@ struct Donations {
 };
 Donations find_donations(const Module& module);
 
-Classes coalesce(const Flow& flow, Values& values, LiveRanges& live, const Donations& donations, InPlace& in_place);
+/// with_strips: what is still apart then may share bytes where that takes scratch.
+Classes coalesce(const Flow& flow, Values& values, LiveRanges& live, const Donations& donations, InPlace& in_place,
+                 bool with_strips);
 
 }  // namespace lowtide

@@ -2,7 +2,10 @@
 /// The program on one line of steps, in terms of values: what each step reads and makes, and what passes between loops
 /// and their carries. Bodies of loops are laid out once (condition, then body), branches end to end.
 
+#include <memory>
+
 #include "plan/problem.h"
+#include "schedule/strips.h"
 #include "schedule/values.h"
 
 namespace lowtide {
@@ -33,6 +36,7 @@ struct FlowStep {
   /// kWork: `from` must lie in `to`'s bytes before the step runs (updates in place); they stay one where possible.
   std::vector<Move> updates;
   ValueId scratch = kNoId;
+  std::shared_ptr<const Strips> strips;  ///< of a region some of whose results lie over what it still reads
   int32_t frame = 0;
 };
 

@@ -61,6 +61,14 @@ std::vector<int32_t> NestCache::idle_pieces(const Work& work,
   return idle;
 }
 
+std::optional<Strips> NestCache::strips(const Work& work,
+                                        const std::vector<std::pair<int32_t, int32_t>>& outputs_over_inputs) {
+  std::vector<LiesOver> over;
+  const auto inputs = static_cast<int32_t>(work.region.inputs.size());
+  for (const auto& [output, input] : outputs_over_inputs) over.push_back({inputs + output, input});
+  return plan_strips(of(work), inputs, over);
+}
+
 bool InPlace::may(Step step, ValueId from, ValueId to) {
   const FlowStep& s = flow_.steps[static_cast<size_t>(step)];
   if (moves_at_once(s.moves, from, to)) return true;
@@ -69,7 +77,31 @@ bool InPlace::may(Step step, ValueId from, ValueId to) {
   if (s.work->kind != WorkKind::kRegion) return false;
   const bool updates = contains(s.updates, from, to);
   if (!contains(s.reads, from)) return updates;
-  return (updates && reads_apart(s, from, to)) || region_may(s, from, to);
+  if ((updates && reads_apart(s, from, to)) || region_may(s, from, to)) return true;
+  if (!strips_allowed_ || !s.updates.empty()) return false;
+  const auto [answer, fresh] = strips_.try_emplace({s.work, from, to}, false);
+  if (fresh) answer->second = strips_may(s, from, to);
+  return answer->second;
+}
+
+/// Whatever else lies over an operand in the same step: with several results, all that could are asked about at once.
+bool InPlace::strips_may(const FlowStep& step, ValueId from, ValueId to) {
+  const Region& region = step.work->region;
+  const auto alike = [&](size_t o, size_t i) {
+    const LeafRef &in = region.inputs[i], &out = region.outputs[o];
+    const Shape &a = *leaf_shape(in.instruction->shape, in.leaf), &b = *leaf_shape(out.instruction->shape, out.leaf);
+    return element_count(a) == element_count(b) && logical_bytes(a) == logical_bytes(b);
+  };
+  std::vector<std::pair<int32_t, int32_t>> over;
+  for (size_t o = 0; o < step.writes.size(); ++o) {
+    for (size_t i = 0; i < step.reads.size(); ++i) {
+      const bool asked = step.writes[o] == to && step.reads[i] == from;
+      if (asked && !alike(o, i)) return false;
+      if (asked || (step.writes.size() > 1 && alike(o, i)))
+        over.emplace_back(static_cast<int32_t>(o), static_cast<int32_t>(i));
+    }
+  }
+  return nests_.strips(*step.work, over).has_value();
 }
 
 /// The region reads only such elements of what it updates as it doesn't change.

@@ -5,6 +5,7 @@
 
 #include "nest/nest.h"
 #include "schedule/flow.h"
+#include "schedule/strips.h"
 
 namespace lowtide {
 
@@ -17,6 +18,8 @@ class NestCache {
   /// Pieces with nothing to do where each of these outputs is the bytes of the input beside it.
   std::vector<int32_t> idle_pieces(const Work& work,
                                    const std::vector<std::pair<int32_t, int32_t>>& outputs_over_inputs);
+  /// How the region runs where each of these outputs is the bytes of the input beside it.
+  std::optional<Strips> strips(const Work& work, const std::vector<std::pair<int32_t, int32_t>>& outputs_over_inputs);
 
  private:
   std::unordered_map<const Work*, Nest> nests_;
@@ -26,6 +29,8 @@ class NestCache {
 class InPlace {
  public:
   InPlace(const Flow& flow, NestCache& nests) : flow_(flow), nests_(nests) {}
+  /// From now on results may also lie over operands where that takes scratch.
+  void allow_strips() { strips_allowed_ = true; }
   /// `from` is read by the step, and by nobody later; `to` is made by it; both have the same bytes.
   bool may(Step step, ValueId from, ValueId to);
   /// Is `to` made by this step in an update, so that most of what lay there stays?
@@ -37,9 +42,12 @@ class InPlace {
   bool library_may(const FlowStep& step, ValueId from, ValueId to) const;
   bool reads_apart(const FlowStep& step, ValueId from, ValueId to) const;
   bool region_may(const FlowStep& step, ValueId from, ValueId to);
+  bool strips_may(const FlowStep& step, ValueId from, ValueId to);
 
   const Flow& flow_;
   NestCache& nests_;
+  bool strips_allowed_ = false;
+  std::map<std::tuple<const Work*, ValueId, ValueId>, bool> strips_;  ///< what strips_may() said
 };
 
 }  // namespace lowtide

@@ -1,14 +1,48 @@
 #include "schedule/plan_work.h"
 
+#include "base/status.h"
+
 namespace lowtide {
+namespace {
+
+/// Results that lie over operands which are still read get their scratch.
+void add_strips(WorkPlan& plan, Values& values, LiveRanges& live, NestCache& nests) {
+  for (size_t s = 0; s < plan.flow.steps.size(); ++s) {
+    FlowStep& step = plan.flow.steps[s];
+    if (!step.work || step.work->kind != WorkKind::kRegion || !step.updates.empty()) continue;
+    std::vector<std::pair<int32_t, int32_t>> over;
+    bool as_it_is = true;
+    for (size_t o = 0; o < step.writes.size(); ++o) {
+      for (size_t i = 0; i < step.reads.size(); ++i) {
+        if (plan.classes.of[static_cast<size_t>(step.writes[o])] != plan.classes.of[static_cast<size_t>(step.reads[i])])
+          continue;
+        over.emplace_back(static_cast<int32_t>(o), static_cast<int32_t>(i));
+        as_it_is = as_it_is && nests.may_lie_over(*step.work, over.back().first, over.back().second);
+      }
+    }
+    if (as_it_is) continue;
+    auto strips = nests.strips(*step.work, over);
+    LT_ASSERT(strips, "results lie over operands, and nobody knows how");
+    step.scratch = values.add(step.work->region.outputs[static_cast<size_t>(over[0].first)], strips->scratch_bytes);
+    step.strips = std::make_shared<const Strips>(std::move(*strips));
+    plan.classes.of.push_back(static_cast<int32_t>(plan.classes.all.size()));
+    plan.classes.all.push_back({.values = {step.scratch}, .bytes = step.strips->scratch_bytes});
+    live.of.push_back({{static_cast<Step>(s), static_cast<Step>(s) + 1}});
+    live.last_reader.push_back(step.instruction);
+    plan.has_strips = true;
+  }
+}
+
+}  // namespace
 
 WorkPlan plan_work(const Module& module, Values values, const WorkOrder& order, const Donations& donations,
-                   NestCache& nests) {
+                   NestCache& nests, bool with_strips) {
   WorkPlan plan;
   plan.flow = lay_out(module, values, order);
   LiveRanges live = find_live_ranges(plan.flow, values);
   InPlace in_place(plan.flow, nests);
-  plan.classes = coalesce(plan.flow, values, live, donations, in_place);
+  plan.classes = coalesce(plan.flow, values, live, donations, in_place, with_strips);
+  if (with_strips) add_strips(plan, values, live, nests);
   for (size_t s = 0; s < plan.flow.steps.size(); ++s) {
     const FlowStep& step = plan.flow.steps[s];
     const auto at = static_cast<Step>(s);

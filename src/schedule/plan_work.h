@@ -12,6 +12,7 @@ struct WorkPlan {
   Placed placed;
   std::vector<int64_t> bytes;  ///< by value
   int64_t copied_bytes = 0;    ///< by moves that stay
+  bool has_strips = false;
   bool better_than(const WorkPlan& other) const {
     return placed.temp_bytes != other.placed.temp_bytes ? placed.temp_bytes < other.placed.temp_bytes
                                                         : copied_bytes < other.copied_bytes;
@@ -19,6 +20,6 @@ struct WorkPlan {
 };
 
 WorkPlan plan_work(const Module& module, Values values, const WorkOrder& order, const Donations& donations,
-                   NestCache& nests);
+                   NestCache& nests, bool with_strips = false);
 
 }  // namespace lowtide

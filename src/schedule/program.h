@@ -10,6 +10,7 @@
 #include "ir/module.h"
 #include "plan/problem.h"
 #include "region/work.h"
+#include "schedule/strips.h"
 
 namespace lowtide {
 
@@ -57,7 +58,8 @@ struct ProgramStep {
   const Instruction* instruction = nullptr;  ///< kLibrary, kWhile, kConditional; otherwise for reports
   std::vector<int32_t> reads, writes;        ///< slots: a region's inputs and outputs, a library's operands and results
   std::vector<int32_t> idle;                 ///< kKernel: of Kernel::pieces, those that would only write what is there
-  int32_t scratch = kNoId;                   ///< slot; kLibrary
+  std::shared_ptr<const Strips> strips;      ///< kKernel: how, where results lie over operands that are still read
+  int32_t scratch = kNoId;                   ///< slot; kLibrary, kKernel with strips
   int32_t predicate = kNoId;                 ///< slot of the loop's condition, of the branch's predicate or index
   std::vector<std::vector<ProgramStep>> blocks;  ///< kWhile: condition, body; kConditional: branches
   int64_t trip_count = kNoId;                    ///< of kWhile, where known: the condition need not run

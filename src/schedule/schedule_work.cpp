@@ -7,17 +7,24 @@
 namespace lowtide {
 namespace {
 
-/// The best of all candidate orders; the given one where none is better.
+/// Strips must save this part of the arena.
+constexpr int64_t kWorthStrips = 16;
+
+/// The best of all candidate orders; the given one where none is better. With strips only where they pay.
 WorkPlan best_plan(const Module& module, const ModuleWork& work, const Donations& donations, NestCache& nests,
                    const ScheduleOptions& options) {
   Values values(module, work);
   WorkPlan best;
+  WorkOrder best_order;
   bool first = true;
   for (const WorkOrder& order : candidate_orders(module, work, values, options.search_steps)) {
     WorkPlan plan = plan_work(module, values, order, donations, nests);
-    if (first || plan.better_than(best)) best = std::move(plan);
+    if (first || plan.better_than(best)) best = std::move(plan), best_order = order;
     first = false;
   }
+  WorkPlan strips = plan_work(module, values, best_order, donations, nests, /*with_strips=*/true);
+  const int64_t saved = best.placed.temp_bytes - strips.placed.temp_bytes;
+  if (strips.has_strips && saved > 0 && saved * kWorthStrips >= best.placed.temp_bytes) best = std::move(strips);
   return best;
 }
 

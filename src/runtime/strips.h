@@ -1,0 +1,18 @@
+#pragma once
+/// A kernel whose results lie over operands that are still read: tile by tile, through scratch.
+
+#include "base/thread_pool.h"
+#include "codegen/kernel.h"
+#include "schedule/strips.h"
+
+namespace lowtide {
+
+/// Empty, or why the kernel can't run so: its pieces are others than those planned with.
+std::string check_strips(const Kernel& kernel, const Strips& strips);
+
+/// buffers: as the kernel takes them, `inputs` before the first output; changed while it runs. Same bits as with
+/// results elsewhere, for every number of threads.
+void run_in_strips(const Kernel& kernel, const Strips& strips, std::span<void*> buffers, size_t inputs,
+                   std::byte* scratch, ThreadPool& pool);
+
+}  // namespace lowtide

@@ -1,0 +1,301 @@
+#include "schedule/strips.h"
+
+#include <algorithm>
+
+#include "ir/element_type.h"
+#include "nest/accesses.h"
+
+namespace lowtide {
+namespace {
+
+using Wide = __int128;
+
+/// Elements coefficient * i + [least, greatest] in iteration i of a piece.
+struct Reach {
+  Wide coefficient = 0, least = 0, greatest = 0;
+};
+
+/// clamp(least, x, greatest) of an affine x, as windows at the rim have it.
+struct Clamp {
+  const Affine* of = nullptr;
+  Wide least = 0, greatest = 0;
+};
+
+std::optional<Clamp> clamp_of(const Nest& nest, const Node& node) {
+  if (node.kind != NodeKind::kOperation || node.opcode != Opcode::kClamp) return {};
+  const auto operand = [&](size_t k) -> const Node& { return nest.nodes[static_cast<size_t>(node.operands[k])]; };
+  if (operand(0).kind != NodeKind::kConstant || operand(1).kind != NodeKind::kAffine ||
+      operand(2).kind != NodeKind::kConstant)
+    return {};
+  const Wide least = static_cast<int64_t>(operand(0).bits[0]), greatest = static_cast<int64_t>(operand(2).bits[0]);
+  return least <= greatest ? std::optional(Clamp{&operand(1).affine, least, greatest}) : std::nullopt;
+}
+
+void add(const Nest& nest, Wide factor, const Affine& element, NodeId row, Reach& reach);
+
+/// What is clamped lies at x, or nearer to the middle by as much as x can leave the bounds.
+void add_clamp(const Nest& nest, Wide factor, const Clamp& clamp, NodeId row, Reach& reach) {
+  Wide least = clamp.of->constant, greatest = clamp.of->constant;
+  for (const auto& term : clamp.of->terms) {
+    const Node& atom = nest.nodes[static_cast<size_t>(term.atom)];
+    const Wide low = Wide{term.coefficient} * atom.least, high = Wide{term.coefficient} * atom.greatest;
+    least += std::min(low, high), greatest += std::max(low, high);
+  }
+  add(nest, factor, *clamp.of, row, reach);
+  const Wide up = std::max<Wide>(0, clamp.least - least), down = std::max<Wide>(0, greatest - clamp.greatest);
+  reach.least -= factor > 0 ? factor * down : -factor * up;
+  reach.greatest += factor > 0 ? factor * up : -factor * down;
+}
+
+void add(const Nest& nest, Wide factor, const Affine& element, NodeId row, Reach& reach) {
+  reach.least += factor * element.constant;
+  reach.greatest += factor * element.constant;
+  for (const auto& term : element.terms) {
+    const Wide coefficient = factor * term.coefficient;
+    if (term.atom == row) {
+      reach.coefficient += coefficient;
+      continue;
+    }
+    const Node& atom = nest.nodes[static_cast<size_t>(term.atom)];
+    const auto clamp = clamp_of(nest, atom);
+    if (clamp && std::any_of(clamp->of->terms.begin(), clamp->of->terms.end(),
+                             [&](const Affine::Term& t) { return t.atom == row; })) {
+      add_clamp(nest, coefficient, *clamp, row, reach);
+      continue;
+    }
+    const Wide low = coefficient * atom.least, high = coefficient * atom.greatest;
+    reach.least += std::min(low, high);
+    reach.greatest += std::max(low, high);
+  }
+}
+
+Reach reach_of(const Nest& nest, const Affine& element, NodeId row) {
+  Reach reach;
+  add(nest, 1, element, row, reach);
+  return reach;
+}
+
+int64_t ceil_of(Wide x, Wide y) { return static_cast<int64_t>(x >= 0 ? (x + y - 1) / y : -(-x / y)); }
+
+int64_t aligned(int64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+class PlanStrips {
+ public:
+  PlanStrips(const Nest& nest, int32_t inputs, std::span<const LiesOver> over, const StripLimits& limits)
+      : nest_(nest), inputs_(inputs), over_(over), limits_(limits), accesses_(accesses(nest)) {}
+
+  std::optional<Strips> run() {
+    if (over_.empty() || !find_outputs() || !only_pieces() || !writes_each_once()) return {};
+    for (const int32_t loop : pieces_) {
+      if (!add_piece(loop)) return {};
+    }
+    choose_delay();
+    if (!choose_tile()) return {};
+    return std::move(out_);
+  }
+
+ private:
+  const NestBuffer& buffer(int32_t b) const { return nest_.buffers[static_cast<size_t>(b)]; }
+
+  bool find_outputs() {
+    out_.elements = buffer(over_[0].to).elements;
+    for (const LiesOver& pair : over_) {
+      const NestBuffer &to = buffer(pair.to), &from = buffer(pair.from);
+      const bool alike = to.elements == out_.elements && from.elements == out_.elements &&
+                         stored_bytes(to.type) == stored_bytes(from.type);
+      if (!alike || to.read || from.written) return false;
+      from_.push_back(pair.from);
+      const bool known = output_of(pair.to) != kNoId;
+      if (!known) out_.outputs.push_back({pair.to - inputs_, stored_bytes(to.type), 0, 0});
+    }
+    return out_.outputs.size() <= kMostStripOutputs;
+  }
+
+  /// In out_.outputs.
+  int32_t output_of(int32_t b) const {
+    for (size_t o = 0; o < out_.outputs.size(); ++o) {
+      if (out_.outputs[o].number + inputs_ == b) return static_cast<int32_t>(o);
+    }
+    return kNoId;
+  }
+  bool is_read_later(int32_t b) const { return std::find(from_.begin(), from_.end(), b) != from_.end(); }
+
+  /// Every loop of block 0 is a piece, and nothing is stored elsewhere.
+  bool only_pieces() {
+    for (const Access& access : accesses_) {
+      if (!access.is_store) continue;
+      if (access.piece == kNoId) return false;
+      if (pieces_.empty() || pieces_.back() != access.piece) pieces_.push_back(access.piece);
+    }
+    for (const Item& item : nest_.blocks[0].items) {
+      if (item.kind == Item::kLoop && std::find(pieces_.begin(), pieces_.end(), item.id) == pieces_.end()) return false;
+    }
+    return true;
+  }
+
+  /// Unconditionally, each element of the results by one store of one iteration.
+  bool writes_each_once() const {
+    std::vector<Wide> written(out_.outputs.size(), 0);
+    for (const Store& store : nest_.stores) {
+      const int32_t o = output_of(store.buffer);
+      if (o == kNoId) continue;
+      if (store.guard != kNoId) return false;
+      Wide times = 1;
+      for (int32_t b = store.block; b != 0; b = nest_.blocks[static_cast<size_t>(b)].parent) {
+        const Loop& loop = nest_.loops[static_cast<size_t>(nest_.blocks[static_cast<size_t>(b)].loop)];
+        if (loop.kind != LoopKind::kParallel) return false;
+        times *= loop.extent;
+      }
+      written[static_cast<size_t>(o)] += times;
+    }
+    return std::all_of(written.begin(), written.end(), [&](Wide n) { return n == out_.elements; });
+  }
+
+  bool add_piece(int32_t id) {
+    const Loop& loop = nest_.loops[static_cast<size_t>(id)];
+    StripPiece piece{StripPiece::kFirst, loop.extent, 0, 0};
+    std::optional<Reach> stores;
+    bool single = loop.extent == 1;
+    int32_t first_store = INT32_MAX, last_load = -1;
+    for (const Access& access : accesses_) {
+      if (access.is_store && access.piece == id && output_of(access.buffer) != kNoId) {
+        const Reach reach = reach_of(nest_, access.element, loop.index);
+        if (stores && stores->coefficient != reach.coefficient) return false;
+        if (!stores) stores = reach;
+        stores->least = std::min(stores->least, reach.least);
+        stores->greatest = std::max(stores->greatest, reach.greatest);
+        single = single && reach.least == reach.greatest;
+        first_store = std::min(first_store, access.order);
+      } else if (!access.is_store && is_read_later(access.buffer) && (access.piece == id || access.piece == kNoId)) {
+        last_load = std::max(last_load, access.order);
+      }
+    }
+    if (stores && single && last_load < first_store) {
+      piece.kind = StripPiece::kPatch;
+      add_patches(id, loop.index);
+    } else if (stores) {
+      if (loop.extent == 1) stores->coefficient = out_.elements;
+      if (stores->coefficient <= 0) return false;
+      piece.kind = StripPiece::kSweep;
+      piece.stride = static_cast<int64_t>(stores->coefficient);
+      piece.first = static_cast<int64_t>(stores->least);
+      add_loads(id, piece);
+      widths_.push_back(static_cast<int64_t>(stores->greatest - stores->least));
+      if (loop.extent > 1) longest_stride_ = std::max(longest_stride_, piece.stride);
+    }
+    if (piece.kind != StripPiece::kSweep) widths_.push_back(0);
+    out_.pieces.push_back(piece);
+    return true;
+  }
+
+  void add_patches(int32_t id, NodeId row) {
+    for (const Access& access : accesses_) {
+      if (!access.is_store || access.piece != id || output_of(access.buffer) == kNoId) continue;
+      const auto element = static_cast<int64_t>(reach_of(nest_, access.element, row).least);
+      out_.patches.push_back({static_cast<int32_t>(out_.pieces.size()), output_of(access.buffer), element});
+    }
+  }
+
+  /// How far behind its first store an iteration reads at most, and the end of what the piece reads.
+  void add_loads(int32_t id, const StripPiece& piece) {
+    for (const Access& access : accesses_) {
+      if (access.is_store || !is_read_later(access.buffer) || (access.piece != id && access.piece != kNoId)) continue;
+      const Reach reach = reach_of(nest_, access.element, nest_.loops[static_cast<size_t>(id)].index);
+      Wide behind = 0, end = 0;
+      for (const int64_t i : {int64_t{0}, piece.extent - 1}) {
+        behind = std::max(behind, Wide{piece.stride} * i + piece.first - reach.coefficient * i - reach.least);
+        end = std::max(end, reach.coefficient * i + reach.greatest + 1);
+      }
+      const auto within = [&](Wide x) { return static_cast<int64_t>(std::clamp<Wide>(x, 0, out_.elements)); };
+      loads_.push_back({within(behind), within(end)});
+    }
+  }
+
+  /// What is read far behind is kept as head, what is read near by as delay: whichever takes less.
+  void choose_delay() {
+    std::sort(loads_.begin(), loads_.end(), [](const Load& a, const Load& b) { return a.behind > b.behind; });
+    int64_t head = 0, least = INT64_MAX;
+    for (size_t i = 0; i <= loads_.size(); ++i) {
+      const int64_t delay = i < loads_.size() ? loads_[i].behind : 0;
+      if (delay + head < least) least = delay + head, out_.delay = delay, out_.head = head;
+      if (i < loads_.size()) head = std::max(head, loads_[i].end);
+    }
+  }
+
+  bool choose_tile() {
+    if (longest_stride_ == 0) return false;
+    int64_t element_bytes = 0;
+    for (const Strips::Output& output : out_.outputs) element_bytes = std::max(element_bytes, output.element_bytes);
+    const Wide bytes = Wide{out_.elements} * element_bytes;
+    const Wide unit = Wide{longest_stride_} * kMostGranule;  // so that tiles end where every piece may
+    if (bytes < limits_.least_bytes || unit >= out_.elements) return false;
+    int64_t start = 0;
+    for (const StripPiece& piece : out_.pieces) {
+      if (piece.kind == StripPiece::kSweep && piece.stride == longest_stride_) {
+        start = piece.first / longest_stride_ * longest_stride_;
+        break;
+      }
+    }
+    const auto units = static_cast<int64_t>(unit);
+    const int64_t wanted = std::max(limits_.wanted_bytes / element_bytes, 2 * out_.delay) / units;
+    for (int64_t count = std::max<int64_t>(1, wanted); count > 0; count /= 2) {
+      out_.tile = units * count;
+      out_.phase = start % out_.tile;
+      find_spill();
+      lay_out();
+      if (Wide{out_.scratch_bytes} * limits_.share <= bytes * static_cast<Wide>(out_.outputs.size())) return true;
+    }
+    return false;
+  }
+
+  void find_spill() {
+    Wide spill = 0;
+    for (size_t p = 0; p < out_.pieces.size(); ++p) {
+      const StripPiece& piece = out_.pieces[p];
+      if (piece.kind != StripPiece::kSweep) continue;
+      const Wide step = Wide{piece.stride} * kMostGranule;
+      const bool meets =
+          out_.tile % step == 0 && ceil_of(Wide{out_.phase} - piece.first, piece.stride) % kMostGranule == 0;
+      const int64_t more = meets ? 0 : std::min(kMostGranule, piece.extent) - 1;
+      spill = std::max(spill, widths_[p] + Wide{more} * piece.stride);
+    }
+    out_.spill = static_cast<int64_t>(std::min<Wide>(spill, out_.elements));
+  }
+
+  void lay_out() {
+    int64_t at = 0;
+    for (Strips::Output& output : out_.outputs) {
+      output.head = at;
+      at += aligned(out_.head * output.element_bytes);
+      output.window = at;
+      at += aligned(std::min(out_.elements, out_.delay + out_.tile + out_.spill) * output.element_bytes);
+    }
+    out_.patch = at;
+    out_.scratch_bytes = at + aligned(2 * kPatchBytes * static_cast<int64_t>(out_.patches.size()));
+  }
+
+  struct Load {
+    int64_t behind = 0, end = 0;
+  };
+
+  const Nest& nest_;
+  const int32_t inputs_;
+  const std::span<const LiesOver> over_;
+  const StripLimits& limits_;
+  const std::vector<Access> accesses_;
+  std::vector<int32_t> from_;
+  std::vector<int32_t> pieces_;  ///< loops
+  std::vector<int64_t> widths_;  ///< by piece: elements between the first and the last store of an iteration
+  std::vector<Load> loads_;
+  int64_t longest_stride_ = 0;
+  Strips out_;
+};
+
+}  // namespace
+
+std::optional<Strips> plan_strips(const Nest& nest, int32_t inputs, std::span<const LiesOver> over,
+                                  const StripLimits& limits) {
+  return PlanStrips(nest, inputs, over, limits).run();
+}
+
+}  // namespace lowtide

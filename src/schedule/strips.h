@@ -1,0 +1,72 @@
+#pragma once
+/// A kernel whose results lie over operands that other iterations still read: shifts, rolls, stencils.
+///
+/// It runs along the result, tile by tile. A tile's elements go to scratch, and from there to their place once nobody
+/// reads there any more: `delay` elements later, in place of what was read before. The first `head` elements are kept
+/// until the end, as the last tiles may read what they replace (a roll's last rows read the first ones).
+///
+///   result   |head |written back        |delay|tile |             tile after tile ->
+///   scratch  |head |                    |delay|tile |spill|
+
+#include <optional>
+#include <span>
+
+#include "nest/nest.h"
+
+namespace lowtide {
+
+struct StripPiece {
+  enum Kind : uint8_t {
+    kFirst,  ///< makes none of these results: runs before all others
+    kPatch,  ///< one iteration, single elements, wherever they lie: makes them before the others, put there at the end
+    kSweep,  ///< iteration i writes elements from stride * i + first on
+  };
+  Kind kind = kFirst;
+  int64_t extent = 0, stride = 0, first = 0;
+};
+
+/// Positions and sizes count in elements, of which all these results have equally many.
+struct Strips {
+  struct Output {
+    int32_t number = 0;  ///< of the kernel's outputs
+    int64_t element_bytes = 0;
+    int64_t head = 0, window = 0;  ///< in scratch, bytes
+  };
+  struct Patch {
+    int32_t piece = 0, output = 0;  ///< of `outputs`
+    int64_t element = 0;
+  };
+  int64_t elements = 0;
+  int64_t phase = 0, tile = 0;  ///< tiles end at phase + k * tile; phase < tile
+  int64_t delay = 0, head = 0;
+  int64_t spill = 0;               ///< what is written beyond a tile's end, at most
+  std::vector<StripPiece> pieces;  ///< as Kernel::pieces
+  std::vector<Output> outputs;
+  std::vector<Patch> patches;
+  int64_t patch = 0;          ///< where scratch keeps two elements per patch, kPatchBytes each
+  int64_t scratch_bytes = 0;  ///< aligned to 64
+};
+inline constexpr int64_t kPatchBytes = 16;
+
+/// Iterations of a piece begin at multiples of at most so many; a power of two, as every KernelPiece::granule is.
+inline constexpr int64_t kMostGranule = 128;
+
+/// Buffer `to`, which the nest writes, is the bytes of buffer `from`, which it reads: equally many elements of one
+/// size.
+struct LiesOver {
+  int32_t to = kNoId, from = kNoId;
+};
+
+inline constexpr size_t kMostStripOutputs = 8;
+
+struct StripLimits {
+  int64_t least_bytes = int64_t{64} << 10;    ///< of a result; smaller ones aren't worth it
+  int64_t wanted_bytes = int64_t{512} << 10;  ///< of a tile
+  int64_t share = 4;                          ///< scratch takes at most one part in so many
+};
+
+/// Nothing where it can't be done, or where scratch would be large. `inputs`: buffers before the first output.
+std::optional<Strips> plan_strips(const Nest& nest, int32_t inputs, std::span<const LiesOver> over,
+                                  const StripLimits& limits = {});
+
+}  // namespace lowtide
