@@ -359,6 +359,12 @@ class CheckProgram {
     return most;
   }
 
+  /// A name for what a control instruction gives: the old one where it hands on what it was given.
+  Token result_token(State& state, const Instruction& control, int64_t leaf) {
+    const LeafRef own{&control, static_cast<int32_t>(leaf)}, before = passed_through(own);
+    return before.instruction == own.instruction ? next_++ : token(state, before);
+  }
+
   /// Leaves the loop after no trip, one, two (more where addresses rotate), each a state of its own.
   void loop(const ProgramStep& s, State& state, std::vector<State>& after) {
     const Instruction& i = *s.instruction;
@@ -368,7 +374,7 @@ class CheckProgram {
     std::vector<Token> carried, results;
     for (int64_t l = 0; l < leaves; ++l) {
       carried.push_back(token(state, {i.operands[0], static_cast<int32_t>(l)}));
-      results.push_back(next_++);
+      results.push_back(result_token(state, i, l));
     }
     const size_t trips = std::clamp<size_t>(longest_rotation(s.blocks.at(1)) + 1, 2, 6);
     std::vector<State> states{std::move(state)};
@@ -422,6 +428,7 @@ class CheckProgram {
   }
 
   static void add_name(Memory& memory, Token of, Token also) {
+    if (of == also) return;
     for (auto& [at, h] : memory.held) {
       if (!std::binary_search(h.names.begin(), h.names.end(), of)) continue;
       h.names.insert(std::lower_bound(h.names.begin(), h.names.end(), also), also);
@@ -443,7 +450,7 @@ class CheckProgram {
     expect(state, s.predicate, {i.operands[0], 0}, s);
     const int64_t leaves = leaf_count(i.shape);
     std::vector<Token> results;
-    for (int64_t l = 0; l < leaves; ++l) results.push_back(next_++);
+    for (int64_t l = 0; l < leaves; ++l) results.push_back(result_token(state, i, l));
     for (size_t b = 0; b < i.called.size(); ++b) {
       const Computation& branch = *i.called[b];
       std::vector<State> states{state};
