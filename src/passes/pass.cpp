@@ -16,6 +16,8 @@ namespace lowtide {
 namespace {
 
 constexpr uint64_t kCheckSeed = 1;
+/// Larger modules are verified once behind all passes, unless LOWTIDE_CHECK asks for each: it would take half the time.
+constexpr int64_t kVerifiedAlways = 5000;  // instructions
 
 /// LOWTIDE_DUMP: the stage as a file that is an input again.
 Status dump(const Module& module, size_t number, std::string_view stage) {
@@ -66,7 +68,8 @@ Status run_pass(Module& module, const Pass& pass, bool record_peaks, PassRecord&
   record.milliseconds = milliseconds_since(start);
 
   if (record.result.changed) {
-    if (Status fault = verify(module); !fault.ok()) {
+    const bool verified = knobs().check || module.instruction_count() <= kVerifiedAlways;
+    if (Status fault = verified ? verify(module) : Status(); !fault.ok()) {
       return {Fault::kInternal,
               fmt::format("pass {} left a module that is not well-formed: {}", pass.name, fault.message())};
     }
@@ -106,6 +109,11 @@ Result<std::vector<PassRecord>> run_passes(Module& module, const std::vector<Pas
     record.name = passes[i].name;
     LT_RETURN_IF_ERROR(run_pass(module, passes[i], options.record_peaks, record));
     if (record.result.changed) LT_RETURN_IF_ERROR(dump(module, i + 1, record.name));
+  }
+  if (Status fault = module.instruction_count() > kVerifiedAlways ? verify(module) : Status(); !fault.ok()) {
+    return Status(
+        Fault::kInternal,
+        fmt::format("a pass left a module that is not well-formed (LOWTIDE_CHECK=1 says which): {}", fault.message()));
   }
   const double milliseconds = milliseconds_since(start);
   if (summary) {

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <unordered_map>
+
 #include "nest/legalise.h"
+#include "region/identity.h"
 #include "runtime/engine.h"
 #include "runtime/interpreted.h"
 
@@ -16,11 +19,20 @@ Status refuse(const Instruction& instruction, const std::string& why) {
   return source ? fault.at(*source, instruction.place) : fault;
 }
 
-Result<std::vector<Nest>> nests_of(const Program& program) {
-  std::vector<Nest> nests;
+struct Nests {
+  std::vector<Nest> distinct;
+  std::vector<size_t> of_region;
+};
+
+Result<Nests> nests_of(const Program& program) {
+  Nests nests;
+  std::unordered_map<std::string, size_t> known;
   for (const Region& region : program.regions) {
-    nests.push_back(legalise(lower(region)));
-    const std::string why = can_compile(nests.back());
+    const auto [place, fresh] = known.try_emplace(identity(region), nests.distinct.size());
+    nests.of_region.push_back(place->second);
+    if (!fresh) continue;
+    nests.distinct.push_back(legalise(lower(region)));
+    const std::string why = can_compile(nests.distinct.back());
     if (!why.empty()) return refuse(*region.ops.back(), why);
   }
   return nests;
@@ -63,8 +75,10 @@ Result<std::unique_ptr<Executable>> Executable::make(std::shared_ptr<const Progr
   LT_RETURN_IF_ERROR(make_routines(program->steps, routines));  // refuses before anything is compiled
   std::vector<Kernel> kernels;
   {
-    LT_ASSIGN_OR_RETURN(const std::vector<Nest> nests, nests_of(*program));
-    LT_ASSIGN_OR_RETURN(kernels, compile_kernels(nests, options, &state->record));
+    LT_ASSIGN_OR_RETURN(const Nests nests, nests_of(*program));
+    LT_ASSIGN_OR_RETURN(const std::vector<Kernel> made, compile_kernels(nests.distinct, options, &state->record));
+    for (const size_t nest : nests.of_region) kernels.push_back(made[nest]);
+    state->record.kernels = static_cast<int64_t>(kernels.size());
   }
   state->interpreted = routines.interpreted;
   state->engine = std::make_unique<Engine>(program, std::move(kernels), std::move(routines.all));

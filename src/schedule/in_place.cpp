@@ -7,6 +7,7 @@
 #include "library/library.h"
 #include "nest/accesses.h"
 #include "region/boxes.h"
+#include "region/identity.h"
 
 namespace lowtide {
 namespace {
@@ -36,12 +37,17 @@ bool meet(const Box& a, const Box& b) {
 }  // namespace
 
 const Nest& NestCache::of(const Work& work) {
-  const auto known = nests_.find(&work);
-  return known != nests_.end() ? known->second : nests_.emplace(&work, lower(work.region)).first->second;
+  const Nest*& nest = nests_[&work];
+  if (!nest) {
+    const auto [known, fresh] = distinct_.try_emplace(identity(work.region));
+    if (fresh) known->second = lower(work.region);
+    nest = &known->second;
+  }
+  return *nest;
 }
 
 bool NestCache::may_lie_over(const Work& work, int32_t output, int32_t input) {
-  const auto [answer, fresh] = answers_.try_emplace({&work, output, input}, false);
+  const auto [answer, fresh] = answers_.try_emplace({&of(work), output, input}, false);
   if (fresh) {
     const auto inputs = static_cast<int32_t>(work.region.inputs.size());
     answer->second = lowtide::may_lie_over(of(work), inputs + output, input);

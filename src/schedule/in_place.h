@@ -9,7 +9,7 @@
 
 namespace lowtide {
 
-/// Regions as nests, lowered when first asked; kept over several plans.
+/// Regions as nests, lowered when first asked, equal ones once; kept over several plans.
 class NestCache {
  public:
   const Nest& of(const Work& work);
@@ -22,8 +22,9 @@ class NestCache {
   std::optional<Strips> strips(const Work& work, const std::vector<std::pair<int32_t, int32_t>>& outputs_over_inputs);
 
  private:
-  std::unordered_map<const Work*, Nest> nests_;
-  std::map<std::tuple<const Work*, int32_t, int32_t>, bool> answers_;
+  std::unordered_map<const Work*, const Nest*> nests_;
+  std::unordered_map<std::string, Nest> distinct_;
+  std::map<std::tuple<const Nest*, int32_t, int32_t>, bool> answers_;
 };
 
 class InPlace {

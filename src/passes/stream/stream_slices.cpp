@@ -268,7 +268,11 @@ Result<PassResult> stream_slices(Module& module) {
         for (Computation* called : i->called) open.push_back({called, depth});
       }
     }
-    for (int k = 0; k < kMostClusters; ++k) {
+    // Most computations hold nothing worth a cluster.
+    const bool any = std::ranges::any_of(computation->instructions(), [](const auto& i) {
+      return i->shape.is_array() && static_cast<double>(safe_logical_bytes(i->shape)) >= kLeastSeedBytes;
+    });
+    for (int k = 0; any && k < kMostClusters; ++k) {
       const ValueGraph graph(*computation);
       const SliceCluster cluster = best_cluster(graph);
       if (cluster.extent == 0) break;

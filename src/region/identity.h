@@ -1,0 +1,13 @@
+#pragma once
+/// Regions that are lowered to the same nest, whatever their operations are called.
+
+#include <string>
+
+#include "region/region.h"
+
+namespace lowtide {
+
+/// Equal texts: the same operations on inputs of the same shapes, in the same places.
+std::string identity(const Region& region);
+
+}  // namespace lowtide
