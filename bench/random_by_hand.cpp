@@ -1,9 +1,10 @@
-/// JAX's uniform and normal numbers (threefry2x32, partitionable counters) written by hand with AVX-512 intrinsics: what
-/// compiled programs are measured against. Every value of a row-major array of N is made from the counter i alone.
+/// JAX's uniform and normal numbers (threefry2x32, partitionable counters) written by hand with AVX-512 intrinsics:
+/// what compiled programs are measured against. Every value of a row-major array of N is made from the counter i alone.
 ///
 ///   random_by_hand KIND N REPEATS THREADS [FILE]     KIND: uniform_f32 uniform_bf16 normal_f32 normal_bf16
 ///
-/// Prints the seconds of each repeat as JSON; the buffer is reused, in huge pages. With FILE the values are written there.
+/// Prints the seconds of each repeat as JSON; the buffer is reused, in huge pages. With FILE the values are written
+/// there.
 
 #include <immintrin.h>
 #include <sys/mman.h>
@@ -40,26 +41,25 @@ inline void threefry(const Key& key, V high, V first, V (&bits)[U]) {
     x0[u] = start;
     x1[u] = _mm512_add_epi32(first, _mm512_set1_epi32(static_cast<int>(words[1] + 16 * u)));
   }
-#define ROUND(r)                               \
+#define ROUND(r)                                         \
   _Pragma("GCC unroll 16") for (int u = 0; u < U; ++u) { \
-    x0[u] = _mm512_add_epi32(x0[u], x1[u]);    \
-    x1[u] = _mm512_rol_epi32(x1[u], r);        \
-    x1[u] = _mm512_xor_si512(x1[u], x0[u]);    \
+    x0[u] = _mm512_add_epi32(x0[u], x1[u]);              \
+    x1[u] = _mm512_rol_epi32(x1[u], r);                  \
+    x1[u] = _mm512_xor_si512(x1[u], x0[u]);              \
   }
-#define INJECT(n)                                                                                            \
-  _Pragma("GCC unroll 16") for (int u = 0; u < U; ++u) {                                                     \
-    x0[u] = _mm512_add_epi32(x0[u], _mm512_set1_epi32(static_cast<int>(words[(n) % 3])));                    \
-    x1[u] = _mm512_add_epi32(x1[u], _mm512_set1_epi32(static_cast<int>(words[((n) + 1) % 3] + (n))));        \
+#define INJECT(n)                                                                                     \
+  _Pragma("GCC unroll 16") for (int u = 0; u < U; ++u) {                                              \
+    x0[u] = _mm512_add_epi32(x0[u], _mm512_set1_epi32(static_cast<int>(words[(n) % 3])));             \
+    x1[u] = _mm512_add_epi32(x1[u], _mm512_set1_epi32(static_cast<int>(words[((n) + 1) % 3] + (n)))); \
   }
-  ROUND(13) ROUND(15) ROUND(26) ROUND(6) INJECT(1)
-  ROUND(17) ROUND(29) ROUND(16) ROUND(24) INJECT(2)
-  ROUND(13) ROUND(15) ROUND(26) ROUND(6) INJECT(3)
-  ROUND(17) ROUND(29) ROUND(16) ROUND(24) INJECT(4)
-  ROUND(13) ROUND(15) ROUND(26) ROUND(6) INJECT(5)
+  ROUND(13)
+  ROUND(15) ROUND(26) ROUND(6) INJECT(1) ROUND(17) ROUND(29) ROUND(16) ROUND(24) INJECT(2) ROUND(13) ROUND(15) ROUND(26)
+      ROUND(6) INJECT(3) ROUND(17) ROUND(29) ROUND(16) ROUND(24) INJECT(4) ROUND(13) ROUND(15) ROUND(26) ROUND(6)
+          INJECT(5)
 #undef ROUND
 #undef INJECT
 #pragma GCC unroll 16
-  for (int u = 0; u < U; ++u) bits[u] = _mm512_xor_si512(x0[u], x1[u]);
+              for (int u = 0; u < U; ++u) bits[u] = _mm512_xor_si512(x0[u], x1[u]);
 }
 
 inline F set(float x) { return _mm512_set1_ps(x); }
@@ -165,12 +165,14 @@ void fill(Key key, void* out, int64_t begin, int64_t end) {
         const V seven = _mm512_and_si512(_mm512_srli_epi32(bits[u], 1), _mm512_set1_epi32(127));
         const V mantissa = _mm512_or_si512(_mm512_slli_epi32(seven, 16), _mm512_set1_epi32(0x3f800000));
         const V value = _mm512_castps_si512(_mm512_sub_ps(_mm512_castsi512_ps(mantissa), set(1)));
-        _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + 32 * u), _mm512_cvtepi32_epi16(_mm512_srli_epi32(value, 16)));
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + 32 * u),
+                            _mm512_cvtepi32_epi16(_mm512_srli_epi32(value, 16)));
       } else if (u % 2 == 0) {
-        const V both = _mm512_permutex2var_epi16(
-            bits[u], _mm512_set_epi16(62, 60, 58, 56, 54, 52, 50, 48, 46, 44, 42, 40, 38, 36, 34, 32, 30, 28, 26, 24, 22,
-                                      20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0),
-            bits[u + 1]);
+        const V both =
+            _mm512_permutex2var_epi16(bits[u],
+                                      _mm512_set_epi16(62, 60, 58, 56, 54, 52, 50, 48, 46, 44, 42, 40, 38, 36, 34, 32,
+                                                       30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0),
+                                      bits[u + 1]);
         const V at = _mm512_and_si512(_mm512_srli_epi16(both, 1), _mm512_set1_epi16(127));
         const V lower = _mm512_permutex2var_epi16(rows[0], at, rows[1]);
         const V upper = _mm512_permutex2var_epi16(rows[2], at, rows[3]);
