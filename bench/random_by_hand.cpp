@@ -41,25 +41,34 @@ inline void threefry(const Key& key, V high, V first, V (&bits)[U]) {
     x0[u] = start;
     x1[u] = _mm512_add_epi32(first, _mm512_set1_epi32(static_cast<int>(words[1] + 16 * u)));
   }
-#define ROUND(r)                                         \
-  _Pragma("GCC unroll 16") for (int u = 0; u < U; ++u) { \
-    x0[u] = _mm512_add_epi32(x0[u], x1[u]);              \
-    x1[u] = _mm512_rol_epi32(x1[u], r);                  \
-    x1[u] = _mm512_xor_si512(x1[u], x0[u]);              \
-  }
-#define INJECT(n)                                                                                     \
-  _Pragma("GCC unroll 16") for (int u = 0; u < U; ++u) {                                              \
-    x0[u] = _mm512_add_epi32(x0[u], _mm512_set1_epi32(static_cast<int>(words[(n) % 3])));             \
-    x1[u] = _mm512_add_epi32(x1[u], _mm512_set1_epi32(static_cast<int>(words[((n) + 1) % 3] + (n)))); \
-  }
-  ROUND(13)
-  ROUND(15) ROUND(26) ROUND(6) INJECT(1) ROUND(17) ROUND(29) ROUND(16) ROUND(24) INJECT(2) ROUND(13) ROUND(15) ROUND(26)
-      ROUND(6) INJECT(3) ROUND(17) ROUND(29) ROUND(16) ROUND(24) INJECT(4) ROUND(13) ROUND(15) ROUND(26) ROUND(6)
-          INJECT(5)
-#undef ROUND
-#undef INJECT
+  const auto round = [&]<int r>() {
 #pragma GCC unroll 16
-              for (int u = 0; u < U; ++u) bits[u] = _mm512_xor_si512(x0[u], x1[u]);
+    for (int u = 0; u < U; ++u) {
+      x0[u] = _mm512_add_epi32(x0[u], x1[u]);
+      x1[u] = _mm512_xor_si512(_mm512_rol_epi32(x1[u], r), x0[u]);
+    }
+  };
+  const auto inject = [&]<int n>() {
+#pragma GCC unroll 16
+    for (int u = 0; u < U; ++u) {
+      x0[u] = _mm512_add_epi32(x0[u], _mm512_set1_epi32(static_cast<int>(words[n % 3])));
+      x1[u] = _mm512_add_epi32(x1[u], _mm512_set1_epi32(static_cast<int>(words[(n + 1) % 3] + n)));
+    }
+  };
+  const auto four = [&]<int a, int b, int c, int d, int n>() {
+    round.template operator()<a>();
+    round.template operator()<b>();
+    round.template operator()<c>();
+    round.template operator()<d>();
+    inject.template operator()<n>();
+  };
+  four.template operator()<13, 15, 26, 6, 1>();
+  four.template operator()<17, 29, 16, 24, 2>();
+  four.template operator()<13, 15, 26, 6, 3>();
+  four.template operator()<17, 29, 16, 24, 4>();
+  four.template operator()<13, 15, 26, 6, 5>();
+#pragma GCC unroll 16
+  for (int u = 0; u < U; ++u) bits[u] = _mm512_xor_si512(x0[u], x1[u]);
 }
 
 inline F set(float x) { return _mm512_set1_ps(x); }

@@ -68,8 +68,8 @@ std::string to_text(const RunReport& r) {
   }
   for (const std::string& line : r.results) text += line + "\n";
   if (r.comparison && r.comparison->agrees()) {
-    text += fmt::format("as expected: largest error {:.3g}, {} ulp\n", r.comparison->max_abs_error,
-                        r.comparison->max_ulp);
+    text +=
+        fmt::format("as expected: largest error {:.3g}, {} ulp\n", r.comparison->max_abs_error, r.comparison->max_ulp);
   }
   return text;
 }
@@ -79,8 +79,8 @@ Status run(const RunOptions& options) {
     return options.interpret ? run_interpreted(options) : run_compiled(options);
   } catch (const std::bad_alloc&) {
     const AvailableMemory available = available_memory();
-    return {Fault::kLimit, fmt::format("out of memory: {} has {} left", available.bound_by,
-                                       format_bytes(available.bytes))};
+    return {Fault::kLimit,
+            fmt::format("out of memory: {} has {} left", available.bound_by, format_bytes(available.bytes))};
   }
 }
 
@@ -109,9 +109,11 @@ void add_run(CLI::App& app, int& exit_code) {
   command->add_option("--atol-of-max", options->atol_of_max, "default: the expected file's __metadata__, else 0")
       ->check(CLI::NonNegativeNumber);
   command->add_option("--seed", options->seed, "of the seeded arguments")->capture_default_str();
-  command->add_option("--repeat", options->repeat, "run N times and time each; donated arguments are as given each time")
+  command
+      ->add_option("--repeat", options->repeat, "run N times and time each; donated arguments are as given each time")
       ->check(CLI::Range(1, 1'000'000));
-  command->add_flag("--interpret", options->interpret, "run by the definitions instead: exact, slow, in memory of its own");
+  command->add_flag("--interpret", options->interpret,
+                    "run by the definitions instead: exact, slow, in memory of its own");
   command->add_flag("--json", options->json, "print one JSON object");
   command->callback([options, &exit_code] { exit_code = finish(run(*options)); });
 }

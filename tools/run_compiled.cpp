@@ -24,12 +24,13 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 Status check_memory(const Program& program) {
   const AvailableMemory available = available_memory();
   if (program.peak_bytes() <= available.bytes) return {};
-  return {Fault::kLimit,
-          fmt::format("the program needs {} ({} bytes: arguments {}, results {}, shared by both {}, temp {}); {} has {} "
-                      "left",
-                      format_bytes(program.peak_bytes()), program.peak_bytes(), format_bytes(program.argument_bytes),
-                      format_bytes(program.output_bytes), format_bytes(program.alias_bytes),
-                      format_bytes(program.temp_bytes), available.bound_by, format_bytes(available.bytes))};
+  return {
+      Fault::kLimit,
+      fmt::format("the program needs {} ({} bytes: arguments {}, results {}, shared by both {}, temp {}); {} has {} "
+                  "left",
+                  format_bytes(program.peak_bytes()), program.peak_bytes(), format_bytes(program.argument_bytes),
+                  format_bytes(program.output_bytes), format_bytes(program.alias_bytes),
+                  format_bytes(program.temp_bytes), available.bound_by, format_bytes(available.bytes))};
 }
 
 /// Plans and compiles; everything that only planning needs is gone afterwards.

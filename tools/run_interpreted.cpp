@@ -48,9 +48,9 @@ Result<std::vector<Value>> arguments_for(const Module& module, const RunOptions&
 Status check_memory(const Account& account) {
   const AvailableMemory available = available_memory();
   if (account.peak_bytes() <= available.bytes) return {};
-  return {Fault::kLimit, fmt::format("the program needs {} as given; {} has {} left",
-                                     format_bytes(account.peak_bytes()), available.bound_by,
-                                     format_bytes(available.bytes))};
+  return {Fault::kLimit,
+          fmt::format("the program needs {} as given; {} has {} left", format_bytes(account.peak_bytes()),
+                      available.bound_by, format_bytes(available.bytes))};
 }
 
 }  // namespace

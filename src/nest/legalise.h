@@ -26,8 +26,8 @@
 ///                        vcvtps2ph)
 ///   bitcast-convert      of equal widths: integers, f32, f64; f16 from and to u16 and s16
 ///
-/// Two liberties beside that, the first as XLA:CPU takes it: an f32 product that goes nowhere but into a sum is not rounded
-/// (LOWTIDE_DISABLE=contract-products rounds it) unless the sum is one of few terms, and what bounds and facts
+/// Two liberties beside that, the first as XLA:CPU takes it: an f32 product that goes nowhere but into a sum is not
+/// rounded (LOWTIDE_DISABLE=contract-products rounds it) unless the sum is one of few terms, and what bounds and facts
 /// (plain/facts.h) prove is left out: roundings of what is exact, comparisons that always hold.
 ///
 /// Buffers: bf16 and f16 become u16, f8* and f4* u8, s1 s2 s4 become s8, u1 u2 u4 become u8 (one byte an element,
