@@ -31,8 +31,6 @@ std::vector<WorkOrder> candidate_orders(const Module& module, const ModuleWork& 
   // By kind, then the best of each computation, then that improved.
   std::vector<WorkOrder> out(kKinds + 2, given);
   std::unordered_map<const Computation*, int64_t> inside;
-  size_t nodes = 1;
-  for (const auto& [computation, list] : given) nodes += list.size();
   for (const Computation* computation : module.callees_first()) {
     const auto list = given.find(computation);
     if (list == given.end() || list->second.empty()) continue;
