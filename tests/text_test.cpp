@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "analysis/account.h"
+#include "interp/compare.h"
 #include "interp/interpreter.h"
 #include "ops/verify.h"
 #include "passes/compare_runs.h"
@@ -155,7 +156,7 @@ Outcome check_compiled(const Module& module) {
     const CompiledRun run = run_compiled(module, arguments, isa);
     outcome.skipped = run.unsupported;
     outcome.failure =
-        !run.failure.empty() || !run.unsupported.empty() ? run.failure : difference(run.results, *expected);
+        !run.failure.empty() || !run.unsupported.empty() ? run.failure : usual_difference(run.results, *expected);
     if (!outcome.failure.empty() && isa == Isa::kAvx2) outcome.failure = "for AVX2: " + outcome.failure;
     if (!outcome.failure.empty()) return outcome;
   }

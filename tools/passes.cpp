@@ -15,16 +15,6 @@ namespace {
 
 constexpr size_t kPageWidth = 100;
 
-const char* numerics_name(Numerics numerics) {
-  switch (numerics) {
-    case Numerics::kExact: return "exact";
-    case Numerics::kValueExact: return "value-exact";
-    case Numerics::kReassociated: return "reassociated";
-    case Numerics::kOptIn: return "opt-in";
-  }
-  return "";
-}
-
 std::string page_of(const std::vector<Pass>& passes) {
   size_t width = 0;
   for (const Pass& pass : passes) width = std::max(width, pass.name.size());

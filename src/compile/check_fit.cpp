@@ -24,15 +24,6 @@ Result<std::vector<Value>> run(const Compiled& compiled, std::span<const Value> 
   return memory.results(*executable);
 }
 
-std::string difference(const std::vector<Value>& got, const std::vector<Value>& want) {
-  if (got.size() != want.size()) return fmt::format("{} results, expected {}", got.size(), want.size());
-  for (size_t i = 0; i < want.size(); ++i) {
-    const Comparison c = compare(*got[i], *want[i], usual_tolerance(want[i]->shape().type), fmt::format("out{}", i));
-    if (!c.agrees()) return fmt::format("{} ({} elements differ)", c.first, c.mismatches);
-  }
-  return "";
-}
-
 /// The first of the decisions with which the results differ, in words.
 Result<std::string> culprit(const Module& module, const Decisions& decisions, std::span<const Value> arguments,
                             const std::vector<Value>& expected) {
@@ -45,7 +36,7 @@ Result<std::string> culprit(const Module& module, const Decisions& decisions, st
     if (k > 0) taken.push_back(decisions[k - 1]);
     LT_ASSIGN_OR_RETURN(const Compiled compiled, compile_plan(module, taken, {.quiet = true}));
     LT_ASSIGN_OR_RETURN(const std::vector<Value> results, run(compiled, arguments));
-    if (difference(results, expected).empty()) continue;
+    if (usual_difference(results, expected).empty()) continue;
     return k == 0 ? "the pipeline's own rewrites" : "`" + to_string(decisions[k - 1]) + "`";
   }
   return std::string("what differs from run to run");
@@ -77,7 +68,7 @@ Result<std::string> check_fit(const Module& module, const Compiled& fitted) {
     LT_ASSIGN_OR_RETURN(expected, run(plain, arguments));
   }
   LT_ASSIGN_OR_RETURN(const std::vector<Value> results, run(fitted, arguments));
-  const std::string wrong = difference(results, expected);
+  const std::string wrong = usual_difference(results, expected);
   if (wrong.empty()) return fmt::format("{} results agree with those of the whole program {}", results.size(), how);
   LT_ASSIGN_OR_RETURN(const std::string rewrite, culprit(module, fitted.decisions, arguments, expected));
   return Status(Fault::kWrongValues, fmt::format("with {}: {}", rewrite, wrong));

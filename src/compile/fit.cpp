@@ -4,16 +4,13 @@
 
 #include "compile/what_to_change.h"
 #include "report/arguments.h"
+#include "report/build.h"
 #include "report/peak_rows.h"
 #include "schedule/account_of.h"
 #include "schedule/modelled_time.h"
 
 namespace lowtide {
 namespace {
-
-LowerBound lower_bound_of(const Floor& floor) {
-  return {floor.bytes, floor.reason, floor.instruction != nullptr ? floor.instruction->name : ""};
-}
 
 Sizes sizes_of(const Program& p) {
   return {p.argument_bytes, p.output_bytes, p.alias_bytes, p.temp_bytes, p.load_bytes, p.peak_bytes()};

@@ -66,27 +66,18 @@ class Search {
   Status find_free() {
     LT_ASSIGN_OR_RETURN(const Trial first, first_plan(without_streams()));
     most_ns_ = kFreeTime * first.point.ns;
-    if (first.point.temp_bytes <= kSmallArena) {
-      frontier_.free = first.point;
-      return {};
-    }
+    if (first.point.temp_bytes <= kSmallArena) return {};
     LT_ASSIGN_OR_RETURN(const Trial second, first_plan({}));
     const int64_t until =
         std::clamp(kFreeInstructions / std::max<int64_t>(1, planner_.instructions()), kLeastFree, kMostFree);
     if (second.point.ns <= most_ns_) descend(second, kFreeThrift, std::min(budget_, until));
     descend(first, kFreeThrift, std::min(budget_, until));
-    const FrontierPoint* free = &first.point;
-    for (const FrontierPoint& point : frontier_.points) {
-      const bool lower =
-          point.peak_bytes != free->peak_bytes ? point.peak_bytes < free->peak_bytes : point.ns < free->ns;
-      if (point.ns <= most_ns_ && lower) free = &point;
-    }
-    frontier_.free = *free;
     return {};
   }
 
   Result<Frontier> run() {
     LT_RETURN_IF_ERROR(find_free());
+    is_free_found_ = true;
     most_ns_ = kMostTime * frontier_.free.ns;
     if (!options_.only_free) {
       if (const auto whole = attempt(without_streams())) explore(*whole, budget_ * 2 / 3);
@@ -132,13 +123,25 @@ class Search {
     return starts;
   }
 
-  Trial record(const Compiled& compiled) {
+  /// The lowest plan so far that takes little more time than the first one, which is without streams.
+  void offer_as_free(const FrontierPoint& point, Compiled compiled) {
+    const FrontierPoint& best = frontier_.free;
+    if (frontier_.plans > 0) {
+      const bool lower = point.peak_bytes != best.peak_bytes ? point.peak_bytes < best.peak_bytes : point.ns < best.ns;
+      if (is_free_found_ || point.ns > most_ns_ || !lower) return;
+    }
+    frontier_.free = point;
+    frontier_.free_plan = std::move(compiled);
+  }
+
+  Trial record(Compiled compiled) {
     const Program& program = *compiled.program;
     Trial trial;
     trial.point = {program.peak_bytes(), program.temp_bytes, modelled_ns(program), compiled.decisions};
     trial.potential = potential_of(program);
     trial.at_peak = peak_values(program);
     trial.could_rearrange = program.could_rearrange;
+    offer_as_free(trial.point, std::move(compiled));
     frontier_.points.push_back(trial.point);
     ++frontier_.plans;
     lowest_ = lowest_ < 0 ? trial.point.peak_bytes : std::min(lowest_, trial.point.peak_bytes);
@@ -148,8 +151,8 @@ class Search {
 
   /// One that every module has.
   Result<Trial> first_plan(const Decisions& decisions) {
-    LT_ASSIGN_OR_RETURN(const Compiled compiled, planner_.plan(decisions));
-    return *(tried_[key_of(decisions)] = record(compiled));
+    LT_ASSIGN_OR_RETURN(Compiled compiled, planner_.plan(decisions));
+    return *(tried_[key_of(decisions)] = record(std::move(compiled)));
   }
 
   static std::string key_of(const Decisions& decisions) {
@@ -167,9 +170,9 @@ class Search {
     if (debug_shows(DebugLevel::kAll, "fit")) {
       for (const Decision& d : decisions) debug_print("fit: try " + to_string(d));
     }
-    const auto compiled = planner_.plan(decisions);
+    auto compiled = planner_.plan(decisions);
     if (!compiled.ok()) return std::nullopt;
-    trial = record(*compiled);
+    trial = record(compiled.take());
     if (debug_shows(DebugLevel::kSchedule, "fit")) {
       debug_print(fmt::format("fit: temp {:>9} potential {:8.1f} MiB, {:8.3f} ms: {}",
                               format_bytes(trial->point.temp_bytes), trial->potential / 1048576, 1e-6 * trial->point.ns,
@@ -305,6 +308,7 @@ class Search {
   Frontier frontier_;
   int64_t budget_ = 0, lowest_ = -1;
   double thrift_ = 1, most_ns_ = 0;
+  bool is_free_found_ = false;
   std::optional<Trial> best_;                          ///< of the steps from one plan
   double most_ = 0;                                    ///< what it is worth
   std::map<std::string, std::optional<Trial>> tried_;  ///< by decisions; nothing: they don't apply

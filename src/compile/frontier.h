@@ -17,6 +17,7 @@ struct FrontierPoint {
 
 struct Frontier {
   FrontierPoint free;                 ///< the free plan: the lowest that takes little more time than without streams
+  Compiled free_plan;                 ///< the same, planned to the end
   std::vector<FrontierPoint> points;  ///< by falling peak; each takes more time than those before it
   int64_t plans = 0;                  ///< tried
 

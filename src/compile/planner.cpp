@@ -94,11 +94,12 @@ Result<std::unique_ptr<Module>> Planner::streamed(const Decisions& decisions) co
 Result<Compiled> compile_plan(const Module& module) {
   const auto start = std::chrono::steady_clock::now();
   LT_ASSIGN_OR_RETURN(const Planner planner, Planner::make(module));
-  LT_ASSIGN_OR_RETURN(const Frontier frontier, find_frontier(planner, {.only_free = true}));
-  // Its debug output, where asked for, is that of the plan chosen.
-  const bool shown = knobs().debug > 0 || !knobs().dump_directory.empty();
-  LT_ASSIGN_OR_RETURN(Compiled compiled,
-                      shown ? compile_plan(module, frontier.free.decisions) : planner.plan(frontier.free.decisions));
+  LT_ASSIGN_OR_RETURN(Frontier frontier, find_frontier(planner, {.only_free = true}));
+  Compiled compiled = std::move(frontier.free_plan);
+  // Debug output, where asked for, is that of the plan chosen.
+  if (knobs().debug > 0 || !knobs().dump_directory.empty()) {
+    LT_ASSIGN_OR_RETURN(compiled, compile_plan(module, frontier.free.decisions));
+  }
   compiled.plan_seconds = seconds_since(start);
   return compiled;
 }

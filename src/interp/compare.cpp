@@ -231,4 +231,13 @@ Comparison compare_results(std::span<const Value> got, std::span<const Value> wa
   return result;
 }
 
+std::string usual_difference(std::span<const Value> got, std::span<const Value> want) {
+  if (got.size() != want.size()) return fmt::format("{} results, expected {}", got.size(), want.size());
+  for (size_t i = 0; i < want.size(); ++i) {
+    const Comparison c = compare(*got[i], *want[i], usual_tolerance(want[i]->shape().type), fmt::format("out{}", i));
+    if (!c.agrees()) return fmt::format("{} ({} elements differ)", c.first, c.mismatches);
+  }
+  return "";
+}
+
 }  // namespace lowtide

@@ -41,4 +41,7 @@ void compare_bytes(const Shape& array, const std::byte* got, const std::byte* wa
 /// Results with expected results, one by one, named out0, out1, ...
 Comparison compare_results(std::span<const Value> got, std::span<const Value> want, const Tolerance& tolerance);
 
+/// Empty, or in words the first result that differs by more than the usual tolerance of its type.
+std::string usual_difference(std::span<const Value> got, std::span<const Value> want);
+
 }  // namespace lowtide

@@ -89,6 +89,16 @@ Status run_pass(Module& module, const Pass& pass, const PassOptions& options, Pa
 
 }  // namespace
 
+const char* numerics_name(Numerics numerics) {
+  switch (numerics) {
+    case Numerics::kExact: return "exact";
+    case Numerics::kValueExact: return "value-exact";
+    case Numerics::kReassociated: return "reassociated";
+    case Numerics::kOptIn: return "opt-in";
+  }
+  return "";
+}
+
 const Pass* find_pass(std::string_view name) {
   for (const Pass& pass : execution_pipeline()) {
     if (pass.name == name) return &pass;

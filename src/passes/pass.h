@@ -18,6 +18,7 @@ namespace lowtide {
 
 /// How results may differ from before: design section 2.
 enum class Numerics : uint8_t { kExact, kValueExact, kReassociated, kOptIn };
+const char* numerics_name(Numerics numerics);  ///< "value-exact"
 
 struct PassResult {
   bool changed = false;

@@ -50,10 +50,6 @@ Sizes sizes_of(const Account& account) {
           account.temp_bytes,     account.load_bytes,   account.peak_bytes()};
 }
 
-LowerBound lower_bound_of(const Floor& floor) {
-  return {floor.bytes, floor.reason, floor.instruction != nullptr ? floor.instruction->name : ""};
-}
-
 Curve curve_of(const Account& account) {
   Curve curve;
   curve.base = account.argument_bytes + account.output_bytes - account.alias_bytes;
@@ -75,6 +71,10 @@ std::string shell_word(const std::string& text) {
 }
 
 }  // namespace
+
+LowerBound lower_bound_of(const Floor& floor) {
+  return {floor.bytes, floor.reason, floor.instruction != nullptr ? floor.instruction->name : ""};
+}
 
 Report build_report(const Input& input, const FreePlan& plan, bool with_boxes) {
   const Module& module = *input.module;

@@ -17,6 +17,8 @@ struct FreePlan {
   double seconds = 0;  ///< that planning took
 };
 
+LowerBound lower_bound_of(const Floor& floor);
+
 /// `with_boxes`: also the buffers as rectangles of time and address, which the page and the trace draw.
 Report build_report(const Input& input, const FreePlan& plan, bool with_boxes = false);
 

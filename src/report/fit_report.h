@@ -49,7 +49,6 @@ struct FitReport {
   std::optional<std::string> checked;  ///< with --check: what was compared
 };
 
-const char* numerics_name(Numerics numerics);  ///< "value-exact"
 std::string fit_json(const FitReport& report);
 std::string fit_text(const FitReport& report, bool utf8);
 

@@ -108,16 +108,6 @@ void add_changes(const FitReport& report, Lines& lines) {
 
 }  // namespace
 
-const char* numerics_name(Numerics numerics) {
-  switch (numerics) {
-    case Numerics::kExact: return "exact";
-    case Numerics::kValueExact: return "value-exact";
-    case Numerics::kReassociated: return "reassociated";
-    case Numerics::kOptIn: return "opt-in";
-  }
-  return "";
-}
-
 std::string fit_text(const FitReport& report, bool utf8) {
   Lines lines;
   add_summary(report, lines);

@@ -2,8 +2,6 @@
 """Compiled runs of the corpus's small programs against results that XLA computed, and against themselves: with 1, 2 and 3
 threads the same bits, with dead bytes poisoned the same bits, and plain AVX2 as right as the machine's own instructions.
 A control changes one element of the expected results now and then and must always be noticed.
-Results rounded to bf16 may fall to either side of a tie: of a program's, two elements may be the next bf16 number; such programs
-are counted apart, as ties.
 
   compiled_vs_xla.py [--lowtide build/lowtide] [--shared ../shared] [--seconds-each N] [--jobs N] [PATTERN...]
 """
@@ -58,41 +56,9 @@ def len_of(entry):
     return count
 
 
-def bf16_results(path):
-    """name -> bf16 bits of results that are bf16, or f32 rounded to bf16; None where they are neither."""
-    raw = open(path, "rb").read()
-    length = struct.unpack("<Q", raw[:8])[0]
-    found = {}
-    for name, entry in json.loads(raw[8:8 + length]).items():
-        if not name.startswith("out"):
-            continue
-        begin, end = (8 + length + offset for offset in entry["data_offsets"])
-        halves = struct.unpack(f"<{(end - begin) // 2}H", raw[begin:end]) if (end - begin) % 2 == 0 else ()
-        if entry["dtype"] == "F32":
-            found[name] = None if any(halves[0::2]) else halves[1::2]
-        else:
-            found[name] = halves if entry["dtype"] == "BF16" else None
-    return found
-
-
-def are_ties(options, program, tensors, environment, folder):
-    """Is each of at most two elements that differ too much the bf16 number next to the expected one?"""
-    out = os.path.join(folder, "ties.safetensors")
-    code, words = run(options, [program, "--inputs", tensors, "--outputs", out], environment)
-    count = re.search(r"(\d+) elements? differ", run(options, [program, "--inputs", tensors, "--expect", tensors], environment)[1])
-    if code != 0 or count is None or int(count[1]) > 2:
-        return False
-    expected, got = bf16_results(tensors), bf16_results(out)
-    far = sum(abs(a - b) > 1 for name in got if got[name] is not None and expected.get(name) is not None
-              for a, b in zip(got[name], expected[name]))
-    near = sum(abs(a - b) == 1 for name in got if got[name] is not None and expected.get(name) is not None
-               for a, b in zip(got[name], expected[name]))
-    return far == 0 and near >= int(count[1])
-
-
 def judge(options, number, program):
     tensors = program[:-4] + ".safetensors"
-    found, ties = [], False
+    found = []
     with tempfile.TemporaryDirectory() as folder:
         first = None
         for way, environment in WAYS:
@@ -100,9 +66,6 @@ def judge(options, number, program):
             code, words = run(options, [program, "--inputs", tensors, "--expect", tensors, "--outputs", out], environment)
             if code == 6:
                 return "unsupported", [words]
-            if code == 5 and are_ties(options, program, tensors, environment, folder):
-                ties = True
-                code, words = run(options, [program, "--inputs", tensors, "--outputs", out], environment)
             if code != 0:
                 found.append(f"{way}: {code} {words[:200]}")
                 continue
@@ -116,7 +79,7 @@ def judge(options, number, program):
                 code, _ = run(options, [program, "--inputs", tensors, "--expect", other])
                 if code != 5:
                     return "blind", [f"a changed expectation gave exit code {code}"]
-    return ("wrong", found) if found else ("tie" if ties else "match", [])
+    return ("wrong", found) if found else ("match", [])
 
 
 def main():
@@ -143,7 +106,7 @@ def main():
             counts[verdict] += 1
             if verdict == "unsupported":
                 unsupported[re.sub(r"^.*?: (?=\S+ \S*: |custom)", "", words[0])[:90]] += 1
-            elif verdict not in ("match", "tie"):
+            elif verdict != "match":
                 bad.append((os.path.basename(program), verdict, words))
     print(f"{len(programs)} programs in {len(WAYS)} ways: {dict(counts)}")
     for words, count in unsupported.most_common(15):

@@ -70,13 +70,4 @@ CompiledRun run_plan(const Compiled& compiled, const std::vector<Value>& argumen
   return run;
 }
 
-std::string difference(const std::vector<Value>& got, const std::vector<Value>& want) {
-  if (got.size() != want.size()) return fmt::format("{} results, expected {}", got.size(), want.size());
-  for (size_t i = 0; i < want.size(); ++i) {
-    const Comparison c = compare(*got[i], *want[i], usual_tolerance(want[i]->shape().type), fmt::format("out{}", i));
-    if (!c.agrees()) return fmt::format("{} ({} elements differ)", c.first, c.mismatches);
-  }
-  return "";
-}
-
 }  // namespace lowtide

@@ -21,7 +21,4 @@ CompiledRun run_compiled(const Module& module, const std::vector<Value>& argumen
 /// The same of a plan that is made already.
 CompiledRun run_plan(const Compiled& compiled, const std::vector<Value>& arguments, Isa isa = Isa::kNative);
 
-/// Empty, or the first result that differs by more than another order of the same sums explains.
-std::string difference(const std::vector<Value>& got, const std::vector<Value>& want);
-
 }  // namespace lowtide
