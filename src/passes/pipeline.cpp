@@ -23,6 +23,7 @@
 #include "passes/rules/derive_saved_stacks.h"
 #include "passes/rules/gather_one_hot_products.h"
 #include "passes/rules/multiply_outer_products.h"
+#include "passes/rules/save_what_is_read.h"
 #include "passes/rules/scatter_one_hot_gradients.h"
 #include "passes/rules/sink_hoisted_values.h"
 #include "passes/stream/stream_slices.h"
@@ -87,7 +88,9 @@ const std::vector<Pass>& execution_pipeline() {
          "after random numbers are written out: then they are elementwise; before what looks into loop bodies"},
         {"derive-saved-stacks", derive_saved_stacks, Numerics::kExact,
          "after what was hoisted is back: it is then part of what a trip computes"},
-        {"remove-dead-code", remove_dead_code, Numerics::kExact, "elements of carries that were sunk or derived"},
+        {"save-what-is-read", save_what_is_read, Numerics::kExact,
+         "after stacks are derived from others: what is left must be saved, in one form or another"},
+        {"remove-dead-code", remove_dead_code, Numerics::kExact, "elements of carries that were sunk, derived or cut"},
         {"gather-one-hot-products", gather_one_hot_products, Numerics::kValueExact,
          "after constants are folded: they decide masks; before streaming: a product that is gone needs none"},
         {"scatter-one-hot-gradients", scatter_one_hot_gradients, Numerics::kReassociated,

@@ -99,6 +99,27 @@ def cases():
     yield "grad_of_gathers", jax.grad(looked), [TABLE], 256 * KIB
     yield "forward_of_slices", layers, [w], 256 * KIB
 
+    def pipeline(shift):
+        """Four stages, eight microbatches that queue up; a trip saves its carry for the gradient."""
+        def f(w, x):
+            def trip(carry, i):
+                queue, state = carry
+                fresh = jax.lax.dynamic_index_in_dim(queue, i % 2, axis=1, keepdims=False)
+                first = jax.lax.broadcasted_iota(jnp.int32, state.shape, 0) == 0
+                inside = jnp.where(first, fresh[0], state)
+                out = inside + jnp.tanh(jnp.einsum("smd,sde->sme", inside, w))
+                back = jnp.concatenate([fresh[1:], out[-1:]])
+                return (jax.lax.dynamic_update_index_in_dim(queue, back, i % 2, 1), shift(out)), None
+            start = x.reshape(4, 2, 64, 128), jnp.zeros((4, 64, 128), jnp.float32)
+            return jnp.sum(jnp.cos(jax.lax.scan(jax.checkpoint(trip), start, jnp.arange(11))[0][0]))
+        return jax.grad(f)
+    stages = R.standard_normal((4, 128, 128)).astype(np.float32) / 16
+    batches = R.standard_normal((8, 64, 128)).astype(np.float32)
+    for name, shift in (("padded", lambda y: jnp.pad(y, ((1, 0), (0, 0), (0, 0)))[:-1]), ("rolled", lambda y: jnp.roll(y, 1, axis=0)),
+                        ("taken", lambda y: jnp.take(y, jnp.array([3, 0, 1, 2]), axis=0)),
+                        ("moved", lambda y: jnp.concatenate([jnp.zeros_like(y[:1]), y[:-1]]))):
+        yield "pipeline_" + name, pipeline(shift), [stages, batches], 2.8 * MIB
+
     yield "CONTROL_stored", lambda t, i: jnp.cumsum(jnp.cumsum(hot(i)[:, ::-1] + t[0, 0], axis=0), axis=1)[:, ::2], [TABLE, IDS], 512 * KIB
 
 

@@ -48,6 +48,10 @@ Instruction* LoopCarry::invariant(Instruction& value) {
   for (size_t k = 0; k < size(); ++k) {
     if (&initial(k) == &value && is_invariant(k)) return reads_[k][0];
   }
+  return add(value);
+}
+
+Instruction* LoopCarry::add(Instruction& value) {
   const Shape shape = value.shape;
   Instruction& start = *loop_.operands[0];
   start.operands.push_back(&value);

@@ -26,6 +26,9 @@ class LoopCarry {
   Computation& body() const { return *loop_.called[1]; }
   /// The body's read of a value that no trip changes: of an element that starts with it, or of a new one.
   Instruction* invariant(Instruction& value);
+  /// The body's read of a new last element, which starts with `value` and is handed on as it came, until set_next().
+  Instruction* add(Instruction& value);
+  void set_next(size_t k, Instruction& next) { body().root->operands[k] = &next; }
   /// Puts the body's reads of the carry before everything else.
   void put_reads_first();
 

@@ -1,0 +1,69 @@
+#include "base/minimum_cut.h"
+
+#include <algorithm>
+
+namespace lowtide {
+namespace {
+
+constexpr size_t kSource = 0, kSink = 1;
+
+}  // namespace
+
+VertexCut::VertexCut(const std::vector<int64_t>& costs) : count_(costs.size()), of_(2 + 2 * costs.size()) {
+  for (size_t v = 0; v < count_; ++v) arc(in(v), out(v), costs[v]);
+}
+
+void VertexCut::arc(size_t from, size_t to, int64_t room) {
+  of_[from].push_back(arcs_.size());
+  arcs_.push_back({to, room});
+  of_[to].push_back(arcs_.size());
+  arcs_.push_back({from, 0});
+}
+
+void VertexCut::from_source(size_t vertex) { arc(kSource, in(vertex), kNever); }
+void VertexCut::edge(size_t from, size_t to) { arc(out(from), in(to), kNever); }
+void VertexCut::to_sink(size_t vertex) { arc(out(vertex), kSink, kNever); }
+
+/// Distances from the source where something may still flow. Does the sink have one?
+bool VertexCut::reach() {
+  distance_.assign(of_.size(), -1);
+  distance_[kSource] = 0;
+  std::vector<size_t> open{kSource};
+  for (size_t k = 0; k < open.size(); ++k) {
+    for (const size_t a : of_[open[k]]) {
+      if (arcs_[a].room <= 0 || distance_[arcs_[a].to] >= 0) continue;
+      distance_[arcs_[a].to] = distance_[open[k]] + 1;
+      open.push_back(arcs_[a].to);
+    }
+  }
+  return distance_[kSink] >= 0;
+}
+
+int64_t VertexCut::push(size_t node, int64_t flow) {
+  if (node == kSink) return flow;
+  for (size_t& k = next_[node]; k < of_[node].size(); ++k) {
+    const size_t a = of_[node][k];
+    if (arcs_[a].room <= 0 || distance_[arcs_[a].to] != distance_[node] + 1) continue;
+    const int64_t passed = push(arcs_[a].to, std::min(flow, arcs_[a].room));
+    if (passed == 0) continue;
+    arcs_[a].room -= passed;
+    arcs_[a ^ 1].room += passed;
+    return passed;
+  }
+  return 0;
+}
+
+std::vector<size_t> VertexCut::cut() {
+  while (reach()) {
+    next_.assign(of_.size(), 0);
+    while (push(kSource, kNever) > 0) {
+    }
+  }
+  std::vector<size_t> out_of;
+  for (size_t v = 0; v < count_; ++v) {
+    if (distance_[in(v)] >= 0 && distance_[out(v)] < 0) out_of.push_back(v);
+  }
+  return out_of;
+}
+
+}  // namespace lowtide

@@ -1,0 +1,295 @@
+#include "passes/rules/save_what_is_read.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "analysis/leaf_bytes.h"
+#include "base/minimum_cut.h"
+#include "passes/rules/recipe.h"
+#include "passes/rules/saved_stacks.h"
+
+namespace lowtide {
+namespace {
+
+/// Bytes of all trips, and the part of what was saved, from which on it is worth it.
+constexpr int64_t kSmallestSaving = 1 << 14;
+constexpr int64_t kWorthPart = 16;
+constexpr int64_t kMostConstantBytes = 1 << 12;
+
+int64_t bytes_of(const Instruction& i) { return safe_logical_bytes(i.shape); }
+
+/// What a later loop reads at one place of the stacks that a loop fills.
+class Cut {
+ public:
+  Cut(Instruction& filler, SavedStacks& saved, Instruction& reader, Instruction& place, const Callers& callers)
+      : filler_(filler), saved_(saved), place_(place), carry_(reader, callers) {}
+
+  bool run() {
+    if (!carry_.ok()) return false;
+    find_roots();
+    find_given();
+    for (const auto& i : carry_.body().instructions()) visit(*i);
+    return pays() && rewrite();
+  }
+
+ private:
+  struct Node {
+    Instruction* made = nullptr;
+    const SavedStack* stack = nullptr;  ///< of a root: null where it is made of others
+  };
+
+  void find_roots() {
+    for (const SavedStack& s : saved_.all()) {
+      for (const StackRead& read : s.reads) {
+        if (read.loop->called[1] != &carry_.body() || s.place_of(read) != &place_) continue;
+        const bool alone = s.only_sliced && s.reads.size() == 1;
+        stacks_[read.slice] = &s;
+        if (alone) add_node(*read.slice, &s);
+        free_[read.slice] = !alone;
+      }
+    }
+  }
+
+  void add_node(Instruction& made, const SavedStack* stack) {
+    number_[&made] = nodes_.size();
+    nodes_.push_back({&made, stack});
+  }
+
+  /// What neither loop changes, and is there when the first one begins.
+  void find_given() {
+    std::map<const Instruction*, size_t> position;
+    for (const auto& i : filler_.parent->instructions()) position[i.get()] = position.size();
+    for (size_t k = 0; k < carry_.size(); ++k) {
+      Instruction& initial = carry_.initial(k);
+      if (!carry_.is_invariant(k) || !position.contains(&initial)) continue;
+      const bool early = position[&initial] < position[filler_.operands[0]];
+      bool known = is_kept(initial) || initial.opcode == Opcode::kConstant;
+      for (size_t e = 0; e < saved_.carry().size(); ++e) {
+        known = known || (&saved_.carry().initial(e) == &initial && saved_.carry().is_invariant(e));
+      }
+      if (!early || !known) continue;
+      for (Instruction* read : carry_.reads(k)) {
+        given_[read] = &initial;
+        free_[read] = true;
+      }
+    }
+  }
+
+  /// The value behind a barrier, which only keeps what stands on both sides of it apart.
+  static Instruction* behind_barriers(Instruction* i) {
+    while (i->opcode == Opcode::kGetTupleElement && i->operand(0).opcode == Opcode::kOptBarrier &&
+           i->operand(0).operand(0).opcode == Opcode::kTuple) {
+      i = i->operand(0).operands[0]->operands[static_cast<size_t>(i->as<TupleIndexAttributes>().index)];
+    }
+    return i;
+  }
+
+  static bool is_movable(const Instruction& i) {
+    const bool sum =
+        i.opcode == Opcode::kReduce && i.operands.size() == 2 && i.shape.is_array() && i.control_predecessors.empty();
+    return is_source(i) || is_light(i) || sum ||
+           (i.opcode == Opcode::kConstant && i.shape.is_array() && bytes_of(i) <= kMostConstantBytes);
+  }
+
+  void visit(Instruction& i) {
+    if (stacks_.contains(&i) || given_.contains(&i) || behind_barriers(&i) != &i) return;
+    const bool hands_on = i.opcode == Opcode::kTuple && &i != i.parent->root;
+    if (hands_on || i.opcode == Opcode::kOptBarrier) return visit_bundle(i);
+    bool available = is_movable(i) && nodes_.size() < kMostRecipeOps, varies = false;
+    for (Instruction* operand : i.operands) {
+      const Instruction* value = behind_barriers(operand);
+      varies = varies || number_.contains(value);
+      available = available && (number_.contains(value) || free_[value]);
+    }
+    if (available && !varies) free_[&i] = true;
+    if (available && varies) add_node(i, nullptr);
+    for (Instruction* operand : i.operands) {
+      const auto from = number_.find(behind_barriers(operand));
+      if (from == number_.end()) continue;
+      if (available) {
+        edges_.emplace_back(from->second, number_[&i]);
+      } else {
+        needed_.push_back(from->second);
+      }
+    }
+  }
+
+  /// Elements of a bundle are looked at where they come out of a barrier; other bundles need them.
+  void visit_bundle(const Instruction& i) {
+    if (i.opcode == Opcode::kOptBarrier && i.operand(0).opcode == Opcode::kTuple) return;
+    const auto& all = i.parent->instructions();
+    const bool into_barrier = std::ranges::all_of(all, [&](const auto& user) {
+      return user->opcode == Opcode::kOptBarrier || std::ranges::find(user->operands, &i) == user->operands.end();
+    });
+    if (into_barrier) return;
+    for (Instruction* operand : i.operands) {
+      const auto from = number_.find(behind_barriers(operand));
+      if (from != number_.end()) needed_.push_back(from->second);
+    }
+  }
+
+  bool pays() {
+    std::vector<int64_t> costs;
+    int64_t before = 0, after = 0;
+    for (const Node& node : nodes_) {
+      costs.push_back(bytes_of(*node.made));
+      if (node.stack) before += costs.back();
+    }
+    if (before == 0) return false;
+    VertexCut cut(costs);
+    for (size_t n = 0; n < nodes_.size(); ++n) {
+      if (nodes_[n].stack) cut.from_source(n);
+    }
+    for (const auto& [from, to] : edges_) cut.edge(from, to);
+    for (const size_t n : needed_) cut.to_sink(n);
+    cut_ = cut.cut();
+    for (const size_t n : cut_) after += costs[n];
+    const int64_t saved = before - after;
+    return saved * saved_.trips() >= kSmallestSaving && saved * kWorthPart >= before;
+  }
+
+  /// Carries into the first loop what the value is made of there.
+  void bring(const Instruction& i) {
+    if (now_.contains(&i) || stacks_.contains(&i)) return;
+    if (const auto given = given_.find(&i); given != given_.end()) {
+      now_[&i] = saved_.carry().invariant(*given->second);
+      return;
+    }
+    for (Instruction* operand : i.operands) bring(*behind_barriers(operand));
+  }
+
+  /// In the first loop: the value that is saved there.
+  Instruction* make(const Instruction& i, Maker& maker) {
+    const auto [known, fresh] = now_.try_emplace(&i, nullptr);
+    if (!fresh) return known->second;
+    Instruction* made = nullptr;
+    if (const auto stack = stacks_.find(&i); stack != stacks_.end()) {
+      made = maker.reshape(stack->second->value, i.shape.dims);
+    } else {
+      std::vector<Instruction*> operands;
+      for (Instruction* operand : i.operands) operands.push_back(make(*behind_barriers(operand), maker));
+      made = maker.like(i, i.shape, operands);
+      made->called = i.called;
+    }
+    return now_[&i] = made;
+  }
+
+  bool rewrite() {
+    for (const size_t n : cut_) {
+      if (!nodes_[n].stack) save(*nodes_[n].made);
+    }
+    return true;
+  }
+
+  void save(Instruction& value) {
+    const ElementType type = value.shape.type;
+    Dims part{1}, all{saved_.trips()};
+    for (Dims* dims : {&part, &all}) dims->insert(dims->end(), value.shape.dims.begin(), value.shape.dims.end());
+
+    // Before and behind the first loop.
+    Computation& parent = *filler_.parent;
+    Maker outside(parent);
+    const std::vector<Instruction*> outer = instructions_of(parent);
+    Instruction* zeros = outside.filled(type, all, 0);
+    LoopCarry& filling = saved_.carry();
+    const size_t element = filling.size();
+    Instruction* stack = filling.add(*zeros);
+    const size_t made_before = outside.order().size();
+    Instruction* result = outside.make(Opcode::kGetTupleElement, zeros->shape, {&filler_},
+                                       TupleIndexAttributes{static_cast<int64_t>(element)});
+    put(parent, outer, filler_.operands[0], outside.order(), made_before, &filler_);
+
+    // In the first loop. What it saves stands there already: all of this goes to the end.
+    bring(value);
+    Maker inside(filling.body());
+    Instruction* made = make(value, inside);
+    Instruction* counter = filling.reads(saved_.counter())[0];
+    std::vector<Instruction*> operands{stack, inside.reshape(made, part), counter};
+    for (size_t d = 1; d < all.size(); ++d) operands.push_back(inside.constant(counter->shape.type, 0));
+    filling.set_next(element, *inside.make(Opcode::kDynamicUpdateSlice, zeros->shape, operands));
+    filling.put_reads_first();
+    std::vector<Instruction*> order = instructions_of(filling.body());
+    std::erase(order, filling.body().root);
+    order.push_back(filling.body().root);
+    filling.body().reorder(order);
+
+    // In the later loop.
+    Instruction* read = carry_.invariant(*result);
+    carry_.put_reads_first();
+    const std::vector<Instruction*> inner = instructions_of(carry_.body());
+    Maker later(carry_.body());
+    operands = {read, &place_};
+    for (size_t d = 1; d < all.size(); ++d) operands.push_back(later.constant(place_.shape.type, 0));
+    Instruction* slice =
+        later.make(Opcode::kDynamicSlice, Shape::array(type, part), operands, DynamicSliceAttributes{part});
+    slice = later.reshape(slice, value.shape.dims);
+    for (Instruction* i : inner) {
+      for (Instruction*& operand : i->operands) {
+        if (behind_barriers(operand) == &value) operand = slice;
+      }
+    }
+    put(carry_.body(), inner, &value, later.order(), later.order().size(), &value);
+  }
+
+  static std::vector<Instruction*> instructions_of(const Computation& computation) {
+    std::vector<Instruction*> all;
+    for (const auto& i : computation.instructions()) all.push_back(i.get());
+    return all;
+  }
+
+  /// The first `count` of what was made go before one instruction, the rest behind another.
+  static void put(Computation& computation, const std::vector<Instruction*>& before, const Instruction* first,
+                  const std::vector<Instruction*>& made, size_t count, const Instruction* second) {
+    std::vector<Instruction*> order;
+    const auto middle = made.begin() + static_cast<std::ptrdiff_t>(count);
+    for (Instruction* i : before) {
+      if (i == first) order.insert(order.end(), made.begin(), middle);
+      order.push_back(i);
+      if (i == second) order.insert(order.end(), middle, made.end());
+    }
+    computation.reorder(order);
+  }
+
+  Instruction& filler_;
+  SavedStacks& saved_;
+  Instruction& place_;
+  LoopCarry carry_;                                         ///< of the reading loop
+  std::map<const Instruction*, const SavedStack*> stacks_;  ///< by slice in the reading loop
+  std::map<const Instruction*, Instruction*> given_;        ///< by read in the reading loop: what it starts with
+  std::map<const Instruction*, bool> free_;                 ///< needs nothing saved but what is saved in any case
+  std::map<const Instruction*, size_t> number_;             ///< of nodes
+  std::vector<Node> nodes_;
+  std::vector<std::pair<size_t, size_t>> edges_;
+  std::vector<size_t> needed_, cut_;
+  std::map<const Instruction*, Instruction*> now_;  ///< in the first loop
+};
+
+/// One cut: what was looked at before is no longer true behind it.
+bool cut_once(Instruction& loop, const Module& module, const Callers& callers) {
+  const Uses uses(module);
+  SavedStacks saved(loop, uses, callers);
+  std::vector<std::pair<Instruction*, Instruction*>> places;
+  for (const SavedStack& s : saved.all()) {
+    for (const StackRead& read : s.reads) {
+      const std::pair place(read.loop, s.place_of(read));
+      if (std::ranges::find(places, place) == places.end()) places.push_back(place);
+    }
+  }
+  return std::ranges::any_of(places,
+                             [&](const auto& p) { return Cut(loop, saved, *p.first, *p.second, callers).run(); });
+}
+
+}  // namespace
+
+Result<PassResult> save_what_is_read(Module& module) {
+  PassResult result;
+  const Callers callers = count_callers(module);
+  for (Instruction* loop : free_loops(module)) result.count += cut_once(*loop, module, callers) ? 1 : 0;
+  result.changed = result.count > 0;
+  result.note = fmt::format("{} loops save less", result.count);
+  return result;
+}
+
+}  // namespace lowtide

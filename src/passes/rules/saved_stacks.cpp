@@ -1,0 +1,120 @@
+#include "passes/rules/saved_stacks.h"
+
+#include <algorithm>
+
+#include "analysis/leaf_bytes.h"
+#include "analysis/trip_count.h"
+#include "passes/in_place/slices.h"
+#include "passes/rewrite.h"
+
+namespace lowtide {
+
+double SavedStack::slice_bytes() const { return static_cast<double>(safe_logical_bytes(update->operand(1).shape)); }
+
+Instruction* SavedStack::slice_at(Instruction* all, Instruction* place, const Shape& shape, Maker& maker) const {
+  const Dims& dims = update->operand(1).shape.dims;
+  std::vector<Instruction*> operands{all};
+  for (size_t d = 0; d < dims.size(); ++d) {
+    operands.push_back(d == dimension ? place : maker.constant(place->shape.type, 0));
+  }
+  Instruction* slice =
+      maker.make(Opcode::kDynamicSlice, Shape::array(shape.type, dims), operands, DynamicSliceAttributes{dims});
+  return maker.reshape(slice, shape.dims);
+}
+
+SavedStacks::SavedStacks(Instruction& loop, const Uses& uses, const Callers& callers)
+    : loop_(loop), uses_(uses), callers_(callers), carry_(loop, callers) {
+  const auto trips = trip_count(loop);
+  if (!carry_.ok() || !trips || trips->carry < 0 || trips->start != 0 || trips->step != 1 || trips->trips < 1) return;
+  trips_ = trips->trips;
+  counter_ = static_cast<size_t>(trips->carry);
+  for (size_t k = 0; k < carry_.size(); ++k) add_stack(k);
+}
+
+bool SavedStacks::reads_element(const Instruction& i, size_t k) const {
+  return std::ranges::find(carry_.reads(k), &i) != carry_.reads(k).end();
+}
+
+int64_t SavedStacks::invariant_of(const Instruction& i) const {
+  for (size_t k = 0; k < carry_.size(); ++k) {
+    if (carry_.is_invariant(k) && reads_element(i, k)) return static_cast<int64_t>(k);
+  }
+  return -1;
+}
+
+void SavedStacks::add_stack(size_t k) {
+  Instruction* update = carry_.body().root->operands[k];
+  if (update->opcode != Opcode::kDynamicUpdateSlice || !reads_element(update->operand(0), k)) return;
+  if (uses_.of(*update).size() != 1 || uses_.of(update->operand(0)).size() != 1 || carry_.reads(k).size() != 1) return;
+  const Dims &all = update->shape.dims, &part = update->operand(1).shape.dims;
+  int64_t along = -1;
+  for (size_t d = 0; d < all.size(); ++d) {
+    const Instruction& start = update->operand(2 + d);
+    if (part[d] == all[d] && is_zero(start)) continue;
+    if (along >= 0 || part[d] != 1 || all[d] != trips_ || !reads_element(start, counter_)) return;
+    along = static_cast<int64_t>(d);
+  }
+  if (along < 0) return;
+  SavedStack stack;
+  stack.element = k;
+  stack.dimension = static_cast<size_t>(along);
+  stack.update = update;
+  stack.value = behind_reshapes(update->operands[1]);
+  for (const Instruction* user : uses_.of(loop_)) {
+    if (user->as<TupleIndexAttributes>().index == static_cast<int64_t>(k)) add_reads(*user, stack);
+  }
+  if (stack.result) stacks_.push_back(stack);
+}
+
+void SavedStacks::add_reads(const Instruction& result, SavedStack& stack) const {
+  if (stack.result) stack.only_sliced = false;  // taken out of the bundle twice
+  stack.result = const_cast<Instruction*>(&result);
+  if (&result == result.parent->root) stack.only_sliced = false;
+  for (const Instruction* user : uses_.of(result)) {
+    if (!add_reads_of_loop(result, *user, stack)) stack.only_sliced = false;
+  }
+}
+
+/// `start` is what a later loop begins with.
+bool SavedStacks::add_reads_of_loop(const Instruction& result, const Instruction& start, SavedStack& stack) const {
+  if (start.opcode != Opcode::kTuple || uses_.of(start).size() != 1 || &start == start.parent->root) return false;
+  Instruction& loop = const_cast<Instruction&>(*uses_.of(start)[0]);
+  if (loop.opcode != Opcode::kWhile) return false;
+  const LoopCarry carry(loop, callers_);
+  if (!carry.ok()) return false;
+  for (size_t k = 0; k < carry.size(); ++k) {
+    if (&carry.initial(k) != &result) continue;
+    if (!carry.is_invariant(k)) return false;
+    for (const Instruction* behind : uses_.of(loop)) {
+      const bool same = behind->as<TupleIndexAttributes>().index == static_cast<int64_t>(k);
+      if (same && (!uses_.of(*behind).empty() || behind == behind->parent->root)) return false;
+    }
+    for (Instruction* read : carry.reads(k)) {
+      for (const Instruction* user : uses_.of(*read)) {
+        if (user == carry.body().root) continue;
+        if (user->opcode != Opcode::kDynamicSlice || user->shape.dims != stack.update->operand(1).shape.dims) {
+          return false;
+        }
+        stack.reads.push_back({&loop, const_cast<Instruction*>(user)});
+      }
+    }
+    const auto handed_on = std::ranges::count_if(carry.body().root->operands, [&](const Instruction* next) {
+      return std::ranges::find(carry.reads(k), next) != carry.reads(k).end();
+    });
+    if (handed_on != 1) return false;
+  }
+  return true;
+}
+
+std::vector<Instruction*> free_loops(const Module& module) {
+  const std::vector<bool> ordered = ordered_instructions(module);
+  std::vector<Instruction*> loops;
+  for (const auto& computation : module.computations()) {
+    for (const auto& i : computation->instructions()) {
+      if (i->opcode == Opcode::kWhile && !ordered[static_cast<size_t>(i->id)]) loops.push_back(i.get());
+    }
+  }
+  return loops;
+}
+
+}  // namespace lowtide

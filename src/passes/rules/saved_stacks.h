@@ -1,0 +1,67 @@
+#pragma once
+/// Stacks that a loop fills, one slice in each trip from the first to the last, and what later loops read of them.
+
+#include "analysis/uses.h"
+#include "passes/rules/loop_carry.h"
+#include "passes/rules/maker.h"
+
+namespace lowtide {
+
+using Callers = std::unordered_map<const Computation*, int>;
+
+/// One slice of a stack, read by a later loop.
+struct StackRead {
+  Instruction* loop = nullptr;
+  Instruction* slice = nullptr;  ///< the dynamic-slice in the loop's body
+};
+
+/// An element of a loop's carry that trip i fills at place i.
+struct SavedStack {
+  size_t element = 0;
+  size_t dimension = 0;           ///< along which slices are stacked
+  Instruction* update = nullptr;  ///< in the body
+  Instruction* value = nullptr;   ///< what a slice is, before reshapes
+  Instruction* result = nullptr;  ///< the full stack, behind the loop
+  std::vector<StackRead> reads;
+  bool only_sliced = true;                ///< nobody reads it otherwise
+  bool is_used = false, is_gone = false;  ///< by another one's recipe; derived
+
+  double slice_bytes() const;
+  /// In the body of a read's loop: where along the stack it reads.
+  Instruction* place_of(const StackRead& read) const { return read.slice->operands[1 + dimension]; }
+  /// The slice at a place, with this shape.
+  Instruction* slice_at(Instruction* all, Instruction* place, const Shape& shape, Maker& maker) const;
+};
+
+class SavedStacks {
+ public:
+  SavedStacks(Instruction& loop, const Uses& uses, const Callers& callers);
+
+  std::vector<SavedStack>& all() { return stacks_; }
+  LoopCarry& carry() { return carry_; }
+  const LoopCarry& carry() const { return carry_; }
+  int64_t trips() const { return trips_; }
+  /// The element of the carry that counts trips from 0.
+  size_t counter() const { return counter_; }
+  bool reads_element(const Instruction& i, size_t k) const;
+  /// The element of the carry that `i` reads and no trip changes; -1: none.
+  int64_t invariant_of(const Instruction& i) const;
+
+ private:
+  void add_stack(size_t k);
+  void add_reads(const Instruction& result, SavedStack& stack) const;
+  bool add_reads_of_loop(const Instruction& result, const Instruction& start, SavedStack& stack) const;
+
+  Instruction& loop_;
+  const Uses& uses_;
+  const Callers& callers_;
+  LoopCarry carry_;
+  int64_t trips_ = 0;
+  size_t counter_ = 0;
+  std::vector<SavedStack> stacks_;
+};
+
+/// The loops of a module that no control edge holds.
+std::vector<Instruction*> free_loops(const Module& module);
+
+}  // namespace lowtide
