@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Lowtide and XLA:CPU side by side: time, memory and compile time of whole programs, interleaved on one machine.
 
-  bench/models.py [--rounds 7] [--json OUT.json] [--lowtide build/lowtide] PROGRAM.hlo...
+  bench/models.py [--at free|tightest|twice]... [--rounds 7] [--json OUT.json] [--lowtide build/lowtide] PROGRAM.hlo...
+
+--at: the free plan; the tightest that `fit` finds; the plan within a limit that leaves twice its temp. Several give several tables.
 
 Each program gets a process of XLA's with each scheduler and runs of ours in turn; ratios are of medians, ours to the faster of XLA's.
 Memory is what the resident set grows by beyond arguments, results included, in fresh processes: XLA's as seen, ours as
@@ -47,29 +49,57 @@ class Xla:
         self.process.wait()
 
 
-def ours(lowtide, program, times, cache):
-    done = subprocess.run([lowtide, "run", program, "--repeat", str(times), "--json"], capture_output=True, text=True,
+def ours(lowtide, program, times, cache, plan=None):
+    more = ["--plan", plan] if plan else []
+    done = subprocess.run([lowtide, "run", program, "--repeat", str(times), "--json", *more], capture_output=True, text=True,
                           env={**os.environ, "LOWTIDE_CACHE": cache})
     if done.returncode != 0:
         return {"fault": done.stderr.strip().split("\n")[-1][-70:]}
     return json.loads(done.stdout)
 
 
+def plan_within(lowtide, program, limit, path):
+    """Writes the plan for a limit, the tightest where it is 1; what fit says of it."""
+    done = subprocess.run([lowtide, "fit", program, "--limit", str(limit), "--plan", path, "--json"], capture_output=True, text=True)
+    return json.loads(done.stdout) if done.stdout else None
+
+
+def plans_of(options, program, folder):
+    """where -> plan's file, of the places asked for; the free plan has none"""
+    plans = {"free": None}
+    if {"tightest", "twice"} & set(options.at):
+        plans["tightest"] = os.path.join(folder, "tightest")
+        best = plan_within(options.lowtide, program, 1, plans["tightest"])
+        if best is None:
+            return {"free": None}
+        plans["twice"] = os.path.join(folder, "twice")
+        plan_within(options.lowtide, program, best["peak_bytes"] + best["temp_bytes"], plans["twice"])
+    return {where: plans[where] for where in options.at}
+
+
 def measure(options, program):
-    with tempfile.TemporaryDirectory() as cache:
-        cold = ours(options.lowtide, program, 1, cache)
-        if "fault" in cold:
-            return {"program": program, "fault": cold["fault"]}
+    """where -> record"""
+    with tempfile.TemporaryDirectory() as folder:
+        plans = plans_of(options, program, folder)
+        cold = {where: ours(options.lowtide, program, 1, folder, plan) for where, plan in plans.items()}
+        faults = {where: {"program": program, "fault": c["fault"]} for where, c in cold.items() if "fault" in c}
+        if faults:
+            return {where: faults.get(where, next(iter(faults.values()))) for where in plans}
         peers = [Xla(program, least) for least in (False, True)]
-        mine, theirs = [], [[], []]
+        mine, theirs = {where: [] for where in plans}, [[], []]
         for peer in peers:
             peer.run(1)
         for _ in range(options.rounds):
-            mine += ours(options.lowtide, program, 3, cache)["run_seconds"][1:]
+            for where, plan in plans.items():
+                mine[where] += ours(options.lowtide, program, 3, folder, plan)["run_seconds"][1:]
             for k, peer in enumerate(peers):
                 theirs[k] += peer.run(2)
         for peer in peers:
             peer.close()
+    return {where: record_of(program, cold[where], mine[where], theirs, peers) for where in plans}
+
+
+def record_of(program, cold, mine, theirs, peers):
     record = {"program": program, "ours_ms": 1e3 * statistics.median(mine), "ours_compile_s": cold["compile_seconds"],
               "ours_bytes": cold["measured_peak_bytes"] - cold["argument_bytes"], "ours_temp": cold["temp_bytes"],
               "kernels": cold["kernels"]}
@@ -90,19 +120,8 @@ def geometric_mean(numbers):
     return math.exp(sum(math.log(max(n, 1e-9)) for n in numbers) / len(numbers)) if numbers else float("nan")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("programs", nargs="+")
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--json")
-    parser.add_argument("--lowtide", default="build/lowtide")
-    options = parser.parse_args()
-    records = []
-    for n, program in enumerate(options.programs):
-        print(f"\r{n + 1}/{len(options.programs)} {os.path.basename(program)[:60]:60}", end="", file=sys.stderr, flush=True)
-        records.append(measure(options, program))
-    print("\r" + " " * 75 + "\r", end="", file=sys.stderr)
-    print(f"{'program':36} {'ours ms':>9} {'XLA ms':>9} {'time':>6} {'ours MiB':>9} {'XLA MiB':>9} {'memory':>6} {'compile s':>13}")
+def print_table(where, records):
+    print(f"{'at ' + where:36} {'ours ms':>9} {'XLA ms':>9} {'time':>6} {'ours MiB':>9} {'XLA MiB':>9} {'memory':>6} {'compile s':>13}")
     for r in sorted(records, key=lambda r: -r.get("time_ratio", 1e9)):
         name = os.path.basename(r["program"]).removesuffix(".hlo")[:36]
         if "fault" in r:
@@ -115,6 +134,25 @@ def main():
     times = [r["time_ratio"] for r in records if "time_ratio" in r]
     memory = [r["memory_ratio"] for r in records if "memory_ratio" in r]
     print(f"geometric means over {len(times)}: time {geometric_mean(times):.2f}, memory {geometric_mean(memory):.2f}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("programs", nargs="+")
+    parser.add_argument("--at", action="append", choices=["free", "tightest", "twice"])
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--json")
+    parser.add_argument("--lowtide", default="build/lowtide")
+    options = parser.parse_args()
+    options.at = options.at or ["free"]
+    records = {where: [] for where in options.at}
+    for n, program in enumerate(options.programs):
+        print(f"\r{n + 1}/{len(options.programs)} {os.path.basename(program)[:60]:60}", end="", file=sys.stderr, flush=True)
+        for where, record in measure(options, program).items():
+            records[where].append(record)
+    print("\r" + " " * 75 + "\r", end="", file=sys.stderr)
+    for where in options.at:
+        print_table(where, records[where])
     if options.json:
         with open(options.json, "w") as out:
             json.dump(records, out, indent=1)

@@ -6,6 +6,7 @@
 #include "passes/canonicalise/remove_noop_casts.h"
 #include "passes/canonicalise/remove_noop_copies.h"
 #include "passes/canonicalise/share_common_subexpressions.h"
+#include "passes/canonicalise/take_known_branches.h"
 #include "passes/execute/expand_fusions.h"
 #include "passes/execute/fold_transposes.h"
 #include "passes/execute/forget_plans.h"
@@ -20,6 +21,7 @@
 #include "passes/in_place/update_where_it_lies.h"
 #include "passes/in_place/write_over_consumed_stacks.h"
 #include "passes/pass.h"
+#include "passes/rules/batch_counted_indices.h"
 #include "passes/rules/derive_saved_stacks.h"
 #include "passes/rules/gather_one_hot_products.h"
 #include "passes/rules/multiply_outer_products.h"
@@ -36,6 +38,8 @@ const std::vector<Pass>& pipeline() {
       // Canonicalise: the program as it is meant, one spelling for each thing.
       {"inline-calls", inline_calls, Numerics::kExact,
        "first: what stands on both sides of a call can't be seen together before"},
+      {"take-known-branches", take_known_branches, Numerics::kExact,
+       "after calls are inlined: callers pass what decides; before bundles are folded: a branch takes one"},
       // Below this line no call remains, except those that bound a manually partitioned region.
       {"fold-tuples", fold_tuples, Numerics::kExact,
        "inlining leaves bundles that are taken apart at once; all that follows looks through values, not bundles"},
@@ -84,6 +88,8 @@ const std::vector<Pass>& execution_pipeline() {
          "trips of a loop compute the same round keys"},
         {"multiply-outer-products", multiply_outer_products, Numerics::kValueExact,
          "before values are sunk or derived: a product is light, a dot is not"},
+        {"batch-counted-indices", batch_counted_indices, Numerics::kExact,
+         "after constants are folded: they tell what counts; before streaming, which walks batch dimensions"},
         {"sink-hoisted-values", sink_hoisted_values, Numerics::kExact,
          "after random numbers are written out: then they are elementwise; before what looks into loop bodies"},
         {"derive-saved-stacks", derive_saved_stacks, Numerics::kExact,

@@ -57,6 +57,26 @@ std::optional<int64_t> counts_shifted(const Instruction& value, int64_t d, int d
   return std::nullopt;
 }
 
+/// The operand that a select takes everywhere, where its condition compares what counts with one number; null: either.
+const Instruction* taken_everywhere(const Instruction& select, int64_t d, int depth) {
+  const Instruction& condition = select.operand(0);
+  if (condition.opcode != Opcode::kCompare || condition.shape.dims != select.shape.dims) return nullptr;
+  const auto first = counts(condition.operand(0), d, depth + 1);
+  const Value bound = same_everywhere(condition.operand(1));
+  if (!first || !bound) return nullptr;
+  const int64_t last = *first + extent(select, d) - 1, b = integer_at(*bound, 0);
+  const auto choice = [&](bool always, bool never) {
+    return always ? &select.operand(1) : never ? &select.operand(2) : nullptr;
+  };
+  switch (condition.as<CompareAttributes>().direction) {
+    case CompareDirection::kLt: return choice(last < b, *first >= b);
+    case CompareDirection::kLe: return choice(last <= b, *first > b);
+    case CompareDirection::kGt: return choice(*first > b, last <= b);
+    case CompareDirection::kGe: return choice(*first >= b, last < b);
+    default: return nullptr;
+  }
+}
+
 std::optional<int64_t> counts(const Instruction& value, int64_t d, int depth) {
   if (depth > kDeepest || !is_plain(value) || !is_integral(value.shape.type)) return std::nullopt;
   std::optional<int64_t> first;
@@ -68,6 +88,11 @@ std::optional<int64_t> counts(const Instruction& value, int64_t d, int depth) {
     case Opcode::kAdd:
     case Opcode::kSubtract: first = counts_shifted(value, d, depth); break;
     case Opcode::kConvert: first = counts(value.operand(0), d, depth + 1); break;
+    case Opcode::kSelect: {
+      const Instruction* taken = taken_everywhere(value, d, depth);
+      if (taken != nullptr) first = counts(*taken, d, depth + 1);
+      break;
+    }
     case Opcode::kSlice: {
       const auto& box = value.as<SliceAttributes>();
       const auto k = static_cast<size_t>(d);

@@ -50,8 +50,9 @@ class Grower {
     const Instruction& i = graph_.at(array.place);
     if (is_loop(i)) return add_loop(array.place, static_cast<size_t>(array.leaf), d);
     if (cluster_.is_member(array.place) || cluster_.members.size() >= kMostMembers) return false;
-    if (!can_be_made_by_slices(i, d) || i.shape.dims[static_cast<size_t>(d)] != cluster_.extent) return false;
-    StreamMember member{.leaves = {d}};
+    if (!can_be_made_by_slices(i, d)) return false;
+    if (common_extents(i)->dims[static_cast<size_t>(d)] != cluster_.extent) return false;
+    StreamMember member{.leaves = Dims(i.shape.is_tuple() ? i.shape.elements.size() : 1, d)};
     for (size_t k = 0; k < i.operands.size(); ++k) {
       int64_t j = kWhole;
       member.reads.push_back(operand_in_step(i, k, d, j) == InStep::kYes ? j : kWhole);
@@ -133,9 +134,10 @@ class Grower {
       }
       return;
     }
-    if (!user.shape.is_array() || cluster_.is_member(read.user)) return;
+    const Shape* const extents = common_extents(user);
+    if (extents == nullptr || cluster_.is_member(read.user)) return;
     const auto operand = static_cast<size_t>(read.operand);
-    for (int64_t r = 0; r < user.shape.rank(); ++r) {
+    for (int64_t r = 0; r < extents->rank(); ++r) {
       int64_t j = -1;
       if (operand_in_step(user, operand, r, j) == InStep::kYes && j == mine) {
         add({read.user, 0}, r);

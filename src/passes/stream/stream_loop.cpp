@@ -281,7 +281,11 @@ class Streamer {
         Instruction*& sums = sum_of(tile, {place, 0});
         sums = fold(tile, place, sums);
       } else {
-        clones_[{place, 0}] = clone(tile, place);
+        Instruction* made = clone(tile, place);
+        const auto arrays = static_cast<int32_t>(member.leaves.size());
+        for (int32_t k = 0; k < arrays; ++k) {
+          clones_[{place, k}] = made->shape.is_tuple() ? element(*tile.computation, made, k) : made;
+        }
       }
     }
     for (size_t k = 0; k < plan_.outputs.size(); ++k) {
@@ -347,8 +351,16 @@ class Streamer {
     copy->name = names_.unused(original.name);
     for (size_t k = 0; k < copy->operands.size(); ++k) copy->operands[k] = operand_of(original, member, k);
     const int64_t d = member.leaves[0];
-    copy->shape = plain(original.shape);
-    copy->shape.dims[static_cast<size_t>(d)] = tile.size;
+    const auto slices_of = [&](const Shape& array) {
+      Shape slices = plain(array);
+      slices.dims[static_cast<size_t>(d)] = tile.size;
+      return slices;
+    };
+    if (original.shape.is_tuple()) {
+      for (Shape& leaf : copy->shape.elements) leaf = slices_of(leaf);
+    } else {
+      copy->shape = slices_of(original.shape);
+    }
     adapt_to_slice(original, d, tile.size, copy->attributes);
     Instruction* made = tile.computation->append(std::move(copy));
     if (original.opcode == Opcode::kIota && original.as<IotaAttributes>().dimension == d) {
@@ -404,6 +416,15 @@ class Streamer {
       for (Instruction*& operand : i->operands) redirect(operand);
     }
     redirect(computation_.root);
+    if (!computation_.root->shape.is_tuple() || is_name(computation_.root->opcode)) return;
+    const int32_t place = graph_.place_of(*computation_.root);
+    if (!cluster_.is_member(place)) return;
+    std::vector<Instruction*> results;
+    for (int32_t k = 0; k < static_cast<int32_t>(computation_.root->shape.elements.size()); ++k) {
+      results.push_back(final_.at({place, k}));
+    }
+    computation_.root = append(computation_, Opcode::kTuple, Shape::tuple({}), results, {});
+    for (const Instruction* r : results) computation_.root->shape.elements.push_back(r->shape);
   }
 
   void redirect(Instruction*& read) {

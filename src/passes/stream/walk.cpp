@@ -10,7 +10,7 @@ namespace lowtide {
 namespace {
 
 bool adapts(const Instruction& i) {
-  if (!i.shape.is_array() || !i.shape.dynamic.empty() || !i.control_predecessors.empty()) return false;
+  if (!i.shape.dynamic.empty() || !i.control_predecessors.empty()) return false;
   switch (i.opcode) {
     case Opcode::kReshape:
     case Opcode::kIota:
@@ -27,6 +27,11 @@ bool adapts(const Instruction& i) {
     case Opcode::kConvolution:
     case Opcode::kReduceWindow:
     case Opcode::kSort:
+    case Opcode::kTopK:
+    case Opcode::kFft:
+    case Opcode::kCholesky:
+    case Opcode::kTriangularSolve:
+    case Opcode::kSelectAndScatter:
     case Opcode::kGather:
     case Opcode::kReduce: return true;
     default: return memory_class(i.opcode) == MemoryClass::kElementwise;
@@ -53,9 +58,19 @@ bool has_neutral(const Computation& computation, ElementType type) {
 
 }  // namespace
 
+const Shape* common_extents(const Instruction& i) {
+  if (i.shape.is_array()) return &i.shape;
+  if (!i.shape.is_tuple() || i.shape.elements.empty()) return nullptr;
+  const Shape& first = i.shape.elements[0];
+  const bool alike = std::ranges::all_of(
+      i.shape.elements, [&](const Shape& s) { return s.is_array() && s.dynamic.empty() && s.dims == first.dims; });
+  return alike ? &first : nullptr;
+}
+
 InStep operand_in_step(const Instruction& user, size_t operand, int64_t d, int64_t& operand_dimension) {
   const Shape& shape = user.operand(operand).shape;
-  if (!shape.is_array()) return InStep::kNo;
+  const Shape* const result = common_extents(user);
+  if (!shape.is_array() || result == nullptr) return InStep::kNo;
   const std::vector<OperandDimension> roles = operand_roles(user, operand);
   InStep in_step = InStep::kAbsent;
   for (size_t j = 0; j < roles.size(); ++j) {
@@ -63,7 +78,7 @@ InStep operand_in_step(const Instruction& user, size_t operand, int64_t d, int64
     const bool walks = role.role == DimensionRole::kPointwise || role.role == DimensionRole::kWindowed;
     if (!walks || role.result_dimension != d) continue;
     const bool plain = role.role == DimensionRole::kPointwise && role.stride == 1 && role.offset == 0 &&
-                       shape.dims[j] == user.shape.dims[static_cast<size_t>(d)];
+                       shape.dims[j] == result->dims[static_cast<size_t>(d)];
     if (!plain || in_step == InStep::kYes) return InStep::kNo;
     in_step = InStep::kYes;
     operand_dimension = static_cast<int64_t>(j);
@@ -73,7 +88,8 @@ InStep operand_in_step(const Instruction& user, size_t operand, int64_t d, int64
 }
 
 bool can_be_made_by_slices(const Instruction& i, int64_t d) {
-  if (!adapts(i) || d >= i.shape.rank() || !can_slice_result(i, d)) return false;
+  const Shape* const extents = common_extents(i);
+  if (extents == nullptr || !adapts(i) || d >= extents->rank() || !can_slice_result(i, d)) return false;
   bool walks = false;
   for (size_t k = 0; k < i.operands.size(); ++k) {
     int64_t j = 0;

@@ -8,6 +8,10 @@
 
 namespace lowtide {
 
+/// The extents of what an instruction makes: of its array, or of all its arrays (as sort, top-k and reductions of pairs
+/// have) where they are equal; null where they differ.
+const Shape* common_extents(const Instruction& i);
+
 /// Which dimension of operand number `operand` walks in step with dimension `d` of the result.
 enum class InStep : uint8_t {
   kNo,      ///< slice c of the result needs more of the operand than slice c
@@ -16,8 +20,8 @@ enum class InStep : uint8_t {
 };
 InStep operand_in_step(const Instruction& user, size_t operand, int64_t d, int64_t& operand_dimension);
 
-/// Can the result be made slice by slice along d, each operand read in step or whole? Slices of such an instruction
-/// differ from the whole in their shapes, and in attributes that adapt_to_slice knows.
+/// Can the result, or all arrays of it alike, be made slice by slice along d, each operand read in step or whole?
+/// Slices of such an instruction differ from the whole in their shapes, and in attributes that adapt_to_slice knows.
 bool can_be_made_by_slices(const Instruction& i, int64_t d);
 
 /// The attributes of an instruction that makes `size` slices along d of what `original` makes.
