@@ -203,7 +203,7 @@ class MakeAccount {
   }
 
   Bytes temp_of(const Problem& arena, const Assignment& assignment, const Liveness& liveness, Backend backend) const {
-    if (!scheduled_) return pack(arena, {.work = pack_work_}).height;
+    if (!scheduled_) return pack(arena, {.work = pack_work_, .work_per_byte = kWorkPerByte}).height;
     if (backend != Backend::kTpu) return pack_like_xla(in_events(arena, count_events(assignment, liveness))).height;
     return stated_temp(pack_first_come(arena).height, kTpuAlignment, tuples_in_memory(timeline_),
                        traced_peak(assignment, liveness));

@@ -78,7 +78,7 @@ enum class AccountMode : uint8_t {
 };
 
 /// pack_work: of the search for a lower arena (PackOptions::work) where it isn't the compiler's own packing.
-Account account_for(const Module& module, AccountMode mode, int64_t pack_work = PackOptions{}.work);
+Account account_for(const Module& module, AccountMode mode, int64_t pack_work = 10'000'000);
 
 /// Lower bounds on the peak, each with the reason that proves it.
 struct Floor {

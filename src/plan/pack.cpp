@@ -31,7 +31,10 @@ Bytes height_of(const Problem& problem, std::span<const int32_t> component, cons
 class Packer {
  public:
   Packer(const Problem& problem, const PackOptions& options)
-      : problem_(problem), target_(std::max(packing_bound(problem), options.capacity)), work_(options.work) {}
+      : problem_(problem),
+        target_(std::max(packing_bound(problem), options.capacity)),
+        work_(options.work),
+        work_per_byte_(options.work_per_byte) {}
 
   Placement run() {
     components_ = components_of(problem_);
@@ -39,6 +42,10 @@ class Packer {
     heights_.assign(components_.size(), std::numeric_limits<Bytes>::max());
     for (const PackOrder order : kOrders) {
       if (take_better(greedy(pack_sequence(problem_, order))) <= target_ || work_ <= 0) break;
+    }
+    if (work_per_byte_ > 0 && !heights_.empty()) {
+      const Bytes above = std::max<Bytes>(0, *std::max_element(heights_.begin(), heights_.end()) - target_);
+      if (above < work_ / work_per_byte_) work_ = above * work_per_byte_;
     }
     // The highest first: nothing below another's height is worth a search.
     while (work_ > 0 && !components_.empty()) {
@@ -128,6 +135,7 @@ class Packer {
   const Problem& problem_;
   const Bytes target_;
   int64_t work_;
+  const int64_t work_per_byte_;
   std::vector<std::vector<int32_t>> components_;
   std::vector<Bytes> heights_;
   Placement best_;

@@ -11,9 +11,13 @@
 
 namespace lowtide {
 
+/// Of a search that someone waits for: a MiB is worth half a second.
+inline constexpr int64_t kWorkPerByte = 50;
+
 struct PackOptions {
   Bytes capacity = 0;          ///< low enough: stop there; 0: as low as possible
   int64_t work = 100'000'000;  ///< visits of buffers during search: some 10^8 take a second
+  int64_t work_per_byte = 0;   ///< no more than that for each byte to be saved; 0: however few they are
 };
 
 Placement pack(const Problem& problem, const PackOptions& options = {});

@@ -115,11 +115,10 @@ Placed place(const Flow& flow, const ValueTable& values, const Classes& classes,
   for (size_t s = 1; s < out.live.size(); ++s) out.live[s] += out.live[s - 1];
   out.live.pop_back();
   // An arena is held in pages: within one, no search pays. Nor does a long one where there is little to save.
-  constexpr Bytes kPage = 4096, kSmall = Bytes{1} << 20;
+  constexpr Bytes kPage = 4096;
   const Bytes bound = packing_bound(problem);
-  PackOptions options{.capacity = (bound + kPage - 1) / kPage * kPage};
-  if (bound < kSmall) options.work /= 10;
-  const Placement placement = pack(problem, options);
+  const Placement placement =
+      pack(problem, {.capacity = (bound + kPage - 1) / kPage * kPage, .work_per_byte = kWorkPerByte});
   for (size_t b = 0; b < packed.size(); ++b) out.storages[packed[b]].offset = placement.offsets[b];
   out.temp_bytes = placement.height;
   out.load_bytes = load_of(problem);
