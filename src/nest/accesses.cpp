@@ -85,8 +85,9 @@ struct Range {
   int64_t least = 0, greatest = 0;
 };
 
-/// The grid's coordinates along these strides (descending); nothing where a coordinate could run into the next one.
-std::optional<std::vector<Range>> coordinates(const Grid& grid, const std::vector<int64_t>& strides) {
+/// The grid's coordinates along these strides (descending), each a multiple of the next; `overflow`: the number of the
+/// first one that could run into the one before it, and then nothing comes back.
+std::optional<std::vector<Range>> coordinates(const Grid& grid, const std::vector<int64_t>& strides, size_t& overflow) {
   std::vector<Range> ranges;
   int64_t rest = grid.constant;
   size_t axis = 0;
@@ -94,10 +95,15 @@ std::optional<std::vector<Range>> coordinates(const Grid& grid, const std::vecto
   for (const int64_t stride : strides) {
     Range range{rest / stride, rest / stride};
     rest %= stride;
-    for (; axis < grid.axes.size() && grid.axes[axis].stride == stride; ++axis) {
-      range.greatest = saturated(Wide{range.greatest} + grid.axes[axis].extent - 1);
+    for (; axis < grid.axes.size() && grid.axes[axis].stride >= stride; ++axis) {
+      if (grid.axes[axis].stride % stride != 0) return {};
+      const Wide steps = Wide{grid.axes[axis].extent - 1} * (grid.axes[axis].stride / stride);
+      range.greatest = saturated(Wide{range.greatest} + steps);
     }
-    if (Wide{range.greatest} * stride >= room) return {};
+    if (Wide{range.greatest} * stride >= room) {
+      overflow = ranges.size();
+      return {};
+    }
     ranges.push_back(range);
     room = stride;
   }
@@ -115,12 +121,21 @@ bool are_disjoint(const Nest& nest, const Access& a, const Access& b) {
   }
   std::sort(strides.begin(), strides.end(), std::greater<>());
   strides.erase(std::unique(strides.begin(), strides.end()), strides.end());
-  const auto here = coordinates(*first, strides), there = coordinates(*second, strides);
-  if (!here || !there) return false;
-  for (size_t k = 0; k < strides.size(); ++k) {
-    if ((*here)[k].least > (*there)[k].greatest || (*there)[k].least > (*here)[k].greatest) return true;
+  // Where one of them walks through what the other one steps over (whole rows beside parts of rows), both are looked at
+  // without the longer step.
+  while (true) {
+    size_t overflow = 0;
+    const auto here = coordinates(*first, strides, overflow);
+    const auto there = here ? coordinates(*second, strides, overflow) : std::nullopt;
+    if (here && there) {
+      for (size_t k = 0; k < strides.size(); ++k) {
+        if ((*here)[k].least > (*there)[k].greatest || (*there)[k].least > (*here)[k].greatest) return true;
+      }
+      return false;
+    }
+    if (overflow == 0) return false;
+    strides.erase(strides.begin() + static_cast<std::ptrdiff_t>(overflow) - 1);
   }
-  return false;
 }
 
 }  // namespace

@@ -22,12 +22,16 @@
 #include "passes/in_place/write_over_consumed_stacks.h"
 #include "passes/pass.h"
 #include "passes/rules/batch_counted_indices.h"
+#include "passes/rules/decide_predicates.h"
 #include "passes/rules/derive_saved_stacks.h"
 #include "passes/rules/gather_one_hot_products.h"
+#include "passes/rules/join_boxes.h"
 #include "passes/rules/multiply_outer_products.h"
 #include "passes/rules/save_what_is_read.h"
 #include "passes/rules/scatter_one_hot_gradients.h"
 #include "passes/rules/sink_hoisted_values.h"
+#include "passes/rules/slice_known_gathers.h"
+#include "passes/rules/update_known_scatters.h"
 #include "passes/stream/stream_slices.h"
 #include "passes/windows/stream_windows.h"
 
@@ -86,6 +90,13 @@ const std::vector<Pass>& execution_pipeline() {
         {"fold-constants", fold_constants, Numerics::kExact, "what a loop counted is constant now"},
         {"share-common-subexpressions", share_common_subexpressions, Numerics::kExact,
          "trips of a loop compute the same round keys"},
+        {"decide-predicates", decide_predicates, Numerics::kExact,
+         "after constants are folded and equal values are one; before gathers: what guards them hides them"},
+        {"slice-known-gathers", slice_known_gathers, Numerics::kExact,
+         "before boxes are joined: it makes boxes; before one-hot products, whose gathers have indices that nobody "
+         "knows"},
+        {"update-known-scatters", update_known_scatters, Numerics::kExact, "before boxes are joined, as gathers"},
+        {"join-boxes", join_boxes, Numerics::kExact, "before values are sunk or derived: what is joined reads less"},
         {"multiply-outer-products", multiply_outer_products, Numerics::kValueExact,
          "before values are sunk or derived: a product is light, a dot is not"},
         {"batch-counted-indices", batch_counted_indices, Numerics::kExact,

@@ -120,6 +120,36 @@ def cases():
                         ("moved", lambda y: jnp.concatenate([jnp.zeros_like(y[:1]), y[:-1]]))):
         yield "pipeline_" + name, pipeline(shift), [stages, batches], 2.8 * MIB
 
+    field = R.standard_normal((16, 64, 256)).astype(np.float32)
+    order = np.array([15, *range(15)])
+    shifts = {
+        "roll": lambda y: jnp.roll(y, 1, axis=0),
+        "roll_back": lambda y: jnp.roll(y, -1, axis=0),
+        "taken": lambda y: jnp.take(y, order, axis=0),
+        "filled": lambda y: y.at[(jnp.arange(16) + 15) % 16].get(mode="fill", fill_value=jnp.nan),
+        "clipped": lambda y: jnp.take(y, jnp.arange(16) - 1, axis=0, mode="clip"),
+        "padded": lambda y: jax.lax.pad(y, jnp.float32(0), ((1, -1, 0), (0, 0, 0), (0, 0, 0))),
+        "set": lambda y: y.at[1:].set(y[:-1]),
+        "set_both": lambda y: y.at[1:].set(y[:-1]).at[:1].set(y[-1:]),
+        "set_rows": lambda y: y.at[jnp.arange(1, 16)].set(y[:15]).at[0].set(0.0),
+        "updated": lambda y: jax.lax.dynamic_update_slice(y, y[:-1], (1, 0, 0)),
+        "doubled": lambda y: jax.lax.dynamic_slice(jnp.concatenate([y, y]), (15, 0, 0), y.shape),
+        "masked": lambda y: jnp.where(jax.lax.broadcasted_iota(jnp.int32, y.shape, 0) == 0, 0.0, jnp.roll(y, 1, axis=0)),
+    }
+    for name, shift in shifts.items():
+        looped = lambda x, shift=shift: jax.lax.scan(lambda c, _: (shift(c), None), x, length=5)[0]
+        yield "shift_" + name, looped, [field], 300 * KIB if name not in ("set", "updated") else 1.1 * MIB
+        yield "shift_vmap_" + name, jax.vmap(looped), [np.stack([field, field])], 2.1 * MIB
+        yield "shift_grad_" + name, jax.grad(lambda x, looped=looped: jnp.sum(jnp.cos(looped(x)))), [field], 1.4 * MIB
+        remat = lambda x, shift=shift: jax.lax.scan(lambda c, _: (jax.checkpoint(lambda d: jnp.sin(shift(d)))(c), None), x, length=3)[0]
+        yield "shift_remat_" + name, jax.grad(lambda x, remat=remat: jnp.sum(remat(x))), [field], 5.5 * MIB
+    one_by_one = lambda w: jax.lax.fori_loop(0, 32, lambda i, c: jnp.tanh(c @ w.at[jnp.array([i])].get(mode="fill")[0]), h)
+    yield "single_index", one_by_one, [w], 256 * KIB
+    yield "single_index_grad", jax.grad(lambda w: jnp.sum(jax.lax.scan(lambda c, i: (jnp.tanh(c @ jnp.take(w, i[None], axis=0)[0]), None), h, jnp.arange(32))[0])), [w], 1.5 * MIB
+    one = lambda s: jnp.where(jnp.zeros_like(s)[:, None] == jnp.zeros_like(s)[None], 0.0, -1e9)
+    yield "mask_one_segment", attended(one), [x, seg], 512 * KIB
+    yield "mask_one_segment_grad", jax.grad(lambda v, s: jnp.sum(attended(one)(v, s))), [x, seg], 1.5 * MIB
+
     yield "CONTROL_stored", lambda t, i: jnp.cumsum(jnp.cumsum(hot(i)[:, ::-1] + t[0, 0], axis=0), axis=1)[:, ::2], [TABLE, IDS], 512 * KIB
 
 

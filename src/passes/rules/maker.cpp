@@ -128,6 +128,8 @@ Result<PassResult> rewrite_each(Module& module, const std::function<Instruction*
         if (made && maker.order_.size() > before && made == maker.order_.back()) {
           made->shape.layout = i->shape.layout;
           made->sharding = i->sharding;
+        } else if (made && !interchangeable(made->shape, i->shape)) {
+          made = nullptr;
         }
       }
       if (made) {

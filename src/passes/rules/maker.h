@@ -45,7 +45,8 @@ class Maker {
 };
 
 /// Offers every instruction of array shape, operands before users, to `rewrite`: what it returns, made just now or
-/// standing before it, stands in for it; null leaves it. Instructions that control edges hold aren't offered.
+/// standing before it in the same layout, stands in for it; null leaves it. Instructions that control edges hold aren't
+/// offered.
 Result<PassResult> rewrite_each(Module& module, const std::function<Instruction*(Instruction&, Maker&)>& rewrite);
 
 }  // namespace lowtide

@@ -1,0 +1,26 @@
+#pragma once
+/// Decides predicates that are the same for every element, and what they choose.
+///
+///     compare(s, s), EQ          s of integers           true       segments that equal themselves
+///     compare(iota, 4096), LT    4096 long       ==>     true       indices inside their array
+///     and(p, true), or(p, false)                         p
+///     select(true, a, b), select(p, a, a)                a
+///
+/// Saves masks that decide nothing, in attention over one segment or around gathers that fill what lies outside, and
+/// what they are made of: segments, indices.
+///
+/// Equal are values that spread one value in the same way, and scalars that are equal everywhere; integers are compared
+/// by the least and greatest they can be (passes/rules/integer_ranges.h).
+///
+/// Requires: verified.  Keeps: roots, donation, schedule.
+/// Numerics: exact.
+/// Not decided: a float compared with itself, which may be NaN.
+/// Tests: tests/text/passes/decide-predicates/
+
+#include "passes/pass.h"
+
+namespace lowtide {
+
+Result<PassResult> decide_predicates(Module& module);
+
+}  // namespace lowtide

@@ -1,0 +1,36 @@
+#pragma once
+/// Known index vectors of a gather or scatter as few runs of windows that lie in a row.
+
+#include <optional>
+#include <vector>
+
+#include "ir/module.h"
+
+namespace lowtide {
+
+/// What gathers and scatters share: windows of an array, one for each index vector.
+struct IndexedWindows {
+  const Instruction* array = nullptr;
+  const Instruction* indices = nullptr;
+  Dims places;                  ///< entry k of a vector counts in this dimension of the array
+  Dims batches, index_batches;  ///< dimensions of the array and of the indices that walk in step
+  int64_t vector_dim = 0;       ///< of the indices
+  Dims sizes;                   ///< of a window, in the array's dimensions
+
+  Dims batch_extents() const;  ///< of the indices, without the vectors' dimension
+  int64_t count() const;       ///< of windows
+};
+
+/// `count` windows from number `first` on: the first one starts at `start`, each next one `step` further along `dim`.
+struct IndexRun {
+  int64_t first = 0, count = 1;
+  Dims start;
+  int64_t dim = -1, step = 0;  ///< dim -1: all at the same place
+};
+
+/// The starts of all windows as the indices say, unclamped; nothing where the indices aren't known.
+std::optional<std::vector<Dims>> known_starts(const IndexedWindows& windows);
+/// Nothing where there are more than `most`.
+std::optional<std::vector<IndexRun>> runs_of(const std::vector<Dims>& starts, const Dims& sizes, size_t most);
+
+}  // namespace lowtide

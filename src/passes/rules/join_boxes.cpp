@@ -1,0 +1,203 @@
+#include "passes/rules/join_boxes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ops/collective.h"
+#include "passes/rules/known_values.h"
+
+namespace lowtide {
+namespace {
+
+/// Places [start, start + size) of an array.
+struct Part {
+  Instruction* of = nullptr;
+  Dims start, size;
+};
+
+/// A slice with stride 1, or a value as a whole.
+Part part_of(Instruction* i) {
+  if (i->opcode == Opcode::kSlice) {
+    const auto& a = i->as<SliceAttributes>();
+    if (std::ranges::all_of(a.strides, [](int64_t s) { return s == 1; }))
+      return {i->operands[0], a.starts, i->shape.dims};
+  }
+  return {i, Dims(i->shape.dims.size(), 0), i->shape.dims};
+}
+
+bool covers(const Part& outer, const Part& inner) {
+  for (size_t d = 0; d < outer.size.size(); ++d) {
+    if (inner.start[d] < outer.start[d] || inner.start[d] + inner.size[d] > outer.start[d] + outer.size[d])
+      return false;
+  }
+  return true;
+}
+
+/// What an update with known places writes; `of` is its second operand.
+std::optional<Part> written(const Instruction& i) {
+  if (i.opcode != Opcode::kDynamicUpdateSlice) return std::nullopt;
+  const Dims& size = i.operand(1).shape.dims;
+  const auto corner = known_corner(i, 2, size);
+  if (!corner) return std::nullopt;
+  return Part{i.operands[1], *corner, size};
+}
+
+Instruction* join_concatenate(const Instruction& i, Maker& maker) {
+  const auto along = static_cast<size_t>(i.as<DimensionsAttributes>().dimensions[0]);
+  std::vector<Part> parts;
+  for (Instruction* operand : i.operands) {
+    Part next = part_of(operand);
+    if (!parts.empty()) {
+      Part& last = parts.back();
+      Part moved = next;
+      moved.start[along] = last.start[along], moved.size[along] = last.size[along];
+      const bool beside = last.of == next.of && next.start[along] == last.start[along] + last.size[along] &&
+                          moved.start == last.start && moved.size == last.size;
+      if (beside) {
+        last.size[along] += next.size[along];
+        continue;
+      }
+    }
+    parts.push_back(std::move(next));
+  }
+  if (parts.size() == i.operands.size()) return nullptr;
+  std::vector<Instruction*> operands;
+  for (const Part& part : parts) operands.push_back(box_of(part.of, part.start, part.size, maker));
+  if (operands.size() == 1) return operands[0];
+  return maker.make(Opcode::kConcatenate, Shape::array(i.shape.type, i.shape.dims), operands, i.attributes);
+}
+
+/// An update by a concatenation, of which parts stand there already.
+Instruction* leave_what_stands(const Instruction& i, const Part& all, Maker& maker) {
+  if (all.of->opcode != Opcode::kConcatenate) return nullptr;
+  const auto along = static_cast<size_t>(all.of->as<DimensionsAttributes>().dimensions[0]);
+  Instruction* now = i.operands[0];
+  bool left = false;
+  Dims at = all.start;
+  std::vector<std::pair<Instruction*, Dims>> rest;
+  for (Instruction* operand : all.of->operands) {
+    const Part part = part_of(operand);
+    const bool stands = part.of == i.operands[0] && part.start == at;
+    if (!stands) rest.emplace_back(operand, at);
+    left = left || stands;
+    at[along] += operand->shape.dims[along];
+  }
+  if (!left) return nullptr;
+  for (const auto& [part, start] : rest) now = with_box(now, part, start, maker);
+  return now;
+}
+
+/// Updates one over the other that write everything, in full rows along one dimension.
+Instruction* concatenate_updates(const Instruction& i, Maker& maker) {
+  const Dims& extents = i.shape.dims;
+  std::optional<size_t> along;
+  std::vector<Part> seen;  // by place, what is seen of each
+  int64_t filled = 0;
+  for (const Instruction* update = &i;;) {
+    const auto part = written(*update);
+    if (!part) return nullptr;
+    for (size_t d = 0; d < extents.size(); ++d) {
+      if (part->size[d] == extents[d]) continue;
+      if (along.value_or(d) != d) return nullptr;
+      along = d;
+    }
+    if (!along) return nullptr;
+    int64_t from = part->start[*along];
+    const int64_t end = from + part->size[*along];
+    std::vector<Part> more;
+    for (size_t k = 0; k <= seen.size() && from < end; ++k) {
+      const int64_t next = k < seen.size() ? seen[k].start[*along] : end;
+      if (std::min(next, end) > from) {
+        Part piece = *part;
+        piece.start[*along] = from, piece.size[*along] = std::min(next, end) - from;
+        // Counted in the update's own places.
+        piece.of = box_of(
+            part->of,
+            [&] {
+              Dims start(extents.size(), 0);
+              start[*along] = from - part->start[*along];
+              return start;
+            }(),
+            piece.size, maker);
+        more.push_back(piece);
+      }
+      if (k < seen.size()) from = std::max(from, next + seen[k].size[*along]);
+    }
+    for (Part& piece : more) filled += piece.size[*along], seen.push_back(std::move(piece));
+    std::ranges::sort(seen, {}, [&](const Part& p) { return p.start[*along]; });
+    if (filled == extents[*along]) break;
+    update = &update->operand(0);
+  }
+  if (i.operand(0).opcode != Opcode::kDynamicUpdateSlice) return nullptr;
+  std::vector<Instruction*> operands;
+  for (const Part& part : seen) operands.push_back(part.of);
+  return maker.make(Opcode::kConcatenate, Shape::array(i.shape.type, extents), operands,
+                    DimensionsAttributes{{static_cast<int64_t>(*along)}});
+}
+
+/// Do updates that are known cover everything? Asked before anything is made.
+bool may_concatenate(const Instruction& i) {
+  int64_t most = 0;
+  for (const Instruction* update = &i; update->opcode == Opcode::kDynamicUpdateSlice; update = &update->operand(0)) {
+    most += element_count(update->operand(1).shape);
+  }
+  return most >= element_count(i.shape) && i.operand(0).opcode == Opcode::kDynamicUpdateSlice;
+}
+
+Instruction* join_update(const Instruction& i, Maker& maker) {
+  const auto part = written(i);
+  if (!part) return nullptr;
+  if (const auto before = written(i.operand(0)); before && covers(*part, *before)) {
+    return with_box(i.operand(0).operands[0], part->of, part->start, maker);
+  }
+  if (Instruction* made = leave_what_stands(i, *part, maker)) return made;
+  return may_concatenate(i) ? concatenate_updates(i, maker) : nullptr;
+}
+
+Instruction* join_slice(const Instruction& i, Maker& maker) {
+  const Instruction& from = i.operand(0);
+  const Part outer = part_of(const_cast<Instruction*>(&i)), inner = part_of(i.operands[0]);
+  if (outer.of == &i || from.opcode != Opcode::kSlice || inner.of == &from) return nullptr;
+  Dims start = outer.start;
+  for (size_t d = 0; d < start.size(); ++d) start[d] += inner.start[d];
+  return box_of(inner.of, start, outer.size, maker);
+}
+
+Instruction* join_dynamic_slice(const Instruction& i, Maker& maker) {
+  const auto corner = known_corner(i, 1, i.shape.dims);
+  return corner ? box_of(i.operands[0], *corner, i.shape.dims, maker) : nullptr;
+}
+
+Instruction* operand_of_alone(const Instruction& i) {
+  const bool moves_nothing = i.opcode == Opcode::kAllReduce || i.opcode == Opcode::kAllGather ||
+                             i.opcode == Opcode::kReduceScatter || i.opcode == Opcode::kAllToAll;
+  const bool to_itself = i.opcode == Opcode::kCollectivePermute && i.operands.size() == 1 &&
+                         i.as<CollectiveAttributes>().source_target_pairs == "{{0,0}}";
+  if (i.operands.size() != 1 || i.shape.dims != i.operand(0).shape.dims) return nullptr;
+  return (moves_nothing || to_itself) && is_alone(i) ? i.operands[0] : nullptr;
+}
+
+Instruction* join(const Instruction& i, bool partitioned, Maker& maker) {
+  switch (i.opcode) {
+    case Opcode::kConcatenate: return join_concatenate(i, maker);
+    case Opcode::kDynamicUpdateSlice: return join_update(i, maker);
+    case Opcode::kDynamicSlice: return join_dynamic_slice(i, maker);
+    case Opcode::kSlice: return join_slice(i, maker);
+    default: return partitioned ? nullptr : operand_of_alone(i);
+  }
+}
+
+}  // namespace
+
+Result<PassResult> join_boxes(Module& module) {
+  const bool partitioned = is_partitioned(module);
+  auto result = rewrite_each(module, [&](Instruction& i, Maker& maker) -> Instruction* {
+    if (!i.shape.dynamic.empty() || (partitioned && i.sharding)) return nullptr;
+    return join(i, partitioned, maker);
+  });
+  if (result.ok()) result->note = fmt::format("{} moves joined", result->count);
+  return result;
+}
+
+}  // namespace lowtide

@@ -1,0 +1,30 @@
+#pragma once
+/// One move where several follow each other: boxes that are cut and put together again.
+///
+///     concatenate(slice(x, [0:4]), slice(x, [4:9]))          slice(x, [0:9])
+///     concatenate(x[:k], y, x[m:]) under dynamic-update-slice(x, .., 0)
+///                                                      ==>   dynamic-update-slice(x, y, k)
+///     dynamic-update-slice(dynamic-update-slice(x, u, 2), v, 0), v over all of u
+///                                                            dynamic-update-slice(x, v, 0)
+///     updates that together cover x along one dimension      concatenate(..)
+///     slice(slice(x))                                        slice(x)
+///     dynamic-slice at a known place                         slice
+///     a collective of one device                             its operand
+///
+/// Saves the array in the middle, where somebody would have stored it, what it was made of, which need no longer live,
+/// and reads that an update in place would have had to avoid.
+///
+/// Requires: verified.  Keeps: roots, donation, schedule.
+/// Numerics: exact.
+/// Not joined: slices with other strides than 1, places that aren't known; slices of what an update wrote, or left:
+/// they
+///   would read the update, or the array before it, which then live longer, and the update no longer lies over it.
+/// Tests: tests/text/passes/join-boxes/
+
+#include "passes/pass.h"
+
+namespace lowtide {
+
+Result<PassResult> join_boxes(Module& module);
+
+}  // namespace lowtide

@@ -1,0 +1,136 @@
+#include "passes/rules/slice_known_gathers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "passes/rules/index_runs.h"
+#include "passes/rules/known_values.h"
+
+namespace lowtide {
+namespace {
+
+bool contains(const Dims& list, int64_t d) { return std::ranges::find(list, d) != list.end(); }
+
+class SliceGather {
+ public:
+  SliceGather(Instruction& gather, Maker& maker)
+      : gather_(gather), a_(gather.as<GatherAttributes>()), x_(gather.operands[0]), maker_(maker) {
+    windows_ = {x_,
+                gather.operands[1],
+                a_.start_index_map,
+                a_.operand_batching_dims,
+                a_.start_indices_batching_dims,
+                a_.index_vector_dim,
+                a_.slice_sizes};
+    for (size_t d = 0; d < a_.slice_sizes.size(); ++d) {
+      const auto k = static_cast<int64_t>(d);
+      const bool gone = contains(a_.collapsed_slice_dims, k) || contains(a_.operand_batching_dims, k);
+      if (!gone) window_.push_back(a_.slice_sizes[d]);
+    }
+  }
+
+  Instruction* run() {
+    if (element_count(gather_.shape) == 0 || element_count(x_->shape) == 0) return nullptr;
+    auto starts = known_starts(windows_);
+    if (!starts) return windows_.count() == 1 ? at_one_place() : nullptr;
+    for (Dims& start : *starts) {
+      for (size_t d = 0; d < start.size(); ++d) {
+        start[d] = std::clamp<int64_t>(start[d], 0, x_->shape.dims[d] - a_.slice_sizes[d]);
+      }
+    }
+    const auto runs = runs_of(*starts, a_.slice_sizes, kMostRuns);
+    if (!runs) return nullptr;
+    std::vector<Instruction*> rows;
+    for (const IndexRun& run : *runs) rows.push_back(row(run));
+    return in_place_of_gather(joined(rows));
+  }
+
+ private:
+  /// The windows of a run: [count, window].
+  Instruction* row(const IndexRun& run) {
+    Dims size = a_.slice_sizes, start = run.start, all{run.count};
+    all.insert(all.end(), window_.begin(), window_.end());
+    if (run.dim < 0) {
+      Instruction* box = maker_.reshape(box_of(x_, start, size, maker_), window_);
+      Dims map(window_.size());
+      std::iota(map.begin(), map.end(), int64_t{1});
+      return run.count == 1 ? maker_.reshape(box, all) : maker_.broadcast(box, all, map);
+    }
+    const auto d = static_cast<size_t>(run.dim);
+    const int64_t step = std::abs(run.step);
+    if (run.step < 0) start[d] += run.step * (run.count - 1);
+    Dims limits = start;
+    for (size_t k = 0; k < size.size(); ++k) limits[k] += size[k];
+    limits[d] = start[d] + step * (run.count - 1) + 1;
+    size[d] = run.count;
+    Dims strides(size.size(), 1);
+    strides[d] = step;
+    Instruction* box = x_;
+    if (size != x_->shape.dims) {
+      box = maker_.make(Opcode::kSlice, Shape::array(x_->shape.type, size), {x_},
+                        SliceAttributes{start, limits, strides});
+    }
+    if (run.step < 0) box = maker_.make(Opcode::kReverse, box->shape, {box}, DimensionsAttributes{{run.dim}});
+    Dims first{run.dim};
+    for (int64_t k = 0; k < x_->shape.rank(); ++k) {
+      if (k != run.dim) first.push_back(k);
+    }
+    return maker_.reshape(maker_.transpose(box, first), all);
+  }
+
+  Instruction* joined(const std::vector<Instruction*>& rows) {
+    if (rows.size() == 1) return rows[0];
+    Dims all = rows[0]->shape.dims;
+    all[0] = windows_.count();
+    return maker_.make(Opcode::kConcatenate, Shape::array(x_->shape.type, all), rows, DimensionsAttributes{{0}});
+  }
+
+  /// [windows, window] with the dimensions where the gather has them.
+  Instruction* in_place_of_gather(Instruction* all) {
+    Dims dims = windows_.batch_extents(), order;
+    int64_t batch = 0, inside = static_cast<int64_t>(dims.size());
+    dims.insert(dims.end(), window_.begin(), window_.end());
+    for (int64_t d = 0; d < gather_.shape.rank(); ++d) {
+      order.push_back(contains(a_.offset_dims, d) ? inside++ : batch++);
+    }
+    return maker_.transpose(maker_.reshape(all, dims), order);
+  }
+
+  Instruction* at_one_place() {
+    Instruction* indices = gather_.operands[1];
+    if (!is_integral(indices->shape.type)) return nullptr;
+    const auto places = static_cast<int64_t>(a_.start_index_map.size());
+    Instruction* flat = maker_.reshape(indices, {places});
+    std::vector<Instruction*> operands{x_};
+    for (int64_t d = 0; d < x_->shape.rank(); ++d) {
+      const auto at = std::ranges::find(a_.start_index_map, d) - a_.start_index_map.begin();
+      operands.push_back(at == places ? maker_.constant(indices->shape.type, 0)
+                                      : maker_.reshape(box_of(flat, {at}, {1}, maker_), {}));
+    }
+    Instruction* box = maker_.make(Opcode::kDynamicSlice, Shape::array(x_->shape.type, a_.slice_sizes), operands,
+                                   DynamicSliceAttributes{a_.slice_sizes});
+    return maker_.reshape(box, gather_.shape.dims);
+  }
+
+  Instruction& gather_;
+  const GatherAttributes& a_;
+  Instruction* x_;
+  Maker& maker_;
+  IndexedWindows windows_;
+  Dims window_;  ///< extents of a window in the result
+};
+
+}  // namespace
+
+Result<PassResult> slice_known_gathers(Module& module) {
+  auto result = rewrite_each(module, [](Instruction& i, Maker& maker) -> Instruction* {
+    if (i.opcode != Opcode::kGather || !i.shape.dynamic.empty() || !i.operand(0).shape.dynamic.empty()) return nullptr;
+    return SliceGather(i, maker).run();
+  });
+  if (result.ok()) result->note = fmt::format("{} gathers are slices", result->count);
+  return result;
+}
+
+}  // namespace lowtide

@@ -1,0 +1,118 @@
+#include "passes/rules/update_known_scatters.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ops/combiner.h"
+#include "passes/rules/index_runs.h"
+#include "passes/rules/known_values.h"
+#include "passes/rules/slice_known_gathers.h"
+
+namespace lowtide {
+namespace {
+
+bool contains(const Dims& list, int64_t d) { return std::ranges::find(list, d) != list.end(); }
+
+class UpdateScatter {
+ public:
+  UpdateScatter(Instruction& scatter, Maker& maker)
+      : scatter_(scatter), a_(scatter.as<ScatterAttributes>()), maker_(maker) {
+    Instruction *x = scatter.operands[0], *updates = scatter.operands[2];
+    Dims sizes(x->shape.dims.size(), 1);
+    size_t next = 0;
+    for (size_t d = 0; d < sizes.size(); ++d) {
+      const auto k = static_cast<int64_t>(d);
+      if (contains(a_.inserted_window_dims, k) || contains(a_.input_batching_dims, k)) continue;
+      sizes[d] = updates->shape.dims[static_cast<size_t>(a_.update_window_dims[next++])];
+      window_.push_back(sizes[d]);
+    }
+    windows_ = {x,
+                scatter.operands[1],
+                a_.scatter_dims_to_operand_dims,
+                a_.input_batching_dims,
+                a_.scatter_indices_batching_dims,
+                a_.index_vector_dim,
+                sizes};
+  }
+
+  Instruction* run() {
+    const auto starts = known_starts(windows_);
+    if (!starts || starts->empty() || element_count(scatter_.operand(2).shape) == 0) return nullptr;
+    const Dims &extents = scatter_.shape.dims, &sizes = windows_.sizes;
+    for (const Dims& start : *starts) {
+      for (size_t d = 0; d < start.size(); ++d) {
+        if (start[d] < 0 || start[d] + sizes[d] > extents[d]) return nullptr;
+      }
+    }
+    const auto runs = runs_of(*starts, sizes, kMostRuns);
+    if (!runs || std::ranges::any_of(*runs, [](const IndexRun& run) { return run.count > 1 && run.step != 1; }))
+      return nullptr;
+    Instruction* rows = windows_in_rows();
+    Instruction* all = scatter_.operands[0];
+    for (const IndexRun& run : *runs) all = updated(all, rows, run);
+    return all;
+  }
+
+ private:
+  /// The updates as [windows, window].
+  Instruction* windows_in_rows() {
+    Instruction* updates = scatter_.operands[2];
+    Dims order, dims{windows_.count()};
+    for (int64_t d = 0; d < updates->shape.rank(); ++d) {
+      if (!contains(a_.update_window_dims, d)) order.push_back(d);
+    }
+    order.insert(order.end(), a_.update_window_dims.begin(), a_.update_window_dims.end());
+    dims.insert(dims.end(), window_.begin(), window_.end());
+    return maker_.reshape(maker_.transpose(updates, order), dims);
+  }
+
+  Instruction* updated(Instruction* all, Instruction* rows, const IndexRun& run) {
+    Dims first(rows->shape.dims.size(), 0), part = rows->shape.dims, size = windows_.sizes;
+    first[0] = run.first, part[0] = run.count;
+    Instruction* row = box_of(rows, first, part, maker_);
+    if (run.dim < 0) {
+      row = maker_.reshape(row, size);
+    } else {
+      Dims front{run.count}, back(size.size());
+      for (size_t k = 0, n = 1; k < size.size(); ++k) {
+        const bool along = static_cast<int64_t>(k) == run.dim;
+        if (!along) front.push_back(size[k]);
+        back[k] = along ? 0 : static_cast<int64_t>(n++);
+      }
+      row = maker_.transpose(maker_.reshape(row, front), back);
+      size[static_cast<size_t>(run.dim)] = run.count;
+    }
+    const Computation& combine = *scatter_.called[0];
+    if (recognise_combiner(combine, all->shape.type).kind == CombinerKind::kBinary) {
+      Instruction* old = box_of(all, run.start, size, maker_);
+      const bool turned = combine.root->operands[0] != combine.parameters()[0];
+      row = maker_.binary(combine.root->opcode, turned ? row : old, turned ? old : row);
+    }
+    return with_box(all, row, run.start, maker_);
+  }
+
+  Instruction& scatter_;
+  const ScatterAttributes& a_;
+  Maker& maker_;
+  IndexedWindows windows_;
+  Dims window_;  ///< extents of a window in the updates
+};
+
+bool is_plain(const Instruction& i) {
+  if (i.opcode != Opcode::kScatter || i.operands.size() != 3 || !i.shape.dynamic.empty()) return false;
+  return i.operand(0).shape.type == i.operand(2).shape.type &&
+         recognise_combiner(*i.called[0], i.shape.type).kind != CombinerKind::kGeneral;
+}
+
+}  // namespace
+
+Result<PassResult> update_known_scatters(Module& module) {
+  auto result = rewrite_each(module, [](Instruction& i, Maker& maker) -> Instruction* {
+    return is_plain(i) ? UpdateScatter(i, maker).run() : nullptr;
+  });
+  if (result.ok()) result->note = fmt::format("{} scatters are updates of boxes", result->count);
+  return result;
+}
+
+}  // namespace lowtide
