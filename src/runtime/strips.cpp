@@ -7,6 +7,7 @@
 #include <cstring>
 #include <functional>
 
+#include "runtime/box_moves.h"
 #include "runtime/split.h"
 
 namespace lowtide {
@@ -138,6 +139,10 @@ class InStrips {
 }  // namespace
 
 std::string check_strips(const Kernel& kernel, const Strips& strips) {
+  if (strips.moves) {
+    const bool same = kernel.pieces.size() == strips.moves->runs.size();
+    return same ? "" : "a kernel has other pieces than its moves were planned with";
+  }
   if (kernel.pieces.size() != strips.pieces.size())
     return "a kernel has other pieces than its strips were planned with";
   for (size_t p = 0; p < kernel.pieces.size(); ++p) {
@@ -150,6 +155,15 @@ std::string check_strips(const Kernel& kernel, const Strips& strips) {
 
 void run_in_strips(const Kernel& kernel, const Strips& strips, std::span<void*> buffers, size_t inputs,
                    std::byte* scratch, ThreadPool& pool) {
+  if (strips.moves) {
+    run_box_moves(*strips.moves, static_cast<std::byte*>(buffers[inputs]), scratch, pool);
+    std::vector<int32_t> moved;
+    for (size_t p = 0; p < kernel.pieces.size(); ++p) {
+      if (!strips.moves->runs[p]) moved.push_back(static_cast<int32_t>(p));
+    }
+    run_kernel(kernel, portions_of(kernel, pool.threads()), moved, buffers.data(), pool);
+    return;
+  }
   InStrips(kernel, strips, buffers, inputs, scratch, pool).run();
 }
 

@@ -295,7 +295,13 @@ class PlanStrips {
 
 std::optional<Strips> plan_strips(const Nest& nest, int32_t inputs, std::span<const LiesOver> over,
                                   const StripLimits& limits) {
-  return PlanStrips(nest, inputs, over, limits).run();
+  auto tiles = PlanStrips(nest, inputs, over, limits).run();
+  auto moves = over.size() == 1 ? plan_box_moves(nest, over[0].to, over[0].from) : std::nullopt;
+  if (!moves || (tiles && tiles->scratch_bytes <= moves->scratch_bytes)) return tiles;
+  Strips out;
+  out.scratch_bytes = moves->scratch_bytes;
+  out.moves = std::move(moves);
+  return out;
 }
 
 }  // namespace lowtide

@@ -12,6 +12,7 @@
 #include <span>
 
 #include "nest/nest.h"
+#include "schedule/box_moves.h"
 
 namespace lowtide {
 
@@ -43,8 +44,9 @@ struct Strips {
   std::vector<StripPiece> pieces;  ///< as Kernel::pieces
   std::vector<Output> outputs;
   std::vector<Patch> patches;
-  int64_t patch = 0;          ///< where scratch keeps two elements per patch, kPatchBytes each
-  int64_t scratch_bytes = 0;  ///< aligned to 64
+  std::optional<BoxMoves> moves;  ///< instead of tiles: boxes move, then the other pieces run; nothing else is set
+  int64_t patch = 0;              ///< where scratch keeps two elements per patch, kPatchBytes each
+  int64_t scratch_bytes = 0;      ///< aligned to 64
 };
 inline constexpr int64_t kPatchBytes = 16;
 

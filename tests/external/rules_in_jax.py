@@ -138,8 +138,8 @@ def cases():
     }
     for name, shift in shifts.items():
         looped = lambda x, shift=shift: jax.lax.scan(lambda c, _: (shift(c), None), x, length=5)[0]
-        yield "shift_" + name, looped, [field], 300 * KIB if name not in ("set", "updated") else 1.1 * MIB
-        yield "shift_vmap_" + name, jax.vmap(looped), [np.stack([field, field])], 2.1 * MIB
+        yield "shift_" + name, looped, [field], 70 * KIB
+        yield "shift_vmap_" + name, jax.vmap(looped), [np.stack([field, field])], 140 * KIB
         yield "shift_grad_" + name, jax.grad(lambda x, looped=looped: jnp.sum(jnp.cos(looped(x)))), [field], 1.4 * MIB
         remat = lambda x, shift=shift: jax.lax.scan(lambda c, _: (jax.checkpoint(lambda d: jnp.sin(shift(d)))(c), None), x, length=3)[0]
         yield "shift_remat_" + name, jax.grad(lambda x, remat=remat: jnp.sum(remat(x))), [field], 5.5 * MIB

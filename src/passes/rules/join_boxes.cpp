@@ -10,6 +10,8 @@
 namespace lowtide {
 namespace {
 
+constexpr int kDeepest = 16;  ///< operations looked through
+
 /// Places [start, start + size) of an array.
 struct Part {
   Instruction* of = nullptr;
@@ -145,6 +147,45 @@ bool may_concatenate(const Instruction& i) {
   return most >= element_count(i.shape) && i.operand(0).opcode == Opcode::kDynamicUpdateSlice;
 }
 
+/// Does an update read of what it writes over, but other elements than it writes there? Looked for in slices, through
+/// elementwise work.
+bool reads_beside_its_place(const Instruction& value, const Instruction& array, const Part& place, int depth) {
+  if (depth > kDeepest || value.shape.dims != place.size) return false;
+  if (value.opcode == Opcode::kSlice) {
+    const Part part = part_of(const_cast<Instruction*>(&value));
+    if (part.of != &array || part.start == place.start) return false;
+    for (size_t d = 0; d < place.size.size(); ++d) {
+      if (std::abs(part.start[d] - place.start[d]) >= place.size[d]) return false;  // another box
+    }
+    return true;
+  }
+  if (memory_class(value.opcode) != MemoryClass::kElementwise) return false;
+  return std::ranges::any_of(value.operands, [&](const Instruction* operand) {
+    return reads_beside_its_place(*operand, array, place, depth + 1);
+  });
+}
+
+/// An update that can't be made in place is as good as a new array, which may be moved where the old one lies.
+Instruction* concatenate_shifted(const Instruction& i, const Part& part, Maker& maker) {
+  std::optional<size_t> along;
+  const Dims& extents = i.shape.dims;
+  for (size_t d = 0; d < extents.size(); ++d) {
+    if (part.size[d] == extents[d]) continue;
+    if (along) return nullptr;
+    along = d;
+  }
+  if (!along || !reads_beside_its_place(*part.of, i.operand(0), part, 0)) return nullptr;
+  std::vector<Instruction*> operands;
+  Dims start(extents.size(), 0), size = extents;
+  size[*along] = part.start[*along];
+  if (size[*along] > 0) operands.push_back(box_of(i.operands[0], start, size, maker));
+  operands.push_back(part.of);
+  start[*along] = part.start[*along] + part.size[*along], size[*along] = extents[*along] - start[*along];
+  if (size[*along] > 0) operands.push_back(box_of(i.operands[0], start, size, maker));
+  return maker.make(Opcode::kConcatenate, Shape::array(i.shape.type, extents), operands,
+                    DimensionsAttributes{{static_cast<int64_t>(*along)}});
+}
+
 Instruction* join_update(const Instruction& i, Maker& maker) {
   const auto part = written(i);
   if (!part) return nullptr;
@@ -152,7 +193,8 @@ Instruction* join_update(const Instruction& i, Maker& maker) {
     return with_box(i.operand(0).operands[0], part->of, part->start, maker);
   }
   if (Instruction* made = leave_what_stands(i, *part, maker)) return made;
-  return may_concatenate(i) ? concatenate_updates(i, maker) : nullptr;
+  Instruction* made = may_concatenate(i) ? concatenate_updates(i, maker) : nullptr;
+  return made ? made : concatenate_shifted(i, *part, maker);
 }
 
 Instruction* join_slice(const Instruction& i, Maker& maker) {

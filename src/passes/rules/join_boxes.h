@@ -7,6 +7,8 @@
 ///     dynamic-update-slice(dynamic-update-slice(x, u, 2), v, 0), v over all of u
 ///                                                            dynamic-update-slice(x, v, 0)
 ///     updates that together cover x along one dimension      concatenate(..)
+///     dynamic-update-slice(x, x[:n-1], 1), which can't be made in place
+///                                                            concatenate(x[:1], x[:n-1])
 ///     slice(slice(x))                                        slice(x)
 ///     dynamic-slice at a known place                         slice
 ///     a collective of one device                             its operand

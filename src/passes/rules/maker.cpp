@@ -80,6 +80,11 @@ Instruction* Maker::convert(Instruction* x, ElementType type) {
 }
 
 Instruction* Maker::reshape(Instruction* x, const Dims& dims) {
+  // Of a reshape its operand; a layout of its own would say how bytes lie.
+  while (x->opcode == Opcode::kReshape && x->shape.dims != dims &&
+         same_layout(x->shape, Shape::array(x->shape.type, x->shape.dims))) {
+    x = x->operands[0];
+  }
   return x->shape.dims == dims ? x : make(Opcode::kReshape, Shape::array(x->shape.type, dims), {x});
 }
 

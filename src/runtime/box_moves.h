@@ -1,0 +1,13 @@
+#pragma once
+/// Boxes of an array that move where it lies.
+
+#include <cstddef>
+
+#include "base/thread_pool.h"
+#include "schedule/box_moves.h"
+
+namespace lowtide {
+
+void run_box_moves(const BoxMoves& moves, std::byte* array, std::byte* scratch, ThreadPool& pool);
+
+}  // namespace lowtide

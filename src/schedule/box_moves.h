@@ -1,0 +1,45 @@
+#pragma once
+/// A kernel that moves boxes of its operand, made where the operand lies: rolls, shifts, halves that change places.
+///
+///   y[0:1] = x[15:16]                 keep x[15:16] in scratch
+///   y[1:16] = x[0:15]        ==>      move x[0:15] to [1:16], from behind; put what was kept to [0:1]
+///
+/// Every box that is read before another one is written over it goes first; where they wait for each other in a circle,
+/// the smallest is kept beside. Dimensions outside of all moves are blocks, done one after another with the same
+/// scratch. Two boxes that change places and are too large to keep are rotated, without scratch.
+
+#include <optional>
+#include <vector>
+
+#include "nest/nest.h"
+
+namespace lowtide {
+
+/// Counts in elements, within a block.
+struct BoxMove {
+  struct Axis {
+    int64_t stride = 0, extent = 0;
+  };
+  std::vector<Axis> axes;  ///< the longest stride first; runs lie in them
+  int64_t run = 1;         ///< elements that lie side by side
+  int64_t to = 0, from = 0;
+  int64_t kept = kNoId;  ///< where in scratch, bytes; kNoId: read when it is its turn
+
+  int64_t elements() const;
+  int64_t span() const;  ///< from the first to behind the last
+};
+
+struct BoxMoves {
+  int64_t blocks = 1, block = 0;  ///< elements of each
+  int64_t element_bytes = 0;
+  std::vector<BoxMove> moves;  ///< in this order
+  int64_t rotated = 0;         ///< element `rotated` of each block comes first, the others in order; no moves then
+  std::vector<bool> runs;      ///< by piece of the kernel: makes something else, and runs when all has moved
+  int64_t scratch_bytes = 0;   ///< aligned to 64
+};
+
+/// Buffer `to`, which the nest writes, is the bytes of buffer `from`, which it reads. Nothing where the nest does more
+/// with it than move it, or where scratch would be large.
+std::optional<BoxMoves> plan_box_moves(const Nest& nest, int32_t to, int32_t from);
+
+}  // namespace lowtide
