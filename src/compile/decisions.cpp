@@ -59,6 +59,10 @@ bool parse_decision(std::string_view line, Decision& decision) {
     decision = Rearrange{};
     return true;
   }
+  if (w.size() == 1 && w[0] == "derive-stacks") {
+    decision = DeriveStacks{};
+    return true;
+  }
   if (w.size() != 2) return false;
   if (w[0] == "without") {
     decision = WithoutPass{std::string(w[1])};
@@ -87,6 +91,7 @@ std::string to_string(const Decision& decision) {
                         [](const WithoutPass& d) { return "without " + d.pass; },
                         [](const PriceOfMemory& d) { return fmt::format("price-of-memory {}", d.ns_per_byte); },
                         [](const Rearrange&) { return std::string("rearrange"); },
+                        [](const DeriveStacks&) { return std::string("derive-stacks"); },
                         [](const SearchSteps& d) { return fmt::format("search-steps {}", d.steps); },
                     },
                     decision);
@@ -117,7 +122,7 @@ Result<Decisions> parse_plan(std::string_view text, const Module& module) {
     if (!parse_decision(line, decision)) {
       return Status::input(fmt::format(
           "line {}: `{}` is no decision; expected `stream COMPUTATION VALUE dimension=D tile=T`, `without PASS`, "
-          "`price-of-memory NS`, `search-steps N` or `rearrange`",
+          "`price-of-memory NS`, `search-steps N`, `rearrange` or `derive-stacks`",
           number, line));
     }
     decisions.push_back(std::move(decision));

@@ -39,12 +39,17 @@ struct Rearrange {
   bool operator==(const Rearrange&) const = default;
 };
 
-using Decision = std::variant<StreamDecision, WithoutPass, PriceOfMemory, SearchSteps, Rearrange>;
+/// What loops save for others is made again from what is smaller, though it takes longer.
+struct DeriveStacks {
+  bool operator==(const DeriveStacks&) const = default;
+};
+
+using Decision = std::variant<StreamDecision, WithoutPass, PriceOfMemory, SearchSteps, Rearrange, DeriveStacks>;
 /// Streams in the order in which they are made; the others stand anywhere.
 using Decisions = std::vector<Decision>;
 
 /// One line: `stream main s dimension=1 tile=64`, `without stream-slices`, `price-of-memory 3`, `search-steps 8000`,
-/// `rearrange`.
+/// `rearrange`, `derive-stacks`.
 std::string to_string(const Decision& decision);
 
 /// A plan's file: a line with the version, one that names the module and its hash, then a decision per line.

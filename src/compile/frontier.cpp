@@ -198,6 +198,7 @@ class Search {
       try_streams(at);
       try_finer(at);
       try_rearranging(at);
+      try_deriving(at);
       if (!best_) return;
       at = std::move(*best_);
     }
@@ -278,6 +279,17 @@ class Search {
     if (!at.could_rearrange) return;
     Decisions decisions = at.point.decisions;
     decisions.emplace_back(Rearrange{});
+    consider(at, decisions);
+  }
+
+  /// Less saved for later loops.
+  void try_deriving(const Trial& at) {
+    if (!planner_.could_derive()) return;
+    Decisions decisions = at.point.decisions;
+    const bool known =
+        std::ranges::any_of(decisions, [](const Decision& d) { return std::holds_alternative<DeriveStacks>(d); });
+    if (known) return;
+    decisions.emplace_back(DeriveStacks{});
     consider(at, decisions);
   }
 

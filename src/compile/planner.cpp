@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 
 #include "base/debug.h"
 #include "compile/frontier.h"
+#include "passes/canonicalise/remove_dead_code.h"
+#include "passes/rules/derive_saved_stacks.h"
+#include "passes/rules/saved_stacks.h"
 
 namespace lowtide {
 namespace {
@@ -21,10 +25,22 @@ bool leaves_out(const Decisions& decisions, std::string_view pass) {
   });
 }
 
+bool derives_stacks(const Decisions& decisions) {
+  return std::ranges::any_of(decisions, [](const Decision& d) { return std::holds_alternative<DeriveStacks>(d); });
+}
+
+Result<PassResult> derive_all_stacks(Module& module) {
+  return derive_saved_stacks_for(module, std::numeric_limits<double>::infinity());
+}
+
 /// The rows from the parting one on, with the decisions' streams; `until_streamed`: no further than these.
 std::vector<Pass> rows_of(const Decisions& decisions, bool until_streamed) {
   const std::vector<Pass>& all = execution_pipeline();
   std::vector<Pass> rows;
+  if (derives_stacks(decisions)) {
+    rows.push_back({"derive-stacks", derive_all_stacks, Numerics::kExact, "decided for this module"});
+    rows.push_back({"remove-dead-code", remove_dead_code, Numerics::kExact, "what is no longer saved"});
+  }
   for (size_t k = parting_row(all); k < all.size(); ++k) {
     if (!leaves_out(decisions, all[k].name)) rows.push_back(all[k]);
     if (all[k].name != kStreaming.back()) continue;
@@ -67,6 +83,11 @@ Result<Planner> Planner::make(const Module& module) {
   const std::vector<Pass>& all = execution_pipeline();
   const std::vector<Pass> first(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(parting_row(all)));
   LT_ASSIGN_OR_RETURN(planner.passes_, run_passes(*shared, first, {.quiet = true}));
+  if (!free_loops(*shared).empty()) {
+    const std::unique_ptr<Module> trial = shared->clone();
+    LT_ASSIGN_OR_RETURN(const PassResult derived, derive_all_stacks(*trial));
+    planner.could_derive_ = derived.changed;
+  }
   planner.shared_ = std::move(shared);
   return planner;
 }

@@ -13,12 +13,15 @@ class Planner {
   Result<Compiled> plan(const Decisions& decisions, const PassOptions& options = {.quiet = true}) const;
   /// The module in which the last of these streams stands, and the next one would be found.
   Result<std::unique_ptr<Module>> streamed(const Decisions& decisions) const;
+  /// Are there stacks that loops could derive for more time than the pipeline grants?
+  bool could_derive() const { return could_derive_; }
   int64_t instructions() const { return shared_->instruction_count(); }
 
  private:
   Planner() = default;
   std::shared_ptr<const Module> shared_;  ///< behind the rows that every plan runs
   std::vector<PassRecord> passes_;
+  bool could_derive_ = false;
 };
 
 }  // namespace lowtide

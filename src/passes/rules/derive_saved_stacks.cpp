@@ -16,13 +16,14 @@ namespace lowtide {
 namespace {
 
 constexpr double kSmallestDerived = 1 << 14;  ///< bytes of a stack that is worth it
+constexpr double kSavedPart = 0.125;          ///< of its bytes, what may be saved in its place
 
 double bytes_of(const Instruction& i) { return static_cast<double>(safe_logical_bytes(i.shape)); }
 
 class Derive {
  public:
-  Derive(Instruction& loop, const Uses& uses, const Callers& callers)
-      : callers_(callers), saved_(loop, uses, callers), carry_(saved_.carry()) {}
+  Derive(Instruction& loop, const Uses& uses, const Callers& callers, double most_time)
+      : callers_(callers), saved_(loop, uses, callers), carry_(saved_.carry()), most_time_(most_time) {}
 
   int64_t run() {
     std::vector<SavedStack*> order;
@@ -33,9 +34,11 @@ class Derive {
       if (s->is_used || !s->only_sliced || s->reads.empty() || bytes_of(*s->result) < kSmallestDerived) continue;
       recipe_ = {};
       seen_.clear();
+      unsaved_.clear();
       self_ = s;
       if (!is_light(*s->value) && !is_small_sum(*s->value)) continue;
       if (!expand(*s->value) || !pays(*s)) continue;
+      for (Instruction* value : unsaved_) saved_.save(*value);
       for (const StackRead& read : s->reads) repeat(*s, read);
       s->is_gone = true;
       for (const Instruction* input : recipe_.inputs) {
@@ -62,6 +65,24 @@ class Derive {
 
   bool find(Instruction& i) {
     if (!seen_.insert(&i).second) return true;
+    const Recipe before = recipe_;
+    const std::unordered_set<const Instruction*> seen_before = seen_;
+    const std::vector<Instruction*> unsaved_before = unsaved_;
+    if (make(i)) return true;
+    // What can't be made of what is saved can be saved.
+    recipe_ = before;
+    seen_ = seen_before;
+    unsaved_ = unsaved_before;
+    if (!i.shape.is_array() || i.opcode == Opcode::kParameter) return false;
+    double bytes = bytes_of(i);
+    for (const Instruction* other : unsaved_) bytes += bytes_of(*other);
+    if (bytes > kSavedPart * self_->slice_bytes()) return false;
+    unsaved_.push_back(&i);
+    recipe_.inputs.push_back(&i);
+    return true;
+  }
+
+  bool make(Instruction& i) {
     if (is_source(i)) {
       recipe_.ops.push_back(&i);
       return true;
@@ -103,7 +124,7 @@ class Derive {
     if (recipe_.bytes * 4 > bytes_of(*stack.result)) return false;
     const double read_ns = stack.slice_bytes() * kNsPerByte;
     return std::ranges::all_of(stack.reads, [&](const StackRead& read) {
-      return recipe_.ns <= read_ns || recipe_.ns <= kMostDeriveTime * time_of(*read.loop->called[1]);
+      return recipe_.ns <= read_ns || recipe_.ns <= most_time_ * time_of(*read.loop->called[1]);
     });
   }
 
@@ -161,20 +182,24 @@ class Derive {
   const Callers& callers_;
   SavedStacks saved_;
   LoopCarry& carry_;
+  const double most_time_;
   // Of the stack being looked at.
   const SavedStack* self_ = nullptr;
   Recipe recipe_;
   std::unordered_set<const Instruction*> seen_;
+  std::vector<Instruction*> unsaved_;  ///< inputs that are to be saved for it
 };
 
 }  // namespace
 
-Result<PassResult> derive_saved_stacks(Module& module) {
+Result<PassResult> derive_saved_stacks(Module& module) { return derive_saved_stacks_for(module, kMostDeriveTime); }
+
+Result<PassResult> derive_saved_stacks_for(Module& module, double most_time) {
   PassResult result;
   const Callers callers = count_callers(module);
   for (Instruction* loop : free_loops(module)) {
     const Uses uses(module);
-    result.count += Derive(*loop, uses, callers).run();
+    result.count += Derive(*loop, uses, callers, most_time).run();
   }
   result.changed = result.count > 0;
   result.note = fmt::format("{} stacks derived from others", result.count);

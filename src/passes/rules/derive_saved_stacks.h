@@ -10,9 +10,10 @@
 ///
 /// A stack is derived where each trip of the loop that fills it puts one slice, in order, and the slice is made, by
 /// elementwise work, moves, and sums of no more elements than it has, of slices of other stacks, of what no trip
-/// changes, and of the counter; and where nobody reads it but slice by slice in later loops. It must pay: what must
-/// live longer for it is small, and making the slices again costs less than reading them, or less than kMostDeriveTime
-/// of the reading loop's modelled time.
+/// changes, of the counter, or of values so much smaller that they are saved in its place (the state with which a trip
+/// begins); and where nobody reads it but slice by slice in later loops. It must pay: what must live longer for it is
+/// small, and making the slices again costs less than reading them, or less than `most_time` of the reading loop's
+/// modelled time. A plan may decide to derive at any price (`derive-stacks`).
 ///
 /// Requires: verified, no calls.  Keeps: roots, donation, schedule.
 /// Numerics: exact: the same operations on the same values.
@@ -26,5 +27,7 @@ namespace lowtide {
 inline constexpr double kMostDeriveTime = 0.03;
 
 Result<PassResult> derive_saved_stacks(Module& module);
+/// `most_time`: of a loop's own, what deriving may add to it.
+Result<PassResult> derive_saved_stacks_for(Module& module, double most_time);
 
 }  // namespace lowtide

@@ -184,72 +184,28 @@ class Cut {
   }
 
   void save(Instruction& value) {
-    const ElementType type = value.shape.type;
-    Dims part{1}, all{saved_.trips()};
-    for (Dims* dims : {&part, &all}) dims->insert(dims->end(), value.shape.dims.begin(), value.shape.dims.end());
-
-    // Before and behind the first loop.
-    Computation& parent = *filler_.parent;
-    Maker outside(parent);
-    const std::vector<Instruction*> outer = instructions_of(parent);
-    Instruction* zeros = outside.filled(type, all, 0);
-    LoopCarry& filling = saved_.carry();
-    const size_t element = filling.size();
-    Instruction* stack = filling.add(*zeros);
-    const size_t made_before = outside.order().size();
-    Instruction* result = outside.make(Opcode::kGetTupleElement, zeros->shape, {&filler_},
-                                       TupleIndexAttributes{static_cast<int64_t>(element)});
-    put(parent, outer, filler_.operands[0], outside.order(), made_before, &filler_);
-
-    // In the first loop. What it saves stands there already: all of this goes to the end.
     bring(value);
-    Maker inside(filling.body());
-    Instruction* made = make(value, inside);
-    Instruction* counter = filling.reads(saved_.counter())[0];
-    std::vector<Instruction*> operands{stack, inside.reshape(made, part), counter};
-    for (size_t d = 1; d < all.size(); ++d) operands.push_back(inside.constant(counter->shape.type, 0));
-    filling.set_next(element, *inside.make(Opcode::kDynamicUpdateSlice, zeros->shape, operands));
-    filling.put_reads_first();
-    std::vector<Instruction*> order = instructions_of(filling.body());
-    std::erase(order, filling.body().root);
-    order.push_back(filling.body().root);
-    filling.body().reorder(order);
+    Maker inside(saved_.carry().body());
+    Instruction* result = saved_.save(*make(value, inside)).result;
 
     // In the later loop.
     Instruction* read = carry_.invariant(*result);
     carry_.put_reads_first();
     const std::vector<Instruction*> inner = instructions_of(carry_.body());
     Maker later(carry_.body());
-    operands = {read, &place_};
-    for (size_t d = 1; d < all.size(); ++d) operands.push_back(later.constant(place_.shape.type, 0));
+    Dims part{1};
+    part.insert(part.end(), value.shape.dims.begin(), value.shape.dims.end());
+    std::vector<Instruction*> operands{read, &place_};
+    for (size_t d = 1; d < part.size(); ++d) operands.push_back(later.constant(place_.shape.type, 0));
     Instruction* slice =
-        later.make(Opcode::kDynamicSlice, Shape::array(type, part), operands, DynamicSliceAttributes{part});
+        later.make(Opcode::kDynamicSlice, Shape::array(value.shape.type, part), operands, DynamicSliceAttributes{part});
     slice = later.reshape(slice, value.shape.dims);
     for (Instruction* i : inner) {
       for (Instruction*& operand : i->operands) {
         if (behind_barriers(operand) == &value) operand = slice;
       }
     }
-    put(carry_.body(), inner, &value, later.order(), later.order().size(), &value);
-  }
-
-  static std::vector<Instruction*> instructions_of(const Computation& computation) {
-    std::vector<Instruction*> all;
-    for (const auto& i : computation.instructions()) all.push_back(i.get());
-    return all;
-  }
-
-  /// The first `count` of what was made go before one instruction, the rest behind another.
-  static void put(Computation& computation, const std::vector<Instruction*>& before, const Instruction* first,
-                  const std::vector<Instruction*>& made, size_t count, const Instruction* second) {
-    std::vector<Instruction*> order;
-    const auto middle = made.begin() + static_cast<std::ptrdiff_t>(count);
-    for (Instruction* i : before) {
-      if (i == first) order.insert(order.end(), made.begin(), middle);
-      order.push_back(i);
-      if (i == second) order.insert(order.end(), middle, made.end());
-    }
-    computation.reorder(order);
+    put_made(carry_.body(), inner, &value, later.order(), later.order().size(), &value);
   }
 
   Instruction& filler_;

@@ -106,6 +106,56 @@ bool SavedStacks::add_reads_of_loop(const Instruction& result, const Instruction
   return true;
 }
 
+SavedStack& SavedStacks::save(Instruction& value) {
+  Dims part{1}, all{trips_};
+  for (Dims* dims : {&part, &all}) dims->insert(dims->end(), value.shape.dims.begin(), value.shape.dims.end());
+
+  // Before and behind the loop.
+  Computation& parent = *loop_.parent;
+  Maker outside(parent);
+  const std::vector<Instruction*> outer = instructions_of(parent);
+  Instruction* zeros = outside.filled(value.shape.type, all, 0);
+  const size_t element = carry_.size();
+  Instruction* stack = carry_.add(*zeros);
+  const size_t made_before = outside.order().size();
+  Instruction* result = outside.make(Opcode::kGetTupleElement, zeros->shape, {&loop_},
+                                     TupleIndexAttributes{static_cast<int64_t>(element)});
+  put_made(parent, outer, loop_.operands[0], outside.order(), made_before, &loop_);
+
+  // In the loop: at the end, where all that is saved stands already.
+  Maker inside(carry_.body());
+  Instruction* counter = carry_.reads(counter_)[0];
+  std::vector<Instruction*> operands{stack, inside.reshape(&value, part), counter};
+  for (size_t d = 1; d < all.size(); ++d) operands.push_back(inside.constant(counter->shape.type, 0));
+  Instruction* update = inside.make(Opcode::kDynamicUpdateSlice, zeros->shape, operands);
+  carry_.set_next(element, *update);
+  carry_.put_reads_first();
+  std::vector<Instruction*> order = instructions_of(carry_.body());
+  std::erase(order, carry_.body().root);
+  order.push_back(carry_.body().root);
+  carry_.body().reorder(order);
+
+  return stacks_.emplace_back(SavedStack{.element = element, .update = update, .value = &value, .result = result});
+}
+
+std::vector<Instruction*> instructions_of(const Computation& computation) {
+  std::vector<Instruction*> all;
+  for (const auto& i : computation.instructions()) all.push_back(i.get());
+  return all;
+}
+
+void put_made(Computation& computation, const std::vector<Instruction*>& before, const Instruction* first,
+              const std::vector<Instruction*>& made, size_t count, const Instruction* second) {
+  std::vector<Instruction*> order;
+  const auto middle = made.begin() + static_cast<std::ptrdiff_t>(count);
+  for (Instruction* i : before) {
+    if (i == first) order.insert(order.end(), made.begin(), middle);
+    order.push_back(i);
+    if (i == second) order.insert(order.end(), middle, made.end());
+  }
+  computation.reorder(order);
+}
+
 std::vector<Instruction*> free_loops(const Module& module) {
   const std::vector<bool> ordered = ordered_instructions(module);
   std::vector<Instruction*> loops;

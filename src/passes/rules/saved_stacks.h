@@ -1,6 +1,8 @@
 #pragma once
 /// Stacks that a loop fills, one slice in each trip from the first to the last, and what later loops read of them.
 
+#include <deque>
+
 #include "analysis/uses.h"
 #include "passes/rules/loop_carry.h"
 #include "passes/rules/maker.h"
@@ -37,13 +39,15 @@ class SavedStacks {
  public:
   SavedStacks(Instruction& loop, const Uses& uses, const Callers& callers);
 
-  std::vector<SavedStack>& all() { return stacks_; }
+  std::deque<SavedStack>& all() { return stacks_; }
   LoopCarry& carry() { return carry_; }
   const LoopCarry& carry() const { return carry_; }
   int64_t trips() const { return trips_; }
   /// The element of the carry that counts trips from 0.
   size_t counter() const { return counter_; }
   bool reads_element(const Instruction& i, size_t k) const;
+  /// One more stack, of an array that the body makes, in whatever place. Nobody reads it yet.
+  SavedStack& save(Instruction& value);
   /// The element of the carry that `i` reads and no trip changes; -1: none.
   int64_t invariant_of(const Instruction& i) const;
 
@@ -58,8 +62,13 @@ class SavedStacks {
   LoopCarry carry_;
   int64_t trips_ = 0;
   size_t counter_ = 0;
-  std::vector<SavedStack> stacks_;
+  std::deque<SavedStack> stacks_;  ///< which stay where they are when others are added
 };
+
+std::vector<Instruction*> instructions_of(const Computation& computation);
+/// The first `count` of what was made go before one instruction, the rest behind another.
+void put_made(Computation& computation, const std::vector<Instruction*>& before, const Instruction* first,
+              const std::vector<Instruction*>& made, size_t count, const Instruction* second);
 
 /// The loops of a module that no control edge holds.
 std::vector<Instruction*> free_loops(const Module& module);
