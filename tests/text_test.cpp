@@ -35,17 +35,19 @@ bool compiled_only = false;
 /// What a file's comments ask for.
 struct Test {
   std::string path, text;
-  std::string run;                   ///< "verify", "eval", "opt" or "regions"
-  std::vector<std::string> passes;   ///< of opt and regions
-  std::vector<std::string> errors;   ///< words that the fault must contain
-  std::optional<std::string> after;  ///< the printed module, or the work formed from it, expected
-  std::optional<std::string> peak;   ///< "812 -> 640", bytes
+  std::string run;                     ///< "verify", "eval", "opt", "regions" or "plan"
+  std::vector<std::string> passes;     ///< of opt and regions
+  std::vector<std::string> errors;     ///< words that the fault must contain
+  std::optional<std::string> after;    ///< the printed module, or the work formed from it, expected
+  std::optional<std::string> peak;     ///< "812 -> 640", bytes
+  std::optional<std::string> temp;     ///< of plan: bytes
+  std::optional<std::string> by_hand;  ///< of plan: the same as somebody who knows would write it
 };
 
 struct Outcome {
-  std::string failure;                     ///< empty: passed
-  std::string skipped;                     ///< why the interpreter compared nothing
-  std::optional<std::string> after, peak;  ///< what came out, for --update
+  std::string failure;                           ///< empty: passed
+  std::string skipped;                           ///< why the interpreter compared nothing
+  std::optional<std::string> after, peak, temp;  ///< what came out, for --update
 };
 
 std::vector<std::string> split(const std::string& text, char separator) {
@@ -65,14 +67,14 @@ bool take_prefix(const std::string& line, const std::string& prefix, std::string
 
 /// Reads the directives; the answer says what is wrong with them.
 std::string read_directives(Test& test) {
-  bool in_after = false;
+  std::optional<std::string>* block = nullptr;  // whose lines follow
   std::string rest;
   for (const std::string& line : split(test.text, '\n')) {
-    if (in_after && line.starts_with("//")) {
-      *test.after += (line.starts_with("// ") ? line.substr(3) : line.substr(2)) + "\n";
-    } else if (take_prefix(line, "// AFTER:", rest)) {
-      in_after = true;
-      test.after = "";
+    if (block && line.starts_with("//")) {
+      **block += (line.starts_with("// ") ? line.substr(3) : line.substr(2)) + "\n";
+    } else if (take_prefix(line, "// AFTER:", rest) || take_prefix(line, "// BY HAND:", rest)) {
+      block = line.starts_with("// AFTER:") ? &test.after : &test.by_hand;
+      *block = "";
     } else if (take_prefix(line, "// RUN:", rest)) {
       if (!test.run.empty()) return "has two RUN lines";
       std::istringstream words(rest);
@@ -87,15 +89,17 @@ std::string read_directives(Test& test) {
       test.errors.push_back(rest);
     } else if (take_prefix(line, "// PEAK:", rest)) {
       test.peak = rest;
+    } else if (take_prefix(line, "// TEMP:", rest)) {
+      test.temp = rest;
     } else {
-      in_after = false;
+      block = nullptr;
     }
   }
   if (!test.text.starts_with("// ") || test.text.starts_with("// RUN")) return "doesn't begin with a line of purpose";
-  for (const std::string known : {"verify", "eval", "opt", "regions"}) {
+  for (const std::string known : {"verify", "eval", "opt", "regions", "plan"}) {
     if (test.run == known) return "";
   }
-  return "has no RUN line: verify, eval, opt or regions";
+  return "has no RUN line: verify, eval, opt, regions or plan";
 }
 
 Result<std::unique_ptr<Module>> read_module(const std::string& name, const std::string& text) {
@@ -199,7 +203,8 @@ Outcome run_regions(const Test& test, Module& module) {
   Outcome outcome;
   std::vector<Pass> passes;
   if (outcome.failure = find_passes(test, passes); !outcome.failure.empty()) return outcome;
-  if (const auto records = run_passes(module, passes); !records.ok()) return {records.status().message(), "", {}, {}};
+  if (const auto records = run_passes(module, passes); !records.ok())
+    return {records.status().message(), "", {}, {}, {}};
   const ModuleWork work = form_work(module);
   outcome.after = to_text(work);
   for (const auto& [computation, items] : work.of) {
@@ -214,7 +219,7 @@ Outcome run_regions(const Test& test, Module& module) {
     return outcome;
   }
   const auto got = interpret(work, seeded_arguments(module, kSeed));
-  if (!got.ok()) return {"the work doesn't run: " + got.status().message(), "", outcome.after, {}};
+  if (!got.ok()) return {"the work doesn't run: " + got.status().message(), "", outcome.after, {}, {}};
   for (size_t k = 0; k < want->size(); ++k) {
     if (!std::ranges::equal((*want)[k]->bytes(), (*got)[k]->bytes())) {
       outcome.failure = fmt::format("out{} of the work differs from the module's", k);
@@ -223,21 +228,45 @@ Outcome run_regions(const Test& test, Module& module) {
   return outcome;
 }
 
+/// The free plan, run, gives the interpreter's results; so does the module by hand, whose plan takes no less.
+Outcome run_plan(const Test& test, const Module& module) {
+  Outcome outcome = check_compiled(module);
+  const auto plan = compile_plan(module);
+  if (!plan.ok()) return {plan.status().message(), "", {}, {}, {}};
+  outcome.temp = std::to_string(plan->program->temp_bytes);
+  if (!outcome.failure.empty() || !test.by_hand) return outcome;
+  const auto by_hand = read_module(test.path + " (by hand)", *test.by_hand);
+  if (!by_hand.ok()) return {by_hand.status().message(), "", {}, {}, {}};
+  const auto want = interpret(module, seeded_arguments(module, kSeed)),
+             got = interpret(**by_hand, seeded_arguments(**by_hand, kSeed));
+  if (!want.ok() || !got.ok()) return {"the module by hand doesn't run", "", {}, {}, {}};
+  outcome.failure = usual_difference(*got, *want);
+  if (!outcome.failure.empty()) outcome.failure = "by hand: " + outcome.failure;
+  const auto best = compile_plan(**by_hand);
+  if (!best.ok()) return {best.status().message(), "", {}, {}, {}};
+  if (best->program->temp_bytes < plan->program->temp_bytes) {
+    outcome.failure =
+        fmt::format("takes {} bytes; by hand it takes {}", plan->program->temp_bytes, best->program->temp_bytes);
+  }
+  return outcome;
+}
+
 Outcome run_test(const Test& test) {
   auto module = read_module(fs::path(test.path).filename().string(), test.text);
-  if (!module.ok()) return {check_fault(test, module.status(), true), "", {}, {}};
+  if (!module.ok()) return {check_fault(test, module.status(), true), "", {}, {}, {}};
   if (compiled_only && test.errors.empty()) return check_compiled(**module);
   if (test.run == "opt") return run_opt(test, **module);
   if (test.run == "regions") return run_regions(test, **module);
+  if (test.run == "plan") return run_plan(test, **module);
   if (test.run == "eval") {
     const auto results = interpret(**module, seeded_arguments(**module, kSeed));
     if (!results.ok() || !test.errors.empty()) {
-      return {check_fault(test, results.ok() ? Status() : results.status(), false), "", {}, {}};
+      return {check_fault(test, results.ok() ? Status() : results.status(), false), "", {}, {}, {}};
     }
   } else if (!test.errors.empty()) {
-    return {check_fault(test, Status(), true), "", {}, {}};
+    return {check_fault(test, Status(), true), "", {}, {}, {}};
   }
-  return {check_fixpoint(**module, test.path), "", {}, {}};
+  return {check_fixpoint(**module, test.path), "", {}, {}, {}};
 }
 
 /// The file with its AFTER block at the end and its PEAK line refreshed.
@@ -247,7 +276,8 @@ std::string updated_text(const Test& test, const Outcome& outcome) {
   for (const std::string& line : split(test.text, '\n')) {
     in_after = line.starts_with("// AFTER:") || (in_after && line.starts_with("//"));
     if (in_after) continue;
-    text += line.starts_with("// PEAK:") && outcome.peak ? "// PEAK: " + *outcome.peak : line;
+    const bool peak = line.starts_with("// PEAK:") && outcome.peak, temp = line.starts_with("// TEMP:") && outcome.temp;
+    text += peak ? "// PEAK: " + *outcome.peak : temp ? "// TEMP: " + *outcome.temp : line;
     text += '\n';
   }
   while (text.ends_with("\n\n")) text.pop_back();
@@ -258,6 +288,10 @@ std::string updated_text(const Test& test, const Outcome& outcome) {
 }
 
 std::string compare_expected(const Test& test, const Outcome& outcome) {
+  if (test.run == "plan") {
+    if (!test.temp) return "has no TEMP";
+    return *test.temp == *outcome.temp ? "" : fmt::format("TEMP expected {}, got {}", *test.temp, *outcome.temp);
+  }
   if ((test.run != "opt" && test.run != "regions") || !test.errors.empty()) return "";
   if (!test.after) return "has no AFTER: --update writes it";
   if (*test.after != *outcome.after) return first_different_line(*test.after, *outcome.after);
@@ -279,14 +313,14 @@ std::vector<std::string> files_of(const std::string& argument) {
 std::string run_file(const std::string& path, bool update) {
   std::ifstream in(path, std::ios::binary);
   if (!in) return "can't be opened";
-  Test test{path, std::string(std::istreambuf_iterator<char>(in), {}), "", {}, {}, {}, {}};
+  Test test{path, std::string(std::istreambuf_iterator<char>(in), {}), "", {}, {}, {}, {}, {}, {}};
   if (std::string wrong = read_directives(test); !wrong.empty()) return wrong;
   const Outcome outcome = run_test(test);
   if (!outcome.skipped.empty()) {
     fmt::print("[SKIP] {}: not compared: {}\n", path, outcome.skipped.substr(0, outcome.skipped.find('\n')));
   }
   if (!outcome.failure.empty()) return outcome.failure;
-  if (update && outcome.after) {
+  if (update && (outcome.after || outcome.temp)) {
     std::ofstream(path, std::ios::binary) << updated_text(test, outcome);
     return "";
   }

@@ -27,6 +27,7 @@
 #include "passes/rules/gather_one_hot_products.h"
 #include "passes/rules/join_boxes.h"
 #include "passes/rules/multiply_outer_products.h"
+#include "passes/rules/narrow_carries.h"
 #include "passes/rules/save_what_is_read.h"
 #include "passes/rules/scatter_one_hot_gradients.h"
 #include "passes/rules/sink_hoisted_values.h"
@@ -97,6 +98,8 @@ const std::vector<Pass>& execution_pipeline() {
          "knows"},
         {"update-known-scatters", update_known_scatters, Numerics::kExact, "before boxes are joined, as gathers"},
         {"join-boxes", join_boxes, Numerics::kExact, "before values are sunk or derived: what is joined reads less"},
+        {"narrow-carries", narrow_carries, Numerics::kExact,
+         "after boxes are joined: then the same moves look the same; before what looks into loop bodies"},
         {"multiply-outer-products", multiply_outer_products, Numerics::kValueExact,
          "before values are sunk or derived: a product is light, a dot is not"},
         {"batch-counted-indices", batch_counted_indices, Numerics::kExact,

@@ -143,6 +143,15 @@ def cases():
         yield "shift_grad_" + name, jax.grad(lambda x, looped=looped: jnp.sum(jnp.cos(looped(x)))), [field], 1.4 * MIB
         remat = lambda x, shift=shift: jax.lax.scan(lambda c, _: (jax.checkpoint(lambda d: jnp.sin(shift(d)))(c), None), x, length=3)[0]
         yield "shift_remat_" + name, jax.grad(lambda x, remat=remat: jnp.sum(remat(x))), [field], 5.5 * MIB
+    def haloed(mode):
+        def f(x):
+            trip = lambda p, _: (jnp.pad(jnp.sin(p[8:-8, 8:-8]), 8, mode=mode), None)
+            return jax.lax.scan(trip, jnp.pad(x, 8, mode=mode), length=3)[0][8:-8, 8:-8]
+        return f
+    for mode, bound in (("constant", 4 * KIB), ("wrap", 180 * KIB), ("edge", 4 * KIB), ("reflect", 4 * KIB)):  # XLA cuts wraps
+        yield "halo_" + mode, haloed(mode), [field[0]], bound
+        yield "halo_vmap_" + mode, jax.vmap(haloed(mode)), [field[:2]], bound
+        yield "halo_remat_" + mode, jax.checkpoint(haloed(mode)), [field[0]], bound
     one_by_one = lambda w: jax.lax.fori_loop(0, 32, lambda i, c: jnp.tanh(c @ w.at[jnp.array([i])].get(mode="fill")[0]), h)
     yield "single_index", one_by_one, [w], 256 * KIB
     yield "single_index_grad", jax.grad(lambda w: jnp.sum(jax.lax.scan(lambda c, i: (jnp.tanh(c @ jnp.take(w, i[None], axis=0)[0]), None), h, jnp.arange(32))[0])), [w], 1.5 * MIB

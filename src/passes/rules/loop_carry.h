@@ -20,6 +20,8 @@ class LoopCarry {
   Instruction& initial(size_t k) const { return *loop_.operand(0).operands[k]; }
   /// Does every trip hand element k on as it came, and the condition not look at it?
   bool is_invariant(size_t k) const;
+  /// Does the condition look at element k?
+  bool is_tested(size_t k) const { return !tested_[k].empty(); }
   /// The body's reads of element k.
   const std::vector<Instruction*>& reads(size_t k) const { return reads_[k]; }
 
