@@ -13,6 +13,7 @@
 #include "commands.h"
 #include "compile/check_fit.h"
 #include "compile/fit.h"
+#include "compile/fit_for_xla.h"
 #include "text/hlo.h"
 #include "text/input.h"
 
@@ -33,10 +34,25 @@ FrontierOptions frontier_options() {
   return options;
 }
 
-Status fit(const FitOptions& options) {
-  if (options.made_for != "lowtide") {
-    return Status::unsupported("--for " + options.made_for + ": programs are made for lowtide alone so far");
+Status refusal(const FitReport& report) {
+  return {Fault::kLimit, fmt::format("no plan found fits in {}; the tightest needs {} ({} bytes)",
+                                     format_bytes(*report.limit), format_bytes(report.ours.peak), report.ours.peak)};
+}
+
+Status fit_xla(const FitOptions& options, const Input& input, std::optional<int64_t> limit,
+               const FrontierOptions& search) {
+  if (!options.plan.empty()) return Status::usage("--plan: a plan is for run; with --for xla the program is the plan");
+  LT_ASSIGN_OR_RETURN(const FittedForXla fitted, fit_for_xla(input, limit, search));
+  if (search.progress) fmt::print(stderr, "\r\x1b[K");
+  const FitReport& report = fitted.report;
+  if (!options.output.empty()) LT_RETURN_IF_ERROR(write_file(options.output, print_hlo(*fitted.module)));
+  if (options.output != "-") {
+    LT_RETURN_IF_ERROR(write_stdout(options.json ? fit_json(report) : fit_text(report, terminal_is_utf8())));
   }
+  return report.met ? Status() : refusal(report);
+}
+
+Status fit(const FitOptions& options) {
   std::optional<int64_t> limit;
   if (!options.limit.empty()) {
     LT_ASSIGN_OR_RETURN(limit, parse_size(options.limit));
@@ -44,6 +60,7 @@ Status fit(const FitOptions& options) {
   LT_ASSIGN_OR_RETURN(const Input input, read_input(options.input));
   for (const std::string& warning : input.warnings) fmt::print(stderr, "warning: {}\n", warning);
   const FrontierOptions search = frontier_options();
+  if (options.made_for == "xla") return fit_xla(options, input, limit, search);
   LT_ASSIGN_OR_RETURN(Fitted fitted, fit_program(input, limit, search));
   if (search.progress) fmt::print(stderr, "\r\x1b[K");
   FitReport& report = fitted.report;
@@ -57,9 +74,7 @@ Status fit(const FitOptions& options) {
     LT_RETURN_IF_ERROR(write_file(options.plan, print_plan(*input.module, fitted.compiled.decisions)));
   }
   LT_RETURN_IF_ERROR(write_stdout(options.json ? fit_json(report) : fit_text(report, terminal_is_utf8())));
-  if (report.met) return {};
-  return {Fault::kLimit, fmt::format("no plan found fits in {}; the tightest needs {} ({} bytes)",
-                                     format_bytes(*report.limit), format_bytes(report.ours.peak), report.ours.peak)};
+  return report.met ? Status() : refusal(report);
 }
 
 }  // namespace

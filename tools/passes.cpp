@@ -38,7 +38,8 @@ void add_passes(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("passes", "the pipelines, in order, with reasons");
   command->callback([&exit_code] {
     exit_code = finish(write_stdout("For handing on (opt)\n" + page_of(pipeline()) +
-                                    "For planning and running here (explain, run)\n" + page_of(execution_pipeline())));
+                                    "For planning and running here (explain, run)\n" + page_of(execution_pipeline()) +
+                                    "For running in XLA (fit --for xla)\n" + page_of(pipeline_for_xla())));
   });
 }
 

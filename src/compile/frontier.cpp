@@ -11,7 +11,6 @@
 #include "base/debug.h"
 #include "base/sizes.h"
 #include "compile/peak_values.h"
-#include "schedule/modelled_time.h"
 
 namespace lowtide {
 namespace {
@@ -26,17 +25,19 @@ constexpr int64_t kLeastFree = 2, kMostFree = 48;
 constexpr int64_t kSmallArena = int64_t{64} << 10;  ///< nothing is left to save
 constexpr int64_t kPlanInstructions = 200'000;      ///< planned in all, by which the budget is set
 constexpr int64_t kLeastPlans = 12, kMostPlans = 600;
+constexpr int64_t kPlanInstructionsInXla = 50'000, kMostPlansInXla = 120;  ///< its account forgives less fine choices
 constexpr double kLeastPeakForTime = 0.03;              ///< part of the peak that twice the time must save
 constexpr size_t kMostStarts = 6;                       ///< other first steps that are followed
 constexpr size_t kMostCandidates = 6;                   ///< tried in one step
 constexpr double kExtraTime[] = {0.02, 0.1, 0.4, 1.5};  ///< of the free plan's, for one more stream
 constexpr double kLeastGain = 0.005;                    ///< of the arena: smaller steps aren't worth their time
+constexpr double kLeastGainInXla = 0.05;                ///< less is within what the model of XLA's account is off by
 constexpr double kThrifts[] = {0.2, 1, 0.02};           ///< of the free plan's time, what a step may take for nothing
 
 /// A plan that was tried.
 struct Trial {
   FrontierPoint point;
-  double potential = 0;  ///< bytes: between load and average, so that each of several equal peaks counts
+  double potential = 0;  ///< Measured::potential
   std::vector<PeakValue> at_peak;
   bool could_rearrange = false;
 };
@@ -47,30 +48,26 @@ Decisions without_streams() {
   return plain;
 }
 
-double potential_of(const Program& program) {
-  const double top = static_cast<double>(std::max<int64_t>(1, program.load_bytes));
-  double sum = 0;
-  for (const int64_t live : program.live) sum += std::pow(static_cast<double>(live) / top, 16);
-  return static_cast<double>(program.temp_bytes) + top * (std::pow(std::max(1.0, sum), 1.0 / 16) - 1);
-}
-
 class Search {
  public:
   Search(const Planner& planner, const FrontierOptions& options) : planner_(planner), options_(options) {
+    const bool in_xla = planner.executor() == Executor::kXla;
+    const int64_t in_all = in_xla ? kPlanInstructionsInXla : kPlanInstructions;
     budget_ = options.budget > 0 ? options.budget
-                                 : std::clamp(kPlanInstructions / std::max<int64_t>(1, planner.instructions()),
-                                              kLeastPlans, kMostPlans);
+                                 : std::clamp(in_all / std::max<int64_t>(1, planner.instructions()), kLeastPlans,
+                                              in_xla ? kMostPlansInXla : kMostPlans);
   }
 
   /// What the free plan is chosen from.
   Status find_free() {
-    LT_ASSIGN_OR_RETURN(const Trial first, first_plan(without_streams()));
+    LT_ASSIGN_OR_RETURN(const Trial first, first_plan(plain_));
     most_ns_ = kFreeTime * first.point.ns;
     if (first.point.temp_bytes <= kSmallArena) return {};
-    LT_ASSIGN_OR_RETURN(const Trial second, first_plan({}));
+    const bool streams_by_itself = !plain_.empty();
+    LT_ASSIGN_OR_RETURN(const Trial second, streams_by_itself ? first_plan({}) : first);
     const int64_t until =
         std::clamp(kFreeInstructions / std::max<int64_t>(1, planner_.instructions()), kLeastFree, kMostFree);
-    if (second.point.ns <= most_ns_) descend(second, kFreeThrift, std::min(budget_, until));
+    if (streams_by_itself && second.point.ns <= most_ns_) descend(second, kFreeThrift, std::min(budget_, until));
     descend(first, kFreeThrift, std::min(budget_, until));
     return {};
   }
@@ -80,7 +77,7 @@ class Search {
     is_free_found_ = true;
     most_ns_ = kMostTime * frontier_.free.ns;
     if (!options_.only_free) {
-      if (const auto whole = attempt(without_streams())) explore(*whole, budget_ * 2 / 3);
+      if (const auto whole = attempt(plain_)) explore(*whole, budget_ * 2 / 3);
       if (const auto free = attempt(frontier_.free.decisions)) explore(*free, budget_);
     }
     keep_best();
@@ -124,24 +121,23 @@ class Search {
   }
 
   /// The lowest plan so far that takes little more time than the first one, which is without streams.
-  void offer_as_free(const FrontierPoint& point, Compiled compiled) {
+  void offer_as_free(const FrontierPoint& point, std::optional<Compiled> compiled) {
     const FrontierPoint& best = frontier_.free;
     if (frontier_.plans > 0) {
       const bool lower = point.peak_bytes != best.peak_bytes ? point.peak_bytes < best.peak_bytes : point.ns < best.ns;
       if (is_free_found_ || point.ns > most_ns_ || !lower) return;
     }
     frontier_.free = point;
-    frontier_.free_plan = std::move(compiled);
+    if (compiled) frontier_.free_plan = std::move(*compiled);
   }
 
-  Trial record(Compiled compiled) {
-    const Program& program = *compiled.program;
+  Trial record(Measured plan, const Decisions& decisions) {
     Trial trial;
-    trial.point = {program.peak_bytes(), program.temp_bytes, modelled_ns(program), compiled.decisions};
-    trial.potential = potential_of(program);
-    trial.at_peak = peak_values(program);
-    trial.could_rearrange = program.could_rearrange;
-    offer_as_free(trial.point, std::move(compiled));
+    trial.point = {plan.peak_bytes, plan.temp_bytes, plan.ns, decisions};
+    trial.potential = plan.potential;
+    trial.at_peak = std::move(plan.at_peak);
+    trial.could_rearrange = plan.could_rearrange;
+    offer_as_free(trial.point, std::move(plan.compiled));
     frontier_.points.push_back(trial.point);
     ++frontier_.plans;
     lowest_ = lowest_ < 0 ? trial.point.peak_bytes : std::min(lowest_, trial.point.peak_bytes);
@@ -151,8 +147,8 @@ class Search {
 
   /// One that every module has.
   Result<Trial> first_plan(const Decisions& decisions) {
-    LT_ASSIGN_OR_RETURN(Compiled compiled, planner_.plan(decisions));
-    return *(tried_[key_of(decisions)] = record(std::move(compiled)));
+    LT_ASSIGN_OR_RETURN(Measured plan, planner_.measure(decisions));
+    return *(tried_[key_of(decisions)] = record(std::move(plan), decisions));
   }
 
   static std::string key_of(const Decisions& decisions) {
@@ -170,9 +166,9 @@ class Search {
     if (debug_shows(DebugLevel::kAll, "fit")) {
       for (const Decision& d : decisions) debug_print("fit: try " + to_string(d));
     }
-    auto compiled = planner_.plan(decisions);
-    if (!compiled.ok()) return std::nullopt;
-    trial = record(compiled.take());
+    auto plan = planner_.measure(decisions);
+    if (!plan.ok()) return std::nullopt;
+    trial = record(plan.take(), decisions);
     if (debug_shows(DebugLevel::kSchedule, "fit")) {
       debug_print(fmt::format("fit: temp {:>9} potential {:8.1f} MiB, {:8.3f} ms: {}",
                               format_bytes(trial->point.temp_bytes), trial->potential / 1048576, 1e-6 * trial->point.ns,
@@ -184,7 +180,8 @@ class Search {
   /// Bytes for time: how good the step from one plan to another is; 0 where it is none.
   double worth(const Trial& from, const Trial& to) const {
     const double gain = from.potential - to.potential;
-    if (gain < kLeastGain * static_cast<double>(from.point.temp_bytes)) return 0;
+    const double least = planner_.executor() == Executor::kXla ? kLeastGainInXla : kLeastGain;
+    if (gain < least * static_cast<double>(from.point.temp_bytes)) return 0;
     if (to.point.ns > most_ns_) return 0;
     return gain / (std::max(0.0, to.point.ns - from.point.ns) + thrift_ * from.point.ns);
   }
@@ -240,7 +237,8 @@ class Search {
     if (!module.ok()) return;
     const std::vector<const Instruction*> seeds = find_values(**module, at.at_peak);
     if (seeds.empty()) return;
-    std::vector<StreamCandidate> candidates = distinct(stream_candidates(**module, seeds));
+    std::vector<StreamCandidate> candidates =
+        distinct(stream_candidates(**module, seeds, {.stored_by = planner_.stored_by()}));
     if (debug_shows(DebugLevel::kAll, "fit")) {
       for (const Instruction* i : seeds) debug_print("fit: at the peak " + i->parent->name + " " + i->name);
       for (const StreamCandidate& c : candidates) {
@@ -317,6 +315,7 @@ class Search {
 
   const Planner& planner_;
   const FrontierOptions& options_;
+  const Decisions plain_ = planner_.executor() == Executor::kXla ? Decisions() : without_streams();
   Frontier frontier_;
   int64_t budget_ = 0, lowest_ = -1;
   double thrift_ = 1, most_ns_ = 0;

@@ -46,6 +46,29 @@ std::vector<PeakValue> peak_values(const Program& program) {
   return names;
 }
 
+std::vector<PeakValue> peak_values(const Account& account) {
+  std::vector<const AccountBuffer*> alive;
+  for (const AccountBuffer& b : account.buffers) {
+    const bool temporary = b.kind == BufferKind::kTemporary && b.memory_space == 0;
+    if (!temporary || !b.alive_at(account.peak_step)) continue;
+    if (b.bytes * kLeastPart >= account.load_bytes) alive.push_back(&b);
+  }
+  std::ranges::stable_sort(alive, [](const auto* a, const auto* b) { return a->bytes > b->bytes; });
+  if (alive.size() > kMostStorages) alive.resize(kMostStorages);
+  std::vector<PeakValue> names;
+  for (const AccountBuffer* b : alive) {
+    std::vector<const Instruction*> found;
+    for (size_t k = 0; k < std::min(kMostNames, b->values.size()); ++k) {
+      int64_t leaf = 0, count = 0;
+      const ValueRef& value = b->values[k];
+      if (!leaf_range(value.instruction->shape, value.index, leaf, count)) continue;
+      add_leaf({value.instruction, static_cast<int32_t>(leaf)}, found);
+    }
+    for (const Instruction* i : found) names.push_back({i->parent->name, i->name});
+  }
+  return names;
+}
+
 std::vector<const Instruction*> find_values(const Module& module, const std::vector<PeakValue>& values) {
   std::unordered_map<std::string, const Instruction*> by_name;
   for (const auto& computation : module.computations()) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/account.h"
 #include "schedule/program.h"
 
 namespace lowtide {
@@ -14,6 +15,9 @@ struct PeakValue {
 
 /// Values in the largest storages alive at the step where most is alive.
 std::vector<PeakValue> peak_values(const Program& program);
+
+/// The same of a program as another compiler would run it.
+std::vector<PeakValue> peak_values(const Account& account);
 
 /// Those of them that this module has, and what they are made of where it has other names for them.
 std::vector<const Instruction*> find_values(const Module& module, const std::vector<PeakValue>& values);

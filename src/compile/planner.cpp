@@ -2,20 +2,34 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <limits>
 
+#include "analysis/account.h"
 #include "base/debug.h"
 #include "compile/frontier.h"
 #include "passes/canonicalise/remove_dead_code.h"
 #include "passes/rules/derive_saved_stacks.h"
 #include "passes/rules/saved_stacks.h"
+#include "schedule/modelled_time.h"
 
 namespace lowtide {
 namespace {
 
-/// The row at which plans part.
-size_t parting_row(const std::vector<Pass>& passes) {
-  return static_cast<size_t>(std::ranges::find(passes, kStreaming[0], &Pass::name) - passes.begin());
+constexpr int64_t kPackWork = 100'000;  ///< for one of many peaks
+
+const std::vector<Pass>& rows_for(Executor executor) {
+  return executor == Executor::kXla ? pipeline_for_xla() : execution_pipeline();
+}
+
+/// The row at which plans part, and the one behind which their own streams stand.
+size_t parting_row(Executor executor) {
+  const std::string_view name = executor == Executor::kXla ? kDecidedStreams : kStreaming[0];
+  const std::vector<Pass>& all = rows_for(executor);
+  return static_cast<size_t>(std::ranges::find(all, name, &Pass::name) - all.begin());
+}
+std::string_view streaming_row(Executor executor) {
+  return executor == Executor::kXla ? kDecidedStreams : kStreaming.back();
 }
 
 bool leaves_out(const Decisions& decisions, std::string_view pass) {
@@ -34,20 +48,21 @@ Result<PassResult> derive_all_stacks(Module& module) {
 }
 
 /// The rows from the parting one on, with the decisions' streams; `until_streamed`: no further than these.
-std::vector<Pass> rows_of(const Decisions& decisions, bool until_streamed) {
-  const std::vector<Pass>& all = execution_pipeline();
+std::vector<Pass> rows_of(const Decisions& decisions, bool until_streamed, Executor executor = Executor::kLowtide) {
+  const std::vector<Pass>& all = rows_for(executor);
+  const StoredBy stored_by = executor == Executor::kXla ? StoredBy::kLoopFusion : StoredBy::kRegions;
   std::vector<Pass> rows;
   if (derives_stacks(decisions)) {
     rows.push_back({"derive-stacks", derive_all_stacks, Numerics::kExact, "decided for this module"});
     rows.push_back({"remove-dead-code", remove_dead_code, Numerics::kExact, "what is no longer saved"});
   }
-  for (size_t k = parting_row(all); k < all.size(); ++k) {
+  for (size_t k = parting_row(executor); k < all.size(); ++k) {
     if (!leaves_out(decisions, all[k].name)) rows.push_back(all[k]);
-    if (all[k].name != kStreaming.back()) continue;
+    if (all[k].name != streaming_row(executor)) continue;
     for (const Decision& decision : decisions) {
       if (const auto* found = std::get_if<StreamDecision>(&decision)) {
-        rows.push_back({"stream", [found](Module& m) { return stream(m, *found); }, Numerics::kReassociated,
-                        "decided for this module"});
+        rows.push_back({"stream", [found, stored_by](Module& m) { return stream(m, *found, stored_by); },
+                        Numerics::kReassociated, "decided for this module"});
       }
     }
     if (until_streamed) break;
@@ -75,13 +90,27 @@ Status check(const Compiled& compiled) {
   return fault.empty() ? Status() : Status(Fault::kInternal, "the plan doesn't hold: " + fault);
 }
 
+/// The rows that make a streamed program ready to run here.
+std::vector<Pass> last_rows() {
+  const std::vector<Pass>& all = execution_pipeline();
+  return {std::ranges::find(all, kStreaming.back(), &Pass::name) + 1, all.end()};
+}
+
+double potential_of(int64_t temp_bytes, int64_t load_bytes, const std::vector<int64_t>& curve) {
+  const double top = static_cast<double>(std::max<int64_t>(1, load_bytes));
+  double sum = 0;
+  for (const int64_t live : curve) sum += std::pow(static_cast<double>(live) / top, 16);
+  return static_cast<double>(temp_bytes) + top * (std::pow(std::max(1.0, sum), 1.0 / 16) - 1);
+}
+
 }  // namespace
 
-Result<Planner> Planner::make(const Module& module) {
+Result<Planner> Planner::make(const Module& module, Executor executor) {
   Planner planner;
+  planner.executor_ = executor;
   std::shared_ptr<Module> shared = module.clone();
-  const std::vector<Pass>& all = execution_pipeline();
-  const std::vector<Pass> first(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(parting_row(all)));
+  const std::vector<Pass>& all = rows_for(executor);
+  const std::vector<Pass> first(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(parting_row(executor)));
   LT_ASSIGN_OR_RETURN(planner.passes_, run_passes(*shared, first, {.quiet = true}));
   if (!free_loops(*shared).empty()) {
     const std::unique_ptr<Module> trial = shared->clone();
@@ -107,9 +136,56 @@ Result<Compiled> Planner::plan(const Decisions& decisions, const PassOptions& op
 
 Result<std::unique_ptr<Module>> Planner::streamed(const Decisions& decisions) const {
   auto module = shared_->clone();
-  const auto records = run_passes(*module, rows_of(decisions, true), {.quiet = true});
+  const auto records = run_passes(*module, rows_of(decisions, true, executor_), {.quiet = true});
   if (!records.ok()) return records.status();
   return module;
+}
+
+Result<std::unique_ptr<Module>> Planner::exported(const Decisions& decisions) const {
+  LT_ASSERT(executor_ == Executor::kXla, "other plans hold what only our runtime reads");
+  auto module = shared_->clone();
+  const auto records = run_passes(*module, rows_of(decisions, false, executor_), {.quiet = true});
+  if (!records.ok()) return records.status();
+  return module;
+}
+
+Result<std::vector<PassRecord>> Planner::records(const Module& module, const Decisions& decisions,
+                                                 const PassOptions& options) const {
+  const auto copy = module.clone();
+  const std::vector<Pass>& all = rows_for(executor_);
+  std::vector<Pass> rows(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(parting_row(executor_)));
+  const std::vector<Pass> rest = rows_of(decisions, false, executor_);
+  rows.insert(rows.end(), rest.begin(), rest.end());
+  return run_passes(*copy, rows, options);
+}
+
+Result<double> Planner::modelled_here(const Decisions& decisions) const {
+  LT_ASSIGN_OR_RETURN(auto module, streamed(decisions));
+  const auto records = run_passes(*module, last_rows(), {.quiet = true});
+  if (!records.ok()) return records.status();
+  return modelled_ns(schedule(std::shared_ptr<Module>(std::move(module)), {}));
+}
+
+Result<Measured> Planner::measure(const Decisions& decisions) const {
+  if (executor_ == Executor::kLowtide) {
+    LT_ASSIGN_OR_RETURN(Compiled compiled, plan(decisions));
+    const Program& p = *compiled.program;
+    return Measured{.peak_bytes = p.peak_bytes(),
+                    .temp_bytes = p.temp_bytes,
+                    .ns = modelled_ns(p),
+                    .potential = potential_of(p.temp_bytes, p.load_bytes, p.live),
+                    .at_peak = peak_values(p),
+                    .could_rearrange = p.could_rearrange,
+                    .compiled = std::move(compiled)};
+  }
+  LT_ASSIGN_OR_RETURN(const auto module, exported(decisions));
+  const Account account = account_for(*module, AccountMode::kUnscheduled, kPackWork);
+  LT_ASSIGN_OR_RETURN(const double ns, modelled_here(decisions));
+  return Measured{.peak_bytes = account.peak_bytes(),
+                  .temp_bytes = account.temp_bytes,
+                  .ns = ns,
+                  .potential = potential_of(account.temp_bytes, account.load_bytes, account.live),
+                  .at_peak = peak_values(account)};
 }
 
 Result<Compiled> compile_plan(const Module& module) {
@@ -130,7 +206,7 @@ Result<Compiled> compile_plan(const Module& module, const Decisions& decisions, 
   Compiled compiled;
   std::shared_ptr<Module> rewritten = module.clone();
   const std::vector<Pass>& all = execution_pipeline();
-  std::vector<Pass> rows(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(parting_row(all)));
+  std::vector<Pass> rows(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(parting_row(Executor::kLowtide)));
   const std::vector<Pass> rest = rows_of(decisions, false);
   rows.insert(rows.end(), rest.begin(), rest.end());
   LT_ASSIGN_OR_RETURN(compiled.passes, run_passes(*rewritten, rows, options));

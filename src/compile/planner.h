@@ -1,24 +1,52 @@
 #pragma once
 /// Many plans of one module: what they share is done once.
 
+#include <optional>
+
 #include "compile/compile.h"
+#include "compile/peak_values.h"
 
 namespace lowtide {
+
+/// Who runs what is planned: our runtime, or XLA, which is handed HLO, and orders and packs by itself.
+enum class Executor : uint8_t { kLowtide, kXla };
+
+/// What a search asks of a plan. For XLA: the account of the program handed back.
+struct Measured {
+  int64_t peak_bytes = 0, temp_bytes = 0;
+  double ns = 0;         ///< modelled; for XLA as if it ran here
+  double potential = 0;  ///< bytes: between load and average, so that each of several equal peaks counts
+  std::vector<PeakValue> at_peak;
+  bool could_rearrange = false;
+  std::optional<Compiled> compiled;  ///< the plan itself, where it runs here
+};
 
 class Planner {
  public:
   /// Rewrites a copy of the module as far as all plans do.
-  static Result<Planner> make(const Module& module);
+  static Result<Planner> make(const Module& module, Executor executor = Executor::kLowtide);
+
+  Result<Measured> measure(const Decisions& decisions) const;
 
   Result<Compiled> plan(const Decisions& decisions, const PassOptions& options = {.quiet = true}) const;
   /// The module in which the last of these streams stands, and the next one would be found.
   Result<std::unique_ptr<Module>> streamed(const Decisions& decisions) const;
   /// Are there stacks that loops could derive for more time than the pipeline grants?
   bool could_derive() const { return could_derive_; }
+  /// The program that XLA is handed. Planners for kXla alone.
+  Result<std::unique_ptr<Module>> exported(const Decisions& decisions) const;
+  /// What each row did on the way to it, with peaks where they are asked for.
+  Result<std::vector<PassRecord>> records(const Module& module, const Decisions& decisions,
+                                          const PassOptions& options) const;
+  Executor executor() const { return executor_; }
+  /// How streams see what is stored.
+  StoredBy stored_by() const { return executor_ == Executor::kXla ? StoredBy::kLoopFusion : StoredBy::kRegions; }
   int64_t instructions() const { return shared_->instruction_count(); }
 
  private:
   Planner() = default;
+  Result<double> modelled_here(const Decisions& decisions) const;
+  Executor executor_ = Executor::kLowtide;
   std::shared_ptr<const Module> shared_;  ///< behind the rows that every plan runs
   std::vector<PassRecord> passes_;
   bool could_derive_ = false;

@@ -100,8 +100,10 @@ const char* numerics_name(Numerics numerics) {
 }
 
 const Pass* find_pass(std::string_view name) {
-  for (const Pass& pass : execution_pipeline()) {
-    if (pass.name == name) return &pass;
+  for (const std::vector<Pass>* all : {&execution_pipeline(), &pipeline_for_xla()}) {
+    for (const Pass& pass : *all) {
+      if (pass.name == name) return &pass;
+    }
   }
   return nullptr;
 }

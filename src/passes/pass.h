@@ -37,7 +37,11 @@ struct Pass {
 const std::vector<Pass>& pipeline();
 /// What precedes regions when a program is planned or run here: the pipeline, and rewrites that serve our kernels only.
 const std::vector<Pass>& execution_pipeline();
-/// By name, from both.
+/// What precedes handing a program back to XLA with the streams that were decided for it; pipeline_for_xla.cpp is its
+/// page.
+const std::vector<Pass>& pipeline_for_xla();
+inline constexpr std::string_view kDecidedStreams = "decided-streams";  ///< its row where these are made
+/// By name, from all.
 const Pass* find_pass(std::string_view name);
 
 /// One row of the pass table.

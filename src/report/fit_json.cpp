@@ -48,6 +48,8 @@ std::string fit_json(const FitReport& report) {
                {"modelled_seconds", report.seconds},
                {"free_modelled_seconds", report.free_seconds},
                {"plans_tried", report.plans}};
+  json["made_for"] = report.for_xla ? "xla" : "lowtide";
+  if (!report.note.empty()) json["note"] = report.note;
   json["rewrites"] = rewrites_of(report);
   Json certificate = {{"limit_bytes", report.limit ? Json(*report.limit) : Json(nullptr)},
                       {"met", report.met},

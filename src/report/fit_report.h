@@ -33,6 +33,8 @@ struct FitPoint {
 
 struct FitReport {
   std::string module;
+  bool for_xla = false;  ///< sizes are a model of XLA's account
+  std::string note;      ///< what these sizes are, where they aren't promises
   int64_t instructions = 0, kernels = 0;
   std::optional<int64_t> limit;
   bool met = true;

@@ -34,11 +34,13 @@ void add_summary(const FitReport& report, Lines& lines) {
                   format_bytes(report.given_peak), format_bytes(report.free_peak), format_bytes(report.ours.peak),
                   time_against_free(report, report.seconds), 1e3 * report.seconds),
       lines);
-  add_paragraph(fmt::format("arguments {} + results {} - shared {} + temp {} · {} kernels · {} plans tried in {:.2g} s",
+  const std::string kernels = report.for_xla ? "" : fmt::format(" · {} kernels", report.kernels);
+  add_paragraph(fmt::format("arguments {} + results {} - shared {} + temp {}{} · {} plans tried in {:.2g} s",
                             format_bytes(report.ours.arguments), format_bytes(report.ours.outputs),
-                            format_bytes(report.ours.alias), format_bytes(report.ours.temp), report.kernels,
-                            report.plans, report.plan_seconds),
+                            format_bytes(report.ours.alias), format_bytes(report.ours.temp), kernels, report.plans,
+                            report.plan_seconds),
                 lines);
+  if (!report.note.empty()) add_paragraph(report.note, lines);
 }
 
 void add_rewrites(const FitReport& report, Lines& lines) {

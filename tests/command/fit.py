@@ -95,6 +95,8 @@ def main():
         require(all(key in best for key in KEYS), f"keys are missing: {[k for k in KEYS if k not in best]}")
         require(best["temp_bytes"] < 4 << 20, f"16 MiB of scores should be streamed; temp is {best['temp_bytes']}")
         require(best["peak_bytes"] >= best["floor_any_bytes"], "the peak is below what any executor needs")
+        saved = sum(r["bytes_saved"] for r in best["rewrites"])
+        require(saved == best["input_peak_bytes"] - best["peak_bytes"], "what the rewrites saved isn't what the peak lost")
         require(any(r["rule"] == "stream" and r["bytes_saved"] > 0 for r in best["rewrites"]), "no stream is named with its bytes")
 
         # Limits: held, monotone, met up to the tightest and refused below it with the best found.
@@ -160,7 +162,23 @@ def main():
 
         # Options.
         require(call("fit", small, "--limit", "much")[0] == 2, "a size that is none")
-        require(call("fit", small, "--for", "xla")[0] == 6, "--for xla isn't refused")
+        # For XLA: plain HLO in a loop that says how often it runs, honest sizes, refusals as for ourselves.
+        handed = at("handed.hlo")
+        code, report, error = call("fit", attention, "--for", "xla", "-o", handed, "--json")
+        require(code == 0 and report["made_for"] == "xla" and "XLA" in report["note"], f"fit --for xla: exit {code} {error}")
+        require(report["peak_bytes"] < report["input_peak_bytes"] / 4, "16 MiB of scores are not streamed for XLA")
+        saved = sum(r["bytes_saved"] for r in report["rewrites"])
+        require(saved == report["input_peak_bytes"] - report["peak_bytes"], "what the rewrites saved for XLA isn't what the peak lost")
+        with open(handed, encoding="utf-8") as f:
+            text = f.read()
+        require("known_trip_count" in text and "lowtide" not in text and " copy(" not in text, "the export isn't plain")
+        code, ran, error = call("run", handed, "--expect", plain, "--rtol", "1e-4", "--atol-of-max", "1e-4", "--json")
+        require(code == 0, f"the module handed to XLA: exit {code} {error}")
+        code, refused, error = call("fit", attention, "--for", "xla", "--limit", report["peak_bytes"] - 1, "--json")
+        require(code == 4 and refused["peak_bytes"] == report["peak_bytes"], f"--for xla below the tightest: exit {code}")
+        require(call("fit", attention, "--for", "xla", "--plan", at("p"))[0] == 2, "a plan of what XLA runs")
+        scheduled = at("scheduled.hlo", SMALL.replace("HloModule small", "HloModule small, is_scheduled=true"))
+        require(call("fit", scheduled, "--for", "xla")[0] == 6, "a module that XLA has compiled already")
         require(call("run", small, "--limit", "1GiB", "--plan", plan)[0] == 2, "both a limit and a plan")
     for fault in faults:
         print(fault)

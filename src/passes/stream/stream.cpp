@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "analysis/leaf_bytes.h"
+#include "analysis/loop_fusion.h"
 #include "passes/stream/stream_loop.h"
 #include "passes/windows/row_loop.h"
 
@@ -25,6 +26,21 @@ bool read_number(std::string_view word, std::string_view key, int64_t& number) {
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
   return error == std::errc() && end == digits.data() + digits.size();
 }
+
+/// For each computation what is stored, by place in its graph.
+class States {
+ public:
+  States(const Module& module, StoredBy stored_by) {
+    if (stored_by == StoredBy::kRegions) return;
+    options_.keep_virtual = fuse_loops(module);
+    options_.store = options_.keep_virtual;
+    options_.store.flip();
+  }
+  std::vector<ValueState> of(const ValueGraph& graph) const { return decide_values(graph, options_); }
+
+ private:
+  FormOptions options_;
+};
 
 void add_windows(const ValueGraph& graph, const std::vector<ValueState>& states, const Instruction& seed, int64_t d,
                  const StreamCandidateOptions& options, std::vector<StreamCandidate>& found) {
@@ -87,6 +103,7 @@ Result<StreamDecision> parse_stream_decision(std::string_view line) {
 std::vector<StreamCandidate> stream_candidates(const Module& module, const std::vector<const Instruction*>& seeds,
                                                const StreamCandidateOptions& options) {
   std::vector<StreamCandidate> found;
+  const States stored(module, options.stored_by);
   for (const auto& computation : module.computations()) {
     std::vector<const Instruction*> mine;
     for (const Instruction* seed : seeds) {
@@ -94,7 +111,7 @@ std::vector<StreamCandidate> stream_candidates(const Module& module, const std::
     }
     if (mine.empty() && !seeds.empty()) continue;
     const ValueGraph graph(*computation);
-    const std::vector<ValueState> states = decide_values(graph, {});
+    const std::vector<ValueState> states = stored.of(graph);
     if (seeds.empty()) mine = largest_arrays(graph, states, kMostSeeds);
     for (const Instruction* seed : mine) {
       if (!seed->shape.is_array()) continue;
@@ -124,7 +141,7 @@ std::vector<StreamCandidate> stream_candidates(const Module& module, const std::
   return found;
 }
 
-Result<PassResult> stream(Module& module, const StreamDecision& decision) {
+Result<PassResult> stream(Module& module, const StreamDecision& decision, StoredBy stored_by) {
   const auto fault = [&](std::string_view what) {
     return Status(Fault::kInput, fmt::format("`{}`: {}", to_text(decision), what));
   };
@@ -142,7 +159,7 @@ Result<PassResult> stream(Module& module, const StreamDecision& decision) {
     return fault("expected a tile of at least one slice, and fewer than all");
   }
   const ValueGraph graph(*computation);
-  const std::vector<ValueState> states = decide_values(graph, {});
+  const std::vector<ValueState> states = States(module, stored_by).of(graph);
   if (decision.windows) {
     const RowCluster cluster = grow_rows(graph, states, array_behind(graph, **seed), decision.dimension);
     if (cluster.members.empty()) return fault("the value can't be made row by row along this dimension");

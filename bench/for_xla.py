@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""What XLA's compilers need for programs as given and as `fit --for xla` hands them back: temp bytes, compile only, no device.
+
+usage: for_xla.py --lowtide LOWTIDE --backend NAME=PYTHON... [--worse] FILE.hlo...
+NAME is cpu, cpu-min, gpu or tpu; PYTHON one whose jax has that compiler; ../shared/referee/xla_temp.py asks it.
+The ratio is (after + s) / (before + s) with s = 1 MiB + 2 % of arguments and results. --worse: only rows above 1.05.
+"""
+import argparse
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+
+MIB = 1 << 20
+
+
+def ask(referee, backend, python, files):
+    done = subprocess.run([python, referee, backend, *files], capture_output=True, text=True)
+    answers = {}
+    for line in done.stdout.splitlines():
+        if line.startswith("{"):
+            record = json.loads(line)
+            answers[record["file"]] = record
+    return answers
+
+
+def main():
+    root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--lowtide", default=os.path.join(root, "build", "lowtide"))
+    p.add_argument("--backend", action="append", default=[], help="NAME=PYTHON")
+    p.add_argument("--referee", default=os.path.join(os.path.dirname(root), "shared", "referee", "xla_temp.py"))
+    p.add_argument("--worse", action="store_true")
+    p.add_argument("files", nargs="+")
+    options = p.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        exports = {}
+        for path in options.files:
+            out = os.path.join(folder, os.path.basename(path))
+            done = subprocess.run([options.lowtide, "fit", path, "--for", "xla", "-o", out, "--json"], capture_output=True, text=True)
+            if done.returncode != 0:
+                print(f"{path}: exit {done.returncode} {done.stderr.strip()[:120]}")
+                continue
+            exports[path] = (out, json.loads(done.stdout))
+        for backend in options.backend:
+            name, python = backend.split("=", 1)
+            before = ask(options.referee, name, python, list(exports))
+            after = ask(options.referee, name, python, [out for out, _ in exports.values()])
+            logarithms, worse = [], 0
+            print(f"{name:40} temp before, after, ratio, model of the peak before, after (MiB)")
+            for path, (_, report) in exports.items():
+                file = os.path.basename(path)
+                b, a = before.get(file, {}), after.get(file, {})
+                if "temp" not in b or "temp" not in a:
+                    print(f"{file:40} {b.get('error', '') or a.get('error', 'no answer')}")
+                    continue
+                slack = MIB + 0.02 * (b["argument"] + b["output"])
+                ratio = (a["temp"] + slack) / (b["temp"] + slack)
+                logarithms.append(math.log(ratio))
+                worse += ratio > 1.05
+                if options.worse and ratio <= 1.05:
+                    continue
+                print(f"{file:40} {b['temp'] / MIB:9.1f} {a['temp'] / MIB:9.1f} {ratio:6.2f} "
+                      f"{report['input_peak_bytes'] / MIB:9.0f} {report['peak_bytes'] / MIB:9.0f}")
+            if logarithms:
+                print(f"{name}: {len(logarithms)} programs, geometric mean {math.exp(sum(logarithms) / len(logarithms)):.3f}, {worse} worse")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,98 @@
+#include "compile/fit_for_xla.h"
+
+#include <chrono>
+
+#include "passes/rewrite.h"
+#include "report/arguments.h"
+#include "report/peak_rows.h"
+
+namespace lowtide {
+namespace {
+
+constexpr size_t kMostSteps = 20'000;  ///< of a timeline up to which the module is measured behind each pass
+constexpr int64_t kOnlyRules = 1;      ///< plans
+
+LowerBound lower_bound_of(const Floor& floor) {
+  return {floor.bytes, floor.reason, floor.instruction != nullptr ? floor.instruction->name : ""};
+}
+
+Sizes sizes_of(const Account& a) {
+  return {a.argument_bytes, a.output_bytes, a.alias_bytes, a.temp_bytes, a.load_bytes, a.peak_bytes()};
+}
+
+/// What each row of the pipeline took off the account that those before it left.
+Result<std::vector<RewriteRow>> rewrites_of(const Module& module, const Planner& planner, const Decisions& decisions,
+                                            const Account& given, int64_t peak) {
+  std::vector<RewriteRow> rows;
+  LT_ASSIGN_OR_RETURN(
+      const auto records,
+      planner.records(module, decisions, {.record_peaks = given.timeline.size() <= kMostSteps, .quiet = true}));
+  int64_t left = given.peak_bytes();
+  std::vector<std::string> streams;
+  for (const Decision& d : decisions) {
+    if (std::holds_alternative<StreamDecision>(d)) streams.push_back(to_string(d));
+  }
+  size_t next = 0;
+  for (const PassRecord& pass : records) {
+    std::string what;
+    if (pass.name == "stream") what = streams[next++];
+    if (!pass.result.changed) continue;
+    const Pass* const row = find_pass(pass.name);
+    rows.push_back({pass.name, what, row != nullptr ? row->numerics : Numerics::kReassociated,
+                    pass.peak_before - pass.peak_after, what.empty() ? pass.result.count : 1});
+    left -= rows.back().bytes;
+  }
+  if (left != peak) rows.push_back({"order, packing", "", Numerics::kExact, left - peak, 1});
+  return rows;
+}
+
+}  // namespace
+
+Result<FittedForXla> fit_for_xla(const Input& input, std::optional<int64_t> limit, const FrontierOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  const Module& module = *input.module;
+  if (module.is_scheduled) {
+    return Status::unsupported(
+        "--for xla: XLA has compiled this module already (is_scheduled=true) and compiles none twice; expected the one "
+        "before its passes, as lowered.as_text(\"hlo\") prints it or a dump has in *before_optimizations*");
+  }
+  LT_ASSIGN_OR_RETURN(const Planner planner, Planner::make(module, Executor::kXla));
+  FrontierOptions search = options;
+  if (is_partitioned(module)) search.budget = kOnlyRules;
+  LT_ASSIGN_OR_RETURN(const Frontier frontier, find_frontier(planner, search));
+  const FrontierPoint* point = limit ? frontier.within(*limit) : &frontier.tightest();
+  FittedForXla fitted;
+  FitReport& report = fitted.report;
+  report.for_xla = true;
+  report.note =
+      "sizes are Lowtide's model of XLA's account (depth-first order, plain loop fusion); XLA orders, fuses and packs "
+      "by "
+      "itself and may need more or less";
+  if (is_partitioned(module)) report.note += "; a program that is still to be divided over devices isn't streamed";
+  report.limit = limit;
+  report.met = point != nullptr;
+  if (!point) point = &frontier.tightest();
+  LT_ASSIGN_OR_RETURN(fitted.module, planner.exported(point->decisions));
+  const Account ours = account_for(*fitted.module, AccountMode::kUnscheduled);
+  const Account given = account_for(module, AccountMode::kAsGiven);
+
+  report.module = module.name;
+  report.instructions = module.instruction_count();
+  report.ours = sizes_of(ours);
+  report.given_peak = given.peak_bytes();
+  report.free_peak = frontier.free.peak_bytes;
+  report.seconds = 1e-9 * point->ns;
+  report.free_seconds = 1e-9 * frontier.free.ns;
+  report.floor_order = lower_bound_of(floor_order(module));
+  report.floor_any = lower_bound_of(floor_any(module));
+  for (const FrontierPoint& p : frontier.points) report.frontier.push_back({p.peak_bytes, 1e-9 * p.ns});
+  report.plans = frontier.plans;
+  const Graph graph(module), exported(*fitted.module);
+  const auto arguments = argument_rows(graph, given, Categories(graph));
+  report.at_peak = peak_rows(exported, ours, Categories(exported), arguments);
+  LT_ASSIGN_OR_RETURN(report.rewrites, rewrites_of(module, planner, point->decisions, given, report.ours.peak));
+  report.plan_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return fitted;
+}
+
+}  // namespace lowtide

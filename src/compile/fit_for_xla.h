@@ -1,0 +1,22 @@
+#pragma once
+/// A program made to fit where XLA runs it: HLO that XLA reads, with streams chosen by a model of XLA's account.
+
+#include <memory>
+#include <optional>
+
+#include "compile/frontier.h"
+#include "report/fit_report.h"
+#include "text/input.h"
+
+namespace lowtide {
+
+struct FittedForXla {
+  std::unique_ptr<Module> module;  ///< within the limit, or the tightest found, by the model
+  FitReport report;                ///< sizes are the model's; XLA decides
+};
+
+/// Without a limit: the tightest. Programs that a partitioner still has to divide aren't streamed: slices of divided
+/// dimensions would be exchanged in every trip.
+Result<FittedForXla> fit_for_xla(const Input& input, std::optional<int64_t> limit, const FrontierOptions& options = {});
+
+}  // namespace lowtide

@@ -1,0 +1,88 @@
+#include "passes/canonicalise/fold_constants.h"
+#include "passes/canonicalise/fold_tuples.h"
+#include "passes/canonicalise/remove_dead_code.h"
+#include "passes/canonicalise/share_common_subexpressions.h"
+#include "passes/execute/expand_fusions.h"
+#include "passes/execute/fold_transposes.h"
+#include "passes/execute/forget_plans.h"
+#include "passes/execute/spell_bitcasts.h"
+#include "passes/execute/unroll_elementwise_loops.h"
+#include "passes/in_place/accumulate_where_it_lies.h"
+#include "passes/in_place/update_where_it_lies.h"
+#include "passes/in_place/write_over_consumed_stacks.h"
+#include "passes/pass.h"
+#include "passes/rules/batch_counted_indices.h"
+#include "passes/rules/decide_predicates.h"
+#include "passes/rules/derive_saved_stacks.h"
+#include "passes/rules/gather_one_hot_products.h"
+#include "passes/rules/multiply_outer_products.h"
+#include "passes/rules/save_what_is_read.h"
+#include "passes/rules/scatter_one_hot_gradients.h"
+#include "passes/rules/sink_hoisted_values.h"
+#include "passes/xla/keep_in_loops.h"
+#include "passes/xla/name_origins.h"
+#include "passes/xla/state_trip_counts.h"
+
+namespace lowtide {
+
+const std::vector<Pass>& pipeline_for_xla() {
+  static const std::vector<Pass> kPipeline = [] {
+    std::vector<Pass> all = {
+        {"expand-fusions", expand_fusions, Numerics::kExact,
+         "first: a scheduled program's kernels are formed anew by the compiler that reads this"},
+        {"forget-plans", forget_plans, Numerics::kExact,
+         "converters refuse copies of the same layout, and rules look for carries that don't change"},
+        {"spell-bitcasts", spell_bitcasts, Numerics::kExact, "only compiled programs may say bitcast"},
+    };
+    all.insert(all.end(), pipeline().begin(), pipeline().end());
+    const std::vector<Pass> own = {
+        {"fold-transposes", fold_transposes, Numerics::kExact,
+         "before rules and streams look at products: a transposed operand is one that they don't see"},
+        {"unroll-elementwise-loops", unroll_elementwise_loops, Numerics::kExact,
+         "random bits as a loop keep all its words; written out, a stream makes them tile by tile"},
+        {"fold-tuples", fold_tuples, Numerics::kExact, "unrolling leaves bundles between the trips"},
+        {"fold-constants", fold_constants, Numerics::kExact, "what a loop counted is constant now"},
+        {"share-common-subexpressions", share_common_subexpressions, Numerics::kExact,
+         "trips of a loop compute the same round keys"},
+        {"decide-predicates", decide_predicates, Numerics::kExact,
+         "masks of equal segments: XLA computes and stores what is true everywhere"},
+        {"batch-counted-indices", batch_counted_indices, Numerics::kExact,
+         "before streams, which walk batch dimensions"},
+        {"multiply-outer-products", multiply_outer_products, Numerics::kValueExact,
+         "XLA lays out operands of a dot with nothing to sum; elementwise it fuses"},
+        {"sink-hoisted-values", sink_hoisted_values, Numerics::kExact,
+         "masks and biases that a loop carries whole; kept there by keep-in-loops"},
+        {"derive-saved-stacks", derive_saved_stacks, Numerics::kExact,
+         "stacks that a backward loop can make of others: XLA keeps what a scan saves"},
+        {"save-what-is-read", save_what_is_read, Numerics::kExact,
+         "after stacks are derived from others: what is left must be saved, in one form or another"},
+        {"remove-dead-code", remove_dead_code, Numerics::kExact, "elements of carries that were sunk, derived or cut"},
+        {"gather-one-hot-products", gather_one_hot_products, Numerics::kValueExact,
+         "XLA stores one-hot operands of dots"},
+        {"scatter-one-hot-gradients", scatter_one_hot_gradients, Numerics::kReassociated,
+         "the same for their gradients"},
+        {"accumulate-where-it-lies", accumulate_where_it_lies, Numerics::kReassociated,
+         "XLA spreads a part over zeros before it adds it"},
+        {"write-over-consumed-stacks", write_over_consumed_stacks, Numerics::kExact,
+         "XLA carries both the stack a loop consumes and the one it makes"},
+        {"update-where-it-lies", update_where_it_lies, Numerics::kExact, "and copies slices to update them"},
+        {kDecidedStreams, [](Module&) -> Result<PassResult> { return PassResult{}; }, Numerics::kReassociated,
+         "here stand the streams that the search decides, each a loop"},
+        // What follows serves only to say in plain HLO what was decided, so that XLA doesn't undo it.
+        {"write-over-consumed-stacks", write_over_consumed_stacks, Numerics::kExact,
+         "again: what is streamed consumes its operand slice by slice"},
+        {"sink-hoisted-values", sink_hoisted_values, Numerics::kExact,
+         "again: what a stream reads whole need not stand beside it"},
+        {"remove-dead-code", remove_dead_code, Numerics::kExact, "what was streamed stands without readers"},
+        {"keep-in-loops", keep_in_loops, Numerics::kExact,
+         "after all that moves values into loops: XLA would take out what no trip changes"},
+        {"state-trip-counts", state_trip_counts, Numerics::kExact, "loops have their last form"},
+        {"name-origins", name_origins, Numerics::kExact, "last: whatever was made gets the name of what it stands for"},
+    };
+    all.insert(all.end(), own.begin(), own.end());
+    return all;
+  }();
+  return kPipeline;
+}
+
+}  // namespace lowtide

@@ -1,0 +1,153 @@
+#include "passes/xla/keep_in_loops.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "analysis/leaf_bytes.h"
+#include "analysis/trip_count.h"
+#include "passes/rewrite.h"
+
+namespace lowtide {
+namespace {
+
+bool is_element_of(const Instruction& i, const Instruction& parameter) {
+  return i.opcode == Opcode::kGetTupleElement && i.operands[0] == &parameter;
+}
+
+/// The body of one loop.
+class Body {
+ public:
+  Body(Computation& body, int64_t counter) : body_(body), counter_(counter), parameter_(*body.parameters()[0]) {}
+
+  /// Was anything tied?
+  bool tie() {
+    find_invariant();
+    if (!makes_large_) return false;
+    collect_sources();
+    if (sources_.empty()) return false;
+    put_barrier();
+    return true;
+  }
+
+ private:
+  bool is_carried_unchanged(const Instruction& element) const {
+    const auto k = static_cast<size_t>(element.as<TupleIndexAttributes>().index);
+    const Instruction& next = *body_.root->operands[k];
+    return is_element_of(next, parameter_) && next.as<TupleIndexAttributes>().index == static_cast<int64_t>(k);
+  }
+
+  static bool is_pure(const Instruction& i) {
+    const MemoryClass memory = memory_class(i.opcode);
+    return memory == MemoryClass::kElementwise || memory == MemoryClass::kIndexMap || i.opcode == Opcode::kReshape ||
+           i.opcode == Opcode::kConstant || i.opcode == Opcode::kDot || i.opcode == Opcode::kReduce;
+  }
+
+  /// Arrays that are the same in every trip; of those, the ones that are made of others. Spread scalars aren't tied:
+  /// nobody hoists them, and compilers know what a constant is only while they see it.
+  void find_invariant() {
+    std::unordered_set<const Instruction*> spread;  // constants and scalars, and what is made of nothing else
+    for (const auto& i : body_.instructions()) {
+      if (!i->shape.is_array() || !i->control_predecessors.empty()) continue;
+      if (is_element_of(*i, parameter_)) {
+        if (!is_carried_unchanged(*i)) continue;
+        invariant_.insert(i.get());
+        if (i->shape.rank() == 0) spread.insert(i.get());
+        continue;
+      }
+      if (i->opcode == Opcode::kIota) invariant_.insert(i.get());
+      if (i->opcode == Opcode::kIota || !is_pure(*i)) continue;
+      if (!std::ranges::all_of(i->operands, [&](const Instruction* o) { return invariant_.contains(o); })) continue;
+      invariant_.insert(i.get());
+      if (std::ranges::all_of(i->operands, [&](const Instruction* o) { return spread.contains(o); })) {
+        spread.insert(i.get());
+        continue;
+      }
+      made_.insert(i.get());
+      makes_large_ = makes_large_ || safe_logical_bytes(i->shape) >= kSmallestTied;
+    }
+  }
+
+  /// What made invariants read that isn't made itself.
+  void collect_sources() {
+    std::unordered_set<const Instruction*> read;
+    for (const Instruction* made : made_) read.insert(made->operands.begin(), made->operands.end());
+    for (const auto& i : body_.instructions()) {
+      const bool array = i->shape.rank() > 0 && (i->opcode == Opcode::kIota || is_element_of(*i, parameter_));
+      if (array && read.contains(i.get())) sources_.push_back(i.get());
+    }
+  }
+
+  void put_barrier() {
+    Names names(body_);
+    std::vector<Instruction*> order;
+    for (const auto& i : body_.instructions()) order.push_back(i.get());
+    const auto append = [&](Opcode opcode, Shape shape, std::vector<Instruction*> operands, Attributes attributes) {
+      auto made = std::make_unique<Instruction>();
+      made->opcode = opcode;
+      made->name = names.unused("kept");
+      made->shape = std::move(shape);
+      made->operands = std::move(operands);
+      made->attributes = std::move(attributes);
+      return body_.append(std::move(made));
+    };
+    std::vector<Instruction*> first{&parameter_}, added;
+    const auto s = static_cast<size_t>(counter_);
+    Instruction* counter =
+        append(Opcode::kGetTupleElement, parameter_.shape.elements[s], {&parameter_}, TupleIndexAttributes{counter_});
+    std::vector<Instruction*> bundle{counter};
+    bundle.insert(bundle.end(), sources_.begin(), sources_.end());
+    Shape shape = Shape::tuple({});
+    for (const Instruction* one : bundle) shape.elements.push_back(one->shape);
+    Instruction* tuple = append(Opcode::kTuple, shape, bundle, {});
+    Instruction* barrier = append(Opcode::kOptBarrier, shape, {tuple}, {});
+    added = {counter};
+    added.insert(added.end(), sources_.begin(), sources_.end());
+    added.insert(added.end(), {tuple, barrier});
+    for (size_t k = 0; k < sources_.size(); ++k) {
+      Instruction* tied = append(Opcode::kGetTupleElement, sources_[k]->shape, {barrier},
+                                 TupleIndexAttributes{static_cast<int64_t>(k) + 1});
+      tied->metadata = sources_[k]->metadata;
+      added.push_back(tied);
+      for (Instruction* user : order) {
+        if (!made_.contains(user)) continue;
+        std::ranges::replace(user->operands, sources_[k], tied);
+      }
+    }
+    first.insert(first.end(), added.begin(), added.end());
+    const std::unordered_set<const Instruction*> placed(first.begin(), first.end());
+    for (Instruction* i : order) {
+      if (!placed.contains(i)) first.push_back(i);
+    }
+    body_.reorder(first);
+  }
+
+  Computation& body_;
+  int64_t counter_;
+  Instruction& parameter_;
+  std::unordered_set<const Instruction*> invariant_, made_;
+  std::vector<Instruction*> sources_;
+  bool makes_large_ = false;
+};
+
+}  // namespace
+
+Result<PassResult> keep_in_loops(Module& module) {
+  PassResult result;
+  std::unordered_set<const Computation*> seen;
+  for (const auto& computation : module.computations()) {
+    for (const auto& i : computation->instructions()) {
+      if (i->opcode != Opcode::kWhile || !i->shape.is_tuple()) continue;
+      Computation& body = *i->called[1];
+      const std::optional<TripCount> trips = trip_count(*i);
+      if (!trips || trips->carry < 0 || body.root->opcode != Opcode::kTuple || !seen.insert(&body).second) continue;
+      result.count += Body(body, trips->carry).tie() ? 1 : 0;
+    }
+  }
+  result.changed = result.count > 0;
+  result.note = fmt::format("what {} loops make anew in each trip stays in them", result.count);
+  return result;
+}
+
+}  // namespace lowtide

@@ -1,0 +1,28 @@
+#pragma once
+/// Ties what no trip changes to the loop that reads it, so that a compiler doesn't move it in front of the loop.
+///
+///     body: (i, x, w)                               body: (i, x, w)
+///       m = f32[S,S] exponential(w)                   t = (i, w) opt-barrier(i, w)
+///       x' = f(x, m)                         ==>      m = f32[S,S] exponential(t.1)
+///       -> (i + 1, x', w)                             x' = f(x, m)
+///                                                     -> (i + 1, x', w)
+///
+/// Saves bytes(m) over the life of the loop: XLA's loop-invariant code motion hoists what depends on invariant elements
+/// alone, whatever it weighs. Behind the barrier it depends on the counter.
+///
+/// Requires: verified, no calls.  Keeps: roots, donation, schedule.
+/// Numerics: exact.
+/// Not tied: loops in which nothing large is made of invariants; what is smaller than kSmallestTied; loops whose
+///   counter nobody knows.
+/// Tried: a barrier around m itself: it is moved with its operands.
+/// Tests: tests/text/passes/keep-in-loops/
+
+#include "passes/pass.h"
+
+namespace lowtide {
+
+inline constexpr int64_t kSmallestTied = 1 << 16;  ///< bytes
+
+Result<PassResult> keep_in_loops(Module& module);
+
+}  // namespace lowtide

@@ -1,0 +1,78 @@
+#include "passes/xla/name_origins.h"
+
+#include <fmt/format.h>
+
+#include "analysis/leaf_bytes.h"
+#include "analysis/uses.h"
+
+namespace lowtide {
+namespace {
+
+bool has_origin(const Instruction& i) { return !i.metadata.op_name.empty(); }
+
+/// Names other values, and says nothing of where they come from.
+bool wants_origin(const Instruction& i) {
+  return !has_origin(i) && i.opcode != Opcode::kParameter && i.opcode != Opcode::kConstant;
+}
+
+/// The largest operand's, if it was made by an operation.
+const Metadata* of_operands(const Instruction& i) {
+  const Metadata* best = nullptr;
+  int64_t most = -1;
+  for (const Instruction* operand : i.operands) {
+    const int64_t bytes = operand->shape.is_array() ? safe_logical_bytes(operand->shape) : 0;
+    if (!has_origin(*operand) || operand->opcode == Opcode::kParameter || bytes <= most) continue;
+    best = &operand->metadata;
+    most = bytes;
+  }
+  return best;
+}
+
+const Metadata* of_readers(const Instruction& i, const Uses& uses) {
+  for (const Instruction* reader : uses.of(i)) {
+    if (has_origin(*reader)) return &reader->metadata;
+  }
+  return nullptr;
+}
+
+/// What the body makes, largest first.
+const Metadata* of_body(const Instruction& loop) {
+  const Metadata* best = nullptr;
+  int64_t most = -1;
+  for (const auto& i : loop.called.back()->instructions()) {
+    const int64_t bytes = i->shape.is_array() ? safe_logical_bytes(i->shape) : 0;
+    if (!has_origin(*i) || i->opcode == Opcode::kParameter || bytes <= most) continue;
+    best = &i->metadata;
+    most = bytes;
+  }
+  return best;
+}
+
+bool take(Instruction& i, const Metadata* origin) {
+  if (origin == nullptr) return false;
+  i.metadata = *origin;
+  return true;
+}
+
+}  // namespace
+
+Result<PassResult> name_origins(Module& module) {
+  PassResult result;
+  const Uses uses(module);
+  for (Computation* computation : module.callees_first()) {
+    const auto& all = computation->instructions();
+    for (const auto& i : all) {
+      if (!wants_origin(*i)) continue;
+      const bool loop = i->opcode == Opcode::kWhile || i->opcode == Opcode::kConditional;
+      result.count += take(*i, loop ? of_body(*i) : of_operands(*i)) ? 1 : 0;
+    }
+    for (auto i = all.rbegin(); i != all.rend(); ++i) {
+      if (wants_origin(**i)) result.count += take(**i, of_readers(**i, uses)) ? 1 : 0;
+    }
+  }
+  result.changed = result.count > 0;
+  result.note = fmt::format("{} operations named after what they stand for", result.count);
+  return result;
+}
+
+}  // namespace lowtide

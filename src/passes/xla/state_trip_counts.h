@@ -1,0 +1,20 @@
+#pragma once
+/// Writes down how often a loop runs, and drops marks that only Lowtide reads.
+///
+///     w = while(s), frontend_attributes={lowtide_tiles="true"}  ==>  w = while(s),
+///         backend_config={"known_trip_count":{"n":"64"}}
+///
+/// Saves nothing by itself. Compilers and their cost models read the number where they can't tell it from the
+/// condition.
+///
+/// Requires: verified.  Keeps: roots, donation, schedule.
+/// Numerics: exact.
+/// Tests: tests/text/passes/state-trip-counts/
+
+#include "passes/pass.h"
+
+namespace lowtide {
+
+Result<PassResult> state_trip_counts(Module& module);
+
+}  // namespace lowtide
