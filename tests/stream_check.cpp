@@ -7,6 +7,7 @@
 
 #include "passes/canonicalise/remove_dead_code.h"
 #include "passes/compare_runs.h"
+#include "passes/spoil.h"
 #include "passes/stream/stream.h"
 #include "text/input.h"
 
@@ -19,44 +20,15 @@ struct Counts {
   int windows = 0;  ///< ways in which slices read others beside their own
 };
 
-/// The sign of the root's first array of floats is turned.
-bool spoil(Module& module) {
-  Computation& entry = *module.entry;
-  const auto negated = [&](Instruction* array) {
-    auto made = std::make_unique<Instruction>();
-    made->opcode = Opcode::kNegate;
-    made->name = "spoilt";
-    made->shape = array->shape;
-    made->operands = {array};
-    return entry.append(std::move(made));
-  };
-  const auto is_float = [](const Instruction& i) { return i.shape.is_array() && is_floating(i.shape.type); };
-  if (is_float(*entry.root)) {
-    entry.root = negated(entry.root);
-    return true;
-  }
-  if (entry.root->opcode != Opcode::kTuple) return false;
-  for (Instruction*& operand : entry.root->operands) {
-    if (!is_float(*operand)) continue;
-    Instruction* root = entry.root;
-    operand = negated(operand);
-    std::vector<Instruction*> order;
-    for (const auto& i : entry.instructions()) {
-      if (i.get() != root) order.push_back(i.get());
-    }
-    order.push_back(root);
-    entry.reorder(order);
-    return true;
-  }
-  return false;
-}
-
 Result<std::string> try_one(const Module& before, const StreamDecision& decision, bool control) {
   std::unique_ptr<Module> after = before.clone();
   const std::vector<Pass> passes = {{"remove-dead-code", remove_dead_code, Numerics::kExact, ""}};
   LT_RETURN_IF_ERROR(stream(*after, decision).status());
   LT_RETURN_IF_ERROR(run_passes(*after, passes).status());
-  if (control && !spoil(*after)) return std::string("no floats to spoil");
+  if (control) {
+    LT_ASSIGN_OR_RETURN(const PassResult spoilt, spoil(*after));
+    if (!spoilt.changed) return std::string("no floats to spoil");
+  }
   return difference_of_runs(before, *after, decision.windows ? Numerics::kExact : Numerics::kReassociated, 1);
 }
 

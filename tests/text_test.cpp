@@ -16,6 +16,7 @@
 #include "ops/verify.h"
 #include "passes/compare_runs.h"
 #include "passes/pass.h"
+#include "passes/resize/resize.h"
 #include "region/interpret.h"
 #include "region/text.h"
 #include "support/run_compiled.h"
@@ -35,7 +36,8 @@ bool compiled_only = false;
 /// What a file's comments ask for.
 struct Test {
   std::string path, text;
-  std::string run;                     ///< "verify", "eval", "opt", "regions" or "plan"
+  std::string run;                     ///< "verify", "eval", "opt", "regions", "plan", "resize"
+  int64_t few = 8;                     ///< of resize: the smallest of the new extents
   std::vector<std::string> passes;     ///< of opt and regions
   std::vector<std::string> errors;     ///< words that the fault must contain
   std::optional<std::string> after;    ///< the printed module, or the work formed from it, expected
@@ -81,8 +83,13 @@ std::string read_directives(Test& test) {
       words >> test.run;
       for (std::string word; words >> word;) {
         std::string names;
-        if (!take_prefix(word, "--passes=", names)) return "doesn't know the option " + word;
-        test.passes = split(names, ',');
+        if (take_prefix(word, "--few=", names)) {
+          test.few = std::atoll(names.c_str());
+        } else if (take_prefix(word, "--passes=", names)) {
+          test.passes = split(names, ',');
+        } else {
+          return "doesn't know the option " + word;
+        }
       }
     } else if (take_prefix(line, "// ERROR:", rest)) {
       if (rest.empty()) return "has an ERROR line without words";
@@ -96,10 +103,10 @@ std::string read_directives(Test& test) {
     }
   }
   if (!test.text.starts_with("// ") || test.text.starts_with("// RUN")) return "doesn't begin with a line of purpose";
-  for (const std::string known : {"verify", "eval", "opt", "regions", "plan"}) {
+  for (const std::string known : {"verify", "eval", "opt", "regions", "plan", "resize"}) {
     if (test.run == known) return "";
   }
-  return "has no RUN line: verify, eval, opt, regions or plan";
+  return "has no RUN line: verify, eval, opt, regions, plan or resize";
 }
 
 Result<std::unique_ptr<Module>> read_module(const std::string& name, const std::string& text) {
@@ -251,6 +258,27 @@ Outcome run_plan(const Test& test, const Module& module) {
   return outcome;
 }
 
+/// With other extents it must be a program that runs; with its own it must be the same.
+Outcome run_resize(const Test& test, const Module& module) {
+  Outcome outcome;
+  const ModuleExtents extents(module);
+  const auto same = resize(module, extents, [](int32_t, int64_t extent) { return extent; });
+  if (!same.ok()) return {same.status().message(), "", {}, {}};
+  if (print_hlo(*same->module) != print_hlo(module)) return {"changes without a wish", "", {}, {}};
+  const auto resized = resize(module, extents, small_extents(extents, test.few));
+  if (!resized.ok()) return {resized.status().message(), "", {}, {}};
+  outcome.after = print_hlo(*resized->module);
+  for (const ExtentClass& c : resized->classes) {
+    if (!c.reason.empty()) *outcome.after += fmt::format("\n{} stays: {}", c.extent, c.reason);
+  }
+  *outcome.after += '\n';
+  outcome.failure = check_fixpoint(*resized->module, test.path);
+  const auto results = interpret(*resized->module, seeded_arguments(*resized->module, kSeed));
+  if (!results.ok())
+    (results.status().fault() == Fault::kUnsupported ? outcome.skipped : outcome.failure) = results.status().message();
+  return outcome;
+}
+
 Outcome run_test(const Test& test) {
   auto module = read_module(fs::path(test.path).filename().string(), test.text);
   if (!module.ok()) return {check_fault(test, module.status(), true), "", {}, {}, {}};
@@ -258,6 +286,7 @@ Outcome run_test(const Test& test) {
   if (test.run == "opt") return run_opt(test, **module);
   if (test.run == "regions") return run_regions(test, **module);
   if (test.run == "plan") return run_plan(test, **module);
+  if (test.run == "resize") return run_resize(test, **module);
   if (test.run == "eval") {
     const auto results = interpret(**module, seeded_arguments(**module, kSeed));
     if (!results.ok() || !test.errors.empty()) {
@@ -292,7 +321,8 @@ std::string compare_expected(const Test& test, const Outcome& outcome) {
     if (!test.temp) return "has no TEMP";
     return *test.temp == *outcome.temp ? "" : fmt::format("TEMP expected {}, got {}", *test.temp, *outcome.temp);
   }
-  if ((test.run != "opt" && test.run != "regions") || !test.errors.empty()) return "";
+  const bool changes = test.run == "opt" || test.run == "regions" || test.run == "resize";
+  if (!changes || !test.errors.empty()) return "";
   if (!test.after) return "has no AFTER: --update writes it";
   if (*test.after != *outcome.after) return first_different_line(*test.after, *outcome.after);
   if (test.peak && *test.peak != *outcome.peak)

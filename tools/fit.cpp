@@ -22,7 +22,8 @@ namespace {
 
 struct FitOptions {
   std::string input, limit, made_for = "lowtide", output, plan;
-  bool check = false, json = false;
+  bool check = false, check_small = false, json = false;
+  size_t control = 0;
 };
 
 FrontierOptions frontier_options() {
@@ -64,8 +65,9 @@ Status fit(const FitOptions& options) {
   LT_ASSIGN_OR_RETURN(Fitted fitted, fit_program(input, limit, search));
   if (search.progress) fmt::print(stderr, "\r\x1b[K");
   FitReport& report = fitted.report;
-  if (options.check) {
-    LT_ASSIGN_OR_RETURN(report.checked, check_fit(*input.module, fitted.compiled));
+  if (options.check || options.check_small || options.control > 0) {
+    const CheckOptions how{.control = options.control, .only_small = options.check_small};
+    LT_ASSIGN_OR_RETURN(report.checked, check_fit(*input.module, fitted.compiled, how));
   }
   if (!options.output.empty()) {
     LT_RETURN_IF_ERROR(write_file(options.output, print_hlo(*fitted.compiled.program->module)));
@@ -88,7 +90,11 @@ void add_fit(CLI::App& app, int& exit_code) {
   command->add_option("-o,--output", options->output, "write the transformed program as HLO text; - for stdout");
   command->add_option("--plan", options->plan, "write the decisions, for run --plan");
   command->add_flag("--check", options->check,
-                    "run both on seeded arguments and compare; exit code 5 when they differ");
+                    "run both on seeded arguments and compare, of large programs a small instantiation; exit code 5 "
+                    "when they differ");
+  command->add_flag("--check-small", options->check_small, "--check on a small instantiation, however large it is");
+  command->add_option("--check-control", options->control,
+                      "--check with results made wrong behind decision K: it must end in exit code 5");
   command->add_flag("--json", options->json, "print JSON, schema_version 1");
   command->callback([options, &exit_code] { exit_code = finish(fit(*options)); });
 }

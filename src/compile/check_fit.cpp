@@ -2,76 +2,100 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/memory.h"
 #include "base/sizes.h"
-#include "interp/compare.h"
-#include "interp/interpreter.h"
-#include "runtime/value_memory.h"
+#include "compile/check_small.h"
+#include "compile/compare_plans.h"
+#include "compile/interpreted_time.h"
 #include "schedule/modelled_time.h"
 
 namespace lowtide {
 namespace {
 
-constexpr uint64_t kSeed = 1;
-constexpr double kQuickNs = 2e6;  ///< modelled: the interpreter takes some thousand times longer
-constexpr double kLongestNs = 60e9;
+constexpr double kLongestNs = 20e9;  ///< modelled
 
-Result<std::vector<Value>> run(const Compiled& compiled, std::span<const Value> arguments) {
-  LT_ASSIGN_OR_RETURN(const auto executable, Executable::make(compiled.program, {}));
-  const ValueMemory memory(*compiled.program, arguments);
-  ThreadPool pool;
-  LT_RETURN_IF_ERROR(executable->run(memory.memory(), pool));
-  return memory.results(*executable);
+/// Why the program itself can't be run; empty: it can.
+std::string hindrance(const Program& plain, const Program& fitted) {
+  const AvailableMemory available = available_memory();
+  // Arguments and results are there twice: as values, and where each program has its own.
+  const int64_t needed = plain.temp_bytes + 3 * (plain.argument_bytes + plain.output_bytes);
+  if (needed > available.bytes) {
+    return fmt::format("the program as given needs {}, {} has {} left", format_bytes(needed), available.bound_by,
+                       format_bytes(available.bytes));
+  }
+  const double ns = modelled_ns(plain) + modelled_ns(fitted);
+  return ns > kLongestNs ? fmt::format("both runs would take some {:.0f} s", 1e-9 * ns) : "";
 }
 
-/// The first of the decisions with which the results differ, in words.
-Result<std::string> culprit(const Module& module, const Decisions& decisions, std::span<const Value> arguments,
-                            const std::vector<Value>& expected) {
+/// The first `count` decisions, those that leave rows out not counted, and what is spoilt behind one of them.
+Decisions first_decisions(const Decisions& decisions, size_t count, size_t control) {
   Decisions taken;
+  size_t number = 0;
   for (const Decision& d : decisions) {
-    if (std::holds_alternative<WithoutPass>(d)) taken.push_back(d);
+    const bool counts = !std::holds_alternative<WithoutPass>(d);
+    if (counts && ++number > count) continue;
+    taken.push_back(d);
+    if (counts && number == control) taken.emplace_back(Spoilt{});
   }
-  for (size_t k = 0; k <= decisions.size(); ++k) {
-    if (k > 0 && std::holds_alternative<WithoutPass>(decisions[k - 1])) continue;
-    if (k > 0) taken.push_back(decisions[k - 1]);
-    LT_ASSIGN_OR_RETURN(const Compiled compiled, compile_plan(module, taken, {.quiet = true}));
-    LT_ASSIGN_OR_RETURN(const std::vector<Value> results, run(compiled, arguments));
-    if (usual_difference(results, expected).empty()) continue;
-    return k == 0 ? "the pipeline's own rewrites" : "`" + to_string(decisions[k - 1]) + "`";
+  return taken;
+}
+
+Result<CheckedFit> check_whole(const Module& module, const Planner& planner, const Compiled& fitted,
+                               const Decisions& decisions, CheckedFit checked, size_t control) {
+  const bool quick = interpreted_ns(module) <= kQuickNs;
+  LT_ASSIGN_OR_RETURN(const PlanComparison comparison, PlanComparison::make(module, planner, quick));
+  const size_t count = checked.rows.size();
+  const auto plan = [&](size_t k) { return planner.plan(first_decisions(decisions, k, control)); };
+  Compiled checked_plan = fitted;
+  if (control > 0) {
+    LT_ASSIGN_OR_RETURN(checked_plan, plan(count));
   }
-  return std::string("what differs from run to run");
+  LT_ASSIGN_OR_RETURN(const std::string wrong, comparison.difference(checked_plan));
+  if (!wrong.empty()) {
+    LT_ASSIGN_OR_RETURN(const auto first, comparison.first_wrong(count, plan));
+    return Status(Fault::kWrongValues, fmt::format("with {}: {}", culprit(checked, first), wrong));
+  }
+  checked.found = comparison.agreement();
+  if (comparison.vague() == comparison.results()) return checked;
+  checked.how = CheckedFit::How::kWhole;
+  for (CheckedFit::Row& row : checked.rows) row.exercised = true;
+  return checked;
 }
 
 }  // namespace
 
-Result<std::string> check_fit(const Module& module, const Compiled& fitted) {
-  LT_ASSIGN_OR_RETURN(const Compiled plain, compile_plan(module, {WithoutPass{"stream-slices"}}, {.quiet = true}));
-  const AvailableMemory available = available_memory();
-  const Program& program = *plain.program;
-  // Arguments and results are there twice: as values, and where each program has its own.
-  const int64_t needed = program.temp_bytes + 3 * (program.argument_bytes + program.output_bytes);
-  if (needed > available.bytes) {
-    return fmt::format("nothing: the program as given needs {}, {} has {} left", format_bytes(needed),
-                       available.bound_by, format_bytes(available.bytes));
+std::string culprit(const CheckedFit& checked, const std::optional<size_t>& first) {
+  if (!first) return "what differs from run to run";
+  if (*first == 0) return "the pipeline's own rewrites";
+  const CheckedFit::Row& row = checked.rows[*first - 1];
+  return "`" + row.decision + "`" + (row.as.empty() || row.as == row.decision ? "" : ", here `" + row.as + "`");
+}
+
+Result<CheckedFit> check_fit(const Module& module, const Compiled& fitted, const CheckOptions& options) {
+  LT_ASSIGN_OR_RETURN(const Planner planner, Planner::make(module));
+  LT_ASSIGN_OR_RETURN(const Decisions decisions, planner.spelt(fitted.decisions));
+  CheckedFit checked;
+  for (const Decision& d : decisions) {
+    if (!std::holds_alternative<WithoutPass>(d)) checked.rows.push_back({to_string(d), "", false});
   }
-  const double ns = modelled_ns(program) + modelled_ns(*fitted.program);
-  if (ns > kLongestNs) return fmt::format("nothing: both runs would take some {:.0f} s", 1e-9 * ns);
-  const std::vector<Value> arguments = seeded_arguments(module, kSeed);
-  std::vector<Value> expected;
-  std::string how = "by the definitions of its operations";
-  if (ns <= kQuickNs) {
-    auto interpreted = interpret(module, arguments);
-    if (interpreted.ok()) expected = interpreted.take();
+  if (options.control > checked.rows.size()) {
+    return Status::input(
+        fmt::format("no decision number {} to be spoilt: the plan has {}", options.control, checked.rows.size()));
   }
-  if (expected.empty()) {
-    how = "compiled without streams";
-    LT_ASSIGN_OR_RETURN(expected, run(plain, arguments));
+  checked.found = "a small instantiation alone was asked for";
+  if (!options.only_small) {
+    LT_ASSIGN_OR_RETURN(const Compiled plain, planner.plan(without_streams()));
+    checked.found = hindrance(*plain.program, *fitted.program);
+    if (checked.found.empty()) return check_whole(module, planner, fitted, decisions, checked, options.control);
   }
-  LT_ASSIGN_OR_RETURN(const std::vector<Value> results, run(fitted, arguments));
-  const std::string wrong = usual_difference(results, expected);
-  if (wrong.empty()) return fmt::format("{} results agree with those of the whole program {}", results.size(), how);
-  LT_ASSIGN_OR_RETURN(const std::string rewrite, culprit(module, fitted.decisions, arguments, expected));
-  return Status(Fault::kWrongValues, fmt::format("with {}: {}", rewrite, wrong));
+  const SmallCheck small{module, planner, decisions, options.control};
+  LT_RETURN_IF_ERROR(small.check(module, false, checked));
+  if (checked.exercised() < static_cast<int64_t>(checked.rows.size())) {
+    LT_RETURN_IF_ERROR(small.check(planner.shared(), true, checked));
+  }
+  return checked;
 }
 
 }  // namespace lowtide

@@ -1,15 +1,21 @@
 #pragma once
 /// Does a program that was made to fit still compute the same?
 
-#include <string>
-
 #include "compile/compile.h"
+#include "report/fit_report.h"
 
 namespace lowtide {
 
+struct CheckOptions {
+  size_t control = 0;       ///< spoil results behind this decision, counted from 1: the check must see it
+  bool only_small = false;  ///< a small instantiation, whether or not the program itself could be run
+};
+
 /// Runs the program as given and as fitted on seeded arguments, and compares all results. As given: by the definitions
-/// of its operations where that is quick, otherwise compiled without streams. Returns a sentence on what was compared,
-/// or why nothing was. A fault of kind kWrongValues names the first decision with which the results differ.
-Result<std::string> check_fit(const Module& module, const Compiled& fitted);
+/// of its operations where that is quick, otherwise compiled without streams. A program that fits no memory, or would
+/// run for minutes, is compared as a small instantiation (passes/resize/resize.h), planned with the same decisions;
+/// where some of them don't apply to it, they are tried once more on a small instantiation of the module as it is when
+/// streams are decided on. A fault of kind kWrongValues names the first decision with which the results differ.
+Result<CheckedFit> check_fit(const Module& module, const Compiled& fitted, const CheckOptions& options = {});
 
 }  // namespace lowtide

@@ -92,6 +92,7 @@ std::string to_string(const Decision& decision) {
                         [](const PriceOfMemory& d) { return fmt::format("price-of-memory {}", d.ns_per_byte); },
                         [](const Rearrange&) { return std::string("rearrange"); },
                         [](const DeriveStacks&) { return std::string("derive-stacks"); },
+                        [](const Spoilt&) { return std::string("spoilt"); },
                         [](const SearchSteps& d) { return fmt::format("search-steps {}", d.steps); },
                     },
                     decision);

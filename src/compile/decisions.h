@@ -44,7 +44,12 @@ struct DeriveStacks {
   bool operator==(const DeriveStacks&) const = default;
 };
 
-using Decision = std::variant<StreamDecision, WithoutPass, PriceOfMemory, SearchSteps, Rearrange, DeriveStacks>;
+/// A result is made wrong (passes/spoil.h): what a control of a check puts behind another decision. In no plan's file.
+struct Spoilt {
+  bool operator==(const Spoilt&) const = default;
+};
+
+using Decision = std::variant<StreamDecision, WithoutPass, PriceOfMemory, SearchSteps, Rearrange, DeriveStacks, Spoilt>;
 /// Streams in the order in which they are made; the others stand anywhere.
 using Decisions = std::vector<Decision>;
 

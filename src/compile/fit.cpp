@@ -94,7 +94,7 @@ Result<Fitted> fit_program(const Input& input, std::optional<int64_t> limit, con
   report.at_peak = rows_at_peak(module, program);
   LT_ASSIGN_OR_RETURN(report.rewrites, rewrites_of(module, planner, point->decisions, given));
   if (!report.met) {
-    LT_ASSIGN_OR_RETURN(report.changes, what_to_change(module, point->decisions, report.ours.peak));
+    LT_ASSIGN_OR_RETURN(report.changes, what_to_change(module, fitted.compiled));
   }
   report.plan_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return fitted;

@@ -11,6 +11,9 @@
 #include "passes/canonicalise/remove_dead_code.h"
 #include "passes/rules/derive_saved_stacks.h"
 #include "passes/rules/saved_stacks.h"
+#include "passes/spoil.h"
+#include "passes/stream/stream_slices.h"
+#include "passes/windows/stream_windows.h"
 #include "schedule/modelled_time.h"
 
 namespace lowtide {
@@ -47,8 +50,10 @@ Result<PassResult> derive_all_stacks(Module& module) {
   return derive_saved_stacks_for(module, std::numeric_limits<double>::infinity());
 }
 
-/// The rows from the parting one on, with the decisions' streams; `until_streamed`: no further than these.
-std::vector<Pass> rows_of(const Decisions& decisions, bool until_streamed, Executor executor = Executor::kLowtide) {
+/// Rows from the parting one on: those up to the decisions' streams, and those behind them.
+enum class Rows : uint8_t { kAll, kUntilStreamed, kBehindStreams };
+
+std::vector<Pass> rows_of(const Decisions& decisions, Rows which, Executor executor = Executor::kLowtide) {
   const std::vector<Pass>& all = rows_for(executor);
   const StoredBy stored_by = executor == Executor::kXla ? StoredBy::kLoopFusion : StoredBy::kRegions;
   std::vector<Pass> rows;
@@ -59,13 +64,18 @@ std::vector<Pass> rows_of(const Decisions& decisions, bool until_streamed, Execu
   for (size_t k = parting_row(executor); k < all.size(); ++k) {
     if (!leaves_out(decisions, all[k].name)) rows.push_back(all[k]);
     if (all[k].name != streaming_row(executor)) continue;
+    if (which == Rows::kBehindStreams) {
+      rows.clear();
+      continue;
+    }
     for (const Decision& decision : decisions) {
       if (const auto* found = std::get_if<StreamDecision>(&decision)) {
         rows.push_back({"stream", [found, stored_by](Module& m) { return stream(m, *found, stored_by); },
                         Numerics::kReassociated, "decided for this module"});
       }
+      if (std::holds_alternative<Spoilt>(decision)) rows.push_back({"spoil", spoil, Numerics::kOptIn, "a control"});
     }
-    if (until_streamed) break;
+    if (which == Rows::kUntilStreamed) break;
   }
   return rows;
 }
@@ -125,7 +135,7 @@ Result<Compiled> Planner::plan(const Decisions& decisions, const PassOptions& op
   const auto start = std::chrono::steady_clock::now();
   Compiled compiled;
   std::shared_ptr<Module> rewritten = shared_->clone();
-  LT_ASSIGN_OR_RETURN(compiled.passes, run_passes(*rewritten, rows_of(decisions, false), options));
+  LT_ASSIGN_OR_RETURN(compiled.passes, run_passes(*rewritten, rows_of(decisions, Rows::kAll), options));
   compiled.passes.insert(compiled.passes.begin(), passes_.begin(), passes_.end());
   compiled.program = std::make_shared<const Program>(schedule(rewritten, schedule_options(decisions)));
   compiled.decisions = decisions;
@@ -136,7 +146,7 @@ Result<Compiled> Planner::plan(const Decisions& decisions, const PassOptions& op
 
 Result<std::unique_ptr<Module>> Planner::streamed(const Decisions& decisions) const {
   auto module = shared_->clone();
-  const auto records = run_passes(*module, rows_of(decisions, true, executor_), {.quiet = true});
+  const auto records = run_passes(*module, rows_of(decisions, Rows::kUntilStreamed, executor_), {.quiet = true});
   if (!records.ok()) return records.status();
   return module;
 }
@@ -144,7 +154,7 @@ Result<std::unique_ptr<Module>> Planner::streamed(const Decisions& decisions) co
 Result<std::unique_ptr<Module>> Planner::exported(const Decisions& decisions) const {
   LT_ASSERT(executor_ == Executor::kXla, "other plans hold what only our runtime reads");
   auto module = shared_->clone();
-  const auto records = run_passes(*module, rows_of(decisions, false, executor_), {.quiet = true});
+  const auto records = run_passes(*module, rows_of(decisions, Rows::kAll, executor_), {.quiet = true});
   if (!records.ok()) return records.status();
   return module;
 }
@@ -154,7 +164,7 @@ Result<std::vector<PassRecord>> Planner::records(const Module& module, const Dec
   const auto copy = module.clone();
   const std::vector<Pass>& all = rows_for(executor_);
   std::vector<Pass> rows(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(parting_row(executor_)));
-  const std::vector<Pass> rest = rows_of(decisions, false, executor_);
+  const std::vector<Pass> rest = rows_of(decisions, Rows::kAll, executor_);
   rows.insert(rows.end(), rest.begin(), rest.end());
   return run_passes(*copy, rows, options);
 }
@@ -188,6 +198,48 @@ Result<Measured> Planner::measure(const Decisions& decisions) const {
                   .at_peak = peak_values(account)};
 }
 
+Result<Decisions> Planner::spelt(const Decisions& decisions) const {
+  auto module = shared_->clone();
+  std::vector<StreamDecision> streams;
+  Decisions all;
+  if (derives_stacks(decisions)) {
+    LT_RETURN_IF_ERROR(derive_stacks(*module));
+    all.emplace_back(DeriveStacks{});
+  }
+  const auto runs = [&](std::string_view row) { return !leaves_out(decisions, row) && !is_disabled(row); };
+  if (runs(kStreaming[0])) LT_RETURN_IF_ERROR(stream_windows(*module, streams).status());
+  if (runs(kStreaming[1])) LT_RETURN_IF_ERROR(stream_slices(*module, streams).status());
+  for (const std::string_view row : kStreaming) all.emplace_back(WithoutPass{std::string(row)});
+  for (const StreamDecision& stream : streams) all.emplace_back(stream);
+  for (const Decision& decision : decisions) {
+    if (std::holds_alternative<DeriveStacks>(decision)) continue;
+    const auto* without = std::get_if<WithoutPass>(&decision);
+    if (without == nullptr || std::ranges::find(kStreaming, without->pass) == kStreaming.end()) all.push_back(decision);
+  }
+  return all;
+}
+
+Result<Compiled> Planner::plan_streamed(std::shared_ptr<Module> streamed, const Decisions& decisions) {
+  Compiled compiled;
+  LT_ASSIGN_OR_RETURN(compiled.passes,
+                      run_passes(*streamed, rows_of(decisions, Rows::kBehindStreams), {.quiet = true}));
+  compiled.program = std::make_shared<const Program>(schedule(streamed, schedule_options(decisions)));
+  compiled.decisions = decisions;
+  LT_RETURN_IF_ERROR(check(compiled));
+  return compiled;
+}
+
+Status Planner::derive_stacks(Module& module) {
+  LT_RETURN_IF_ERROR(derive_all_stacks(module).status());
+  return remove_dead_code(module).status();
+}
+
+Planner Planner::of_shared(std::shared_ptr<const Module> shared) {
+  Planner planner;
+  planner.shared_ = std::move(shared);
+  return planner;
+}
+
 Result<Compiled> compile_plan(const Module& module) {
   const auto start = std::chrono::steady_clock::now();
   LT_ASSIGN_OR_RETURN(const Planner planner, Planner::make(module));
@@ -207,7 +259,7 @@ Result<Compiled> compile_plan(const Module& module, const Decisions& decisions, 
   std::shared_ptr<Module> rewritten = module.clone();
   const std::vector<Pass>& all = execution_pipeline();
   std::vector<Pass> rows(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(parting_row(Executor::kLowtide)));
-  const std::vector<Pass> rest = rows_of(decisions, false);
+  const std::vector<Pass> rest = rows_of(decisions, Rows::kAll);
   rows.insert(rows.end(), rest.begin(), rest.end());
   LT_ASSIGN_OR_RETURN(compiled.passes, run_passes(*rewritten, rows, options));
   compiled.program = std::make_shared<const Program>(schedule(rewritten, schedule_options(decisions)));

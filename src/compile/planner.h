@@ -41,6 +41,15 @@ class Planner {
   Executor executor() const { return executor_; }
   /// How streams see what is stored.
   StoredBy stored_by() const { return executor_ == Executor::kXla ? StoredBy::kLoopFusion : StoredBy::kRegions; }
+  /// The rest of a plan: from a module in which all its streams stand.
+  static Result<Compiled> plan_streamed(std::shared_ptr<Module> streamed, const Decisions& decisions);
+  /// The same plan, with what rows of the pipeline decide on spelt as streams of its own.
+  Result<Decisions> spelt(const Decisions& decisions) const;
+  /// What DeriveStacks does, before all streams.
+  static Status derive_stacks(Module& module);
+  /// For a module that is as shared() left it.
+  static Planner of_shared(std::shared_ptr<const Module> shared);
+  const Module& shared() const { return *shared_; }
   int64_t instructions() const { return shared_->instruction_count(); }
 
  private:

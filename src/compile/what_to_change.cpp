@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "compile/compile.h"
+#include "compile/halve_dimensions.h"
 #include "report/arguments.h"
 
 namespace lowtide {
@@ -51,9 +51,11 @@ void add_donations(const Module& module, const Decisions& decisions, int64_t pea
 
 }  // namespace
 
-Result<std::vector<ChangeRow>> what_to_change(const Module& module, const Decisions& decisions, int64_t peak) {
+Result<std::vector<ChangeRow>> what_to_change(const Module& module, const Compiled& best) {
   std::vector<ChangeRow> changes;
-  add_donations(module, decisions, peak, changes);
+  add_donations(module, best.decisions, best.program->peak_bytes(), changes);
+  LT_ASSIGN_OR_RETURN(std::vector<ChangeRow> halved, halve_dimensions(module, best));
+  changes.insert(changes.end(), halved.begin(), halved.end());
   std::stable_sort(changes.begin(), changes.end(),
                    [](const ChangeRow& a, const ChangeRow& b) { return a.bytes > b.bytes; });
   return changes;

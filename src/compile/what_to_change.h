@@ -1,12 +1,13 @@
 #pragma once
 /// What the user could change so that a program needs less: each change made, and planned anew.
 
-#include "compile/decisions.h"
+#include "compile/compile.h"
 #include "report/fit_report.h"
 
 namespace lowtide {
 
-/// decisions: of the plan whose peak is `peak`. Only what saves something, most first.
-Result<std::vector<ChangeRow>> what_to_change(const Module& module, const Decisions& decisions, int64_t peak);
+/// Of the plan that `best` is: arguments that could be donated, by the same decisions; dimensions of arguments that
+/// could be halved (halve_dimensions.h). Only what saves something, most first.
+Result<std::vector<ChangeRow>> what_to_change(const Module& module, const Compiled& best);
 
 }  // namespace lowtide

@@ -5,6 +5,7 @@
 #include <new>
 #include <unordered_map>
 
+#include "interp/noise.h"
 #include "interp/prepare.h"
 #include "ops/op_rule.h"
 
@@ -15,7 +16,9 @@ constexpr int kDeepestCall = 400;  ///< nesting of calls, loops and branches: bo
 
 class Interpreter final : public EvalContext {
  public:
-  explicit Interpreter(const Module& module) : module_(module) {}
+  explicit Interpreter(const Module& module, std::optional<uint64_t> noise = std::nullopt) : module_(module) {
+    if (noise) noise_.emplace(*noise);
+  }
 
   Result<Value> run(const Instruction& instruction, std::span<const Value> operands) {
     Result<Value> result = rule_of(instruction.opcode).eval(instruction, operands, *this);
@@ -54,9 +57,16 @@ class Interpreter final : public EvalContext {
       Result<Value> result = step.eval(instruction, operands, *this);
       if (!result.ok()) return placed(result.status(), instruction);
       if (Status fault = check(**result, instruction); !fault.ok()) return placed(fault, instruction);
+      if (noise_ && rounds(instruction)) result = noisy(instruction, **result);
       if (step.result >= 0) values[static_cast<size_t>(step.result)] = result.take();
     }
     return values[static_cast<size_t>(program.root)];
+  }
+
+  Value noisy(const Instruction& instruction, const Literal& value) {
+    auto moved = std::make_shared<Literal>(value);
+    noise_->add(*moved, rounding_error_of(instruction));
+    return moved;
   }
 
   static Status check(const Literal& value, const Instruction& instruction) {
@@ -72,6 +82,7 @@ class Interpreter final : public EvalContext {
 
   const Module& module_;
   std::unordered_map<const Computation*, PreparedComputation> programs_;  // nodes don't move: callers hold pointers
+  std::optional<Noise> noise_;
   int depth_ = 0;
 };
 
@@ -87,7 +98,8 @@ void flatten(const Value& value, std::vector<Value>& leaves) {
 
 std::unique_ptr<EvalContext> evaluation_context(const Module& module) { return std::make_unique<Interpreter>(module); }
 
-Result<std::vector<Value>> interpret(const Module& module, std::vector<Value> arguments) {
+Result<std::vector<Value>> interpret(const Module& module, std::vector<Value> arguments,
+                                     std::optional<uint64_t> noise) {
   const std::vector<Instruction*> parameters = module.entry->parameters();
   if (arguments.size() != parameters.size()) {
     return Status::input(
@@ -100,7 +112,7 @@ Result<std::vector<Value>> interpret(const Module& module, std::vector<Value> ar
                                      arguments[k] ? to_string_without_layout(arguments[k]->shape()) : "nothing"));
   }
   try {
-    Interpreter interpreter(module);
+    Interpreter interpreter(module, noise);
     LT_ASSIGN_OR_RETURN(const Value result, interpreter.call(*module.entry, arguments));
     std::vector<Value> leaves;
     flatten(result, leaves);

@@ -1,6 +1,7 @@
 #pragma once
 /// The oracle: runs a module by its operations' definitions. Slow, exact; nothing here is clever.
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -13,7 +14,9 @@ namespace lowtide {
 /// Results of the entry computation, flattened in tuple order. Arguments in parameter order (a tuple parameter is one).
 /// Faults: kUnsupported names the operation; kInput for wrong arguments or abbreviated constants; kWrongValues when a
 /// `check.expect_*` custom call finds a difference.
-Result<std::vector<Value>> interpret(const Module& module, std::vector<Value> arguments);
+/// noise: where given, its seed: results of arithmetic are moved by a rounding (interp/noise.h).
+Result<std::vector<Value>> interpret(const Module& module, std::vector<Value> arguments,
+                                     std::optional<uint64_t> noise = std::nullopt);
 
 /// Runs the computations that single operations call, for whoever evaluates operations on their own.
 std::unique_ptr<EvalContext> evaluation_context(const Module& module);

@@ -27,6 +27,28 @@ Json rewrites_of(const FitReport& report) {
   return list;
 }
 
+const char* how_name(CheckedFit::How how) {
+  switch (how) {
+    case CheckedFit::How::kNothing: return "nothing";
+    case CheckedFit::How::kWhole: return "whole program";
+    case CheckedFit::How::kSmall: return "small instantiation";
+  }
+  return "";
+}
+
+Json check_of(const CheckedFit& check) {
+  Json json = {{"what", how_name(check.how)}, {"found", check.found}};
+  if (!check.extents.empty()) json["extents"] = check.extents;
+  json["exercised"] = check.exercised();
+  json["decisions"] = Json::array();
+  for (const CheckedFit::Row& row : check.rows) {
+    Json one = {{"decision", row.decision}, {"exercised", row.exercised}};
+    if (!row.as.empty()) one["as"] = row.as;
+    json["decisions"].push_back(std::move(one));
+  }
+  return json;
+}
+
 }  // namespace
 
 std::string fit_json(const FitReport& report) {
@@ -70,7 +92,7 @@ std::string fit_json(const FitReport& report) {
   }
   json["frontier"] = std::move(frontier);
   json["at_peak"] = peak_rows_json(report.at_peak);
-  if (report.checked) json["checked"] = *report.checked;
+  if (report.checked) json["checked"] = report.checked->sentence(), json["check"] = check_of(*report.checked);
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -31,6 +31,23 @@ struct FitPoint {
   double seconds = 0;
 };
 
+/// What --check compared.
+struct CheckedFit {
+  enum class How : uint8_t { kNothing, kWhole, kSmall };
+  struct Row {
+    std::string decision;
+    std::string as;  ///< of a small instantiation: with another tile
+    bool exercised = true;
+  };
+  How how = How::kNothing;
+  std::string extents;  ///< of a small instantiation: "2048 -> 16, 512 -> 12"
+  std::string found;    ///< "3 results agree ...", or why nothing was compared
+  std::vector<Row> rows;
+
+  int64_t exercised() const;
+  std::string sentence() const;
+};
+
 struct FitReport {
   std::string module;
   bool for_xla = false;  ///< sizes are a model of XLA's account
@@ -48,7 +65,7 @@ struct FitReport {
   std::vector<PeakRow> at_peak;  ///< of the plan, largest first
   int64_t plans = 0;
   double plan_seconds = 0;
-  std::optional<std::string> checked;  ///< with --check: what was compared
+  std::optional<CheckedFit> checked;  ///< with --check
 };
 
 std::string fit_json(const FitReport& report);

@@ -72,7 +72,11 @@ void add_certificate(const FitReport& report, Lines& lines) {
                 lines);
   add_paragraph(fmt::format("no executor below {}: {}", format_bytes(report.floor_any.bytes), report.floor_any.reason),
                 lines);
-  if (report.checked) add_paragraph("checked: " + *report.checked, lines);
+  if (!report.checked) return;
+  add_paragraph("checked: " + report.checked->sentence(), lines);
+  for (const CheckedFit::Row& row : report.checked->rows) {
+    if (!row.exercised) lines.push_back(fit("  not exercised: " + row.decision, kWidth));
+  }
 }
 
 void add_peak(const FitReport& report, Lines& lines) {
@@ -109,6 +113,20 @@ void add_changes(const FitReport& report, Lines& lines) {
 }
 
 }  // namespace
+
+int64_t CheckedFit::exercised() const {
+  return std::ranges::count_if(rows, [](const Row& row) { return row.exercised; });
+}
+
+std::string CheckedFit::sentence() const {
+  if (how == How::kNothing) return "nothing: " + found;
+  const std::string what = how == How::kWhole
+                               ? "whole program"
+                               : fmt::format("small instantiation ({})", extents.empty() ? "as it is" : extents);
+  const std::string exercised_part =
+      rows.empty() ? "" : fmt::format(", {} of {} decisions exercised", exercised(), rows.size());
+  return fmt::format("{}{}: {}", what, exercised_part, found);
+}
 
 std::string fit_text(const FitReport& report, bool utf8) {
   Lines lines;

@@ -152,11 +152,27 @@ def main():
         require(code == 0 and "agree" in checked.get("checked", ""), f"fit --check: exit {code} {error}")
         code, checked, error = call("fit", small, "--check", "--json")
         require(code == 0 and "definitions" in checked.get("checked", ""), f"fit --check of a small program: exit {code} {error}")
+        require(checked["check"]["what"] == "whole program", f"fit --check of a small program compares {checked['check']}")
+
+        # What no memory holds is compared as a small instantiation, decision by decision; a fault is seen and named.
+        large = at("large.hlo", ATTENTION.replace("2048", "131072"))
+        for words in (("fit", large, "--check"), ("fit", attention, "--check-small")):
+            code, checked, error = call(*words, "--json")
+            check = checked.get("check", {}) if checked else {}
+            require(code == 0 and check.get("what") == "small instantiation", f"{words}: exit {code} {error} {check}")
+            require(" -> " in check.get("extents", ""), f"{words}: doesn't say which extents changed: {check}")
+            require(check.get("exercised", 0) == len(check["decisions"]) > 0, f"{words}: decisions aren't exercised: {check}")
+        for words in (("fit", large), ("fit", attention), ("fit", attention, "--check-small")):
+            code, checked, error = call(*words, "--check-control", "1", "--json")
+            require(code == 5 and "`stream main" in error, f"{words}: a spoilt decision isn't named: exit {code} {error}")
+        require(call("fit", small, "--check-control", "1")[0] == 3, "a decision is spoilt that there isn't")
 
         # Changes that the user could make, computed: the array once, not twice.
         code, refused, error = call("fit", sort, "--limit", "1", "--json")
         donated = [c for c in refused["could_change"] if "donate argument 0" in c["what"]]
         require(code == 4 and len(donated) == 1 and donated[0]["bytes"] == 4 << 20, f"no donation is proposed: {refused['could_change']}")
+        halved = [c for c in refused["could_change"] if "halve dimension 0 of x (4096)" in c["what"]]
+        require(len(halved) == 1 and halved[0]["bytes"] > 0, f"no dimension is proposed: {refused['could_change']}")
         code, refused, error = call("fit", small, "--limit", "1", "--json")
         require(code == 4 and refused["temp_bytes"] == 0, f"small: exit {code}")
 

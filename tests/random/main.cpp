@@ -3,6 +3,7 @@
 ///   lowtide_random check [--count N] [--seed S]    properties that need no one else
 ///   lowtide_random compiled [--count N] [--seed S] compiled runs against the interpreter
 ///   lowtide_random fitted [--count N] [--seed S]   plans of random decisions against the interpreter
+///   lowtide_random limits [--count N] [--seed S]   what fits random limits, checked, all in this process
 ///   lowtide_random judge [--count N] [--seed S]    a frame a program on stdout, a verdict a line on stdin
 ///   lowtide_random write DIR [--count N] [--seed S]
 ///
@@ -12,11 +13,13 @@
 
 #include <fmt/format.h>
 #include <rapidcheck.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cmath>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -31,6 +34,7 @@
 #include "compile/planner.h"
 #include "interp/compare.h"
 #include "interp/interpreter.h"
+#include "limits.h"
 #include "ops/verify.h"
 #include "passes/pass.h"
 #include "program.h"
@@ -162,6 +166,28 @@ void check_compiled(const Recipe& recipe, const Judge& fault_of) {
   if (how != 0) RC_FAIL(WIFSIGNALED(how) ? fmt::format("ended by signal {}", WTERMSIG(how)) : "a fault, told above");
 }
 
+std::string running;  ///< the program that is being checked
+
+void set_processor_timer(int seconds) {
+  const itimerval timer{.it_interval = {0, 0}, .it_value = {seconds, 0}};
+  ::setitimer(ITIMER_PROF, &timer, nullptr);
+}
+
+void check_limits(const Recipe& recipe) {
+  running = print_hlo(*program_from(recipe));
+  const auto show_and_end = [](int) {
+    (void)!::write(STDERR_FILENO, running.data(), running.size());
+    ::_exit(1);
+  };
+  ::signal(SIGPROF, show_and_end);
+  ::signal(SIGSEGV, show_and_end);
+  ::signal(SIGABRT, show_and_end);
+  set_processor_timer(kSecondsPerProgram);
+  const std::string fault = limits_fault(*read(running));
+  set_processor_timer(0);
+  if (!fault.empty()) RC_FAIL(fault);
+}
+
 /// Some of the decisions that a plan may hold, whatever they are good for.
 Decisions random_decisions(const Planner& planner, uint64_t seed) {
   std::mt19937_64 random(seed);
@@ -279,6 +305,9 @@ int main(int argc, char** argv) {
   if (mode == "fitted") {
     return rc::check("fitted programs agree", [] { check_compiled(*recipes(), fitted_fault); }) ? 0 : 1;
   }
+  if (mode == "limits") {
+    return rc::check("programs that fit agree", [] { check_limits(*recipes()); }) ? 0 : 1;
+  }
   if (mode == "judge") return rc::check("random programs agree", [] { judge_program(*recipes()); }) ? 0 : 1;
   if (mode == "write" && !folder.empty()) {
     int written = 0;
@@ -290,7 +319,7 @@ int main(int argc, char** argv) {
                ? 0
                : 1;
   }
-  std::fputs("lowtide_random check|compiled|fitted|judge|write DIR [--count N] [--seed S]\n", stderr);
+  std::fputs("lowtide_random check|compiled|fitted|limits|judge|write DIR [--count N] [--seed S]\n", stderr);
   return static_cast<int>(Fault::kUsage);
 }
 

@@ -49,6 +49,54 @@ TEST(CheckFit, SeesOtherResults) {
   EXPECT_EQ(wrong.status().fault(), Fault::kWrongValues);
 }
 
+TEST(CheckFit, ExercisesDecisionsInSmall) {
+  const auto module = read(kPairs);
+  const Decisions decisions{WithoutPass{"stream-slices"}, StreamDecision{"main", "s", 0, 192}, SearchSteps{10}};
+  const auto compiled = compile_plan(*module, decisions);
+  ASSERT_TRUE(compiled.ok()) << compiled.status().message();
+  const auto checked = check_fit(*module, *compiled, {.only_small = true});
+  ASSERT_TRUE(checked.ok()) << checked.status().message();
+  EXPECT_EQ(checked->how, CheckedFit::How::kSmall);
+  ASSERT_EQ(checked->rows.size(), 2u);
+  EXPECT_EQ(checked->exercised(), 2);
+  EXPECT_EQ(checked->rows[0].decision, "stream main s dimension=0 tile=192");
+  EXPECT_NE(checked->rows[0].as, checked->rows[0].decision);
+}
+
+TEST(CheckFit, NamesTheDecisionThatIsSpoilt) {
+  const auto module = read(kPairs);
+  const Decisions decisions{WithoutPass{"stream-slices"}, SearchSteps{10}, StreamDecision{"main", "s", 0, 64}};
+  const auto compiled = compile_plan(*module, decisions);
+  ASSERT_TRUE(compiled.ok()) << compiled.status().message();
+  for (const bool only_small : {false, true}) {
+    const auto spoilt = check_fit(*module, *compiled, {.control = 2, .only_small = only_small});
+    ASSERT_FALSE(spoilt.ok());
+    EXPECT_EQ(spoilt.status().fault(), Fault::kWrongValues);
+    EXPECT_NE(spoilt.status().message().find("`stream main s dimension=0 tile=64`"), std::string::npos)
+        << spoilt.status().message();
+  }
+}
+
+TEST(CheckFit, ForgivesWhatRoundingDecides) {
+  // Numbers that cancel but for their rounding: in f32 nothing of them is left to compare.
+  const auto module = read(R"(HloModule cancels
+ENTRY main {
+  x = f32[256] parameter(0)
+  h = f32[] constant(1e9)
+  b = f32[256] broadcast(h), dimensions={}
+  s = f32[256] add(x, b)
+  d = f32[256] subtract(s, b)
+  e = f32[256] subtract(d, x)
+  ROOT y = f32[256] multiply(e, b)
+}
+)");
+  const auto compiled = compile_plan(*module);
+  ASSERT_TRUE(compiled.ok());
+  const auto checked = check_fit(*module, *compiled);
+  ASSERT_TRUE(checked.ok()) << checked.status().message();
+  EXPECT_EQ(checked->how, CheckedFit::How::kNothing) << checked->sentence();
+}
+
 TEST(Frontier, LowerPeaksTakeLonger) {
   const auto module = read(kPairs);
   const auto planner = Planner::make(*module);

@@ -24,6 +24,8 @@ struct Choice {
   StreamCluster cluster;
   int64_t tile = 0;
   double hidden_bytes = 0;
+  const Instruction* seed = nullptr;
+  int64_t dimension = 0;
 };
 
 /// The smallest tile whose overhead is small.
@@ -59,7 +61,7 @@ Choice best_choice(const ValueGraph& graph, const std::vector<ValueState>& state
       const double part = static_cast<double>(tile) / static_cast<double>(cluster.extent);
       const double hidden = weight.hidden_bytes - part * weight.inner_bytes;
       if (hidden < kLeastHidden || hidden <= best.hidden_bytes) continue;
-      best = {std::move(cluster), tile, hidden};
+      best = {std::move(cluster), tile, hidden, i, d};
     }
   }
   return best;
@@ -68,6 +70,11 @@ Choice best_choice(const ValueGraph& graph, const std::vector<ValueState>& state
 }  // namespace
 
 Result<PassResult> stream_slices(Module& module) {
+  std::vector<StreamDecision> decisions;
+  return stream_slices(module, decisions);
+}
+
+Result<PassResult> stream_slices(Module& module, std::vector<StreamDecision>& decisions) {
   PassResult result;
   double hidden = 0;
   struct Open {
@@ -94,6 +101,7 @@ Result<PassResult> stream_slices(Module& module) {
       const std::vector<ValueState> states = decide_values(graph, {});
       const Choice choice = best_choice(graph, states);
       if (choice.tile == 0) break;
+      decisions.push_back({computation->name, choice.seed->name, choice.dimension, choice.tile});
       const auto bodies = stream_cluster(*computation, graph, states, choice.cluster, choice.tile);
       if (!bodies) return Status(Fault::kInternal, "values outside stand between those of a stream");
       for (Computation* body : *bodies) {

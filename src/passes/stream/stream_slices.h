@@ -12,9 +12,12 @@
 /// Tests: tests/text/passes/stream-slices/
 
 #include "passes/pass.h"
+#include "passes/stream/stream.h"
 
 namespace lowtide {
 
 Result<PassResult> stream_slices(Module& module);
+/// The same; appends what it decided on, in order.
+Result<PassResult> stream_slices(Module& module, std::vector<StreamDecision>& decisions);
 
 }  // namespace lowtide

@@ -24,6 +24,8 @@ struct Choice {
   RowCluster cluster;
   int64_t tile = 0;
   double hidden_bytes = 0;
+  const Instruction* seed = nullptr;
+  int64_t dimension = 0;
 };
 
 /// Of tiles a little larger than this, the one that leaves fewest rows to the edge.
@@ -64,7 +66,7 @@ Choice best_choice(const ValueGraph& graph, const std::vector<ValueState>& state
       const RowWeight weight = weigh_rows(graph, states, cluster);
       const int64_t tile = cheap_tile(cluster, weight, extent);
       if (tile == 0 || weight.hidden_bytes < kLeastHidden || weight.hidden_bytes <= best.hidden_bytes) continue;
-      best = {std::move(cluster), tile, weight.hidden_bytes};
+      best = {std::move(cluster), tile, weight.hidden_bytes, i, d};
     }
   }
   return best;
@@ -73,6 +75,11 @@ Choice best_choice(const ValueGraph& graph, const std::vector<ValueState>& state
 }  // namespace
 
 Result<PassResult> stream_windows(Module& module) {
+  std::vector<StreamDecision> decisions;
+  return stream_windows(module, decisions);
+}
+
+Result<PassResult> stream_windows(Module& module, std::vector<StreamDecision>& decisions) {
   PassResult result;
   double hidden = 0;
   std::vector<Computation*> open{module.entry};
@@ -93,6 +100,7 @@ Result<PassResult> stream_windows(Module& module) {
       const std::vector<ValueState> states = decide_values(graph, {});
       const Choice choice = best_choice(graph, states);
       if (choice.tile == 0) break;
+      decisions.push_back({computation->name, choice.seed->name, choice.dimension, choice.tile, false, true});
       if (!stream_rows(*computation, graph, states, choice.cluster, choice.tile)) {
         return Status(Fault::kInternal, "values outside stand between those of a stream");
       }

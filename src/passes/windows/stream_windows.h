@@ -16,9 +16,12 @@
 /// Tests: tests/text/stream/ (every way, against the interpreter), tests/text/passes/stream-windows/
 
 #include "passes/pass.h"
+#include "passes/stream/stream.h"
 
 namespace lowtide {
 
 Result<PassResult> stream_windows(Module& module);
+/// The same; appends what it decided on, in order.
+Result<PassResult> stream_windows(Module& module, std::vector<StreamDecision>& decisions);
 
 }  // namespace lowtide

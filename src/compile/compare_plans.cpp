@@ -1,0 +1,192 @@
+#include "compile/compare_plans.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "interp/compare.h"
+#include "interp/interpreter.h"
+#include "interp/noise.h"
+#include "runtime/value_memory.h"
+
+namespace lowtide {
+namespace {
+
+constexpr uint64_t kSeed = 1;
+constexpr double kScales[] = {1, 1.0 / 8, 1.0 / 64};  ///< of arguments, until results tell enough
+constexpr double kClear = 0.02;                       ///< of the largest element, moved by rounding: much can be told
+constexpr double kVague = 0.25;                       ///< nothing
+constexpr double kOfSpread = 3;                       ///< another run's roundings move other elements, and more of them
+
+Result<std::vector<Value>> run(const Compiled& compiled, std::span<const Value> arguments) {
+  LT_ASSIGN_OR_RETURN(const auto executable, Executable::make(compiled.program, {}));
+  const ValueMemory memory(*compiled.program, arguments);
+  ThreadPool pool;
+  LT_RETURN_IF_ERROR(executable->run(memory.memory(), pool));
+  return memory.results(*executable);
+}
+
+/// Floats of the arguments times a power of two.
+void scale(std::vector<Value>& arguments, double by) {
+  for (Value& argument : arguments) {
+    if (argument->shape().is_tuple()) {
+      std::vector<Value> parts = argument->parts();
+      scale(parts, by);
+      argument = std::make_shared<Literal>(std::move(parts));
+    } else if (is_floating(argument->shape().type)) {
+      auto scaled = std::make_shared<Literal>(*argument);
+      dispatch(scaled->shape().type, [&]<class T>() {
+        if constexpr (std::is_same_v<T, double>) {
+          for (T& x : scaled->data<T>()) x *= by;
+        } else if constexpr (!std::is_integral_v<T> && std::is_constructible_v<T, float>) {
+          if constexpr (!requires(T t) { t.held; } && !requires(T t) { t.real(); }) {
+            for (T& x : scaled->data<T>()) x = T(static_cast<float>(x) * static_cast<float>(by));
+          }
+        }
+      });
+      argument = scaled;
+    }
+  }
+}
+
+/// The narrowest float in which the module computes.
+double coarsest_roundoff(const Module& module) {
+  double coarsest = 0;
+  for (const auto& computation : module.computations()) {
+    for (const auto& i : computation->instructions()) {
+      if (rounds(*i)) coarsest = std::max(coarsest, roundoff_of(i->shape.type));
+    }
+  }
+  return coarsest;
+}
+
+void add_noise(std::vector<Value>& arguments, double roundoff, Noise& noise) {
+  for (Value& argument : arguments) {
+    if (!is_floating(argument->shape().type)) continue;
+    auto moved = std::make_shared<Literal>(*argument);
+    noise.add(*moved, 2 * roundoff);
+    argument = moved;
+  }
+}
+
+}  // namespace
+
+Decisions without_streams() {
+  Decisions plain;
+  for (const std::string_view pass : kStreaming) plain.emplace_back(WithoutPass{std::string(pass)});
+  return plain;
+}
+
+Result<bool> PlanComparison::run_as_given(const Module& module, const Planner& planner, bool quick, double by) {
+  arguments_ = seeded_arguments(module, kSeed);
+  if (by != 1) scale(arguments_, by);
+  if (quick) {
+    auto interpreted = interpret(module, arguments_);
+    if (interpreted.ok()) {
+      expected_ = interpreted.take();
+      LT_ASSIGN_OR_RETURN(const std::vector<Value> noisy, interpret(module, arguments_, kSeed));
+      how_ = "by the definitions of its operations";
+      measure(noisy);
+      return unclear() == 0;
+    }
+    if (interpreted.status().fault() != Fault::kUnsupported) return interpreted.status();
+  }
+  LT_ASSIGN_OR_RETURN(const Compiled plain, planner.plan(without_streams()));
+  LT_ASSIGN_OR_RETURN(expected_, run(plain, arguments_));
+  std::vector<Value> moved = arguments_;
+  Noise noise(kSeed);
+  add_noise(moved, coarsest_roundoff(module), noise);
+  LT_ASSIGN_OR_RETURN(const std::vector<Value> noisy, run(plain, moved));
+  how_ = "compiled without streams";
+  measure(noisy);
+  return unclear() == 0;
+}
+
+Result<PlanComparison> PlanComparison::make(const Module& module, const Planner& planner, bool quick) {
+  std::optional<PlanComparison> best;
+  for (const double by : kScales) {
+    PlanComparison comparison;
+    LT_ASSIGN_OR_RETURN(const bool clear, comparison.run_as_given(module, planner, quick, by));
+    const auto better = [](const PlanComparison& a, const PlanComparison& b) {
+      return std::pair(a.vague(), a.unclear()) < std::pair(b.vague(), b.unclear());
+    };
+    if (!best || better(comparison, *best)) best = std::move(comparison);
+    if (clear) break;
+  }
+  return *best;
+}
+
+size_t PlanComparison::vague() const {
+  return static_cast<size_t>(std::ranges::count_if(spreads_, [](const Spread& s) { return s.vague; }));
+}
+
+size_t PlanComparison::unclear() const {
+  return static_cast<size_t>(
+      std::ranges::count_if(spreads_, [](const Spread& s) { return s.vague || s.of_max > kClear; }));
+}
+
+std::string PlanComparison::agreement() const {
+  const size_t told = results() - vague();
+  if (told == 0) return fmt::format("rounding alone decides what the program's {} results are", results());
+  std::string found = fmt::format("{} result{} agree{} with the program as given, {}", told, told == 1 ? "" : "s",
+                                  told == 1 ? "s" : "", how_);
+  if (vague() > 0) found += fmt::format("; {} can't be told from rounding", vague());
+  return found;
+}
+
+void PlanComparison::measure(const std::vector<Value>& noisy) {
+  spreads_.clear();
+  for (size_t k = 0; k < expected_.size(); ++k) {
+    const Literal& want = *expected_[k];
+    const bool real = is_floating(want.shape().type);
+    if (!real && !is_complex(want.shape().type)) {
+      // One that flips may flip elsewhere in another run.
+      spreads_.push_back({0, !std::ranges::equal(want.bytes(), noisy[k]->bytes())});
+      continue;
+    }
+    if (!real) {
+      const Comparison c = compare(*noisy[k], want, usual_tolerance(want.shape().type), "");
+      spreads_.push_back({0, !c.agrees()});
+      continue;
+    }
+    double most = 0, largest = 0;
+    int64_t lost = 0;
+    for (int64_t e = 0; e < want.size(); ++e) {
+      const double x = number_at(want, e), y = number_at(*noisy[k], e);
+      if (!std::isfinite(x) || !std::isfinite(y)) {
+        lost += x == y ? 0 : 1;
+        continue;
+      }
+      most = std::max(most, std::fabs(x - y));
+      largest = std::max(largest, std::fabs(x));
+    }
+    const double of_max = largest > 0 ? most / largest : 0;
+    spreads_.push_back({of_max, lost > 0 || of_max > kVague});
+  }
+}
+
+Result<std::string> PlanComparison::difference(const Compiled& plan) const {
+  LT_ASSIGN_OR_RETURN(const std::vector<Value> got, run(plan, arguments_));
+  if (got.size() != expected_.size()) return fmt::format("{} results, expected {}", got.size(), expected_.size());
+  for (size_t i = 0; i < expected_.size(); ++i) {
+    if (spreads_[i].vague) continue;
+    Tolerance tolerance = usual_tolerance(expected_[i]->shape().type);
+    tolerance.atol_of_max += kOfSpread * spreads_[i].of_max;
+    const Comparison c = compare(*got[i], *expected_[i], tolerance, fmt::format("out{}", i));
+    if (!c.agrees()) return fmt::format("{} ({} elements differ)", c.first, c.mismatches);
+  }
+  return std::string();
+}
+
+Result<std::optional<size_t>> PlanComparison::first_wrong(size_t count,
+                                                          const std::function<Result<Compiled>(size_t)>& plan) const {
+  for (size_t k = 0; k <= count; ++k) {
+    LT_ASSIGN_OR_RETURN(const Compiled compiled, plan(k));
+    LT_ASSIGN_OR_RETURN(const std::string wrong, difference(compiled));
+    if (!wrong.empty()) return std::optional<size_t>(k);
+  }
+  return std::optional<size_t>();
+}
+
+}  // namespace lowtide

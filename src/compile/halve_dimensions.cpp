@@ -1,0 +1,119 @@
+#include "compile/halve_dimensions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "analysis/leaves.h"
+#include "compile/frontier.h"
+#include "passes/resize/resize.h"
+#include "report/arguments.h"
+
+namespace lowtide {
+namespace {
+
+constexpr size_t kMostDimensions = 3;  ///< tried
+constexpr size_t kMostNamed = 3;       ///< arguments in one line
+constexpr int64_t kLeastExtent = 8;
+constexpr int64_t kPlannedInstructions = 8'000;  ///< in all, for one dimension
+constexpr int64_t kMostPlans = 16;
+
+struct Dimension {
+  int32_t atom = 0;
+  int64_t extent = 0;  ///< of the atom
+  double bytes = 0;    ///< at the peak
+  std::vector<std::string> names;
+};
+
+/// Atoms that arguments have, by the first of the arguments.
+std::vector<Dimension> dimensions_of(const Module& module, const ModuleExtents& extents) {
+  const Graph graph(module);
+  const auto rows = argument_rows(graph, account_for(module, AccountMode::kAsGiven), Categories(graph));
+  std::map<int32_t, Dimension> by_atom;
+  for (const ArgumentRow& row : rows) {
+    const auto parameters = module.entry->parameters();
+    const auto number = static_cast<size_t>(row.number);
+    if (number >= parameters.size() || parameters[number] == nullptr || !parameters[number]->shape.is_array()) continue;
+    const Instruction& parameter = *parameters[number];
+    for (size_t d = 0; d < parameter.shape.dims.size(); ++d) {
+      for (const int32_t atom : extents.atoms().whole(extents.dimension(parameter, 0, d))) {
+        Dimension& dimension = by_atom[atom];
+        dimension.atom = atom;
+        dimension.extent = extents.atoms().extent(atom);
+        dimension.names.push_back(fmt::format("dimension {} of {} ({})", d, row.path, parameter.shape.dims[d]));
+      }
+    }
+  }
+  std::vector<Dimension> all;
+  for (auto& [atom, dimension] : by_atom) {
+    if (dimension.extent >= kLeastExtent && dimension.extent % 2 == 0) all.push_back(std::move(dimension));
+  }
+  return all;
+}
+
+/// Bytes at the peak by the extents of what they hold.
+std::map<int64_t, double> bytes_by_extent(const Program& program) {
+  const auto peak = std::ranges::max_element(program.live);
+  const Step at = static_cast<Step>(peak - program.live.begin());
+  std::map<int64_t, double> bytes;
+  for (const Storage& s : program.storages) {
+    const bool temporary = s.kind == StorageKind::kTemporary;
+    if (s.kind == StorageKind::kConstant || s.values.empty() || (temporary && (at < s.born || at >= s.dies))) continue;
+    const Shape* shape = leaf_shape(s.values.front().instruction->shape, s.values.front().leaf);
+    if (shape == nullptr || !shape->is_array()) continue;
+    for (const int64_t extent : shape->dims) bytes[extent] += static_cast<double>(s.bytes);
+  }
+  return bytes;
+}
+
+std::vector<Dimension> largest_at_peak(const Module& module, const ModuleExtents& extents, const Program& program) {
+  std::vector<Dimension> all = dimensions_of(module, extents);
+  const std::map<int64_t, double> bytes = bytes_by_extent(program);
+  for (Dimension& dimension : all) {
+    const auto found = bytes.find(dimension.extent);
+    if (found != bytes.end()) dimension.bytes = found->second;
+  }
+  std::erase_if(all, [](const Dimension& dimension) { return dimension.bytes == 0; });
+  std::ranges::stable_sort(all, std::greater<>(), &Dimension::bytes);
+  if (all.size() > kMostDimensions) all.resize(kMostDimensions);
+  return all;
+}
+
+/// The lowest peak found; nothing: it can't be planned.
+std::optional<int64_t> lowest_peak(const Module& module, const Decisions& decisions) {
+  std::optional<int64_t> lowest;
+  const auto planner = Planner::make(module);
+  if (!planner.ok()) return lowest;
+  if (const auto same = planner->plan(decisions); same.ok()) lowest = same->program->peak_bytes();
+  const int64_t plans = kPlannedInstructions / std::max<int64_t>(1, planner->instructions());
+  if (lowest && plans < 2) return lowest;
+  const auto frontier = find_frontier(*planner, {.budget = std::clamp<int64_t>(plans, 2, kMostPlans)});
+  if (frontier.ok()) lowest = std::min(lowest.value_or(INT64_MAX), frontier->tightest().peak_bytes);
+  return lowest;
+}
+
+}  // namespace
+
+Result<std::vector<ChangeRow>> halve_dimensions(const Module& module, const Compiled& best) {
+  std::vector<ChangeRow> changes;
+  const ModuleExtents extents(module);
+  for (const Dimension& dimension : largest_at_peak(module, extents, *best.program)) {
+    const auto wish = [&](int32_t atom, int64_t extent) { return atom == dimension.atom ? extent / 2 : extent; };
+    const auto resized = resize(module, extents, wish);
+    if (!resized.ok()) continue;
+    const auto halved = std::ranges::find(resized->classes, dimension.atom, &ExtentClass::atom);
+    if (halved == resized->classes.end() || halved->now != dimension.extent / 2) continue;
+    const auto lower = lowest_peak(*resized->module, best.decisions);
+    const int64_t peak = best.program->peak_bytes();
+    if (!lower || *lower >= peak) continue;
+    std::string what = "halve " + dimension.names.front();
+    const size_t named = std::min(kMostNamed, dimension.names.size());
+    for (size_t k = 1; k < named; ++k) what += ", " + dimension.names[k];
+    if (dimension.names.size() > named) what += fmt::format(" and {} more", dimension.names.size() - named);
+    changes.push_back({what, "", peak - *lower});
+  }
+  return changes;
+}
+
+}  // namespace lowtide

@@ -1,0 +1,11 @@
+#pragma once
+/// How long the interpreter takes, roughly: what may be checked against it.
+
+#include "ir/module.h"
+
+namespace lowtide {
+
+/// Loops whose trips nobody knows count as a few.
+double interpreted_ns(const Module& module);
+
+}  // namespace lowtide

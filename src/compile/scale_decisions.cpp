@@ -1,0 +1,102 @@
+#include "compile/scale_decisions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/debug.h"
+#include "passes/stream/stream_alike.h"
+
+namespace lowtide {
+namespace {
+
+constexpr int64_t kSeveral = 4;   ///< tiles are enough
+constexpr size_t kMostTried = 6;  ///< tiles of one stream
+
+/// Extent of the dimension that is streamed; 0: there is no such value.
+int64_t extent_of(const Module& module, const StreamDecision& d) {
+  const Computation* computation = module.find_computation(d.computation);
+  if (computation == nullptr) return 0;
+  for (const auto& i : computation->instructions()) {
+    if (i->name != d.seed) continue;
+    if (!i->shape.is_array() || d.dimension >= i->shape.rank()) return 0;
+    return i->shape.dims[static_cast<size_t>(d.dimension)];
+  }
+  return 0;
+}
+
+int64_t parts_of(int64_t extent, int64_t tile) { return (extent + tile - 1) / tile; }
+
+/// Tiles for the other extent, the most alike first.
+std::vector<int64_t> tiles_like(int64_t extent, int64_t tile, int64_t other) {
+  if (extent == other) return {tile};
+  std::vector<int64_t> tiles;
+  for (int64_t t = 1; t < other; ++t) tiles.push_back(t);
+  const int64_t parts = std::min(parts_of(extent, tile), kSeveral);
+  const auto unlike = [&](int64_t t) {
+    const bool tail = (extent % tile != 0) != (other % t != 0);
+    const bool single = (tile == 1) != (t == 1);
+    return 1000 * (tail ? 1 : 0) + 500 * (single ? 1 : 0) + std::abs(parts_of(other, t) - parts);
+  };
+  std::ranges::stable_sort(tiles, {}, unlike);
+  if (tiles.size() > kMostTried) tiles.resize(kMostTried);
+  return tiles;
+}
+
+/// The stream in tiles of `tile`; null: it can't be made so.
+std::shared_ptr<Module> streamed(const Module& small, const Module& large, const StreamDecision& given, int64_t tile) {
+  const auto show = [&](const Status& status) {
+    if (!debug_shows(DebugLevel::kSchedule, "fit")) return;
+    debug_print(
+        fmt::format("fit: {} in tiles of {}: {}", to_text(given), tile, status.ok() ? "made" : status.message()));
+  };
+  if (!given.windows) {
+    std::shared_ptr<Module> next = small.clone();
+    const auto alike = stream_alike(*next, large, given, tile);
+    show(alike.status());
+    if (alike.ok()) return next;
+  }
+  std::shared_ptr<Module> next = small.clone();
+  StreamDecision d = given;
+  d.tile = tile;
+  const auto found = stream(*next, d);
+  show(found.status());
+  return found.ok() ? next : nullptr;
+}
+
+}  // namespace
+
+Result<std::vector<ScaledDecision>> scale_decisions(const Planner& from, const Planner& to,
+                                                    const Decisions& decisions) {
+  const std::unique_ptr<Module> large = from.shared().clone();
+  std::shared_ptr<const Module> small = to.shared().clone();
+  std::vector<ScaledDecision> scaled;
+  for (const Decision& decision : decisions) {
+    if (std::holds_alternative<DeriveStacks>(decision)) {
+      std::shared_ptr<Module> derived = small->clone();
+      LT_RETURN_IF_ERROR(Planner::derive_stacks(*derived));
+      LT_RETURN_IF_ERROR(Planner::derive_stacks(*large));
+      small = derived;
+    }
+    scaled.push_back({decision, true, small});
+    const auto* given = std::get_if<StreamDecision>(&decision);
+    if (given == nullptr) continue;
+    scaled.back().applies = false;
+    const int64_t extent = extent_of(*large, *given), other = extent_of(*small, *given);
+    const std::vector<int64_t> tiles =
+        extent > 0 && other > 0 ? tiles_like(extent, given->tile, other) : std::vector<int64_t>();
+    for (const int64_t tile : tiles) {
+      const auto next = streamed(*small, *large, *given, tile);
+      if (next == nullptr) continue;
+      StreamDecision d = *given;
+      d.tile = tile;
+      small = next;
+      scaled.back() = {d, true, small};
+      break;
+    }
+    LT_RETURN_IF_ERROR(stream(*large, *given).status());
+  }
+  return scaled;
+}
+
+}  // namespace lowtide

@@ -1,0 +1,20 @@
+#pragma once
+/// The decisions of a plan, for the same program with other extents: tiles become as much finer as their dimensions.
+
+#include "compile/planner.h"
+
+namespace lowtide {
+
+struct ScaledDecision {
+  Decision decision;  ///< where it applies: for the other module
+  bool applies = true;
+  std::shared_ptr<const Module> behind;  ///< the other module, with all streams up to this one
+};
+
+/// `decisions` are spelt (Planner::spelt) and of `from`; `to` is of the resized module. A stream takes the same values
+/// with it (passes/stream/stream_alike.h), or where names differ those that it finds; its tile is chosen so that there
+/// are several tiles, and a smaller last one where there was one. Streams that nothing in the resized module allows
+/// don't apply; those behind them are tried without them.
+Result<std::vector<ScaledDecision>> scale_decisions(const Planner& from, const Planner& to, const Decisions& decisions);
+
+}  // namespace lowtide

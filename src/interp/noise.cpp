@@ -1,0 +1,134 @@
+#include "interp/noise.h"
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+
+namespace lowtide {
+namespace {
+
+constexpr double kRoundings = 2;  ///< that one operation may take in another spelling
+/// Of the terms of a sum, that another order may round elsewhere. Narrow sums lose most where they have grown.
+constexpr double kOfTerms = 1.0 / 8;
+
+constexpr double kFloat = 0x1p-24;
+
+/// Terms that each element adds up.
+double terms_of_sum(const Instruction& i) {
+  double terms = 1;
+  const auto extent = [&](size_t k, int64_t d) {
+    return static_cast<double>(i.operand(k).shape.dims[static_cast<size_t>(d)]);
+  };
+  switch (i.opcode) {
+    case Opcode::kReduce: {
+      for (const int64_t d : i.as<DimensionsAttributes>().dimensions) terms *= extent(0, d);
+      return terms;
+    }
+    case Opcode::kReduceWindow: {
+      for (const int64_t size : i.as<WindowAttributes>().window.size) terms *= static_cast<double>(size);
+      return terms;
+    }
+    case Opcode::kDot: {
+      for (const int64_t d : i.as<DotAttributes>().lhs_contracting_dims) terms *= extent(0, d);
+      return terms;
+    }
+    case Opcode::kConvolution: {
+      const auto& a = i.as<ConvolutionAttributes>();
+      for (const int64_t d : a.kernel_spatial) terms *= extent(1, d);
+      return terms * extent(1, a.kernel_input_feature);
+    }
+    case Opcode::kScatter: return static_cast<double>(element_count(i.operands.back()->shape));
+    default: return 0;
+  }
+}
+
+/// Sums of narrow floats that are kept in wider ones.
+bool sums_in_floats(const Instruction& i) { return memory_class(i.opcode) == MemoryClass::kContract; }
+
+template <class T>
+constexpr bool kIsFloat = !std::is_integral_v<T> && !requires(T t) { t.held; };
+
+}  // namespace
+
+bool rounds(const Instruction& i) {
+  if (!i.shape.is_array() || (!is_floating(i.shape.type) && !is_complex(i.shape.type))) return false;
+  switch (i.opcode) {
+    case Opcode::kAbs:
+    case Opcode::kBitcastConvert:
+    case Opcode::kCeil:
+    case Opcode::kClamp:
+    case Opcode::kComplex:
+    case Opcode::kConvert:
+    case Opcode::kCopy:
+    case Opcode::kFloor:
+    case Opcode::kImag:
+    case Opcode::kMap:
+    case Opcode::kMaximum:
+    case Opcode::kMinimum:
+    case Opcode::kNegate:
+    case Opcode::kReal:
+    case Opcode::kReducePrecision:
+    case Opcode::kRoundNearestAfz:
+    case Opcode::kRoundNearestEven:
+    case Opcode::kSelect:
+    case Opcode::kSign: return false;
+    case Opcode::kReduce:
+    case Opcode::kReduceWindow:
+    case Opcode::kScatter: return rounds(*i.called[0]->root);
+    case Opcode::kFft:
+    case Opcode::kCholesky:
+    case Opcode::kTriangularSolve: return true;
+    default: break;
+  }
+  const MemoryClass kind = memory_class(i.opcode);
+  return kind == MemoryClass::kElementwise || kind == MemoryClass::kContract;
+}
+
+double rounding_error_of(const Instruction& i) {
+  const double roundoff = roundoff_of(i.shape.type);
+  return kRoundings * roundoff + kOfTerms * terms_of_sum(i) * (sums_in_floats(i) ? std::min(roundoff, kFloat) : roundoff);
+}
+
+double roundoff_of(ElementType floating) {
+  return dispatch(floating, [&]<class T>() -> double {
+    if constexpr (kIsFloat<T>) {
+      if constexpr (std::is_same_v<T, std::complex<float>>)
+        return 0x1p-24;
+      else if constexpr (std::is_same_v<T, std::complex<double>> || std::is_same_v<T, double>)
+        return 0x1p-53;
+      else {
+        double step = 0.5;
+        while (static_cast<double>(static_cast<float>(T(static_cast<float>(1 + step)))) != 1 && step > 0x1p-60)
+          step /= 2;
+        return step;
+      }
+    } else {
+      return 0;
+    }
+  });
+}
+
+void Noise::add(Literal& array, double unit) {
+  const auto moved = [&] {
+    uint64_t z = state_ += 0x9E3779B97F4A7C15u;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return 1 + unit * (static_cast<double>((z ^ (z >> 31)) >> 40) / 0x1p23 - 1);
+  };
+  dispatch(array.shape().type, [&]<class T>() {
+    if constexpr (kIsFloat<T>) {
+      for (T& x : array.data<T>()) {
+        if constexpr (std::is_same_v<T, double>)
+          x *= moved();
+        else if constexpr (std::is_same_v<T, std::complex<double>>)
+          x *= moved();
+        else if constexpr (std::is_same_v<T, std::complex<float>>)
+          x *= static_cast<float>(moved());
+        else
+          x = T(static_cast<float>(static_cast<double>(static_cast<float>(x)) * moved()));
+      }
+    }
+  });
+}
+
+}  // namespace lowtide

@@ -1,0 +1,72 @@
+#pragma once
+/// Extents as products of atoms: what reshapes merge and split is the same numbers in other groups.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ir/module.h"
+
+namespace lowtide {
+
+/// Atoms, major first, whose extents multiply to that of a dimension; none: extent 1.
+using Product = std::vector<int32_t>;
+
+/// Why an extent is what it is.
+struct ExtentReason {
+  const char* words = nullptr;         ///< "a library call of unknown meaning"
+  const Instruction* where = nullptr;  ///< that says so
+};
+std::string to_string(const ExtentReason& reason);  ///< words and name; empty where nothing is known
+
+/// times * product, added up, + constant.
+struct ExtentSum {
+  struct Term {
+    int64_t times = 1;
+    Product product;
+  };
+  std::vector<Term> terms;
+  int64_t constant = 0;
+
+  ExtentSum() = default;
+  explicit ExtentSum(Product product, int64_t more = 0) : terms{{1, std::move(product)}}, constant(more) {}
+  ExtentSum& add(int64_t times, Product product) {
+    terms.push_back({times, std::move(product)});
+    return *this;
+  }
+  ExtentSum& add(int64_t times, const ExtentSum& other);
+};
+
+class Atoms {
+ public:
+  /// A new atom, or none for extent 1.
+  Product make(int64_t extent);
+
+  /// These are one dimension: their atoms are united in order, split where one side has more of them. Where they don't
+  /// divide each other they stay what they are.
+  void unite(const Product& a, const Product& b, const ExtentReason& reason);
+  void freeze(const Product& product, const ExtentReason& reason);
+
+  /// The atoms that others are made of, at the end of all splitting.
+  Product whole(const Product& product) const;
+
+  int32_t count() const { return static_cast<int32_t>(atoms_.size()); }
+  int64_t extent(int32_t atom) const { return atoms_[static_cast<size_t>(atom)].extent; }
+  int64_t extent(const Product& product) const;
+  bool is_frozen(int32_t atom) const { return atoms_[static_cast<size_t>(atom)].frozen; }
+  const ExtentReason& reason(int32_t atom) const { return atoms_[static_cast<size_t>(atom)].reason; }
+
+ private:
+  struct Atom {
+    int64_t extent = 1;
+    Product parts;  ///< empty: it is one that others are made of; one: united with that
+    bool frozen = false;
+    ExtentReason reason;
+  };
+  void replace(int32_t atom, Product parts);
+  void add_whole(int32_t atom, Product& into) const;
+
+  std::vector<Atom> atoms_;
+};
+
+}  // namespace lowtide

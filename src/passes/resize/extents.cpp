@@ -1,0 +1,125 @@
+#include "passes/resize/extents.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "analysis/leaves.h"
+#include "passes/resize/index_extents.h"
+#include "passes/resize/operation_extents.h"
+
+namespace lowtide {
+namespace {
+
+constexpr size_t kMostIntervals = 256;  ///< of one dimension
+
+/// An argument that a result lives in has its shape.
+void relate_aliases(const Module& module, ModuleExtents& extents) {
+  const std::vector<Instruction*> parameters = module.entry->parameters();
+  for (const AliasEntry& alias : module.input_output_alias) {
+    if (static_cast<size_t>(alias.operand) >= parameters.size()) continue;
+    const Instruction& parameter = *parameters[static_cast<size_t>(alias.operand)];
+    int64_t from = 0, to = 0, count = 0, to_count = 0;
+    if (!leaf_range(parameter.shape, alias.operand_index, from, count)) continue;
+    if (!leaf_range(module.entry->root->shape, alias.output, to, to_count)) continue;
+    extents.same_leaves(parameter, from, *module.entry->root, to, std::min(count, to_count), parameter);
+  }
+}
+
+}  // namespace
+
+ModuleExtents::ModuleExtents(const Module& module) : values_(static_cast<size_t>(module.id_limit())) {
+  for (const auto& computation : module.computations()) {
+    for (const auto& i : computation->instructions()) {
+      auto& leaves = values_[static_cast<size_t>(i->id)];
+      for_each_leaf(i->shape, [&](const ShapeIndex&, const Shape& leaf) {
+        std::vector<Product> dims;
+        for (const int64_t extent : leaf.dims) dims.push_back(atoms_.make(extent));
+        leaves.push_back(std::move(dims));
+      });
+      if (std::ranges::any_of(leaves, [](const auto& dims) { return !dims.empty(); })) {
+        bool dynamic = false;
+        for_each_leaf(i->shape, [&](const ShapeIndex&, const Shape& leaf) { dynamic |= !leaf.dynamic.empty(); });
+        if (dynamic) freeze(*i, {"of an extent that only running it tells", i.get()});
+      }
+    }
+  }
+  for (const auto& computation : module.computations()) {
+    for (const auto& i : computation->instructions()) relate_operation(*i, *this);
+  }
+  relate_aliases(module, *this);
+  relate_indices(module, *this);
+  relate_intervals();
+}
+
+void ModuleExtents::same(const Instruction& a, int64_t a_leaf, const Instruction& b, int64_t b_leaf,
+                         const Instruction& why) {
+  const auto& left = leaf_of(a, a_leaf);
+  const auto& right = leaf_of(b, b_leaf);
+  for (size_t d = 0; d < std::min(left.size(), right.size()); ++d) {
+    if (atoms_.extent(left[d]) != atoms_.extent(right[d])) continue;
+    atoms_.unite(left[d], right[d], {"the same as another", &why});
+  }
+}
+
+void ModuleExtents::same_leaves(const Instruction& a, int64_t a_first, const Instruction& b, int64_t b_first,
+                                int64_t count, const Instruction& why) {
+  for (int64_t k = 0; k < count; ++k) same(a, a_first + k, b, b_first + k, why);
+}
+
+void ModuleExtents::freeze(const Instruction& i, const ExtentReason& reason) {
+  for (const auto& leaf : values_[static_cast<size_t>(i.id)]) {
+    for (const Product& product : leaf) atoms_.freeze(product, reason);
+  }
+}
+
+void ModuleExtents::relate(ExtentSum zero, const ExtentReason& reason, bool at_most) {
+  relations_.push_back({std::move(zero), at_most, reason});
+}
+
+void ModuleExtents::tie(const Instruction& at, ExtentTie::Slot slot, size_t index, ExtentSum value) {
+  ties_.push_back({&at, slot, index, std::move(value)});
+}
+
+void ModuleExtents::relate_intervals() {
+  std::map<Product, std::vector<const Interval*>> by_whole;
+  for (const Interval& interval : intervals_) by_whole[atoms_.whole(interval.whole)].push_back(&interval);
+  for (const auto& [whole, intervals] : by_whole) {
+    if (intervals.size() > kMostIntervals) {
+      const ExtentReason many = {"cut in very many ways", intervals.front()->at};
+      atoms_.freeze(whole, many);
+      for (const Interval* i : intervals) {
+        for (const ExtentSum::Term& term : i->part.terms) atoms_.freeze(term.product, many);
+      }
+      continue;
+    }
+    const int64_t extent = atoms_.extent(whole);
+    std::set<int64_t> cuts{0, extent};
+    for (const Interval* i : intervals) cuts.insert({i->begin, i->end});
+    const std::vector<int64_t> places(cuts.begin(), cuts.end());
+    std::vector<Product> pieces;
+    for (size_t k = 0; k + 1 < places.size(); ++k) pieces.push_back(atoms_.make(places[k + 1] - places[k]));
+    const auto between = [&](int64_t begin, int64_t end) {
+      ExtentSum sum;
+      for (size_t k = 0; k < pieces.size(); ++k) {
+        if (places[k] >= begin && places[k + 1] <= end) sum.add(1, pieces[k]);
+      }
+      return sum;
+    };
+    const Instruction* first = intervals.front()->at;
+    relate(between(0, extent).add(-1, ExtentSum(whole)), {"cut into pieces", first});
+    for (const Interval* i : intervals) {
+      relate(between(i->begin, i->end).add(-1, i->part), {"cut into pieces", i->at});
+      for (const Interval::Mark& mark : i->marks) {
+        const bool behind = mark.counts == Interval::Mark::Counts::kBehind;
+        const int64_t begin = behind ? i->end : 0;
+        const int64_t end = behind ? extent : (mark.counts == Interval::Mark::Counts::kUntil ? i->end : i->begin);
+        ExtentSum counted = ExtentSum().add(mark.sign, between(begin, end));
+        counted.constant += mark.more;
+        tie(*i->at, mark.slot, mark.index, std::move(counted));
+      }
+    }
+  }
+}
+
+}  // namespace lowtide

@@ -1,0 +1,13 @@
+#pragma once
+/// What one operation says of the extents of its operands and results.
+
+#include "passes/resize/extents.h"
+
+namespace lowtide {
+
+void relate_operation(const Instruction& i, ModuleExtents& extents);
+
+/// Those of sliding windows: convolution, reduce-window, select-and-scatter (window_extents.cpp).
+void relate_windows(const Instruction& i, ModuleExtents& extents);
+
+}  // namespace lowtide

@@ -1,0 +1,17 @@
+#pragma once
+/// Makes a module wrong on purpose: what controls of checks are run with.
+///
+///     ROOT y = f32[8] add(a, b)     ==>     y = f32[8] add(a, b)
+///                                           ROOT spoilt = f32[8] negate(y)
+///
+/// Saves nothing. Turns the sign of the first result that is an array of floats; unchanged where there is none.
+/// Requires: verified.  Keeps: schedule, donation.  Breaks: a result.
+/// Tests: tests/stream_check.cpp --control, tests/command/fit.py
+
+#include "passes/pass.h"
+
+namespace lowtide {
+
+Result<PassResult> spoil(Module& module);
+
+}  // namespace lowtide

@@ -1,0 +1,23 @@
+#pragma once
+/// Streams a program with other extents as the program itself is streamed.
+///
+///     of the program:  s = f32[4096,4096], m = f32[4096], ... in tiles of 64 rows
+///     of a small one:  s = f32[36,36],     m = f32[36],   ... in tiles of 9 rows       ==>  the same loops over the
+///     same
+///
+/// Which values a stream takes with it depends on their bytes (passes/stream/cluster.h): of a small program others
+/// would be worth it, so they are chosen by those of the program.
+///
+/// Saves nothing: for checks of what is done to a program that is too large to run.
+/// Requires, Keeps, Breaks, Numerics: as passes/stream/stream.h.
+/// Tests: tests/unit/resize_test.cpp
+
+#include "passes/stream/stream.h"
+
+namespace lowtide {
+
+/// Streams in `module` what `decision` streams in `like`, which has the same names and other extents: in tiles of
+/// `tile`. A fault where the names, or what loops walk, differ.
+Result<PassResult> stream_alike(Module& module, const Module& like, const StreamDecision& decision, int64_t tile);
+
+}  // namespace lowtide

@@ -1,0 +1,66 @@
+#include "limits.h"
+
+#include <algorithm>
+#include <random>
+
+#include "compile/check_fit.h"
+#include "compile/frontier.h"
+#include "compile/interpreted_time.h"
+#include "passes/resize/resize.h"
+#include "text/hlo.h"
+
+namespace lowtide {
+namespace {
+
+constexpr int64_t kFactors[] = {64, 32, 16, 8, 4, 2};
+constexpr double kMostNs = 30e6;  ///< of the interpreter
+constexpr int64_t kMostBytes = 4 << 20;
+constexpr int64_t kPlans = 10;
+
+int64_t largest_bytes(const Module& module) {
+  int64_t largest = 0;
+  for (const auto& computation : module.computations()) {
+    for (const auto& i : computation->instructions()) largest = std::max(largest, logical_bytes(i->shape));
+  }
+  return largest;
+}
+
+/// Some of the extents larger, by as much as can be run quickly.
+Result<std::unique_ptr<Module>> grown(const Module& module, std::mt19937_64& random) {
+  const ModuleExtents extents(module);
+  const uint64_t which = random();
+  for (const int64_t factor : kFactors) {
+    const auto wish = [&](int32_t atom, int64_t extent) {
+      return (which >> (static_cast<uint64_t>(atom) % 64)) % 2 == 0 ? extent : extent * factor;
+    };
+    LT_ASSIGN_OR_RETURN(Resized resized, resize(module, extents, wish));
+    if (interpreted_ns(*resized.module) > kMostNs || largest_bytes(*resized.module) > kMostBytes) continue;
+    return std::move(resized.module);
+  }
+  return module.clone();
+}
+
+Result<CheckedFit> check_at_some_limit(const Module& module, std::mt19937_64& random) {
+  LT_ASSIGN_OR_RETURN(const Planner planner, Planner::make(module));
+  LT_ASSIGN_OR_RETURN(const Frontier frontier, find_frontier(planner, {.budget = kPlans}));
+  const int64_t low = frontier.tightest().peak_bytes, high = std::max(low, frontier.points.front().peak_bytes);
+  const int64_t limit = low + static_cast<int64_t>(random() % static_cast<uint64_t>(high - low + 1));
+  const FrontierPoint* point = frontier.within(limit);
+  if (point == nullptr) return Status(Fault::kInternal, "no plan is within a limit above the tightest");
+  LT_ASSIGN_OR_RETURN(const Compiled compiled, compile_plan(module, point->decisions, {.quiet = true}));
+  if (compiled.program->peak_bytes() > limit) return Status(Fault::kInternal, "the peak is above the limit");
+  return check_fit(module, compiled, {.only_small = random() % 4 == 0});
+}
+
+}  // namespace
+
+std::string limits_fault(const Module& module) {
+  std::mt19937_64 random(std::hash<std::string>()(print_hlo(module)));
+  const auto large = grown(module, random);
+  if (!large.ok()) return "it can't be made larger: " + large.status().message();
+  const auto checked = check_at_some_limit(**large, random);
+  if (checked.ok() || checked.status().fault() == Fault::kUnsupported) return "";
+  return checked.status().message() + " in\n" + print_hlo(**large);
+}
+
+}  // namespace lowtide

@@ -1,0 +1,14 @@
+#pragma once
+/// Random programs through what `fit --check` does, at random limits.
+
+#include <string>
+
+#include "ir/module.h"
+
+namespace lowtide {
+
+/// Empty, or what is wrong. The program is made large enough for something to be left to save; then a limit is drawn
+/// between its tightest and its fastest plan, and the plan for it is checked, one in four on a small instantiation.
+std::string limits_fault(const Module& module);
+
+}  // namespace lowtide

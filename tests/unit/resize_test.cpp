@@ -1,0 +1,126 @@
+#include "passes/resize/resize.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "interp/interpreter.h"
+#include "ops/verify.h"
+#include "passes/stream/stream_alike.h"
+#include "text/hlo.h"
+
+namespace lowtide {
+namespace {
+
+std::unique_ptr<Module> read(const std::string& text) {
+  auto module = parse_hlo(std::make_shared<const Source>(Source{"test.hlo", text}));
+  EXPECT_TRUE(module.ok()) << module.status().message();
+  return module.take();
+}
+
+TEST(Atoms, SplitEachOther) {
+  Atoms atoms;
+  const Product merged = atoms.make(96), a = atoms.make(8), b = atoms.make(12), c = atoms.make(4), d = atoms.make(24);
+  Product ab = a, cd = c;
+  ab.push_back(b[0]);
+  cd.push_back(d[0]);
+  atoms.unite(merged, ab, {});
+  atoms.unite(merged, cd, {});
+  const Product whole = atoms.whole(merged);
+  std::vector<int64_t> extents;
+  for (const int32_t atom : whole) extents.push_back(atoms.extent(atom));
+  EXPECT_EQ(extents, (std::vector<int64_t>{4, 2, 12}));
+  EXPECT_EQ(atoms.whole(ab), whole);
+  EXPECT_EQ(atoms.whole(cd), whole);
+}
+
+TEST(Atoms, KeepWhatDoesNotDivide) {
+  Atoms atoms;
+  const Product a = atoms.make(6), b = atoms.make(4), c = atoms.make(4), d = atoms.make(6);
+  atoms.unite({a[0], b[0]}, {c[0], d[0]}, {});
+  for (const Product& p : {a, b, c, d}) EXPECT_TRUE(atoms.is_frozen(atoms.whole(p)[0]));
+}
+
+constexpr const char* kPairs = R"(HloModule pairs
+ENTRY main {
+  x = f32[1024,64] parameter(0)
+  y = f32[1024,64] parameter(1)
+  s = f32[1024,1024] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={1}
+  e = f32[1024,1024] exponential(s)
+  ROOT z = f32[1024,64] dot(e, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+}
+)";
+
+TEST(Resize, ChangesOneClassAlone) {
+  const auto module = read(kPairs);
+  const ModuleExtents extents(*module);
+  const Instruction& x = *module->entry->parameters()[0];
+  const Product rows = extents.atoms().whole(extents.dimension(x, 0, 0));
+  ASSERT_EQ(rows.size(), 1u);
+  for (const int64_t wanted : {512, 4096}) {
+    const auto resized = resize(*module, extents, [&](int32_t a, int64_t n) { return a == rows[0] ? wanted : n; });
+    ASSERT_TRUE(resized.ok());
+    EXPECT_EQ(resized->module->entry->parameters()[0]->shape.dims, (Dims{wanted, 64}));
+    EXPECT_EQ(resized->module->entry->parameters()[1]->shape.dims, (Dims{1024, 64}));
+    EXPECT_EQ(resized->module->entry->root->shape.dims, (Dims{wanted, 64}));
+  }
+}
+
+TEST(Resize, KeepsDonationAndLayouts) {
+  const auto module = read(
+      R"(HloModule m, input_output_alias={ {}: (0, {}, may-alias) }, entry_computation_layout={(f32[256,64]{1,0})->f32[256,64]{1,0}}
+ENTRY main {
+  x = f32[256,64]{1,0} parameter(0)
+  ROOT y = f32[256,64]{1,0} negate(x)
+}
+)");
+  const ModuleExtents extents(*module);
+  const auto resized = resize(*module, extents, small_extents(extents, 8));
+  ASSERT_TRUE(resized.ok());
+  const auto again = parse_hlo(std::make_shared<const Source>(Source{"again.hlo", print_hlo(*resized->module)}));
+  ASSERT_TRUE(again.ok()) << again.status().message();
+  EXPECT_TRUE(verify(**again).ok());
+  EXPECT_EQ((*again)->input_output_alias.size(), 1u);
+}
+
+TEST(Resize, SaysWhatStays) {
+  const auto module = read(R"(HloModule m
+ENTRY main {
+  x = f32[4096,64] parameter(0)
+  ROOT y = f32[4096,64] custom-call(x), custom_call_target="unknown"
+}
+)");
+  const ModuleExtents extents(*module);
+  const auto resized = resize(*module, extents, small_extents(extents, 8));
+  ASSERT_TRUE(resized.ok());
+  EXPECT_FALSE(resized->changed());
+  EXPECT_NE(resized->classes[0].reason.find("%y"), std::string::npos) << resized->classes[0].reason;
+}
+
+TEST(StreamAlike, TakesTheSameValuesWithIt) {
+  // Of the program itself m is too small to join; of the small instantiation it wouldn't be.
+  const auto module = read(kPairs);
+  const ModuleExtents extents(*module);
+  const auto resized = resize(*module, extents, small_extents(extents, 8));
+  ASSERT_TRUE(resized.ok());
+  const auto large = module->clone();
+  const auto small = resized->module->clone();
+  const StreamDecision decision{"main", "s", 0, 384};
+  const auto streamed = stream(*large, decision);
+  const auto alike = stream_alike(*small, *module, decision, 5);
+  ASSERT_TRUE(streamed.ok() && alike.ok()) << alike.status().message();
+  EXPECT_EQ(streamed->count, alike->count);
+  const auto names = [](const Module& m) {
+    std::vector<std::string> all;
+    for (const auto& c : m.computations()) {
+      for (const auto& i : c->instructions()) all.push_back(c->name + "/" + i->name);
+    }
+    std::ranges::sort(all);
+    return all;
+  };
+  EXPECT_EQ(names(*large), names(*small));
+  EXPECT_TRUE(verify(*small).ok());
+}
+
+}  // namespace
+}  // namespace lowtide
