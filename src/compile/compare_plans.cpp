@@ -72,12 +72,6 @@ void add_noise(std::vector<Value>& arguments, double roundoff, Noise& noise) {
 
 }  // namespace
 
-Decisions without_streams() {
-  Decisions plain;
-  for (const std::string_view pass : kStreaming) plain.emplace_back(WithoutPass{std::string(pass)});
-  return plain;
-}
-
 Result<bool> PlanComparison::run_as_given(const Module& module, const Planner& planner, bool quick, double by) {
   arguments_ = seeded_arguments(module, kSeed);
   if (by != 1) scale(arguments_, by);

@@ -43,7 +43,4 @@ class PlanComparison {
   std::string how_;  ///< it was run as given
 };
 
-/// What all comparisons begin with: no streams.
-Decisions without_streams();
-
 }  // namespace lowtide

@@ -85,6 +85,12 @@ bool parse_decision(std::string_view line, Decision& decision) {
 
 }  // namespace
 
+Decisions without_streams() {
+  Decisions plain;
+  for (const std::string_view pass : kStreaming) plain.emplace_back(WithoutPass{std::string(pass)});
+  return plain;
+}
+
 std::string to_string(const Decision& decision) {
   return std::visit(Overloaded{
                         [](const StreamDecision& d) { return to_text(d); },

@@ -53,6 +53,9 @@ using Decision = std::variant<StreamDecision, WithoutPass, PriceOfMemory, Search
 /// Streams in the order in which they are made; the others stand anywhere.
 using Decisions = std::vector<Decision>;
 
+/// No rows that stream by themselves.
+Decisions without_streams();
+
 /// One line: `stream main s dimension=1 tile=64`, `without stream-slices`, `price-of-memory 3`, `search-steps 8000`,
 /// `rearrange`, `derive-stacks`.
 std::string to_string(const Decision& decision);

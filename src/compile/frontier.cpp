@@ -42,12 +42,6 @@ struct Trial {
   bool could_rearrange = false;
 };
 
-Decisions without_streams() {
-  Decisions plain;
-  for (const std::string_view pass : kStreaming) plain.emplace_back(WithoutPass{std::string(pass)});
-  return plain;
-}
-
 class Search {
  public:
   Search(const Planner& planner, const FrontierOptions& options) : planner_(planner), options_(options) {

@@ -86,7 +86,8 @@ bool rounds(const Instruction& i) {
 
 double rounding_error_of(const Instruction& i) {
   const double roundoff = roundoff_of(i.shape.type);
-  return kRoundings * roundoff + kOfTerms * terms_of_sum(i) * (sums_in_floats(i) ? std::min(roundoff, kFloat) : roundoff);
+  return kRoundings * roundoff +
+         kOfTerms * terms_of_sum(i) * (sums_in_floats(i) ? std::min(roundoff, kFloat) : roundoff);
 }
 
 double roundoff_of(ElementType floating) {
