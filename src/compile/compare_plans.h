@@ -31,8 +31,9 @@ class PlanComparison {
 
  private:
   struct Spread {
-    double of_max = 0;   ///< how far rounding moves elements, of the largest
-    bool vague = false;  ///< or that much of them that nothing can be told
+    double of_max = 0;          ///< how far rounding moves elements, of the largest
+    bool vague = false;         ///< or that much of them that nothing can be told
+    std::vector<int64_t> lost;  ///< elements that rounding may make infinite, or no number
   };
   Result<bool> run_as_given(const Module& module, const Planner& planner, bool quick, double scale);
   void measure(const std::vector<Value>& noisy);

@@ -75,7 +75,9 @@ std::vector<Dimension> largest_at_peak(const Module& module, const ModuleExtents
     if (found != bytes.end()) dimension.bytes = found->second;
   }
   std::erase_if(all, [](const Dimension& dimension) { return dimension.bytes == 0; });
-  std::ranges::stable_sort(all, std::greater<>(), &Dimension::bytes);
+  std::ranges::sort(all, [](const Dimension& a, const Dimension& b) {
+    return a.bytes != b.bytes ? a.bytes > b.bytes : a.atom < b.atom;
+  });
   if (all.size() > kMostDimensions) all.resize(kMostDimensions);
   return all;
 }

@@ -38,7 +38,7 @@ std::vector<int64_t> tiles_like(int64_t extent, int64_t tile, int64_t other) {
     const bool single = (tile == 1) != (t == 1);
     return 1000 * (tail ? 1 : 0) + 500 * (single ? 1 : 0) + std::abs(parts_of(other, t) - parts);
   };
-  std::ranges::stable_sort(tiles, {}, unlike);
+  std::ranges::sort(tiles, {}, [&](int64_t t) { return std::pair(unlike(t), t); });
   if (tiles.size() > kMostTried) tiles.resize(kMostTried);
   return tiles;
 }

@@ -37,7 +37,7 @@ std::vector<ExtentClass> classes_of(const ModuleExtents& extents, const SolvedEx
     const auto at = static_cast<size_t>(a);
     classes.push_back({a, extents.atoms().extent(a), solved.values[at], to_string(solved.reasons[at])});
   }
-  std::ranges::stable_sort(classes, std::greater<>(), &ExtentClass::extent);
+  std::ranges::sort(classes, {}, [](const ExtentClass& c) { return std::pair(-c.extent, c.atom); });
   return classes;
 }
 

@@ -56,7 +56,7 @@ class Solver {
       order_.push_back(a);
       if (atoms_.is_frozen(a)) freeze(a, atoms_.reason(a));
     }
-    std::ranges::stable_sort(order_, {}, [&](int32_t a) { return atoms_.extent(a); });
+    std::ranges::sort(order_, {}, [&](int32_t a) { return std::pair(atoms_.extent(a), a); });
     wishes_.resize(frozen_.size());
     for (const int32_t a : order_) wishes_[static_cast<size_t>(a)] = wish(a, atoms_.extent(a));
     add_relations(extents);
