@@ -274,8 +274,10 @@ Outcome run_resize(const Test& test, const Module& module) {
   *outcome.after += '\n';
   outcome.failure = check_fixpoint(*resized->module, test.path);
   const auto results = interpret(*resized->module, seeded_arguments(*resized->module, kSeed));
-  if (!results.ok())
-    (results.status().fault() == Fault::kUnsupported ? outcome.skipped : outcome.failure) = results.status().message();
+  if (!results.ok()) {
+    const bool skips = results.status().fault() == Fault::kUnsupported;
+    (skips ? outcome.skipped : outcome.failure) = results.status().message();
+  }
   return outcome;
 }
 
