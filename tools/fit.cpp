@@ -40,9 +40,12 @@ Status refusal(const FitReport& report) {
                                      format_bytes(*report.limit), format_bytes(report.ours.peak), report.ours.peak)};
 }
 
+bool checks(const FitOptions& options) { return options.check || options.check_small || options.control > 0; }
+
 Status fit_xla(const FitOptions& options, const Input& input, std::optional<int64_t> limit,
                const FrontierOptions& search) {
   if (!options.plan.empty()) return Status::usage("--plan: a plan is for run; with --for xla the program is the plan");
+  if (checks(options)) return Status::usage("--check: compares plans for run; what XLA is handed, XLA compares");
   LT_ASSIGN_OR_RETURN(const FittedForXla fitted, fit_for_xla(input, limit, search));
   if (search.progress) fmt::print(stderr, "\r\x1b[K");
   const FitReport& report = fitted.report;
@@ -65,7 +68,7 @@ Status fit(const FitOptions& options) {
   LT_ASSIGN_OR_RETURN(Fitted fitted, fit_program(input, limit, search));
   if (search.progress) fmt::print(stderr, "\r\x1b[K");
   FitReport& report = fitted.report;
-  if (options.check || options.check_small || options.control > 0) {
+  if (checks(options)) {
     const CheckOptions how{.control = options.control, .only_small = options.check_small};
     LT_ASSIGN_OR_RETURN(report.checked, check_fit(*input.module, fitted.compiled, how));
   }
