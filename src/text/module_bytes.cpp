@@ -6,6 +6,7 @@
 
 #include "text/hlo.h"
 #include "text/proto/hlo_proto.h"
+#include "text/stablehlo.h"
 
 namespace lowtide {
 namespace {
@@ -69,8 +70,11 @@ Result<std::unique_ptr<Module>> parse_module(std::string bytes, const std::strin
   switch (form_of(bytes, name, true)) {
     case ModuleForm::kHloProto: return parse_hlo_proto(bytes, name);
     case ModuleForm::kStableHlo:
-      return Status::unsupported(
-          fmt::format("{}: StableHLO is not read by this version; write HLO with lowered.as_text(\"hlo\")", name));
+      if (bytes.starts_with("ML\xefR")) {
+        return Status::unsupported(
+            fmt::format("{}: MLIR bytecode is not read; write text with lowered.as_text()", name));
+      }
+      return parse_stablehlo(std::make_shared<const Source>(Source{name, std::move(bytes)}));
     case ModuleForm::kNone:
       if (is_binary(bytes)) return fault("neither HLO text nor an HLO protobuf (HloProto, HloModuleProto)");
       break;  // the text reader says at which line and column it isn't HLO

@@ -1,0 +1,184 @@
+// Custom calls with all that is said of them; the check dialect; shardings as calls.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ops/attribute_text.h"
+#include "text/stablehlo/dense.h"
+#include "text/stablehlo/operations.h"
+
+namespace lowtide {
+namespace {
+
+using Scope = ModuleMaker::Scope;
+using Operands = std::vector<Instruction*>;
+
+/// [dense<[0, 1]> : tensor<2xindex>, ...] on the shapes, each in turn.
+Status set_layouts(ModuleMaker& maker, const MlirAttribute& layouts, std::vector<Shape*> shapes) {
+  const MlirAttributes elements = maker.values().elements(layouts);
+  if (elements.size() != shapes.size()) {
+    return maker.values().fault(layouts, fmt::format("found {} layouts, expected {}", elements.size(), shapes.size()));
+  }
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    LT_ASSIGN_OR_RETURN(Dims order, maker.values().integers(elements[i]));
+    if (!shapes[i]->is_array()) continue;
+    Dims sorted = order;
+    std::ranges::sort(sorted);
+    bool permutation = sorted.size() == shapes[i]->dims.size();
+    for (size_t d = 0; permutation && d < sorted.size(); ++d) permutation = sorted[d] == static_cast<int64_t>(d);
+    if (!permutation) return maker.values().fault(elements[i], "expected each dimension once");
+    Layout layout;
+    layout.minor_to_major = std::move(order);
+    shapes[i]->layout = std::move(layout);
+  }
+  return {};
+}
+
+/// [#stablehlo.output_operand_alias<output_tuple_indices = [0], operand_index = 0, operand_tuple_indices = []>]
+Result<std::string> aliases_text(const MlirAttribute& aliases, const MlirValues& values) {
+  std::string text;
+  for (const MlirAttribute& alias : values.elements(aliases)) {
+    LT_ASSIGN_OR_RETURN(const MlirAttributes fields, values.fields(alias));
+    const auto list = [&](std::string_view key) -> Result<Dims> {
+      const auto found = values.find(fields, key);
+      if (!found) return Dims();
+      return values.integers(*found);
+    };
+    LT_ASSIGN_OR_RETURN(const Dims output, list("output_tuple_indices"));
+    LT_ASSIGN_OR_RETURN(const Dims index, list("operand_tuple_indices"));
+    const auto operand = values.find(fields, "operand_index");
+    if (!operand) return values.fault(alias, "expected the operand that the result lives in");
+    LT_ASSIGN_OR_RETURN(const int64_t number, values.integer(*operand));
+    text += fmt::format("{}{}: ({}, {})", text.empty() ? "" : ", ", braced_dims(output), number, braced_dims(index));
+  }
+  return text.empty() ? text : '{' + text + '}';
+}
+
+std::string api_version(int64_t number, bool has_dictionary) {
+  if (number == 2) return "API_VERSION_STATUS_RETURNING";
+  if (number == 3) return "API_VERSION_STATUS_RETURNING_UNIFIED";
+  return number == 4 || has_dictionary ? "API_VERSION_TYPED_FFI" : "";
+}
+
+Shape result_shape(const MlirOperation& operation) {
+  return operation.types.size() == 1 ? operation.types[0] : Shape::tuple(operation.types);
+}
+
+}  // namespace
+
+Status make_custom_call(ModuleMaker& maker, Scope& scope, const MlirOperation& operation) {
+  const MlirValues& values = maker.values();
+  const auto find = [&](std::string_view paths) { return values.find_any(operation.attributes, paths); };
+  LT_ASSIGN_OR_RETURN(const Operands operands, maker.operands(scope, operation));
+  const auto target = find("call_target_name|callee");
+  if (!target) return maker.fault(operation.place, "found a custom call without its target");
+  std::string name(target->text);
+  if (name.starts_with('"')) {
+    LT_ASSIGN_OR_RETURN(name, values.string(*target));
+  }
+  std::vector<HloAttribute> attributes = {{"custom_call_target", quote(name), target->place}};
+  Shape shape = result_shape(operation);
+  if (const auto layouts = find("operand_layouts"); layouts && layouts->text != "[]") {
+    std::vector<Shape> shapes;
+    std::vector<Shape*> places;
+    for (const Instruction* operand : operands) shapes.push_back(operand->shape);
+    for (Shape& s : shapes) places.push_back(&s);
+    LT_RETURN_IF_ERROR(set_layouts(maker, *layouts, places));
+    std::string text;
+    for (const Shape& s : shapes) text += (text.empty() ? "" : ", ") + to_string(s);
+    attributes.push_back({"operand_layout_constraints", '{' + text + '}', layouts->place});
+  }
+  if (const auto layouts = find("result_layouts"); layouts && layouts->text != "[]") {
+    std::vector<Shape*> places = {&shape};
+    if (shape.is_tuple()) {
+      places.clear();
+      for (Shape& element : shape.elements) places.push_back(&element);
+    }
+    LT_RETURN_IF_ERROR(set_layouts(maker, *layouts, places));
+  }
+  if (const auto effect = find("has_side_effect")) {
+    LT_ASSIGN_OR_RETURN(const int64_t has, values.integer(*effect));
+    if (has != 0) attributes.push_back({"custom_call_has_side_effect", "true", effect->place});
+  }
+  if (const auto aliases = find("output_operand_aliases")) {
+    LT_ASSIGN_OR_RETURN(std::string text, aliases_text(*aliases, values));
+    if (!text.empty()) attributes.push_back({"output_to_operand_aliasing", std::move(text), aliases->place});
+  }
+  if (const auto called = find("called_computations")) {
+    std::string names;
+    for (const MlirAttribute& callee : values.elements(*called)) {
+      LT_ASSIGN_OR_RETURN(const Computation* function, maker.function(callee.text, callee.place));
+      names += (names.empty() ? "%" : ", %") + function->name;
+    }
+    if (!names.empty()) attributes.push_back({"called_computations", '{' + names + '}', called->place});
+  }
+  int64_t version = 1;
+  if (const auto given = find("api_version")) {
+    LT_ASSIGN_OR_RETURN(version, values.integer(*given));
+  }
+  auto config = find("mhlo.backend_config");
+  if (!config) config = find("backend_config");
+  const bool dictionary = config && config->text.starts_with('{');
+  if (const std::string api = api_version(version, dictionary); !api.empty()) {
+    attributes.push_back({"api_version", api, operation.place});
+  }
+  if (dictionary) {
+    attributes.push_back({"backend_config", std::string(config->text), config->place});
+  } else if (config) {
+    LT_ASSIGN_OR_RETURN(const std::string text, values.string(*config));
+    if (!text.empty()) attributes.push_back({"backend_config", quote(text), config->place});
+  }
+  LT_ASSIGN_OR_RETURN(Instruction * result, maker.add(scope, operation, Opcode::kCustomCall, std::move(shape), operands,
+                                                      std::move(attributes)));
+  maker.bind(scope, operation, result);
+  return {};
+}
+
+Status make_check(ModuleMaker& maker, Scope& scope, const MlirOperation& operation) {
+  // check.expect_eq_const %x, dense<...>; expect_eq %x, %y; older ones: eq, almost_eq with a constant.
+  std::string_view name = operation.name.substr(6);
+  const bool with_constant = name.ends_with("_const") || name == "eq" || name == "almost_eq";
+  if (name.ends_with("_const")) name.remove_suffix(6);
+  if (name.starts_with("expect_")) name.remove_prefix(7);
+  if (name != "eq" && name != "close" && name != "almost_eq") {
+    return maker.unsupported(operation.place, fmt::format("'{}' can't be checked here", operation.name));
+  }
+  LT_ASSIGN_OR_RETURN(Operands operands, maker.operands(scope, operation));
+  MlirOperation origin;
+  origin.place = operation.place;
+  origin.location = operation.location;
+  if (with_constant) {
+    const auto expected = maker.values().find(operation.attributes, "value");
+    if (operands.size() != 1 || !expected) {
+      return maker.fault(operation.place, fmt::format("{}: expected a value and a constant", operation.name));
+    }
+    const Shape shape = operands[0]->shape;
+    LT_ASSIGN_OR_RETURN(const Dense dense, read_dense(*expected, shape, maker.source(), maker.syntax()));
+    LT_ASSIGN_OR_RETURN(Instruction * constant, maker.add_constant(scope, origin, dense.value));
+    if (dense.splat) {
+      LT_ASSIGN_OR_RETURN(constant, maker.broadcast(scope, origin, constant, shape.dims, {}));
+    }
+    operands.push_back(constant);
+  }
+  if (operands.size() != 2) return maker.fault(operation.place, "expected two values to compare");
+  return maker
+      .add(scope, origin, Opcode::kCustomCall, Shape::tuple({}), operands,
+           {{"custom_call_target", fmt::format("\"check.expect_{}\"", name)}, {"custom_call_has_side_effect", "true"}})
+      .status();
+}
+
+Status make_sharding_constraint(ModuleMaker& maker, Scope& scope, const MlirOperation& operation) {
+  LT_ASSIGN_OR_RETURN(const Operands operands, maker.operands(scope, operation));
+  const auto sharding = maker.values().find_any(operation.attributes, "angles|sharding");
+  if (operands.size() != 1 || !sharding) return maker.fault(operation.place, "expected a value and its sharding");
+  LT_ASSIGN_OR_RETURN(Instruction * call, maker.add(scope, operation, Opcode::kCustomCall, operands[0]->shape, operands,
+                                                    {{"custom_call_target", "\"Sharding\""}}));
+  const std::string_view text = sharding->text.substr(sharding->text.find('<'));
+  call->frontend_attributes = "{xla.sdy.sharding=" + quote(fmt::format("#sdy.sharding_per_value<[{}]>", text)) + '}';
+  const Result<Sharding> tiled = parse_sharding(hlo_sharding_of_shardy(text, maker.syntax()));
+  if (tiled.ok()) call->sharding = std::make_shared<const Sharding>(*tiled);
+  maker.bind(scope, operation, call);
+  return {};
+}
+
+}  // namespace lowtide

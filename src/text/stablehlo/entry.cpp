@@ -1,0 +1,150 @@
+// The module around its functions: which is the entry, what is donated, what the header says.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ops/attribute_text.h"
+#include "text/stablehlo.h"
+#include "text/stablehlo/mlir_reader.h"
+#include "text/stablehlo/module_maker.h"
+
+namespace lowtide {
+
+ModuleMaker::ModuleMaker(std::shared_ptr<const Source> source, MlirModule syntax)
+    : source_(std::move(source)),
+      syntax_(std::move(syntax)),
+      values_(*source_, syntax_),
+      module_(std::make_unique<Module>()) {
+  module_->source = source_;
+}
+
+Result<std::unique_ptr<Module>> ModuleMaker::make() {
+  for (const MlirOperation& operation : syntax_.operations) {
+    if (operation.name != "func.func") continue;
+    const MlirAttribute* name = find_attribute(operation.attributes, "sym_name");
+    if (!name || operation.regions.size() != 1) return fault(operation.place, "found a function without name or body");
+    if (!functions_.try_emplace(name->text, Function{&operation}).second) {
+      return fault(operation.place, fmt::format("function '@{}' is defined twice", name->text));
+    }
+  }
+  LT_RETURN_IF_ERROR(read_module_attributes());
+  LT_ASSIGN_OR_RETURN(const MlirOperation* main, find_main());
+  LT_RETURN_IF_ERROR(make_entry(*main));
+  module_->reorder(module_->callees_first());
+  return std::move(module_);
+}
+
+Result<const MlirOperation*> ModuleMaker::find_main() const {
+  const auto main = functions_.find("main");
+  if (main != functions_.end()) return main->second.syntax;
+  if (functions_.empty()) return fault(kNowhere, source_->name + ": the module holds no function");
+  std::vector<const MlirOperation*> outside;  // those that a caller may see
+  std::string names;
+  for (const MlirOperation& operation : syntax_.operations) {
+    if (operation.name != "func.func") continue;
+    const MlirAttribute* visibility = find_attribute(operation.attributes, "sym_visibility");
+    if (visibility && visibility->text.find("private") != std::string_view::npos) continue;
+    outside.push_back(&operation);
+    names += fmt::format("{}@{}", names.empty() ? "" : ", ", find_attribute(operation.attributes, "sym_name")->text);
+  }
+  if (outside.size() == 1) return outside[0];
+  if (functions_.size() == 1) return functions_.begin()->second.syntax;
+  if (outside.empty())
+    return fault(syntax_.operations[0].place, "found private functions only, expected one named @main");
+  return fault(outside[1]->place, fmt::format("found several functions ({}), expected one named @main", names));
+}
+
+Status ModuleMaker::read_module_attributes() {
+  const auto integer = [&](std::string_view key) -> Result<std::optional<int64_t>> {
+    const MlirAttribute* found = find_attribute(syntax_.attributes, key);
+    if (!found) return std::optional<int64_t>();
+    LT_ASSIGN_OR_RETURN(const int64_t value, values_.integer(*found));
+    return std::optional(value);
+  };
+  LT_ASSIGN_OR_RETURN(const std::optional<int64_t> partitions, integer("mhlo.num_partitions"));
+  LT_ASSIGN_OR_RETURN(const std::optional<int64_t> replicas, integer("mhlo.num_replicas"));
+  if (partitions && *partitions > 1) module_->num_partitions = *partitions;
+  if (replicas && *replicas > 1) module_->replica_count = *replicas;
+  std::vector<std::string> frontend, meshes;
+  if (const MlirAttribute* attributes = find_attribute(syntax_.attributes, "mhlo.frontend_attributes")) {
+    LT_ASSIGN_OR_RETURN(const std::string text, frontend_attributes_of(*attributes, values_));
+    if (text.size() > 2) frontend.push_back(text.substr(1, text.size() - 2));
+  }
+  for (const MlirOperation& operation : syntax_.operations) {
+    if (operation.name != "sdy.mesh") continue;
+    const MlirAttribute* pretty = find_attribute(operation.attributes, "callee");
+    const MlirAttribute* generic = find_attribute(operation.attributes, "sym_name");
+    std::string_view name = pretty ? pretty->text : generic ? generic->text : "";
+    if (name.starts_with('"') && name.size() > 1) name = name.substr(1, name.size() - 2);
+    if (const MlirAttribute* angles = find_attribute(operation.attributes, "angles")) {
+      meshes.push_back(fmt::format("{} = #sdy.mesh{}", name, angles->text));
+    } else if (const MlirAttribute* mesh = find_attribute(operation.attributes, "mesh")) {
+      meshes.push_back(fmt::format("{} = {}", name, mesh->text));
+    }
+  }
+  if (!meshes.empty()) frontend.push_back(fmt::format("xla.sdy.meshes={{{}}}", fmt::join(meshes, ", ")));
+  if (!frontend.empty()) module_->frontend_attributes = fmt::format("{{{}}}", fmt::join(frontend, ","));
+  return {};
+}
+
+Status ModuleMaker::make_entry(const MlirOperation& main) {
+  const std::string_view name = find_attribute(main.attributes, "sym_name")->text;
+  LT_ASSIGN_OR_RETURN(module_->entry, function(name, main.place));
+  module_->name = syntax_.name.empty() ? module_->entry->name : std::string(syntax_.name);
+  for (char& c : module_->name) {
+    if (!is_name_char(c)) c = '_';
+  }
+  read_donations(main);
+  return {};
+}
+
+void ModuleMaker::read_donations(const MlirOperation& main) {
+  const std::vector<MlirArgument>& arguments = main.regions[0].arguments;
+  const bool tuple = main.types.size() != 1;
+  std::unordered_set<int64_t> taken;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const auto parameter = static_cast<int64_t>(i);
+    const MlirAttribute* output = find_attribute(arguments[i].attributes, "tf.aliasing_output");
+    const Result<int64_t> number = output ? values_.integer(*output) : Result<int64_t>(-1);
+    const bool fits = number.ok() && *number >= 0 && *number < static_cast<int64_t>(main.types.size()) &&
+                      same_shape(main.types[static_cast<size_t>(*number)], arguments[i].type);
+    if (fits && taken.insert(*number).second) {
+      AliasEntry entry;
+      entry.operand = parameter;
+      if (tuple) entry.output = {*number};
+      module_->input_output_alias.push_back(std::move(entry));
+      continue;
+    }
+    const MlirAttribute* donor = find_attribute(arguments[i].attributes, "jax.buffer_donor");
+    const Result<int64_t> given = donor ? values_.integer(*donor) : Result<int64_t>(0);
+    if (output || (given.ok() && *given != 0)) module_->buffer_donors.push_back({parameter, {}});
+  }
+  std::ranges::sort(module_->input_output_alias, {}, &AliasEntry::output);
+}
+
+Result<std::string> frontend_attributes_of(const MlirAttribute& dictionary, const MlirValues& values) {
+  LT_ASSIGN_OR_RETURN(const MlirAttributes entries, values.fields(dictionary));
+  std::string text;
+  for (const MlirAttribute& entry : entries) {
+    const bool string = entry.text.starts_with('"');
+    std::string value(entry.text);
+    if (string) {
+      LT_ASSIGN_OR_RETURN(const std::string raw, values.string(entry));
+      value = quote(raw);
+    }
+    std::string key(entry.key);
+    for (char& c : key) {
+      if (!is_name_char(c)) c = '_';
+    }
+    if (!value.empty()) text += fmt::format("{}{}={}", text.empty() ? "" : ",", key, value);
+  }
+  return '{' + text + '}';
+}
+
+Result<std::unique_ptr<Module>> parse_stablehlo(std::shared_ptr<const Source> source) {
+  Result<MlirModule> syntax = MlirReader(*source).read();
+  if (!syntax.ok()) return syntax.status();
+  return ModuleMaker(std::move(source), syntax.take()).make();
+}
+
+}  // namespace lowtide

@@ -1,0 +1,43 @@
+#pragma once
+/// From MLIR text to its syntax: modules, functions, operations in their pretty and generic forms, regions. It knows
+/// brackets and punctuation, not what an operation means.
+
+#include "base/status.h"
+#include "text/stablehlo/mlir_scanner.h"
+#include "text/stablehlo/mlir_types.h"
+#include "text/stablehlo/syntax.h"
+
+namespace lowtide {
+
+class MlirReader {
+ public:
+  explicit MlirReader(const Source& source) : source_(source) {}
+  Result<MlirModule> read();
+
+ private:
+  // mlir_reader.cpp
+  Status read_aliases(MlirScanner& scanner);
+  Status read_resources(MlirScanner& scanner);
+  Status read_module(MlirScanner& scanner);
+  Status read_function(MlirScanner& scanner, MlirOperation& function);
+  Status normalise_function(MlirOperation& function);
+  Status read_operation(MlirScanner& scanner, MlirOperation& operation, int depth);
+  Status read_results(MlirScanner& scanner, MlirOperation& operation);
+  Status read_generic(MlirScanner& scanner, MlirOperation& operation, int depth);
+  Status read_region(MlirScanner& scanner, MlirRegion& region, int depth);
+  Status read_arguments(MlirScanner& scanner, std::vector<MlirArgument>& arguments, std::string_view close);
+  Status read_use(MlirScanner& scanner, std::vector<MlirUse>& uses);
+  Status read_dictionary(MlirScanner& scanner, MlirAttributes& attributes, std::string_view close = "}");
+  Status read_location(MlirScanner& scanner, std::string_view& location);
+
+  friend class PrettyForm;  // pretty_form.cpp
+  Status read_pretty(MlirScanner& scanner, MlirOperation& operation, int depth);
+
+  const Source& source_;
+  MlirModule module_;
+};
+
+/// Reads `{key = value, ...}`, or what stands between other brackets, opened and closed; values as in dictionaries.
+Status read_mlir_entries(MlirScanner& scanner, MlirAttributes& entries, std::string_view close);
+
+}  // namespace lowtide

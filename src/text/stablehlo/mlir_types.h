@@ -1,0 +1,31 @@
+#pragma once
+/// Types as MLIR writes them: tensor<2x?xf32>, tuple<...>, !stablehlo.token.
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+#include "ir/shape.h"
+#include "text/stablehlo/mlir_scanner.h"
+
+namespace lowtide {
+
+using MlirAliases = std::unordered_map<std::string_view, std::string_view>;
+
+Result<Shape> read_mlir_type(MlirScanner& scanner, const MlirAliases& aliases);
+
+/// `(T, U) -> V` or `(T) -> (U, V)`: operands and results.
+struct MlirFunctionType {
+  std::vector<Shape> operands, results;
+};
+Result<MlirFunctionType> read_mlir_function_type(MlirScanner& scanner, const MlirAliases& aliases);
+/// `(T, U)`, or one type without parentheses.
+Result<std::vector<Shape>> read_mlir_results(MlirScanner& scanner, const MlirAliases& aliases);
+
+std::string mlir_type_name(ElementType type);  ///< "i32", "ui8", "complex<f32>"
+std::string mlir_type_text(const Shape& shape);
+
+}  // namespace lowtide

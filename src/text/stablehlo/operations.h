@@ -1,0 +1,35 @@
+#pragma once
+/// Operations that the table of spellings can't say: control flow, calls, constants, and those that are several of
+/// HLO's.
+
+#include <string_view>
+
+#include "text/stablehlo/module_maker.h"
+
+namespace lowtide {
+
+using MakeOperation = Status (*)(ModuleMaker&, ModuleMaker::Scope&, const MlirOperation&);
+
+/// The function that makes an operation of this name, dialect included; null where the table does.
+MakeOperation special_operation(std::string_view name);
+
+// control_flow.cpp
+Status make_call(ModuleMaker& maker, ModuleMaker::Scope& scope, const MlirOperation& operation);
+Status make_while(ModuleMaker& maker, ModuleMaker::Scope& scope, const MlirOperation& operation);
+Status make_conditional(ModuleMaker& maker, ModuleMaker::Scope& scope, const MlirOperation& operation);
+Status make_async(ModuleMaker& maker, ModuleMaker::Scope& scope, const MlirOperation& operation);
+Status make_manual_computation(ModuleMaker& maker, ModuleMaker::Scope& scope, const MlirOperation& operation);
+
+// custom_calls.cpp
+Status make_custom_call(ModuleMaker& maker, ModuleMaker::Scope& scope, const MlirOperation& operation);
+Status make_check(ModuleMaker& maker, ModuleMaker::Scope& scope, const MlirOperation& operation);
+Status make_sharding_constraint(ModuleMaker& maker, ModuleMaker::Scope& scope, const MlirOperation& operation);
+
+// dynamic_forms.cpp: operations whose attributes are operands, which must be constants
+Status make_dynamic(ModuleMaker& maker, ModuleMaker::Scope& scope, const MlirOperation& operation);
+
+// functions.cpp: chlo's functions, as arithmetic. Null for a name without its dialect that isn't one.
+using MakeFunction = Result<Instruction*> (*)(class Arithmetic&, const std::vector<Instruction*>&);
+MakeFunction function_named(std::string_view name);
+
+}  // namespace lowtide

@@ -1,0 +1,240 @@
+// Operations in a syntax of their own: `stablehlo.slice %x [0:1] : ...`. One grammar takes all of them: operands,
+// words, `key = value`, bracketed pieces and dictionaries in any order, then types; regions follow their keywords. What
+// has no key gets one here: the n-th word is "word<n>", a symbol "callee", a string "name", `[...]` "brackets", `<...>`
+// "angles", a constant "value".
+#include <fmt/format.h>
+
+#include <array>
+
+#include "text/stablehlo/mlir_reader.h"
+
+namespace lowtide {
+
+class PrettyForm {
+ public:
+  PrettyForm(MlirReader& reader, MlirScanner& scanner, MlirOperation& operation, int depth)
+      : reader_(reader), scanner_(scanner), operation_(operation), depth_(depth) {}
+
+  Status read() {
+    bool ended = false;
+    while (!ended) LT_RETURN_IF_ERROR(read_item(ended));
+    operation_.operands.insert(operation_.operands.end(), inits_.begin(), inits_.end());
+    if (!applied_.empty()) add_applied_region();
+    return {};
+  }
+
+ private:
+  Status read_item(bool& ended) {
+    switch (scanner_.peek()) {
+      case ',': scanner_.eat(","); return {};
+      case '%': ended = starts_operation(); return ended ? Status() : reader_.read_use(scanner_, operation_.operands);
+      case '@': return add("callee", [&] { return scanner_.signed_name('@'); });
+      case '"': ended = has_types_; return ended ? Status() : add("name", [&] { return scanner_.plain_value(); });
+      case '[': return add("brackets", [&] { return scanner_.bracketed(); });
+      case '<': return add("angles", [&] { return scanner_.bracketed(); });
+      case '=':  // sdy.mesh @mesh = <...>
+        scanner_.eat("=");
+        return {};
+      case '(': return read_parentheses();
+      case '{':
+        return has_arguments_ && operation_.regions.empty() ? read_body()
+                                                            : reader_.read_dictionary(scanner_, operation_.attributes);
+      case ':': return read_types(ended);
+      default: return read_word(ended);
+    }
+  }
+
+  template <class F>
+  Status add(std::string_view key, F&& read_value) {
+    scanner_.peek();
+    const Offset place = scanner_.place();
+    const std::string_view text = read_value();
+    if (text.empty()) return scanner_.expected("a value with matching brackets");
+    operation_.attributes.push_back({key, text, place});
+    return {};
+  }
+
+  /// `%x =`: the next operation, where this one had no types to end with.
+  bool starts_operation() const {
+    MlirScanner ahead = scanner_;
+    (void)ahead.signed_name('%');
+    if (ahead.eat(":")) return ahead.integer().has_value() && ahead.next_is("=");
+    return ahead.next_is("=");
+  }
+
+  Status read_word(bool& ended) {
+    const MlirScanner before = scanner_;
+    const Offset place = scanner_.place();
+    const std::string_view word = scanner_.identifier();
+    if (word.empty()) return ended = true, Status();
+    if (word == "dense" || word == "dense_resource") {
+      scanner_.move_to(before.at());
+      return add("value", [&] { return scanner_.plain_value(); });
+    }
+    if (scanner_.eat("=")) return add(word, [&] { return scanner_.plain_value(); });
+    if (word == "across") return {};
+    if (word == "attributes") return reader_.read_dictionary(scanner_, operation_.attributes);
+    if (word == "applies") {
+      scanner_.peek();
+      applied_place_ = scanner_.place();
+      applied_ = scanner_.identifier();
+      return applied_.empty() ? scanner_.expected("the operation that the reduction applies") : Status();
+    }
+    if (word == "reducer") return read_reducer();
+    if ((word == "cond" || word == "do") && scanner_.peek() == '{') return read_loop_region();
+    constexpr std::array<std::string_view, 4> kWords = {"word0", "word1", "word2", "word3"};
+    if (has_types_ || word.find('.') != word.npos || words_ == kWords.size()) {
+      scanner_.move_to(before.at());
+      ended = true;
+      return {};
+    }
+    operation_.attributes.push_back({kWords[words_++], word, place});
+    return {};
+  }
+
+  /// `(%a, %b)`, `(%x init: %c)`, `(%iterArg = %x)`, `(%x, k = 3)`, or the arguments of a region: `(%a: type)`.
+  Status read_parentheses() {
+    scanner_.eat("(");
+    if (is_argument_list()) {
+      has_arguments_ = true;
+      return reader_.read_arguments(scanner_, arguments_, ")");
+    }
+    while (!scanner_.eat(")")) {
+      if (scanner_.peek() == '%') {
+        LT_RETURN_IF_ERROR(reader_.read_use(scanner_, operation_.operands));
+        if (scanner_.eat_word("init")) {
+          if (!scanner_.eat(":")) return scanner_.expected("':' and the initial value");
+          LT_RETURN_IF_ERROR(reader_.read_use(scanner_, inits_));
+        } else if (scanner_.eat("=")) {
+          const MlirUse name = operation_.operands.back();
+          operation_.operands.pop_back();
+          MlirArgument& argument = arguments_.emplace_back();
+          argument.name = name.name;
+          argument.place = name.place;
+          LT_RETURN_IF_ERROR(reader_.read_use(scanner_, operation_.operands));
+        }
+      } else {
+        const std::string_view key = scanner_.identifier();
+        if (key.empty() || !scanner_.eat("=")) return scanner_.expected("an operand or 'key = value'");
+        LT_RETURN_IF_ERROR(add(key, [&] { return scanner_.plain_value(); }));
+      }
+      if (!scanner_.eat(",") && !scanner_.next_is(")")) return scanner_.expected("',' or ')'");
+    }
+    return {};
+  }
+
+  bool is_argument_list() const {
+    MlirScanner ahead = scanner_;
+    return !ahead.signed_name('%').empty() && ahead.eat(":");
+  }
+
+  Status read_types(bool& ended) {
+    if (has_types_) return ended = true, Status();
+    scanner_.eat(":");
+    has_types_ = true;
+    const MlirAliases& aliases = reader_.module_.aliases;
+    if (scanner_.peek() == '(') {
+      LT_ASSIGN_OR_RETURN(MlirFunctionType type, read_mlir_function_type(scanner_, aliases));
+      operation_.operand_types = std::move(type.operands);
+      operation_.types = std::move(type.results);
+      return {};
+    }
+    std::vector<Shape> types;
+    do {
+      LT_ASSIGN_OR_RETURN(Shape type, read_mlir_type(scanner_, aliases));
+      types.push_back(std::move(type));
+    } while (scanner_.eat(","));
+    if (scanner_.eat("->")) {
+      LT_ASSIGN_OR_RETURN(operation_.types, read_mlir_results(scanner_, aliases));
+      if (types.size() == operation_.operands.size()) operation_.operand_types = std::move(types);
+      return {};
+    }
+    // The last types are the results'; one may stand for all of them.
+    int64_t results = 0;
+    for (const MlirResult& result : operation_.results) results += result.count;
+    const auto given = static_cast<int64_t>(types.size());
+    if (given == 1 && results > 1) types.resize(static_cast<size_t>(results), types[0]);
+    if (given > results) types.erase(types.begin(), types.end() - results);
+    operation_.types = std::move(types);
+    return {};
+  }
+
+  Status read_body() {
+    MlirRegion& region = operation_.regions.emplace_back();
+    LT_RETURN_IF_ERROR(reader_.read_region(scanner_, region, depth_));
+    region.arguments = std::move(arguments_);
+    return {};
+  }
+
+  /// `cond {...} do {...}`: the loop's names stand for its values in both.
+  Status read_loop_region() {
+    MlirRegion region;
+    LT_RETURN_IF_ERROR(reader_.read_region(scanner_, region, depth_));
+    if (arguments_.size() != operation_.types.size()) {
+      return scanner_.fault(operation_.place, fmt::format("found {} types, expected one for each of {} values",
+                                                          operation_.types.size(), arguments_.size()));
+    }
+    region.arguments = arguments_;
+    for (size_t i = 0; i < arguments_.size(); ++i) region.arguments[i].type = operation_.types[i];
+    operation_.regions.push_back(std::move(region));
+    return {};
+  }
+
+  /// `reducer(%a: T, %b: T) (%c: U, %d: U) {...}`: one pair for each array; a region has all left ones first.
+  Status read_reducer() {
+    std::vector<MlirArgument> left, right;
+    while (scanner_.eat("(")) {
+      std::vector<MlirArgument> pair;
+      LT_RETURN_IF_ERROR(reader_.read_arguments(scanner_, pair, ")"));
+      if (pair.size() != 2) return scanner_.expected("pairs of arguments: '(%a: type, %b: type)'");
+      left.push_back(std::move(pair[0]));
+      right.push_back(std::move(pair[1]));
+    }
+    MlirRegion region;
+    LT_RETURN_IF_ERROR(reader_.read_region(scanner_, region, depth_));
+    region.arguments = std::move(left);
+    region.arguments.insert(region.arguments.end(), right.begin(), right.end());
+    operation_.regions.push_back(std::move(region));
+    return {};
+  }
+
+  /// `applies stablehlo.add`: a region that does that to its two arguments.
+  void add_applied_region() {
+    MlirRegion& region = operation_.regions.emplace_back();
+    region.place = applied_place_;
+    const Shape type =
+        operation_.types.empty() ? Shape::scalar(ElementType::kF32) : Shape::scalar(operation_.types[0].type);
+    region.arguments.resize(2);
+    region.arguments[0].name = "lhs";
+    region.arguments[1].name = "rhs";
+    for (MlirArgument& argument : region.arguments) argument.type = type;
+    MlirOperation& applied = region.operations.emplace_back();
+    applied.name = applied_;
+    applied.place = applied_place_;
+    applied.results = {{"applied", 1}};
+    applied.operands = {{"lhs", 0, applied_place_}, {"rhs", 0, applied_place_}};
+    applied.types = {type};
+    MlirOperation& end = region.operations.emplace_back();
+    end.name = "stablehlo.return";
+    end.place = applied_place_;
+    end.operands = {{"applied", 0, applied_place_}};
+  }
+
+  MlirReader& reader_;
+  MlirScanner& scanner_;
+  MlirOperation& operation_;
+  int depth_;
+  std::vector<MlirUse> inits_;
+  std::vector<MlirArgument> arguments_;
+  std::string_view applied_;
+  Offset applied_place_ = kNowhere;
+  size_t words_ = 0;
+  bool has_types_ = false;
+  bool has_arguments_ = false;
+};
+
+Status MlirReader::read_pretty(MlirScanner& scanner, MlirOperation& operation, int depth) {
+  return PrettyForm(*this, scanner, operation, depth).read();
+}
+
+}  // namespace lowtide

@@ -1,0 +1,79 @@
+#pragma once
+/// What MLIR text says, before anything is made of it: operations with operands, attributes, regions and types. The
+/// pretty and the generic forms end in the same structures. Texts are views of the source.
+
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/status.h"
+#include "ir/shape.h"
+
+namespace lowtide {
+
+struct MlirAttribute {
+  std::string_view key;
+  std::string_view text;  ///< as written, with its type: `3 : i64`; empty for a unit attribute
+  Offset place = kNowhere;
+};
+using MlirAttributes = std::vector<MlirAttribute>;
+
+inline const MlirAttribute* find_attribute(const MlirAttributes& attributes, std::string_view key) {
+  for (const MlirAttribute& attribute : attributes) {
+    if (attribute.key == key) return &attribute;
+  }
+  return nullptr;
+}
+
+/// `%name` or `%name#1`.
+struct MlirUse {
+  std::string_view name;
+  int64_t part = 0;
+  Offset place = kNowhere;
+};
+
+/// `%name` or `%name:2` left of `=`.
+struct MlirResult {
+  std::string_view name;
+  int64_t count = 1;
+};
+
+struct MlirArgument {
+  std::string_view name;
+  Shape type;
+  MlirAttributes attributes;
+  std::string_view location;
+  Offset place = kNowhere;
+};
+
+struct MlirOperation;
+
+/// A region of one block.
+struct MlirRegion {
+  std::vector<MlirArgument> arguments;
+  std::vector<MlirOperation> operations;
+  Offset place = kNowhere;
+};
+
+struct MlirOperation {
+  std::string_view name;  ///< with its dialect: `stablehlo.add`
+  Offset place = kNowhere;
+  std::vector<MlirResult> results;
+  std::vector<MlirUse> operands;
+  MlirAttributes attributes;
+  std::vector<MlirRegion> regions;
+  std::vector<Shape> operand_types;               ///< empty where the form doesn't give each of them
+  std::vector<Shape> types;                       ///< of the results
+  std::vector<MlirAttributes> result_attributes;  ///< of functions
+  std::string_view location;                      ///< between the parentheses of loc(...)
+};
+
+struct MlirModule {
+  std::string_view name;
+  MlirAttributes attributes;
+  std::vector<MlirOperation> operations;
+  std::unordered_map<std::string_view, std::string_view> aliases;    ///< `#name`, `!name`: what they stand for
+  std::unordered_map<std::string_view, std::string_view> resources;  ///< of dense_resource<name>: `"0x..."`
+};
+
+}  // namespace lowtide
