@@ -30,8 +30,24 @@ Result<std::unique_ptr<Module>> ModuleMaker::make() {
   LT_RETURN_IF_ERROR(read_module_attributes());
   LT_ASSIGN_OR_RETURN(const MlirOperation* main, find_main());
   LT_RETURN_IF_ERROR(make_entry(*main));
+  drop_unreachable();
   module_->reorder(module_->callees_first());
   return std::move(module_);
+}
+
+void ModuleMaker::drop_unreachable() {
+  std::unordered_set<const Computation*> reached = {module_->entry};
+  std::vector<const Computation*> open = {module_->entry};
+  while (!open.empty()) {
+    const Computation* computation = open.back();
+    open.pop_back();
+    for (const auto& i : computation->instructions()) {
+      for (const Computation* callee : i->called) {
+        if (reached.insert(callee).second) open.push_back(callee);
+      }
+    }
+  }
+  module_->remove_if([&](const Computation& c) { return !reached.contains(&c); });
 }
 
 Result<const MlirOperation*> ModuleMaker::find_main() const {

@@ -24,6 +24,30 @@ std::string name_of(std::string_view ssa, Opcode opcode) {
   return name;
 }
 
+/// Each instruction behind its operands, these in their order: the order that XLA writes, whatever the text's was.
+/// Nothing depends on it but choices between equals, which then fall the same way.
+std::vector<Instruction*> operands_first(const Computation& computation) {
+  std::unordered_set<const Instruction*> used, done;
+  for (const auto& i : computation.instructions()) used.insert(i->operands.begin(), i->operands.end());
+  std::vector<Instruction*> order;
+  std::vector<std::pair<Instruction*, size_t>> open;
+  for (const auto& end : computation.instructions()) {
+    if (used.contains(end.get())) continue;
+    open.emplace_back(end.get(), 0);
+    done.insert(end.get());
+    while (!open.empty()) {
+      auto& [i, next] = open.back();
+      if (next == i->operands.size()) {
+        order.push_back(i);
+        open.pop_back();
+      } else if (Instruction* operand = i->operands[next++]; done.insert(operand).second) {
+        open.emplace_back(operand, 0);
+      }
+    }
+  }
+  return order;
+}
+
 /// Attributes with a dialect of their own say more than what is computed.
 bool is_annotated(const MlirOperation& operation) {
   return std::ranges::any_of(operation.attributes,
@@ -331,6 +355,7 @@ void ModuleMaker::finish(Computation& computation) {
     if (used.contains(i->get())) used.insert((*i)->operands.begin(), (*i)->operands.end());
   }
   computation.remove_if([&](const Instruction& i) { return !used.contains(&i); });
+  computation.reorder(operands_first(computation));
   finish_names(computation);
 }
 

@@ -90,6 +90,7 @@ class ModuleMaker {
   Status make_entry(const MlirOperation& main);
   Status read_module_attributes();
   Result<const MlirOperation*> find_main() const;
+  void drop_unreachable();
   void read_donations(const MlirOperation& main);
   Status annotate(Instruction& instruction, const MlirAttributes& attributes);
   /// Drops what nothing uses and names the rest.

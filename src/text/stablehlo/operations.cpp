@@ -71,6 +71,10 @@ Status make_plain(ModuleMaker& maker, Scope& scope, const MlirOperation& operati
     attributes.push_back({std::string(row.regions[i]), '%' + callee->name, operation.regions[i].place});
   }
   Shape shape = result_shape(operation);
+  if (row.opcode == Opcode::kConvert && operands.size() == 1 && same_shape(operands[0]->shape, shape)) {
+    maker.bind(scope, operation, operands[0]);  // which XLA doesn't write either
+    return {};
+  }
   if (memory_class(row.opcode) == MemoryClass::kElementwise && shape.is_array()) {
     for (Instruction*& operand : operands) {  // one element for all
       if (!operand->shape.is_array() || !operand->shape.dims.empty()) continue;

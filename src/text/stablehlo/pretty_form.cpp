@@ -27,7 +27,9 @@ class PrettyForm {
   Status read_item(bool& ended) {
     switch (scanner_.peek()) {
       case ',': scanner_.eat(","); return {};
-      case '%': ended = starts_operation(); return ended ? Status() : reader_.read_use(scanner_, operation_.operands);
+      case '%':
+        ended = has_types_ || starts_operation();
+        return ended ? Status() : reader_.read_use(scanner_, operation_.operands);
       case '@': return add("callee", [&] { return scanner_.signed_name('@'); });
       case '"': ended = has_types_; return ended ? Status() : add("name", [&] { return scanner_.plain_value(); });
       case '[': return add("brackets", [&] { return scanner_.bracketed(); });
