@@ -14,8 +14,8 @@
 #include "compile/check_fit.h"
 #include "compile/fit.h"
 #include "compile/fit_for_xla.h"
-#include "text/hlo.h"
 #include "text/input.h"
+#include "text/output.h"
 
 namespace lowtide {
 namespace {
@@ -73,7 +73,8 @@ Status fit(const FitOptions& options) {
     LT_ASSIGN_OR_RETURN(report.checked, check_fit(*input.module, fitted.compiled, how));
   }
   if (!options.output.empty()) {
-    LT_RETURN_IF_ERROR(write_file(options.output, print_hlo(*fitted.compiled.program->module)));
+    LT_ASSIGN_OR_RETURN(const std::string text, print_for(*fitted.compiled.program->module, options.output));
+    LT_RETURN_IF_ERROR(write_file(options.output, text));
   }
   if (!options.plan.empty()) {
     LT_RETURN_IF_ERROR(write_file(options.plan, print_plan(*input.module, fitted.compiled.decisions)));

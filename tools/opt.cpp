@@ -8,8 +8,8 @@
 #include "base/files.h"
 #include "commands.h"
 #include "passes/pass.h"
-#include "text/hlo.h"
 #include "text/input.h"
+#include "text/output.h"
 
 namespace lowtide {
 namespace {
@@ -41,18 +41,19 @@ Status opt(const OptOptions& options) {
   LT_ASSIGN_OR_RETURN(const std::vector<Pass> passes, chosen_passes(options));
   LT_ASSIGN_OR_RETURN(Input input, read_input(options.input));
   LT_ASSIGN_OR_RETURN(const std::vector<PassRecord> records, run_passes(*input.module, passes));
-  return write_file(options.output, print_hlo(*input.module));
+  LT_ASSIGN_OR_RETURN(const std::string text, print_for(*input.module, options.output));
+  return write_file(options.output, text);
 }
 
 }  // namespace
 
 void add_opt(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<OptOptions>();
-  CLI::App* command = app.add_subcommand("opt", "run passes and print the module as HLO text");
+  CLI::App* command = app.add_subcommand("opt", "run passes and print the module");
   command->add_option("INPUT", options->input, "the program")->required();
   CLI::Option* passes =
       command->add_option("--passes", options->passes, "comma-separated; \"\" for none; all where not given");
-  command->add_option("-o,--output", options->output, "file to write; - for stdout");
+  command->add_option("-o,--output", options->output, "file to write, StableHLO where it ends in .mlir; - for stdout");
   command->callback([options, passes, &exit_code] {
     options->passes_given = passes->count() > 0;
     exit_code = finish(opt(*options));

@@ -125,18 +125,10 @@ const Rows& rows() {
       {"topk", Opcode::kTopK, {{"k", "k", kInteger, "i64"}, {"largest", "largest", kFlag}}, {}, "mhlo"},
       {"ragged_dot",
        Opcode::kRaggedDot,
-       {{"ragged_dot_dimension_numbers.dot_dimension_numbers.lhs_batching_dimensions|ragged_dot_dimension_numbers.lhs_"
-         "batching_dimensions",
-         "lhs_batch_dims"},
-        {"ragged_dot_dimension_numbers.dot_dimension_numbers.rhs_batching_dimensions|ragged_dot_dimension_numbers.rhs_"
-         "batching_dimensions",
-         "rhs_batch_dims"},
-        {"ragged_dot_dimension_numbers.dot_dimension_numbers.lhs_contracting_dimensions|ragged_dot_dimension_numbers."
-         "lhs_contracting_dimensions",
-         "lhs_contracting_dims"},
-        {"ragged_dot_dimension_numbers.dot_dimension_numbers.rhs_contracting_dimensions|ragged_dot_dimension_numbers."
-         "rhs_contracting_dimensions",
-         "rhs_contracting_dims"},
+       {{"ragged_dot_dimension_numbers.lhs_batching_dimensions", "lhs_batch_dims"},
+        {"ragged_dot_dimension_numbers.rhs_batching_dimensions", "rhs_batch_dims"},
+        {"ragged_dot_dimension_numbers.lhs_contracting_dimensions", "lhs_contracting_dims"},
+        {"ragged_dot_dimension_numbers.rhs_contracting_dimensions", "rhs_contracting_dims"},
         {"ragged_dot_dimension_numbers.lhs_ragged_dimensions", "lhs_ragged_dims"},
         {"ragged_dot_dimension_numbers.rhs_group_dimensions", "rhs_group_dims"},
         kPrecision},

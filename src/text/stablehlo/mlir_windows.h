@@ -1,0 +1,16 @@
+#pragma once
+/// Slices, paddings, windows and labels of convolutions as the several attributes that MLIR has for them.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "text/stablehlo/mlir_attributes.h"
+
+namespace lowtide {
+
+void add_geometry(const Instruction& instruction, std::vector<MlirText>& attributes);
+/// #stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]> of b01f_01io->b01f
+std::string conv_labels(std::string_view labels);
+
+}  // namespace lowtide
