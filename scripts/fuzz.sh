@@ -7,7 +7,7 @@ seconds=${1:-60}
 shift || true
 build=${LOWTIDE_FUZZ_BUILD:-build-fuzz}
 targets=("$@")
-((${#targets[@]})) || targets=(hlo_text proto any_input dump_reports safetensors program)
+((${#targets[@]})) || targets=(hlo_text stablehlo_text proto any_input dump_reports safetensors program)
 python=${LOWTIDE_PYTHON:-.venv/bin/python}
 [[ -x $python ]] || python=python3
 "$python" tests/fuzz/make_seeds.py "$build/seeds" || exit 1
@@ -17,7 +17,10 @@ failed=0
 for target in "${targets[@]}"; do
   mkdir -p "$build/corpus/$target"
   words=()
-  case $target in hlo_text | any_input) words=(-dict="$build/seeds/hlo.dict") ;; esac
+  case $target in
+    hlo_text | any_input) words=(-dict="$build/seeds/hlo.dict") ;;
+    stablehlo_text) words=(-dict="$build/seeds/stablehlo.dict") ;;
+  esac
   log=$build/failures/$target.log
   nice -n 10 "$build/tests/fuzz/fuzz_$target" "$build/corpus/$target" "$build/seeds/$target" "${words[@]}" \
     -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2560 -malloc_limit_mb=1024 -max_len=16384 -len_control=20 \

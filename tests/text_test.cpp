@@ -21,6 +21,7 @@
 #include "region/text.h"
 #include "support/run_compiled.h"
 #include "text/hlo.h"
+#include "text/stablehlo.h"
 
 using namespace lowtide;
 namespace fs = std::filesystem;
@@ -110,9 +111,40 @@ std::string read_directives(Test& test) {
 }
 
 Result<std::unique_ptr<Module>> read_module(const std::string& name, const std::string& text) {
-  LT_ASSIGN_OR_RETURN(auto module, parse_hlo(std::make_shared<const Source>(Source{name, text})));
+  const auto source = std::make_shared<const Source>(Source{name, text});
+  LT_ASSIGN_OR_RETURN(auto module, name.ends_with(".mlir") ? parse_stablehlo(source) : parse_hlo(source));
   LT_RETURN_IF_ERROR(verify(*module));
   return module;
+}
+
+std::string first_different_line(const std::string& expected, const std::string& got) {
+  const auto want = split(expected, '\n'), have = split(got, '\n');
+  for (size_t i = 0; i < std::max(want.size(), have.size()); ++i) {
+    const std::string w = i < want.size() ? want[i] : "(end)", h = i < have.size() ? have[i] : "(end)";
+    if (w != h) return fmt::format("line {} of AFTER\n  expected {}\n  got      {}", i + 1, w, h);
+  }
+  return "AFTER differs in its last line end";
+}
+
+/// The same of StableHLO, after one round more: what is read has no tuples left. Checks in the module hold in what was
+/// read as well.
+std::string check_stablehlo_fixpoint(const Module& module, bool runs) {
+  std::string text[3];
+  const Module* printed = &module;
+  std::unique_ptr<Module> read;
+  for (std::string& print : text) {
+    const auto made = print_stablehlo(*printed);
+    if (!made.ok()) return made.status().fault() == Fault::kUnsupported ? "" : made.status().message();
+    print = *made;
+    auto again = read_module("printed.mlir", print);
+    if (!again.ok()) return "doesn't read its own StableHLO: " + again.status().message();
+    read = again.take();
+    printed = read.get();
+  }
+  if (text[1] != text[2]) return "StableHLO prints differently: " + first_different_line(text[1], text[2]);
+  if (!runs) return "";
+  const auto results = interpret(*read, seeded_arguments(*read, kSeed));
+  return results.ok() ? "" : "as StableHLO: " + results.status().message();
 }
 
 /// Printing must be a fixpoint: what we print, we read, and print again the same.
@@ -133,15 +165,6 @@ std::string check_fault(const Test& test, const Status& fault, bool with_place) 
     }
   }
   return with_place && !fault.has_place() ? "the fault has no place: " + fault.message() : "";
-}
-
-std::string first_different_line(const std::string& expected, const std::string& got) {
-  const auto want = split(expected, '\n'), have = split(got, '\n');
-  for (size_t i = 0; i < std::max(want.size(), have.size()); ++i) {
-    const std::string w = i < want.size() ? want[i] : "(end)", h = i < have.size() ? have[i] : "(end)";
-    if (w != h) return fmt::format("line {} of AFTER\n  expected {}\n  got      {}", i + 1, w, h);
-  }
-  return "AFTER differs in its last line end";
 }
 
 /// The passes that the test names; the answer is the first name that none has.
@@ -297,7 +320,9 @@ Outcome run_test(const Test& test) {
   } else if (!test.errors.empty()) {
     return {check_fault(test, Status(), true), "", {}, {}, {}};
   }
-  return {check_fixpoint(**module, test.path), "", {}, {}, {}};
+  std::string failure = check_fixpoint(**module, test.path);
+  if (failure.empty()) failure = check_stablehlo_fixpoint(**module, test.run == "eval");
+  return {failure, "", {}, {}, {}};
 }
 
 /// The file with its AFTER block at the end and its PEAK line refreshed.
@@ -336,7 +361,8 @@ std::vector<std::string> files_of(const std::string& argument) {
   if (!fs::is_directory(argument)) return {argument};
   std::vector<std::string> files;
   for (const auto& entry : fs::recursive_directory_iterator(argument)) {
-    if (entry.path().extension() == ".hlo") files.push_back(entry.path().string());
+    if (entry.path().extension() == ".hlo" || entry.path().extension() == ".mlir")
+      files.push_back(entry.path().string());
   }
   std::sort(files.begin(), files.end());
   return files;

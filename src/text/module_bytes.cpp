@@ -7,6 +7,7 @@
 #include "text/hlo.h"
 #include "text/proto/hlo_proto.h"
 #include "text/stablehlo.h"
+#include "text/stablehlo/sections.h"
 
 namespace lowtide {
 namespace {
@@ -47,11 +48,11 @@ ModuleForm form_of(std::string_view bytes, std::string_view name, bool whole) {
   if (bytes.starts_with("ML\xefR")) return ModuleForm::kStableHlo;  // MLIR bytecode
   const std::string_view text = skip_comments(bytes);
   if (text.starts_with("HloModule")) return ModuleForm::kHloText;
-  if (text.starts_with("module") || text.starts_with('#') || text.starts_with("func.func") ||
-      text.starts_with("\"builtin.module\"")) {
+  if (text.starts_with("builtin.module") || text.starts_with("\"builtin.module\"")) return ModuleForm::kStableHlo;
+  if (text.starts_with("module") || text.starts_with('#') || text.starts_with("func.func")) {
     // HLO text may begin with a computation called `module`: a brace or a signature follows.
-    const bool named = text.starts_with("module") && (skip_comments(text.substr(6)).starts_with("@") ||
-                                                      skip_comments(text.substr(6)).starts_with("attributes"));
+    const std::string_view behind = skip_comments(text.substr(std::min<size_t>(6, text.size())));
+    const bool named = text.starts_with("module") && (behind.starts_with("@") || behind.starts_with("attributes"));
     if (named || text.find("func.func") != text.npos || name_ends_in(name, ".mlir")) return ModuleForm::kStableHlo;
   }
   if (whole && is_hlo_proto(bytes)) return ModuleForm::kHloProto;
@@ -64,16 +65,20 @@ ModuleForm form_of(std::string_view bytes, std::string_view name, bool whole) {
   return opens ? ModuleForm::kHloText : ModuleForm::kNone;
 }
 
-Result<std::unique_ptr<Module>> parse_module(std::string bytes, const std::string& name) {
+Result<std::unique_ptr<Module>> parse_module(std::string bytes, const std::string& name, int64_t program) {
   const auto fault = [&](std::string_view what) { return Status::input(fmt::format("{}: {}", name, what)); };
   if (skip_comments(bytes).empty()) return fault(bytes.empty() ? "the file is empty" : "the file holds no program");
-  switch (form_of(bytes, name, true)) {
+  const ModuleForm form = form_of(bytes, program == 0 ? name : name.substr(0, name.rfind('#')), true);
+  if (program != 0 && form != ModuleForm::kStableHlo)
+    return fault("holds one program, expected no '#' behind its name");
+  switch (form) {
     case ModuleForm::kHloProto: return parse_hlo_proto(bytes, name);
     case ModuleForm::kStableHlo:
       if (bytes.starts_with("ML\xefR")) {
         return Status::unsupported(
             fmt::format("{}: MLIR bytecode is not read; write text with lowered.as_text()", name));
       }
+      LT_RETURN_IF_ERROR(choose_section(bytes, program, name));
       return parse_stablehlo(std::make_shared<const Source>(Source{name, std::move(bytes)}));
     case ModuleForm::kNone:
       if (is_binary(bytes)) return fault("neither HLO text nor an HLO protobuf (HloProto, HloModuleProto)");

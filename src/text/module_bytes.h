@@ -16,7 +16,8 @@ enum class ModuleForm : uint8_t { kNone, kHloText, kHloProto, kStableHlo };
 /// only where the bytes don't: between texts.
 ModuleForm form_of(std::string_view bytes, std::string_view name, bool whole);
 
-/// Reads a module. Faults name the file and what was expected. The result is not verified (ops/verify.h).
-Result<std::unique_ptr<Module>> parse_module(std::string bytes, const std::string& name);
+/// Reads a module; of a file with several programs (StableHLO's `// -----`) the one with this number, from 1. Faults
+/// name the file and what was expected. The result is not verified (ops/verify.h).
+Result<std::unique_ptr<Module>> parse_module(std::string bytes, const std::string& name, int64_t program = 0);
 
 }  // namespace lowtide

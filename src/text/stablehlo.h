@@ -9,8 +9,8 @@
 
 namespace lowtide {
 
-/// Reads a module of StableHLO, chlo and shardy operations, in the pretty form, the generic one or a mixture. The module
-/// keeps the source, so that later faults can point into it. Errors: Fault::kInput or Fault::kUnsupported with
+/// Reads a module of StableHLO, chlo and shardy operations, in the pretty form, the generic one or a mixture. The
+/// module keeps the source, so that later faults can point into it. Errors: Fault::kInput or Fault::kUnsupported with
 /// file:line:col, the line and a caret. The result is not verified (ops/verify.h).
 Result<std::unique_ptr<Module>> parse_stablehlo(std::shared_ptr<const Source> source);
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Starting points for the fuzzers: make_seeds.py FOLDER. Small real files of each kind, from the tests and the example, and a
-dictionary of the words of HLO text. Protobuf modules need jaxlib; without it that fuzzer starts from nothing."""
+"""Starting points for the fuzzers: make_seeds.py FOLDER. Small real files of each kind, from the tests and the example, and
+dictionaries of the words of HLO text and of StableHLO. Protobuf modules need jaxlib; without it that fuzzer starts from nothing."""
 import gzip
 import json
 import os
@@ -39,6 +39,17 @@ def texts():
         yield path.stem, raw.decode(errors="replace")
 
 
+def write_stablehlo(target, folder):
+    """The texts of the tests, and the words in them."""
+    words = set()
+    for path in sorted((ROOT / "tests" / "text").rglob("*.mlir")):
+        text = re.sub(r"^//.*\n?", "", path.read_text(), flags=re.M)
+        (folder / path.name).write_text(cut(text))
+        words.update(re.findall(r'"?[a-z_]+\.[a-z_0-9]+"?|#\w+(?:[.<]\w+)*|tensor<\w+>|[a-z_]+ = |[-<{(]+|[})>]+', text))
+    quoted = (word.replace("\\", "\\\\").replace('"', '\\"') for word in sorted(words))
+    (target / "stablehlo.dict").write_text("".join(f'"{word}"\n' for word in quoted if len(word) < 60))
+
+
 def cut(text):
     return text[: text.rfind("\n", 0, LARGEST) + 1] if len(text) > LARGEST else text
 
@@ -51,9 +62,10 @@ def safetensors(dtype, shape, data):
 
 def main():
     target = pathlib.Path(sys.argv[1])
-    folders = {name: target / name for name in ("hlo_text", "proto", "any_input", "dump_reports", "safetensors", "program")}
+    folders = {name: target / name for name in ("hlo_text", "stablehlo_text", "proto", "any_input", "dump_reports", "safetensors", "program")}
     for folder in folders.values():
         folder.mkdir(parents=True, exist_ok=True)
+    write_stablehlo(target, folders["stablehlo_text"])
     programs = []
     for name, text in texts():
         if any(word in name for word in ("buffer-assignment", "live-range", "memory-usage")):

@@ -114,12 +114,40 @@ TEST_F(InputTest, Faults) {
   damaged[40] ^= 0x55;
   expect_fault(write("damaged.gz", damaged), "gzip");
   expect_fault(write("bomb.gz", zipped(std::string(size_t{66} << 20, '0'))), "this is no program's text");
-  expect_fault(write("m.mlir", "module @jit_f {\n}\n"), "StableHLO", Fault::kUnsupported);
-  expect_fault(write("m.txt", "module @jit_f attributes {} {\n}\n"), "StableHLO", Fault::kUnsupported);
-  expect_fault(write("bare.txt", "module {\n  func.func @main() {\n"), "StableHLO", Fault::kUnsupported);
-  expect_fault(write("bytecode.mlir", "ML\xefR\x0dMLIR"), "StableHLO", Fault::kUnsupported);
+  expect_fault(write("m.mlir", "module @jit_f {\n}\n"), "expected 'module' or 'func.func'");
+  expect_fault(write("m.txt", "module @jit_f attributes {} {\n}\n"), "expected 'module' or 'func.func'");
+  expect_fault(write("bare.txt", "module {\n  func.func @main() {\n"), "found no '}' that closes");
+  expect_fault(write("bytecode.mlir", "ML\xefR\x0dMLIR"), "MLIR bytecode", Fault::kUnsupported);
   std::string proto = contents(kData / "attributes.pb");
   expect_fault(write("cut.pb", proto.substr(0, proto.size() / 2)), "neither HLO text nor an HLO protobuf");
+}
+
+TEST_F(InputTest, StableHloByItsFirstWords) {
+  const std::string function =
+      "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {\n  return %x : tensor<2xf32>\n}\n";
+  for (const auto& [name, text] : {std::pair{"a.mlir", function},
+                                   {"a.txt", "// by hand\n" + function},
+                                   {"b.txt", "module @m {\n" + function + "}\n"},
+                                   {"c.txt", "#loc = loc(unknown)\nmodule {\n" + function + "}\n"},
+                                   {"d.mlir.gz", zipped(function)}}) {
+    const auto input = read_input(write(name, text));
+    ASSERT_TRUE(input.ok()) << name << ": " << input.status().message();
+    EXPECT_EQ(input->module->entry->parameters().size(), 1u) << name;
+  }
+}
+
+TEST_F(InputTest, OneProgramOfSeveral) {
+  const std::string text =
+      "// RUN: nothing\nfunc.func @f(%x: tensor<2xf32>) -> tensor<2xf32> {\n  return %x : tensor<2xf32>\n}\n// -----\n"
+      "func.func @g(%x: tensor<3xf32>) -> tensor<3xf32> {\n  return %y : tensor<3xf32>\n}\n";
+  const std::string path = write("several.mlir", text);
+  expect_fault(path, "2 programs with '// -----' between them");
+  const auto first = read_input(path + "#1");
+  ASSERT_TRUE(first.ok()) << first.status().message();
+  EXPECT_EQ(first->module->entry->name, "f");
+  expect_fault(path + "#2", "several.mlir#2:7:10: no value before this one is named '%y'");
+  expect_fault(path + "#3", "there is no program 3 among 2");
+  expect_fault(write("one.hlo", kSmall) + "#1", "expected no '#' behind its name");
 }
 
 TEST_F(InputTest, WhatDoesNotVerifyIsRefused) {

@@ -37,7 +37,7 @@ class LocationReader {
   void read_string(std::string_view text, int depth) {
     const size_t end = end_of_string(text, 0);
     if (end == std::string_view::npos) return;
-    const std::string_view name = text.substr(1, end - 2);
+    const std::string name = mlir_unquote(text.substr(1, end - 2));
     TextCursor cursor(text.substr(end));
     if (cursor.eat(":")) {
       const std::optional<int64_t> line = cursor.integer();
@@ -46,7 +46,8 @@ class LocationReader {
       metadata.source_line = *line;
       return;
     }
-    if (metadata.op_name.empty()) metadata.op_name = name.ends_with(':') ? name.substr(0, name.size() - 1) : name;
+    if (metadata.op_name.empty())
+      metadata.op_name = name.substr(0, name.ends_with(':') ? name.size() - 1 : name.size());
     if (cursor.eat("(")) read(cursor.rest(), depth + 1);
   }
 

@@ -134,24 +134,24 @@ std::string_view MlirValues::word(const MlirAttribute& attribute) const {
 Result<std::string> MlirValues::string(const MlirAttribute& attribute) const {
   const size_t end = attribute.text.starts_with('"') ? end_of_string(attribute.text, 0) : std::string_view::npos;
   if (end == std::string_view::npos) return fault(attribute, "expected a string");
-  // MLIR escapes bytes as two hexadecimal digits.
+  return mlir_unquote(attribute.text.substr(1, end - 2));
+}
+
+std::string mlir_unquote(std::string_view inner) {
+  // Bytes are escaped as two hexadecimal digits.
   std::string out;
-  const std::string_view inner = attribute.text.substr(1, end - 2);
   const auto digit = [](char c) { return is_digit(c) ? c - '0' : (c >= 'a' ? c - 'a' : c - 'A') + 10; };
+  const auto is_hexadecimal = [](char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0; };
   for (size_t i = 0; i < inner.size(); ++i) {
     if (inner[i] != '\\' || i + 1 == inner.size()) {
       out += inner[i];
       continue;
     }
     const char next = inner[++i];
-    if (next == 'n' || next == 't') {
-      out += next == 'n' ? '\n' : '\t';
-    } else if (std::isxdigit(static_cast<unsigned char>(next)) && i + 1 < inner.size() &&
-               std::isxdigit(static_cast<unsigned char>(inner[i + 1]))) {
-      out += static_cast<char>(digit(next) * 16 + digit(inner[i + 1]));
-      ++i;
+    if (is_hexadecimal(next) && i + 1 < inner.size() && is_hexadecimal(inner[i + 1])) {
+      out += static_cast<char>(digit(next) * 16 + digit(inner[++i]));
     } else {
-      out += next;
+      out += next == 'n' ? '\n' : next == 't' ? '\t' : next;
     }
   }
   return out;

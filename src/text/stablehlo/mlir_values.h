@@ -9,6 +9,8 @@
 
 namespace lowtide {
 
+std::string mlir_unquote(std::string_view inner);  ///< what stands between quotes, its escapes resolved
+
 class MlirValues {
  public:
   MlirValues(const Source& source, const MlirModule& module) : source_(source), module_(module) {}
