@@ -183,6 +183,29 @@ Status make_rng(ModuleMaker& maker, Scope& scope, const MlirOperation& operation
   return make_plain(maker, scope, operation, *spelling_of("rng"), operands);
 }
 
+/// chlo.scan: the body's last arguments are what is carried.
+Status make_scan(ModuleMaker& maker, Scope& scope, const MlirOperation& operation) {
+  LT_ASSIGN_OR_RETURN(const Operands operands, maker.operands(scope, operation));
+  if (operation.regions.size() != 1) return maker.fault(operation.place, "expected one region");
+  int64_t carries = 0;
+  for (const MlirUse& use : operation.operands) carries += use.carried ? 1 : 0;
+  const OperationSpelling& row = *spelling_of("scan");
+  LT_ASSIGN_OR_RETURN(std::vector<HloAttribute> attributes,
+                      hlo_attributes(row, operation, shapes_of(operands), maker.values()));
+  const std::optional<MlirAttribute> sizes = maker.values().find(operation.attributes, "operandSegmentSizes");
+  if (sizes) {
+    LT_ASSIGN_OR_RETURN(const Dims groups, maker.values().integers(*sizes));
+    if (groups.size() == 2) carries = groups[1];
+  }
+  LT_ASSIGN_OR_RETURN(const Computation* callee, maker.reducer(scope, operation.regions[0], "scan.to_apply"));
+  attributes.push_back({"num_carries", std::to_string(carries)});
+  attributes.push_back({"to_apply", '%' + callee->name});
+  LT_ASSIGN_OR_RETURN(Instruction * result, maker.add(scope, operation, Opcode::kScan, Shape::tuple(operation.types),
+                                                      operands, std::move(attributes)));
+  maker.bind(scope, operation, result);
+  return {};
+}
+
 /// stablehlo.dot: the last dimension with the first.
 Status make_dot(ModuleMaker& maker, Scope& scope, const MlirOperation& operation) {
   LT_ASSIGN_OR_RETURN(Operands operands, maker.operands(scope, operation));
@@ -269,6 +292,7 @@ MakeOperation special_operation(std::string_view name) {
       {"create_token", make_token},
       {"rng", make_rng},
       {"dot", make_dot},
+      {"scan", make_scan},
       {"all_to_all", make_all_to_all},
       {"call", make_call},
       {"composite", make_call},

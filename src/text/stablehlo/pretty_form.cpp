@@ -39,8 +39,9 @@ class PrettyForm {
         return {};
       case '(': return read_parentheses();
       case '{':
-        return has_arguments_ && operation_.regions.empty() ? read_body()
-                                                            : reader_.read_dictionary(scanner_, operation_.attributes);
+        return opens_block() || (has_arguments_ && operation_.regions.empty())
+                   ? read_body()
+                   : reader_.read_dictionary(scanner_, operation_.attributes);
       case ':': return read_types(ended);
       default: return read_word(ended);
     }
@@ -54,6 +55,12 @@ class PrettyForm {
     if (text.empty()) return scanner_.expected("a value with matching brackets");
     operation_.attributes.push_back({key, text, place});
     return {};
+  }
+
+  /// `{ ^bb0(...): ...`
+  bool opens_block() const {
+    MlirScanner ahead = scanner_;
+    return ahead.eat("{") && ahead.peek() == '^';
   }
 
   /// `%x =`: the next operation, where this one had no types to end with.
@@ -75,6 +82,7 @@ class PrettyForm {
     }
     if (scanner_.eat("=")) return add(word, [&] { return scanner_.plain_value(); });
     if (word == "across") return {};
+    if (word == "inits") return read_inits();
     if (word == "attributes") return reader_.read_dictionary(scanner_, operation_.attributes);
     if (word == "applies") {
       scanner_.peek();
@@ -125,6 +133,15 @@ class PrettyForm {
     return {};
   }
 
+  /// `inits(%a, %b)`: further operands.
+  Status read_inits() {
+    const size_t first = operation_.operands.size();
+    if (scanner_.peek() != '(') return scanner_.expected("'(' and the initial values");
+    LT_RETURN_IF_ERROR(read_parentheses());
+    for (size_t i = first; i < operation_.operands.size(); ++i) operation_.operands[i].carried = true;
+    return {};
+  }
+
   bool is_argument_list() const {
     MlirScanner ahead = scanner_;
     return !ahead.signed_name('%').empty() && ahead.eat(":");
@@ -164,7 +181,7 @@ class PrettyForm {
   Status read_body() {
     MlirRegion& region = operation_.regions.emplace_back();
     LT_RETURN_IF_ERROR(reader_.read_region(scanner_, region, depth_));
-    region.arguments = std::move(arguments_);
+    if (region.arguments.empty()) region.arguments = std::move(arguments_);
     return {};
   }
 

@@ -1,6 +1,8 @@
 // Instructions that MLIR says otherwise than by their row.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "text/stablehlo/dense.h"
 #include "text/stablehlo/mlir_types.h"
 #include "text/stablehlo/printer.h"
@@ -87,6 +89,19 @@ Result<bool> StableHloPrinter::print_special(const Instruction& i) {
       line(fmt::format("{}stablehlo.add {}, {} : {}", left, products, operands[2], mlir_type_text(i.shape)));
       return true;
     }
+    case Opcode::kScan: {
+      const auto& scan = i.as<ScanAttributes>();
+      const auto outputs = static_cast<int64_t>(leaves(i.shape).size());
+      const auto inputs = static_cast<int64_t>(i.operands.size());
+      if (scan.num_carries < 0 || scan.num_carries > std::min(inputs, outputs)) return unsupported(i);
+      std::vector<MlirText> properties = mlir_attributes(*spelling_of(Opcode::kScan), i);
+      for (const auto& [key, count] : {std::pair{"operandSegmentSizes", inputs}, {"resultSegmentSizes", outputs}}) {
+        properties.push_back({key, fmt::format("array<i32: {}, {}>", count - scan.num_carries, scan.num_carries)});
+      }
+      LT_ASSIGN_OR_RETURN(const std::string body, region(*i.called[0], true));
+      generic(i, "chlo.scan", operands, operand_types(i), properties, body);
+      return true;
+    }
     case Opcode::kAllToAll: {
       const auto& collective = i.as<CollectiveAttributes>();
       const int64_t parts = collective.replica_groups.group_size;
@@ -105,7 +120,6 @@ Result<bool> StableHloPrinter::print_special(const Instruction& i) {
     case Opcode::kCollectiveReduce:
     case Opcode::kRaggedAllToAll:
     case Opcode::kCopyStart:
-    case Opcode::kScan:
     case Opcode::kScaledDot:
     case Opcode::kShuffle:
     case Opcode::kDynamicReshape:

@@ -30,6 +30,7 @@ struct MlirUse {
   std::string_view name;
   int64_t part = 0;
   Offset place = kNowhere;
+  bool carried = false;  ///< of a scan: in `inits(...)`
 };
 
 /// `%name` or `%name:2` left of `=`.
