@@ -22,7 +22,8 @@ Result<std::unique_ptr<Module>> ModuleMaker::make() {
   for (const MlirOperation& operation : syntax_.operations) {
     if (operation.name != "func.func") continue;
     const MlirAttribute* name = find_attribute(operation.attributes, "sym_name");
-    if (!name || operation.regions.size() != 1) return fault(operation.place, "found a function without name or body");
+    if (!name) return fault(operation.place, "found a function without a name");
+    if (operation.regions.empty()) continue;  // declared only: whoever calls it is told
     if (!functions_.try_emplace(name->text, Function{&operation}).second) {
       return fault(operation.place, fmt::format("function '@{}' is defined twice", name->text));
     }
@@ -59,6 +60,7 @@ Result<const MlirOperation*> ModuleMaker::find_main() const {
   for (const MlirOperation& operation : syntax_.operations) {
     if (operation.name != "func.func") continue;
     const MlirAttribute* visibility = find_attribute(operation.attributes, "sym_visibility");
+    if (operation.regions.empty()) continue;
     if (visibility && visibility->text.find("private") != std::string_view::npos) continue;
     outside.push_back(&operation);
     names += fmt::format("{}@{}", names.empty() ? "" : ", ", find_attribute(operation.attributes, "sym_name")->text);

@@ -269,8 +269,11 @@ Status MlirReader::read_function(MlirScanner& scanner, MlirOperation& function) 
   function.attributes.push_back({"sym_name", name, name_place});
   MlirRegion& body = function.regions.emplace_back();
   if (!scanner.eat("(")) return scanner.expected("'(' and the parameters");
-  if (scanner.peek() != '%' && scanner.peek() != ')') return scanner.expected("a function with a body");
-  LT_RETURN_IF_ERROR(read_arguments(scanner, body.arguments, ")"));
+  if (scanner.peek() == '%' || scanner.peek() == ')') {
+    LT_RETURN_IF_ERROR(read_arguments(scanner, body.arguments, ")"));
+  } else {
+    LT_RETURN_IF_ERROR(read_declared(scanner));
+  }
   if (scanner.eat("->")) {
     if (scanner.eat("(")) {
       while (!scanner.eat(")")) {
@@ -288,7 +291,10 @@ Status MlirReader::read_function(MlirScanner& scanner, MlirOperation& function) 
     }
   }
   if (scanner.eat_word("attributes")) LT_RETURN_IF_ERROR(read_dictionary(scanner, function.attributes));
-  if (scanner.peek() != '{') return scanner.expected("'{' and the body of the function");
+  if (scanner.peek() != '{') {
+    function.regions.clear();
+    return {};
+  }
   MlirRegion block;
   LT_RETURN_IF_ERROR(read_region(scanner, block, 0));
   if (!block.arguments.empty()) return scanner.fault(block.place, "found parameters twice");
@@ -297,9 +303,20 @@ Status MlirReader::read_function(MlirScanner& scanner, MlirOperation& function) 
   return {};
 }
 
+Status MlirReader::read_declared(MlirScanner& scanner) {
+  while (!scanner.eat(")")) {
+    const Result<Shape> type = read_mlir_type(scanner, module_.aliases);
+    if (!type.ok()) return type.status();
+    MlirAttributes attributes;
+    if (scanner.peek() == '{') LT_RETURN_IF_ERROR(read_dictionary(scanner, attributes));
+    if (!scanner.eat(",") && !scanner.next_is(")")) return scanner.expected("',' or ')' behind a type");
+  }
+  return {};
+}
+
 Status MlirReader::normalise_function(MlirOperation& function) {
   const MlirScanner fault(source_);
-  if (function.regions.size() != 1) return fault.fault(function.place, "found a function without a body");
+  if (function.regions.size() != 1) return fault.fault(function.place, "expected a function with one region");
   const auto scanner_at = [&](const MlirAttribute& attribute) { return MlirScanner(source_, attribute.place); };
   MlirAttribute* name = nullptr;
   for (MlirAttribute& attribute : function.attributes) {
@@ -326,6 +343,7 @@ Status MlirReader::normalise_function(MlirOperation& function) {
     }
     return {};
   };
+  if (function.regions[0].operations.empty()) return function.regions.clear(), Status();
   std::vector<MlirArgument>& arguments = function.regions[0].arguments;
   LT_RETURN_IF_ERROR(
       read_list("arg_attrs", arguments.size(), [&](size_t i) -> MlirAttributes& { return arguments[i].attributes; }));

@@ -20,6 +20,7 @@ class MlirReader {
   Status read_resources(MlirScanner& scanner);
   Status read_module(MlirScanner& scanner);
   Status read_function(MlirScanner& scanner, MlirOperation& function);
+  Status read_declared(MlirScanner& scanner);  ///< the parameters of a function without a body
   Status normalise_function(MlirOperation& function);
   Status read_operation(MlirScanner& scanner, MlirOperation& operation, int depth);
   Status read_results(MlirScanner& scanner, MlirOperation& operation);

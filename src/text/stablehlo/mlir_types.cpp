@@ -10,6 +10,7 @@ namespace lowtide {
 namespace {
 
 constexpr int kDeepestType = 32;
+constexpr size_t kMostDimensions = 64;
 constexpr int64_t kMostBits = int64_t{1} << 53;  // one array: 1 PiB, as in HLO text
 
 std::optional<ElementType> element_from_name(std::string_view name) {
@@ -71,6 +72,7 @@ Status read_dimensions(MlirScanner& scanner, Shape& shape) {
     const char c = scanner.peek();
     if (c == '*') return scanner.expected("a tensor of known rank");
     if (c != '?' && !is_digit(c)) return {};
+    if (shape.dims.size() == kMostDimensions) return scanner.expected("fewer dimensions");
     if (c == '?') {
       scanner.eat("?");
       shape.dims.push_back(kUnboundedDim);

@@ -81,7 +81,7 @@ Result<Dims> MlirValues::integers(const MlirAttribute& attribute) const {
     LT_ASSIGN_OR_RETURN(const Shape shape, read_mlir_type(scanner, module_.aliases));
     if (!is_integral(shape.type) && shape.type != ElementType::kPred) return fault(attribute, "expected integers");
     LT_ASSIGN_OR_RETURN(const Dense dense, read_dense(attribute, shape, source_, module_));
-    constexpr int64_t kMostIntegers = 1 << 24;
+    constexpr int64_t kMostIntegers = 1 << 20;
     if (!dense.value->known() || element_count(shape) > kMostIntegers) {
       return fault(attribute, "expected a list of integers that stands in the text");
     }

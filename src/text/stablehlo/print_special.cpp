@@ -19,6 +19,13 @@ bool is_row_major(const Shape& shape) {
   return true;
 }
 
+Dims major_to_minor(const Shape& shape) {
+  Dims order;
+  for (int64_t d = 0; d < shape.rank(); ++d) order.push_back(d);
+  if (shape.layout) order.assign(shape.layout->minor_to_major.rbegin(), shape.layout->minor_to_major.rend());
+  return order;
+}
+
 }  // namespace
 
 Status StableHloPrinter::unsupported(const Instruction& i) const {
@@ -39,16 +46,85 @@ Status StableHloPrinter::print_constant(const Instruction& constant) {
   return {};
 }
 
+/// The same bytes in another shape: both sides as their layouts have them.
+Status StableHloPrinter::print_bitcast(const Instruction& bitcast) {
+  const Shape& from = bitcast.operand(0).shape;
+  const char* reshape = from.type == bitcast.shape.type ? "stablehlo.reshape" : "stablehlo.bitcast_convert";
+  if (is_row_major(from) && is_row_major(bitcast.shape)) {
+    generic(bitcast, reshape, operands_of(bitcast), operand_types(bitcast), {});
+    return {};
+  }
+  const auto is_plain = [](const Shape& shape) { return !shape.layout || shape.layout->tiles.empty(); };
+  if (from.type != bitcast.shape.type || !is_plain(from) || !is_plain(bitcast.shape)) return unsupported(bitcast);
+  const Dims source = major_to_minor(from), target = major_to_minor(bitcast.shape);
+  Shape bytes = Shape::array(from.type, {}), seen = bytes;
+  Dims back(target.size());
+  for (const int64_t d : source) bytes.dims.push_back(from.dims[static_cast<size_t>(d)]);
+  for (size_t d = 0; d < target.size(); ++d) {
+    seen.dims.push_back(bitcast.shape.dims[static_cast<size_t>(target[d])]);
+    back[static_cast<size_t>(target[d])] = static_cast<int64_t>(d);
+  }
+  const auto step = [&](const std::string& operand, const char* operation, const std::string& properties,
+                        const Shape& type, const Shape& result) {
+    const std::string name = '%' + fresh(bitcast.name + ".bytes");
+    line(fmt::format("{} = \"{}\"({}){} : ({}) -> {}", name, operation, operand, properties, mlir_type_text(type),
+                     mlir_type_text(result)));
+    return name;
+  };
+  const auto order = [](const Dims& dims) { return fmt::format(" <{{permutation = {}}}>", mlir_array(dims)); };
+  const std::string moved = step(operands_of(bitcast).front(), "stablehlo.transpose", order(source), from, bytes);
+  const std::string shaped = step(moved, reshape, "", bytes, seen);
+  generic(bitcast, "stablehlo.transpose", {shaped}, {seen}, {{"permutation", mlir_array(back)}});
+  return {};
+}
+
+/// An asynchronous operation is printed where it starts, as the operation that it starts.
+Status StableHloPrinter::print_start(const Instruction& start) {
+  Instruction work = start;
+  size_t before = 0;  // leaves of its result in front of the work's: the operands
+  const auto take = [&](Opcode opcode, size_t element) {
+    work.opcode = opcode;
+    if (element > 0) before = leaves(start.shape.elements[0]).size();
+    work.shape = start.shape.elements[element];
+  };
+  const bool tuple = start.shape.is_tuple() && start.shape.elements.size() > 1;
+  if (start.opcode != Opcode::kAllReduceStart && !tuple) return unsupported(start);
+  switch (start.opcode) {
+    case Opcode::kAllGatherStart: take(Opcode::kAllGather, 1); break;
+    case Opcode::kCollectivePermuteStart: take(Opcode::kCollectivePermute, 1); break;
+    case Opcode::kCopyStart: take(Opcode::kCopy, 0); break;
+    case Opcode::kAllReduceStart: work.opcode = Opcode::kAllReduce; break;
+    default: {
+      const auto* named = start.if_as<std::shared_ptr<const AsyncAttributes>>();
+      take(named ? (*named)->wrapped : Opcode::kCall, 1);
+      work.attributes = named ? (*named)->inner : Attributes();
+    }
+  }
+  LT_RETURN_IF_ERROR(print_instruction(work));
+  Names all = operands_of(start);
+  all.resize(before);
+  const Names& made = names_[&work];
+  all.insert(all.end(), made.begin(), made.end());
+  all.resize(std::max(leaves(start.shape).size(), all.size()), start.opcode == Opcode::kCopyStart ? made.front() : "");
+  names_.erase(&work);
+  names_[&start] = std::move(all);
+  return {};
+}
+
 Result<bool> StableHloPrinter::print_special(const Instruction& i) {
   const Names operands = operands_of(i);
   switch (i.opcode) {
-    case Opcode::kCopy:  // of no meaning outside the schedule it was made for
+    case Opcode::kCopy:  // of no meaning outside the schedule it was made for, but for another precision
+      if (!same_shape(i.shape, i.operand(0).shape)) {
+        generic(i, "stablehlo.convert", operands, operand_types(i), {});
+        return true;
+      }
+      [[fallthrough]];
     case Opcode::kDomain: names_[&i] = operands; return true;
-    case Opcode::kBitcast:
-      if (!is_row_major(i.shape) || !is_row_major(i.operand(0).shape)) return unsupported(i);
-      generic(i, i.shape.type == i.operand(0).shape.type ? "stablehlo.reshape" : "stablehlo.bitcast_convert", operands,
-              operand_types(i), {});
-      return true;
+    case Opcode::kBroadcast:
+      if (i.shape.type != i.operand(0).shape.type) return unsupported(i);  // only scheduled programs do that
+      return false;
+    case Opcode::kBitcast: LT_RETURN_IF_ERROR(print_bitcast(i)); return true;
     case Opcode::kOptBarrier:
       if (!operands.empty()) generic(i, "stablehlo.optimization_barrier", operands, operand_types(i), {});
       return true;
@@ -114,12 +190,25 @@ Result<bool> StableHloPrinter::print_special(const Instruction& i) {
       generic(i, "stablehlo.all_to_all", operands, operand_types(i), properties);
       return true;
     }
+    case Opcode::kAsyncStart:
     case Opcode::kAllGatherStart:
     case Opcode::kAllReduceStart:
     case Opcode::kCollectivePermuteStart:
+    case Opcode::kCopyStart: LT_RETURN_IF_ERROR(print_start(i)); return true;
+    case Opcode::kAsyncUpdate: names_[&i] = operands; return true;
+    case Opcode::kAsyncDone:
+    case Opcode::kAllGatherDone:
+    case Opcode::kCollectivePermuteDone:
+    case Opcode::kAllReduceDone:
+    case Opcode::kCopyDone: {
+      const bool behind = i.opcode != Opcode::kAllReduceDone && i.opcode != Opcode::kCopyDone;
+      const auto first = static_cast<ptrdiff_t>(behind ? leaves(i.operand(0).shape.elements[0]).size() : 0);
+      const auto count = static_cast<ptrdiff_t>(leaves(i.shape).size());
+      names_[&i] = Names(operands.begin() + first, operands.begin() + first + count);
+      return true;
+    }
     case Opcode::kCollectiveReduce:
     case Opcode::kRaggedAllToAll:
-    case Opcode::kCopyStart:
     case Opcode::kScaledDot:
     case Opcode::kShuffle:
     case Opcode::kDynamicReshape:

@@ -53,6 +53,8 @@ class StableHloPrinter {
   // print_special.cpp
   Status print_constant(const Instruction& constant);
   Result<bool> print_special(const Instruction& instruction);  ///< false: nothing special about it
+  Status print_start(const Instruction& start);
+  Status print_bitcast(const Instruction& bitcast);
   Status unsupported(const Instruction& instruction) const;
 
   const Module& module_;
