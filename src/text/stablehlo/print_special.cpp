@@ -51,6 +51,8 @@ Status StableHloPrinter::print_bitcast(const Instruction& bitcast) {
   const Shape& from = bitcast.operand(0).shape;
   const char* reshape = from.type == bitcast.shape.type ? "stablehlo.reshape" : "stablehlo.bitcast_convert";
   if (is_row_major(from) && is_row_major(bitcast.shape)) {
+    const bool padded = from.type == bitcast.shape.type && element_count(from) != element_count(bitcast.shape);
+    if (padded) return unsupported(bitcast);  // one reads the other's padding
     generic(bitcast, reshape, operands_of(bitcast), operand_types(bitcast), {});
     return {};
   }
@@ -138,6 +140,12 @@ Result<bool> StableHloPrinter::print_special(const Instruction& i) {
       generic(i, top.largest ? "chlo.top_k" : "mhlo.topk", operands, operand_types(i), properties);
       return true;
     }
+    case Opcode::kSort:
+      for (const Instruction* parameter : i.called[0]->parameters()) {  // only scheduled programs compare otherwise
+        const auto number = static_cast<size_t>(parameter->as<ParameterAttributes>().number) / 2;
+        if (number < i.operands.size() && parameter->shape.type != i.operand(number).shape.type) return unsupported(i);
+      }
+      return false;
     case Opcode::kRng: {
       const std::string extents = '%' + fresh(i.name + ".shape");
       const Shape type = Shape::array(ElementType::kS64, {i.shape.rank()});
