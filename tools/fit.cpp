@@ -49,7 +49,10 @@ Status fit_xla(const FitOptions& options, const Input& input, std::optional<int6
   LT_ASSIGN_OR_RETURN(const FittedForXla fitted, fit_for_xla(input, limit, search));
   if (search.progress) fmt::print(stderr, "\r\x1b[K");
   const FitReport& report = fitted.report;
-  if (!options.output.empty()) LT_RETURN_IF_ERROR(write_file(options.output, print_hlo(*fitted.module)));
+  if (!options.output.empty()) {
+    LT_ASSIGN_OR_RETURN(const std::string text, print_for(*fitted.module, options.output));
+    LT_RETURN_IF_ERROR(write_file(options.output, text));
+  }
   if (options.output != "-") {
     LT_RETURN_IF_ERROR(write_stdout(options.json ? fit_json(report) : fit_text(report, terminal_is_utf8())));
   }
@@ -91,7 +94,7 @@ void add_fit(CLI::App& app, int& exit_code) {
   command->add_option("INPUT", options->input, "the program")->required();
   command->add_option("--limit", options->limit, "SIZE that the peak may have; default: as low as it gets");
   command->add_option("--for", options->made_for, "who runs it")->check(CLI::IsMember({"lowtide", "xla"}));
-  command->add_option("-o,--output", options->output, "write the transformed program as HLO text; - for stdout");
+  command->add_option("-o,--output", options->output, "write the transformed program as HLO text, or StableHLO (.mlir); - for stdout");
   command->add_option("--plan", options->plan, "write the decisions, for run --plan");
   command->add_flag("--check", options->check,
                     "run both on seeded arguments and compare, of large programs a small instantiation; exit code 5 "

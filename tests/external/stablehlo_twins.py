@@ -128,11 +128,9 @@ def main():
                 expect("fits", name, ["run", printed, *judge])
             if not controlled and "--inputs" in judge and "while" not in read(again):  # whose end might never come
                 changed = re.sub(r"stablehlo\.(add|multiply) ", "stablehlo.subtract ", read(again))
-                controlled = changed != read(again)
-                if controlled:
-                    expect("control", name, ["run", write(f"{directory}/control.mlir", changed), *judge], code=5)
+                controlled = call("run", write(f"{directory}/control.mlir", changed), *judge)[0] == 5
         if not controlled:
-            faults.append("control: no program to change")
+            faults.append("control: changed programs give the published results")
         print(f"reads, prints, fits: {total} programs")
         wrong = """func.func @main() {
           %0 = stablehlo.constant dense<[1.0, 2.0]> : tensor<2xf32>
