@@ -94,7 +94,8 @@ void add_fit(CLI::App& app, int& exit_code) {
   command->add_option("INPUT", options->input, "the program")->required();
   command->add_option("--limit", options->limit, "SIZE that the peak may have; default: as low as it gets");
   command->add_option("--for", options->made_for, "who runs it")->check(CLI::IsMember({"lowtide", "xla"}));
-  command->add_option("-o,--output", options->output, "write the transformed program as HLO text, or StableHLO (.mlir); - for stdout");
+  command->add_option("-o,--output", options->output,
+                      "write the transformed program as HLO text, or StableHLO (.mlir); - for stdout");
   command->add_option("--plan", options->plan, "write the decisions, for run --plan");
   command->add_flag("--check", options->check,
                     "run both on seeded arguments and compare, of large programs a small instantiation; exit code 5 "

@@ -98,7 +98,9 @@ void add_run(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<RunOptions>();
   CLI::App* command =
       app.add_subcommand("run", "execute a program in exactly the planned memory, and judge its results");
-  command->add_option("INPUT", options->input, "HLO or StableHLO text or a protobuf, gzipped or not, a dump directory, or -")
+  command
+      ->add_option("INPUT", options->input,
+                   "HLO or StableHLO text or a protobuf, gzipped or not, a dump directory, or -")
       ->required();
   command->add_option("--inputs", options->inputs, "arguments arg0, arg1, ... (safetensors); default: seeded numbers");
   command->add_option("--outputs", options->outputs, "write the results out0, out1, ... (safetensors)");
