@@ -31,8 +31,12 @@ ENTRY main {
 
 TEST(Decisions, ReadAsTheyPrint) {
   const auto module = read(product("2"));
-  const Decisions decisions{WithoutPass{"stream-slices"}, PriceOfMemory{2.5}, SearchSteps{12},
-                            StreamDecision{"main", "y", 0, 8, true}};
+  const Decisions decisions{WithoutPass{"stream-slices"},
+                            PriceOfMemory{2.5},
+                            SearchSteps{12},
+                            StreamDecision{"main", "y", 0, 8, true},
+                            Rearrange{},
+                            DeriveStacks{}};
   const auto again = parse_plan(print_plan(*module, decisions), *module);
   ASSERT_TRUE(again.ok()) << again.status().message();
   EXPECT_EQ(*again, decisions);

@@ -56,6 +56,16 @@ bool has_neutral(const Computation& computation, ElementType type) {
          neutral_element(computation.root->opcode, type) != nullptr;
 }
 
+/// Are features of a convolution folded, as batches are where a kernel's gradient is one, in sums as precise as they
+/// would be in one?
+bool folds_features(const Instruction& convolution, size_t operand, int64_t d) {
+  const auto& a = convolution.as<ConvolutionAttributes>();
+  const bool grouped = a.feature_group_count > 1 || a.batch_group_count > 1;
+  const ElementType type = convolution.shape.type;
+  const bool precise = type == ElementType::kF32 || type == ElementType::kF64;
+  return !grouped && precise && d == (operand == 0 ? a.input_feature : a.kernel_input_feature);
+}
+
 }  // namespace
 
 const Shape* common_extents(const Instruction& i) {
@@ -123,6 +133,9 @@ std::optional<Fold> folded_along(const Instruction& user, size_t operand, int64_
       break;
     case Opcode::kScatter:
       if (user.operands.size() != 3) return std::nullopt;
+      break;
+    case Opcode::kConvolution:
+      if (!folds_features(user, operand, d)) return std::nullopt;
       break;
     default: return std::nullopt;
   }
