@@ -40,12 +40,15 @@ bool is_nan(T element) {
   }
 }
 
-/// A key and where it stood.
+/// A key and, below it, where it stood: no two are equal, and those of equal keys stand in their order.
 template <class Key>
-struct KeyAt {
-  Key key;
-  uint32_t index;
-  bool operator<(const KeyAt& other) const { return key != other.key ? key < other.key : index < other.index; }
-};
+using KeyAt = std::conditional_t<(sizeof(Key) > 4), unsigned __int128, uint64_t>;
+template <class Key>
+KeyAt<Key> key_at(Key key, uint32_t index) {
+  return KeyAt<Key>{key} << 32 | index;
+}
+/// Of such a number, in bits.
+template <class Key>
+inline constexpr int kTopByte = 8 * (static_cast<int>(sizeof(Key)) + 3);
 
 }  // namespace lowtide

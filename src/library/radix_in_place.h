@@ -47,27 +47,27 @@ void radix_sort_in_place(Number* numbers, int64_t count, int shift = 8 * (sizeof
   for (size_t b = 0; b < 256; ++b) radix_sort_in_place(numbers + starts[b], starts[b + 1] - starts[b], shift - 8);
 }
 
-/// One large array on several threads: parted by its first two bytes, then a bucket a task.
+/// One large array on several threads: parted by its first two bytes, then a bucket a task. top: of the first byte, in
+/// bits.
 template <class Number>
-void radix_sort_in_place(Number* numbers, int64_t count, ThreadPool& pool) {
-  constexpr int kTop = 8 * (sizeof(Number) - 1);
-  if (kTop < 16 || count <= int64_t{1} << 16) return radix_sort_in_place(numbers, count);
-  const BucketStarts first = part_by_byte(numbers, count, kTop);
+void radix_sort_in_place(Number* numbers, int64_t count, ThreadPool& pool, int top = 8 * (sizeof(Number) - 1)) {
+  if (top < 16 || count <= int64_t{1} << 16) return radix_sort_in_place(numbers, count, top);
+  const BucketStarts first = part_by_byte(numbers, count, top);
   // Floats of similar size share their first byte: the second spreads them.
   pool.run(256, [&](int64_t b, int) {
     const auto at = static_cast<size_t>(b);
     if (first[at + 1] - first[at] <= count / 8) {
-      radix_sort_in_place(numbers + first[at], first[at + 1] - first[at], kTop - 8);
+      radix_sort_in_place(numbers + first[at], first[at + 1] - first[at], top - 8);
     }
   });
   for (size_t b = 0; b < 256; ++b) {
     Number* bucket = numbers + first[b];
     const int64_t size = first[b + 1] - first[b];
     if (size <= count / 8) continue;
-    const BucketStarts second = part_by_byte(bucket, size, kTop - 8);
+    const BucketStarts second = part_by_byte(bucket, size, top - 8);
     pool.run(256, [&](int64_t c, int) {
       const auto at = static_cast<size_t>(c);
-      radix_sort_in_place(bucket + second[at], second[at + 1] - second[at], kTop - 16);
+      radix_sort_in_place(bucket + second[at], second[at + 1] - second[at], top - 16);
     });
   }
 }

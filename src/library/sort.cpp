@@ -5,6 +5,7 @@
 #include "library/comparator.h"
 #include "library/lanes.h"
 #include "library/order_key.h"
+#include "library/radix_in_place.h"
 #include "library/routines.h"
 #include "library/sort_alone.h"
 #include "library/strided.h"
@@ -13,27 +14,8 @@
 namespace lowtide {
 namespace {
 
-/// Up to here comparing is cheaper than counting bytes.
+/// Up to here nothing is gained by sorting without keys beside.
 constexpr int64_t kFewKeys = 1024;
-
-/// Stable, by bytes from the last; ends in `keys`.
-template <class Key>
-void radix_sort(KeyAt<Key>* keys, KeyAt<Key>* room, int64_t count) {
-  constexpr size_t kBytes = sizeof(Key);
-  uint32_t counts[kBytes][256] = {};
-  for (int64_t i = 0; i < count; ++i) {
-    for (size_t byte = 0; byte < kBytes; ++byte) ++counts[byte][keys[i].key >> (8 * byte) & 255];
-  }
-  KeyAt<Key>*from = keys, *to = room;
-  for (size_t byte = 0; byte < kBytes; ++byte) {
-    if (counts[byte][from[0].key >> (8 * byte) & 255] == count) continue;  // all have the same here
-    uint32_t next = 0;
-    for (uint32_t& c : counts[byte]) next += std::exchange(c, next);
-    for (int64_t i = 0; i < count; ++i) to[counts[byte][from[i].key >> (8 * byte) & 255]++] = from[i];
-    std::swap(from, to);
-  }
-  if (from != keys) std::copy(from, from + count, keys);
-}
 
 /// Bottom-up merge sort, as the definition's: the same result for comparators that contradict themselves.
 template <class ComesBefore>
@@ -74,11 +56,11 @@ class Sort : public LibraryRoutine {
     alone_ = key_ && types_.size() == 1 && sorts_alone(types_[0], *key_) && count_ > kFewKeys;
     int64_t bytes = 0;
     if (!alone_) {
-      key_bytes_ = 2 * static_cast<int64_t>(sizeof(uint32_t));
-      if (key_) {
-        key_bytes_ = stored_bytes(key_->type) > 4 ? sizeof(KeyAt<uint64_t>) : sizeof(KeyAt<uint32_t>);
-      }
-      bytes = align_scratch(count_ * key_bytes_) + count_ * std::max(key_bytes_, widest);
+      // The order, and behind it what merging or moving a line needs; before that, where there are keys, these.
+      order_bytes_ = align_scratch(count_ * static_cast<int64_t>(sizeof(uint32_t)));
+      bytes = order_bytes_ + count_ * std::max<int64_t>(sizeof(uint32_t), widest);
+      const bool wide = key_ && stored_bytes(key_->type) > 4;
+      if (key_) bytes = std::max<int64_t>(bytes, count_ * (wide ? sizeof(KeyAt<uint64_t>) : sizeof(KeyAt<uint32_t>)));
     } else if (stride_ != 1) {
       bytes = count_ * widest;
     }
@@ -98,9 +80,9 @@ class Sort : public LibraryRoutine {
         sort_one(operands[0], results[0], start, lane, room, lines_.extent == 1 ? &pool : nullptr);
         return;
       }
-      std::byte* behind = room + align_scratch(count_ * key_bytes_);
+      std::byte* behind = room + order_bytes_;
       auto* order = reinterpret_cast<uint32_t*>(room);
-      if (!key_ || !sort_by_key(operands, start, lane, room, behind)) {
+      if (!key_ || !sort_by_key(operands, start, lane, room, lines_.extent == 1 ? &pool : nullptr)) {
         std::iota(order, order + count_, 0u);
         merge_sort(order, reinterpret_cast<uint32_t*>(behind), count_,
                    Before{*this, comparators_[lane], operands, start});
@@ -147,7 +129,7 @@ class Sort : public LibraryRoutine {
 
   /// Leaves the order as uint32_t at `room`. False where NaN keeps keys from saying what the comparator says.
   bool sort_by_key(std::span<const void* const> operands, int64_t start, size_t lane, std::byte* room,
-                   std::byte* behind) {
+                   ThreadPool* pool) {
     return dispatch(key_->type, [&]<class T>() -> bool {
       if constexpr (is_complex_v<T>) {
         return false;
@@ -168,16 +150,16 @@ class Sort : public LibraryRoutine {
           std::memcpy(&value, element, sizeof(T));
           if (!key_->total_order && is_nan(value)) return false;
           const Key key = order_key(value, !key_->total_order);
-          keys[i] = {key_->descending ? static_cast<Key>(~key) : key, static_cast<uint32_t>(i)};
+          keys[i] = key_at<Key>(key_->descending ? static_cast<Key>(~key) : key, static_cast<uint32_t>(i));
         }
-        if (count_ <= kFewKeys) {
-          std::sort(keys, keys + count_);
+        if (pool != nullptr) {
+          radix_sort_in_place(keys, count_, *pool, kTopByte<Key>);
         } else {
-          radix_sort(keys, reinterpret_cast<KeyAt<Key>*>(behind), count_);
+          radix_sort_in_place(keys, count_, kTopByte<Key>);
         }
         // Entry i of the order never lies behind key i.
         for (int64_t i = 0; i < count_; ++i) {
-          const uint32_t index = keys[i].index;
+          const auto index = static_cast<uint32_t>(keys[i]);
           std::memcpy(room + i * static_cast<int64_t>(sizeof(uint32_t)), &index, sizeof(index));
         }
         return true;
@@ -201,7 +183,7 @@ class Sort : public LibraryRoutine {
   }
 
   std::optional<SortKey> key_;
-  int64_t count_ = 0, stride_ = 1, key_bytes_ = 0;
+  int64_t count_ = 0, stride_ = 1, order_bytes_ = 0;
   bool alone_ = false;
   StridedGroup lines_;
   std::vector<ElementType> types_;

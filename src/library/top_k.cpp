@@ -37,7 +37,7 @@ class TopK : public LibraryRoutine {
     auto* heap = reinterpret_cast<KeyAt<Key>*>(room);
     for (int64_t i = 0; i < count_; ++i) {
       const Key key = order_key(from[i], false);
-      const KeyAt<Key> entry{largest_ ? static_cast<Key>(~key) : key, static_cast<uint32_t>(i)};
+      const auto entry = key_at<Key>(largest_ ? static_cast<Key>(~key) : key, static_cast<uint32_t>(i));
       if (i < k_) {
         heap[i] = entry;
         std::push_heap(heap, heap + i + 1);
@@ -49,8 +49,8 @@ class TopK : public LibraryRoutine {
     }
     std::sort_heap(heap, heap + k_);
     for (int64_t i = 0; i < k_; ++i) {
-      values[i] = from[heap[i].index];
-      indices[i] = static_cast<int32_t>(heap[i].index);
+      values[i] = from[static_cast<uint32_t>(heap[i])];
+      indices[i] = static_cast<int32_t>(heap[i]);
     }
   }
 
