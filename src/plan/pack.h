@@ -11,8 +11,8 @@
 
 namespace lowtide {
 
-/// Of a search that someone waits for: a MiB is worth half a second.
-inline constexpr int64_t kWorkPerByte = 50;
+/// Of a search that someone waits for: a MiB is worth a tenth of a second.
+inline constexpr int64_t kWorkPerByte = 10;
 
 struct PackOptions {
   Bytes capacity = 0;          ///< low enough: stop there; 0: as low as possible

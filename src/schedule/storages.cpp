@@ -116,9 +116,10 @@ Placed place(const Flow& flow, const ValueTable& values, const Classes& classes,
   out.live.pop_back();
   // An arena is held in pages: within one, no search pays. Nor does a long one where there is little to save.
   constexpr Bytes kPage = 4096;
+  constexpr int64_t kWork = 30'000'000;
   const Bytes bound = packing_bound(problem);
   const Placement placement =
-      pack(problem, {.capacity = (bound + kPage - 1) / kPage * kPage, .work_per_byte = kWorkPerByte});
+      pack(problem, {.capacity = (bound + kPage - 1) / kPage * kPage, .work = kWork, .work_per_byte = kWorkPerByte});
   for (size_t b = 0; b < packed.size(); ++b) out.storages[packed[b]].offset = placement.offsets[b];
   out.temp_bytes = placement.height;
   out.load_bytes = load_of(problem);
