@@ -73,16 +73,14 @@ Result<const MlirOperation*> ModuleMaker::find_main() const {
 }
 
 Status ModuleMaker::read_module_attributes() {
-  const auto integer = [&](std::string_view key) -> Result<std::optional<int64_t>> {
+  const auto count = [&](std::string_view key) -> Result<int64_t> {
     const MlirAttribute* found = find_attribute(syntax_.attributes, key);
-    if (!found) return std::optional<int64_t>();
-    LT_ASSIGN_OR_RETURN(const int64_t value, values_.integer(*found));
-    return std::optional(value);
+    return found ? values_.integer(*found) : Result<int64_t>(1);
   };
-  LT_ASSIGN_OR_RETURN(const std::optional<int64_t> partitions, integer("mhlo.num_partitions"));
-  LT_ASSIGN_OR_RETURN(const std::optional<int64_t> replicas, integer("mhlo.num_replicas"));
-  if (partitions && *partitions > 1) module_->num_partitions = *partitions;
-  if (replicas && *replicas > 1) module_->replica_count = *replicas;
+  LT_ASSIGN_OR_RETURN(const int64_t partitions, count("mhlo.num_partitions"));
+  LT_ASSIGN_OR_RETURN(const int64_t replicas, count("mhlo.num_replicas"));
+  if (partitions > 1) module_->num_partitions = partitions;
+  if (replicas > 1) module_->replica_count = replicas;
   std::vector<std::string> frontend, meshes;
   if (const MlirAttribute* attributes = find_attribute(syntax_.attributes, "mhlo.frontend_attributes")) {
     LT_ASSIGN_OR_RETURN(const std::string text, frontend_attributes_of(*attributes, values_));

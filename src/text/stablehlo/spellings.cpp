@@ -8,7 +8,6 @@ namespace {
 using enum Spell;
 using Rows = std::vector<OperationSpelling>;
 
-const Spelling kDimensions = {"dimensions|dims", "dimensions"};
 const Spelling kGroups = {"replica_groups", "replica_groups", kPairs, "", "", true};
 const Spelling kChannel = {"channel_handle", "channel_id", kHandle};
 const Spelling kGlobalIds = {"use_global_device_ids", "use_global_device_ids", kFlag, "unit"};
