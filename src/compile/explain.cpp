@@ -1,16 +1,47 @@
 #include "compile/explain.h"
 
-#include "compile/compile.h"
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "base/debug.h"
+#include "compile/planned_cures.h"
 #include "report/build.h"
 #include "schedule/account_of.h"
 
 namespace lowtide {
+namespace {
+
+constexpr int64_t kKiB = int64_t{1} << 10, kMiB = int64_t{1} << 20;
+
+/// A limit that fit meets: it tries what the free plan was chosen from again, and drops a plan of those only for one
+/// that is less than a tenth larger, and faster.
+std::string limit_to_try(const Frontier& frontier) {
+  const int64_t tightest = frontier.tightest().peak_bytes;
+  const int64_t surely = tightest + tightest / 8;
+  const int64_t unit = surely < 100 * kMiB ? kKiB : kMiB;
+  const int64_t units = (surely + unit - 1) / unit;
+  if (units * unit >= frontier.free.peak_bytes) return "";
+  return fmt::format(" --limit {}{}", units, unit == kKiB ? "KiB" : "MiB");
+}
+
+}  // namespace
 
 Result<Report> explain(const Input& input, bool with_boxes) {
-  LT_ASSIGN_OR_RETURN(const Compiled compiled, compile_plan(*input.module));
-  const Program& program = *compiled.program;
-  const FreePlan plan{program.module, account_of(program), program.kernels, compiled.plan_seconds};
-  return build_report(input, plan, with_boxes);
+  const auto start = std::chrono::steady_clock::now();
+  LT_ASSIGN_OR_RETURN(const Planner planner, Planner::make(*input.module));
+  LT_ASSIGN_OR_RETURN(const Frontier frontier, find_frontier(planner, {.only_free = true}));
+  const Program& program = *frontier.free_plan.program;
+  if (knobs().debug > 0 || !knobs().dump_directory.empty()) {
+    LT_RETURN_IF_ERROR(compile_plan(*input.module, frontier.free.decisions).status());
+  }
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const FreePlan plan{program.module, account_of(program), program.kernels, seconds};
+  Report report = build_report(input, plan, with_boxes);
+  LT_RETURN_IF_ERROR(plan_cures(*input.module, planner, frontier, report));
+  report.next.insert(report.next.begin(),
+                     fmt::format("lowtide fit {}{}", shell_word(input.path), limit_to_try(frontier)));
+  return report;
 }
 
 }  // namespace lowtide

@@ -5,13 +5,12 @@
 #include <vector>
 
 #include "analysis/account.h"
+#include "report/report.h"
 #include "schedule/program.h"
 
 namespace lowtide {
 
-struct PeakValue {
-  std::string computation, instruction;
-};
+using PeakValue = ValueName;
 
 /// Values in the largest storages alive at the step where most is alive.
 std::vector<PeakValue> peak_values(const Program& program);

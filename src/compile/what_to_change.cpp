@@ -10,8 +10,6 @@
 namespace lowtide {
 namespace {
 
-constexpr size_t kMostArguments = 4;
-
 /// Peak of the changed module by the same decisions; nothing where they don't apply to it.
 std::optional<int64_t> peak_of(const Module& module, const Decisions& decisions) {
   const auto compiled = compile_plan(module, decisions, {.quiet = true});
@@ -23,11 +21,14 @@ std::vector<ArgumentRow> donatable(const Module& module) {
   const Graph graph(module);
   std::vector<ArgumentRow> rows = argument_rows(graph, account_for(module, AccountMode::kAsGiven), Categories(graph));
   std::erase_if(rows, [](const ArgumentRow& row) { return row.fate != Fate::kCouldBeDonated; });
-  if (rows.size() > kMostArguments) rows.resize(kMostArguments);  // largest first
+  if (rows.size() > kMostDonations) rows.resize(kMostDonations);  // largest first
   return rows;
 }
 
-void add_donations(const Module& module, const Decisions& decisions, int64_t peak, std::vector<ChangeRow>& changes) {
+}  // namespace
+
+std::vector<ChangeRow> donations_that_save(const Module& module, const Decisions& decisions, int64_t peak) {
+  std::vector<ChangeRow> changes;
   const std::vector<Instruction*> parameters = module.entry->parameters();
   const auto all = module.clone();
   std::vector<std::string> numbers;
@@ -42,18 +43,16 @@ void add_donations(const Module& module, const Decisions& decisions, int64_t pea
     changes.push_back({fmt::format("donate argument {} ({}, {})", row.number, row.path, row.shape),
                        fmt::format("donate_argnums=({},)", row.number), peak - *lower});
   }
-  if (numbers.size() < 2) return;
+  if (numbers.size() < 2) return changes;
   const auto lower = peak_of(*all, decisions);
-  if (!lower || *lower >= peak) return;
+  if (!lower || *lower >= peak) return changes;
   changes.push_back({fmt::format("donate arguments {}", fmt::join(numbers, ", ")),
                      fmt::format("donate_argnums=({})", fmt::join(numbers, ", ")), peak - *lower});
+  return changes;
 }
 
-}  // namespace
-
 Result<std::vector<ChangeRow>> what_to_change(const Module& module, const Compiled& best) {
-  std::vector<ChangeRow> changes;
-  add_donations(module, best.decisions, best.program->peak_bytes(), changes);
+  std::vector<ChangeRow> changes = donations_that_save(module, best.decisions, best.program->peak_bytes());
   LT_ASSIGN_OR_RETURN(std::vector<ChangeRow> halved, halve_dimensions(module, best));
   changes.insert(changes.end(), halved.begin(), halved.end());
   std::stable_sort(changes.begin(), changes.end(),

@@ -6,6 +6,11 @@
 
 namespace lowtide {
 
+inline constexpr size_t kMostDonations = 4;  ///< of the arguments that could be donated, the largest
+
+/// Donations alone, each planned by the same decisions. Only what saves something.
+std::vector<ChangeRow> donations_that_save(const Module& module, const Decisions& decisions, int64_t peak);
+
 /// Of the plan that `best` is: arguments that could be donated, by the same decisions; dimensions of arguments that
 /// could be halved (halve_dimensions.h). Only what saves something, most first.
 Result<std::vector<ChangeRow>> what_to_change(const Module& module, const Compiled& best);

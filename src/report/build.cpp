@@ -60,6 +60,8 @@ Curve curve_of(const Account& account) {
   return curve;
 }
 
+}  // namespace
+
 std::string shell_word(const std::string& text) {
   const bool plain = std::all_of(text.begin(), text.end(), [](unsigned char c) {
     return std::isalnum(c) || std::string_view("/._-+=:,@").find(static_cast<char>(c)) != std::string_view::npos;
@@ -69,8 +71,6 @@ std::string shell_word(const std::string& text) {
   for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return quoted + "'";
 }
-
-}  // namespace
 
 LowerBound lower_bound_of(const Floor& floor) {
   return {floor.bytes, floor.reason, floor.instruction != nullptr ? floor.instruction->name : ""};

@@ -17,6 +17,8 @@ struct FreePlan {
   double seconds = 0;  ///< that planning took
 };
 
+/// A file's name as a shell takes it.
+std::string shell_word(const std::string& text);
 LowerBound lower_bound_of(const Floor& floor);
 
 /// `with_boxes`: also the buffers as rectangles of time and address, which the page and the trace draw.

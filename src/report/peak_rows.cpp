@@ -46,6 +46,7 @@ PeakRow row_of(const Graph& graph, const Account& account, const Categories& cat
     for (const ValueRef& held : buffer.values) {
       if (row.values.size() == kValuesNamed) break;
       row.values.push_back(value_name(held));
+      row.made_by.push_back({held.instruction->parent->name, held.instruction->name});
     }
   }
   row.cures = cures_of({graph, account, live, buffer, row.category, argument});
@@ -86,6 +87,7 @@ std::vector<PeakRow> grouped(std::vector<PeakRow> rows) {
     group.born = std::min(group.born, row.born);
     group.dies = std::max(group.dies, row.dies);
     group.values.insert(group.values.end(), row.values.begin(), row.values.end());
+    group.made_by.insert(group.made_by.end(), row.made_by.begin(), row.made_by.end());
     for (size_t i = 0; i < std::min(group.cures.size(), row.cures.size()); ++i)
       group.cures[i].bytes += row.cures[i].bytes;
   }

@@ -8,7 +8,9 @@ using Json = nlohmann::ordered_json;
 Json cures_of(const std::vector<Cure>& cures) {
   Json list = Json::array();
   for (const Cure& cure : cures) {
-    Json one = {{"what", cure.what}, {"bytes", cure.bytes}};
+    Json one = {{"what", cure.what}, {"bytes", cure.bytes}, {"planned", cure.planned}};
+    if (cure.planned) one["more_modelled_time"] = cure.more_time;
+    if (!cure.decision.empty()) one["decision"] = cure.decision;
     if (!cure.user_change.empty()) one["in_your_source"] = cure.user_change;
     list.push_back(std::move(one));
   }

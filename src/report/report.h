@@ -37,8 +37,16 @@ struct Origin {
 /// A way to free a value's bytes.
 struct Cure {
   std::string what;         ///< "recompute from the layer input"
-  int64_t bytes = 0;        ///< estimate of what it frees at the peak; 0: unknown
+  int64_t bytes = 0;        ///< what it frees at the peak; 0: unknown, or nothing
   std::string user_change;  ///< in the user's source: "donate_argnums=(1,)"; empty where there is none
+  bool planned = false;     ///< the program was planned with it: bytes and time are what `fit` gets; else an estimate
+  double more_time = 0;     ///< modelled, of the free plan's: 0.03 is 3 % more
+  std::string decision;     ///< the line of a plan that says it
+};
+
+/// An instruction by names that outlive the module.
+struct ValueName {
+  std::string computation, instruction;
 };
 
 /// One buffer at the peak, or several alike.
@@ -54,6 +62,7 @@ struct PeakRow {
   std::string why_live;
   std::vector<Cure> cures;
   std::vector<std::string> values;  ///< names of every value the buffer holds, over its life
+  std::vector<ValueName> made_by;   ///< what makes them
   // of a row that is one of XLA's allocations:
   int64_t allocation = -1;
   std::string kind;

@@ -58,6 +58,13 @@ void add_wrapped(const std::string& text, size_t indent, size_t hang, size_t wid
   }
 }
 
+std::string cure_text(const Cure& cure) {
+  if (cure.bytes <= 0) return cure.what;
+  if (!cure.planned) return fmt::format("frees {} (estimated): {}", format_bytes(cure.bytes), cure.what);
+  if (cure.decision.empty() && cure.more_time == 0) return fmt::format("{}: -{}", cure.what, format_bytes(cure.bytes));
+  return fmt::format("{}: -{}, {:+.0f} % time (modelled)", cure.what, format_bytes(cure.bytes), 100 * cure.more_time);
+}
+
 // Changes already told are not told again.
 using Told = std::set<std::string>;
 
@@ -67,8 +74,7 @@ void add_reasons(const PeakRow& row, size_t indent, const TextOptions& options, 
   if (!row.why_live.empty()) why += ": " + row.why_live;
   add_wrapped(why, indent, 2, options.width, lines);
   for (const Cure& cure : row.cures) {
-    add_wrapped(cure.bytes > 0 ? fmt::format("frees {}: {}", format_bytes(cure.bytes), cure.what) : cure.what, indent,
-                2, options.width, lines);
+    add_wrapped(cure_text(cure), indent, 2, options.width, lines);
     if (cure.user_change.empty() || !told.insert(cure.user_change).second) continue;
     add_wrapped("in your source: " + cure.user_change, indent + 2, 2, options.width, lines);
   }
