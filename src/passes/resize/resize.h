@@ -15,7 +15,7 @@
 /// Tried and rejected: scaling all extents by one factor (heads and batches of one leave nothing to scale; halos are
 ///   pieces that mustn't shrink), inferring shapes anew from smaller arguments (reshapes, bounds and trip counts are
 ///   attributes that nothing infers).
-/// Tests: tests/unit/resize_test.cpp, tests/external/resizes_everything.py
+/// Tests: tests/text/resize/, tests/unit/resize_test.cpp
 
 #include <functional>
 #include <memory>
