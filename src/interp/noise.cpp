@@ -10,6 +10,7 @@ namespace {
 constexpr double kRoundings = 2;  ///< that one operation may take in another spelling
 /// Of the terms of a sum, that another order may round elsewhere. Narrow sums lose most where they have grown.
 constexpr double kOfTerms = 1.0 / 8;
+constexpr double kPlaces = 8;  ///< that seeded indices name
 
 constexpr double kFloat = 0x1p-24;
 
@@ -37,7 +38,14 @@ double terms_of_sum(const Instruction& i) {
       for (const int64_t d : a.kernel_spatial) terms *= extent(1, d);
       return terms * extent(1, a.kernel_input_feature);
     }
-    case Opcode::kScatter: return static_cast<double>(element_count(i.operands.back()->shape));
+    case Opcode::kScatter: {  // updates go to few places
+      const Shape& updates = i.operands.back()->shape;
+      terms = static_cast<double>(element_count(updates));
+      for (const int64_t d : i.as<ScatterAttributes>().update_window_dims) {
+        terms /= static_cast<double>(std::max<int64_t>(1, updates.dims[static_cast<size_t>(d)]));
+      }
+      return terms / kPlaces;
+    }
     default: return 0;
   }
 }
@@ -85,9 +93,11 @@ bool rounds(const Instruction& i) {
 }
 
 double rounding_error_of(const Instruction& i) {
-  const double roundoff = roundoff_of(i.shape.type);
-  return kRoundings * roundoff +
-         kOfTerms * terms_of_sum(i) * (sums_in_floats(i) ? std::min(roundoff, kFloat) : roundoff);
+  const double roundoff = roundoff_of(i.shape.type), terms = terms_of_sum(i);
+  const double of_sum = sums_in_floats(i) ? std::min(roundoff, kFloat) : roundoff;
+  // Where a sum has grown so far that terms are lost whole, another order may find them all.
+  const double lost = terms * of_sum > 1 ? 1 : kOfTerms;
+  return kRoundings * roundoff + lost * terms * of_sum;
 }
 
 double roundoff_of(ElementType floating) {
