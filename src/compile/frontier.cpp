@@ -335,12 +335,19 @@ Result<Frontier> find_frontier(const Planner& planner, const FrontierOptions& op
 Result<Compiled> compile_within(const Module& module, std::optional<int64_t> limit, const FrontierOptions& options) {
   if (!limit) return compile_plan(module);
   LT_ASSIGN_OR_RETURN(const Planner planner, Planner::make(module));
-  LT_ASSIGN_OR_RETURN(const Frontier frontier, find_frontier(planner, options));
+  LT_ASSIGN_OR_RETURN(Frontier frontier, find_frontier(planner, options));
   const FrontierPoint* point = frontier.within(*limit);
-  if (point != nullptr) return compile_plan(module, point->decisions);
-  return Status(Fault::kLimit,
-                fmt::format("no plan found fits in {}; the tightest needs {} ({} bytes)", format_bytes(*limit),
-                            format_bytes(frontier.tightest().peak_bytes), frontier.tightest().peak_bytes));
+  if (point == nullptr) {
+    return Status(Fault::kLimit,
+                  fmt::format("no plan found fits in {}; the tightest needs {} ({} bytes)", format_bytes(*limit),
+                              format_bytes(frontier.tightest().peak_bytes), frontier.tightest().peak_bytes));
+  }
+  const Decisions chosen = point->decisions;
+  // Debug output is that of the plan chosen, made anew.
+  const bool shown = knobs().debug > 0 || !knobs().dump_directory.empty();
+  if (chosen == frontier.free.decisions && !shown) return std::move(frontier.free_plan);
+  frontier = {};  // two plans of a large module needn't stand beside each other
+  return compile_plan(module, chosen);
 }
 
 }  // namespace lowtide
