@@ -54,7 +54,7 @@ Computation* ModuleMaker::new_computation(std::string_view base) {
   }
   if (name.empty() || !is_name_start(name[0])) name.insert(0, 1, '_');
   std::string candidate = name;
-  while (module_->find_computation(candidate)) candidate = fmt::format("{}.{}", name, ++name_counts_[base]);
+  while (module_->find_computation(candidate)) candidate = fmt::format("{}.{}", name, ++name_counts_[name]);
   return module_->add_computation(candidate);
 }
 

@@ -111,7 +111,7 @@ class ModuleMaker {
   MlirValues values_;
   std::unique_ptr<Module> module_;
   std::unordered_map<std::string_view, Function> functions_;
-  std::unordered_map<std::string_view, int64_t> name_counts_;
+  std::unordered_map<std::string, int64_t> name_counts_;
   std::unordered_map<std::string_view, Metadata> metadata_;
   std::deque<std::string> kept_;
   std::unordered_set<const Computation*> effects_;  ///< those that do something beside their result
