@@ -57,6 +57,8 @@ bool debug_shows(DebugLevel level, std::string_view topic) {
          std::find(k.debug_filter.begin(), k.debug_filter.end(), topic) != k.debug_filter.end();
 }
 
+bool is_debugging() { return knobs().debug > 0 || !knobs().dump_directory.empty(); }
+
 bool is_disabled(std::string_view pass) {
   const auto& disabled = knobs().disabled;
   return std::find(disabled.begin(), disabled.end(), pass) != disabled.end();

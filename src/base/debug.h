@@ -37,6 +37,8 @@ Knobs read_knobs(const char* (*get)(const char* name));
 
 /// Whether `level` is shown for `topic`, a pass's name or empty where none is concerned.
 bool debug_shows(DebugLevel level, std::string_view topic = {});
+/// Is anything shown or dumped?
+bool is_debugging();
 bool is_disabled(std::string_view pass);
 
 /// Writes a line to stderr.

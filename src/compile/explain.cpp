@@ -32,7 +32,7 @@ Result<Report> explain(const Input& input, bool with_boxes) {
   LT_ASSIGN_OR_RETURN(const Planner planner, Planner::make(*input.module));
   LT_ASSIGN_OR_RETURN(const Frontier frontier, find_frontier(planner, {.only_free = true}));
   const Program& program = *frontier.free_plan.program;
-  if (knobs().debug > 0 || !knobs().dump_directory.empty()) {
+  if (is_debugging()) {
     LT_RETURN_IF_ERROR(compile_plan(*input.module, frontier.free.decisions).status());
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -4,6 +4,7 @@
 
 #include "passes/rewrite.h"
 #include "report/arguments.h"
+#include "report/build.h"
 #include "report/peak_rows.h"
 
 namespace lowtide {
@@ -11,14 +12,6 @@ namespace {
 
 constexpr size_t kMostSteps = 20'000;  ///< of a timeline up to which the module is measured behind each pass
 constexpr int64_t kOnlyRules = 1;      ///< plans
-
-LowerBound lower_bound_of(const Floor& floor) {
-  return {floor.bytes, floor.reason, floor.instruction != nullptr ? floor.instruction->name : ""};
-}
-
-Sizes sizes_of(const Account& a) {
-  return {a.argument_bytes, a.output_bytes, a.alias_bytes, a.temp_bytes, a.load_bytes, a.peak_bytes()};
-}
 
 /// What each row of the pipeline took off the account that those before it left.
 Result<std::vector<RewriteRow>> rewrites_of(const Module& module, const Planner& planner, const Decisions& decisions,

@@ -344,8 +344,7 @@ Result<Compiled> compile_within(const Module& module, std::optional<int64_t> lim
   }
   const Decisions chosen = point->decisions;
   // Debug output is that of the plan chosen, made anew.
-  const bool shown = knobs().debug > 0 || !knobs().dump_directory.empty();
-  if (chosen == frontier.free.decisions && !shown) return std::move(frontier.free_plan);
+  if (chosen == frontier.free.decisions && !is_debugging()) return std::move(frontier.free_plan);
   frontier = {};  // two plans of a large module needn't stand beside each other
   return compile_plan(module, chosen);
 }

@@ -94,16 +94,30 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+/// The rows that every plan runs.
+std::vector<Pass> shared_rows(Executor executor) {
+  const std::vector<Pass>& all = rows_for(executor);
+  return {all.begin(), all.begin() + static_cast<std::ptrdiff_t>(parting_row(executor))};
+}
+
+std::vector<Pass> whole_pipeline(const Decisions& decisions, Executor executor) {
+  std::vector<Pass> rows = shared_rows(executor);
+  const std::vector<Pass> rest = rows_of(decisions, Rows::kAll, executor);
+  rows.insert(rows.end(), rest.begin(), rest.end());
+  return rows;
+}
+
 Status check(const Compiled& compiled) {
   if (!knobs().check) return {};
   const std::string fault = check_program(*compiled.program);
   return fault.empty() ? Status() : Status(Fault::kInternal, "the plan doesn't hold: " + fault);
 }
 
-/// The rows that make a streamed program ready to run here.
-std::vector<Pass> last_rows() {
-  const std::vector<Pass>& all = execution_pipeline();
-  return {std::ranges::find(all, kStreaming.back(), &Pass::name) + 1, all.end()};
+/// From the rewritten module to the program.
+Status make_program(Compiled& compiled, std::shared_ptr<const Module> rewritten, const Decisions& decisions) {
+  compiled.program = std::make_shared<const Program>(schedule(std::move(rewritten), schedule_options(decisions)));
+  compiled.decisions = decisions;
+  return check(compiled);
 }
 
 double potential_of(int64_t temp_bytes, int64_t load_bytes, const std::vector<int64_t>& curve) {
@@ -119,14 +133,7 @@ Result<Planner> Planner::make(const Module& module, Executor executor) {
   Planner planner;
   planner.executor_ = executor;
   std::shared_ptr<Module> shared = module.clone();
-  const std::vector<Pass>& all = rows_for(executor);
-  const std::vector<Pass> first(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(parting_row(executor)));
-  LT_ASSIGN_OR_RETURN(planner.passes_, run_passes(*shared, first, {.quiet = true}));
-  if (!free_loops(*shared).empty()) {
-    const std::unique_ptr<Module> trial = shared->clone();
-    LT_ASSIGN_OR_RETURN(const PassResult derived, derive_all_stacks(*trial));
-    planner.could_derive_ = derived.changed;
-  }
+  LT_ASSIGN_OR_RETURN(planner.passes_, run_passes(*shared, shared_rows(executor), {.quiet = true}));
   planner.shared_ = std::move(shared);
   return planner;
 }
@@ -137,9 +144,7 @@ Result<Compiled> Planner::plan(const Decisions& decisions, const PassOptions& op
   std::shared_ptr<Module> rewritten = shared_->clone();
   LT_ASSIGN_OR_RETURN(compiled.passes, run_passes(*rewritten, rows_of(decisions, Rows::kAll), options));
   compiled.passes.insert(compiled.passes.begin(), passes_.begin(), passes_.end());
-  compiled.program = std::make_shared<const Program>(schedule(rewritten, schedule_options(decisions)));
-  compiled.decisions = decisions;
-  LT_RETURN_IF_ERROR(check(compiled));
+  LT_RETURN_IF_ERROR(make_program(compiled, rewritten, decisions));
   compiled.plan_seconds = seconds_since(start);
   return compiled;
 }
@@ -162,16 +167,12 @@ Result<std::unique_ptr<Module>> Planner::exported(const Decisions& decisions) co
 Result<std::vector<PassRecord>> Planner::records(const Module& module, const Decisions& decisions,
                                                  const PassOptions& options) const {
   const auto copy = module.clone();
-  const std::vector<Pass>& all = rows_for(executor_);
-  std::vector<Pass> rows(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(parting_row(executor_)));
-  const std::vector<Pass> rest = rows_of(decisions, Rows::kAll, executor_);
-  rows.insert(rows.end(), rest.begin(), rest.end());
-  return run_passes(*copy, rows, options);
+  return run_passes(*copy, whole_pipeline(decisions, executor_), options);
 }
 
 Result<double> Planner::modelled_here(const Decisions& decisions) const {
   LT_ASSIGN_OR_RETURN(auto module, streamed(decisions));
-  const auto records = run_passes(*module, last_rows(), {.quiet = true});
+  const auto records = run_passes(*module, rows_of({}, Rows::kBehindStreams), {.quiet = true});
   if (!records.ok()) return records.status();
   return modelled_ns(schedule(std::shared_ptr<Module>(std::move(module)), {}));
 }
@@ -223,10 +224,17 @@ Result<Compiled> Planner::plan_streamed(std::shared_ptr<Module> streamed, const 
   Compiled compiled;
   LT_ASSIGN_OR_RETURN(compiled.passes,
                       run_passes(*streamed, rows_of(decisions, Rows::kBehindStreams), {.quiet = true}));
-  compiled.program = std::make_shared<const Program>(schedule(streamed, schedule_options(decisions)));
-  compiled.decisions = decisions;
-  LT_RETURN_IF_ERROR(check(compiled));
+  LT_RETURN_IF_ERROR(make_program(compiled, std::move(streamed), decisions));
   return compiled;
+}
+
+bool Planner::could_derive() const {
+  if (!could_derive_) {
+    const std::unique_ptr<Module> trial = shared_->clone();
+    const auto derived = derive_all_stacks(*trial);
+    could_derive_ = derived.ok() && derived->changed;
+  }
+  return *could_derive_;
 }
 
 Status Planner::derive_stacks(Module& module) {
@@ -246,7 +254,7 @@ Result<Compiled> compile_plan(const Module& module) {
   LT_ASSIGN_OR_RETURN(Frontier frontier, find_frontier(planner, {.only_free = true}));
   Compiled compiled = std::move(frontier.free_plan);
   // Debug output, where asked for, is that of the plan chosen.
-  if (knobs().debug > 0 || !knobs().dump_directory.empty()) {
+  if (is_debugging()) {
     LT_ASSIGN_OR_RETURN(compiled, compile_plan(module, frontier.free.decisions));
   }
   compiled.plan_seconds = seconds_since(start);
@@ -257,14 +265,9 @@ Result<Compiled> compile_plan(const Module& module, const Decisions& decisions, 
   const auto start = std::chrono::steady_clock::now();
   Compiled compiled;
   std::shared_ptr<Module> rewritten = module.clone();
-  const std::vector<Pass>& all = execution_pipeline();
-  std::vector<Pass> rows(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(parting_row(Executor::kLowtide)));
-  const std::vector<Pass> rest = rows_of(decisions, Rows::kAll);
-  rows.insert(rows.end(), rest.begin(), rest.end());
-  LT_ASSIGN_OR_RETURN(compiled.passes, run_passes(*rewritten, rows, options));
-  compiled.program = std::make_shared<const Program>(schedule(rewritten, schedule_options(decisions)));
-  compiled.decisions = decisions;
-  LT_RETURN_IF_ERROR(check(compiled));
+  LT_ASSIGN_OR_RETURN(compiled.passes,
+                      run_passes(*rewritten, whole_pipeline(decisions, Executor::kLowtide), options));
+  LT_RETURN_IF_ERROR(make_program(compiled, std::move(rewritten), decisions));
   compiled.plan_seconds = seconds_since(start);
   return compiled;
 }

@@ -32,7 +32,7 @@ class Planner {
   /// The module in which the last of these streams stands, and the next one would be found.
   Result<std::unique_ptr<Module>> streamed(const Decisions& decisions) const;
   /// Are there stacks that loops could derive for more time than the pipeline grants?
-  bool could_derive() const { return could_derive_; }
+  bool could_derive() const;
   /// The program that XLA is handed. Planners for kXla alone.
   Result<std::unique_ptr<Module>> exported(const Decisions& decisions) const;
   /// What each row did on the way to it, with peaks where they are asked for.
@@ -58,7 +58,7 @@ class Planner {
   Executor executor_ = Executor::kLowtide;
   std::shared_ptr<const Module> shared_;  ///< behind the rows that every plan runs
   std::vector<PassRecord> passes_;
-  bool could_derive_ = false;
+  mutable std::optional<bool> could_derive_;  ///< found when first asked
 };
 
 }  // namespace lowtide

@@ -38,4 +38,17 @@ std::optional<Opcode> opcode_from_name(std::string_view name) {
   return static_cast<Opcode>(found - std::begin(kRows));
 }
 
+bool is_commutative(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::kAdd:
+    case Opcode::kMultiply:
+    case Opcode::kMaximum:
+    case Opcode::kMinimum:
+    case Opcode::kAnd:
+    case Opcode::kOr:
+    case Opcode::kXor: return true;
+    default: return false;
+  }
+}
+
 }  // namespace lowtide

@@ -172,4 +172,13 @@ std::string to_string_without_layout(const Shape& shape) {
 
 std::string to_string(const ShapeIndex& index) { return fmt::format("{{{}}}", fmt::join(index, ",")); }
 
+bool is_row_major(const Shape& array) {
+  if (!array.layout) return true;
+  const Dims& order = array.layout->minor_to_major;
+  for (size_t i = 0; i < order.size(); ++i) {
+    if (order[i] != static_cast<int64_t>(order.size() - 1 - i)) return false;
+  }
+  return array.layout->tiles.empty();
+}
+
 }  // namespace lowtide

@@ -94,6 +94,9 @@ void for_each_leaf(const Shape& shape, F&& visit) {
   walk(walk, shape);
 }
 
+/// By its layout, or for want of one.
+bool is_row_major(const Shape& array);
+
 std::string to_string(const Shape& shape);                 ///< "f32[2,3]{1,0}", layouts as given
 std::string to_string_without_layout(const Shape& shape);  ///< "f32[2,3]"
 std::string to_string(const ShapeIndex& index);            ///< "{1,0}"

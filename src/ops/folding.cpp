@@ -8,19 +8,6 @@
 namespace lowtide {
 namespace {
 
-bool is_commutative_monoid(Opcode opcode) {
-  switch (opcode) {
-    case Opcode::kAdd:
-    case Opcode::kMultiply:
-    case Opcode::kMaximum:
-    case Opcode::kMinimum:
-    case Opcode::kAnd:
-    case Opcode::kOr:
-    case Opcode::kXor: return true;
-    default: return false;
-  }
-}
-
 /// A constant that leaves every element as it is; kNoId where the fold must keep its order or has none.
 NodeId neutral_of(NestBuilder& nest, Opcode opcode, ElementType type) {
   const TypeKind kind = type_kind(type);
@@ -82,7 +69,7 @@ NodeId both(NestBuilder& nest, NodeId a, NodeId b) {
 
 std::optional<Opcode> folding_opcode(const Computation& computation, size_t accumulator, size_t accumulators) {
   const Instruction& result = *made_by(*computation.root, static_cast<int64_t>(accumulator)).instruction;
-  if (!is_commutative_monoid(result.opcode) || result.operands.size() != 2) return std::nullopt;
+  if (!is_commutative(result.opcode) || result.operands.size() != 2) return std::nullopt;
   const size_t other = accumulator + accumulators;
   const Instruction& a = result.operand(0);
   const Instruction& b = result.operand(1);

@@ -35,15 +35,6 @@ bool keeps_order(const Instruction& i) {
 
 bool whole_bytes(ElementType type) { return is_array_type(type) && type_bits(type) == 8 * stored_bytes(type); }
 
-bool is_row_major(const Shape& shape) {
-  if (!shape.layout) return true;
-  const Dims& order = shape.layout->minor_to_major;
-  for (size_t d = 0; d < order.size(); ++d) {
-    if (order[d] != static_cast<int64_t>(order.size() - 1 - d)) return false;
-  }
-  return shape.layout->tiles.empty();
-}
-
 /// Is a dot as well made element by element? Where sums are short, or one side is hardly more than a vector, so that
 /// its operands, however they are made, are read a few times only.
 bool is_thin(const Instruction& dot) {

@@ -45,11 +45,6 @@ bool has_metadata(const Module& module) {
   return false;
 }
 
-Sizes sizes_of(const Account& account) {
-  return {account.argument_bytes, account.output_bytes, account.alias_bytes,
-          account.temp_bytes,     account.load_bytes,   account.peak_bytes()};
-}
-
 Curve curve_of(const Account& account) {
   Curve curve;
   curve.base = account.argument_bytes + account.output_bytes - account.alias_bytes;
@@ -70,6 +65,11 @@ std::string shell_word(const std::string& text) {
   std::string quoted = "'";
   for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return quoted + "'";
+}
+
+Sizes sizes_of(const Account& account) {
+  return {account.argument_bytes, account.output_bytes, account.alias_bytes,
+          account.temp_bytes,     account.load_bytes,   account.peak_bytes()};
 }
 
 LowerBound lower_bound_of(const Floor& floor) {

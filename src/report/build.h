@@ -19,6 +19,7 @@ struct FreePlan {
 
 /// A file's name as a shell takes it.
 std::string shell_word(const std::string& text);
+Sizes sizes_of(const Account& account);
 LowerBound lower_bound_of(const Floor& floor);
 
 /// `with_boxes`: also the buffers as rectangles of time and address, which the page and the trace draw.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ops/infer.h"
 #include "passes/rules/index_forms.h"
 
 namespace lowtide {
@@ -17,8 +18,6 @@ struct IndexMap {
   Dims* batched = nullptr;   ///< of the indices, beside them
   int64_t vector_dim = 0;
 };
-
-bool contains(const Dims& dims, int64_t d) { return std::ranges::find(dims, d) != dims.end(); }
 
 /// A component that counts along a dimension of the indices as long as the array's.
 struct Counted {

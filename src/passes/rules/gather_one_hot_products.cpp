@@ -6,12 +6,11 @@
 #include <numeric>
 
 #include "ops/dot_checks.h"
+#include "ops/infer.h"
 #include "passes/rules/one_hot.h"
 
 namespace lowtide {
 namespace {
-
-bool contains(const Dims& dims, int64_t d) { return std::ranges::find(dims, d) != dims.end(); }
 
 /// The table's rows at `places`; the result's dimensions are those of the dot.
 Instruction* gathered(const Instruction& dot, bool hot_left, Instruction* places, Maker& maker) {

@@ -5,13 +5,12 @@
 #include <algorithm>
 #include <numeric>
 
+#include "ops/infer.h"
 #include "passes/rules/index_runs.h"
 #include "passes/rules/known_values.h"
 
 namespace lowtide {
 namespace {
-
-bool contains(const Dims& list, int64_t d) { return std::ranges::find(list, d) != list.end(); }
 
 class SliceGather {
  public:

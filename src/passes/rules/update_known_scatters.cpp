@@ -5,14 +5,13 @@
 #include <algorithm>
 
 #include "ops/combiner.h"
+#include "ops/infer.h"
 #include "passes/rules/index_runs.h"
 #include "passes/rules/known_values.h"
 #include "passes/rules/slice_known_gathers.h"
 
 namespace lowtide {
 namespace {
-
-bool contains(const Dims& list, int64_t d) { return std::ranges::find(list, d) != list.end(); }
 
 class UpdateScatter {
  public:

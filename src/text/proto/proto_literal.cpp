@@ -107,15 +107,6 @@ std::string stored_elements(const WireMessage& proto, ElementType type, int64_t 
   return out;
 }
 
-bool is_row_major(const Shape& shape) {
-  if (!shape.layout) return true;
-  const Dims& order = shape.layout->minor_to_major;
-  for (size_t i = 0; i < order.size(); ++i) {
-    if (order[i] != static_cast<int64_t>(order.size() - 1 - i)) return false;
-  }
-  return true;
-}
-
 /// Elements stand in the order of the layout; literals here are in logical order.
 void copy_to_logical(const Shape& shape, const std::string& physical, std::span<std::byte> logical, size_t width) {
   const Dims& minor_to_major = shape.layout->minor_to_major;

@@ -54,19 +54,18 @@ Term Arithmetic::number(double value, const Term& like) {
       literal.data<T>()[0] = static_cast<T>(value);
     }
   });
-  Result<Instruction*> constant =
-      maker_.add_constant(scope_, operation_, std::make_shared<const Literal>(std::move(literal)));
-  if (constant.ok()) constant = maker_.broadcast(scope_, operation_, *constant, like.array->shape.dims, {});
-  if (constant.ok()) return of(*constant);
-  if (status_.ok()) status_ = constant.status();
-  return like;
+  return filled(std::move(literal), like);
 }
 
 Term Arithmetic::integer(uint64_t value, const Term& like) {
   Literal literal(Shape::scalar(like.type()));
   std::memcpy(literal.bytes().data(), &value, std::min(literal.bytes().size(), sizeof value));
+  return filled(std::move(literal), like);
+}
+
+Term Arithmetic::filled(Literal scalar, const Term& like) {
   Result<Instruction*> constant =
-      maker_.add_constant(scope_, operation_, std::make_shared<const Literal>(std::move(literal)));
+      maker_.add_constant(scope_, operation_, std::make_shared<const Literal>(std::move(scalar)));
   if (constant.ok()) constant = maker_.broadcast(scope_, operation_, *constant, like.array->shape.dims, {});
   if (constant.ok()) return of(*constant);
   if (status_.ok()) status_ = constant.status();

@@ -33,6 +33,7 @@ class Arithmetic {
   Status status() const { return status_; }  ///< the first fault; what was made behind it is of no use
 
  private:
+  Term filled(Literal scalar, const Term& like);  ///< in the shape of `like`
   Term add(Opcode opcode, ElementType type, const Term& like, std::vector<Instruction*> operands,
            std::vector<HloAttribute> attributes = {});
 

@@ -106,6 +106,20 @@ Status read_encoding(MlirScanner& scanner, Shape& shape) {
   return {};
 }
 
+Result<Shape> read_type(MlirScanner& scanner, const MlirAliases& aliases, int depth);
+
+/// The types between '<', which is read, and '>', as a tuple.
+Result<Shape> read_types(MlirScanner& scanner, const MlirAliases& aliases, int depth) {
+  std::vector<Shape> parts;
+  while (scanner.peek() != '>') {
+    LT_ASSIGN_OR_RETURN(Shape part, read_type(scanner, aliases, depth + 1));
+    parts.push_back(std::move(part));
+    if (!scanner.eat(",")) break;
+  }
+  if (!scanner.eat(">")) return scanner.expected("',' or '>'");
+  return Shape::tuple(std::move(parts));
+}
+
 Result<Shape> read_type(MlirScanner& scanner, const MlirAliases& aliases, int depth) {
   if (depth > kDeepestType) return scanner.expected("a type nested less deeply");
   scanner.peek();
@@ -115,14 +129,7 @@ Result<Shape> read_type(MlirScanner& scanner, const MlirAliases& aliases, int de
     if (name == "stablehlo.token" || name == "mhlo.token") return Shape::token();
     if (name == "stablehlo.future" || name == "mhlo.async_bundle") {
       if (!scanner.eat("<")) return scanner.expected("'<' and the types of the results");
-      std::vector<Shape> parts;
-      while (scanner.peek() != '>') {
-        LT_ASSIGN_OR_RETURN(Shape part, read_type(scanner, aliases, depth + 1));
-        parts.push_back(std::move(part));
-        if (!scanner.eat(",")) break;
-      }
-      if (!scanner.eat(">")) return scanner.expected("',' or '>'");
-      return Shape::tuple(std::move(parts));
+      return read_types(scanner, aliases, depth);
     }
     const auto alias = aliases.find(name);
     if (alias != aliases.end()) {
@@ -149,14 +156,7 @@ Result<Shape> read_type(MlirScanner& scanner, const MlirAliases& aliases, int de
     return shape;
   }
   if (kind == "tuple" && scanner.eat("<")) {
-    std::vector<Shape> parts;
-    while (scanner.peek() != '>') {
-      LT_ASSIGN_OR_RETURN(Shape part, read_type(scanner, aliases, depth + 1));
-      parts.push_back(std::move(part));
-      if (!scanner.eat(",")) break;
-    }
-    if (!scanner.eat(">")) return scanner.expected("',' or '>'");
-    return Shape::tuple(std::move(parts));
+    return read_types(scanner, aliases, depth);
   }
   scanner.move_to(before.at());
   return scanner.expected("a type: tensor<...>, tuple<...> or !stablehlo.token");

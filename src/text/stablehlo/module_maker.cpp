@@ -56,18 +56,8 @@ bool is_annotated(const MlirOperation& operation) {
 
 /// As XLA has them where it reads StableHLO: rules look for constants on one side.
 void put_constants_right(Instruction& i) {
-  switch (i.opcode) {
-    case Opcode::kAdd:
-    case Opcode::kMultiply:
-    case Opcode::kMaximum:
-    case Opcode::kMinimum:
-    case Opcode::kAnd:
-    case Opcode::kOr:
-    case Opcode::kXor:
-      if (is_constant_like(*i.operands[0]) && !is_constant_like(*i.operands[1]))
-        std::swap(i.operands[0], i.operands[1]);
-      break;
-    default: break;
+  if (is_commutative(i.opcode) && is_constant_like(*i.operands[0]) && !is_constant_like(*i.operands[1])) {
+    std::swap(i.operands[0], i.operands[1]);
   }
 }
 

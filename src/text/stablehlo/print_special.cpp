@@ -10,15 +10,6 @@
 namespace lowtide {
 namespace {
 
-bool is_row_major(const Shape& shape) {
-  if (!shape.layout) return true;
-  const Dims& order = shape.layout->minor_to_major;
-  for (size_t i = 0; i < order.size(); ++i) {
-    if (order[i] != static_cast<int64_t>(order.size() - 1 - i)) return false;
-  }
-  return true;
-}
-
 Dims major_to_minor(const Shape& shape) {
   Dims order;
   for (int64_t d = 0; d < shape.rank(); ++d) order.push_back(d);
