@@ -8,7 +8,7 @@ import sys
 FLOORS = {
     "base": 1,
     "plan": 2, "ir": 2,
-    "nest": 3,
+    "nest": 3, "lapack": 3,
     "ops": 4,
     "text": 5, "interp": 5, "analysis": 5, "library": 5,
     "region": 6,

@@ -2,6 +2,7 @@
 
 #include "library/routines.h"
 #include "ops/dot_checks.h"
+#include "ops/lapack_call.h"
 
 namespace lowtide {
 namespace {
@@ -24,8 +25,12 @@ std::unique_ptr<LibraryRoutine> library_routine(const Instruction& instruction) 
     case Opcode::kDot: return make_dot(instruction);
     case Opcode::kConvolution: return make_convolution(instruction);
     case Opcode::kSort: return make_sort(instruction);
+    case Opcode::kCholesky: return make_cholesky(instruction);
+    case Opcode::kTriangularSolve: return make_triangular_solve(instruction);
     case Opcode::kTopK: return make_top_k(instruction);
-    case Opcode::kCustomCall: return is_custom_top_k(instruction) ? make_top_k(instruction) : nullptr;
+    case Opcode::kCustomCall:
+      if (is_lapack_call(instruction)) return make_lapack(instruction);
+      return is_custom_top_k(instruction) ? make_top_k(instruction) : nullptr;
     default: return nullptr;
   }
 }
@@ -34,6 +39,9 @@ int library_in_place(const Instruction& instruction, int64_t leaf) {
   if (instruction.opcode == Opcode::kDot && has_addend(instruction)) return 2;
   // A line is permuted as a whole before it is written.
   if (instruction.opcode == Opcode::kSort) return static_cast<int>(leaf);
+  if (instruction.opcode == Opcode::kCholesky) return 0;
+  if (instruction.opcode == Opcode::kTriangularSolve) return 1;
+  if (is_lapack_call(instruction)) return lapack_in_place(instruction, leaf);
   return -1;
 }
 

@@ -13,4 +13,11 @@ std::unique_ptr<LibraryRoutine> make_sort(const Instruction& sort);
 /// topk, and the custom call of the same meaning.
 std::unique_ptr<LibraryRoutine> make_top_k(const Instruction& instruction);
 
+/// The custom calls of ops/lapack_call.h.
+std::unique_ptr<LibraryRoutine> make_lapack(const Instruction& call);
+int lapack_in_place(const Instruction& call, int64_t leaf);
+
+std::unique_ptr<LibraryRoutine> make_cholesky(const Instruction& cholesky);
+std::unique_ptr<LibraryRoutine> make_triangular_solve(const Instruction& solve);
+
 }  // namespace lowtide

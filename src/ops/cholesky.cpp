@@ -1,5 +1,5 @@
 // cholesky: A = L L^H of each matrix of a batch, A[.., n, n] -> L (or L^H, the upper factor). The other triangle of A
-// is not read; that of the result is zero here. A matrix that isn't positive definite gives NaN.
+// is not read; that of the result is zero here. A matrix that isn't positive definite gives NaN everywhere.
 //   (C1) a floating or complex array of rank >= 2, its last two extents equal
 #include "ops/checks.h"
 #include "ops/matrices.h"
@@ -27,17 +27,18 @@ Result<Shape> infer_cholesky(const Instruction& cholesky) {
   return bare(a);
 }
 
-/// In place: the lower triangle of a row-major n x n matrix becomes its factor.
+/// In place: the lower triangle of a row-major n x n matrix becomes its factor; false where there is none.
 template <class S>
-void factor(std::vector<S>& a, size_t n) {
+bool factor(std::vector<S>& a, size_t n) {
   for (size_t j = 0; j < n; ++j) {
     for (size_t i = j; i < n; ++i) {
       S sum = a[i * n + j];
       for (size_t k = 0; k < j; ++k) sum -= a[i * n + k] * conjugate(a[j * n + k]);
-      // The square root of a negative pivot is NaN, which then spreads.
+      if (i == j && !(real_part(sum) > 0)) return false;
       a[i * n + j] = i == j ? S(std::sqrt(real_part(sum))) : sum / a[j * n + j];
     }
   }
+  return true;
 }
 
 Result<Value> eval_cholesky(const Instruction& cholesky, Operands operands, EvalContext&) {
@@ -54,7 +55,10 @@ Result<Value> eval_cholesky(const Instruction& cholesky, Operands operands, Eval
           a[i * n + j] = lower ? S(widen(from[i * n + j])) : conjugate(S(widen(from[j * n + i])));
         }
       }
-      factor(a, n);
+      if (!factor(a, n)) {
+        std::fill(to.begin(), to.end(), narrow<T>(static_cast<computed_t<T>>(NAN)));
+        continue;
+      }
       for (size_t i = 0; i < n; ++i) {
         for (size_t j = 0; j <= i; ++j) {
           if (lower) {

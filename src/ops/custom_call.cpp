@@ -1,11 +1,18 @@
 // custom-call: whatever the target means. Its shape is as declared.
 //   Known targets: Sharding, SPMDFullToShardShape, SPMDShardToFullShape, annotate_device_placement and the xla.sdy.*
 //   annotations give their operand back; TopK is topk; check.expect_* compare their operands (check_calls.h).
+//   lapack_<letter><routine>_ffi is that routine of LAPACK (lapack_call.h), as JAX calls it on CPUs.
 //   (C1) output_to_operand_aliasing names operands and results that exist, of equal shapes
+//   of LAPACK's calls:
+//   (C2) the dictionary has the routine's letters and flags, with values that it knows
+//   (C3) operands are its arrays: matrices in the last two dimensions, equal batches before them, one element type
+//   (C4) so are results
+//   (C5) operand_layout_constraints, and layouts of results, have matrices column-major, batches outermost
 #include <fmt/format.h>
 
 #include "ops/check_calls.h"
 #include "ops/checks.h"
+#include "ops/lapack_call.h"
 #include "ops/op_rule.h"
 #include "ops/topk.h"
 #include "ops/zeros.h"
@@ -60,6 +67,7 @@ Result<Shape> infer_custom_call(const Instruction& call) {
                                 to_string(alias.operand_index)));
     }
   }
+  if (is_lapack_call(call)) LT_RETURN_IF_ERROR(read_lapack_call(call).status());
   return call.shape;
 }
 
@@ -75,6 +83,7 @@ Result<Value> eval_custom_call(const Instruction& call, Operands operands, EvalC
     LT_RETURN_IF_ERROR(check_values(target, *operands[0], *operands[1]));
     return zeros_of(call.shape);
   }
+  if (is_lapack_call(call)) return eval_lapack_call(call, operands);
   if (is_annotation(target)) {
     if (operands.size() == 1 && same_shape(operands[0]->shape(), call.shape)) return operands[0];
     const Value all = std::make_shared<Literal>(std::vector<Value>(operands.begin(), operands.end()));

@@ -31,7 +31,8 @@ except ImportError as error:
 
 MIB = 1 << 20
 TYPES = {"F32": np.float32, "F16": np.float16, "BF16": ml_dtypes.bfloat16, "U32": np.uint32, "I32": np.int32, "BOOL": np.bool_,
-         "U8": np.uint8, "U16": np.uint16, "U64": np.uint64, "I8": np.int8, "I64": np.int64, "F64": np.float64}
+         "U8": np.uint8, "U16": np.uint16, "U64": np.uint64, "I8": np.int8, "I64": np.int64, "F64": np.float64,
+         "C64": np.complex64, "C128": np.complex128}
 NAMES = {np.dtype(t): name for name, t in TYPES.items()}
 FLOATS = {"f32": jnp.float32, "bf16": jnp.bfloat16, "f16": jnp.float16}
 LARGE = 1_000_003  # prime; as f32 four times the slack

@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <memory>
 #include <random>
 
 #include "interp/compare.h"
@@ -23,6 +24,36 @@ std::unique_ptr<Module> read(const std::string& text) {
 }
 
 using Bytes = std::vector<std::byte>;
+
+template <class T>
+constexpr bool kIsComplex = std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>;
+
+/// Square matrices of a batch become hermitian and positive definite: factors exist, and pivots are no matter of
+/// rounding.
+Value definite(const Value& array) {
+  const Shape& shape = array->shape();
+  if (shape.rank() < 2 || shape.dims[shape.dims.size() - 2] != shape.dims.back()) return array;
+  auto made = std::make_shared<Literal>(*array);
+  const auto n = static_cast<size_t>(shape.dims.back());
+  dispatch(shape.type, [&]<class T>() {
+    if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double> || kIsComplex<T>) {
+      for (size_t first = 0; n > 0 && first < made->data<T>().size(); first += n * n) {
+        T* a = made->data<T>().data() + first;
+        for (size_t i = 0; i < n; ++i) {
+          for (size_t j = 0; j < i; ++j) {
+            if constexpr (kIsComplex<T>) {
+              a[i * n + j] = std::conj(a[j * n + i]);
+            } else {
+              a[i * n + j] = a[j * n + i];
+            }
+          }
+          a[i * n + i] = T(static_cast<float>(10 * n + i));
+        }
+      }
+    }
+  });
+  return made;
+}
 
 /// Small numbers of both signs, many of them equal.
 Value random_array(const Shape& shape, unsigned seed) {
@@ -79,7 +110,9 @@ std::vector<Bytes> run(const Module& module, std::span<const Value> arguments, i
   }
   const auto scratch_bytes = static_cast<size_t>(routine->scratch_bytes());
   Bytes room(scratch_bytes + kGuard + 64, std::byte{0xCD});
-  auto* scratch = reinterpret_cast<std::byte*>((reinterpret_cast<uintptr_t>(room.data()) + 63) / 64 * 64);
+  void* aligned = room.data();
+  size_t left = room.size();
+  auto* scratch = static_cast<std::byte*>(std::align(64, scratch_bytes + kGuard, aligned, left));
   ThreadPool pool(threads);
   for (int round = 0; round < 2; ++round) {  // a routine is run many times
     if (round == 1 && in_place) break;
@@ -94,19 +127,24 @@ std::vector<Bytes> run(const Module& module, std::span<const Value> arguments, i
 }
 
 /// `tolerance` is relative to the largest element; 0: the same bits.
-void expect_as_defined(const std::string& text, double tolerance, unsigned seed = 1) {
+void expect_as_defined(const std::string& text, double tolerance, unsigned seed = 1, bool factors = false) {
   SCOPED_TRACE(text);
   const auto module = read(text);
   if (!module) return;
   std::vector<Value> arguments;
   for (const Instruction* parameter : module->entry->parameters()) {
     arguments.push_back(random_array(parameter->shape, seed++));
+    if (factors) arguments.back() = definite(arguments.back());
   }
   const auto expected = interpret(*module, arguments);
   ASSERT_TRUE(expected.ok()) << expected.status().message();
   const std::vector<Bytes> one = run(*module, arguments, 1, false), three = run(*module, arguments, 3, false);
   EXPECT_EQ(one, three) << "threads change bits";
-  if (library_in_place(*module->entry->root, 0) >= 0) {
+  bool in_place = false;
+  for (size_t k = 0; k < one.size(); ++k) {
+    in_place |= library_in_place(*module->entry->root, static_cast<int64_t>(k)) >= 0;
+  }
+  if (in_place) {
     EXPECT_EQ(one, run(*module, arguments, 2, true)) << "in place";
   }
   std::vector<Value> leaves;
@@ -459,6 +497,122 @@ TEST(Library, HasNoRoutineForWhatItDoesNotServe) {
                           "  a = f32[] parameter(0)\n  b = f32[] "
                           "parameter(1)\n  x = f32[] exponential(a)\n"
                           "  ROOT r = pred[] compare(x, b), direction=LT\n")));
+}
+
+const char* const kLapackTypes[] = {"f32", "f64", "c64", "c128"};
+double tolerance_of(std::string_view type) { return type == "f32" || type == "c64" ? 2e-5 : 1e-12; }
+
+TEST(LibraryCholesky, AsDefined) {
+  for (const char* type : kLapackTypes) {
+    for (const char* extents : {"1,1", "5,5", "3,2,17,17", "0,4,4", "0,0", "530,530"}) {
+      for (const char* lower : {"true", "false"}) {
+        expect_as_defined(fmt::format("HloModule m\nENTRY e {{\n  a = {0}[{1}] parameter(0)\n"
+                                      "  ROOT c = {0}[{1}] cholesky(a), lower={2}\n}}\n",
+                                      type, extents, lower),
+                          tolerance_of(type), 1, true);
+      }
+    }
+  }
+}
+
+/// Without a factor there is NaN, in that matrix alone.
+TEST(LibraryCholesky, NotPositiveDefinite) {
+  for (const int64_t n : {int64_t{3}, int64_t{600}}) {
+    const auto module =
+        read(fmt::format("HloModule m\nENTRY e {{\n  a = f64[2,{0},{0}] parameter(0)\n"
+                         "  ROOT c = f64[2,{0},{0}] cholesky(a), lower=true\n}}\n",
+                         n));
+    auto both = std::make_shared<Literal>(*definite(random_array(module->entry->root->shape, 3)));
+    both->data<double>()[static_cast<size_t>(n * n - 1)] = -1;
+    const std::vector<Value> arguments = {both};
+    const auto expected = interpret(*module, arguments);
+    ASSERT_TRUE(expected.ok());
+    const std::vector<Bytes> got = run(*module, arguments, 2, false);
+    const auto* numbers = reinterpret_cast<const double*>(got[0].data());
+    for (int64_t i = 0; i < 2 * n * n; ++i) {
+      const double want = (*expected)[0]->data<double>()[static_cast<size_t>(i)];
+      ASSERT_EQ(std::isnan(numbers[i]), i < n * n) << i;
+      ASSERT_EQ(std::isnan(want), i < n * n) << i;
+    }
+  }
+}
+
+TEST(LibraryTriangularSolve, AsDefined) {
+  for (const char* type : kLapackTypes) {
+    for (const char* lower : {"true", "false"}) {
+      for (const char* unit : {"true", "false"}) {
+        for (const char* transpose : {"NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"}) {
+          for (const bool left : {true, false}) {
+            for (const char* batch : {"", "2,3,", "0,"}) {
+              for (const int vectors : {0, 1, 5}) {
+                const std::string b = left ? fmt::format("7,{}", vectors) : fmt::format("{},7", vectors);
+                expect_as_defined(
+                    fmt::format(
+                        "HloModule m\nENTRY e {{\n  a = {0}[{1}7,7] parameter(0)\n  b = {0}[{1}{2}] "
+                        "parameter(1)\n  ROOT x = {0}[{1}{2}] triangular-solve(a, b), left_side={3}, lower={4}, "
+                        "unit_diagonal={5}, transpose_a={6}\n}}\n",
+                        type, batch, b, left, lower, unit, transpose),
+                    tolerance_of(type), 1, true);
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+/// Parts of the vectors run in several threads.
+TEST(LibraryTriangularSolve, Large) {
+  for (const char* left : {"true", "false"}) {
+    expect_as_defined(fmt::format("HloModule m\nENTRY e {{\n  a = f64[300,300] parameter(0)\n  b = f64[300,300] "
+                                  "parameter(1)\n  ROOT x = f64[300,300] triangular-solve(a, b), left_side={}, "
+                                  "lower=true, transpose_a=NO_TRANSPOSE\n}}\n",
+                                  left),
+                      1e-12, 1, true);
+  }
+}
+
+std::string lapack(const std::string& operands, const std::string& result, const std::string& target,
+                   const std::string& layouts, const std::string& config) {
+  return fmt::format(
+      "HloModule m\nENTRY e {{\n{}  ROOT r = {} custom-call({}), custom_call_target=\"lapack_{}_ffi\", "
+      "operand_layout_constraints={{{}}}, backend_config={{{}}}\n}}\n",
+      operands, result, operands.find("b =") == std::string::npos ? "a" : "a, b", target, layouts, config);
+}
+
+TEST(LibraryLapack, AsDefined) {
+  for (const int64_t n : {int64_t{1}, int64_t{6}, int64_t{450}}) {
+    const std::string a = fmt::format("  a = f64[2,{0},{0}] parameter(0)\n", n);
+    const std::string layout = fmt::format("f64[2,{0},{0}]{{1,2,0}}", n);
+    const std::string vector = fmt::format("[2,{}]{{1,0}}", n);
+    expect_as_defined(lapack(a, fmt::format("({}, s32{}, s32[2])", layout, vector), "dgetrf", layout, ""), 1e-12, 1,
+                      true);
+    expect_as_defined(lapack(a, fmt::format("({}, f64{})", layout, vector), "dgeqrf", layout, ""), 1e-10, 1, true);
+    expect_as_defined(lapack(a, fmt::format("({}, s32[2])", layout), "dpotrf", layout, "uplo = 76 : ui8"), 1e-12, 1,
+                      true);
+    if (n > 6) continue;
+    expect_as_defined(lapack(a, fmt::format("({}, f64{}, s32[2])", layout, vector), "dsyevd", layout,
+                             "mode = 86 : ui8, uplo = 76 : ui8"),
+                      0, 1, true);
+    expect_as_defined(
+        lapack(a, fmt::format("({0}, f64{1}, {0}, {0}, s32[2])", layout, vector), "dgesdd", layout, "mode = 65 : ui8"),
+        0, 1, true);
+  }
+}
+
+/// Rows that aren't columns: matrices are turned where they lie.
+TEST(LibraryLapack, NotSquare) {
+  for (const auto& [m, n] : {std::pair<int64_t, int64_t>{9, 4}, {4, 9}, {600, 70}, {70, 600}}) {
+    const std::string a = fmt::format("  a = c64[3,{},{}] parameter(0)\n", m, n);
+    const std::string layout = fmt::format("c64[3,{},{}]{{1,2,0}}", m, n);
+    const int64_t few = std::min(m, n);
+    expect_as_defined(lapack(a, fmt::format("({}, c64[3,{}])", layout, few), "cgeqrf", layout, ""), 2e-4);
+    expect_as_defined(
+        lapack(a, fmt::format("({0}, f32[3,{1}], c64[3,{2},{1}], c64[3,{1},{3}], s32[3])", layout, few, m, n), "cgesdd",
+               layout, "mode = 83 : ui8"),
+        0);
+  }
 }
 
 }  // namespace

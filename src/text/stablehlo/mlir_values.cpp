@@ -36,6 +36,8 @@ MlirAttribute MlirValues::resolve(MlirAttribute attribute) const {
 }
 
 std::optional<MlirAttribute> MlirValues::find(const MlirAttributes& attributes, std::string_view path) const {
+  // mhlo.backend_config is one name.
+  if (const MlirAttribute* named = find_attribute(attributes, path)) return resolve(*named);
   const size_t dot = path.find('.');
   const MlirAttribute* whole = find_attribute(attributes, path.substr(0, dot));
   if (!whole) return std::nullopt;

@@ -1,0 +1,28 @@
+#pragma once
+/// The functions of OpenBLAS, bound at run time.
+
+#include <array>
+#include <cstddef>
+
+#include "lapack/lapack.h"
+
+namespace lowtide {
+
+struct OpenBlas {
+  std::array<std::array<void*, 4>, kLapackRoutines> routines{};  ///< of f32, f64, c64, c128
+  std::array<void*, 4> gemm{}, herk{};                           ///< herk: syrk of real ones
+};
+
+/// Loaded once, never unloaded; null where it isn't there.
+const OpenBlas* open_blas();
+
+/// 0 to 3 for f32, f64, c64, c128.
+size_t blas_column(ElementType type);
+
+/// Fortran: everything by address; behind it, by value, the length of each argument that is text.
+template <class... Arguments>
+void call_blas(void* function, Arguments... arguments) {
+  reinterpret_cast<void (*)(Arguments...)>(function)(arguments...);
+}
+
+}  // namespace lowtide

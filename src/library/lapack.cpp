@@ -1,0 +1,135 @@
+/// Custom calls of LAPACK: matrices turned where they lie, problems of a batch spread over threads.
+#include "ops/lapack_call.h"
+
+#include <cstring>
+
+#include "library/lanes.h"
+#include "library/moves.h"
+#include "library/pivoted.h"
+#include "library/routines.h"
+#include "library/triangular.h"
+
+namespace lowtide {
+namespace {
+
+int64_t bytes_of(const LapackArray& array) { return array.count() * stored_bytes(array.type); }
+
+class LapackBatch : public LibraryRoutine {
+ public:
+  explicit LapackBatch(LapackCall call) : call_(std::move(call)), read_(call_.read()) {
+    int64_t lane = align_scratch(lapack_workspace_bytes(call_.problem));
+    for (const size_t k : read_) {
+      if (call_.operands[k].is_matrix()) lane += align_scratch(bytes_of(call_.operands[k]));
+    }
+    lanes_ = Lanes(call_.batch, lane);
+    for (const LapackArray& array : call_.results) {
+      turned_in_.push_back(move_of(array, false));
+      turned_out_.push_back(move_of(array, true));
+      for (const ArrayMove& move : {turned_in_.back(), turned_out_.back()}) {
+        if (moves(move)) move_bytes_ = std::max(move_bytes_, scratch_of(move));
+      }
+    }
+  }
+
+  int64_t scratch_bytes() const override { return std::max(lanes_.scratch_bytes(), move_bytes_); }
+
+  Status run(std::span<const void* const> operands, std::span<void* const> results, void* scratch,
+             ThreadPool& pool) override {
+    auto* room = static_cast<std::byte*>(scratch);
+    for (size_t r = 0; r < results.size(); ++r) {
+      const int from = call_.results[r].operand;
+      if (from < 0) continue;
+      copy_to(operands[static_cast<size_t>(from)], results[r], call_.batch * bytes_of(call_.results[r]), pool);
+      if (moves(turned_in_[r])) lowtide::run(turned_in_[r], static_cast<std::byte*>(results[r]), room, pool);
+    }
+    if (is_worth_blocks(call_.problem)) {
+      for (int64_t problem = 0; problem < call_.batch; ++problem) {
+        const auto part = [&](size_t r) {
+          return static_cast<std::byte*>(results[r]) + problem * bytes_of(call_.results[r]);
+        };
+        factor_in_blocks(call_.problem, part(0), reinterpret_cast<int32_t*>(part(1)),
+                         reinterpret_cast<int32_t*>(part(2)), pool);
+      }
+    } else {
+      lanes_.run(pool, scratch, [&](int64_t problem, std::byte* own) { run_one(operands, results, problem, own); });
+    }
+    for (size_t r = 0; r < results.size(); ++r) {
+      if (moves(turned_out_[r])) lowtide::run(turned_out_[r], static_cast<std::byte*>(results[r]), room, pool);
+    }
+    return {};
+  }
+
+ private:
+  static constexpr size_t kMost = 6;  ///< results; operands are fewer
+
+  ArrayMove move_of(const LapackArray& array, bool back) const {
+    if (!array.is_matrix()) return {};
+    ArrayMove move;
+    move.batch = call_.batch;
+    move.rows = array.extents[back ? 1 : 0];
+    move.columns = array.extents[back ? 0 : 1];
+    move.unit = stored_bytes(array.type);
+    return move;
+  }
+  static bool moves(const ArrayMove& move) { return move.rows > 1 && move.columns > 1 && move.batch > 0; }
+
+  void run_one(std::span<const void* const> operands, std::span<void* const> results, int64_t problem,
+               std::byte* own) const {
+    void* to[kMost] = {};
+    void* from[kMost] = {};
+    for (size_t r = 0; r < results.size(); ++r) {
+      to[r] = static_cast<std::byte*>(results[r]) + problem * bytes_of(call_.results[r]);
+    }
+    for (size_t i = 0; i < read_.size(); ++i) {
+      const LapackArray& array = call_.operands[read_[i]];
+      const auto* part = static_cast<const std::byte*>(operands[read_[i]]) + problem * bytes_of(array);
+      from[i] = const_cast<std::byte*>(part);  // vectors are only read
+      if (!array.is_matrix()) continue;
+      turn(array, part, own);
+      from[i] = own;
+      own += align_scratch(bytes_of(array));
+    }
+    run_lapack(call_.problem, {to, results.size()}, {from, read_.size()}, own);
+  }
+
+  /// To columns, in squares that stay near.
+  static void turn(const LapackArray& array, const std::byte* part, std::byte* own) {
+    constexpr int64_t kSquare = 32;
+    const int64_t rows = array.extents[0], columns = array.extents[1];
+    dispatch(array.type, [&]<class T>() {
+      const T* from = reinterpret_cast<const T*>(part);
+      T* to = reinterpret_cast<T*>(own);
+      for (int64_t i0 = 0; i0 < rows; i0 += kSquare) {
+        for (int64_t j0 = 0; j0 < columns; j0 += kSquare) {
+          for (int64_t i = i0; i < std::min(i0 + kSquare, rows); ++i) {
+            for (int64_t j = j0; j < std::min(j0 + kSquare, columns); ++j) to[j * rows + i] = from[i * columns + j];
+          }
+        }
+      }
+    });
+  }
+
+  LapackCall call_;
+  std::vector<size_t> read_;
+  Lanes lanes_;
+  std::vector<ArrayMove> turned_in_, turned_out_;
+  int64_t move_bytes_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<LibraryRoutine> make_lapack(const Instruction& call) {
+  Result<LapackCall> lapack = read_lapack_call(call);
+  if (!lapack.ok() || !has_lapack()) return nullptr;
+  const LapackProblem& p = lapack->problem;
+  if (p.routine == LapackRoutine::kPotrf) return make_row_major_potrf(p, lapack->batch);
+  if (p.routine == LapackRoutine::kTrsm) return make_row_major_trsm(p, lapack->batch);
+  return std::make_unique<LapackBatch>(lapack.take());
+}
+
+int lapack_in_place(const Instruction& call, int64_t leaf) {
+  const Result<LapackCall> lapack = read_lapack_call(call);
+  return lapack.ok() ? lapack->results[static_cast<size_t>(leaf)].operand : -1;
+}
+
+}  // namespace lowtide
