@@ -265,8 +265,7 @@ Result<Compiled> compile_plan(const Module& module, const Decisions& decisions, 
   const auto start = std::chrono::steady_clock::now();
   Compiled compiled;
   std::shared_ptr<Module> rewritten = module.clone();
-  LT_ASSIGN_OR_RETURN(compiled.passes,
-                      run_passes(*rewritten, whole_pipeline(decisions, Executor::kLowtide), options));
+  LT_ASSIGN_OR_RETURN(compiled.passes, run_passes(*rewritten, whole_pipeline(decisions, Executor::kLowtide), options));
   LT_RETURN_IF_ERROR(make_program(compiled, std::move(rewritten), decisions));
   compiled.plan_seconds = seconds_since(start);
   return compiled;
