@@ -41,7 +41,7 @@ module @m attributes {mhlo.num_partitions = 2 : i32} {
 //   %transpose.1 = f32[4,2,4] transpose(%reshape.1), dimensions={1,0,2}
 //   %reshape.3 = f32[4,8] reshape(%transpose.1)
 //   %arg1 = f32[3,3] parameter(1)
-//   %custom-call.4 = (f32[3,3]{0,1}, s32[]) custom-call(%arg1), custom_call_target="lapack_spotrf_ffi", output_to_operand_aliasing={{0}: (0, {})}, operand_layout_constraints={f32[3,3]{0,1}}, frontend_attributes={num_batch_dims="0"}
+//   %custom-call.4 = (f32[3,3]{0,1}, s32[]) custom-call(%arg1), custom_call_target="lapack_spotrf_ffi", output_to_operand_aliasing={{0}: (0, {})}, api_version=API_VERSION_TYPED_FFI, operand_layout_constraints={f32[3,3]{0,1}}, frontend_attributes={num_batch_dims="0"}, backend_config={uplo = 76 : ui8}
 //   %get-tuple-element.1 = f32[3,3]{0,1} get-tuple-element(%custom-call.4), index=0
 //   ROOT %tuple.1 = (f32[4,4], f32[4,8], f32[3,3]{0,1}) tuple(%custom-call.0, %reshape.3, %get-tuple-element.1)
 // }
