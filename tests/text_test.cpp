@@ -38,6 +38,7 @@ bool compiled_only = false;
 struct Test {
   std::string path, text;
   std::string run;                     ///< "verify", "eval", "opt", "regions", "plan", "resize"
+  bool exact = false;                  ///< of opt: every sum in its order
   int64_t few = 8;                     ///< of resize: the smallest of the new extents
   std::vector<std::string> passes;     ///< of opt and regions
   std::vector<std::string> errors;     ///< words that the fault must contain
@@ -86,6 +87,8 @@ std::string read_directives(Test& test) {
         std::string names;
         if (take_prefix(word, "--few=", names)) {
           test.few = std::atoll(names.c_str());
+        } else if (word == "--exact") {
+          test.exact = true;
         } else if (take_prefix(word, "--passes=", names)) {
           test.passes = split(names, ',');
         } else {
@@ -199,11 +202,15 @@ Outcome check_compiled(const Module& module) {
 
 Outcome run_opt(const Test& test, Module& module) {
   Outcome outcome;
+  module.sums_in_order = test.exact;
   const auto before = module.clone();
   std::vector<Pass> passes;
   if (outcome.failure = find_passes(test, passes); !outcome.failure.empty()) return outcome;
   Numerics loosest = Numerics::kExact;
-  for (const Pass& pass : passes) loosest = std::max(loosest, pass.numerics);
+  for (const Pass& pass : passes) {
+    const bool left_out = test.exact && numerics_of(pass, module) == Numerics::kReassociated;
+    if (!left_out) loosest = std::max(loosest, numerics_of(pass, module));
+  }
   const auto records = run_passes(module, passes);
   if (!records.ok() || !test.errors.empty()) {
     outcome.failure = check_fault(test, records.ok() ? Status() : records.status(), false);

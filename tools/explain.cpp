@@ -21,11 +21,12 @@ namespace {
 struct ExplainOptions {
   std::string input, html, trace;
   int64_t top = 10;
-  bool json = false;
+  bool json = false, exact = false;
 };
 
 Status run_explain(const ExplainOptions& options) {
   LT_ASSIGN_OR_RETURN(const Input input, read_input(options.input));
+  input.module->sums_in_order = options.exact;
   LT_ASSIGN_OR_RETURN(const Report report, explain(input, !options.html.empty() || !options.trace.empty()));
   if (!options.html.empty()) LT_RETURN_IF_ERROR(write_file(options.html, to_html(report)));
   if (!options.trace.empty()) LT_RETURN_IF_ERROR(write_file(options.trace, to_trace(report)));
@@ -44,6 +45,9 @@ void add_explain(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("explain", "what holds memory at the peak, why, and what would free it");
   command->add_option("INPUT", options->input, "the program")->required();
   command->add_option("--top", options->top, "rows of each table; 0 for all")->check(CLI::NonNegativeNumber);
+  command->add_flag(
+      "--exact", options->exact,
+      "only rewrites that leave every sum in its order: the same bits for every limit and plan (docs/fit.md)");
   command->add_flag("--json", options->json, "print JSON, schema_version 1");
   command->add_option("--html", options->html, "also write one self-contained page");
   command->add_option("--trace", options->trace, "also write a Chrome trace of memory over time");

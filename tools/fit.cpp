@@ -22,7 +22,7 @@ namespace {
 
 struct FitOptions {
   std::string input, limit, made_for = "lowtide", output, plan;
-  bool check = false, check_small = false, json = false;
+  bool check = false, check_small = false, json = false, exact = false;
   size_t control = 0;
 };
 
@@ -66,6 +66,7 @@ Status fit(const FitOptions& options) {
   }
   LT_ASSIGN_OR_RETURN(const Input input, read_input(options.input));
   for (const std::string& warning : input.warnings) fmt::print(stderr, "warning: {}\n", warning);
+  input.module->sums_in_order = options.exact;
   const FrontierOptions search = frontier_options();
   if (options.made_for == "xla") return fit_xla(options, input, limit, search);
   LT_ASSIGN_OR_RETURN(Fitted fitted, fit_program(input, limit, search));
@@ -94,6 +95,9 @@ void add_fit(CLI::App& app, int& exit_code) {
   command->add_option("INPUT", options->input, "the program")->required();
   command->add_option("--limit", options->limit, "SIZE that the peak may have; default: as low as it gets");
   command->add_option("--for", options->made_for, "who runs it")->check(CLI::IsMember({"lowtide", "xla"}));
+  command->add_flag(
+      "--exact", options->exact,
+      "only rewrites that leave every sum in its order: the same bits for every limit and plan (docs/fit.md)");
   command->add_option("-o,--output", options->output,
                       "write the transformed program as HLO text, or StableHLO (.mlir); - for stdout");
   command->add_option("--plan", options->plan, "write the decisions, for run --plan");

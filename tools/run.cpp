@@ -39,6 +39,7 @@ std::string to_json(const RunReport& r) {
   add("compile_seconds", r.compile_seconds);
   add("modelled_seconds", r.modelled_seconds);
   json["executor"] = r.interpreted ? "interpreter" : "cpu";
+  json["exact"] = r.exact;
   json["run_seconds"] = r.run_seconds;
   add("measured_peak_bytes", r.measured_peak_bytes);
   if (r.comparison) {
@@ -118,9 +119,12 @@ void add_run(CLI::App& app, int& exit_code) {
   CLI::Option* limit = command->add_option("--limit", options->limit, "SIZE that the peak may have: see fit");
   CLI::Option* plan = command->add_option("--plan", options->plan, "decisions that fit --plan wrote for this program");
   limit->excludes(plan);
+  CLI::Option* exact = command->add_flag(
+      "--exact", options->exact,
+      "only rewrites that leave every sum in its order: the same bits for every limit and plan (docs/fit.md)");
   CLI::Option* interpret = command->add_flag("--interpret", options->interpret,
                                              "run by the definitions instead: exact, slow, in memory of its own");
-  interpret->excludes(limit)->excludes(plan);
+  interpret->excludes(limit)->excludes(plan)->excludes(exact);
   command->add_flag("--json", options->json, "print one JSON object");
   command->callback([options, &exit_code] { exit_code = finish(run(*options)); });
 }

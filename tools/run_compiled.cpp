@@ -36,12 +36,19 @@ Status check_memory(const Program& program) {
 }
 
 /// The free plan, or the one that the options ask for.
-Result<Compiled> plan(const Module& module, const RunOptions& options) {
+Result<Compiled> plan(Module& module, const RunOptions& options) {
+  module.sums_in_order = options.exact;
   if (!options.plan.empty()) {
     LT_ASSIGN_OR_RETURN(const std::string text, read_bytes(options.plan));
-    const auto decisions = parse_plan(text, module);
-    if (!decisions.ok()) return Status(decisions.status().fault(), options.plan + ": " + decisions.status().message());
-    return compile_plan(module, *decisions);
+    const auto file = parse_plan(text, module);
+    if (!file.ok()) return Status(file.status().fault(), options.plan + ": " + file.status().message());
+    if (options.exact && !file->exact) {
+      return Status::input(options.plan +
+                           ": --exact: the plan makes sums in another order; expected one that fit --exact --plan "
+                           "wrote, with a line `exact`");
+    }
+    module.sums_in_order = file->exact;
+    return compile_plan(module, file->decisions);
   }
   std::optional<int64_t> limit;
   if (!options.limit.empty()) {
@@ -54,10 +61,11 @@ Result<Compiled> plan(const Module& module, const RunOptions& options) {
 Result<std::unique_ptr<Executable>> prepare(const RunOptions& options, RunReport& report) {
   LT_ASSIGN_OR_RETURN(const Input input, read_input(options.input));
   for (const std::string& warning : input.warnings) fmt::print(stderr, "warning: {}\n", warning);
-  const Module& module = *input.module;
+  Module& module = *input.module;
   report.module = module.name;
   report.instructions = module.instruction_count();
   LT_ASSIGN_OR_RETURN(const Compiled compiled, plan(module, options));
+  report.exact = module.sums_in_order;
   const Program& program = *compiled.program;
   report.argument_bytes = program.argument_bytes;
   report.output_bytes = program.output_bytes;

@@ -21,6 +21,7 @@ struct RunOptions {
   uint64_t seed = 0;
   int repeat = 1;
   bool interpret = false;
+  bool exact = false;
   bool json = false;
 };
 
@@ -29,6 +30,7 @@ struct RunReport {
   std::string module;
   int64_t instructions = 0;
   bool interpreted = false;
+  bool exact = false;
   int64_t argument_bytes = 0, output_bytes = 0, alias_bytes = 0, temp_bytes = 0, load_bytes = 0;
   int64_t peak_bytes() const { return argument_bytes + output_bytes - alias_bytes + temp_bytes; }
   std::optional<int64_t> floor_order_bytes, floor_any_bytes, kernels, measured_peak_bytes, interpreted_steps, threads;

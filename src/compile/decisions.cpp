@@ -12,6 +12,7 @@ namespace lowtide {
 namespace {
 
 constexpr std::string_view kVersion = "lowtide-plan 1";
+constexpr std::string_view kExactLine = "exact";
 
 /// Rows of the pipeline that a plan may leave out: those behind them don't need them, and all plans share what
 /// precedes.
@@ -106,12 +107,13 @@ std::string to_string(const Decision& decision) {
 
 std::string print_plan(const Module& module, const Decisions& decisions) {
   std::string text = fmt::format("{}\n{}\n", kVersion, module_line(module));
+  if (module.sums_in_order) text += fmt::format("{}\n", kExactLine);
   for (const Decision& decision : decisions) text += to_string(decision) + "\n";
   return text;
 }
 
-Result<Decisions> parse_plan(std::string_view text, const Module& module) {
-  Decisions decisions;
+Result<PlanFile> parse_plan(std::string_view text, const Module& module) {
+  PlanFile plan;
   for (int64_t number = 1; !text.empty(); ++number) {
     const size_t end = std::min(text.size(), text.find('\n'));
     std::string_view line = text.substr(0, end);
@@ -125,16 +127,20 @@ Result<Decisions> parse_plan(std::string_view text, const Module& module) {
                                        module_line(module)));
     }
     if (number <= 2 || words_of(line).empty() || line.starts_with('#')) continue;
+    if (const auto w = words_of(line); w.size() == 1 && w[0] == kExactLine) {
+      plan.exact = true;
+      continue;
+    }
     Decision decision;
     if (!parse_decision(line, decision)) {
       return Status::input(fmt::format(
           "line {}: `{}` is no decision; expected `stream COMPUTATION VALUE dimension=D tile=T`, `without PASS`, "
-          "`price-of-memory NS`, `search-steps N`, `rearrange` or `derive-stacks`",
+          "`price-of-memory NS`, `search-steps N`, `rearrange`, `derive-stacks` or `exact`",
           number, line));
     }
-    decisions.push_back(std::move(decision));
+    plan.decisions.push_back(std::move(decision));
   }
-  return decisions;
+  return plan;
 }
 
 }  // namespace lowtide

@@ -60,9 +60,14 @@ Decisions without_streams();
 /// `rearrange`, `derive-stacks`.
 std::string to_string(const Decision& decision);
 
-/// A plan's file: a line with the version, one that names the module and its hash, then a decision per line.
+/// A plan's file: a line with the version, one that names the module and its hash, `exact` where Module::sums_in_order,
+/// then a decision per line.
 std::string print_plan(const Module& module, const Decisions& decisions);
+struct PlanFile {
+  Decisions decisions;
+  bool exact = false;  ///< of a module with Module::sums_in_order
+};
 /// A fault of kind kInput where the text is no plan, or one of another module.
-Result<Decisions> parse_plan(std::string_view text, const Module& module);
+Result<PlanFile> parse_plan(std::string_view text, const Module& module);
 
 }  // namespace lowtide

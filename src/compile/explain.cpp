@@ -38,9 +38,10 @@ Result<Report> explain(const Input& input, bool with_boxes) {
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   const FreePlan plan{program.module, account_of(program), program.kernels, seconds};
   Report report = build_report(input, plan, with_boxes);
+  report.exact = input.module->sums_in_order;
   LT_RETURN_IF_ERROR(plan_cures(*input.module, planner, frontier, report));
-  report.next.insert(report.next.begin(),
-                     fmt::format("lowtide fit {}{}", shell_word(input.path), limit_to_try(frontier)));
+  report.next.insert(report.next.begin(), fmt::format("lowtide fit {}{}{}", shell_word(input.path),
+                                                      limit_to_try(frontier), report.exact ? " --exact" : ""));
   return report;
 }
 

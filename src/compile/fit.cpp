@@ -43,7 +43,7 @@ Result<std::vector<RewriteRow>> rewrites_of(const Module& module, const Planner&
   for (const PassRecord& pass : before.passes) {
     if (!pass.result.changed) continue;
     const Pass* const row = find_pass(pass.name);
-    rows.push_back({pass.name, "", row != nullptr ? row->numerics : Numerics::kExact,
+    rows.push_back({pass.name, "", row != nullptr ? numerics_of(*row, module) : Numerics::kExact,
                     pass.peak_before - pass.peak_after, pass.result.count});
     peak -= rows.back().bytes;
   }
@@ -54,8 +54,9 @@ Result<std::vector<RewriteRow>> rewrites_of(const Module& module, const Planner&
     if (std::holds_alternative<WithoutPass>(d)) continue;
     taken.push_back(d);
     LT_ASSIGN_OR_RETURN(const Compiled after, planner.plan(taken));
-    rows.push_back({std::holds_alternative<StreamDecision>(d) ? "stream" : "plan", to_string(d),
-                    std::holds_alternative<StreamDecision>(d) ? Numerics::kReassociated : Numerics::kExact,
+    const bool streams = std::holds_alternative<StreamDecision>(d);
+    rows.push_back({streams ? "stream" : "plan", to_string(d),
+                    streams && !module.sums_in_order ? Numerics::kReassociated : Numerics::kExact,
                     peak - after.program->peak_bytes(), 1});
     peak = after.program->peak_bytes();
   }
@@ -79,6 +80,7 @@ Result<Fitted> fit_program(const Input& input, std::optional<int64_t> limit, con
   const Program& program = *fitted.compiled.program;
 
   report.module = module.name;
+  report.exact = module.sums_in_order;
   report.instructions = module.instruction_count();
   report.kernels = program.kernels;
   report.ours = sizes_of(program);

@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "compile/what_to_change.h"
 #include "passes/rewrite.h"
 #include "report/arguments.h"
 #include "report/build.h"
@@ -25,13 +26,14 @@ Result<std::vector<RewriteRow>> rewrites_of(const Module& module, const Planner&
   for (const Decision& d : decisions) {
     if (std::holds_alternative<StreamDecision>(d)) streams.push_back(to_string(d));
   }
+  const Numerics stream_numerics = module.sums_in_order ? Numerics::kExact : Numerics::kReassociated;
   size_t next = 0;
   for (const PassRecord& pass : records) {
     std::string what;
     if (pass.name == "stream") what = streams[next++];
     if (!pass.result.changed) continue;
     const Pass* const row = find_pass(pass.name);
-    rows.push_back({pass.name, what, row != nullptr ? row->numerics : Numerics::kReassociated,
+    rows.push_back({pass.name, what, row != nullptr ? numerics_of(*row, module) : stream_numerics,
                     pass.peak_before - pass.peak_after, what.empty() ? pass.result.count : 1});
     left -= rows.back().bytes;
   }
@@ -70,6 +72,7 @@ Result<FittedForXla> fit_for_xla(const Input& input, std::optional<int64_t> limi
   const Account given = account_for(module, AccountMode::kAsGiven);
 
   report.module = module.name;
+  report.exact = module.sums_in_order;
   report.instructions = module.instruction_count();
   report.ours = sizes_of(ours);
   report.given_peak = given.peak_bytes();
@@ -84,6 +87,9 @@ Result<FittedForXla> fit_for_xla(const Input& input, std::optional<int64_t> limi
   const auto arguments = argument_rows(graph, given, Categories(graph));
   report.at_peak = peak_rows(exported, ours, Categories(exported), arguments);
   LT_ASSIGN_OR_RETURN(report.rewrites, rewrites_of(module, planner, point->decisions, given, report.ours.peak));
+  if (!report.met) {
+    LT_ASSIGN_OR_RETURN(report.changes, sums_in_any_order(module, Executor::kXla, report.ours.peak));
+  }
   report.plan_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return fitted;
 }

@@ -113,7 +113,7 @@ Result<std::vector<ChangeRow>> halve_dimensions(const Module& module, const Comp
     const size_t named = std::min(kMostNamed, dimension.names.size());
     for (size_t k = 1; k < named; ++k) what += ", " + dimension.names[k];
     if (dimension.names.size() > named) what += fmt::format(" and {} more", dimension.names.size() - named);
-    changes.push_back({what, "", peak - *lower});
+    changes.push_back({what, "", peak - *lower, *lower});
   }
   return changes;
 }

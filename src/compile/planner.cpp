@@ -71,7 +71,7 @@ std::vector<Pass> rows_of(const Decisions& decisions, Rows which, Executor execu
     for (const Decision& decision : decisions) {
       if (const auto* found = std::get_if<StreamDecision>(&decision)) {
         rows.push_back({"stream", [found, stored_by](Module& m) { return stream(m, *found, stored_by); },
-                        Numerics::kReassociated, "decided for this module"});
+                        Numerics::kReassociated, "decided for this module", Numerics::kExact});
       }
       if (std::holds_alternative<Spoilt>(decision)) rows.push_back({"spoil", spoil, Numerics::kOptIn, "a control"});
     }

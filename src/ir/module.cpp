@@ -137,6 +137,7 @@ std::unique_ptr<Module> Module::clone() const {
   copy->name = name;
   copy->source = source;
   copy->is_scheduled = is_scheduled;
+  copy->sums_in_order = sums_in_order;
   copy->replica_count = replica_count;
   copy->num_partitions = num_partitions;
   copy->input_output_alias = input_output_alias;

@@ -125,6 +125,8 @@ class Module {
   std::string name;
   std::shared_ptr<const Source> source;  ///< null for a module that was built, not read
   bool is_scheduled = false;
+  /// Whoever plans and runs it makes every sum of floats in one order, the same for all plans. In no text.
+  bool sums_in_order = false;
   int64_t replica_count = 1;
   std::optional<int64_t> num_partitions;
   std::vector<AliasEntry> input_output_alias;

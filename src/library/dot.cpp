@@ -1,4 +1,4 @@
-/// dot: oneDNN where it is fast, panels elsewhere.
+/// dot: oneDNN where it is fast, panels elsewhere, and where sums are made in order.
 #include "library/dot_onednn.h"
 #include "library/gemm.h"
 #include "library/routines.h"
@@ -49,7 +49,10 @@ std::unique_ptr<LibraryRoutine> make_dot(const Instruction& dot) {
   right.columns = {r.dims, right_strides,
                    free_dims(r.rank(), attributes.rhs_contracting_dims, attributes.rhs_batch_dims)};
   const bool adds = has_addend(dot);
-  if (auto by_onednn = make_dot_by_onednn(left, right, dot.shape.type, adds)) return by_onednn;
+  // Panels add the terms of an element one after the other, however many rows and columns there are; oneDNN chooses.
+  if (!dot.parent->module().sums_in_order) {
+    if (auto by_onednn = make_dot_by_onednn(left, right, dot.shape.type, adds)) return by_onednn;
+  }
   const int64_t added_bytes = adds ? element_count(dot.shape) * stored_bytes(dot.shape.type) : 0;
   return std::make_unique<DotByPanels>(std::move(left), std::move(right), dot.shape.type, added_bytes);
 }

@@ -1,5 +1,6 @@
 #include "nest/legalise.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "base/debug.h"
@@ -37,10 +38,20 @@ PlainValue plain_constant(PlainNest& nest, const Node& node, bool straight) {
   return {node.type, make(nest.number(held, value)), {}, {}};
 }
 
+/// Does folding give the same bits in any order? Integers wrap, extremes and logic choose.
+bool is_order_free(const Function& combine) {
+  return std::ranges::all_of(combine.nodes, [](const Node& node) {
+    if (node.kind == NodeKind::kFma) return false;
+    if (node.kind != NodeKind::kOperation || (!is_floating(node.type) && !is_complex(node.type))) return true;
+    return node.opcode == Opcode::kMaximum || node.opcode == Opcode::kMinimum || node.opcode == Opcode::kSelect;
+  });
+}
+
 /// Rebuilds a nest, block by block in order.
 class Legaliser {
  public:
-  explicit Legaliser(const Nest& from) : from_(from), values_(from.nodes.size()), made_(from.nodes.size()) {
+  Legaliser(const Nest& from, const LegaliseOptions& options)
+      : from_(from), values_(from.nodes.size()), made_(from.nodes.size()), in_order_(options.sums_in_order) {
     for (const NestBuffer& buffer : from.buffers) {
       nest_.add_buffer(plain_element(buffer.type), buffer.elements * plain_elements(buffer.type));
     }
@@ -227,6 +238,10 @@ class Legaliser {
       case LoopKind::kParallel: made = nest_.begin_parallel(loop.extent); break;
       case LoopKind::kSequential: made = nest_.begin_sequential(loop.extent, initial); break;
       case LoopKind::kReduce:
+        if (in_order_ && !is_order_free(*loop.combine)) {
+          made = nest_.begin_sequential(loop.extent, initial);
+          break;
+        }
         for (const NodeId constant : loop.neutral) append(neutral, constant);
         made = nest_.begin_reduce(loop.extent, initial, function(*loop.combine), neutral);
         break;
@@ -325,13 +340,14 @@ class Legaliser {
   std::vector<PlainValue> values_;
   std::vector<bool> made_;
   std::vector<int> uses_;  // per old node: as an operand, stored or carried
-  const bool contract_ = !is_disabled("contract-products");
+  const bool in_order_;
+  const bool contract_ = !in_order_ && !is_disabled("contract-products");
   std::vector<int32_t> loops_;                // per old loop
   std::vector<std::vector<NodeId>> results_;  // per old loop
 };
 
 }  // namespace
 
-Nest legalise(const Nest& nest) { return Legaliser(nest).run(); }
+Nest legalise(const Nest& nest, const LegaliseOptions& options) { return Legaliser(nest, options).run(); }
 
 }  // namespace lowtide

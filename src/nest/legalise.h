@@ -42,7 +42,12 @@
 
 namespace lowtide {
 
-Nest legalise(const Nest& nest);
+struct LegaliseOptions {
+  /// Sums of floats are made from the first term to the last, each product rounded: no lanes' partial sums, and none of
+  /// the first liberty above. What a nest computes is then the same bits however values were divided among nests.
+  bool sums_in_order = false;
+};
+Nest legalise(const Nest& nest, const LegaliseOptions& options = {});
 
 /// Empty, or a sentence with the first node, load or buffer that is not plain.
 std::string check_plain(const Nest& nest);

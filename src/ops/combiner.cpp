@@ -116,6 +116,18 @@ std::optional<C> neutral_number(Opcode opcode, int bits) {
 
 }  // namespace
 
+bool is_order_free(const Computation& computation, ElementType type) {
+  if (!is_floating(type) && !is_complex(type)) return true;
+  switch (computation.root->opcode) {
+    case Opcode::kMaximum:
+    case Opcode::kMinimum:
+    case Opcode::kAnd:
+    case Opcode::kOr:
+    case Opcode::kXor: return true;
+    default: return false;
+  }
+}
+
 Value neutral_element(Opcode opcode, ElementType type) {
   if (!is_array_type(type)) return nullptr;
   return dispatch(type, [&]<class T>() -> Value {

@@ -34,4 +34,8 @@ Combiner recognise_combiner(const Computation& computation, ElementType type);
 /// maximum); null for other operations, and for small floats that lack it.
 Value neutral_element(Opcode opcode, ElementType type);
 
+/// Does the combiner, which is of kind kBinary, give the same bits in whatever order it folds? Integers wrap, extremes
+/// and logic choose.
+bool is_order_free(const Computation& computation, ElementType type);
+
 }  // namespace lowtide

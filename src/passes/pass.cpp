@@ -99,6 +99,10 @@ const char* numerics_name(Numerics numerics) {
   return "";
 }
 
+Numerics numerics_of(const Pass& pass, const Module& module) {
+  return module.sums_in_order && pass.numerics == Numerics::kReassociated ? pass.in_order : pass.numerics;
+}
+
 const Pass* find_pass(std::string_view name) {
   for (const std::vector<Pass>* all : {&execution_pipeline(), &pipeline_for_xla()}) {
     for (const Pass& pass : *all) {
@@ -119,6 +123,7 @@ Result<std::vector<PassRecord>> run_passes(Module& module, const std::vector<Pas
   if (!options.quiet) LT_RETURN_IF_ERROR(dump(module, 0, "input"));
   for (size_t i = 0; i < passes.size(); ++i) {
     if (is_disabled(passes[i].name)) continue;
+    if (module.sums_in_order && numerics_of(passes[i], module) == Numerics::kReassociated) continue;
     PassRecord& record = records.emplace_back();
     record.name = passes[i].name;
     LT_RETURN_IF_ERROR(run_pass(module, passes[i], options, record));

@@ -31,7 +31,11 @@ struct Pass {
   std::function<Result<PassResult>(Module&)> run;
   Numerics numerics;
   std::string_view reason;  ///< why it stands where it stands
+  /// The same of what it does where Module::sums_in_order; kReassociated: it isn't run there.
+  Numerics in_order = Numerics::kReassociated;
 };
+/// Of a row where it is run on this module.
+Numerics numerics_of(const Pass& pass, const Module& module);
 
 /// The pipeline, in order; pipeline.cpp is its page.
 const std::vector<Pass>& pipeline();

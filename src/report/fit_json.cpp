@@ -73,7 +73,8 @@ std::string fit_json(const FitReport& report) {
   json["made_for"] = report.for_xla ? "xla" : "lowtide";
   if (!report.note.empty()) json["note"] = report.note;
   json["rewrites"] = rewrites_of(report);
-  Json certificate = {{"limit_bytes", report.limit ? Json(*report.limit) : Json(nullptr)},
+  Json certificate = {{"exact", report.exact},
+                      {"limit_bytes", report.limit ? Json(*report.limit) : Json(nullptr)},
                       {"met", report.met},
                       {"peak_bytes", report.ours.peak},
                       {"floor_order", floor_of(report.floor_order)},
@@ -81,7 +82,7 @@ std::string fit_json(const FitReport& report) {
   json["certificate"] = std::move(certificate);
   Json changes = Json::array();
   for (const ChangeRow& row : report.changes) {
-    Json one = {{"what", row.what}, {"bytes", row.bytes}};
+    Json one = {{"what", row.what}, {"bytes", row.bytes}, {"peak_bytes", row.peak}};
     if (!row.user_change.empty()) one["in_your_source"] = row.user_change;
     changes.push_back(std::move(one));
   }

@@ -24,6 +24,7 @@ struct ChangeRow {
   std::string what;         ///< "donate argument 2 (f32[1024,1024])"
   std::string user_change;  ///< "donate_argnums=(2,)"
   int64_t bytes = 0;        ///< less peak
+  int64_t peak = 0;         ///< what is left of it
 };
 
 struct FitPoint {
@@ -51,6 +52,7 @@ struct CheckedFit {
 struct FitReport {
   std::string module;
   bool for_xla = false;  ///< sizes are a model of XLA's account
+  bool exact = false;    ///< every sum in its order
   std::string note;      ///< what these sizes are, where they aren't promises
   int64_t instructions = 0, kernels = 0;
   std::optional<int64_t> limit;

@@ -72,6 +72,11 @@ void add_certificate(const FitReport& report, Lines& lines) {
                 lines);
   add_paragraph(fmt::format("no executor below {}: {}", format_bytes(report.floor_any.bytes), report.floor_any.reason),
                 lines);
+  if (report.exact) {
+    add_paragraph(report.for_xla ? "exact: no rewrite changes the order of a sum; XLA chooses that of its products"
+                                 : "exact: every sum in its order, so that no plan changes a bit of the results",
+                  lines);
+  }
   if (!report.checked) return;
   add_paragraph("checked: " + report.checked->sentence(), lines);
   for (const CheckedFit::Row& row : report.checked->rows) {
@@ -105,8 +110,9 @@ void add_changes(const FitReport& report, Lines& lines) {
   if (report.changes.empty()) return;
   lines.push_back("");
   lines.push_back("What you could change");
+  lines.push_back(pad_left("bytes saved", 13) + pad_left("peak", 13));
   for (const ChangeRow& row : report.changes) {
-    std::string line = pad_left(format_bytes(row.bytes), 13) + "  " + row.what;
+    std::string line = pad_left(format_bytes(row.bytes), 13) + pad_left(format_bytes(row.peak), 13) + "  " + row.what;
     if (!row.user_change.empty()) line += ": " + row.user_change;
     lines.push_back(fit(line, kWidth));
   }

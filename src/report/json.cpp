@@ -68,6 +68,7 @@ std::string to_json(const Report& report) {
                {"input_load_bytes", report.given.load}};
   json["xla_peak_bytes"] = report.xla_peak ? Json(*report.xla_peak) : Json(nullptr);
   json["scheduled"] = report.scheduled;
+  json["exact"] = report.exact;
   json["platform"] = report.platform;
   json["devices"] = report.devices;
   json["padding_bytes"] = report.padding;

@@ -139,6 +139,7 @@ struct Report {
   std::string path;
   std::string platform;  ///< "XLA:GPU"; empty where nothing tells
   bool scheduled = false;
+  bool exact = false;   ///< every sum in its order
   int64_t devices = 1;  ///< bytes are those of one of them
   bool has_metadata = true;
   std::vector<std::string> others;  ///< other modules of the directory

@@ -59,7 +59,7 @@ Result<Nests> nests_of(const Program& program) {
         known.try_emplace((step.strips ? "strips " : "") + identity(region), nests.distinct.size());
     nests.of_region.push_back(place->second);
     if (!fresh) continue;
-    nests.distinct.push_back(tabulate(legalise(lower(region))));
+    nests.distinct.push_back(tabulate(legalise(lower(region), {.sums_in_order = program.module->sums_in_order})));
     // Strips count rows from where a buffer begins.
     nests.skips.push_back(step.strips ? std::vector<int64_t>()
                                       : bytes_of(rebase(nests.distinct.back()), nests.distinct.back()));

@@ -6,7 +6,10 @@
 #include "compile/check_fit.h"
 #include "compile/frontier.h"
 #include "compile/interpreted_time.h"
+#include "interp/compare.h"
+#include "interp/interpreter.h"
 #include "passes/resize/resize.h"
+#include "support/run_compiled.h"
 #include "text/hlo.h"
 
 namespace lowtide {
@@ -53,6 +56,31 @@ Result<CheckedFit> check_at_some_limit(const Module& module, std::mt19937_64& ra
 }
 
 }  // namespace
+
+std::string exact_fault(const Module& module) {
+  std::mt19937_64 random(std::hash<std::string>()(print_hlo(module)));
+  const auto large = grown(module, random);
+  if (!large.ok()) return "it can't be made larger: " + large.status().message();
+  (*large)->sums_in_order = true;
+  const auto planner = Planner::make(**large);
+  if (!planner.ok()) return planner.status().message();
+  const auto frontier = find_frontier(*planner, {.budget = kPlans});
+  const auto plain = planner->plan(without_streams());
+  if (!frontier.ok() || !plain.ok()) return "no plan is found";
+  const std::vector<Value> arguments = seeded_arguments(**large, 0);
+  const CompiledRun expected = run_plan(*plain, arguments);
+  if (!expected.unsupported.empty()) return "";
+  for (const FrontierPoint& point : frontier->points) {
+    const auto plan = print_plan(**large, point.decisions) + print_hlo(**large);
+    const auto compiled = planner->plan(point.decisions);
+    if (!compiled.ok()) return compiled.status().message() + " in\n" + plan;
+    const CompiledRun run = run_plan(*compiled, arguments);
+    if (!run.failure.empty()) return run.failure + " in\n" + plan;
+    const Comparison comparison = compare_results(run.results, expected.results, {});
+    if (!comparison.agrees()) return comparison.first + " in\n" + plan;
+  }
+  return "";
+}
 
 std::string limits_fault(const Module& module) {
   std::mt19937_64 random(std::hash<std::string>()(print_hlo(module)));

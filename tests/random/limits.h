@@ -11,4 +11,8 @@ namespace lowtide {
 /// between its tightest and its fastest plan, and the plan for it is checked, one in four on a small instantiation.
 std::string limits_fault(const Module& module);
 
+/// The same with every sum in its order: each plan of the frontier, run, must give the bits of the plan without
+/// streams, signs of zeros aside.
+std::string exact_fault(const Module& module);
+
 }  // namespace lowtide

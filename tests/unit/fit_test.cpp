@@ -39,8 +39,37 @@ TEST(Decisions, ReadAsTheyPrint) {
                             DeriveStacks{}};
   const auto again = parse_plan(print_plan(*module, decisions), *module);
   ASSERT_TRUE(again.ok()) << again.status().message();
-  EXPECT_EQ(*again, decisions);
+  EXPECT_EQ(again->decisions, decisions);
+  EXPECT_FALSE(again->exact);
   EXPECT_FALSE(parse_plan(print_plan(*module, decisions), *read(product("3"))).ok());
+}
+
+TEST(Decisions, SayThatTheyAreExact) {
+  const auto module = read(product("2"));
+  module->sums_in_order = true;
+  const std::string text = print_plan(*module, {SearchSteps{12}});
+  EXPECT_NE(text.find("\nexact\n"), std::string::npos) << text;
+  const auto again = parse_plan(text, *read(product("2")));
+  ASSERT_TRUE(again.ok()) << again.status().message();
+  EXPECT_TRUE(again->exact);
+  EXPECT_EQ(again->decisions, Decisions{SearchSteps{12}});
+}
+
+TEST(Frontier, LeavesSumsInOrder) {
+  const auto module = read(kPairs);
+  const StreamDecision across{"main", "e", 1, 64}, along{"main", "e", 0, 64};
+  const Decisions none = without_streams();
+  for (const bool in_order : {false, true}) {
+    module->sums_in_order = in_order;
+    Decisions partial = none, rows = none;
+    partial.emplace_back(across), rows.emplace_back(along);
+    const auto lower = compile_plan(*module, rows), sums = compile_plan(*module, partial),
+               plain = compile_plan(*module, none);
+    ASSERT_TRUE(lower.ok() && plain.ok());
+    EXPECT_LT(lower->program->temp_bytes, plain->program->temp_bytes / 2);
+    // Across rows, each tile makes a part of every sum.
+    EXPECT_EQ(sums.ok() && sums->program->temp_bytes < plain->program->temp_bytes / 2, !in_order);
+  }
 }
 
 TEST(CheckFit, SeesOtherResults) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "nest/legalise.h"
@@ -78,6 +79,44 @@ TEST(LegaliseNests, CombinesInEveryType) {
   EXPECT_LE(legalised_differs_by(reduction("c128", "multiply", "(1,0.5)")), 1e-12);
   EXPECT_EQ(legalised_differs_by(reduction("pred", "and", "true")), 0);
   EXPECT_EQ(legalised_differs_by(reduction("pred", "or", "false")), 0);
+}
+
+/// How the only reduction of a program is made.
+LoopKind kind_of_fold(const std::string& text, bool sums_in_order) {
+  const OneRegion one = one_region(text);
+  const Nest nest = legalise(lower(one.region), {.sums_in_order = sums_in_order});
+  EXPECT_EQ(check_nest(nest), "") << to_text(nest);
+  EXPECT_EQ(check_plain(nest), "") << to_text(nest);
+  const auto carries = [](const Loop& loop) { return !loop.carried.empty(); };
+  const auto fold = std::ranges::find_if(nest.loops, carries);
+  EXPECT_NE(fold, nest.loops.end());
+  return fold->kind;
+}
+
+TEST(LegaliseNests, SumsInOrder) {
+  for (const char* type : {"f32", "bf16", "f64", "c64"}) {
+    const std::string sum = reduction(type, "add", type[0] == 'c' ? "(0,0)" : "0");
+    EXPECT_EQ(kind_of_fold(sum, true), LoopKind::kSequential) << type;
+    const bool in_lanes = type[0] == 'f';
+    EXPECT_EQ(kind_of_fold(sum, false), in_lanes ? LoopKind::kReduce : LoopKind::kSequential) << type;
+  }
+  EXPECT_EQ(kind_of_fold(reduction("f32", "maximum", "0"), true), LoopKind::kReduce);
+  EXPECT_EQ(kind_of_fold(reduction("s32", "add", "0"), true), LoopKind::kReduce);
+}
+
+TEST(LegaliseNests, RoundsProductsInOrder) {
+  const OneRegion one = one_region(R"(
+  x = f32[40] parameter(0)
+  y = f32[40] parameter(1)
+  z = f32[40] parameter(2)
+  p = f32[40] multiply(x, y)
+  ROOT s = f32[40] add(p, z))");
+  const auto fused = [&](bool sums_in_order) {
+    const Nest nest = legalise(lower(one.region), {.sums_in_order = sums_in_order});
+    return std::ranges::any_of(nest.nodes, [](const Node& node) { return node.kind == NodeKind::kFma; });
+  };
+  EXPECT_TRUE(fused(false));
+  EXPECT_FALSE(fused(true));
 }
 
 TEST(LegaliseNests, CombinesSeveralAtOnce) {

@@ -20,7 +20,8 @@ bool is_long(const Instruction& i) {
   const int64_t results = element_count(i.shape);
   if (results == 0 || results >= kFewResults || element_count(from) / results < kLongReduction) return false;
   return recognise_combiner(*i.called[0], from.type).kind == CombinerKind::kBinary &&
-         neutral_element(i.called[0]->root->opcode, from.type);
+         neutral_element(i.called[0]->root->opcode, from.type) &&
+         (!i.parent->module().sums_in_order || is_order_free(*i.called[0], from.type));
 }
 
 /// The divisor of n next to kLikedParts among those that make sensible numbers of parts; 0: none.

@@ -13,7 +13,8 @@
 /// tail is folded apart.
 ///
 /// Requires: verified.  Keeps: roots, donation, schedule.
-/// Numerics: reassociated (HLO leaves the order of a fold open).
+/// Numerics: reassociated (HLO leaves the order of a fold open). Where Module::sums_in_order, only folds whose order
+///   doesn't matter are split.
 /// Not split: several operands, bodies that aren't one of add, multiply, minimum, maximum, and, or, xor.
 /// Tests: tests/text/passes/split-long-reductions/
 

@@ -32,7 +32,8 @@ Instruction* converted(Instruction* value, const Instruction* outer, const Instr
 
 class Accumulator {
  public:
-  explicit Accumulator(const Module& module) : uses_(module), id_limit_(module.id_limit()) {}
+  explicit Accumulator(const Module& module)
+      : uses_(module), id_limit_(module.id_limit()), in_order_(module.sums_in_order) {}
 
   Instruction* rewrite(Instruction& sum, Maker& maker) const {
     if ((sum.opcode != Opcode::kAdd && sum.opcode != Opcode::kSubtract) || sum.operands[0] == sum.operands[1]) {
@@ -43,7 +44,7 @@ class Accumulator {
       Instruction* update = lone_update(part, uses_, id_limit_);
       if (!update) continue;
       if (update->opcode == Opcode::kScatter) {
-        if (part == update && sum.opcode == Opcode::kAdd && adds(*update)) {
+        if (part == update && sum.opcode == Opcode::kAdd && adds(*update) && keeps_order(*update)) {
           return scattered(*update, all, maker);
         }
       } else {
@@ -60,6 +61,11 @@ class Accumulator {
     if (scatter.operands.size() != 3 || (is_floating(type) && type_bits(type) < 32)) return false;
     return recognise_combiner(*scatter.called[0], scatter.shape.type).kind == CombinerKind::kBinary &&
            scatter.called[0]->root->opcode == Opcode::kAdd;
+  }
+
+  /// Where places repeat, their updates would be added one after the other to what was there before.
+  bool keeps_order(const Instruction& scatter) const {
+    return !in_order_ || is_integral(scatter.shape.type) || scatter.as<ScatterAttributes>().unique_indices;
   }
 
   static Instruction* scattered(const Instruction& scatter, Instruction* all, Maker& maker) {
@@ -95,6 +101,7 @@ class Accumulator {
 
   Uses uses_;
   int32_t id_limit_;
+  bool in_order_;
 };
 
 }  // namespace

@@ -13,7 +13,8 @@
 /// updates put to the same place are added first and written once.
 ///
 /// Requires: verified.  Keeps: roots, donation, schedule.
-/// Numerics: reassociated where places of a scatter repeat, value-exact otherwise (-0 + 0 stays -0).
+/// Numerics: reassociated where places of a scatter repeat, value-exact otherwise (-0 + 0 stays -0): only that where
+///   Module::sums_in_order.
 /// Not rewritten: b that others read too; scatters with other computations than an addition; scatters of small
 ///   floats: added to the array one by one, updates too small for it would vanish. Pads, which are computed where they
 ///   are added.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/leaf_bytes.h"
+#include "passes/stream/keep_order.h"
 #include "passes/stream/stream_loop.h"
 #include "passes/stream/walk.h"
 
@@ -17,7 +18,11 @@ bool is_loop(const Instruction& i) { return i.opcode == Opcode::kWhile; }
 class Grower {
  public:
   Grower(const ValueGraph& graph, const std::vector<ValueState>& states, GraphLeaf seed)
-      : graph_(graph), states_(states), seed_(seed), large_(bytes_of(graph, seed) * kLargePart) {}
+      : graph_(graph),
+        states_(states),
+        seed_(seed),
+        large_(bytes_of(graph, seed) * kLargePart),
+        in_order_(graph.at(seed.place).parent->module().sums_in_order) {}
 
   StreamCluster grow(int64_t d, const ClusterOptions& options) {
     cluster_.extent = shape_of(graph_, seed_).dims[static_cast<size_t>(d)];
@@ -73,7 +78,8 @@ class Grower {
     if (loop.frontend_attributes == kTilesAttribute) return false;
     leaves[leaf] = d;
     auto walk = walk_loop(loop, leaves, cluster_.extent);
-    if (walk == nullptr || graph_.reads(place).size() != leaves.size()) {
+    const bool allowed = walk != nullptr && (!in_order_ || walk_keeps_order(*walk));
+    if (!allowed || graph_.reads(place).size() != leaves.size()) {
       refused_.insert(place);
       cluster_.members.erase(place);
       return false;
@@ -144,7 +150,8 @@ class Grower {
         return;
       }
     }
-    if (const std::optional<Fold> fold = folded_along(user, operand, mine)) add_fold(read.user, *fold);
+    const std::optional<Fold> fold = folded_along(user, operand, mine);
+    if (fold && (!in_order_ || fold_keeps_order(user, operand, mine))) add_fold(read.user, *fold);
   }
 
   /// Small values between members would part them into passes: they join.
@@ -257,6 +264,7 @@ class Grower {
   const std::vector<ValueState>& states_;
   GraphLeaf seed_;
   double large_;
+  bool in_order_;  ///< no sum of floats may be made of parts
   StreamCluster cluster_;
   std::vector<int32_t> open_;
   std::set<int32_t> refused_;  ///< loops that can't be walked

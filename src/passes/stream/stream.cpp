@@ -8,6 +8,7 @@
 
 #include "analysis/leaf_bytes.h"
 #include "analysis/loop_fusion.h"
+#include "passes/stream/keep_order.h"
 #include "passes/stream/stream_loop.h"
 #include "passes/windows/row_loop.h"
 
@@ -122,6 +123,9 @@ std::vector<StreamCandidate> stream_candidates(const Module& module, const std::
           if (cluster.members.empty()) break;
           const ClusterWeight weight = weigh(graph, states, cluster);
           std::vector<int64_t> tiles = tiles_of(cluster.extent, weight.least_tile);
+          if (module.sums_in_order) {
+            std::erase_if(tiles, [&](int64_t tile) { return !tile_keeps_order(graph, cluster, tile); });
+          }
           if (weight.hidden_bytes >= options.least_hidden_bytes && !tiles.empty()) {
             found.push_back({.decision = {computation->name, seed->name, d, tiles.front(), one_pass},
                              .extent = cluster.extent,
@@ -177,6 +181,9 @@ Result<PassResult> stream(Module& module, const StreamDecision& decision, Stored
   const StreamCluster cluster =
       grow_cluster(graph, states, array_behind(graph, **seed), decision.dimension, {.one_pass = decision.one_pass});
   if (cluster.members.empty()) return fault("the value can't be made slice by slice along this dimension");
+  if (module.sums_in_order && !tile_keeps_order(graph, cluster, decision.tile)) {
+    return fault("tiles of so few slices would be summed otherwise than the whole");
+  }
   const ClusterWeight weight = weigh(graph, states, cluster);
   if (!stream_cluster(*computation, graph, states, cluster, decision.tile)) {
     return fault("values outside stand between those that would be streamed");

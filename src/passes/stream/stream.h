@@ -12,7 +12,8 @@
 ///
 /// Requires: verified, no calls.  Keeps: roots, donation.  Breaks: schedule.
 /// Numerics: reassociated where sums are folded tile by tile; else exact (a library's dot of a tile may sum in another
-/// order than the dot of the whole).
+/// order than the dot of the whole). Where Module::sums_in_order, exact: nothing that folds a sum joins
+/// (passes/stream/keep_order.h).
 /// A loop whose state has the dimension (a batch) runs once for each tile: its stacks are a tile's stacks, and what it
 /// sums over the dimension is added where the tiles before left it.
 /// Windows over the dimension make clusters of their own.

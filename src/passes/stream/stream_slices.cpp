@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "analysis/leaf_bytes.h"
+#include "passes/stream/keep_order.h"
 #include "passes/stream/stream.h"
 #include "passes/stream/stream_loop.h"
 
@@ -29,11 +30,11 @@ struct Choice {
 };
 
 /// The smallest tile whose overhead is small.
-int64_t cheap_tile(const StreamCluster& cluster, const ClusterWeight& weight) {
+int64_t cheap_tile(const ValueGraph& graph, const StreamCluster& cluster, const ClusterWeight& weight, bool in_order) {
   int64_t chosen = 0;
   for (const int64_t tile : tiles_of(cluster.extent, weight.least_tile)) {
     if (weight.extra_ns(cluster.extent, tile) > kMostOverhead * weight.ns) break;
-    chosen = tile;
+    if (!in_order || tile_keeps_order(graph, cluster, tile)) chosen = tile;
   }
   return chosen;
 }
@@ -56,7 +57,7 @@ Choice best_choice(const ValueGraph& graph, const std::vector<ValueState>& state
       StreamCluster cluster = grow_cluster(graph, states, seed, d, {});
       if (cluster.members.empty()) continue;
       const ClusterWeight weight = weigh(graph, states, cluster);
-      const int64_t tile = cheap_tile(cluster, weight);
+      const int64_t tile = cheap_tile(graph, cluster, weight, i->parent->module().sums_in_order);
       if (tile == 0) continue;
       const double part = static_cast<double>(tile) / static_cast<double>(cluster.extent);
       const double hidden = weight.hidden_bytes - part * weight.inner_bytes;

@@ -8,7 +8,7 @@
 /// batches.
 ///
 /// Requires: verified, no calls.  Keeps: roots, donation.  Breaks: schedule.
-/// Numerics: reassociated (sums over the dimension are folded tile by tile).
+/// Numerics: reassociated (sums over the dimension are folded tile by tile), exact where Module::sums_in_order.
 /// Tests: tests/text/passes/stream-slices/
 
 #include "passes/pass.h"

@@ -4,6 +4,7 @@
 #include <queue>
 #include <tuple>
 
+#include "passes/stream/keep_order.h"
 #include "region/cost.h"
 
 namespace lowtide {
@@ -62,6 +63,7 @@ class Grower {
       if (cluster_.is_member(next.place) || cluster_.members.size() >= kMostMembers) continue;
       const Instruction& i = graph_.at(next.place);
       if (!graph_.is_live(next.place) || role_of(i) == OpRole::kSource) continue;
+      if (i.parent->module().sums_in_order && !rows_keep_order(i, next.dimension)) continue;
       std::optional<RowForm> form = row_form(i, next.dimension);
       if (!form) continue;
       for (size_t p = 0; p < form->pieces.size(); ++p) open_reads(next, i, form->pieces[p], p == form->main);

@@ -12,7 +12,8 @@
 ///
 /// Saves what the stages stored; costs starts of kernels, and the rows that two tiles make: 5 % of the modelled time.
 /// Requires: verified, no calls.  Keeps: roots, donation.  Breaks: schedule.
-/// Numerics: exact (a library's dot of a tile may sum in another order than the dot of the whole).
+/// Numerics: exact (a library's dot of a tile may sum in another order than the dot of the whole: where
+///   Module::sums_in_order, products that are worth a library don't join).
 /// Tests: tests/text/stream/ (every way, against the interpreter), tests/text/passes/stream-windows/
 
 #include "passes/pass.h"

@@ -1,0 +1,105 @@
+#include "passes/stream/keep_order.h"
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "ops/combiner.h"
+#include "passes/stream/walk.h"
+#include "region/roles.h"
+
+namespace lowtide {
+namespace {
+
+bool is_rounded(ElementType type) { return is_floating(type) || is_complex(type); }
+
+/// Is dimension d of the updates the one that changes slowest among those along which updates follow each other?
+bool is_outermost(const Instruction& scatter, int64_t d) {
+  const auto& attributes = scatter.as<ScatterAttributes>();
+  const Dims& updates = scatter.operand(2).shape.dims;
+  const auto place = [&](int64_t of_updates) {  // among the dimensions of the indices
+    const auto windows =
+        std::ranges::count_if(attributes.update_window_dims, [&](int64_t w) { return w < of_updates; });
+    const int64_t at = of_updates - windows;
+    return at < attributes.index_vector_dim ? at : at + 1;
+  };
+  for (int64_t other = 0; other < d; ++other) {
+    const bool window = std::ranges::find(attributes.update_window_dims, other) != attributes.update_window_dims.end();
+    const auto& batches = attributes.scatter_indices_batching_dims;
+    const bool batch = !window && std::ranges::find(batches, place(other)) != batches.end();
+    if (!window && !batch && updates[static_cast<size_t>(other)] != 1) return false;
+  }
+  return true;
+}
+
+/// What makes `size` slices along d of the result, alone with operands that have no makers.
+struct Part {
+  std::vector<std::unique_ptr<Instruction>> operands;
+  Instruction made;
+};
+Part part_of(const Instruction& i, int64_t d, int64_t size) {
+  Part part{{}, i};
+  part.made.shape.dims[static_cast<size_t>(d)] = size;
+  for (size_t k = 0; k < i.operands.size(); ++k) {
+    part.operands.push_back(std::make_unique<Instruction>(i.operand(k)));
+    int64_t j = 0;
+    if (operand_in_step(i, k, d, j) == InStep::kYes) {
+      part.operands.back()->shape.dims[static_cast<size_t>(j)] = size;
+    }
+    part.made.operands[k] = part.operands.back().get();
+  }
+  return part;
+}
+
+bool is_product(const Instruction& i) {
+  return (i.opcode == Opcode::kDot || i.opcode == Opcode::kConvolution) && i.shape.is_array() &&
+         is_rounded(i.shape.type);
+}
+
+bool slices_keep_order(const Instruction& i, int64_t d, int64_t size) {
+  return !is_product(i) || role_of(part_of(i, d, size).made) == role_of(i);
+}
+
+bool walk_slices_keep_order(const LoopWalk& walk, int64_t size) {
+  return std::ranges::all_of(walk.arrays,
+                             [&](const auto& array) {
+                               return array.second < 0 || slices_keep_order(*array.first, array.second, size);
+                             }) &&
+         std::ranges::all_of(walk.loops, [&](const auto& loop) { return walk_slices_keep_order(*loop.second, size); });
+}
+
+}  // namespace
+
+bool fold_keeps_order(const Instruction& fold, size_t operand, int64_t d) {
+  const ElementType type = fold.shape.type;
+  if (fold.opcode == Opcode::kReduce) return is_order_free(*fold.called[0], type);
+  if (fold.opcode != Opcode::kScatter) return !is_rounded(type);
+  if (fold.as<ScatterAttributes>().unique_indices) return true;
+  return operand == 2 && is_outermost(fold, d);
+}
+
+bool walk_keeps_order(const LoopWalk& walk) {
+  return std::ranges::none_of(
+             walk.arrays,
+             [](const auto& array) { return array.second == kSummed && is_rounded(array.first->shape.type); }) &&
+         std::ranges::all_of(walk.loops, [](const auto& loop) { return walk_keeps_order(*loop.second); });
+}
+
+bool tile_keeps_order(const ValueGraph& graph, const StreamCluster& cluster, int64_t tile) {
+  Dims sizes{tile};
+  if (cluster.extent % tile != 0) sizes.push_back(cluster.extent % tile);
+  return std::ranges::all_of(sizes, [&](int64_t size) {
+    return std::ranges::all_of(cluster.members, [&](const auto& entry) {
+      const auto& [place, member] = entry;
+      if (member.loop != nullptr) return walk_slices_keep_order(*member.loop, size);
+      return member.leaves[0] < 0 || slices_keep_order(graph.at(place), member.leaves[0], size);
+    });
+  });
+}
+
+bool rows_keep_order(const Instruction& i, int64_t d) {
+  if (!is_product(i) || role_of(i) != OpRole::kLibrary) return true;
+  return i.opcode == Opcode::kConvolution && d != i.as<ConvolutionAttributes>().output_feature;
+}
+
+}  // namespace lowtide

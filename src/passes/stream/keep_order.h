@@ -1,0 +1,24 @@
+#pragma once
+/// Which streams leave every sum in its order (Module::sums_in_order): those whose tiles make no parts of sums, and
+/// sum what is within a slice as the whole would.
+///
+///     along m:  y = f32[4096,128] dot(p, v)        each row is summed by itself          in order
+///     along k:  g = f32[64,128] dot(p, dy)         g += dot(p[.., i:i+64], dy[i:i+64])    partial sums, added up
+///     along k:  m = f32[4096] reduce(s, -inf), max                                       any order is the same
+///     scatters: places in the order of their updates, tile after tile                    in order
+
+#include "passes/stream/cluster.h"
+
+namespace lowtide {
+
+/// Does folding dimension d of operand number `operand` tile by tile keep the result's bits?
+bool fold_keeps_order(const Instruction& fold, size_t operand, int64_t d);
+/// No sum within the loop has parts in several tiles.
+bool walk_keeps_order(const LoopWalk& walk);
+/// Is each product of a tile, and of what fills none, made as the whole one is: by the same library, or element by
+/// element? Few rows are made otherwise than many, and their terms rounded otherwise.
+bool tile_keeps_order(const ValueGraph& graph, const StreamCluster& cluster, int64_t tile);
+/// May the operation be made row by row along d, whatever the number of rows?
+bool rows_keep_order(const Instruction& i, int64_t d);
+
+}  // namespace lowtide
