@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "analysis/trip_count.h"
+#include "ops/solver_terms.h"
 #include "region/evaluations.h"
 
 namespace lowtide {
@@ -48,7 +49,8 @@ class Estimate {
     double terms = memory_class(i.opcode) == MemoryClass::kContract ? std::max(1.0, terms_of(i)) : 1;
     if (i.opcode == Opcode::kReduce) terms = std::max(1.0, elements_of(i.operand(0).shape) / std::max(1.0, elements));
     if (i.opcode == Opcode::kScatter) elements += elements_of(i.operands.back()->shape);
-    return kNsPerInstruction + elements * terms * (i.called.empty() ? kNsPerElement : kNsPerCall);
+    return kNsPerInstruction + solver_terms(i) * kNsPerElement +
+           elements * terms * (i.called.empty() ? kNsPerElement : kNsPerCall);
   }
 
   std::unordered_map<const Computation*, double> known_;

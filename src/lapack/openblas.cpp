@@ -1,6 +1,7 @@
 #include "lapack/openblas.h"
 
 #include <dlfcn.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -31,7 +32,8 @@ constexpr std::array<RoutineName, kLapackRoutines> kNames = {{{"potrf", "potrf"}
                                                               {"sytrd", "hetrd"},
                                                               {"gtsv", "gtsv"}}};
 constexpr std::string_view kLetters = "sdcz";
-constexpr int kFewestThreads = 4;  ///< that find their panels ready
+constexpr int kFewestThreads = 4;                  ///< that find their panels ready
+constexpr size_t kPanelBytes = size_t{128} << 20;  ///< of addresses, for one thread
 
 /// OpenBLAS packs matrices into panels of its own, one mapping for each thread that computes at once, and keeps them:
 /// they are made here, so that no run has to.
@@ -39,7 +41,12 @@ bool map_panels(void* library) {
   auto* take = reinterpret_cast<void* (*)(int)>(dlsym(library, "blas_memory_alloc"));
   auto* give = reinterpret_cast<void (*)(void*)>(dlsym(library, "blas_memory_free"));
   if (take == nullptr || give == nullptr) return false;
-  std::vector<void*> panels(static_cast<size_t>(std::max(ThreadPool().threads(), kFewestThreads)));
+  const auto threads = static_cast<size_t>(std::max(ThreadPool().threads(), kFewestThreads));
+  // It tries for ever where the process may not have so many addresses.
+  void* room = mmap(nullptr, threads * kPanelBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (room == MAP_FAILED) return false;
+  munmap(room, threads * kPanelBytes);
+  std::vector<void*> panels(threads);
   for (void*& panel : panels) panel = take(0);
   for (void* panel : panels) give(panel);
   return true;

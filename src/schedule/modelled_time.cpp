@@ -7,6 +7,7 @@
 
 #include "analysis/leaf_bytes.h"
 #include "base/debug.h"
+#include "ops/solver_terms.h"
 #include "region/cost.h"
 #include "region/evaluations.h"
 #include "region/footprint.h"
@@ -122,6 +123,9 @@ class Time {
         ns = keys * std::log2(std::max(2.0, keys)) * kNsPerCompare;
         break;
       }
+      case Opcode::kCholesky:
+      case Opcode::kTriangularSolve:
+      case Opcode::kCustomCall: ns = solver_terms(i) * kNsPerTerm * type_bits(i.operand(0).shape.type) / 32.0; break;
       default: ns = kArithmeticFactor * elements * element_ns(i); break;
     }
     return std::max(ns, memory) + kNsPerLibraryCall;

@@ -4,6 +4,7 @@
 
 #include "analysis/leaves.h"
 #include "ops/infer.h"
+#include "ops/lapack_call.h"
 #include "passes/rules/index_forms.h"
 #include "region/dimension_roles.h"
 
@@ -353,7 +354,40 @@ class Relater {
     const bool names = target == "Sharding" || target == "LayoutConstraint" || target == "annotate_device_placement" ||
                        target == "MoveToHost" || target == "MoveToDevice" || target.starts_with("xla.sdy.");
     if (names && i_.operands.size() == 1 && same_shape(i_.shape, i_.operand(0).shape)) return same_as_operand(0);
-    unknown();
+    if (!is_lapack_call(i_) || !factors()) unknown();
+  }
+
+  /// Batches, and matrices of one extent alone: whichever number of rows or columns is the smaller must stay it.
+  bool factors() {
+    const Result<LapackCall> call = read_lapack_call(i_);
+    if (!call.ok()) return false;
+    const LapackProblem& p = call->problem;
+    const bool free_vectors = p.routine == LapackRoutine::kTrsm || p.routine == LapackRoutine::kGtsv;
+    const auto one_extent = [&](const LapackArray& array) {
+      return std::ranges::all_of(array.extents, [&](int64_t extent) { return extent == p.n; });
+    };
+    if (!free_vectors &&
+        !(std::ranges::all_of(call->operands, one_extent) && std::ranges::all_of(call->results, one_extent))) {
+      return false;
+    }
+    if (p.routine == LapackRoutine::kGehrd) return false;  // its attributes name rows
+    std::vector<Product> batch, extents;
+    const auto relate = [&](const LapackArray& array, const std::vector<Product>& dims) {
+      const size_t leading = dims.size() - array.extents.size();
+      for (size_t d = 0; d < leading; ++d) {
+        if (d == batch.size()) batch.push_back(dims[d]);
+        unite(batch[d], dims[d]);
+      }
+      for (size_t d = leading; d < dims.size(); ++d) {
+        for (const Product& other : extents) unite(other, dims[d]);
+        extents.push_back(dims[d]);
+      }
+    };
+    for (size_t k = 0; k < call->operands.size(); ++k) relate(call->operands[k], extents_.leaf_of(i_.operand(k), 0));
+    for (size_t r = 0; r < call->results.size(); ++r) {
+      relate(call->results[r], extents_.leaf_of(i_, static_cast<int64_t>(r)));
+    }
+    return true;
   }
 
   const Instruction& i_;

@@ -1,6 +1,7 @@
 #include "passes/resize/set_extents.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstring>
@@ -33,7 +34,10 @@ Value cut_literal(const Value& literal, const Shape& shape) {
     for (size_t d = 0; d < at.size(); ++d) source = source * from[d] + std::min(at[d], from[d] - 1);
     std::memcpy(cut->bytes().data() + static_cast<size_t>(e) * bytes,
                 literal->bytes().data() + static_cast<size_t>(source) * bytes, bytes);
-    for (size_t d = at.size(); d-- > 0 && ++at[d] == shape.dims[d];) at[d] = 0;
+    for (size_t d = at.size(); d > 0; --d) {
+      if (++at[d - 1] != shape.dims[d - 1]) break;
+      at[d - 1] = 0;
+    }
   }
   return cut;
 }
@@ -55,6 +59,22 @@ void set_trips(std::string& config, int64_t trips) {
   config.replace(begin, end - begin, std::to_string(trips));
 }
 
+/// operand_layout_constraints={f32[5,5]{0,1}, f32[5]{0}} states the operands' extents again.
+void restate_layouts(Instruction& call) {
+  for (RawAttribute& attribute : call.extra) {
+    if (attribute.key != "operand_layout_constraints") continue;
+    size_t at = 0;
+    for (const Instruction* operand : call.operands) {
+      at = attribute.text.find('[', at);
+      const size_t end = attribute.text.find(']', at);
+      if (!operand->shape.is_array() || end == std::string::npos) return;
+      const std::string extents = fmt::format("{}", fmt::join(operand->shape.dims, ","));
+      attribute.text.replace(at + 1, end - at - 1, extents);
+      at += extents.size() + 2;
+    }
+  }
+}
+
 class Setter {
  public:
   Setter(const Module& module, const ModuleExtents& extents, const SolvedExtents& solved, Module& copy)
@@ -70,6 +90,7 @@ class Setter {
         if (auto* constant = std::get_if<ConstantAttributes>(&to[k]->attributes); constant && to[k]->shape.is_array()) {
           constant->value = cut_literal(constant->value, bare(to[k]->shape));
         }
+        if (to[k]->opcode == Opcode::kCustomCall) restate_layouts(*to[k]);
       }
     }
     for (const ExtentTie& tie : extents_.ties()) set(tie);

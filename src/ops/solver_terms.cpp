@@ -1,0 +1,60 @@
+#include "ops/solver_terms.h"
+
+#include <algorithm>
+
+#include "ops/lapack_call.h"
+
+namespace lowtide {
+namespace {
+
+double elements_of(const Shape& shape) {
+  double elements = 1;
+  for (const int64_t d : shape.dims) elements *= static_cast<double>(d);
+  return elements;
+}
+
+/// Of n^3 in a matrix of n x n.
+double share_of(LapackRoutine routine) {
+  switch (routine) {
+    case LapackRoutine::kPotrf: return 1.0 / 6;
+    case LapackRoutine::kGetrf: return 1.0 / 3;
+    case LapackRoutine::kTrsm: return 1.0 / 2;
+    case LapackRoutine::kGeqrf:
+    case LapackRoutine::kOrgqr:
+    case LapackRoutine::kGeqp3:
+    case LapackRoutine::kSytrd: return 2.0 / 3;
+    case LapackRoutine::kOrmqr: return 1;
+    case LapackRoutine::kGehrd: return 5.0 / 3;
+    case LapackRoutine::kSyevd: return 4.5;
+    case LapackRoutine::kGesdd:
+    case LapackRoutine::kGesvd:
+    case LapackRoutine::kGeev:
+    case LapackRoutine::kGees: return 12;
+    case LapackRoutine::kGtsv: return 0;
+  }
+  return 0;
+}
+
+}  // namespace
+
+double solver_terms(const Instruction& instruction) {
+  switch (instruction.opcode) {
+    case Opcode::kCholesky:
+      return elements_of(instruction.shape) * static_cast<double>(instruction.shape.dims.back()) / 6;
+    case Opcode::kTriangularSolve:
+      return elements_of(instruction.shape) * static_cast<double>(instruction.operand(0).shape.dims.back()) / 2;
+    default: break;
+  }
+  if (!is_lapack_call(instruction)) return 0;
+  const Result<LapackCall> call = read_lapack_call(instruction);
+  if (!call.ok()) return 0;
+  const LapackProblem& p = call->problem;
+  const double matrix = static_cast<double>(p.m) * p.n * static_cast<double>(call->batch);
+  if (p.routine == LapackRoutine::kGtsv) return 4 * matrix;
+  const int32_t order = p.routine == LapackRoutine::kTrsm && p.side == 'R' ? p.n
+                        : p.routine == LapackRoutine::kTrsm                ? p.m
+                                                                           : std::min(p.m, p.n);
+  return matrix * order * share_of(p.routine);
+}
+
+}  // namespace lowtide
