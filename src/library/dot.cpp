@@ -11,19 +11,20 @@ namespace {
 class DotByPanels : public LibraryRoutine {
  public:
   /// `added_bytes`: of operand 2, which is added; 0: there is none.
-  DotByPanels(MatrixView left, MatrixView right, ElementType result, int64_t added_bytes)
-      : gemm_(std::move(left), std::move(right), result), added_bytes_(added_bytes) {}
+  DotByPanels(MatrixView left, MatrixView right, ElementType result, int64_t added_bytes, Joining joining)
+      : gemm_(std::move(left), std::move(right), result), added_bytes_(added_bytes), joining_(joining) {}
   int64_t scratch_bytes() const override { return gemm_.scratch_bytes(); }
   Status run(std::span<const void* const> operands, std::span<void* const> results, void* scratch,
              ThreadPool& pool) override {
     if (added_bytes_ > 0) begin_with(operands[2], results[0], added_bytes_);
-    gemm_.run(operands[0], operands[1], results[0], scratch, pool, added_bytes_ > 0);
+    gemm_.run(operands[0], operands[1], results[0], scratch, pool, added_bytes_ > 0, joining_);
     return {};
   }
 
  private:
   PanelGemm gemm_;
   int64_t added_bytes_;
+  Joining joining_;
 };
 
 }  // namespace
@@ -50,11 +51,13 @@ std::unique_ptr<LibraryRoutine> make_dot(const Instruction& dot) {
                    free_dims(r.rank(), attributes.rhs_contracting_dims, attributes.rhs_batch_dims)};
   const bool adds = has_addend(dot);
   // Panels add the terms of an element one after the other, however many rows and columns there are; oneDNN chooses.
-  if (!dot.parent->module().sums_in_order) {
+  const bool in_order = dot.parent->module().sums_in_order;
+  if (!in_order) {
     if (auto by_onednn = make_dot_by_onednn(left, right, dot.shape.type, adds)) return by_onednn;
   }
   const int64_t added_bytes = adds ? element_count(dot.shape) * stored_bytes(dot.shape.type) : 0;
-  return std::make_unique<DotByPanels>(std::move(left), std::move(right), dot.shape.type, added_bytes);
+  return std::make_unique<DotByPanels>(std::move(left), std::move(right), dot.shape.type, added_bytes,
+                                       in_order ? Joining::kInOrder : Joining::kAsPart);
 }
 
 }  // namespace lowtide

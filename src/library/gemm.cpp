@@ -67,8 +67,8 @@ PanelGemm::PanelGemm(MatrixView left, MatrixView right, ElementType result)
 }
 
 template <class T, class S>
-void PanelGemm::run_as(const void* left, const void* right, void* result, void* scratch, ThreadPool& pool,
-                       bool adds) const {
+void PanelGemm::run_as(const void* left, const void* right, void* result, void* scratch, ThreadPool& pool, bool adds,
+                       Joining joining) const {
   lanes_.run(pool, scratch, [&](int64_t task, std::byte* room) {
     const int64_t batch = task / tiles_.count();
     const auto pack_left = [&](int64_t row, int64_t rows, int64_t from, int64_t depth, S* to) {
@@ -80,15 +80,20 @@ void PanelGemm::run_as(const void* left, const void* right, void* result, void* 
     };
     const auto store = [&](int64_t row, int64_t column, int64_t columns, const S* sums) {
       T* to = static_cast<T*>(result) + (batch * tiles_.m + row) * tiles_.n + column;
-      for (int64_t j = 0; j < columns; ++j) to[j] = from_sum<T>(adds ? to_sum<S>(to[j]) + sums[j] : sums[j]);
+      const bool joined = !adds || joining == Joining::kInOrder;
+      for (int64_t j = 0; j < columns; ++j) to[j] = from_sum<T>(joined ? sums[j] : to_sum<S>(to[j]) + sums[j]);
     };
-    tiles_.multiply<S>(task % tiles_.count(), room, pack_left, pack_right, store);
+    const auto begin = [&](int64_t row, int64_t column, int64_t columns, S* sums) {
+      const T* from = static_cast<const T*>(result) + (batch * tiles_.m + row) * tiles_.n + column;
+      for (int64_t j = 0; adds && j < columns; ++j) sums[j] = to_sum<S>(from[j]);
+    };
+    tiles_.multiply<S>(task % tiles_.count(), room, pack_left, pack_right, store, joining, begin);
   });
 }
 
-void PanelGemm::run(const void* left, const void* right, void* result, void* scratch, ThreadPool& pool,
-                    bool adds) const {
-  dispatch(result_, [&]<class T>() { run_as<T, summed_t<T>>(left, right, result, scratch, pool, adds); });
+void PanelGemm::run(const void* left, const void* right, void* result, void* scratch, ThreadPool& pool, bool adds,
+                    Joining joining) const {
+  dispatch(result_, [&]<class T>() { run_as<T, summed_t<T>>(left, right, result, scratch, pool, adds, joining); });
 }
 
 }  // namespace lowtide

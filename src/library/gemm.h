@@ -19,15 +19,17 @@ class PanelGemm {
  public:
   PanelGemm(MatrixView left, MatrixView right, ElementType result);
   int64_t scratch_bytes() const { return lanes_.scratch_bytes(); }
-  /// `adds`: to what the result holds.
-  void run(const void* left, const void* right, void* result, void* scratch, ThreadPool& pool, bool adds = false) const;
+  /// `adds`: to what the result holds. kInOrder: term after term, in sums of f32 or more precise ones.
+  void run(const void* left, const void* right, void* result, void* scratch, ThreadPool& pool, bool adds = false,
+           Joining joining = Joining::kAsPart) const;
 
   /// Are products of these types formed here, sums rounded once? Operands must convert to the result's type exactly.
   static bool supports(ElementType left, ElementType right, ElementType result);
 
  private:
   template <class T, class S>
-  void run_as(const void* left, const void* right, void* result, void* scratch, ThreadPool& pool, bool adds) const;
+  void run_as(const void* left, const void* right, void* result, void* scratch, ThreadPool& pool, bool adds,
+              Joining joining) const;
 
   MatrixView left_, right_;
   ElementType result_;

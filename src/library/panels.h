@@ -37,26 +37,37 @@ struct PanelTiles {
 
   /// Tile `tile` of one product. pack_left(first row, rows, first depth, depths, to) fills panels of kPanelRows rows,
   /// pack_right(first column, columns, ..) of kPanelColumns<S> columns, with zeros behind the last;
-  /// store(row, column, columns, sums) is called for each row.
-  template <class S, class PackLeft, class PackRight, class Store>
-  void multiply(int64_t tile, std::byte* room, PackLeft&& pack_left, PackRight&& pack_right, Store&& store) const {
+  /// store(row, column, columns, sums) is called for each row. kInOrder: begin(row, column, columns, sums) says what
+  /// each row's sums begin with.
+  template <class S, class PackLeft, class PackRight, class Store, class Begin>
+  void multiply(int64_t tile, std::byte* room, PackLeft&& pack_left, PackRight&& pack_right, Store&& store,
+                Joining joining, Begin&& begin) const {
     const int64_t row = tile / across * rows, column = tile % across * columns;
     const int64_t some_rows = std::min(rows, m - row), some_columns = std::min(columns, n - column);
     S* left = reinterpret_cast<S*>(room);
     S* right = reinterpret_cast<S*>(room + left_bytes<S>());
     S* sums = reinterpret_cast<S*>(room + left_bytes<S>() + right_bytes<S>());
     std::memset(static_cast<void*>(sums), 0, sizeof(S) * static_cast<size_t>(rows * columns));
+    if (joining == Joining::kInOrder) {
+      for (int64_t i = 0; i < some_rows; ++i) begin(row + i, column, some_columns, sums + i * columns);
+    }
     for (int64_t from = 0; from < k; from += depth) {
       const int64_t some = std::min(depth, k - from);
       pack_left(row, some_rows, from, some, left);
       pack_right(column, some_columns, from, some, right);
       for (int64_t j = 0; j < some_columns; j += kPanelColumns<S>) {
         for (int64_t i = 0; i < some_rows; i += kPanelRows) {
-          multiply_panels<S>(left + i * some, right + j * some, some, sums + i * columns + j, columns);
+          multiply_panels<S>(left + i * some, right + j * some, some, sums + i * columns + j, columns, joining);
         }
       }
     }
     for (int64_t i = 0; i < some_rows; ++i) store(row + i, column, some_columns, sums + i * columns);
+  }
+
+  /// Sums of nothing before, in parts of `depth` terms.
+  template <class S, class PackLeft, class PackRight, class Store>
+  void multiply(int64_t tile, std::byte* room, PackLeft&& pack_left, PackRight&& pack_right, Store&& store) const {
+    multiply<S>(tile, room, pack_left, pack_right, store, Joining::kAsPart, [](int64_t, int64_t, int64_t, S*) {});
   }
 
  private:

@@ -1,13 +1,12 @@
 // dot: sum of products over contracting dimensions, batch dimensions walking in step.
 //   lhs A[batch, m.., k..], rhs B[batch, n.., k..] (dimensions in any order) -> R[batch, m.., n..]. R is as declared;
-//   bf16 and f16 accumulate in f32 and round once, integers wrap. A third operand of R's type and extents is added to
-//   the products: what a loop over tiles makes of a sum of products (HLO's own third operands are those of sparse
+//   bf16 and f16 accumulate in f32 and round once, integers wrap. A third operand of R's type and extents is what the
+//   sums begin with: what a loop over tiles makes of a sum of products (HLO's own third operands are those of sparse
 //   dots). (C1) operands are arrays (C2) dimension lists are in range, none names a dimension twice (C3) as many batch
 //   dimensions on both sides, of equal extents (C4) as many contracting dimensions on both sides, of equal extents (C5)
 //   the result is complex where an operand is, and only there
 #include <algorithm>
 
-#include "ops/combiner.h"
 #include "ops/contract.h"
 #include "ops/dot_checks.h"
 #include "ops/element_rules.h"
@@ -50,20 +49,14 @@ Result<Value> eval_dot(const Instruction& dot, Operands operands, EvalContext&) 
   LT_ASSIGN_OR_RETURN(const Value lhs, convert_elements(operands[0], dot.shape.type));
   LT_ASSIGN_OR_RETURN(const Value rhs, convert_elements(operands[1], dot.shape.type));
   auto result = std::make_shared<Literal>(dot.shape);
-  contract(*lhs, *rhs, attributes, *result);
-  if (has_addend(dot)) {
-    const CombineElements add = combine_by(Opcode::kAdd, dot.shape.type);
-    const auto size = static_cast<size_t>(stored_bytes(dot.shape.type));
-    for (size_t at = 0; at < result->bytes().size(); at += size) {
-      add(result->bytes().data() + at, operands[2]->bytes().data() + at);
-    }
-  }
+  contract(*lhs, *rhs, attributes, *result, has_addend(dot) ? operands[2].get() : nullptr);
   return Value(result);
 }
 
 }  // namespace
 
-void contract(const Literal& lhs, const Literal& rhs, const DotAttributes& attributes, Literal& result) {
+void contract(const Literal& lhs, const Literal& rhs, const DotAttributes& attributes, Literal& result,
+              const Literal* begin) {
   const Dims& l = lhs.shape().dims;
   const Dims& r = rhs.shape().dims;
   const Dims lhs_free = free_dims(lhs.shape().rank(), attributes.lhs_contracting_dims, attributes.lhs_batch_dims);
@@ -85,6 +78,9 @@ void contract(const Literal& lhs, const Literal& rhs, const DotAttributes& attri
       for (int64_t column = 0; column < columns; column += kSumsAtOnce) {
         const int64_t width = std::min(kSumsAtOnce, columns - column);
         S sums[kSumsAtOnce] = {};
+        for (int64_t j = 0; begin != nullptr && j < width; ++j) {
+          sums[j] = static_cast<S>(widen(begin->data<T>()[static_cast<size_t>(row * columns + column + j)]));
+        }
         accumulate(sums, a.get() + row * depth, matrix + column, depth, columns, width);
         for (int64_t j = 0; j < width; ++j) out[static_cast<size_t>(row * columns + column + j)] = rounded<T>(sums[j]);
       }

@@ -24,6 +24,7 @@ Dims dot_result_dims(const DotAttributes& attributes, const Shape& lhs, const Sh
 bool has_addend(const Instruction& dot);
 
 /// The product of two arrays of the result's element type. Defined beside dot.
-void contract(const Literal& lhs, const Literal& rhs, const DotAttributes& attributes, Literal& result);
+void contract(const Literal& lhs, const Literal& rhs, const DotAttributes& attributes, Literal& result,
+              const Literal* begin = nullptr);
 
 }  // namespace lowtide

@@ -26,8 +26,11 @@ ENTRY main {
   return module.take();
 }
 
+FoldOrder order_of(const std::string& entry, size_t operand, int64_t d) {
+  return fold_order(*read(entry)->entry->root, operand, d);
+}
 bool keeps(const std::string& entry, size_t operand, int64_t d) {
-  return fold_keeps_order(*read(entry)->entry->root, operand, d);
+  return order_of(entry, operand, d) == FoldOrder::kAny;
 }
 
 TEST(KeepOrder, FoldsThatAreTheSameInAnyOrder) {
@@ -46,6 +49,24 @@ TEST(KeepOrder, FoldsThatAreTheSameInAnyOrder) {
               kept)
         << type;
   }
+}
+
+TEST(KeepOrder, FoldsThatGoOn) {
+  const std::string floats = "  x = f32[8,8,1] parameter(0)\n  z = f32[] constant(0)\n";
+  EXPECT_EQ(order_of(floats + "  ROOT r = f32[8] reduce(x, z), dimensions={1,2}, to_apply=add\n", 0, 1),
+            FoldOrder::kContinued);
+  EXPECT_EQ(order_of(floats + "  ROOT r = f32[1] reduce(x, z), dimensions={0,1}, to_apply=add\n", 0, 0),
+            FoldOrder::kNone);
+  const auto dot = [](int64_t rows) {
+    return fmt::format(
+        "  x = f32[{0},64,32] parameter(0)\n  y = f32[64,32,{0}] parameter(1)\n  ROOT s = f32[{0},{0}] "
+        "dot(x, y), lhs_contracting_dims={{1,2}}, rhs_contracting_dims={{0,1}}\n",
+        rows);
+  };
+  EXPECT_EQ(order_of(dot(64), 0, 1), FoldOrder::kContinued);
+  EXPECT_EQ(order_of(dot(64), 1, 0), FoldOrder::kContinued);
+  EXPECT_EQ(order_of(dot(64), 0, 2), FoldOrder::kNone);  // the inner one of two
+  EXPECT_EQ(order_of(dot(2), 0, 1), FoldOrder::kNone);   // no library makes it
 }
 
 /// Updates [4,5] of rows: they follow each other along the first dimension most slowly.

@@ -25,6 +25,7 @@ class Grower {
         in_order_(graph.at(seed.place).parent->module().sums_in_order) {}
 
   StreamCluster grow(int64_t d, const ClusterOptions& options) {
+    plain_hlo_ = options.plain_hlo;
     cluster_.extent = shape_of(graph_, seed_).dims[static_cast<size_t>(d)];
     if (cluster_.extent < 2 || !add(seed_, d)) return {};
     spread();
@@ -151,7 +152,13 @@ class Grower {
       }
     }
     const std::optional<Fold> fold = folded_along(user, operand, mine);
-    if (fold && (!in_order_ || fold_keeps_order(user, operand, mine))) add_fold(read.user, *fold);
+    if (fold && is_allowed(user, operand, mine)) add_fold(read.user, *fold);
+  }
+
+  bool is_allowed(const Instruction& fold, size_t operand, int64_t d) const {
+    if (!in_order_) return true;
+    const FoldOrder order = fold_order(fold, operand, d);
+    return order == FoldOrder::kAny || (order == FoldOrder::kContinued && !plain_hlo_);
   }
 
   /// Small values between members would part them into passes: they join.
@@ -265,6 +272,7 @@ class Grower {
   GraphLeaf seed_;
   double large_;
   bool in_order_;  ///< no sum of floats may be made of parts
+  bool plain_hlo_ = false;
   StreamCluster cluster_;
   std::vector<int32_t> open_;
   std::set<int32_t> refused_;  ///< loops that can't be walked

@@ -45,7 +45,8 @@ struct StreamCluster {
 };
 
 struct ClusterOptions {
-  bool one_pass = false;  ///< only members of the seed's own pass
+  bool one_pass = false;   ///< only members of the seed's own pass
+  bool plain_hlo = false;  ///< no dots that add to an operand: nobody but our runtime knows them
 };
 
 /// The largest cluster around a stored array, sliced along its dimension d; no members: it can't be sliced.

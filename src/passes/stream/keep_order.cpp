@@ -70,12 +70,36 @@ bool walk_slices_keep_order(const LoopWalk& walk, int64_t size) {
 
 }  // namespace
 
-bool fold_keeps_order(const Instruction& fold, size_t operand, int64_t d) {
-  const ElementType type = fold.shape.type;
-  if (fold.opcode == Opcode::kReduce) return is_order_free(*fold.called[0], type);
-  if (fold.opcode != Opcode::kScatter) return !is_rounded(type);
-  if (fold.as<ScatterAttributes>().unique_indices) return true;
-  return operand == 2 && is_outermost(fold, d);
+FoldOrder fold_order(const Instruction& fold, size_t operand, int64_t d) {
+  const auto outermost = [&](const Dims& dimensions) {
+    for (const int64_t other : dimensions) {
+      if (other == d) return true;
+      if (fold.operand(operand).shape.dims[static_cast<size_t>(other)] != 1) return false;
+    }
+    return false;
+  };
+  switch (fold.opcode) {
+    case Opcode::kReduce: {
+      if (is_order_free(*fold.called[0], fold.shape.type)) return FoldOrder::kAny;
+      const Dims& folded = fold.as<DimensionsAttributes>().dimensions;
+      const bool alone = std::ranges::all_of(folded, [&](int64_t other) {
+        return other == d || fold.operand(0).shape.dims[static_cast<size_t>(other)] == 1;
+      });
+      const bool one_type = fold.operand(0).shape.type == fold.shape.type;
+      return alone && one_type ? FoldOrder::kContinued : FoldOrder::kNone;
+    }
+    case Opcode::kScatter: {
+      const bool kept = fold.as<ScatterAttributes>().unique_indices || (operand == 2 && is_outermost(fold, d));
+      return kept ? FoldOrder::kAny : FoldOrder::kNone;
+    }
+    case Opcode::kDot: {
+      if (!is_rounded(fold.shape.type)) return FoldOrder::kAny;
+      const auto& attributes = fold.as<DotAttributes>();
+      const bool first = outermost(operand == 0 ? attributes.lhs_contracting_dims : attributes.rhs_contracting_dims);
+      return first && role_of(fold) == OpRole::kLibrary ? FoldOrder::kContinued : FoldOrder::kNone;
+    }
+    default: return is_rounded(fold.shape.type) ? FoldOrder::kNone : FoldOrder::kAny;
+  }
 }
 
 bool walk_keeps_order(const LoopWalk& walk) {

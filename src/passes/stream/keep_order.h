@@ -3,7 +3,9 @@
 /// sum what is within a slice as the whole would.
 ///
 ///     along m:  y = f32[4096,128] dot(p, v)        each row is summed by itself          in order
-///     along k:  g = f32[64,128] dot(p, dy)         g += dot(p[.., i:i+64], dy[i:i+64])    partial sums, added up
+///     along k:  g = f32[64,128] dot(p, dy)         g = dot(p[.., i:i+64], dy[i:i+64], g)  goes on where g stands
+///     along r:  n = f32[128] reduce(e, 0), add     n = reduce({n, e[i:i+64]}), add        the same
+///     along k:  g of a loop's state                g += ...                               partial sums, added up
 ///     along k:  m = f32[4096] reduce(s, -inf), max                                       any order is the same
 ///     scatters: places in the order of their updates, tile after tile                    in order
 
@@ -11,8 +13,13 @@
 
 namespace lowtide {
 
-/// Does folding dimension d of operand number `operand` tile by tile keep the result's bits?
-bool fold_keeps_order(const Instruction& fold, size_t operand, int64_t d);
+enum class FoldOrder : uint8_t {
+  kAny,        ///< parts may be added up: the same bits in any order
+  kContinued,  ///< the next tile's terms follow those of the tiles before, one by one
+  kNone,       ///< tiles would add up parts, or terms in another order
+};
+/// How dimension d of operand number `operand` can be folded tile by tile with the whole's bits.
+FoldOrder fold_order(const Instruction& fold, size_t operand, int64_t d);
 /// No sum within the loop has parts in several tiles.
 bool walk_keeps_order(const LoopWalk& walk);
 /// Is each product of a tile, and of what fills none, made as the whole one is: by the same library, or element by

@@ -119,7 +119,8 @@ std::vector<StreamCandidate> stream_candidates(const Module& module, const std::
       const GraphLeaf array = array_behind(graph, *seed);
       for (int64_t d = 0; d < seed->shape.rank(); ++d) {
         for (const bool one_pass : {false, true}) {
-          const StreamCluster cluster = grow_cluster(graph, states, array, d, {.one_pass = one_pass});
+          const StreamCluster cluster = grow_cluster(
+              graph, states, array, d, {.one_pass = one_pass, .plain_hlo = options.stored_by == StoredBy::kLoopFusion});
           if (cluster.members.empty()) break;
           const ClusterWeight weight = weigh(graph, states, cluster);
           std::vector<int64_t> tiles = tiles_of(cluster.extent, weight.least_tile);
@@ -179,7 +180,8 @@ Result<PassResult> stream(Module& module, const StreamDecision& decision, Stored
                             decision.tile, cluster.last - cluster.first, weight.hidden_bytes / 1048576)};
   }
   const StreamCluster cluster =
-      grow_cluster(graph, states, array_behind(graph, **seed), decision.dimension, {.one_pass = decision.one_pass});
+      grow_cluster(graph, states, array_behind(graph, **seed), decision.dimension,
+                   {.one_pass = decision.one_pass, .plain_hlo = stored_by == StoredBy::kLoopFusion});
   if (cluster.members.empty()) return fault("the value can't be made slice by slice along this dimension");
   if (module.sums_in_order && !tile_keeps_order(graph, cluster, decision.tile)) {
     return fault("tiles of so few slices would be summed otherwise than the whole");

@@ -5,6 +5,7 @@
 
 #include "ops/combiner.h"
 #include "passes/rewrite.h"
+#include "passes/stream/keep_order.h"
 #include "passes/stream/walk.h"
 
 namespace lowtide {
@@ -384,6 +385,8 @@ class Streamer {
       if (member.reads[k] != kInitial) copy->operands[k] = operand_of(original, member, k);
     }
     if (scatters) copy->operands[0] = sums;
+    if (module_.sums_in_order && !scatters && continues(original, member))
+      return continued(tile, std::move(copy), sums);
     const Opcode combine = reduces ? original.called[0]->root->opcode : Opcode::kAdd;
     if (reduces) {
       const ElementType type = sums->shape.type;
@@ -392,6 +395,35 @@ class Streamer {
     }
     Instruction* made = c.append(std::move(copy));
     return scatters ? made : append(c, combine, sums->shape, {sums, made}, {});
+  }
+
+  static bool continues(const Instruction& original, const StreamMember& member) {
+    const size_t operand = member.reads[0] >= 0 ? 0 : 1;
+    return fold_order(original, operand, member.reads[operand]) == FoldOrder::kContinued;
+  }
+
+  /// A fold of this tile's slices that goes on where the sums stand: a dot begins with them, a reduction has them as
+  /// the first of its slices.
+  Instruction* continued(const Tile& tile, std::unique_ptr<Instruction> copy, Instruction* sums) {
+    Computation& c = *tile.computation;
+    if (copy->opcode == Opcode::kDot) {
+      copy->operands.push_back(sums);
+      return c.append(std::move(copy));
+    }
+    const ElementType type = sums->shape.type;
+    Instruction* slices = copy->operands[0];
+    Shape first = plain(slices->shape), all = first;
+    for (const int64_t d : copy->as<DimensionsAttributes>().dimensions) first.dims[static_cast<size_t>(d)] = 1;
+    int64_t along = copy->as<DimensionsAttributes>().dimensions[0];
+    for (const int64_t d : copy->as<DimensionsAttributes>().dimensions) {
+      if (slices->shape.dims[static_cast<size_t>(d)] != 1) along = d;
+    }
+    ++all.dims[static_cast<size_t>(along)];
+    Instruction* before = append(c, Opcode::kReshape, first, {sums}, {});
+    copy->operands[0] = append(c, Opcode::kConcatenate, all, {before, slices}, DimensionsAttributes{{along}});
+    copy->operands[1] = append(c, Opcode::kConstant, Shape::scalar(type), {},
+                               ConstantAttributes{neutral_element(copy->called[0]->root->opcode, type)});
+    return c.append(std::move(copy));
   }
 
   Instruction* operand_of(const Instruction& original, const StreamMember& member, size_t k) {
