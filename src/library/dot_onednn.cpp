@@ -1,54 +1,32 @@
 #include "library/dot_onednn.h"
 
+#include <algorithm>
 #include <atomic>
-#include <cstring>
 
+#include "library/convert.h"
+#include "library/copy_block.h"
 #include "library/onednn.h"
 
 namespace lowtide {
 namespace {
 
-/// Rows of a tile: enough to make up for what each call copies of the right
-/// operand.
-constexpr int64_t kTileRows = 128;
+/// Rows of a tile: many, to make up for what each call copies of the right operand, but a few tiles.
+constexpr int64_t kFewestRows = 128, kMostRows = 512, kTiles = 4;
+/// Copies of left operands are made for sums of at most as many products at a time, which then are added up.
+constexpr int64_t kCopiedDepth = 512;
 /// Below this many products per matrix a call costs more than it saves.
 constexpr int64_t kFewProducts = 1 << 15;
-/// Copies of right operands are made for as many matrices at a time as fit
-/// here, and for one at least.
+/// Copies of right operands are made for as many matrices at a time as fit here, and for one at least.
 constexpr int64_t kCopiedBytes = int64_t{2} << 20;
-
-bool is_near(const StridedGroup& group) { return group.is_one() && (group.stride() == 1 || group.extent == 1); }
 
 /// Is [outer, inner] one block of memory?
 bool is_dense(const StridedGroup& outer, const StridedGroup& inner) {
   return is_near(inner) && outer.is_one() && (outer.extent == 1 || outer.stride() == inner.extent);
 }
 
-/// Outer indices [first, first + count) and all inner ones, as a dense block.
-template <class Element>
-void copy_block(const StridedGroup& outer, const StridedGroup& inner, const void* data, int64_t origin, int64_t first,
-                int64_t count, std::byte* block) {
-  const auto* from = static_cast<const Element*>(data) + origin;
-  auto* to = reinterpret_cast<Element*>(block);
-  for (int64_t i = first; i < first + count; ++i, to += inner.extent) {
-    const Element* row = from + outer.offset(i);
-    if (is_near(inner)) {
-      std::memcpy(to, row, sizeof(Element) * static_cast<size_t>(inner.extent));
-    } else if (inner.is_one()) {
-      for (int64_t j = 0; j < inner.extent; ++j) to[j] = row[j * inner.stride()];
-    } else {
-      for (int64_t j = 0; j < inner.extent; ++j) to[j] = row[inner.offset(j)];
-    }
-  }
-}
-
-void copy_block(ElementType type, const StridedGroup& outer, const StridedGroup& inner, const void* data,
-                int64_t origin, int64_t first, int64_t count, std::byte* block) {
-  if (type == ElementType::kF32) {
-    copy_block<uint32_t>(outer, inner, data, origin, first, count, block);
-  } else {
-    copy_block<uint16_t>(outer, inner, data, origin, first, count, block);
-  }
+int64_t rows_of_tile(int64_t m, int64_t batches) {
+  const int64_t share = (m * batches / kTiles + 63) / 64 * 64;
+  return std::min(m, std::clamp(share, kFewestRows, kMostRows));
 }
 
 class DotByOneDnn : public LibraryRoutine {
@@ -59,23 +37,27 @@ class DotByOneDnn : public LibraryRoutine {
     n_ = right.columns.extent;
     k_ = left.columns.extent;
     bytes_ = stored_bytes(left.type);
+    const int64_t batches = left.batch.extent;
     copies_left_ = !is_dense(left.rows, left.columns);
     by_columns_ = !is_dense(right.rows, right.columns) && is_near(right.rows);
     copies_right_ = by_columns_ ? !is_dense(right.columns, right.rows) : !is_dense(right.rows, right.columns);
-    if (m_ >= kTileRows) whole_ = OneDnnMatmul::make({left.type, result, kTileRows, n_, k_, by_columns_, adds});
-    if (m_ % kTileRows != 0) last_ = OneDnnMatmul::make({left.type, result, m_ % kTileRows, n_, k_, by_columns_, adds});
-    tiles_ = (m_ + kTileRows - 1) / kTileRows;
-    const int64_t batches = left.batch.extent;
+    rows_ = rows_of_tile(m_, batches);
+    // What is rounded at the end alone is added up beside the result: worth it where that is less than the copies.
+    const bool is_rounded = result != ElementType::kF32;
+    const bool is_deep = copies_left_ && !by_columns_ && (!is_rounded || k_ > 4 * n_);
+    depth_ = is_deep ? std::min(k_, kCopiedDepth) : k_;
+    sums_apart_ = is_rounded && depth_ < k_;
+    usable_ = make_products();
+    if (!usable_) return;
+    tiles_ = (m_ + rows_ - 1) / rows_;
     group_ = copies_right_ ? std::clamp<int64_t>(kCopiedBytes / (n_ * k_ * bytes_), 1, batches) : batches;
-    if (!usable()) return;
-    call_bytes_ = align_scratch(std::max(whole_ ? whole_->scratch_bytes() : 0, last_ ? last_->scratch_bytes() : 0));
-    const int64_t left_bytes = copies_left_ ? std::min(m_, kTileRows) * k_ * bytes_ : 0;
-    lane_bytes_ = call_bytes_ + left_bytes;
+    sums_at_ = call_bytes_ + align_scratch(copies_left_ ? rows_ * depth_ * bytes_ : 0);
+    lane_bytes_ = sums_at_ + (sums_apart_ ? rows_ * n_ * stored_bytes(ElementType::kF32) : 0);
     copied_bytes_ = copies_right_ ? align_scratch(group_ * n_ * k_ * bytes_) : 0;
     copy_rows_ = by_columns_ ? n_ : k_;
   }
 
-  bool usable() const { return (m_ < kTileRows || whole_) && (m_ % kTileRows == 0 || last_); }
+  bool usable() const { return usable_; }
 
   int64_t scratch_bytes() const override { return copied_bytes_ + Lanes(group_ * tiles_, lane_bytes_).scratch_bytes(); }
 
@@ -90,21 +72,12 @@ class DotByOneDnn : public LibraryRoutine {
       const Lanes lanes(group_ * tiles_, lane_bytes_);
       lanes.run(pool, copied + copied_bytes_, [&](int64_t task, std::byte* room) {
         if (task >= batches * tiles_) return;
-        const int64_t batch = first + task / tiles_, row = task % tiles_ * kTileRows;
-        const int64_t rows = std::min(kTileRows, m_ - row);
+        const int64_t batch = first + task / tiles_, row = task % tiles_ * rows_;
         const std::byte* right = copies_right_
                                      ? copied + task / tiles_ * n_ * k_ * bytes_
                                      : static_cast<const std::byte*>(operands[1]) + right_.batch.offset(batch) * bytes_;
-        const std::byte* left = static_cast<const std::byte*>(operands[0]) + left_.batch.offset(batch) * bytes_;
-        if (copies_left_) {
-          copy_block(left_.type, left_.rows, left_.columns, operands[0], left_.batch.offset(batch), row, rows,
-                     room + call_bytes_);
-          left = room + call_bytes_;
-        } else {
-          left += row * k_ * bytes_;
-        }
         std::byte* to = static_cast<std::byte*>(results[0]) + (batch * m_ + row) * n_ * stored_bytes(result_);
-        if (!(rows == kTileRows ? whole_ : last_)->run(left, right, to, room)) failed = true;
+        if (!multiply(static_cast<const std::byte*>(operands[0]), batch, row, right, to, room)) failed = true;
       });
     }
     if (failed) return {Fault::kInternal, "oneDNN refused a matrix product that it had accepted"};
@@ -112,6 +85,57 @@ class DotByOneDnn : public LibraryRoutine {
   }
 
  private:
+  /// One for each number of rows and depth that occurs.
+  bool make_products() {
+    for (const bool last_rows : {false, true}) {
+      for (const bool last_depth : {false, true}) {
+        const int64_t m = last_rows ? m_ % rows_ : rows_, k = last_depth ? k_ % depth_ : depth_;
+        if (m == 0 || k == 0) continue;
+        auto& product = products_[last_rows][last_depth];
+        const ElementType sums = sums_apart_ ? ElementType::kF32 : result_;
+        product = OneDnnMatmul::make({left_.type, sums, m, n_, k, by_columns_, adds_ || depth_ < k_});
+        if (!product) return false;
+        call_bytes_ = std::max(call_bytes_, align_scratch(product->scratch_bytes()));
+      }
+    }
+    return true;
+  }
+
+  /// One tile of the result.
+  bool multiply(const std::byte* operand, int64_t batch, int64_t row, const std::byte* right, std::byte* to,
+                std::byte* room) const {
+    const int64_t rows = std::min(rows_, m_ - row), origin = left_.batch.offset(batch);
+    if (!copies_left_) {
+      const std::byte* left = operand + (origin + row * k_) * bytes_;
+      return products_[rows < rows_][0]->run(left, right, to, room);
+    }
+    std::byte* block = room + call_bytes_;
+    std::byte* sums = sums_apart_ ? room + sums_at_ : to;
+    begin_sums(to, sums, rows * n_);
+    for (int64_t k = 0; k < k_; k += depth_) {
+      const int64_t depth = std::min(depth_, k_ - k);
+      copy_block(bytes_, left_.rows, left_.columns, operand, origin, {row, rows}, {k, depth}, block);
+      if (!products_[rows < rows_][depth < depth_]->run(block, right + k * n_ * bytes_, sums, room)) return false;
+    }
+    if (sums_apart_) {
+      const auto* wide = reinterpret_cast<const float*>(sums);
+      std::transform(wide, wide + rows * n_, reinterpret_cast<BFloat16*>(to), from_sum<BFloat16, float>);
+    }
+    return true;
+  }
+
+  /// What the products of a tile are added to.
+  void begin_sums(const std::byte* result, std::byte* sums, int64_t count) const {
+    if (depth_ == k_ || (adds_ && !sums_apart_)) return;
+    auto* wide = reinterpret_cast<float*>(sums);
+    if (adds_) {
+      const auto* given = reinterpret_cast<const BFloat16*>(result);
+      std::transform(given, given + count, wide, to_sum<float, BFloat16>);
+    } else {
+      std::fill_n(wide, count, 0.0F);
+    }
+  }
+
   void copy_right(const void* operand, int64_t first, int64_t batches, std::byte* copied, ThreadPool& pool) const {
     const StridedGroup& outer = by_columns_ ? right_.columns : right_.rows;
     const StridedGroup& inner = by_columns_ ? right_.rows : right_.columns;
@@ -119,8 +143,9 @@ class DotByOneDnn : public LibraryRoutine {
     const int64_t parts = (copy_rows_ + kRowsAtOnce - 1) / kRowsAtOnce;
     pool.run(batches * parts, [&](int64_t task, int) {
       const int64_t batch = task / parts, row = task % parts * kRowsAtOnce;
-      copy_block(right_.type, outer, inner, operand, right_.batch.offset(first + batch), row,
-                 std::min(kRowsAtOnce, copy_rows_ - row), copied + (batch * copy_rows_ + row) * inner.extent * bytes_);
+      copy_block(bytes_, outer, inner, operand, right_.batch.offset(first + batch),
+                 {row, std::min(kRowsAtOnce, copy_rows_ - row)}, {0, inner.extent},
+                 copied + (batch * copy_rows_ + row) * inner.extent * bytes_);
     });
   }
 
@@ -128,10 +153,10 @@ class DotByOneDnn : public LibraryRoutine {
   ElementType result_;
   bool adds_;
   int64_t m_ = 0, n_ = 0, k_ = 0, bytes_ = 0, tiles_ = 0, group_ = 1, copy_rows_ = 0;
-  int64_t call_bytes_ = 0, lane_bytes_ = 0, copied_bytes_ = 0;
-  bool copies_left_ = false, copies_right_ = false, by_columns_ = false;
-  std::unique_ptr<OneDnnMatmul> whole_,
-      last_;  ///< tiles of kTileRows, and the rest
+  int64_t rows_ = 0, depth_ = 0;  ///< of a call
+  int64_t call_bytes_ = 0, sums_at_ = 0, lane_bytes_ = 0, copied_bytes_ = 0;
+  bool copies_left_ = false, copies_right_ = false, by_columns_ = false, sums_apart_ = false, usable_ = false;
+  std::unique_ptr<OneDnnMatmul> products_[2][2];  ///< [are the rows the last ones?][is the depth?]
 };
 
 }  // namespace

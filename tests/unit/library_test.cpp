@@ -233,6 +233,22 @@ TEST(LibraryDot, TilesOfRowsWithCopiesWhereTheyAreNeeded) {
                     1e-5);
 }
 
+TEST(LibraryDot, DeepProductsOfCopiedRows) {
+  for (const std::string t : {"f32", "bf16"}) {
+    const double tolerance = t == "f32" ? 1e-5 : 1e-2;
+    for (const char* m : {"64", "300"}) {  // a tile and less; several, with a smaller last one
+      for (const char* k : {"512", "1024", "1300"}) {
+        expect_as_defined(dot(t + fmt::format("[{},70]", m), t + fmt::format("[{},{}]", k, m), t + fmt::format("[{},70]", k),
+                              "lhs_contracting_dims={0}, rhs_contracting_dims={0}"),
+                          tolerance);
+      }
+      expect_as_defined(dot(t + fmt::format("[{},70]", m), t + fmt::format("[1300,{}]", m), t + "[70,1300]",
+                            "lhs_contracting_dims={0}, rhs_contracting_dims={1}"),
+                        tolerance);
+    }
+  }
+}
+
 TEST(LibraryDot, ExtentsOfNothingAndOne) {
   expect_as_defined(dot("f32[0,9]", "f32[0,13]", "f32[13,9]", "lhs_contracting_dims={1}, rhs_contracting_dims={0}"),
                     1e-6);

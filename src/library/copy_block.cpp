@@ -1,0 +1,64 @@
+#include "library/copy_block.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+namespace lowtide {
+namespace {
+
+/// to[i][j] = from[j][i], i < rows, j < columns. By squares whose sides are cache lines: each line of either side is
+/// then touched once, where powers of two would throw half of them out before they are used up.
+template <class Element>
+void copy_transposed(const Element* from, int64_t stride, int64_t rows, int64_t columns, Element* to) {
+  constexpr auto kSide = static_cast<int64_t>(64 / sizeof(Element));
+  std::array<std::array<Element, kSide>, kSide> square;
+  for (int64_t j = 0; j < columns; j += kSide) {
+    const int64_t width = std::min(kSide, columns - j);
+    for (int64_t i = 0; i < rows; i += kSide) {
+      const int64_t height = std::min(kSide, rows - i);
+      for (int64_t b = 0; b < width; ++b) {
+        const Element* line = from + (j + b) * stride + i;
+        for (int64_t a = 0; a < height; ++a) square[static_cast<size_t>(a)][static_cast<size_t>(b)] = line[a];
+      }
+      for (int64_t a = 0; a < height; ++a) {
+        std::memcpy(to + (i + a) * columns + j, square[static_cast<size_t>(a)].data(),
+                    sizeof(Element) * static_cast<size_t>(width));
+      }
+    }
+  }
+}
+
+template <class Element>
+void copy(const StridedGroup& outer, const StridedGroup& inner, const Element* from, IndexRange rows,
+          IndexRange columns, Element* to) {
+  if (is_near(outer) && inner.is_one() && !is_near(inner)) {
+    copy_transposed(from + rows.first + columns.first * inner.stride(), inner.stride(), rows.count, columns.count, to);
+    return;
+  }
+  for (int64_t i = rows.first; i < rows.first + rows.count; ++i, to += columns.count) {
+    const Element* row = from + outer.offset(i);
+    if (is_near(inner)) {
+      std::memcpy(to, row + columns.first, sizeof(Element) * static_cast<size_t>(columns.count));
+    } else if (inner.is_one()) {
+      for (int64_t j = 0; j < columns.count; ++j) to[j] = row[(columns.first + j) * inner.stride()];
+    } else {
+      for (int64_t j = 0; j < columns.count; ++j) to[j] = row[inner.offset(columns.first + j)];
+    }
+  }
+}
+
+}  // namespace
+
+void copy_block(int64_t element_bytes, const StridedGroup& outer, const StridedGroup& inner, const void* data,
+                int64_t origin, IndexRange outer_range, IndexRange inner_range, std::byte* block) {
+  if (element_bytes == 4) {
+    copy(outer, inner, static_cast<const uint32_t*>(data) + origin, outer_range, inner_range,
+         reinterpret_cast<uint32_t*>(block));
+  } else {
+    copy(outer, inner, static_cast<const uint16_t*>(data) + origin, outer_range, inner_range,
+         reinterpret_cast<uint16_t*>(block));
+  }
+}
+
+}  // namespace lowtide
