@@ -238,8 +238,8 @@ TEST(LibraryDot, DeepProductsOfCopiedRows) {
     const double tolerance = t == "f32" ? 1e-5 : 1e-2;
     for (const char* m : {"64", "300"}) {  // a tile and less; several, with a smaller last one
       for (const char* k : {"512", "1024", "1300"}) {
-        expect_as_defined(dot(t + fmt::format("[{},70]", m), t + fmt::format("[{},{}]", k, m), t + fmt::format("[{},70]", k),
-                              "lhs_contracting_dims={0}, rhs_contracting_dims={0}"),
+        expect_as_defined(dot(t + fmt::format("[{},70]", m), t + fmt::format("[{},{}]", k, m),
+                              t + fmt::format("[{},70]", k), "lhs_contracting_dims={0}, rhs_contracting_dims={0}"),
                           tolerance);
       }
       expect_as_defined(dot(t + fmt::format("[{},70]", m), t + fmt::format("[1300,{}]", m), t + "[70,1300]",
