@@ -4,7 +4,11 @@
 #include <oneapi/dnnl/dnnl.h>
 
 #include <array>
+#include <atomic>
+#include <cstddef>
+#include <memory>
 #include <string_view>
+#include <vector>
 
 namespace lowtide {
 namespace {
@@ -104,6 +108,25 @@ struct OneDnnMatmul::State {
 OneDnnMatmul::OneDnnMatmul(std::unique_ptr<State> state) : state_(std::move(state)) {}
 OneDnnMatmul::~OneDnnMatmul() = default;
 
+namespace {
+
+/// The code that configures tile registers is compiled when the first product that uses them runs: here, with small
+/// operands, and not in somebody's run, where it would be memory that no plan knows of.
+void set_up_tiles() {
+  constexpr int64_t kSide = 64;
+  static std::atomic<bool> begun = false;
+  if (begun.exchange(true)) return;
+  const auto product = OneDnnMatmul::make({ElementType::kBF16, ElementType::kF32, kSide, kSide, kSide});
+  if (product == nullptr) return;
+  std::vector<float> operand(kSide * kSide), result(kSide * kSide);
+  auto bytes = static_cast<size_t>(product->scratch_bytes()) + 64;
+  const auto scratch = std::make_unique<std::byte[]>(bytes);
+  void* room = scratch.get();
+  product->run(operand.data(), operand.data(), result.data(), std::align(64, 1, room, bytes));
+}
+
+}  // namespace
+
 std::unique_ptr<OneDnnMatmul> OneDnnMatmul::make(const Form& form) {
   const Api* dnnl = api();
   if (dnnl == nullptr) return nullptr;
@@ -137,6 +160,7 @@ std::unique_ptr<OneDnnMatmul> OneDnnMatmul::make(const Form& form) {
   state->scratch_bytes = static_cast<int64_t>(dnnl->memory_desc_get_size(scratch));
   // Compiled now: running takes no memory. oneDNN itself remembers what it compiled for equal forms.
   if (dnnl->primitive_create(&state->primitive, state->description) != dnnl_success) return nullptr;
+  if (std::string_view(name).find("amx") != std::string_view::npos) set_up_tiles();
   return std::unique_ptr<OneDnnMatmul>(new OneDnnMatmul(std::move(state)));
 }
 
