@@ -67,7 +67,7 @@ Result<Shape> infer_custom_call(const Instruction& call) {
                                 to_string(alias.operand_index)));
     }
   }
-  if (is_lapack_call(call)) LT_RETURN_IF_ERROR(read_lapack_call(call).status());
+  if (is_lapack_call(call) && !has_unbounded(call)) LT_RETURN_IF_ERROR(read_lapack_call(call).status());
   return call.shape;
 }
 
@@ -83,7 +83,7 @@ Result<Value> eval_custom_call(const Instruction& call, Operands operands, EvalC
     LT_RETURN_IF_ERROR(check_values(target, *operands[0], *operands[1]));
     return zeros_of(call.shape);
   }
-  if (is_lapack_call(call)) return eval_lapack_call(call, operands);
+  if (is_lapack_call(call) && !has_unbounded(call)) return eval_lapack_call(call, operands);
   if (is_annotation(target)) {
     if (operands.size() == 1 && same_shape(operands[0]->shape(), call.shape)) return operands[0];
     const Value all = std::make_shared<Literal>(std::vector<Value>(operands.begin(), operands.end()));

@@ -31,6 +31,32 @@ std::optional<Target> parse_target(std::string_view target) {
   return {};
 }
 
+struct Counts {
+  size_t operands, results;
+};
+
+Counts counts_of(const Target& target) {
+  const bool real = !is_complex(target.type);
+  switch (target.routine) {
+    case LapackRoutine::kPotrf: return {1, 2};
+    case LapackRoutine::kGetrf: return {1, 3};
+    case LapackRoutine::kTrsm: return {2, 1};
+    case LapackRoutine::kGeqrf: return {1, 2};
+    case LapackRoutine::kOrgqr: return {2, 1};
+    case LapackRoutine::kOrmqr: return {3, 1};
+    case LapackRoutine::kGeqp3: return {2, 3};
+    case LapackRoutine::kGesdd:
+    case LapackRoutine::kGesvd: return {1, 5};
+    case LapackRoutine::kSyevd: return {1, 3};
+    case LapackRoutine::kGeev: return {1, real ? 5u : 4u};
+    case LapackRoutine::kGees: return {1, real ? 6u : 5u};
+    case LapackRoutine::kGehrd: return {1, 3};
+    case LapackRoutine::kSytrd: return {1, 5};
+    case LapackRoutine::kGtsv: return {4, 5};
+  }
+  return {0, 0};
+}
+
 /// `key = 76 : ui8` or `key = true` in a dictionary as written.
 std::optional<int64_t> entry(std::string_view dictionary, std::string_view key) {
   const auto is_word = [](char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; };
@@ -121,7 +147,6 @@ class CallReader {
                       : p.routine == LapackRoutine::kOrmqr ? 2
                       : p.routine == LapackRoutine::kGtsv  ? 3
                                                            : 0;
-    if (at >= call_.operands.size()) return broken(call_, 3, target() + " lacks operands");
     const Shape& matrix = call_.operand(at).shape;
     if (matrix.type != p.type || matrix.rank() < 2) {
       return broken(call_, 3, fmt::format("{} can't take {}", target(), to_string_without_layout(matrix)));
@@ -134,13 +159,13 @@ class CallReader {
     p.m = static_cast<int32_t>(matrix.dims[matrix.dims.size() - 2]);
     p.n = static_cast<int32_t>(matrix.dims.back());
     if (p.routine == LapackRoutine::kOrgqr || p.routine == LapackRoutine::kOrmqr) {
-      const Shape* shape = call_.operands.size() > 1 ? &call_.operand(1).shape : nullptr;  // tau
+      const Shape& shape = call_.operand(1).shape;  // tau
       const int64_t most = p.routine == LapackRoutine::kOrgqr ? p.n : order();
-      if (!shape || !shape->is_array() || shape->rank() < 1 || shape->dims.back() > most || shape->dims.back() < 0 ||
+      if (!shape.is_array() || shape.rank() < 1 || shape.dims.back() > most || shape.dims.back() < 0 ||
           (p.routine == LapackRoutine::kOrgqr && p.n > p.m)) {
         return broken(call_, 3, target() + " needs as many reflectors as the matrix has room for");
       }
-      p.k = static_cast<int32_t>(shape->dims.back());
+      p.k = static_cast<int32_t>(shape.dims.back());
     }
     const bool square = p.routine == LapackRoutine::kPotrf || p.routine == LapackRoutine::kSyevd ||
                         p.routine == LapackRoutine::kGeev || p.routine == LapackRoutine::kGees ||
@@ -226,7 +251,7 @@ class CallReader {
   }
 
   Status check_operands() {  // (C3)
-    bool fit = call_.operands.size() == out_.operands.size();
+    bool fit = true;
     std::string wanted;
     for (size_t k = 0; k < out_.operands.size(); ++k) {
       const Shape shape = batched(out_.operands[k]);
@@ -319,7 +344,11 @@ std::vector<size_t> LapackCall::read() const {
 
 bool is_lapack_call(const Instruction& call) {
   const auto* attributes = call.if_as<CustomCallAttributes>();
-  return attributes && parse_target(attributes->target).has_value();
+  const std::optional<Target> target = attributes ? parse_target(attributes->target) : std::nullopt;
+  if (!target) return false;
+  const Counts counts = counts_of(*target);
+  return call.operands.size() == counts.operands &&
+         (call.shape.is_tuple() ? call.shape.elements.size() : 1) == counts.results;
 }
 
 Result<LapackCall> read_lapack_call(const Instruction& call) {

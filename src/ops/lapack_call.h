@@ -27,6 +27,7 @@ struct LapackCall {
   std::vector<size_t> read() const;
 };
 
+/// Of a routine known here, with as many operands and results as JAX 0.10 gives it; other releases had others.
 bool is_lapack_call(const Instruction& call);
 /// Checks all constraints (C2 to C5 of custom_call.cpp).
 Result<LapackCall> read_lapack_call(const Instruction& call);

@@ -47,7 +47,7 @@ Status run_one(const LapackProblem& problem, std::vector<Bytes>& results, std::v
   for (Bytes& bytes : results) to.push_back(bytes.data());
   for (Bytes& bytes : read) from.push_back(bytes.data());
   if (run_lapack_definition(problem, to, from)) return {};
-  if (!has_lapack()) return Status::unsupported("OpenBLAS is not installed: libopenblas.so.0");
+  if (!has_lapack()) return Status::unsupported("OpenBLAS can't be loaded: libopenblas.so.0");
   const int64_t needed = lapack_workspace_bytes(problem);
   std::vector<std::complex<double>> workspace(static_cast<size_t>(needed) / sizeof(std::complex<double>) + 1);
   run_lapack(problem, to, from, workspace.data());
