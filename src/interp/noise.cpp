@@ -124,7 +124,9 @@ void Noise::add(Literal& array, double unit) {
     uint64_t z = state_ += 0x9E3779B97F4A7C15u;
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
     z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return 1 + unit * (static_cast<double>((z ^ (z >> 31)) >> 40) / 0x1p23 - 1);
+    // By half of it at least: of a result that is one rounding, a small move would round away, and tell nothing.
+    const double part = static_cast<double>((z ^ (z >> 31)) >> 40) / 0x1p23 - 1;
+    return 1 + unit * std::copysign((1 + std::abs(part)) / 2, part);
   };
   dispatch(array.shape().type, [&]<class T>() {
     if constexpr (kIsFloat<T>) {
