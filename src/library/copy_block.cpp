@@ -7,10 +7,10 @@
 namespace lowtide {
 namespace {
 
-/// to[i][j] = from[j][i], i < rows, j < columns. By squares whose sides are cache lines: each line of either side is
+/// By squares whose sides are cache lines: each line of either side is
 /// then touched once, where powers of two would throw half of them out before they are used up.
 template <class Element>
-void copy_transposed(const Element* from, int64_t stride, int64_t rows, int64_t columns, Element* to) {
+void transpose(const Element* from, int64_t stride, int64_t rows, int64_t columns, Element* to, int64_t to_stride) {
   constexpr auto kSide = static_cast<int64_t>(64 / sizeof(Element));
   std::array<std::array<Element, kSide>, kSide> square;
   for (int64_t j = 0; j < columns; j += kSide) {
@@ -22,7 +22,7 @@ void copy_transposed(const Element* from, int64_t stride, int64_t rows, int64_t 
         for (int64_t a = 0; a < height; ++a) square[static_cast<size_t>(a)][static_cast<size_t>(b)] = line[a];
       }
       for (int64_t a = 0; a < height; ++a) {
-        std::memcpy(to + (i + a) * columns + j, square[static_cast<size_t>(a)].data(),
+        std::memcpy(to + (i + a) * to_stride + j, square[static_cast<size_t>(a)].data(),
                     sizeof(Element) * static_cast<size_t>(width));
       }
     }
@@ -33,7 +33,8 @@ template <class Element>
 void copy(const StridedGroup& outer, const StridedGroup& inner, const Element* from, IndexRange rows,
           IndexRange columns, Element* to) {
   if (is_near(outer) && inner.is_one() && !is_near(inner)) {
-    copy_transposed(from + rows.first + columns.first * inner.stride(), inner.stride(), rows.count, columns.count, to);
+    const Element* first = from + rows.first + columns.first * inner.stride();
+    transpose(first, inner.stride(), rows.count, columns.count, to, columns.count);
     return;
   }
   for (int64_t i = rows.first; i < rows.first + rows.count; ++i, to += columns.count) {
@@ -58,6 +59,17 @@ void copy_block(int64_t element_bytes, const StridedGroup& outer, const StridedG
   } else {
     copy(outer, inner, static_cast<const uint16_t*>(data) + origin, outer_range, inner_range,
          reinterpret_cast<uint16_t*>(block));
+  }
+}
+
+void copy_transposed(int64_t element_bytes, const std::byte* from, int64_t stride, int64_t rows, int64_t columns,
+                     std::byte* to, int64_t to_stride) {
+  if (element_bytes == 4) {
+    transpose(reinterpret_cast<const uint32_t*>(from), stride, rows, columns, reinterpret_cast<uint32_t*>(to),
+              to_stride);
+  } else {
+    transpose(reinterpret_cast<const uint16_t*>(from), stride, rows, columns, reinterpret_cast<uint16_t*>(to),
+              to_stride);
   }
 }
 

@@ -11,6 +11,11 @@ namespace lowtide {
 /// Do consecutive indices lie side by side?
 inline bool is_near(const StridedGroup& group) { return group.is_one() && (group.stride() == 1 || group.extent == 1); }
 
+/// Is [outer, inner] one block of memory?
+inline bool is_dense(const StridedGroup& outer, const StridedGroup& inner) {
+  return is_near(inner) && outer.is_one() && (outer.extent == 1 || outer.stride() == inner.extent);
+}
+
 struct IndexRange {
   int64_t first = 0, count = 0;
 };
@@ -18,5 +23,9 @@ struct IndexRange {
 /// rows[outer range] x columns[inner range], elements of `element_bytes` (2 or 4), as a dense block.
 void copy_block(int64_t element_bytes, const StridedGroup& outer, const StridedGroup& inner, const void* data,
                 int64_t origin, IndexRange outer_range, IndexRange inner_range, std::byte* block);
+
+/// to[i * to_stride + j] = from[j * stride + i], i < rows, j < columns.
+void copy_transposed(int64_t element_bytes, const std::byte* from, int64_t stride, int64_t rows, int64_t columns,
+                     std::byte* to, int64_t to_stride);
 
 }  // namespace lowtide

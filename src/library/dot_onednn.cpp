@@ -5,6 +5,7 @@
 
 #include "library/convert.h"
 #include "library/copy_block.h"
+#include "library/dot_few_rows.h"
 #include "library/onednn.h"
 
 namespace lowtide {
@@ -18,11 +19,6 @@ constexpr int64_t kCopiedDepth = 512;
 constexpr int64_t kFewProducts = 1 << 15;
 /// Copies of right operands are made for as many matrices at a time as fit here, and for one at least.
 constexpr int64_t kCopiedBytes = int64_t{2} << 20;
-
-/// Is [outer, inner] one block of memory?
-bool is_dense(const StridedGroup& outer, const StridedGroup& inner) {
-  return is_near(inner) && outer.is_one() && (outer.extent == 1 || outer.stride() == inner.extent);
-}
 
 int64_t rows_of_tile(int64_t m, int64_t batches) {
   const int64_t share = (m * batches / kTiles + 63) / 64 * 64;
@@ -47,9 +43,9 @@ class DotByOneDnn : public LibraryRoutine {
     const bool is_deep = copies_left_ && !by_columns_ && (!is_rounded || k_ > 4 * n_);
     depth_ = is_deep ? std::min(k_, kCopiedDepth) : k_;
     sums_apart_ = is_rounded && depth_ < k_;
+    tiles_ = (m_ + rows_ - 1) / rows_;
     usable_ = make_products();
     if (!usable_) return;
-    tiles_ = (m_ + rows_ - 1) / rows_;
     group_ = copies_right_ ? std::clamp<int64_t>(kCopiedBytes / (n_ * k_ * bytes_), 1, batches) : batches;
     sums_at_ = call_bytes_ + align_scratch(copies_left_ ? rows_ * depth_ * bytes_ : 0);
     lane_bytes_ = sums_at_ + (sums_apart_ ? rows_ * n_ * stored_bytes(ElementType::kF32) : 0);
@@ -168,6 +164,9 @@ std::unique_ptr<LibraryRoutine> make_dot_by_onednn(const MatrixView& left, const
   if (left.type != right.type || (!floats && !halves)) return nullptr;
   const int64_t m = left.rows.extent, n = right.columns.extent, k = left.columns.extent;
   if (m == 0 || n < 2 || k < 2 || left.batch.extent == 0 || m * n < kFewProducts / k) return nullptr;
+  if (!adds) {
+    if (auto few_rows = make_dot_of_few_rows(left, right, result)) return few_rows;
+  }
   auto dot = std::make_unique<DotByOneDnn>(left, right, result, adds);
   if (!dot->usable()) return nullptr;
   return dot;

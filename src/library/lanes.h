@@ -1,8 +1,10 @@
 #pragma once
-/// Work on several threads with scratch whose size is known beforehand: a lane is a share of the tasks, with a part of
-/// the scratch of its own. How many lanes there are depends on shapes, never on threads.
+/// Work on several threads with scratch whose size is known beforehand: a lane does one task after the other in a part
+/// of the scratch of its own. How many lanes there are depends on shapes, never on threads; which lane does a task is
+/// left to chance, and what the task does must not depend on it.
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -18,10 +20,11 @@ struct Lanes {
   int64_t count = 1;
 
   Lanes() = default;
-  /// As many as share 4 MiB, at least 2, at most 32.
-  Lanes(int64_t tasks, int64_t lane_bytes) : tasks(tasks), bytes(align_scratch(lane_bytes)) {
-    constexpr int64_t kShared = int64_t{4} << 20, kFewest = 2, kMost = 32;
-    const int64_t fit = bytes > 0 ? kShared / bytes : kMost;
+  /// As many as share `shared_bytes`, at least 2, at most 32.
+  Lanes(int64_t tasks, int64_t lane_bytes, int64_t shared_bytes = int64_t{4} << 20)
+      : tasks(tasks), bytes(align_scratch(lane_bytes)) {
+    constexpr int64_t kFewest = 2, kMost = 32;
+    const int64_t fit = bytes > 0 ? shared_bytes / bytes : kMost;
     count = std::max<int64_t>(std::min(tasks, std::clamp(fit, kFewest, kMost)), 1);
   }
   int64_t scratch_bytes() const { return bytes * count; }
@@ -29,9 +32,10 @@ struct Lanes {
   /// f(task, scratch of the lane)
   template <class F>
   void run(ThreadPool& pool, void* scratch, F&& f) const {
+    std::atomic<int64_t> next = 0;
     pool.run(count, [&](int64_t lane, int) {
       std::byte* own = bytes > 0 ? static_cast<std::byte*>(scratch) + lane * bytes : nullptr;
-      for (int64_t task = lane; task < tasks; task += count) f(task, own);
+      for (int64_t task = next++; task < tasks; task = next++) f(task, own);
     });
   }
 };

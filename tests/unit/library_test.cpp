@@ -249,6 +249,21 @@ TEST(LibraryDot, DeepProductsOfCopiedRows) {
   }
 }
 
+TEST(LibraryDot, FewRowsTimesColumnsAsTheyLie) {
+  for (const std::string t : {"f32", "bf16"}) {
+    const double tolerance = t == "f32" ? 1e-5 : 1e-2;
+    for (const int m : {1, 2, 33, 128}) {
+      expect_as_defined(dot(t + fmt::format("[{},1100]", m), t + fmt::format("[{},70]", m), t + "[1100,70]",
+                            "lhs_contracting_dims={1}, rhs_contracting_dims={1}"),
+                        tolerance);
+      expect_as_defined(
+          dot(t + fmt::format("[3,{},600]", m), t + fmt::format("[3,70,{}]", m), t + "[3,600,70]",
+              "lhs_batch_dims={0}, lhs_contracting_dims={1}, rhs_batch_dims={0}, rhs_contracting_dims={2}"),
+          tolerance);
+    }
+  }
+}
+
 TEST(LibraryDot, ExtentsOfNothingAndOne) {
   expect_as_defined(dot("f32[0,9]", "f32[0,13]", "f32[13,9]", "lhs_contracting_dims={1}, rhs_contracting_dims={0}"),
                     1e-6);

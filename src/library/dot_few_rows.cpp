@@ -1,0 +1,93 @@
+#include "library/dot_few_rows.h"
+
+#include <algorithm>
+#include <atomic>
+
+#include "library/copy_block.h"
+#include "library/onednn.h"
+#include "library/routines.h"
+
+namespace lowtide {
+namespace {
+
+/// Rows of left: with more, right is turned round for enough of them.
+constexpr int64_t kMostRows = 128;
+/// Columns of right for each of them: with fewer there is little to turn round.
+constexpr int64_t kColumnsPerRow = 4;
+/// Columns of the result that a call makes.
+constexpr int64_t kTileColumns = 512;
+/// What all calls at a time may take beside the result, which would need none if right were turned round.
+constexpr int64_t kSharedBytes = int64_t{1} << 20;
+
+class DotOfFewRows : public LibraryRoutine {
+ public:
+  DotOfFewRows(const MatrixView& left, const MatrixView& right, ElementType result)
+      : left_(left), right_(right), m_(left.rows.extent), n_(right.columns.extent), k_(left.columns.extent) {
+    bytes_ = stored_bytes(left.type);
+    result_bytes_ = stored_bytes(result);
+    copies_left_ = !is_dense(left.rows, left.columns);
+    columns_ = std::min(n_, kTileColumns);
+    tiles_ = (n_ + columns_ - 1) / columns_;
+    const auto product = [&](int64_t columns) {
+      return OneDnnMatmul::make({left.type, result, columns, m_, k_, /*right_by_columns=*/true});
+    };
+    whole_ = product(columns_);
+    if (n_ % columns_ != 0) last_ = product(n_ % columns_);
+    if (!usable()) return;
+    result_at_ = align_scratch(std::max(whole_->scratch_bytes(), last_ ? last_->scratch_bytes() : 0));
+    left_at_ = result_at_ + align_scratch(columns_ * m_ * result_bytes_);
+    lane_bytes_ = left_at_ + (copies_left_ ? m_ * k_ * bytes_ : 0);
+  }
+
+  bool usable() const { return whole_ && (n_ % columns_ == 0 || last_); }
+
+  int64_t scratch_bytes() const override { return lanes().scratch_bytes(); }
+
+  Status run(std::span<const void* const> operands, std::span<void* const> results, void* scratch,
+             ThreadPool& pool) override {
+    std::atomic<bool> failed = false;
+    lanes().run(pool, scratch, [&](int64_t task, std::byte* room) {
+      const int64_t batch = task / tiles_, column = task % tiles_ * columns_;
+      const int64_t columns = std::min(columns_, n_ - column);
+      const auto* right = static_cast<const std::byte*>(operands[1]);
+      const std::byte* rows = right + (right_.batch.offset(batch) + column * k_) * bytes_;
+      const auto& product = columns == columns_ ? whole_ : last_;
+      if (!product->run(rows, left_of(operands[0], batch, room), room + result_at_, room)) failed = true;
+      std::byte* to = static_cast<std::byte*>(results[0]) + (batch * m_ * n_ + column) * result_bytes_;
+      copy_transposed(result_bytes_, room + result_at_, m_, m_, columns, to, n_);
+    });
+    if (failed) return {Fault::kInternal, "oneDNN refused a matrix product that it had accepted"};
+    return {};
+  }
+
+ private:
+  Lanes lanes() const { return {left_.batch.extent * tiles_, lane_bytes_, kSharedBytes}; }
+
+  const std::byte* left_of(const void* operand, int64_t batch, std::byte* room) const {
+    const int64_t origin = left_.batch.offset(batch);
+    if (!copies_left_) return static_cast<const std::byte*>(operand) + origin * bytes_;
+    copy_block(bytes_, left_.rows, left_.columns, operand, origin, {0, m_}, {0, k_}, room + left_at_);
+    return room + left_at_;
+  }
+
+  MatrixView left_, right_;
+  int64_t m_, n_, k_;
+  int64_t bytes_ = 0, result_bytes_ = 0, columns_ = 0, tiles_ = 0;
+  int64_t result_at_ = 0, left_at_ = 0, lane_bytes_ = 0;
+  bool copies_left_ = false;
+  std::unique_ptr<OneDnnMatmul> whole_, last_;  ///< tiles of kTileColumns, and the rest
+};
+
+}  // namespace
+
+std::unique_ptr<LibraryRoutine> make_dot_of_few_rows(const MatrixView& left, const MatrixView& right,
+                                                     ElementType result) {
+  const int64_t m = left.rows.extent, n = right.columns.extent;
+  if (m < 2 || m > kMostRows || n < kColumnsPerRow * m) return nullptr;
+  if (is_dense(right.rows, right.columns) || !is_dense(right.columns, right.rows)) return nullptr;
+  auto dot = std::make_unique<DotOfFewRows>(left, right, result);
+  if (!dot->usable()) return nullptr;
+  return dot;
+}
+
+}  // namespace lowtide
