@@ -28,6 +28,7 @@ std::unique_ptr<LibraryRoutine> library_routine(const Instruction& instruction) 
     case Opcode::kCholesky: return make_cholesky(instruction);
     case Opcode::kTriangularSolve: return make_triangular_solve(instruction);
     case Opcode::kTopK: return make_top_k(instruction);
+    case Opcode::kFft: return make_fft(instruction);
     case Opcode::kCustomCall:
       if (is_lapack_call(instruction)) return make_lapack(instruction);
       return is_custom_top_k(instruction) ? make_top_k(instruction) : nullptr;
@@ -40,6 +41,8 @@ int library_in_place(const Instruction& instruction, int64_t leaf) {
   // A line is permuted as a whole before it is written.
   if (instruction.opcode == Opcode::kSort) return static_cast<int>(leaf);
   if (instruction.opcode == Opcode::kCholesky) return 0;
+  // A block of lines is read as a whole before it is written.
+  if (instruction.opcode == Opcode::kFft && instruction.shape.type == instruction.operand(0).shape.type) return 0;
   if (instruction.opcode == Opcode::kTriangularSolve) return 1;
   if (is_lapack_call(instruction)) return lapack_in_place(instruction, leaf);
   return -1;

@@ -13,6 +13,8 @@ std::unique_ptr<LibraryRoutine> make_sort(const Instruction& sort);
 /// topk, and the custom call of the same meaning.
 std::unique_ptr<LibraryRoutine> make_top_k(const Instruction& instruction);
 
+std::unique_ptr<LibraryRoutine> make_fft(const Instruction& fft);
+
 /// The custom calls of ops/lapack_call.h.
 std::unique_ptr<LibraryRoutine> make_lapack(const Instruction& call);
 int lapack_in_place(const Instruction& call, int64_t leaf);

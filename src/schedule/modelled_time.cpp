@@ -21,6 +21,7 @@ constexpr double kNearFactor = 0.2;     ///< of the time that a byte takes from 
 constexpr double kNsPerTerm = 0.009;    ///< of an f32 dot in a library: two operations at 220 GF/s
 constexpr double kRowsToFill = 90;      ///< of a dot: each tile of rows copies the right matrix; so many cost as much
 constexpr double kNsPerCompare = 1.0;   ///< of a sort, two cores
+constexpr double kNsPerWave = 0.5;      ///< of a Fourier transform, per number and halving; two cores
 constexpr double kNsPerTrip = 100;      ///< of a loop, its steps aside
 constexpr double kNsPerLibraryCall = 3000;
 constexpr double kNsPerCopy = 1000;
@@ -121,6 +122,12 @@ class Time {
       case Opcode::kTopK: {
         const double keys = elements_of(i.operand(0).shape);
         ns = keys * std::log2(std::max(2.0, keys)) * kNsPerCompare;
+        break;
+      }
+      case Opcode::kFft: {
+        double points = 1;
+        for (const int64_t length : i.as<FftAttributes>().length) points *= static_cast<double>(length);
+        ns = std::max(elements, elements_of(i.operand(0).shape)) * std::log2(std::max(2.0, points)) * kNsPerWave;
         break;
       }
       case Opcode::kCholesky:

@@ -184,6 +184,32 @@ std::string dot(const std::string& result, const std::string& left, const std::s
       left, right, result, attributes);
 }
 
+std::string fft(const std::string& result, const std::string& operand, const std::string& kind,
+                const std::string& length) {
+  return fmt::format(
+      "HloModule m\nENTRY e {{\n  a = {} parameter(0)\n  ROOT c = {} fft(a), fft_type={}, fft_length={{{}}}\n}}\n",
+      operand, result, kind, length);
+}
+
+TEST(LibraryFft, LengthsOfAllFactors) {
+  // ones, each factor, their products, primes that are sums themselves, and those that are convolutions
+  for (const int n : {1, 2, 3, 4, 5, 7, 16, 31, 37, 60, 74, 97, 121, 360, 512, 1009}) {
+    const std::string full = fmt::format("c128[3,{}]", n), half = fmt::format("c64[19,{}]", n / 2 + 1);
+    expect_as_defined(fft(full, full, "FFT", std::to_string(n)), 1e-13);
+    expect_as_defined(fft(full, full, "IFFT", std::to_string(n)), 1e-13);
+    expect_as_defined(fft(half, fmt::format("f32[19,{}]", n), "RFFT", std::to_string(n)), 1e-6);
+    expect_as_defined(fft(fmt::format("f32[19,{}]", n), half, "IRFFT", std::to_string(n)), 1e-6);
+  }
+}
+
+TEST(LibraryFft, SeveralDimensions) {
+  expect_as_defined(fft("c64[2,17,12]", "c64[2,17,12]", "FFT", "17,12"), 1e-6);
+  expect_as_defined(fft("c128[5,6,37]", "c128[5,6,37]", "IFFT", "5,6,37"), 1e-13);
+  expect_as_defined(fft("c128[3,40,5]", "f64[3,40,8]", "RFFT", "40,8"), 1e-13);
+  expect_as_defined(fft("f64[2,5,6,7]", "c128[2,5,6,4]", "IRFFT", "5,6,7"), 1e-13);
+  expect_as_defined(fft("f32[33,20]", "c64[33,11]", "IRFFT", "33,20"), 1e-6);
+}
+
 TEST(LibraryDot, AllWaysToContract) {
   expect_as_defined(dot("f32[7,9]", "f32[7,13]", "f32[13,9]", "lhs_contracting_dims={1}, rhs_contracting_dims={0}"),
                     1e-6);
