@@ -12,8 +12,9 @@ namespace {
 
 /// Rows of left: with more, right is turned round for enough of them.
 constexpr int64_t kMostRows = 128;
-/// Columns of right for each of them: with fewer there is little to turn round.
-constexpr int64_t kColumnsPerRow = 4;
+/// Columns of right for each of them, and terms of each sum: what isn't turned round must be much more than the result,
+/// which is turned round in its place.
+constexpr int64_t kPerRow = 4;
 /// Columns of the result that a call makes.
 constexpr int64_t kTileColumns = 512;
 /// What all calls at a time may take beside the result, which would need none if right were turned round.
@@ -82,8 +83,8 @@ class DotOfFewRows : public LibraryRoutine {
 
 std::unique_ptr<LibraryRoutine> make_dot_of_few_rows(const MatrixView& left, const MatrixView& right,
                                                      ElementType result) {
-  const int64_t m = left.rows.extent, n = right.columns.extent;
-  if (m < 2 || m > kMostRows || n < kColumnsPerRow * m) return nullptr;
+  const int64_t m = left.rows.extent, n = right.columns.extent, k = left.columns.extent;
+  if (m < 2 || m > kMostRows || std::min(n, k) < kPerRow * m) return nullptr;
   if (is_dense(right.rows, right.columns) || !is_dense(right.columns, right.rows)) return nullptr;
   auto dot = std::make_unique<DotOfFewRows>(left, right, result);
   if (!dot->usable()) return nullptr;

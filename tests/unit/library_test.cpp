@@ -278,12 +278,12 @@ TEST(LibraryDot, DeepProductsOfCopiedRows) {
 TEST(LibraryDot, FewRowsTimesColumnsAsTheyLie) {
   for (const std::string t : {"f32", "bf16"}) {
     const double tolerance = t == "f32" ? 1e-5 : 1e-2;
-    for (const int m : {1, 2, 33, 128}) {
-      expect_as_defined(dot(t + fmt::format("[{},1100]", m), t + fmt::format("[{},70]", m), t + "[1100,70]",
+    for (const int m : {1, 2, 33}) {
+      expect_as_defined(dot(t + fmt::format("[{},600]", m), t + fmt::format("[{},140]", m), t + "[600,140]",
                             "lhs_contracting_dims={1}, rhs_contracting_dims={1}"),
                         tolerance);
       expect_as_defined(
-          dot(t + fmt::format("[3,{},600]", m), t + fmt::format("[3,70,{}]", m), t + "[3,600,70]",
+          dot(t + fmt::format("[3,{},300]", m), t + fmt::format("[3,140,{}]", m), t + "[3,300,140]",
               "lhs_batch_dims={0}, lhs_contracting_dims={1}, rhs_batch_dims={0}, rhs_contracting_dims={2}"),
           tolerance);
     }
