@@ -96,9 +96,11 @@ class Streamer {
   /// The array itself, or what an earlier pass made of it. Not its name: behind a barrier stand others, too, that may
   /// be made later.
   Instruction* source_of(Instruction& operand) {
-    const auto made = final_.find(array_behind(graph_, operand));
-    if (made != final_.end()) return made->second;
     const LeafRef behind = resolve({&operand, 0});
+    if (behind.instruction->id < first_new_id_) {  // else seen through a tuple that has been redirected already
+      const auto made = final_.find({graph_.place_of(*behind.instruction), behind.leaf});
+      if (made != final_.end()) return made->second;
+    }
     auto* maker = const_cast<Instruction*>(behind.instruction);
     if (maker->shape.is_array()) return maker;
     if (operand.opcode == Opcode::kGetTupleElement && operand.operands[0] == maker) return &operand;
