@@ -115,14 +115,10 @@ struct ScaleFloat {
   uint8_t bits = 0;
   constexpr ScaleFloat() = default;
   ScaleFloat(float value) {  // NOLINT
-    if (!(value > 0) || std::isinf(value)) {
-      bits = value == 0 ? 0 : 255;
-      return;
-    }
-    int exponent = 0;
-    const float fraction = std::frexp(value, &exponent);  // [0.5, 1)
-    const int rounded = exponent - 1 + (fraction > 0.75f || (fraction == 0.75f && (exponent & 1)) ? 1 : 0);
-    bits = static_cast<uint8_t>(rounded + 127 < 0 ? 0 : rounded + 127 > 254 ? 255 : rounded + 127);
+    // The nearest, up from the middle of two powers; 0 is NaN.
+    const bool is_positive = value > 0 && !std::isinf(value);
+    const uint32_t pattern = std::bit_cast<uint32_t>(value);
+    bits = is_positive ? static_cast<uint8_t>((pattern + (pattern < 0x800000 ? 0x200000 : 0x400000)) >> 23) : 255;
   }
   operator float() const {  // NOLINT
     return bits == 255 ? std::numeric_limits<float>::quiet_NaN() : std::ldexp(1.0f, static_cast<int>(bits) - 127);

@@ -108,15 +108,13 @@ Plain widened_scale(Plain code) {
   return select(bits == 255, not_a_number(), power);
 }
 
+/// The nearest, up from the middle of two powers; 0 is NaN.
 Plain rounded_scale(Plain x) {
-  // Up from 3/4 of the next power; from exactly there where the exponent is odd.
-  const Plain bits = x.as(kS32);
-  const Plain odd = shift_right_logical(bits, 23) & 1;
-  const Plain power = ((bits + 0x3fffff + odd) & 0x7f800000).as(kF32);
+  const Plain power = ((x.as(kS32) + 0x400000) & 0x7f800000).as(kF32);
   const Plain bounded = select(power > 0x1p127, not_a_number(), power);
-  const Plain small = select(x > 0.75 * 0x1p-126, x.constant(0x1p-126), 0x1p-127);
+  const Plain small = select(x >= 0.75 * 0x1p-126, x.constant(0x1p-126), 0x1p-127);
   const Plain result = select(x < 0x1p-126, small, bounded);
-  const Plain positive = (x >= 0.0) & (x < infinity());
+  const Plain positive = (x > 0.0) & (x < infinity());
   return select(positive, result, not_a_number());
 }
 
