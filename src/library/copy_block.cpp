@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <complex>
 #include <cstring>
 
 namespace lowtide {
@@ -62,14 +63,26 @@ void copy_block(int64_t element_bytes, const StridedGroup& outer, const StridedG
   }
 }
 
+void copy_to(const void* from, void* to, int64_t bytes, ThreadPool& pool) {
+  constexpr int64_t kPiece = int64_t{1} << 20;
+  if (from == to) return;
+  pool.run((bytes + kPiece - 1) / kPiece, [&](int64_t piece, int) {
+    const int64_t begin = piece * kPiece, count = std::min(kPiece, bytes - begin);
+    std::memcpy(static_cast<std::byte*>(to) + begin, static_cast<const std::byte*>(from) + begin,
+                static_cast<size_t>(count));
+  });
+}
+
 void copy_transposed(int64_t element_bytes, const std::byte* from, int64_t stride, int64_t rows, int64_t columns,
                      std::byte* to, int64_t to_stride) {
-  if (element_bytes == 4) {
-    transpose(reinterpret_cast<const uint32_t*>(from), stride, rows, columns, reinterpret_cast<uint32_t*>(to),
-              to_stride);
-  } else {
-    transpose(reinterpret_cast<const uint16_t*>(from), stride, rows, columns, reinterpret_cast<uint16_t*>(to),
-              to_stride);
+  const auto of = [&]<class Element>(Element) {
+    transpose(reinterpret_cast<const Element*>(from), stride, rows, columns, reinterpret_cast<Element*>(to), to_stride);
+  };
+  switch (element_bytes) {
+    case 2: return of(uint16_t{});
+    case 4: return of(uint32_t{});
+    case 8: return of(uint64_t{});
+    default: return of(std::complex<double>{});
   }
 }
 

@@ -1,9 +1,11 @@
 #pragma once
-/// Rows of a strided matrix as a dense block, as libraries want them.
+/// What routines copy before they start: rows of a strided matrix as a dense block, as libraries want them; matrices
+/// turned round; operands that results begin as.
 
 #include <cstddef>
 #include <cstdint>
 
+#include "base/thread_pool.h"
 #include "library/strided.h"
 
 namespace lowtide {
@@ -24,7 +26,10 @@ struct IndexRange {
 void copy_block(int64_t element_bytes, const StridedGroup& outer, const StridedGroup& inner, const void* data,
                 int64_t origin, IndexRange outer_range, IndexRange inner_range, std::byte* block);
 
-/// to[i * to_stride + j] = from[j * stride + i], i < rows, j < columns.
+/// A result begins as an operand: copied there unless it lies there.
+void copy_to(const void* from, void* to, int64_t bytes, ThreadPool& pool);
+
+/// to[i * to_stride + j] = from[j * stride + i], i < rows, j < columns; elements of 2, 4, 8 or 16 bytes.
 void copy_transposed(int64_t element_bytes, const std::byte* from, int64_t stride, int64_t rows, int64_t columns,
                      std::byte* to, int64_t to_stride);
 

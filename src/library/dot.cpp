@@ -1,4 +1,5 @@
 /// dot: oneDNN where it is fast, panels elsewhere, and where sums are made in order.
+#include "library/copy_block.h"
 #include "library/dot_onednn.h"
 #include "library/gemm.h"
 #include "library/routines.h"
@@ -16,7 +17,7 @@ class DotByPanels : public LibraryRoutine {
   int64_t scratch_bytes() const override { return gemm_.scratch_bytes(); }
   Status run(std::span<const void* const> operands, std::span<void* const> results, void* scratch,
              ThreadPool& pool) override {
-    if (added_bytes_ > 0) begin_with(operands[2], results[0], added_bytes_);
+    if (added_bytes_ > 0) copy_to(operands[2], results[0], added_bytes_, pool);
     gemm_.run(operands[0], operands[1], results[0], scratch, pool, added_bytes_ > 0, joining_);
     return {};
   }

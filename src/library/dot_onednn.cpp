@@ -6,6 +6,7 @@
 #include "library/convert.h"
 #include "library/copy_block.h"
 #include "library/dot_few_rows.h"
+#include "library/dot_few_tasks.h"
 #include "library/onednn.h"
 
 namespace lowtide {
@@ -61,7 +62,7 @@ class DotByOneDnn : public LibraryRoutine {
              ThreadPool& pool) override {
     auto* copied = static_cast<std::byte*>(scratch);
     std::atomic<bool> failed = false;
-    if (adds_) begin_with(operands[2], results[0], left_.batch.extent * m_ * n_ * stored_bytes(result_));
+    if (adds_) copy_to(operands[2], results[0], left_.batch.extent * m_ * n_ * stored_bytes(result_), pool);
     for (int64_t first = 0; first < left_.batch.extent; first += group_) {
       const int64_t batches = std::min(group_, left_.batch.extent - first);
       if (copies_right_) copy_right(operands[1], first, batches, copied, pool);
@@ -167,6 +168,7 @@ std::unique_ptr<LibraryRoutine> make_dot_by_onednn(const MatrixView& left, const
   if (!adds) {
     if (auto few_rows = make_dot_of_few_rows(left, right, result)) return few_rows;
   }
+  if (auto few_tasks = make_dot_of_few_tasks(left, right, result, adds)) return few_tasks;
   auto dot = std::make_unique<DotByOneDnn>(left, right, result, adds);
   if (!dot->usable()) return nullptr;
   return dot;

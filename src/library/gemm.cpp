@@ -1,7 +1,5 @@
 #include "library/gemm.h"
 
-#include <cstring>
-
 #include "library/convert.h"
 
 namespace lowtide {
@@ -42,10 +40,6 @@ void pack(const MatrixView& view, const StridedGroup& across, const StridedGroup
 }
 
 }  // namespace
-
-void begin_with(const void* first, void* result, int64_t bytes) {
-  if (first != result) std::memcpy(result, first, static_cast<size_t>(bytes));
-}
 
 bool PanelGemm::supports(ElementType left, ElementType right, ElementType result) {
   const auto converts = [&](ElementType operand) {

@@ -37,7 +37,4 @@ class PanelGemm {
   Lanes lanes_;
 };
 
-/// A sum begins with this, wherever it lies.
-void begin_with(const void* first, void* result, int64_t bytes);
-
 }  // namespace lowtide

@@ -1,8 +1,7 @@
 /// Custom calls of LAPACK: matrices turned where they lie, problems of a batch spread over threads.
 #include "ops/lapack_call.h"
 
-#include <cstring>
-
+#include "library/copy_block.h"
 #include "library/lanes.h"
 #include "library/moves.h"
 #include "library/pivoted.h"
@@ -85,28 +84,12 @@ class LapackBatch : public LibraryRoutine {
       const auto* part = static_cast<const std::byte*>(operands[read_[i]]) + problem * bytes_of(array);
       from[i] = const_cast<std::byte*>(part);  // vectors are only read
       if (!array.is_matrix()) continue;
-      turn(array, part, own);
+      const int64_t rows = array.extents[0], columns = array.extents[1];
+      copy_transposed(stored_bytes(array.type), part, columns, columns, rows, own, rows);
       from[i] = own;
       own += align_scratch(bytes_of(array));
     }
     run_lapack(call_.problem, {to, results.size()}, {from, read_.size()}, own);
-  }
-
-  /// To columns, in squares that stay near.
-  static void turn(const LapackArray& array, const std::byte* part, std::byte* own) {
-    constexpr int64_t kSquare = 32;
-    const int64_t rows = array.extents[0], columns = array.extents[1];
-    dispatch(array.type, [&]<class T>() {
-      const T* from = reinterpret_cast<const T*>(part);
-      T* to = reinterpret_cast<T*>(own);
-      for (int64_t i0 = 0; i0 < rows; i0 += kSquare) {
-        for (int64_t j0 = 0; j0 < columns; j0 += kSquare) {
-          for (int64_t i = i0; i < std::min(i0 + kSquare, rows); ++i) {
-            for (int64_t j = j0; j < std::min(j0 + kSquare, columns); ++j) to[j * rows + i] = from[i * columns + j];
-          }
-        }
-      }
-    });
   }
 
   LapackCall call_;

@@ -1,8 +1,8 @@
 #include "library/triangular.h"
 
 #include <algorithm>
-#include <cstring>
 
+#include "library/copy_block.h"
 #include "library/lanes.h"
 
 namespace lowtide {
@@ -157,16 +157,6 @@ std::unique_ptr<LibraryRoutine> make_row_major_potrf(const LapackProblem& proble
 
 std::unique_ptr<LibraryRoutine> make_row_major_trsm(const LapackProblem& problem, int64_t batch) {
   return std::make_unique<RowMajorTrsm>(problem, batch);
-}
-
-void copy_to(const void* from, void* to, int64_t bytes, ThreadPool& pool) {
-  constexpr int64_t kPiece = int64_t{1} << 20;
-  if (from == to) return;
-  pool.run((bytes + kPiece - 1) / kPiece, [&](int64_t piece, int) {
-    const int64_t begin = piece * kPiece, count = std::min(kPiece, bytes - begin);
-    std::memcpy(static_cast<std::byte*>(to) + begin, static_cast<const std::byte*>(from) + begin,
-                static_cast<size_t>(count));
-  });
 }
 
 }  // namespace lowtide

@@ -12,7 +12,4 @@ namespace lowtide {
 std::unique_ptr<LibraryRoutine> make_row_major_potrf(const LapackProblem& problem, int64_t batch);
 std::unique_ptr<LibraryRoutine> make_row_major_trsm(const LapackProblem& problem, int64_t batch);
 
-/// results[0] of these begins as an operand: copied there unless it lies there.
-void copy_to(const void* from, void* to, int64_t bytes, ThreadPool& pool);
-
 }  // namespace lowtide

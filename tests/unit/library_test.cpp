@@ -275,6 +275,22 @@ TEST(LibraryDot, DeepProductsOfCopiedRows) {
   }
 }
 
+TEST(LibraryDot, LongSumsInParts) {
+  for (const std::string t : {"f32", "bf16"}) {
+    const double tolerance = t == "f32" ? 1e-4 : 1e-2;
+    for (const char* k : {"4096", "4700"}) {  // whole parts; a last one of less, with a smaller last call
+      for (const char* m : {"8", "40"}) {
+        expect_as_defined(dot(t + fmt::format("[{},48]", m), t + fmt::format("[{},{}]", m, k),
+                              t + fmt::format("[{},48]", k), "lhs_contracting_dims={1}, rhs_contracting_dims={0}"),
+                          tolerance);
+        expect_as_defined(dot(t + fmt::format("[{},48]", m), t + fmt::format("[{},{}]", k, m),
+                              t + fmt::format("[{},48]", k), "lhs_contracting_dims={0}, rhs_contracting_dims={0}"),
+                          tolerance);
+      }
+    }
+  }
+}
+
 TEST(LibraryDot, FewRowsTimesColumnsAsTheyLie) {
   for (const std::string t : {"f32", "bf16"}) {
     const double tolerance = t == "f32" ? 1e-5 : 1e-2;
