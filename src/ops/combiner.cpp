@@ -118,14 +118,8 @@ std::optional<C> neutral_number(Opcode opcode, int bits) {
 
 bool is_order_free(const Computation& computation, ElementType type) {
   if (!is_floating(type) && !is_complex(type)) return true;
-  switch (computation.root->opcode) {
-    case Opcode::kMaximum:
-    case Opcode::kMinimum:
-    case Opcode::kAnd:
-    case Opcode::kOr:
-    case Opcode::kXor: return true;
-    default: return false;
-  }
+  const Opcode opcode = computation.root->opcode;
+  return is_commutative(opcode) && opcode != Opcode::kAdd && opcode != Opcode::kMultiply;
 }
 
 Value neutral_element(Opcode opcode, ElementType type) {

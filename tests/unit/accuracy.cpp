@@ -1,12 +1,15 @@
 #include "accuracy.h"
 
+#include <fmt/format.h>
+
 #include <bit>
 #include <cmath>
 #include <span>
 
+#include "base/small_types.h"
+#include "ir/literal.h"
 #include "nest/builder.h"
 #include "nest/legalise.h"
-#include "plain_lanes.h"
 
 namespace lowtide {
 
@@ -65,50 +68,103 @@ Nest elementwise_nest(const Node& operation, std::span<const ElementType> operan
 
 namespace {
 
+/// What a unit in the last place is.
+struct Format {
+  int digits, least;  // bits of the significand; std::frexp's exponent of the smallest normal number
+  long double largest;
+};
+template <int E, int M, int Bias, MiniFloatRange Range, class Bits>
+Format format_of(MiniFloat<E, M, Bias, Range, Bits>) {
+  using T = MiniFloat<E, M, Bias, Range, Bits>;
+  return {M + 1, 2 - Bias, T::decode(T::kLargest)};
+}
+Format format_of(BFloat16) { return {8, -125, 0x1.fep127L}; }
+Format format_of(ScaleFloat) { return {1, -126, 0x1p127L}; }
 template <class F>
+  requires std::is_floating_point_v<F>
+Format format_of(F) {
+  using Limits = std::numeric_limits<F>;
+  return {Limits::digits, Limits::min_exponent, Limits::max()};
+}
+
+template <class T>
+using BitsOf = std::conditional_t<
+    sizeof(T) == 8, uint64_t,
+    std::conditional_t<sizeof(T) == 4, uint32_t, std::conditional_t<sizeof(T) == 2, uint16_t, uint8_t>>>;
+/// What a number of the type is held in.
+template <class T>
+using Held = std::conditional_t<std::is_same_v<T, double>, double, float>;
+
+template <class T>
 class Meter {
  public:
-  void take(F got, long double truth, F x, F y) {
+  explicit Meter(int arity) : arity_(arity) {}
+
+  void take(T element, long double truth, T x, T y) {
     ++result_.samples;
-    if (std::isnan(got) || std::isnan(truth)) {
-      if (std::isnan(got) != std::isnan(truth)) fault(got, truth, x, y);
-      return;
-    }
-    constexpr int kDigits = std::numeric_limits<F>::digits, kLeast = std::numeric_limits<F>::min_exponent;
-    const long double largest = std::numeric_limits<F>::max();
-    if (std::isinf(got) || std::isinf(truth) || std::fabs(truth) > largest) {
-      // The limit of the range counts as one more number.
-      const bool near = std::fabs(truth) > largest * (1 - 4 * std::numeric_limits<F>::epsilon()) &&
-                        std::fabs(got) >= largest * (1 - 4 * std::numeric_limits<F>::epsilon());
-      if (!near || std::signbit(got) != std::signbit(truth)) fault(got, truth, x, y);
+    const Held<T> got = element;
+    if (is_special(got, truth)) {
+      if (!is_right_special(got, truth)) fault(got, truth, x, y);
       return;
     }
     if (got == 0 && truth == 0) {
-      if (std::signbit(got) != std::signbit(truth)) fault(got, truth, x, y);
+      if (std::signbit(got) != std::signbit(rounded(truth))) fault(got, truth, x, y);
       return;
     }
     int exponent = 0;
     std::frexp(truth, &exponent);
-    const long double unit = std::ldexp(1.0L, std::max(exponent, kLeast) - kDigits);
+    const long double unit = std::ldexp(1.0L, std::max(exponent, format_.least) - format_.digits);
     const auto off = static_cast<double>(std::fabs(static_cast<long double>(got) - truth) / unit);
     sum_ += off;
-    if (off > result_.most) result_.most = off, result_.worst_x = x, result_.worst_y = y;
+    if (off > result_.most) result_.most = off, worst_x_ = x, worst_y_ = y;
   }
   Accuracy result() {
     result_.mean = sum_ / static_cast<double>(result_.samples);
+    result_.at = text_of(worst_x_, worst_y_);
     return result_;
   }
 
  private:
-  void fault(F got, long double truth, F x, F y) {
-    if (result_.fault.empty()) {
-      char text[200];
-      std::snprintf(text, sizeof text, "f(%a, %a) is %a, not %La", static_cast<double>(x), static_cast<double>(y),
-                    static_cast<double>(got), truth);
-      result_.fault = text;
+  static constexpr bool kWide = std::is_floating_point_v<T>;
+  static bool is_number(long double x) { return !std::isnan(x) && !std::isinf(x); }
+  static bool are_same(long double a, long double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+  static Held<T> rounded(long double truth) { return T(static_cast<Held<T>>(truth)); }
+
+  /// Where the truth is near the end of the range, two results may be right: what is on either side of it.
+  std::pair<Held<T>, Held<T>> around(long double truth) const {
+    return {rounded(truth * (1 - 0x1p-20L)), rounded(truth * (1 + 0x1p-20L))};
+  }
+  bool is_special(Held<T> got, long double truth) const {
+    const bool is_beyond = std::fabs(truth) > format_.largest;
+    if (!is_number(got) || !is_number(truth)) return true;
+    if constexpr (kWide) return is_beyond;
+    const auto [a, b] = around(truth);
+    const bool saturates = is_number(rounded(INFINITY));
+    return !is_number(a) || !is_number(b) || (saturates && is_beyond);
+  }
+  bool is_right_special(Held<T> got, long double truth) const {
+    if constexpr (kWide) {
+      if (std::isnan(got) || std::isnan(truth)) return std::isnan(got) && std::isnan(truth);
+      // The limit of the range counts as one more number.
+      const long double nearly = format_.largest * (1 - 4 * std::numeric_limits<T>::epsilon());
+      return std::fabs(truth) > nearly && std::fabs(got) >= nearly && std::signbit(got) == std::signbit(truth);
+    } else {
+      const auto [a, b] = around(truth);
+      return are_same(got, a) || are_same(got, b);
     }
   }
+  std::string text_of(T x, T y) const {
+    const auto one = static_cast<double>(static_cast<Held<T>>(x)), two = static_cast<double>(static_cast<Held<T>>(y));
+    return arity_ == 1 ? fmt::format("{:.9g}", one) : fmt::format("{:.9g}, {:.9g}", one, two);
+  }
+  void fault(Held<T> got, long double truth, T x, T y) {
+    if (result_.fault.empty()) result_.fault = fmt::format("f({}) is {}, not {}", text_of(x, y), got, truth);
+  }
+
+  const int arity_;
+  const Format format_ = format_of(T{});
   Accuracy result_;
+  T worst_x_{}, worst_y_{};
   double sum_ = 0;
 };
 
@@ -140,54 +196,100 @@ std::vector<F> special_numbers() {
   return numbers;
 }
 
-template <class F, class U>
-Accuracy measure_as(const AccuracyCase& accuracy, ElementType type, uint64_t stride,
-                    const std::function<void(Nest&)>& change) {
-  const std::vector<F> special = special_numbers<F>();
-  std::vector<F> x, y;
-  const U last = ~U{0};
-  for (U bits = static_cast<U>(stride / 3); bits <= last - static_cast<U>(stride); bits += static_cast<U>(stride)) {
-    x.push_back(std::bit_cast<F>(bits));
+template <class T>
+struct Arguments {
+  std::vector<T> x, y;
+};
+
+/// A partner for each argument: every other pair of like size, so that results are neither all zero nor all infinite.
+template <class T>
+void add_partners(Opcode opcode, Arguments<T>& arguments) {
+  using F = Held<T>;
+  using U = BitsOf<T>;
+  uint64_t seed = 1;
+  const auto random = [&] { return (seed = seed * 6364136223846793005 + 1442695040888963407) >> 11; };
+  for (size_t i = 0; i < arguments.x.size(); ++i) {
+    T& x = arguments.x[i];
+    const T anything = std::bit_cast<T>(static_cast<U>(random() << 11 >> (64 - 8 * sizeof(U))));
+    const F like = static_cast<F>(std::ldexp(static_cast<double>(random() % 4000001) - 2e6, -20 + int(random() % 8)));
+    T y = i % 2 ? anything : T(opcode == Opcode::kPower ? like : static_cast<F>(x) * like);
+    if (i % 4 == 2 && opcode == Opcode::kPower) x = T(std::fabs(like) + F(1) / 64), y = T(static_cast<F>(y) * 10);
+    arguments.y.push_back(y);
   }
-  if (accuracy.arity == 1) {
-    x.insert(x.end(), special.begin(), special.end());
+}
+
+template <class T>
+Arguments<T> wide_arguments(const AccuracyCase& row, uint64_t samples) {
+  using U = BitsOf<T>;
+  Arguments<T> all;
+  const U last = ~U{0}, stride = static_cast<U>(static_cast<double>(last) / static_cast<double>(samples)) | 1;
+  for (U bits = stride / 3; bits <= last - stride; bits += stride) all.x.push_back(std::bit_cast<T>(bits));
+  if (row.arity == 2) add_partners(row.opcode, all);
+  const std::vector<T> special = special_numbers<T>();
+  for (const T a : special) {
+    if (row.arity == 1) all.x.push_back(a);
+    for (const T b : special) {
+      if (row.arity == 2) all.x.push_back(a), all.y.push_back(b);
+    }
+  }
+  return all;
+}
+
+template <class T>
+Arguments<T> narrow_arguments(const AccuracyCase& row, int bits, uint64_t samples) {
+  Arguments<T> all;
+  const auto number = [](uint64_t code) { return std::bit_cast<T>(static_cast<BitsOf<T>>(code)); };
+  const uint64_t codes = uint64_t{1} << bits;
+  const bool all_pairs = row.arity == 2 && bits <= 8;
+  const uint64_t rounds = row.arity == 1 ? 1 : all_pairs ? codes : std::max<uint64_t>(1, samples / codes);
+  for (uint64_t round = 0; round < rounds; ++round) {
+    for (uint64_t code = 0; code < codes; ++code) {
+      all.x.push_back(number(code));
+      if (all_pairs) all.y.push_back(number(round));
+    }
+  }
+  if (row.arity == 2 && !all_pairs) add_partners(row.opcode, all);
+  return all;
+}
+
+template <class T>
+Accuracy measure_as(const AccuracyCase& row, ElementType type, const MeasureOptions& options) {
+  Arguments<T> arguments;
+  if constexpr (std::is_floating_point_v<T>) {
+    arguments = wide_arguments<T>(row, options.samples);
   } else {
-    uint64_t seed = 1;
-    const auto random = [&] { return (seed = seed * 6364136223846793005 + 1442695040888963407) >> 11; };
-    for (size_t i = 0; i < x.size(); ++i) {
-      // Half of the pairs of like size, so that results are neither all zero nor all infinite.
-      const F anything = std::bit_cast<F>(static_cast<U>(random() << 11 >> (64 - 8 * sizeof(U))));
-      const F like = static_cast<F>(std::ldexp(static_cast<double>(random() % 4000001) - 2e6, -20 + int(random() % 8)));
-      y.push_back(i % 2 ? anything : accuracy.opcode == Opcode::kPower ? like : x[i] * like);
-      if (i % 4 == 2 && accuracy.opcode == Opcode::kPower) x[i] = std::fabs(like) + F(1) / 64, y[i] *= 10;
-    }
-    for (const F a : special) {
-      for (const F b : special) x.push_back(a), y.push_back(b);
-    }
+    arguments = narrow_arguments<T>(row, type_bits(type), options.samples);
   }
-  if (y.empty()) y.resize(x.size());
-  const std::vector<ElementType> types(static_cast<size_t>(accuracy.arity), type);
-  const Node operation{.kind = NodeKind::kOperation, .opcode = accuracy.opcode, .type = type};
+  auto& [x, y] = arguments;
+  y.resize(x.size());
+  const std::vector<ElementType> types(static_cast<size_t>(row.arity), type);
+  const Node operation{.kind = NodeKind::kOperation, .opcode = row.opcode, .type = type};
   Nest nest = legalise(elementwise_nest(operation, types, static_cast<int64_t>(x.size())));
   const std::string impure = check_plain(nest);
   if (!impure.empty()) return {.fault = impure};
-  if (change) change(nest);
-  std::vector<F> got(x.size());
+  if (options.change) options.change(nest);
+  std::vector<T> got(x.size());
   std::vector<void*> buffers = {x.data()};
-  if (accuracy.arity == 2) buffers.push_back(y.data());
+  if (row.arity == 2) buffers.push_back(y.data());
   buffers.push_back(got.data());
-  run_in_lanes(nest, buffers);
-  Meter<F> meter;
-  for (size_t i = 0; i < x.size(); ++i) meter.take(got[i], accuracy.truth(x[i], y[i]), x[i], y[i]);
+  options.run(nest, buffers);
+  Meter<T> meter(row.arity);
+  for (size_t i = 0; i < x.size(); ++i) {
+    const Held<T> a = x[i], b = y[i];
+    meter.take(got[i], row.truth(a, b), x[i], y[i]);
+  }
   return meter.result();
 }
 
 }  // namespace
 
-Accuracy measure(const AccuracyCase& accuracy, ElementType type, uint64_t stride,
-                 const std::function<void(Nest&)>& change) {
-  if (type == ElementType::kF32) return measure_as<float, uint32_t>(accuracy, type, stride, change);
-  return measure_as<double, uint64_t>(accuracy, type, stride, change);
+double accuracy_bound(ElementType type) { return type == ElementType::kF64 ? 3 : type == ElementType::kF32 ? 2 : 1; }
+
+Accuracy measure(const AccuracyCase& row, ElementType type, const MeasureOptions& options) {
+  return dispatch(type, [&]<class T>() -> Accuracy {
+    if constexpr (std::is_floating_point_v<T> || requires { T{}.bits; }) return measure_as<T>(row, type, options);
+    return {.fault = "not a real float"};
+  });
 }
 
 }  // namespace lowtide

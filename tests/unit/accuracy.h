@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "nest/nest.h"
+#include "plain_lanes.h"
 
 namespace lowtide {
 
@@ -19,15 +20,24 @@ const std::vector<AccuracyCase>& accuracy_cases();
 
 struct Accuracy {
   double most = 0, mean = 0;
-  double worst_x = 0, worst_y = 0;
+  std::string at;  ///< the arguments of the worst result
   int64_t samples = 0;
-  std::string fault;  ///< a wrong special value: NaN, an infinity or the sign of a zero
+  std::string fault;  ///< a wrong special value: NaN, an infinity, the largest number or the sign of a zero
 };
 
-/// Over every `stride`th of all floats of the type (f32 or f64), negative ones and NaN included; of functions of two
-/// arguments over pairs. `change` may spoil the nest before it runs.
-Accuracy measure(const AccuracyCase& accuracy, ElementType type, uint64_t stride,
-                 const std::function<void(Nest&)>& change = nullptr);
+/// The promise: no result of a real function is further from the truth.
+double accuracy_bound(ElementType type);
+
+struct MeasureOptions {
+  uint64_t samples = 1 << 16;                   ///< of f32 and f64, and pairs of f16 and bf16: about so many
+  std::function<void(Nest&)> change = nullptr;  ///< may spoil the nest before it runs
+  std::function<void(const Nest&, const std::vector<void*>&)> run = run_in_lanes;  ///< executes the legalised nest
+};
+
+/// f32 and f64: over numbers at equal distances among all bit patterns, negative ones and NaN included, and special
+/// ones; of functions of two arguments over pairs. Narrower floats: over all bit patterns; over all pairs where the
+/// type has 8 bits or fewer.
+Accuracy measure(const AccuracyCase& accuracy, ElementType type, const MeasureOptions& options);
 
 /// operation(x[, y]) of every element, as a nest that is not legalised yet.
 Nest elementwise_nest(const Node& operation, std::span<const ElementType> operands, int64_t elements);

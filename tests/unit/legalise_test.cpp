@@ -3,12 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "accuracy.h"
+#include "complex_accuracy.h"
 
 namespace lowtide {
 namespace {
-
-/// Every stride is a prime, so that all bits of the floats vary.
-constexpr uint64_t kStride32 = 65537, kStride64 = 281474976710677;
 
 class Function : public testing::TestWithParam<size_t> {
  protected:
@@ -16,15 +14,25 @@ class Function : public testing::TestWithParam<size_t> {
 };
 
 TEST_P(Function, F32IsWithinTwoUnits) {
-  const Accuracy accuracy = measure(row(), ElementType::kF32, kStride32);
+  const Accuracy accuracy = measure(row(), ElementType::kF32, {});
   EXPECT_EQ(accuracy.fault, "");
-  EXPECT_LE(accuracy.most, 2) << "at " << accuracy.worst_x << ", " << accuracy.worst_y;
+  EXPECT_LE(accuracy.most, accuracy_bound(ElementType::kF32)) << "at " << accuracy.at;
 }
 
 TEST_P(Function, F64IsWithinThreeUnits) {
-  const Accuracy accuracy = measure(row(), ElementType::kF64, kStride64);
+  const Accuracy accuracy = measure(row(), ElementType::kF64, {});
   EXPECT_EQ(accuracy.fault, "");
-  EXPECT_LE(accuracy.most, 3) << "at " << accuracy.worst_x << ", " << accuracy.worst_y;
+  EXPECT_LE(accuracy.most, accuracy_bound(ElementType::kF64)) << "at " << accuracy.at;
+}
+
+TEST_P(Function, NarrowFloatsAreWithinOneUnit) {
+  using enum ElementType;
+  for (const ElementType type : {kBF16, kF16, kF8E3M4, kF8E4M3, kF8E4M3FN, kF8E5M2, kF8E4M3B11FNUZ, kF8E4M3FNUZ,
+                                 kF8E5M2FNUZ, kF8E8M0FNU, kF4E2M1FN}) {
+    const Accuracy accuracy = measure(row(), type, {});
+    EXPECT_EQ(accuracy.fault, "") << type_name(type);
+    EXPECT_LE(accuracy.most, accuracy_bound(type)) << type_name(type) << " at " << accuracy.at;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Legalise, Function, testing::Range(size_t{0}, accuracy_cases().size()), [](const auto& info) {
@@ -33,12 +41,30 @@ INSTANTIATE_TEST_SUITE_P(Legalise, Function, testing::Range(size_t{0}, accuracy_
   return name;
 });
 
+class ComplexFunction : public testing::TestWithParam<size_t> {};
+
+TEST_P(ComplexFunction, IsWithinItsBound) {
+  const ComplexAccuracyCase& row = complex_accuracy_cases()[GetParam()];
+  for (const ElementType type : {ElementType::kC64, ElementType::kC128}) {
+    const Accuracy accuracy = measure(row, type, {.samples = 1 << 13});
+    EXPECT_EQ(accuracy.fault, "") << type_name(type);
+    EXPECT_LE(accuracy.most, complex_accuracy_bound(row.opcode, type)) << type_name(type) << " at " << accuracy.at;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Legalise, ComplexFunction, testing::Range(size_t{0}, complex_accuracy_cases().size()),
+                         [](const auto& info) {
+                           std::string name = complex_accuracy_cases()[info.param].name();
+                           std::erase(name, '-');
+                           return name;
+                         });
+
 /// A control: the sweep must notice when one coefficient of a polynomial is off by a part in 10^5.
 TEST(Accuracy, NoticesAWrongCoefficient) {
   for (const AccuracyCase& row : accuracy_cases()) {
     if (row.opcode != Opcode::kExponential && row.opcode != Opcode::kLogPlusOne) continue;
     bool spoiled = false;
-    const Accuracy accuracy = measure(row, ElementType::kF32, kStride32, [&](Nest& nest) {
+    const auto spoil = [&](Nest& nest) {
       for (Node& node : nest.nodes) {
         if (node.kind != NodeKind::kConstant || node.type != ElementType::kF32) continue;
         const auto bits = static_cast<uint32_t>(node.bits[0]);
@@ -47,9 +73,10 @@ TEST(Accuracy, NoticesAWrongCoefficient) {
         node.bits[0] = bits + 200;
         spoiled = true;
       }
-    });
+    };
+    const Accuracy accuracy = measure(row, ElementType::kF32, {.change = spoil});
     EXPECT_TRUE(spoiled) << row.name();
-    EXPECT_GT(accuracy.most, 2) << row.name();
+    EXPECT_GT(accuracy.most, accuracy_bound(ElementType::kF32)) << row.name();
   }
 }
 

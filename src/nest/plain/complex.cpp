@@ -10,7 +10,6 @@ PlainComplex number(PlainComplex like, double re, double im = 0) {
 }
 PlainComplex times_i(PlainComplex z) { return {-z.im, z.re}; }
 PlainComplex over_i(PlainComplex z) { return {z.im, -z.re}; }
-PlainComplex scaled_by(PlainComplex z, double factor) { return {z.re * factor, z.im * factor}; }
 Plain is_zero(PlainComplex z) { return (z.re == 0.0) & (z.im == 0.0); }
 Plain is_finite(Plain x) { return absolute(x) < infinity(); }
 Plain is_infinite(Plain x) { return absolute(x) == infinity(); }
@@ -28,14 +27,44 @@ PlainComplex exp_minus_one(PlainComplex z) {
   return {select(real, m, re), select(real, z.im, exponential(z.re) * sine(z.im))};
 }
 
+/// A number brought to where its squares are in range, by 2^-90 or 2^90 where that is needed.
+struct Ranged {
+  Plain huge, tiny;
+  PlainComplex z;
+  /// `back` undoes what the factor 2^-90 became.
+  Plain restored(Plain x, double back) const { return x * select(huge, back, select(tiny, 1 / back, x.constant(1.0))); }
+};
+bool was_f32(Plain x) {
+  const Node& node = x.node();
+  return node.opcode == Opcode::kConvert && is_f32(x.with(node.operands[0]));
+}
+Ranged ranged(PlainComplex z) {
+  if (was_f32(z.re) && was_f32(z.im)) return {z.re.truth(false), z.re.truth(false), z};
+  const Plain most = larger(absolute(z.re), absolute(z.im));
+  const Plain huge = most > 0x1p1000, tiny = most < 0x1p-900;
+  const Plain factor = select(huge, 0x1p-90, select(tiny, 0x1p90, most.constant(1.0)));
+  return {huge, tiny, {z.re * factor, z.im * factor}};
+}
+
+/// log |x + i y|, where |x + i y| itself may be out of range.
+Plain log_of_hypotenuse(Plain x, Plain y) {
+  const Plain most = larger(absolute(x), absolute(y));
+  const Plain up = most < 0x1p-400, down = most > 0x1p400;
+  const Plain factor = select(up, 0x1p600, select(down, 0x1p-600, x.constant(1.0)));
+  constexpr double kLog = 415.88830833596718565;  // of 2^600
+  const Plain u = x * factor, v = y * factor;
+  const Plain moved = select(up, -kLog, select(down, kLog, x.constant(0.0)));
+  return select(is_infinite(x) | is_infinite(y), infinity(), fma(logarithm(fma(u, u, v * v)), 0.5, moved));
+}
+
 /// log |x + i y|; near 1 by log1p of |z|^2 - 1.
 Plain log_of_size(Plain x, Plain y) {
   const Plain a = absolute(x), b = absolute(y);
   const Plain most = select(a > b, a, b), least = select(a > b, b, a);
-  const Plain size = hypotenuse(x, y);
-  const Plain near = (size > 0.5) & (size < 2.0);
+  const Plain square = fma(x, x, y * y);
+  const Plain near = (square > 0.25) & (square < 4.0);
   const Plain beyond = fma(most - 1.0, most + 1.0, least * least);
-  return select(near, log_plus_one(select(near, beyond, 0.0)) * 0.5, logarithm(size));
+  return select(near, log_plus_one(select(near, beyond, 0.0)) * 0.5, log_of_hypotenuse(x, y));
 }
 
 PlainComplex logarithm(PlainComplex z) { return {log_of_size(z.re, z.im), arc_tangent(z.im, z.re)}; }
@@ -44,22 +73,43 @@ PlainComplex log_plus_one(PlainComplex z) {
   const Plain near = (absolute(z.re) < 0.5) & (absolute(z.im) < 0.5);
   const Plain beyond = fma(z.re, z.re + 2.0, z.im * z.im);
   const Plain one = z.re + 1.0;
-  const Plain size = select(near, log_plus_one(select(near, beyond, 0.0)) * 0.5, logarithm(hypotenuse(one, z.im)));
+  const Plain size = select(near, log_plus_one(select(near, beyond, 0.0)) * 0.5, log_of_hypotenuse(one, z.im));
   return {size, arc_tangent(z.im, one)};
 }
 
 PlainComplex square_root(PlainComplex z) {
-  // t = sqrt((|re| + |z|)/2) and im/(2 t), exchanged where re < 0; scaled, so that |z| doesn't overflow
-  const Plain most = larger(absolute(z.re), absolute(z.im));
-  const Plain huge = most > 0x1p1000;
-  const Plain x = select(huge, z.re * 0x1p-4, z.re), y = select(huge, z.im * 0x1p-4, z.im);
-  const Plain back = select(huge, 4.0, x.constant(1.0));
-  const Plain t = square_root((absolute(x) + hypotenuse(x, y)) * 0.5) * back;
+  // t = sqrt((|re| + |z|)/2) and im/(2 t), exchanged where re < 0
+  const Ranged small = ranged(z);
+  const Plain size = absolute(small.z.re) + hypotenuse(small.z.re, small.z.im);
+  const Plain t = small.restored(square_root(size * 0.5), 0x1p45);
   const Plain other = absolute(z.im) / (t + t);
   const Plain left = z.re < 0.0;
   PlainComplex root{select(left, other, t), with_sign_of(select(left, t, other), z.im)};
-  root = select(is_zero(z), {x.constant(0.0), z.im}, root);
-  return select(is_infinite(z.im), {x.constant(infinity()), z.im}, root);
+  root = select(is_zero(z), {z.re.constant(0.0), z.im}, root);
+  return select(is_infinite(z.im), {z.re.constant(infinity()), z.im}, root);
+}
+
+PlainComplex cube_root(PlainComplex z) {
+  const Ranged small = ranged(z);
+  const Plain size = small.restored(cube_root(hypotenuse(small.z.re, small.z.im)), 0x1p30);
+  const Plain angle = arc_tangent(z.im, z.re) / 3.0;
+  return select(is_zero(z), z, {size * cosine(angle), size * sine(angle)});
+}
+
+PlainComplex sign(PlainComplex z) {
+  const PlainComplex small = ranged(z).z;
+  const Plain size = hypotenuse(small.re, small.im);
+  return select(is_zero(z), z, {small.re / size, small.im / size});
+}
+
+/// 1/(1 + e^-z), the sum as (2 cos(y/2)^2 + expm1(-x) cos y) - i e^-x sin y: nothing is lost near its zeros. Far to the
+/// left it is e^z.
+PlainComplex logistic(PlainComplex z) {
+  const Plain half = cosine(z.im * 0.5), m = exp_minus_one(-z.re);
+  const Plain re = fma(m, cosine(z.im), 2.0 * half * half);
+  const Plain real = z.im == 0.0;
+  const PlainComplex sum{select(real, m + 2.0, re), select(real, -z.im, exponential(-z).im)};
+  return select(z.re < -40.0, exponential(z), number(z, 1) / sum);
 }
 
 PlainComplex hyperbolic_sine(PlainComplex z) {
@@ -85,16 +135,89 @@ PlainComplex hyperbolic_tangent(PlainComplex z) {
   return select(far, {x, select(is_finite(z.im), small * sine(z.im) * cosine(z.im), with_sign_of(small, z.im))}, near);
 }
 
-PlainComplex area_sine(PlainComplex z) {
-  // odd: computed with a real part >= 0, where z^2/(1 + sqrt(1 + z^2)) + z loses nothing
+/// Inverse functions are made from the square roots of 1 + z and of 1 - z or z - 1: sums of products whose signs agree
+/// (Kahan, 1987). Where those overflow, from the roots of 2^-90 z; logarithms are then less by 90 log 2.
+struct Roots {
+  PlainComplex plus, minus;
+  Plain moved;
+  Plain logarithm_of(Plain size) const {
+    const Plain result = area_sine(size);
+    return result + with_sign_of(moved, result);
+  }
+};
+Roots roots(PlainComplex z, bool z_minus_one) {
+  const Ranged small = ranged(z);
+  const PlainComplex w = select(small.huge, small.z, z);
+  const PlainComplex minus = z_minus_one ? PlainComplex{w.re - 1.0, w.im} : PlainComplex{1.0 - w.re, -w.im};
+  return {square_root({w.re + 1.0, w.im}), square_root(minus),
+          select(small.huge, 62.383246250395078, z.re.constant(0.0))};
+}
+PlainComplex arc_sine(PlainComplex z) {
+  const Roots r = roots(z, false);
+  const PlainComplex &p = r.plus, &q = r.minus;
+  // z's own real part, but of the size that the roots are of
+  const Plain x = select(r.moved > 0.0, z.re * 0x1p-90, z.re);
+  return {arc_tangent(x, fma(p.re, q.re, -(p.im * q.im))), r.logarithm_of(fma(p.im, q.re, -(p.re * q.im)))};
+}
+PlainComplex arc_cosine(PlainComplex z) {
+  const Roots r = roots(z, false);
+  const PlainComplex &p = r.plus, &q = r.minus;
+  return {arc_tangent(q.re, p.re) * 2.0, r.logarithm_of(fma(p.re, q.im, -(p.im * q.re)))};
+}
+PlainComplex area_cosine(PlainComplex z) {
+  const Roots r = roots(z, true);
+  const PlainComplex &p = r.plus, &q = r.minus;
+  return {r.logarithm_of(fma(p.re, q.re, p.im * q.im)), arc_tangent(q.im, p.re) * 2.0};
+}
+
+/// log((1 + z)/(1 - z))/2, odd. Of x >= 0 the real part is log1p(4 x/|1 - z|^2)/4.
+PlainComplex area_tangent(PlainComplex z) {
   const Plain left = sign_bit(z.re);
-  const PlainComplex w = select(left, -z, z), square = w * w;
-  const PlainComplex one = number(z, 1);
-  const PlainComplex result = log_plus_one(w + square / (one + square_root(one + square)));
+  const PlainComplex w = select(left, -z, z);
+  const Plain other = 1.0 - w.re, distance = hypotenuse(other, w.im);
+  const Plain close = distance < 0x1p-100;
+  const Plain usual = log_plus_one(w.re / distance * 4.0 / select(close, 1.0, distance)) * 0.25;
+  const Plain pole = (0.69314718055994531 - logarithm(distance)) * 0.5;
+  const Plain angle = (arc_tangent(w.im, w.re + 1.0) + arc_tangent(w.im, other)) * 0.5;
+  const PlainComplex result{select(close, pole, usual), angle};
   return select(left, -result, result);
 }
-PlainComplex area_tangent(PlainComplex z) { return scaled_by(log_plus_one(z) - log_plus_one(-z), 0.5); }
-PlainComplex arc_sine(PlainComplex z) { return over_i(area_sine(times_i(z))); }
+PlainComplex arc_tangent(PlainComplex z) { return over_i(area_tangent(times_i(z))); }
+
+/// A number with the sign of a b + c d, also where products are out of range.
+Plain sign_of_products(Plain a, Plain b, Plain c, Plain d) {
+  const auto product = [](Plain x, Plain y, double factor) {
+    const Plain y_is_small = absolute(y) < absolute(x);
+    return select(y_is_small, y, x) * factor * select(y_is_small, x, y);
+  };
+  const auto scaled_sum = [&](double factor) { return product(a, b, factor) + product(c, d, factor); };
+  const Plain sum = fma(a, b, c * d);
+  return select(sum == 0.0, scaled_sum(0x1p1000), select(is_finite(sum), sum, scaled_sum(0x1p-1030)));
+}
+
+/// -i log((x + i y)/sqrt(x^2 + y^2)). With a = x + i y and b = x - i y that is -i (log a - log b)/2, but for a half
+/// turn where the root of a b isn't the product of the roots; of small y/x it is the arc tangent, but for a half turn.
+PlainComplex arc_tangent(PlainComplex v, PlainComplex u) {
+  constexpr double kPi = 3.14159265358979323846;
+  const Plain most = larger(larger(absolute(u.re), absolute(u.im)), larger(absolute(v.re), absolute(v.im)));
+  // so that no sum overflows and none is denormal
+  const Plain factor = select(most > 0x1p1000, 0.25, select(most < 0x1p-900, 0x1p90, most.constant(1.0)));
+  const PlainComplex x{u.re * factor, u.im * factor}, y{v.re * factor, v.im * factor};
+  const PlainComplex a = x + times_i(y), b = x - times_i(y), t = v / u;
+  const Plain p = arc_tangent(a.im, a.re), q = arc_tangent(b.im, b.re);
+  const Plain half = (p - q) * 0.5, sum = p + q;
+  // Against t's real part, which may have lost its sign; at zero as the logarithm has it.
+  const Plain half_turn = select(sign_of_products(u.re, v.re, u.im, v.im) > 0.0, -kPi, half.constant(kPi));
+  // Is |sum| > pi? Near there the imaginary part of a b tells.
+  const Plain part = sign_of_products(u.re, u.im, v.re, v.im);
+  const Plain beyond = (absolute(sum) > 4.0) | ((absolute(sum) > 3.0) & ((part < 0.0) ^ (sum < 0.0)) & (part != 0.0));
+  const Plain turned = half + select(beyond, half_turn, 0.0);
+  const Plain im = logarithm(hypotenuse(b.re, b.im) / hypotenuse(a.re, a.im)) * 0.5;
+  const Plain small = (absolute(t.re) < 0.25) & (absolute(t.im) < 0.25);
+  const PlainComplex near = arc_tangent(t);
+  const Plain near_turned = near.re + select(absolute(turned - near.re) > kPi / 2, half_turn, 0.0);
+  return select(small, {near_turned, near.im}, {turned, im});
+}
 
 PlainComplex power(PlainComplex x, PlainComplex y) {
   const PlainComplex general = exponential(y * logarithm(x));
@@ -109,31 +232,22 @@ PlainComplex wide(PlainComplex z) { return {z.re.to(ElementType::kF64), z.im.to(
 
 PlainComplex function(Opcode opcode, PlainComplex z) {
   switch (opcode) {
-    case Opcode::kAcos: {
-      const PlainComplex sine = arc_sine(z);
-      return {1.5707963267948966 - sine.re, -sine.im};
-    }
-    case Opcode::kAcosh: {
-      const PlainComplex one = number(z, 1);
-      return logarithm(z + square_root(z + one) * square_root(z - one));
-    }
+    case Opcode::kAcos: return arc_cosine(z);
+    case Opcode::kAcosh: return area_cosine(z);
     case Opcode::kAsin: return arc_sine(z);
-    case Opcode::kAsinh: return area_sine(z);
-    case Opcode::kAtan: return over_i(area_tangent(times_i(z)));
+    case Opcode::kAsinh: return over_i(arc_sine(times_i(z)));
+    case Opcode::kAtan: return arc_tangent(z);
     case Opcode::kAtanh: return area_tangent(z);
-    case Opcode::kCbrt: return select(is_zero(z), z, power(z, number(z, 1.0 / 3.0)));
+    case Opcode::kCbrt: return cube_root(z);
     case Opcode::kCosh: return hyperbolic_cosine(z);
     case Opcode::kCosine: return hyperbolic_cosine(times_i(z));
     case Opcode::kExponential: return exponential(z);
     case Opcode::kExponentialMinusOne: return exp_minus_one(z);
     case Opcode::kLog: return logarithm(z);
     case Opcode::kLogPlusOne: return log_plus_one(z);
-    case Opcode::kLogistic: return number(z, 1) / (number(z, 1) + exponential(-z));
+    case Opcode::kLogistic: return logistic(z);
     case Opcode::kRsqrt: return number(z, 1) / square_root(z);
-    case Opcode::kSign: {
-      const Plain size = hypotenuse(z.re, z.im);
-      return select(is_zero(z), z, {z.re / size, z.im / size});
-    }
+    case Opcode::kSign: return sign(z);
     case Opcode::kSine: return over_i(hyperbolic_sine(times_i(z)));
     case Opcode::kSinh: return hyperbolic_sine(z);
     case Opcode::kSqrt: return square_root(z);
@@ -147,7 +261,7 @@ PlainComplex function(Opcode opcode, PlainComplex a, PlainComplex b) {
   switch (opcode) {
     case Opcode::kDivide: return a / b;
     case Opcode::kPower: return power(a, b);
-    case Opcode::kAtan2: return over_i(logarithm((b + times_i(a)) / square_root(b * b + a * a)));
+    case Opcode::kAtan2: return arc_tangent(a, b);
     default: LT_ASSERT(false, std::string(opcode_name(opcode)) + " of complex numbers has no expansion"); return a;
   }
 }
@@ -169,12 +283,16 @@ PlainComplex operator/(PlainComplex a, PlainComplex b) {
   const int64_t exponents = narrow ? 0x7f800000 : 0x7ff0000000000000,
                 twice_one = narrow ? 0x7f000000 : 0x7fe0000000000000;
   const Plain exponent = bits_of(most) & exponents;
-  const Plain inverse = (exponent.integer(twice_one) - exponent).as(a.re.type());
-  const Plain usual = (most > 0.0) & (exponent < exponent.integer(twice_one));
+  const Plain least = exponent.integer(narrow ? 0x00800000 : 0x0010000000000000);
+  const Plain inverse = larger(exponent.integer(twice_one) - exponent, least).as(a.re.type());
+  const Plain usual = (most > 0.0) & (exponent < exponent.integer(exponents));
   const Plain scale = select(usual, inverse, 1.0);
   const Plain c = b.re * scale, d = b.im * scale;
   const Plain square = fma(c, c, d * d);
-  const PlainComplex plain{fma(a.re, c, a.im * d) / square * scale, fma(a.im, c, -(a.re * d)) / square * scale};
+  const Ranged numerator = ranged(a);
+  const PlainComplex& n = numerator.z;
+  const auto part = [&](Plain sum) { return numerator.restored(sum / square * scale, 0x1p90); };
+  const PlainComplex plain{part(fma(n.re, c, n.im * d)), part(fma(n.im, c, -(n.re * d)))};
   // Where both parts are NaN, infinities and zeros may still tell (C99, Annex G).
   const Plain lost = is_nan(plain.re) & is_nan(plain.im);
   const Plain by_zero = (square == 0.0) & !(is_nan(a.re) & is_nan(a.im));

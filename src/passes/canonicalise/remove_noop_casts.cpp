@@ -29,6 +29,7 @@ bool float_holds_float(ElementType wide, ElementType narrow) {
 
 bool holds_all_values(ElementType wide, ElementType narrow) {
   if (wide == narrow) return true;
+  if (wide == ElementType::kF8E8M0FNU) return false;  // it has no zero
   const TypeKind to = type_kind(wide), from = type_kind(narrow);
   if (from == TypeKind::kPredicate) return to == TypeKind::kUnsigned || type_bits(wide) >= 2;
   const bool from_integer = from == TypeKind::kSigned || from == TypeKind::kUnsigned;
