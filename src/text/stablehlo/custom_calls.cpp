@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ops/attribute_text.h"
+#include "ops/text_cursor.h"
 #include "text/stablehlo/dense.h"
 #include "text/stablehlo/operations.h"
 
@@ -123,6 +124,10 @@ Status make_custom_call(ModuleMaker& maker, Scope& scope, const MlirOperation& o
     attributes.push_back({"api_version", api, operation.place});
   }
   if (dictionary) {
+    // It stands in HLO as it is written here, where comments begin otherwise.
+    if (end_of_brackets(config->text, 0) != config->text.size()) {
+      return maker.unsupported(config->place, "this dictionary ends elsewhere for HLO");
+    }
     attributes.push_back({"backend_config", std::string(config->text), config->place});
   } else if (config) {
     LT_ASSIGN_OR_RETURN(const std::string text, values.string(*config));

@@ -76,13 +76,19 @@ class Collector {
         return std::string(value != 0 ? "true" : "false");
       }
       case Spell::kWord: {
-        const std::string_view word = values_.word(attribute);
+        LT_ASSIGN_OR_RETURN(const std::string_view word, values_.word(attribute));
         return std::string(word == "NOTYPE" ? std::string_view() : word);
       }
-      case Spell::kLowerWord: return std::string(spelling.prefix) + lower(values_.word(attribute));
+      case Spell::kLowerWord: {
+        LT_ASSIGN_OR_RETURN(const std::string_view word, values_.word(attribute));
+        return std::string(spelling.prefix) + lower(word);
+      }
       case Spell::kWords: return words(attribute);
       case Spell::kPairs: return rows(attribute);
-      case Spell::kNumber: return std::string(attribute.text.substr(0, attribute.text.find_first_of(" :")));
+      case Spell::kNumber: {
+        LT_ASSIGN_OR_RETURN(const std::string_view number, values_.number(attribute));
+        return std::string(number);
+      }
       case Spell::kHandle: {
         LT_ASSIGN_OR_RETURN(const MlirAttributes fields, values_.fields(attribute));
         const std::optional<MlirAttribute> handle = values_.find(fields, "handle");
@@ -101,9 +107,9 @@ class Collector {
     std::string text;
     bool any = false;
     for (const MlirAttribute& element : values_.elements(attribute)) {
-      const std::string word = lower(values_.word(element));
-      any |= word != "default";
-      text += (text.empty() ? "" : ",") + word;
+      LT_ASSIGN_OR_RETURN(const std::string_view word, values_.word(element));
+      any |= lower(word) != "default";
+      text += (text.empty() ? "" : ",") + lower(word);
     }
     return any ? '{' + text + '}' : std::string();
   }
@@ -126,33 +132,38 @@ class Collector {
   /// The presets that HLO has a name for.
   Result<std::string> algorithm(const MlirAttribute& attribute) {
     LT_ASSIGN_OR_RETURN(const MlirAttributes fields, values_.fields(attribute));
-    const auto word = [&](std::string_view key) {
+    const auto word = [&](std::string_view key) -> Result<std::string> {
       const std::optional<MlirAttribute> found = values_.find(fields, key);
-      return found ? std::string(found->text) : std::string();
+      if (!found) return std::string();
+      LT_ASSIGN_OR_RETURN(const std::string_view text, values_.word(*found));
+      return std::string(text);
     };
-    const auto side = [&](std::string_view key) {
-      const std::string type = word(key);
-      return type.starts_with("f8") ? std::string("any_f8") : type;
-    };
-    std::string name =
-        fmt::format("dot_{}_{}_{}", side("lhs_precision_type"), side("rhs_precision_type"), word("accumulation_type"));
-    if (word("allow_imprecise_accumulation") == "true") name += "_fast_accum";
-    const std::string products = word("num_primitive_operations");
-    if (!products.empty() && products != "1") name += "_x" + products;
-    return name;
+    LT_ASSIGN_OR_RETURN(const std::string left, word("lhs_precision_type"));
+    LT_ASSIGN_OR_RETURN(const std::string right, word("rhs_precision_type"));
+    LT_ASSIGN_OR_RETURN(const std::string sum, word("accumulation_type"));
+    LT_ASSIGN_OR_RETURN(const std::string imprecise, word("allow_imprecise_accumulation"));
+    LT_ASSIGN_OR_RETURN(const std::string products, word("num_primitive_operations"));
+    const auto side = [](const std::string& type) { return type.starts_with("f8") ? std::string("any_f8") : type; };
+    return fmt::format("dot_{}_{}_{}{}{}", side(left), side(right), sum, imprecise == "true" ? "_fast_accum" : "",
+                       products.empty() || products == "1" ? "" : "_x" + products);
   }
 
   Result<std::string> accuracy(const MlirAttribute& attribute) {
     LT_ASSIGN_OR_RETURN(const MlirAttributes fields, values_.fields(attribute));
     const std::optional<MlirAttribute> mode = values_.find(fields, "mode");
-    const std::string_view word = mode ? values_.word(*mode) : std::string_view();
+    if (!mode) return std::string();
+    LT_ASSIGN_OR_RETURN(const std::string_view word, values_.word(*mode));
     if (word == "HIGHEST") return std::string("{mode=highest}");
     if (word != "TOLERANCE") return std::string();
-    const auto number = [&](std::string_view key) {
+    const auto number = [&](std::string_view key) -> Result<std::string_view> {
       const std::optional<MlirAttribute> found = values_.find(fields, key);
-      return found ? found->text.substr(0, found->text.find_first_of(" :")) : std::string_view("0");
+      if (!found) return std::string_view("0");
+      return values_.number(*found);
     };
-    return fmt::format("{{tolerance={{atol={},rtol={},ulps={}}}}}", number("atol"), number("rtol"), number("ulps"));
+    LT_ASSIGN_OR_RETURN(const std::string_view atol, number("atol"));
+    LT_ASSIGN_OR_RETURN(const std::string_view rtol, number("rtol"));
+    LT_ASSIGN_OR_RETURN(const std::string_view ulps, number("ulps"));
+    return fmt::format("{{tolerance={{atol={},rtol={},ulps={}}}}}", atol, rtol, ulps);
   }
 
   const MlirOperation& operation_;

@@ -228,7 +228,7 @@ Status read_mlir_entries(MlirScanner& scanner, MlirAttributes& entries, std::str
     if (scanner.eat("=")) {
       scanner.peek();
       entry.place = scanner.place();
-      entry.text = scanner.dictionary_value();
+      entry.text = scanner.peek() == '{' ? scanner.bracketed() : scanner.dictionary_value();
       if (entry.text.empty())
         return scanner.expected(fmt::format("a value for '{}', with matching brackets", entry.key));
     }

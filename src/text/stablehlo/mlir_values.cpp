@@ -123,14 +123,25 @@ Result<Dims> MlirValues::extents(const MlirAttribute& attribute) const {
   return Dims{rows, static_cast<int64_t>(all.size()) / rows};
 }
 
-std::string_view MlirValues::word(const MlirAttribute& attribute) const {
+Result<std::string_view> MlirValues::word(const MlirAttribute& attribute) const {
   std::string_view text = resolve(attribute).text;
-  if (text.starts_with('"')) return text.size() < 2 ? text : text.substr(1, text.size() - 2);
-  if (!text.starts_with('#')) return text.substr(0, text.find_first_of(" :"));
-  const size_t end = text.rfind('>');
-  if (end == text.npos) return text;
-  const size_t begin = text.find_last_of("< ", end - 1);
-  return text.substr(begin + 1, end - begin - 1);
+  if (text.starts_with('"')) {
+    if (text.size() > 1) text = text.substr(1, text.size() - 2);
+  } else if (!text.starts_with('#')) {
+    text = text.substr(0, text.find_first_of(" :"));
+  } else if (const size_t end = text.rfind('>'); end != text.npos) {
+    const size_t begin = text.find_last_of("< ", end - 1);
+    text = text.substr(begin + 1, end - begin - 1);
+  }
+  if (!std::ranges::all_of(text, is_name_char)) return fault(attribute, "expected a word");
+  return text;
+}
+
+Result<std::string_view> MlirValues::number(const MlirAttribute& attribute) const {
+  const std::string_view text = attribute.text.substr(0, attribute.text.find_first_of(" :"));
+  const auto of_number = [](char c) { return is_name_char(c) || c == '+'; };
+  if (text.empty() || !std::ranges::all_of(text, of_number)) return fault(attribute, "expected a number");
+  return text;
 }
 
 Result<std::string> MlirValues::string(const MlirAttribute& attribute) const {

@@ -24,8 +24,9 @@ class MlirValues {
   Result<Dims> integers(const MlirAttribute& attribute) const;    ///< flattened, row by row
   /// The extents of a list of lists.
   Result<Dims> extents(const MlirAttribute& attribute) const;
-  std::string_view word(
-      const MlirAttribute& attribute) const;  ///< LT of `LT` and `#stablehlo<comparison_direction LT>`
+  /// LT of `LT` and `#stablehlo<comparison_direction LT>`: letters that HLO takes as they are.
+  Result<std::string_view> word(const MlirAttribute& attribute) const;
+  Result<std::string_view> number(const MlirAttribute& attribute) const;  ///< 1.0e-3 of `1.0e-3 : f32`
   Result<std::string> string(const MlirAttribute& attribute) const;
   MlirAttributes elements(const MlirAttribute& attribute) const;  ///< of `[a, b]`, with empty keys
   Result<MlirAttributes> fields(
