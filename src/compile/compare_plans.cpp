@@ -68,7 +68,10 @@ double coarsest_roundoff(const Module& module) {
   double coarsest = 0;
   for (const auto& computation : module.computations()) {
     for (const auto& i : computation->instructions()) {
-      if (rounds(*i)) coarsest = std::max(coarsest, roundoff_of(i->shape.type));
+      if (!rounds(*i)) continue;
+      for_each_leaf(i->shape, [&](const ShapeIndex&, const Shape& leaf) {
+        if (leaf.is_array()) coarsest = std::max(coarsest, roundoff_of(leaf.type));
+      });
     }
   }
   return coarsest;

@@ -57,15 +57,20 @@ class Interpreter final : public EvalContext {
       Result<Value> result = step.eval(instruction, operands, *this);
       if (!result.ok()) return placed(result.status(), instruction);
       if (Status fault = check(**result, instruction); !fault.ok()) return placed(fault, instruction);
-      if (noise_ && rounds(instruction)) result = noisy(instruction, **result);
+      if (noise_ && rounds(instruction)) result = noisy(instruction, *result);
       if (step.result >= 0) values[static_cast<size_t>(step.result)] = result.take();
     }
     return values[static_cast<size_t>(program.root)];
   }
 
-  Value noisy(const Instruction& instruction, const Literal& value) {
-    auto moved = std::make_shared<Literal>(value);
-    noise_->add(*moved, rounding_error_of(instruction));
+  Value noisy(const Instruction& instruction, const Value& value) {
+    if (value->shape().is_tuple()) {
+      std::vector<Value> parts;
+      for (const Value& part : value->parts()) parts.push_back(noisy(instruction, part));
+      return std::make_shared<Literal>(std::move(parts));
+    }
+    auto moved = std::make_shared<Literal>(*value);
+    noise_->add(*moved, rounding_error_of(instruction, value->shape().type));
     return moved;
   }
 

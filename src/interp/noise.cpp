@@ -46,12 +46,29 @@ double terms_of_sum(const Instruction& i) {
       }
       return terms / kPlaces;
     }
+    case Opcode::kBatchNormTraining:
+    case Opcode::kBatchNormGrad:
+      return static_cast<double>(element_count(i.operand(0).shape)) /
+             static_cast<double>(std::max<int64_t>(1, extent(0, i.as<BatchNormAttributes>().feature_index)));
     default: return 0;
   }
 }
 
+bool is_batch_norm(const Instruction& i) {
+  return i.opcode == Opcode::kBatchNormTraining || i.opcode == Opcode::kBatchNormGrad ||
+         i.opcode == Opcode::kBatchNormInference;
+}
+
 /// Sums of narrow floats that are kept in wider ones.
-bool sums_in_floats(const Instruction& i) { return memory_class(i.opcode) == MemoryClass::kContract; }
+bool sums_in_floats(const Instruction& i) {
+  return memory_class(i.opcode) == MemoryClass::kContract || is_batch_norm(i);
+}
+
+/// Does what a body does to two elements round?
+bool body_rounds(const Computation& body) {
+  if (!body.root->shape.is_tuple()) return rounds(*body.root);
+  return std::ranges::any_of(body.root->operands, [](const Instruction* i) { return rounds(*i); });
+}
 
 template <class T>
 constexpr bool kIsFloat = !std::is_integral_v<T> && !requires(T t) { t.held; };
@@ -59,6 +76,10 @@ constexpr bool kIsFloat = !std::is_integral_v<T> && !requires(T t) { t.held; };
 }  // namespace
 
 bool rounds(const Instruction& i) {
+  if (is_batch_norm(i)) return true;
+  if (i.opcode == Opcode::kReduce || i.opcode == Opcode::kReduceWindow || i.opcode == Opcode::kScatter) {
+    return body_rounds(*i.called[0]);
+  }
   if (!i.shape.is_array() || (!is_floating(i.shape.type) && !is_complex(i.shape.type))) return false;
   switch (i.opcode) {
     case Opcode::kAbs:
@@ -80,9 +101,6 @@ bool rounds(const Instruction& i) {
     case Opcode::kRoundNearestEven:
     case Opcode::kSelect:
     case Opcode::kSign: return false;
-    case Opcode::kReduce:
-    case Opcode::kReduceWindow:
-    case Opcode::kScatter: return rounds(*i.called[0]->root);
     case Opcode::kFft:
     case Opcode::kCholesky:
     case Opcode::kTriangularSolve: return true;
@@ -92,8 +110,8 @@ bool rounds(const Instruction& i) {
   return kind == MemoryClass::kElementwise || kind == MemoryClass::kContract;
 }
 
-double rounding_error_of(const Instruction& i) {
-  const double roundoff = roundoff_of(i.shape.type), terms = terms_of_sum(i);
+double rounding_error_of(const Instruction& i, ElementType type) {
+  const double roundoff = roundoff_of(type), terms = terms_of_sum(i);
   const double of_sum = sums_in_floats(i) ? std::min(roundoff, kFloat) : roundoff;
   // Where a sum has grown so far that terms are lost whole, another order may find them all.
   const double lost = terms * of_sum > 1 ? 1 : kOfTerms;

@@ -11,9 +11,9 @@ namespace lowtide {
 /// Does the operation round: arithmetic on floats, sums; nothing that only moves, compares or chooses.
 bool rounds(const Instruction& instruction);
 
-/// Of each element, by how much another executor's may differ, relatively: it may round elsewhere, and add terms in
-/// another order.
-double rounding_error_of(const Instruction& instruction);
+/// Of each element of its results of a type, by how much another executor's may differ, relatively: it may round
+/// elsewhere, and add terms in another order.
+double rounding_error_of(const Instruction& instruction, ElementType type);
 
 /// Moves elements of floats, each by its own part of a relative error.
 class Noise {

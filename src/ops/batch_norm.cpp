@@ -100,11 +100,17 @@ Value array_of(const Shape& shape, const std::vector<double>& numbers) {
   return result;
 }
 
-/// Mean over each feature's elements of f(i).
+/// Sum, and mean, over each feature's elements of f(i).
+template <class F>
+std::vector<double> sum_by_feature(const Normalised& n, F&& f) {
+  std::vector<double> sums(static_cast<size_t>(n.features), 0.0);
+  for (size_t i = 0; i < n.x.size(); ++i) sums[n.feature_of(i)] += f(i);
+  return sums;
+}
+
 template <class F>
 std::vector<double> mean_by_feature(const Normalised& n, F&& f) {
-  std::vector<double> means(static_cast<size_t>(n.features), 0.0);
-  for (size_t i = 0; i < n.x.size(); ++i) means[n.feature_of(i)] += f(i);
+  std::vector<double> means = sum_by_feature(n, f);
   for (double& mean : means) mean /= n.count;
   return means;
 }
@@ -147,17 +153,14 @@ Result<Value> eval_grad(const Instruction& norm, Operands operands, EvalContext&
   const std::vector<double> variance = numbers(*operands[3]), dy = numbers(*operands[4]);
   const double epsilon = norm.as<BatchNormAttributes>().epsilon;
   const auto centred = [&](size_t i) { return n.x[i] - mean[n.feature_of(i)]; };
-  const std::vector<double> mean_dy = mean_by_feature(n, [&](size_t i) { return dy[i]; });
-  const std::vector<double> mean_dy_centred = mean_by_feature(n, [&](size_t i) { return dy[i] * centred(i); });
-  std::vector<double> dx(n.x.size()), dscale(scale.size()), doffset(scale.size());
-  for (size_t f = 0; f < scale.size(); ++f) {
-    dscale[f] = mean_dy_centred[f] * n.count / std::sqrt(variance[f] + epsilon);
-    doffset[f] = mean_dy[f] * n.count;
-  }
+  const std::vector<double> doffset = sum_by_feature(n, [&](size_t i) { return dy[i]; });
+  const std::vector<double> along = sum_by_feature(n, [&](size_t i) { return dy[i] * centred(i); });
+  std::vector<double> dx(n.x.size()), dscale(scale.size());
+  for (size_t f = 0; f < scale.size(); ++f) dscale[f] = along[f] / std::sqrt(variance[f] + epsilon);
   for (size_t i = 0; i < dx.size(); ++i) {
     const size_t f = n.feature_of(i);
     const double spread = variance[f] + epsilon;
-    dx[i] = scale[f] / std::sqrt(spread) * (dy[i] - mean_dy[f] - centred(i) * mean_dy_centred[f] / spread);
+    dx[i] = scale[f] / std::sqrt(spread) * (dy[i] - doffset[f] / n.count - centred(i) * (along[f] / n.count) / spread);
   }
   const std::vector<Shape>& shapes = norm.shape.elements;
   return Value(std::make_shared<Literal>(
