@@ -9,6 +9,9 @@ namespace lowtide {
 
 inline constexpr int kInterrupted = 130;
 
+/// --exact, of explain, fit and run.
+CLI::Option* add_exact(CLI::App& command, bool& exact);
+
 void add_explain(CLI::App& app, int& exit_code);
 void add_fit(CLI::App& app, int& exit_code);
 void add_diff(CLI::App& app, int& exit_code);

@@ -95,9 +95,7 @@ void add_fit(CLI::App& app, int& exit_code) {
   command->add_option("INPUT", options->input, "the program")->required();
   command->add_option("--limit", options->limit, "SIZE that the peak may have; default: as low as it gets");
   command->add_option("--for", options->made_for, "who runs it")->check(CLI::IsMember({"lowtide", "xla"}));
-  command->add_flag(
-      "--exact", options->exact,
-      "only rewrites that leave every sum in its order: the same bits for every limit and plan (docs/fit.md)");
+  add_exact(*command, options->exact);
   command->add_option("-o,--output", options->output,
                       "write the transformed program as HLO text, or StableHLO (.mlir); - for stdout");
   command->add_option("--plan", options->plan, "write the decisions, for run --plan");

@@ -21,6 +21,12 @@ int finish(const Status& status) {
   return static_cast<int>(status.fault());
 }
 
+CLI::Option* add_exact(CLI::App& command, bool& exact) {
+  return command.add_flag(
+      "--exact", exact,
+      "only rewrites that leave every sum in its order: the same bits for every limit and plan (docs/fit.md)");
+}
+
 bool terminal_is_utf8() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     const char* value = std::getenv(name);

@@ -119,9 +119,7 @@ void add_run(CLI::App& app, int& exit_code) {
   CLI::Option* limit = command->add_option("--limit", options->limit, "SIZE that the peak may have: see fit");
   CLI::Option* plan = command->add_option("--plan", options->plan, "decisions that fit --plan wrote for this program");
   limit->excludes(plan);
-  CLI::Option* exact = command->add_flag(
-      "--exact", options->exact,
-      "only rewrites that leave every sum in its order: the same bits for every limit and plan (docs/fit.md)");
+  CLI::Option* exact = add_exact(*command, options->exact);
   CLI::Option* interpret = command->add_flag("--interpret", options->interpret,
                                              "run by the definitions instead: exact, slow, in memory of its own");
   interpret->excludes(limit)->excludes(plan)->excludes(exact);

@@ -1,13 +1,16 @@
 // lowtide run: plan, compile, bind memory, run.
 #include <fmt/format.h>
 #include <malloc.h>
+#include <sys/stat.h>
 
 #include <chrono>
 #include <cstdio>
 
 #include "analysis/account.h"
+#include "base/debug.h"
 #include "base/memory.h"
 #include "base/sizes.h"
+#include "codegen/kernel_cache.h"
 #include "compile/frontier.h"
 #include "run_options.h"
 #include "runtime/bindings.h"
@@ -35,6 +38,28 @@ Status check_memory(const Program& program) {
                   format_bytes(program.temp_bytes), available.bound_by, format_bytes(available.bytes))};
 }
 
+/// Names what was found for a module and a limit by this very build and its passes: another search may find another
+/// plan.
+TextHash key_of_plan(const Module& module, std::optional<int64_t> limit) {
+  struct stat build{};
+  if (::stat("/proc/self/exe", &build) != 0) build = {};
+  return hash_text(fmt::format("{}{} {} {} {} {}", print_plan(module, {}), limit.value_or(-1), build.st_size,
+                               build.st_mtim.tv_sec, build.st_mtim.tv_nsec, fmt::join(knobs().disabled, ",")));
+}
+
+/// Searched once: what was found is kept beside the kernels.
+Result<Compiled> plan_within(const Module& module, std::optional<int64_t> limit) {
+  const KernelCache cache(is_debugging() ? "" : kernel_cache_directory());
+  const TextHash key = key_of_plan(module, limit);
+  if (const auto text = cache.find(key)) {
+    const auto known = parse_plan(*text, module);
+    if (known.ok()) return compile_plan(module, known->decisions);
+  }
+  LT_ASSIGN_OR_RETURN(Compiled compiled, compile_within(module, limit));
+  cache.store(key, print_plan(module, compiled.decisions));
+  return compiled;
+}
+
 /// The free plan, or the one that the options ask for.
 Result<Compiled> plan(Module& module, const RunOptions& options) {
   module.sums_in_order = options.exact;
@@ -54,7 +79,7 @@ Result<Compiled> plan(Module& module, const RunOptions& options) {
   if (!options.limit.empty()) {
     LT_ASSIGN_OR_RETURN(limit, parse_size(options.limit));
   }
-  return compile_within(module, limit);
+  return plan_within(module, limit);
 }
 
 /// Plans and compiles; everything that only planning needs is gone afterwards.

@@ -1,6 +1,6 @@
 #pragma once
-/// Objects of kernels on disk, shared by processes. A file that can't be read, is cut off or was changed is as good as
-/// none; a directory that can't be written is no fault.
+/// Objects of kernels, and plans, on disk, shared by processes. A file that can't be read, is cut off or was changed is
+/// as good as none; a directory that can't be written is no fault.
 
 #include <cstdint>
 #include <optional>

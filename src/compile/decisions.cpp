@@ -64,6 +64,10 @@ bool parse_decision(std::string_view line, Decision& decision) {
     decision = DeriveStacks{};
     return true;
   }
+  if (w.size() == 1 && w[0] == "rematerialise") {
+    decision = Rematerialise{};
+    return true;
+  }
   if (w.size() != 2) return false;
   if (w[0] == "without") {
     decision = WithoutPass{std::string(w[1])};
@@ -99,6 +103,7 @@ std::string to_string(const Decision& decision) {
                         [](const PriceOfMemory& d) { return fmt::format("price-of-memory {}", d.ns_per_byte); },
                         [](const Rearrange&) { return std::string("rearrange"); },
                         [](const DeriveStacks&) { return std::string("derive-stacks"); },
+                        [](const Rematerialise&) { return std::string("rematerialise"); },
                         [](const Spoilt&) { return std::string("spoilt"); },
                         [](const SearchSteps& d) { return fmt::format("search-steps {}", d.steps); },
                     },

@@ -44,12 +44,18 @@ struct DeriveStacks {
   bool operator==(const DeriveStacks&) const = default;
 };
 
+/// What is read again long after it was made is made again there (passes/execute/rematerialise.h).
+struct Rematerialise {
+  bool operator==(const Rematerialise&) const = default;
+};
+
 /// A result is made wrong (passes/spoil.h): what a control of a check puts behind another decision. In no plan's file.
 struct Spoilt {
   bool operator==(const Spoilt&) const = default;
 };
 
-using Decision = std::variant<StreamDecision, WithoutPass, PriceOfMemory, SearchSteps, Rearrange, DeriveStacks, Spoilt>;
+using Decision = std::variant<StreamDecision, WithoutPass, PriceOfMemory, SearchSteps, Rearrange, DeriveStacks,
+                              Rematerialise, Spoilt>;
 /// Streams in the order in which they are made; the others stand anywhere.
 using Decisions = std::vector<Decision>;
 
@@ -57,7 +63,7 @@ using Decisions = std::vector<Decision>;
 Decisions without_streams();
 
 /// One line: `stream main s dimension=1 tile=64`, `without stream-slices`, `price-of-memory 3`, `search-steps 8000`,
-/// `rearrange`, `derive-stacks`.
+/// `rearrange`, `derive-stacks`, `rematerialise`.
 std::string to_string(const Decision& decision);
 
 /// A plan's file: a line with the version, one that names the module and its hash, `exact` where Module::sums_in_order,

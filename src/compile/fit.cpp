@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "compile/what_to_change.h"
+#include "passes/stream/stream.h"
 #include "report/arguments.h"
 #include "report/build.h"
 #include "report/peak_rows.h"
@@ -55,8 +56,7 @@ Result<std::vector<RewriteRow>> rewrites_of(const Module& module, const Planner&
     taken.push_back(d);
     LT_ASSIGN_OR_RETURN(const Compiled after, planner.plan(taken));
     const bool streams = std::holds_alternative<StreamDecision>(d);
-    rows.push_back({streams ? "stream" : "plan", to_string(d),
-                    streams && !module.sums_in_order ? Numerics::kReassociated : Numerics::kExact,
+    rows.push_back({streams ? "stream" : "plan", to_string(d), streams ? stream_numerics(module) : Numerics::kExact,
                     peak - after.program->peak_bytes(), 1});
     peak = after.program->peak_bytes();
   }

@@ -4,6 +4,7 @@
 
 #include "compile/what_to_change.h"
 #include "passes/rewrite.h"
+#include "passes/stream/stream.h"
 #include "report/arguments.h"
 #include "report/build.h"
 #include "report/peak_rows.h"
@@ -26,14 +27,13 @@ Result<std::vector<RewriteRow>> rewrites_of(const Module& module, const Planner&
   for (const Decision& d : decisions) {
     if (std::holds_alternative<StreamDecision>(d)) streams.push_back(to_string(d));
   }
-  const Numerics stream_numerics = module.sums_in_order ? Numerics::kExact : Numerics::kReassociated;
   size_t next = 0;
   for (const PassRecord& pass : records) {
     std::string what;
     if (pass.name == "stream") what = streams[next++];
     if (!pass.result.changed) continue;
     const Pass* const row = find_pass(pass.name);
-    rows.push_back({pass.name, what, row != nullptr ? numerics_of(*row, module) : stream_numerics,
+    rows.push_back({pass.name, what, row != nullptr ? numerics_of(*row, module) : stream_numerics(module),
                     pass.peak_before - pass.peak_after, what.empty() ? pass.result.count : 1});
     left -= rows.back().bytes;
   }

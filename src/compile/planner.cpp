@@ -14,6 +14,7 @@
 #include "passes/spoil.h"
 #include "passes/stream/stream_slices.h"
 #include "passes/windows/stream_windows.h"
+#include "schedule/instruction_order.h"
 #include "schedule/modelled_time.h"
 
 namespace lowtide {
@@ -42,8 +43,9 @@ bool leaves_out(const Decisions& decisions, std::string_view pass) {
   });
 }
 
-bool derives_stacks(const Decisions& decisions) {
-  return std::ranges::any_of(decisions, [](const Decision& d) { return std::holds_alternative<DeriveStacks>(d); });
+template <class Kind>
+bool has(const Decisions& decisions) {
+  return std::ranges::any_of(decisions, [](const Decision& d) { return std::holds_alternative<Kind>(d); });
 }
 
 Result<PassResult> derive_all_stacks(Module& module) {
@@ -57,7 +59,7 @@ std::vector<Pass> rows_of(const Decisions& decisions, Rows which, Executor execu
   const std::vector<Pass>& all = rows_for(executor);
   const StoredBy stored_by = executor == Executor::kXla ? StoredBy::kLoopFusion : StoredBy::kRegions;
   std::vector<Pass> rows;
-  if (derives_stacks(decisions)) {
+  if (has<DeriveStacks>(decisions)) {
     rows.push_back({"derive-stacks", derive_all_stacks, Numerics::kExact, "decided for this module"});
     rows.push_back({"remove-dead-code", remove_dead_code, Numerics::kExact, "what is no longer saved"});
   }
@@ -113,9 +115,22 @@ Status check(const Compiled& compiled) {
   return fault.empty() ? Status() : Status(Fault::kInternal, "the plan doesn't hold: " + fault);
 }
 
+/// What is read late is known once there is an order.
+Status rematerialise_in_order(Compiled& compiled, Module& rewritten, const Program& program) {
+  put_in_order(rewritten, program);
+  const std::vector<Pass> rows = {*find_pass("rematerialise"), *find_pass("remove-dead-code")};
+  LT_ASSIGN_OR_RETURN(const auto records, run_passes(rewritten, rows, {.quiet = true}));
+  compiled.passes.insert(compiled.passes.end(), records.begin(), records.end());
+  return {};
+}
+
 /// From the rewritten module to the program.
-Status make_program(Compiled& compiled, std::shared_ptr<const Module> rewritten, const Decisions& decisions) {
-  compiled.program = std::make_shared<const Program>(schedule(std::move(rewritten), schedule_options(decisions)));
+Status make_program(Compiled& compiled, const std::shared_ptr<Module>& rewritten, const Decisions& decisions) {
+  const ScheduleOptions options = schedule_options(decisions);
+  if (has<Rematerialise>(decisions)) {
+    LT_RETURN_IF_ERROR(rematerialise_in_order(compiled, *rewritten, schedule(rewritten, options)));
+  }
+  compiled.program = std::make_shared<const Program>(schedule(rewritten, options));
   compiled.decisions = decisions;
   return check(compiled);
 }
@@ -203,7 +218,7 @@ Result<Decisions> Planner::spelt(const Decisions& decisions) const {
   auto module = shared_->clone();
   std::vector<StreamDecision> streams;
   Decisions all;
-  if (derives_stacks(decisions)) {
+  if (has<DeriveStacks>(decisions)) {
     LT_RETURN_IF_ERROR(derive_stacks(*module));
     all.emplace_back(DeriveStacks{});
   }
@@ -220,11 +235,11 @@ Result<Decisions> Planner::spelt(const Decisions& decisions) const {
   return all;
 }
 
-Result<Compiled> Planner::plan_streamed(std::shared_ptr<Module> streamed, const Decisions& decisions) {
+Result<Compiled> Planner::plan_streamed(const std::shared_ptr<Module>& streamed, const Decisions& decisions) {
   Compiled compiled;
   LT_ASSIGN_OR_RETURN(compiled.passes,
                       run_passes(*streamed, rows_of(decisions, Rows::kBehindStreams), {.quiet = true}));
-  LT_RETURN_IF_ERROR(make_program(compiled, std::move(streamed), decisions));
+  LT_RETURN_IF_ERROR(make_program(compiled, streamed, decisions));
   return compiled;
 }
 
@@ -266,7 +281,7 @@ Result<Compiled> compile_plan(const Module& module, const Decisions& decisions, 
   Compiled compiled;
   std::shared_ptr<Module> rewritten = module.clone();
   LT_ASSIGN_OR_RETURN(compiled.passes, run_passes(*rewritten, whole_pipeline(decisions, Executor::kLowtide), options));
-  LT_RETURN_IF_ERROR(make_program(compiled, std::move(rewritten), decisions));
+  LT_RETURN_IF_ERROR(make_program(compiled, rewritten, decisions));
   compiled.plan_seconds = seconds_since(start);
   return compiled;
 }

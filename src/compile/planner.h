@@ -42,7 +42,7 @@ class Planner {
   /// How streams see what is stored.
   StoredBy stored_by() const { return executor_ == Executor::kXla ? StoredBy::kLoopFusion : StoredBy::kRegions; }
   /// The rest of a plan: from a module in which all its streams stand.
-  static Result<Compiled> plan_streamed(std::shared_ptr<Module> streamed, const Decisions& decisions);
+  static Result<Compiled> plan_streamed(const std::shared_ptr<Module>& streamed, const Decisions& decisions);
   /// The same plan, with what rows of the pipeline decide on spelt as streams of its own.
   Result<Decisions> spelt(const Decisions& decisions) const;
   /// What DeriveStacks does, before all streams.

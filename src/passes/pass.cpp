@@ -104,7 +104,7 @@ Numerics numerics_of(const Pass& pass, const Module& module) {
 }
 
 const Pass* find_pass(std::string_view name) {
-  for (const std::vector<Pass>* all : {&execution_pipeline(), &pipeline_for_xla()}) {
+  for (const std::vector<Pass>* all : {&execution_pipeline(), &decided_passes(), &pipeline_for_xla()}) {
     for (const Pass& pass : *all) {
       if (pass.name == name) return &pass;
     }

@@ -11,8 +11,10 @@
 #include "passes/execute/fold_transposes.h"
 #include "passes/execute/forget_plans.h"
 #include "passes/execute/ignore_placements.h"
+#include "passes/execute/rematerialise.h"
 #include "passes/execute/separate_bodies.h"
 #include "passes/execute/simplify_shared_bodies.h"
+#include "passes/execute/spell_batch_norms.h"
 #include "passes/execute/spell_bitcasts.h"
 #include "passes/execute/split_long_reductions.h"
 #include "passes/execute/unroll_elementwise_loops.h"
@@ -75,6 +77,8 @@ const std::vector<Pass>& execution_pipeline() {
          "before everything that looks for carries that don't change: a copy hides them, a note keeps them"},
         {"spell-bitcasts", spell_bitcasts, Numerics::kExact,
          "before the canonical form, which merges reshapes, and before rules, which read them"},
+        {"spell-batch-norms", spell_batch_norms, Numerics::kReassociated,
+         "before the canonical form: training and gradient make the same differences", Numerics::kExact},
         {"ignore-placements", ignore_placements, Numerics::kExact,
          "before the canonical form, which keeps away from values that are placed differently"},
         {"simplify-shared-bodies", simplify_shared_bodies, Numerics::kExact,
@@ -126,6 +130,8 @@ const std::vector<Pass>& execution_pipeline() {
          "before slices are streamed: those of a stencil's stages are few, and all stages want one loop"},
         {"stream-slices", [](Module& m) { return stream_slices(m); }, Numerics::kReassociated,
          "before reductions are split: their parts would no longer share the dimension", Numerics::kExact},
+        {"remove-dead-code", remove_dead_code, Numerics::kExact,
+         "what was streamed still reads, dead, what only its tiles consume"},
         {"write-over-consumed-stacks", write_over_consumed_stacks, Numerics::kExact,
          "again: what is streamed consumes its operand slice by slice"},
         {"sink-hoisted-values", sink_hoisted_values, Numerics::kExact,
@@ -143,6 +149,14 @@ const std::vector<Pass>& execution_pipeline() {
     return all;
   }();
   return kPipeline;
+}
+
+const std::vector<Pass>& decided_passes() {
+  static const std::vector<Pass> kPasses = {
+      {"rematerialise", rematerialise, Numerics::kExact,
+       "in the order in which the program runs without it: what is read late is known only then"},
+  };
+  return kPasses;
 }
 
 }  // namespace lowtide

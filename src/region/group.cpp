@@ -54,17 +54,13 @@ class Grouping {
   ValueState state(int32_t place) const { return states_[static_cast<size_t>(place)]; }
   Group& group(int32_t k) { return groups_[static_cast<size_t>(k)]; }
 
-  /// The value behind views.
-  int32_t base_of(int32_t place) const {
-    while (state(place) == ValueState::kView) place = graph_.reads(place)[0].def;
-    return place;
-  }
+  int32_t base(int32_t place) const { return base_of(graph_, states_, place); }
 
   void collect() {
     double bytes = 0;
     for (int32_t place = 0; place < graph_.size(); ++place) {
       stored_before_.push_back(bytes);
-      if (state(place) != ValueState::kStored && state(place) != ValueState::kGiven) continue;
+      if (!is_made(state(place))) continue;
       piece_[static_cast<size_t>(place)] = static_cast<int32_t>(groups_.size());
       groups_.push_back(state(place) == ValueState::kStored ? region_group(place) : Group{{place}, {}, {}, 0, place});
       bytes += static_cast<double>(safe_logical_bytes(graph_.at(place).shape));
@@ -105,9 +101,9 @@ class Grouping {
     return g;
   }
 
-  void note_reader(int32_t def, int32_t reader) { readers_[base_of(def)].push_back(reader); }
+  void note_reader(int32_t def, int32_t reader) { readers_[base(def)].push_back(reader); }
 
-  int32_t group_of(int32_t place) const { return find(piece_[static_cast<size_t>(base_of(place))]); }
+  int32_t group_of(int32_t place) const { return find(piece_[static_cast<size_t>(base(place))]); }
   int32_t find(int32_t k) const {
     while (k != kNoId && moved_to_[static_cast<size_t>(k)] != k) k = moved_to_[static_cast<size_t>(k)];
     return k;

@@ -375,6 +375,11 @@ bool asks(const std::vector<bool>& list, const Instruction& i) {
   return static_cast<size_t>(i.id) < list.size() && list[static_cast<size_t>(i.id)];
 }
 
+int32_t base_of(const ValueGraph& graph, const std::vector<ValueState>& states, int32_t place) {
+  while (states[static_cast<size_t>(place)] == ValueState::kView) place = graph.reads(place)[0].def;
+  return place;
+}
+
 std::vector<ValueState> decide_values(const ValueGraph& graph, const FormOptions& options) {
   return graph.size() ? Decision(graph, options).run() : std::vector<ValueState>();
 }

@@ -20,6 +20,12 @@ enum class ValueState : uint8_t {
 /// By place in the graph.
 std::vector<ValueState> decide_values(const ValueGraph& graph, const FormOptions& options);
 
+/// Has the value bytes of its own?
+inline bool is_made(ValueState state) { return state == ValueState::kStored || state == ValueState::kGiven; }
+
+/// The value behind views.
+int32_t base_of(const ValueGraph& graph, const std::vector<ValueState>& states, int32_t place);
+
 /// Do the options name this instruction?
 bool asks(const std::vector<bool>& list, const Instruction& i);
 

@@ -77,8 +77,10 @@ void add_peak_line(const Report& report, const TextOptions& options, Lines& line
   if (report.xla_peak) line += fmt::format("{} in XLA{}", format_bytes(*report.xla_peak), arrow);
   if (report.scheduled) line += fmt::format("{} in this order", format_bytes(report.given.peak));
   if (!report.scheduled) line += fmt::format("{} as it stands", format_bytes(report.given.peak));
-  line += fmt::format("{}{} by free levers{}", arrow, format_bytes(report.ours.peak),
-                      report.exact ? ", every sum in its order" : "");
+  // Before partitioning, sizes as given are those of one of the devices; a plan has the whole on one.
+  const bool is_whole = report.devices > 1 && report.ours.arguments != report.given.arguments;
+  line += fmt::format("{}{} by free levers{}{}", arrow, format_bytes(report.ours.peak),
+                      is_whole ? ", all on one device" : "", report.exact ? ", every sum in its order" : "");
   line += fmt::format(" · no order of these operations below {}", format_bytes(report.floor_order.bytes));
   line += fmt::format(" · no executor below {}", format_bytes(report.floor_any.bytes));
   add_paragraph(line, options, lines);

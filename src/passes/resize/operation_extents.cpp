@@ -60,6 +60,7 @@ class Relater {
       case Opcode::kSort:
         for (size_t k = 0; k < i_.operands.size(); ++k) extents_.same(i_, 0, i_.operand(k), 0, i_);
         return same_results();
+      case Opcode::kScan: return scan();
       case Opcode::kTopK: return top_k();
       case Opcode::kFft: return transform();
       case Opcode::kCholesky: return same_as_operand(0), square(i_);
@@ -311,6 +312,31 @@ class Relater {
       at_most(of_operand(count + 1, static_cast<size_t>(a.update_window_dims[next++])), of_operand(0, d));
     }
     index_vector(count, a.index_vector_dim);
+  }
+
+  /// A slice lacks the dimension that is scanned; carries are what they are.
+  void scan() {
+    const auto& a = i_.as<ScanAttributes>();
+    const std::vector<Instruction*> parameters = i_.called[0]->parameters();
+    if (a.num_carries < 0 || parameters.size() != i_.operands.size()) return unknown();
+    const auto along = static_cast<size_t>(a.dimension), carries = static_cast<size_t>(a.num_carries);
+    const size_t inputs = i_.operands.size() - carries;
+    const Instruction& root = *i_.called[0]->root;
+    const int64_t results = leaf_count(i_.shape), outputs = results - a.num_carries;
+    const auto slice = [&](const Instruction& whole, int64_t leaf, const Instruction& part) {
+      const auto& dims = extents_.leaf_of(whole, leaf);
+      const auto& kept = extents_.leaf_of(part, &part == &root ? leaf : 0);
+      for (size_t d = 0; d < dims.size(); ++d) unite(dims[d], d == along ? of_operand(0, d) : kept[d - (d > along)]);
+    };
+    for (size_t k = 0; k < inputs; ++k) slice(i_.operand(k), 0, *parameters[k]);
+    for (int64_t leaf = 0; leaf < outputs; ++leaf) slice(i_, leaf, root);
+    for (size_t k = 0; k < carries; ++k) {
+      const auto leaf = outputs + static_cast<int64_t>(k);
+      const Instruction& first = i_.operand(inputs + k);
+      extents_.same(first, 0, *parameters[inputs + k], 0, i_);
+      extents_.same(i_, leaf, first, 0, i_);
+      extents_.same(i_, leaf, root, leaf, i_);
+    }
   }
 
   void top_k() {

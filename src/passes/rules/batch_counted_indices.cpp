@@ -77,7 +77,7 @@ Instruction* batched(const Instruction& array, Instruction* indices, const Index
 }
 
 Instruction* rewrite(Instruction& i, Maker& maker) {
-  if (!i.shape.dynamic.empty()) return nullptr;
+  if (!i.shape.is_array() || !i.shape.dynamic.empty()) return nullptr;
   Attributes attributes = i.attributes;
   std::vector<Instruction*> operands = i.operands;
   if (auto* g = std::get_if<GatherAttributes>(&attributes)) {

@@ -8,7 +8,8 @@
 namespace lowtide {
 namespace {
 
-Value scalar_of(ElementType type, int64_t number) {
+template <class Number>
+Value scalar_of(ElementType type, Number number) {
   auto literal = std::make_shared<Literal>(Shape::scalar(type));
   dispatch(type, [&]<class T>() {
     if constexpr (requires { T(number); }) {
@@ -50,6 +51,10 @@ Instruction* Maker::like(const Instruction& pattern, Shape shape, std::vector<In
 }
 
 Instruction* Maker::constant(ElementType type, int64_t number) {
+  return make(Opcode::kConstant, Shape::scalar(type), {}, ConstantAttributes{scalar_of(type, number)});
+}
+
+Instruction* Maker::number(ElementType type, double number) {
   return make(Opcode::kConstant, Shape::scalar(type), {}, ConstantAttributes{scalar_of(type, number)});
 }
 
@@ -126,7 +131,7 @@ Result<PassResult> rewrite_each(Module& module, const std::function<Instruction*
     for (Instruction* i : originals) {
       replacements.apply_to(*i);
       Instruction* made = nullptr;
-      if (i->shape.is_array() && !ordered[static_cast<size_t>(i->id)]) {
+      if (!ordered[static_cast<size_t>(i->id)]) {
         maker.origin_ = i;
         const size_t before = maker.order_.size();
         made = rewrite(*i, maker);

@@ -19,6 +19,7 @@ class Maker {
   Instruction* like(const Instruction& pattern, Shape shape, std::vector<Instruction*> operands);
 
   Instruction* constant(ElementType type, int64_t number);  ///< a scalar
+  Instruction* number(ElementType type, double number);     ///< a scalar of a floating type
   Instruction* filled(ElementType type, const Dims& dims, int64_t number);
   Instruction* broadcast(Instruction* x, const Dims& dims, Dims dimensions);
   Instruction* binary(Opcode opcode, Instruction* a, Instruction* b);
@@ -44,7 +45,7 @@ class Maker {
   const Instruction* origin_ = nullptr;
 };
 
-/// Offers every instruction of array shape, operands before users, to `rewrite`: what it returns, made just now or
+/// Offers every instruction, operands before users, to `rewrite`: what it returns, made just now or
 /// standing before it in the same layout, stands in for it; null leaves it. Instructions that control edges hold aren't
 /// offered.
 Result<PassResult> rewrite_each(Module& module, const std::function<Instruction*(Instruction&, Maker&)>& rewrite);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ops/combiner.h"
+#include "ops/infer.h"
 #include "passes/stream/walk.h"
 #include "region/roles.h"
 
@@ -24,9 +25,9 @@ bool is_outermost(const Instruction& scatter, int64_t d) {
     return at < attributes.index_vector_dim ? at : at + 1;
   };
   for (int64_t other = 0; other < d; ++other) {
-    const bool window = std::ranges::find(attributes.update_window_dims, other) != attributes.update_window_dims.end();
+    const bool window = contains(attributes.update_window_dims, other);
     const auto& batches = attributes.scatter_indices_batching_dims;
-    const bool batch = !window && std::ranges::find(batches, place(other)) != batches.end();
+    const bool batch = !window && contains(batches, place(other));
     if (!window && !batch && updates[static_cast<size_t>(other)] != 1) return false;
   }
   return true;

@@ -196,4 +196,8 @@ Result<PassResult> stream(Module& module, const StreamDecision& decision, Stored
                                         decision.tile, cluster.extent, weight.hidden_bytes / 1048576)};
 }
 
+Numerics stream_numerics(const Module& module) {
+  return module.sums_in_order ? Numerics::kExact : Numerics::kReassociated;
+}
+
 }  // namespace lowtide

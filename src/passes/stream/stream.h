@@ -68,4 +68,7 @@ Result<PassResult> stream(Module& module, const StreamDecision& decision, Stored
 /// Tiles for an extent, descending: divisors near powers of two, or powers of two.
 std::vector<int64_t> tiles_of(int64_t extent, int64_t least);
 
+/// Of streams of this module.
+Numerics stream_numerics(const Module& module);
+
 }  // namespace lowtide

@@ -57,6 +57,26 @@ class Weigher {
     return last_[array] = last;
   }
 
+  /// What the loop around hands on instead of the state that only members read, slice by slice: it lies where that
+  /// lies.
+  bool continues_carry(GraphLeaf array) const {
+    const Instruction& made = graph_.at(array.place);
+    const auto& results = graph_.results();
+    const auto result = std::ranges::find(results, LeafRef{&made, array.leaf});
+    if (result == results.end() || made.parent->module().entry == made.parent) return false;
+    const auto number = static_cast<int32_t>(result - results.begin());
+    bool is_read = false;
+    for (const auto& [place, member] : cluster_.members) {
+      const auto reads = graph_.reads(place);
+      for (size_t k = 0; k < reads.size(); ++k) {
+        const bool carry = graph_.at(reads[k].def).opcode == Opcode::kParameter && reads[k].leaf == number;
+        if (carry && member.reads[k] != cluster_.members.at(array.place).leaves[0]) return false;
+        is_read |= carry;
+      }
+    }
+    return is_read;
+  }
+
   /// What the cluster holds at most while it runs: all at once, and tile by tile. Values that others keep alive, before
   /// and behind it, count in neither.
   void weigh_bytes() {
@@ -81,6 +101,7 @@ class Weigher {
     for (const auto& [place, member] : cluster_.members) {
       for (size_t leaf = 0; leaf < member.leaves.size(); ++leaf) {
         const GraphLeaf array{place, static_cast<int32_t>(leaf)};
+        if (continues_carry(array)) continue;
         if (is_whole(array)) kept += bytes_of(graph_, array);
         if (!is_stored(place) || member.leaves[leaf] == kWhole) continue;
         starts[place] += bytes_of(graph_, array);
