@@ -3,41 +3,15 @@
 
   exact.py build/lowtide [--control]      --control: without the option, and other bits must be found
 """
-import json
-import os
-import struct
-import subprocess
 import sys
-import tempfile
 
-ADD = """add { a = f32[] parameter(0)
-  b = f32[] parameter(1)
-  ROOT c = f32[] add(a, b) }
-max { a = f32[] parameter(0)
-  b = f32[] parameter(1)
-  ROOT c = f32[] maximum(a, b) }
-"""
+from command import FOLDS, Lowtide, attention, faults, read, require, results, verdict
+
 PROGRAMS = {
     # Rows are summed by themselves: streams along them are exact.
-    "attention": ADD + """ENTRY main {
-  q = f32[1024,48] parameter(0)
-  k = f32[1024,48] parameter(1)
-  v = f32[1024,48] parameter(2)
-  s = f32[1024,1024] dot(q, k), lhs_contracting_dims={1}, rhs_contracting_dims={1}
-  least = f32[] constant(-inf)
-  m = f32[1024] reduce(s, least), dimensions={1}, to_apply=max
-  mb = f32[1024,1024] broadcast(m), dimensions={0}
-  d = f32[1024,1024] subtract(s, mb)
-  e = f32[1024,1024] exponential(d)
-  zero = f32[] constant(0)
-  n = f32[1024] reduce(e, zero), dimensions={1}, to_apply=add
-  nb = f32[1024,1024] broadcast(n), dimensions={0}
-  p = f32[1024,1024] divide(e, nb)
-  ROOT y = f32[1024,48] dot(p, v), lhs_contracting_dims={1}, rhs_contracting_dims={0}
-}
-""",
+    "attention": attention(1024, 48),
     # Weights are summed along both dimensions of what is large: one of them makes partial sums.
-    "pairs": ADD + """ENTRY main {
+    "pairs": f"HloModule pairs\n{FOLDS}" + """ENTRY main {
   x = f32[1000,40] parameter(0)
   y = f32[1000,40] parameter(1)
   s = f32[1000,1000] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={1}
@@ -51,7 +25,7 @@ PROGRAMS = {
 }
 """,
     # One long sum, one of products of random-looking terms, and a running one.
-    "sums": ADD + """ENTRY main {
+    "sums": f"HloModule sums\n{FOLDS}" + """ENTRY main {
   x = f32[600000] parameter(0)
   y = f32[600000] parameter(1)
   zero = f32[] constant(0)
@@ -66,7 +40,7 @@ PROGRAMS = {
 }
 """,
     # The gradient of an embedding: rows are added where they belong, many to the same place.
-    "embedding": ADD + """ENTRY main {
+    "embedding": f"HloModule embedding\n{FOLDS}" + """ENTRY main {
   ids = s32[3000] parameter(0)
   u = f32[3000,64] parameter(1)
   table = f32[500,64] parameter(2)
@@ -87,7 +61,7 @@ PROGRAMS = {
 }
 """,
     # A batch goes through layers; the gradient of the weights sums over it.
-    "layers": ADD + """body { s = (s32[], f32[256,512], f32[4,512,512], f32[512,512]) parameter(0)
+    "layers": f"HloModule layers\n{FOLDS}" + """body { s = (s32[], f32[256,512], f32[4,512,512], f32[512,512]) parameter(0)
   i = s32[] get-tuple-element(s), index=0
   x = f32[256,512] get-tuple-element(s), index=1
   w = f32[4,512,512] get-tuple-element(s), index=2
@@ -126,52 +100,19 @@ ENTRY main {
 """,
 }
 MOVES_SUMS = {"stream", "stream-windows", "stream-slices"}  # and every row of class reassociated
-faults = []
-
-
-def require(holds, what):
-    if not holds:
-        faults.append(what)
 
 
 def main():
-    program = os.path.abspath(sys.argv[1])
     control = "--control" in sys.argv[2:]
     exact = [] if control else ["--exact"]
-    with tempfile.TemporaryDirectory() as folder:
-        environment = {**os.environ, "LOWTIDE_CACHE": os.path.join(folder, "cache")}
-
-        def at(name, text=None):
-            path = os.path.join(folder, name)
-            if text is not None:
-                with open(path, "w", encoding="utf-8") as f:
-                    f.write(text)
-            return path
-
-        def run(*words, **knobs):
-            return subprocess.run([program, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                  env={**environment, **knobs})
-
-        def call(*words, **knobs):
-            done = run(*words, "--json", **knobs)
-            try:
-                answer = json.loads(done.stdout)
-            except ValueError:
-                answer = {}
-            return done.returncode, answer, done.stderr.decode(errors="replace")
-
-        def results(path):
-            with open(path, "rb") as f:
-                raw = f.read()
-            n = struct.unpack("<Q", raw[:8])[0]
-            return raw[8 + n:]
-
-        rows = [line.split() for line in run("passes").stdout.decode().splitlines()]
+    with Lowtide(sys.argv[1]) as lowtide:
+        at, run, call = lowtide.at, lowtide.run, lowtide.call
+        rows = [line.split() for line in run("passes")[1].splitlines()]
         moves_sums = MOVES_SUMS | {row[1] for row in rows if len(row) > 2 and row[2] == "reassociated"}
         require(len(moves_sums) > 6, f"no rows of class reassociated are listed: {moves_sums}")
         without = ",".join(sorted(moves_sums))
 
-        paths = {name: at(name + ".hlo", f"HloModule {name}\n{text}") for name, text in PROGRAMS.items()}
+        paths = {name: at(name + ".hlo", text) for name, text in PROGRAMS.items()}
         others, streams, saved = [], 0, 0
         for name, path in paths.items():
             plain = at(name + ".plain")
@@ -204,8 +145,8 @@ def main():
             if lines:
                 require(lines[0]["peak_bytes"] == loose["peak_bytes"] and
                         lines[0]["bytes"] == fitted["peak_bytes"] - loose["peak_bytes"], f"{name}: {lines}")
-                text = run("fit", path, *exact, "--limit", 1).stdout.decode()
-                require("allow sums in another order" in text, f"{name}: not in the text of the refusal")
+                said = run("fit", path, *exact, "--limit", 1)[1]
+                require("allow sums in another order" in said, f"{name}: not in the text of the refusal")
             refused = call("fit", path, "--limit", 1)[1]
             require(not any("order" in c["what"] for c in refused["could_change"]), f"{name}: without --exact")
         if control:
@@ -216,38 +157,33 @@ def main():
         require("attention" in others and "pairs" in others, f"only {others} have other bits without --exact")
 
         # A plan says that it is exact, and is so when it is replayed; one that isn't is refused.
-        attention, plan, loose_plan, out = paths["attention"], at("plan"), at("loose"), at("replayed")
-        require(call("fit", attention, *exact, "--plan", plan)[0] == 0, "fit --plan")
-        with open(plan, encoding="utf-8") as f:
-            require("\nexact\n" in f.read(), "the plan doesn't say that it is exact")
+        scores, plan, loose_plan, out = paths["attention"], at("plan"), at("loose"), at("replayed")
+        require(call("fit", scores, *exact, "--plan", plan)[0] == 0, "fit --plan")
+        require("\nexact\n" in read(plan), "the plan doesn't say that it is exact")
         for more in ([], exact):
-            code, ran, error = call("run", attention, "--plan", plan, *more, "--outputs", out)
+            code, ran, error = call("run", scores, "--plan", plan, *more, "--outputs", out)
             require(code == 0 and ran["exact"], f"a plan that is replayed: exit {code} {error}")
             require(results(out) == results(at("attention.plain")), "a plan that is replayed gives other bits")
-        require(call("fit", attention, "--plan", loose_plan)[0] == 0, "fit --plan without --exact")
-        code, ran, error = call("run", attention, "--plan", loose_plan, "--exact")
+        require(call("fit", scores, "--plan", loose_plan)[0] == 0, "fit --plan without --exact")
+        code, ran, error = call("run", scores, "--plan", loose_plan, "--exact")
         require(code == 3 and "another order" in error, f"a plan that isn't exact, --exact: exit {code} {error}")
-        with open(loose_plan, encoding="utf-8") as f:
-            head = f.read().splitlines()[:2]
+        head = read(loose_plan).splitlines()[:2]
         partial = "stream main s dimension=1 tile=128"
         loose = at("partial", "\n".join([*head, "without stream-slices", partial, ""]))
-        require(call("run", attention, "--plan", loose)[0] == 0, "partial sums, where they are allowed")
+        require(call("run", scores, "--plan", loose)[0] == 0, "partial sums, where they are allowed")
         refused = at("refused", "\n".join([*head, "exact", "without stream-slices", "stream main p dimension=0 tile=2", ""]))
-        code, ran, error = call("run", attention, "--plan", refused)
+        code, ran, error = call("run", scores, "--plan", refused)
         require(code == 3 and "otherwise" in error, f"tiles that change products: exit {code} {error}")
 
         # Elsewhere.
-        code, explained, error = call("explain", attention, "--exact")
+        code, explained, error = call("explain", scores, "--exact")
         require(code == 0 and explained["exact"], f"explain --exact: exit {code} {error}")
-        require("every sum in its order" in run("explain", attention, "--exact").stdout.decode(), "explain's text")
+        require("every sum in its order" in run("explain", scores, "--exact")[1], "explain's text")
         code, handed, error = call("fit", paths["pairs"], "--for", "xla", "--exact")
         require(code == 0 and handed["certificate"]["exact"], f"fit --for xla --exact: exit {code} {error}")
         require(all(r["numerics"] != "reassociated" for r in handed["rewrites"]), "--for xla --exact moves sums")
-        require(run("run", attention, "--exact", "--interpret").returncode == 2, "--exact --interpret")
-    for fault in faults:
-        print(fault)
-    print(f"{len(faults)} faults")
-    return 1 if faults else 0
+        require(run("run", scores, "--exact", "--interpret")[0] == 2, "--exact --interpret")
+    return verdict()
 
 
 if __name__ == "__main__":

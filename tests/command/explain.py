@@ -3,47 +3,22 @@
 
   explain.py build/lowtide
 """
-import json
-import os
 import re
-import subprocess
 import sys
-import tempfile
 
-from fit import ATTENTION, SMALL, SORT
-
-faults = []
+from command import SMALL, SORT, Lowtide, attention, require, verdict
 
 
-def require(holds, what):
-    if not holds:
-        faults.append(what)
+def cures(report, rows="at_peak"):
+    return [cure for row in report[rows] for cure in row["frees_it"]]
 
 
 def main():
-    program = os.path.abspath(sys.argv[1])
-    with tempfile.TemporaryDirectory() as folder:
-
-        def at(name, text):
-            path = os.path.join(folder, name)
-            with open(path, "w", encoding="utf-8") as f:
-                f.write(text)
-            return path
-
-        def call(*words):
-            done = subprocess.run([program, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-            text = done.stdout.decode(errors="replace")
-            try:
-                return done.returncode, json.loads(text)
-            except ValueError:
-                return done.returncode, text
-
-        def cures(report, rows="at_peak"):
-            return [cure for row in report[rows] for cure in row["frees_it"]]
-
+    with Lowtide(sys.argv[1]) as lowtide:
+        at, call = lowtide.at, lowtide.call
         # Scores that the free plan doesn't store: said of the program as given, and no more than the free plan saves.
-        attention = at("attention.hlo", ATTENTION)
-        code, report = call("explain", attention, "--json")
+        scores = at("attention.hlo", attention(2048, 32))
+        code, report, _ = call("explain", scores)
         require(code == 0, f"attention: exit {code}")
         gone = [c for c in cures(report, "input_at_peak") if "gone from the free plan" in c["what"]]
         saved = report["input_peak_bytes"] - report["peak_bytes"]
@@ -53,28 +28,25 @@ def main():
         require(all(c["bytes"] <= room for c in planned), f"a cure frees more than any executor could: {planned}")
 
         # The limit proposed, where there is one, is met; `fit` otherwise finds nothing higher than the free plan.
-        code, text = call("explain", attention)
+        _, text, _ = lowtide.run("explain", scores)
         next_line = re.search(r"Next: lowtide (fit .*)", text)
         require(next_line is not None, "no next step is proposed")
-        code, fitted = call(*next_line[1].split(), "--json")
+        code, fitted, _ = call(*next_line[1].split())
         require(code == 0 and fitted["peak_bytes"] <= report["peak_bytes"], f"`{next_line[1]}`: exit {code}")
 
         # A donation frees what the donated program needs less.
-        code, report = call("explain", at("sort.hlo", SORT), "--json")
+        _, report, _ = call("explain", at("sort.hlo", SORT))
         donations = [c for c in cures(report) if c["what"].startswith("donate argument 0")]
         donated = at("donated.hlo", SORT.replace("HloModule sorts", "HloModule sorts, buffer_donor={ (0, {}) }"))
-        code, after = call("explain", donated, "--json")
+        _, after, _ = call("explain", donated)
         less = report["peak_bytes"] - after["peak_bytes"]
         require(less == 4 << 20 and len(donations) == 1 and donations[0]["planned"] and donations[0]["bytes"] == less,
                 f"donating frees {less}, explain says {donations}")
 
         # Where nothing is to be freed nothing is promised.
-        code, report = call("explain", at("small.hlo", SMALL), "--json")
+        code, report, _ = call("explain", at("small.hlo", SMALL))
         require(code == 0 and report["temp_bytes"] == 0 and sum(c["bytes"] for c in cures(report)) <= 4000, "small")
-    for fault in faults:
-        print(fault)
-    print(f"{len(faults)} faults")
-    return 1 if faults else 0
+    return verdict()
 
 
 if __name__ == "__main__":

@@ -5,33 +5,20 @@ A control changes one element of the expected results now and then and must alwa
 
   compiled_vs_xla.py [--lowtide build/lowtide] [--shared ../shared] [--seconds-each N] [--jobs N] [PATTERN...]
 """
-import argparse
 import collections
 import concurrent.futures
-import fnmatch
 import glob
 import json
 import os
-import re
 import struct
-import subprocess
 import sys
 import tempfile
+
+import checks
 
 WAYS = [("1 thread", {"LOWTIDE_THREADS": "1"}), ("2 threads", {"LOWTIDE_THREADS": "2"}), ("3 threads", {"LOWTIDE_THREADS": "3"}),
         ("poison", {"LOWTIDE_THREADS": "1", "LOWTIDE_POISON": "1"}), ("AVX2", {"LOWTIDE_THREADS": "2", "LOWTIDE_ISA": "avx2"})]
 SAME_BITS = {"1 thread", "2 threads", "3 threads", "poison"}
-
-
-def run(options, arguments, environment=None):
-    """(exit code, last line of stderr)"""
-    try:
-        done = subprocess.run([options.lowtide, "run", *arguments, "--json"], capture_output=True, timeout=options.seconds_each,
-                              env={**os.environ, **(environment or {})})
-    except subprocess.TimeoutExpired:
-        return "timeout", f"more than {options.seconds_each} s"
-    lines = done.stderr.decode(errors="replace").strip().split("\n")
-    return done.returncode, next((line for line in lines if "lowtide:" in line), lines[-1])
 
 
 def perturbed(path, to):
@@ -58,12 +45,13 @@ def len_of(entry):
 
 def judge(options, number, program):
     tensors = program[:-4] + ".safetensors"
+    run = lambda *words, **knobs: checks.run(options.lowtide, program, "--inputs", tensors, *words, seconds=options.seconds_each, **knobs)
     found = []
     with tempfile.TemporaryDirectory() as folder:
         first = None
-        for way, environment in WAYS:
+        for way, knobs in WAYS:
             out = os.path.join(folder, "out.safetensors")
-            code, words = run(options, [program, "--inputs", tensors, "--expect", tensors, "--outputs", out], environment)
+            code, _, words = run("--expect", tensors, "--outputs", out, **knobs)
             if code == 6:
                 return "unsupported", [words]
             if code != 0:
@@ -76,36 +64,29 @@ def judge(options, number, program):
         if number % 8 == 0 and not found:
             other = os.path.join(folder, "control.safetensors")
             if perturbed(tensors, other):
-                code, _ = run(options, [program, "--inputs", tensors, "--expect", other])
+                code, _, _ = run("--expect", other)
                 if code != 5:
                     return "blind", [f"a changed expectation gave exit code {code}"]
     return ("wrong", found) if found else ("match", [])
 
 
 def main():
-    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--lowtide", default=os.path.join(root, "build", "lowtide"))
-    p.add_argument("--shared", default=os.environ.get("LOWTIDE_SHARED", os.path.join(os.path.dirname(root), "shared")))
-    p.add_argument("--seconds-each", type=int, default=60)
-    p.add_argument("--jobs", type=int, default=1)
-    p.add_argument("patterns", nargs="*")
+    p = checks.parser(__doc__, "lowtide", "shared", "seconds-each", "jobs", patterns=True)
+    p.set_defaults(seconds_each=60)
     options = p.parse_args()
-    for path in (options.lowtide, os.path.join(options.shared, "corpus")):
-        if not os.path.exists(path):
-            print(f"SKIP compiled_vs_xla: {path} isn't there")
-            return 0
+    absent = checks.missing(options.lowtide, os.path.join(options.shared, "corpus"))
+    if absent:
+        print(f"SKIP compiled_vs_xla: {absent} isn't there")
+        return 0
     programs = sorted(f for part in ("cases", "kernels") for f in glob.glob(os.path.join(options.shared, "corpus", part, "*.small.hlo"))
-                      if os.path.exists(f[:-4] + ".safetensors"))
-    if options.patterns:
-        programs = [f for f in programs if any(fnmatch.fnmatch(os.path.basename(f), p) for p in options.patterns)]
+                      if os.path.exists(f[:-4] + ".safetensors") and checks.wanted(os.path.basename(f), options.patterns))
     counts, unsupported, bad = collections.Counter(), collections.Counter(), []
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         verdicts = pool.map(lambda job: judge(options, *job), enumerate(programs))
         for program, (verdict, words) in zip(programs, verdicts):
             counts[verdict] += 1
             if verdict == "unsupported":
-                unsupported[re.sub(r"^.*?: (?=\S+ \S*: |custom)", "", words[0])[:90]] += 1
+                unsupported[checks.unsupported(words[0])] += 1
             elif verdict != "match":
                 bad.append((os.path.basename(program), verdict, words))
     print(f"{len(programs)} programs in {len(WAYS)} ways: {dict(counts)}")

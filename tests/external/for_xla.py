@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 """fit --for xla: XLA reads every export, computes the same from it, and needs less where streams were decided.
 
-usage: for_xla.py --lowtide LOWTIDE [--shared DIR]
+usage: for_xla.py [--lowtide build/lowtide] [--shared ../shared]
 Small programs of the corpus (texts up to 60 KB), and programs large enough for streams; of random numbers, every bit.
 """
-import argparse
 import glob
 import json
 import os
@@ -12,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 
+import checks
 import xla
 
 LARGEST = 60000  # bytes of text
@@ -49,11 +49,7 @@ def temp_of(text):
 
 
 def main():
-    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--lowtide", required=True)
-    p.add_argument("--shared", default=os.environ.get("LOWTIDE_SHARED", os.path.join(os.path.dirname(root), "shared")))
-    options = p.parse_args()
+    options = checks.parser(__doc__, "lowtide", "shared").parse_args()
     corpus = os.path.join(options.shared, "corpus")
     if xla.absent() or not os.path.isdir(corpus):
         print(f"SKIP: {xla.absent() or 'no corpus at ' + corpus}")

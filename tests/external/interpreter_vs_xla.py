@@ -4,38 +4,27 @@ themselves. Prints what matches, what is unsupported by operation, and what is w
 
   interpreter_vs_xla.py [--lowtide build/lowtide] [--shared ../shared] [--seconds-each N] [--jobs N] [PATTERN...]
 """
-import argparse
 import collections
 import concurrent.futures
-import fnmatch
 import glob
 import json
 import os
-import re
-import subprocess
 import sys
 
-
-def run(options, arguments):
-    """(exit code, last line of stderr)"""
-    try:
-        done = subprocess.run([options.lowtide, "run", "--interpret", *arguments, "--json"], capture_output=True, timeout=options.seconds_each)
-    except subprocess.TimeoutExpired:
-        return "timeout", f"more than {options.seconds_each} s"
-    lines = done.stderr.decode(errors="replace").strip().split("\n")
-    return done.returncode, next((line for line in lines if "lowtide:" in line), lines[-1])
+import checks
 
 
 def judge(options, title, jobs):
     """Runs (name, arguments) pairs; prints and returns the counts."""
+    run = lambda job: checks.run(options.lowtide, "--interpret", *job[1], seconds=options.seconds_each)
     counts, unsupported, wrong = collections.Counter(), collections.Counter(), []
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for (name, _), (code, words) in zip(jobs, pool.map(lambda job: run(options, job[1]), jobs)):
+        for (name, _), (code, _, words) in zip(jobs, pool.map(run, jobs)):
             if code == 0:
                 counts["match"] += 1
             elif code == 6:
                 counts["unsupported"] += 1
-                unsupported[re.sub(r"^.*?: (?=\S+ \S*: |custom)", "", words)[:90]] += 1
+                unsupported[checks.unsupported(words)] += 1
             else:
                 counts["wrong"] += 1
                 wrong.append((name, code, words))
@@ -48,20 +37,13 @@ def judge(options, title, jobs):
 
 
 def main():
-    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--lowtide", default=os.path.join(root, "build", "lowtide"))
-    p.add_argument("--shared", default=os.environ.get("LOWTIDE_SHARED", os.path.join(os.path.dirname(root), "shared")))
-    p.add_argument("--seconds-each", type=int, default=120)
-    p.add_argument("--jobs", type=int, default=1)
-    p.add_argument("patterns", nargs="*")
-    options = p.parse_args()
-    for path in (options.lowtide, os.path.join(options.shared, "corpus")):
-        if not os.path.exists(path):
-            print(f"SKIP interpreter_vs_xla: {path} isn't there")
-            return 0
+    options = checks.parser(__doc__, "lowtide", "shared", "seconds-each", "jobs", patterns=True).parse_args()
+    absent = checks.missing(options.lowtide, os.path.join(options.shared, "corpus"))
+    if absent:
+        print(f"SKIP interpreter_vs_xla: {absent} isn't there")
+        return 0
 
-    wanted = lambda name: not options.patterns or any(fnmatch.fnmatch(name, pattern) for pattern in options.patterns)
+    wanted = lambda name: checks.wanted(name, options.patterns)
     small = []
     for folder in ("cases", "kernels"):
         index = json.load(open(os.path.join(options.shared, "corpus", folder, "index.json")))

@@ -6,29 +6,17 @@ thousandth, which has a Cholesky factor where the other has none.
 
   linear_algebra.py [--lowtide build/lowtide] [PATTERN...]      PATTERN: of case names, as of files
 """
-import argparse
-import fnmatch
 import os
-import subprocess
 import sys
 import tempfile
 
-os.environ["JAX_PLATFORMS"] = "cpu"
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-try:
-    import jax
+import checks
+from traced import Tally, forms, jax, np, results, run, write
 
-    jax.config.update("jax_enable_x64", True)
-    import jax.numpy as jnp
-    import jax.scipy.linalg as jsl
-    import numpy as np
+import jax.numpy as jnp
+import jax.scipy.linalg as jsl
 
-    from jaxlib._hlo import HloPrintOptions
-    from random_numbers import load, save
-except ImportError as error:
-    print(f"SKIP linear_algebra: {error}")
-    sys.exit(0)
-
+jax.config.update("jax_enable_x64", True)
 TYPES = {"f32": np.float32, "f64": np.float64, "c64": np.complex64, "c128": np.complex128}
 TOLERANCE = {"f32": 3e-4, "f64": 1e-10, "c64": 3e-4, "c128": 1e-10}
 H = lambda x: jnp.swapaxes(x, -1, -2).conj()
@@ -204,23 +192,9 @@ def cases():
     yield "CONTROL_not_positive", lambda a: jnp.linalg.cholesky(a - 1.0001 * jnp.eye(7)), lambda t: [np.eye(7, dtype=t)], ["f64"]
 
 
-def forms(f, arguments, all_of_them):
-    lowered = jax.jit(f, keep_unused=True).lower(*arguments)
-    whole = HloPrintOptions()
-    whole.print_large_constants = True
-    yield "lowered.hlo", lowered.compiler_ir("hlo").get_hlo_module().to_string(whole)
-    if all_of_them:
-        yield "optimised.hlo", lowered.compile().runtime_executable().hlo_modules()[0].to_string(whole)
-        yield "stable.mlir", lowered.as_text()
-
-
-def judge(lowtide, stem, file, want, tolerance, *options):
-    done = subprocess.run([lowtide, "run", file, "--inputs", stem + ".safetensors", "--outputs", stem + ".out", *options],
-                          capture_output=True, text=True, timeout=120)
-    if done.returncode != 0:
-        return f"exit {done.returncode} {done.stderr.strip()[-300:]}"
-    for k, (x, y) in enumerate(zip(load(stem + ".out"), want, strict=True)):
-        x, y = np.asarray(x), np.asarray(y)
+def differs(found, want, tolerance):
+    """What sets results apart from the expected ones, or None."""
+    for k, (x, y) in enumerate(zip(found, want, strict=True)):
         if x.shape != y.shape or x.dtype != y.dtype:
             return f"out{k}: {x.dtype}{x.shape}, not {y.dtype}{y.shape}"
         if not np.array_equal(np.isnan(x), np.isnan(y)):
@@ -236,39 +210,25 @@ def judge(lowtide, stem, file, want, tolerance, *options):
 
 
 def main():
-    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--lowtide", default=os.path.join(root, "build", "lowtide"))
-    p.add_argument("--keep", help="a folder for the programs")
-    p.add_argument("patterns", nargs="*")
-    options = p.parse_args()
-    count, bad = 0, 0
+    options = checks.parser(__doc__, "lowtide", "keep", patterns=True).parse_args()
+    tally = Tally()
     with tempfile.TemporaryDirectory() as temporary:
         for name, f, make, types in cases():
-            if options.patterns and not any(fnmatch.fnmatch(name, q) for q in options.patterns):
+            if not checks.wanted(name, options.patterns):
                 continue
             for kind in types:
                 arguments = make(TYPES[kind])
-                given = arguments
-                want = [np.asarray(r) for r in jax.tree_util.tree_leaves(jax.jit(f)(*arguments))]
-                if name.startswith("CONTROL"):
-                    given = [1.001 * a for a in arguments]
-                for form, text in forms(f, arguments, kind == types[0]):
-                    stem = os.path.join(options.keep or temporary, f"{name}.{kind}")
-                    with open(f"{stem}.{form}", "w") as file:
-                        file.write(text)
-                    save(stem + ".safetensors", given)
+                given = [1.001 * a for a in arguments] if name.startswith("CONTROL") else arguments
+                want = results(f, arguments)
+                more = ["optimised.hlo", "stable.mlir"] if kind == types[0] else []
+                for form, text in forms(f, arguments, "lowered.hlo", *more):
+                    path = os.path.join(options.keep or temporary, f"{name}.{kind}.{form}")
+                    write(path, text, given)
                     ways = [()] if form != "lowered.hlo" or name.startswith("large") else [(), ("--interpret",)]
                     for way in ways:
-                        found = judge(options.lowtide, stem, f"{stem}.{form}", want, TOLERANCE[kind], *way)
-                        if name.startswith("CONTROL"):
-                            found = None if found else "a control that passed"
-                        count += 1
-                        if found:
-                            bad += 1
-                            print(f"  {name} {kind} {form} {' '.join(way)}: {found}", flush=True)
-    print(f"{count} programs, {bad} wrong")
-    return 1 if bad or not count else 0
+                        fault, _, found = run(options.lowtide, path, *way)
+                        tally.judged(name, " ".join(["", kind, form, *way]), fault or differs(found, want, TOLERANCE[kind]))
+    return tally.verdict()
 
 
 if __name__ == "__main__":

@@ -6,13 +6,14 @@ usage: passes_keep_results.py LOWTIDE FILE_OR_DIRECTORY... [--largest BYTES]
 Programs whose file is larger than --largest (60000), or not named *.small.hlo in a directory, are not interpreted: they are
 rewritten, verified, read by jaxlib and rewritten again.
 """
-import argparse
 import glob
 import os
 import re
 import subprocess
 import sys
 import tempfile
+
+import checks
 
 try:
     from jaxlib._hlo import hlo_module_from_text
@@ -37,11 +38,9 @@ def opt(lowtide, path, out, check):
 
 
 def main():
-    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    shared = os.environ.get("LOWTIDE_SHARED", os.path.join(os.path.dirname(root), "shared"))
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p = checks.parser(__doc__)
     p.add_argument("lowtide")
-    p.add_argument("programs", nargs="*", default=[os.path.join(shared, "corpus")])
+    p.add_argument("programs", nargs="*", default=[os.path.join(checks.SHARED, "corpus")])
     p.add_argument("--largest", type=int, default=60000)
     options = p.parse_args()
     found = list(programs(options.programs))

@@ -7,56 +7,20 @@ Controls must fail: another key, and a program that has to store what it draws.
 
   random_numbers.py [--lowtide build/lowtide] [--jobs N] [PATTERN...]      PATTERN: of case names, as of files
 """
-import argparse
 import concurrent.futures
-import fnmatch
-import json
 import os
-import struct
-import subprocess
 import sys
 import tempfile
 
-os.environ["JAX_PLATFORMS"] = "cpu"
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-try:
-    import jax
-    import jax.numpy as jnp
-    import ml_dtypes
-    import numpy as np
-    from scipy.special import erfinv
-except ImportError as error:
-    print(f"SKIP random_numbers: {error}")
-    sys.exit(0)
+import checks
+from traced import Tally, jax, ml_dtypes, np, results, run, write
+
+import jax.numpy as jnp
+from scipy.special import erfinv
 
 MIB = 1 << 20
-TYPES = {"F32": np.float32, "F16": np.float16, "BF16": ml_dtypes.bfloat16, "U32": np.uint32, "I32": np.int32, "BOOL": np.bool_,
-         "U8": np.uint8, "U16": np.uint16, "U64": np.uint64, "I8": np.int8, "I64": np.int64, "F64": np.float64,
-         "C64": np.complex64, "C128": np.complex128}
-NAMES = {np.dtype(t): name for name, t in TYPES.items()}
 FLOATS = {"f32": jnp.float32, "bf16": jnp.bfloat16, "f16": jnp.float16}
 LARGE = 1_000_003  # prime; as f32 four times the slack
-
-
-def save(path, arrays):
-    head, at = {}, 0
-    for i, a in enumerate(arrays):
-        head[f"arg{i}"] = {"dtype": NAMES[a.dtype], "shape": list(a.shape), "data_offsets": [at, at + a.nbytes]}
-        at += a.nbytes
-    text = json.dumps(head).encode()
-    text += b" " * (-len(text) % 64)
-    with open(path, "wb") as file:
-        file.write(struct.pack("<Q", len(text)) + text + b"".join(a.tobytes() for a in arrays))
-
-
-def load(path):
-    raw = open(path, "rb").read()
-    length = struct.unpack("<Q", raw[:8])[0]
-    head = json.loads(raw[8:8 + length])
-    head.pop("__metadata__", None)
-    body = raw[8 + length:]
-    return [np.frombuffer(body[slice(*v["data_offsets"])], TYPES[v["dtype"]]).reshape(v["shape"])
-            for _, v in sorted(head.items(), key=lambda e: int(e[0][3:]))]
 
 
 class Case:
@@ -189,56 +153,38 @@ def cases():
 
 
 def prepare(case, folder, layout):
-    """Writes the program and its arguments; JAX's results."""
-    jitted = jax.jit(case.function)
-    lowered = jitted.lower(*case.arguments)
-    stem = os.path.join(folder, case.name + layout)
-    with open(stem + ".hlo", "w") as file:
-        file.write(lowered.as_text(dialect="hlo"))
-    save(stem + ".safetensors", case.arguments)
-    return stem, [np.asarray(r) for r in jax.tree_util.tree_leaves(jitted(*case.arguments))]
+    """Writes the program and its arguments; their path, and JAX's results."""
+    path = os.path.join(folder, case.name + layout + ".hlo")
+    write(path, jax.jit(case.function).lower(*case.arguments).as_text(dialect="hlo"), case.arguments)
+    return path, results(case.function, case.arguments)
 
 
-def judge(options, case, stem, want):
-    found = []
+def judge(lowtide, case, path, want):
+    """What is wrong with a case, in words."""
+    wrong = []
     for isa in case.isas:
         where = f"{isa}: " if isa else ""
-        out = f"{stem}.{isa}.out"
-        environment = {**os.environ, **({"LOWTIDE_ISA": isa} if isa else {})}
-        try:
-            done = subprocess.run([options.lowtide, "run", stem + ".hlo", "--inputs", stem + ".safetensors", "--outputs", out, "--json"],
-                                  capture_output=True, text=True, timeout=120, env=environment)
-        except subprocess.TimeoutExpired:
-            found.append(where + "more than 120 s")
+        fault, report, found = run(lowtide, path, **({"LOWTIDE_ISA": isa} if isa else {}))
+        if fault:
+            wrong.append(where + fault)
             continue
-        if done.returncode != 0:
-            found.append(f"{where}exit {done.returncode} {done.stderr.strip()[-200:]}")
-            continue
-        record, got = json.loads(done.stdout), load(out)
-        os.remove(out)
-        for i, (x, y) in enumerate(zip(got, want, strict=True)):
+        for i, (x, y) in enumerate(zip(found, want, strict=True)):
             # shapes as the program has them; x and y differ in type only where something is wrong
-            wrong = case.judge(x, y) if x.shape == y.shape and x.dtype == y.dtype else f"{x.dtype}{x.shape} for {y.dtype}{y.shape}"
-            if wrong:
-                found.append(f"{where}out{i}: {wrong}")
-        allowed = 1.001 * (record["argument_bytes"] + record["output_bytes"]) + MIB
-        if case.peak and record["peak_bytes"] > allowed:
-            found.append(f"{where}peak {record['peak_bytes']:,} of {allowed:,.0f} (temp {record['temp_bytes']:,})")
-    return found
+            words = case.judge(x, y) if x.shape == y.shape and x.dtype == y.dtype else f"{x.dtype}{x.shape} for {y.dtype}{y.shape}"
+            if words:
+                wrong.append(f"{where}out{i}: {words}")
+        allowed = 1.001 * (report["argument_bytes"] + report["output_bytes"]) + MIB
+        if case.peak and report["peak_bytes"] > allowed:
+            wrong.append(f"{where}peak {report['peak_bytes']:,} of {allowed:,.0f} (temp {report['temp_bytes']:,})")
+    return "; ".join(wrong)
 
 
 def main():
-    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--lowtide", default=os.path.join(root, "build", "lowtide"))
-    p.add_argument("--jobs", type=int, default=1)
-    p.add_argument("--keep", help="a folder for the programs")
-    p.add_argument("patterns", nargs="*")
-    options = p.parse_args()
-    if not os.path.exists(options.lowtide):
+    options = checks.parser(__doc__, "lowtide", "jobs", "keep", patterns=True).parse_args()
+    if checks.missing(options.lowtide):
         print(f"SKIP random_numbers: {options.lowtide} isn't there")
         return 0
-    count, bad = 0, []
+    tally = Tally()
     with tempfile.TemporaryDirectory() as temporary, concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         folder = options.keep or temporary
         for partitionable in (True, False):
@@ -246,20 +192,12 @@ def main():
             layout = "" if partitionable else "_halves"
             waiting = []
             for case in cases():
-                if options.patterns and not any(fnmatch.fnmatch(case.name + layout, q) for q in options.patterns):
-                    continue
-                stem, want = prepare(case, folder, layout)
-                waiting.append((case, pool.submit(judge, options, case, stem, want)))
+                if checks.wanted(case.name + layout, options.patterns):
+                    path, want = prepare(case, folder, layout)
+                    waiting.append((case, pool.submit(judge, options.lowtide, case, path, want)))
             for case, verdict in waiting:
-                count += 1
-                found = verdict.result()
-                if case.name.startswith("CONTROL"):
-                    found = [] if found else ["a control that passed"]
-                if found:
-                    bad.append(case.name)
-                    print(f"  {case.name}{layout}: " + "; ".join(found), flush=True)
-    print(f"{count} cases, {len(bad)} wrong")
-    return 1 if bad or not count else 0
+                tally.judged(case.name, layout, verdict.result())
+    return tally.verdict("cases")
 
 
 if __name__ == "__main__":

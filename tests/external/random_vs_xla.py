@@ -19,10 +19,20 @@ import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import checks
 
 CONTROL_EVERY = 16
 # XLA flushes denormals to zero, f16 excepted, whose denormals are ordinary numbers of the f32 it computes in.
-TINY = {"f16": 2.0**-14, "bf16": 2.0**-126, "f32": 2.0**-126, "f64": 2.0**-1022}
+TINY = {"f16": 2.0**-14, "bf16": 2.0**-126, "f32": 2.0**-126, "f64": 2.0**-1022, "c64": 2.0**-126, "c128": 2.0**-1022}
+COMPLEX = ("c64", "c128")  # bounds are those of each part
+
+
+def parts(array):
+    """Numbers as f64; the parts of complex ones as two arrays of them."""
+    import numpy as np
+    if np.iscomplexobj(array):
+        return np.stack([array.real, array.imag]).astype(np.float64)
+    return array.astype(np.float64)
 
 
 def difference(k, ours, theirs, kind, error):
@@ -33,10 +43,12 @@ def difference(k, ours, theirs, kind, error):
     if kind not in TINY:
         bad = ours != theirs
     else:
-        x, y = ours.astype(np.float64), theirs.astype(np.float64)
+        x, y = parts(ours), parts(theirs)
         with np.errstate(invalid="ignore"):
             # Each side may be `error` away from the mathematical value.
             bad = ~((x == y) | (np.isnan(x) & np.isnan(y)) | (np.abs(x - y) <= 2 * error + TINY[kind]))
+    if kind in COMPLEX:
+        bad = bad.any(axis=0)
     if not bad.any():
         return None
     at = tuple(int(i) for i in np.argwhere(bad)[0])
@@ -63,8 +75,9 @@ def perturbed(ours, heads):
         flat = changed[k].reshape(-1)
         middle = flat.size // 2
         if heads[k]["dtype"] in TINY:
-            step = 4 * heads[k]["error"] + 1e-2 * max(1e-3, abs(float(flat[middle])))
-            flat[middle] = flat.dtype.type(float(flat[middle]) + step)
+            value = complex(flat[middle]) if heads[k]["dtype"] in COMPLEX else float(flat[middle])
+            step = 4 * heads[k]["error"] + 1e-2 * max(1e-3, abs(value))
+            flat[middle] = flat.dtype.type(value + (1j if heads[k]["dtype"] in COMPLEX else 1) * step)
         elif heads[k]["dtype"] == "pred":
             flat[middle] = not flat[middle]
         else:
@@ -136,12 +149,11 @@ def judge(options):
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    p = checks.parser(__doc__)
     p.add_argument("--count", type=int, default=10000)
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--batch", type=int, default=500)
-    p.add_argument("--program", default=os.path.join(root, "build", "tests", "random", "lowtide_random"))
+    p.add_argument("--program", default=os.path.join(checks.ROOT, "build", "tests", "random", "lowtide_random"))
     p.add_argument("--keep", default=tempfile.gettempdir())
     p.add_argument("--report", help=argparse.SUPPRESS)
     p.add_argument("--last", help=argparse.SUPPRESS)

@@ -6,26 +6,14 @@ Controls must fail: another table, and a bound on what has to be stored.
 
   rules_in_jax.py [--lowtide build/lowtide] [PATTERN...]      PATTERN: of case names, as of files
 """
-import argparse
-import fnmatch
-import json
 import os
-import subprocess
 import sys
 import tempfile
 
-os.environ["JAX_PLATFORMS"] = "cpu"
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-try:
-    import jax
-    import jax.numpy as jnp
-    import numpy as np
+import checks
+from traced import Tally, forms, jax, np, results, run, write
 
-    from jaxlib._hlo import HloPrintOptions
-    from random_numbers import load, save
-except ImportError as error:
-    print(f"SKIP rules_in_jax: {error}")
-    sys.exit(0)
+import jax.numpy as jnp
 
 KIB, MIB = 1 << 10, 1 << 20
 V, D, B, S = 4096, 32, 512, 1024
@@ -162,59 +150,38 @@ def cases():
     yield "CONTROL_stored", lambda t, i: jnp.cumsum(jnp.cumsum(hot(i)[:, ::-1] + t[0, 0], axis=0), axis=1)[:, ::2], [TABLE, IDS], 512 * KIB
 
 
-def forms(f, arguments):
-    lowered = jax.jit(f, keep_unused=True).lower(*arguments)
-    whole = HloPrintOptions()
-    whole.print_large_constants = True
-    yield "lowered", lowered.compiler_ir("hlo").get_hlo_module().to_string(whole)
-    yield "optimised", lowered.compile().runtime_executable().hlo_modules()[0].to_string(whole)
-
-
-def judge(lowtide, stem, want, bound):
-    done = subprocess.run([lowtide, "run", stem + ".hlo", "--inputs", stem + ".safetensors", "--outputs", stem + ".out", "--json"],
-                          capture_output=True, text=True, timeout=120)
-    if done.returncode != 0:
-        return f"exit {done.returncode} {done.stderr.strip()[-200:]}"
-    temp = json.loads(done.stdout)["temp_bytes"]
-    for k, (x, y) in enumerate(zip(load(stem + ".out"), want, strict=True)):
+def judge(lowtide, path, want, bound):
+    """What is wrong with a run, or None."""
+    fault, report, found = run(lowtide, path)
+    if fault:
+        return fault
+    for k, (x, y) in enumerate(zip(found, want, strict=True)):
         worst = np.max(np.abs(x.astype(np.float64) - y.astype(np.float64)), initial=0)
         top = np.max(np.abs(y.astype(np.float64)), initial=1e-30)
         if x.shape != y.shape or not worst <= 2e-5 * top:
             return f"out{k}: off by {worst:.3g} of {top:.3g}"
+    temp = report["temp_bytes"]
     return f"temp {temp:,} of {bound:,.0f}" if temp > bound else None
 
 
 def main():
-    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--lowtide", default=os.path.join(root, "build", "lowtide"))
-    p.add_argument("--keep", help="a folder for the programs")
-    p.add_argument("patterns", nargs="*")
-    options = p.parse_args()
-    count, bad = 0, 0
+    options = checks.parser(__doc__, "lowtide", "keep", patterns=True).parse_args()
+    tally = Tally()
     with tempfile.TemporaryDirectory() as temporary:
         for name, f, arguments, bound in cases():
-            if options.patterns and not any(fnmatch.fnmatch(name, q) for q in options.patterns):
+            if not checks.wanted(name, options.patterns):
                 continue
-            want = [np.asarray(r) for r in jax.tree_util.tree_leaves(jax.jit(f)(*arguments))]
-            for form, text in forms(f, arguments):
-                stem = os.path.join(options.keep or temporary, f"{name}.{form}")
-                with open(stem + ".hlo", "w") as file:
-                    file.write(text)
-                save(stem + ".safetensors", [np.asarray(a) for a in arguments])
-                found = judge(options.lowtide, stem, want, bound)
-                if name == "embed_one_hot" and form == "lowered":
-                    save(stem + ".safetensors", [OTHER, IDS])
-                    if not judge(options.lowtide, stem, want, bound):
+            want = results(f, arguments)
+            for form, text in forms(f, arguments, "lowered.hlo", "optimised.hlo"):
+                path = os.path.join(options.keep or temporary, f"{name}.{form}")
+                write(path, text, [np.asarray(a) for a in arguments])
+                found = judge(options.lowtide, path, want, bound)
+                if name == "embed_one_hot" and form == "lowered.hlo":
+                    write(path, text, [OTHER, IDS])
+                    if not judge(options.lowtide, path, want, bound):
                         found = "another table gives the same results"
-                if name.startswith("CONTROL"):
-                    found = None if found else "a control that passed"
-                count += 1
-                if found:
-                    bad += 1
-                    print(f"  {name} {form}: {found}", flush=True)
-    print(f"{count} programs, {bad} wrong")
-    return 1 if bad or not count else 0
+                tally.judged(name, " " + form, found)
+    return tally.verdict()
 
 
 if __name__ == "__main__":

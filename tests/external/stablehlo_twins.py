@@ -18,6 +18,8 @@ import subprocess
 import sys
 import tempfile
 
+import checks
+
 try:
     import jaxlib._hlo as hlo
     import jaxlib._jax as _jax
@@ -28,7 +30,7 @@ except ImportError:
     sys.exit(0)
 
 LOWTIDE = sys.argv[1]
-SHARED = sys.argv[2] if len(sys.argv) > 2 else os.path.join(os.path.dirname(__file__), "../../../shared")
+SHARED = sys.argv[2] if len(sys.argv) > 2 else checks.SHARED
 EVERY = int(sys.argv[3]) if len(sys.argv) > 3 else 1
 NEAR, FAR, MOST_BEYOND_NEAR = 0.01, 0.05, 2  # the search for orders is no exact science: few may lie between the two
 faults = []

@@ -43,7 +43,7 @@ Fact fact_of_carry(const Shape& shape) {
 
 bool make_call(Scope& scope, Choices& choices, const Gene& gene) {
   if (scope.depth() >= kDeepest) return false;
-  Scope body(scope.module(), scope.depth() + 1);
+  Scope body = scope.nested();
   std::vector<Instruction*> operands;
   for (int64_t k = choices.between(1, 3); k > 0; --k) {
     Instruction* operand = scope.choose(choices, is_any);
@@ -73,7 +73,7 @@ bool make_conditional(Scope& scope, Choices& choices, const Gene& gene) {
   std::vector<Computation*> branches;
   for (int64_t branch = by_predicate ? 2 : choices.between(1, 3); branch > 0; --branch) {
     Instruction* operand = scope.choose(choices, is_any);
-    Scope body(scope.module(), scope.depth() + 1);
+    Scope body = scope.nested();
     body.begin_gene(0);
     body.parameter(0, operand->shape, scope.fact(operand));
     Gene own = gene;
@@ -93,8 +93,10 @@ bool make_while(Scope& scope, Choices& choices, const Gene& gene) {
   std::vector<Instruction*> carried = {scope.constant(ElementType::kS32, 0)};
   std::vector<Shape> shapes = {carried[0]->shape};
   for (int64_t k = choices.between(1, 3); k > 0; --k) {
-    Instruction* value = scope.choose(
-        choices, [](const auto& e) { return !is_floating(e.instruction->shape.type) || e.fact.magnitude() <= 4; });
+    Instruction* value = scope.choose(choices, [](const auto& e) {
+      const ElementType type = e.instruction->shape.type;
+      return !is_complex(type) && (!is_floating(type) || e.fact.magnitude() <= 4);
+    });
     if (!value) return false;
     carried.push_back(value);
     shapes.push_back(value->shape);
@@ -106,12 +108,12 @@ bool make_while(Scope& scope, Choices& choices, const Gene& gene) {
   carry.parts[0].high = kMostTrips;
 
   const int64_t trips = choices.between(0, kMostTrips);
-  Scope test(scope.module(), scope.depth() + 1);
+  Scope test = scope.nested();
   Instruction* count = test.element_of(test.parameter(0, tuple_shape, carry), 0);
   Instruction* more = test.append(Opcode::kCompare, Shape::scalar(ElementType::kPred),
                                   {count, test.constant(ElementType::kS32, static_cast<double>(trips))},
                                   CompareAttributes{CompareDirection::kLt});
-  Scope body(scope.module(), scope.depth() + 1);
+  Scope body = scope.nested();
   body.begin_gene(0);
   Instruction* parameter = body.parameter(0, tuple_shape, carry);
   for (size_t k = 0; k < shapes.size(); ++k) body.element_of(parameter, static_cast<int64_t>(k));
@@ -133,7 +135,7 @@ bool make_map(Scope& scope, Choices& choices, const Gene& gene) {
   if (!first) return false;
   std::vector<Instruction*> operands = {first, value_of_shape(scope, choices, first->shape)};
   if (!operands[1]) return false;
-  Scope body(scope.module(), scope.depth() + 1);
+  Scope body = scope.nested();
   for (size_t k = 0; k < 2; ++k) {
     body.begin_gene(k);
     body.parameter(static_cast<int64_t>(k), Shape::scalar(first->shape.type), scope.fact(operands[k]));
@@ -188,7 +190,22 @@ void make_operation(Scope& scope, const Gene& gene) {
                                       make_sort,
                                       make_dot,
                                       make_dot,
-                                      make_convolution};
+                                      make_convolution,
+                                      make_batch_norm_training,
+                                      make_batch_norm_inference,
+                                      make_batch_norm_grad,
+                                      make_select_and_scatter,
+                                      make_complex,
+                                      make_complex,
+                                      make_fft,
+                                      make_fft,
+                                      make_triangular_solve,
+                                      make_cholesky,
+                                      make_random_bits,
+                                      make_inverse,
+                                      make_inverse,
+                                      make_top_k,
+                                      make_scan};
   static constexpr Caller kCallers[] = {make_call, make_conditional, make_while, make_map};
   scope.begin_gene(gene.seed);
   for (uint64_t attempt = 0; attempt < 4; ++attempt) {
@@ -204,13 +221,13 @@ void make_operation(Scope& scope, const Gene& gene) {
 std::unique_ptr<Module> program_from(const Recipe& recipe) {
   auto module = std::make_unique<Module>();
   module->name = "random";
-  Scope scope(*module, 0);
+  Scope scope(*module, 0, recipe.for_xla);
   const std::vector<uint64_t> seeds =
       recipe.parameters.empty() ? std::vector<uint64_t>{recipe.seed} : recipe.parameters;
   int64_t number = 0;
   for (const uint64_t seed : seeds) {
     Choices choices(seed);
-    const ElementType type = random_type(choices);
+    const ElementType type = choices.one_in(10) ? random_complex_type(choices) : random_type(choices);
     scope.begin_gene(seed);
     scope.parameter(number++, random_shape(choices, type), fact_of_argument(type));
   }

@@ -64,6 +64,7 @@ bool make_unary(Scope& scope, Choices& choices) {
   Instruction* operand = scope.choose(choices, is_any);
   if (!operand) return false;
   const ElementType type = operand->shape.type;
+  if (is_complex(type)) return make_complex_unary(scope, choices, operand);
   const TypeKind kind = type_kind(type);
   const Opcode op = kind == TypeKind::kFloat       ? choices.of(kFloatUnary)
                     : kind == TypeKind::kSigned    ? choices.of(kIntegerUnary)
@@ -79,10 +80,12 @@ bool make_unary(Scope& scope, Choices& choices) {
 bool make_binary(Scope& scope, Choices& choices) {
   Instruction* a = scope.choose(choices, is_any);
   if (!a) return false;
+  if (is_complex(a->shape.type)) return make_complex_binary(scope, choices, a);
   const TypeKind kind = type_kind(a->shape.type);
-  const Opcode op = kind == TypeKind::kFloat       ? choices.of(kFloatBinary)
-                    : kind == TypeKind::kPredicate ? choices.of(kPredicateBinary)
-                                                   : choices.of(kIntegerBinary);
+  Opcode op = kind == TypeKind::kFloat       ? choices.of(kFloatBinary)
+              : kind == TypeKind::kPredicate ? choices.of(kPredicateBinary)
+                                             : choices.of(kIntegerBinary);
+  if (!scope.for_xla() && is_integral(a->shape.type) && choices.one_in(12)) op = Opcode::kMulhi;
   Instruction* b = nullptr;
   if (op == Opcode::kPower) {
     b = scope.broadcast(scope.constant(a->shape.type, static_cast<double>(choices.between(0, 4))), a->shape.dims, {});
@@ -93,7 +96,7 @@ bool make_binary(Scope& scope, Choices& choices) {
 }
 
 bool make_compare(Scope& scope, Choices& choices) {
-  Instruction* a = scope.choose(choices, [](const Scope::Entry& e) { return e.fact.exact(); });
+  Instruction* a = scope.choose(choices, [](const auto& e) { return e.fact.exact() && !is_complex_value(e); });
   if (!a) return false;
   CompareAttributes attributes;
   attributes.direction = static_cast<CompareDirection>(choices.below(6));
@@ -114,8 +117,8 @@ bool make_select(Scope& scope, Choices& choices) {
 }
 
 bool make_clamp(Scope& scope, Choices& choices) {
-  Instruction* operand =
-      scope.choose(choices, [](const auto& e) { return e.instruction->shape.type != ElementType::kPred; });
+  Instruction* operand = scope.choose(
+      choices, [](const auto& e) { return e.instruction->shape.type != ElementType::kPred && !is_complex_value(e); });
   if (!operand) return false;
   const ElementType type = operand->shape.type;
   const auto low = static_cast<double>(choices.between(type_kind(type) == TypeKind::kUnsigned ? 0 : -3, 2));
@@ -129,7 +132,7 @@ bool make_clamp(Scope& scope, Choices& choices) {
 }
 
 bool make_convert(Scope& scope, Choices& choices) {
-  Instruction* operand = scope.choose(choices, is_any);
+  Instruction* operand = scope.choose(choices, [](const auto& e) { return !is_complex_value(e); });
   if (!operand) return false;
   const ElementType from = operand->shape.type, to = random_type(choices);
   if (is_integral(from) && is_integral(to) && choices.one_in(2)) {

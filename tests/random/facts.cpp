@@ -3,68 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "bounds.h"
+#include "families.h"
 #include "numbers.h"
 
 namespace lowtide {
 namespace {
-
-using Facts = std::vector<Fact>;
-using Maybe = std::optional<Fact>;
-
-/// Is every partial result of these bounds a number of the type, so that no executor rounds at all?
-bool is_unrounded(ElementType type, const Fact& fact) {
-  return fact.exact() && fact.grid != Fact::kNoGrid && fact.grid >= least_grid(type) &&
-         std::ldexp(fact.magnitude(), -fact.grid) <= std::ldexp(1.0, precision(type));
-}
-
-/// Bounds and error of a result that took `roundings` roundings to its type.
-Maybe rounded(const Shape& shape, Fact fact, double roundings = 1) {
-  const ElementType type = shape.type;
-  if (is_integral(type) || type == ElementType::kPred) {
-    fact.error = 0;
-    fact.grid = std::max(fact.grid, 0);
-    const Fact any = any_integer(type);
-    if (fact.low < any.low || fact.high > any.high || fact.magnitude() > 0x1p52) return any;  // it may have wrapped
-    return fact;
-  }
-  if (!std::isfinite(fact.low) || !std::isfinite(fact.high) || fact.magnitude() > largest_allowed(type)) return {};
-  if (roundings > 1 || !is_unrounded(type, fact)) {
-    fact.error += roundings * unit_roundoff(type) * (fact.magnitude() + fact.error) + smallest_step(type);
-    fact.grid = Fact::kNoGrid;
-  }
-  // A value whose error is as large as itself proves nothing.
-  if (fact.error > largest_error_share(type) * std::max(fact.magnitude(), 1e-2)) return {};
-  return fact;
-}
-
-Fact interval(double a, double b, double error, int grid = Fact::kNoGrid) {
-  return {.low = std::min(a, b), .high = std::max(a, b), .error = error, .grid = grid, .parts = {}};
-}
-
-Fact product(const Fact& a, const Fact& b) {
-  const double corners[] = {a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high};
-  const int grid = a.grid == Fact::kNoGrid || b.grid == Fact::kNoGrid ? Fact::kNoGrid : a.grid + b.grid;
-  return interval(*std::min_element(corners, corners + 4), *std::max_element(corners, corners + 4),
-                  a.magnitude() * b.error + b.magnitude() * a.error + a.error * b.error, grid);
-}
-
-Fact sum(const Fact& a, const Fact& b) {
-  return interval(a.low + b.low, a.high + b.high, a.error + b.error, std::min(a.grid, b.grid));
-}
-
-Fact negated(const Fact& a) { return interval(-a.high, -a.low, a.error, a.grid); }
-
-/// The sum of `count` numbers like `a`, in any order, rounded each time.
-Maybe sum_of(const Shape& shape, const Fact& a, double count) {
-  Fact total = interval(std::min(0.0, a.low * count), std::max(0.0, a.high * count), a.error * count, a.grid);
-  return rounded(shape, total, is_unrounded(shape.type, total) ? 1 : std::max(2.0, count));
-}
-
-/// A monotone function on [low, high] with |f'| <= slope there, computed within a few units of the last place.
-Maybe monotone(const Shape& shape, const Fact& a, double (*f)(double), double slope) {
-  const Fact result = interval(f(a.low), f(a.high), slope * a.error);
-  return rounded(shape, result, transcendental_roundings(shape.type));
-}
 
 Maybe transcendental(Opcode op, const Shape& shape, const Fact& a) {
   const double m = a.magnitude(), low = a.low - a.error;
@@ -100,7 +44,7 @@ Maybe transcendental(Opcode op, const Shape& shape, const Fact& a) {
     case Opcode::kCosine:
       if (m > 30) return {};
       return rounded(shape, interval(-1, 1, a.error), transcendental_roundings(shape.type) * (1 + m));
-    default: return {};
+    default: return fact_of_inverse(op, shape, a);
   }
 }
 
@@ -191,6 +135,7 @@ Maybe binary(const Instruction& i, const Fact& a, const Fact& b) {
       if (a.low - a.error < 0.05) return {};  // away from the cut along the negative half axis
       return rounded(i.shape, interval(0, 3.2, (a.error + b.error) / (a.low - a.error)),
                      transcendental_roundings(type));
+    case Opcode::kMulhi:
     case Opcode::kAnd:
     case Opcode::kOr:
     case Opcode::kXor:
@@ -206,6 +151,8 @@ Maybe binary(const Instruction& i, const Fact& a, const Fact& b) {
 
 Maybe converted(const Instruction& i, const Fact& a) {
   const ElementType to = i.shape.type, from = i.operand(0).shape.type;
+  if (is_complex(to)) return rounded(i.shape, is_complex(from) ? a : either(a, interval(0, 0, 0, a.grid)));
+  if (is_complex(from)) return {};
   if (is_floating(to)) return rounded(i.shape, a);
   if (!a.exact()) return {};
   if (to == ElementType::kPred) return any_integer(to);
@@ -218,20 +165,11 @@ Maybe converted(const Instruction& i, const Fact& a) {
 }
 
 Fact fact_of_constant(const Literal& value) {
-  if (value.size() == 0) return {};
-  Fact fact =
-      interval(number_at(value, 0), number_at(value, 0), 0, is_floating(value.shape().type) ? kConstantGrid : 0);
-  for (int64_t e = 1; e < value.size(); ++e) {
-    fact.low = std::min(fact.low, number_at(value, e));
-    fact.high = std::max(fact.high, number_at(value, e));
-  }
-  return fact;
-}
-
-Fact hull(const Facts& facts, size_t first, size_t last) {
-  Fact all = facts[first];
-  for (size_t k = first + 1; k < last; ++k) all = either(all, facts[k]);
-  return all;
+  const std::vector<double> parts = parts_of(value);
+  if (parts.empty()) return {};
+  const auto [low, high] = std::minmax_element(parts.begin(), parts.end());
+  const ElementType type = value.shape().type;
+  return interval(*low, *high, 0, is_floating(type) || is_complex(type) ? kConstantGrid : 0);
 }
 
 /// A reduction of `count` elements like `a` and the initial value by the computation's root operation.
@@ -252,7 +190,7 @@ double window_size(const Window& window) {
 }
 
 Maybe contracted(const Shape& shape, const Fact& a, const Fact& b, double count) {
-  return sum_of(shape, product(a, b), std::max(1.0, count));
+  return sum_of(shape, is_complex(shape.type) ? complex_product(a, b) : product(a, b), std::max(1.0, count));
 }
 
 /// A loop with a counter as its first carry, whose trips the condition's constant tells.
@@ -304,7 +242,8 @@ Fact any_integer(ElementType type) {
 }
 
 Fact fact_of_argument(ElementType type) {
-  Fact fact = interval(0.0999, 1, 0, -4 - precision(type));  // in [2^-4, 1], so the last place is no finer than this
+  // In [2^-4, 1], so the last place is no finer than this. Complex ones have no imaginary part.
+  Fact fact = interval(is_complex(type) ? 0 : 0.0999, 1, 0, -4 - precision(type));
   if (type == ElementType::kPred) fact = interval(0, 1, 0, 0);
   if (is_integral(type)) fact = interval(0, 7, 0, 0);
   fact.argument = true;
@@ -343,9 +282,7 @@ Maybe fact_of(const Instruction& i, const Facts& operands) {
       if (operands.size() == 2) return reduced(i, i.shape, operands[0], operands[1], count, count < 1);
       // The largest element and its index: the index among equals is defined, among nearly equals it is not.
       if (!operands[0].exact()) return {};
-      Fact all;
-      all.parts = {either(operands[0], operands[2]), either(operands[1], operands[3])};
-      return all;
+      return of_parts({either(operands[0], operands[2]), either(operands[1], operands[3])});
     }
     case Opcode::kReduceWindow:
       return reduced(i, i.shape, operands[0], operands[1], window_size(i.as<WindowAttributes>().window), true);
@@ -365,21 +302,28 @@ Maybe fact_of(const Instruction& i, const Facts& operands) {
     case Opcode::kSort: {
       if (!operands[0].exact()) return {};
       if (operands.size() == 1) return operands[0];
-      Fact all;
-      all.parts = operands;
-      return all;
+      return of_parts(operands);
     }
-    case Opcode::kTuple: {
-      Fact all;
-      all.parts = operands;
-      return all;
-    }
+    case Opcode::kTuple: return of_parts(operands);
     case Opcode::kGetTupleElement: return operands[0].parts[static_cast<size_t>(i.as<TupleIndexAttributes>().index)];
     case Opcode::kCall:
     case Opcode::kMap: return fact_of(*i.called[0], operands);
     case Opcode::kWhile: return looped(i, operands[0]);
     case Opcode::kConditional: return conditional(i, operands);
+    case Opcode::kBatchNormTraining:
+    case Opcode::kBatchNormInference:
+    case Opcode::kBatchNormGrad: return fact_of_batch_norm(i, operands);
+    case Opcode::kSelectAndScatter: return fact_of_select_and_scatter(i, operands);
+    case Opcode::kFft: return fact_of_fft(i, operands);
+    case Opcode::kTriangularSolve: return fact_of_triangular_solve(i, operands);
+    case Opcode::kCholesky: return fact_of_cholesky(i, operands);
+    case Opcode::kRngBitGenerator: return fact_of_random_bits(i, operands);
+    case Opcode::kTopK: return fact_of_top_k(i, operands);
+    case Opcode::kScan: return fact_of_scan(i, operands);
     default: break;
+  }
+  if (is_complex(i.shape.type) || (!operands.empty() && is_complex(i.operand(0).shape.type))) {
+    return fact_of_complex(i, operands);
   }
   if (operands.size() == 1) return unary(i, operands[0]);
   if (operands.size() == 2) return binary(i, operands[0], operands[1]);

@@ -17,6 +17,7 @@ struct Recipe {
   uint64_t seed = 0;                 ///< module-wide choices: donation, the root's form
   std::vector<uint64_t> parameters;  ///< one seed for each
   std::vector<Gene> genes;
+  bool for_xla = false;  ///< leave out what XLA:CPU has no code for
 };
 
 /// splitmix64's mixing function.

@@ -35,6 +35,7 @@
 #include "interp/compare.h"
 #include "interp/interpreter.h"
 #include "limits.h"
+#include "numbers.h"
 #include "ops/verify.h"
 #include "passes/pass.h"
 #include "program.h"
@@ -53,14 +54,15 @@ constexpr size_t kLargestProgram = 26;  ///< genes
 
 rc::Gen<uint64_t> seeds() { return rc::gen::noShrink(rc::gen::resize(100, rc::gen::arbitrary<uint64_t>())); }
 
-rc::Gen<Recipe> recipes() {
+rc::Gen<Recipe> recipes(bool for_xla = false) {
   const auto genes = rc::gen::build<Gene>(
       rc::gen::set(&Gene::seed, seeds()),
       rc::gen::set(&Gene::inner, rc::gen::resize(6, rc::gen::container<std::vector<uint64_t>>(seeds()))));
   return rc::gen::build<Recipe>(
       rc::gen::set(&Recipe::seed, seeds()),
       rc::gen::set(&Recipe::parameters, rc::gen::resize(5, rc::gen::container<std::vector<uint64_t>>(seeds()))),
-      rc::gen::set(&Recipe::genes, rc::gen::container<std::vector<Gene>>(genes)));
+      rc::gen::set(&Recipe::genes, rc::gen::container<std::vector<Gene>>(genes)),
+      rc::gen::set(&Recipe::for_xla, rc::gen::just(for_xla)));
 }
 
 std::unique_ptr<Module> read(const std::string& text) {
@@ -105,16 +107,20 @@ std::string difference_within(const std::vector<Value>& got, const std::vector<V
   if (got.size() != want.size()) return fmt::format("{} results, expected {}", got.size(), want.size());
   for (size_t k = 0; k < want.size(); ++k) {
     const ElementType type = want[k]->shape().type;
-    for (int64_t i = 0; i < want[k]->size(); ++i) {
-      if (!is_floating(type)) {
+    if (!is_floating(type) && !is_complex(type)) {
+      for (int64_t i = 0; i < want[k]->size(); ++i) {
         if (integer_at(*got[k], i) == integer_at(*want[k], i)) continue;
         return fmt::format("out{} element {}: {}, interpreted {}", k, i, integer_at(*got[k], i),
                            integer_at(*want[k], i));
       }
-      const double x = number_at(*got[k], i), y = number_at(*want[k], i);
-      const bool same = x == y || (std::isnan(x) && std::isnan(y));
-      if (same || std::fabs(x - y) <= 2 * errors[k] + 0x1p-126) continue;
-      return fmt::format("out{} element {}: {}, interpreted {}, bound {:.3g}", k, i, x, y, errors[k]);
+      continue;
+    }
+    const std::vector<double> x = parts_of(*got[k]), y = parts_of(*want[k]);
+    for (size_t i = 0; i < y.size(); ++i) {
+      const bool same = x[i] == y[i] || (std::isnan(x[i]) && std::isnan(y[i]));
+      if (same || std::fabs(x[i] - y[i]) <= 2 * errors[k] + 0x1p-126) continue;
+      return fmt::format("out{} element {}: {}, interpreted {}, bound {:.3g}", k, i / (is_complex(type) ? 2 : 1), x[i],
+                         y[i], errors[k]);
     }
   }
   return "";
@@ -147,6 +153,12 @@ void check_program(const Recipe& recipe) {
   check_passes(*module);
 }
 
+/// Of the process, not the clock's: a program may have to wait for others.
+void set_processor_timer(int seconds) {
+  const itimerval timer{.it_interval = {0, 0}, .it_value = {seconds, 0}};
+  ::setitimer(ITIMER_PROF, &timer, nullptr);
+}
+
 using Judge = std::function<std::string(const Module&, const std::vector<Value>&, const std::vector<Value>&)>;
 
 /// Compiled and interpreted it is the same program. In a process of its own, so that a crash is shrunk like any fault.
@@ -154,7 +166,7 @@ void check_compiled(const Recipe& recipe, const Judge& fault_of) {
   const auto module = read(print_hlo(*program_from(recipe)));
   const pid_t child = ::fork();
   if (child == 0) {
-    ::alarm(kSecondsPerProgram);
+    set_processor_timer(kSecondsPerProgram);
     const auto arguments = seeded_arguments(*module, 1);
     const auto interpreted = interpret(*module, arguments);
     const std::string fault = interpreted.ok() ? fault_of(*module, arguments, *interpreted) : "";
@@ -167,11 +179,6 @@ void check_compiled(const Recipe& recipe, const Judge& fault_of) {
 }
 
 std::string running;  ///< the program that is being checked
-
-void set_processor_timer(int seconds) {
-  const itimerval timer{.it_interval = {0, 0}, .it_value = {seconds, 0}};
-  ::setitimer(ITIMER_PROF, &timer, nullptr);
-}
 
 void check_limits(const Recipe& recipe, std::string (*fault_of)(const Module&)) {
   running = print_hlo(*program_from(recipe));
@@ -234,7 +241,7 @@ std::string fitted_fault(const Module& module, const std::vector<Value>& argumen
 
 /// Runs in a process of its own, so that a crash of ours is a counter-example like any other.
 void write_frame(const std::string& text) {
-  ::alarm(kSecondsPerProgram);
+  set_processor_timer(kSecondsPerProgram);
   auto module = parse_hlo(std::make_shared<Source>(Source{"random.hlo", text}));
   Status status = module.ok() ? verify(**module) : module.status();
   std::vector<Value> results;
@@ -311,7 +318,7 @@ int main(int argc, char** argv) {
   if (mode == "exact") {
     return rc::check("sums keep their order", [] { check_limits(*recipes(), exact_fault); }) ? 0 : 1;
   }
-  if (mode == "judge") return rc::check("random programs agree", [] { judge_program(*recipes()); }) ? 0 : 1;
+  if (mode == "judge") return rc::check("random programs agree", [] { judge_program(*recipes(true)); }) ? 0 : 1;
   if (mode == "write" && !folder.empty()) {
     int written = 0;
     return rc::check("programs are written",

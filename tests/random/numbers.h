@@ -1,7 +1,10 @@
 #pragma once
-/// Figures of the float types that random programs use, in the terms of their error bounds.
+/// Figures of the float types that random programs use, in the terms of their error bounds; of complex types: of each
+/// part.
 
-#include "ir/element_type.h"
+#include <vector>
+
+#include "ir/literal.h"
 
 namespace lowtide {
 
@@ -12,7 +15,8 @@ inline int precision(ElementType type) {
   switch (type) {
     case ElementType::kF16: return 11;
     case ElementType::kBF16: return 8;
-    case ElementType::kF32: return 24;
+    case ElementType::kF32:
+    case ElementType::kC64: return 24;
     default: return 53;
   }
 }
@@ -22,7 +26,9 @@ inline double unit_roundoff(ElementType type) { return 1.0 / static_cast<double>
 
 /// Numbers below this size may be flushed to zero, or lose bits.
 inline double smallest_step(ElementType type) {
-  return type == ElementType::kF16 ? 0x1p-14 : type == ElementType::kF64 ? 0x1p-1022 : 0x1p-126;
+  return type == ElementType::kF16                                 ? 0x1p-14
+         : type == ElementType::kF64 || type == ElementType::kC128 ? 0x1p-1022
+                                                                   : 0x1p-126;
 }
 inline int least_grid(ElementType type) { return type == ElementType::kF16 ? -14 : -100; }
 
@@ -38,6 +44,22 @@ inline double largest_error_share(ElementType type) {
 /// or step by step by an expansion of the function into a few operations.
 inline double transcendental_roundings(ElementType type) {
   return type == ElementType::kF16 || type == ElementType::kBF16 ? 8 : 64;
+}
+
+/// All elements as numbers; a complex one as two, its real part first.
+inline std::vector<double> parts_of(const Literal& array) {
+  std::vector<double> parts;
+  dispatch(array.shape().type, [&]<class T>() {
+    if constexpr (requires(T t) { t.imag(); }) {
+      for (const T element : array.data<T>()) {
+        parts.push_back(element.real());
+        parts.push_back(element.imag());
+      }
+    } else {
+      for (int64_t e = 0; e < array.size(); ++e) parts.push_back(number_at(array, e));
+    }
+  });
+  return parts;
 }
 
 }  // namespace lowtide

@@ -48,6 +48,20 @@ bool make_sort(Scope&, Choices&);
 bool make_dot(Scope&, Choices&);
 bool make_convolution(Scope&, Choices&);
 
+bool make_batch_norm_training(Scope&, Choices&);
+bool make_batch_norm_inference(Scope&, Choices&);
+bool make_batch_norm_grad(Scope&, Choices&);
+bool make_select_and_scatter(Scope&, Choices&);
+/// From real numbers to complex ones and back.
+bool make_complex(Scope&, Choices&);
+bool make_fft(Scope&, Choices&);
+bool make_triangular_solve(Scope&, Choices&);
+bool make_cholesky(Scope&, Choices&);
+bool make_random_bits(Scope&, Choices&);
+bool make_inverse(Scope&, Choices&);
+bool make_top_k(Scope&, Choices&);
+bool make_scan(Scope&, Choices&);
+
 bool make_call(Scope&, Choices&, const Gene&);
 bool make_conditional(Scope&, Choices&, const Gene&);
 bool make_while(Scope&, Choices&, const Gene&);
@@ -64,6 +78,14 @@ inline auto has_shape(const Shape& shape) {
   return [shape](const Scope::Entry& e) { return same_shape(e.instruction->shape, shape); };
 }
 inline bool is_integer_value(const Scope::Entry& e) { return is_integral(e.instruction->shape.type); }
+
+inline bool is_complex_value(const Scope::Entry& e) { return is_complex(e.instruction->shape.type); }
+/// Where a window of this size, stride, padding and dilation fits: the extent of the result.
+std::optional<int64_t> windowed(int64_t extent, const Window& window, size_t dimension);
+
+/// An operation on this complex value, or on it and another.
+bool make_complex_unary(Scope& scope, Choices& choices, Instruction* operand);
+bool make_complex_binary(Scope& scope, Choices& choices, Instruction* a);
 
 /// A value of this shape: one that is there, or a constant.
 Instruction* value_of_shape(Scope& scope, Choices& choices, const Shape& shape);

@@ -9,7 +9,7 @@
 namespace lowtide {
 
 Computation* reducer(Scope& scope, Opcode operation, ElementType type) {
-  Scope body(scope.module(), scope.depth() + 1);
+  Scope body = scope.nested();
   const Fact any = fact_of_argument(type);
   Instruction* a = body.parameter(0, Shape::scalar(type), any);
   Instruction* b = body.parameter(1, Shape::scalar(type), any);
@@ -18,6 +18,7 @@ Computation* reducer(Scope& scope, Opcode operation, ElementType type) {
 }
 
 Reduction random_reduction(Choices& choices, ElementType type) {
+  if (is_complex(type)) return {Opcode::kAdd, 0};
   const Fact any = is_floating(type) ? Fact{.low = -largest_allowed(type), .high = largest_allowed(type), .parts = {}}
                                      : any_integer(type);
   const Reduction of_floats[] = {
@@ -65,7 +66,7 @@ bool make_largest_with_index(Scope& scope, Choices& choices) {
   const ElementType type = operand->shape.type;
   const Shape value = Shape::scalar(type), index = Shape::scalar(ElementType::kS32),
               pred = Shape::scalar(ElementType::kPred);
-  Scope body(scope.module(), scope.depth() + 1);
+  Scope body = scope.nested();
   const Fact any = fact_of_argument(type), any_index = fact_of_argument(ElementType::kS32);
   Instruction* v0 = body.parameter(0, value, any);
   Instruction* i0 = body.parameter(1, index, any_index);
@@ -94,9 +95,6 @@ bool make_largest_with_index(Scope& scope, Choices& choices) {
   return scope.element_of(both, 1) != nullptr;
 }
 
-namespace {
-
-/// Extent of a windowed dimension, or nothing when the window doesn't fit.
 std::optional<int64_t> windowed(int64_t extent, const Window& w, size_t d) {
   const int64_t input = extent == 0 ? 0 : (extent - 1) * w.lhs_dilate[d] + 1;
   const int64_t padded = w.pad_low[d] + input + w.pad_high[d];
@@ -104,6 +102,8 @@ std::optional<int64_t> windowed(int64_t extent, const Window& w, size_t d) {
   if (padded < reach) return {};
   return (padded - reach) / w.stride[d] + 1;
 }
+
+namespace {
 
 void add_window_dimension(Window& w, Choices& choices, int64_t largest, bool plain) {
   w.size.push_back(plain ? 1 : choices.between(1, largest));
@@ -138,13 +138,13 @@ bool make_reduce_window(Scope& scope, Choices& choices) {
 bool make_sort(Scope& scope, Choices& choices) {
   Instruction* key =
       scope.choose(choices, [](const auto& e) { return e.fact.exact() && e.instruction->shape.rank() >= 1; });
-  if (!key || key->shape.type == ElementType::kPred) return false;
+  if (!key || key->shape.type == ElementType::kPred || is_complex(key->shape.type)) return false;
   std::vector<Instruction*> operands = {key};
   for (int64_t more = choices.between(0, 2); more > 0; --more) {
     operands.push_back(
         scope.choose(choices, [&](const auto& e) { return e.instruction->shape.dims == key->shape.dims; }));
   }
-  Scope body(scope.module(), scope.depth() + 1);
+  Scope body = scope.nested();
   std::vector<Instruction*> pair;
   std::vector<Shape> shapes;
   for (const Instruction* operand : operands) {

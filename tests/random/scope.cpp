@@ -15,10 +15,13 @@ constexpr ElementType kTypes[] = {
 constexpr int64_t kExtents[] = {1, 2, 2, 3, 3, 4, 5, 7, 8};
 constexpr int64_t kMostElements = 420;
 
-void set_number(Literal& literal, int64_t element, double value) {
+void set_number(Literal& literal, int64_t element, double value, double imaginary = 0) {
   dispatch(literal.shape().type, [&]<class T>() {
     if constexpr (std::is_same_v<T, bool>) {
       literal.data<T>()[static_cast<size_t>(element)] = value != 0;
+    } else if constexpr (requires(T t) { t.imag(); }) {
+      using Part = typename T::value_type;
+      literal.data<T>()[static_cast<size_t>(element)] = {static_cast<Part>(value), static_cast<Part>(imaginary)};
     } else if constexpr (requires(T t) { t.held; }) {
       literal.data<T>()[static_cast<size_t>(element)] = T(static_cast<int64_t>(value));
     } else if constexpr (std::is_integral_v<T> || std::is_same_v<T, double>) {
@@ -79,6 +82,13 @@ Instruction* Scope::append(Opcode opcode, Shape shape, std::vector<Instruction*>
   return added;
 }
 
+bool Scope::append_parts(Opcode opcode, const Shape& shape, std::vector<Instruction*> operands, Attributes attributes,
+                         std::vector<Computation*> called) {
+  Instruction* all = append(opcode, shape, std::move(operands), std::move(attributes), std::move(called));
+  for (size_t k = 0; all && k < shape.elements.size(); ++k) element_of(all, static_cast<int64_t>(k));
+  return all != nullptr;
+}
+
 Instruction* Scope::constant(ElementType type, double value) {
   Literal literal(Shape::scalar(type));
   set_number(literal, 0, value);
@@ -88,10 +98,15 @@ Instruction* Scope::constant(ElementType type, double value) {
 
 Instruction* Scope::constant_array(const Shape& shape, Choices& choices) {
   Literal literal(shape);
-  const bool is_signed = is_floating(shape.type) || type_kind(shape.type) == TypeKind::kSigned;
+  const bool fractions = is_floating(shape.type) || is_complex(shape.type);
+  const bool is_signed = fractions || type_kind(shape.type) == TypeKind::kSigned;
+  const auto number = [&] {
+    const auto whole = static_cast<double>(choices.between(is_signed ? -40 : 0, 40));
+    return fractions ? whole / 8 : whole;
+  };
   for (int64_t e = 0; e < literal.size(); ++e) {
-    const auto number = static_cast<double>(choices.between(is_signed ? -40 : 0, 40));
-    set_number(literal, e, is_floating(shape.type) ? number / 8 : number);
+    const double value = number();
+    set_number(literal, e, value, is_complex(shape.type) ? number() : 0);
   }
   return append(Opcode::kConstant, shape, {}, ConstantAttributes{std::make_shared<Literal>(literal)});
 }
@@ -120,6 +135,7 @@ Computation* Scope::finish(const std::string& name, Instruction* root) {
 }
 
 ElementType random_type(Choices& choices) { return choices.of(kTypes); }
+ElementType random_complex_type(Choices& choices) { return choices.one_in(3) ? ElementType::kC128 : ElementType::kC64; }
 
 Shape random_shape(Choices& choices, ElementType type) {
   Dims dims;

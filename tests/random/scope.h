@@ -14,7 +14,9 @@ namespace lowtide {
 
 class Scope {
  public:
-  Scope(Module& module, int depth) : module_(&module), computation_(&module, ""), depth_(depth) {}
+  /// `for_xla`: leave out what XLA:CPU has no code for.
+  Scope(Module& module, int depth, bool for_xla)
+      : module_(&module), computation_(&module, ""), depth_(depth), for_xla_(for_xla) {}
 
   struct Entry {
     Instruction* instruction;
@@ -26,6 +28,9 @@ class Scope {
 
   Module& module() { return *module_; }
   int depth() const { return depth_; }  ///< 0: the entry
+  bool for_xla() const { return for_xla_; }
+  /// Of a computation that is called from this one.
+  Scope nested() const { return Scope(*module_, depth_ + 1, for_xla_); }
   const std::vector<Entry>& entries() const { return entries_; }
 
   /// Every value appended from here on comes from this gene.
@@ -43,6 +48,9 @@ class Scope {
   /// Appends the operation, unless its facts forbid it: then null. `choosable`: later genes may use it.
   Instruction* append(Opcode opcode, Shape shape, std::vector<Instruction*> operands, Attributes attributes = {},
                       std::vector<Computation*> called = {}, bool choosable = true);
+  /// The same of an operation that gives a tuple, and its parts; false where nothing was appended.
+  bool append_parts(Opcode opcode, const Shape& shape, std::vector<Instruction*> operands, Attributes attributes = {},
+                    std::vector<Computation*> called = {});
   Instruction* element_of(Instruction* tuple, int64_t index);
   Instruction* tuple(const std::vector<Instruction*>& parts);
 
@@ -58,6 +66,7 @@ class Scope {
   Module* module_;
   Computation computation_;
   int depth_;
+  bool for_xla_;
   uint64_t tag_ = 0, made_by_gene_ = 0;
   std::vector<Entry> entries_;
   std::unordered_map<const Instruction*, size_t> index_;
@@ -68,6 +77,7 @@ inline Shape with_type(const Shape& shape, ElementType type) { return Shape::arr
 
 /// A random array shape of few elements; now and then one without any.
 Shape random_shape(Choices& choices, ElementType type);
-ElementType random_type(Choices& choices);
+ElementType random_type(Choices& choices);  ///< of real numbers
+ElementType random_complex_type(Choices& choices);
 
 }  // namespace lowtide

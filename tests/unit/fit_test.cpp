@@ -36,7 +36,8 @@ TEST(Decisions, ReadAsTheyPrint) {
                             SearchSteps{12},
                             StreamDecision{"main", "y", 0, 8, true},
                             Rearrange{},
-                            DeriveStacks{}};
+                            DeriveStacks{},
+                            Rematerialise{}};
   const auto again = parse_plan(print_plan(*module, decisions), *module);
   ASSERT_TRUE(again.ok()) << again.status().message();
   EXPECT_EQ(again->decisions, decisions);
@@ -153,6 +154,56 @@ ENTRY main {
   const auto checked = check_fit(*module, *compiled);
   ASSERT_TRUE(checked.ok()) << checked.status().message();
   EXPECT_EQ(checked->how, CheckedFit::How::kNothing) << checked->sentence();
+}
+
+/// 2 MiB that a loop makes, rounds, and adds to its state: tiles of them are added where the state lies.
+TEST(Frontier, AddsTilesToTheStateOfALoop) {
+  const auto module = read(R"(HloModule gradients
+less { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = pred[] compare(a, b), direction=LT }
+body {
+  p = (s32[], f32[512,1024], f32[6,128,512], f32[6,128,1024]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  sum = f32[512,1024] get-tuple-element(p), index=1
+  xs = f32[6,128,512] get-tuple-element(p), index=2
+  gs = f32[6,128,1024] get-tuple-element(p), index=3
+  zero = s32[] constant(0)
+  one = s32[] constant(1)
+  x1 = f32[1,128,512] dynamic-slice(xs, i, zero, zero), dynamic_slice_sizes={1,128,512}
+  x = f32[128,512] reshape(x1)
+  g1 = f32[1,128,1024] dynamic-slice(gs, i, zero, zero), dynamic_slice_sizes={1,128,1024}
+  g = f32[128,1024] reshape(g1)
+  sorted = f32[128,1024] sort(g), dimensions={0}, to_apply=less
+  d = f32[512,1024] dot(x, sorted), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+  rounded = bf16[512,1024] convert(d)
+  wide = f32[512,1024] convert(rounded)
+  more = f32[512,1024] add(sum, wide)
+  next = s32[] add(i, one)
+  ROOT r = (s32[], f32[512,1024], f32[6,128,512], f32[6,128,1024]) tuple(next, more, xs, gs)
+}
+condition {
+  p = (s32[], f32[512,1024], f32[6,128,512], f32[6,128,1024]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  n = s32[] constant(6)
+  ROOT c = pred[] compare(i, n), direction=LT
+}
+ENTRY main {
+  xs = f32[6,128,512] parameter(0)
+  gs = f32[6,128,1024] parameter(1)
+  zero = s32[] constant(0)
+  nothing = f32[] constant(0)
+  none = f32[512,1024] broadcast(nothing), dimensions={}
+  start = (s32[], f32[512,1024], f32[6,128,512], f32[6,128,1024]) tuple(zero, none, xs, gs)
+  loop = (s32[], f32[512,1024], f32[6,128,512], f32[6,128,1024]) while(start), condition=condition, body=body
+  ROOT r = f32[512,1024] get-tuple-element(loop), index=1
+}
+)");
+  const auto planner = Planner::make(*module);
+  ASSERT_TRUE(planner.ok());
+  const auto frontier = find_frontier(*planner);
+  ASSERT_TRUE(frontier.ok());
+  EXPECT_LT(frontier->tightest().temp_bytes, 1 << 20);
 }
 
 TEST(Frontier, LowerPeaksTakeLonger) {
