@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # check.sh [--tidy-all]: format, floors, sizes, words, and clang-tidy. Prints one line a part; exits 1 if any part fails.
-# clang-tidy looks at the files changed since the last commit, or at all of them with --tidy-all.
+# clang-tidy (GCC 12's own headers use what they deprecate) looks at the files changed since the last commit, or at all of them with --tidy-all.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 failed=0
@@ -16,7 +16,7 @@ tidy() {
   else files=$(git diff --name-only --diff-filter=d HEAD -- '*.cpp' | grep -v '^tests/fuzz'); fi
   [[ -z $files ]] && return 0
   [[ -f build/compile_commands.json ]] || cmake --preset release >/dev/null
-  echo "$files" | xargs -P 2 -n 4 clang-tidy-19 -p build --quiet --warnings-as-errors='*' 2>&1 | grep -v 'warnings generated'
+  echo "$files" | xargs -P 2 -n 4 clang-tidy-19 -p build --quiet --warnings-as-errors='*' --extra-arg=-Wno-deprecated-declarations 2>&1 | grep -v 'warnings generated'
   return "${PIPESTATUS[1]}"
 }
 words() {  # neither disabled tests nor promises in the place of code
