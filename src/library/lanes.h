@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "base/thread_pool.h"
 
@@ -29,13 +30,19 @@ struct Lanes {
   }
   int64_t scratch_bytes() const { return bytes * count; }
 
-  /// f(task, scratch of the lane)
+  /// f(task, scratch of the lane), or f(task, scratch of the lane, lane)
   template <class F>
   void run(ThreadPool& pool, void* scratch, F&& f) const {
     std::atomic<int64_t> next = 0;
     pool.run(count, [&](int64_t lane, int) {
       std::byte* own = bytes > 0 ? static_cast<std::byte*>(scratch) + lane * bytes : nullptr;
-      for (int64_t task = next++; task < tasks; task = next++) f(task, own);
+      for (int64_t task = next++; task < tasks; task = next++) {
+        if constexpr (std::is_invocable_v<F, int64_t, std::byte*, size_t>) {
+          f(task, own, static_cast<size_t>(lane));
+        } else {
+          f(task, own);
+        }
+      }
     });
   }
 };

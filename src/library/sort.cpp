@@ -73,9 +73,8 @@ class Sort : public LibraryRoutine {
 
   Status run(std::span<const void* const> operands, std::span<void* const> results, void* scratch,
              ThreadPool& pool) override {
-    lanes_.run(pool, scratch, [&](int64_t line, std::byte* room) {
+    lanes_.run(pool, scratch, [&](int64_t line, std::byte* room, size_t lane) {
       const int64_t start = lines_.offset(line);
-      const auto lane = static_cast<size_t>(line % lanes_.count);
       if (alone_) {
         sort_one(operands[0], results[0], start, lane, room, lines_.extent == 1 ? &pool : nullptr);
         return;

@@ -2,16 +2,20 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <algorithm>
 
+#include <algorithm>
+#include <atomic>
 #include <bit>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <memory>
 #include <random>
+#include <thread>
 
 #include "interp/compare.h"
 #include "interp/interpreter.h"
+#include "library/lanes.h"
 #include "text/hlo.h"
 
 namespace lowtide {
@@ -411,6 +415,24 @@ std::string simple(const std::string& type, const std::string& how) {
       "  a = {0}[] parameter(0)\n  b = {0}[] parameter(1)\n  "
       "ROOT r = pred[] compare(a, b), {1}\n",
       type, how);
+}
+
+/// Tasks of unequal length: what a lane holds (a comparator's registers) has one user at a time.
+TEST(Lanes, OneTaskOfALaneAtATime) {
+  const Lanes lanes(100, 64);
+  std::vector<std::atomic<int>> users(static_cast<size_t>(lanes.count));
+  std::atomic<int> done = 0, met = 0;
+  std::vector<std::byte> scratch(static_cast<size_t>(lanes.scratch_bytes()));
+  ThreadPool pool(3);
+  lanes.run(pool, scratch.data(), [&](int64_t task, std::byte* own, size_t lane) {
+    met += users[lane]++ != 0;
+    EXPECT_EQ(own, scratch.data() + lane * 64);
+    std::this_thread::sleep_for(std::chrono::microseconds(task % 40 == 0 ? 5000 : 50));
+    --users[lane];
+    ++done;
+  });
+  EXPECT_EQ(met, 0);
+  EXPECT_EQ(done, 100);
 }
 
 TEST(LibrarySort, OneArrayOfAnyTypeAlongAnyDimension) {
