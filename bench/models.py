@@ -71,7 +71,7 @@ def plans_of(options, program, folder):
         plans["tightest"] = os.path.join(folder, "tightest")
         best = plan_within(options.lowtide, program, 1, plans["tightest"])
         if best is None:
-            return {"free": None}
+            return dict.fromkeys(options.at)
         plans["twice"] = os.path.join(folder, "twice")
         plan_within(options.lowtide, program, best["peak_bytes"] + best["temp_bytes"], plans["twice"])
     return {where: plans[where] for where in options.at}

@@ -15,8 +15,9 @@
 namespace lowtide {
 namespace {
 
-/// About ten microseconds: a sleeping thread takes 5 to 50 to come back.
-constexpr int kSpins = 200;
+/// A sleeping thread takes 5 to 50 microseconds to come back, in a virtual machine 200 and more, and streams are loops
+/// of short steps: some hundred microseconds where each thread has a processor, about ten elsewhere.
+constexpr int kSpins = 4000, kSpinsWhereCrowded = 200;
 
 void relax() {
 #if defined(__x86_64__)
@@ -45,7 +46,7 @@ constexpr uint32_t inside(uint32_t door) { return door & (kOpen - 1); }
 }  // namespace
 
 struct ThreadPool::State {
-  int threads = 1;
+  int threads = 1, spins = kSpins;
   std::mutex callers;  ///< one job at a time
   std::vector<std::thread> workers;
   std::atomic<uint32_t> jobs{0};  ///< counts them: what idle threads wait on
@@ -65,7 +66,7 @@ struct ThreadPool::State {
 
   void work(int thread) {
     for (uint32_t seen = 0;;) {
-      for (int spin = 0; spin < kSpins && jobs.load(std::memory_order_acquire) == seen; ++spin) relax();
+      for (int spin = 0; spin < spins && jobs.load(std::memory_order_acquire) == seen; ++spin) relax();
       jobs.wait(seen, std::memory_order_acquire);
       if (stop.load(std::memory_order_relaxed)) return;
       seen = jobs.load(std::memory_order_acquire);
@@ -92,6 +93,7 @@ struct ThreadPool::State {
 ThreadPool::ThreadPool(int threads) : state_(std::make_unique<State>()) {
   if (threads <= 0) threads = knobs().threads > 0 ? knobs().threads : processors();
   state_->threads = std::min(threads, 1024);
+  if (threads > processors()) state_->spins = kSpinsWhereCrowded;
 }
 
 ThreadPool::~ThreadPool() {
@@ -121,7 +123,7 @@ void ThreadPool::run(int64_t tasks, const std::function<void(int64_t, int)>& tas
   s.take_part(0);
   uint32_t door = s.door.fetch_sub(kOpen, std::memory_order_acq_rel) - kOpen;
   for (int spin = 0; inside(door) > 0; ++spin) {
-    if (spin < kSpins) {
+    if (spin < s.spins) {
       relax();
     } else {
       s.door.wait(door, std::memory_order_acquire);

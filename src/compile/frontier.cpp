@@ -15,7 +15,7 @@
 namespace lowtide {
 namespace {
 
-constexpr double kMostTime = 2.5;  ///< of the free plan's: slower ones nobody would run
+constexpr double kMostTime = 1.75;  ///< of the free plan's: slower ones nobody would run
 /// Of the time without streams: what the free plan may take. Tiles are found in caches more often than modelled, so
 /// that measured times grow less.
 constexpr double kFreeTime = 1.4;

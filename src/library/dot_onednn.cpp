@@ -5,6 +5,7 @@
 
 #include "library/convert.h"
 #include "library/copy_block.h"
+#include "library/dot_by_columns.h"
 #include "library/dot_few_rows.h"
 #include "library/dot_few_tasks.h"
 #include "library/onednn.h"
@@ -169,6 +170,7 @@ std::unique_ptr<LibraryRoutine> make_dot_by_onednn(const MatrixView& left, const
     if (auto few_rows = make_dot_of_few_rows(left, right, result)) return few_rows;
   }
   if (auto few_tasks = make_dot_of_few_tasks(left, right, result, adds)) return few_tasks;
+  if (auto by_columns = make_dot_by_columns(left, right, result, adds)) return by_columns;
   auto dot = std::make_unique<DotByOneDnn>(left, right, result, adds);
   if (!dot->usable()) return nullptr;
   return dot;

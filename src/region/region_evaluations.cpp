@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "analysis/leaves.h"
+#include "ops/op_rule.h"
 #include "region/roles.h"
 
 namespace lowtide {
@@ -52,15 +53,20 @@ RegionEvaluations evaluations_in(const Region& region) {
   std::unordered_map<const Instruction*, size_t> op_at;
   for (size_t k = 0; k < region.ops.size(); ++k) op_at[region.ops[k]] = k;
   std::vector<bool> is_update(region.ops.size(), false);
+  std::vector<int> updated(region.ops.size(), -1);  // which operand an update leaves where it is
   for (size_t k = 0; k < region.outputs.size(); ++k) {
     const Instruction& output = *region.outputs[k].instruction;
     const size_t op = op_at.at(&output);
     add_evaluations(all.ops[op], evaluations_of_root(0, output.shape));
-    if (region.updates[k].instruction) is_update[op] = true;
+    if (!region.updates[k].instruction) continue;
+    is_update[op] = true;
+    const auto& operand_of = rule_of(output.opcode).updated_operand;
+    if (operand_of) updated[op] = operand_of(output, region.outputs[k].leaf);
   }
   for (size_t op = region.ops.size(); op-- > 0;) {
     const Instruction& user = *region.ops[op];
     for (size_t k = 0; k < user.operands.size(); ++k) {
+      if (updated[op] == static_cast<int>(k)) continue;
       int32_t number = 0;
       for_each_leaf(user.operands[k]->shape, [&](const ShapeIndex&, const Shape& shape) {
         const LeafRef read = resolve({user.operands[k], number++});
@@ -71,7 +77,7 @@ RegionEvaluations evaluations_in(const Region& region) {
           theirs = &all.ops[inside->second];
         } else {
           const auto input = std::find(region.inputs.begin(), region.inputs.end(), read);
-          if (input == region.inputs.end()) return;  // what an update overwrites
+          if (input == region.inputs.end()) return;
           theirs = &all.inputs[static_cast<size_t>(input - region.inputs.begin())];
         }
         for (const Evaluations& e : all.ops[op]) {

@@ -19,7 +19,10 @@ namespace {
 constexpr double kNearBytes = 1 << 20;  ///< what is at most so large is found in a cache of the core
 constexpr double kNearFactor = 0.2;     ///< of the time that a byte takes from memory
 constexpr double kNsPerTerm = 0.009;    ///< of an f32 dot in a library: two operations at 220 GF/s
-constexpr double kRowsToFill = 90;      ///< of a dot: each tile of rows copies the right matrix; so many cost as much
+constexpr double kRowsToFill = 12;      ///< of a dot: each tile of rows copies the right matrix; so many cost as much
+constexpr double kDepthToFill = 10;     ///< and each result is read and written for so many terms,
+constexpr double kFewRows = 192;        ///< or, where rows are few and columns cut for the threads,
+constexpr double kDepthToCut = 30;      ///< copied for so many
 constexpr double kNsPerCompare = 1.0;   ///< of a sort, two cores
 constexpr double kNsPerWave = 0.5;      ///< of a Fourier transform, per number and halving; two cores
 constexpr double kNsPerTrip = 100;      ///< of a loop, its steps aside
@@ -114,9 +117,12 @@ class Time {
     const double elements = elements_of(i.shape);
     const double width = i.shape.is_array() ? type_bits(i.shape.type) / 32.0 : 1;
     switch (i.opcode) {
-      case Opcode::kDot:
-        ns = elements * terms_of(i) * kNsPerTerm * std::max(0.6, width) * (1 + kRowsToFill / rows(i));
+      case Opcode::kDot: {
+        const double depth = elements / columns(i) < kFewRows ? kDepthToCut : kDepthToFill;
+        ns = elements * terms_of(i) * kNsPerTerm * std::max(0.6, width) *
+             (1 + kRowsToFill / rows(i) + depth / terms_of(i));
         break;
+      }
       case Opcode::kConvolution: ns = elements * terms_of(i) * kNsPerTerm * std::max(0.6, width); break;
       case Opcode::kSort:
       case Opcode::kTopK: {
@@ -138,14 +144,19 @@ class Time {
     return std::max(ns, memory) + kNsPerLibraryCall;
   }
 
-  /// Of the left matrix, per batch.
-  static double rows(const Instruction& dot) {
+  static double batches(const Instruction& dot) {
     double batches = 1;
-    const Shape& left = dot.operand(0).shape;
     for (const int64_t d : dot.as<DotAttributes>().lhs_batch_dims) {
-      batches *= static_cast<double>(left.dims[static_cast<size_t>(d)]);
+      batches *= static_cast<double>(dot.operand(0).shape.dims[static_cast<size_t>(d)]);
     }
-    return std::max(1.0, elements_of(left) / std::max(1.0, batches * terms_of(dot)));
+    return std::max(1.0, batches);
+  }
+  /// Of the left matrix, and of the right one, per batch.
+  static double rows(const Instruction& dot) {
+    return std::max(1.0, elements_of(dot.operand(0).shape) / (batches(dot) * terms_of(dot)));
+  }
+  static double columns(const Instruction& dot) {
+    return std::max(1.0, elements_of(dot.operand(1).shape) / (batches(dot) * terms_of(dot)));
   }
 
   const Program& program_;

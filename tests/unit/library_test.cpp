@@ -551,6 +551,22 @@ TEST(LibrarySort, WhatTheKeyMergesKeepsItsOrder) {
   }
 }
 
+/// Tiles of columns, of which the last has fewer, in two blocks of depth; each side as it lies, or turned round.
+TEST(LibraryDot, FewRowsByColumns) {
+  for (const std::string t : {"f32", "bf16"}) {
+    const double tolerance = t == "f32" ? 1e-5 : 1e-2;
+    expect_as_defined(
+        dot(t + "[40,700]", t + "[40,600]", t + "[600,700]", "lhs_contracting_dims={1}, rhs_contracting_dims={0}"),
+        tolerance);
+    expect_as_defined(
+        dot(t + "[190,700]", t + "[600,190]", t + "[700,600]", "lhs_contracting_dims={0}, rhs_contracting_dims={1}"),
+        tolerance);
+    expect_as_defined(dot(t + "[2,60,300]", t + "[2,60,400]", t + "[2,400,300]",
+                          "lhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_batch_dims={0}, rhs_contracting_dims={1}"),
+                      tolerance);
+  }
+}
+
 /// A function that changes most values isn't taken for one that tidies a few.
 TEST(LibrarySort, KeyThatTurnsTheOrder) {
   const std::string negated =
