@@ -14,7 +14,7 @@ namespace {
 /// Rows of left, of all batches: more make tiles enough.
 constexpr int64_t kMostRows = 192;
 /// With fewer, copies cost more than a second thread brings.
-constexpr int64_t kFewestProducts = 1 << 20;
+constexpr int64_t kFewestProducts = 1 << 22;
 /// Of a tile: at least as many, and so many that there are kTiles.
 constexpr int64_t kFewestColumns = 128, kMostColumns = 256, kTiles = 4;
 /// Of a call.
