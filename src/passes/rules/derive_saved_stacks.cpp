@@ -17,6 +17,7 @@ namespace {
 
 constexpr double kSmallestDerived = 1 << 14;  ///< bytes of a stack that is worth it
 constexpr double kSavedPart = 0.125;          ///< of its bytes, what may be saved in its place
+constexpr int64_t kOfOperands = 8;            ///< so many times them, elements of a product that is made again
 
 double bytes_of(const Instruction& i) { return static_cast<double>(safe_logical_bytes(i.shape)); }
 
@@ -36,7 +37,7 @@ class Derive {
       seen_.clear();
       unsaved_.clear();
       self_ = s;
-      if (!is_light(*s->value) && !is_small_sum(*s->value)) continue;
+      if (!may_be_repeated(*s->value)) continue;
       if (!expand(*s->value) || !pays(*s)) continue;
       for (Instruction* value : unsaved_) saved_.save(*value);
       for (const StackRead& read : s->reads) repeat(*s, read);
@@ -61,6 +62,17 @@ class Derive {
   bool is_small_sum(const Instruction& i) const {
     return i.opcode == Opcode::kReduce && i.operands.size() == 2 && i.shape.is_array() &&
            element_count(i.operand(0).shape) <= element_count(self_->value->shape);
+  }
+
+  /// What is much less than its product, as the two sides of scores are: who saves it may save these.
+  static bool is_of_small_operands(const Instruction& dot) {
+    if (dot.opcode != Opcode::kDot || dot.operands.size() != 2) return false;
+    const int64_t both = element_count(dot.operand(0).shape) + element_count(dot.operand(1).shape);
+    return both * kOfOperands <= element_count(dot.shape);
+  }
+
+  bool may_be_repeated(const Instruction& i) const {
+    return is_light(i) || is_small_sum(i) || is_of_small_operands(i);
   }
 
   bool find(Instruction& i) {
@@ -94,7 +106,7 @@ class Derive {
       if (invariant >= 0) recipe_.bytes += kept_anyway(carry_.initial(static_cast<size_t>(invariant)));
       return true;
     }
-    return (is_light(i) || is_small_sum(i)) && expand(i);
+    return may_be_repeated(i) && expand(i);
   }
 
   bool expand(Instruction& i) {
