@@ -71,9 +71,7 @@ class Derive {
     return both * kOfOperands <= element_count(dot.shape);
   }
 
-  bool may_be_repeated(const Instruction& i) const {
-    return is_light(i) || is_small_sum(i) || is_of_small_operands(i);
-  }
+  bool may_be_repeated(const Instruction& i) const { return is_light(i) || is_small_sum(i) || is_of_small_operands(i); }
 
   bool find(Instruction& i) {
     if (!seen_.insert(&i).second) return true;
