@@ -265,11 +265,11 @@ class CheckProgram {
     const Held* h = held(state.memory, place(state.memory, slot));
     if (!h || h->remains.empty()) return false;
     const Token t = token(state, r.inputs[input]);
-    const auto box = box_read(r, input);
-    return box && std::any_of(h->remains.begin(), h->remains.end(), [&](const Remains& rest) {
-             return rest.token == t && std::none_of(rest.changed.begin(), rest.changed.end(),
-                                                    [&](const Box& changed) { return meet(changed, *box); });
-           });
+    const auto box = box_read(r, input);  // nothing: an input of which no element is read
+    return std::any_of(h->remains.begin(), h->remains.end(), [&](const Remains& rest) {
+      const auto met = [&](const Box& changed) { return box && meet(changed, *box); };
+      return rest.token == t && std::ranges::none_of(rest.changed, met);
+    });
   }
 
   /// What moves is the operand, all of it, and the result takes its bytes.
