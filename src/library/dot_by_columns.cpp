@@ -128,8 +128,9 @@ class DotByColumns : public LibraryRoutine {
 std::unique_ptr<LibraryRoutine> make_dot_by_columns(const MatrixView& left, const MatrixView& right, ElementType result,
                                                     bool adds) {
   const int64_t rows = left.rows.extent * left.batch.extent, n = right.columns.extent;
-  if (rows > kMostRows || left.batch.extent >= kTiles || n < 2 * kFewestColumns || !is_near(right.columns))
-    return nullptr;
+  if (rows > kMostRows || left.batch.extent >= kTiles || n < 2 * kFewestColumns) return nullptr;
+  if (rows * n < kFewestProducts / left.columns.extent) return nullptr;
+  if (!is_near(right.columns) && !is_near(right.rows)) return nullptr;
   auto dot = std::make_unique<DotByColumns>(left, right, result, adds);
   if (!dot->usable()) return nullptr;
   return dot;
