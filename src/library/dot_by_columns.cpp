@@ -13,8 +13,8 @@ namespace {
 
 /// Rows of left, of all batches: more make tiles enough.
 constexpr int64_t kMostRows = 192;
-/// With fewer, copies cost more than a second thread brings.
-constexpr int64_t kFewestProducts = 1 << 22;
+/// With fewer, of the matrices or of one element, copies cost more than a second thread brings.
+constexpr int64_t kFewestProducts = 1 << 22, kLeastDepth = 128;
 /// Of a tile: at least as many, and so many that there are kTiles.
 constexpr int64_t kFewestColumns = 128, kMostColumns = 256, kTiles = 4;
 /// Of a call.
@@ -129,7 +129,8 @@ std::unique_ptr<LibraryRoutine> make_dot_by_columns(const MatrixView& left, cons
                                                     bool adds) {
   const int64_t rows = left.rows.extent * left.batch.extent, n = right.columns.extent;
   if (rows > kMostRows || left.batch.extent >= kTiles || n < 2 * kFewestColumns) return nullptr;
-  if (rows * n < kFewestProducts / left.columns.extent) return nullptr;
+  const int64_t depth = left.columns.extent;
+  if (depth < kLeastDepth || rows * n < kFewestProducts / depth) return nullptr;
   if (!is_near(right.columns) && !is_near(right.rows)) return nullptr;
   auto dot = std::make_unique<DotByColumns>(left, right, result, adds);
   if (!dot->usable()) return nullptr;
