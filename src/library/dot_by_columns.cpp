@@ -14,7 +14,7 @@ namespace {
 /// Rows of left, of all batches: more make tiles enough.
 constexpr int64_t kMostRows = 192;
 /// With fewer, of the matrices or of one element, copies cost more than a second thread brings.
-constexpr int64_t kFewestProducts = 1 << 22, kLeastDepth = 128;
+constexpr int64_t kFewestProducts = 1 << 22, kLeastDepth = 32;
 /// Of a tile: at least as many, and so many that there are kTiles.
 constexpr int64_t kFewestColumns = 128, kMostColumns = 256, kTiles = 4;
 /// Of a call.
@@ -63,13 +63,16 @@ class DotByColumns : public LibraryRoutine {
     return products_[columns < columns_][depth < depth_];
   }
 
+  /// Is there something to add to, when a call begins?
+  bool adds_sums() const { return adds_ || depth_ < k_; }
+
   /// One for each number of columns and depth that occurs.
   bool make_products() {
     for (const int64_t columns : {columns_, n_ % columns_}) {
       for (const int64_t depth : {depth_, k_ % depth_}) {
         if (columns == 0 || depth == 0) continue;
         auto& made = product(columns, depth);
-        made = OneDnnMatmul::make({left_.type, ElementType::kF32, m_, columns, depth, by_columns_, /*adds=*/true});
+        made = OneDnnMatmul::make({left_.type, ElementType::kF32, m_, columns, depth, by_columns_, adds_sums()});
         if (!made) return false;
         left_at_ = std::max(left_at_, made->scratch_bytes());
       }
@@ -81,7 +84,7 @@ class DotByColumns : public LibraryRoutine {
   bool make_tile(std::span<const void* const> operands, void* result, int64_t batch, int64_t column, std::byte* room) {
     const int64_t columns = std::min(columns_, n_ - column), at = batch * m_ * n_ + column;
     auto* sums = reinterpret_cast<float*>(room + sums_at_);
-    for (int64_t row = 0; row < m_; ++row) {
+    for (int64_t row = 0; adds_sums() && row < m_; ++row) {
       float* to = sums + row * columns;
       if (adds_) {
         const T* from = static_cast<const T*>(operands[2]) + at + row * n_;

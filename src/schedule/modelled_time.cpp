@@ -22,10 +22,12 @@ constexpr double kNsPerTerm = 0.009;    ///< of an f32 dot in a library: two ope
 constexpr double kRowsToFill = 12;      ///< of a dot: each tile of rows copies the right matrix; so many cost as much
 constexpr double kDepthToFill = 10;     ///< and each result is read and written for so many terms,
 constexpr double kFewRows = 192;        ///< or, where rows are few and columns cut for the threads,
-constexpr double kDepthToCut = 30;      ///< copied for so many
+constexpr double kDepthToCut = 30;      ///< copied for so many;
+constexpr double kColumnsToTurn = 30;   ///< a left matrix that lies by columns is copied: so many columns cost as much
 constexpr double kNsPerCompare = 1.0;   ///< of a sort, two cores
 constexpr double kNsPerWave = 0.5;      ///< of a Fourier transform, per number and halving; two cores
 constexpr double kNsPerTrip = 100;      ///< of a loop, its steps aside
+constexpr double kNsPerMeeting = 3000;  ///< of threads, at the end of a step
 constexpr double kNsPerLibraryCall = 3000;
 constexpr double kNsPerCopy = 1000;
 
@@ -107,7 +109,7 @@ class Time {
         std::max(kArithmeticFactor * f.arithmetic_ns / 2, bytes * from_memory * kMemoryFactor * kNsPerByte / 2);
     // Written where most of it is already: what changes is about as much as what else is read.
     const double part = step.idle.empty() ? 1 : std::min(1.0, 3 * beside / std::max(1.0, bytes));
-    return part * whole + kNsPerKernel;
+    return part * whole + kNsPerKernel + kNsPerMeeting;
   }
 
   double library(const ProgramStep& step) const {
@@ -119,8 +121,9 @@ class Time {
     switch (i.opcode) {
       case Opcode::kDot: {
         const double depth = elements / columns(i) < kFewRows ? kDepthToCut : kDepthToFill;
+        const double turned = lies_by_columns(i) ? kColumnsToTurn / columns(i) : 0;
         ns = elements * terms_of(i) * kNsPerTerm * std::max(0.6, width) *
-             (1 + kRowsToFill / rows(i) + depth / terms_of(i));
+             (1 + kRowsToFill / rows(i) + depth / terms_of(i) + turned);
         break;
       }
       case Opcode::kConvolution: ns = elements * terms_of(i) * kNsPerTerm * std::max(0.6, width); break;
@@ -141,7 +144,7 @@ class Time {
       case Opcode::kCustomCall: ns = solver_terms(i) * kNsPerTerm * type_bits(i.operand(0).shape.type) / 32.0; break;
       default: ns = kArithmeticFactor * elements * element_ns(i); break;
     }
-    return std::max(ns, memory) + kNsPerLibraryCall;
+    return std::max(ns, memory) + kNsPerLibraryCall + kNsPerMeeting;
   }
 
   static double batches(const Instruction& dot) {
@@ -157,6 +160,12 @@ class Time {
   }
   static double columns(const Instruction& dot) {
     return std::max(1.0, elements_of(dot.operand(1).shape) / (batches(dot) * terms_of(dot)));
+  }
+
+  /// The left matrix: its contracted dimension isn't the last.
+  static bool lies_by_columns(const Instruction& dot) {
+    const Dims& contracted = dot.as<DotAttributes>().lhs_contracting_dims;
+    return !contracted.empty() && std::ranges::find(contracted, dot.operand(0).shape.rank() - 1) == contracted.end();
   }
 
   const Program& program_;
