@@ -19,6 +19,7 @@ constexpr double kMostTime = 1.75;  ///< of the free plan's: slower ones nobody 
 /// Of the time without streams: what the free plan may take. Tiles are found in caches more often than modelled, so
 /// that measured times grow less.
 constexpr double kFreeTime = 1.4;
+constexpr double kSlackNs = 5e4;  ///< beside it: programs of microseconds may take some more
 constexpr double kFreeThrift = 0.05;
 constexpr double kUnnoticedNs = 1e6;
 constexpr int64_t kFreeInstructions = 20'000;  ///< planned in all for the free plan
@@ -56,7 +57,7 @@ class Search {
   /// What the free plan is chosen from.
   Status find_free() {
     LT_ASSIGN_OR_RETURN(const Trial first, first_plan(plain_));
-    most_ns_ = kFreeTime * first.point.ns;
+    most_ns_ = kFreeTime * first.point.ns + kSlackNs;
     if (first.point.temp_bytes <= kSmallArena) return {};
     const bool streams_by_itself = !plain_.empty();
     LT_ASSIGN_OR_RETURN(const Trial second, streams_by_itself ? first_plan({}) : first);
