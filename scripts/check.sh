@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # check.sh [--tidy-all]: format, floors, sizes, words, and clang-tidy. Prints one line a part; exits 1 if any part fails.
-# clang-tidy (GCC 12's own headers use what they deprecate) looks at the files changed since the last commit, or at all of them with --tidy-all.
+# clang-tidy looks at the files changed since the last commit, or at all of them with --tidy-all. Deprecation is left to
+# the compiler: GCC 12's own headers use what they deprecate.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 failed=0

@@ -21,7 +21,7 @@ constexpr double kMostTime = 1.75;  ///< of the free plan's: slower ones nobody 
 constexpr double kFreeTime = 1.4;
 constexpr double kSlackNs = 5e4;  ///< beside it: programs of microseconds may take some more
 constexpr double kFreeThrift = 0.05;
-constexpr double kUnnoticedNs = 1e6;
+constexpr double kUnnoticedNs = 1e6;           ///< added to each plan's time where the free one is chosen
 constexpr int64_t kFreeInstructions = 20'000;  ///< planned in all for the free plan
 constexpr int64_t kLeastFree = 2, kMostFree = 48;
 constexpr int64_t kSmallArena = int64_t{64} << 10;  ///< nothing is left to save

@@ -54,8 +54,7 @@ class DotByColumns : public LibraryRoutine {
                                                      : make_tile<BFloat16>(operands, results[0], batch, column, room);
       if (!done) failed = true;
     });
-    if (failed) return {Fault::kInternal, "oneDNN refused a matrix product that it had accepted"};
-    return {};
+    return products_done(failed);
   }
 
  private:

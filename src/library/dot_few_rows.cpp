@@ -57,8 +57,7 @@ class DotOfFewRows : public LibraryRoutine {
       std::byte* to = static_cast<std::byte*>(results[0]) + (batch * m_ * n_ + column) * result_bytes_;
       copy_transposed(result_bytes_, room + result_at_, m_, m_, columns, to, n_);
     });
-    if (failed) return {Fault::kInternal, "oneDNN refused a matrix product that it had accepted"};
-    return {};
+    return products_done(failed);
   }
 
  private:

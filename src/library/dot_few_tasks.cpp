@@ -53,7 +53,7 @@ class DotOfFewTasks : public LibraryRoutine {
     pool.run(kParts, [&](int64_t part, int) {
       if (!sum_part(part, operands[0], operands[1], room + part * part_bytes_)) failed = true;
     });
-    if (failed) return {Fault::kInternal, "oneDNN refused a matrix product that it had accepted"};
+    if (failed) return products_done(failed);
     const void* const first = adds_ ? operands[2] : nullptr;
     if (result_ == ElementType::kF32) {
       add_parts<float>(first, results[0], room, pool);

@@ -78,8 +78,7 @@ class DotByOneDnn : public LibraryRoutine {
         if (!multiply(static_cast<const std::byte*>(operands[0]), batch, row, right, to, room)) failed = true;
       });
     }
-    if (failed) return {Fault::kInternal, "oneDNN refused a matrix product that it had accepted"};
-    return {};
+    return products_done(failed);
   }
 
  private:

@@ -164,6 +164,11 @@ std::unique_ptr<OneDnnMatmul> OneDnnMatmul::make(const Form& form) {
   return std::unique_ptr<OneDnnMatmul>(new OneDnnMatmul(std::move(state)));
 }
 
+Status products_done(bool refused) {
+  if (!refused) return {};
+  return {Fault::kInternal, "oneDNN refused a matrix product that it had accepted"};
+}
+
 int64_t OneDnnMatmul::scratch_bytes() const { return state_->scratch_bytes; }
 
 bool OneDnnMatmul::run(const void* left, const void* right, void* result, void* scratch) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "base/status.h"
 #include "ir/element_type.h"
 
 namespace lowtide {
@@ -35,5 +36,8 @@ class OneDnnMatmul {
   explicit OneDnnMatmul(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
+
+/// What a routine ends with: a fault where `run` refused one of its products.
+Status products_done(bool refused);
 
 }  // namespace lowtide

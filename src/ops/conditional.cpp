@@ -5,6 +5,7 @@
 //   (C3) all branches give one shape
 #include <fmt/format.h>
 
+#include "ir/by_element.h"
 #include "ops/checks.h"
 #include "ops/inlined.h"
 #include "ops/op_rule.h"
@@ -81,10 +82,7 @@ bool has_element_conditional(const Instruction& conditional) {
   for (const Computation* branch : conditional.called) {
     if (!has_elements(*branch)) return false;
     for (const auto& instruction : branch->instructions()) {
-      const MemoryClass memory = memory_class(instruction->opcode);
-      const bool cheap = memory == MemoryClass::kSource || memory == MemoryClass::kView ||
-                         memory == MemoryClass::kElementwise || memory == MemoryClass::kIndexMap;
-      if (!cheap || ++instructions > kMostInstructions) return false;
+      if (!is_by_element(instruction->opcode) || ++instructions > kMostInstructions) return false;
     }
   }
   return true;

@@ -15,6 +15,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "ir/by_element.h"
 #include "ops/element_rules.h"
 #include "ops/folding.h"
 #include "ops/inlined.h"
@@ -106,17 +107,8 @@ bool is_light(const Computation& computation) {
   for (const auto& instruction : computation.instructions()) {
     const Opcode opcode = instruction->opcode;
     if (opcode == Opcode::kDynamicUpdateSlice) return false;  // a stack written slice by slice: quadratic as elements
-    switch (memory_class(opcode)) {
-      case MemoryClass::kSource:
-      case MemoryClass::kView:
-      case MemoryClass::kElementwise:
-      case MemoryClass::kIndexMap: break;
-      case MemoryClass::kControl:
-        if (opcode != Opcode::kWhile) return false;
-        break;
-      default:
-        if (opcode != Opcode::kRngBitGenerator) return false;
-    }
+    const bool is_allowed = opcode == Opcode::kWhile || opcode == Opcode::kRngBitGenerator;
+    if (!is_allowed && !is_by_element(opcode)) return false;
   }
   return true;
 }

@@ -160,13 +160,11 @@ std::optional<Box> box_read(const Region& region, size_t input) {
   const LeafRef wanted = region.inputs[input];
   std::optional<Box> read;
   std::unordered_map<const Instruction*, std::optional<Box>> made;
-  std::unordered_map<const Instruction*, int> updated;  // which operand an update leaves where it is
+  std::unordered_map<const Instruction*, int> updated;
   for (size_t k = 0; k < region.outputs.size(); ++k) {
     const Instruction& output = *region.outputs[k].instruction;
     join(made[&output], whole_of(output));
-    if (region.updates[k].instruction) {
-      updated[&output] = rule_of(output.opcode).updated_operand(output, region.outputs[k].leaf);
-    }
+    if (region.updates[k].instruction) updated[&output] = updated_operand(region, k);
   }
   for (auto op = region.ops.rbegin(); op != region.ops.rend(); ++op) {
     const std::optional<Box> box = made[*op];

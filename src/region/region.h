@@ -32,6 +32,9 @@ struct Region {
 /// Ends at an instruction that makes the value, or at a parameter, while, conditional, call, ...
 LeafRef resolve(LeafRef leaf);
 
+/// Which operand of output number `output` lies in its bytes, where the region changes it in place; -1: none.
+int updated_operand(const Region& region, size_t output);
+
 /// Empty, or a sentence with the first broken invariant: inputs are defined outside, operands of ops are ops or inputs,
 /// every op has an element or is an output with an update.
 std::string check_region(const Region& region);

@@ -4,7 +4,6 @@
 #include <unordered_map>
 
 #include "analysis/leaves.h"
-#include "ops/op_rule.h"
 #include "region/roles.h"
 
 namespace lowtide {
@@ -52,16 +51,12 @@ RegionEvaluations evaluations_in(const Region& region) {
   all.inputs.resize(region.inputs.size());
   std::unordered_map<const Instruction*, size_t> op_at;
   for (size_t k = 0; k < region.ops.size(); ++k) op_at[region.ops[k]] = k;
-  std::vector<bool> is_update(region.ops.size(), false);
-  std::vector<int> updated(region.ops.size(), -1);  // which operand an update leaves where it is
+  std::vector<int> updated(region.ops.size(), -1);
   for (size_t k = 0; k < region.outputs.size(); ++k) {
     const Instruction& output = *region.outputs[k].instruction;
     const size_t op = op_at.at(&output);
     add_evaluations(all.ops[op], evaluations_of_root(0, output.shape));
-    if (!region.updates[k].instruction) continue;
-    is_update[op] = true;
-    const auto& operand_of = rule_of(output.opcode).updated_operand;
-    if (operand_of) updated[op] = operand_of(output, region.outputs[k].leaf);
+    updated[op] = std::max(updated[op], updated_operand(region, k));
   }
   for (size_t op = region.ops.size(); op-- > 0;) {
     const Instruction& user = *region.ops[op];
@@ -81,7 +76,7 @@ RegionEvaluations evaluations_in(const Region& region) {
           theirs = &all.inputs[static_cast<size_t>(input - region.inputs.begin())];
         }
         for (const Evaluations& e : all.ops[op]) {
-          add_evaluations(*theirs, evaluations_of_operand(e, user, static_cast<int32_t>(k), shape, is_update[op]));
+          add_evaluations(*theirs, evaluations_of_operand(e, user, static_cast<int32_t>(k), shape, updated[op] >= 0));
         }
       });
     }

@@ -77,4 +77,10 @@ void RegionMaker::add_outputs(int32_t place) {
   }
 }
 
+int updated_operand(const Region& region, size_t output) {
+  if (!region.updates[output].instruction) return kNoId;
+  const LeafRef& changed = region.outputs[output];
+  return rule_of(changed.instruction->opcode).updated_operand(*changed.instruction, changed.leaf);
+}
+
 }  // namespace lowtide

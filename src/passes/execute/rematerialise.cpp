@@ -12,6 +12,7 @@
 
 #include "analysis/leaf_bytes.h"
 #include "analysis/leaves.h"
+#include "ir/by_element.h"
 #include "passes/rewrite.h"
 #include "region/cost.h"
 #include "region/region_maker.h"
@@ -136,11 +137,7 @@ class Choice {
 
   bool is_cheap(const Again& again) {
     const Region region = maker_.make({&again.place, 1});
-    const auto is_light = [](const Instruction* i) {
-      const MemoryClass kind = memory_class(i->opcode);
-      return kind == MemoryClass::kSource || kind == MemoryClass::kView || kind == MemoryClass::kElementwise ||
-             kind == MemoryClass::kIndexMap;
-    };
+    const auto is_light = [](const Instruction* i) { return is_by_element(i->opcode); };
     if (region.ops.size() > kMostOps || !std::ranges::all_of(region.ops, is_light)) return false;
     int64_t longer = 0;  // what must live for it, and wouldn't
     for (const LeafRef& input : region.inputs) {
