@@ -4,9 +4,11 @@
 
 #include <new>
 #include <unordered_map>
+#include <utility>
 
 #include "interp/noise.h"
 #include "interp/prepare.h"
+#include "ops/counter_bits.h"
 #include "ops/op_rule.h"
 
 namespace lowtide {
@@ -34,6 +36,8 @@ class Interpreter final : public EvalContext {
     --depth_;
     return result;
   }
+
+  uint64_t advance_generator(uint64_t blocks) override { return std::exchange(counter_, counter_ + blocks); }
 
  private:
   Result<const PreparedComputation*> program_of(const Computation& computation) {
@@ -88,6 +92,7 @@ class Interpreter final : public EvalContext {
   const Module& module_;
   std::unordered_map<const Computation*, PreparedComputation> programs_;  // nodes don't move: callers hold pointers
   std::optional<Noise> noise_;
+  uint64_t counter_ = kHiddenCounter;
   int depth_ = 0;
 };
 

@@ -16,7 +16,9 @@ bool has_effect(const Instruction& instruction, std::unordered_set<const Computa
     case Opcode::kInfeed:
     case Opcode::kOutfeed:
     case Opcode::kSend:
-    case Opcode::kRecv: return true;
+    case Opcode::kRecv:
+    case Opcode::kRng:
+    case Opcode::kRngGetAndUpdateState: return true;
     case Opcode::kCustomCall: {
       const auto& attributes = instruction.as<CustomCallAttributes>();
       if (attributes.has_side_effect || attributes.target.starts_with("check.")) return true;

@@ -4,6 +4,8 @@
 #include <array>
 #include <cstdint>
 
+#include "ir/module.h"
+
 namespace lowtide {
 
 /// Threefry-2x32, 20 rounds.
@@ -11,5 +13,10 @@ std::array<uint32_t, 2> threefry2x32(std::array<uint32_t, 2> key, std::array<uin
 
 /// Philox-4x32, 10 rounds.
 std::array<uint32_t, 4> philox4x32(std::array<uint32_t, 2> key, std::array<uint32_t, 4> counter);
+
+/// The counter with which the generator that programs don't see starts: XLA's.
+inline constexpr uint64_t kHiddenCounter = 0x7012395;
+/// By how much an `rng` moves it on: blocks of four words.
+uint64_t blocks_of_rng(const Instruction& rng);
 
 }  // namespace lowtide

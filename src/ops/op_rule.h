@@ -17,6 +17,8 @@ class EvalContext {
   virtual ~EvalContext() = default;
   /// Runs a computation on these arguments: reducers, comparators, loop bodies, branches.
   virtual Result<Value> call(const Computation& computation, std::span<const Value> arguments) = 0;
+  /// The counter of the generator that the program doesn't see; it moves on by `blocks`.
+  virtual uint64_t advance_generator(uint64_t blocks) = 0;
 };
 
 using Operands = std::span<const Value>;

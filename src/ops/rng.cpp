@@ -1,9 +1,22 @@
-// rng: numbers from a generator that the program doesn't see; each run differs, so the interpreter refuses it.
+// rng: numbers from a generator that the program doesn't see.
 //   operands a[], b[] -> T[s] as declared: uniform in [a, b), or normal with mean a and deviation b.
 //   (C1) both operands are scalars of the result's type
-// rng-get-and-update-state: the counter of that hidden generator, u64[k] as declared.
-//   (C1) the result is an array of u64
+//   (C2) normal numbers are floats, uniform ones floats, integers or predicates
+// rng-get-and-update-state: the counter of that hidden generator, u64[k] as declared, low word first; it moves on by
+//   `delta`.
+//   (C1) the result is an array of u64, not empty
+//
+// The generator is Philox-4x32 with key zero and a counter of four words each, which starts with every run where XLA's
+// does: a program gives the same numbers in each run. An instruction takes from where the one before it, in the order
+// of the text and of the trips, stopped: one word for each uniform number, two (of 64 bits: two and four) for each
+// normal one. passes/execute/spell_random_numbers.h says what is made of them.
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
 #include "ops/checks.h"
+#include "ops/counter_bits.h"
+#include "ops/numbers.h"
 #include "ops/op_rule.h"
 
 namespace lowtide {
@@ -31,7 +44,79 @@ Result<Shape> infer_rng(const Instruction& rng) {
         rng, 1,
         "takes " + to_string_without_layout(operand->shape) + " to make " + to_string_without_layout(rng.shape));
   }
+  const bool normal = rng.as<RngAttributes>().distribution == RngDistribution::kNormal;
+  if (!is_floating(rng.shape.type) && (normal || is_complex(rng.shape.type))) {  // (C2)
+    return broken(rng, 2, "can't make " + to_string_without_layout(rng.shape));
+  }
   return rng.shape;
+}
+
+/// Words of the hidden generator as numbers.
+class Draw {
+ public:
+  Draw(const Instruction& rng, EvalContext& context)
+      : words_each_(type_bits(rng.shape.type) > 32 ? 2 : 1), counter_(context.advance_generator(blocks_of_rng(rng))) {}
+
+  /// Number i of the draw, as it comes: 32 bits, or 64 for types that have more than 32.
+  uint64_t bits(int64_t i) const {
+    uint64_t bits = 0;
+    for (int64_t word = words_each_; word-- > 0;) {
+      const int64_t at = i * words_each_ + word;
+      const uint64_t counter = counter_ + static_cast<uint64_t>(at / 4);
+      const auto four =
+          philox4x32({0, 0}, {static_cast<uint32_t>(counter), static_cast<uint32_t>(counter >> 32), 0, 0});
+      bits = bits << 32 | four[static_cast<size_t>(at % 4)];
+    }
+    return bits;
+  }
+  /// In [0, 1); with `half` in (0, 1), in the middle between two such numbers.
+  template <class C>
+  C unit(int64_t i, bool half) const {
+    constexpr int kDigits = std::numeric_limits<C>::digits;
+    const int digits = half ? kDigits - 1 : kDigits;
+    const C step = std::ldexp(C(1), -digits);
+    return (static_cast<C>(bits(i) >> (32 * words_each_ - digits)) + (half ? C(0.5) : C(0))) * step;
+  }
+
+ private:
+  int64_t words_each_;
+  uint64_t counter_;
+};
+
+template <class C>
+C normal_number(const Draw& draw, int64_t i, int64_t count, C mean, C deviation) {
+  const auto rounded = [](double x) { return static_cast<C>(x); };
+  const C radius = rounded(std::sqrt(C(-2) * rounded(std::log(draw.unit<C>(i, true)))));
+  const C angle = draw.unit<C>(count + i, false) * C(2 * std::numbers::pi);
+  return mean + deviation * (radius * rounded(std::cos(angle)));
+}
+
+Result<Value> eval_rng(const Instruction& rng, Operands operands, EvalContext& context) {
+  LT_ASSIGN_OR_RETURN(std::shared_ptr<Literal> made, new_array(rng.shape));
+  const Draw draw(rng, context);
+  const bool normal = rng.as<RngAttributes>().distribution == RngDistribution::kNormal;
+  dispatch(rng.shape.type, [&]<class T>() {
+    using C = computed_t<T>;
+    const std::span<T> all = made->data<T>();
+    const C a = widen(operands[0]->data<T>()[0]), b = widen(operands[1]->data<T>()[0]);
+    for (int64_t i = 0; i < made->size(); ++i) {
+      T& number = all[static_cast<size_t>(i)];
+      if constexpr (std::is_floating_point_v<C>) {
+        if (normal) {
+          number = narrow<T>(normal_number<C>(draw, i, made->size(), a, b));
+        } else {
+          number = narrow<T>(a + draw.unit<C>(i, false) * (b - a));
+          if (!(widen(number) < b)) number = narrow<T>(a);  // rounded up
+        }
+      } else if constexpr (std::is_integral_v<C>) {
+        const bool wide = type_bits(rng.shape.type) > 32;
+        uint64_t span = static_cast<uint64_t>(b) - static_cast<uint64_t>(a);
+        if (!wide) span = static_cast<uint32_t>(span);
+        number = narrow<T>(static_cast<C>(static_cast<uint64_t>(a) + draw.bits(i) % std::max<uint64_t>(span, 1)));
+      }
+    }
+  });
+  return Value(made);
 }
 
 Status read_state(AttributeReader& reader, Instruction& state) {
@@ -46,15 +131,29 @@ void print_state(const Instruction& state, AttributeWriter& writer) {
 }
 
 Result<Shape> infer_state(const Instruction& state) {
-  if (state.shape.type != ElementType::kU64) {  // (C1)
-    return broken(state, 1, "gives " + to_string_without_layout(state.shape) + ", not u64");
+  if (state.shape.type != ElementType::kU64 || element_count(state.shape) == 0) {  // (C1)
+    return broken(state, 1, "gives " + to_string_without_layout(state.shape) + ", not words of u64");
   }
   return state.shape;
 }
 
+Result<Value> eval_state(const Instruction& state, Operands, EvalContext& context) {
+  LT_ASSIGN_OR_RETURN(std::shared_ptr<Literal> words, new_array(state.shape));
+  const auto delta = static_cast<uint64_t>(state.as<DeltaAttributes>().delta);
+  const uint64_t counter = context.advance_generator(delta);
+  if (words->size() > 0) words->data<uint64_t>()[0] = counter;
+  return Value(words);
+}
+
 }  // namespace
 
-const OpRule kRngRule{read_rng, print_rng, infer_rng, nullptr};
-const OpRule kRngGetAndUpdateStateRule{read_state, print_state, infer_state, nullptr};
+uint64_t blocks_of_rng(const Instruction& rng) {
+  const uint64_t each = type_bits(rng.shape.type) > 32 ? 2 : 1;
+  const uint64_t numbers = rng.as<RngAttributes>().distribution == RngDistribution::kNormal ? 2 : 1;
+  return (static_cast<uint64_t>(element_count(rng.shape)) * numbers * each + 3) / 4;
+}
+
+const OpRule kRngRule{read_rng, print_rng, infer_rng, eval_rng};
+const OpRule kRngGetAndUpdateStateRule{read_state, print_state, infer_state, eval_state};
 
 }  // namespace lowtide

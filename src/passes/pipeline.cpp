@@ -8,6 +8,7 @@
 #include "passes/canonicalise/share_common_subexpressions.h"
 #include "passes/canonicalise/take_known_branches.h"
 #include "passes/execute/expand_fusions.h"
+#include "passes/execute/flatten_carries.h"
 #include "passes/execute/fold_transposes.h"
 #include "passes/execute/forget_plans.h"
 #include "passes/execute/ignore_placements.h"
@@ -16,7 +17,10 @@
 #include "passes/execute/simplify_shared_bodies.h"
 #include "passes/execute/spell_batch_norms.h"
 #include "passes/execute/spell_bitcasts.h"
+#include "passes/execute/spell_random_numbers.h"
+#include "passes/execute/spell_scaled_products.h"
 #include "passes/execute/split_long_reductions.h"
+#include "passes/execute/thread_generator_state.h"
 #include "passes/execute/unroll_elementwise_loops.h"
 #include "passes/in_place/accumulate_where_it_lies.h"
 #include "passes/in_place/add_products_where_they_lie.h"
@@ -73,12 +77,20 @@ const std::vector<Pass>& execution_pipeline() {
     std::vector<Pass> all = {
         {"expand-fusions", expand_fusions, Numerics::kExact,
          "first: another compiler's kernels hide their inside; ours are formed anew"},
+        {"spell-random-numbers", spell_random_numbers, Numerics::kExact,
+         "before the generator's state is threaded: it draws from it"},
+        {"thread-generator-state", thread_generator_state, Numerics::kExact,
+         "before anything is inlined, dropped or shared: what draws a number has its turn in the text"},
+        {"flatten-carries", flatten_carries, Numerics::kExact,
+         "before everything that looks into loops; after the generator's state, which is put beside what there was"},
         {"forget-plans", forget_plans, Numerics::kExact,
          "before everything that looks for carries that don't change: a copy hides them, a note keeps them"},
         {"spell-bitcasts", spell_bitcasts, Numerics::kExact,
          "before the canonical form, which merges reshapes, and before rules, which read them"},
         {"spell-batch-norms", spell_batch_norms, Numerics::kReassociated,
          "before the canonical form: training and gradient make the same differences", Numerics::kExact},
+        {"spell-scaled-products", spell_scaled_products, Numerics::kExact,
+         "before the canonical form: then they are products like all others"},
         {"ignore-placements", ignore_placements, Numerics::kExact,
          "before the canonical form, which keeps away from values that are placed differently"},
         {"simplify-shared-bodies", simplify_shared_bodies, Numerics::kExact,

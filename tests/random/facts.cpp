@@ -317,6 +317,7 @@ Maybe fact_of(const Instruction& i, const Facts& operands) {
     case Opcode::kFft: return fact_of_fft(i, operands);
     case Opcode::kTriangularSolve: return fact_of_triangular_solve(i, operands);
     case Opcode::kCholesky: return fact_of_cholesky(i, operands);
+    case Opcode::kRng:
     case Opcode::kRngBitGenerator: return fact_of_random_bits(i, operands);
     case Opcode::kTopK: return fact_of_top_k(i, operands);
     case Opcode::kScan: return fact_of_scan(i, operands);

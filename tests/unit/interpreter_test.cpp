@@ -75,10 +75,11 @@ TEST(Interpreter, RunsDeepCalls) {
 
 TEST(Interpreter, NamesAnUnknownOperation) {
   const auto module = read(
-      "HloModule m\nENTRY main {\n  a = f32[] parameter(0)\n  ROOT r = f32[2] rng(a, a), distribution=rng_uniform\n}");
+      "HloModule m\nENTRY main {\n  a = f32[] parameter(0)\n  t = token[] after-all()\n  "
+      "ROOT r = (f32[2], token[]) infeed(t)\n}");
   const auto result = interpret(*module, seeded_arguments(*module, 0));
   EXPECT_EQ(result.status().fault(), Fault::kUnsupported);
-  EXPECT_NE(result.status().message().find("rng r: the interpreter can't run this operation"), std::string::npos);
+  EXPECT_NE(result.status().message().find("infeed r: the interpreter can't run this operation"), std::string::npos);
 }
 
 }  // namespace

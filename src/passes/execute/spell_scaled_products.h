@@ -1,0 +1,20 @@
+#pragma once
+/// Writes a scaled-dot as a dot of scaled operands.
+///
+///                                            A = convert(a) * reshape(broadcast(convert(s)))
+///     r = scaled-dot(a, b, s, t), ...   ==>  B = convert(b) * reshape(broadcast(convert(t)))
+///                                            r = convert(dot(A, B), ...)
+///
+/// Saves nothing by itself: products read their operands through what makes them, and those of small floats stay small.
+///
+/// Requires: verified.  Keeps: roots, donation, schedule.
+/// Numerics: exact, by the definition in ops/scaled_dot.cpp.
+/// Tests: tests/text/passes/spell-scaled-products/, tests/text/eval/scaled_dot_*.hlo
+
+#include "passes/pass.h"
+
+namespace lowtide {
+
+Result<PassResult> spell_scaled_products(Module& module);
+
+}  // namespace lowtide
