@@ -84,25 +84,39 @@ struct Remainder {
   }
 };
 
+/// Complex numbers in the order of their real parts, then of their imaginary ones.
+template <class C>
+bool comes_before(C a, C b) {
+  return a.real() < b.real() || (a.real() == b.real() && a.imag() < b.imag());
+}
+
 struct Maximum {
   template <class C>
   C operator()(C a, C b) const {
-    if constexpr (std::is_floating_point_v<C>) {
-      if (std::isnan(a) || std::isnan(b)) return std::isnan(a) ? a : b;
-      if (a == b) return std::signbit(a) ? b : a;  // max(-0, +0) is +0
+    if constexpr (is_complex_v<C>) {
+      return comes_before(a, b) ? b : a;
+    } else {
+      if constexpr (std::is_floating_point_v<C>) {
+        if (std::isnan(a) || std::isnan(b)) return std::isnan(a) ? a : b;
+        if (a == b) return std::signbit(a) ? b : a;  // max(-0, +0) is +0
+      }
+      return a < b ? b : a;
     }
-    return a < b ? b : a;
   }
 };
 
 struct Minimum {
   template <class C>
   C operator()(C a, C b) const {
-    if constexpr (std::is_floating_point_v<C>) {
-      if (std::isnan(a) || std::isnan(b)) return std::isnan(a) ? a : b;
-      if (a == b) return std::signbit(a) ? a : b;
+    if constexpr (is_complex_v<C>) {
+      return comes_before(b, a) ? b : a;
+    } else {
+      if constexpr (std::is_floating_point_v<C>) {
+        if (std::isnan(a) || std::isnan(b)) return std::isnan(a) ? a : b;
+        if (a == b) return std::signbit(a) ? a : b;
+      }
+      return b < a ? b : a;
     }
-    return b < a ? b : a;
   }
 };
 

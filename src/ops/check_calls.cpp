@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
+#include <optional>
 
 #include "ops/literal_text.h"
 #include "ops/numbers.h"
@@ -13,8 +16,27 @@ namespace lowtide {
 namespace {
 
 constexpr uint64_t kFar = std::numeric_limits<uint64_t>::max();
-constexpr uint64_t kClose = 3;  ///< units in the last place
-constexpr double kAlmost = 1e-4;
+
+/// How near is near enough.
+struct Limits {
+  uint64_t least = 0, most = 3;  ///< units in the last place
+  double tolerance = 1e-4;
+};
+
+/// The number behind `key=`.
+std::optional<double> number_of(std::string_view config, std::string_view key) {
+  const size_t at = config.find(key);
+  if (at == std::string_view::npos || !config.substr(at + key.size()).starts_with('=')) return std::nullopt;
+  return std::strtod(std::string(config.substr(at + key.size() + 1)).c_str(), nullptr);
+}
+
+Limits limits_of(std::string_view config) {
+  Limits limits;
+  if (const auto number = number_of(config, "tolerance")) limits.tolerance = *number;
+  if (const auto number = number_of(config, "min_ulp_difference")) limits.least = static_cast<uint64_t>(*number);
+  if (const auto number = number_of(config, "max_ulp_difference")) limits.most = static_cast<uint64_t>(*number);
+  return limits;
+}
 
 /// Steps from zero among the numbers of type T: bits without the sign.
 template <class T>
@@ -43,22 +65,29 @@ uint64_t ulps_apart(T x, T y) {
   return p > q ? p - q : q - p;
 }
 
-bool almost(double x, double y) { return (std::isnan(x) && std::isnan(y)) || x == y || std::fabs(x - y) <= kAlmost; }
+bool almost(double x, double y, double tolerance) {
+  return (std::isnan(x) && std::isnan(y)) || x == y || std::fabs(x - y) <= tolerance;
+}
 
 enum class Check { kEqual, kClose, kAlmostEqual };
 
 template <class T>
-bool agrees(Check check, T x, T y) {
+bool agrees(Check check, const Limits& limits, T x, T y) {
   if constexpr (is_complex_v<T>) {
     if (check == Check::kEqual) return x == y;
-    return agrees(check, x.real(), y.real()) && agrees(check, x.imag(), y.imag());
+    if (check == Check::kClose) {  // the part that is farther off counts
+      const uint64_t ulps = std::max(ulps_apart(x.real(), y.real()), ulps_apart(x.imag(), y.imag()));
+      return ulps >= limits.least && ulps <= limits.most;
+    }
+    return agrees(check, limits, x.real(), y.real()) && agrees(check, limits, x.imag(), y.imag());
   } else if constexpr (std::is_integral_v<T> || requires(T t) { t.held; }) {
     return widen(x) == widen(y);
   } else {
     switch (check) {
       case Check::kEqual: return widen(x) == widen(y);
-      case Check::kClose: return ulps_apart(x, y) <= kClose;
-      case Check::kAlmostEqual: return almost(static_cast<double>(widen(x)), static_cast<double>(widen(y)));
+      case Check::kClose: return ulps_apart(x, y) >= limits.least && ulps_apart(x, y) <= limits.most;
+      case Check::kAlmostEqual:
+        return almost(static_cast<double>(widen(x)), static_cast<double>(widen(y)), limits.tolerance);
     }
     return false;
   }
@@ -76,7 +105,8 @@ bool is_check_call(std::string_view target) {
   return target == "check.expect_eq" || target == "check.expect_close" || target == "check.expect_almost_eq";
 }
 
-Status check_values(std::string_view target, const Literal& got, const Literal& want) {
+Status check_values(std::string_view target, std::string_view config, const Literal& got, const Literal& want) {
+  const Limits limits = limits_of(config);
   const Check check = target == "check.expect_eq"      ? Check::kEqual
                       : target == "check.expect_close" ? Check::kClose
                                                        : Check::kAlmostEqual;
@@ -88,7 +118,7 @@ Status check_values(std::string_view target, const Literal& got, const Literal& 
   dispatch(got.shape().type, [&]<class T>() {
     const auto x = got.data<T>(), y = want.data<T>();
     for (size_t i = 0; i < x.size(); ++i) {
-      if (agrees(check, x[i], y[i])) continue;
+      if (agrees(check, limits, x[i], y[i])) continue;
       if (differing++ == 0) first = static_cast<int64_t>(i);
     }
   });

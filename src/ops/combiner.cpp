@@ -51,13 +51,12 @@ bool is_parameter(const Instruction& instruction, int64_t number) {
 
 CombineElements combine_by(Opcode opcode, ElementType type) {
   constexpr Kinds kBits = kPredicates | kIntegers;
-  constexpr Kinds kReal = kBits | kFloats;
   switch (opcode) {
     case Opcode::kAdd: return of_type<Add, kAnything>(type);
     case Opcode::kSubtract: return of_type<Subtract, kNumbers>(type);
     case Opcode::kMultiply: return of_type<Multiply, kAnything>(type);
-    case Opcode::kMaximum: return of_type<Maximum, kReal>(type);
-    case Opcode::kMinimum: return of_type<Minimum, kReal>(type);
+    case Opcode::kMaximum: return of_type<Maximum, kAnything>(type);
+    case Opcode::kMinimum: return of_type<Minimum, kAnything>(type);
     case Opcode::kAnd: return of_type<And, kBits>(type);
     case Opcode::kOr: return of_type<Or, kBits>(type);
     case Opcode::kXor: return of_type<Xor, kBits>(type);

@@ -1,10 +1,8 @@
 /// convert: each element as the nearest one of another type.
 ///   operand T[s] -> U[s], U is declared
 ///   Floats round to nearest even; to integers they are cut and saturate, NaN gives 0; integers wrap; to predicates:
-///   not equal to zero; real to complex: no imaginary part. (C1) operand and result are arrays; complex numbers convert
-///   to complex numbers only
-
-#include <fmt/format.h>
+///   not equal to zero; real to complex: no imaginary part; complex to real: the real part.
+///   (C1) operand and result are arrays
 
 #include "ops/elementwise.h"
 
@@ -14,12 +12,7 @@ namespace {
 Result<Shape> infer(const Instruction& instruction) {
   LT_RETURN_IF_ERROR(check_operands(instruction, "C1", 1, kAnything));
   LT_RETURN_IF_ERROR(check_declared(instruction, "C1", kAnything));
-  const Shape& operand = instruction.operand(0).shape;
-  if (is_complex(operand.type) && !is_complex(instruction.shape.type)) {
-    return broken(instruction, "C1",
-                  fmt::format("{} does not convert to {}", type_name(operand.type), type_name(instruction.shape.type)));
-  }
-  return with_type(operand, instruction.shape.type);
+  return with_type(instruction.operand(0).shape, instruction.shape.type);
 }
 
 /// Rounded so that rounding again, to a type with two bits less or fewer, gives what rounding once would: an inexact
@@ -36,6 +29,8 @@ template <class To, class From>
 To convert_number(From x, ElementType type) {
   if constexpr (std::is_same_v<To, From>) {
     return x;
+  } else if constexpr (is_complex_v<From> && !is_complex_v<To>) {
+    return convert_number<To>(x.real(), type);
   } else if constexpr (is_complex_v<From>) {
     using R = typename To::value_type;
     return To(static_cast<R>(x.real()), static_cast<R>(x.imag()));
@@ -75,8 +70,7 @@ Result<Value> convert_elements(const Value& value, ElementType type) {
   if (from == type) return value;
   const Shape shape = with_type(value->shape(), type);
   return dispatch_computed(from, [&]<class From>() {
-    constexpr Kinds kTargets = is_complex_v<From> ? kComplexes : kAnything;
-    return dispatch_computed<kTargets>(type, [&]<class To>() {
+    return dispatch_computed<kAnything>(type, [&]<class To>() {
       return map_numbers<From, To>(shape, [type](From x) { return convert_number<To>(x, type); }, *value);
     });
   });

@@ -80,7 +80,7 @@ bool is_annotation(std::string_view target) {
 Result<Value> eval_custom_call(const Instruction& call, Operands operands, EvalContext&) {
   const std::string& target = call.as<CustomCallAttributes>().target;
   if (is_check_call(target) && operands.size() == 2) {
-    LT_RETURN_IF_ERROR(check_values(target, *operands[0], *operands[1]));
+    LT_RETURN_IF_ERROR(check_values(target, call.backend_config, *operands[0], *operands[1]));
     return zeros_of(call.shape);
   }
   if (is_lapack_call(call) && !has_unbounded(call)) return eval_lapack_call(call, operands);

@@ -86,8 +86,8 @@ struct ShiftRightLogical {
 const OpRule kAddRule = binary<kAnything, Add{}>();
 const OpRule kAndRule = binary<kBits, And{}>();
 const OpRule kDivideRule = binary<kNumbers, Divide{}>();
-const OpRule kMaximumRule = binary<kBits | kFloats, Maximum{}>();
-const OpRule kMinimumRule = binary<kBits | kFloats, Minimum{}>();
+const OpRule kMaximumRule = binary<kAnything, Maximum{}>();
+const OpRule kMinimumRule = binary<kAnything, Minimum{}>();
 const OpRule kMulhiRule = binary<kIntegers, HighHalf{}>();
 const OpRule kMultiplyRule = binary<kAnything, Multiply{}>();
 const OpRule kOrRule = binary<kBits, Or{}>();

@@ -257,6 +257,9 @@ PlainComplex function(Opcode opcode, PlainComplex z) {
   }
 }
 
+/// In the order of the real parts, then of the imaginary ones.
+Plain comes_before(PlainComplex a, PlainComplex b) { return (a.re < b.re) | ((a.re == b.re) & (a.im < b.im)); }
+
 PlainComplex function(Opcode opcode, PlainComplex a, PlainComplex b) {
   switch (opcode) {
     case Opcode::kDivide: return a / b;
@@ -320,6 +323,8 @@ PlainComplex complex_operation(Opcode opcode, PlainComplex a, PlainComplex b) {
     case Opcode::kAdd: return a + b;
     case Opcode::kSubtract: return a - b;
     case Opcode::kMultiply: return a * b;
+    case Opcode::kMaximum: return select(comes_before(a, b), b, a);
+    case Opcode::kMinimum: return select(comes_before(b, a), b, a);
     default: break;
   }
   if (!is_f32(a.re)) return function(opcode, a, b);

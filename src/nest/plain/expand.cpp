@@ -208,6 +208,7 @@ PlainValue expand(const Node& node, std::span<const PlainValue> given) {
     case Opcode::kCopy:
     case Opcode::kConvert:
       if (a.type == result) return a;
+      if (is_complex(a.type) && !is_complex(result)) return {result, converted(a.re, a.re.type(), result), {}, {}};
       if (is_complex(a.type)) return {result, a.re.to(held_type(result)), a.im.to(held_type(result)), {}};
       if (is_complex(result)) {
         const Plain re = converted(a.re, a.type, held_type(result));

@@ -117,7 +117,7 @@ Result<Computation*> ModuleMaker::function(std::string_view symbol, Offset place
                                            syntax.types.size()));
   }
   for (size_t i = 0; i < results.size(); ++i) {
-    if (same_shape(results[i]->shape, syntax.types[i])) continue;
+    if (is_of_type(results[i]->shape, syntax.types[i])) continue;
     return fault(syntax.place, fmt::format("function '@{}' returns {} as result {}, its type says {}", symbol,
                                            mlir_type_text(results[i]->shape), i, mlir_type_text(syntax.types[i])));
   }

@@ -166,10 +166,18 @@ Status make_check(ModuleMaker& maker, Scope& scope, const MlirOperation& operati
     operands.push_back(constant);
   }
   if (operands.size() != 2) return maker.fault(operation.place, "expected two values to compare");
-  return maker
-      .add(scope, origin, Opcode::kCustomCall, Shape::tuple({}), operands,
-           {{"custom_call_target", fmt::format("\"check.expect_{}\"", name)}, {"custom_call_has_side_effect", "true"}})
-      .status();
+  std::vector<HloAttribute> attributes = {{"custom_call_target", fmt::format("\"check.expect_{}\"", name)},
+                                          {"custom_call_has_side_effect", "true"}};
+  // How near is near enough, where it isn't as usual: check_calls.h.
+  std::string limits;
+  for (const std::string_view key : {"tolerance", "min_ulp_difference", "max_ulp_difference"}) {
+    const auto limit = maker.values().find(operation.attributes, key);
+    if (!limit) continue;
+    LT_ASSIGN_OR_RETURN(const std::string_view number, maker.values().number(*limit));
+    limits += fmt::format("{}{}={}", limits.empty() ? "" : " ", key, number);
+  }
+  if (!limits.empty()) attributes.push_back({"backend_config", quote(limits)});
+  return maker.add(scope, origin, Opcode::kCustomCall, Shape::tuple({}), operands, std::move(attributes)).status();
 }
 
 Status make_sharding_constraint(ModuleMaker& maker, Scope& scope, const MlirOperation& operation) {

@@ -1,40 +1,61 @@
-// Operations that take as operands what others have as attributes. JAX prints them with static result types; where
-// those don't say it all, the operands must be constants.
+// Operations that take as operands what others have as attributes. Where their result types don't say it all, the
+// operands must be made of constants and of extents that are known.
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "ops/no_calls.h"
+#include "ops/op_rule.h"
+#include "text/stablehlo/mlir_types.h"
 #include "text/stablehlo/operations.h"
 
 namespace lowtide {
 namespace {
 
 using Scope = ModuleMaker::Scope;
-using Operands = std::vector<Instruction*>;
+using Arrays = std::vector<Instruction*>;
 
-/// The integers of a constant, seen through what only moves or converts them; nothing where it isn't one.
-std::optional<Dims> constant_integers(const Instruction& i, int depth = 0) {
-  constexpr int kDeepest = 8;
-  if (depth > kDeepest || !i.shape.is_array() || !is_integral(i.shape.type) || i.shape.rank() > 2) return std::nullopt;
+/// The value of a small array of integers that is made of constants and of the extents of arrays.
+std::optional<Value> known_value(const Instruction& i, int depth = 0) {
+  constexpr int kDeepest = 64;
+  constexpr int64_t kMostElements = 4096;
   if (const auto* constant = i.if_as<ConstantAttributes>()) {
-    if (!constant->value->known()) return std::nullopt;
-    Dims all(static_cast<size_t>(constant->value->size()));
-    for (size_t n = 0; n < all.size(); ++n) all[n] = integer_at(*constant->value, static_cast<int64_t>(n));
-    return all;
+    return constant->value->known() ? std::optional(constant->value) : std::nullopt;
   }
-  if (i.opcode == Opcode::kReshape || i.opcode == Opcode::kConvert) return constant_integers(i.operand(0), depth + 1);
-  if (i.opcode == Opcode::kBroadcast && i.operand(0).shape.rank() == 0) {
-    const std::optional<Dims> one = constant_integers(i.operand(0), depth + 1);
-    if (!one || one->size() != 1) return std::nullopt;
-    return Dims(static_cast<size_t>(element_count(i.shape)), one->front());
+  const bool integers = i.shape.is_array() && (is_integral(i.shape.type) || i.shape.type == ElementType::kPred);
+  if (depth > kDeepest || !integers || has_unknown_extent(i.shape) || element_count(i.shape) > kMostElements) {
+    return std::nullopt;
   }
-  if (i.opcode != Opcode::kConcatenate || i.shape.rank() != 1) return std::nullopt;
-  Dims all;
-  for (const Instruction* part : i.operands) {
-    const std::optional<Dims> some = constant_integers(*part, depth + 1);
-    if (!some) return std::nullopt;
-    all.insert(all.end(), some->begin(), some->end());
+  const OpRule& rule = rule_of(i.opcode);
+  const MemoryClass memory = memory_class(i.opcode);
+  const bool moves_or_computes = memory == MemoryClass::kElementwise || memory == MemoryClass::kView ||
+                                 i.opcode == Opcode::kBroadcast || i.opcode == Opcode::kConcatenate ||
+                                 i.opcode == Opcode::kSlice || i.opcode == Opcode::kIota ||
+                                 i.opcode == Opcode::kGetDimensionSize;
+  if (!rule.eval || !i.called.empty() || !moves_or_computes) return std::nullopt;
+  std::vector<Value> operands;
+  for (const Instruction* operand : i.operands) {
+    if (i.opcode == Opcode::kGetDimensionSize && operand->shape.is_array() && !has_unknown_extent(operand->shape)) {
+      const int64_t extent = operand->shape.dims[static_cast<size_t>(i.as<DimensionsAttributes>().dimensions[0])];
+      Literal size(i.shape);
+      size.data<int32_t>()[0] = static_cast<int32_t>(extent);
+      return std::make_shared<const Literal>(std::move(size));
+    }
+    std::optional<Value> known = known_value(*operand, depth + 1);
+    if (!known) return std::nullopt;
+    operands.push_back(std::move(*known));
   }
+  NoCalls context;
+  Result<Value> value = rule.eval(i, operands, context);
+  return value.ok() ? std::optional(value.take()) : std::nullopt;
+}
+
+/// All its elements, row by row.
+std::optional<Dims> constant_integers(const Instruction& i) {
+  const std::optional<Value> value = known_value(i);
+  if (!value || !(*value)->shape().is_array() || !is_integral((*value)->shape().type)) return std::nullopt;
+  Dims all(static_cast<size_t>((*value)->size()));
+  for (size_t n = 0; n < all.size(); ++n) all[n] = integer_at(**value, static_cast<int64_t>(n));
   return all;
 }
 
@@ -44,13 +65,9 @@ std::string list_of(const Dims& dims) { return fmt::format("[{}]", fmt::join(dim
 
 Status make_dynamic(ModuleMaker& maker, Scope& scope, const MlirOperation& operation) {
   const std::string_view name = operation.name.substr(operation.name.find('.') + 1);
-  LT_ASSIGN_OR_RETURN(Operands operands, maker.operands(scope, operation));
+  LT_ASSIGN_OR_RETURN(Arrays operands, maker.operands(scope, operation));
   if (operation.types.size() != 1 || !operation.types[0].is_array()) {
     return maker.fault(operation.place, "expected an array as result");
-  }
-  const Shape& result = operation.types[0];
-  if (std::ranges::find(result.dims, kUnboundedDim) != result.dims.end()) {
-    return maker.unsupported(operation.place, fmt::format("'{}' with extents that are not known before it runs", name));
   }
   const size_t arrays = name == "dynamic_iota"                                                        ? 0
                         : name == "dynamic_gather" || name == "dynamic_conv" || name == "dynamic_pad" ? 2
@@ -69,6 +86,15 @@ Status make_dynamic(ModuleMaker& maker, Scope& scope, const MlirOperation& opera
     fixed.name = name == "dynamic_reshape" ? "stablehlo.reshape"
                  : name == "dynamic_iota"  ? "stablehlo.iota"
                                            : "stablehlo.broadcast_in_dim";
+    if (Shape& result = fixed.types[0]; has_unknown_extent(result)) {
+      const std::optional<Dims> extents = constant_integers(*operands.back());
+      if (!extents || extents->size() != result.dims.size() ||
+          std::ranges::any_of(*extents, [](int64_t n) { return n < 0; })) {
+        return maker.unsupported(operation.place,
+                                 fmt::format("'{}' with extents that are not known before it runs", name));
+      }
+      result.dims = *extents;
+    }
     return maker.operation(scope, fixed);
   }
   std::vector<std::string_view> keys;

@@ -51,17 +51,17 @@ std::optional<ElementType> element_from_name(std::string_view name) {
 Result<ElementType> read_element(MlirScanner& scanner) {
   scanner.peek();
   const MlirScanner before = scanner;
+  if (scanner.peek() == '!' && scanner.signed_name('!').starts_with("quant.")) {
+    return Status::unsupported("quantized element types can't be computed with").at(scanner.source(), before.place());
+  }
   const std::string_view name = scanner.identifier();
-  std::optional<ElementType> type;
   if (name == "complex" && scanner.eat("<")) {
     const std::string_view part = scanner.identifier();
-    if (part == "f32") type = ElementType::kC64;
-    if (part == "f64") type = ElementType::kC128;
-    if (!scanner.eat(">")) type.reset();
-  } else {
-    type = element_from_name(name);
+    if (part == "f32" && scanner.eat(">")) return ElementType::kC64;
+    if (part == "f64" && scanner.eat(">")) return ElementType::kC128;
+  } else if (const std::optional<ElementType> type = element_from_name(name)) {
+    return *type;
   }
-  if (type) return *type;
   scanner.move_to(before.at());
   return scanner.expected("an element type: f32, i1, ui8, complex<f32>, ...");
 }
@@ -191,6 +191,21 @@ Result<MlirFunctionType> read_mlir_function_type(MlirScanner& scanner, const Mli
   if (!scanner.eat("->")) return scanner.expected("'->' and the types of the results");
   LT_ASSIGN_OR_RETURN(type.results, read_mlir_results(scanner, aliases));
   return type;
+}
+
+bool is_of_type(const Shape& shape, const Shape& type) {
+  if (same_shape(shape, type)) return true;
+  if (shape.is_tuple() && type.is_tuple() && shape.elements.size() == type.elements.size()) {
+    return std::ranges::equal(shape.elements, type.elements, is_of_type);
+  }
+  if (!shape.is_array() || !type.is_array() || shape.type != type.type || !type.dynamic.empty()) return false;
+  return std::ranges::equal(shape.dims, type.dims,
+                            [](int64_t extent, int64_t of) { return extent == of || of == kUnboundedDim; });
+}
+
+bool has_unknown_extent(const Shape& type) {
+  if (type.is_tuple()) return std::ranges::any_of(type.elements, has_unknown_extent);
+  return type.is_array() && std::ranges::find(type.dims, kUnboundedDim) != type.dims.end();
 }
 
 std::string mlir_type_name(ElementType type) {

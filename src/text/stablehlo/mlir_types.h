@@ -25,6 +25,10 @@ Result<MlirFunctionType> read_mlir_function_type(MlirScanner& scanner, const Mli
 /// `(T, U)`, or one type without parentheses.
 Result<std::vector<Shape>> read_mlir_results(MlirScanner& scanner, const MlirAliases& aliases);
 
+/// The shape is of this type, whose extents may be `?`.
+bool is_of_type(const Shape& shape, const Shape& type);
+bool has_unknown_extent(const Shape& type);  ///< `?`, in an array or a tuple of such
+
 std::string mlir_type_name(ElementType type);  ///< "i32", "ui8", "complex<f32>"
 std::string mlir_type_text(const Shape& shape);
 

@@ -139,7 +139,7 @@ Result<std::vector<Instruction*>> ModuleMaker::operands(Scope& scope, const Mlir
   }
   for (size_t i = 0; i < operation.operands.size(); ++i) {
     LT_ASSIGN_OR_RETURN(Instruction * operand, value(scope, operation.operands[i]));
-    if (typed && !same_shape(operand->shape, operation.operand_types[i])) {
+    if (typed && !is_of_type(operand->shape, operation.operand_types[i])) {
       return fault(operation.operands[i].place,
                    fmt::format("'%{}' is {}, but its type is given as {}", operation.operands[i].name,
                                shape_text(operand->shape), shape_text(operation.operand_types[i])));
@@ -182,6 +182,11 @@ Result<Instruction*> ModuleMaker::add(Scope& scope, const MlirOperation& operati
       return Status(status.fault(), fmt::format("{}: {}", operation.name, status.message()))
           .at(*source_, operation.place);
     }
+  }
+  if (has_unknown_extent(instruction->shape) && rule_of(opcode).infer) {
+    // Where the operands' extents are known, so are the result's.
+    const Result<Shape> known = rule_of(opcode).infer(*instruction);
+    if (known.ok() && is_of_type(*known, instruction->shape)) instruction->shape = *known;
   }
   for (AttributeReader::Item& item : std::move(reader).rest()) {
     if (item.key == "backend_config") {

@@ -76,6 +76,10 @@ Status make_plain(ModuleMaker& maker, Scope& scope, const MlirOperation& operati
     return {};
   }
   if (memory_class(row.opcode) == MemoryClass::kElementwise && shape.is_array()) {
+    for (const Instruction* operand : operands) {  // whose extents may be known where the type has `?`
+      const bool whole = operand->shape.is_array() && operand->shape.rank() == shape.rank() && shape.rank() > 0;
+      if (whole && has_unknown_extent(shape)) shape.dims = operand->shape.dims;
+    }
     for (Instruction*& operand : operands) {  // one element for all
       if (!operand->shape.is_array() || !operand->shape.dims.empty()) continue;
       LT_ASSIGN_OR_RETURN(operand, maker.broadcast(scope, operation, operand, shape.dims, {}));
@@ -90,18 +94,28 @@ Status make_plain(ModuleMaker& maker, Scope& scope, const MlirOperation& operati
 /// `dims` of each operand in chlo's broadcasting: the last ones, or as the attribute says.
 Status broadcast_operands(ModuleMaker& maker, Scope& scope, const MlirOperation& operation, Operands& operands) {
   if (operation.types.size() != 1) return maker.fault(operation.place, "expected one result");
-  const Dims& extents = operation.types[0].dims;
+  Dims extents = operation.types[0].dims;
   const std::optional<MlirAttribute> given = maker.values().find(operation.attributes, "broadcast_dimensions");
-  for (Instruction*& operand : operands) {
+  std::vector<Dims> all_dims;
+  for (const Instruction* operand : operands) {
     const size_t rank = operand->shape.dims.size();
     if (rank > extents.size()) return maker.fault(operation.place, "found an operand of higher rank than the result");
-    Dims dims(rank);
+    Dims& dims = all_dims.emplace_back(rank);
     std::iota(dims.begin(), dims.end(), static_cast<int64_t>(extents.size() - rank));
     if (given && rank < extents.size()) {
       LT_ASSIGN_OR_RETURN(dims, maker.values().integers(*given));
       if (rank == 0) dims.clear();
     }
-    LT_ASSIGN_OR_RETURN(operand, maker.broadcast(scope, operation, operand, extents, dims));
+    for (size_t d = 0; d < std::min(dims.size(), rank); ++d) {
+      if (dims[d] < 0 || dims[d] >= static_cast<int64_t>(extents.size())) continue;
+      int64_t& extent = extents[static_cast<size_t>(dims[d])];  // `?` is what the operands say
+      if (operation.types[0].dims[static_cast<size_t>(dims[d])] == kUnboundedDim && extent < operand->shape.dims[d]) {
+        extent = operand->shape.dims[d];
+      }
+    }
+  }
+  for (size_t k = 0; k < operands.size(); ++k) {
+    LT_ASSIGN_OR_RETURN(operands[k], maker.broadcast(scope, operation, operands[k], extents, all_dims[k]));
   }
   return {};
 }
@@ -292,6 +306,10 @@ MakeOperation special_operation(std::string_view name) {
       {"create_token", make_token},
       {"rng", make_rng},
       {"dot", make_dot},
+      {"einsum", make_einsum},
+      {"unary_einsum", make_einsum},
+      {"torch_index_select", make_torch_index_select},
+      {"cross-replica-sum", make_cross_replica_sum},
       {"scan", make_scan},
       {"all_to_all", make_all_to_all},
       {"call", make_call},
@@ -332,6 +350,9 @@ Status ModuleMaker::operation(Scope& scope, const MlirOperation& operation) {
                                               operation.types.size()));
   }
   if (dialect == "check") return make_check(*this, scope, operation);
+  if (dialect == "enzymexla") {
+    if (const MakeOperation make = halo_operation(name)) return make(*this, scope, operation);
+  }
   constexpr std::array<std::string_view, 6> kDialects = {"stablehlo", "chlo", "mhlo", "func", "sdy", "arith"};
   if (std::ranges::find(kDialects, dialect) == kDialects.end()) {
     return unsupported(operation.place, fmt::format("operations of the dialect '{}' are not known", dialect));

@@ -28,6 +28,18 @@ Status make_sharding_constraint(ModuleMaker& maker, ModuleMaker::Scope& scope, c
 // dynamic_forms.cpp: operations whose attributes are operands, which must be constants
 Status make_dynamic(ModuleMaker& maker, ModuleMaker::Scope& scope, const MlirOperation& operation);
 
+// einsum.cpp
+Status make_einsum(ModuleMaker& maker, ModuleMaker::Scope& scope, const MlirOperation& operation);
+
+// older_forms.cpp
+Status make_torch_index_select(ModuleMaker& maker, ModuleMaker::Scope& scope, const MlirOperation& operation);
+Status make_cross_replica_sum(ModuleMaker& maker, ModuleMaker::Scope& scope, const MlirOperation& operation);
+/// A region that adds its two arguments.
+MlirRegion adding_region(ElementType type, Offset place);
+
+// halo_forms.cpp: EnzymeXLA's names for rolls and halos
+MakeOperation halo_operation(std::string_view name);
+
 // functions.cpp: chlo's functions, as arithmetic. Null for a name without its dialect that isn't one.
 using MakeFunction = Result<Instruction*> (*)(class Arithmetic&, const std::vector<Instruction*>&);
 MakeFunction function_named(std::string_view name);

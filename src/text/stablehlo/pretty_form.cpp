@@ -147,6 +147,12 @@ class PrettyForm {
     return !ahead.signed_name('%').empty() && ahead.eat(":");
   }
 
+  /// `, tolerance = 0.1` behind the types.
+  bool is_attribute_next() const {
+    MlirScanner ahead = scanner_;
+    return ahead.eat(",") && !ahead.identifier().empty() && ahead.next_is("=");
+  }
+
   Status read_types(bool& ended) {
     if (has_types_) return ended = true, Status();
     scanner_.eat(":");
@@ -162,7 +168,7 @@ class PrettyForm {
     do {
       LT_ASSIGN_OR_RETURN(Shape type, read_mlir_type(scanner_, aliases));
       types.push_back(std::move(type));
-    } while (scanner_.eat(","));
+    } while (!is_attribute_next() && scanner_.eat(","));
     if (scanner_.eat("->")) {
       LT_ASSIGN_OR_RETURN(operation_.types, read_mlir_results(scanner_, aliases));
       if (types.size() == operation_.operands.size()) operation_.operand_types = std::move(types);
