@@ -65,18 +65,85 @@ Shape result_shape(const MlirOperation& operation) {
   return operation.types.size() == 1 ? operation.types[0] : Shape::tuple(operation.types);
 }
 
+/// mhlo.erf, mhlo.topk: operations that the version of StableHLO didn't have yet, as jax.export writes them. Their
+/// attributes are those of `mhlo.attributes`.
+Status make_exported(ModuleMaker& maker, Scope& scope, const MlirOperation& operation, const std::string& name) {
+  MlirOperation plain = operation;
+  plain.name = maker.keep("chlo." + name.substr(name.find('.') + 1));
+  plain.attributes.clear();
+  if (const auto given = maker.values().find(operation.attributes, "mhlo.attributes")) {
+    LT_ASSIGN_OR_RETURN(plain.attributes, maker.values().fields(*given));
+  }
+  return maker.operation(scope, plain);
+}
+
+/// ApproxTopK, as jax.lax.approx_max_k has it: of the arrays (the second half of the operands are what a reduction
+/// would start from) the first ones along a dimension by a comparator. They are exact here: all is sorted.
+Status make_approximate_top_k(ModuleMaker& maker, Scope& scope, const MlirOperation& operation) {
+  LT_ASSIGN_OR_RETURN(const Operands operands, maker.operands(scope, operation));
+  const auto called = maker.values().find(operation.attributes, "called_computations");
+  const auto config = maker.values().find_any(operation.attributes, "mhlo.backend_config|backend_config");
+  const MlirAttributes comparators = called ? maker.values().elements(*called) : MlirAttributes();
+  const size_t count = operation.types.size();
+  if (comparators.size() != 1 || !config || !config->text.starts_with('{') || operands.size() != 2 * count ||
+      count == 0) {
+    return maker.fault(operation.place, "ApproxTopK: expected arrays, what they start from, a comparator and a config");
+  }
+  LT_ASSIGN_OR_RETURN(const MlirAttributes fields, maker.values().fields(*config));
+  const auto dimension = maker.values().find(fields, "reduction_dim");
+  if (!dimension) return maker.fault(config->place, "ApproxTopK: expected 'reduction_dim'");
+  LT_ASSIGN_OR_RETURN(int64_t d, maker.values().integer(*dimension));
+  if (d < 0) d += operands[0]->shape.rank();
+  const Operands arrays(operands.begin(), operands.begin() + static_cast<ptrdiff_t>(count));
+  std::vector<Shape> shapes;
+  for (size_t i = 0; i < count; ++i) {
+    shapes.push_back(arrays[i]->shape);
+    Dims rest = arrays[i]->shape.dims;
+    const bool fits = d >= 0 && d < arrays[i]->shape.rank() && operation.types[i].rank() == arrays[i]->shape.rank();
+    if (fits)
+      rest[static_cast<size_t>(d)] =
+          std::min(rest[static_cast<size_t>(d)], operation.types[i].dims[static_cast<size_t>(d)]);
+    if (!fits || rest != operation.types[i].dims) {
+      return maker.fault(operation.place, "ApproxTopK: a result isn't the first elements of its array");
+    }
+  }
+  LT_ASSIGN_OR_RETURN(const Computation* comparator, maker.function(comparators[0].text, comparators[0].place));
+  LT_ASSIGN_OR_RETURN(
+      Instruction * sorted,
+      maker.add(scope, operation, Opcode::kSort, count == 1 ? shapes[0] : Shape::tuple(shapes), arrays,
+                {{"dimensions", braced_dims({d})}, {"is_stable", "true"}, {"to_apply", '%' + comparator->name}}));
+  Operands results;
+  for (size_t i = 0; i < count; ++i) {
+    Instruction* all = sorted;
+    if (count > 1) {
+      LT_ASSIGN_OR_RETURN(all, maker.add(scope, MlirOperation{}, Opcode::kGetTupleElement, shapes[i], {sorted},
+                                         {{"index", std::to_string(i)}}));
+    }
+    std::string ranges;
+    for (const int64_t extent : operation.types[i].dims) {
+      ranges += fmt::format("{}[0:{}]", ranges.empty() ? "" : ", ", extent);
+    }
+    LT_ASSIGN_OR_RETURN(results.emplace_back(), maker.add(scope, operation, Opcode::kSlice, operation.types[i], {all},
+                                                          {{"slice", '{' + ranges + '}'}}));
+  }
+  maker.bind_each(scope, operation, results);
+  return {};
+}
+
 }  // namespace
 
 Status make_custom_call(ModuleMaker& maker, Scope& scope, const MlirOperation& operation) {
   const MlirValues& values = maker.values();
   const auto find = [&](std::string_view paths) { return values.find_any(operation.attributes, paths); };
-  LT_ASSIGN_OR_RETURN(const Operands operands, maker.operands(scope, operation));
   const auto target = find("call_target_name|callee");
   if (!target) return maker.fault(operation.place, "found a custom call without its target");
   std::string name(target->text);
   if (name.starts_with('"')) {
     LT_ASSIGN_OR_RETURN(name, values.string(*target));
   }
+  if (name.starts_with("mhlo.")) return make_exported(maker, scope, operation, name);
+  if (name == "ApproxTopK") return make_approximate_top_k(maker, scope, operation);
+  LT_ASSIGN_OR_RETURN(const Operands operands, maker.operands(scope, operation));
   std::vector<HloAttribute> attributes = {{"custom_call_target", quote(name), target->place}};
   Shape shape = result_shape(operation);
   if (const auto layouts = find("operand_layouts"); layouts && layouts->text != "[]") {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "ops/text_cursor.h"
 
@@ -120,10 +121,54 @@ Result<std::string> window_text(const MlirOperation& operation, const std::vecto
   return text + '}';
 }
 
+namespace {
+
+/// The labels of `raw` dimension numbers, which name each array's batch, feature and spatial dimensions.
+Result<std::string> raw_labels(const MlirAttribute& attribute, const MlirValues& values) {
+  struct Array {
+    std::string_view first, second, spatial;
+    char first_label, second_label;
+  };
+  constexpr std::array<Array, 3> kArrays = {
+      {{"input_batch_dimension", "input_feature_dimension", "input_spatial_dimensions", 'b', 'f'},
+       {"kernel_input_feature_dimension", "kernel_output_feature_dimension", "kernel_spatial_dimensions", 'i', 'o'},
+       {"output_batch_dimension", "output_feature_dimension", "output_spatial_dimensions", 'b', 'f'}}};
+  LT_ASSIGN_OR_RETURN(const MlirAttributes fields, values.fields(attribute));
+  std::string all;
+  for (size_t a = 0; a < kArrays.size(); ++a) {
+    const Array& array = kArrays[a];
+    Dims spatial;
+    if (const auto found = values.find(fields, array.spatial)) {
+      LT_ASSIGN_OR_RETURN(spatial, values.integers(*found));
+    }
+    std::string labels(spatial.size() + 2, '?');
+    const auto put = [&](int64_t at, char label) {
+      const bool known = at >= 0 && at < static_cast<int64_t>(labels.size()) && labels[static_cast<size_t>(at)] == '?';
+      if (known) labels[static_cast<size_t>(at)] = label;
+      return known;
+    };
+    bool each_once = spatial.size() < 10;
+    for (size_t d = 0; d < spatial.size() && each_once; ++d) each_once = put(spatial[d], static_cast<char>('0' + d));
+    for (const auto& [key, label] :
+         {std::pair{array.first, array.first_label}, std::pair{array.second, array.second_label}}) {
+      const auto found = values.find(fields, key);  // the first dimension may be left out
+      int64_t at = 0;
+      if (found) {
+        LT_ASSIGN_OR_RETURN(at, values.integer(*found));
+      }
+      each_once = each_once && put(at, label);
+    }
+    if (!each_once) return values.fault(attribute, fmt::format("expected each dimension once: {} is taken", labels));
+    all += (a == 1 ? "_" : a == 2 ? "->" : "") + labels;
+  }
+  return all;
+}
+
+}  // namespace
+
 Result<std::string> dim_labels_text(const MlirAttribute& attribute, const MlirValues& values) {
   std::string_view text = values.resolve(attribute).text;
-  if (text.find("raw") != text.npos)
-    return values.fault(attribute, "expected labels like [b, 0, f]x[0, i, o]->[b, 0, f]");
+  if (text.find("raw") != text.npos) return raw_labels(attribute, values);
   if (text.starts_with('#')) text = text.substr(text.find('<') + 1);
   std::string labels;
   for (const char c : text) {

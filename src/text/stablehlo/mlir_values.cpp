@@ -190,6 +190,7 @@ Result<MlirAttributes> MlirValues::fields(const MlirAttribute& attribute) const 
   const size_t open = whole.text.find_first_of("<{");
   if (open == whole.text.npos) return fault(whole, "expected fields in brackets");
   MlirScanner scanner(source_, whole.place + open + 1);
+  scanner.eat_word("raw");  // #stablehlo.conv<raw input_batch_dimension = 0, ...>
   MlirAttributes all;
   LT_RETURN_IF_ERROR(read_mlir_entries(scanner, all, whole.text[open] == '<' ? ">" : "}"));
   return all;

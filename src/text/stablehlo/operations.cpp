@@ -197,6 +197,24 @@ Status make_rng(ModuleMaker& maker, Scope& scope, const MlirOperation& operation
   return make_plain(maker, scope, operation, *spelling_of("rng"), operands);
 }
 
+/// A sort along a dimension that may be counted from behind, and is the last one where none is named.
+Status make_sort(ModuleMaker& maker, Scope& scope, const MlirOperation& operation) {
+  LT_ASSIGN_OR_RETURN(const Operands operands, maker.operands(scope, operation));
+  const auto given = maker.values().find(operation.attributes, "dimension");
+  int64_t dimension = -1;
+  if (given) {
+    LT_ASSIGN_OR_RETURN(dimension, maker.values().integer(*given));
+  }
+  if (dimension >= 0 || operands.empty()) {
+    return make_plain(maker, scope, operation, *spelling_of("sort"), operands);
+  }
+  MlirOperation counted = operation;
+  std::erase_if(counted.attributes, [](const MlirAttribute& attribute) { return attribute.key == "dimension"; });
+  counted.attributes.push_back({"dimension", maker.keep(std::to_string(dimension + operands[0]->shape.rank())),
+                                given ? given->place : operation.place});
+  return make_plain(maker, scope, counted, *spelling_of("sort"), operands);
+}
+
 /// chlo.scan: the body's last arguments are what is carried.
 Status make_scan(ModuleMaker& maker, Scope& scope, const MlirOperation& operation) {
   LT_ASSIGN_OR_RETURN(const Operands operands, maker.operands(scope, operation));
@@ -310,6 +328,7 @@ MakeOperation special_operation(std::string_view name) {
       {"unary_einsum", make_einsum},
       {"torch_index_select", make_torch_index_select},
       {"cross-replica-sum", make_cross_replica_sum},
+      {"sort", make_sort},
       {"scan", make_scan},
       {"all_to_all", make_all_to_all},
       {"call", make_call},
