@@ -56,7 +56,9 @@ Result<Compiled> plan_within(const Module& module, std::optional<int64_t> limit)
     if (known.ok()) return compile_plan(module, known->decisions);
   }
   LT_ASSIGN_OR_RETURN(Compiled compiled, compile_within(module, limit));
-  cache.store(key, print_plan(module, compiled.decisions));
+  Decisions found = compiled.decisions;
+  for (const KnownPlacement& known : compiled.program->packings) found.emplace_back(Packing{known});
+  cache.store(key, print_plan(module, found));
   return compiled;
 }
 

@@ -19,6 +19,9 @@
 namespace lowtide {
 namespace {
 
+/// A sweep reads the whole directory: one new object in so many is followed by one.
+constexpr uint64_t kObjectsPerSweep = 64;
+
 /// A kernel to be found or made; nests with equal texts share one.
 struct Job {
   const Nest* nest = nullptr;
@@ -143,6 +146,7 @@ Result<std::vector<Kernel>> compile_kernels(std::span<const Nest> nests, const C
   if (!missing.empty()) {
     LT_ASSIGN_OR_RETURN(const LlvmCompile compiler, load_llvm_library());
     compile_side_by_side(missing, compiler, avx512);
+    bool is_due = false;
     for (auto* entry : missing) {
       Job& job = entry->second;
       LT_RETURN_IF_ERROR(job.status);
@@ -150,8 +154,9 @@ Result<std::vector<Kernel>> compile_kernels(std::span<const Nest> nests, const C
       if (!options.use_cache) continue;
       loaded().store(entry->first, job.kernel, job.object.size());
       cache.store(entry->first, job.object);
+      is_due = is_due || entry->first.low % kObjectsPerSweep == 0;
     }
-    if (options.use_cache) cache.drop_oldest();
+    if (is_due) cache.drop_oldest();
   }
   std::vector<Kernel> kernels;
   for (const Job* job : job_of) kernels.push_back(job->kernel);

@@ -18,6 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr int64_t kBlock = 4096;                 ///< what a disk gives to a file, or a multiple
 constexpr uint64_t kMagic = 0x314e52454b544c00;  // "LTKERN1"
 
 struct Header {
@@ -116,8 +117,8 @@ void KernelCache::drop_oldest() const {
     const fs::path& path = entry->path();
     struct stat status{};
     if ((path.extension() != ".kernel" && path.extension() != ".part") || ::stat(path.c_str(), &status) != 0) continue;
-    files.push_back({path, status.st_size, status.st_mtime});
-    total += status.st_size;
+    files.push_back({path, (status.st_size + kBlock - 1) / kBlock * kBlock, status.st_mtime});
+    total += files.back().bytes;
   }
   std::sort(files.begin(), files.end(), [](const File& a, const File& b) { return a.used < b.used; });
   for (const File& file : files) {

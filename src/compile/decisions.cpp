@@ -47,6 +47,18 @@ bool parse_number(std::string_view word, T& number) {
   return fault == std::errc() && end == word.data() + word.size();
 }
 
+/// packing HASH HEIGHT OFFSET...
+bool parse_packing(const std::vector<std::string_view>& words, KnownPlacement& known) {
+  if (words.size() < 3) return false;
+  const auto [end, fault] = std::from_chars(words[1].data(), words[1].data() + words[1].size(), known.problem, 16);
+  bool good = fault == std::errc() && end == words[1].data() + words[1].size();
+  good = good && parse_number(words[2], known.placement.height) && known.placement.height >= 0;
+  for (size_t k = 3; good && k < words.size(); ++k) {
+    good = parse_number(words[k], known.placement.offsets.emplace_back()) && known.placement.offsets.back() >= 0;
+  }
+  return good;
+}
+
 /// False: it is none.
 bool parse_decision(std::string_view line, Decision& decision) {
   const auto w = words_of(line);
@@ -67,6 +79,12 @@ bool parse_decision(std::string_view line, Decision& decision) {
   if (w.size() == 1 && w[0] == "rematerialise") {
     decision = Rematerialise{};
     return true;
+  }
+  if (w[0] == "packing") {
+    Packing packing;
+    const bool read = parse_packing(w, packing.known);
+    decision = std::move(packing);
+    return read;
   }
   if (w.size() != 2) return false;
   if (w[0] == "without") {
@@ -104,6 +122,10 @@ std::string to_string(const Decision& decision) {
                         [](const Rearrange&) { return std::string("rearrange"); },
                         [](const DeriveStacks&) { return std::string("derive-stacks"); },
                         [](const Rematerialise&) { return std::string("rematerialise"); },
+                        [](const Packing& d) {
+                          return fmt::format("packing {:016x} {} {}", d.known.problem, d.known.placement.height,
+                                             fmt::join(d.known.placement.offsets, " "));
+                        },
                         [](const Spoilt&) { return std::string("spoilt"); },
                         [](const SearchSteps& d) { return fmt::format("search-steps {}", d.steps); },
                     },
@@ -140,7 +162,8 @@ Result<PlanFile> parse_plan(std::string_view text, const Module& module) {
     if (!parse_decision(line, decision)) {
       return Status::input(fmt::format(
           "line {}: `{}` is no decision; expected `stream COMPUTATION VALUE dimension=D tile=T`, `without PASS`, "
-          "`price-of-memory NS`, `search-steps N`, `rearrange`, `derive-stacks` or `exact`",
+          "`price-of-memory NS`, `search-steps N`, `rearrange`, `derive-stacks`, `rematerialise`, `packing HASH HEIGHT "
+          "OFFSET...` or `exact`",
           number, line));
     }
     plan.decisions.push_back(std::move(decision));

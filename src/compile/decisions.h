@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "ir/module.h"
 #include "passes/stream/stream.h"
+#include "plan/packings.h"
 
 namespace lowtide {
 
@@ -49,13 +50,19 @@ struct Rematerialise {
   bool operator==(const Rematerialise&) const = default;
 };
 
+/// Where the buffers of one packing problem lie: what a replayed plan needn't search for.
+struct Packing {
+  KnownPlacement known;
+  bool operator==(const Packing&) const = default;
+};
+
 /// A result is made wrong (passes/spoil.h): what a control of a check puts behind another decision. In no plan's file.
 struct Spoilt {
   bool operator==(const Spoilt&) const = default;
 };
 
 using Decision = std::variant<StreamDecision, WithoutPass, PriceOfMemory, SearchSteps, Rearrange, DeriveStacks,
-                              Rematerialise, Spoilt>;
+                              Rematerialise, Packing, Spoilt>;
 /// Streams in the order in which they are made; the others stand anywhere.
 using Decisions = std::vector<Decision>;
 
@@ -63,7 +70,7 @@ using Decisions = std::vector<Decision>;
 Decisions without_streams();
 
 /// One line: `stream main s dimension=1 tile=64`, `without stream-slices`, `price-of-memory 3`, `search-steps 8000`,
-/// `rearrange`, `derive-stacks`, `rematerialise`.
+/// `rearrange`, `derive-stacks`, `rematerialise`, `packing HASH HEIGHT OFFSET...`.
 std::string to_string(const Decision& decision);
 
 /// A plan's file: a line with the version, one that names the module and its hash, `exact` where Module::sums_in_order,

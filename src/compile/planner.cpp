@@ -87,6 +87,7 @@ ScheduleOptions schedule_options(const Decisions& decisions) {
   for (const Decision& decision : decisions) {
     if (const auto* price = std::get_if<PriceOfMemory>(&decision)) options.form.ns_per_stored_byte = price->ns_per_byte;
     if (std::holds_alternative<Rearrange>(decision)) options.rearrange = true;
+    if (const auto* packing = std::get_if<Packing>(&decision)) options.packings.push_back(packing->known);
     if (const auto* search = std::get_if<SearchSteps>(&decision)) options.search_steps = search->steps;
   }
   return options;
@@ -127,10 +128,15 @@ Status rematerialise_in_order(Compiled& compiled, Module& rewritten, const Progr
 /// From the rewritten module to the program.
 Status make_program(Compiled& compiled, const std::shared_ptr<Module>& rewritten, const Decisions& decisions) {
   const ScheduleOptions options = schedule_options(decisions);
+  std::vector<KnownPlacement> packings;
   if (has<Rematerialise>(decisions)) {
-    LT_RETURN_IF_ERROR(rematerialise_in_order(compiled, *rewritten, schedule(rewritten, options)));
+    const Program before = schedule(rewritten, options);
+    packings = before.packings;
+    LT_RETURN_IF_ERROR(rematerialise_in_order(compiled, *rewritten, before));
   }
-  compiled.program = std::make_shared<const Program>(schedule(rewritten, options));
+  Program program = schedule(rewritten, options);
+  program.packings.insert(program.packings.begin(), packings.begin(), packings.end());
+  compiled.program = std::make_shared<const Program>(std::move(program));
   compiled.decisions = decisions;
   return check(compiled);
 }

@@ -76,8 +76,12 @@ MadeBy made_by(const Instruction& value, int64_t leaf) {
   }
 }
 
-InlinedElements::InlinedElements(ElementContext& outer, Parameter parameter)
-    : ElementContext(outer.nest), outer_(outer), parameter_(std::move(parameter)), block_(outer.nest.current_block()) {}
+InlinedElements::InlinedElements(ElementContext& outer, Parameter parameter, const bool* hopeless)
+    : ElementContext(outer.nest),
+      outer_(outer),
+      parameter_(std::move(parameter)),
+      hopeless_(hopeless),
+      block_(outer.nest.current_block()) {}
 
 int32_t InlinedElements::block_for(const Index& index) const {
   const int32_t known = nest.block_of(index);
@@ -90,7 +94,7 @@ int32_t InlinedElements::block_for(const Index& index) const {
 NodeId InlinedElements::element(const Instruction& value, int64_t leaf, const Index& index) {
   const MadeBy source = made_by(value, leaf);
   const Instruction& maker = *source.instruction;
-  if (maker.opcode == Opcode::kParameter) return parameter_(maker, source.leaf, index);
+  if (maker.opcode == Opcode::kParameter || (hopeless_ && *hopeless_)) return parameter_(maker, source.leaf, index);
   const auto at = static_cast<size_t>(source.leaf);
   for (const Made& made : made_[&maker]) {
     if (made.index == index && made.leaves[at] != kNoId) return made.leaves[at];

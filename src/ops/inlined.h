@@ -13,8 +13,9 @@ class InlinedElements : public ElementContext {
   /// Element `index` of leaf `leaf` of a parameter.
   using Parameter = std::function<NodeId(const Instruction& parameter, int64_t leaf, const Index& index)>;
 
-  /// Loops are made in the block current now, or further inside.
-  InlinedElements(ElementContext& outer, Parameter parameter);
+  /// Loops are made in the block current now, or further inside. Once `hopeless` says so nothing more is made: nobody
+  /// wants the result, and elements of elements can be very many.
+  InlinedElements(ElementContext& outer, Parameter parameter, const bool* hopeless = nullptr);
 
   using ElementContext::element;
   NodeId element(const Instruction& value, int64_t leaf, const Index& index) override;
@@ -31,6 +32,7 @@ class InlinedElements : public ElementContext {
 
   ElementContext& outer_;
   Parameter parameter_;
+  const bool* hopeless_;
   int32_t block_;
   std::unordered_map<const Instruction*, std::vector<Made>> made_;
 };

@@ -156,28 +156,31 @@ class LoopTrial {
       }
     }
     InlinedElements body = inlined();
-    for (size_t k = 0; k < plan_.carried.size() && possible_; ++k) {
+    for (size_t k = 0; k < plan_.carried.size() && !hopeless_; ++k) {
       const Carry carry = plan_.carried[k];
       const NodeId next = body.element(*loop_.called[1]->root, carry.leaf, carry.walks ? here_ : carry.at);
       if (!any_element) continue;
       const Node& node = nest_.node(next);
-      possible_ = possible_ && carry.walks && node.kind == NodeKind::kOperation && node.opcode == Opcode::kSelect &&
-                  node.operands[0] == proceeds && node.operands[2] == values_[k];
+      const bool stays = carry.walks && node.kind == NodeKind::kOperation && node.opcode == Opcode::kSelect &&
+                         node.operands[0] == proceeds && node.operands[2] == values_[k];
+      hopeless_ = hopeless_ || !stays;
     }
     plan_.any_element = any_element;
-    return possible_ && plan_.carried.size() <= kMostCarried ? std::optional(std::move(plan_)) : std::nullopt;
+    return !hopeless_ ? std::optional(std::move(plan_)) : std::nullopt;
   }
 
  private:
   InlinedElements inlined() {
-    return InlinedElements(trial_, [this](const Instruction&, int64_t leaf, const Index& index) {
+    const auto read = [this](const Instruction& value, int64_t leaf, const Index& index) {
+      if (hopeless_) return trial_.element(value, leaf, index);
       const Shape& shape = part_shape(loop_.shape, leaf);
       if (is_invariant(loop_, leaf)) return load(leaf, index);
       if (shape.dims == shape_.dims && index == here_) return demand({leaf, true, {}});
       if (is_constant(index)) return demand({leaf, false, index});
-      possible_ = false;
+      hopeless_ = true;
       return load(leaf, index);
-    });
+    };
+    return InlinedElements(trial_, read, &hopeless_);
   }
 
   /// Equal elements of one leaf are one node.
@@ -195,7 +198,7 @@ class LoopTrial {
     }
     values_.push_back(load(carry.leaf, carry.walks ? here_ : carry.at));
     plan_.carried.push_back(std::move(carry));
-    possible_ = possible_ && plan_.carried.size() <= kMostCarried;
+    hopeless_ = hopeless_ || plan_.carried.size() > kMostCarried;
     return values_.back();
   }
 
@@ -207,7 +210,7 @@ class LoopTrial {
   LoopPlan plan_;
   std::unordered_map<int64_t, int32_t> buffers_;  ///< by leaf
   std::vector<NodeId> values_;                    ///< stand-ins of the carried elements
-  bool possible_ = true;
+  bool hopeless_ = false;                         ///< no such loop, whatever else is found
 };
 
 }  // namespace

@@ -52,6 +52,7 @@ class Packer {
       const size_t worst = static_cast<size_t>(std::max_element(heights_.begin(), heights_.end()) - heights_.begin());
       if (heights_[worst] <= target_) break;
       const Bytes before = heights_[worst];
+      best_.searched = true;
       if (components_[worst].size() <= kMostSearched) {
         search(worst);
       } else {

@@ -36,6 +36,8 @@ struct Problem {
 struct Placement {
   std::vector<ArenaOffset> offsets;  ///< one per buffer
   Bytes height = 0;                  ///< bytes of the arena
+  bool searched = false;             ///< greedy orders were not enough
+  bool operator==(const Placement&) const = default;
 };
 
 /// The largest sum of sizes alive at one step: no placement is lower.

@@ -20,6 +20,6 @@ struct WorkPlan {
 };
 
 WorkPlan plan_work(const Module& module, ValueTable values, const WorkOrder& order, const Donations& donations,
-                   NestCache& nests, InPlaceWays ways = InPlaceWays::kKernels);
+                   NestCache& nests, Packings& packings, InPlaceWays ways = InPlaceWays::kKernels);
 
 }  // namespace lowtide

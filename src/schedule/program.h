@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "ir/module.h"
-#include "plan/problem.h"
+#include "plan/packings.h"
 #include "region/work.h"
 #include "schedule/rearrange.h"
 #include "schedule/strips.h"
@@ -87,7 +87,8 @@ struct Program {
   int64_t argument_bytes = 0, output_bytes = 0, alias_bytes = 0;
   int64_t temp_bytes = 0;  ///< the arena
   int64_t load_bytes = 0;
-  int64_t kernels = 0;           ///< kernel steps, as laid out
+  int64_t kernels = 0;                   ///< kernel steps, as laid out
+  std::vector<KnownPlacement> packings;  ///< that were searched for on the way to this plan
   bool could_rearrange = false;  ///< transposed or reversed where operands lie it would take less memory, but more time
   int64_t peak_bytes() const { return argument_bytes + output_bytes - alias_bytes + temp_bytes; }
 };
@@ -96,6 +97,7 @@ struct ScheduleOptions {
   int64_t search_steps = 2000;  ///< budget of local improvement, in plans tried
   bool rearrange = false;       ///< transpose and reverse where operands lie, whatever time it takes
   FormOptions form;
+  std::vector<KnownPlacement> packings;  ///< known from before
 };
 
 /// Order, in place, storages, packing: the free plan of a flat module.

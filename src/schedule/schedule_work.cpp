@@ -41,12 +41,16 @@ bool may_move(const WorkPlan& plan, NestCache& nests) {
 class ScheduleWork {
  public:
   ScheduleWork(std::shared_ptr<const Module> module, const ModuleWork& work, const ScheduleOptions& options)
-      : module_(std::move(module)), work_(work), options_(options), donations_(find_donations(*module_)) {}
+      : module_(std::move(module)),
+        work_(work),
+        options_(options),
+        donations_(find_donations(*module_)),
+        packings_(options.packings) {}
 
   Program run() {
     const WorkPlan best = best_plan();
     if (!may_move(best, nests_)) return program_of(best);
-    const WorkPlan moves = plan_work(*module_, *values_, order_, donations_, nests_, InPlaceWays::kMoves);
+    const WorkPlan moves = plan_work(*module_, *values_, order_, donations_, nests_, packings_, InPlaceWays::kMoves);
     Program plain = program_of(best);
     if (!moves.has_moves || !is_worth_scratch(moves, best)) return plain;
     Program moved = program_of(moves);
@@ -62,11 +66,11 @@ class ScheduleWork {
     WorkPlan best;
     bool first = true;
     for (const WorkOrder& order : candidate_orders(*module_, work_, *values_, options_.search_steps)) {
-      WorkPlan plan = plan_work(*module_, *values_, order, donations_, nests_);
+      WorkPlan plan = plan_work(*module_, *values_, order, donations_, nests_, packings_);
       if (first || plan.better_than(best)) best = std::move(plan), order_ = order;
       first = false;
     }
-    WorkPlan strips = plan_work(*module_, *values_, order_, donations_, nests_, InPlaceWays::kStrips);
+    WorkPlan strips = plan_work(*module_, *values_, order_, donations_, nests_, packings_, InPlaceWays::kStrips);
     if (strips.has_strips && is_worth_scratch(strips, best)) best = std::move(strips);
     return best;
   }
@@ -78,6 +82,7 @@ class ScheduleWork {
   const ScheduleOptions& options_;
   const Donations donations_;
   NestCache nests_;
+  Packings packings_;
   std::optional<ValueTable> values_;
   WorkOrder order_;  ///< the best
 };
@@ -109,6 +114,7 @@ Program ScheduleWork::program_of(const WorkPlan& plan) {
   program.live = plan.placed.live;
   program.temp_bytes = plan.placed.temp_bytes;
   program.load_bytes = plan.placed.load_bytes;
+  program.packings = packings_.searched();
   return program;
 }
 

@@ -17,6 +17,6 @@ struct Placed {
 };
 
 Placed place(const Flow& flow, const ValueTable& values, const Classes& classes, const LiveRanges& live,
-             const LoopMovesOf& loop_moves, NestCache& nests);
+             const LoopMovesOf& loop_moves, NestCache& nests, Packings& packings);
 
 }  // namespace lowtide

@@ -37,7 +37,8 @@ TEST(Decisions, ReadAsTheyPrint) {
                             StreamDecision{"main", "y", 0, 8, true},
                             Rearrange{},
                             DeriveStacks{},
-                            Rematerialise{}};
+                            Rematerialise{},
+                            Packing{{0xfeedULL << 40, {.offsets = {0, 64, 4096}, .height = 5000}}}};
   const auto again = parse_plan(print_plan(*module, decisions), *module);
   ASSERT_TRUE(again.ok()) << again.status().message();
   EXPECT_EQ(again->decisions, decisions);

@@ -69,7 +69,7 @@ TEST_F(Cache, DoesWithoutADirectory) {
 }
 
 TEST_F(Cache, DropsTheOldestBeyondItsSize) {
-  const KernelCache cache(directory_, 4000);
+  const KernelCache cache(directory_, 9000);  // two files of a block each
   const char* const kNames[] = {"a", "b", "c"};
   for (int i = 0; i < 3; ++i) {
     cache.store(hash_text(kNames[i]), std::string(1500, 'x'));

@@ -1,0 +1,57 @@
+#include "plan/packings.h"
+
+#include "plan/check.h"
+
+namespace lowtide {
+namespace {
+
+class Hash {
+ public:
+  void add(int64_t number) {
+    const auto product = static_cast<unsigned __int128>(sum_ ^ static_cast<uint64_t>(number)) * 0x9e3779b97f4a7c15;
+    sum_ = static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64) ^ ++count_;
+  }
+  uint64_t sum() const { return sum_; }
+
+ private:
+  uint64_t sum_ = 0xa0761d6478bd642f, count_ = 0;
+};
+
+}  // namespace
+
+uint64_t hash_of(const Problem& problem, const PackOptions& options) {
+  Hash hash;
+  for (const int64_t number : {problem.alignment, options.capacity, options.work, options.work_per_byte}) {
+    hash.add(number);
+  }
+  for (const PackBuffer& buffer : problem.buffers) {
+    hash.add(buffer.size);
+    hash.add(buffer.alignment);
+    hash.add(static_cast<int64_t>(buffer.alive.size()));
+    for (const Lifetime& life : buffer.alive) {
+      hash.add(life.born);
+      hash.add(life.dies);
+    }
+  }
+  return hash.sum();
+}
+
+Packings::Packings(std::span<const KnownPlacement> known) {
+  for (const KnownPlacement& k : known) known_.emplace(k.problem, &k.placement);
+}
+
+Placement Packings::pack(const Problem& problem, const PackOptions& options) {
+  const uint64_t hash = hash_of(problem, options);
+  const auto known = known_.find(hash);
+  Placement placement;
+  if (known != known_.end() && check_placement(problem, *known->second).empty()) {
+    placement = *known->second;
+    placement.searched = true;
+  } else {
+    placement = lowtide::pack(problem, options);
+  }
+  if (placement.searched) searched_.push_back({hash, placement});
+  return placement;
+}
+
+}  // namespace lowtide
