@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analysis/leaves.h"
 #include "ops/op_rule.h"
 
 namespace lowtide {
@@ -61,9 +62,13 @@ void RegionMaker::add_outputs(int32_t place) {
   for (const LeafRef& result : graph_.results()) {
     if (result.instruction == &i) leaves.push_back(result.leaf);
   }
+  const OpRule& rule = rule_of(i.opcode);
+  if (has_update(i) && rule.updated_operand) {
+    // One update after the other reads what those before it wrote, whoever reads it in the end.
+    for (int32_t leaf = 0; leaf < leaf_count(i.shape); ++leaf) leaves.push_back(leaf);
+  }
   std::sort(leaves.begin(), leaves.end());
   leaves.erase(std::unique(leaves.begin(), leaves.end()), leaves.end());
-  const OpRule& rule = rule_of(i.opcode);
   for (const int32_t leaf : leaves) {
     LeafRef updated;
     if (has_update(i) && rule.updated_operand) {

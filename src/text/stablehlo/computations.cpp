@@ -128,21 +128,36 @@ Result<Computation*> ModuleMaker::function(std::string_view symbol, Offset place
   return function.made = scope.computation;
 }
 
-Result<Computation*> ModuleMaker::reducer(Scope& outer, const MlirRegion& region, std::string_view name) {
+Result<Computation*> ModuleMaker::reducer(Scope& outer, const MlirRegion& region, std::string_view name,
+                                          const CapturedScalars& captured) {
   if (++depth_ > kDeepest) return fault(region.place, "expected regions nested less deeply");
   Scope scope;
   scope.computation = new_computation(name);
   scope.computation->place = region.place;
   scope.outer = &outer;
   int64_t number = 0;
-  for (const MlirArgument& argument : region.arguments) {
+  const auto add_captured = [&](bool again) {
+    for (Instruction* value : captured.values) {
+      Part& own = scope.captured[value];
+      own.value = add_parameter(scope, number++, value->shape);
+      if (again) add_parameter(scope, number++, value->shape);
+    }
+  };
+  const size_t count = region.arguments.size();
+  for (size_t i = 0; i < count; ++i) {
+    if (i == captured.at && !captured.values.empty()) add_captured(false);
+    const MlirArgument& argument = region.arguments[i];
     Instruction* parameter = add_parameter(scope, number++, argument.type);
     parameter->place = argument.place;
     MlirOperation named;
     named.results = {{argument.name, 1}};
     bind_each(scope, named, {parameter});
   }
+  if (captured.at >= count || captured.twice) add_captured(captured.at >= count && captured.twice);
   LT_ASSIGN_OR_RETURN(std::vector<Instruction*> results, block(scope, region.operations));
+  for (const Instruction* value : captured.values) {
+    if (captured.returned) results.push_back(scope.captured[value].value);
+  }
   LT_ASSIGN_OR_RETURN(scope.computation->root, bundle(scope, MlirOperation{}, std::move(results)));
   finish(*scope.computation);
   --depth_;

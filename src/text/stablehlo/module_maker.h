@@ -18,6 +18,14 @@
 
 namespace lowtide {
 
+/// What a reducer takes from outside: parameters of their own in front of argument `at` (and of the end, if `twice`; of
+/// neighbours, where both are the end), which it gives back as well if `returned`.
+struct CapturedScalars {
+  std::vector<Instruction*> values;
+  size_t at = 0;
+  bool twice = false, returned = false;
+};
+
 class ModuleMaker {
  public:
   ModuleMaker(std::shared_ptr<const Source> source, MlirModule syntax);
@@ -57,8 +65,9 @@ class ModuleMaker {
 
   // computations.cpp
   Result<Computation*> function(std::string_view symbol, Offset place);
-  /// A region whose block arguments are the parameters; it takes no values but constants from outside.
-  Result<Computation*> reducer(Scope& outer, const MlirRegion& region, std::string_view name);
+  /// A region whose block arguments are the parameters; it takes no other values but constants from outside.
+  Result<Computation*> reducer(Scope& outer, const MlirRegion& region, std::string_view name,
+                               const CapturedScalars& captured = {});
   /// A region with one parameter for all its arguments and `captures`, which it gives back as well if `loops`.
   Result<Computation*> branch(Scope& outer, const MlirRegion& region, std::string_view name,
                               const std::vector<Instruction*>& captures, bool loops);

@@ -65,6 +65,10 @@ Status make_plain(ModuleMaker& maker, Scope& scope, const MlirOperation& operati
                        fmt::format("{}: found {} region{}, expected {}", operation.name, operation.regions.size(),
                                    operation.regions.size() == 1 ? "" : "s", row.regions.size()));
   }
+  if (row.regions.size() == 1) {
+    LT_ASSIGN_OR_RETURN(const Operands captured, maker.captures(scope, {&operation.regions[0]}));
+    if (!captured.empty()) return make_capturing(maker, scope, operation, row, operands, captured);
+  }
   for (size_t i = 0; i < row.regions.size(); ++i) {
     LT_ASSIGN_OR_RETURN(const Computation* callee,
                         maker.reducer(scope, operation.regions[i], fmt::format("{}.{}", row.name, row.regions[i])));
@@ -324,6 +328,7 @@ MakeOperation special_operation(std::string_view name) {
       {"create_token", make_token},
       {"rng", make_rng},
       {"dot", make_dot},
+      {"bitcast_convert", make_bitcast_convert},
       {"einsum", make_einsum},
       {"unary_einsum", make_einsum},
       {"torch_index_select", make_torch_index_select},

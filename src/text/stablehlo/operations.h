@@ -28,6 +28,14 @@ Status make_sharding_constraint(ModuleMaker& maker, ModuleMaker::Scope& scope, c
 // dynamic_forms.cpp: operations whose attributes are operands, which must be constants
 Status make_dynamic(ModuleMaker& maker, ModuleMaker::Scope& scope, const MlirOperation& operation);
 
+// bit_casts.cpp
+Status make_bitcast_convert(ModuleMaker& maker, ModuleMaker::Scope& scope, const MlirOperation& operation);
+
+// capturing.cpp: an operation whose region uses these values from outside
+Status make_capturing(ModuleMaker& maker, ModuleMaker::Scope& scope, const MlirOperation& operation,
+                      const OperationSpelling& row, const std::vector<Instruction*>& operands,
+                      const std::vector<Instruction*>& captured);
+
 // einsum.cpp
 Status make_einsum(ModuleMaker& maker, ModuleMaker::Scope& scope, const MlirOperation& operation);
 

@@ -1,6 +1,6 @@
-// A reducer that uses a value from outside.
+// A reducer that uses an array from outside.
 // RUN: verify
-// ERROR: '%y' comes from outside
+// ERROR: stablehlo.reduce with a region that takes more than scalars from outside
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   %y = stablehlo.slice %x [0:1] : (tensor<4xf32>) -> tensor<1xf32>
   %z = stablehlo.reshape %y : (tensor<1xf32>) -> tensor<f32>
