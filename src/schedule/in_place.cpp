@@ -168,8 +168,10 @@ bool InPlace::library_may(const FlowStep& step, ValueId from, ValueId to) const 
   return false;
 }
 
-/// Under every name by which the region reads the operand.
+/// Under every name by which the region reads the operand. What begins as another value, and is changed where that then
+/// lies, has no room for it.
 bool InPlace::region_may(const FlowStep& step, ValueId from, ValueId to) {
+  if (std::ranges::any_of(step.updates, [&](const Move& m) { return m.to == to && m.from != from; })) return false;
   for (size_t o = 0; o < step.writes.size(); ++o) {
     if (step.writes[o] != to) continue;
     for (size_t i = 0; i < step.reads.size(); ++i) {
