@@ -14,22 +14,26 @@
 namespace lowtide {
 namespace {
 
-/// `programs.mlir#2`: the file and which of its programs; 0 where a file has that name as it stands.
-std::pair<std::string, int64_t> split_number(const std::string& path) {
+/// `programs.mlir#2`, `programs.mlir#step`, `programs.mlir#2.step`: the file, which of its programs and which function
+/// of that; nothing chosen where a file has that name as it stands.
+std::pair<std::string, ProgramChoice> split_choice(const std::string& path) {
   const size_t sign = path.rfind('#');
-  int64_t number = 0;
-  if (sign == std::string::npos || sign + 1 == path.size() || std::filesystem::exists(path)) return {path, 0};
-  const auto [stop, error] = std::from_chars(path.data() + sign + 1, path.data() + path.size(), number);
-  const bool whole = error == std::errc() && stop == path.data() + path.size() && number > 0;
-  return whole ? std::pair(path.substr(0, sign), number) : std::pair(path, int64_t{0});
+  if (sign == std::string::npos || sign + 1 == path.size() || std::filesystem::exists(path)) return {path, {}};
+  ProgramChoice choice;
+  const char* const end = path.data() + path.size();
+  const auto [stop, error] = std::from_chars(path.data() + sign + 1, end, choice.number);
+  const bool numbered = error == std::errc();
+  if (numbered && (choice.number < 1 || (stop != end && *stop != '.') || stop + 1 == end)) return {path, {}};
+  if (!numbered || stop != end) choice.function.assign(numbered ? stop + 1 : stop, end);
+  return {path.substr(0, sign), choice};
 }
 
 Result<Input> read_file_input(const std::string& name) {
-  const auto [path, program] = split_number(name);
+  const auto [path, choice] = split_choice(name);
   LT_ASSIGN_OR_RETURN(std::string bytes, read_bytes(path));
   Input input;
   input.path = path;
-  LT_ASSIGN_OR_RETURN(input.module, parse_module(std::move(bytes), path == "-" ? "<stdin>" : name, program));
+  LT_ASSIGN_OR_RETURN(input.module, parse_module(std::move(bytes), path == "-" ? "<stdin>" : name, choice));
   if (path != "-") complete_from_folder(input);
   return input;
 }

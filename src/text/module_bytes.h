@@ -16,8 +16,16 @@ enum class ModuleForm : uint8_t { kNone, kHloText, kHloProto, kStableHlo };
 /// only where the bytes don't: between texts.
 ModuleForm form_of(std::string_view bytes, std::string_view name, bool whole);
 
-/// Reads a module; of a file with several programs (StableHLO's `// -----`) the one with this number, from 1. Faults
-/// name the file and what was expected. The result is not verified (ops/verify.h).
-Result<std::unique_ptr<Module>> parse_module(std::string bytes, const std::string& name, int64_t program = 0);
+/// Which part of a file of StableHLO is the program.
+struct ProgramChoice {
+  int64_t number = 0;    ///< of those with `// -----` between them, from 1; 0: there is but one
+  std::string function;  ///< the entry; empty: @main, or the only one that a caller may see
+  bool given() const { return number != 0 || !function.empty(); }
+};
+
+/// Reads a module, or the part of it that is chosen; `name` has the choice behind a '#'. Faults name the file and what
+/// was expected. The result is not verified (ops/verify.h).
+Result<std::unique_ptr<Module>> parse_module(std::string bytes, const std::string& name,
+                                             const ProgramChoice& choice = {});
 
 }  // namespace lowtide

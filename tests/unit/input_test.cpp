@@ -150,6 +150,26 @@ TEST_F(InputTest, OneProgramOfSeveral) {
   expect_fault(write("one.hlo", kSmall) + "#1", "expected no '#' behind its name");
 }
 
+TEST_F(InputTest, OneFunctionOfSeveral) {
+  const std::string functions =
+      "func.func @f(%x: tensor<2xf32>) -> tensor<2xf32> {\n  return %x : tensor<2xf32>\n}\n"
+      "func.func @g(%x: tensor<3xf32>) -> tensor<3xf32> {\n  return %x : tensor<3xf32>\n}\n";
+  const std::string path = write("functions.mlir", functions);
+  expect_fault(path, "expected one named @main; name one: ");
+  expect_fault(path, "functions.mlir#f");
+  expect_fault(path + "#h", "functions.mlir#h: no function is named '@h'");
+  expect_fault(path + "#1.", "No such file");
+  const auto second = read_input(path + "#g");
+  ASSERT_TRUE(second.ok()) << second.status().message();
+  EXPECT_EQ(second->module->entry->name, "g");
+  const std::string programs = write("programs.mlir", "func.func @main() {\n  return\n}\n// -----\n" + functions);
+  expect_fault(programs + "#2", "programs.mlir#2.f");
+  const auto third = read_input(programs + "#2.g");
+  ASSERT_TRUE(third.ok()) << third.status().message();
+  EXPECT_EQ(third->module->entry->name, "g");
+  expect_fault(write("one.hlo", kSmall) + "#f", "expected no '#' behind its name");
+}
+
 TEST_F(InputTest, WhatDoesNotVerifyIsRefused) {
   const std::string bad = "HloModule bad\n\nENTRY main {\n  p = f32[4] parameter(0)\n  ROOT r = f32[5] negate(p)\n}\n";
   expect_fault(write("bad.hlo", bad), "bad.hlo:5:");

@@ -18,7 +18,7 @@ ModuleMaker::ModuleMaker(std::shared_ptr<const Source> source, MlirModule syntax
   module_->source = source_;
 }
 
-Result<std::unique_ptr<Module>> ModuleMaker::make() {
+Result<std::unique_ptr<Module>> ModuleMaker::make(const std::string& entry) {
   for (const MlirOperation& operation : syntax_.operations) {
     if (operation.name != "func.func") continue;
     const MlirAttribute* name = find_attribute(operation.attributes, "sym_name");
@@ -29,7 +29,7 @@ Result<std::unique_ptr<Module>> ModuleMaker::make() {
     }
   }
   LT_RETURN_IF_ERROR(read_module_attributes());
-  LT_ASSIGN_OR_RETURN(const MlirOperation* main, find_main());
+  LT_ASSIGN_OR_RETURN(const MlirOperation* main, find_entry(entry));
   LT_RETURN_IF_ERROR(make_entry(*main));
   drop_unreachable();
   module_->reorder(module_->callees_first());
@@ -51,9 +51,10 @@ void ModuleMaker::drop_unreachable() {
   module_->remove_if([&](const Computation& c) { return !reached.contains(&c); });
 }
 
-Result<const MlirOperation*> ModuleMaker::find_main() const {
-  const auto main = functions_.find("main");
-  if (main != functions_.end()) return main->second.syntax;
+Result<const MlirOperation*> ModuleMaker::find_entry(const std::string& entry) const {
+  const auto named = functions_.find(entry.empty() ? "main" : std::string_view(entry));
+  if (named != functions_.end()) return named->second.syntax;
+  if (!entry.empty()) return fault(kNowhere, fmt::format("{}: no function is named '@{}'", source_->name, entry));
   if (functions_.empty()) return fault(kNowhere, source_->name + ": the module holds no function");
   std::vector<const MlirOperation*> outside;  // those that a caller may see
   std::string names;
@@ -69,7 +70,10 @@ Result<const MlirOperation*> ModuleMaker::find_main() const {
   if (functions_.size() == 1) return functions_.begin()->second.syntax;
   if (outside.empty())
     return fault(syntax_.operations[0].place, "found private functions only, expected one named @main");
-  return fault(outside[1]->place, fmt::format("found several functions ({}), expected one named @main", names));
+  return fault(outside[1]->place,
+               fmt::format("found several functions ({}), expected one named @main; name one: {}{}{}", names,
+                           source_->name, source_->name.find('#') == std::string::npos ? '#' : '.',
+                           find_attribute(outside[0]->attributes, "sym_name")->text));
 }
 
 Status ModuleMaker::read_module_attributes() {
@@ -157,10 +161,10 @@ Result<std::string> frontend_attributes_of(const MlirAttribute& dictionary, cons
   return '{' + text + '}';
 }
 
-Result<std::unique_ptr<Module>> parse_stablehlo(std::shared_ptr<const Source> source) {
+Result<std::unique_ptr<Module>> parse_stablehlo(std::shared_ptr<const Source> source, const std::string& entry) {
   Result<MlirModule> syntax = MlirReader(*source).read();
   if (!syntax.ok()) return syntax.status();
-  return ModuleMaker(std::move(source), syntax.take()).make();
+  return ModuleMaker(std::move(source), syntax.take()).make(entry);
 }
 
 }  // namespace lowtide

@@ -29,7 +29,7 @@ struct CapturedScalars {
 class ModuleMaker {
  public:
   ModuleMaker(std::shared_ptr<const Source> source, MlirModule syntax);
-  Result<std::unique_ptr<Module>> make();
+  Result<std::unique_ptr<Module>> make(const std::string& entry);
 
   /// A value, or an element of a tuple that is extracted when it is first used.
   struct Part {
@@ -98,7 +98,7 @@ class ModuleMaker {
  private:
   Status make_entry(const MlirOperation& main);
   Status read_module_attributes();
-  Result<const MlirOperation*> find_main() const;
+  Result<const MlirOperation*> find_entry(const std::string& entry) const;
   void drop_unreachable();
   void read_donations(const MlirOperation& main);
   Status annotate(Instruction& instruction, const MlirAttributes& attributes);
