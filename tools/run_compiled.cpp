@@ -106,6 +106,10 @@ Result<std::unique_ptr<Executable>> prepare(const RunOptions& options, RunReport
     report.floor_order_bytes = floor_order(module).bytes;
     report.floor_any_bytes = floor_any(module).bytes;
   }
+  if (!program.refused.empty()) {
+    fmt::print(stderr, "warning: values don't share memory: a plan in which they did was refused ({})\n",
+               program.refused);
+  }
   LT_RETURN_IF_ERROR(check_memory(program));
   const auto start = Clock::now();
   LT_ASSIGN_OR_RETURN(auto executable, Executable::make(compiled.program, {}));

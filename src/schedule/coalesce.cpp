@@ -43,6 +43,7 @@ class Coalesce {
     std::stable_sort(ties.begin(), ties.end(), [](const Tie& a, const Tie& b) {
       return a.saves_copy != b.saves_copy ? a.saves_copy : a.weight > b.weight;
     });
+    if (ways == InPlaceWays::kNone) return finish();
     for (const Tie& tie : ties) try_merge(tie);
     if (ways != InPlaceWays::kKernels) {
       in_place_.allow(ways);

@@ -51,7 +51,7 @@ WorkPlan plan_work(const Module& module, ValueTable values, const WorkOrder& ord
   LiveRanges live = find_live_ranges(plan.flow, values);
   InPlace in_place(plan.flow, nests);
   plan.classes = coalesce(plan.flow, values, live, donations, in_place, ways);
-  if (ways != InPlaceWays::kKernels) add_scratch(plan, values, live, nests, ways);
+  if (ways == InPlaceWays::kStrips || ways == InPlaceWays::kMoves) add_scratch(plan, values, live, nests, ways);
   for (size_t s = 0; s < plan.flow.steps.size(); ++s) {
     const FlowStep& step = plan.flow.steps[s];
     const auto at = static_cast<Step>(s);
@@ -64,7 +64,7 @@ WorkPlan plan_work(const Module& module, ValueTable values, const WorkOrder& ord
       }
     }
   }
-  plan.placed = place(plan.flow, values, plan.classes, live, plan.loop_moves, nests, packings);
+  plan.placed = place(plan.flow, values, plan.classes, live, plan.loop_moves, nests, packings, ways);
   for (size_t v = 0; v < values.count(); ++v) plan.bytes.push_back(values.bytes(static_cast<ValueId>(v)));
   return plan;
 }

@@ -89,12 +89,14 @@ struct Program {
   int64_t load_bytes = 0;
   int64_t kernels = 0;                   ///< kernel steps, as laid out
   std::vector<KnownPlacement> packings;  ///< that were searched for on the way to this plan
+  std::string refused;                   ///< why values don't share bytes: the fault of a plan in which they did
   bool could_rearrange = false;  ///< transposed or reversed where operands lie it would take less memory, but more time
   int64_t peak_bytes() const { return argument_bytes + output_bytes - alias_bytes + temp_bytes; }
 };
 
 struct ScheduleOptions {
   int64_t search_steps = 2000;  ///< budget of local improvement, in plans tried
+  bool apart = false;           ///< no value lies where another lay that is read at the same time
   bool rearrange = false;       ///< transpose and reverse where operands lie, whatever time it takes
   FormOptions form;
   std::vector<KnownPlacement> packings;  ///< known from before

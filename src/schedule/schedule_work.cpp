@@ -48,6 +48,7 @@ class ScheduleWork {
         packings_(options.packings) {}
 
   Program run() {
+    if (options_.apart) return apart();
     const WorkPlan best = best_plan();
     if (!may_move(best, nests_)) return program_of(best);
     const WorkPlan moves = plan_work(*module_, *values_, order_, donations_, nests_, packings_, InPlaceWays::kMoves);
@@ -60,6 +61,12 @@ class ScheduleWork {
   }
 
  private:
+  Program apart() {
+    values_.emplace(*module_, work_);
+    order_ = candidate_orders(*module_, work_, *values_, 0).front();
+    return program_of(plan_work(*module_, *values_, order_, donations_, nests_, packings_, InPlaceWays::kNone));
+  }
+
   /// The best of all candidate orders; the given one where none is better. With strips only where they pay.
   WorkPlan best_plan() {
     values_.emplace(*module_, work_);

@@ -69,15 +69,18 @@ Storage describe(const ValueClass& c, const Flow& flow, const ValueTable& values
 }  // namespace
 
 Placed place(const Flow& flow, const ValueTable& values, const Classes& classes, const LiveRanges& live,
-             const LoopMovesOf& loop_moves, NestCache& nests, Packings& packings) {
+             const LoopMovesOf& loop_moves, NestCache& nests, Packings& packings, InPlaceWays ways) {
   Placed out;
   out.alive = find_alive(flow, classes, live, loop_moves);
   out.live.assign(flow.steps.size() + 1, 0);
   Problem problem;
   problem.alignment = kAlignment;
   std::vector<size_t> packed;
-  out.hosting = assemble(flow, classes, loop_moves, nests, out.alive);
-  find_hosts(classes, out.alive, static_cast<Step>(flow.steps.size()), out.hosting);
+  out.hosting = Hosting(classes.all.size());
+  if (ways != InPlaceWays::kNone) {
+    out.hosting = assemble(flow, classes, loop_moves, nests, out.alive);
+    find_hosts(classes, out.alive, static_cast<Step>(flow.steps.size()), out.hosting);
+  }
   const Hosting& hosting = out.hosting;
   std::vector<int32_t> storage_of(classes.all.size(), kNoId);
   for (size_t c = 0; c < classes.all.size(); ++c) {

@@ -2,6 +2,7 @@
 /// Classes of values become storages: arguments, outputs, constants, and what the arena packs.
 
 #include "schedule/host.h"
+#include "schedule/in_place.h"
 #include "schedule/program.h"
 #include "schedule/rotate.h"
 
@@ -17,6 +18,6 @@ struct Placed {
 };
 
 Placed place(const Flow& flow, const ValueTable& values, const Classes& classes, const LiveRanges& live,
-             const LoopMovesOf& loop_moves, NestCache& nests, Packings& packings);
+             const LoopMovesOf& loop_moves, NestCache& nests, Packings& packings, InPlaceWays ways);
 
 }  // namespace lowtide

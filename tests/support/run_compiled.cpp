@@ -50,7 +50,9 @@ CompiledRun run_compiled(const Module& module, const std::vector<Value>& argumen
 
 CompiledRun run_plan(const Compiled& compiled, const std::vector<Value>& arguments, Isa isa) {
   CompiledRun run;
-  if (const std::string wrong = check_program(*compiled.program); !wrong.empty()) {
+  std::string wrong = check_program(*compiled.program);
+  if (wrong.empty()) wrong = compiled.program->refused;
+  if (!wrong.empty()) {
     run.failure = "its plan is wrong: " + wrong;
     return run;
   }
