@@ -16,7 +16,8 @@ constexpr std::string_view kExactLine = "exact";
 
 /// Rows of the pipeline that a plan may leave out: those behind them don't need them, and all plans share what
 /// precedes.
-constexpr std::string_view kOptional[] = {"stream-windows", "stream-slices", "split-long-reductions"};
+constexpr std::string_view kOptional[] = {"stream-windows", "stream-slices", "split-long-reductions",
+                                          "split-long-scatters"};
 
 template <class... F>
 struct Overloaded : F... {

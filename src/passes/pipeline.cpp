@@ -20,6 +20,7 @@
 #include "passes/execute/spell_random_numbers.h"
 #include "passes/execute/spell_scaled_products.h"
 #include "passes/execute/split_long_reductions.h"
+#include "passes/execute/split_long_scatters.h"
 #include "passes/execute/thread_generator_state.h"
 #include "passes/execute/unroll_elementwise_loops.h"
 #include "passes/in_place/accumulate_where_it_lies.h"
@@ -152,6 +153,8 @@ const std::vector<Pass>& execution_pipeline() {
          "after streaming, which makes sums over tiles, and knows dots of two operands alone"},
         {"split-long-reductions", split_long_reductions, Numerics::kReassociated,
          "before regions: a sum to few values becomes two, the first of which runs on all threads", Numerics::kExact},
+        {"split-long-scatters", split_long_scatters, Numerics::kReassociated,
+         "beside reductions, for the same reason; after streaming, which cuts scatters as well", Numerics::kExact},
         {"separate-bodies", separate_bodies, Numerics::kExact,
          "after everything that might remove a loop: copies bodies so that each runs at one place"},
         {"remove-dead-code", remove_dead_code, Numerics::kExact,

@@ -202,6 +202,7 @@ Decisions random_decisions(const Planner& planner, uint64_t seed) {
   Decisions decisions;
   if (below(2)) decisions.emplace_back(WithoutPass{"stream-slices"});
   if (below(2)) decisions.emplace_back(WithoutPass{"split-long-reductions"});
+  if (below(2)) decisions.emplace_back(WithoutPass{"split-long-scatters"});
   if (below(2)) decisions.emplace_back(PriceOfMemory{std::array{0.0, 3.0, 1000.0}[below(3)]});
   if (below(2)) decisions.emplace_back(SearchSteps{static_cast<int64_t>(below(50))});
   for (int tries = 0; tries < 8; ++tries) {

@@ -1,0 +1,92 @@
+#include "passes/execute/split_long_scatters.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ops/combiner.h"
+#include "passes/rules/maker.h"
+
+namespace lowtide {
+namespace {
+
+/// The dimension of the indices that is cut, the most major one that isn't the index vector's; -1: none serves.
+int64_t cut_dimension(const Instruction& scatter) {
+  const Shape& indices = scatter.operand(1).shape;
+  const int64_t vector = scatter.as<ScatterAttributes>().index_vector_dim;
+  for (int64_t d = 0; d < indices.rank(); ++d) {
+    if (d != vector && indices.dims[static_cast<size_t>(d)] % kScatterParts == 0) return d;
+  }
+  return -1;
+}
+
+bool is_long(const Instruction& i) {
+  if (i.opcode != Opcode::kScatter || !i.shape.is_array() || i.operands.size() != 3) return false;
+  const ElementType type = i.shape.type;
+  const int64_t places = element_count(i.shape), updates = element_count(i.operand(2).shape);
+  if (!i.as<ScatterAttributes>().input_batching_dims.empty() || i.operand(2).shape.type != type) return false;
+  if (places == 0 || updates < kLongScatter || places > updates / (kScatterParts * kWorthCopies)) return false;
+  if (kScatterParts * logical_bytes(i.shape) > kMostCopies) return false;
+  if (recognise_combiner(*i.called[0], type).kind != CombinerKind::kBinary || cut_dimension(i) < 0) return false;
+  return neutral_element(i.called[0]->root->opcode, type) &&
+         (!i.parent->module().sums_in_order || is_order_free(*i.called[0], type));
+}
+
+/// The dimensions with the `at`-th cut into (part, rest).
+Dims cut(Dims dims, int64_t at) {
+  dims[static_cast<size_t>(at)] /= kScatterParts;
+  dims.insert(dims.begin() + at, kScatterParts);
+  return dims;
+}
+
+/// Dimension numbers behind a new dimension `at`.
+Dims behind(Dims dimensions, int64_t at) {
+  for (int64_t& d : dimensions) d += d >= at;
+  return dimensions;
+}
+
+Instruction* split(Instruction& scatter, Maker& maker) {
+  const auto& given = scatter.as<ScatterAttributes>();
+  const Shape& shape = scatter.shape;
+  const Opcode opcode = scatter.called[0]->root->opcode;
+  const int64_t d = cut_dimension(scatter);
+  // Among the updates' dimensions those that aren't of windows are the indices', in order.
+  int64_t at = 0;
+  for (int64_t left = d - (d > given.index_vector_dim ? 1 : 0);; ++at) {
+    if (std::ranges::find(given.update_window_dims, at) != given.update_window_dims.end()) continue;
+    if (left-- == 0) break;
+  }
+  Instruction* neutral = maker.make(Opcode::kConstant, Shape::scalar(shape.type), {},
+                                    ConstantAttributes{neutral_element(opcode, shape.type)});
+  Dims copies = shape.dims;
+  copies.insert(copies.begin(), kScatterParts);
+  Instruction* places = maker.broadcast(neutral, copies, {});
+  Instruction* indices = maker.reshape(scatter.operands[1], cut(scatter.operand(1).shape.dims, d));
+  Instruction* updates = maker.reshape(scatter.operands[2], cut(scatter.operand(2).shape.dims, at));
+  ScatterAttributes attributes = given;
+  attributes.update_window_dims = behind(given.update_window_dims, at);
+  attributes.inserted_window_dims = behind(given.inserted_window_dims, 0);
+  attributes.scatter_dims_to_operand_dims = behind(given.scatter_dims_to_operand_dims, 0);
+  attributes.input_batching_dims = {0};
+  attributes.scatter_indices_batching_dims = {d};
+  attributes.index_vector_dim += given.index_vector_dim >= d;
+  Instruction* parts =
+      maker.make(Opcode::kScatter, Shape::array(shape.type, copies), {places, indices, updates}, std::move(attributes));
+  parts->called = scatter.called;
+  Instruction* sum =
+      maker.make(Opcode::kReduce, Shape::array(shape.type, shape.dims), {parts, neutral}, DimensionsAttributes{{0}});
+  sum->called = scatter.called;
+  return maker.binary(opcode, scatter.operands[0], sum);
+}
+
+}  // namespace
+
+Result<PassResult> split_long_scatters(Module& module) {
+  LT_ASSIGN_OR_RETURN(PassResult result, rewrite_each(module, [](Instruction& i, Maker& maker) -> Instruction* {
+                        return is_long(i) ? split(i, maker) : nullptr;
+                      }));
+  result.note = fmt::format("{} scatters split", result.count);
+  return result;
+}
+
+}  // namespace lowtide
