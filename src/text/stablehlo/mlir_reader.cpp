@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
 namespace lowtide {
 namespace {
 
@@ -9,6 +12,13 @@ constexpr int kDeepestRegion = 64;
 
 bool is_module(std::string_view name) { return name == "module" || name == "builtin.module"; }
 bool is_function(std::string_view name) { return name == "func.func"; }
+
+/// llvm.func, transform.named_sequence, memref.global: beside functions, of no dialect that is computed with.
+bool is_foreign(std::string_view name) {
+  constexpr std::array<std::string_view, 6> kOwn = {"func", "builtin", "sdy", "stablehlo", "chlo", "mhlo"};
+  const size_t dot = name.find('.');
+  return dot != std::string_view::npos && std::ranges::find(kOwn, name.substr(0, dot)) == kOwn.end();
+}
 
 }  // namespace
 
@@ -95,6 +105,28 @@ Status MlirReader::read_module(MlirScanner& scanner) {
   return read_location(scanner, location);
 }
 
+/// To the end of the line on which all brackets are closed.
+void MlirReader::skip_declaration(MlirScanner& scanner) {
+  const std::string_view text = scanner.text();
+  size_t at = scanner.at();
+  int open = 0;
+  for (; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '"') {
+      for (++at; at < text.size() && text[at] != '"'; ++at) at += text[at] == '\\' ? 1 : 0;
+    } else if (text.substr(at).starts_with("//")) {
+      at = std::min(text.find('\n', at), text.size()) - 1;
+    } else if (c == '(' || c == '[' || c == '{') {
+      ++open;
+    } else if (c == ')' || c == ']' || c == '}') {
+      if (--open < 0) break;
+    } else if (c == '\n' && open == 0) {
+      break;
+    }
+  }
+  scanner.move_to(std::min(at, text.size()));
+}
+
 Status MlirReader::read_operation(MlirScanner& scanner, MlirOperation& operation, int depth) {
   if (depth > kDeepestRegion) return scanner.expected("regions nested less deeply");
   if (scanner.peek() == '%') LT_RETURN_IF_ERROR(read_results(scanner, operation));
@@ -104,11 +136,13 @@ Status MlirReader::read_operation(MlirScanner& scanner, MlirOperation& operation
     const std::string_view quoted = scanner.plain_value();
     if (quoted.size() < 3) return scanner.expected("an operation's name in quotes");
     operation.name = quoted.substr(1, quoted.size() - 2);
+    if (depth == 0 && is_foreign(operation.name)) return skip_declaration(scanner), Status();
     LT_RETURN_IF_ERROR(read_generic(scanner, operation, depth));
     if (is_function(operation.name)) LT_RETURN_IF_ERROR(normalise_function(operation));
   } else {
     operation.name = scanner.identifier();
     if (operation.name.empty()) return scanner.expected("an operation");
+    if (depth == 0 && is_foreign(operation.name)) return skip_declaration(scanner), Status();
     if (depth > 0 && is_module(operation.name)) {
       return scanner.fault(operation.place, "found a module in a function, expected an operation");
     }

@@ -23,6 +23,7 @@ class MlirReader {
   Status read_declared(MlirScanner& scanner);  ///< the parameters of a function without a body
   Status normalise_function(MlirOperation& function);
   Status read_operation(MlirScanner& scanner, MlirOperation& operation, int depth);
+  void skip_declaration(MlirScanner& scanner);  ///< of a dialect that declares what no program here can call
   Status read_results(MlirScanner& scanner, MlirOperation& operation);
   Status read_generic(MlirScanner& scanner, MlirOperation& operation, int depth);
   Status read_region(MlirScanner& scanner, MlirRegion& region, int depth);

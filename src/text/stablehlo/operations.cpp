@@ -376,6 +376,7 @@ Status ModuleMaker::operation(Scope& scope, const MlirOperation& operation) {
   if (dialect == "check") return make_check(*this, scope, operation);
   if (dialect == "enzymexla") {
     if (const MakeOperation make = halo_operation(name)) return make(*this, scope, operation);
+    if (name == "jit_call") return make_custom_call(*this, scope, operation);  // of machine code
   }
   constexpr std::array<std::string_view, 6> kDialects = {"stablehlo", "chlo", "mhlo", "func", "sdy", "arith"};
   if (std::ranges::find(kDialects, dialect) == kDialects.end()) {
