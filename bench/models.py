@@ -1,15 +1,21 @@
 #!/usr/bin/env python3
-"""Lowtide and XLA:CPU side by side: time, memory and compile time of whole programs, interleaved on one machine.
+"""Lowtide and XLA:CPU side by side: time, memory, compile time and first call of programs, interleaved on one machine.
 
-  bench/models.py [--at free|tightest|twice]... [--rounds 7] [--json OUT.json] [--lowtide build/lowtide] PROGRAM.hlo...
+  bench/models.py [--at free|tightest|twice]... [--rounds 7] [--json OUT.json] [--lowtide build/lowtide] [--micro]
+                  [PROGRAM.hlo...]
+
+--micro: also the small programs in bench/micro: random numbers, reductions, products, convolutions, sorts, gathers, stencils.
 
 --at: the free plan; the tightest that `fit` finds; the plan within a limit that leaves twice its temp. Several give several tables.
 
 Each program gets a process of XLA's with each scheduler and runs of ours in turn; ratios are of medians, ours to the faster of XLA's.
 Memory is what the resident set grows by beyond arguments, results included, in fresh processes: XLA's as seen, ours as
-measured by `run` (arena, arguments and results as touched). Worst time first.
+measured by `run` (arena, arguments and results as touched). Compile is all that is done once, planning included, with an
+empty cache; first is that and the first run; cached, in the JSON alone, what planning and compiling take from then on. Worst
+time first.
 """
 import argparse
+import glob
 import json
 import math
 import os
@@ -20,6 +26,8 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MIB = 1 << 20
+COLUMNS = (("ours ms", 8), ("XLA ms", 8), ("time", 5), ("our MiB", 8), ("XLA MiB", 8), ("mem", 4), ("comp s", 6),
+           ("XLA s", 6), ("first", 6), ("XLA", 6))
 
 
 class Xla:
@@ -87,26 +95,31 @@ def measure(options, program):
             return {where: faults.get(where, next(iter(faults.values()))) for where in plans}
         peers = [Xla(program, least) for least in (False, True)]
         mine, theirs = {where: [] for where in plans}, [[], []]
-        for peer in peers:
-            peer.run(1)
+        first = [peer.run(1) for peer in peers]
         for _ in range(options.rounds):
             for where, plan in plans.items():
-                mine[where] += ours(options.lowtide, program, 3, folder, plan)["run_seconds"][1:]
+                again = ours(options.lowtide, program, 3, folder, plan)
+                mine[where] += again["run_seconds"][1:]
+                cold[where]["cached_seconds"] = again["plan_seconds"] + again["compile_seconds"]
             for k, peer in enumerate(peers):
                 theirs[k] += peer.run(2)
         for peer in peers:
             peer.close()
-    return {where: record_of(program, cold[where], mine[where], theirs, peers) for where in plans}
+    return {where: record_of(program, cold[where], mine[where], theirs, first, peers) for where in plans}
 
 
-def record_of(program, cold, mine, theirs, peers):
-    record = {"program": program, "ours_ms": 1e3 * statistics.median(mine), "ours_compile_s": cold["compile_seconds"],
+def record_of(program, cold, mine, theirs, first, peers):
+    made = cold["plan_seconds"] + cold["compile_seconds"]
+    record = {"program": program, "ours_ms": 1e3 * statistics.median(mine), "ours_compile_s": made,
+              "ours_first_s": made + cold["run_seconds"][0], "ours_cached_s": cold["cached_seconds"],
               "ours_bytes": cold["measured_peak_bytes"] - cold["argument_bytes"], "ours_temp": cold["temp_bytes"],
               "kernels": cold["kernels"]}
     medians = [statistics.median(t) for t in theirs if t]
     if medians:
         record["xla_ms"] = 1e3 * min(medians)
-        record["xla_compile_s"] = peers[0].made.get("compile_seconds")
+        compiled = [p.made.get("compile_seconds") for p in peers]
+        record["xla_compile_s"] = min(s for s in compiled if s is not None)
+        record["xla_first_s"] = min(s + f[0] for s, f in zip(compiled, first) if f)
         grown = [p.growth for p in peers if p.growth is not None]
         record["xla_bytes"] = min(grown) if grown else None
         record["time_ratio"] = record["ours_ms"] / record["xla_ms"]
@@ -121,30 +134,43 @@ def geometric_mean(numbers):
 
 
 def print_table(where, records):
-    print(f"{'at ' + where:36} {'ours ms':>9} {'XLA ms':>9} {'time':>6} {'ours MiB':>9} {'XLA MiB':>9} {'memory':>6} {'compile s':>13}")
+    head = " ".join(f"{title:>{width}}" for title, width in COLUMNS)
+    print(f"{'at ' + where:27} {head}")
     for r in sorted(records, key=lambda r: -r.get("time_ratio", 1e9)):
-        name = os.path.basename(r["program"]).removesuffix(".hlo")[:36]
+        name = os.path.basename(r["program"]).removesuffix(".hlo")[:27]
         if "fault" in r:
-            print(f"{name:36} {r['fault'][:62]}")
+            print(f"{name:27} {r['fault'][:70]}")
             continue
-        xla = f"{r['xla_ms']:9.2f} {r['time_ratio']:6.2f}" if "xla_ms" in r else f"{'-':>9} {'-':>6}"
-        peak = f"{(r.get('xla_bytes') or 0) / MIB:9.1f} {r.get('memory_ratio', float('nan')):6.2f}"
-        made = f"{r['ours_compile_s']:6.2f} {r.get('xla_compile_s') or float('nan'):6.2f}"
-        print(f"{name:36} {r['ours_ms']:9.2f} {xla} {r['ours_bytes'] / MIB:9.1f} {peak} {made}")
-    times = [r["time_ratio"] for r in records if "time_ratio" in r]
-    memory = [r["memory_ratio"] for r in records if "memory_ratio" in r]
-    print(f"geometric means over {len(times)}: time {geometric_mean(times):.2f}, memory {geometric_mean(memory):.2f}")
+        numbers = [r["ours_ms"], r.get("xla_ms"), r.get("time_ratio"), r["ours_bytes"] / MIB,
+                   (r.get("xla_bytes") or 0) / MIB, r.get("memory_ratio"), r["ours_compile_s"], r.get("xla_compile_s"),
+                   r["ours_first_s"], r.get("xla_first_s")]
+        cells = [f"{'-' if x is None else format(x, '.2f' if x < 1000 else '.0f'):>{width}}"
+                 for x, (_, width) in zip(numbers, COLUMNS)]
+        print(f"{name:27} {' '.join(cells)}")
+    means = {title: geometric_mean([r[ours] / r[theirs] if theirs else r[ours] for r in records if r.get(theirs or ours)])
+             for title, ours, theirs in (("time", "time_ratio", None), ("memory", "memory_ratio", None),
+                                         ("compile", "ours_compile_s", "xla_compile_s"),
+                                         ("first call", "ours_first_s", "xla_first_s"))}
+    print(f"geometric means over {len(records)}: " + ", ".join(f"{title} {mean:.2f}" for title, mean in means.items()))
+    cached = sorted(r["ours_cached_s"] for r in records if "ours_cached_s" in r)
+    if cached:
+        print(f"from the cache: {1e3 * statistics.median(cached):.1f} ms in the median, {1e3 * cached[-1]:.0f} at most")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("programs", nargs="+")
+    parser.add_argument("programs", nargs="*")
+    parser.add_argument("--micro", action="store_true")
     parser.add_argument("--at", action="append", choices=["free", "tightest", "twice"])
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--json")
     parser.add_argument("--lowtide", default="build/lowtide")
     options = parser.parse_args()
     options.at = options.at or ["free"]
+    if options.micro:
+        options.programs += sorted(glob.glob(os.path.join(HERE, "micro", "*.hlo")))
+    if not options.programs:
+        parser.error("no programs: name some, or --micro")
     records = {where: [] for where in options.at}
     for n, program in enumerate(options.programs):
         print(f"\r{n + 1}/{len(options.programs)} {os.path.basename(program)[:60]:60}", end="", file=sys.stderr, flush=True)
