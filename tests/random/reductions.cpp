@@ -1,6 +1,7 @@
 /// Operations that combine many elements into one, and sort.
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "numbers.h"
@@ -219,7 +220,8 @@ bool make_convolution(Scope& scope, Choices& choices) {
   });
   if (!input) return false;
   // XLA:CPU adds products of integers up in another type, and cuts off what wraps.
-  if (scope.for_xla() && is_integral(input->shape.type) && scope.fact(input).magnitude() > 1e4) return false;
+  const double largest = std::ldexp(1.0, type_bits(input->shape.type) - 1);
+  if (scope.for_xla() && is_integral(input->shape.type) && scope.fact(input).magnitude() * 1e4 > largest) return false;
   const int64_t rank = input->shape.rank();
   const auto permuted = [&] {
     Dims order(static_cast<size_t>(rank));
