@@ -22,6 +22,8 @@ namespace lowtide {
 namespace {
 
 constexpr int64_t kPackWork = 100'000;  ///< for one of many peaks
+/// Of a plan's check: many more than most programs need, few beside planning.
+constexpr int64_t kVisitsOfChecks = 10'000, kVisitsPerInstruction = 10;
 
 const std::vector<Pass>& rows_for(Executor executor) {
   return executor == Executor::kXla ? pipeline_for_xla() : execution_pipeline();
@@ -132,11 +134,13 @@ Status make_program(Compiled& compiled, const std::shared_ptr<Module>& rewritten
   Program program = schedule(rewritten, options);
   program.packings.insert(program.packings.begin(), packings.begin(), packings.end());
   // A wrong plan would be a wrong answer. Without LOWTIDE_CHECK a plainer one takes its place.
-  std::string fault = check_program(program);
+  const int64_t visits =
+      knobs().check ? INT64_MAX : kVisitsOfChecks + kVisitsPerInstruction * rewritten->instruction_count();
+  std::string fault = check_program(program, visits);
   if (!fault.empty() && !knobs().check) {
     options.apart = true;
     program = schedule(rewritten, options);
-    program.refused = std::exchange(fault, check_program(program));
+    program.refused = std::exchange(fault, check_program(program, visits));
   }
   if (!fault.empty()) return {Fault::kInternal, "the plan doesn't hold: " + fault};
   compiled.program = std::make_shared<const Program>(std::move(program));

@@ -46,7 +46,8 @@ struct State {
 
 class CheckProgram {
  public:
-  explicit CheckProgram(const Program& program) : program_(program), module_(*program.module) {}
+  CheckProgram(const Program& program, int64_t most_visits)
+      : program_(program), module_(*program.module), visits_(most_visits) {}
 
   std::string run() {
     if (std::string fault = check_storages(); !fault.empty()) return fault;
@@ -66,8 +67,10 @@ class CheckProgram {
   };
 
   void fail(const std::string& sentence) {
-    if (fault_.empty()) fault_ = sentence;
+    if (!is_over()) fault_ = sentence;
   }
+  /// Nothing more is to be found out.
+  bool is_over() const { return !fault_.empty() || visits_ <= 0; }
 
   std::string check_storages() const {
     for (const Storage& s : program_.storages) {
@@ -194,6 +197,7 @@ class CheckProgram {
 
   void execute(const std::vector<ProgramStep>& steps, std::vector<State>& states) {
     for (const ProgramStep& s : steps) {
+      --visits_;
       std::vector<State> after;
       for (State& state : states) {
         switch (s.kind) {
@@ -209,7 +213,7 @@ class CheckProgram {
       }
       states = std::move(after);
       merge(states);
-      if (!fault_.empty()) return;
+      if (is_over()) return;
     }
   }
 
@@ -435,6 +439,7 @@ class CheckProgram {
     for (size_t trip = 0; trip <= trips; ++trip) {
       enter(states, condition, carried);
       execute(s.blocks.at(0), states);
+      if (is_over()) return;
       for (State& at : states) {
         expect(at, s.predicate, {condition.root, 0}, s);
         State left = at;
@@ -445,13 +450,11 @@ class CheckProgram {
         settle(left.memory, s.settle, addresses);
         after.push_back(std::move(left));
       }
-      if (trip == trips || !fault_.empty()) break;
+      if (trip == trips || is_over()) break;
       enter(states, body, carried);
       execute(s.blocks.at(1), states);
-      if (states.size() != 1) {
-        if (fault_.empty()) fail("the body of %" + i.name + " ends in several states");
-        return;
-      }
+      if (is_over()) return;
+      if (states.size() != 1) return fail("the body of %" + i.name + " ends in several states");
       for (int64_t l = 0; l < leaves; ++l)
         carried[static_cast<size_t>(l)] = token(states[0], {body.root, static_cast<int32_t>(l)});
     }
@@ -576,10 +579,13 @@ class CheckProgram {
   std::map<std::tuple<const Instruction*, int32_t, std::vector<Token>>, Token> made_;  ///< by kernels, and from what
   std::map<std::pair<const Region*, size_t>, std::set<std::tuple<int32_t, int64_t, int64_t>>> parts_;
   std::string fault_;
+  int64_t visits_;  ///< of steps, left
 };
 
 }  // namespace
 
-std::string check_program(const Program& program) { return CheckProgram(program).run(); }
+std::string check_program(const Program& program, int64_t most_visits) {
+  return CheckProgram(program, most_visits).run();
+}
 
 }  // namespace lowtide
