@@ -136,6 +136,17 @@ const Literal* known_constant(const Instruction& instruction) {
   return constant && constant->value && constant->value->known() ? constant->value.get() : nullptr;
 }
 
+void turn_into(Instruction& instruction, Opcode opcode, std::vector<Instruction*> operands, Attributes attributes) {
+  instruction.opcode = opcode;
+  instruction.operands = std::move(operands);
+  instruction.attributes = std::move(attributes);
+  instruction.called.clear();
+  instruction.control_predecessors.clear();
+  instruction.backend_config.clear();
+  instruction.frontend_attributes.clear();
+  instruction.extra.clear();
+}
+
 std::unique_ptr<Instruction> copy_of(const Instruction& instruction) {
   auto copy = std::make_unique<Instruction>(instruction);
   copy->parent = nullptr;

@@ -71,6 +71,9 @@ bool is_partitioned(const Module& module);
 /// The constant's value where it is known, else null.
 const Literal* known_constant(const Instruction& instruction);
 
+/// Makes another operation of what stands here under its name and with its shape; what it ran and was told goes.
+void turn_into(Instruction& instruction, Opcode opcode, std::vector<Instruction*> operands, Attributes attributes = {});
+
 /// A copy of `instruction` without a name, operands still those of the original.
 std::unique_ptr<Instruction> copy_of(const Instruction& instruction);
 

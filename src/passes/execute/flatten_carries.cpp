@@ -14,13 +14,9 @@ bool is_nested(const Shape& shape) {
   return std::ranges::any_of(shape.elements, [](const Shape& element) { return element.is_tuple(); });
 }
 
-void append_leaves(const Shape& shape, std::vector<Shape>& leaves) {
-  if (!shape.is_tuple()) leaves.push_back(shape);
-  for (const Shape& element : shape.elements) append_leaves(element, leaves);
-}
 Shape flat(const Shape& shape) {
   std::vector<Shape> leaves;
-  append_leaves(shape, leaves);
+  for_each_leaf(shape, [&](const ShapeIndex&, const Shape& leaf) { leaves.push_back(leaf); });
   return Shape::tuple(std::move(leaves));
 }
 
@@ -98,13 +94,13 @@ class Flattener {
     for (Instruction*& operand : operands) {
       if (is_nested(operand->shape)) operand = flattened(operand);
     }
-    auto copy = copy_of(old);
-    copy->operands = std::move(operands);
     if (!is_nested(old.shape)) {
-      old.operands = copy->operands;
+      old.operands = std::move(operands);
       order_.push_back(&old);
       return;
     }
+    auto copy = copy_of(old);
+    copy->operands = std::move(operands);
     copy->name = names_.unused(old.name);
     copy->shape = flat(old.shape);
     turn_into_bundle(old, append(std::move(copy)));
@@ -112,17 +108,9 @@ class Flattener {
 
   void turn_into_bundle(Instruction& old, Instruction* flat) {
     size_t next = 0;
-    const Shape shape = old.shape;
     std::vector<Instruction*> elements;
-    for (const Shape& element : shape.elements) elements.push_back(bundle(element, flat, next));
-    old.opcode = Opcode::kTuple;
-    old.attributes = {};
-    old.operands = std::move(elements);
-    old.called.clear();
-    old.control_predecessors.clear();
-    old.backend_config.clear();
-    old.frontend_attributes.clear();
-    old.extra.clear();
+    for (const Shape& element : old.shape.elements) elements.push_back(bundle(element, flat, next));
+    turn_into(old, Opcode::kTuple, std::move(elements));
     order_.push_back(&old);
   }
 

@@ -160,13 +160,7 @@ class Thread {
     Instruction* whole = append(std::move(copy));
     counter_ = element(whole, 1, scalar);
     counter_ = advanced(drawn);
-    old.opcode = Opcode::kGetTupleElement;
-    old.attributes = TupleIndexAttributes{0};
-    old.operands = {whole};
-    old.called.clear();
-    old.backend_config.clear();
-    old.frontend_attributes.clear();
-    old.extra.clear();
+    turn_into(old, Opcode::kGetTupleElement, {whole}, TupleIndexAttributes{0});
     order_.push_back(&old);
   }
 
