@@ -10,6 +10,7 @@
 
 #include "base/debug.h"
 #include "base/sizes.h"
+#include "base/thread_pool.h"
 #include "compile/peak_values.h"
 
 namespace lowtide {
@@ -32,9 +33,20 @@ constexpr double kLeastPeakForTime = 0.03;              ///< part of the peak th
 constexpr size_t kMostStarts = 6;                       ///< other first steps that are followed
 constexpr size_t kMostCandidates = 6;                   ///< tried in one step
 constexpr double kExtraTime[] = {0.02, 0.1, 0.4, 1.5};  ///< of the free plan's, for one more stream
+constexpr double kFreeExtraTime = 0.4;                  ///< the most of it that the free plan itself would take
 constexpr double kLeastGain = 0.005;                    ///< of the arena: smaller steps aren't worth their time
 constexpr double kLeastGainInXla = 0.05;                ///< less is within what the model of XLA's account is off by
 constexpr double kThrifts[] = {0.2, 1, 0.02};           ///< of the free plan's time, what a step may take for nothing
+
+constexpr int64_t kInstructionsAtOnce = 200'000;  ///< of modules that stand beside each other
+constexpr int64_t kPlansAtOnce = 4;               ///< per thread, so that all are done at about the same time
+
+/// Lines of plans that are made side by side would be mixed.
+int threads_for(const Planner& planner) {
+  if (is_debugging()) return 1;
+  const int64_t most = std::max<int64_t>(1, kInstructionsAtOnce / std::max<int64_t>(1, planner.instructions()));
+  return static_cast<int>(std::min<int64_t>(most, ThreadPool().threads()));
+}
 
 /// A plan that was tried.
 struct Trial {
@@ -43,6 +55,9 @@ struct Trial {
   std::vector<PeakValue> at_peak;
   bool could_rearrange = false;
 };
+
+/// Steps of which each takes more time than the one before.
+using Series = std::vector<Decisions>;
 
 class Search {
  public:
@@ -56,15 +71,21 @@ class Search {
 
   /// What the free plan is chosen from.
   Status find_free() {
-    LT_ASSIGN_OR_RETURN(const Trial first, first_plan(plain_));
+    const bool streams_by_itself = !plain_.empty();
+    std::vector<Decisions> firsts = {plain_};
+    if (streams_by_itself) firsts.emplace_back();
+    std::vector<Result<Measured>> plans = measure(firsts);
+    for (const Result<Measured>& plan : plans) LT_RETURN_IF_ERROR(plan.status());
+    const Trial first = record(plans[0].take(), plain_);
     most_ns_ = kFreeTime * first.point.ns + kSlackNs;
     if (first.point.temp_bytes <= kSmallArena) return {};
-    const bool streams_by_itself = !plain_.empty();
-    LT_ASSIGN_OR_RETURN(const Trial second, streams_by_itself ? first_plan({}) : first);
-    const int64_t until =
+    const Trial second = streams_by_itself ? record(plans[1].take(), {}) : first;
+    const int64_t most =
         std::clamp(kFreeInstructions / std::max<int64_t>(1, planner_.instructions()), kLeastFree, kMostFree);
-    if (streams_by_itself && second.point.ns <= most_ns_) descend(second, kFreeThrift, std::min(budget_, until));
-    descend(first, kFreeThrift, std::min(budget_, until));
+    const int64_t until = std::min(budget_, most);
+    if (streams_by_itself && second.point.ns <= most_ns_) descend(second, kFreeThrift, until);
+    // Where the pipeline found nothing to stream, both are the same plan.
+    if (!streams_by_itself || !second.point.equals(first.point)) descend(first, kFreeThrift, until);
     return {};
   }
 
@@ -72,7 +93,9 @@ class Search {
     LT_RETURN_IF_ERROR(find_free());
     is_free_found_ = true;
     most_ns_ = kMostTime * frontier_.free.ns;
-    if (!options_.only_free) {
+    if (options_.only_free) {
+      if (planner_.executor() == Executor::kLowtide) LT_RETURN_IF_ERROR(Planner::check(frontier_.free_plan));
+    } else {
       if (const auto whole = attempt(plain_)) explore(*whole, budget_ * 2 / 3);
       if (const auto free = attempt(frontier_.free.decisions)) explore(*free, budget_);
     }
@@ -141,13 +164,20 @@ class Search {
     ++frontier_.plans;
     lowest_ = lowest_ < 0 ? trial.point.peak_bytes : std::min(lowest_, trial.point.peak_bytes);
     if (options_.progress) options_.progress(frontier_.plans, lowest_);
+    tried_[key_of(decisions)] = trial;
     return trial;
   }
 
-  /// One that every module has.
-  Result<Trial> first_plan(const Decisions& decisions) {
-    LT_ASSIGN_OR_RETURN(Measured plan, planner_.measure(decisions));
-    return *(tried_[key_of(decisions)] = record(std::move(plan), decisions));
+  /// Side by side, on all threads.
+  std::vector<Result<Measured>> measure(const std::vector<Decisions>& all) {
+    std::vector<std::optional<Result<Measured>>> measured(all.size());
+    const Checked checked = options_.only_free ? Checked::kNo : Checked::kYes;
+    pool_.run(static_cast<int64_t>(all.size()), [&](int64_t k, int) {
+      measured[static_cast<size_t>(k)].emplace(planner_.measure(all[static_cast<size_t>(k)], checked));
+    });
+    std::vector<Result<Measured>> plans;
+    for (auto& plan : measured) plans.push_back(std::move(*plan));
+    return plans;
   }
 
   static std::string key_of(const Decisions& decisions) {
@@ -158,22 +188,35 @@ class Search {
 
   /// Nothing where the decisions don't apply.
   std::optional<Trial> attempt(const Decisions& decisions) {
-    const std::string key = key_of(decisions);
-    if (const auto known = tried_.find(key); known != tried_.end()) return known->second;
-    std::optional<Trial>& trial = tried_[key];
-    if (frontier_.plans >= budget_) return std::nullopt;
-    if (debug_shows(DebugLevel::kAll, "fit")) {
-      for (const Decision& d : decisions) debug_print("fit: try " + to_string(d));
+    attempt_all({decisions});
+    return tried_[key_of(decisions)];
+  }
+
+  /// What isn't known yet, in this order, as far as the budget goes.
+  void attempt_all(const std::vector<Decisions>& all) {
+    std::vector<Decisions> batch;
+    const auto finish = [&] {
+      std::vector<Result<Measured>> plans = measure(batch);
+      for (size_t k = 0; k < batch.size(); ++k) {
+        if (plans[k].ok()) show(record(plans[k].take(), batch[k]));
+      }
+      batch.clear();
+    };
+    for (const Decisions& decisions : all) {
+      if (frontier_.plans + std::ssize(batch) >= budget_) finish();
+      if (frontier_.plans >= budget_) return;
+      if (tried_.try_emplace(key_of(decisions)).second) batch.push_back(decisions);
+      if (std::ssize(batch) == kPlansAtOnce * pool_.threads()) finish();
     }
-    auto plan = planner_.measure(decisions);
-    if (!plan.ok()) return std::nullopt;
-    trial = record(plan.take(), decisions);
-    if (debug_shows(DebugLevel::kSchedule, "fit")) {
-      debug_print(fmt::format("fit: temp {:>9} potential {:8.1f} MiB, {:8.3f} ms: {}",
-                              format_bytes(trial->point.temp_bytes), trial->potential / 1048576, 1e-6 * trial->point.ns,
-                              decisions.empty() ? "" : to_string(decisions.back())));
-    }
-    return trial;
+    finish();
+  }
+
+  static void show(const Trial& trial) {
+    if (!debug_shows(DebugLevel::kSchedule, "fit")) return;
+    const Decisions& decisions = trial.point.decisions;
+    debug_print(fmt::format("fit: temp {:>9} potential {:8.1f} MiB, {:8.3f} ms: {}",
+                            format_bytes(trial.point.temp_bytes), trial.potential / 1048576, 1e-6 * trial.point.ns,
+                            decisions.empty() ? "" : to_string(decisions.back())));
   }
 
   /// Bytes for time: how good the step from one plan to another is; 0 where it is none.
@@ -189,33 +232,72 @@ class Search {
   void descend(Trial at, double thrift, int64_t until) {
     thrift_ = thrift;
     while (frontier_.plans < until && at.point.temp_bytes > kSmallArena) {
-      best_.reset();
-      most_ = 0;
-      try_streams(at);
-      try_finer(at);
-      try_rearranging(at);
-      try_deriving(at);
-      try_rematerialising(at);
-      if (!best_) return;
-      at = std::move(*best_);
+      const std::vector<Series> steps = steps_from(at);
+      attempt_all(steps);
+      const Trial* best = nullptr;
+      double most = 0;
+      for (const Series& series : steps) {
+        for (const Decisions& decisions : series) {
+          const std::optional<Trial>& trial = tried_[key_of(decisions)];
+          const double gain = trial ? worth(at, *trial) : 0;
+          if (gain > most) most = gain, best = &*trial;
+        }
+      }
+      find_late_readers(at);
+      if (best == nullptr) return;
+      at = Trial(*best);
     }
   }
 
-  std::optional<Trial> consider(const Trial& from, const Decisions& decisions) {
-    std::optional<Trial> trial = attempt(decisions);
-    const double gain = trial ? worth(from, *trial) : 0;
-    if (gain > most_) most_ = gain, best_ = trial;
-    return trial;
+  std::vector<Series> steps_from(const Trial& at) const {
+    std::vector<Series> steps;
+    add_streams(at, steps);
+    add_finer(at, steps);
+    if (at.could_rearrange) add_once<Rearrange>(at, steps);
+    if (planner_.could_derive()) add_once<DeriveStacks>(at, steps);
+    // XLA would share what is made twice.
+    if (planner_.executor() == Executor::kLowtide && is_kept_for_late_readers_) add_once<Rematerialise>(at, steps);
+    return steps;
+  }
+
+  /// The first of each series, then the second where that didn't take too long, and so on.
+  void attempt_all(const std::vector<Series>& steps) {
+    std::vector<bool> is_too_slow(steps.size(), false);
+    for (size_t round = 0;; ++round) {
+      std::vector<Decisions> all;
+      for (size_t k = 0; k < steps.size(); ++k) {
+        if (!is_too_slow[k] && round < steps[k].size()) all.push_back(steps[k][round]);
+      }
+      if (all.empty()) return;
+      attempt_all(all);
+      for (size_t k = 0; k < steps.size(); ++k) {
+        if (round >= steps[k].size()) continue;
+        const std::optional<Trial>& trial = tried_[key_of(steps[k][round])];
+        is_too_slow[k] = is_too_slow[k] || (trial && trial->point.ns > most_ns_);
+      }
+    }
+  }
+
+  /// Where nothing is kept for them without streams, there is nothing among streams.
+  void find_late_readers(const Trial& at) {
+    if (at.point.decisions != plain_) return;
+    Decisions decisions = plain_;
+    decisions.emplace_back(Rematerialise{});
+    const auto trial = tried_.find(key_of(decisions));
+    if (trial == tried_.end() || !trial->second) return;
+    is_kept_for_late_readers_ = trial->second->point.peak_bytes != at.point.peak_bytes;
   }
 
   /// Tiles worth trying: the finest whose extra time is small, is bearable, is still allowed.
   std::vector<int64_t> some_tiles(const StreamCandidate& candidate) const {
     std::vector<int64_t> tiles;
     for (const double part : kExtraTime) {
+      if (!is_free_found_ && part > kFreeExtraTime) break;
       int64_t finest = 0;
       for (const int64_t tile : candidate.tiles) {
         const double parts = std::ceil(static_cast<double>(candidate.extent) / static_cast<double>(tile));
-        if (candidate.again_ns + parts * candidate.ns_per_tile > part * most_ns_ && finest > 0) break;
+        const double extra = candidate.again_ns + parts * candidate.ns_per_tile;
+        if (extra > part * most_ns_ && finest > 0) break;
         finest = tile;
       }
       if (finest > 0 && (tiles.empty() || tiles.back() != finest)) tiles.push_back(finest);
@@ -233,7 +315,7 @@ class Search {
   }
 
   /// One more stream.
-  void try_streams(const Trial& at) {
+  void add_streams(const Trial& at, std::vector<Series>& steps) const {
     const auto module = planner_.streamed(at.point.decisions);
     if (!module.ok()) return;
     const std::vector<const Instruction*> seeds = find_values(**module, at.at_peak);
@@ -250,56 +332,37 @@ class Search {
     }
     if (candidates.size() > kMostCandidates) candidates.resize(kMostCandidates);
     for (const StreamCandidate& candidate : candidates) {
+      Series& series = steps.emplace_back();
       for (const int64_t tile : some_tiles(candidate)) {
-        Decisions decisions = at.point.decisions;
         StreamDecision decision = candidate.decision;
         decision.tile = tile;
-        decisions.emplace_back(decision);
-        consider(at, decisions);
+        series.push_back(at.point.decisions);
+        series.back().emplace_back(std::move(decision));
       }
     }
   }
 
   /// One of the streams in finer tiles; those within it keep their part.
-  void try_finer(const Trial& at) {
+  static void add_finer(const Trial& at, std::vector<Series>& steps) {
     for (size_t k = 0; k < at.point.decisions.size(); ++k) {
+      Series& series = steps.emplace_back();
       for (const int64_t parts : {2, 4}) {
         Decisions decisions = at.point.decisions;
         auto* decision = std::get_if<StreamDecision>(&decisions[k]);
         if (!decision || decision->tile % parts != 0 || decision->tile <= parts) continue;
         decision->tile /= parts;
-        consider(at, decisions);
+        series.push_back(std::move(decisions));
       }
-    }
-  }
-
-  /// Transposed and reversed where operands lie.
-  void try_rearranging(const Trial& at) {
-    if (at.could_rearrange) try_with<Rearrange>(at);
-  }
-
-  /// Less saved for later loops.
-  void try_deriving(const Trial& at) {
-    if (planner_.could_derive()) try_with<DeriveStacks>(at);
-  }
-
-  /// Less kept for late readers. XLA would share what is made twice.
-  void try_rematerialising(const Trial& at) {
-    if (planner_.executor() == Executor::kLowtide && is_kept_for_late_readers_) {
-      const auto trial = try_with<Rematerialise>(at);
-      // Where nothing is kept for them without streams, there is nothing among streams.
-      const bool is_first = at.point.decisions == plain_;
-      if (is_first && trial) is_kept_for_late_readers_ = trial->point.peak_bytes != at.point.peak_bytes;
     }
   }
 
   /// A decision that is taken once.
   template <class Kind>
-  std::optional<Trial> try_with(const Trial& at) {
+  static void add_once(const Trial& at, std::vector<Series>& steps) {
     Decisions decisions = at.point.decisions;
-    if (std::ranges::any_of(decisions, [](const Decision& d) { return std::holds_alternative<Kind>(d); })) return {};
+    if (std::ranges::any_of(decisions, [](const Decision& d) { return std::holds_alternative<Kind>(d); })) return;
     decisions.emplace_back(Kind{});
-    return consider(at, decisions);
+    steps.push_back({std::move(decisions)});
   }
 
   /// Drops what another point beats, and what takes too long.
@@ -331,8 +394,7 @@ class Search {
   int64_t budget_ = 0, lowest_ = -1;
   double thrift_ = 1, most_ns_ = 0;
   bool is_free_found_ = false, is_kept_for_late_readers_ = true;
-  std::optional<Trial> best_;                          ///< of the steps from one plan
-  double most_ = 0;                                    ///< what it is worth
+  ThreadPool pool_{threads_for(planner_)};
   std::map<std::string, std::optional<Trial>> tried_;  ///< by decisions; nothing: they don't apply
 };
 

@@ -13,6 +13,10 @@ struct FrontierPoint {
   int64_t peak_bytes = 0, temp_bytes = 0;
   double ns = 0;  ///< modelled
   Decisions decisions;
+  /// Do they take the same memory and time?
+  bool equals(const FrontierPoint& o) const {
+    return peak_bytes == o.peak_bytes && temp_bytes == o.temp_bytes && ns == o.ns;
+  }
 };
 
 struct Frontier {

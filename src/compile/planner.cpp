@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <mutex>
 #include <utility>
 
 #include "analysis/account.h"
@@ -17,6 +18,7 @@
 #include "passes/windows/stream_windows.h"
 #include "schedule/instruction_order.h"
 #include "schedule/modelled_time.h"
+#include "schedule/nest_cache.h"
 
 namespace lowtide {
 namespace {
@@ -55,12 +57,28 @@ Result<PassResult> derive_all_stacks(Module& module) {
   return derive_saved_stacks_for(module, std::numeric_limits<double>::infinity());
 }
 
+Pass stream_row(const StreamDecision& decision, Executor executor) {
+  const StoredBy stored_by = executor == Executor::kXla ? StoredBy::kLoopFusion : StoredBy::kRegions;
+  return {"stream", [&decision, stored_by](Module& m) { return stream(m, decision, stored_by); },
+          Numerics::kReassociated, "decided for this module", Numerics::kExact};
+}
+
+/// What decides on the module in which all streams stand.
+Decisions streaming_part(const Decisions& decisions) {
+  Decisions part;
+  for (const Decision& d : decisions) {
+    const bool before = std::holds_alternative<StreamDecision>(d) || std::holds_alternative<WithoutPass>(d) ||
+                        std::holds_alternative<DeriveStacks>(d);
+    if (before) part.push_back(d);
+  }
+  return part;
+}
+
 /// Rows from the parting one on: those up to the decisions' streams, and those behind them.
 enum class Rows : uint8_t { kAll, kUntilStreamed, kBehindStreams };
 
 std::vector<Pass> rows_of(const Decisions& decisions, Rows which, Executor executor = Executor::kLowtide) {
   const std::vector<Pass>& all = rows_for(executor);
-  const StoredBy stored_by = executor == Executor::kXla ? StoredBy::kLoopFusion : StoredBy::kRegions;
   std::vector<Pass> rows;
   if (has<DeriveStacks>(decisions)) {
     rows.push_back({"derive-stacks", derive_all_stacks, Numerics::kExact, "decided for this module"});
@@ -74,10 +92,7 @@ std::vector<Pass> rows_of(const Decisions& decisions, Rows which, Executor execu
       continue;
     }
     for (const Decision& decision : decisions) {
-      if (const auto* found = std::get_if<StreamDecision>(&decision)) {
-        rows.push_back({"stream", [found, stored_by](Module& m) { return stream(m, *found, stored_by); },
-                        Numerics::kReassociated, "decided for this module", Numerics::kExact});
-      }
+      if (const auto* found = std::get_if<StreamDecision>(&decision)) rows.push_back(stream_row(*found, executor));
       if (std::holds_alternative<Spoilt>(decision)) rows.push_back({"spoil", spoil, Numerics::kOptIn, "a control"});
     }
     if (which == Rows::kUntilStreamed) break;
@@ -122,9 +137,18 @@ Status rematerialise_in_order(Compiled& compiled, Module& rewritten, const Progr
   return {};
 }
 
+/// Empty where the program does what its module says.
+std::string fault_of(const Program& program) {
+  const int64_t visits =
+      knobs().check ? INT64_MAX : kVisitsOfChecks + kVisitsPerInstruction * program.module->instruction_count();
+  return check_program(program, visits);
+}
+
 /// From the rewritten module to the program.
-Status make_program(Compiled& compiled, const std::shared_ptr<Module>& rewritten, const Decisions& decisions) {
+Status make_program(Compiled& compiled, const std::shared_ptr<Module>& rewritten, const Decisions& decisions,
+                    const std::shared_ptr<KnownNests>& nests) {
   ScheduleOptions options = schedule_options(decisions);
+  options.nests = nests;
   std::vector<KnownPlacement> packings;
   if (has<Rematerialise>(decisions)) {
     const Program before = schedule(rewritten, options);
@@ -133,16 +157,6 @@ Status make_program(Compiled& compiled, const std::shared_ptr<Module>& rewritten
   }
   Program program = schedule(rewritten, options);
   program.packings.insert(program.packings.begin(), packings.begin(), packings.end());
-  // A wrong plan would be a wrong answer. Without LOWTIDE_CHECK a plainer one takes its place.
-  const int64_t visits =
-      knobs().check ? INT64_MAX : kVisitsOfChecks + kVisitsPerInstruction * rewritten->instruction_count();
-  std::string fault = check_program(program, visits);
-  if (!fault.empty() && !knobs().check) {
-    options.apart = true;
-    program = schedule(rewritten, options);
-    program.refused = std::exchange(fault, check_program(program, visits));
-  }
-  if (!fault.empty()) return {Fault::kInternal, "the plan doesn't hold: " + fault};
   compiled.program = std::make_shared<const Program>(std::move(program));
   compiled.decisions = decisions;
   return {};
@@ -157,6 +171,40 @@ double potential_of(int64_t temp_bytes, int64_t load_bytes, const std::vector<in
 
 }  // namespace
 
+/// Of the streams made last, so that plans with one more, and plans that differ behind them, begin there.
+class Planner::StreamedModules {
+ public:
+  struct Known {
+    Decisions part;  ///< streaming_part() of those that made it
+    std::shared_ptr<const Module> module;
+    std::vector<PassRecord> passes;
+  };
+  void add(Known known) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (known_.size() == kMostKept) known_.erase(known_.begin());
+    known_.push_back(std::move(known));
+  }
+  /// Where all of these stand, or all but the last, which is a stream; no module: there is none.
+  Known find(const Decisions& part) const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (const Known& k : known_) {
+      if (k.part == part) return k;
+    }
+    if (part.empty() || !std::holds_alternative<StreamDecision>(part.back())) return {};
+    for (const Known& k : known_) {
+      if (k.part.size() + 1 == part.size() && std::equal(k.part.begin(), k.part.end(), part.begin())) return k;
+    }
+    return {};
+  }
+
+ private:
+  static constexpr size_t kMostKept = 2;
+  mutable std::mutex mutex_;
+  std::vector<Known> known_;
+};
+
+Planner::Planner() : nests_(std::make_shared<KnownNests>()), streamed_(std::make_shared<StreamedModules>()) {}
+
 Result<Planner> Planner::make(const Module& module, Executor executor) {
   Planner planner;
   planner.executor_ = executor;
@@ -166,30 +214,73 @@ Result<Planner> Planner::make(const Module& module, Executor executor) {
   return planner;
 }
 
-Result<Compiled> Planner::plan(const Decisions& decisions, const PassOptions& options) const {
+Status Planner::check(Compiled& compiled) {
+  std::string fault = fault_of(*compiled.program);
+  if (fault.empty()) return {};
+  if (!knobs().check) {
+    ScheduleOptions options = schedule_options(compiled.decisions);
+    options.apart = true;
+    Program program = schedule(compiled.program->module, options);
+    program.refused = std::exchange(fault, fault_of(program));
+    compiled.program = std::make_shared<const Program>(std::move(program));
+  }
+  if (!fault.empty()) return {Fault::kInternal, "the plan doesn't hold: " + fault};
+  return {};
+}
+
+Result<Compiled> Planner::plan(const Decisions& decisions) const {
+  LT_ASSIGN_OR_RETURN(Compiled compiled, plan_unchecked(decisions));
+  const auto start = std::chrono::steady_clock::now();
+  LT_RETURN_IF_ERROR(check(compiled));
+  compiled.plan_seconds += seconds_since(start);
+  return compiled;
+}
+
+Result<Compiled> Planner::plan_unchecked(const Decisions& decisions) const {
   const auto start = std::chrono::steady_clock::now();
   Compiled compiled;
-  std::shared_ptr<Module> rewritten = shared_->clone();
-  LT_ASSIGN_OR_RETURN(compiled.passes, run_passes(*rewritten, rows_of(decisions, Rows::kAll), options));
+  LT_ASSIGN_OR_RETURN(const std::shared_ptr<Module> rewritten, rewrite(decisions, compiled.passes));
   compiled.passes.insert(compiled.passes.begin(), passes_.begin(), passes_.end());
-  LT_RETURN_IF_ERROR(make_program(compiled, rewritten, decisions));
+  LT_RETURN_IF_ERROR(make_program(compiled, rewritten, decisions, nests_));
   compiled.plan_seconds = seconds_since(start);
   return compiled;
 }
 
-Result<std::unique_ptr<Module>> Planner::streamed(const Decisions& decisions) const {
-  auto module = shared_->clone();
-  const auto records = run_passes(*module, rows_of(decisions, Rows::kUntilStreamed, executor_), {.quiet = true});
-  if (!records.ok()) return records.status();
+Result<std::unique_ptr<Module>> Planner::stream_all(const Decisions& decisions,
+                                                    std::vector<PassRecord>& records) const {
+  const Decisions part = streaming_part(decisions);
+  const bool is_control = has<Spoilt>(decisions);
+  const StreamedModules::Known known = is_control ? StreamedModules::Known() : streamed_->find(part);
+  auto module = known.module ? known.module->clone() : shared_->clone();
+  std::vector<Pass> rows;
+  if (!known.module) rows = rows_of(decisions, Rows::kUntilStreamed, executor_);
+  if (known.module && known.part.size() < part.size())
+    rows = {stream_row(std::get<StreamDecision>(part.back()), executor_)};
+  LT_ASSIGN_OR_RETURN(const auto more, run_passes(*module, rows, {.quiet = true}));
+  records = known.passes;
+  records.insert(records.end(), more.begin(), more.end());
   return module;
+}
+
+Result<std::unique_ptr<Module>> Planner::rewrite(const Decisions& decisions, std::vector<PassRecord>& records) const {
+  LT_ASSIGN_OR_RETURN(auto module, stream_all(decisions, records));
+  const std::vector<Pass> rows = rows_of(decisions, Rows::kBehindStreams, executor_);
+  LT_ASSIGN_OR_RETURN(const auto more, run_passes(*module, rows, {.quiet = true}));
+  records.insert(records.end(), more.begin(), more.end());
+  return module;
+}
+
+Result<std::shared_ptr<const Module>> Planner::streamed(const Decisions& decisions) const {
+  StreamedModules::Known known{.part = streaming_part(decisions)};
+  LT_ASSIGN_OR_RETURN(known.module, stream_all(decisions, known.passes));
+  streamed_->add(known);
+  return known.module;
 }
 
 Result<std::unique_ptr<Module>> Planner::exported(const Decisions& decisions) const {
   LT_ASSERT(executor_ == Executor::kXla, "other plans hold what only our runtime reads");
-  auto module = shared_->clone();
-  const auto records = run_passes(*module, rows_of(decisions, Rows::kAll, executor_), {.quiet = true});
-  if (!records.ok()) return records.status();
-  return module;
+  std::vector<PassRecord> records;
+  return rewrite(decisions, records);
 }
 
 Result<std::vector<PassRecord>> Planner::records(const Module& module, const Decisions& decisions,
@@ -199,15 +290,16 @@ Result<std::vector<PassRecord>> Planner::records(const Module& module, const Dec
 }
 
 Result<double> Planner::modelled_here(const Decisions& decisions) const {
-  LT_ASSIGN_OR_RETURN(auto module, streamed(decisions));
-  const auto records = run_passes(*module, rows_of({}, Rows::kBehindStreams), {.quiet = true});
-  if (!records.ok()) return records.status();
-  return modelled_ns(schedule(std::shared_ptr<Module>(std::move(module)), {}));
+  std::vector<PassRecord> records;
+  LT_ASSIGN_OR_RETURN(auto module, stream_all(decisions, records));
+  LT_RETURN_IF_ERROR(run_passes(*module, rows_of({}, Rows::kBehindStreams), {.quiet = true}).status());
+  return modelled_ns(schedule(std::shared_ptr<Module>(std::move(module)), {.nests = nests_}));
 }
 
-Result<Measured> Planner::measure(const Decisions& decisions) const {
+Result<Measured> Planner::measure(const Decisions& decisions, Checked checked) const {
   if (executor_ == Executor::kLowtide) {
-    LT_ASSIGN_OR_RETURN(Compiled compiled, plan(decisions));
+    LT_ASSIGN_OR_RETURN(Compiled compiled, plan_unchecked(decisions));
+    if (checked == Checked::kYes || knobs().check) LT_RETURN_IF_ERROR(check(compiled));
     const Program& p = *compiled.program;
     return Measured{.peak_bytes = p.peak_bytes(),
                     .temp_bytes = p.temp_bytes,
@@ -252,7 +344,8 @@ Result<Compiled> Planner::plan_streamed(const std::shared_ptr<Module>& streamed,
   Compiled compiled;
   LT_ASSIGN_OR_RETURN(compiled.passes,
                       run_passes(*streamed, rows_of(decisions, Rows::kBehindStreams), {.quiet = true}));
-  LT_RETURN_IF_ERROR(make_program(compiled, streamed, decisions));
+  LT_RETURN_IF_ERROR(make_program(compiled, streamed, decisions, nullptr));
+  LT_RETURN_IF_ERROR(check(compiled));
   return compiled;
 }
 
@@ -294,7 +387,8 @@ Result<Compiled> compile_plan(const Module& module, const Decisions& decisions, 
   Compiled compiled;
   std::shared_ptr<Module> rewritten = module.clone();
   LT_ASSIGN_OR_RETURN(compiled.passes, run_passes(*rewritten, whole_pipeline(decisions, Executor::kLowtide), options));
-  LT_RETURN_IF_ERROR(make_program(compiled, rewritten, decisions));
+  LT_RETURN_IF_ERROR(make_program(compiled, rewritten, decisions, nullptr));
+  LT_RETURN_IF_ERROR(Planner::check(compiled));
   compiled.plan_seconds = seconds_since(start);
   return compiled;
 }

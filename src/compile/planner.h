@@ -21,16 +21,23 @@ struct Measured {
   std::optional<Compiled> compiled;  ///< the plan itself, where it runs here
 };
 
+/// kNo: whoever takes the plan calls Planner::check().
+enum class Checked : uint8_t { kNo, kYes };
+
 class Planner {
  public:
   /// Rewrites a copy of the module as far as all plans do.
   static Result<Planner> make(const Module& module, Executor executor = Executor::kLowtide);
 
-  Result<Measured> measure(const Decisions& decisions) const;
+  Result<Measured> measure(const Decisions& decisions, Checked checked = Checked::kYes) const;
 
-  Result<Compiled> plan(const Decisions& decisions, const PassOptions& options = {.quiet = true}) const;
-  /// The module in which the last of these streams stands, and the next one would be found.
-  Result<std::unique_ptr<Module>> streamed(const Decisions& decisions) const;
+  Result<Compiled> plan(const Decisions& decisions) const;
+  /// A wrong plan would be a wrong answer: a plainer one, with no value over another, takes the place of one that
+  /// check_program() refuses (Program::refused); with LOWTIDE_CHECK that is a fault.
+  static Status check(Compiled& compiled);
+  /// The module in which the last of these streams stands, and the next one would be found. Plans that go on from it
+  /// are then made sooner.
+  Result<std::shared_ptr<const Module>> streamed(const Decisions& decisions) const;
   /// Are there stacks that loops could derive for more time than the pipeline grants?
   bool could_derive() const;
   /// The program that XLA is handed. Planners for kXla alone.
@@ -53,11 +60,18 @@ class Planner {
   int64_t instructions() const { return shared_->instruction_count(); }
 
  private:
-  Planner() = default;
+  Planner();
+  class StreamedModules;
+  Result<Compiled> plan_unchecked(const Decisions& decisions) const;
+  /// As far as all streams stand, and to the end.
+  Result<std::unique_ptr<Module>> stream_all(const Decisions& decisions, std::vector<PassRecord>& records) const;
+  Result<std::unique_ptr<Module>> rewrite(const Decisions& decisions, std::vector<PassRecord>& records) const;
   Result<double> modelled_here(const Decisions& decisions) const;
   Executor executor_ = Executor::kLowtide;
   std::shared_ptr<const Module> shared_;  ///< behind the rows that every plan runs
   std::vector<PassRecord> passes_;
+  std::shared_ptr<KnownNests> nests_;
+  std::shared_ptr<StreamedModules> streamed_;
   mutable std::optional<bool> could_derive_;  ///< found when first asked
 };
 

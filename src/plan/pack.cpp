@@ -34,7 +34,9 @@ class Packer {
       : problem_(problem),
         target_(std::max(packing_bound(problem), options.capacity)),
         work_(options.work),
-        work_per_byte_(options.work_per_byte) {}
+        work_per_byte_(options.work_per_byte) {
+    if (packing_bound(problem) >= options.useless) work_ = 0;
+  }
 
   Placement run() {
     components_ = components_of(problem_);

@@ -6,6 +6,8 @@
 /// ever better heights between. Large ones are improved by placing first what ended too high. Budgets are counted in
 /// work, not in seconds: the same problem always gets the same placement.
 
+#include <limits>
+
 #include "plan/greedy.h"
 #include "plan/problem.h"
 
@@ -18,6 +20,7 @@ struct PackOptions {
   Bytes capacity = 0;          ///< low enough: stop there; 0: as low as possible
   int64_t work = 100'000'000;  ///< visits of buffers during search: some 10^8 take a second
   int64_t work_per_byte = 0;   ///< no more than that for each byte to be saved; 0: however few they are
+  Bytes useless = std::numeric_limits<Bytes>::max();  ///< a height from which on no placement is better than another
 };
 
 Placement pack(const Problem& problem, const PackOptions& options = {});

@@ -6,14 +6,21 @@
 
 #include "analysis/leaves.h"
 #include "ops/op_rule.h"
+#include "region/roles.h"
 
 namespace lowtide {
 namespace {
 
-constexpr size_t kLargestSpelt = 64;  ///< bytes of a constant; larger ones are named by their address
-
 /// What an operation is, but for its operands.
 void append_operation(const Instruction& i, std::string& text);
+
+/// Of elements that are all equal, as they are in all arrays that are computed, one.
+void append(const Literal& value, bool all_equal, std::string& text) {
+  const std::span<const std::byte> bytes = value.bytes();
+  for (const std::byte b : all_equal ? bytes.first(static_cast<size_t>(stored_bytes(value.shape().type))) : bytes)
+    fmt::format_to(std::back_inserter(text), " {}", static_cast<int>(b));
+  for (const Value& part : value.parts()) append(*part, false, text);
+}
 
 /// A computation with positions for names.
 void append(const Computation& computation, std::string& text) {
@@ -34,12 +41,7 @@ void append_operation(const Instruction& i, std::string& text) {
   if (const auto* parameter = i.if_as<ParameterAttributes>()) {
     fmt::format_to(std::back_inserter(text), " {}", parameter->number);
   } else if (const auto* constant = i.if_as<ConstantAttributes>()) {
-    const Literal* value = constant->value.get();
-    if (value && value->known() && value->bytes().size() <= kLargestSpelt) {
-      for (const std::byte b : value->bytes()) fmt::format_to(std::back_inserter(text), " {}", static_cast<int>(b));
-    } else {
-      fmt::format_to(std::back_inserter(text), " {}", fmt::ptr(value));
-    }
+    append(*constant->value, has_element(i), text);
   } else if (const auto print = rule_of(i.opcode).print) {
     std::string payload;
     AttributeWriter writer(text, &payload);
@@ -53,7 +55,7 @@ void append_operation(const Instruction& i, std::string& text) {
 
 std::string identity(const Region& region) {
   std::string text;
-  std::unordered_map<const Instruction*, size_t> made;
+  std::unordered_map<const Instruction*, size_t> made, outside;
   const auto name = [&](const LeafRef& leaf) {
     if (const auto op = made.find(leaf.instruction); op != made.end())
       return fmt::format(" {}.{}", op->second, leaf.leaf);
@@ -61,7 +63,8 @@ std::string identity(const Region& region) {
       if (region.inputs[k] == leaf) return fmt::format(" i{}", k);
     }
     // What an update overwrites is no input.
-    return fmt::format(" {}", fmt::ptr(leaf.instruction));
+    const size_t number = outside.try_emplace(leaf.instruction, outside.size()).first->second;
+    return fmt::format(" o{}.{}", number, leaf.leaf);
   };
   for (const LeafRef& input : region.inputs) text += to_string(*leaf_shape(input.instruction->shape, input.leaf)) + " ";
   for (const Instruction* op : region.ops) {

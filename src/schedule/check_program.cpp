@@ -269,11 +269,20 @@ class CheckProgram {
     const Held* h = held(state.memory, place(state.memory, slot));
     if (!h || h->remains.empty()) return false;
     const Token t = token(state, r.inputs[input]);
-    const auto box = box_read(r, input);  // nothing: an input of which no element is read
     return std::any_of(h->remains.begin(), h->remains.end(), [&](const Remains& rest) {
-      const auto met = [&](const Box& changed) { return box && meet(changed, *box); };
+      const auto met = [&](const Box& changed) {
+        const std::optional<Box>& box = box_of(r, input);
+        return box && meet(changed, *box);
+      };
       return rest.token == t && std::ranges::none_of(rest.changed, met);
     });
+  }
+
+  /// What the region reads of an input; nothing where no element is read. Found once, however often it is run.
+  const std::optional<Box>& box_of(const Region& r, size_t input) {
+    const auto [known, fresh] = boxes_.try_emplace({&r, input});
+    if (fresh) known->second = box_read(r, input);
+    return known->second;
   }
 
   /// What moves is the operand, all of it, and the result takes its bytes.
@@ -578,6 +587,7 @@ class CheckProgram {
   Token next_ = 0;
   std::map<std::tuple<const Instruction*, int32_t, std::vector<Token>>, Token> made_;  ///< by kernels, and from what
   std::map<std::pair<const Region*, size_t>, std::set<std::tuple<int32_t, int64_t, int64_t>>> parts_;
+  std::map<std::pair<const Region*, size_t>, std::optional<Box>> boxes_;  ///< read of inputs
   std::string fault_;
   int64_t visits_;  ///< of steps, left
 };

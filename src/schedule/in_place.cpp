@@ -36,56 +36,6 @@ bool meet(const Box& a, const Box& b) {
 
 }  // namespace
 
-const Nest& NestCache::of(const Work& work) {
-  const Nest*& nest = nests_[&work];
-  if (!nest) {
-    const auto [known, fresh] = distinct_.try_emplace(identity(work.region));
-    if (fresh) known->second = lower(work.region);
-    nest = &known->second;
-  }
-  return *nest;
-}
-
-bool NestCache::may_lie_over(const Work& work, int32_t output, int32_t input) {
-  const auto [answer, fresh] = answers_.try_emplace({&of(work), output, input}, false);
-  if (fresh) {
-    const auto inputs = static_cast<int32_t>(work.region.inputs.size());
-    answer->second = lowtide::may_lie_over(of(work), inputs + output, input);
-  }
-  return answer->second;
-}
-
-std::vector<int32_t> NestCache::idle_pieces(const Work& work,
-                                            const std::vector<std::pair<int32_t, int32_t>>& outputs_over_inputs) {
-  std::vector<int32_t> idle;
-  const auto inputs = static_cast<int32_t>(work.region.inputs.size());
-  for (const auto& [output, input] : outputs_over_inputs) {
-    for (const int32_t p : lowtide::idle_pieces(of(work), inputs + output, input)) idle.push_back(p);
-  }
-  std::sort(idle.begin(), idle.end());
-  idle.erase(std::unique(idle.begin(), idle.end()), idle.end());
-  return idle;
-}
-
-const std::vector<Part>& NestCache::assembly(const Work& work, int32_t output) {
-  const auto [known, fresh] = assemblies_.try_emplace({&work, output});
-  if (fresh) known->second = assembly_of(work.region, static_cast<size_t>(output));
-  return known->second;
-}
-
-std::optional<Strips> NestCache::strips(const Work& work,
-                                        const std::vector<std::pair<int32_t, int32_t>>& outputs_over_inputs) {
-  std::vector<LiesOver> over;
-  const auto inputs = static_cast<int32_t>(work.region.inputs.size());
-  for (const auto& [output, input] : outputs_over_inputs) over.push_back({inputs + output, input});
-  return plan_strips(of(work), inputs, over);
-}
-
-std::optional<Rearrangement> NestCache::rearrangement(const Work& work) {
-  if (work.region.inputs.size() != 1 || work.region.outputs.size() != 1) return {};
-  return plan_rearrangement(of(work), 1, 0);
-}
-
 bool InPlace::may(Step step, ValueId from, ValueId to) {
   const FlowStep& s = flow_.steps[static_cast<size_t>(step)];
   if (moves_at_once(s.moves, from, to)) return true;

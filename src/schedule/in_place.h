@@ -3,35 +3,10 @@
 
 #include <map>
 
-#include "nest/nest.h"
-#include "region/assembly.h"
 #include "schedule/flow.h"
-#include "schedule/strips.h"
+#include "schedule/nest_cache.h"
 
 namespace lowtide {
-
-/// Regions as nests, lowered when first asked, equal ones once; kept over several plans.
-class NestCache {
- public:
-  const Nest& of(const Work& work);
-  /// May output `output` of the region be the bytes of its input `input`? Asks the nest once.
-  bool may_lie_over(const Work& work, int32_t output, int32_t input);
-  /// Pieces with nothing to do where each of these outputs is the bytes of the input beside it.
-  std::vector<int32_t> idle_pieces(const Work& work,
-                                   const std::vector<std::pair<int32_t, int32_t>>& outputs_over_inputs);
-  /// Inputs that stand as they are in this output.
-  const std::vector<Part>& assembly(const Work& work, int32_t output);
-  /// How the region runs where each of these outputs is the bytes of the input beside it.
-  std::optional<Strips> strips(const Work& work, const std::vector<std::pair<int32_t, int32_t>>& outputs_over_inputs);
-  /// How the region's result is made where its operand lies, by moving it.
-  std::optional<Rearrangement> rearrangement(const Work& work);
-
- private:
-  std::unordered_map<const Work*, const Nest*> nests_;
-  std::unordered_map<std::string, Nest> distinct_;
-  std::map<std::tuple<const Nest*, int32_t, int32_t>, bool> answers_;
-  std::map<std::pair<const Work*, int32_t>, std::vector<Part>> assemblies_;
-};
 
 /// What a plan uses so that results may lie over operands; each way includes those before.
 enum class InPlaceWays : uint8_t {

@@ -45,7 +45,7 @@ void add_scratch(WorkPlan& plan, ValueTable& values, LiveRanges& live, NestCache
 }  // namespace
 
 WorkPlan plan_work(const Module& module, ValueTable values, const WorkOrder& order, const Donations& donations,
-                   NestCache& nests, Packings& packings, InPlaceWays ways) {
+                   NestCache& nests, Packings& packings, InPlaceWays ways, Bytes useless) {
   WorkPlan plan;
   plan.flow = lay_out(module, values, order);
   LiveRanges live = find_live_ranges(plan.flow, values);
@@ -64,7 +64,7 @@ WorkPlan plan_work(const Module& module, ValueTable values, const WorkOrder& ord
       }
     }
   }
-  plan.placed = place(plan.flow, values, plan.classes, live, plan.loop_moves, nests, packings, ways);
+  plan.placed = place(plan.flow, values, plan.classes, live, plan.loop_moves, nests, packings, ways, useless);
   for (size_t v = 0; v < values.count(); ++v) plan.bytes.push_back(values.bytes(static_cast<ValueId>(v)));
   return plan;
 }

@@ -19,7 +19,8 @@ struct WorkPlan {
   }
 };
 
+/// useless: how large an arena is one that the caller has no use for, whatever its size.
 WorkPlan plan_work(const Module& module, ValueTable values, const WorkOrder& order, const Donations& donations,
-                   NestCache& nests, Packings& packings, InPlaceWays ways = InPlaceWays::kKernels);
+                   NestCache& nests, Packings& packings, InPlaceWays ways, Bytes useless);
 
 }  // namespace lowtide

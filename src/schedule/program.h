@@ -15,6 +15,8 @@
 
 namespace lowtide {
 
+class KnownNests;
+
 enum class StorageKind : uint8_t {
   kArgument,   ///< memory of the caller, argument leaf `number`; written only if donated
   kOutput,     ///< memory for result leaf `number` that lives in no argument
@@ -100,6 +102,7 @@ struct ScheduleOptions {
   bool rearrange = false;       ///< transpose and reverse where operands lie, whatever time it takes
   FormOptions form;
   std::vector<KnownPlacement> packings;  ///< known from before
+  std::shared_ptr<KnownNests> nests;     ///< of other plans of the same module; null: it is the only one
 };
 
 /// Order, in place, storages, packing: the free plan of a flat module.

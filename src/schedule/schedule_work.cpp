@@ -1,6 +1,7 @@
 #include "schedule/schedule_work.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 
 #include "schedule/modelled_time.h"
@@ -13,12 +14,14 @@ namespace {
 
 /// What takes scratch must save this part of the arena.
 constexpr int64_t kWorthScratch = 16;
+constexpr Bytes kMostBytes = std::numeric_limits<Bytes>::max();
 /// What moves in place may take this much of the time without being asked for.
 constexpr double kBearable = 1.05;
 
+/// An arena from here on saves too little.
+Bytes without_worth(const WorkPlan& than) { return than.placed.temp_bytes - than.placed.temp_bytes / kWorthScratch; }
 bool is_worth_scratch(const WorkPlan& plan, const WorkPlan& than) {
-  const int64_t saved = than.placed.temp_bytes - plan.placed.temp_bytes;
-  return saved > 0 && saved * kWorthScratch >= than.placed.temp_bytes;
+  return plan.placed.temp_bytes < without_worth(than);
 }
 
 /// May there be a result that is its operand in another order, and could lie where that lay?
@@ -45,13 +48,14 @@ class ScheduleWork {
         work_(work),
         options_(options),
         donations_(find_donations(*module_)),
+        nests_(options.nests ? options.nests : std::make_shared<KnownNests>()),
         packings_(options.packings) {}
 
   Program run() {
     if (options_.apart) return apart();
     const WorkPlan best = best_plan();
     if (!may_move(best, nests_)) return program_of(best);
-    const WorkPlan moves = plan_work(*module_, *values_, order_, donations_, nests_, packings_, InPlaceWays::kMoves);
+    const WorkPlan moves = plan(order_, InPlaceWays::kMoves, without_worth(best));
     Program plain = program_of(best);
     if (!moves.has_moves || !is_worth_scratch(moves, best)) return plain;
     Program moved = program_of(moves);
@@ -64,7 +68,7 @@ class ScheduleWork {
   Program apart() {
     values_.emplace(*module_, work_);
     order_ = candidate_orders(*module_, work_, *values_, 0).front();
-    return program_of(plan_work(*module_, *values_, order_, donations_, nests_, packings_, InPlaceWays::kNone));
+    return program_of(plan(order_, InPlaceWays::kNone, kMostBytes));
   }
 
   /// The best of all candidate orders; the given one where none is better. With strips only where they pay.
@@ -73,13 +77,19 @@ class ScheduleWork {
     WorkPlan best;
     bool first = true;
     for (const WorkOrder& order : candidate_orders(*module_, work_, *values_, options_.search_steps)) {
-      WorkPlan plan = plan_work(*module_, *values_, order, donations_, nests_, packings_);
-      if (first || plan.better_than(best)) best = std::move(plan), order_ = order;
+      // At equal sizes, that with fewer copies.
+      const Bytes useless = first ? kMostBytes : best.placed.temp_bytes + 1;
+      WorkPlan tried = plan(order, InPlaceWays::kKernels, useless);
+      if (first || tried.better_than(best)) best = std::move(tried), order_ = order;
       first = false;
     }
-    WorkPlan strips = plan_work(*module_, *values_, order_, donations_, nests_, packings_, InPlaceWays::kStrips);
+    WorkPlan strips = plan(order_, InPlaceWays::kStrips, without_worth(best));
     if (strips.has_strips && is_worth_scratch(strips, best)) best = std::move(strips);
     return best;
+  }
+
+  WorkPlan plan(const WorkOrder& order, InPlaceWays ways, Bytes useless) {
+    return plan_work(*module_, *values_, order, donations_, nests_, packings_, ways, useless);
   }
 
   Program program_of(const WorkPlan& plan);

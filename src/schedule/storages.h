@@ -17,7 +17,8 @@ struct Placed {
   std::vector<int64_t> live;  ///< arena bytes by step
 };
 
+/// useless: an arena that is as large needn't be packed any better.
 Placed place(const Flow& flow, const ValueTable& values, const Classes& classes, const LiveRanges& live,
-             const LoopMovesOf& loop_moves, NestCache& nests, Packings& packings, InPlaceWays ways);
+             const LoopMovesOf& loop_moves, NestCache& nests, Packings& packings, InPlaceWays ways, Bytes useless);
 
 }  // namespace lowtide
