@@ -53,12 +53,10 @@ Result<Compiled> plan_within(const Module& module, std::optional<int64_t> limit)
   const TextHash key = key_of_plan(module, limit);
   if (const auto text = cache.find(key)) {
     const auto known = parse_plan(*text, module);
-    if (known.ok()) return compile_plan(module, known->decisions);
+    if (known.ok()) return compile_plan(module, known->decisions, {.trusted = true});
   }
   LT_ASSIGN_OR_RETURN(Compiled compiled, compile_within(module, limit));
-  Decisions found = compiled.decisions;
-  for (const KnownPlacement& known : compiled.program->packings) found.emplace_back(Packing{known});
-  cache.store(key, print_plan(module, found));
+  cache.store(key, print_plan(module, compiled.replay));
   return compiled;
 }
 
@@ -112,7 +110,7 @@ Result<std::unique_ptr<Executable>> prepare(const RunOptions& options, RunReport
   }
   LT_RETURN_IF_ERROR(check_memory(program));
   const auto start = Clock::now();
-  LT_ASSIGN_OR_RETURN(auto executable, Executable::make(compiled.program, {}));
+  LT_ASSIGN_OR_RETURN(auto executable, Executable::make(compiled.program, {}, compiled.nests.get()));
   report.compile_seconds = seconds_since(start);
   report.interpreted_steps = executable->interpreted();
   return executable;

@@ -16,6 +16,8 @@ struct Compiled {
   std::shared_ptr<const Program> program;
   std::vector<PassRecord> passes;
   Decisions decisions;
+  Decisions replay;                   ///< make the same plan without its searches
+  std::shared_ptr<KnownNests> nests;  ///< of the program's regions, and maybe others
   double plan_seconds = 0;
 };
 

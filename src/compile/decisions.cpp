@@ -60,6 +60,35 @@ bool parse_packing(const std::vector<std::string_view>& words, KnownPlacement& k
   return good;
 }
 
+constexpr std::array<std::string_view, 4> kWays = {"none", "kernels", "strips", "moves"};  ///< by InPlaceWays
+
+/// order NUMBER WAYS
+bool parse_order(const std::vector<std::string_view>& words, OrderChoice& choice) {
+  if (words.size() != 3 || !parse_number(words[1], choice.order) || choice.order < 0) return false;
+  const auto ways = std::ranges::find(kWays, words[2]);
+  choice.ways = static_cast<InPlaceWays>(ways - kWays.begin());
+  return ways != kWays.end();
+}
+
+constexpr std::string_view kOver = "over", kBeside = "beside";
+
+/// overlaps HASH 0over1 0beside2
+bool parse_overlaps(const std::vector<std::string_view>& words, KnownOverlaps& known) {
+  if (words.size() < 2) return false;
+  const auto [end, fault] = std::from_chars(words[1].data(), words[1].data() + words[1].size(), known.region, 16);
+  bool good = fault == std::errc() && end == words[1].data() + words[1].size();
+  for (size_t k = 2; good && k < words.size(); ++k) {
+    const bool may = words[k].find(kOver) != std::string_view::npos;
+    const std::string_view between = may ? kOver : kBeside;
+    const size_t at = words[k].find(between);
+    int32_t output = 0, input = 0;
+    good = at != std::string_view::npos && parse_number(words[k].substr(0, at), output) &&
+           parse_number(words[k].substr(at + between.size()), input) && output >= 0 && input >= 0;
+    known.may[{output, input}] = may;
+  }
+  return good;
+}
+
 /// False: it is none.
 bool parse_decision(std::string_view line, Decision& decision) {
   const auto w = words_of(line);
@@ -85,6 +114,18 @@ bool parse_decision(std::string_view line, Decision& decision) {
     Packing packing;
     const bool read = parse_packing(w, packing.known);
     decision = std::move(packing);
+    return read;
+  }
+  if (w[0] == "overlaps") {
+    TakeOverlaps overlaps;
+    const bool read = parse_overlaps(w, overlaps.known);
+    decision = std::move(overlaps);
+    return read;
+  }
+  if (w[0] == "order") {
+    TakeOrder order;
+    const bool read = parse_order(w, order.choice);
+    decision = order;
     return read;
   }
   if (w.size() != 2) return false;
@@ -127,6 +168,15 @@ std::string to_string(const Decision& decision) {
                           return fmt::format("packing {:016x} {} {}", d.known.problem, d.known.placement.height,
                                              fmt::join(d.known.placement.offsets, " "));
                         },
+                        [](const TakeOrder& d) {
+                          return fmt::format("order {} {}", d.choice.order, kWays[static_cast<size_t>(d.choice.ways)]);
+                        },
+                        [](const TakeOverlaps& d) {
+                          std::string text = fmt::format("overlaps {:016x}", d.known.region);
+                          for (const auto& [pair, may] : d.known.may)
+                            text += fmt::format(" {}{}{}", pair.first, may ? kOver : kBeside, pair.second);
+                          return text;
+                        },
                         [](const Spoilt&) { return std::string("spoilt"); },
                         [](const SearchSteps& d) { return fmt::format("search-steps {}", d.steps); },
                     },
@@ -164,7 +214,7 @@ Result<PlanFile> parse_plan(std::string_view text, const Module& module) {
       return Status::input(fmt::format(
           "line {}: `{}` is no decision; expected `stream COMPUTATION VALUE dimension=D tile=T`, `without PASS`, "
           "`price-of-memory NS`, `search-steps N`, `rearrange`, `derive-stacks`, `rematerialise`, `packing HASH HEIGHT "
-          "OFFSET...` or `exact`",
+          "OFFSET...`, `order NUMBER WAYS`, `overlaps HASH ...` or `exact`",
           number, line));
     }
     plan.decisions.push_back(std::move(decision));

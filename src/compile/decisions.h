@@ -11,6 +11,7 @@
 #include "ir/module.h"
 #include "passes/stream/stream.h"
 #include "plan/packings.h"
+#include "schedule/program.h"
 
 namespace lowtide {
 
@@ -56,13 +57,25 @@ struct Packing {
   bool operator==(const Packing&) const = default;
 };
 
+/// The order and the way in which values share memory, found before: of what is scheduled first, then second.
+struct TakeOrder {
+  OrderChoice choice;
+  bool operator==(const TakeOrder&) const = default;
+};
+
+/// Which results of a region may lie over which operands, found before.
+struct TakeOverlaps {
+  KnownOverlaps known;
+  bool operator==(const TakeOverlaps&) const = default;
+};
+
 /// A result is made wrong (passes/spoil.h): what a control of a check puts behind another decision. In no plan's file.
 struct Spoilt {
   bool operator==(const Spoilt&) const = default;
 };
 
 using Decision = std::variant<StreamDecision, WithoutPass, PriceOfMemory, SearchSteps, Rearrange, DeriveStacks,
-                              Rematerialise, Packing, Spoilt>;
+                              Rematerialise, Packing, TakeOrder, TakeOverlaps, Spoilt>;
 /// Streams in the order in which they are made; the others stand anywhere.
 using Decisions = std::vector<Decision>;
 
@@ -70,7 +83,8 @@ using Decisions = std::vector<Decision>;
 Decisions without_streams();
 
 /// One line: `stream main s dimension=1 tile=64`, `without stream-slices`, `price-of-memory 3`, `search-steps 8000`,
-/// `rearrange`, `derive-stacks`, `rematerialise`, `packing HASH HEIGHT OFFSET...`.
+/// `rearrange`, `derive-stacks`, `rematerialise`, `packing HASH HEIGHT OFFSET...`, `order NUMBER kernels|strips|moves`,
+/// `overlaps HASH OUTPUT(over|beside)INPUT...`.
 std::string to_string(const Decision& decision);
 
 /// A plan's file: a line with the version, one that names the module and its hash, `exact` where Module::sums_in_order,

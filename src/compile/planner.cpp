@@ -37,8 +37,10 @@ size_t parting_row(Executor executor) {
   const std::vector<Pass>& all = rows_for(executor);
   return static_cast<size_t>(std::ranges::find(all, name, &Pass::name) - all.begin());
 }
-std::string_view streaming_row(Executor executor) {
-  return executor == Executor::kXla ? kDecidedStreams : kStreaming.back();
+size_t streaming_row(Executor executor) {
+  const std::string_view name = executor == Executor::kXla ? kDecidedStreams : kStreaming.back();
+  const std::vector<Pass>& all = rows_for(executor);
+  return static_cast<size_t>(std::ranges::find(all, name, &Pass::name) - all.begin());
 }
 
 bool leaves_out(const Decisions& decisions, std::string_view pass) {
@@ -74,30 +76,59 @@ Decisions streaming_part(const Decisions& decisions) {
   return part;
 }
 
-/// Rows from the parting one on: those up to the decisions' streams, and those behind them.
-enum class Rows : uint8_t { kAll, kUntilStreamed, kBehindStreams };
-
-std::vector<Pass> rows_of(const Decisions& decisions, Rows which, Executor executor = Executor::kLowtide) {
+/// From the parting row to those that make the decisions' streams. found: what rows that stream by themselves do.
+std::vector<Pass> rows_to_streams(const Decisions& decisions, Executor executor, std::vector<StreamDecision>& found) {
   const std::vector<Pass>& all = rows_for(executor);
   std::vector<Pass> rows;
   if (has<DeriveStacks>(decisions)) {
     rows.push_back({"derive-stacks", derive_all_stacks, Numerics::kExact, "decided for this module"});
     rows.push_back({"remove-dead-code", remove_dead_code, Numerics::kExact, "what is no longer saved"});
   }
-  for (size_t k = parting_row(executor); k < all.size(); ++k) {
-    if (!leaves_out(decisions, all[k].name)) rows.push_back(all[k]);
-    if (all[k].name != streaming_row(executor)) continue;
-    if (which == Rows::kBehindStreams) {
-      rows.clear();
-      continue;
-    }
-    for (const Decision& decision : decisions) {
-      if (const auto* found = std::get_if<StreamDecision>(&decision)) rows.push_back(stream_row(*found, executor));
-      if (std::holds_alternative<Spoilt>(decision)) rows.push_back({"spoil", spoil, Numerics::kOptIn, "a control"});
-    }
-    if (which == Rows::kUntilStreamed) break;
+  for (size_t k = parting_row(executor); k <= streaming_row(executor); ++k) {
+    if (leaves_out(decisions, all[k].name)) continue;
+    rows.push_back(all[k]);
+    if (all[k].name == kStreaming[0]) rows.back().run = [&found](Module& m) { return stream_windows(m, found); };
+    if (all[k].name == kStreaming[1]) rows.back().run = [&found](Module& m) { return stream_slices(m, found); };
+  }
+  for (const Decision& decision : decisions) {
+    if (const auto* stream = std::get_if<StreamDecision>(&decision)) rows.push_back(stream_row(*stream, executor));
+    if (std::holds_alternative<Spoilt>(decision)) rows.push_back({"spoil", spoil, Numerics::kOptIn, "a control"});
   }
   return rows;
+}
+
+std::vector<Pass> rows_behind_streams(const Decisions& decisions, Executor executor) {
+  const std::vector<Pass>& all = rows_for(executor);
+  std::vector<Pass> rows(all.begin() + static_cast<std::ptrdiff_t>(streaming_row(executor)) + 1, all.end());
+  std::erase_if(rows, [&](const Pass& row) { return leaves_out(decisions, row.name); });
+  return rows;
+}
+
+/// Decisions that make the same plan, with these streams instead of rows that would find them.
+Decisions spelt_with(const Decisions& decisions, const std::vector<StreamDecision>& found) {
+  Decisions all;
+  if (has<DeriveStacks>(decisions)) all.emplace_back(DeriveStacks{});
+  for (const std::string_view row : kStreaming) all.emplace_back(WithoutPass{std::string(row)});
+  for (const StreamDecision& stream : found) all.emplace_back(stream);
+  for (const Decision& decision : decisions) {
+    if (std::holds_alternative<DeriveStacks>(decision)) continue;
+    const auto* without = std::get_if<WithoutPass>(&decision);
+    if (without == nullptr || std::ranges::find(kStreaming, without->pass) == kStreaming.end()) all.push_back(decision);
+  }
+  return all;
+}
+
+/// What need not be searched for again.
+Decisions replay_of(const Decisions& decisions, const std::vector<StreamDecision>& found, const Program& program) {
+  Decisions all = spelt_with(decisions, found);
+  std::erase_if(all, [](const Decision& d) {
+    return std::holds_alternative<Packing>(d) || std::holds_alternative<TakeOrder>(d) ||
+           std::holds_alternative<TakeOverlaps>(d);
+  });
+  for (const KnownPlacement& known : program.packings) all.emplace_back(Packing{known});
+  for (const OrderChoice& choice : program.choices) all.emplace_back(TakeOrder{choice});
+  for (const KnownOverlaps& known : program.overlaps) all.emplace_back(TakeOverlaps{known});
+  return all;
 }
 
 ScheduleOptions schedule_options(const Decisions& decisions) {
@@ -106,6 +137,7 @@ ScheduleOptions schedule_options(const Decisions& decisions) {
     if (const auto* price = std::get_if<PriceOfMemory>(&decision)) options.form.ns_per_stored_byte = price->ns_per_byte;
     if (std::holds_alternative<Rearrange>(decision)) options.rearrange = true;
     if (const auto* packing = std::get_if<Packing>(&decision)) options.packings.push_back(packing->known);
+    if (const auto* overlaps = std::get_if<TakeOverlaps>(&decision)) options.overlaps.push_back(overlaps->known);
     if (const auto* search = std::get_if<SearchSteps>(&decision)) options.search_steps = search->steps;
   }
   return options;
@@ -121,10 +153,11 @@ std::vector<Pass> shared_rows(Executor executor) {
   return {all.begin(), all.begin() + static_cast<std::ptrdiff_t>(parting_row(executor))};
 }
 
-std::vector<Pass> whole_pipeline(const Decisions& decisions, Executor executor) {
+std::vector<Pass> whole_pipeline(const Decisions& decisions, Executor executor, std::vector<StreamDecision>& found) {
   std::vector<Pass> rows = shared_rows(executor);
-  const std::vector<Pass> rest = rows_of(decisions, Rows::kAll, executor);
-  rows.insert(rows.end(), rest.begin(), rest.end());
+  for (const auto& more : {rows_to_streams(decisions, executor, found), rows_behind_streams(decisions, executor)}) {
+    rows.insert(rows.end(), more.begin(), more.end());
+  }
   return rows;
 }
 
@@ -144,21 +177,35 @@ std::string fault_of(const Program& program) {
   return check_program(program, visits);
 }
 
+/// Of the schedules on the way, one after the other.
+std::optional<OrderChoice> choice_number(const Decisions& decisions, size_t number) {
+  for (const Decision& decision : decisions) {
+    const auto* order = std::get_if<TakeOrder>(&decision);
+    if (order != nullptr && number-- == 0) return order->choice;
+  }
+  return {};
+}
+
 /// From the rewritten module to the program.
 Status make_program(Compiled& compiled, const std::shared_ptr<Module>& rewritten, const Decisions& decisions,
-                    const std::shared_ptr<KnownNests>& nests) {
+                    const std::vector<StreamDecision>& found, const std::shared_ptr<KnownNests>& nests) {
   ScheduleOptions options = schedule_options(decisions);
   options.nests = nests;
-  std::vector<KnownPlacement> packings;
+  options.choice = choice_number(decisions, 0);
+  Program before;
   if (has<Rematerialise>(decisions)) {
-    const Program before = schedule(rewritten, options);
-    packings = before.packings;
+    before = schedule(rewritten, options);
     LT_RETURN_IF_ERROR(rematerialise_in_order(compiled, *rewritten, before));
+    options.choice = choice_number(decisions, 1);
+    options.overlaps = before.overlaps;
   }
   Program program = schedule(rewritten, options);
-  program.packings.insert(program.packings.begin(), packings.begin(), packings.end());
+  program.packings.insert(program.packings.begin(), before.packings.begin(), before.packings.end());
+  program.choices.insert(program.choices.begin(), before.choices.begin(), before.choices.end());
+  compiled.replay = replay_of(decisions, found, program);
   compiled.program = std::make_shared<const Program>(std::move(program));
   compiled.decisions = decisions;
+  compiled.nests = nests;
   return {};
 }
 
@@ -177,7 +224,8 @@ class Planner::StreamedModules {
   struct Known {
     Decisions part;  ///< streaming_part() of those that made it
     std::shared_ptr<const Module> module;
-    std::vector<PassRecord> passes;
+    std::vector<PassRecord> records;
+    std::vector<StreamDecision> found;
   };
   void add(Known known) {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -221,6 +269,7 @@ Status Planner::check(Compiled& compiled) {
     ScheduleOptions options = schedule_options(compiled.decisions);
     options.apart = true;
     Program program = schedule(compiled.program->module, options);
+    std::erase_if(compiled.replay, [](const Decision& d) { return std::holds_alternative<TakeOrder>(d); });
     program.refused = std::exchange(fault, fault_of(program));
     compiled.program = std::make_shared<const Program>(std::move(program));
   }
@@ -239,61 +288,64 @@ Result<Compiled> Planner::plan(const Decisions& decisions) const {
 Result<Compiled> Planner::plan_unchecked(const Decisions& decisions) const {
   const auto start = std::chrono::steady_clock::now();
   Compiled compiled;
-  LT_ASSIGN_OR_RETURN(const std::shared_ptr<Module> rewritten, rewrite(decisions, compiled.passes));
-  compiled.passes.insert(compiled.passes.begin(), passes_.begin(), passes_.end());
-  LT_RETURN_IF_ERROR(make_program(compiled, rewritten, decisions, nests_));
+  LT_ASSIGN_OR_RETURN(Rewritten rewritten, rewrite(decisions));
+  compiled.passes = passes_;
+  compiled.passes.insert(compiled.passes.end(), rewritten.records.begin(), rewritten.records.end());
+  LT_RETURN_IF_ERROR(make_program(compiled, std::move(rewritten.module), decisions, rewritten.found, nests_));
   compiled.plan_seconds = seconds_since(start);
   return compiled;
 }
 
-Result<std::unique_ptr<Module>> Planner::stream_all(const Decisions& decisions,
-                                                    std::vector<PassRecord>& records) const {
-  const Decisions part = streaming_part(decisions);
-  const bool is_control = has<Spoilt>(decisions);
-  const StreamedModules::Known known = is_control ? StreamedModules::Known() : streamed_->find(part);
-  auto module = known.module ? known.module->clone() : shared_->clone();
-  std::vector<Pass> rows;
-  if (!known.module) rows = rows_of(decisions, Rows::kUntilStreamed, executor_);
-  if (known.module && known.part.size() < part.size())
-    rows = {stream_row(std::get<StreamDecision>(part.back()), executor_)};
+Status Planner::Rewritten::run(const std::vector<Pass>& rows) {
   LT_ASSIGN_OR_RETURN(const auto more, run_passes(*module, rows, {.quiet = true}));
-  records = known.passes;
   records.insert(records.end(), more.begin(), more.end());
-  return module;
+  return {};
 }
 
-Result<std::unique_ptr<Module>> Planner::rewrite(const Decisions& decisions, std::vector<PassRecord>& records) const {
-  LT_ASSIGN_OR_RETURN(auto module, stream_all(decisions, records));
-  const std::vector<Pass> rows = rows_of(decisions, Rows::kBehindStreams, executor_);
-  LT_ASSIGN_OR_RETURN(const auto more, run_passes(*module, rows, {.quiet = true}));
-  records.insert(records.end(), more.begin(), more.end());
-  return module;
+Result<Planner::Rewritten> Planner::stream_all(const Decisions& decisions) const {
+  const Decisions part = streaming_part(decisions);
+  const StreamedModules::Known known = has<Spoilt>(decisions) ? StreamedModules::Known() : streamed_->find(part);
+  if (!known.module) {
+    Rewritten rewritten{shared_->clone(), {}, {}};
+    LT_RETURN_IF_ERROR(rewritten.run(rows_to_streams(decisions, executor_, rewritten.found)));
+    return rewritten;
+  }
+  Rewritten rewritten{known.module->clone(), known.records, known.found};
+  if (known.part.size() < part.size())
+    LT_RETURN_IF_ERROR(rewritten.run({stream_row(std::get<StreamDecision>(part.back()), executor_)}));
+  return rewritten;
+}
+
+Result<Planner::Rewritten> Planner::rewrite(const Decisions& decisions) const {
+  LT_ASSIGN_OR_RETURN(Rewritten rewritten, stream_all(decisions));
+  LT_RETURN_IF_ERROR(rewritten.run(rows_behind_streams(decisions, executor_)));
+  return rewritten;
 }
 
 Result<std::shared_ptr<const Module>> Planner::streamed(const Decisions& decisions) const {
-  StreamedModules::Known known{.part = streaming_part(decisions)};
-  LT_ASSIGN_OR_RETURN(known.module, stream_all(decisions, known.passes));
-  streamed_->add(known);
-  return known.module;
+  LT_ASSIGN_OR_RETURN(Rewritten rewritten, stream_all(decisions));
+  std::shared_ptr<const Module> module = std::move(rewritten.module);
+  streamed_->add({streaming_part(decisions), module, std::move(rewritten.records), std::move(rewritten.found)});
+  return module;
 }
 
 Result<std::unique_ptr<Module>> Planner::exported(const Decisions& decisions) const {
   LT_ASSERT(executor_ == Executor::kXla, "other plans hold what only our runtime reads");
-  std::vector<PassRecord> records;
-  return rewrite(decisions, records);
+  LT_ASSIGN_OR_RETURN(Rewritten rewritten, rewrite(decisions));
+  return std::move(rewritten.module);
 }
 
 Result<std::vector<PassRecord>> Planner::records(const Module& module, const Decisions& decisions,
                                                  const PassOptions& options) const {
   const auto copy = module.clone();
-  return run_passes(*copy, whole_pipeline(decisions, executor_), options);
+  std::vector<StreamDecision> found;
+  return run_passes(*copy, whole_pipeline(decisions, executor_, found), options);
 }
 
 Result<double> Planner::modelled_here(const Decisions& decisions) const {
-  std::vector<PassRecord> records;
-  LT_ASSIGN_OR_RETURN(auto module, stream_all(decisions, records));
-  LT_RETURN_IF_ERROR(run_passes(*module, rows_of({}, Rows::kBehindStreams), {.quiet = true}).status());
-  return modelled_ns(schedule(std::shared_ptr<Module>(std::move(module)), {.nests = nests_}));
+  LT_ASSIGN_OR_RETURN(Rewritten rewritten, stream_all(decisions));
+  LT_RETURN_IF_ERROR(rewritten.run(rows_behind_streams({}, Executor::kLowtide)));
+  return modelled_ns(schedule(std::shared_ptr<Module>(std::move(rewritten.module)), {.nests = nests_}));
 }
 
 Result<Measured> Planner::measure(const Decisions& decisions, Checked checked) const {
@@ -320,31 +372,15 @@ Result<Measured> Planner::measure(const Decisions& decisions, Checked checked) c
 }
 
 Result<Decisions> Planner::spelt(const Decisions& decisions) const {
-  auto module = shared_->clone();
-  std::vector<StreamDecision> streams;
-  Decisions all;
-  if (has<DeriveStacks>(decisions)) {
-    LT_RETURN_IF_ERROR(derive_stacks(*module));
-    all.emplace_back(DeriveStacks{});
-  }
-  const auto runs = [&](std::string_view row) { return !leaves_out(decisions, row) && !is_disabled(row); };
-  if (runs(kStreaming[0])) LT_RETURN_IF_ERROR(stream_windows(*module, streams).status());
-  if (runs(kStreaming[1])) LT_RETURN_IF_ERROR(stream_slices(*module, streams).status());
-  for (const std::string_view row : kStreaming) all.emplace_back(WithoutPass{std::string(row)});
-  for (const StreamDecision& stream : streams) all.emplace_back(stream);
-  for (const Decision& decision : decisions) {
-    if (std::holds_alternative<DeriveStacks>(decision)) continue;
-    const auto* without = std::get_if<WithoutPass>(&decision);
-    if (without == nullptr || std::ranges::find(kStreaming, without->pass) == kStreaming.end()) all.push_back(decision);
-  }
-  return all;
+  LT_ASSIGN_OR_RETURN(const Rewritten rewritten, stream_all(decisions));
+  return spelt_with(decisions, rewritten.found);
 }
 
 Result<Compiled> Planner::plan_streamed(const std::shared_ptr<Module>& streamed, const Decisions& decisions) {
   Compiled compiled;
-  LT_ASSIGN_OR_RETURN(compiled.passes,
-                      run_passes(*streamed, rows_of(decisions, Rows::kBehindStreams), {.quiet = true}));
-  LT_RETURN_IF_ERROR(make_program(compiled, streamed, decisions, nullptr));
+  const std::vector<Pass> rows = rows_behind_streams(decisions, Executor::kLowtide);
+  LT_ASSIGN_OR_RETURN(compiled.passes, run_passes(*streamed, rows, {.quiet = true}));
+  LT_RETURN_IF_ERROR(make_program(compiled, streamed, decisions, {}, std::make_shared<KnownNests>()));
   LT_RETURN_IF_ERROR(check(compiled));
   return compiled;
 }
@@ -386,8 +422,10 @@ Result<Compiled> compile_plan(const Module& module, const Decisions& decisions, 
   const auto start = std::chrono::steady_clock::now();
   Compiled compiled;
   std::shared_ptr<Module> rewritten = module.clone();
-  LT_ASSIGN_OR_RETURN(compiled.passes, run_passes(*rewritten, whole_pipeline(decisions, Executor::kLowtide), options));
-  LT_RETURN_IF_ERROR(make_program(compiled, rewritten, decisions, nullptr));
+  std::vector<StreamDecision> found;
+  const std::vector<Pass> rows = whole_pipeline(decisions, Executor::kLowtide, found);
+  LT_ASSIGN_OR_RETURN(compiled.passes, run_passes(*rewritten, rows, options));
+  LT_RETURN_IF_ERROR(make_program(compiled, rewritten, decisions, found, std::make_shared<KnownNests>()));
   LT_RETURN_IF_ERROR(Planner::check(compiled));
   compiled.plan_seconds = seconds_since(start);
   return compiled;

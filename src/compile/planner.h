@@ -63,9 +63,15 @@ class Planner {
   Planner();
   class StreamedModules;
   Result<Compiled> plan_unchecked(const Decisions& decisions) const;
+  struct Rewritten {
+    std::unique_ptr<Module> module;
+    std::vector<PassRecord> records;
+    std::vector<StreamDecision> found;  ///< by rows that stream by themselves
+    Status run(const std::vector<Pass>& rows);
+  };
   /// As far as all streams stand, and to the end.
-  Result<std::unique_ptr<Module>> stream_all(const Decisions& decisions, std::vector<PassRecord>& records) const;
-  Result<std::unique_ptr<Module>> rewrite(const Decisions& decisions, std::vector<PassRecord>& records) const;
+  Result<Rewritten> stream_all(const Decisions& decisions) const;
+  Result<Rewritten> rewrite(const Decisions& decisions) const;
   Result<double> modelled_here(const Decisions& decisions) const;
   Executor executor_ = Executor::kLowtide;
   std::shared_ptr<const Module> shared_;  ///< behind the rows that every plan runs

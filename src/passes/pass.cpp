@@ -70,8 +70,8 @@ Status run_pass(Module& module, const Pass& pass, const PassOptions& options, Pa
   record.milliseconds = milliseconds_since(start);
 
   if (record.result.changed) {
-    const bool verified = knobs().check || module.instruction_count() <= kVerifiedAlways;
-    if (Status fault = verified ? verify(module) : Status(); !fault.ok()) {
+    const bool verified = !options.trusted && module.instruction_count() <= kVerifiedAlways;
+    if (Status fault = verified || knobs().check ? verify(module) : Status(); !fault.ok()) {
       return {Fault::kInternal,
               fmt::format("pass {} left a module that is not well-formed: {}", pass.name, fault.message())};
     }
@@ -129,7 +129,8 @@ Result<std::vector<PassRecord>> run_passes(Module& module, const std::vector<Pas
     LT_RETURN_IF_ERROR(run_pass(module, passes[i], options, record));
     if (record.result.changed && !options.quiet) LT_RETURN_IF_ERROR(dump(module, i + 1, record.name));
   }
-  if (Status fault = module.instruction_count() > kVerifiedAlways ? verify(module) : Status(); !fault.ok()) {
+  const bool is_large = !options.trusted && module.instruction_count() > kVerifiedAlways;
+  if (Status fault = is_large ? verify(module) : Status(); !fault.ok()) {
     return Status(
         Fault::kInternal,
         fmt::format("a pass left a module that is not well-formed (LOWTIDE_CHECK=1 says which): {}", fault.message()));

@@ -2,14 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <unordered_map>
+#include <map>
 
 #include "nest/legalise.h"
 #include "nest/rebase.h"
 #include "ops/tabulate.h"
-#include "region/identity.h"
 #include "runtime/engine.h"
 #include "runtime/interpreted.h"
+#include "schedule/nest_cache.h"
 
 namespace lowtide {
 namespace {
@@ -43,28 +43,37 @@ std::vector<int64_t> bytes_of(const std::vector<int64_t>& first, const Nest& nes
   return bytes;
 }
 
-Result<Nests> nests_of(const Program& program) {
+Result<Nests> nests_of(const Program& program, KnownNests& lowered) {
   Nests nests;
-  std::unordered_map<std::string, size_t> known;
   std::vector<const ProgramStep*> step_of(program.regions.size(), nullptr);
   find_steps(program.steps, step_of);
+  const auto is_moved = [&](size_t r) { return step_of[r]->assembled || step_of[r]->rearrangement; };
+  std::vector<const Region*> regions;
+  for (size_t r = 0; r < program.regions.size(); ++r) regions.push_back(is_moved(r) ? nullptr : &program.regions[r]);
+  const auto nest_of = lowered.of_all(regions);
+  std::map<std::pair<const KnownNests::Known*, bool>, size_t> known;
+  std::vector<size_t> first;  // region, by distinct nest
   for (size_t r = 0; r < program.regions.size(); ++r) {
-    const Region& region = program.regions[r];
-    const ProgramStep& step = *step_of[r];
-    if (step.assembled || step.rearrangement) {
+    if (is_moved(r)) {
       nests.of_region.push_back(kNoNest);
       continue;
     }
-    const auto [place, fresh] =
-        known.try_emplace((step.strips ? "strips " : "") + identity(region), nests.distinct.size());
+    const auto [place, fresh] = known.try_emplace({nest_of[r].get(), step_of[r]->strips != nullptr}, first.size());
     nests.of_region.push_back(place->second);
-    if (!fresh) continue;
-    nests.distinct.push_back(tabulate(legalise(lower(region), {.sums_in_order = program.module->sums_in_order})));
+    if (fresh) first.push_back(r);
+  }
+  nests.distinct.resize(first.size());
+  nests.skips.resize(first.size());
+  ThreadPool().run(std::ssize(first), [&](int64_t task, int) {
+    const auto n = static_cast<size_t>(task);
+    Nest& nest = nests.distinct[n];
+    nest = tabulate(legalise(nest_of[first[n]]->nest, {.sums_in_order = program.module->sums_in_order}));
     // Strips count rows from where a buffer begins.
-    nests.skips.push_back(step.strips ? std::vector<int64_t>()
-                                      : bytes_of(rebase(nests.distinct.back()), nests.distinct.back()));
-    const std::string why = can_compile(nests.distinct.back());
-    if (!why.empty()) return refuse(*region.ops.back(), why);
+    if (!step_of[first[n]]->strips) nests.skips[n] = bytes_of(rebase(nest), nest);
+  });
+  for (size_t n = 0; n < first.size(); ++n) {
+    const std::string why = can_compile(nests.distinct[n]);
+    if (!why.empty()) return refuse(*program.regions[first[n]].ops.back(), why);
   }
   return nests;
 }
@@ -100,13 +109,14 @@ struct Executable::State {
 };
 
 Result<std::unique_ptr<Executable>> Executable::make(std::shared_ptr<const Program> program,
-                                                     const CompileOptions& options) {
+                                                     const CompileOptions& options, KnownNests* known) {
   auto state = std::make_unique<State>();
   Routines routines;
   LT_RETURN_IF_ERROR(make_routines(program->steps, routines));  // refuses before anything is compiled
   std::vector<Kernel> kernels;
   {
-    LT_ASSIGN_OR_RETURN(const Nests nests, nests_of(*program));
+    KnownNests own;
+    LT_ASSIGN_OR_RETURN(const Nests nests, nests_of(*program, known != nullptr ? *known : own));
     LT_ASSIGN_OR_RETURN(const std::vector<Kernel> made, compile_kernels(nests.distinct, options, &state->record));
     for (const size_t nest : nests.of_region) {
       kernels.push_back(nest == kNoNest ? Kernel{} : made[nest]);

@@ -22,8 +22,9 @@ class Executable {
  public:
   /// Compiles every region. What has neither code nor routine runs by its definition, in the interpreter;
   /// kUnsupported names the operation that has no definition either.
-  static Result<std::unique_ptr<Executable>> make(std::shared_ptr<const Program> program,
-                                                  const CompileOptions& options);
+  /// known: regions lowered for the plan.
+  static Result<std::unique_ptr<Executable>> make(std::shared_ptr<const Program> program, const CompileOptions& options,
+                                                  KnownNests* known = nullptr);
   ~Executable();
   const Program& program() const;
   const CompileRecord& compile_record() const;

@@ -5,16 +5,9 @@
 
 #include "schedule/flow.h"
 #include "schedule/nest_cache.h"
+#include "schedule/program.h"
 
 namespace lowtide {
-
-/// What a plan uses so that results may lie over operands; each way includes those before.
-enum class InPlaceWays : uint8_t {
-  kNone,     ///< none does, nor shares bytes with anything that lives at the same time
-  kKernels,  ///< elements are written where they were read
-  kStrips,   ///< tile by tile, with scratch
-  kMoves,    ///< transposed or reversed where they lie, which may take longer
-};
 
 class InPlace {
  public:

@@ -1,7 +1,10 @@
 #include "schedule/nest_cache.h"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 
+#include "base/thread_pool.h"
 #include "nest/accesses.h"
 #include "region/identity.h"
 
@@ -22,8 +25,9 @@ bool KnownNests::Known::may_lie_over(int32_t output, int32_t input) const {
   return answers_.emplace(std::pair(output, input), may).first->second;
 }
 
-std::shared_ptr<const KnownNests::Known> KnownNests::of(const Region& region) {
-  const std::string name = identity(region);
+std::shared_ptr<const KnownNests::Known> KnownNests::of(const Region& region) { return of(region, identity(region)); }
+
+std::shared_ptr<const KnownNests::Known> KnownNests::of(const Region& region, const std::string& name) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (const auto known = by_identity_.find(name); known != by_identity_.end()) return known->second;
@@ -35,14 +39,59 @@ std::shared_ptr<const KnownNests::Known> KnownNests::of(const Region& region) {
   return by_identity_.emplace(name, std::move(made)).first->second;
 }
 
+std::vector<std::shared_ptr<const KnownNests::Known>> KnownNests::of_all(std::span<const Region* const> regions) {
+  ThreadPool pool;
+  std::vector<std::string> names(regions.size());
+  pool.run(std::ssize(regions), [&](int64_t task, int) {
+    const auto k = static_cast<size_t>(task);
+    if (regions[k] != nullptr) names[k] = identity(*regions[k]);
+  });
+  std::unordered_map<std::string_view, size_t> places;
+  std::vector<size_t> first;  // region, of those that are distinct
+  for (size_t k = 0; k < regions.size(); ++k) {
+    if (regions[k] != nullptr && places.emplace(names[k], first.size()).second) first.push_back(k);
+  }
+  std::vector<size_t> by_size(first.size());  // the largest first, so that none is waited for
+  std::iota(by_size.begin(), by_size.end(), size_t{0});
+  std::ranges::stable_sort(by_size, std::greater(), [&](size_t d) { return regions[first[d]]->ops.size(); });
+  std::vector<std::shared_ptr<const Known>> distinct(first.size());
+  pool.run(std::ssize(first), [&](int64_t task, int) {
+    const size_t d = by_size[static_cast<size_t>(task)];
+    distinct[d] = of(*regions[first[d]], names[first[d]]);
+  });
+  std::vector<std::shared_ptr<const Known>> all(regions.size());
+  for (size_t k = 0; k < regions.size(); ++k) {
+    if (regions[k] != nullptr) all[k] = distinct[places.at(names[k])];
+  }
+  return all;
+}
+
 const KnownNests::Known& NestCache::at(const Work& work) {
   auto& nest = nests_[&work];
   if (!nest) nest = known_->of(work.region);
   return *nest;
 }
 
+NestCache::NestCache(std::shared_ptr<KnownNests> known, const std::vector<KnownOverlaps>& overlaps)
+    : known_(std::move(known)) {
+  for (const KnownOverlaps& k : overlaps) overlaps_.emplace(k.region, k);
+}
+
 bool NestCache::may_lie_over(const Work& work, int32_t output, int32_t input) {
-  return at(work).may_lie_over(static_cast<int32_t>(work.region.inputs.size()) + output, input);
+  KnownOverlaps*& known = overlaps_of_[&work];
+  if (known == nullptr) {
+    const uint64_t region = std::hash<std::string>()(identity(work.region));
+    known = &overlaps_.try_emplace(region, KnownOverlaps{region, {}}).first->second;
+  }
+  const auto [answer, fresh] = known->may.try_emplace({output, input}, false);
+  if (fresh) answer->second = at(work).may_lie_over(static_cast<int32_t>(work.region.inputs.size()) + output, input);
+  return answer->second;
+}
+
+std::vector<KnownOverlaps> NestCache::overlaps() const {
+  std::vector<KnownOverlaps> all;
+  for (const auto& [region, known] : overlaps_) all.push_back(known);
+  return all;
 }
 
 std::vector<int32_t> NestCache::idle_pieces(const Work& work,

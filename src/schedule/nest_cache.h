@@ -4,12 +4,14 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <unordered_map>
 
 #include "nest/nest.h"
 #include "region/assembly.h"
 #include "schedule/flow.h"
+#include "schedule/program.h"
 #include "schedule/strips.h"
 
 namespace lowtide {
@@ -29,8 +31,12 @@ class KnownNests {
     mutable std::map<std::pair<int32_t, int32_t>, bool> answers_;
   };
   std::shared_ptr<const Known> of(const Region& region);
+  /// Of each, on all threads; null for null.
+  std::vector<std::shared_ptr<const Known>> of_all(std::span<const Region* const> regions);
 
  private:
+  std::shared_ptr<const Known> of(const Region& region, const std::string& name);
+
   std::mutex mutex_;
   std::unordered_map<std::string, std::shared_ptr<const Known>> by_identity_;
   size_t nodes_ = 0;  ///< of all nests
@@ -39,10 +45,12 @@ class KnownNests {
 /// What one plan asks of the regions of its work.
 class NestCache {
  public:
-  explicit NestCache(std::shared_ptr<KnownNests> known) : known_(std::move(known)) {}
+  NestCache(std::shared_ptr<KnownNests> known, const std::vector<KnownOverlaps>& overlaps);
   const Nest& of(const Work& work) { return at(work).nest; }
-  /// May output `output` of the region be the bytes of its input `input`? Asks the nest once.
+  /// May output `output` of the region be the bytes of its input `input`? Asks the nest where that isn't known.
   bool may_lie_over(const Work& work, int32_t output, int32_t input);
+  /// What was asked so far, and what was known before.
+  std::vector<KnownOverlaps> overlaps() const;
   /// Pieces with nothing to do where each of these outputs is the bytes of the input beside it.
   std::vector<int32_t> idle_pieces(const Work& work,
                                    const std::vector<std::pair<int32_t, int32_t>>& outputs_over_inputs);
@@ -59,6 +67,8 @@ class NestCache {
   const std::shared_ptr<KnownNests> known_;
   std::unordered_map<const Work*, std::shared_ptr<const KnownNests::Known>> nests_;
   std::map<std::pair<const Work*, int32_t>, std::vector<Part>> assemblies_;
+  std::map<uint64_t, KnownOverlaps> overlaps_;
+  std::unordered_map<const Work*, KnownOverlaps*> overlaps_of_;
 };
 
 }  // namespace lowtide

@@ -3,7 +3,9 @@
 /// What this says about memory is what the runtime takes.
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -76,6 +78,28 @@ struct ProgramStep {
   Step at = 0;         ///< on the timeline
 };
 
+/// What a plan uses so that results may lie over operands; each way includes those before.
+enum class InPlaceWays : uint8_t {
+  kNone,     ///< none does, nor shares bytes with anything that lives at the same time
+  kKernels,  ///< elements are written where they were read
+  kStrips,   ///< tile by tile, with scratch
+  kMoves,    ///< transposed or reversed where they lie, which may take longer
+};
+
+/// What was taken of the candidate orders (search_order.h), and of the ways.
+struct OrderChoice {
+  int32_t order = 0;
+  InPlaceWays ways = InPlaceWays::kKernels;
+  bool operator==(const OrderChoice&) const = default;
+};
+
+/// Which results of a region may be written over which of its operands, as far as that was asked.
+struct KnownOverlaps {
+  uint64_t region = 0;                              ///< hash of its identity (region/identity.h)
+  std::map<std::pair<int32_t, int32_t>, bool> may;  ///< by output and input
+  bool operator==(const KnownOverlaps&) const = default;
+};
+
 struct Program {
   std::shared_ptr<const Module> module;
   std::vector<Region> regions;
@@ -91,6 +115,8 @@ struct Program {
   int64_t load_bytes = 0;
   int64_t kernels = 0;                   ///< kernel steps, as laid out
   std::vector<KnownPlacement> packings;  ///< that were searched for on the way to this plan
+  std::vector<OrderChoice> choices;      ///< made on the way: the last is that of this program
+  std::vector<KnownOverlaps> overlaps;   ///< found on the way, and those known before
   std::string refused;                   ///< why values don't share bytes: the fault of a plan in which they did
   bool could_rearrange = false;  ///< transposed or reversed where operands lie it would take less memory, but more time
   int64_t peak_bytes() const { return argument_bytes + output_bytes - alias_bytes + temp_bytes; }
@@ -102,6 +128,8 @@ struct ScheduleOptions {
   bool rearrange = false;       ///< transpose and reverse where operands lie, whatever time it takes
   FormOptions form;
   std::vector<KnownPlacement> packings;  ///< known from before
+  std::optional<OrderChoice> choice;     ///< known from before
+  std::vector<KnownOverlaps> overlaps;   ///< known from before
   std::shared_ptr<KnownNests> nests;     ///< of other plans of the same module; null: it is the only one
 };
 

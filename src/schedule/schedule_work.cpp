@@ -48,17 +48,21 @@ class ScheduleWork {
         work_(work),
         options_(options),
         donations_(find_donations(*module_)),
-        nests_(options.nests ? options.nests : std::make_shared<KnownNests>()),
+        nests_(options.nests ? options.nests : std::make_shared<KnownNests>(), options.overlaps),
         packings_(options.packings) {}
 
   Program run() {
     if (options_.apart) return apart();
+    if (options_.choice) {
+      if (std::optional<Program> known = chosen(*options_.choice)) return std::move(*known);
+    }
     const WorkPlan best = best_plan();
     if (!may_move(best, nests_)) return program_of(best);
     const WorkPlan moves = plan(order_, InPlaceWays::kMoves, without_worth(best));
     Program plain = program_of(best);
     if (!moves.has_moves || !is_worth_scratch(moves, best)) return plain;
     Program moved = program_of(moves);
+    moved.choices = {{choice_.order, InPlaceWays::kMoves}};
     if (options_.rearrange || modelled_ns(moved) <= kBearable * modelled_ns(plain)) return moved;
     plain.could_rearrange = true;
     return plain;
@@ -71,20 +75,38 @@ class ScheduleWork {
     return program_of(plan(order_, InPlaceWays::kNone, kMostBytes));
   }
 
+  /// As it was before. Nothing: it was another program's.
+  std::optional<Program> chosen(const OrderChoice& choice) {
+    values_.emplace(*module_, work_);
+    const std::vector<WorkOrder> orders = candidate_orders(*module_, work_, *values_, options_.search_steps);
+    if (choice.order < 0 || choice.order >= std::ssize(orders)) return {};
+    choice_ = choice;
+    return program_of(plan(orders[static_cast<size_t>(choice.order)], choice.ways, kMostBytes));
+  }
+
   /// The best of all candidate orders; the given one where none is better. With strips only where they pay.
   WorkPlan best_plan() {
     values_.emplace(*module_, work_);
     WorkPlan best;
     bool first = true;
+    int32_t number = 0;
     for (const WorkOrder& order : candidate_orders(*module_, work_, *values_, options_.search_steps)) {
       // At equal sizes, that with fewer copies.
       const Bytes useless = first ? kMostBytes : best.placed.temp_bytes + 1;
       WorkPlan tried = plan(order, InPlaceWays::kKernels, useless);
-      if (first || tried.better_than(best)) best = std::move(tried), order_ = order;
+      if (first || tried.better_than(best)) {
+        best = std::move(tried);
+        order_ = order;
+        choice_ = {number, InPlaceWays::kKernels};
+      }
       first = false;
+      ++number;
     }
     WorkPlan strips = plan(order_, InPlaceWays::kStrips, without_worth(best));
-    if (strips.has_strips && is_worth_scratch(strips, best)) best = std::move(strips);
+    if (strips.has_strips && is_worth_scratch(strips, best)) {
+      best = std::move(strips);
+      choice_.ways = InPlaceWays::kStrips;
+    }
     return best;
   }
 
@@ -102,6 +124,7 @@ class ScheduleWork {
   Packings packings_;
   std::optional<ValueTable> values_;
   WorkOrder order_;  ///< the best
+  OrderChoice choice_;
 };
 
 Program ScheduleWork::program_of(const WorkPlan& plan) {
@@ -132,6 +155,8 @@ Program ScheduleWork::program_of(const WorkPlan& plan) {
   program.temp_bytes = plan.placed.temp_bytes;
   program.load_bytes = plan.placed.load_bytes;
   program.packings = packings_.searched();
+  program.choices = {choice_};
+  program.overlaps = nests_.overlaps();
   return program;
 }
 

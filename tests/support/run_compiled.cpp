@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "allocation_watch.h"
 #include "compile/compile.h"
@@ -41,11 +42,24 @@ CompiledRun refused(CompiledRun run, const Status& status) {
   return run;
 }
 
+/// Are all values where they were?
+bool same_places(const Program& a, const Program& b) {
+  const auto place = [](const Storage& s) { return std::tuple(s.kind, s.number, s.bytes, s.offset, s.born, s.dies); };
+  return a.temp_bytes == b.temp_bytes && a.kernels == b.kernels && a.timeline.size() == b.timeline.size() &&
+         std::ranges::equal(a.storages, b.storages, {}, place, place);
+}
+
 }  // namespace
 
 CompiledRun run_compiled(const Module& module, const std::vector<Value>& arguments, Isa isa) {
   const auto compiled = compile_plan(module);
-  return compiled.ok() ? run_plan(*compiled, arguments, isa) : refused({}, compiled.status());
+  if (!compiled.ok()) return refused({}, compiled.status());
+  // What runs is the plan as it is made again from what was kept of it.
+  const auto again = compile_plan(module, compiled->replay, {.trusted = true});
+  if (!again.ok()) return refused({}, again.status());
+  if (!same_places(*compiled->program, *again->program)) return {.failure = "its plan isn't what is made of it again"};
+  if (again->replay != compiled->replay) return {.failure = "its plan is kept in another way than before"};
+  return run_plan(*again, arguments, isa);
 }
 
 CompiledRun run_plan(const Compiled& compiled, const std::vector<Value>& arguments, Isa isa) {
@@ -56,7 +70,7 @@ CompiledRun run_plan(const Compiled& compiled, const std::vector<Value>& argumen
     run.failure = "its plan is wrong: " + wrong;
     return run;
   }
-  auto executable = Executable::make(compiled.program, {.isa = isa});
+  auto executable = Executable::make(compiled.program, {.isa = isa}, compiled.nests.get());
   if (!executable.ok()) return refused(run, executable.status());
   run.interpreted = (*executable)->interpreted();
   for (const int threads : {1, 2, 3}) {

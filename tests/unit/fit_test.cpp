@@ -38,12 +38,39 @@ TEST(Decisions, ReadAsTheyPrint) {
                             Rearrange{},
                             DeriveStacks{},
                             Rematerialise{},
-                            Packing{{0xfeedULL << 40, {.offsets = {0, 64, 4096}, .height = 5000}}}};
+                            Packing{{0xfeedULL << 40, {.offsets = {0, 64, 4096}, .height = 5000}}},
+                            TakeOrder{{3, InPlaceWays::kMoves}},
+                            TakeOverlaps{{0xbeefULL << 40, {{{0, 1}, true}, {{0, 12}, false}, {{2, 0}, false}}}}};
   const auto again = parse_plan(print_plan(*module, decisions), *module);
   ASSERT_TRUE(again.ok()) << again.status().message();
   EXPECT_EQ(again->decisions, decisions);
   EXPECT_FALSE(again->exact);
   EXPECT_FALSE(parse_plan(print_plan(*module, decisions), *read(product("3"))).ok());
+}
+
+TEST(Decisions, NamePlacesThatAreWrong) {
+  const auto module = read(product("2"));
+  for (const std::string line : {"order", "order 1", "order -1 kernels", "order 1 magic", "overlaps", "overlaps xyz",
+                                 "overlaps 12 0over", "overlaps 12 over1", "overlaps 12 0under1", "packing 12"}) {
+    const auto plan = parse_plan(print_plan(*module, {}) + line + "\n", *module);
+    ASSERT_FALSE(plan.ok()) << line;
+    EXPECT_NE(plan.status().message().find("line 3: `" + line), std::string::npos) << plan.status().message();
+  }
+}
+
+/// What was kept of another program's plan is passed over.
+TEST(Decisions, OfAnotherProgramAreNoUse) {
+  const auto module = read(kPairs);
+  const auto plain = compile_plan(*module);
+  ASSERT_TRUE(plain.ok());
+  Decisions wrong = plain->replay;
+  std::erase_if(wrong, [](const Decision& d) { return std::holds_alternative<TakeOrder>(d); });
+  wrong.emplace_back(TakeOrder{{99, InPlaceWays::kKernels}});
+  wrong.emplace_back(TakeOverlaps{{1, {{{0, 0}, true}}}});
+  wrong.emplace_back(Packing{{1, {.offsets = {0}, .height = 1}}});
+  const auto again = compile_plan(*module, wrong);
+  ASSERT_TRUE(again.ok()) << again.status().message();
+  EXPECT_EQ(again->program->temp_bytes, plain->program->temp_bytes);
 }
 
 TEST(Decisions, SayThatTheyAreExact) {
