@@ -1,7 +1,6 @@
 // lowtide run: plan, compile, bind memory, run.
 #include <fmt/format.h>
 #include <malloc.h>
-#include <sys/stat.h>
 
 #include <chrono>
 #include <cstdio>
@@ -41,15 +40,13 @@ Status check_memory(const Program& program) {
 /// Names what was found for a module and a limit by this very build and its passes: another search may find another
 /// plan.
 TextHash key_of_plan(const Module& module, std::optional<int64_t> limit) {
-  struct stat build{};
-  if (::stat("/proc/self/exe", &build) != 0) build = {};
-  return hash_text(fmt::format("{}{} {} {} {} {}", print_plan(module, {}), limit.value_or(-1), build.st_size,
-                               build.st_mtim.tv_sec, build.st_mtim.tv_nsec, fmt::join(knobs().disabled, ",")));
+  return hash_text(fmt::format("{}{} {} {}", print_plan(module, {}), limit.value_or(-1), build_id(),
+                               fmt::join(knobs().disabled, ",")));
 }
 
 /// Searched once: what was found is kept beside the kernels.
 Result<Compiled> plan_within(const Module& module, std::optional<int64_t> limit) {
-  const KernelCache cache(is_debugging() ? "" : kernel_cache_directory());
+  const KernelCache cache(is_debugging() || build_id().empty() ? "" : kernel_cache_directory());
   const TextHash key = key_of_plan(module, limit);
   if (const auto text = cache.find(key)) {
     const auto known = parse_plan(*text, module);

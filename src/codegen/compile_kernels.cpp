@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <atomic>
+#include <bit>
 #include <chrono>
 #include <map>
 #include <mutex>
@@ -58,12 +59,16 @@ Loaded& loaded() {
   return kernels;
 }
 
-Status load(Job& job) {
-  LT_ASSIGN_OR_RETURN(const LoadedObject object, load_object(job.object, kKernelSymbol));
-  job.kernel.run = reinterpret_cast<KernelFunction>(reinterpret_cast<uintptr_t>(object.symbol));
-  job.kernel.code = object.pages;
-  for (const PiecePlan& piece : job.plan.pieces) job.kernel.pieces.push_back(piece.figures);
-  return {};
+Result<Kernel> load(TextHash key, std::string_view object, std::span<const KernelPiece> pieces) {
+  LT_ASSIGN_OR_RETURN(const LoadedObject code, load_object(object, kKernelSymbol));
+  const auto run = std::bit_cast<KernelFunction>(code.symbol);
+  return Kernel{.run = run, .pieces = {pieces.begin(), pieces.end()}, .code = code.pages, .skips = {}, .key = key};
+}
+
+std::vector<KernelPiece> pieces_of(const KernelPlan& plan) {
+  std::vector<KernelPiece> pieces;
+  for (const PiecePlan& piece : plan.pieces) pieces.push_back(piece.figures);
+  return pieces;
 }
 
 std::string plan_text(const KernelPlan& plan) {
@@ -107,12 +112,28 @@ void compile_side_by_side(std::span<std::pair<const TextHash, Job>* const> jobs,
 
 std::string can_compile(const Nest& nest) { return check_plain(nest); }
 
+Result<std::string> kernel_target(const CompileOptions& options) {
+  LT_ASSIGN_OR_RETURN(const Isa isa, resolve_isa(options.isa));
+  return machine_name(isa) + "\n" + llvm_library_version() + "\n";
+}
+
+std::optional<Kernel> find_kernel(TextHash key, std::span<const KernelPiece> pieces, const CompileOptions& options) {
+  if (!options.use_cache) return {};
+  if (auto kernel = loaded().find(key)) return kernel;
+  const auto object = KernelCache(kernel_cache_directory()).find(key);
+  if (!object) return {};
+  auto kernel = load(key, *object, pieces);
+  if (!kernel.ok()) return {};
+  loaded().store(key, *kernel, object->size());
+  return kernel.take();
+}
+
 Result<std::vector<Kernel>> compile_kernels(std::span<const Nest> nests, const CompileOptions& options,
                                             CompileRecord* record) {
   const auto start = std::chrono::steady_clock::now();
   LT_ASSIGN_OR_RETURN(const Isa isa, resolve_isa(options.isa));
   const bool avx512 = isa == Isa::kAvx512;
-  const std::string prefix = machine_name(isa) + "\n" + llvm_library_version() + "\n";
+  LT_ASSIGN_OR_RETURN(const std::string target, kernel_target(options));
   const KernelCache cache(options.use_cache ? kernel_cache_directory() : "");
   std::map<TextHash, Job> jobs;
   std::vector<Job*> job_of;
@@ -120,28 +141,19 @@ Result<std::vector<Kernel>> compile_kernels(std::span<const Nest> nests, const C
   int64_t from_cache = 0;
   for (const Nest& nest : nests) {
     KernelPlan plan = plan_kernel(nest, avx512);
-    const TextHash key = hash_text(prefix + plan_text(plan) + "\n" + to_text(nest));
+    const TextHash key = hash_text(target + plan_text(plan) + "\n" + to_text(nest));
     const auto [entry, is_new] = jobs.try_emplace(key);
     job_of.push_back(&entry->second);
     if (!is_new) continue;
     Job& job = entry->second;
     job.nest = &nest;
     job.plan = std::move(plan);
-    if (auto kernel = options.use_cache ? loaded().find(key) : std::nullopt) {
-      job.kernel = *kernel;
+    if (auto kernel = find_kernel(key, pieces_of(job.plan), options)) {
+      job.kernel = std::move(*kernel);
       ++from_cache;
-      continue;
+    } else {
+      missing.push_back(&*entry);
     }
-    if (auto object = cache.find(key)) {
-      job.object = std::move(*object);
-      if (load(job).ok()) {
-        loaded().store(key, job.kernel, job.object.size());
-        ++from_cache;
-        continue;
-      }
-      job.kernel = {};
-    }
-    missing.push_back(&*entry);
   }
   if (!missing.empty()) {
     LT_ASSIGN_OR_RETURN(const LlvmCompile compiler, load_llvm_library());
@@ -150,7 +162,7 @@ Result<std::vector<Kernel>> compile_kernels(std::span<const Nest> nests, const C
     for (auto* entry : missing) {
       Job& job = entry->second;
       LT_RETURN_IF_ERROR(job.status);
-      LT_RETURN_IF_ERROR(load(job));
+      LT_ASSIGN_OR_RETURN(job.kernel, load(entry->first, job.object, pieces_of(job.plan)));
       if (!options.use_cache) continue;
       loaded().store(entry->first, job.kernel, job.object.size());
       cache.store(entry->first, job.object);

@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/status.h"
+#include "base/text_hash.h"
 #include "nest/nest.h"
 
 namespace lowtide {
@@ -27,6 +29,7 @@ struct Kernel {
   std::vector<KernelPiece> pieces;
   std::shared_ptr<void> code;  ///< keeps the machine code mapped
   std::vector<int64_t> skips;  ///< by buffer: bytes of it in front of the address that `run` takes; empty: none
+  TextHash key;                ///< of the nest, its plan and the target
 };
 
 enum class Isa : uint8_t { kNative, kAvx512, kAvx2 };
@@ -43,6 +46,12 @@ struct CompileRecord {
 
 /// Can this nest be compiled? Otherwise a sentence that names what can't.
 std::string can_compile(const Nest& nest);
+
+/// What kernels depend on beside their nests, as text: the processor, and the library that makes them.
+Result<std::string> kernel_target(const CompileOptions& options);
+
+/// The kernel's code, of this process or from the disk cache; nothing: it is in neither.
+std::optional<Kernel> find_kernel(TextHash key, std::span<const KernelPiece> pieces, const CompileOptions& options);
 
 /// One kernel per nest; equal nests share one. LLVM is loaded only if a kernel is in no cache.
 Result<std::vector<Kernel>> compile_kernels(std::span<const Nest> nests, const CompileOptions& options,

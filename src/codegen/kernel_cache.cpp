@@ -27,23 +27,7 @@ struct Header {
   uint64_t size = 0;
 };
 
-uint64_t mix(uint64_t a, uint64_t b) {
-  const auto product = static_cast<unsigned __int128>(a) * b;
-  return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
-}
-
 }  // namespace
-
-TextHash hash_text(std::string_view text) {
-  uint64_t low = 0x9e3779b97f4a7c15 ^ text.size(), high = 0xc2b2ae3d27d4eb4f;
-  for (size_t at = 0; at < text.size(); at += 8) {
-    uint64_t word = 0;
-    std::memcpy(&word, text.data() + at, std::min<size_t>(8, text.size() - at));
-    low = mix(low ^ word, 0xa0761d6478bd642f) + at;
-    high = mix(high + word, 0xe7037ed1a0b428db) ^ (high << 23 | high >> 41);
-  }
-  return {mix(low, 0x8ebc6af09c88c6e3), mix(high ^ low, 0x589965cc75374cc3)};
-}
 
 std::string kernel_cache_directory() {
   const Knobs& k = knobs();

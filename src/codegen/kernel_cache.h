@@ -7,14 +7,9 @@
 #include <string>
 #include <string_view>
 
-namespace lowtide {
+#include "base/text_hash.h"
 
-/// 128 bits that stand for a text.
-struct TextHash {
-  uint64_t low = 0, high = 0;
-  auto operator<=>(const TextHash&) const = default;
-};
-TextHash hash_text(std::string_view text);
+namespace lowtide {
 
 class KernelCache {
  public:

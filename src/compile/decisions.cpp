@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "codegen/kernel_cache.h"
+#include "base/text_hash.h"
 #include "text/hlo.h"
 
 namespace lowtide {

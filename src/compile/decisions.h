@@ -1,6 +1,7 @@
 #pragma once
 /// What a plan decides beyond the pipeline's own ways: a list that can be searched, saved as text and replayed.
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <string_view>
@@ -78,6 +79,11 @@ using Decision = std::variant<StreamDecision, WithoutPass, PriceOfMemory, Search
                               Rematerialise, Packing, TakeOrder, TakeOverlaps, Spoilt>;
 /// Streams in the order in which they are made; the others stand anywhere.
 using Decisions = std::vector<Decision>;
+
+template <class Kind>
+bool has(const Decisions& decisions) {
+  return std::ranges::any_of(decisions, [](const Decision& d) { return std::holds_alternative<Kind>(d); });
+}
 
 /// No rows that stream by themselves.
 Decisions without_streams();

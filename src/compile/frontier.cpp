@@ -11,6 +11,7 @@
 #include "base/debug.h"
 #include "base/sizes.h"
 #include "base/thread_pool.h"
+#include "compile/make_program.h"
 #include "compile/peak_values.h"
 
 namespace lowtide {
@@ -94,7 +95,7 @@ class Search {
     is_free_found_ = true;
     most_ns_ = kMostTime * frontier_.free.ns;
     if (options_.only_free) {
-      if (planner_.executor() == Executor::kLowtide) LT_RETURN_IF_ERROR(Planner::check(frontier_.free_plan));
+      if (planner_.executor() == Executor::kLowtide) LT_RETURN_IF_ERROR(check_plan(frontier_.free_plan));
     } else {
       if (const auto whole = attempt(plain_)) explore(*whole, budget_ * 2 / 3);
       if (const auto free = attempt(frontier_.free.decisions)) explore(*free, budget_);
@@ -360,7 +361,7 @@ class Search {
   template <class Kind>
   static void add_once(const Trial& at, std::vector<Series>& steps) {
     Decisions decisions = at.point.decisions;
-    if (std::ranges::any_of(decisions, [](const Decision& d) { return std::holds_alternative<Kind>(d); })) return;
+    if (has<Kind>(decisions)) return;
     decisions.emplace_back(Kind{});
     steps.push_back({std::move(decisions)});
   }

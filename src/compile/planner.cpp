@@ -10,13 +10,9 @@
 #include "analysis/account.h"
 #include "base/debug.h"
 #include "compile/frontier.h"
+#include "compile/make_program.h"
 #include "passes/canonicalise/remove_dead_code.h"
 #include "passes/rules/derive_saved_stacks.h"
-#include "passes/rules/saved_stacks.h"
-#include "passes/spoil.h"
-#include "passes/stream/stream_slices.h"
-#include "passes/windows/stream_windows.h"
-#include "schedule/instruction_order.h"
 #include "schedule/modelled_time.h"
 #include "schedule/nest_cache.h"
 
@@ -24,189 +20,10 @@ namespace lowtide {
 namespace {
 
 constexpr int64_t kPackWork = 100'000;  ///< for one of many peaks
-/// Of a plan's check: many more than most programs need, few beside planning.
-constexpr int64_t kVisitsOfChecks = 10'000, kVisitsPerInstruction = 10;
-
-const std::vector<Pass>& rows_for(Executor executor) {
-  return executor == Executor::kXla ? pipeline_for_xla() : execution_pipeline();
-}
-
-/// The row at which plans part, and the one behind which their own streams stand.
-size_t parting_row(Executor executor) {
-  const std::string_view name = executor == Executor::kXla ? kDecidedStreams : kStreaming[0];
-  const std::vector<Pass>& all = rows_for(executor);
-  return static_cast<size_t>(std::ranges::find(all, name, &Pass::name) - all.begin());
-}
-size_t streaming_row(Executor executor) {
-  const std::string_view name = executor == Executor::kXla ? kDecidedStreams : kStreaming.back();
-  const std::vector<Pass>& all = rows_for(executor);
-  return static_cast<size_t>(std::ranges::find(all, name, &Pass::name) - all.begin());
-}
-
-bool leaves_out(const Decisions& decisions, std::string_view pass) {
-  return std::ranges::any_of(decisions, [&](const Decision& d) {
-    const auto* without = std::get_if<WithoutPass>(&d);
-    return without != nullptr && without->pass == pass;
-  });
-}
-
-template <class Kind>
-bool has(const Decisions& decisions) {
-  return std::ranges::any_of(decisions, [](const Decision& d) { return std::holds_alternative<Kind>(d); });
-}
-
-Result<PassResult> derive_all_stacks(Module& module) {
-  return derive_saved_stacks_for(module, std::numeric_limits<double>::infinity());
-}
-
-Pass stream_row(const StreamDecision& decision, Executor executor) {
-  const StoredBy stored_by = executor == Executor::kXla ? StoredBy::kLoopFusion : StoredBy::kRegions;
-  return {"stream", [&decision, stored_by](Module& m) { return stream(m, decision, stored_by); },
-          Numerics::kReassociated, "decided for this module", Numerics::kExact};
-}
-
-/// What decides on the module in which all streams stand.
-Decisions streaming_part(const Decisions& decisions) {
-  Decisions part;
-  for (const Decision& d : decisions) {
-    const bool before = std::holds_alternative<StreamDecision>(d) || std::holds_alternative<WithoutPass>(d) ||
-                        std::holds_alternative<DeriveStacks>(d);
-    if (before) part.push_back(d);
-  }
-  return part;
-}
-
-/// From the parting row to those that make the decisions' streams. found: what rows that stream by themselves do.
-std::vector<Pass> rows_to_streams(const Decisions& decisions, Executor executor, std::vector<StreamDecision>& found) {
-  const std::vector<Pass>& all = rows_for(executor);
-  std::vector<Pass> rows;
-  if (has<DeriveStacks>(decisions)) {
-    rows.push_back({"derive-stacks", derive_all_stacks, Numerics::kExact, "decided for this module"});
-    rows.push_back({"remove-dead-code", remove_dead_code, Numerics::kExact, "what is no longer saved"});
-  }
-  for (size_t k = parting_row(executor); k <= streaming_row(executor); ++k) {
-    if (leaves_out(decisions, all[k].name)) continue;
-    rows.push_back(all[k]);
-    if (all[k].name == kStreaming[0]) rows.back().run = [&found](Module& m) { return stream_windows(m, found); };
-    if (all[k].name == kStreaming[1]) rows.back().run = [&found](Module& m) { return stream_slices(m, found); };
-  }
-  for (const Decision& decision : decisions) {
-    if (const auto* stream = std::get_if<StreamDecision>(&decision)) rows.push_back(stream_row(*stream, executor));
-    if (std::holds_alternative<Spoilt>(decision)) rows.push_back({"spoil", spoil, Numerics::kOptIn, "a control"});
-  }
-  return rows;
-}
-
-std::vector<Pass> rows_behind_streams(const Decisions& decisions, Executor executor) {
-  const std::vector<Pass>& all = rows_for(executor);
-  std::vector<Pass> rows(all.begin() + static_cast<std::ptrdiff_t>(streaming_row(executor)) + 1, all.end());
-  std::erase_if(rows, [&](const Pass& row) { return leaves_out(decisions, row.name); });
-  return rows;
-}
-
-/// Decisions that make the same plan, with these streams instead of rows that would find them.
-Decisions spelt_with(const Decisions& decisions, const std::vector<StreamDecision>& found) {
-  Decisions all;
-  if (has<DeriveStacks>(decisions)) all.emplace_back(DeriveStacks{});
-  for (const std::string_view row : kStreaming) all.emplace_back(WithoutPass{std::string(row)});
-  for (const StreamDecision& stream : found) all.emplace_back(stream);
-  for (const Decision& decision : decisions) {
-    if (std::holds_alternative<DeriveStacks>(decision)) continue;
-    const auto* without = std::get_if<WithoutPass>(&decision);
-    if (without == nullptr || std::ranges::find(kStreaming, without->pass) == kStreaming.end()) all.push_back(decision);
-  }
-  return all;
-}
-
-/// What need not be searched for again.
-Decisions replay_of(const Decisions& decisions, const std::vector<StreamDecision>& found, const Program& program) {
-  Decisions all = spelt_with(decisions, found);
-  std::erase_if(all, [](const Decision& d) {
-    return std::holds_alternative<Packing>(d) || std::holds_alternative<TakeOrder>(d) ||
-           std::holds_alternative<TakeOverlaps>(d);
-  });
-  for (const KnownPlacement& known : program.packings) all.emplace_back(Packing{known});
-  for (const OrderChoice& choice : program.choices) all.emplace_back(TakeOrder{choice});
-  for (const KnownOverlaps& known : program.overlaps) all.emplace_back(TakeOverlaps{known});
-  return all;
-}
-
-ScheduleOptions schedule_options(const Decisions& decisions) {
-  ScheduleOptions options;
-  for (const Decision& decision : decisions) {
-    if (const auto* price = std::get_if<PriceOfMemory>(&decision)) options.form.ns_per_stored_byte = price->ns_per_byte;
-    if (std::holds_alternative<Rearrange>(decision)) options.rearrange = true;
-    if (const auto* packing = std::get_if<Packing>(&decision)) options.packings.push_back(packing->known);
-    if (const auto* overlaps = std::get_if<TakeOverlaps>(&decision)) options.overlaps.push_back(overlaps->known);
-    if (const auto* search = std::get_if<SearchSteps>(&decision)) options.search_steps = search->steps;
-  }
-  return options;
-}
+constexpr double kAnyTime = std::numeric_limits<double>::infinity();
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-/// The rows that every plan runs.
-std::vector<Pass> shared_rows(Executor executor) {
-  const std::vector<Pass>& all = rows_for(executor);
-  return {all.begin(), all.begin() + static_cast<std::ptrdiff_t>(parting_row(executor))};
-}
-
-std::vector<Pass> whole_pipeline(const Decisions& decisions, Executor executor, std::vector<StreamDecision>& found) {
-  std::vector<Pass> rows = shared_rows(executor);
-  for (const auto& more : {rows_to_streams(decisions, executor, found), rows_behind_streams(decisions, executor)}) {
-    rows.insert(rows.end(), more.begin(), more.end());
-  }
-  return rows;
-}
-
-/// What is read late is known once there is an order.
-Status rematerialise_in_order(Compiled& compiled, Module& rewritten, const Program& program) {
-  put_in_order(rewritten, program);
-  const std::vector<Pass> rows = {*find_pass("rematerialise"), *find_pass("remove-dead-code")};
-  LT_ASSIGN_OR_RETURN(const auto records, run_passes(rewritten, rows, {.quiet = true}));
-  compiled.passes.insert(compiled.passes.end(), records.begin(), records.end());
-  return {};
-}
-
-/// Empty where the program does what its module says.
-std::string fault_of(const Program& program) {
-  const int64_t visits =
-      knobs().check ? INT64_MAX : kVisitsOfChecks + kVisitsPerInstruction * program.module->instruction_count();
-  return check_program(program, visits);
-}
-
-/// Of the schedules on the way, one after the other.
-std::optional<OrderChoice> choice_number(const Decisions& decisions, size_t number) {
-  for (const Decision& decision : decisions) {
-    const auto* order = std::get_if<TakeOrder>(&decision);
-    if (order != nullptr && number-- == 0) return order->choice;
-  }
-  return {};
-}
-
-/// From the rewritten module to the program.
-Status make_program(Compiled& compiled, const std::shared_ptr<Module>& rewritten, const Decisions& decisions,
-                    const std::vector<StreamDecision>& found, const std::shared_ptr<KnownNests>& nests) {
-  ScheduleOptions options = schedule_options(decisions);
-  options.nests = nests;
-  options.choice = choice_number(decisions, 0);
-  Program before;
-  if (has<Rematerialise>(decisions)) {
-    before = schedule(rewritten, options);
-    LT_RETURN_IF_ERROR(rematerialise_in_order(compiled, *rewritten, before));
-    options.choice = choice_number(decisions, 1);
-    options.overlaps = before.overlaps;
-  }
-  Program program = schedule(rewritten, options);
-  program.packings.insert(program.packings.begin(), before.packings.begin(), before.packings.end());
-  program.choices.insert(program.choices.begin(), before.choices.begin(), before.choices.end());
-  compiled.replay = replay_of(decisions, found, program);
-  compiled.program = std::make_shared<const Program>(std::move(program));
-  compiled.decisions = decisions;
-  compiled.nests = nests;
-  return {};
 }
 
 double potential_of(int64_t temp_bytes, int64_t load_bytes, const std::vector<int64_t>& curve) {
@@ -262,25 +79,10 @@ Result<Planner> Planner::make(const Module& module, Executor executor) {
   return planner;
 }
 
-Status Planner::check(Compiled& compiled) {
-  std::string fault = fault_of(*compiled.program);
-  if (fault.empty()) return {};
-  if (!knobs().check) {
-    ScheduleOptions options = schedule_options(compiled.decisions);
-    options.apart = true;
-    Program program = schedule(compiled.program->module, options);
-    std::erase_if(compiled.replay, [](const Decision& d) { return std::holds_alternative<TakeOrder>(d); });
-    program.refused = std::exchange(fault, fault_of(program));
-    compiled.program = std::make_shared<const Program>(std::move(program));
-  }
-  if (!fault.empty()) return {Fault::kInternal, "the plan doesn't hold: " + fault};
-  return {};
-}
-
 Result<Compiled> Planner::plan(const Decisions& decisions) const {
   LT_ASSIGN_OR_RETURN(Compiled compiled, plan_unchecked(decisions));
   const auto start = std::chrono::steady_clock::now();
-  LT_RETURN_IF_ERROR(check(compiled));
+  LT_RETURN_IF_ERROR(check_plan(compiled));
   compiled.plan_seconds += seconds_since(start);
   return compiled;
 }
@@ -351,7 +153,7 @@ Result<double> Planner::modelled_here(const Decisions& decisions) const {
 Result<Measured> Planner::measure(const Decisions& decisions, Checked checked) const {
   if (executor_ == Executor::kLowtide) {
     LT_ASSIGN_OR_RETURN(Compiled compiled, plan_unchecked(decisions));
-    if (checked == Checked::kYes || knobs().check) LT_RETURN_IF_ERROR(check(compiled));
+    if (checked == Checked::kYes || knobs().check) LT_RETURN_IF_ERROR(check_plan(compiled));
     const Program& p = *compiled.program;
     return Measured{.peak_bytes = p.peak_bytes(),
                     .temp_bytes = p.temp_bytes,
@@ -381,21 +183,21 @@ Result<Compiled> Planner::plan_streamed(const std::shared_ptr<Module>& streamed,
   const std::vector<Pass> rows = rows_behind_streams(decisions, Executor::kLowtide);
   LT_ASSIGN_OR_RETURN(compiled.passes, run_passes(*streamed, rows, {.quiet = true}));
   LT_RETURN_IF_ERROR(make_program(compiled, streamed, decisions, {}, std::make_shared<KnownNests>()));
-  LT_RETURN_IF_ERROR(check(compiled));
+  LT_RETURN_IF_ERROR(check_plan(compiled));
   return compiled;
 }
 
 bool Planner::could_derive() const {
   if (!could_derive_) {
     const std::unique_ptr<Module> trial = shared_->clone();
-    const auto derived = derive_all_stacks(*trial);
+    const auto derived = derive_saved_stacks_for(*trial, kAnyTime);
     could_derive_ = derived.ok() && derived->changed;
   }
   return *could_derive_;
 }
 
 Status Planner::derive_stacks(Module& module) {
-  LT_RETURN_IF_ERROR(derive_all_stacks(module).status());
+  LT_RETURN_IF_ERROR(derive_saved_stacks_for(module, kAnyTime).status());
   return remove_dead_code(module).status();
 }
 
@@ -426,7 +228,7 @@ Result<Compiled> compile_plan(const Module& module, const Decisions& decisions, 
   const std::vector<Pass> rows = whole_pipeline(decisions, Executor::kLowtide, found);
   LT_ASSIGN_OR_RETURN(compiled.passes, run_passes(*rewritten, rows, options));
   LT_RETURN_IF_ERROR(make_program(compiled, rewritten, decisions, found, std::make_shared<KnownNests>()));
-  LT_RETURN_IF_ERROR(Planner::check(compiled));
+  LT_RETURN_IF_ERROR(check_plan(compiled));
   compiled.plan_seconds = seconds_since(start);
   return compiled;
 }

@@ -5,11 +5,9 @@
 
 #include "compile/compile.h"
 #include "compile/peak_values.h"
+#include "compile/plan_rows.h"
 
 namespace lowtide {
-
-/// Who runs what is planned: our runtime, or XLA, which is handed HLO, and orders and packs by itself.
-enum class Executor : uint8_t { kLowtide, kXla };
 
 /// What a search asks of a plan. For XLA: the account of the program handed back.
 struct Measured {
@@ -21,7 +19,7 @@ struct Measured {
   std::optional<Compiled> compiled;  ///< the plan itself, where it runs here
 };
 
-/// kNo: whoever takes the plan calls Planner::check().
+/// kNo: whoever takes the plan calls check_plan().
 enum class Checked : uint8_t { kNo, kYes };
 
 class Planner {
@@ -32,9 +30,6 @@ class Planner {
   Result<Measured> measure(const Decisions& decisions, Checked checked = Checked::kYes) const;
 
   Result<Compiled> plan(const Decisions& decisions) const;
-  /// A wrong plan would be a wrong answer: a plainer one, with no value over another, takes the place of one that
-  /// check_program() refuses (Program::refused); with LOWTIDE_CHECK that is a fault.
-  static Status check(Compiled& compiled);
   /// The module in which the last of these streams stands, and the next one would be found. Plans that go on from it
   /// are then made sooner.
   Result<std::shared_ptr<const Module>> streamed(const Decisions& decisions) const;

@@ -40,12 +40,6 @@ bool is_unbounded(const Shape& shape) {
          std::ranges::any_of(shape.elements, is_unbounded);
 }
 
-Status refuse(const Instruction& instruction, const std::string& why) {
-  Status fault = Status::unsupported(fmt::format("{} {}: {}", opcode_name(instruction.opcode), instruction.name, why));
-  const auto& source = instruction.parent->module().source;
-  return source ? fault.at(*source, instruction.place) : fault;
-}
-
 }  // namespace
 
 Result<PreparedComputation> prepare(const Computation& computation) {
@@ -75,7 +69,7 @@ Result<PreparedComputation> prepare(const Computation& computation) {
   for (size_t i = 0; i < instructions.size(); ++i) {
     const Instruction& instruction = *instructions[i];
     if (!needed[i]) continue;
-    if (is_unbounded(instruction.shape)) return refuse(instruction, "dimensions without a bound can't be run");
+    if (is_unbounded(instruction.shape)) return unsupported_at(instruction, "dimensions without a bound can't be run");
     const bool is_root = &instruction == computation.root;
     if (is_root || last_reader[i] != kNobody) slot[i] = program.slots++;
     if (is_root) program.root = slot[i];
@@ -86,9 +80,10 @@ Result<PreparedComputation> prepare(const Computation& computation) {
     PreparedComputation::Step step;
     step.instruction = &instruction;
     step.eval = rule_of(instruction.opcode).eval;
-    if (!step.eval) return refuse(instruction, "the interpreter can't run this operation");
+    if (!step.eval) return unsupported_at(instruction, "the interpreter can't run this operation");
     if (logical_bytes(instruction.shape) > kLargestValue) {
-      return refuse(instruction, to_string_without_layout(instruction.shape) + " is too large for the interpreter");
+      return unsupported_at(instruction,
+                            to_string_without_layout(instruction.shape) + " is too large for the interpreter");
     }
     step.result = slot[i];
     for (const Instruction* operand : instruction.operands) {

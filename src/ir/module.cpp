@@ -34,8 +34,10 @@ void Computation::reorder(const std::vector<Instruction*>& order) {
   std::sort(named.begin(), named.end());
   std::sort(owned.begin(), owned.end());
   LT_ASSERT(named == owned, fault);
-  for (auto& instruction : instructions_) static_cast<void>(instruction.release());
-  for (size_t i = 0; i < order.size(); ++i) instructions_[i].reset(order[i]);
+  // Each has one owner at any time, though not always in its place.
+  std::unordered_map<const Instruction*, std::unique_ptr<Instruction>> by_address;
+  for (auto& instruction : instructions_) by_address[instruction.get()].swap(instruction);
+  for (size_t i = 0; i < order.size(); ++i) instructions_[i].swap(by_address.at(order[i]));
 }
 
 void Computation::remove_if(const std::function<bool(const Instruction&)>& dead) {
@@ -182,6 +184,12 @@ std::optional<SourceLocation> Module::location_of(const Instruction& instruction
   const std::string* file = row(stack.files, location->file);
   const std::string* function = row(stack.functions, location->function);
   return SourceLocation{file ? *file : "", function ? *function : "", location->line};
+}
+
+Status unsupported_at(const Instruction& instruction, const std::string& why) {
+  Status fault = Status::unsupported(fmt::format("{} {}: {}", opcode_name(instruction.opcode), instruction.name, why));
+  const auto& source = instruction.parent->module().source;
+  return source ? fault.at(*source, instruction.place) : fault;
 }
 
 }  // namespace lowtide

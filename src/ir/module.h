@@ -168,4 +168,7 @@ class Module {
   int32_t next_id_ = 0;
 };
 
+/// kUnsupported: the operation, its name, why, and where the text has it.
+Status unsupported_at(const Instruction& instruction, const std::string& why);
+
 }  // namespace lowtide

@@ -17,12 +17,6 @@ bool hands_on(Opcode opcode) {
   return opcode == Opcode::kWhile || opcode == Opcode::kConditional || opcode == Opcode::kCall;
 }
 
-Status refuse(const Instruction& i, const std::string& why) {
-  Status fault = Status::unsupported(fmt::format("{} {}: {}", opcode_name(i.opcode), i.name, why));
-  const auto& source = i.parent->module().source;
-  return source ? fault.at(*source, i.place) : fault;
-}
-
 /// The computations that the counter passes through: those that draw, their callers, and what these call beside them.
 class Threaded {
  public:
@@ -51,10 +45,10 @@ class Threaded {
   /// Empty, or why the counter can't be handed through `i`.
   Status check(const Instruction& i) const {
     if (!calls(i)) return {};
-    if (!hands_on(i.opcode)) return refuse(i, "random numbers are drawn in what it runs in no certain order");
+    if (!hands_on(i.opcode)) return unsupported_at(i, "random numbers are drawn in what it runs in no certain order");
     if (i.opcode != Opcode::kWhile) return {};
     for (const auto& inner : i.called[0]->instructions()) {
-      if (calls(*inner)) return refuse(*inner, "random numbers are drawn here within the condition of a loop");
+      if (calls(*inner)) return unsupported_at(*inner, "random numbers are drawn here within the condition of a loop");
     }
     return {};
   }
@@ -219,7 +213,8 @@ Result<PassResult> thread_generator_state(Module& module) {
           role.drawn_before = threaded.drawn_by(*i->called[0]);
         }
         if (roles.emplace(callee, role).first->second == role) continue;
-        return refuse(*i, "others run " + callee->name + ", too, where other random numbers are drawn before it");
+        return unsupported_at(*i,
+                              "others run " + callee->name + ", too, where other random numbers are drawn before it");
       }
     }
   }

@@ -1,0 +1,114 @@
+#include "compile/plan_rows.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "passes/canonicalise/remove_dead_code.h"
+#include "passes/rules/derive_saved_stacks.h"
+#include "passes/rules/saved_stacks.h"
+#include "passes/spoil.h"
+#include "passes/stream/stream_slices.h"
+#include "passes/windows/stream_windows.h"
+
+namespace lowtide {
+namespace {
+
+const std::vector<Pass>& rows_for(Executor executor) {
+  return executor == Executor::kXla ? pipeline_for_xla() : execution_pipeline();
+}
+
+size_t row_named(std::string_view name, Executor executor) {
+  const std::vector<Pass>& all = rows_for(executor);
+  return static_cast<size_t>(std::ranges::find(all, name, &Pass::name) - all.begin());
+}
+/// The row at which plans part, and the one behind which their own streams stand.
+size_t parting_row(Executor executor) {
+  return row_named(executor == Executor::kXla ? kDecidedStreams : kStreaming.front(), executor);
+}
+size_t streaming_row(Executor executor) {
+  return row_named(executor == Executor::kXla ? kDecidedStreams : kStreaming.back(), executor);
+}
+
+bool leaves_out(const Decisions& decisions, std::string_view pass) {
+  return std::ranges::any_of(decisions, [&](const Decision& d) {
+    const auto* without = std::get_if<WithoutPass>(&d);
+    return without != nullptr && without->pass == pass;
+  });
+}
+
+Result<PassResult> derive_all_stacks(Module& module) {
+  return derive_saved_stacks_for(module, std::numeric_limits<double>::infinity());
+}
+
+}  // namespace
+
+Pass stream_row(const StreamDecision& decision, Executor executor) {
+  const StoredBy stored_by = executor == Executor::kXla ? StoredBy::kLoopFusion : StoredBy::kRegions;
+  return {"stream", [&decision, stored_by](Module& m) { return stream(m, decision, stored_by); },
+          Numerics::kReassociated, "decided for this module", Numerics::kExact};
+}
+
+Decisions streaming_part(const Decisions& decisions) {
+  Decisions part;
+  for (const Decision& d : decisions) {
+    const bool before = std::holds_alternative<StreamDecision>(d) || std::holds_alternative<WithoutPass>(d) ||
+                        std::holds_alternative<DeriveStacks>(d);
+    if (before) part.push_back(d);
+  }
+  return part;
+}
+
+std::vector<Pass> rows_to_streams(const Decisions& decisions, Executor executor, std::vector<StreamDecision>& found) {
+  const std::vector<Pass>& all = rows_for(executor);
+  std::vector<Pass> rows;
+  if (has<DeriveStacks>(decisions)) {
+    rows.push_back({"derive-stacks", derive_all_stacks, Numerics::kExact, "decided for this module"});
+    rows.push_back({"remove-dead-code", remove_dead_code, Numerics::kExact, "what is no longer saved"});
+  }
+  for (size_t k = parting_row(executor); k <= streaming_row(executor); ++k) {
+    if (leaves_out(decisions, all[k].name)) continue;
+    rows.push_back(all[k]);
+    if (all[k].name == kStreaming[0]) rows.back().run = [&found](Module& m) { return stream_windows(m, found); };
+    if (all[k].name == kStreaming[1]) rows.back().run = [&found](Module& m) { return stream_slices(m, found); };
+  }
+  for (const Decision& decision : decisions) {
+    if (const auto* stream = std::get_if<StreamDecision>(&decision)) rows.push_back(stream_row(*stream, executor));
+    if (std::holds_alternative<Spoilt>(decision)) rows.push_back({"spoil", spoil, Numerics::kOptIn, "a control"});
+  }
+  return rows;
+}
+
+std::vector<Pass> rows_behind_streams(const Decisions& decisions, Executor executor) {
+  const std::vector<Pass>& all = rows_for(executor);
+  std::vector<Pass> rows(all.begin() + static_cast<std::ptrdiff_t>(streaming_row(executor)) + 1, all.end());
+  std::erase_if(rows, [&](const Pass& row) { return leaves_out(decisions, row.name); });
+  return rows;
+}
+
+Decisions spelt_with(const Decisions& decisions, const std::vector<StreamDecision>& found) {
+  Decisions all;
+  if (has<DeriveStacks>(decisions)) all.emplace_back(DeriveStacks{});
+  for (const std::string_view row : kStreaming) all.emplace_back(WithoutPass{std::string(row)});
+  for (const StreamDecision& stream : found) all.emplace_back(stream);
+  for (const Decision& decision : decisions) {
+    if (std::holds_alternative<DeriveStacks>(decision)) continue;
+    const auto* without = std::get_if<WithoutPass>(&decision);
+    if (without == nullptr || std::ranges::find(kStreaming, without->pass) == kStreaming.end()) all.push_back(decision);
+  }
+  return all;
+}
+
+std::vector<Pass> shared_rows(Executor executor) {
+  const std::vector<Pass>& all = rows_for(executor);
+  return {all.begin(), all.begin() + static_cast<std::ptrdiff_t>(parting_row(executor))};
+}
+
+std::vector<Pass> whole_pipeline(const Decisions& decisions, Executor executor, std::vector<StreamDecision>& found) {
+  std::vector<Pass> rows = shared_rows(executor);
+  for (const auto& more : {rows_to_streams(decisions, executor, found), rows_behind_streams(decisions, executor)}) {
+    rows.insert(rows.end(), more.begin(), more.end());
+  }
+  return rows;
+}
+
+}  // namespace lowtide

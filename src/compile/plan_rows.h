@@ -1,0 +1,28 @@
+#pragma once
+/// Which rows of the pipeline a plan runs, and where its own streams stand among them.
+
+#include "compile/decisions.h"
+#include "passes/pass.h"
+
+namespace lowtide {
+
+/// Who runs what is planned: our runtime, or XLA, which is handed HLO, and orders and packs by itself.
+enum class Executor : uint8_t { kLowtide, kXla };
+
+/// The rows that every plan runs.
+std::vector<Pass> shared_rows(Executor executor);
+/// Behind them, to those that make the decisions' streams. found: what rows that stream by themselves do.
+std::vector<Pass> rows_to_streams(const Decisions& decisions, Executor executor, std::vector<StreamDecision>& found);
+/// Makes one stream; the decision must live as long.
+Pass stream_row(const StreamDecision& decision, Executor executor);
+/// The rest.
+std::vector<Pass> rows_behind_streams(const Decisions& decisions, Executor executor);
+/// All of them.
+std::vector<Pass> whole_pipeline(const Decisions& decisions, Executor executor, std::vector<StreamDecision>& found);
+
+/// What decides on the module in which all streams stand.
+Decisions streaming_part(const Decisions& decisions);
+/// Decisions that make the same plan, with these streams instead of rows that would find them.
+Decisions spelt_with(const Decisions& decisions, const std::vector<StreamDecision>& found);
+
+}  // namespace lowtide

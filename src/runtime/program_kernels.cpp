@@ -1,0 +1,131 @@
+#include "runtime/program_kernels.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/thread_pool.h"
+#include "nest/legalise.h"
+#include "nest/rebase.h"
+#include "ops/tabulate.h"
+#include "region/identity.h"
+#include "runtime/kernel_notes.h"
+
+namespace lowtide {
+namespace {
+
+/// By region, each of which has one step.
+void find_steps(const std::vector<ProgramStep>& steps, std::vector<const ProgramStep*>& step_of) {
+  for (const ProgramStep& step : steps) {
+    if (step.kind == StepKind::kKernel) step_of[static_cast<size_t>(step.region)] = &step;
+    for (const auto& block : step.blocks) find_steps(block, step_of);
+  }
+}
+
+/// Some regions of equal identity, made in the same way.
+struct Source {
+  const Region* region = nullptr;  ///< the first
+  bool strips = false;
+  std::string text;  ///< all that its kernel is made from
+  Kernel kernel;
+};
+
+std::vector<int64_t> bytes_of(const std::vector<int64_t>& first, const Nest& nest) {
+  std::vector<int64_t> bytes = first;
+  for (size_t b = 0; b < bytes.size(); ++b) bytes[b] *= stored_bytes(nest.buffers[b].type);
+  return bytes;
+}
+
+class ProgramKernels {
+ public:
+  ProgramKernels(const Program& program, const CompileOptions& options, KnownNests& lowered)
+      : program_(program), options_(options), lowered_(lowered) {}
+
+  Result<std::vector<Kernel>> run(CompileRecord& record) {
+    LT_ASSIGN_OR_RETURN(const KernelNotes notes, KernelNotes::make(options_));
+    find_sources();
+    std::vector<Source*> missing;
+    for (Source& source : sources_) {
+      if (auto kernel = notes.find(source.text)) {
+        source.kernel = std::move(*kernel);
+      } else {
+        missing.push_back(&source);
+      }
+    }
+    record.from_cache += std::ssize(sources_) - std::ssize(missing);
+    if (!missing.empty()) LT_RETURN_IF_ERROR(compile(missing, record));
+    for (const Source* source : missing) notes.store(source->text, source->kernel);
+    std::set<TextHash> distinct;
+    for (const Source& source : sources_) distinct.insert(source.kernel.key);
+    record.distinct = std::ssize(distinct);
+    record.kernels = program_.kernels;
+    std::vector<Kernel> kernels;
+    for (const int64_t source : source_of_)
+      kernels.push_back(source == kNoId ? Kernel() : sources_[static_cast<size_t>(source)].kernel);
+    return kernels;
+  }
+
+ private:
+  void find_sources() {
+    std::vector<const ProgramStep*> step_of(program_.regions.size(), nullptr);
+    find_steps(program_.steps, step_of);
+    std::vector<std::string> texts(program_.regions.size());
+    pool_.run(std::ssize(texts), [&](int64_t task, int) {
+      const auto r = static_cast<size_t>(task);
+      const ProgramStep& step = *step_of[r];
+      if (step.assembled || step.rearrangement) return;  // moved, by no kernel
+      texts[r] = program_.module->sums_in_order ? "in order\n" : "\n";
+      texts[r] += (step.strips ? "strips\n" : "\n") + identity(program_.regions[r]);
+    });
+    std::map<std::string_view, int64_t> known;
+    for (size_t r = 0; r < texts.size(); ++r) {
+      if (texts[r].empty()) {
+        source_of_.push_back(kNoId);
+        continue;
+      }
+      const auto [place, fresh] = known.try_emplace(texts[r], std::ssize(known));
+      source_of_.push_back(place->second);
+      if (fresh) sources_.push_back({&program_.regions[r], step_of[r]->strips != nullptr, texts[r], {}});
+    }
+  }
+
+  Status compile(const std::vector<Source*>& sources, CompileRecord& record) {
+    std::vector<const Region*> regions;
+    for (const Source* source : sources) regions.push_back(source->region);
+    const auto known = lowered_.of_all(regions);
+    std::vector<std::vector<int64_t>> skips(sources.size());
+    std::vector<Nest> nests(sources.size());
+    pool_.run(std::ssize(sources), [&](int64_t task, int) {
+      const auto s = static_cast<size_t>(task);
+      nests[s] = tabulate(legalise(known[s]->nest, {.sums_in_order = program_.module->sums_in_order}));
+      // Strips count rows from where a buffer begins.
+      if (!sources[s]->strips) skips[s] = bytes_of(rebase(nests[s]), nests[s]);
+    });
+    for (size_t s = 0; s < sources.size(); ++s) {
+      const std::string why = can_compile(nests[s]);
+      if (!why.empty()) return unsupported_at(*sources[s]->region->ops.back(), why);
+    }
+    LT_ASSIGN_OR_RETURN(const std::vector<Kernel> made, compile_kernels(nests, options_, &record));
+    for (size_t s = 0; s < sources.size(); ++s) {
+      sources[s]->kernel = made[s];
+      sources[s]->kernel.skips = std::move(skips[s]);
+    }
+    return {};
+  }
+
+  const Program& program_;
+  const CompileOptions& options_;
+  KnownNests& lowered_;
+  ThreadPool pool_;
+  std::vector<Source> sources_;
+  std::vector<int64_t> source_of_;  ///< by region; kNoId: nothing to run
+};
+
+}  // namespace
+
+Result<std::vector<Kernel>> program_kernels(const Program& program, const CompileOptions& options, KnownNests& lowered,
+                                            CompileRecord& record) {
+  return ProgramKernels(program, options, lowered).run(record);
+}
+
+}  // namespace lowtide
