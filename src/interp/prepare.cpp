@@ -4,36 +4,13 @@
 
 #include <algorithm>
 #include <unordered_map>
-#include <unordered_set>
+
+#include "ir/side_effects.h"
 
 namespace lowtide {
 namespace {
 
 constexpr int64_t kLargestValue = int64_t{8} << 30;  ///< bytes; beyond it the interpreter is the wrong tool
-
-bool has_effect(const Instruction& instruction, std::unordered_set<const Computation*>& seen) {
-  switch (instruction.opcode) {
-    case Opcode::kInfeed:
-    case Opcode::kOutfeed:
-    case Opcode::kSend:
-    case Opcode::kRecv:
-    case Opcode::kRng:
-    case Opcode::kRngGetAndUpdateState: return true;
-    case Opcode::kCustomCall: {
-      const auto& attributes = instruction.as<CustomCallAttributes>();
-      if (attributes.has_side_effect || attributes.target.starts_with("check.")) return true;
-      break;
-    }
-    default: break;
-  }
-  for (const Computation* callee : instruction.called) {
-    if (!seen.insert(callee).second) continue;
-    for (const auto& inner : callee->instructions()) {
-      if (has_effect(*inner, seen)) return true;
-    }
-  }
-  return false;
-}
 
 bool is_unbounded(const Shape& shape) {
   return std::ranges::find(shape.dims, kUnboundedDim) != shape.dims.end() ||
@@ -53,8 +30,7 @@ Result<PreparedComputation> prepare(const Computation& computation) {
   std::vector<size_t> last_reader(instructions.size(), kNobody);
   for (size_t i = instructions.size(); i-- > 0;) {
     const Instruction& instruction = *instructions[i];
-    std::unordered_set<const Computation*> seen;
-    needed[i] = needed[i] || &instruction == computation.root || has_effect(instruction, seen);
+    needed[i] = needed[i] || &instruction == computation.root || has_side_effect(instruction);
     if (!needed[i]) continue;
     for (const Instruction* operand : instruction.operands) {
       const size_t p = position.at(operand);

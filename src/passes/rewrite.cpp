@@ -57,49 +57,6 @@ std::vector<bool> ordered_instructions(const Module& module) {
   return ordered;
 }
 
-namespace {
-
-bool has_own_side_effect(Opcode opcode, const Attributes& attributes) {
-  switch (opcode) {
-    case Opcode::kInfeed:
-    case Opcode::kOutfeed:
-    case Opcode::kSend:
-    case Opcode::kSendDone:
-    case Opcode::kRecv:
-    case Opcode::kRecvDone:
-    case Opcode::kRng:
-    case Opcode::kRngGetAndUpdateState: return true;
-    case Opcode::kCustomCall:
-      if (const auto* call = std::get_if<CustomCallAttributes>(&attributes)) {
-        return call->has_side_effect || call->target.starts_with("check.");
-      }
-      return true;
-    case Opcode::kAsyncStart:
-    case Opcode::kAsyncUpdate:
-    case Opcode::kAsyncDone:
-      if (const auto* async = std::get_if<std::shared_ptr<const AsyncAttributes>>(&attributes); async && *async) {
-        return has_own_side_effect((*async)->wrapped, (*async)->inner);
-      }
-      return false;
-    default: return false;
-  }
-}
-
-}  // namespace
-
-SideEffects::SideEffects(const Module& module) {
-  for (const Computation* computation : module.callees_first()) {
-    for (const auto& instruction : computation->instructions()) {
-      if (has(*instruction)) effectful_.insert(computation);
-    }
-  }
-}
-
-bool SideEffects::has(const Instruction& instruction) const {
-  if (has_own_side_effect(instruction.opcode, instruction.attributes)) return true;
-  return std::ranges::any_of(instruction.called, [&](const Computation* c) { return effectful_.contains(c); });
-}
-
 bool same_layout(const Shape& a, const Shape& b) {
   const auto layout_of = [](const Shape& shape) {
     if (shape.layout) return *shape.layout;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ir/module.h"
+#include "ir/side_effects.h"
 
 namespace lowtide {
 
@@ -47,17 +48,6 @@ class Names {
 /// For each instruction of a computation, by id: is it someone's control predecessor, or has it such.
 /// A rewrite that dropped such an instruction would drop an order that the program asked for.
 std::vector<bool> ordered_instructions(const Module& module);
-
-/// Does running an instruction do more than make its value: infeed, send, stateful random bits, checks and callbacks;
-/// through the computations it calls as well.
-class SideEffects {
- public:
-  explicit SideEffects(const Module& module);
-  bool has(const Instruction& instruction) const;
-
- private:
-  std::unordered_set<const Computation*> effectful_;
-};
 
 /// The layout says the same; an absent one is row major.
 bool same_layout(const Shape& a, const Shape& b);

@@ -3,35 +3,9 @@
 #include <algorithm>
 
 #include "analysis/leaves.h"
+#include "ir/side_effects.h"
 
 namespace lowtide {
-namespace {
-
-bool has_effect(const Instruction& i) {
-  switch (i.opcode) {
-    case Opcode::kInfeed:
-    case Opcode::kOutfeed:
-    case Opcode::kSend:
-    case Opcode::kSendDone:
-    case Opcode::kRecv:
-    case Opcode::kRecvDone:
-    case Opcode::kRngGetAndUpdateState: return true;
-    case Opcode::kCustomCall: {
-      const auto* call = i.if_as<CustomCallAttributes>();
-      return call && (call->has_side_effect || call->target.starts_with("check."));
-    }
-    default: break;
-  }
-  for (const Computation* called : i.called) {
-    for (const auto& inner : called->instructions()) {
-      if (has_effect(*inner)) return true;
-    }
-  }
-  return false;
-}
-
-}  // namespace
-
 bool is_name(Opcode opcode) {
   switch (opcode) {
     case Opcode::kTuple:
@@ -90,7 +64,7 @@ ValueGraph::ValueGraph(const Computation& computation) {
   for (size_t p = n; p-- > 0;) {
     const Instruction& i = *instructions_[p];
     if (is_name(i.opcode)) continue;
-    bool live = is_result_[p] || has_effect(i);
+    bool live = is_result_[p] || has_side_effect(i);
     for (const Read& read : users(static_cast<int32_t>(p))) live |= is_live_[static_cast<size_t>(read.user)];
     is_live_[p] = live;
   }
