@@ -49,7 +49,7 @@ Result<Compiled> plan_within(const Module& module, std::optional<int64_t> limit)
   const KernelCache cache(is_debugging() || build_id().empty() ? "" : kernel_cache_directory());
   const TextHash key = key_of_plan(module, limit);
   if (const auto text = cache.find(key)) {
-    const auto known = parse_plan(*text, module);
+    const auto known = parse_plan(*text, module, PlanOrigin::kCache);
     if (known.ok()) return compile_plan(module, known->decisions, {.trusted = true});
   }
   LT_ASSIGN_OR_RETURN(Compiled compiled, compile_within(module, limit));

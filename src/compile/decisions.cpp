@@ -190,7 +190,7 @@ std::string print_plan(const Module& module, const Decisions& decisions) {
   return text;
 }
 
-Result<PlanFile> parse_plan(std::string_view text, const Module& module) {
+Result<PlanFile> parse_plan(std::string_view text, const Module& module, PlanOrigin origin) {
   PlanFile plan;
   for (int64_t number = 1; !text.empty(); ++number) {
     const size_t end = std::min(text.size(), text.find('\n'));
@@ -210,11 +210,13 @@ Result<PlanFile> parse_plan(std::string_view text, const Module& module) {
       continue;
     }
     Decision decision;
-    if (!parse_decision(line, decision)) {
+    const bool is_read = parse_decision(line, decision);
+    const bool is_believed = origin == PlanOrigin::kCache || !std::holds_alternative<TakeOverlaps>(decision);
+    if (!is_read || !is_believed) {
       return Status::input(fmt::format(
           "line {}: `{}` is no decision; expected `stream COMPUTATION VALUE dimension=D tile=T`, `without PASS`, "
           "`price-of-memory NS`, `search-steps N`, `rearrange`, `derive-stacks`, `rematerialise`, `packing HASH HEIGHT "
-          "OFFSET...`, `order NUMBER WAYS`, `overlaps HASH ...` or `exact`",
+          "OFFSET...`, `order NUMBER WAYS` or `exact`",
           number, line));
     }
     plan.decisions.push_back(std::move(decision));

@@ -100,7 +100,10 @@ struct PlanFile {
   Decisions decisions;
   bool exact = false;  ///< of a module with Module::sums_in_order
 };
+/// Who wrote a plan. What nobody checks again (TakeOverlaps: a wrong one is a wrong answer) is read from our cache
+/// alone.
+enum class PlanOrigin : uint8_t { kFile, kCache };
 /// A fault of kind kInput where the text is no plan, or one of another module.
-Result<PlanFile> parse_plan(std::string_view text, const Module& module);
+Result<PlanFile> parse_plan(std::string_view text, const Module& module, PlanOrigin origin = PlanOrigin::kFile);
 
 }  // namespace lowtide

@@ -41,9 +41,10 @@ TEST(Decisions, ReadAsTheyPrint) {
                             Packing{{0xfeedULL << 40, {.offsets = {0, 64, 4096}, .height = 5000}}},
                             TakeOrder{{3, InPlaceWays::kMoves}},
                             TakeOverlaps{{0xbeefULL << 40, {{{0, 1}, true}, {{0, 12}, false}, {{2, 0}, false}}}}};
-  const auto again = parse_plan(print_plan(*module, decisions), *module);
+  const auto again = parse_plan(print_plan(*module, decisions), *module, PlanOrigin::kCache);
   ASSERT_TRUE(again.ok()) << again.status().message();
   EXPECT_EQ(again->decisions, decisions);
+  EXPECT_FALSE(parse_plan(print_plan(*module, decisions), *module).ok()) << "nobody checks what may lie over what";
   EXPECT_FALSE(again->exact);
   EXPECT_FALSE(parse_plan(print_plan(*module, decisions), *read(product("3"))).ok());
 }
@@ -52,7 +53,7 @@ TEST(Decisions, NamePlacesThatAreWrong) {
   const auto module = read(product("2"));
   for (const std::string line : {"order", "order 1", "order -1 kernels", "order 1 magic", "overlaps", "overlaps xyz",
                                  "overlaps 12 0over", "overlaps 12 over1", "overlaps 12 0under1", "packing 12"}) {
-    const auto plan = parse_plan(print_plan(*module, {}) + line + "\n", *module);
+    const auto plan = parse_plan(print_plan(*module, {}) + line + "\n", *module, PlanOrigin::kCache);
     ASSERT_FALSE(plan.ok()) << line;
     EXPECT_NE(plan.status().message().find("line 3: `" + line), std::string::npos) << plan.status().message();
   }
