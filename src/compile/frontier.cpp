@@ -40,13 +40,17 @@ constexpr double kLeastGainInXla = 0.05;                ///< less is within what
 constexpr double kThrifts[] = {0.2, 1, 0.02};           ///< of the free plan's time, what a step may take for nothing
 
 constexpr int64_t kInstructionsAtOnce = 200'000;  ///< of modules that stand beside each other
-constexpr int64_t kPlansAtOnce = 4;               ///< per thread, so that all are done at about the same time
+constexpr int64_t kPlansPerThread = 4;            ///< so that all are done at about the same time
+
+/// Plans that memory has room for at once.
+int64_t plans_at_once(const Planner& planner) {
+  return std::max<int64_t>(1, kInstructionsAtOnce / std::max<int64_t>(1, planner.instructions()));
+}
 
 /// Lines of plans that are made side by side would be mixed.
 int threads_for(const Planner& planner) {
   if (is_debugging()) return 1;
-  const int64_t most = std::max<int64_t>(1, kInstructionsAtOnce / std::max<int64_t>(1, planner.instructions()));
-  return static_cast<int>(std::min<int64_t>(most, ThreadPool().threads()));
+  return static_cast<int>(std::min<int64_t>(plans_at_once(planner), ThreadPool().threads()));
 }
 
 /// A plan that was tried.
@@ -195,6 +199,7 @@ class Search {
 
   /// What isn't known yet, in this order, as far as the budget goes.
   void attempt_all(const std::vector<Decisions>& all) {
+    const int64_t most = std::min(plans_at_once(planner_), kPlansPerThread * pool_.threads());
     std::vector<Decisions> batch;
     const auto finish = [&] {
       std::vector<Result<Measured>> plans = measure(batch);
@@ -207,7 +212,7 @@ class Search {
       if (frontier_.plans + std::ssize(batch) >= budget_) finish();
       if (frontier_.plans >= budget_) return;
       if (tried_.try_emplace(key_of(decisions)).second) batch.push_back(decisions);
-      if (std::ssize(batch) == kPlansAtOnce * pool_.threads()) finish();
+      if (std::ssize(batch) == most) finish();
     }
     finish();
   }

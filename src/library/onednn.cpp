@@ -4,10 +4,11 @@
 #include <oneapi/dnnl/dnnl.h>
 
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <memory>
+#include <mutex>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace lowtide {
@@ -89,6 +90,13 @@ const Api* api() {
   return loaded;
 }
 
+/// Plans are made side by side, and oneDNN's memory of what it compiled is its own affair: one thread at a time makes
+/// products or gives them up. Recursive, for the first product with tile registers makes another.
+std::recursive_mutex& making() {
+  static std::recursive_mutex mutex;
+  return mutex;
+}
+
 dnnl_data_type_t type_of(ElementType type) { return type == ElementType::kBF16 ? dnnl_bf16 : dnnl_f32; }
 
 }  // namespace
@@ -100,6 +108,7 @@ struct OneDnnMatmul::State {
   int64_t scratch_bytes = 0;
 
   ~State() {
+    const std::lock_guard lock(making());
     if (primitive != nullptr) api()->primitive_destroy(primitive);
     if (description != nullptr) api()->primitive_desc_destroy(description);
   }
@@ -114,8 +123,8 @@ namespace {
 /// operands, and not in somebody's run, where it would be memory that no plan knows of.
 void set_up_tiles() {
   constexpr int64_t kSide = 64;
-  static std::atomic<bool> begun = false;
-  if (begun.exchange(true)) return;
+  static bool begun = false;
+  if (std::exchange(begun, true)) return;
   const auto product = OneDnnMatmul::make({ElementType::kBF16, ElementType::kF32, kSide, kSide, kSide});
   if (product == nullptr) return;
   std::vector<float> operand(kSide * kSide), result(kSide * kSide);
@@ -130,6 +139,7 @@ void set_up_tiles() {
 std::unique_ptr<OneDnnMatmul> OneDnnMatmul::make(const Form& form) {
   const Api* dnnl = api();
   if (dnnl == nullptr) return nullptr;
+  const std::lock_guard lock(making());
   dnnl->keep_to_this_thread();
   auto state = std::make_unique<State>();
   const auto describe = [&](dnnl_memory_desc_t& memory, int64_t rows, int64_t columns, bool by_columns,
