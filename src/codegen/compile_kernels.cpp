@@ -117,10 +117,9 @@ Result<std::string> kernel_target(const CompileOptions& options) {
   return machine_name(isa) + "\n" + llvm_library_version() + "\n";
 }
 
-std::optional<Kernel> find_kernel(TextHash key, std::span<const KernelPiece> pieces, const CompileOptions& options) {
-  if (!options.use_cache) return {};
+std::optional<Kernel> find_kernel(TextHash key, std::span<const KernelPiece> pieces, const KernelCache& cache) {
   if (auto kernel = loaded().find(key)) return kernel;
-  const auto object = KernelCache(kernel_cache_directory()).find(key);
+  const auto object = cache.find(key);
   if (!object) return {};
   auto kernel = load(key, *object, pieces);
   if (!kernel.ok()) return {};
@@ -148,7 +147,7 @@ Result<std::vector<Kernel>> compile_kernels(std::span<const Nest> nests, const C
     Job& job = entry->second;
     job.nest = &nest;
     job.plan = std::move(plan);
-    if (auto kernel = find_kernel(key, pieces_of(job.plan), options)) {
+    if (auto kernel = options.use_cache ? find_kernel(key, pieces_of(job.plan), cache) : std::nullopt) {
       job.kernel = std::move(*kernel);
       ++from_cache;
     } else {

@@ -14,6 +14,8 @@
 
 namespace lowtide {
 
+class KernelCache;
+
 /// Iterations [begin, end) of the outermost loop of one piece. buffers: one address per Nest::buffers entry.
 using KernelFunction = void (*)(void* const* buffers, int64_t piece, int64_t begin, int64_t end);
 
@@ -51,7 +53,7 @@ std::string can_compile(const Nest& nest);
 Result<std::string> kernel_target(const CompileOptions& options);
 
 /// The kernel's code, of this process or from the disk cache; nothing: it is in neither.
-std::optional<Kernel> find_kernel(TextHash key, std::span<const KernelPiece> pieces, const CompileOptions& options);
+std::optional<Kernel> find_kernel(TextHash key, std::span<const KernelPiece> pieces, const KernelCache& cache);
 
 /// One kernel per nest; equal nests share one. LLVM is loaded only if a kernel is in no cache.
 Result<std::vector<Kernel>> compile_kernels(std::span<const Nest> nests, const CompileOptions& options,

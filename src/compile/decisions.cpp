@@ -48,12 +48,16 @@ bool parse_number(std::string_view word, T& number) {
   return fault == std::errc() && end == word.data() + word.size();
 }
 
+bool parse_hash(std::string_view word, uint64_t& hash) {
+  const auto [end, fault] = std::from_chars(word.data(), word.data() + word.size(), hash, 16);
+  return fault == std::errc() && end == word.data() + word.size();
+}
+
 /// packing HASH HEIGHT OFFSET...
 bool parse_packing(const std::vector<std::string_view>& words, KnownPlacement& known) {
   if (words.size() < 3) return false;
-  const auto [end, fault] = std::from_chars(words[1].data(), words[1].data() + words[1].size(), known.problem, 16);
-  bool good = fault == std::errc() && end == words[1].data() + words[1].size();
-  good = good && parse_number(words[2], known.placement.height) && known.placement.height >= 0;
+  bool good = parse_hash(words[1], known.problem) && parse_number(words[2], known.placement.height) &&
+              known.placement.height >= 0;
   for (size_t k = 3; good && k < words.size(); ++k) {
     good = parse_number(words[k], known.placement.offsets.emplace_back()) && known.placement.offsets.back() >= 0;
   }
@@ -75,8 +79,7 @@ constexpr std::string_view kOver = "over", kBeside = "beside";
 /// overlaps HASH 0over1 0beside2
 bool parse_overlaps(const std::vector<std::string_view>& words, KnownOverlaps& known) {
   if (words.size() < 2) return false;
-  const auto [end, fault] = std::from_chars(words[1].data(), words[1].data() + words[1].size(), known.region, 16);
-  bool good = fault == std::errc() && end == words[1].data() + words[1].size();
+  bool good = parse_hash(words[1], known.region);
   for (size_t k = 2; good && k < words.size(); ++k) {
     const bool may = words[k].find(kOver) != std::string_view::npos;
     const std::string_view between = may ? kOver : kBeside;

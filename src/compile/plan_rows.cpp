@@ -36,11 +36,11 @@ bool leaves_out(const Decisions& decisions, std::string_view pass) {
   });
 }
 
+}  // namespace
+
 Result<PassResult> derive_all_stacks(Module& module) {
   return derive_saved_stacks_for(module, std::numeric_limits<double>::infinity());
 }
-
-}  // namespace
 
 Pass stream_row(const StreamDecision& decision, Executor executor) {
   const StoredBy stored_by = executor == Executor::kXla ? StoredBy::kLoopFusion : StoredBy::kRegions;

@@ -20,6 +20,9 @@ std::vector<Pass> rows_behind_streams(const Decisions& decisions, Executor execu
 /// All of them.
 std::vector<Pass> whole_pipeline(const Decisions& decisions, Executor executor, std::vector<StreamDecision>& found);
 
+/// What DeriveStacks does, before dead code goes.
+Result<PassResult> derive_all_stacks(Module& module);
+
 /// What decides on the module in which all streams stand.
 Decisions streaming_part(const Decisions& decisions);
 /// Decisions that make the same plan, with these streams instead of rows that would find them.

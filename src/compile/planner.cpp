@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <limits>
 #include <mutex>
 #include <utility>
 
@@ -12,7 +11,6 @@
 #include "compile/frontier.h"
 #include "compile/make_program.h"
 #include "passes/canonicalise/remove_dead_code.h"
-#include "passes/rules/derive_saved_stacks.h"
 #include "schedule/modelled_time.h"
 #include "schedule/nest_cache.h"
 
@@ -20,7 +18,6 @@ namespace lowtide {
 namespace {
 
 constexpr int64_t kPackWork = 100'000;  ///< for one of many peaks
-constexpr double kAnyTime = std::numeric_limits<double>::infinity();
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -125,9 +122,13 @@ Result<Planner::Rewritten> Planner::rewrite(const Decisions& decisions) const {
 }
 
 Result<std::shared_ptr<const Module>> Planner::streamed(const Decisions& decisions) const {
+  LT_ASSERT(!has<Spoilt>(decisions), "no plan goes on from a control");
+  const Decisions part = streaming_part(decisions);
+  if (const StreamedModules::Known known = streamed_->find(part); known.module && known.part == part)
+    return known.module;
   LT_ASSIGN_OR_RETURN(Rewritten rewritten, stream_all(decisions));
   std::shared_ptr<const Module> module = std::move(rewritten.module);
-  streamed_->add({streaming_part(decisions), module, std::move(rewritten.records), std::move(rewritten.found)});
+  streamed_->add({part, module, std::move(rewritten.records), std::move(rewritten.found)});
   return module;
 }
 
@@ -190,14 +191,14 @@ Result<Compiled> Planner::plan_streamed(const std::shared_ptr<Module>& streamed,
 bool Planner::could_derive() const {
   if (!could_derive_) {
     const std::unique_ptr<Module> trial = shared_->clone();
-    const auto derived = derive_saved_stacks_for(*trial, kAnyTime);
+    const auto derived = derive_all_stacks(*trial);
     could_derive_ = derived.ok() && derived->changed;
   }
   return *could_derive_;
 }
 
 Status Planner::derive_stacks(Module& module) {
-  LT_RETURN_IF_ERROR(derive_saved_stacks_for(module, kAnyTime).status());
+  LT_RETURN_IF_ERROR(derive_all_stacks(module).status());
   return remove_dead_code(module).status();
 }
 

@@ -48,8 +48,7 @@ std::optional<Note> read_note(const Words& words) {
 }  // namespace
 
 KernelNotes::KernelNotes(const CompileOptions& options, std::string target, const std::string& directory)
-    : options_(options),
-      target_(std::move(target)),
+    : target_(std::move(target)),
       cache_(options.use_cache && !build_id().empty() && !is_debugging() ? directory : "") {}
 
 Result<KernelNotes> KernelNotes::make(const CompileOptions& options, const std::string& directory) {
@@ -68,7 +67,7 @@ std::optional<Kernel> KernelNotes::find(const std::string& source) const {
   std::memcpy(words.data(), text->data(), text->size());
   std::optional<Note> note = read_note(words);
   if (!note) return {};
-  std::optional<Kernel> kernel = find_kernel(note->key, note->pieces, options_);
+  std::optional<Kernel> kernel = find_kernel(note->key, note->pieces, cache_);
   if (kernel) kernel->skips = std::move(note->skips);
   return kernel;
 }

@@ -23,7 +23,6 @@ class KernelNotes {
   KernelNotes(const CompileOptions& options, std::string target, const std::string& directory);
   TextHash name_of(const std::string& source) const;
 
-  CompileOptions options_;
   std::string target_;
   KernelCache cache_;
 };

@@ -1,7 +1,9 @@
 #include "runtime/program_kernels.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include "base/thread_pool.h"
@@ -26,7 +28,7 @@ void find_steps(const std::vector<ProgramStep>& steps, std::vector<const Program
 struct Source {
   const Region* region = nullptr;  ///< the first
   bool strips = false;
-  std::string text;  ///< all that its kernel is made from
+  std::string identity;
   Kernel kernel;
 };
 
@@ -46,7 +48,7 @@ class ProgramKernels {
     find_sources();
     std::vector<Source*> missing;
     for (Source& source : sources_) {
-      if (auto kernel = notes.find(source.text)) {
+      if (auto kernel = notes.find(text_of(source))) {
         source.kernel = std::move(*kernel);
       } else {
         missing.push_back(&source);
@@ -54,7 +56,7 @@ class ProgramKernels {
     }
     record.from_cache += std::ssize(sources_) - std::ssize(missing);
     if (!missing.empty()) LT_RETURN_IF_ERROR(compile(missing, record));
-    for (const Source* source : missing) notes.store(source->text, source->kernel);
+    for (const Source* source : missing) notes.store(text_of(*source), source->kernel);
     std::set<TextHash> distinct;
     for (const Source& source : sources_) distinct.insert(source.kernel.key);
     record.distinct = std::ssize(distinct);
@@ -69,35 +71,41 @@ class ProgramKernels {
   void find_sources() {
     std::vector<const ProgramStep*> step_of(program_.regions.size(), nullptr);
     find_steps(program_.steps, step_of);
-    std::vector<std::string> texts(program_.regions.size());
-    pool_.run(std::ssize(texts), [&](int64_t task, int) {
+    std::vector<std::string> identities(program_.regions.size());
+    pool_.run(std::ssize(identities), [&](int64_t task, int) {
       const auto r = static_cast<size_t>(task);
-      const ProgramStep& step = *step_of[r];
-      if (step.assembled || step.rearrangement) return;  // moved, by no kernel
-      texts[r] = program_.module->sums_in_order ? "in order\n" : "\n";
-      texts[r] += (step.strips ? "strips\n" : "\n") + identity(program_.regions[r]);
+      const bool is_moved = step_of[r]->assembled || step_of[r]->rearrangement;  // by no kernel
+      if (!is_moved) identities[r] = identity(program_.regions[r]);
     });
-    std::map<std::string_view, int64_t> known;
-    for (size_t r = 0; r < texts.size(); ++r) {
-      if (texts[r].empty()) {
+    std::map<std::pair<std::string_view, bool>, int64_t> known;
+    for (size_t r = 0; r < identities.size(); ++r) {
+      if (identities[r].empty()) {
         source_of_.push_back(kNoId);
         continue;
       }
-      const auto [place, fresh] = known.try_emplace(texts[r], std::ssize(known));
+      const bool strips = step_of[r]->strips != nullptr;
+      const auto [place, fresh] = known.try_emplace({identities[r], strips}, std::ssize(known));
       source_of_.push_back(place->second);
-      if (fresh) sources_.push_back({&program_.regions[r], step_of[r]->strips != nullptr, texts[r], {}});
+      if (fresh) sources_.push_back({&program_.regions[r], strips, identities[r], {}});
     }
   }
 
+  /// All that its kernel is made from.
+  std::string text_of(const Source& source) const {
+    return std::string(program_.module->sums_in_order ? "in order\n" : "\n") + (source.strips ? "strips\n" : "\n") +
+           source.identity;
+  }
+
   Status compile(const std::vector<Source*>& sources, CompileRecord& record) {
-    std::vector<const Region*> regions;
-    for (const Source* source : sources) regions.push_back(source->region);
-    const auto known = lowered_.of_all(regions);
     std::vector<std::vector<int64_t>> skips(sources.size());
     std::vector<Nest> nests(sources.size());
+    std::vector<size_t> by_size(sources.size());  // the largest first, so that none is waited for
+    std::iota(by_size.begin(), by_size.end(), size_t{0});
+    std::ranges::stable_sort(by_size, std::greater(), [&](size_t s) { return sources[s]->region->ops.size(); });
     pool_.run(std::ssize(sources), [&](int64_t task, int) {
-      const auto s = static_cast<size_t>(task);
-      nests[s] = tabulate(legalise(known[s]->nest, {.sums_in_order = program_.module->sums_in_order}));
+      const size_t s = by_size[static_cast<size_t>(task)];
+      const auto lowered = lowered_.of(*sources[s]->region, sources[s]->identity);
+      nests[s] = tabulate(legalise(lowered->nest, {.sums_in_order = program_.module->sums_in_order}));
       // Strips count rows from where a buffer begins.
       if (!sources[s]->strips) skips[s] = bytes_of(rebase(nests[s]), nests[s]);
     });

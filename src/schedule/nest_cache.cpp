@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <functional>
-#include <numeric>
 
-#include "base/thread_pool.h"
 #include "nest/accesses.h"
 #include "region/identity.h"
 
@@ -25,51 +23,28 @@ bool KnownNests::Known::may_lie_over(int32_t output, int32_t input) const {
   return answers_.emplace(std::pair(output, input), may).first->second;
 }
 
-std::shared_ptr<const KnownNests::Known> KnownNests::of(const Region& region) { return of(region, identity(region)); }
-
-std::shared_ptr<const KnownNests::Known> KnownNests::of(const Region& region, const std::string& name) {
+std::shared_ptr<const KnownNests::Known> KnownNests::of(const Region& region, const std::string& identity) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (const auto known = by_identity_.find(name); known != by_identity_.end()) return known->second;
+    if (const auto known = by_identity_.find(identity); known != by_identity_.end()) return known->second;
   }
   auto made = std::make_shared<const Known>(lower(region));
   const std::lock_guard<std::mutex> lock(mutex_);
   if (nodes_ > kMostNodes) by_identity_.clear(), nodes_ = 0;
   nodes_ += made->nest.nodes.size();
-  return by_identity_.emplace(name, std::move(made)).first->second;
-}
-
-std::vector<std::shared_ptr<const KnownNests::Known>> KnownNests::of_all(std::span<const Region* const> regions) {
-  ThreadPool pool;
-  std::vector<std::string> names(regions.size());
-  pool.run(std::ssize(regions), [&](int64_t task, int) {
-    const auto k = static_cast<size_t>(task);
-    if (regions[k] != nullptr) names[k] = identity(*regions[k]);
-  });
-  std::unordered_map<std::string_view, size_t> places;
-  std::vector<size_t> first;  // region, of those that are distinct
-  for (size_t k = 0; k < regions.size(); ++k) {
-    if (regions[k] != nullptr && places.emplace(names[k], first.size()).second) first.push_back(k);
-  }
-  std::vector<size_t> by_size(first.size());  // the largest first, so that none is waited for
-  std::iota(by_size.begin(), by_size.end(), size_t{0});
-  std::ranges::stable_sort(by_size, std::greater(), [&](size_t d) { return regions[first[d]]->ops.size(); });
-  std::vector<std::shared_ptr<const Known>> distinct(first.size());
-  pool.run(std::ssize(first), [&](int64_t task, int) {
-    const size_t d = by_size[static_cast<size_t>(task)];
-    distinct[d] = of(*regions[first[d]], names[first[d]]);
-  });
-  std::vector<std::shared_ptr<const Known>> all(regions.size());
-  for (size_t k = 0; k < regions.size(); ++k) {
-    if (regions[k] != nullptr) all[k] = distinct[places.at(names[k])];
-  }
-  return all;
+  return by_identity_.emplace(identity, std::move(made)).first->second;
 }
 
 const KnownNests::Known& NestCache::at(const Work& work) {
   auto& nest = nests_[&work];
-  if (!nest) nest = known_->of(work.region);
+  if (!nest) nest = known_->of(work.region, identity_of(work));
   return *nest;
+}
+
+const std::string& NestCache::identity_of(const Work& work) {
+  std::string& known = identities_[&work];
+  if (known.empty()) known = identity(work.region);
+  return known;
 }
 
 NestCache::NestCache(std::shared_ptr<KnownNests> known, const std::vector<KnownOverlaps>& overlaps)
@@ -80,7 +55,7 @@ NestCache::NestCache(std::shared_ptr<KnownNests> known, const std::vector<KnownO
 bool NestCache::may_lie_over(const Work& work, int32_t output, int32_t input) {
   KnownOverlaps*& known = overlaps_of_[&work];
   if (known == nullptr) {
-    const uint64_t region = std::hash<std::string>()(identity(work.region));
+    const uint64_t region = std::hash<std::string>()(identity_of(work));
     known = &overlaps_.try_emplace(region, KnownOverlaps{region, {}}).first->second;
   }
   const auto [answer, fresh] = known->may.try_emplace({output, input}, false);

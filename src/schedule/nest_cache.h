@@ -4,7 +4,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <span>
 #include <string>
 #include <unordered_map>
 
@@ -30,13 +29,10 @@ class KnownNests {
     mutable std::mutex mutex_;
     mutable std::map<std::pair<int32_t, int32_t>, bool> answers_;
   };
-  std::shared_ptr<const Known> of(const Region& region);
-  /// Of each, on all threads; null for null.
-  std::vector<std::shared_ptr<const Known>> of_all(std::span<const Region* const> regions);
+  /// identity: the region's (region/identity.h).
+  std::shared_ptr<const Known> of(const Region& region, const std::string& identity);
 
  private:
-  std::shared_ptr<const Known> of(const Region& region, const std::string& name);
-
   std::mutex mutex_;
   std::unordered_map<std::string, std::shared_ptr<const Known>> by_identity_;
   size_t nodes_ = 0;  ///< of all nests
@@ -63,8 +59,10 @@ class NestCache {
 
  private:
   const KnownNests::Known& at(const Work& work);
+  const std::string& identity_of(const Work& work);
 
   const std::shared_ptr<KnownNests> known_;
+  std::unordered_map<const Work*, std::string> identities_;
   std::unordered_map<const Work*, std::shared_ptr<const KnownNests::Known>> nests_;
   std::map<std::pair<const Work*, int32_t>, std::vector<Part>> assemblies_;
   std::map<uint64_t, KnownOverlaps> overlaps_;
