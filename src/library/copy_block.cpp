@@ -5,47 +5,48 @@
 #include <complex>
 #include <cstring>
 
+#include "library/convert_row.h"
+
 namespace lowtide {
 namespace {
 
 /// By squares whose sides are cache lines: each line of either side is
 /// then touched once, where powers of two would throw half of them out before they are used up.
-template <class Element>
-void transpose(const Element* from, int64_t stride, int64_t rows, int64_t columns, Element* to, int64_t to_stride) {
-  constexpr auto kSide = static_cast<int64_t>(64 / sizeof(Element));
-  std::array<std::array<Element, kSide>, kSide> square;
+template <class To, class From>
+void transpose(const From* from, int64_t stride, int64_t rows, int64_t columns, To* to, int64_t to_stride) {
+  constexpr auto kSide = static_cast<int64_t>(64 / sizeof(From));
+  std::array<std::array<From, kSide>, kSide> square;
   for (int64_t j = 0; j < columns; j += kSide) {
     const int64_t width = std::min(kSide, columns - j);
     for (int64_t i = 0; i < rows; i += kSide) {
       const int64_t height = std::min(kSide, rows - i);
       for (int64_t b = 0; b < width; ++b) {
-        const Element* line = from + (j + b) * stride + i;
+        const From* line = from + (j + b) * stride + i;
         for (int64_t a = 0; a < height; ++a) square[static_cast<size_t>(a)][static_cast<size_t>(b)] = line[a];
       }
       for (int64_t a = 0; a < height; ++a) {
-        std::memcpy(to + (i + a) * to_stride + j, square[static_cast<size_t>(a)].data(),
-                    sizeof(Element) * static_cast<size_t>(width));
+        convert_row(square[static_cast<size_t>(a)].data(), width, to + (i + a) * to_stride + j);
       }
     }
   }
 }
 
-template <class Element>
-void copy(const StridedGroup& outer, const StridedGroup& inner, const Element* from, IndexRange rows,
-          IndexRange columns, Element* to) {
+template <class To, class From>
+void copy(const StridedGroup& outer, const StridedGroup& inner, const From* from, IndexRange rows, IndexRange columns,
+          To* to) {
   if (is_near(outer) && inner.is_one() && !is_near(inner)) {
-    const Element* first = from + rows.first + columns.first * inner.stride();
+    const From* first = from + rows.first + columns.first * inner.stride();
     transpose(first, inner.stride(), rows.count, columns.count, to, columns.count);
     return;
   }
   for (int64_t i = rows.first; i < rows.first + rows.count; ++i, to += columns.count) {
-    const Element* row = from + outer.offset(i);
+    const From* row = from + outer.offset(i);
     if (is_near(inner)) {
-      std::memcpy(to, row + columns.first, sizeof(Element) * static_cast<size_t>(columns.count));
+      convert_row(row + columns.first, columns.count, to);
     } else if (inner.is_one()) {
-      for (int64_t j = 0; j < columns.count; ++j) to[j] = row[(columns.first + j) * inner.stride()];
+      for (int64_t j = 0; j < columns.count; ++j) to[j] = static_cast<To>(row[(columns.first + j) * inner.stride()]);
     } else {
-      for (int64_t j = 0; j < columns.count; ++j) to[j] = row[inner.offset(columns.first + j)];
+      for (int64_t j = 0; j < columns.count; ++j) to[j] = static_cast<To>(row[inner.offset(columns.first + j)]);
     }
   }
 }
@@ -61,6 +62,11 @@ void copy_block(int64_t element_bytes, const StridedGroup& outer, const StridedG
     copy(outer, inner, static_cast<const uint16_t*>(data) + origin, outer_range, inner_range,
          reinterpret_cast<uint16_t*>(block));
   }
+}
+
+void widen_block(const StridedGroup& outer, const StridedGroup& inner, const BFloat16* data, IndexRange outer_range,
+                 IndexRange inner_range, float* block) {
+  copy(outer, inner, data, outer_range, inner_range, block);
 }
 
 void copy_to(const void* from, void* to, int64_t bytes, ThreadPool& pool) {

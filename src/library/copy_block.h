@@ -7,6 +7,7 @@
 
 #include "base/thread_pool.h"
 #include "library/strided.h"
+#include "ops/numbers.h"
 
 namespace lowtide {
 
@@ -25,6 +26,10 @@ struct IndexRange {
 /// rows[outer range] x columns[inner range], elements of `element_bytes` (2 or 4), as a dense block.
 void copy_block(int64_t element_bytes, const StridedGroup& outer, const StridedGroup& inner, const void* data,
                 int64_t origin, IndexRange outer_range, IndexRange inner_range, std::byte* block);
+
+/// The same, widened.
+void widen_block(const StridedGroup& outer, const StridedGroup& inner, const BFloat16* data, IndexRange outer_range,
+                 IndexRange inner_range, float* block);
 
 /// A result begins as an operand: copied there unless it lies there.
 void copy_to(const void* from, void* to, int64_t bytes, ThreadPool& pool);

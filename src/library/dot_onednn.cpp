@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <atomic>
 
-#include "library/convert.h"
+#include "library/convert_row.h"
 #include "library/copy_block.h"
-#include "library/dot_by_columns.h"
+#include "library/dot_by_tiles.h"
 #include "library/dot_few_rows.h"
 #include "library/dot_few_tasks.h"
 #include "library/onednn.h"
@@ -116,7 +116,7 @@ class DotByOneDnn : public LibraryRoutine {
     }
     if (sums_apart_) {
       const auto* wide = reinterpret_cast<const float*>(sums);
-      std::transform(wide, wide + rows * n_, reinterpret_cast<BFloat16*>(to), from_sum<BFloat16, float>);
+      convert_row(wide, rows * n_, reinterpret_cast<BFloat16*>(to));
     }
     return true;
   }
@@ -127,7 +127,7 @@ class DotByOneDnn : public LibraryRoutine {
     auto* wide = reinterpret_cast<float*>(sums);
     if (adds_) {
       const auto* given = reinterpret_cast<const BFloat16*>(result);
-      std::transform(given, given + count, wide, to_sum<float, BFloat16>);
+      convert_row(given, count, wide);
     } else {
       std::fill_n(wide, count, 0.0F);
     }
@@ -169,7 +169,7 @@ std::unique_ptr<LibraryRoutine> make_dot_by_onednn(const MatrixView& left, const
     if (auto few_rows = make_dot_of_few_rows(left, right, result)) return few_rows;
   }
   if (auto few_tasks = make_dot_of_few_tasks(left, right, result, adds)) return few_tasks;
-  if (auto by_columns = make_dot_by_columns(left, right, result, adds)) return by_columns;
+  if (auto by_tiles = make_dot_by_tiles(left, right, result, adds)) return by_tiles;
   auto dot = std::make_unique<DotByOneDnn>(left, right, result, adds);
   if (!dot->usable()) return nullptr;
   return dot;

@@ -106,6 +106,7 @@ struct OneDnnMatmul::State {
   dnnl_primitive_t primitive = nullptr;
   dnnl_memory_desc_t left, right, result, scratch;
   int64_t scratch_bytes = 0;
+  bool by_tile_registers = false;
 
   ~State() {
     const std::lock_guard lock(making());
@@ -170,8 +171,20 @@ std::unique_ptr<OneDnnMatmul> OneDnnMatmul::make(const Form& form) {
   state->scratch_bytes = static_cast<int64_t>(dnnl->memory_desc_get_size(scratch));
   // Compiled now: running takes no memory. oneDNN itself remembers what it compiled for equal forms.
   if (dnnl->primitive_create(&state->primitive, state->description) != dnnl_success) return nullptr;
-  if (std::string_view(name).find("amx") != std::string_view::npos) set_up_tiles();
+  state->by_tile_registers = std::string_view(name).find("amx") != std::string_view::npos;
+  if (state->by_tile_registers) set_up_tiles();
   return std::unique_ptr<OneDnnMatmul>(new OneDnnMatmul(std::move(state)));
+}
+
+bool OneDnnMatmul::is_by_tile_registers() const { return state_->by_tile_registers; }
+
+bool multiplies_bf16_slowly() {
+  static const bool slowly = [] {
+    constexpr int64_t kSide = 64;
+    const auto product = OneDnnMatmul::make({ElementType::kBF16, ElementType::kF32, kSide, kSide, kSide});
+    return product == nullptr || (!product->is_by_tile_registers() && __builtin_cpu_is("intel"));
+  }();
+  return slowly;
 }
 
 Status products_done(bool refused) {

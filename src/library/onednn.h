@@ -27,6 +27,7 @@ class OneDnnMatmul {
   ~OneDnnMatmul();
 
   int64_t scratch_bytes() const;
+  bool is_by_tile_registers() const;
   /// May run in several threads at once, each with scratch of its own, aligned
   /// to 64 bytes.
   bool run(const void* left, const void* right, void* result, void* scratch);
@@ -36,6 +37,10 @@ class OneDnnMatmul {
   explicit OneDnnMatmul(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
+
+/// Are its products of bf16 no faster than those of f32 here? Processors that have no tile registers, of a maker that
+/// runs bf16 at half the rate.
+bool multiplies_bf16_slowly();
 
 /// What a routine ends with: a fault where `run` refused one of its products.
 Status products_done(bool refused);

@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <memory>
 
+#include "library/convert_row.h"
 #include "library_test_support.h"
 
 namespace lowtide::library_test {
@@ -241,6 +243,37 @@ TEST(LibraryDot, FewRowsByColumns) {
                           "lhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_batch_dims={0}, rhs_contracting_dims={1}"),
                       tolerance);
   }
+}
+
+/// Large enough to be widened where f32 is faster; last rows, columns and depths of tiles.
+TEST(LibraryDot, LargeProductsOfBFloat16) {
+  expect_as_defined(
+      dot("bf16[500,700]", "bf16[500,400]", "bf16[400,700]", "lhs_contracting_dims={1}, rhs_contracting_dims={0}"),
+      1e-2);
+  expect_as_defined(
+      dot("f32[500,700]", "bf16[400,500]", "bf16[700,400]", "lhs_contracting_dims={0}, rhs_contracting_dims={1}"),
+      1e-5);
+}
+
+TEST(Library, RowsWidenedAndRoundedAsEachElementIs) {
+  constexpr int64_t kAll = 1 << 16, kEach = 6;
+  std::vector<BFloat16> halves(kAll), back(kEach * kAll);
+  std::vector<float> wide(kAll), between;
+  for (int64_t i = 0; i < kAll; ++i) halves[i].bits = static_cast<uint16_t>(i);
+  for (const int64_t count : {kAll, int64_t{21}}) {  // whole vectors, and what is left
+    std::ranges::fill(wide, 0.0F);
+    convert_row(halves.data(), count, wide.data());
+    for (int64_t i = 0; i < count; ++i) {
+      ASSERT_EQ(std::bit_cast<uint32_t>(wide[i]), static_cast<uint32_t>(i) << 16);
+    }
+  }
+  for (int64_t i = 0; i < kAll; ++i) {
+    for (const uint32_t low : {0u, 1u, 0x7fffu, 0x8000u, 0x8001u, 0xffffu}) {
+      between.push_back(std::bit_cast<float>(static_cast<uint32_t>(i) << 16 | low));
+    }
+  }
+  convert_row(between.data(), std::ssize(between), back.data());
+  for (size_t i = 0; i < between.size(); ++i) ASSERT_EQ(back[i].bits, BFloat16(between[i]).bits) << between[i];
 }
 
 TEST(Library, HasNoRoutineForWhatItDoesNotServe) {
