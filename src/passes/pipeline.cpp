@@ -17,6 +17,7 @@
 #include "passes/execute/simplify_shared_bodies.h"
 #include "passes/execute/spell_batch_norms.h"
 #include "passes/execute/spell_bitcasts.h"
+#include "passes/execute/spell_iotas.h"
 #include "passes/execute/spell_random_numbers.h"
 #include "passes/execute/spell_scaled_products.h"
 #include "passes/execute/split_long_reductions.h"
@@ -39,6 +40,7 @@
 #include "passes/rules/scatter_one_hot_gradients.h"
 #include "passes/rules/sink_hoisted_values.h"
 #include "passes/rules/slice_known_gathers.h"
+#include "passes/rules/slice_operands.h"
 #include "passes/rules/update_known_scatters.h"
 #include "passes/stream/stream_slices.h"
 #include "passes/windows/stream_windows.h"
@@ -88,6 +90,8 @@ const std::vector<Pass>& execution_pipeline() {
          "before everything that looks for carries that don't change: a copy hides them, a note keeps them"},
         {"spell-bitcasts", spell_bitcasts, Numerics::kExact,
          "before the canonical form, which merges reshapes, and before rules, which read them"},
+        {"spell-iotas", spell_iotas, Numerics::kExact,
+         "before values are shared and streamed: indices look the same then, however they were spelt"},
         {"spell-batch-norms", spell_batch_norms, Numerics::kReassociated,
          "before the canonical form: training and gradient make the same differences", Numerics::kExact},
         {"spell-scaled-products", spell_scaled_products, Numerics::kExact,
@@ -149,6 +153,9 @@ const std::vector<Pass>& execution_pipeline() {
          "again: what is streamed consumes its operand slice by slice"},
         {"sink-hoisted-values", sink_hoisted_values, Numerics::kExact,
          "again: what a stream reads whole need not stand beside it"},
+        {"slice-operands", slice_operands, Numerics::kExact,
+         "after streaming, which slices what it doesn't make tile by tile; after sinking, which looks for such slices"},
+        {"remove-dead-code", remove_dead_code, Numerics::kExact, "what was sliced after the work"},
         {"add-products-where-they-lie", add_products_where_they_lie, Numerics::kReassociated,
          "after streaming, which makes sums over tiles, and knows dots of two operands alone"},
         {"split-long-reductions", split_long_reductions, Numerics::kReassociated,

@@ -1,0 +1,26 @@
+#include "passes/execute/spell_iotas.h"
+
+#include <fmt/format.h>
+
+#include "passes/rules/maker.h"
+
+namespace lowtide {
+namespace {
+
+Instruction* spell(const Instruction& i, Maker& maker) {
+  if (i.opcode != Opcode::kIota || i.shape.rank() < 2 || !i.shape.dynamic.empty() || i.sharding) return nullptr;
+  const int64_t counted = i.as<IotaAttributes>().dimension;
+  const Dims line = {i.shape.dims[static_cast<size_t>(counted)]};
+  Instruction* counts = maker.make(Opcode::kIota, Shape::array(i.shape.type, line), {}, IotaAttributes{0});
+  return maker.broadcast(counts, i.shape.dims, {counted});
+}
+
+}  // namespace
+
+Result<PassResult> spell_iotas(Module& module) {
+  auto result = rewrite_each(module, spell);
+  if (result.ok()) result->note = fmt::format("{} iotas became broadcast lines", result->count);
+  return result;
+}
+
+}  // namespace lowtide
