@@ -53,6 +53,17 @@ bool parse_hash(std::string_view word, uint64_t& hash) {
   return fault == std::errc() && end == word.data() + word.size();
 }
 
+/// sequence COMPUTATION PLACE...
+bool parse_sequence(const std::vector<std::string_view>& words, TakeSequence& sequence) {
+  if (words.size() < 2) return false;
+  sequence.computation = words[1];
+  bool good = true;
+  for (size_t k = 2; good && k < words.size(); ++k) {
+    good = parse_number(words[k], sequence.places.emplace_back()) && sequence.places.back() >= 0;
+  }
+  return good;
+}
+
 /// packing HASH HEIGHT OFFSET...
 bool parse_packing(const std::vector<std::string_view>& words, KnownPlacement& known) {
   if (words.size() < 3) return false;
@@ -113,6 +124,12 @@ bool parse_decision(std::string_view line, Decision& decision) {
     decision = Rematerialise{};
     return true;
   }
+  if (w[0] == "sequence") {
+    TakeSequence sequence;
+    const bool read = parse_sequence(w, sequence);
+    decision = std::move(sequence);
+    return read;
+  }
   if (w[0] == "packing") {
     Packing packing;
     const bool read = parse_packing(w, packing.known);
@@ -160,30 +177,32 @@ Decisions without_streams() {
 }
 
 std::string to_string(const Decision& decision) {
-  return std::visit(Overloaded{
-                        [](const StreamDecision& d) { return to_text(d); },
-                        [](const WithoutPass& d) { return "without " + d.pass; },
-                        [](const PriceOfMemory& d) { return fmt::format("price-of-memory {}", d.ns_per_byte); },
-                        [](const Rearrange&) { return std::string("rearrange"); },
-                        [](const DeriveStacks&) { return std::string("derive-stacks"); },
-                        [](const Rematerialise&) { return std::string("rematerialise"); },
-                        [](const Packing& d) {
-                          return fmt::format("packing {:016x} {} {}", d.known.problem, d.known.placement.height,
-                                             fmt::join(d.known.placement.offsets, " "));
-                        },
-                        [](const TakeOrder& d) {
-                          return fmt::format("order {} {}", d.choice.order, kWays[static_cast<size_t>(d.choice.ways)]);
-                        },
-                        [](const TakeOverlaps& d) {
-                          std::string text = fmt::format("overlaps {:016x}", d.known.region);
-                          for (const auto& [pair, may] : d.known.may)
-                            text += fmt::format(" {}{}{}", pair.first, may ? kOver : kBeside, pair.second);
-                          return text;
-                        },
-                        [](const Spoilt&) { return std::string("spoilt"); },
-                        [](const SearchSteps& d) { return fmt::format("search-steps {}", d.steps); },
-                    },
-                    decision);
+  return std::visit(
+      Overloaded{
+          [](const StreamDecision& d) { return to_text(d); },
+          [](const WithoutPass& d) { return "without " + d.pass; },
+          [](const PriceOfMemory& d) { return fmt::format("price-of-memory {}", d.ns_per_byte); },
+          [](const Rearrange&) { return std::string("rearrange"); },
+          [](const DeriveStacks&) { return std::string("derive-stacks"); },
+          [](const Rematerialise&) { return std::string("rematerialise"); },
+          [](const TakeSequence& d) { return fmt::format("sequence {} {}", d.computation, fmt::join(d.places, " ")); },
+          [](const Packing& d) {
+            return fmt::format("packing {:016x} {} {}", d.known.problem, d.known.placement.height,
+                               fmt::join(d.known.placement.offsets, " "));
+          },
+          [](const TakeOrder& d) {
+            return fmt::format("order {} {}", d.choice.order, kWays[static_cast<size_t>(d.choice.ways)]);
+          },
+          [](const TakeOverlaps& d) {
+            std::string text = fmt::format("overlaps {:016x}", d.known.region);
+            for (const auto& [pair, may] : d.known.may)
+              text += fmt::format(" {}{}{}", pair.first, may ? kOver : kBeside, pair.second);
+            return text;
+          },
+          [](const Spoilt&) { return std::string("spoilt"); },
+          [](const SearchSteps& d) { return fmt::format("search-steps {}", d.steps); },
+      },
+      decision);
 }
 
 std::string print_plan(const Module& module, const Decisions& decisions) {
@@ -218,8 +237,9 @@ Result<PlanFile> parse_plan(std::string_view text, const Module& module, PlanOri
     if (!is_read || !is_believed) {
       return Status::input(fmt::format(
           "line {}: `{}` is no decision; expected `stream COMPUTATION VALUE dimension=D tile=T`, `without PASS`, "
-          "`price-of-memory NS`, `search-steps N`, `rearrange`, `derive-stacks`, `rematerialise`, `packing HASH HEIGHT "
-          "OFFSET...`, `order NUMBER WAYS` or `exact`",
+          "`price-of-memory NS`, `search-steps N`, `rearrange`, `derive-stacks`, `rematerialise`, `sequence "
+          "COMPUTATION "
+          "PLACE...`, `packing HASH HEIGHT OFFSET...`, `order NUMBER WAYS` or `exact`",
           number, line));
     }
     plan.decisions.push_back(std::move(decision));

@@ -52,13 +52,21 @@ struct Rematerialise {
   bool operator==(const Rematerialise&) const = default;
 };
 
+/// The order of a computation's instructions in which it was decided what is made again: found before. In plans that
+/// rematerialise.
+struct TakeSequence {
+  std::string computation;
+  std::vector<int32_t> places;  ///< where each stood
+  bool operator==(const TakeSequence&) const = default;
+};
+
 /// Where the buffers of one packing problem lie: what a replayed plan needn't search for.
 struct Packing {
   KnownPlacement known;
   bool operator==(const Packing&) const = default;
 };
 
-/// The order and the way in which values share memory, found before: of what is scheduled first, then second.
+/// The order and the way in which values share memory, found before.
 struct TakeOrder {
   OrderChoice choice;
   bool operator==(const TakeOrder&) const = default;
@@ -76,7 +84,7 @@ struct Spoilt {
 };
 
 using Decision = std::variant<StreamDecision, WithoutPass, PriceOfMemory, SearchSteps, Rearrange, DeriveStacks,
-                              Rematerialise, Packing, TakeOrder, TakeOverlaps, Spoilt>;
+                              Rematerialise, TakeSequence, Packing, TakeOrder, TakeOverlaps, Spoilt>;
 /// Streams in the order in which they are made; the others stand anywhere.
 using Decisions = std::vector<Decision>;
 
@@ -89,8 +97,8 @@ bool has(const Decisions& decisions) {
 Decisions without_streams();
 
 /// One line: `stream main s dimension=1 tile=64`, `without stream-slices`, `price-of-memory 3`, `search-steps 8000`,
-/// `rearrange`, `derive-stacks`, `rematerialise`, `packing HASH HEIGHT OFFSET...`, `order NUMBER kernels|strips|moves`,
-/// `overlaps HASH OUTPUT(over|beside)INPUT...`.
+/// `rearrange`, `derive-stacks`, `rematerialise`, `sequence COMPUTATION PLACE...`, `packing HASH HEIGHT OFFSET...`,
+/// `order NUMBER kernels|strips|moves`, `overlaps HASH OUTPUT(over|beside)INPUT...`.
 std::string to_string(const Decision& decision);
 
 /// A plan's file: a line with the version, one that names the module and its hash, `exact` where Module::sums_in_order,

@@ -13,12 +13,14 @@ namespace {
 constexpr int64_t kVisitsOfChecks = 10'000, kVisitsPerInstruction = 10;
 
 /// What need not be searched for again.
-Decisions replay_of(const Decisions& decisions, const std::vector<StreamDecision>& found, const Program& program) {
+Decisions replay_of(const Decisions& decisions, const std::vector<StreamDecision>& found, InstructionOrder before,
+                    const Program& program) {
   Decisions all = spelt_with(decisions, found);
   std::erase_if(all, [](const Decision& d) {
     return std::holds_alternative<Packing>(d) || std::holds_alternative<TakeOrder>(d) ||
-           std::holds_alternative<TakeOverlaps>(d);
+           std::holds_alternative<TakeOverlaps>(d) || std::holds_alternative<TakeSequence>(d);
   });
+  for (auto& [computation, places] : before) all.emplace_back(TakeSequence{computation, std::move(places)});
   for (const KnownPlacement& known : program.packings) all.emplace_back(Packing{known});
   for (const OrderChoice& choice : program.choices) all.emplace_back(TakeOrder{choice});
   for (const KnownOverlaps& known : program.overlaps) all.emplace_back(TakeOverlaps{known});
@@ -32,18 +34,29 @@ ScheduleOptions schedule_options(const Decisions& decisions) {
     if (std::holds_alternative<Rearrange>(decision)) options.rearrange = true;
     if (const auto* packing = std::get_if<Packing>(&decision)) options.packings.push_back(packing->known);
     if (const auto* overlaps = std::get_if<TakeOverlaps>(&decision)) options.overlaps.push_back(overlaps->known);
+    if (const auto* order = std::get_if<TakeOrder>(&decision)) options.choice = order->choice;
     if (const auto* search = std::get_if<SearchSteps>(&decision)) options.search_steps = search->steps;
   }
   return options;
 }
 
-/// What is read late is known once there is an order.
-Status rematerialise_in_order(Compiled& compiled, Module& rewritten, const Program& program) {
-  put_in_order(rewritten, program);
+InstructionOrder known_sequence(const Decisions& decisions) {
+  InstructionOrder order;
+  for (const Decision& decision : decisions) {
+    if (const auto* sequence = std::get_if<TakeSequence>(&decision)) order[sequence->computation] = sequence->places;
+  }
+  return order;
+}
+
+/// What is read late is known once there is an order: a program's without the pass.
+Result<InstructionOrder> rematerialise_in_order(Compiled& compiled, const std::shared_ptr<Module>& rewritten,
+                                                const Decisions& decisions, const ScheduleOptions& options) {
+  InstructionOrder order = known_sequence(decisions);
+  if (order.empty() || !put_in_order(*rewritten, order)) order = put_in_order(*rewritten, schedule(rewritten, options));
   const std::vector<Pass> rows = {*find_pass("rematerialise"), *find_pass("remove-dead-code")};
-  LT_ASSIGN_OR_RETURN(const auto records, run_passes(rewritten, rows, {.quiet = true}));
+  LT_ASSIGN_OR_RETURN(const auto records, run_passes(*rewritten, rows, {.quiet = true}));
   compiled.passes.insert(compiled.passes.end(), records.begin(), records.end());
-  return {};
+  return order;
 }
 
 /// Empty where the program does what its module says.
@@ -53,33 +66,20 @@ std::string fault_of(const Program& program) {
   return check_program(program, visits);
 }
 
-/// Of the schedules on the way, one after the other.
-std::optional<OrderChoice> choice_number(const Decisions& decisions, size_t number) {
-  for (const Decision& decision : decisions) {
-    const auto* order = std::get_if<TakeOrder>(&decision);
-    if (order != nullptr && number-- == 0) return order->choice;
-  }
-  return {};
-}
-
 }  // namespace
 
 Status make_program(Compiled& compiled, const std::shared_ptr<Module>& rewritten, const Decisions& decisions,
                     const std::vector<StreamDecision>& found, const std::shared_ptr<KnownNests>& nests) {
   ScheduleOptions options = schedule_options(decisions);
   options.nests = nests;
-  options.choice = choice_number(decisions, 0);
-  Program before;
+  InstructionOrder before;
   if (has<Rematerialise>(decisions)) {
-    before = schedule(rewritten, options);
-    LT_RETURN_IF_ERROR(rematerialise_in_order(compiled, *rewritten, before));
-    options.choice = choice_number(decisions, 1);
-    options.overlaps = before.overlaps;
+    ScheduleOptions searched = options;  // the choice is that of what comes then
+    searched.choice = {};
+    LT_ASSIGN_OR_RETURN(before, rematerialise_in_order(compiled, rewritten, decisions, searched));
   }
   Program program = schedule(rewritten, options);
-  program.packings.insert(program.packings.begin(), before.packings.begin(), before.packings.end());
-  program.choices.insert(program.choices.begin(), before.choices.begin(), before.choices.end());
-  compiled.replay = replay_of(decisions, found, program);
+  compiled.replay = replay_of(decisions, found, std::move(before), program);
   compiled.program = std::make_shared<const Program>(std::move(program));
   compiled.decisions = decisions;
   compiled.nests = nests;

@@ -1,7 +1,10 @@
 #include "schedule/instruction_order.h"
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
+#include <unordered_set>
+#include <utility>
 
 namespace lowtide {
 namespace {
@@ -21,14 +24,35 @@ void note_times(const std::vector<ProgramStep>& steps, const Program& program, T
   }
 }
 
+/// Nothing: it is no order of this computation's instructions.
+std::optional<std::vector<Instruction*>> ordered(const Computation& computation, const std::vector<int32_t>& places) {
+  const auto& given = computation.instructions();
+  if (places.size() != given.size()) return {};
+  std::vector<Instruction*> order;
+  std::unordered_set<const Instruction*> placed;
+  for (const int32_t place : places) {
+    if (place < 0 || static_cast<size_t>(place) >= given.size()) return {};
+    Instruction* i = given[static_cast<size_t>(place)].get();
+    for (const auto* before : {&i->operands, &i->control_predecessors}) {
+      if (!std::ranges::all_of(*before, [&](const Instruction* b) { return placed.contains(b); })) return {};
+    }
+    if (!placed.insert(i).second) return {};
+    order.push_back(i);
+  }
+  return order;
+}
+
 }  // namespace
 
-void put_in_order(Module& module, const Program& program) {
+InstructionOrder put_in_order(Module& module, const Program& program) {
   Times times;
   note_times(program.steps, program, times);
+  InstructionOrder all;
   for (const auto& computation : module.computations()) {
     std::vector<Instruction*> order;
+    std::unordered_map<const Instruction*, int32_t> place;
     for (const auto& i : computation->instructions()) {
+      place[i.get()] = static_cast<int32_t>(order.size());
       Step at = -1;
       for (const Instruction* operand : i->operands) at = std::max(at, times[operand]);
       const auto own = times.find(i.get());
@@ -40,8 +64,27 @@ void put_in_order(Module& module, const Program& program) {
       order.push_back(i.get());
     }
     std::ranges::stable_sort(order, {}, [&](const Instruction* i) { return times[i]; });
+    std::vector<int32_t> places;
+    for (const Instruction* i : order) places.push_back(place.at(i));
+    if (std::ranges::is_sorted(places)) continue;
     computation->reorder(order);
+    all.emplace(computation->name, std::move(places));
   }
+  return all;
+}
+
+bool put_in_order(Module& module, const InstructionOrder& order) {
+  std::vector<std::pair<Computation*, std::vector<Instruction*>>> found;
+  for (const auto& computation : module.computations()) {
+    const auto places = order.find(computation->name);
+    if (places == order.end()) continue;
+    auto instructions = ordered(*computation, places->second);
+    if (!instructions) return false;
+    found.emplace_back(computation.get(), std::move(*instructions));
+  }
+  if (found.size() != order.size()) return false;
+  for (auto& [computation, instructions] : found) computation->reorder(instructions);
+  return true;
 }
 
 }  // namespace lowtide

@@ -1,12 +1,24 @@
 #pragma once
 /// A module's instructions in the order in which a program runs them.
 
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
 #include "schedule/program.h"
 
 namespace lowtide {
 
+/// Where each instruction of a computation stood before, by the computation's name; of computations that changed.
+using InstructionOrder = std::map<std::string, std::vector<int32_t>, std::less<>>;
+
 /// `module` is the program's own. What the program doesn't run by itself (virtual values, names) comes behind its last
 /// operand.
-void put_in_order(Module& module, const Program& program);
+InstructionOrder put_in_order(Module& module, const Program& program);
+
+/// The same again. False, and nothing is changed: it is the order of another module, or none that keeps operands before
+/// their users.
+bool put_in_order(Module& module, const InstructionOrder& order);
 
 }  // namespace lowtide

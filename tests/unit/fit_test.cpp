@@ -38,6 +38,7 @@ TEST(Decisions, ReadAsTheyPrint) {
                             Rearrange{},
                             DeriveStacks{},
                             Rematerialise{},
+                            TakeSequence{"main", {0, 2, 1}},
                             Packing{{0xfeedULL << 40, {.offsets = {0, 64, 4096}, .height = 5000}}},
                             TakeOrder{{3, InPlaceWays::kMoves}},
                             TakeOverlaps{{0xbeefULL << 40, {{{0, 1}, true}, {{0, 12}, false}, {{2, 0}, false}}}}};
@@ -51,8 +52,9 @@ TEST(Decisions, ReadAsTheyPrint) {
 
 TEST(Decisions, NamePlacesThatAreWrong) {
   const auto module = read(product("2"));
-  for (const std::string line : {"order", "order 1", "order -1 kernels", "order 1 magic", "overlaps", "overlaps xyz",
-                                 "overlaps 12 0over", "overlaps 12 over1", "overlaps 12 0under1", "packing 12"}) {
+  for (const std::string line :
+       {"sequence", "sequence main 0 -1", "order", "order 1", "order -1 kernels", "order 1 magic", "overlaps",
+        "overlaps xyz", "overlaps 12 0over", "overlaps 12 over1", "overlaps 12 0under1", "packing 12"}) {
     const auto plan = parse_plan(print_plan(*module, {}) + line + "\n", *module, PlanOrigin::kCache);
     ASSERT_FALSE(plan.ok()) << line;
     EXPECT_NE(plan.status().message().find("line 3: `" + line), std::string::npos) << plan.status().message();
@@ -72,6 +74,36 @@ TEST(Decisions, OfAnotherProgramAreNoUse) {
   const auto again = compile_plan(*module, wrong);
   ASSERT_TRUE(again.ok()) << again.status().message();
   EXPECT_EQ(again->program->temp_bytes, plain->program->temp_bytes);
+}
+
+/// y ends early, and what is made of it is read late.
+TEST(Decisions, KnowInWhichOrderToMakeAgain) {
+  const auto module = read(R"(HloModule late
+ENTRY main {
+  x = f32[512,512] parameter(0)
+  y = f32[512,512] exponential(x)
+  a = f32[512,512] dot(y, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  late = f32[512,512] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  b = f32[512,512] dot(a, a), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  c = f32[512,512] dot(b, late), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT d = f32[512,512] dot(c, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+}
+)");
+  const auto searched = compile_plan(*module, {Rematerialise{}});
+  ASSERT_TRUE(searched.ok()) << searched.status().message();
+  ASSERT_TRUE(has<TakeSequence>(searched->replay));
+  const auto again = compile_plan(*module, searched->replay);
+  ASSERT_TRUE(again.ok()) << again.status().message();
+  EXPECT_EQ(again->program->temp_bytes, searched->program->temp_bytes);
+  EXPECT_EQ(again->replay, searched->replay);
+  for (const TakeSequence& wrong :
+       {TakeSequence{"nobody", {0}}, TakeSequence{"main", {1, 0}}, TakeSequence{"main", {6, 5, 4, 3, 2, 1, 0}},
+        TakeSequence{"main", {0, 0, 0, 0, 0, 0, 0}}, TakeSequence{"main", {0, 1, 2, 3, 4, 5, 99}}}) {
+    const auto passed_over = compile_plan(*module, {Rematerialise{}, wrong});
+    ASSERT_TRUE(passed_over.ok()) << passed_over.status().message();
+    EXPECT_EQ(passed_over->program->temp_bytes, searched->program->temp_bytes);
+    EXPECT_EQ(passed_over->replay, searched->replay);
+  }
 }
 
 TEST(Decisions, SayThatTheyAreExact) {
