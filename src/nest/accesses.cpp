@@ -1,6 +1,7 @@
 #include "nest/accesses.h"
 
 #include <algorithm>
+#include <map>
 
 namespace lowtide {
 namespace {
@@ -11,9 +12,54 @@ int64_t saturated(Wide x) { return x < INT64_MIN ? INT64_MIN : x > INT64_MAX ? I
 
 int64_t floor_of(int64_t x, int64_t y) { return x / y - (x % y != 0 && (x < 0) != (y < 0)); }
 
+/// Which loop of block 0 needs a node of block 0, if it is one alone.
+class Needs {
+ public:
+  explicit Needs(const Nest& nest) : nest_(nest), loops_(nest.nodes.size(), kNoId) {
+    for (const Store& store : nest.stores) add({store.value, store.guard}, store.index, outermost(store.block));
+    for (const Loop& loop : nest.loops) {
+      const int32_t around = loop.body == kNoId ? kSeveral : outermost(loop.body);
+      for (const Carried& carried : loop.carried) add({carried.initial, carried.next}, {}, around);
+      add({loop.condition}, {}, around);
+    }
+    for (size_t n = nest.nodes.size(); n-- > 0;) {  // users have higher numbers
+      const Node& node = nest.nodes[n];
+      add(node.operands, node.affine, node.block == 0 ? loops_[n] : outermost(node.block));
+    }
+  }
+
+  /// kNoId where it is none, or several.
+  int32_t of(NodeId node) const { return std::max(loops_[static_cast<size_t>(node)], kNoId); }
+
+ private:
+  static constexpr int32_t kSeveral = -2;
+
+  /// The loop of block 0 around a block.
+  int32_t outermost(int32_t block) const {
+    int32_t loop = kSeveral;  // block 0 itself is a part of every piece
+    for (; block != 0; block = nest_.blocks[static_cast<size_t>(block)].parent) {
+      loop = nest_.blocks[static_cast<size_t>(block)].loop;
+    }
+    return loop;
+  }
+
+  void add(const std::vector<NodeId>& nodes, const Affine& affine, int32_t loop) {
+    const auto note = [&](NodeId node) {
+      if (node == kNoId || loop == kNoId) return;  // nobody needs the user
+      int32_t& known = loops_[static_cast<size_t>(node)];
+      known = known == kNoId || known == loop ? loop : kSeveral;
+    };
+    std::ranges::for_each(nodes, note);
+    for (const Affine::Term& term : affine.terms) note(term.atom);
+  }
+
+  const Nest& nest_;
+  std::vector<int32_t> loops_;
+};
+
 class Walk {
  public:
-  explicit Walk(const Nest& nest) : nest_(nest) {}
+  explicit Walk(const Nest& nest) : nest_(nest), needs_(nest) {}
 
   std::vector<Access> run() {
     block(0, kNoId, kNoId);
@@ -38,7 +84,13 @@ class Walk {
     for (const Item& item : nest_.blocks[static_cast<size_t>(id)].items) {
       if (item.kind == Item::kNode) {
         const Node& node = nest_.nodes[static_cast<size_t>(item.id)];
-        if (node.kind == NodeKind::kLoad) add(node.buffer, kNoId, piece, outermost, node.affine);
+        if (node.kind != NodeKind::kLoad) continue;
+        const int32_t only = id == 0 ? piece_of_one(needs_.of(item.id)) : kNoId;
+        if (only != kNoId) {
+          of_piece_[only].push_back(item.id);
+        } else {
+          add(node.buffer, kNoId, piece, outermost, node.affine);
+        }
       } else if (item.kind == Item::kStore) {
         const Store& store = nest_.stores[static_cast<size_t>(item.id)];
         add(store.buffer, store.value, piece, outermost, store.index);
@@ -46,13 +98,26 @@ class Walk {
         const Loop& loop = nest_.loops[static_cast<size_t>(item.id)];
         const bool is_piece = piece == kNoId && loop.kind == LoopKind::kParallel;
         const int32_t inside = is_piece ? item.id : piece, around = outermost == kNoId ? item.id : outermost;
+        for (const NodeId load : of_piece_[item.id]) {
+          const Node& node = nest_.nodes[static_cast<size_t>(load)];
+          add(node.buffer, kNoId, item.id, item.id, node.affine);
+        }
         if (loop.head != kNoId) block(loop.head, inside, around);
         block(loop.body, inside, around);
       }
     }
   }
 
+  /// The loop, if it is a piece of one iteration: no other thread runs a part of it.
+  int32_t piece_of_one(int32_t loop) const {
+    if (loop == kNoId) return kNoId;
+    const Loop& needing = nest_.loops[static_cast<size_t>(loop)];
+    return needing.kind == LoopKind::kParallel && needing.extent == 1 ? loop : kNoId;
+  }
+
   const Nest& nest_;
+  const Needs needs_;
+  std::map<int32_t, std::vector<NodeId>> of_piece_;  ///< loads in block 0 that it alone needs
   std::vector<Access> found_;
 };
 

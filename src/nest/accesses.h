@@ -11,7 +11,9 @@ namespace lowtide {
 struct Access {
   int32_t buffer = kNoId;
   bool is_store = false;
-  int32_t piece = kNoId;      ///< the loop in block 0 around it; kNoId: in block 0 itself, so a part of every piece
+  /// The loop in block 0 around it; kNoId: in block 0 itself, so a part of every piece. A load there that only one piece
+  /// of one iteration needs is that piece's.
+  int32_t piece = kNoId;
   int32_t outermost = kNoId;  ///< the loop in block 0 around it, of whatever kind
   Affine element;
   int64_t least = 0, greatest = 0;  ///< elements lie within, both inclusive

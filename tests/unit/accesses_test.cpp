@@ -63,6 +63,28 @@ TEST(MayLieOver, HalosAreFilledFromWhatStays) {
     ROOT y = f32[20,30] concatenate(west, middle, east), dimensions={1})"));
 }
 
+TEST(MayLieOver, CornersAreReadWhereTheyAreWritten) {
+  // A field with edges, that of another field added: its corners are single elements.
+  const std::string edges = R"(x = f32[20,30] parameter(0)
+    v = f32[20,30] parameter(1)
+    z = f32[] constant(0)
+    wide = f32[22,32] pad(v, z), padding=1_1x1_1
+    north = f32[20,30] slice(wide), slice={[0:20], [1:31]}
+    west = f32[20,30] slice(wide), slice={[1:21], [0:30]}
+    both = f32[20,30] add(north, west)
+    )";
+  const int32_t v = 0, x = 1;  // in the order in which they are first read
+  EXPECT_TRUE(first_output_over_input(edges + "ROOT y = f32[20,30] add(both, x)", x));
+  EXPECT_FALSE(first_output_over_input(edges + "ROOT y = f32[20,30] add(both, x)", v));
+  // The last corner reads what the first piece writes.
+  const std::string corner = R"(x = f32[1,1024] parameter(0)
+    a = f32[1,1] slice(x), slice={[0:1], [0:1]}
+    b = f32[1,1023] slice(x), slice={[0:1], [0:1023]}
+    n = f32[1,1023] negate(b)
+    )";
+  EXPECT_FALSE(first_output_over_input(corner + "ROOT y = f32[1,1024] concatenate(n, a), dimensions={1}"));
+}
+
 TEST(MayLieOver, WhatStaysIsNotWritten) {
   // both sides of a halo come from inside, which stays where it is
   const OneRegion one = one_region(R"(x = f32[20,32] parameter(0)
