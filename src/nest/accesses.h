@@ -11,8 +11,8 @@ namespace lowtide {
 struct Access {
   int32_t buffer = kNoId;
   bool is_store = false;
-  /// The loop in block 0 around it; kNoId: in block 0 itself, so a part of every piece. A load there that only one piece
-  /// of one iteration needs is that piece's.
+  /// The loop in block 0 around it; kNoId: in block 0 itself, so a part of every piece. A load there that only one
+  /// piece of one iteration needs is that piece's.
   int32_t piece = kNoId;
   int32_t outermost = kNoId;  ///< the loop in block 0 around it, of whatever kind
   Affine element;

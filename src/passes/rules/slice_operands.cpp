@@ -54,7 +54,7 @@ class Slicer {
   bool can_be_sliced_before(const Instruction& i, const Box& box) const {
     const auto id = static_cast<size_t>(i.id);
     const bool alone = id < readers_.size() && readers_[id] == 1 && !ordered_[id];
-    if (!alone || !i.shape.is_array() || !i.shape.dynamic.empty() || i.sharding) return false;
+    if (!alone || !i.shape.is_array() || !i.shape.dynamic.empty() || i.sharding || !i.called.empty()) return false;
     const bool moves = i.opcode == Opcode::kBroadcast || i.opcode == Opcode::kTranspose || i.opcode == Opcode::kReshape;
     if (!moves && memory_class(i.opcode) != MemoryClass::kElementwise) return false;
     for (size_t k = 0; k < i.operands.size(); ++k) {
