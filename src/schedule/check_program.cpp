@@ -8,42 +8,21 @@
 #include "region/assembly.h"
 #include "region/boxes.h"
 #include "region/roles.h"
+#include "schedule/held_bytes.h"
 #include "schedule/program.h"
 
 namespace lowtide {
 namespace {
 
-/// What bytes hold: names of values as they were made in one execution of a step. A value may have several names, as a
-/// loop's result that is also its last carry.
-using Token = int32_t;
-using Names = std::vector<Token>;  ///< sorted
-
-/// A value of which an update in place has changed a part.
-struct Remains {
-  Token token = kNoId;
-  std::vector<Box> changed;
-};
-
-struct Held {
-  int64_t end = 0;
-  Names names;
-  std::vector<Remains> remains = {};
-};
-
-/// Address spaces: 0 is the arena, each argument and output is one of its own.
-struct Memory {
-  std::map<std::pair<int32_t, int64_t>, Held> held;  ///< (space, first byte) -> what lies there; disjoint
-  std::vector<int32_t> address_of;                   ///< slot -> the slot whose home it has now
-};
-
 using Environment = std::map<std::pair<const Instruction*, int32_t>, Token>;
 
 /// One way in which the program may have come here.
 struct State {
-  Memory memory;
+  HeldBytes memory;
   Environment tokens;
 };
 
+/// Executes the program with names for values: a step must find the names of its operands where it reads.
 class CheckProgram {
  public:
   CheckProgram(const Program& program, int64_t most_visits)
@@ -51,8 +30,7 @@ class CheckProgram {
 
   std::string run() {
     if (std::string fault = check_storages(); !fault.empty()) return fault;
-    State start;
-    for (size_t s = 0; s < program_.slots.size(); ++s) start.memory.address_of.push_back(static_cast<int32_t>(s));
+    State start{HeldBytes(program_), {}};
     fill(start);
     std::vector<State> states{std::move(start)};
     execute(program_.steps, states);
@@ -61,11 +39,6 @@ class CheckProgram {
   }
 
  private:
-  struct Place {
-    int32_t space = 0;
-    int64_t begin = 0, end = 0;
-  };
-
   void fail(const std::string& sentence) {
     if (!is_over()) fault_ = sentence;
   }
@@ -87,53 +60,21 @@ class CheckProgram {
     return {};
   }
 
-  Place place(const Memory& memory, int32_t slot) const {
-    const Slot& home = program_.slots[static_cast<size_t>(memory.address_of[static_cast<size_t>(slot)])];
-    const Storage& storage = program_.storages[static_cast<size_t>(home.storage)];
-    const bool in_arena = storage.kind == StorageKind::kConstant || storage.kind == StorageKind::kTemporary;
-    const int64_t begin = home.offset + (in_arena ? storage.offset : 0);
-    return {in_arena ? 0 : home.storage + 1, begin, begin + program_.slots[static_cast<size_t>(slot)].bytes};
-  }
-
   void fill(State& state) {
     for (size_t s = 0; s < program_.storages.size(); ++s) {
       const Storage& storage = program_.storages[s];
       if (storage.kind != StorageKind::kConstant || storage.bytes == 0) continue;
       const LeafRef made = resolve(storage.values.at(0));
-      put(state.memory, {0, storage.offset, storage.offset + storage.bytes}, {token(state, made)});
+      state.memory.put({0, storage.offset, storage.offset + storage.bytes}, {token(state, made)});
     }
     size_t a = 0;
     for (const Instruction* p : module_.entry->parameters()) {
       if (!p) continue;
       for (int64_t l = 0; l < leaf_count(p->shape); ++l, ++a) {
         const Token t = token(state, {p, static_cast<int32_t>(l)});
-        put(state.memory, place(state.memory, program_.argument_slots.at(a)), {t});
+        state.memory.put(state.memory.place(program_.argument_slots.at(a)), {t});
       }
     }
-  }
-
-  void put(Memory& memory, const Place& at, Names names) {
-    if (at.begin == at.end) return;
-    auto it = memory.held.lower_bound({at.space, at.begin});
-    if (it != memory.held.begin()) {
-      auto before = std::prev(it);
-      if (before->first.first == at.space && before->second.end > at.begin) it = before;
-    }
-    while (it != memory.held.end() && it->first.first == at.space && it->first.second < at.end)
-      it = memory.held.erase(it);
-    memory.held[{at.space, at.begin}] = {at.end, std::move(names)};
-  }
-
-  const Held* held(const Memory& memory, const Place& at) const {
-    const auto it = memory.held.find({at.space, at.begin});
-    return it != memory.held.end() && it->second.end == at.end ? &it->second : nullptr;
-  }
-
-  bool holds(const State& state, int32_t slot, Token t) const {
-    const Place at = place(state.memory, slot);
-    if (at.begin == at.end) return true;
-    const Held* h = held(state.memory, at);
-    return h && std::binary_search(h->names.begin(), h->names.end(), t);
   }
 
   /// What the body of a loop, or every branch of a conditional, hands on as it came: where it came from. Its readers
@@ -176,23 +117,18 @@ class CheckProgram {
   }
 
   void expect(State& state, int32_t slot, const LeafRef& leaf, const ProgramStep& reader) {
-    if (leaf_shape(leaf.instruction->shape, leaf.leaf)->is_array() && !holds(state, slot, token(state, leaf))) {
+    if (leaf_shape(leaf.instruction->shape, leaf.leaf)->is_array() && !state.memory.holds(slot, token(state, leaf))) {
       fail("%" + reader.instruction->name + " at step " + std::to_string(reader.at) + " reads %" +
            leaf.instruction->name + " where something else lies");
     }
   }
 
-  bool may_write(const Memory& memory, int32_t slot) const {
-    const Slot& home = program_.slots[static_cast<size_t>(memory.address_of[static_cast<size_t>(slot)])];
-    const Storage& storage = program_.storages[static_cast<size_t>(home.storage)];
-    return storage.kind != StorageKind::kConstant && (storage.kind != StorageKind::kArgument || storage.donated);
-  }
-
-  void write(State& state, int32_t slot, const LeafRef& leaf, const ProgramStep& writer, Token t) {
+  void write(State& state, int32_t slot, const LeafRef& leaf, const ProgramStep& writer, Token t,
+             std::vector<HeldBytes::Remains> remains = {}) {
     name(state, leaf.instruction, leaf.leaf, t);
     if (program_.slots[static_cast<size_t>(slot)].bytes == 0) return;
-    if (!may_write(state.memory, slot)) fail("%" + writer.instruction->name + " overwrites what it must not");
-    put(state.memory, place(state.memory, slot), {t});
+    if (!state.memory.may_write(slot)) fail("%" + writer.instruction->name + " overwrites what it must not");
+    state.memory.put(state.memory.place(slot), {t}, std::move(remains));
   }
 
   void execute(const std::vector<ProgramStep>& steps, std::vector<State>& states) {
@@ -205,7 +141,7 @@ class CheckProgram {
           case StepKind::kLibrary:
           case StepKind::kOther: whole(s, state); break;
           case StepKind::kCopy: copy(s, state); break;
-          case StepKind::kRotate: rotate(s, state); break;
+          case StepKind::kRotate: state.memory.rotate(s.from, s.to); break;
           case StepKind::kWhile: loop(s, state, after); continue;
           case StepKind::kConditional: branches(s, state, after); continue;
         }
@@ -233,14 +169,12 @@ class CheckProgram {
     std::vector<Token> operands;
     for (const LeafRef& in : r.inputs) operands.push_back(token(state, in));
     for (const LeafRef& in : r.updates) operands.push_back(in.instruction ? token(state, in) : kNoId);
-    std::vector<std::vector<Remains>> remains;
+    std::vector<std::vector<HeldBytes::Remains>> remains;
     for (size_t o = 0; o < r.outputs.size(); ++o) remains.push_back(remains_behind(state, s.writes.at(o), r, o));
     for (size_t o = 0; o < r.outputs.size(); ++o) {
       const auto [made, fresh] = made_.try_emplace({r.outputs[o].instruction, r.outputs[o].leaf, operands}, next_);
       if (fresh) ++next_;
-      write(state, s.writes.at(o), r.outputs[o], s, made->second);
-      const Place at = place(state.memory, s.writes.at(o));
-      if (at.begin != at.end) state.memory.held[{at.space, at.begin}].remains = std::move(remains[o]);
+      write(state, s.writes.at(o), r.outputs[o], s, made->second, std::move(remains[o]));
     }
     for (size_t o = 0; o < r.outputs.size(); ++o) expect(state, s.writes.at(o), r.outputs[o], s);
   }
@@ -253,23 +187,23 @@ class CheckProgram {
   }
 
   /// What an update leaves of the values that lay in its bytes.
-  std::vector<Remains> remains_behind(const State& state, int32_t slot, const Region& r, size_t o) const {
-    const Place at = place(state.memory, slot);
-    const Held* h = held(state.memory, at);
+  std::vector<HeldBytes::Remains> remains_behind(const State& state, int32_t slot, const Region& r, size_t o) const {
+    const BytePlace at = state.memory.place(slot);
+    const HeldBytes::Held* h = state.memory.at(at);
     if (!h || at.begin == at.end || o >= r.updates.size() || !r.updates[o].instruction) return {};
-    std::vector<Remains> out = h->remains;
-    for (const Token t : h->names) out.push_back({t, {}});
+    std::vector<HeldBytes::Remains> out = h->remains;
+    for (const Token t : h->tokens) out.push_back({t, {}});
     const Box changed = written_box(*r.outputs[o].instruction);
-    for (Remains& rest : out) rest.changed.push_back(changed);
+    for (HeldBytes::Remains& rest : out) rest.changed.push_back(changed);
     return out;
   }
 
   /// Are the elements that the region reads still there, though others have changed?
   bool remains_beside(State& state, int32_t slot, const Region& r, size_t input) {
-    const Held* h = held(state.memory, place(state.memory, slot));
+    const HeldBytes::Held* h = state.memory.at(state.memory.place(slot));
     if (!h || h->remains.empty()) return false;
     const Token t = token(state, r.inputs[input]);
-    return std::any_of(h->remains.begin(), h->remains.end(), [&](const Remains& rest) {
+    return std::any_of(h->remains.begin(), h->remains.end(), [&](const HeldBytes::Remains& rest) {
       const auto met = [&](const Box& changed) {
         const std::optional<Box>& box = box_of(r, input);
         return box && meet(changed, *box);
@@ -291,9 +225,8 @@ class CheckProgram {
       fail("%" + s.instruction->name + " moves something other than its operand");
       return;
     }
-    const Place from = place(state.memory, s.reads[0]), to = place(state.memory, s.writes[0]);
-    if (from.space != to.space || from.begin != to.begin || from.end != to.end)
-      fail("%" + s.instruction->name + " moves an operand that lies elsewhere than its result");
+    const BytePlace from = state.memory.place(s.reads[0]), to = state.memory.place(s.writes[0]);
+    if (from != to) fail("%" + s.instruction->name + " moves an operand that lies elsewhere than its result");
     for (const ArrayMove& move : s.rearrangement->moves) {
       if (move.bytes() != to.end - to.begin || scratch_of(move) > s.rearrangement->scratch_bytes)
         fail("%" + s.instruction->name + " moves other bytes than its operand's");
@@ -309,13 +242,13 @@ class CheckProgram {
       fail("%" + name + " has too little scratch");
       return;
     }
-    if (!may_write(state.memory, s.scratch)) fail("scratch of %" + name + " overwrites what it must not");
+    if (!state.memory.may_write(s.scratch)) fail("scratch of %" + name + " overwrites what it must not");
     for (const auto* slots : {&s.reads, &s.writes}) {
       for (const int32_t slot : *slots) {
-        if (meets(state.memory, s.scratch, slot)) fail("scratch of %" + name + " lies over an operand or a result");
+        if (state.memory.meet(s.scratch, slot)) fail("scratch of %" + name + " lies over an operand or a result");
       }
     }
-    put(state.memory, place(state.memory, s.scratch), {next_++});
+    state.memory.put(state.memory.place(s.scratch), {next_++});
   }
 
   void whole(const ProgramStep& s, State& state) {
@@ -326,12 +259,12 @@ class CheckProgram {
       }
     }
     overlaps(s, state);
-    if (s.scratch != kNoId) put(state.memory, place(state.memory, s.scratch), {next_++});
+    if (s.scratch != kNoId) state.memory.put(state.memory.place(s.scratch), {next_++});
     const int64_t results = leaf_count(s.instruction->shape);
     read = 0;
     for (const Instruction* operand : s.instruction->operands) {
       for (int64_t l = 0; l < leaf_count(operand->shape); ++l, ++read) {
-        if (s.scratch != kNoId && meets(state.memory, s.scratch, s.reads.at(read)))
+        if (s.scratch != kNoId && state.memory.meet(s.scratch, s.reads.at(read)))
           fail("scratch of %" + s.instruction->name + " lies over an operand");
       }
     }
@@ -341,29 +274,22 @@ class CheckProgram {
       expect(state, s.writes.at(static_cast<size_t>(l)), {s.instruction, static_cast<int32_t>(l)}, s);
     if (s.scratch != kNoId) {
       for (const int32_t w : s.writes) {
-        if (meets(state.memory, s.scratch, w)) fail("scratch of %" + s.instruction->name + " lies over a result");
+        if (state.memory.meet(s.scratch, w)) fail("scratch of %" + s.instruction->name + " lies over a result");
       }
     }
-  }
-
-  bool meets(const Memory& memory, int32_t a, int32_t b) const {
-    const Place p = place(memory, a), q = place(memory, b);
-    return p.space == q.space && p.begin < q.end && q.begin < p.end;
   }
 
   /// Results may lie on operands only byte for byte, or so that the operand is where the result has it.
   void overlaps(const ProgramStep& s, const State& state, const Region* region = nullptr) {
     for (size_t o = 0; o < s.writes.size(); ++o) {
       for (size_t i = 0; i < s.reads.size(); ++i) {
-        if (!meets(state.memory, s.writes[o], s.reads[i])) continue;
-        const Place p = place(state.memory, s.writes[o]), q = place(state.memory, s.reads[i]);
-        if (p.begin == q.begin && p.end == q.end) continue;
+        const BytePlace p = state.memory.place(s.writes[o]), q = state.memory.place(s.reads[i]);
+        if (!p.meets(q) || p == q) continue;
         // Of two operands that lie in the same bytes, one may be where the result has it.
         bool stands = false;
         for (size_t k = 0; region && !stands && k < s.reads.size(); ++k) {
-          const Place r = place(state.memory, s.reads[k]);
-          const bool same = k == i || (r.space == q.space && r.begin == q.begin && r.end == q.end);
-          stands = same && stands_at(*region, o, k, q.begin - p.begin, q.end - q.begin);
+          const BytePlace r = state.memory.place(s.reads[k]);
+          stands = (k == i || r == q) && stands_at(*region, o, k, q.begin - p.begin, q.end - q.begin);
         }
         if (!stands) fail("%" + s.instruction->name + " writes over part of an operand");
       }
@@ -382,10 +308,10 @@ class CheckProgram {
   /// Nothing runs: every byte of the results is one of an operand that lies there.
   void assembled(const ProgramStep& s, const State& state, const Region& r) {
     for (size_t o = 0; o < s.writes.size(); ++o) {
-      const Place p = place(state.memory, s.writes[o]);
+      const BytePlace p = state.memory.place(s.writes[o]);
       std::vector<std::pair<int64_t, int64_t>> there;
       for (size_t i = 0; i < s.reads.size(); ++i) {
-        const Place q = place(state.memory, s.reads[i]);
+        const BytePlace q = state.memory.place(s.reads[i]);
         if (q.space == p.space && stands_at(r, o, i, q.begin - p.begin, q.end - q.begin))
           there.emplace_back(q.begin, q.end);
       }
@@ -397,25 +323,13 @@ class CheckProgram {
   }
 
   void copy(const ProgramStep& s, State& state) {
-    std::vector<Names> moved;
-    for (const int32_t r : s.reads) {
-      const Held* h = held(state.memory, place(state.memory, r));
-      moved.push_back(h ? h->names : Names{});
-    }
     for (size_t i = 0; i < s.writes.size(); ++i) {
-      if (!may_write(state.memory, s.writes[i])) fail("a copy overwrites what it must not");
+      if (!state.memory.may_write(s.writes[i])) fail("a copy overwrites what it must not");
       if (program_.slots[static_cast<size_t>(s.reads[i])].bytes !=
           program_.slots[static_cast<size_t>(s.writes[i])].bytes)
         fail("a copy between different sizes");
-      put(state.memory, place(state.memory, s.writes[i]), moved[i]);
     }
-  }
-
-  void rotate(const ProgramStep& s, State& state) {
-    const std::vector<int32_t> before = state.memory.address_of;
-    for (size_t i = 0; i < s.to.size(); ++i) {
-      state.memory.address_of[static_cast<size_t>(s.to[i])] = before[static_cast<size_t>(s.from.at(i))];
-    }
+    state.memory.copy(s.reads, s.writes);
   }
 
   static size_t longest_rotation(const std::vector<ProgramStep>& body) {
@@ -437,7 +351,7 @@ class CheckProgram {
     const Instruction& i = *s.instruction;
     const Computation &condition = *i.called.at(0), &body = *i.called.at(1);
     const int64_t leaves = leaf_count(i.shape);
-    const std::vector<int32_t> addresses = state.memory.address_of;
+    const std::vector<int32_t> addresses = state.memory.addresses();
     std::vector<Token> carried, results;
     for (int64_t l = 0; l < leaves; ++l) {
       carried.push_back(token(state, {i.operands[0], static_cast<int32_t>(l)}));
@@ -453,10 +367,10 @@ class CheckProgram {
         expect(at, s.predicate, {condition.root, 0}, s);
         State left = at;
         for (int64_t l = 0; l < leaves; ++l) {
-          add_name(left.memory, carried[static_cast<size_t>(l)], results[static_cast<size_t>(l)]);
+          left.memory.add_name(carried[static_cast<size_t>(l)], results[static_cast<size_t>(l)]);
           name(left, &i, l, results[static_cast<size_t>(l)]);
         }
-        settle(left.memory, s.settle, addresses);
+        left.memory.settle(s.settle, addresses);
         after.push_back(std::move(left));
       }
       if (trip == trips || is_over()) break;
@@ -493,24 +407,6 @@ class CheckProgram {
     }
   }
 
-  static void add_name(Memory& memory, Token of, Token also) {
-    if (of == also) return;
-    for (auto& [at, h] : memory.held) {
-      if (!std::binary_search(h.names.begin(), h.names.end(), of)) continue;
-      h.names.insert(std::lower_bound(h.names.begin(), h.names.end(), also), also);
-    }
-  }
-
-  void settle(Memory& memory, const std::vector<int32_t>& slots, const std::vector<int32_t>& addresses) {
-    std::vector<Names> moved;
-    for (const int32_t s : slots) {
-      const Held* h = held(memory, place(memory, s));
-      moved.push_back(h ? h->names : Names{});
-    }
-    for (const int32_t s : slots) memory.address_of[static_cast<size_t>(s)] = addresses[static_cast<size_t>(s)];
-    for (size_t i = 0; i < slots.size(); ++i) put(memory, place(memory, slots[i]), moved[i]);
-  }
-
   void branches(const ProgramStep& s, State& state, std::vector<State>& after) {
     const Instruction& i = *s.instruction;
     expect(state, s.predicate, {i.operands[0], 0}, s);
@@ -528,7 +424,7 @@ class CheckProgram {
       execute(s.blocks.at(b), states);
       for (State& at : states) {
         for (int64_t l = 0; l < leaves; ++l) {
-          add_name(at.memory, token(at, {branch.root, static_cast<int32_t>(l)}), results[static_cast<size_t>(l)]);
+          at.memory.add_name(token(at, {branch.root, static_cast<int32_t>(l)}), results[static_cast<size_t>(l)]);
           name(at, &i, l, results[static_cast<size_t>(l)]);
         }
         after.push_back(std::move(at));
@@ -542,21 +438,7 @@ class CheckProgram {
       State other = std::move(states.back());
       states.pop_back();
       State& into = states.front();
-      LT_ASSERT(into.memory.address_of == other.memory.address_of, "addresses depend on the way");
-      for (auto it = into.memory.held.begin(); it != into.memory.held.end();) {
-        const auto same = other.memory.held.find(it->first);
-        Names both;
-        if (same != other.memory.held.end() && same->second.end == it->second.end) {
-          std::set_intersection(it->second.names.begin(), it->second.names.end(), same->second.names.begin(),
-                                same->second.names.end(), std::back_inserter(both));
-        }
-        if (both.empty()) {
-          it = into.memory.held.erase(it);
-        } else {
-          it->second.names = std::move(both);
-          ++it;
-        }
-      }
+      into.memory.keep_common(other.memory);
       // A name that only one way gave can't be in the bytes of both; the other's is as good.
       into.tokens.merge(other.tokens);
     }
@@ -576,7 +458,7 @@ class CheckProgram {
         fail("two results end in one storage");
       seen.push_back(s.storage);
       const Shape* shape = leaf_shape(root.shape, l);
-      if (shape->is_array() && !holds(state, slot, token(state, {&root, static_cast<int32_t>(l)}))) {
+      if (shape->is_array() && !state.memory.holds(slot, token(state, {&root, static_cast<int32_t>(l)}))) {
         fail("result " + std::to_string(l) + " is not where it must be at the end");
       }
     }
