@@ -4,28 +4,12 @@
 
 #include <algorithm>
 
+#include "analysis/uses.h"
 #include "passes/rules/maker.h"
 #include "passes/stream/walk.h"
 
 namespace lowtide {
 namespace {
-
-/// How many instructions read each one, by id; a root has one reader more.
-std::vector<int32_t> count_readers(const Module& module) {
-  std::vector<int32_t> readers(static_cast<size_t>(module.id_limit()), 0);
-  for (const auto& computation : module.computations()) {
-    for (const auto& i : computation->instructions()) {
-      for (size_t k = 0; k < i->operands.size(); ++k) {
-        const auto first = std::find(i->operands.begin(), i->operands.end(), i->operands[k]);
-        if (first - i->operands.begin() == static_cast<std::ptrdiff_t>(k)) {
-          ++readers[static_cast<size_t>(i->operands[k]->id)];
-        }
-      }
-    }
-    ++readers[static_cast<size_t>(computation->root->id)];
-  }
-  return readers;
-}
 
 /// Where a slice begins, and how large it is; null: with the array, and as large.
 struct Box {
@@ -35,8 +19,8 @@ struct Box {
 
 class Slicer {
  public:
-  Slicer(const std::vector<int32_t>& readers, const std::vector<bool>& ordered, Maker& maker)
-      : readers_(readers), ordered_(ordered), maker_(maker) {}
+  Slicer(const Uses& uses, const std::vector<bool>& ordered, Maker& maker)
+      : uses_(uses), ordered_(ordered), maker_(maker) {}
 
   Instruction* rewrite(const Instruction& slice) {
     Box box;
@@ -53,8 +37,9 @@ class Slicer {
  private:
   bool can_be_sliced_before(const Instruction& i, const Box& box) const {
     const auto id = static_cast<size_t>(i.id);
-    const bool alone = id < readers_.size() && readers_[id] == 1 && !ordered_[id];
-    if (!alone || !i.shape.is_array() || !i.shape.dynamic.empty() || i.sharding || !i.called.empty()) return false;
+    const bool made_here = id >= ordered_.size();
+    if (made_here || ordered_[id] || uses_.of(i).size() != 1 || &i == i.parent->root) return false;
+    if (!i.shape.is_array() || !i.shape.dynamic.empty() || i.sharding || !i.called.empty()) return false;
     const bool moves = i.opcode == Opcode::kBroadcast || i.opcode == Opcode::kTranspose || i.opcode == Opcode::kReshape;
     if (!moves && memory_class(i.opcode) != MemoryClass::kElementwise) return false;
     for (size_t k = 0; k < i.operands.size(); ++k) {
@@ -106,7 +91,7 @@ class Slicer {
     return zero_;
   }
 
-  const std::vector<int32_t>& readers_;
+  const Uses& uses_;
   const std::vector<bool>& ordered_;
   Maker& maker_;
   ElementType start_type_ = ElementType::kS32;
@@ -116,12 +101,12 @@ class Slicer {
 }  // namespace
 
 Result<PassResult> slice_operands(Module& module) {
-  const std::vector<int32_t> readers = count_readers(module);
+  const Uses uses(module);
   const std::vector<bool> ordered = ordered_instructions(module);
   auto result = rewrite_each(module, [&](Instruction& i, Maker& maker) -> Instruction* {
     if (i.opcode != Opcode::kDynamicSlice || !i.shape.dynamic.empty() || i.sharding || i.shape.rank() == 0)
       return nullptr;
-    return Slicer(readers, ordered, maker).rewrite(i);
+    return Slicer(uses, ordered, maker).rewrite(i);
   });
   if (result.ok()) result->note = fmt::format("{} slices taken before the work", result->count);
   return result;
