@@ -3,9 +3,11 @@
 ///
 /// Where an operation asks whether an index lies in a range (pad, concatenate, masks on iota, ...), and bounds can't
 /// tell, the index space is cut at that place and its parts are made one by one: then bounds tell in each. Parts of
-/// equal extents that need the same nodes are made together (the two words of one hash).
+/// equal extents that need the same nodes are made together (the two words of one hash), and parts of the same rows row
+/// by row (nest/join.h).
 
 #include "nest/collapse.h"
+#include "nest/join.h"
 #include "ops/evaluate.h"
 #include "region/region_elements.h"
 #include "region/roles.h"
@@ -74,7 +76,7 @@ class Lowering {
     }
     elements.set_home(0);
     for (const Instruction* update : updates) rule_of(update->opcode).update(elements, *update);
-    return collapse_loops(nest.take());
+    return collapse_loops(join_loops(nest.take()));
   }
 
  private:

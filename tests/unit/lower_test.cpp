@@ -76,6 +76,41 @@ TEST(Lower, MakesIndexMaps) {
   }
 }
 
+TEST(Lower, MakesPartsOfRowsTogether) {
+  const auto loops = [](const std::string& body) {
+    const std::string text = expect_region_matches(body);
+    return std::pair(count(text, "\nparallel"), count(text, "\n  parallel"));
+  };
+  const std::string field = R"(
+  x = f32[30,40] parameter(0)
+  z = f32[] constant(0)
+  wide = f32[32,42] pad(x, z), padding=1_1x1_1
+  north = f32[30,40] slice(wide), slice={[0:30], [1:41]}
+  west = f32[30,40] slice(wide), slice={[1:31], [0:40]}
+  east = f32[30,40] slice(wide), slice={[1:31], [2:42]}
+  )";
+  // The first row's corners, its middle, and the others, whose three parts are made row by row.
+  EXPECT_EQ(loops(field + "a = f32[30,40] add(north, west)\n  ROOT y = f32[30,40] add(a, east)"), std::pair(3, 2));
+  // Rows that lie far apart stay so: both ends of a sum with itself, rolled.
+  EXPECT_EQ(loops(R"(
+  x = f32[90,5] parameter(0)
+  a = f32[20,5] slice(x), slice={[70:90], [0:5]}
+  b = f32[70,5] slice(x), slice={[0:70], [0:5]}
+  up = f32[90,5] concatenate(a, b), dimensions={0}
+  c = f32[70,5] slice(x), slice={[20:90], [0:5]}
+  d = f32[20,5] slice(x), slice={[0:20], [0:5]}
+  down = f32[90,5] concatenate(c, d), dimensions={0}
+  ROOT y = f32[90,5] add(up, down))"),
+            std::pair(3, 0));
+  // What is only moved is moved box by box.
+  EXPECT_EQ(loops(R"(
+  x = f32[30,40] parameter(0)
+  a = f32[30,10] slice(x), slice={[0:30], [30:40]}
+  b = f32[30,30] slice(x), slice={[0:30], [0:30]}
+  ROOT y = f32[30,40] concatenate(a, b), dimensions={1})"),
+            std::pair(2, 2));
+}
+
 TEST(Lower, CutsWhereRangesAreAskedFor) {
   const std::string padded = expect_region_matches(R"(
   x = f32[30,40] parameter(0)

@@ -1,0 +1,156 @@
+#include "nest/join.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <optional>
+
+#include "nest/compact.h"
+
+namespace lowtide {
+namespace {
+
+/// Shorter ones aren't worth it.
+constexpr int64_t kLeastExtent = 16;
+
+class Join {
+ public:
+  explicit Join(Nest nest) : nest_(std::move(nest)) {}
+
+  Nest run() {
+    if (!join_in(0)) return std::move(nest_);
+    return without_dead_parts(nest_);
+  }
+
+ private:
+  /// How far apart a loop's iterations store to a buffer, and between which elements the first one does.
+  struct Row {
+    int64_t step = 0, least = INT64_MAX, greatest = INT64_MIN;
+  };
+  using Rows = std::map<int32_t, Row>;  ///< by buffer
+  struct Joined {
+    int32_t loop = kNoId;
+    Rows rows;
+  };
+
+  Block& block(int32_t id) { return nest_.blocks[static_cast<size_t>(id)]; }
+  Loop& loop(int32_t id) { return nest_.loops[static_cast<size_t>(id)]; }
+
+  bool join_in(int32_t id) {
+    std::vector<Joined> kept;
+    bool joined = false;
+    std::vector<Item> items;
+    for (const Item& item : std::vector<Item>(block(id).items)) {
+      items.push_back(item);
+      std::optional<Rows> rows = item.kind == Item::kLoop ? rows_of(item.id) : std::nullopt;
+      if (!rows) continue;
+      const auto beside = std::ranges::find_if(kept, [&](const Joined& other) {
+        return loop(other.loop).extent == loop(item.id).extent && are_parts_of_rows(*rows, other.rows);
+      });
+      if (beside == kept.end()) {
+        kept.push_back({item.id, std::move(*rows)});
+        continue;
+      }
+      // The joined loop stands here, behind all that either needs.
+      std::erase_if(items, [&](const Item& i) { return i.kind == Item::kLoop && i.id == beside->loop; });
+      items.back().id = beside->loop;
+      move_into(beside->loop, item.id);
+      beside->rows = together(*rows, beside->rows);
+      joined = true;
+    }
+    block(id).items = std::move(items);
+    for (const Joined& each : kept) joined |= join_in(loop(each.loop).body);
+    return joined;
+  }
+
+  static Rows together(Rows rows, const Rows& others) {
+    for (const auto& [buffer, row] : others) {
+      Row& both = rows.at(buffer);
+      both.least = std::min(both.least, row.least);
+      both.greatest = std::max(both.greatest, row.greatest);
+    }
+    return rows;
+  }
+
+  static bool are_parts_of_rows(const Rows& rows, const Rows& others) {
+    const auto alike = [](const auto& a, const auto& b) {
+      return a.first == b.first && a.second.step == b.second.step;
+    };
+    if (!std::ranges::equal(rows, others, alike)) return false;
+    return std::ranges::all_of(together(rows, others), [](const auto& of) {
+      return of.second.greatest - of.second.least < std::abs(of.second.step);
+    });
+  }
+
+  /// Nothing: it is to stay alone.
+  std::optional<Rows> rows_of(int32_t id) const {
+    const Loop& of = nest_.loops[static_cast<size_t>(id)];
+    if (of.kind != LoopKind::kParallel || of.extent < kLeastExtent) return {};
+    Rows rows;
+    bool computes = false;
+    for (const Store& store : nest_.stores) {
+      if (!is_inside(store.block, of.body)) continue;
+      if (store.guard != kNoId) return {};
+      Row row{0, store.index.constant, store.index.constant};
+      for (const Affine::Term& term : store.index.terms) {
+        if (term.atom == of.index) {
+          row.step = term.coefficient;
+          continue;
+        }
+        const Node& atom = nest_.nodes[static_cast<size_t>(term.atom)];
+        if (atom.kind != NodeKind::kLoopIndex) return {};
+        const int64_t a = term.coefficient * atom.least, b = term.coefficient * atom.greatest;
+        row.least += std::min(a, b), row.greatest += std::max(a, b);
+      }
+      const auto [known, fresh] = rows.try_emplace(store.buffer, row);
+      if (row.step == 0 || known->second.step != row.step) return {};
+      known->second.least = std::min(known->second.least, row.least);
+      known->second.greatest = std::max(known->second.greatest, row.greatest);
+      computes |= nest_.nodes[static_cast<size_t>(store.value)].kind != NodeKind::kLoad;
+    }
+    if (!computes) return {};
+    return rows;
+  }
+
+  bool is_inside(int32_t inner, int32_t outer) const {
+    while (inner != kNoId && inner != outer) inner = nest_.blocks[static_cast<size_t>(inner)].parent;
+    return inner == outer;
+  }
+
+  void move_into(int32_t into, int32_t from) {
+    const int32_t body = loop(into).body, old = loop(from).body;
+    const NodeId index = loop(into).index, renamed = loop(from).index;
+    const auto rename = [&](NodeId& id) { id = id == renamed ? index : id; };
+    const auto rename_in = [&](Affine& sum) {
+      for (Affine::Term& term : sum.terms) rename(term.atom);
+      std::ranges::sort(sum.terms, {}, &Affine::Term::atom);
+    };
+    for (Node& node : nest_.nodes) {
+      std::ranges::for_each(node.operands, rename);
+      rename_in(node.affine);
+      if (node.block == old) node.block = body;
+    }
+    for (Store& store : nest_.stores) {
+      rename(store.value);
+      rename_in(store.index);
+      if (store.block == old) store.block = body;
+    }
+    for (Loop& l : nest_.loops) {
+      for (Carried& carried : l.carried) rename(carried.initial), rename(carried.next);
+    }
+    for (Block& b : nest_.blocks) {
+      if (b.parent == old) b.parent = body;
+    }
+    const std::vector<Item> items = std::move(block(old).items);
+    block(old).items.clear();
+    block(body).items.insert(block(body).items.end(), items.begin(), items.end());
+  }
+
+  Nest nest_;
+};
+
+}  // namespace
+
+Nest join_loops(Nest nest) { return Join(std::move(nest)).run(); }
+
+}  // namespace lowtide
