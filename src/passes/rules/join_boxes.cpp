@@ -167,23 +167,29 @@ bool reads_beside_its_place(const Instruction& value, const Instruction& array, 
 
 /// An update that can't be made in place is as good as a new array, which may be moved where the old one lies.
 Instruction* concatenate_shifted(const Instruction& i, const Part& part, Maker& maker) {
-  std::optional<size_t> along;
   const Dims& extents = i.shape.dims;
-  for (size_t d = 0; d < extents.size(); ++d) {
-    if (part.size[d] == extents[d]) continue;
-    if (along) return nullptr;
-    along = d;
+  if (part.size == extents || !reads_beside_its_place(*part.of, i.operand(0), part, 0)) return nullptr;
+  Instruction* made = part.of;
+  Dims start = part.start, size = part.size;  // of what is made so far
+  for (size_t d = extents.size(); d-- > 0;) {
+    if (size[d] == extents[d]) continue;
+    std::vector<Instruction*> operands{made};
+    const int64_t end = start[d] + size[d];
+    if (start[d] > 0) {
+      Dims before = start, count = size;
+      before[d] = 0, count[d] = start[d];
+      operands.insert(operands.begin(), box_of(i.operands[0], before, count, maker));
+    }
+    if (end < extents[d]) {
+      Dims behind = start, count = size;
+      behind[d] = end, count[d] = extents[d] - end;
+      operands.push_back(box_of(i.operands[0], behind, count, maker));
+    }
+    start[d] = 0, size[d] = extents[d];
+    made = maker.make(Opcode::kConcatenate, Shape::array(i.shape.type, size), operands,
+                      DimensionsAttributes{{static_cast<int64_t>(d)}});
   }
-  if (!along || !reads_beside_its_place(*part.of, i.operand(0), part, 0)) return nullptr;
-  std::vector<Instruction*> operands;
-  Dims start(extents.size(), 0), size = extents;
-  size[*along] = part.start[*along];
-  if (size[*along] > 0) operands.push_back(box_of(i.operands[0], start, size, maker));
-  operands.push_back(part.of);
-  start[*along] = part.start[*along] + part.size[*along], size[*along] = extents[*along] - start[*along];
-  if (size[*along] > 0) operands.push_back(box_of(i.operands[0], start, size, maker));
-  return maker.make(Opcode::kConcatenate, Shape::array(i.shape.type, extents), operands,
-                    DimensionsAttributes{{static_cast<int64_t>(*along)}});
+  return made;
 }
 
 Instruction* join_update(const Instruction& i, Maker& maker) {

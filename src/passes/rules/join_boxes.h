@@ -8,7 +8,8 @@
 ///                                                            dynamic-update-slice(x, v, 0)
 ///     updates that together cover x along one dimension      concatenate(..)
 ///     dynamic-update-slice(x, x[:n-1], 1), which can't be made in place
-///                                                            concatenate(x[:1], x[:n-1])
+///                                                            concatenate(x[:1], x[:n-1]); one in another, where it is
+///                                                            a box of several dimensions
 ///     slice(slice(x))                                        slice(x)
 ///     dynamic-slice at a known place                         slice
 ///     a collective of one device                             its operand
@@ -19,8 +20,7 @@
 /// Requires: verified.  Keeps: roots, donation, schedule.
 /// Numerics: exact.
 /// Not joined: slices with other strides than 1, places that aren't known; slices of what an update wrote, or left:
-/// they
-///   would read the update, or the array before it, which then live longer, and the update no longer lies over it.
+///   they would read the update, or the array before it, which then live longer, and the update no longer lies over it.
 /// Tests: tests/text/passes/join-boxes/
 
 #include "passes/pass.h"
