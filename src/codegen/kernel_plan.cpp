@@ -25,6 +25,7 @@ class Planner {
       if (block != kNoId) iteration += decide_block(block);
     }
     const double serial = iteration * static_cast<double>(cost_.trips(loop));
+    if (loop.one_by_one) return serial;
     const auto [width, spread] = loop.kind == LoopKind::kSequential ? ordered(id) : best_width(id);
     const bool spreads = width != 0 && spread < serial;
     if (const double tiled = tiled_cycles(id); tiled > 0 && tiled < (spreads ? spread : serial)) {

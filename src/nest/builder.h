@@ -83,7 +83,7 @@ class NestBuilder {
 
   // Loops. begin_* makes its body the current block; end_* appends the loop to the block it was begun in, which is the
   // current one again. A loop of one iteration inside another is none: its body is the block it stands in.
-  int32_t begin_parallel(int64_t extent);
+  int32_t begin_parallel(int64_t extent, bool one_by_one = false);
   void end_parallel(int32_t loop);
   /// neutral: see Loop.
   int32_t begin_reduce(int64_t extent, std::span<const NodeId> initial, std::shared_ptr<const Function> combine,

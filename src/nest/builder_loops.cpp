@@ -31,7 +31,11 @@ int32_t NestBuilder::begin(LoopKind kind, int64_t extent, std::span<const NodeId
   return id;
 }
 
-int32_t NestBuilder::begin_parallel(int64_t extent) { return begin(LoopKind::kParallel, extent, {}); }
+int32_t NestBuilder::begin_parallel(int64_t extent, bool one_by_one) {
+  const int32_t loop = begin(LoopKind::kParallel, extent, {});
+  nest_.loops[static_cast<size_t>(loop)].one_by_one = one_by_one;
+  return loop;
+}
 
 void NestBuilder::end_parallel(int32_t loop) {
   const OpenLoop& open = shared_->loops[static_cast<size_t>(loop)];

@@ -235,7 +235,7 @@ class Legaliser {
     for (const Carried& carried : loop.carried) append(initial, carried.initial);
     int32_t& made = loops_[static_cast<size_t>(id)];
     switch (loop.kind) {
-      case LoopKind::kParallel: made = nest_.begin_parallel(loop.extent); break;
+      case LoopKind::kParallel: made = nest_.begin_parallel(loop.extent, loop.one_by_one); break;
       case LoopKind::kSequential: made = nest_.begin_sequential(loop.extent, initial); break;
       case LoopKind::kReduce:
         if (in_order_ && !is_order_free(*loop.combine)) {

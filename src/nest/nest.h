@@ -114,6 +114,7 @@ struct Loop {
   int32_t body = kNoId;  ///< block
   int32_t head = kNoId;  ///< block of kWhile's condition
   NodeId condition = kNoId;
+  bool one_by_one = false;  ///< not to be spread over lanes: each iteration may be the first of a call
 };
 
 /// buffer[index] = value; where there is a guard, only if it holds.

@@ -118,6 +118,7 @@ class Printer {
                           loop_name(id), k, name(of.carried[k].initial));
     }
     if (!of.neutral.empty()) text += " neutral " + names(of.neutral);
+    if (of.one_by_one) text += " one by one";
     line(depth, text);
     if (of.combine) {
       line(depth + 1, "combine");

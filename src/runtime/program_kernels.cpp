@@ -105,7 +105,9 @@ class ProgramKernels {
     pool_.run(std::ssize(sources), [&](int64_t task, int) {
       const size_t s = by_size[static_cast<size_t>(task)];
       const auto lowered = lowered_.of(*sources[s]->region, sources[s]->identity);
-      nests[s] = tabulate(legalise(lowered->nest, {.sums_in_order = program_.module->sums_in_order}));
+      Nest nest = lowered->nest;
+      if (sources[s]->strips) run_rows_one_by_one(nest);
+      nests[s] = tabulate(legalise(nest, {.sums_in_order = program_.module->sums_in_order}));
       // Strips count rows from where a buffer begins.
       if (!sources[s]->strips) skips[s] = bytes_of(rebase(nests[s]), nests[s]);
     });

@@ -147,7 +147,8 @@ std::string check_strips(const Kernel& kernel, const Strips& strips) {
     return "a kernel has other pieces than its strips were planned with";
   for (size_t p = 0; p < kernel.pieces.size(); ++p) {
     const KernelPiece& piece = kernel.pieces[p];
-    if (piece.extent != strips.pieces[p].extent || kMostGranule % std::max<int64_t>(1, piece.granule) != 0)
+    const int64_t most = strips.pieces[p].kind == StripPiece::kSweep ? strips.pieces[p].granule : kMostGranule;
+    if (piece.extent != strips.pieces[p].extent || most % std::max<int64_t>(1, piece.granule) != 0)
       return fmt::format("piece {} of a kernel is cut otherwise than its strips were planned with", p);
   }
   return {};

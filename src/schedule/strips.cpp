@@ -1,6 +1,7 @@
 #include "schedule/strips.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "ir/element_type.h"
 #include "nest/accesses.h"
@@ -78,6 +79,25 @@ Reach reach_of(const Nest& nest, const Affine& element, NodeId row) {
 int64_t ceil_of(Wide x, Wide y) { return static_cast<int64_t>(x >= 0 ? (x + y - 1) / y : -(-x / y)); }
 
 int64_t aligned(int64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+/// Elements between two iterations from which on they are rows.
+constexpr int64_t kRow = 512;
+
+/// Is it a piece whose iterations all store at least a row apart?
+bool makes_rows(const Nest& nest, int32_t id) {
+  const Loop& loop = nest.loops[static_cast<size_t>(id)];
+  if (loop.kind != LoopKind::kParallel) return false;
+  const auto is_inside = [&](int32_t block) {
+    while (block != kNoId && block != loop.body) block = nest.blocks[static_cast<size_t>(block)].parent;
+    return block == loop.body;
+  };
+  return std::ranges::all_of(nest.stores, [&](const Store& store) {
+    if (!is_inside(store.block)) return true;
+    return std::ranges::any_of(store.index.terms, [&](const Affine::Term& term) {
+      return term.atom == loop.index && std::abs(term.coefficient) >= kRow;
+    });
+  });
+}
 
 class PlanStrips {
  public:
@@ -179,9 +199,10 @@ class PlanStrips {
       piece.kind = StripPiece::kSweep;
       piece.stride = static_cast<int64_t>(stores->coefficient);
       piece.first = static_cast<int64_t>(stores->least);
+      piece.granule = makes_rows(nest_, id) ? 1 : kMostGranule;
       add_loads(id, piece);
       widths_.push_back(static_cast<int64_t>(stores->greatest - stores->least));
-      if (loop.extent > 1) longest_stride_ = std::max(longest_stride_, piece.stride);
+      if (loop.extent > 1) unit_ = std::max(unit_, Wide{piece.stride} * piece.granule);
     }
     if (piece.kind != StripPiece::kSweep) widths_.push_back(0);
     out_.pieces.push_back(piece);
@@ -223,20 +244,20 @@ class PlanStrips {
   }
 
   bool choose_tile() {
-    if (longest_stride_ == 0) return false;
+    if (unit_ == 0) return false;
     int64_t element_bytes = 0;
     for (const Strips::Output& output : out_.outputs) element_bytes = std::max(element_bytes, output.element_bytes);
     const Wide bytes = Wide{out_.elements} * element_bytes;
-    const Wide unit = Wide{longest_stride_} * kMostGranule;  // so that tiles end where every piece may
-    if (bytes < limits_.least_bytes || unit >= out_.elements) return false;
+    // Tiles end where every piece may.
+    if (bytes < limits_.least_bytes || unit_ >= out_.elements) return false;
     int64_t start = 0;
     for (const StripPiece& piece : out_.pieces) {
-      if (piece.kind == StripPiece::kSweep && piece.stride == longest_stride_) {
-        start = piece.first / longest_stride_ * longest_stride_;
+      if (piece.kind == StripPiece::kSweep && Wide{piece.stride} * piece.granule == unit_) {
+        start = piece.first / piece.stride * piece.stride;
         break;
       }
     }
-    const auto units = static_cast<int64_t>(unit);
+    const auto units = static_cast<int64_t>(unit_);
     const int64_t wanted = std::max(limits_.wanted_bytes / element_bytes, 2 * out_.delay) / units;
     for (int64_t count = std::max<int64_t>(1, wanted); count > 0; count /= 2) {
       out_.tile = units * count;
@@ -253,10 +274,10 @@ class PlanStrips {
     for (size_t p = 0; p < out_.pieces.size(); ++p) {
       const StripPiece& piece = out_.pieces[p];
       if (piece.kind != StripPiece::kSweep) continue;
-      const Wide step = Wide{piece.stride} * kMostGranule;
+      const Wide step = Wide{piece.stride} * piece.granule;
       const bool meets =
-          out_.tile % step == 0 && ceil_of(Wide{out_.phase} - piece.first, piece.stride) % kMostGranule == 0;
-      const int64_t more = meets ? 0 : std::min(kMostGranule, piece.extent) - 1;
+          out_.tile % step == 0 && ceil_of(Wide{out_.phase} - piece.first, piece.stride) % piece.granule == 0;
+      const int64_t more = meets ? 0 : std::min(piece.granule, piece.extent) - 1;
       spill = std::max(spill, widths_[p] + Wide{more} * piece.stride);
     }
     out_.spill = static_cast<int64_t>(std::min<Wide>(spill, out_.elements));
@@ -287,11 +308,18 @@ class PlanStrips {
   std::vector<int32_t> pieces_;  ///< loops
   std::vector<int64_t> widths_;  ///< by piece: elements between the first and the last store of an iteration
   std::vector<Load> loads_;
-  int64_t longest_stride_ = 0;
+  Wide unit_ = 0;  ///< elements: tiles are multiples of it
   Strips out_;
 };
 
 }  // namespace
+
+void run_rows_one_by_one(Nest& nest) {
+  for (const Item& item : nest.blocks[0].items) {
+    if (item.kind != Item::kLoop) continue;
+    nest.loops[static_cast<size_t>(item.id)].one_by_one = makes_rows(nest, item.id);
+  }
+}
 
 std::optional<Strips> plan_strips(const Nest& nest, int32_t inputs, std::span<const LiesOver> over,
                                   const StripLimits& limits) {

@@ -24,6 +24,7 @@ struct StripPiece {
   };
   Kind kind = kFirst;
   int64_t extent = 0, stride = 0, first = 0;
+  int64_t granule = 1;  ///< of kSweep: a call may begin at each multiple of it
 };
 
 /// Positions and sizes count in elements, of which all these results have equally many.
@@ -52,6 +53,10 @@ inline constexpr int64_t kPatchBytes = 16;
 
 /// Iterations of a piece begin at multiples of at most so many; a power of two, as every KernelPiece::granule is.
 inline constexpr int64_t kMostGranule = 128;
+
+/// Pieces whose iterations make rows, or single elements as far apart, are run row by row in strips, whose tiles may
+/// then end behind any of them: said to whoever makes the kernel.
+void run_rows_one_by_one(Nest& nest);
 
 /// Buffer `to`, which the nest writes, is the bytes of buffer `from`, which it reads: equally many elements of one
 /// size.
