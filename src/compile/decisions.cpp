@@ -53,26 +53,26 @@ bool parse_hash(std::string_view word, uint64_t& hash) {
   return fault == std::errc() && end == word.data() + word.size();
 }
 
+/// Those from number `first` on, none of them negative.
+template <class T>
+bool parse_numbers(const std::vector<std::string_view>& words, size_t first, std::vector<T>& numbers) {
+  return std::all_of(words.begin() + static_cast<std::ptrdiff_t>(first), words.end(), [&](std::string_view word) {
+    return parse_number(word, numbers.emplace_back()) && numbers.back() >= 0;
+  });
+}
+
 /// sequence COMPUTATION PLACE...
 bool parse_sequence(const std::vector<std::string_view>& words, TakeSequence& sequence) {
   if (words.size() < 2) return false;
   sequence.computation = words[1];
-  bool good = true;
-  for (size_t k = 2; good && k < words.size(); ++k) {
-    good = parse_number(words[k], sequence.places.emplace_back()) && sequence.places.back() >= 0;
-  }
-  return good;
+  return parse_numbers(words, 2, sequence.places);
 }
 
 /// packing HASH HEIGHT OFFSET...
 bool parse_packing(const std::vector<std::string_view>& words, KnownPlacement& known) {
   if (words.size() < 3) return false;
-  bool good = parse_hash(words[1], known.problem) && parse_number(words[2], known.placement.height) &&
-              known.placement.height >= 0;
-  for (size_t k = 3; good && k < words.size(); ++k) {
-    good = parse_number(words[k], known.placement.offsets.emplace_back()) && known.placement.offsets.back() >= 0;
-  }
-  return good;
+  return parse_hash(words[1], known.problem) && parse_number(words[2], known.placement.height) &&
+         known.placement.height >= 0 && parse_numbers(words, 3, known.placement.offsets);
 }
 
 constexpr std::array<std::string_view, 4> kWays = {"none", "kernels", "strips", "moves"};  ///< by InPlaceWays
@@ -237,9 +237,8 @@ Result<PlanFile> parse_plan(std::string_view text, const Module& module, PlanOri
     if (!is_read || !is_believed) {
       return Status::input(fmt::format(
           "line {}: `{}` is no decision; expected `stream COMPUTATION VALUE dimension=D tile=T`, `without PASS`, "
-          "`price-of-memory NS`, `search-steps N`, `rearrange`, `derive-stacks`, `rematerialise`, `sequence "
-          "COMPUTATION "
-          "PLACE...`, `packing HASH HEIGHT OFFSET...`, `order NUMBER WAYS` or `exact`",
+          "`price-of-memory NS`, `search-steps N`, `rearrange`, `derive-stacks`, `rematerialise`, "
+          "`sequence COMPUTATION PLACE...`, `packing HASH HEIGHT OFFSET...`, `order NUMBER WAYS` or `exact`",
           number, line));
     }
     plan.decisions.push_back(std::move(decision));

@@ -22,7 +22,7 @@ Decisions replay_of(const Decisions& decisions, const std::vector<StreamDecision
   });
   for (auto& [computation, places] : before) all.emplace_back(TakeSequence{computation, std::move(places)});
   for (const KnownPlacement& known : program.packings) all.emplace_back(Packing{known});
-  for (const OrderChoice& choice : program.choices) all.emplace_back(TakeOrder{choice});
+  all.emplace_back(TakeOrder{program.choice});
   for (const KnownOverlaps& known : program.overlaps) all.emplace_back(TakeOverlaps{known});
   return all;
 }

@@ -3,19 +3,21 @@
 #include <algorithm>
 #include <map>
 
+#include "base/int128.h"
+#include "nest/blocks.h"
+#include "nest/reach.h"
+
 namespace lowtide {
 namespace {
-
-using Wide = __int128;
-
-int64_t saturated(Wide x) { return x < INT64_MIN ? INT64_MIN : x > INT64_MAX ? INT64_MAX : static_cast<int64_t>(x); }
-
-int64_t floor_of(int64_t x, int64_t y) { return x / y - (x % y != 0 && (x < 0) != (y < 0)); }
 
 /// Which loop of block 0 needs a node of block 0, if it is one alone.
 class Needs {
  public:
-  explicit Needs(const Nest& nest) : nest_(nest), loops_(nest.nodes.size(), kNoId) {
+  explicit Needs(const Nest& nest) : loops_(nest.nodes.size(), kNoId) {
+    for (size_t b = 0; b < nest.blocks.size(); ++b) {
+      const std::vector<int32_t> around = loops_around(nest, static_cast<int32_t>(b));
+      outermost_.push_back(around.empty() ? kSeveral : around.back());
+    }
     for (const Store& store : nest.stores) add({store.value, store.guard}, store.index, outermost(store.block));
     for (const Loop& loop : nest.loops) {
       const int32_t around = loop.body == kNoId ? kSeveral : outermost(loop.body);
@@ -34,14 +36,7 @@ class Needs {
  private:
   static constexpr int32_t kSeveral = -2;
 
-  /// The loop of block 0 around a block.
-  int32_t outermost(int32_t block) const {
-    int32_t loop = kSeveral;  // block 0 itself is a part of every piece
-    for (; block != 0; block = nest_.blocks[static_cast<size_t>(block)].parent) {
-      loop = nest_.blocks[static_cast<size_t>(block)].loop;
-    }
-    return loop;
-  }
+  int32_t outermost(int32_t block) const { return outermost_[static_cast<size_t>(block)]; }
 
   void add(const std::vector<NodeId>& nodes, const Affine& affine, int32_t loop) {
     const auto note = [&](NodeId node) {
@@ -53,8 +48,8 @@ class Needs {
     for (const Affine::Term& term : affine.terms) note(term.atom);
   }
 
-  const Nest& nest_;
-  std::vector<int32_t> loops_;
+  std::vector<int32_t> outermost_;  ///< by block: the loop of block 0 around it; block 0 is a part of every piece
+  std::vector<int32_t> loops_;      ///< by node
 };
 
 class Walk {
@@ -68,16 +63,10 @@ class Walk {
 
  private:
   void add(int32_t buffer, NodeId stored, int32_t piece, int32_t outermost, const Affine& element) {
-    Wide least = element.constant, greatest = element.constant;
-    for (const auto& term : element.terms) {
-      const Node& atom = nest_.nodes[static_cast<size_t>(term.atom)];
-      const Wide low = Wide{term.coefficient} * atom.least, high = Wide{term.coefficient} * atom.greatest;
-      least += std::min(low, high);
-      greatest += std::max(low, high);
-    }
+    const Reach all = reach_of(nest_, element, kNoId);
     const int64_t last = nest_.buffers[static_cast<size_t>(buffer)].elements - 1;
-    found_.push_back({buffer, stored != kNoId, piece, outermost, element, std::max<int64_t>(saturated(least), 0),
-                      std::min(saturated(greatest), last), static_cast<int32_t>(found_.size()), stored});
+    found_.push_back({buffer, stored != kNoId, piece, outermost, element, std::max<int64_t>(saturated(all.least), 0),
+                      std::min(saturated(all.greatest), last), static_cast<int32_t>(found_.size()), stored});
   }
 
   void block(int32_t id, int32_t piece, int32_t outermost) {
@@ -132,12 +121,12 @@ struct Grid {
 
 std::optional<Grid> grid_of(const Nest& nest, const Affine& element) {
   Grid grid;
-  Wide constant = element.constant;
+  Int128 constant = element.constant;
   for (const auto& term : element.terms) {
     const Node& atom = nest.nodes[static_cast<size_t>(term.atom)];
-    const Wide extent = Wide{atom.greatest} - atom.least + 1;
+    const Int128 extent = Int128{atom.greatest} - atom.least + 1;
     if (extent > INT64_MAX / 2) return {};
-    constant += Wide{term.coefficient} * (term.coefficient > 0 ? atom.least : atom.greatest);
+    constant += Int128{term.coefficient} * (term.coefficient > 0 ? atom.least : atom.greatest);
     grid.axes.push_back({std::abs(term.coefficient), static_cast<int64_t>(extent)});
   }
   if (constant < 0 || constant > INT64_MAX / 2) return {};
@@ -156,16 +145,16 @@ std::optional<std::vector<Range>> coordinates(const Grid& grid, const std::vecto
   std::vector<Range> ranges;
   int64_t rest = grid.constant;
   size_t axis = 0;
-  Wide room = INT64_MAX;
+  Int128 room = INT64_MAX;
   for (const int64_t stride : strides) {
     Range range{rest / stride, rest / stride};
     rest %= stride;
     for (; axis < grid.axes.size() && grid.axes[axis].stride >= stride; ++axis) {
       if (grid.axes[axis].stride % stride != 0) return {};
-      const Wide steps = Wide{grid.axes[axis].extent - 1} * (grid.axes[axis].stride / stride);
-      range.greatest = saturated(Wide{range.greatest} + steps);
+      const Int128 steps = Int128{grid.axes[axis].extent - 1} * (grid.axes[axis].stride / stride);
+      range.greatest = saturated(Int128{range.greatest} + steps);
     }
-    if (Wide{range.greatest} * stride >= room) {
+    if (Int128{range.greatest} * stride >= room) {
       overflow = ranges.size();
       return {};
     }
@@ -245,48 +234,6 @@ std::vector<int32_t> idle_pieces(const Nest& nest, int32_t to, int32_t from) {
     if (idle[p]) found.push_back(static_cast<int32_t>(p));
   }
   return found;
-}
-
-std::optional<RowWindow> row_window(const Nest& nest, int32_t piece, int32_t to, int32_t from) {
-  const NodeId row = nest.loops[static_cast<size_t>(piece)].index;
-  const auto apart = [&](const Access& access) {  // what moves with the row, and where the rest lies
-    Access rest = access;
-    int64_t coefficient = 0;
-    std::erase_if(rest.element.terms, [&](const Affine::Term& term) {
-      if (term.atom == row) coefficient = term.coefficient;
-      return term.atom == row;
-    });
-    Wide least = rest.element.constant, greatest = rest.element.constant;
-    for (const auto& term : rest.element.terms) {
-      const Node& atom = nest.nodes[static_cast<size_t>(term.atom)];
-      const Wide low = Wide{term.coefficient} * atom.least, high = Wide{term.coefficient} * atom.greatest;
-      least += std::min(low, high);
-      greatest += std::max(low, high);
-    }
-    return std::pair(coefficient, Range{saturated(least), saturated(greatest)});
-  };
-  const std::vector<Access> all = accesses(nest);
-  std::optional<std::pair<int64_t, Range>> rows;
-  for (const Access& access : all) {
-    if (access.piece != piece || access.buffer != to || !access.is_store) continue;
-    const auto [coefficient, range] = apart(access);
-    if (coefficient <= 0 || (rows && rows->first != coefficient)) return {};
-    if (!rows) rows = {coefficient, range};
-    rows->second = {std::min(rows->second.least, range.least), std::max(rows->second.greatest, range.greatest)};
-  }
-  if (!rows || rows->second.greatest - rows->second.least >= rows->first) return {};
-  RowWindow window;
-  bool any = false;
-  for (const Access& access : all) {
-    if ((access.piece != piece && access.piece != kNoId) || access.buffer != from || access.is_store) continue;
-    const auto [coefficient, range] = apart(access);
-    if (coefficient != rows->first) return {};
-    const int64_t first = floor_of(range.least - rows->second.least, coefficient);
-    const int64_t last = floor_of(range.greatest - rows->second.least, coefficient);
-    window = any ? RowWindow{std::min(window.least, first), std::max(window.greatest, last)} : RowWindow{first, last};
-    any = true;
-  }
-  return any ? std::optional(window) : std::nullopt;
 }
 
 }  // namespace lowtide

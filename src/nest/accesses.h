@@ -34,13 +34,4 @@ bool may_lie_over(const Nest& nest, int32_t to, int32_t from);
 /// the same bytes, nothing is left for them to do.
 std::vector<int32_t> idle_pieces(const Nest& nest, int32_t to, int32_t from);
 
-/// Iterations of a piece's loop, counted from the current one.
-struct RowWindow {
-  int64_t least = 0, greatest = 0;  ///< both inclusive
-};
-
-/// In which iterations of the piece's loop the elements are written (`to`) that iteration i reads (`from`): i + least
-/// to i + greatest. Nothing where an iteration doesn't write a range of its own, or reads don't move with it.
-std::optional<RowWindow> row_window(const Nest& nest, int32_t piece, int32_t to, int32_t from);
-
 }  // namespace lowtide

@@ -1,5 +1,6 @@
 #include <cstring>
 
+#include "nest/blocks.h"
 #include "nest/builder_state.h"
 #include "nest/compact.h"
 #include "nest/identities.h"
@@ -55,12 +56,8 @@ int32_t NestBuilder::add_block(int32_t parent, int32_t loop) {
 }
 
 int32_t NestBuilder::inner_block(int32_t a, int32_t b) const {
-  const auto lies_in = [&](int32_t inner, int32_t outer) {
-    while (inner != kNoId && inner != outer) inner = nest_.blocks[static_cast<size_t>(inner)].parent;
-    return inner == outer;
-  };
-  if (lies_in(a, b)) return a;
-  LT_ASSERT(lies_in(b, a), "a node needs values of two blocks, neither of which lies in the other");
+  if (stands_in(nest_, a, b)) return a;
+  LT_ASSERT(stands_in(nest_, b, a), "a node needs values of two blocks, neither of which lies in the other");
   return b;
 }
 

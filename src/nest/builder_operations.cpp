@@ -2,13 +2,12 @@
 
 #include <algorithm>
 
+#include "base/int128.h"
 #include "nest/builder.h"
 #include "nest/identities.h"
 
 namespace lowtide {
 namespace {
-
-using Wide = __int128;
 
 bool fits(Bounds bounds, ElementType type) {
   // bounds at the ends of s64 are saturated ones: the sum may be anything
@@ -28,8 +27,8 @@ bool is_small(const Affine& a) {
 /// `times` without overflow: a factor and sum that stay small.
 bool may_scale(const Affine& a, int64_t factor) {
   const auto small = [&](int64_t x) {
-    const Wide product = Wide{x} * factor;
-    return product > -(Wide{1} << 62) && product < (Wide{1} << 62);
+    const Int128 product = Int128{x} * factor;
+    return product > -(Int128{1} << 62) && product < (Int128{1} << 62);
   };
   return small(a.constant) &&
          std::all_of(a.terms.begin(), a.terms.end(), [&](const auto& term) { return small(term.coefficient); });
@@ -226,8 +225,8 @@ Bounds NestBuilder::bounds_of_operation(const Node& made) const {
   }
   // of u64 only numbers known to be in s64's range have bounds
   const auto is_known = [&](size_t k) { return node(made.operands[k]).type != ElementType::kU64 || in[k].least >= 0; };
-  const auto within = [&](Wide least, Wide greatest) {
-    const Wide lowest = made.type == ElementType::kU64 ? 0 : range.least;
+  const auto within = [&](Int128 least, Int128 greatest) {
+    const Int128 lowest = made.type == ElementType::kU64 ? 0 : range.least;
     if (least < lowest || greatest > range.greatest) return range;
     return Bounds{static_cast<int64_t>(least), static_cast<int64_t>(greatest)};
   };
@@ -239,12 +238,12 @@ Bounds NestBuilder::bounds_of_operation(const Node& made) const {
   }
   switch (made.opcode) {
     case Opcode::kConvert: return within(in[0].least, in[0].greatest);
-    case Opcode::kAdd: return within(Wide{in[0].least} + in[1].least, Wide{in[0].greatest} + in[1].greatest);
-    case Opcode::kSubtract: return within(Wide{in[0].least} - in[1].greatest, Wide{in[0].greatest} - in[1].least);
-    case Opcode::kNegate: return within(-Wide{in[0].greatest}, -Wide{in[0].least});
+    case Opcode::kAdd: return within(Int128{in[0].least} + in[1].least, Int128{in[0].greatest} + in[1].greatest);
+    case Opcode::kSubtract: return within(Int128{in[0].least} - in[1].greatest, Int128{in[0].greatest} - in[1].least);
+    case Opcode::kNegate: return within(-Int128{in[0].greatest}, -Int128{in[0].least});
     case Opcode::kMultiply: {
-      const Wide products[] = {Wide{in[0].least} * in[1].least, Wide{in[0].least} * in[1].greatest,
-                               Wide{in[0].greatest} * in[1].least, Wide{in[0].greatest} * in[1].greatest};
+      const Int128 products[] = {Int128{in[0].least} * in[1].least, Int128{in[0].least} * in[1].greatest,
+                                 Int128{in[0].greatest} * in[1].least, Int128{in[0].greatest} * in[1].greatest};
       return within(*std::min_element(products, products + 4), *std::max_element(products, products + 4));
     }
     case Opcode::kMaximum: return within(std::max(in[0].least, in[1].least), std::max(in[0].greatest, in[1].greatest));
@@ -274,7 +273,7 @@ Bounds NestBuilder::bounds_of_operation(const Node& made) const {
     case Opcode::kRemainder:
       if (const auto by = known_integer(made.operands[1]); by && *by > 0) {
         const bool natural = (is_known(0) && in[0].least >= 0) || type_kind(made.type) == TypeKind::kUnsigned;
-        return within(natural ? 0 : Wide{1} - *by, Wide{*by} - 1);
+        return within(natural ? 0 : Int128{1} - *by, Int128{*by} - 1);
       }
       return range;
     case Opcode::kDivide:

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "nest/blocks.h"
+
 namespace lowtide {
 namespace {
 
@@ -34,9 +36,7 @@ class Compaction {
     need(store.index);
     open_.push_back(store.value);
     if (store.guard != kNoId) open_.push_back(store.guard);
-    for (int32_t b = store.block; b != kNoId; b = from_.blocks[static_cast<size_t>(b)].parent) {
-      if (const int32_t loop = from_.blocks[static_cast<size_t>(b)].loop; loop != kNoId) need_loop(loop);
-    }
+    for (const int32_t loop : loops_around(from_, store.block)) need_loop(loop);
   }
   void need_loop(int32_t id) {
     if (live_loop_[static_cast<size_t>(id)]) return;

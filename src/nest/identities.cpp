@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "nest/blocks.h"
+
 namespace lowtide {
 
 // x * 1, x / 1, x + -0 and x - 0 are x, whatever x is.
@@ -23,10 +25,7 @@ namespace {
 
 int32_t depth_of(const NestBuilder& nest, NodeId id) {
   if (nest.is_constant(id)) return -1;
-  int32_t depth = 0;
-  for (int32_t block = nest.node(id).block; block != 0; block = nest.nest().blocks[static_cast<size_t>(block)].parent)
-    ++depth;
-  return depth;
+  return static_cast<int32_t>(loops_around(nest.nest(), nest.node(id).block).size());
 }
 
 }  // namespace

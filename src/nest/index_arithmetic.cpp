@@ -4,16 +4,13 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/int128.h"
 #include "nest/builder.h"
 
 namespace lowtide {
 namespace {
 
-using Wide = __int128;
-
 int64_t floor_of(int64_t x, int64_t y) { return x / y - (x % y != 0 && (x < 0) != (y < 0)); }
-
-int64_t saturated(Wide x) { return x < INT64_MIN ? INT64_MIN : x > INT64_MAX ? INT64_MAX : static_cast<int64_t>(x); }
 
 constexpr int64_t kMostCutsOfADivision = 2;
 constexpr int kDeepest = 8;  // remainders within remainders that bounds look through
@@ -78,10 +75,10 @@ Affine NestBuilder::times(const Affine& a, int64_t factor) {
 }
 
 Bounds NestBuilder::plain_bounds(const Affine& a) const {
-  Wide least = a.constant, greatest = a.constant;
+  Int128 least = a.constant, greatest = a.constant;
   for (const auto& term : a.terms) {
     const Node& atom = node(term.atom);
-    const Wide low = Wide{term.coefficient} * atom.least, high = Wide{term.coefficient} * atom.greatest;
+    const Int128 low = Int128{term.coefficient} * atom.least, high = Int128{term.coefficient} * atom.greatest;
     least += std::min(low, high);
     greatest += std::max(low, high);
   }
@@ -104,19 +101,19 @@ Bounds NestBuilder::bounds_within(const Affine& a, int depth) const {
     for (const auto& part : quotient->of.terms) {
       const auto same = std::find_if(rest.terms.begin(), rest.terms.end(),
                                      [&](const Affine::Term& t) { return t.atom == part.atom; });
-      shrinks = shrinks && same != rest.terms.end() && (same->coefficient > 0) == (Wide{k} * part.coefficient > 0);
+      shrinks = shrinks && same != rest.terms.end() && (same->coefficient > 0) == (Int128{k} * part.coefficient > 0);
       if (!shrinks) break;
-      const Wide left = Wide{same->coefficient} - Wide{k} * part.coefficient;
+      const Int128 left = Int128{same->coefficient} - Int128{k} * part.coefficient;
       shrinks = left == saturated(left);
       same->coefficient = static_cast<int64_t>(left);
     }
     if (!shrinks) continue;
     std::erase_if(rest.terms, [](const Affine::Term& t) { return t.coefficient == 0; });
-    rest.constant = saturated(Wide{rest.constant} - Wide{k} * quotient->of.constant);
+    rest.constant = saturated(Int128{rest.constant} - Int128{k} * quotient->of.constant);
     const Bounds others = bounds_within(rest, depth - 1);
-    const Wide most = Wide{k} * (quotient->divisor - 1);
-    best.least = std::max(best.least, saturated(Wide{others.least} + std::min(most, Wide{0})));
-    best.greatest = std::min(best.greatest, saturated(Wide{others.greatest} + std::max(most, Wide{0})));
+    const Int128 most = Int128{k} * (quotient->divisor - 1);
+    best.least = std::max(best.least, saturated(Int128{others.least} + std::min(most, Int128{0})));
+    best.greatest = std::min(best.greatest, saturated(Int128{others.greatest} + std::max(most, Int128{0})));
   }
   return best;
 }
@@ -166,7 +163,7 @@ Affine NestBuilder::floor_divide(const Affine& a, int64_t divisor) {
   // floor((floor(x / e) + c) / d) = floor((x + c e) / (d e))
   if (rest.terms.size() == 1 && rest.terms[0].coefficient == 1) {
     if (const auto quotient = quotient_of(rest.terms[0].atom);
-        quotient && Wide{divisor} * quotient->divisor < INT64_MAX / 2 && rest.constant >= 0) {
+        quotient && Int128{divisor} * quotient->divisor < INT64_MAX / 2 && rest.constant >= 0) {
       return plus(even, floor_divide(plus(quotient->of, fixed(rest.constant * quotient->divisor)),
                                      divisor * quotient->divisor));
     }

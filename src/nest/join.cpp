@@ -1,11 +1,12 @@
 #include "nest/join.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <optional>
 
+#include "nest/blocks.h"
 #include "nest/compact.h"
+#include "nest/reach.h"
 
 namespace lowtide {
 namespace {
@@ -23,11 +24,8 @@ class Join {
   }
 
  private:
-  /// How far apart a loop's iterations store to a buffer, and between which elements the first one does.
-  struct Row {
-    int64_t step = 0, least = INT64_MAX, greatest = INT64_MIN;
-  };
-  using Rows = std::map<int32_t, Row>;  ///< by buffer
+  /// What a loop's iterations store to, by buffer.
+  using Rows = std::map<int32_t, Reach>;
   struct Joined {
     int32_t loop = kNoId;
     Rows rows;
@@ -64,11 +62,7 @@ class Join {
   }
 
   static Rows together(Rows rows, const Rows& others) {
-    for (const auto& [buffer, row] : others) {
-      Row& both = rows.at(buffer);
-      both.least = std::min(both.least, row.least);
-      both.greatest = std::max(both.greatest, row.greatest);
-    }
+    for (const auto& [buffer, row] : others) rows.at(buffer).include(row);
     return rows;
   }
 
@@ -78,7 +72,8 @@ class Join {
     };
     if (!std::ranges::equal(rows, others, alike)) return false;
     return std::ranges::all_of(together(rows, others), [](const auto& of) {
-      return of.second.greatest - of.second.least < std::abs(of.second.step);
+      const Reach& row = of.second;
+      return row.greatest - row.least < (row.step < 0 ? -row.step : row.step);
     });
   }
 
@@ -89,32 +84,19 @@ class Join {
     Rows rows;
     bool computes = false;
     for (const Store& store : nest_.stores) {
-      if (!is_inside(store.block, of.body)) continue;
+      if (!stands_in(nest_, store.block, of.body)) continue;
       if (store.guard != kNoId) return {};
-      Row row{0, store.index.constant, store.index.constant};
-      for (const Affine::Term& term : store.index.terms) {
-        if (term.atom == of.index) {
-          row.step = term.coefficient;
-          continue;
-        }
-        const Node& atom = nest_.nodes[static_cast<size_t>(term.atom)];
-        if (atom.kind != NodeKind::kLoopIndex) return {};
-        const int64_t a = term.coefficient * atom.least, b = term.coefficient * atom.greatest;
-        row.least += std::min(a, b), row.greatest += std::max(a, b);
-      }
+      const bool counts = std::ranges::all_of(store.index.terms, [&](const Affine::Term& term) {
+        return nest_.nodes[static_cast<size_t>(term.atom)].kind == NodeKind::kLoopIndex;
+      });
+      const Reach row = reach_of(nest_, store.index, of.index);
       const auto [known, fresh] = rows.try_emplace(store.buffer, row);
-      if (row.step == 0 || known->second.step != row.step) return {};
-      known->second.least = std::min(known->second.least, row.least);
-      known->second.greatest = std::max(known->second.greatest, row.greatest);
+      if (!counts || row.step == 0 || known->second.step != row.step) return {};
+      known->second.include(row);
       computes |= nest_.nodes[static_cast<size_t>(store.value)].kind != NodeKind::kLoad;
     }
     if (!computes) return {};
     return rows;
-  }
-
-  bool is_inside(int32_t inner, int32_t outer) const {
-    while (inner != kNoId && inner != outer) inner = nest_.blocks[static_cast<size_t>(inner)].parent;
-    return inner == outer;
   }
 
   void move_into(int32_t into, int32_t from) {

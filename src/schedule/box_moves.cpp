@@ -4,6 +4,7 @@
 
 #include "ir/element_type.h"
 #include "nest/accesses.h"
+#include "nest/blocks.h"
 
 namespace lowtide {
 namespace {
@@ -93,8 +94,8 @@ class PlanBoxMoves {
     for (const Store& store : nest_.stores) {
       if (store.guard != kNoId) return false;
       int64_t times = 1;
-      for (int32_t b = store.block; b != 0; b = nest_.blocks[static_cast<size_t>(b)].parent) {
-        const Loop& loop = nest_.loops[static_cast<size_t>(nest_.blocks[static_cast<size_t>(b)].loop)];
+      for (const int32_t id : loops_around(nest_, store.block)) {
+        const Loop& loop = nest_.loops[static_cast<size_t>(id)];
         if (loop.kind != LoopKind::kParallel) return false;
         times *= loop.extent;
       }

@@ -47,10 +47,9 @@ class CheckProgram {
 
   std::string check_storages() const {
     for (const Storage& s : program_.storages) {
-      const bool in_arena = s.kind == StorageKind::kConstant || s.kind == StorageKind::kTemporary;
-      if (in_arena && (s.offset < 0 || s.offset + s.bytes > program_.temp_bytes))
+      if (s.is_in_arena() && (s.offset < 0 || s.offset + s.bytes > program_.temp_bytes))
         return "a storage lies outside of the arena";
-      if (in_arena && s.offset % 64 != 0) return "a storage is not aligned to 64 bytes";
+      if (s.is_in_arena() && s.offset % 64 != 0) return "a storage is not aligned to 64 bytes";
     }
     for (const Slot& s : program_.slots) {
       if (s.storage < 0 || s.storage >= static_cast<int32_t>(program_.storages.size())) return "a slot has no storage";

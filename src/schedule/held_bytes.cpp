@@ -7,14 +7,6 @@
 #include "base/status.h"
 
 namespace lowtide {
-namespace {
-
-bool is_in_arena(const Storage& storage) {
-  return storage.kind == StorageKind::kConstant || storage.kind == StorageKind::kTemporary;
-}
-
-}  // namespace
-
 HeldBytes::HeldBytes(const Program& program) : program_(&program), address_of_(program.slots.size()) {
   std::iota(address_of_.begin(), address_of_.end(), 0);
 }
@@ -22,9 +14,9 @@ HeldBytes::HeldBytes(const Program& program) : program_(&program), address_of_(p
 BytePlace HeldBytes::place(int32_t slot) const {
   const Slot& home = program_->slots[static_cast<size_t>(address_of_[static_cast<size_t>(slot)])];
   const Storage& storage = program_->storages[static_cast<size_t>(home.storage)];
-  const int64_t begin = home.offset + (is_in_arena(storage) ? storage.offset : 0);
+  const int64_t begin = home.offset + (storage.is_in_arena() ? storage.offset : 0);
   const int64_t bytes = program_->slots[static_cast<size_t>(slot)].bytes;
-  return {is_in_arena(storage) ? 0 : home.storage + 1, begin, begin + bytes};
+  return {storage.is_in_arena() ? 0 : home.storage + 1, begin, begin + bytes};
 }
 
 bool HeldBytes::may_write(int32_t slot) const {

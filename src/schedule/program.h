@@ -38,6 +38,8 @@ struct Storage {
   Value constant;               ///< of kConstant
   std::vector<LeafRef> values;  ///< that live here, in order of definition; the first names it in reports
   const Instruction* last_reader = nullptr;
+
+  bool is_in_arena() const { return kind == StorageKind::kConstant || kind == StorageKind::kTemporary; }
 };
 
 /// A slot is a name for an address. It starts at its home; kRotate lets slots exchange addresses (loop carries).
@@ -115,9 +117,9 @@ struct Program {
   int64_t load_bytes = 0;
   int64_t kernels = 0;                   ///< kernel steps, as laid out
   std::vector<KnownPlacement> packings;  ///< that were searched for on the way to this plan
-  std::vector<OrderChoice> choices;      ///< made on the way: the last is that of this program
-  std::vector<KnownOverlaps> overlaps;   ///< found on the way, and those known before
-  std::string refused;                   ///< why values don't share bytes: the fault of a plan in which they did
+  OrderChoice choice;
+  std::vector<KnownOverlaps> overlaps;  ///< found on the way, and those known before
+  std::string refused;                  ///< why values don't share bytes: the fault of a plan in which they did
   bool could_rearrange = false;  ///< transposed or reversed where operands lie it would take less memory, but more time
   int64_t peak_bytes() const { return argument_bytes + output_bytes - alias_bytes + temp_bytes; }
 };

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "ir/element_type.h"
+#include "nest/blocks.h"
 
 namespace lowtide {
 namespace {
@@ -44,8 +45,8 @@ class FindAxes {
   const NestBuffer& buffer(int32_t b) const { return nest_.buffers[static_cast<size_t>(b)]; }
 
   bool add_loops(int32_t block) {
-    for (; block != 0; block = nest_.blocks[static_cast<size_t>(block)].parent) {
-      const Loop& loop = nest_.loops[static_cast<size_t>(nest_.blocks[static_cast<size_t>(block)].loop)];
+    for (const int32_t id : loops_around(nest_, block)) {
+      const Loop& loop = nest_.loops[static_cast<size_t>(id)];
       if (loop.kind != LoopKind::kParallel) return false;
       if (loop.extent == 1) continue;
       axes_.push_back({loop.extent});

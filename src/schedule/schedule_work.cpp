@@ -62,7 +62,7 @@ class ScheduleWork {
     Program plain = program_of(best);
     if (!moves.has_moves || !is_worth_scratch(moves, best)) return plain;
     Program moved = program_of(moves);
-    moved.choices = {{choice_.order, InPlaceWays::kMoves}};
+    moved.choice.ways = InPlaceWays::kMoves;
     if (options_.rearrange || modelled_ns(moved) <= kBearable * modelled_ns(plain)) return moved;
     plain.could_rearrange = true;
     return plain;
@@ -155,7 +155,7 @@ Program ScheduleWork::program_of(const WorkPlan& plan) {
   program.temp_bytes = plan.placed.temp_bytes;
   program.load_bytes = plan.placed.load_bytes;
   program.packings = packings_.searched();
-  program.choices = {choice_};
+  program.choice = choice_;
   program.overlaps = nests_.overlaps();
   return program;
 }

@@ -3,80 +3,16 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/int128.h"
 #include "ir/element_type.h"
 #include "nest/accesses.h"
+#include "nest/blocks.h"
+#include "nest/reach.h"
 
 namespace lowtide {
 namespace {
 
-using Wide = __int128;
-
-/// Elements coefficient * i + [least, greatest] in iteration i of a piece.
-struct Reach {
-  Wide coefficient = 0, least = 0, greatest = 0;
-};
-
-/// clamp(least, x, greatest) of an affine x, as windows at the rim have it.
-struct Clamp {
-  const Affine* of = nullptr;
-  Wide least = 0, greatest = 0;
-};
-
-std::optional<Clamp> clamp_of(const Nest& nest, const Node& node) {
-  if (node.kind != NodeKind::kOperation || node.opcode != Opcode::kClamp) return {};
-  const auto operand = [&](size_t k) -> const Node& { return nest.nodes[static_cast<size_t>(node.operands[k])]; };
-  if (operand(0).kind != NodeKind::kConstant || operand(1).kind != NodeKind::kAffine ||
-      operand(2).kind != NodeKind::kConstant)
-    return {};
-  const Wide least = static_cast<int64_t>(operand(0).bits[0]), greatest = static_cast<int64_t>(operand(2).bits[0]);
-  return least <= greatest ? std::optional(Clamp{&operand(1).affine, least, greatest}) : std::nullopt;
-}
-
-void add(const Nest& nest, Wide factor, const Affine& element, NodeId row, Reach& reach);
-
-/// What is clamped lies at x, or nearer to the middle by as much as x can leave the bounds.
-void add_clamp(const Nest& nest, Wide factor, const Clamp& clamp, NodeId row, Reach& reach) {
-  Wide least = clamp.of->constant, greatest = clamp.of->constant;
-  for (const auto& term : clamp.of->terms) {
-    const Node& atom = nest.nodes[static_cast<size_t>(term.atom)];
-    const Wide low = Wide{term.coefficient} * atom.least, high = Wide{term.coefficient} * atom.greatest;
-    least += std::min(low, high), greatest += std::max(low, high);
-  }
-  add(nest, factor, *clamp.of, row, reach);
-  const Wide up = std::max<Wide>(0, clamp.least - least), down = std::max<Wide>(0, greatest - clamp.greatest);
-  reach.least -= factor > 0 ? factor * down : -factor * up;
-  reach.greatest += factor > 0 ? factor * up : -factor * down;
-}
-
-void add(const Nest& nest, Wide factor, const Affine& element, NodeId row, Reach& reach) {
-  reach.least += factor * element.constant;
-  reach.greatest += factor * element.constant;
-  for (const auto& term : element.terms) {
-    const Wide coefficient = factor * term.coefficient;
-    if (term.atom == row) {
-      reach.coefficient += coefficient;
-      continue;
-    }
-    const Node& atom = nest.nodes[static_cast<size_t>(term.atom)];
-    const auto clamp = clamp_of(nest, atom);
-    if (clamp && std::any_of(clamp->of->terms.begin(), clamp->of->terms.end(),
-                             [&](const Affine::Term& t) { return t.atom == row; })) {
-      add_clamp(nest, coefficient, *clamp, row, reach);
-      continue;
-    }
-    const Wide low = coefficient * atom.least, high = coefficient * atom.greatest;
-    reach.least += std::min(low, high);
-    reach.greatest += std::max(low, high);
-  }
-}
-
-Reach reach_of(const Nest& nest, const Affine& element, NodeId row) {
-  Reach reach;
-  add(nest, 1, element, row, reach);
-  return reach;
-}
-
-int64_t ceil_of(Wide x, Wide y) { return static_cast<int64_t>(x >= 0 ? (x + y - 1) / y : -(-x / y)); }
+int64_t ceil_of(Int128 x, Int128 y) { return static_cast<int64_t>(x >= 0 ? (x + y - 1) / y : -(-x / y)); }
 
 int64_t aligned(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
@@ -87,12 +23,8 @@ constexpr int64_t kRow = 512;
 bool makes_rows(const Nest& nest, int32_t id) {
   const Loop& loop = nest.loops[static_cast<size_t>(id)];
   if (loop.kind != LoopKind::kParallel) return false;
-  const auto is_inside = [&](int32_t block) {
-    while (block != kNoId && block != loop.body) block = nest.blocks[static_cast<size_t>(block)].parent;
-    return block == loop.body;
-  };
   return std::ranges::all_of(nest.stores, [&](const Store& store) {
-    if (!is_inside(store.block)) return true;
+    if (!stands_in(nest, store.block, loop.body)) return true;
     return std::ranges::any_of(store.index.terms, [&](const Affine::Term& term) {
       return term.atom == loop.index && std::abs(term.coefficient) >= kRow;
     });
@@ -155,20 +87,20 @@ class PlanStrips {
 
   /// Unconditionally, each element of the results by one store of one iteration.
   bool writes_each_once() const {
-    std::vector<Wide> written(out_.outputs.size(), 0);
+    std::vector<Int128> written(out_.outputs.size(), 0);
     for (const Store& store : nest_.stores) {
       const int32_t o = output_of(store.buffer);
       if (o == kNoId) continue;
       if (store.guard != kNoId) return false;
-      Wide times = 1;
-      for (int32_t b = store.block; b != 0; b = nest_.blocks[static_cast<size_t>(b)].parent) {
-        const Loop& loop = nest_.loops[static_cast<size_t>(nest_.blocks[static_cast<size_t>(b)].loop)];
+      Int128 times = 1;
+      for (const int32_t id : loops_around(nest_, store.block)) {
+        const Loop& loop = nest_.loops[static_cast<size_t>(id)];
         if (loop.kind != LoopKind::kParallel) return false;
         times *= loop.extent;
       }
       written[static_cast<size_t>(o)] += times;
     }
-    return std::all_of(written.begin(), written.end(), [&](Wide n) { return n == out_.elements; });
+    return std::all_of(written.begin(), written.end(), [&](Int128 n) { return n == out_.elements; });
   }
 
   bool add_piece(int32_t id) {
@@ -180,10 +112,9 @@ class PlanStrips {
     for (const Access& access : accesses_) {
       if (access.is_store && access.piece == id && output_of(access.buffer) != kNoId) {
         const Reach reach = reach_of(nest_, access.element, loop.index);
-        if (stores && stores->coefficient != reach.coefficient) return false;
+        if (stores && stores->step != reach.step) return false;
         if (!stores) stores = reach;
-        stores->least = std::min(stores->least, reach.least);
-        stores->greatest = std::max(stores->greatest, reach.greatest);
+        stores->include(reach);
         single = single && reach.least == reach.greatest;
         first_store = std::min(first_store, access.order);
       } else if (!access.is_store && is_read_later(access.buffer) && (access.piece == id || access.piece == kNoId)) {
@@ -194,15 +125,15 @@ class PlanStrips {
       piece.kind = StripPiece::kPatch;
       add_patches(id, loop.index);
     } else if (stores) {
-      if (loop.extent == 1) stores->coefficient = out_.elements;
-      if (stores->coefficient <= 0) return false;
+      if (loop.extent == 1) stores->step = out_.elements;
+      if (stores->step <= 0) return false;
       piece.kind = StripPiece::kSweep;
-      piece.stride = static_cast<int64_t>(stores->coefficient);
+      piece.stride = static_cast<int64_t>(stores->step);
       piece.first = static_cast<int64_t>(stores->least);
       piece.granule = makes_rows(nest_, id) ? 1 : kMostGranule;
       add_loads(id, piece);
       widths_.push_back(static_cast<int64_t>(stores->greatest - stores->least));
-      if (loop.extent > 1) unit_ = std::max(unit_, Wide{piece.stride} * piece.granule);
+      if (loop.extent > 1) unit_ = std::max(unit_, Int128{piece.stride} * piece.granule);
     }
     if (piece.kind != StripPiece::kSweep) widths_.push_back(0);
     out_.pieces.push_back(piece);
@@ -222,12 +153,12 @@ class PlanStrips {
     for (const Access& access : accesses_) {
       if (access.is_store || !is_read_later(access.buffer) || (access.piece != id && access.piece != kNoId)) continue;
       const Reach reach = reach_of(nest_, access.element, nest_.loops[static_cast<size_t>(id)].index);
-      Wide behind = 0, end = 0;
+      Int128 behind = 0, end = 0;
       for (const int64_t i : {int64_t{0}, piece.extent - 1}) {
-        behind = std::max(behind, Wide{piece.stride} * i + piece.first - reach.coefficient * i - reach.least);
-        end = std::max(end, reach.coefficient * i + reach.greatest + 1);
+        behind = std::max(behind, Int128{piece.stride} * i + piece.first - reach.step * i - reach.least);
+        end = std::max(end, reach.step * i + reach.greatest + 1);
       }
-      const auto within = [&](Wide x) { return static_cast<int64_t>(std::clamp<Wide>(x, 0, out_.elements)); };
+      const auto within = [&](Int128 x) { return static_cast<int64_t>(std::clamp<Int128>(x, 0, out_.elements)); };
       loads_.push_back({within(behind), within(end)});
     }
   }
@@ -247,12 +178,12 @@ class PlanStrips {
     if (unit_ == 0) return false;
     int64_t element_bytes = 0;
     for (const Strips::Output& output : out_.outputs) element_bytes = std::max(element_bytes, output.element_bytes);
-    const Wide bytes = Wide{out_.elements} * element_bytes;
+    const Int128 bytes = Int128{out_.elements} * element_bytes;
     // Tiles end where every piece may.
     if (bytes < limits_.least_bytes || unit_ >= out_.elements) return false;
     int64_t start = 0;
     for (const StripPiece& piece : out_.pieces) {
-      if (piece.kind == StripPiece::kSweep && Wide{piece.stride} * piece.granule == unit_) {
+      if (piece.kind == StripPiece::kSweep && Int128{piece.stride} * piece.granule == unit_) {
         start = piece.first / piece.stride * piece.stride;
         break;
       }
@@ -264,23 +195,23 @@ class PlanStrips {
       out_.phase = start % out_.tile;
       find_spill();
       lay_out();
-      if (Wide{out_.scratch_bytes} * limits_.share <= bytes * static_cast<Wide>(out_.outputs.size())) return true;
+      if (Int128{out_.scratch_bytes} * limits_.share <= bytes * static_cast<Int128>(out_.outputs.size())) return true;
     }
     return false;
   }
 
   void find_spill() {
-    Wide spill = 0;
+    Int128 spill = 0;
     for (size_t p = 0; p < out_.pieces.size(); ++p) {
       const StripPiece& piece = out_.pieces[p];
       if (piece.kind != StripPiece::kSweep) continue;
-      const Wide step = Wide{piece.stride} * piece.granule;
+      const Int128 step = Int128{piece.stride} * piece.granule;
       const bool meets =
-          out_.tile % step == 0 && ceil_of(Wide{out_.phase} - piece.first, piece.stride) % piece.granule == 0;
+          out_.tile % step == 0 && ceil_of(Int128{out_.phase} - piece.first, piece.stride) % piece.granule == 0;
       const int64_t more = meets ? 0 : std::min(piece.granule, piece.extent) - 1;
-      spill = std::max(spill, widths_[p] + Wide{more} * piece.stride);
+      spill = std::max(spill, widths_[p] + Int128{more} * piece.stride);
     }
-    out_.spill = static_cast<int64_t>(std::min<Wide>(spill, out_.elements));
+    out_.spill = static_cast<int64_t>(std::min<Int128>(spill, out_.elements));
   }
 
   void lay_out() {
@@ -308,7 +239,7 @@ class PlanStrips {
   std::vector<int32_t> pieces_;  ///< loops
   std::vector<int64_t> widths_;  ///< by piece: elements between the first and the last store of an iteration
   std::vector<Load> loads_;
-  Wide unit_ = 0;  ///< elements: tiles are multiples of it
+  Int128 unit_ = 0;  ///< elements: tiles are multiples of it
   Strips out_;
 };
 

@@ -111,19 +111,5 @@ TEST(MayLieOver, SumsOfAllBefore) {
   EXPECT_FALSE(first_output_over_input(sums(reversed, "size=300 pad=299_0")));
 }
 
-TEST(RowWindow, TellsHowFarAStencilReaches) {
-  const OneRegion one = one_region(R"(x = f32[22,30] parameter(0)
-    a = f32[20,30] slice(x), slice={[0:20], [0:30]}
-    b = f32[20,30] slice(x), slice={[2:22], [0:30]}
-    r = f32[20,30] reverse(b), dimensions={1}
-    ROOT y = f32[20,30] add(a, r))");
-  const Nest nest = lower(one.region);
-  const auto window = row_window(nest, 0, 1, 0);
-  ASSERT_TRUE(window);
-  EXPECT_EQ(window->least, 0);
-  EXPECT_EQ(window->greatest, 2);
-  EXPECT_FALSE(row_window(nest, 0, 0, 1));
-}
-
 }  // namespace
 }  // namespace lowtide

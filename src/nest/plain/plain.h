@@ -131,7 +131,6 @@ inline Plain polynomial(Plain x, std::initializer_list<double> coefficients) {
 
 inline Plain absolute(Plain x) { return x.apply(Opcode::kAbs); }
 inline Plain square_root(Plain x) { return x.apply(Opcode::kSqrt); }
-inline Plain round_even(Plain x) { return x.apply(Opcode::kRoundNearestEven); }
 inline Plain is_nan(Plain x) { return x != x; }
 /// The smaller, the larger of two numbers of which neither is NaN: one instruction; the second of equal ones.
 inline Plain smaller(Plain a, Plain b) { return select(a < b, a, b); }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "analysis/uses.h"
 #include "passes/rules/maker.h"
@@ -31,55 +32,50 @@ class Slicer {
       box.sizes.push_back(slice.shape.dims[d]);
     }
     start_type_ = slice.operand(1).shape.type;
-    return can_be_sliced_before(slice.operand(0), box) ? made_of_slices(slice.operand(0), box) : nullptr;
+    const auto boxes = boxes_of_operands(slice.operand(0), box);
+    return boxes ? made_of_slices(slice.operand(0), box, *boxes) : nullptr;
   }
 
  private:
-  bool can_be_sliced_before(const Instruction& i, const Box& box) const {
+  /// What a slice of the instruction reads of each operand. Nothing: it is not to be made of slices.
+  std::optional<std::vector<Box>> boxes_of_operands(const Instruction& i, const Box& box) const {
     const auto id = static_cast<size_t>(i.id);
     const bool made_here = id >= ordered_.size();
-    if (made_here || ordered_[id] || uses_.of(i).size() != 1 || &i == i.parent->root) return false;
-    if (!i.shape.is_array() || !i.shape.dynamic.empty() || i.sharding || !i.called.empty()) return false;
+    if (made_here || ordered_[id] || uses_.of(i).size() != 1 || &i == i.parent->root) return {};
+    if (!i.shape.is_array() || !i.shape.dynamic.empty() || i.sharding || !i.called.empty()) return {};
     const bool moves = i.opcode == Opcode::kBroadcast || i.opcode == Opcode::kTranspose || i.opcode == Opcode::kReshape;
-    if (!moves && memory_class(i.opcode) != MemoryClass::kElementwise) return false;
+    if (!moves && memory_class(i.opcode) != MemoryClass::kElementwise) return {};
+    std::vector<Box> boxes;
     for (size_t k = 0; k < i.operands.size(); ++k) {
-      if (!i.operand(k).shape.is_array() || !i.operand(k).shape.dynamic.empty()) return false;
+      const Shape& shape = i.operand(k).shape;
+      if (!shape.is_array() || !shape.dynamic.empty()) return {};
+      Box& of = boxes.emplace_back(std::vector<Instruction*>(shape.dims.size(), nullptr), shape.dims);
       for (size_t d = 0; d < box.starts.size(); ++d) {
         int64_t j = 0;
         if (box.starts[d] == nullptr) continue;
-        if (operand_in_step(i, k, static_cast<int64_t>(d), j) == InStep::kNo) return false;
+        const InStep in_step = operand_in_step(i, k, static_cast<int64_t>(d), j);
+        if (in_step == InStep::kNo) return {};
+        if (in_step == InStep::kAbsent) continue;
+        of.starts[static_cast<size_t>(j)] = box.starts[d];
+        of.sizes[static_cast<size_t>(j)] = box.sizes[d];
       }
     }
-    return true;
+    return boxes;
   }
 
-  Instruction* made_of_slices(const Instruction& i, const Box& box) {
+  Instruction* made_of_slices(const Instruction& i, const Box& box, const std::vector<Box>& boxes) {
     std::vector<Instruction*> operands;
     for (size_t k = 0; k < i.operands.size(); ++k) {
       const auto before = std::find(i.operands.begin(), i.operands.end(), i.operands[k]) - i.operands.begin();
       const bool again = before < static_cast<std::ptrdiff_t>(k);
-      operands.push_back(again ? operands[static_cast<size_t>(before)]
-                               : sliced(i.operands[k], box_of_operand(i, k, box)));
+      operands.push_back(again ? operands[static_cast<size_t>(before)] : sliced(i.operands[k], boxes[k]));
     }
     return maker_.like(i, Shape::array(i.shape.type, box.sizes), operands);
   }
 
-  static Box box_of_operand(const Instruction& i, size_t k, const Box& box) {
-    Box of;
-    of.sizes = i.operand(k).shape.dims;
-    of.starts.resize(of.sizes.size(), nullptr);
-    for (size_t d = 0; d < box.starts.size(); ++d) {
-      int64_t j = 0;
-      if (box.starts[d] == nullptr || operand_in_step(i, k, static_cast<int64_t>(d), j) != InStep::kYes) continue;
-      of.starts[static_cast<size_t>(j)] = box.starts[d];
-      of.sizes[static_cast<size_t>(j)] = box.sizes[d];
-    }
-    return of;
-  }
-
   Instruction* sliced(Instruction* i, const Box& box) {
     if (box.sizes == i->shape.dims) return i;
-    if (can_be_sliced_before(*i, box)) return made_of_slices(*i, box);
+    if (const auto boxes = boxes_of_operands(*i, box)) return made_of_slices(*i, box, *boxes);
     std::vector<Instruction*> operands{i};
     for (Instruction* start : box.starts) operands.push_back(start ? start : zero());
     return maker_.make(Opcode::kDynamicSlice, Shape::array(i->shape.type, box.sizes), operands,

@@ -1,0 +1,18 @@
+#include "nest/blocks.h"
+
+namespace lowtide {
+
+bool stands_in(const Nest& nest, int32_t block, int32_t outer) {
+  while (block != kNoId && block != outer) block = nest.blocks[static_cast<size_t>(block)].parent;
+  return block == outer;
+}
+
+std::vector<int32_t> loops_around(const Nest& nest, int32_t block) {
+  std::vector<int32_t> loops;
+  for (; block != 0; block = nest.blocks[static_cast<size_t>(block)].parent) {
+    loops.push_back(nest.blocks[static_cast<size_t>(block)].loop);
+  }
+  return loops;
+}
+
+}  // namespace lowtide

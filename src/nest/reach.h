@@ -1,0 +1,25 @@
+#pragma once
+/// Which elements a loop's iterations reach.
+
+#include <algorithm>
+
+#include "base/int128.h"
+#include "nest/nest.h"
+
+namespace lowtide {
+
+/// Elements step * i + [least, greatest] in iteration i.
+struct Reach {
+  Int128 step = 0, least = 0, greatest = 0;
+
+  /// Of another access with the same step.
+  void include(const Reach& other) {
+    least = std::min(least, other.least);
+    greatest = std::max(greatest, other.greatest);
+  }
+};
+
+/// As `index`, a loop's, goes through its iterations; kNoId: within the bounds of all that the element depends on.
+Reach reach_of(const Nest& nest, const Affine& element, NodeId index);
+
+}  // namespace lowtide
