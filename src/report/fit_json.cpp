@@ -1,18 +1,12 @@
 #include <nlohmann/json.hpp>
 
 #include "report/fit_report.h"
-#include "report/peak_rows_json.h"
+#include "report/json_parts.h"
 
 namespace lowtide {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json floor_of(const LowerBound& floor) {
-  Json json = {{"bytes", floor.bytes}, {"reason", floor.reason}};
-  if (!floor.instruction.empty()) json["instruction"] = floor.instruction;
-  return json;
-}
 
 Json rewrites_of(const FitReport& report) {
   Json list = Json::array();
@@ -52,24 +46,12 @@ Json check_of(const CheckedFit& check) {
 }  // namespace
 
 std::string fit_json(const FitReport& report) {
-  Json json = {{"schema_version", 1},
-               {"module", report.module},
-               {"instructions", report.instructions},
-               {"argument_bytes", report.ours.arguments},
-               {"output_bytes", report.ours.outputs},
-               {"alias_bytes", report.ours.alias},
-               {"temp_bytes", report.ours.temp},
-               {"peak_bytes", report.ours.peak},
-               {"load_bytes", report.ours.load},
-               {"floor_order_bytes", report.floor_order.bytes},
-               {"floor_any_bytes", report.floor_any.bytes},
-               {"kernels", report.kernels},
-               {"plan_seconds", report.plan_seconds},
-               {"input_peak_bytes", report.given_peak},
-               {"free_peak_bytes", report.free_peak},
-               {"modelled_seconds", report.seconds},
-               {"free_modelled_seconds", report.free_seconds},
-               {"plans_tried", report.plans}};
+  Json json = plan_json(report);
+  json["input_peak_bytes"] = report.given_peak;
+  json["free_peak_bytes"] = report.free_peak;
+  json["modelled_seconds"] = report.seconds;
+  json["free_modelled_seconds"] = report.free_seconds;
+  json["plans_tried"] = report.plans;
   json["made_for"] = report.for_xla ? "xla" : "lowtide";
   if (!report.note.empty()) json["note"] = report.note;
   json["rewrites"] = rewrites_of(report);
@@ -77,8 +59,8 @@ std::string fit_json(const FitReport& report) {
                       {"limit_bytes", report.limit ? Json(*report.limit) : Json(nullptr)},
                       {"met", report.met},
                       {"peak_bytes", report.ours.peak},
-                      {"floor_order", floor_of(report.floor_order)},
-                      {"floor_any", floor_of(report.floor_any)}};
+                      {"floor_order", floor_json(report.floor_order)},
+                      {"floor_any", floor_json(report.floor_any)}};
   json["certificate"] = std::move(certificate);
   Json changes = Json::array();
   for (const ChangeRow& row : report.changes) {

@@ -49,24 +49,18 @@ struct CheckedFit {
   std::string sentence() const;
 };
 
-struct FitReport {
-  std::string module;
+/// `ours` is the plan chosen, or the tightest.
+struct FitReport : PlanSummary {
   bool for_xla = false;  ///< sizes are a model of XLA's account
-  bool exact = false;    ///< every sum in its order
   std::string note;      ///< what these sizes are, where they aren't promises
-  int64_t instructions = 0, kernels = 0;
   std::optional<int64_t> limit;
   bool met = true;
-  Sizes ours;  ///< of the plan chosen, or the tightest
   int64_t given_peak = 0, free_peak = 0;
   double seconds = 0, free_seconds = 0;  ///< modelled
-  LowerBound floor_order, floor_any;
   std::vector<RewriteRow> rewrites;
   std::vector<ChangeRow> changes;  ///< where the limit isn't met
   std::vector<FitPoint> frontier;
-  std::vector<PeakRow> at_peak;  ///< of the plan, largest first
   int64_t plans = 0;
-  double plan_seconds = 0;
   std::optional<CheckedFit> checked;  ///< with --check
 };
 

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "report/peak_rows_json.h"
+#include "report/json_parts.h"
 
 namespace lowtide {
 namespace {
@@ -41,31 +41,13 @@ Json arguments_of(const Report& report) {
   return list;
 }
 
-Json floor_reason(const LowerBound& floor) {
-  Json json = {{"bytes", floor.bytes}, {"reason", floor.reason}};
-  if (!floor.instruction.empty()) json["instruction"] = floor.instruction;
-  return json;
-}
-
 }  // namespace
 
 std::string to_json(const Report& report) {
-  Json json = {{"schema_version", 1},
-               {"module", report.module},
-               {"instructions", report.instructions},
-               {"argument_bytes", report.ours.arguments},
-               {"output_bytes", report.ours.outputs},
-               {"alias_bytes", report.ours.alias},
-               {"temp_bytes", report.ours.temp},
-               {"peak_bytes", report.ours.peak},
-               {"load_bytes", report.ours.load},
-               {"floor_order_bytes", report.floor_order.bytes},
-               {"floor_any_bytes", report.floor_any.bytes},
-               {"kernels", report.kernels},
-               {"plan_seconds", report.plan_seconds},
-               {"input_peak_bytes", report.given.peak},
-               {"input_temp_bytes", report.given.temp},
-               {"input_load_bytes", report.given.load}};
+  Json json = plan_json(report);
+  json["input_peak_bytes"] = report.given.peak;
+  json["input_temp_bytes"] = report.given.temp;
+  json["input_load_bytes"] = report.given.load;
   json["xla_peak_bytes"] = report.xla_peak ? Json(*report.xla_peak) : Json(nullptr);
   json["scheduled"] = report.scheduled;
   json["exact"] = report.exact;
@@ -75,8 +57,8 @@ std::string to_json(const Report& report) {
   Json spaces = Json::object();
   for (const auto& [space, bytes] : report.other_spaces) spaces[std::to_string(space)] = bytes;
   json["other_memory_space_bytes"] = std::move(spaces);
-  json["floor_order"] = floor_reason(report.floor_order);
-  json["floor_any"] = floor_reason(report.floor_any);
+  json["floor_order"] = floor_json(report.floor_order);
+  json["floor_any"] = floor_json(report.floor_any);
   json["warnings"] = report.warnings;
   json["others"] = report.others;
   json["by_op"] = operations_of(report);

@@ -133,30 +133,36 @@ struct TimelineBox {
   Category category = Category::kTemporary;
 };
 
-struct Report {
+/// Of a plan, and of the module it is made for.
+struct PlanSummary {
   std::string module;
   int64_t instructions = 0, kernels = 0;
+  bool exact = false;  ///< every sum in its order
+  Sizes ours;
+  LowerBound floor_order, floor_any;
+  std::vector<PeakRow> at_peak;  ///< largest first
+  double plan_seconds = 0;
+};
+
+/// `ours` is the free plan: what `run` takes.
+struct Report : PlanSummary {
   std::string path;
   std::string platform;  ///< "XLA:GPU"; empty where nothing tells
   bool scheduled = false;
-  bool exact = false;   ///< every sum in its order
   int64_t devices = 1;  ///< bytes are those of one of them
   bool has_metadata = true;
   std::vector<std::string> others;  ///< other modules of the directory
   std::vector<std::string> warnings;
 
-  Sizes ours;   ///< of the free plan: what `run` takes
   Sizes given;  ///< as given
   std::optional<int64_t> xla_peak;
-  LowerBound floor_order, floor_any;
   std::map<int64_t, int64_t> other_spaces;
   int64_t padding = 0;
-  double plan_seconds = 0;
 
   std::vector<ArgumentRow> arguments;
   std::vector<ArgumentGroup> argument_groups;
-  std::vector<PeakRow> at_peak, input_at_peak;  ///< of `ours` and of `given`
-  std::string peak_place, input_peak_place;     ///< "backward scan, %fusion.88"
+  std::vector<PeakRow> input_at_peak;        ///< of `given`
+  std::string peak_place, input_peak_place;  ///< "backward scan, %fusion.88"
   std::vector<OperationRow> by_operation;
   Curve curve;  ///< as given
   std::vector<TimelineBox> boxes;

@@ -1,4 +1,4 @@
-#include "report/peak_rows_json.h"
+#include "report/json_parts.h"
 
 namespace lowtide {
 namespace {
@@ -51,7 +51,29 @@ Json contents_of(const PeakRow& row) {
 
 }  // namespace
 
-nlohmann::ordered_json peak_rows_json(const std::vector<PeakRow>& rows) {
+Json plan_json(const PlanSummary& plan) {
+  return {{"schema_version", 1},
+          {"module", plan.module},
+          {"instructions", plan.instructions},
+          {"argument_bytes", plan.ours.arguments},
+          {"output_bytes", plan.ours.outputs},
+          {"alias_bytes", plan.ours.alias},
+          {"temp_bytes", plan.ours.temp},
+          {"peak_bytes", plan.ours.peak},
+          {"load_bytes", plan.ours.load},
+          {"floor_order_bytes", plan.floor_order.bytes},
+          {"floor_any_bytes", plan.floor_any.bytes},
+          {"kernels", plan.kernels},
+          {"plan_seconds", plan.plan_seconds}};
+}
+
+Json floor_json(const LowerBound& floor) {
+  Json json = {{"bytes", floor.bytes}, {"reason", floor.reason}};
+  if (!floor.instruction.empty()) json["instruction"] = floor.instruction;
+  return json;
+}
+
+Json peak_rows_json(const std::vector<PeakRow>& rows) {
   Json list = Json::array();
   for (const PeakRow& row : rows) {
     Json json = row_of(row);

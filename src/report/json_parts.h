@@ -1,0 +1,16 @@
+#pragma once
+/// What every report says, as JSON.
+
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "report/report.h"
+
+namespace lowtide {
+
+/// The head of a report: names and sizes of the plan.
+nlohmann::ordered_json plan_json(const PlanSummary& plan);
+nlohmann::ordered_json floor_json(const LowerBound& floor);
+nlohmann::ordered_json peak_rows_json(const std::vector<PeakRow>& rows);
+
+}  // namespace lowtide
