@@ -21,7 +21,7 @@ Decisions replay_of(const Decisions& decisions, const std::vector<StreamDecision
            std::holds_alternative<TakeOverlaps>(d) || std::holds_alternative<TakeSequence>(d);
   });
   for (auto& [computation, places] : before) all.emplace_back(TakeSequence{computation, std::move(places)});
-  for (const KnownPlacement& known : program.packings) all.emplace_back(Packing{known});
+  if (program.packing) all.emplace_back(Packing{*program.packing});
   all.emplace_back(TakeOrder{program.choice});
   for (const KnownOverlaps& known : program.overlaps) all.emplace_back(TakeOverlaps{known});
   return all;

@@ -40,18 +40,15 @@ Packings::Packings(std::span<const KnownPlacement> known) {
   for (const KnownPlacement& k : known) known_.emplace(k.problem, &k.placement);
 }
 
-Placement Packings::pack(const Problem& problem, const PackOptions& options) {
+KnownPlacement Packings::pack(const Problem& problem, const PackOptions& options) const {
   const uint64_t hash = hash_of(problem, options);
   const auto known = known_.find(hash);
-  Placement placement;
-  if (known != known_.end() && check_placement(problem, *known->second).empty()) {
-    placement = *known->second;
-    placement.searched = true;
-  } else {
-    placement = lowtide::pack(problem, options);
+  if (known == known_.end() || !check_placement(problem, *known->second).empty()) {
+    return {hash, lowtide::pack(problem, options)};
   }
-  if (placement.searched) searched_.push_back({hash, placement});
-  return placement;
+  KnownPlacement taken{hash, *known->second};
+  taken.placement.searched = true;
+  return taken;
 }
 
 }  // namespace lowtide

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <span>
 #include <unordered_map>
-#include <vector>
 
 #include "plan/pack.h"
 
@@ -24,14 +23,11 @@ class Packings {
   Packings() = default;
   /// What is known is checked before it is taken; the first of several placements of a problem counts.
   explicit Packings(std::span<const KnownPlacement> known);
-  /// As lowtide::pack.
-  Placement pack(const Problem& problem, const PackOptions& options);
-  /// Those that took a search, or were known, in the order in which they were asked for.
-  const std::vector<KnownPlacement>& searched() const { return searched_; }
+  /// As lowtide::pack; what is taken of what is known counts as searched.
+  KnownPlacement pack(const Problem& problem, const PackOptions& options) const;
 
  private:
   std::unordered_map<uint64_t, const Placement*> known_;
-  std::vector<KnownPlacement> searched_;
 };
 
 }  // namespace lowtide

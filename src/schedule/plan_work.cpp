@@ -45,7 +45,7 @@ void add_scratch(WorkPlan& plan, ValueTable& values, LiveRanges& live, NestCache
 }  // namespace
 
 WorkPlan plan_work(const Module& module, ValueTable values, const WorkOrder& order, const Donations& donations,
-                   NestCache& nests, Packings& packings, InPlaceWays ways, Bytes useless) {
+                   NestCache& nests, const Packings& packings, InPlaceWays ways, Bytes useless) {
   WorkPlan plan;
   plan.flow = lay_out(module, values, order);
   LiveRanges live = find_live_ranges(plan.flow, values);

@@ -14,13 +14,13 @@ struct WorkPlan {
   int64_t copied_bytes = 0;    ///< by moves that stay
   bool has_strips = false, has_moves = false;
   bool better_than(const WorkPlan& other) const {
-    return placed.temp_bytes != other.placed.temp_bytes ? placed.temp_bytes < other.placed.temp_bytes
-                                                        : copied_bytes < other.copied_bytes;
+    return placed.temp_bytes() != other.placed.temp_bytes() ? placed.temp_bytes() < other.placed.temp_bytes()
+                                                            : copied_bytes < other.copied_bytes;
   }
 };
 
 /// useless: how large an arena is one that the caller has no use for, whatever its size.
 WorkPlan plan_work(const Module& module, ValueTable values, const WorkOrder& order, const Donations& donations,
-                   NestCache& nests, Packings& packings, InPlaceWays ways, Bytes useless);
+                   NestCache& nests, const Packings& packings, InPlaceWays ways, Bytes useless);
 
 }  // namespace lowtide

@@ -115,8 +115,8 @@ struct Program {
   int64_t argument_bytes = 0, output_bytes = 0, alias_bytes = 0;
   int64_t temp_bytes = 0;  ///< the arena
   int64_t load_bytes = 0;
-  int64_t kernels = 0;                   ///< kernel steps, as laid out
-  std::vector<KnownPlacement> packings;  ///< that were searched for on the way to this plan
+  int64_t kernels = 0;                    ///< kernel steps, as laid out
+  std::optional<KnownPlacement> packing;  ///< of the arena, where it took a search
   OrderChoice choice;
   std::vector<KnownOverlaps> overlaps;  ///< found on the way, and those known before
   std::string refused;                  ///< why values don't share bytes: the fault of a plan in which they did

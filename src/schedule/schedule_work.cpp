@@ -19,9 +19,11 @@ constexpr Bytes kMostBytes = std::numeric_limits<Bytes>::max();
 constexpr double kBearable = 1.05;
 
 /// An arena from here on saves too little.
-Bytes without_worth(const WorkPlan& than) { return than.placed.temp_bytes - than.placed.temp_bytes / kWorthScratch; }
+Bytes without_worth(const WorkPlan& than) {
+  return than.placed.temp_bytes() - than.placed.temp_bytes() / kWorthScratch;
+}
 bool is_worth_scratch(const WorkPlan& plan, const WorkPlan& than) {
-  return plan.placed.temp_bytes < without_worth(than);
+  return plan.placed.temp_bytes() < without_worth(than);
 }
 
 /// May there be a result that is its operand in another order, and could lie where that lay?
@@ -92,7 +94,7 @@ class ScheduleWork {
     int32_t number = 0;
     for (const WorkOrder& order : candidate_orders(*module_, work_, *values_, options_.search_steps)) {
       // At equal sizes, that with fewer copies.
-      const Bytes useless = first ? kMostBytes : best.placed.temp_bytes + 1;
+      const Bytes useless = first ? kMostBytes : best.placed.temp_bytes() + 1;
       WorkPlan tried = plan(order, InPlaceWays::kKernels, useless);
       if (first || tried.better_than(best)) {
         best = std::move(tried);
@@ -121,7 +123,7 @@ class ScheduleWork {
   const ScheduleOptions& options_;
   const Donations donations_;
   NestCache nests_;
-  Packings packings_;
+  const Packings packings_;
   std::optional<ValueTable> values_;
   WorkOrder order_;  ///< the best
   OrderChoice choice_;
@@ -152,9 +154,9 @@ Program ScheduleWork::program_of(const WorkPlan& plan) {
   }
   for (const FlowStep& step : flow.steps) program.timeline.push_back(step.instruction);
   program.live = plan.placed.live;
-  program.temp_bytes = plan.placed.temp_bytes;
+  program.temp_bytes = plan.placed.temp_bytes();
   program.load_bytes = plan.placed.load_bytes;
-  program.packings = packings_.searched();
+  if (plan.placed.packing.placement.searched) program.packing = plan.placed.packing;
   program.choice = choice_;
   program.overlaps = nests_.overlaps();
   return program;

@@ -69,7 +69,8 @@ Storage describe(const ValueClass& c, const Flow& flow, const ValueTable& values
 }  // namespace
 
 Placed place(const Flow& flow, const ValueTable& values, const Classes& classes, const LiveRanges& live,
-             const LoopMovesOf& loop_moves, NestCache& nests, Packings& packings, InPlaceWays ways, Bytes useless) {
+             const LoopMovesOf& loop_moves, NestCache& nests, const Packings& packings, InPlaceWays ways,
+             Bytes useless) {
   Placed out;
   out.alive = find_alive(flow, classes, live, loop_moves);
   out.live.assign(flow.steps.size() + 1, 0);
@@ -121,12 +122,11 @@ Placed place(const Flow& flow, const ValueTable& values, const Classes& classes,
   constexpr Bytes kPage = 4096;
   constexpr int64_t kWork = 10'000'000;
   const Bytes bound = packing_bound(problem);
-  const Placement placement = packings.pack(problem, {.capacity = (bound + kPage - 1) / kPage * kPage,
-                                                      .work = kWork,
-                                                      .work_per_byte = kWorkPerByte,
-                                                      .useless = useless});
-  for (size_t b = 0; b < packed.size(); ++b) out.storages[packed[b]].offset = placement.offsets[b];
-  out.temp_bytes = placement.height;
+  out.packing = packings.pack(problem, {.capacity = (bound + kPage - 1) / kPage * kPage,
+                                        .work = kWork,
+                                        .work_per_byte = kWorkPerByte,
+                                        .useless = useless});
+  for (size_t b = 0; b < packed.size(); ++b) out.storages[packed[b]].offset = out.packing.placement.offsets[b];
   out.load_bytes = load_of(problem);
   return out;
 }

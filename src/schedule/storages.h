@@ -13,12 +13,16 @@ struct Placed {
   std::vector<Slot> slots;        ///< by class
   std::vector<LivePieces> alive;  ///< by class
   Hosting hosting;
-  int64_t temp_bytes = 0, load_bytes = 0;
+  KnownPlacement packing;
+  int64_t load_bytes = 0;
   std::vector<int64_t> live;  ///< arena bytes by step
+
+  int64_t temp_bytes() const { return packing.placement.height; }
 };
 
 /// useless: an arena that is as large needn't be packed any better.
 Placed place(const Flow& flow, const ValueTable& values, const Classes& classes, const LiveRanges& live,
-             const LoopMovesOf& loop_moves, NestCache& nests, Packings& packings, InPlaceWays ways, Bytes useless);
+             const LoopMovesOf& loop_moves, NestCache& nests, const Packings& packings, InPlaceWays ways,
+             Bytes useless);
 
 }  // namespace lowtide

@@ -57,8 +57,9 @@ CompiledRun run_compiled(const Module& module, const std::vector<Value>& argumen
   // What runs is the plan as it is made again from what was kept of it.
   const auto again = compile_plan(module, compiled->replay, {.trusted = true});
   if (!again.ok()) return refused({}, again.status());
-  if (!same_places(*compiled->program, *again->program)) return {.failure = "its plan isn't what is made of it again"};
-  if (again->replay != compiled->replay) return {.failure = "its plan is kept in another way than before"};
+  if (!same_places(*compiled->program, *again->program))
+    return {.failure = "is planned otherwise when its plan is made again"};
+  if (again->replay != compiled->replay) return {.failure = "is kept otherwise when its plan is made again"};
   return run_plan(*again, arguments, isa);
 }
 
@@ -67,7 +68,7 @@ CompiledRun run_plan(const Compiled& compiled, const std::vector<Value>& argumen
   std::string wrong = check_program(*compiled.program);
   if (wrong.empty()) wrong = compiled.program->refused;
   if (!wrong.empty()) {
-    run.failure = "its plan is wrong: " + wrong;
+    run.failure = "has a wrong plan: " + wrong;
     return run;
   }
   auto executable = Executable::make(compiled.program, {.isa = isa}, compiled.nests.get());

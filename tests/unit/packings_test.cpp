@@ -27,10 +27,10 @@ TEST(Packings, TakesWhatIsKnownWithoutASearch) {
   for (ArenaOffset& offset : high.offsets) offset += 5;
   high.height += 5;
   const std::vector<KnownPlacement> known{{hash_of(problem, options), high}};
-  Packings packings(known);
-  EXPECT_EQ(packings.pack(problem, options).offsets, high.offsets);
-  ASSERT_EQ(packings.searched().size(), 1u);
-  EXPECT_EQ(packings.searched()[0].problem, known[0].problem);
+  const KnownPlacement taken = Packings(known).pack(problem, options);
+  EXPECT_EQ(taken.placement.offsets, high.offsets);
+  EXPECT_TRUE(taken.placement.searched);
+  EXPECT_EQ(taken.problem, known[0].problem);
 }
 
 TEST(Packings, LeavesWhatDoesNotHold) {
@@ -39,7 +39,7 @@ TEST(Packings, LeavesWhatDoesNotHold) {
   for (const Placement& wrong :
        {Placement{std::vector<ArenaOffset>(problem.buffers.size(), 0), 100}, Placement{{0, 1}, 100}, Placement{}}) {
     const std::vector<KnownPlacement> known{{hash_of(problem, options), wrong}};
-    EXPECT_EQ(Packings(known).pack(problem, options).offsets, pack(problem).offsets);
+    EXPECT_EQ(Packings(known).pack(problem, options).placement.offsets, pack(problem).offsets);
   }
 }
 
@@ -53,7 +53,7 @@ TEST(Packings, KnowsItsProblem) {
   for (ArenaOffset& offset : high.offsets) offset += 5;
   high.height += 5;
   const std::vector<KnownPlacement> known{{hash_of(other, {}), high}};
-  EXPECT_EQ(Packings(known).pack(problem, {}).offsets, pack(problem).offsets);
+  EXPECT_EQ(Packings(known).pack(problem, {}).placement.offsets, pack(problem).offsets);
 }
 
 }  // namespace
