@@ -68,8 +68,8 @@ struct ThreadPool::State {
     for (uint32_t seen = 0;;) {
       for (int spin = 0; spin < spins && jobs.load(std::memory_order_acquire) == seen; ++spin) relax();
       jobs.wait(seen, std::memory_order_acquire);
-      if (stop.load(std::memory_order_relaxed)) return;
       seen = jobs.load(std::memory_order_acquire);
+      if (stop.load(std::memory_order_relaxed)) return;  // asked behind the count: nothing follows the last one
       uint32_t found = door.load(std::memory_order_relaxed);
       while ((found & kOpen) && !door.compare_exchange_weak(found, found + 1, std::memory_order_acquire)) {
       }

@@ -65,6 +65,16 @@ TEST(ThreadPool, SeveralThreadsMayCall) {
   EXPECT_EQ(sum, 3000);
 }
 
+/// A thread that wakes up for the last job meets the end of the pool: one in a thousand did, and slept on.
+TEST(ThreadPool, ThreadsThatComeLateEnd) {
+  for (int k = 0; k < 10'000; ++k) {
+    ThreadPool pool(3);
+    std::atomic<int> ran{0};
+    for (int job = 0; job <= k % 3; ++job) pool.run(2, [&](int64_t, int) { ++ran; });
+    ASSERT_EQ(ran, 2 * (1 + k % 3));
+  }
+}
+
 TEST(ThreadPool, MoreThanOneThreadTakesPart) {
   ThreadPool pool(2);
   std::atomic<int> waiting = 0;
