@@ -15,4 +15,14 @@ std::vector<int32_t> loops_around(const Nest& nest, int32_t block) {
   return loops;
 }
 
+std::optional<Int128> parallel_iterations(const Nest& nest, int32_t block) {
+  Int128 times = 1;
+  for (const int32_t id : loops_around(nest, block)) {
+    const Loop& loop = nest.loops[static_cast<size_t>(id)];
+    if (loop.kind != LoopKind::kParallel) return {};
+    times *= loop.extent;
+  }
+  return times;
+}
+
 }  // namespace lowtide

@@ -1,8 +1,10 @@
 #pragma once
 /// Blocks within blocks.
 
+#include <optional>
 #include <vector>
 
+#include "base/int128.h"
 #include "nest/nest.h"
 
 namespace lowtide {
@@ -12,5 +14,8 @@ bool stands_in(const Nest& nest, int32_t block, int32_t outer);
 
 /// The loops around a block, the innermost first; a while loop twice around its body, which stands in its head.
 std::vector<int32_t> loops_around(const Nest& nest, int32_t block);
+
+/// How often what stands in a block is done. Nothing: not all loops around it are parallel.
+std::optional<Int128> parallel_iterations(const Nest& nest, int32_t block);
 
 }  // namespace lowtide

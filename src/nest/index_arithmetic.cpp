@@ -6,6 +6,7 @@
 
 #include "base/int128.h"
 #include "nest/builder.h"
+#include "nest/reach.h"
 
 namespace lowtide {
 namespace {
@@ -75,14 +76,8 @@ Affine NestBuilder::times(const Affine& a, int64_t factor) {
 }
 
 Bounds NestBuilder::plain_bounds(const Affine& a) const {
-  Int128 least = a.constant, greatest = a.constant;
-  for (const auto& term : a.terms) {
-    const Node& atom = node(term.atom);
-    const Int128 low = Int128{term.coefficient} * atom.least, high = Int128{term.coefficient} * atom.greatest;
-    least += std::min(low, high);
-    greatest += std::max(low, high);
-  }
-  return {saturated(least), saturated(greatest)};
+  const Reach all = reach_of(nest_, a, kNoId);
+  return {saturated(all.least), saturated(all.greatest)};
 }
 
 Bounds NestBuilder::bounds(const Affine& a) const { return bounds_within(a, kDeepest); }

@@ -90,16 +90,11 @@ class PlanBoxMoves {
 
   /// Unconditionally, and all of the result.
   bool writes_each_once() const {
-    int64_t elements = 0;
+    Int128 elements = 0;
     for (const Store& store : nest_.stores) {
-      if (store.guard != kNoId) return false;
-      int64_t times = 1;
-      for (const int32_t id : loops_around(nest_, store.block)) {
-        const Loop& loop = nest_.loops[static_cast<size_t>(id)];
-        if (loop.kind != LoopKind::kParallel) return false;
-        times *= loop.extent;
-      }
-      elements += times;
+      const auto times = parallel_iterations(nest_, store.block);
+      if (!times || store.guard != kNoId) return false;
+      elements += *times;
     }
     return elements == out_.block;
   }

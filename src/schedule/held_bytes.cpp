@@ -7,6 +7,7 @@
 #include "base/status.h"
 
 namespace lowtide {
+
 HeldBytes::HeldBytes(const Program& program) : program_(&program), address_of_(program.slots.size()) {
   std::iota(address_of_.begin(), address_of_.end(), 0);
 }

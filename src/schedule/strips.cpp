@@ -91,14 +91,9 @@ class PlanStrips {
     for (const Store& store : nest_.stores) {
       const int32_t o = output_of(store.buffer);
       if (o == kNoId) continue;
-      if (store.guard != kNoId) return false;
-      Int128 times = 1;
-      for (const int32_t id : loops_around(nest_, store.block)) {
-        const Loop& loop = nest_.loops[static_cast<size_t>(id)];
-        if (loop.kind != LoopKind::kParallel) return false;
-        times *= loop.extent;
-      }
-      written[static_cast<size_t>(o)] += times;
+      const auto times = parallel_iterations(nest_, store.block);
+      if (!times || store.guard != kNoId) return false;
+      written[static_cast<size_t>(o)] += *times;
     }
     return std::all_of(written.begin(), written.end(), [&](Int128 n) { return n == out_.elements; });
   }
