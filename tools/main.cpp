@@ -13,6 +13,7 @@
 
 #include "base/files.h"
 #include "commands.h"
+#include "option_values.h"
 
 namespace lowtide {
 
@@ -81,6 +82,7 @@ int run(int argc, char** argv) {
   constexpr std::array kCommands = {add_explain, add_fit,  add_run,    add_diff,  add_check,
                                     add_opt,     add_plan, add_passes, add_reduce};
   for (const auto add : kCommands) add(app, exit_code);
+  check_values(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp& e) {

@@ -7,6 +7,7 @@
 
 #include "base/files.h"
 #include "commands.h"
+#include "option_values.h"
 #include "passes/pass.h"
 #include "text/input.h"
 #include "text/output.h"
@@ -53,6 +54,7 @@ void add_opt(CLI::App& app, int& exit_code) {
   command->add_option("INPUT", options->input, "the program")->required();
   CLI::Option* passes =
       command->add_option("--passes", options->passes, "comma-separated; \"\" for none; all where not given");
+  may_be_empty(passes);
   command->add_option("-o,--output", options->output, "file to write, StableHLO where it ends in .mlir; - for stdout");
   command->callback([options, passes, &exit_code] {
     options->passes_given = passes->count() > 0;

@@ -19,6 +19,7 @@
 #include "compile/compile.h"
 #include "interp/compare.h"
 #include "interp/interpreter.h"
+#include "option_values.h"
 #include "passes/shrink.h"
 #include "runtime/executable.h"
 #include "runtime/value_memory.h"
@@ -144,9 +145,10 @@ void add_reduce(CLI::App& app, int& exit_code) {
       "shrink a failing program as long as it fails: compiled it crashes or differs from the interpreter, or a "
       "command of yours says so");
   command->add_option("INPUT", options->input, "the program")->required();
-  command->add_option("CMD", options->command,
-                      "behind --: a command that ends with exit code 0 while the program still fails; {} in it is the "
-                      "program's file, otherwise that is its last word");
+  may_be_empty(command->add_option(
+      "CMD", options->command,
+      "behind --: a command that ends with exit code 0 while the program still fails; {} in it is the program's file, "
+      "otherwise that is its last word"));
   command->add_option("-o", options->output, "where the smallest program goes")->capture_default_str();
   command->add_option("--seed", options->seed, "of the arguments")->capture_default_str();
   command->add_option("--tries", options->tries, "programs tried at most")

@@ -108,10 +108,8 @@ void add_run(CLI::App& app, int& exit_code) {
   command->add_option("--expect", options->expect,
                       "compare with out0, out1, ...; exit code 5 when they differ. Floats agree when "
                       "|x - y| <= rtol |y| + atol_of_max max|y|");
-  command->add_option("--rtol", options->rtol, "default: the expected file's __metadata__, else 0")
-      ->check(CLI::NonNegativeNumber);
-  command->add_option("--atol-of-max", options->atol_of_max, "default: the expected file's __metadata__, else 0")
-      ->check(CLI::NonNegativeNumber);
+  command->add_option("--rtol", options->rtol, "default: the expected file's __metadata__, else 0");
+  command->add_option("--atol-of-max", options->atol_of_max, "default: the expected file's __metadata__, else 0");
   command->add_option("--seed", options->seed, "of the seeded arguments")->capture_default_str();
   command
       ->add_option("--repeat", options->repeat, "run N times and time each; donated arguments are as given each time")

@@ -80,8 +80,9 @@ Result<std::optional<double>> number_in(const TensorFile& file, const std::strin
   if (found == file.metadata().end()) return std::optional<double>();
   char* end = nullptr;
   const double number = std::strtod(found->second.c_str(), &end);
-  if (end == found->second.c_str() || *end != '\0' || !(number >= 0)) {
-    return Status::input(fmt::format("__metadata__: {} is \"{}\", expected a number", key, found->second));
+  if (end == found->second.c_str() || *end != '\0' || !std::isfinite(number) || number < 0) {
+    return Status::input(
+        fmt::format("__metadata__: {} is \"{}\", expected a finite number from 0 on", key, found->second));
   }
   return std::optional(number);
 }

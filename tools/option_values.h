@@ -1,0 +1,17 @@
+#pragma once
+/// What every option's value must be, whatever the option: gates that are given nothing, or no number, fail closed.
+
+#include <CLI/App.hpp>
+#include <CLI/Option.hpp>
+
+namespace lowtide {
+
+/// An empty text means something to this option.
+void may_be_empty(CLI::Option* option);
+
+/// For all options of all subcommands added so far: an empty value, or a number that isn't finite or is below zero, is
+/// a usage error that names the option. (A shell's unset variable in `--expect "$file"` would otherwise switch the
+/// comparison off, and no growth is above NaN.)
+void check_values(CLI::App& app);
+
+}  // namespace lowtide
