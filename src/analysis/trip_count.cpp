@@ -129,6 +129,16 @@ std::optional<TripCount> trip_count(const Instruction& loop) {
   return std::nullopt;
 }
 
+std::optional<Progression> progression_of(const Instruction& loop, int64_t carry) {
+  const Instruction* initial = initial_of(loop, carry);
+  const auto start = initial ? scalar_constant(*initial) : std::nullopt;
+  const Instruction* next = next_of(loop, carry);
+  if (!start || !next) return std::nullopt;
+  if (carry_read(*next) == carry) return Progression{*start, 0};
+  const auto step = step_of(loop, carry);
+  return step ? std::optional(Progression{*start, *step}) : std::nullopt;
+}
+
 std::optional<int64_t> trip_step(const Instruction& loop) {
   const Instruction& test = *loop.called[0]->root;
   if (test.opcode != Opcode::kCompare) return std::nullopt;

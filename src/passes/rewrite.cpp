@@ -67,13 +67,23 @@ bool same_layout(const Shape& a, const Shape& b) {
   return layout_of(a) == layout_of(b);
 }
 
-bool interchangeable(const Shape& a, const Shape& b) {
+bool interchangeable(const Shape& a, const Shape& b) { return same_elements(a, b, true); }
+
+bool layouts_matter(const Module& module) {
+  if (module.is_scheduled) return true;
+  return std::ranges::any_of(module.computations(), [](const auto& computation) {
+    return std::ranges::any_of(computation->instructions(),
+                               [](const auto& i) { return i->opcode == Opcode::kBitcast; });
+  });
+}
+
+bool same_elements(const Shape& a, const Shape& b, bool layouts_matter) {
   if (!same_shape(a, b)) return false;
   const auto is_fixed = [](const Shape& s) { return std::ranges::find(s.dynamic, true) == s.dynamic.end(); };
   if (a.dynamic != b.dynamic && !(is_fixed(a) && is_fixed(b))) return false;
-  if (a.is_array() && !same_layout(a, b)) return false;
+  if (layouts_matter && a.is_array() && !same_layout(a, b)) return false;
   for (size_t i = 0; i < a.elements.size(); ++i) {
-    if (!interchangeable(a.elements[i], b.elements[i])) return false;
+    if (!same_elements(a.elements[i], b.elements[i], layouts_matter)) return false;
   }
   return true;
 }

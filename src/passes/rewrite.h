@@ -55,6 +55,13 @@ bool same_layout(const Shape& a, const Shape& b);
 /// Same shape and, leaf by leaf, same layout and dynamic flags: a value of one may stand for the other.
 bool interchangeable(const Shape& a, const Shape& b);
 
+/// Do layouts say more than how a value happens to be stored? A scheduled module has its layouts, and a bitcast means
+/// the bytes. Elsewhere elements are asked for by index, and the compiler that reads the text chooses layouts anew.
+bool layouts_matter(const Module& module);
+
+/// May a value of shape a stand for one of shape b: interchangeable, or only in another layout where none matters?
+bool same_elements(const Shape& a, const Shape& b, bool layouts_matter);
+
 /// More than one device runs this: by the header, or, where the header lost it, by the largest sharding.
 bool is_partitioned(const Module& module);
 

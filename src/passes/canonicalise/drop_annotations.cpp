@@ -85,13 +85,14 @@ bool same_sharding(const Sharding& a, const Sharding& b, int64_t rank) {
 Result<PassResult> drop_annotations(Module& module) {
   const std::vector<bool> ordered = ordered_instructions(module);
   const Surroundings around{is_partitioned(module), has_other_placement(module)};
+  const bool by_layout = layouts_matter(module);
   Replacements replacements(module);
   for (const auto& computation : module.computations()) {
     for (const auto& i : computation->instructions()) {
       replacements.apply_to(*i);
       const auto* call = i->if_as<CustomCallAttributes>();
       if (!call || i->operands.size() != 1 || ordered[static_cast<size_t>(i->id)]) continue;
-      if (!interchangeable(i->operand(0).shape, i->shape) || !says_nothing(*i, call->target, around)) continue;
+      if (!same_elements(i->operand(0).shape, i->shape, by_layout) || !says_nothing(*i, call->target, around)) continue;
       replacements.replace(*i, *i->operands[0]);
     }
     replacements.finish(*computation);

@@ -32,6 +32,7 @@ Result<PassResult> ignore_placements(Module& module) {
     if (std::ranges::any_of(all, [](const auto& i) { return is_of_one_among_many(*i); })) return result;
   }
   const std::vector<bool> ordered = ordered_instructions(module);
+  const bool by_layout = layouts_matter(module);
   Replacements replacements(module);
   int64_t shardings = 0;
   for (const auto& computation : module.computations()) {
@@ -41,7 +42,7 @@ Result<PassResult> ignore_placements(Module& module) {
       i->sharding = nullptr;
       const auto* call = i->if_as<CustomCallAttributes>();
       if (!call || i->operands.size() != 1 || ordered[static_cast<size_t>(i->id)]) continue;
-      if (is_sharding_target(call->target) && interchangeable(i->operand(0).shape, i->shape)) {
+      if (is_sharding_target(call->target) && same_elements(i->operand(0).shape, i->shape, by_layout)) {
         replacements.replace(*i, *i->operands[0]);
       }
     }

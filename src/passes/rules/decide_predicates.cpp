@@ -67,7 +67,7 @@ std::optional<bool> decided(CompareDirection direction, const IntegerRange& a, c
   return std::nullopt;
 }
 
-std::optional<bool> decide_compare(const Instruction& i) {
+std::optional<bool> decide_compare(const Instruction& i, const IntegerRanges& ranges) {
   const Instruction &a = i.operand(0), &b = i.operand(1);
   const auto direction = i.as<CompareAttributes>().direction;
   if (!is_integral(a.shape.type)) return std::nullopt;
@@ -75,7 +75,7 @@ std::optional<bool> decide_compare(const Instruction& i) {
     return direction == CompareDirection::kEq || direction == CompareDirection::kLe ||
            direction == CompareDirection::kGe;
   }
-  const auto x = range_of(a), y = range_of(b);
+  const auto x = ranges.of(a), y = ranges.of(b);
   return x && y ? decided(direction, *x, *y) : std::nullopt;
 }
 
@@ -106,10 +106,10 @@ Instruction* decide_logic(const Instruction& i, Maker& maker) {
   return nullptr;
 }
 
-Instruction* decide(const Instruction& i, Maker& maker) {
+Instruction* decide(const Instruction& i, const IntegerRanges& ranges, Maker& maker) {
   switch (i.opcode) {
     case Opcode::kCompare: {
-      const auto truth = decide_compare(i);
+      const auto truth = decide_compare(i, ranges);
       return truth ? maker.filled(ElementType::kPred, i.shape.dims, *truth ? 1 : 0) : nullptr;
     }
     case Opcode::kNot: {
@@ -131,10 +131,10 @@ Instruction* decide(const Instruction& i, Maker& maker) {
 
 Result<PassResult> decide_predicates(Module& module) {
   const bool partitioned = is_partitioned(module);
+  const IntegerRanges ranges(module);
   auto result = rewrite_each(module, [&](Instruction& i, Maker& maker) -> Instruction* {
     if (!i.shape.dynamic.empty() || (partitioned && i.sharding)) return nullptr;
-    Instruction* made = decide(i, maker);
-    return made;
+    return decide(i, ranges, maker);
   });
   if (result.ok()) result->note = fmt::format("{} predicates decided", result->count);
   return result;

@@ -5,6 +5,7 @@
 ///     compare(iota, 4096), LT    4096 long       ==>     true       indices inside their array
 ///     and(p, true), or(p, false)                         p
 ///     select(true, a, b), select(p, a, a)                a
+///     select(i < 0, i + n, i)    i counts a loop's trips i
 ///
 /// Saves masks that decide nothing, in attention over one segment or around gathers that fill what lies outside, and
 /// what they are made of: segments, indices.

@@ -118,16 +118,11 @@ class Derive {
 
   /// Bytes that live longer if a later loop reads this: none where it, or what comes after it, does so already.
   double kept_anyway(const Instruction& initial) const {
-    if (is_kept(initial) || initial.opcode == Opcode::kConstant) return 0;
-    const Instruction* last = self_->reads.back().loop;
-    bool behind = false;
-    for (const auto& i : initial.parent->instructions()) {
-      if (behind || i.get() == last->operands[0]) {
-        behind = true;
-        if (std::ranges::find(i->operands, &initial) != i->operands.end()) return 0;
-      }
-    }
-    return bytes_of(initial);
+    const Instruction& last = *self_->reads.back().loop;
+    const Instruction& begins = *last.operands[0];
+    const bool is_read =
+        is_read_behind(last, initial) || std::ranges::find(begins.operands, &initial) != begins.operands.end();
+    return is_read || is_kept(initial, last) || initial.opcode == Opcode::kConstant ? 0 : bytes_of(initial);
   }
 
   bool pays(const SavedStack& stack) const {

@@ -2,14 +2,17 @@
 
 #include <algorithm>
 
+#include "analysis/trip_count.h"
 #include "passes/rewrite.h"
+#include "passes/rules/loop_carry.h"
 
 namespace lowtide {
 namespace {
 
 constexpr int kDeepest = 12;                         ///< operations looked through
 constexpr int64_t kMostElements = int64_t{1} << 14;  ///< of a constant that is read
-constexpr int64_t kMostNumber = int64_t{1} << 40;    ///< sums and products of smaller numbers fit
+constexpr int64_t kMostNumber = int64_t{1} << 40;    ///< sums and differences of smaller numbers fit
+constexpr int64_t kMostStep = int64_t{1} << 30;      ///< and so do products of these
 
 using Range = IntegerRange;
 
@@ -29,8 +32,6 @@ bool is_inside(const Range& inner, ElementType type) {
 
 Range united(const Range& a, const Range& b) { return {std::min(a.least, b.least), std::max(a.greatest, b.greatest)}; }
 
-std::optional<Range> find(const Instruction& i, int depth);
-
 std::optional<Range> of_constant(const Instruction& i) {
   const Literal* literal = known_constant(i);
   if (!literal || literal->size() == 0 || literal->size() > kMostElements) return std::nullopt;
@@ -49,7 +50,12 @@ std::optional<Range> of_remainder(const std::optional<Range>& a, const std::opti
   return Range{a->least >= 0 ? 0 : std::max(-most, a->least), a->greatest <= 0 ? 0 : std::min(most, a->greatest)};
 }
 
-std::optional<Range> of_arithmetic(const Instruction& i, int depth) {
+/// Numbers whose sums and differences fit.
+bool is_small(const Range& range) { return range.least > -kMostNumber && range.greatest < kMostNumber; }
+
+}  // namespace
+
+std::optional<IntegerRange> IntegerRanges::of_arithmetic(const Instruction& i, int depth) const {
   const auto a = find(i.operand(0), depth + 1), b = find(i.operand(1), depth + 1);
   if (i.opcode == Opcode::kRemainder) return of_remainder(a, b);
   if (i.opcode == Opcode::kMinimum || i.opcode == Opcode::kMaximum) {
@@ -58,18 +64,34 @@ std::optional<Range> of_arithmetic(const Instruction& i, int depth) {
     return low ? Range{std::min(a->least, b->least), std::min(a->greatest, b->greatest)}
                : Range{std::max(a->least, b->least), std::max(a->greatest, b->greatest)};
   }
-  if (!a || !b) return std::nullopt;
-  for (const int64_t n : {a->least, a->greatest, b->least, b->greatest}) {
-    if (std::abs(n) >= kMostNumber) return std::nullopt;
-  }
+  if (!a || !b || !is_small(*a) || !is_small(*b)) return std::nullopt;
   const Range made = i.opcode == Opcode::kAdd ? Range{a->least + b->least, a->greatest + b->greatest}
                                               : Range{a->least - b->greatest, a->greatest - b->least};
   return is_inside(made, i.shape.type) ? std::optional(made) : std::nullopt;
 }
 
-std::optional<Range> look(const Instruction& i, int depth) {
+std::optional<IntegerRange> IntegerRanges::of_carry(const Instruction& read) const {
+  const auto loop = loop_of_.find(read.parent);
+  if (loop == loop_of_.end() || read.shape.rank() != 0) return std::nullopt;
+  const Instruction& runs = *loop->second;
+  const auto progression = progression_of(runs, read.as<TupleIndexAttributes>().index);
+  if (!progression || progression->start <= -kMostNumber || progression->start >= kMostNumber) return std::nullopt;
+  const int64_t start = progression->start, step = progression->step;
+  if (step == 0) return Range{start, start};
+  const auto count = trip_count(runs);
+  if (!count || count->carry < 0 || step <= -kMostStep || step >= kMostStep || count->trips >= kMostStep)
+    return std::nullopt;
+  // The condition looks at the carry once more than the body does.
+  const bool in_body = read.parent == runs.called[1];
+  const int64_t steps = in_body ? std::max<int64_t>(count->trips - 1, 0) : count->trips;
+  const Range range = united({start, start}, {start + steps * step, start + steps * step});
+  return is_inside(range, read.shape.type) ? std::optional(range) : std::nullopt;
+}
+
+std::optional<IntegerRange> IntegerRanges::look(const Instruction& i, int depth) const {
   switch (i.opcode) {
     case Opcode::kConstant: return of_constant(i);
+    case Opcode::kGetTupleElement: return i.operand(0).opcode == Opcode::kParameter ? of_carry(i) : std::nullopt;
     case Opcode::kIota: {
       const int64_t n = i.shape.dims[static_cast<size_t>(i.as<IotaAttributes>().dimension)];
       return n > 0 && is_inside({0, n - 1}, i.shape.type) ? std::optional(Range{0, n - 1}) : std::nullopt;
@@ -115,15 +137,23 @@ std::optional<Range> look(const Instruction& i, int depth) {
   }
 }
 
-std::optional<Range> find(const Instruction& i, int depth) {
+std::optional<IntegerRange> IntegerRanges::find(const Instruction& i, int depth) const {
   if (!i.shape.is_array() || !is_integral(i.shape.type) || i.shape.type == ElementType::kPred) return std::nullopt;
   if (depth > kDeepest) return range_of_type(i.shape.type);
   const auto found = look(i, depth);
   return found ? found : range_of_type(i.shape.type);
 }
 
-}  // namespace
-
-std::optional<IntegerRange> range_of(const Instruction& value) { return find(value, 0); }
+IntegerRanges::IntegerRanges(const Module& module) {
+  const auto callers = count_callers(module);
+  for (const auto& computation : module.computations()) {
+    for (const auto& i : computation->instructions()) {
+      if (i->opcode != Opcode::kWhile) continue;
+      for (const Computation* called : i->called) {
+        if (callers.at(called) == 1) loop_of_[called] = i.get();
+      }
+    }
+  }
+}
 
 }  // namespace lowtide

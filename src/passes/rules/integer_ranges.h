@@ -2,6 +2,7 @@
 /// The least and the greatest element that an array of integers can have.
 
 #include <optional>
+#include <unordered_map>
 
 #include "ir/module.h"
 
@@ -11,8 +12,23 @@ struct IntegerRange {
   int64_t least = 0, greatest = 0;
 };
 
-/// From iotas, constants, clamps, remainders, minima, and what moves and adds them without wrapping round its type;
-/// nothing where it may be anything. Types of up to 32 bits, and of 64 where constants bound them.
-std::optional<IntegerRange> range_of(const Instruction& value);
+/// From iotas, constants, clamps, remainders, minima, counters of loops, and what moves and adds them without wrapping
+/// round its type; nothing where it may be anything. Types of up to 32 bits, and of 64 where constants bound them.
+class IntegerRanges {
+ public:
+  /// Looks at which loop runs which computation: loops must stay as they are while this is asked.
+  explicit IntegerRanges(const Module& module);
+
+  std::optional<IntegerRange> of(const Instruction& value) const { return find(value, 0); }
+
+ private:
+  std::optional<IntegerRange> find(const Instruction& i, int depth) const;
+  std::optional<IntegerRange> look(const Instruction& i, int depth) const;
+  std::optional<IntegerRange> of_arithmetic(const Instruction& i, int depth) const;
+  std::optional<IntegerRange> of_carry(const Instruction& read) const;
+
+  /// By body or condition: the one loop that runs it.
+  std::unordered_map<const Computation*, const Instruction*> loop_of_;
+};
 
 }  // namespace lowtide

@@ -10,6 +10,15 @@ namespace {
 
 constexpr double kLibraryFactor = 1.0 / 16;  ///< of a dot's time, when a library blocks it
 
+/// An argument whose memory results may take.
+bool is_donated(const Instruction& i) {
+  if (i.opcode != Opcode::kParameter) return false;
+  const Module& module = i.parent->module();
+  const int64_t number = i.as<ParameterAttributes>().number;
+  return std::ranges::any_of(module.input_output_alias, [&](const AliasEntry& a) { return a.operand == number; }) ||
+         std::ranges::any_of(module.buffer_donors, [&](const Module::Donor& d) { return d.parameter == number; });
+}
+
 }  // namespace
 
 bool is_light(const Instruction& i) {
@@ -36,20 +45,27 @@ bool is_source(const Instruction& i) {
   return i.opcode == Opcode::kIota || (i.opcode == Opcode::kConstant && element_count(i.shape) == 1);
 }
 
-bool is_kept(const Instruction& i) {
+bool is_given(const Instruction& i) {
   const Computation& c = *i.parent;
-  const Module& module = c.module();
-  if (i.opcode == Opcode::kParameter && &c == module.entry) {
-    const int64_t number = i.as<ParameterAttributes>().number;
-    return std::ranges::none_of(module.input_output_alias, [&](const AliasEntry& a) { return a.operand == number; }) &&
-           std::ranges::none_of(module.buffer_donors, [&](const Module::Donor& d) { return d.parameter == number; });
-  }
+  if (i.opcode == Opcode::kParameter && &c == c.module().entry) return true;
   if (i.opcode != Opcode::kGetTupleElement || i.operand(0).opcode != Opcode::kParameter) return false;
   const auto k = static_cast<size_t>(i.as<TupleIndexAttributes>().index);
   if (c.root->opcode != Opcode::kTuple || k >= c.root->operands.size()) return false;
   const Instruction& next = c.root->operand(k);
   return next.opcode == Opcode::kGetTupleElement && next.operands[0] == i.operands[0] &&
          next.as<TupleIndexAttributes>().index == static_cast<int64_t>(k);
+}
+
+bool is_kept(const Instruction& i, const Instruction& reader) {
+  return is_given(i) && (!is_donated(i) || is_read_behind(reader, i));
+}
+
+bool is_read_behind(const Instruction& reader, const Instruction& i) {
+  const auto& all = reader.parent->instructions();
+  return std::any_of(all.rbegin(), all.rend(), [&, behind = true](const auto& user) mutable {
+    behind = behind && user.get() != &reader;
+    return behind && std::ranges::find(user->operands, &i) != user->operands.end();
+  });
 }
 
 double time_of(const Computation& computation) {

@@ -11,8 +11,13 @@ namespace lowtide {
 bool is_light(const Instruction& i);
 /// A scalar constant or an iota: made of nothing.
 bool is_source(const Instruction& i);
-/// Is it there anyway, whoever reads it: an argument that the caller keeps, or what an outer loop carries unchanged?
-bool is_kept(const Instruction& i);
+/// Is it there without being made: an argument, or what an outer loop carries unchanged?
+bool is_given(const Instruction& i);
+/// Is it given, and in memory anyway until `reader` has run? An argument that the caller keeps and what an outer loop
+/// carries are; a donated argument is where something behind the reader reads it as well.
+bool is_kept(const Instruction& i, const Instruction& reader);
+/// Does something that stands behind `reader`, in the same computation, read i?
+bool is_read_behind(const Instruction& reader, const Instruction& i);
 
 /// Modelled time of one run of a computation, a loop's trips included.
 double time_of(const Computation& computation);

@@ -65,7 +65,7 @@ class Cut {
       Instruction& initial = carry_.initial(k);
       if (!carry_.is_invariant(k) || !position.contains(&initial)) continue;
       const bool early = position[&initial] < position[filler_.operands[0]];
-      bool known = is_kept(initial) || initial.opcode == Opcode::kConstant;
+      bool known = is_given(initial) || initial.opcode == Opcode::kConstant;
       for (size_t e = 0; e < saved_.carry().size(); ++e) {
         known = known || (&saved_.carry().initial(e) == &initial && saved_.carry().is_invariant(e));
       }

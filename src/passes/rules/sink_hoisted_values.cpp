@@ -23,7 +23,8 @@ double bytes_of(const Instruction& i) { return static_cast<double>(safe_logical_
 
 class RecipeFinder {
  public:
-  RecipeFinder(const LoopCarry& carry, double bytes) : carry_(carry), bytes_(bytes) {}
+  RecipeFinder(const Instruction& loop, const LoopCarry& carry, double bytes)
+      : loop_(loop), carry_(carry), bytes_(bytes) {}
 
   /// The value itself is no input.
   bool find_for(Instruction& value) { return is_light(value) && expand(value); }
@@ -38,7 +39,7 @@ class RecipeFinder {
       return true;
     }
     if (!value.shape.is_array() || recipe.ops.size() > kMostRecipeOps) return false;
-    const bool free = is_carried(value) || is_kept(value);
+    const bool free = is_carried(value) || is_kept(value, loop_);
     const bool small = bytes_of(value) * static_cast<double>(kSmallPart) < bytes_;
     if (is_light(value) && !free && bytes_of(value) >= kFewBytes) {
       // A small value may as well be an input, where what it is made from takes more room.
@@ -70,6 +71,7 @@ class RecipeFinder {
     return false;
   }
 
+  const Instruction& loop_;
   const LoopCarry& carry_;
   double bytes_;
   std::unordered_set<const Instruction*> seen_;
@@ -137,7 +139,7 @@ int64_t sink_into(Instruction& loop, const std::unordered_map<const Computation*
   for (size_t k = 0; k < elements; ++k) {
     Instruction& value = carry.initial(k);
     if (!value.shape.is_array() || !carry.is_invariant(k)) continue;
-    RecipeFinder finder(carry, bytes_of(value));
+    RecipeFinder finder(loop, carry, bytes_of(value));
     if (!finder.find_for(value)) continue;
     const bool made_of_nothing =
         is_integral(value.shape.type) && finder.recipe.inputs.empty() && finder.recipe.ops.size() <= kFewOps;

@@ -165,13 +165,7 @@ class Grower {
   void bridge() {
     for (bool again = true; again;) {
       again = false;
-      std::vector<bool> ahead(static_cast<size_t>(graph_.size()), false);  // is a member, or read by one
-      for (int32_t place = graph_.size(); place-- > 0;) {
-        const auto users = graph_.users(place);
-        ahead[static_cast<size_t>(place)] = std::any_of(users.begin(), users.end(), [&](const ValueGraph::Read& read) {
-          return cluster_.is_member(read.user) || ahead[static_cast<size_t>(read.user)];
-        });
-      }
+      const std::vector<bool> ahead = read_by_members();
       for (int32_t place = 0; place < graph_.size(); ++place) {
         if (!ahead[static_cast<size_t>(place)] || cluster_.is_member(place) || refused_.contains(place)) continue;
         for (const ValueGraph::Read& read : graph_.reads(place)) {
@@ -183,11 +177,54 @@ class Grower {
     }
   }
 
+  /// By place: does a member read it, or read what is made of it?
+  std::vector<bool> read_by_members() const {
+    std::vector<bool> ahead(static_cast<size_t>(graph_.size()), false);
+    for (int32_t place = graph_.size(); place-- > 0;) {
+      const auto users = graph_.users(place);
+      ahead[static_cast<size_t>(place)] = std::any_of(users.begin(), users.end(), [&](const ValueGraph::Read& read) {
+        return cluster_.is_member(read.user) || ahead[static_cast<size_t>(read.user)];
+      });
+    }
+    return ahead;
+  }
+
+  /// By member: is it made of the cluster's inputs by cheap operations alone?
+  std::map<int32_t, bool> light_members() const {
+    std::map<int32_t, bool> light;
+    for (const auto& [place, member] : cluster_.members) {
+      bool all = is_virtual(place) && member.leaves[0] != kSummed;
+      for (const ValueGraph::Read& read : graph_.reads(place)) {
+        if (cluster_.is_member(read.def)) all &= light.at(read.def);
+      }
+      light[place] = all;
+    }
+    return light;
+  }
+
   /// Removes members that don't read each other in step, until all do, and finds the passes.
   void settle() {
-    while (drop_unsteady()) {
-    }
-    find_passes();
+    do {
+      while (drop_unsteady()) {
+      }
+      find_passes();
+    } while (drop_light_sum());
+  }
+
+  /// A sum of what is made of the cluster's inputs by cheap operations alone is made whole, ahead of the loop, where
+  /// members wait for it: as part of the cluster it would be a pass of its own, and the next pass would make all that
+  /// this one makes again.
+  bool drop_light_sum() {
+    const std::map<int32_t, bool> light = light_members();
+    const std::vector<bool> ahead = read_by_members();
+    const auto is_light_sum = [&](const auto& member) {
+      const auto& [place, m] = member;
+      if (m.loop != nullptr || m.leaves[0] != kSummed || !ahead[static_cast<size_t>(place)]) return false;
+      return std::ranges::all_of(graph_.reads(place), [&](const ValueGraph::Read& read) {
+        return !cluster_.is_member(read.def) || light.at(read.def);
+      });
+    };
+    return std::erase_if(cluster_.members, is_light_sum) > 0;
   }
 
   bool drop_unsteady() {
@@ -238,14 +275,7 @@ class Grower {
   /// What others read is stored whole, or, where it is made of the cluster's inputs by cheap operations alone, made
   /// anew by them.
   void find_outputs() {
-    std::map<int32_t, bool> light;
-    for (const auto& [place, member] : cluster_.members) {
-      bool all = is_virtual(place) && member.leaves[0] != kSummed;
-      for (const ValueGraph::Read& read : graph_.reads(place)) {
-        if (cluster_.is_member(read.def)) all &= light.at(read.def);
-      }
-      light[place] = all;
-    }
+    const std::map<int32_t, bool> light = light_members();
     for (const auto& [place, member] : cluster_.members) {
       for (size_t leaf = 0; leaf < member.leaves.size(); ++leaf) {
         const GraphLeaf array{place, static_cast<int32_t>(leaf)};
