@@ -15,9 +15,15 @@ bool is_tiled(const Sharding& sharding) {
   return sharding.kind == ShardingKind::kTiled;
 }
 
-/// Programs after the partitioner hold parts: shardings stay, if at all, on parameters alone.
+const Sharding* part_of(const Sharding* sharding, int32_t leaf) {
+  if (!sharding || sharding->kind != ShardingKind::kTuple) return sharding;
+  return leaf < static_cast<int32_t>(sharding->parts.size()) ? &sharding->parts[static_cast<size_t>(leaf)] : nullptr;
+}
+
+}  // namespace
+
 bool has_global_shapes(const Module& module) {
-  if (module.is_scheduled) return false;
+  if (module.is_scheduled || module.num_partitions.value_or(1) <= 1) return false;
   for (const auto& computation : module.computations()) {
     for (const auto& i : computation->instructions()) {
       if (i->opcode == Opcode::kCustomCall) {
@@ -29,13 +35,6 @@ bool has_global_shapes(const Module& module) {
   }
   return false;
 }
-
-const Sharding* part_of(const Sharding* sharding, int32_t leaf) {
-  if (!sharding || sharding->kind != ShardingKind::kTuple) return sharding;
-  return leaf < static_cast<int32_t>(sharding->parts.size()) ? &sharding->parts[static_cast<size_t>(leaf)] : nullptr;
-}
-
-}  // namespace
 
 LeafBytes Partitioning::of(const Instruction& instruction, int32_t leaf) const {
   const Shape* shape = leaf_shape(instruction.shape, leaf);

@@ -9,6 +9,10 @@
 
 namespace lowtide {
 
+/// Are shapes those of all devices together, so that a partitioner has still to divide them? After the partitioner
+/// shardings stay, if at all, on parameters alone.
+bool has_global_shapes(const Module& module);
+
 class Partitioning {
  public:
   /// Bytes of leaf `leaf` of an instruction on one device.

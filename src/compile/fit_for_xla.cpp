@@ -2,8 +2,8 @@
 
 #include <chrono>
 
+#include "analysis/partitioning.h"
 #include "compile/what_to_change.h"
-#include "passes/rewrite.h"
 #include "passes/stream/stream.h"
 #include "report/arguments.h"
 #include "report/build.h"
@@ -53,7 +53,8 @@ Result<FittedForXla> fit_for_xla(const Input& input, std::optional<int64_t> limi
   }
   LT_ASSIGN_OR_RETURN(const Planner planner, Planner::make(module, Executor::kXla));
   FrontierOptions search = options;
-  if (is_partitioned(module)) search.budget = kOnlyRules;
+  const bool undivided = has_global_shapes(module);
+  if (undivided) search.budget = kOnlyRules;
   LT_ASSIGN_OR_RETURN(const Frontier frontier, find_frontier(planner, search));
   const FrontierPoint* point = limit ? frontier.within(*limit) : &frontier.tightest();
   FittedForXla fitted;
@@ -63,7 +64,7 @@ Result<FittedForXla> fit_for_xla(const Input& input, std::optional<int64_t> limi
       "sizes are Lowtide's model of XLA's account (depth-first order, plain loop fusion); XLA orders, fuses and packs "
       "by "
       "itself and may need more or less";
-  if (is_partitioned(module)) report.note += "; a program that is still to be divided over devices isn't streamed";
+  if (undivided) report.note += "; a program that is still to be divided over devices isn't streamed";
   report.limit = limit;
   report.met = point != nullptr;
   if (!point) point = &frontier.tightest();

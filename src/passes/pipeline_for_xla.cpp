@@ -5,6 +5,7 @@
 #include "passes/execute/expand_fusions.h"
 #include "passes/execute/fold_transposes.h"
 #include "passes/execute/forget_plans.h"
+#include "passes/execute/ignore_placements.h"
 #include "passes/execute/spell_bitcasts.h"
 #include "passes/execute/unroll_elementwise_loops.h"
 #include "passes/in_place/accumulate_where_it_lies.h"
@@ -33,6 +34,9 @@ const std::vector<Pass>& pipeline_for_xla() {
         {"forget-plans", forget_plans, Numerics::kExact,
          "converters refuse copies of the same layout, and rules look for carries that don't change"},
         {"spell-bitcasts", spell_bitcasts, Numerics::kExact, "only compiled programs may say bitcast"},
+        {"ignore-placements", ignore_inert_placements, Numerics::kExact,
+         "before the canonical form, which keeps away from values that are placed differently; after bitcasts are "
+         "spelt: no layout matters then"},
     };
     all.insert(all.end(), pipeline().begin(), pipeline().end());
     const std::vector<Pass> own = {

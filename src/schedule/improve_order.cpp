@@ -40,8 +40,7 @@ class ImproveOrder {
     for (const int32_t v : across) {
       if (budget_ <= 0) return false;
       if (writer_[static_cast<size_t>(v)] != kNoId && try_order(delayed(writer_[static_cast<size_t>(v)]))) return true;
-      const auto& readers = readers_[static_cast<size_t>(v)];
-      if (!graph_.stays[static_cast<size_t>(v)] && readers.size() <= 4 && try_order(advanced(readers))) return true;
+      if (!graph_.stays[static_cast<size_t>(v)] && try_advanced(v)) return true;
     }
     return false;
   }
@@ -80,6 +79,28 @@ class ImproveOrder {
       });
     }
     return moved(moves, target);
+  }
+
+  /// The readers of a value before the peak; where what they make takes about as much room as the value, with the
+  /// readers of that, and so on: a product that is summed over devices is small only once its part is cut out.
+  bool try_advanced(int32_t v) {
+    std::vector<int32_t> all = readers_[static_cast<size_t>(v)];
+    size_t followed = 0;
+    while (all.size() <= kMostAdvanced) {
+      if (try_order(advanced(all))) return true;
+      const size_t before = all.size();
+      for (; followed < before; ++followed) {
+        for (const int32_t made : graph_.writes[static_cast<size_t>(all[followed])]) {
+          const auto value = static_cast<size_t>(made);
+          if (2 * graph_.bytes[value] < graph_.bytes[static_cast<size_t>(v)] || graph_.stays[value]) continue;
+          for (const int32_t reader : readers_[value]) {
+            if (std::ranges::find(all, reader) == all.end()) all.push_back(reader);
+          }
+        }
+      }
+      if (all.size() == before || budget_ <= 0) return false;
+    }
+    return false;
   }
 
   /// The readers, and what they need that stands behind the peak, directly before the peak; empty: they need what is
@@ -129,7 +150,8 @@ class ImproveOrder {
     return true;
   }
 
-  static constexpr int32_t kReach = 200;  ///< positions that one move looks at
+  static constexpr int32_t kReach = 200;      ///< positions that one move looks at
+  static constexpr size_t kMostAdvanced = 4;  ///< readers that one move brings forward
   const WorkGraph& graph_;
   std::vector<int32_t> order_, position_;
   int64_t budget_;

@@ -32,10 +32,11 @@ std::vector<WorkOrder> candidate_orders(const Module& module, const ModuleWork& 
   // By kind, then the best of each computation, then that improved.
   std::vector<WorkOrder> out(kKinds + 2, given);
   std::unordered_map<const Computation*, int64_t> inside;
+  const SideEffects effects(module);
   for (const Computation* computation : module.callees_first()) {
     const auto list = given.find(computation);
     if (list == given.end() || list->second.empty()) continue;
-    const WorkGraph graph = make_work_graph(*computation, list->second, values, inside);
+    const WorkGraph graph = make_work_graph(*computation, list->second, values, inside, effects);
     std::vector<int32_t> best;
     ModelledPeak lowest;
     for (size_t k = 0; k < kKinds; ++k) {

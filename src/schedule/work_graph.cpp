@@ -10,11 +10,11 @@ namespace {
 class MakeWorkGraph {
  public:
   MakeWorkGraph(const Computation& computation, const std::vector<const Work*>& order, ValueTable& values,
-                const std::unordered_map<const Computation*, int64_t>& inside_of)
-      : computation_(computation), order_(order), values_(values), inside_of_(inside_of) {}
+                const std::unordered_map<const Computation*, int64_t>& inside_of, const SideEffects& effects)
+      : computation_(computation), order_(order), values_(values), inside_of_(inside_of), effects_(effects) {}
 
   WorkGraph run() {
-    int32_t last_other = kNoId;
+    int32_t last_effect = kNoId;
     for (const Work* w : order_) {
       if (w->kind == WorkKind::kView) continue;
       const auto n = static_cast<int32_t>(graph_.nodes.size());
@@ -32,10 +32,11 @@ class MakeWorkGraph {
           if (inside != inside_of_.end()) graph_.inside.back() = std::max(graph_.inside.back(), inside->second);
         }
       }
-      // Whatever has effects keeps its place among its kind.
-      if (w->kind == WorkKind::kOther) {
-        if (last_other != kNoId) edge(last_other, n);
-        last_other = n;
+      // Whatever has effects keeps its place among its kind. Collectives have none: their order is free, as long as
+      // all devices have the same, and all run the same plan.
+      if (w->instruction != nullptr && effects_.has(*w->instruction)) {
+        if (last_effect != kNoId) edge(last_effect, n);
+        last_effect = n;
       }
     }
     for (int64_t l = 0; l < leaf_count(computation_.root->shape); ++l) {
@@ -122,6 +123,7 @@ class MakeWorkGraph {
   const std::vector<const Work*>& order_;
   ValueTable& values_;
   const std::unordered_map<const Computation*, int64_t>& inside_of_;
+  const SideEffects& effects_;
   WorkGraph graph_;
   std::unordered_map<ValueId, int32_t> number_;
   std::vector<int32_t> writer_;
@@ -130,8 +132,9 @@ class MakeWorkGraph {
 }  // namespace
 
 WorkGraph make_work_graph(const Computation& computation, const std::vector<const Work*>& order, ValueTable& values,
-                          const std::unordered_map<const Computation*, int64_t>& inside_of) {
-  return MakeWorkGraph(computation, order, values, inside_of).run();
+                          const std::unordered_map<const Computation*, int64_t>& inside_of,
+                          const SideEffects& effects) {
+  return MakeWorkGraph(computation, order, values, inside_of, effects).run();
 }
 
 ModelledPeak modelled_peak(const WorkGraph& graph, const std::vector<int32_t>& order) {

@@ -2,6 +2,7 @@
 /// One computation's work as a graph, for choosing an order: who must run before whom, and what each step makes and
 /// frees in the arena.
 
+#include "ir/side_effects.h"
 #include "schedule/flow.h"
 
 namespace lowtide {
@@ -18,8 +19,9 @@ struct WorkGraph {
 
 /// inside_of: of computations that are called: what they hold at most, beyond what comes in. Arguments and results of
 /// the program have memory of their own and cost nothing here; neither does what a loop's body reads from outside.
+/// effects: of the module; what has some runs in the order given.
 WorkGraph make_work_graph(const Computation& computation, const std::vector<const Work*>& order, ValueTable& values,
-                          const std::unordered_map<const Computation*, int64_t>& inside_of);
+                          const std::unordered_map<const Computation*, int64_t>& inside_of, const SideEffects& effects);
 
 /// Arena bytes at most, by a model: a step holds what it reads and what it makes; of these one may lie over the other
 /// where both have the same bytes and the first dies.

@@ -54,4 +54,8 @@ Result<PassResult> ignore_placements(Module& module) {
   return result;
 }
 
+Result<PassResult> ignore_inert_placements(Module& module) {
+  return module.num_partitions.value_or(1) > 1 ? PassResult() : ignore_placements(module);
+}
+
 }  // namespace lowtide

@@ -7,8 +7,10 @@
 /// Saves bytes(x) for each annotation between two shardings, there and back: here it moves nothing. Shardings of other
 /// instructions go too: rewrites that keep away from values placed differently needn't.
 ///
-/// For running only. A program that is handed on keeps its annotations, unless they say nothing
+/// For running. A program that is handed on keeps its annotations, unless they say nothing
 /// (canonicalise/drop_annotations.h): a constraint of nothing but whole dimensions means "replicate" to a partitioner.
+/// One that goes to XLA loses them where its header has no `num_partitions`: XLA runs no partitioner then, and needs the
+/// same memory with them and without.
 ///
 /// Requires: verified.  Keeps: roots, donation, schedule.  Breaks: shardings.
 /// Numerics: exact.
@@ -21,5 +23,8 @@
 namespace lowtide {
 
 Result<PassResult> ignore_placements(Module& module);
+
+/// The same for a program that XLA compiles: where the header says of no partitions, XLA ignores placements as well.
+Result<PassResult> ignore_inert_placements(Module& module);
 
 }  // namespace lowtide
