@@ -7,14 +7,18 @@
 #include <set>
 #include <tuple>
 
+#include "base/sizes.h"
 #include "compile/what_to_change.h"
+#include "report/like_values.h"
 
 namespace lowtide {
 namespace {
 
-constexpr int64_t kCureInstructions = 12'000;    ///< planned in all for the cures of one report
-constexpr int64_t kMostCurePlans = 12;           ///< streams
-constexpr int64_t kDonationInstructions = 1000;  ///< of a module whose donations are planned, each from the start
+constexpr int64_t kCureInstructions = 12'000;      ///< planned in all for the cures of one report
+constexpr int64_t kMostCurePlans = 12;             ///< streams
+constexpr int64_t kDonationInstructions = 12'000;  ///< planned in all for donations
+constexpr int64_t kLeastDonation = 100;            ///< of the peak: smaller ones aren't worth a plan
+constexpr int64_t kLeastSaved = 1000;              ///< of the peak: less is none
 constexpr size_t kRows = 6, kStreamsOfRow = 2;
 constexpr double kBearable = 0.1;  ///< of the free plan's time: the finest tile that takes no more
 
@@ -40,40 +44,41 @@ class Streams {
       : planner_(planner), free_(free), module_(module), left_(plans) {}
   bool any_left() const { return left_ > 0; }
 
-  /// The stream that saves most of those that hide the row's values; bytes 0: none saves anything. Nothing: no plan was
-  /// left to try one.
+  /// The stream that saves most of those that hide the row's values. Nothing: no plan was left to try one, or there is
+  /// none that could be planned.
   std::optional<Cure> best_for(const PeakRow& row) {
     const std::vector<const Instruction*> seeds = find_values(module_, row.made_by);
-    if (seeds.empty()) return Cure{.what = "no transformation known frees it", .planned = true};
-    Cure best{.what = "no transformation known frees it", .planned = true};
+    if (seeds.empty()) return std::nullopt;
+    std::optional<Cure> best;
     size_t tried = 0;
     for (const StreamCandidate& c : stream_candidates(module_, seeds)) {
       if (tried == kStreamsOfRow) break;
       const auto key = std::make_tuple(c.decision.computation, c.extent, c.hidden_bytes, c.again_ns, c.ns_per_tile);
       const auto known = known_.find(key);
-      if (known == known_.end() && left_ == 0) return best.bytes > 0 ? std::optional(best) : std::nullopt;
+      if (known == known_.end() && left_ == 0) break;
       ++tried;
-      const Cure cure = known != known_.end() ? known->second : (known_[key] = planned(c));
-      if (cure.bytes > best.bytes || best.decision.empty()) best = cure;
+      const std::optional<Cure> cure = known != known_.end() ? known->second : (known_[key] = planned(c));
+      if (cure && (!best || cure->bytes > best->bytes)) best = cure;
     }
     return best;
   }
 
  private:
-  Cure planned(const StreamCandidate& candidate) {
+  std::optional<Cure> planned(const StreamCandidate& candidate) {
     --left_;
     StreamDecision decision = candidate.decision;
     decision.tile = bearable_tile(candidate, free_.ns);
     Decisions decisions = free_.decisions;
     decisions.emplace_back(decision);
-    Cure cure{.what = "no transformation known frees it", .planned = true};
     const auto measured = planner_.measure(decisions);
-    if (!measured.ok()) return cure;
+    if (!measured.ok()) return std::nullopt;
+    Cure cure;
     cure.decision = to_text(decision);
     cure.what =
         fmt::format("stream over dimension {} of %{} in tiles of {}", decision.dimension, decision.seed, decision.tile);
     cure.bytes = std::max<int64_t>(0, free_.peak_bytes - measured->peak_bytes);
     cure.more_time = measured->ns / free_.ns - 1;
+    if (cure.bytes < free_.peak_bytes / kLeastSaved) cure.bytes = 0;
     if (cure.bytes == 0) cure.what += " alone leaves the peak: another moment, or another value, needs as much";
     return cure;
   }
@@ -82,33 +87,68 @@ class Streams {
   const FrontierPoint& free_;
   const Module& module_;  ///< in which the free plan's streams stand
   int64_t left_;          ///< plans
-  std::map<std::tuple<std::string, int64_t, double, double, double>, Cure> known_;
+  std::map<std::tuple<std::string, int64_t, double, double, double>, std::optional<Cure>> known_;
 };
 
-/// What the program's author can do stays; what we can do is what was planned.
-void set_cure(PeakRow& row, Cure cure) {
-  for (const Cure& old : row.cures) {
-    if (cure.user_change.empty()) cure.user_change = old.user_change;
+/// What loops save for others, made again: where the plan that does it has the value no more at its peak.
+void plan_derived_stacks(const Planner& planner, const FrontierPoint& free, std::vector<PeakRow>& rows) {
+  const auto saved = std::ranges::find_if(
+      rows, [](const PeakRow& row) { return row.category == Category::kSavedForBackward && is_freed_by_plans(row); });
+  if (saved == rows.end() || has<DeriveStacks>(free.decisions) || !planner.could_derive()) return;
+  Decisions decisions = free.decisions;
+  decisions.emplace_back(DeriveStacks{});
+  const auto measured = planner.measure(decisions);
+  if (!measured.ok() || measured->peak_bytes >= free.peak_bytes) return;
+  std::set<std::pair<std::string, std::string>> left;
+  for (const PeakValue& value : measured->at_peak) left.emplace(value.computation, value.instruction);
+  for (PeakRow& row : rows) {
+    if (row.category != Category::kSavedForBackward || !is_freed_by_plans(row)) continue;
+    const bool stays = std::ranges::any_of(
+        row.made_by, [&](const ValueName& value) { return left.contains({value.computation, value.instruction}); });
+    if (stays) continue;
+    Cure cure;
+    cure.what = "make again in later loops what loops save for them";
+    cure.bytes = free.peak_bytes - measured->peak_bytes;
+    cure.more_time = measured->ns / free.ns - 1;
+    cure.decision = to_string(Decision(DeriveStacks{}));
+    row.cures.push_back(std::move(cure));
+    return;
   }
-  row.cures = {std::move(cure)};
 }
 
-/// Donations: changes name arguments by number, as the rows' estimates do.
-void set_donations(const std::vector<ChangeRow>& changes, const std::vector<ArgumentRow>& arguments,
-                   std::vector<PeakRow>& rows) {
-  size_t planned = 0;
-  for (const ArgumentRow& argument : arguments) {
-    if (argument.fate != Fate::kCouldBeDonated || ++planned > kMostDonations) continue;
-    const std::string name = fmt::format("donate argument {}", argument.number);
-    const auto change =
-        std::ranges::find_if(changes, [&](const ChangeRow& c) { return c.what.starts_with(name + " ("); });
-    for (PeakRow& row : rows) {
-      for (Cure& cure : row.cures) {
-        if (cure.planned || row.count > 1 || !cure.what.starts_with(name + ":")) continue;
-        cure.planned = true;
-        cure.bytes = change == changes.end() ? 0 : change->bytes;
-        if (cure.bytes == 0) cure.what += ", but the free plan needs as much then";
-      }
+/// Donations, on the rows of the arguments that they are about: the largest of each.
+void plan_donations(const Module& module, const Planner& planner, const FrontierPoint& free, Report& report) {
+  std::vector<Donatable> all = donatable(module);
+  std::erase_if(all, [&](const Donatable& d) { return d.bytes < free.peak_bytes / kLeastDonation; });
+  const int64_t plans = kDonationInstructions / std::max<int64_t>(1, planner.instructions());
+  const bool in_allocations = !report.input_at_peak.empty() && report.input_at_peak[0].allocation >= 0;
+  const std::vector<Instruction*> parameters = module.entry->parameters();
+  int64_t planned = 0;
+  for (const Donatable& donated : all) {
+    const auto changed = donated.applied(module);
+    Cure cure;
+    cure.what = donated.what;
+    if (planned < plans) {
+      ++planned;
+      const auto lower = peak_of(*changed, free.decisions);
+      if (lower) cure.bytes = std::max<int64_t>(0, free.peak_bytes - *lower);
+      if (lower && cure.bytes == 0) cure.what += ", but the free plan needs as much then";
+    }
+    if (!module.is_scheduled) {
+      const int64_t after = account_for(*changed, AccountMode::kAsGiven).peak_bytes();
+      if (after < report.given.peak) cure.in_source = SourceChange{donated.user_change, report.given.peak, after};
+    }
+    if (cure.bytes == 0 && !cure.in_source) continue;
+    std::set<std::string> names;
+    for (const int64_t k : donated.parameters) names.insert(parameters[static_cast<size_t>(k)]->name);
+    const auto about = [&](const PeakRow& row) {
+      return row.fate == Fate::kCouldBeDonated &&
+             std::ranges::any_of(row.made_by, [&](const ValueName& v) { return names.contains(v.instruction); });
+    };
+    for (std::vector<PeakRow>* rows : {&report.at_peak, &report.input_at_peak}) {
+      if (rows == &report.input_at_peak && in_allocations) continue;
+      const auto row = std::ranges::find_if(*rows, about);
+      if (row != rows->end()) row->cures.push_back(cure);
     }
   }
 }
@@ -120,13 +160,13 @@ std::string base_name(const std::string& name) {
   return numbered ? name.substr(0, dot) : name;
 }
 
-/// Of the program as given: is it at the free plan's peak, too?
+/// Of the program as given: is it at the free plan's peak, too? The same value under its name, with what frees it
+/// there, or a value of its extents under another one.
 void compare_with_free_plan(Report& report) {
   std::map<std::string, const PeakRow*> at_free_peak;
   for (const PeakRow& row : report.at_peak) {
     for (const ValueName& value : row.made_by) at_free_peak.emplace(base_name(value.instruction), &row);
   }
-  const int64_t saved = report.given.peak - report.ours.peak;
   for (PeakRow& row : report.input_at_peak) {
     if (!is_freed_by_plans(row)) continue;
     const PeakRow* there = nullptr;
@@ -135,13 +175,11 @@ void compare_with_free_plan(Report& report) {
       if (found != at_free_peak.end() && found->second->shape == row.shape) there = found->second;
     }
     if (there != nullptr) {
-      row.cures = there->cures;
+      row.in_free_plan = "stands at the free plan's peak, too";
+      row.cures.insert(row.cures.begin(), there->cures.begin(), there->cures.end());
       continue;
     }
-    const std::string how = row.cures.empty() ? "" : " (" + row.cures[0].what + ")";
-    set_cure(row, {.what = "gone from the free plan's peak" + how,
-                   .bytes = std::clamp<int64_t>(saved, 0, row.bytes),
-                   .planned = true});
+    row.in_free_plan = like_values_among(row, report.at_peak);
   }
 }
 
@@ -156,19 +194,14 @@ Status plan_cures(const Module& module, const Planner& planner, const Frontier& 
     for (PeakRow& row : report.at_peak) {
       if (!is_freed_by_plans(row)) continue;
       if (++rows > kRows || !streams.any_left()) break;
-      if (auto cure = streams.best_for(row)) set_cure(row, std::move(*cure));
+      if (auto cure = streams.best_for(row)) row.cures.push_back(std::move(*cure));
     }
+    plan_derived_stacks(planner, frontier.free, report.at_peak);
   } else {
-    report.warnings.push_back("too large to plan each cure: what frees a value is estimated, `lowtide fit` plans");
-  }
-  if (planner.instructions() <= kDonationInstructions) {
-    const auto changes = donations_that_save(module, frontier.free.decisions, report.ours.peak);
-    set_donations(changes, report.arguments, report.at_peak);
-    if (!report.input_at_peak.empty() && report.input_at_peak[0].allocation < 0) {
-      set_donations(changes, report.arguments, report.input_at_peak);
-    }
+    report.warnings.push_back("too large to plan what frees each value: `lowtide fit` plans");
   }
   if (!report.input_at_peak.empty() && report.input_at_peak[0].allocation < 0) compare_with_free_plan(report);
+  plan_donations(module, planner, frontier.free, report);
   return {};
 }
 

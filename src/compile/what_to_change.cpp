@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ranges>
 
+#include "analysis/leaf_bytes.h"
 #include "compile/frontier.h"
 #include "compile/halve_dimensions.h"
 #include "report/arguments.h"
@@ -11,44 +13,131 @@
 namespace lowtide {
 namespace {
 
-/// Peak of the changed module by the same decisions; nothing where they don't apply to it.
+struct Leaf {
+  int64_t parameter = 0;
+  ShapeIndex index;
+  const Shape* shape = nullptr;
+};
+
+/// Arguments that nobody donated, and results that live in none, each in order.
+void free_leaves(const Module& module, std::vector<Leaf>& arguments, std::vector<Leaf>& results) {
+  const auto is_taken = [&](int64_t parameter, const ShapeIndex& index) {
+    const bool aliased = std::ranges::any_of(module.input_output_alias, [&](const AliasEntry& alias) {
+      return alias.operand == parameter && alias.operand_index == index;
+    });
+    return aliased || std::ranges::any_of(module.buffer_donors, [&](const Module::Donor& donor) {
+             return donor.parameter == parameter && donor.index == index;
+           });
+  };
+  const std::vector<Instruction*> parameters = module.entry->parameters();
+  for (size_t k = 0; k < parameters.size(); ++k) {
+    if (parameters[k] == nullptr) continue;
+    for_each_leaf(parameters[k]->shape, [&](const ShapeIndex& index, const Shape& leaf) {
+      const auto number = static_cast<int64_t>(k);
+      if (leaf.is_array() && !is_taken(number, index)) arguments.push_back({number, index, &leaf});
+    });
+  }
+  if (module.entry->root == nullptr) return;
+  for_each_leaf(module.entry->root->shape, [&](const ShapeIndex& index, const Shape& leaf) {
+    const bool taken =
+        std::ranges::any_of(module.input_output_alias, [&](const AliasEntry& alias) { return alias.output == index; });
+    if (leaf.is_array() && !taken) results.push_back({-1, index, &leaf});
+  });
+}
+
+/// The first argument of a result's type that isn't taken, for each result in order: as JAX pairs them.
+void pair_up(const std::vector<Leaf>& arguments, const std::vector<Leaf>& results, Donatable& donated) {
+  std::vector<bool> taken(arguments.size());
+  for (const Leaf& result : results) {
+    for (size_t k = 0; k < arguments.size(); ++k) {
+      if (taken[k] || !same_shape(*arguments[k].shape, *result.shape)) continue;
+      taken[k] = true;
+      donated.aliases.push_back({result.index, arguments[k].parameter, arguments[k].index, /*must_alias=*/false});
+      donated.bytes = add_bytes(donated.bytes, padded_bytes(*result.shape));
+      break;
+    }
+  }
+}
+
+constexpr const char* kWhichArgument =
+    "donate the Python argument that holds it (donate_argnums counts those, not parameters of the module)";
+constexpr const char* kWhichArguments = "donate the Python arguments that hold them";
+
+}  // namespace
+
+std::unique_ptr<Module> Donatable::applied(const Module& module) const {
+  std::unique_ptr<Module> donated = module.clone();
+  donated->input_output_alias.insert(donated->input_output_alias.end(), aliases.begin(), aliases.end());
+  return donated;
+}
+
+std::vector<Donatable> donatable(const Module& module) {
+  std::vector<Leaf> arguments, results;
+  free_leaves(module, arguments, results);
+  const std::vector<Instruction*> parameters = module.entry->parameters();
+  const std::vector<std::string> roots = python_arguments(module);
+  std::vector<Donatable> found;
+  std::vector<std::string> names;  // of the arguments of Python; empty: of one alone
+  for (size_t k = 0; k < arguments.size();) {
+    const std::string& root = roots[static_cast<size_t>(arguments[k].parameter)];
+    std::vector<Leaf> own = {arguments[k++]};
+    while (!root.empty() && k < arguments.size() && roots[static_cast<size_t>(arguments[k].parameter)] == root) {
+      own.push_back(arguments[k++]);
+    }
+    Donatable donated;
+    pair_up(own, results, donated);
+    if (donated.aliases.empty()) continue;
+    for (const Leaf& leaf : own) donated.parameters.push_back(leaf.parameter);
+    const Instruction& first = *parameters[static_cast<size_t>(own[0].parameter)];
+    const std::string path = argument_path(first, own[0].index);
+    if (root.empty()) {
+      const std::string name = first.metadata.op_name.empty() ? "" : path + ", ";
+      donated.what = fmt::format("donate parameter {} of the module ({}%{}, {}): a result of its type lives in it",
+                                 own[0].parameter, name, first.name, to_string_without_layout(*own[0].shape));
+      donated.user_change = kWhichArgument;
+    } else if (own.size() == 1) {
+      donated.what = fmt::format("donate {} ({}): a result of its type lives in it", path,
+                                 to_string_without_layout(*own[0].shape));
+    } else {
+      donated.what =
+          fmt::format("donate {}: results live in {} of its {} arrays", root, donated.aliases.size(), own.size());
+    }
+    if (!root.empty())
+      donated.user_change =
+          fmt::format("jax.jit(..., donate_argnames=(\"{}\",)), where the caller reads it no more", root);
+    found.push_back(std::move(donated));
+    names.push_back(root);
+  }
+  const bool all_named = std::ranges::none_of(names, [](const std::string& name) { return name.empty(); });
+  Donatable all;
+  pair_up(arguments, results, all);
+  for (const Donatable& one : found)
+    all.parameters.insert(all.parameters.end(), one.parameters.begin(), one.parameters.end());
+  all.what = fmt::format("donate all of these: results live in {} arrays", all.aliases.size());
+  std::vector<std::string> quoted;
+  for (const std::string& name : names) quoted.push_back("\"" + name + "\"");
+  all.user_change = all_named ? fmt::format("jax.jit(..., donate_argnames=({})), where the caller reads them no more",
+                                            fmt::join(quoted, ", "))
+                              : kWhichArguments;
+  const bool several = found.size() > 1;
+  std::ranges::stable_sort(found, [](const Donatable& a, const Donatable& b) { return a.bytes > b.bytes; });
+  if (found.size() > kMostDonations) found.resize(kMostDonations);
+  if (several) found.push_back(std::move(all));
+  return found;
+}
+
 std::optional<int64_t> peak_of(const Module& module, const Decisions& decisions) {
   const auto compiled = compile_plan(module, decisions, {.quiet = true});
   if (!compiled.ok()) return std::nullopt;
   return compiled->program->peak_bytes();
 }
 
-std::vector<ArgumentRow> donatable(const Module& module) {
-  const Graph graph(module);
-  std::vector<ArgumentRow> rows = argument_rows(graph, account_for(module, AccountMode::kAsGiven), Categories(graph));
-  std::erase_if(rows, [](const ArgumentRow& row) { return row.fate != Fate::kCouldBeDonated; });
-  if (rows.size() > kMostDonations) rows.resize(kMostDonations);  // largest first
-  return rows;
-}
-
-}  // namespace
-
 std::vector<ChangeRow> donations_that_save(const Module& module, const Decisions& decisions, int64_t peak) {
   std::vector<ChangeRow> changes;
-  const std::vector<Instruction*> parameters = module.entry->parameters();
-  const auto all = module.clone();
-  std::vector<std::string> numbers;
-  for (const ArgumentRow& row : donatable(module)) {
-    const auto k = static_cast<size_t>(row.number);
-    if (k >= parameters.size() || !parameters[k] || !parameters[k]->shape.is_array()) continue;
-    const auto changed = module.clone();
-    for (Module* m : {changed.get(), all.get()}) m->buffer_donors.push_back({row.number, {}});
-    numbers.push_back(std::to_string(row.number));
-    const auto lower = peak_of(*changed, decisions);
-    if (!lower || *lower >= peak) continue;
-    changes.push_back({fmt::format("donate argument {} ({}, {})", row.number, row.path, row.shape),
-                       fmt::format("donate_argnums=({},)", row.number), peak - *lower, *lower});
+  for (const Donatable& donated : donatable(module)) {
+    const auto lower = peak_of(*donated.applied(module), decisions);
+    if (lower && *lower < peak) changes.push_back({donated.what, donated.user_change, peak - *lower, *lower});
   }
-  if (numbers.size() < 2) return changes;
-  const auto lower = peak_of(*all, decisions);
-  if (!lower || *lower >= peak) return changes;
-  changes.push_back({fmt::format("donate arguments {}", fmt::join(numbers, ", ")),
-                     fmt::format("donate_argnums=({})", fmt::join(numbers, ", ")), peak - *lower, *lower});
   return changes;
 }
 

@@ -6,7 +6,24 @@
 
 namespace lowtide {
 
-inline constexpr size_t kMostDonations = 4;  ///< of the arguments that could be donated, the largest
+inline constexpr size_t kMostDonations = 4;  ///< planned one by one, the largest
+
+/// Arguments that results could live in: all of one argument of the Python function, or one alone where that can't be
+/// told; behind several of them all together.
+struct Donatable {
+  std::string what;         ///< "donate state (results live in 38 of its 40 arrays)"
+  std::string user_change;  ///< "jax.jit(..., donate_argnames=(\"state\",))"
+  std::vector<int64_t> parameters;
+  std::vector<AliasEntry> aliases;  ///< results and arguments of one type, paired as JAX pairs them
+  int64_t bytes = 0;                ///< of the results that live in them then
+
+  /// The module with these arguments donated.
+  std::unique_ptr<Module> applied(const Module& module) const;
+};
+std::vector<Donatable> donatable(const Module& module);
+
+/// Peak of the changed module by the same decisions; nothing where they don't apply to it.
+std::optional<int64_t> peak_of(const Module& module, const Decisions& decisions);
 
 /// Donations alone, each planned by the same decisions. Only what saves something.
 std::vector<ChangeRow> donations_that_save(const Module& module, const Decisions& decisions, int64_t peak);

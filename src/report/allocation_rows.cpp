@@ -4,7 +4,6 @@
 #include <map>
 #include <tuple>
 
-#include "report/cures.h"
 #include "report/live.h"
 #include "report/origin.h"
 #include "report/peak_rows.h"
@@ -50,7 +49,6 @@ class Namer {
     row.dies = buffer->second->dies;
     row.category = categories_.of(*buffer->second);
     row.why_live = live_.why(*buffer->second);
-    if (row.live_at_peak) row.cures = cures_of({graph_, account_, live_, *buffer->second, row.category, nullptr});
     return row;
   }
 
@@ -103,7 +101,6 @@ std::vector<PeakRow> allocation_rows(const Graph& graph, const Account& account,
       row.why_live = first.why_live;
       row.born = first.born;
       row.dies = first.dies;
-      if (first.bytes == row.bytes) row.cures = first.cures;
     }
     for (const PeakRow& held : row.contents) row.values.push_back(held.value);
     row.category = category_of_kind(row.kind, row.category);

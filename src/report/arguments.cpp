@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <map>
+#include <set>
 
 namespace lowtide {
 namespace {
 
 constexpr size_t kGroupsShown = 6;
+constexpr std::string_view kNameCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
 
 using Words = std::array<std::string_view, 10>;
 constexpr Words kOptimiserWords = {"opt_state", "opt", "optimizer", "optimizer_state", "optim",
@@ -96,6 +99,42 @@ std::string argument_group(std::string_view path) {
   return tokens[0];
 }
 
+std::string argument_path(const Instruction& parameter, const ShapeIndex& index) {
+  const std::string path = without_backslashes(parameter.metadata.op_name);
+  return (path.empty() ? parameter.name : path) + (index.empty() ? "" : to_string(index));
+}
+
+std::vector<std::string> python_arguments(const Module& module) {
+  const std::vector<Instruction*> parameters = module.entry->parameters();
+  std::vector<std::string> roots(parameters.size());
+  if (!module.name.starts_with("jit_")) return roots;
+  std::set<std::string> paths;
+  for (const Instruction* parameter : parameters) {
+    if (parameter == nullptr || parameter->metadata.op_name.empty()) return roots;
+    if (!paths.insert(without_backslashes(parameter->metadata.op_name)).second) return roots;
+  }
+  std::set<std::string> ended;  // a Python argument's leaves stand beside each other
+  std::set<std::string> unclear;
+  std::string last;
+  for (size_t k = 0; k < parameters.size(); ++k) {
+    const std::string path = without_backslashes(parameters[k]->metadata.op_name);
+    const size_t end = std::min(path.find_first_not_of(kNameCharacters), path.size());
+    const std::string root = path.substr(0, end);
+    if (root != last) ended.insert(last);
+    last = root;
+    const std::string_view rest = std::string_view(path).substr(end);
+    const bool tells = rest.empty() || rest.starts_with('.') || rest.starts_with("['") || rest.starts_with("[\"");
+    if (root.empty() || ended.contains(root) || std::isdigit(static_cast<unsigned char>(root[0])) || !tells) {
+      unclear.insert(root);
+    }
+    roots[k] = root;
+  }
+  for (std::string& root : roots) {
+    if (unclear.contains(root)) root.clear();
+  }
+  return roots;
+}
+
 std::vector<ArgumentRow> argument_rows(const Graph& graph, const Account& account, const Categories& categories) {
   const Module& module = graph.module();
   std::vector<ShapeIndex> results;
@@ -115,6 +154,7 @@ std::vector<ArgumentRow> argument_rows(const Graph& graph, const Account& accoun
 
   std::vector<ArgumentRow> rows;
   const std::vector<Instruction*> parameters = module.entry->parameters();
+  const std::vector<std::string> roots = python_arguments(module);
   for (size_t number = 0; number < parameters.size(); ++number) {
     const Instruction* parameter = parameters[number];
     if (parameter == nullptr) continue;
@@ -123,8 +163,9 @@ std::vector<ArgumentRow> argument_rows(const Graph& graph, const Account& accoun
       if (!leaf.is_array()) return;
       ArgumentRow row;
       row.number = static_cast<int64_t>(number);
-      row.path = (path.empty() ? parameter->name : path) + (index.empty() ? "" : to_string(index));
+      row.path = argument_path(*parameter, index);
       row.shape = to_string_without_layout(leaf);
+      row.root = roots[number];
       row.group = argument_group(path);
       const auto buffer = buffers.find({parameter->id, index});
       row.bytes = buffer != buffers.end() ? buffer->second->bytes : padded_bytes(leaf);

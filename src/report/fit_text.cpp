@@ -109,7 +109,7 @@ void add_frontier(const FitReport& report, Lines& lines) {
 void add_changes(const FitReport& report, Lines& lines) {
   if (report.changes.empty()) return;
   lines.push_back("");
-  lines.push_back("What you could change");
+  lines.push_back("What you could change (peaks of Lowtide's own plans)");
   lines.push_back(pad_left("bytes saved", 13) + pad_left("peak", 13));
   for (const ChangeRow& row : report.changes) {
     std::string line = pad_left(format_bytes(row.bytes), 13) + pad_left(format_bytes(row.peak), 13) + "  " + row.what;

@@ -79,12 +79,16 @@ std::string legend() {
 
 std::string peak_table(const std::vector<PeakRow>& rows) {
   std::string html =
-      "<table><tr><th>bytes<th>value<th>from<th>category<th>live because<th>what frees it<th>in your source</tr>\n";
+      "<table><tr><th>bytes<th>value<th>from<th>category<th>live because<th>what frees it, as "
+      "planned<th>in your source, under XLA (Lowtide's account by its rules)</tr>\n";
   for (const PeakRow& row : rows) {
-    std::string cures, changes;
+    std::string cures = escaped(row.in_free_plan), changes;
     for (const Cure& cure : row.cures) {
-      cures += (cures.empty() ? "" : "<br>") + escaped(cure.what) + " (" + format_bytes(cure.bytes) + ")";
-      if (!cure.user_change.empty()) changes += (changes.empty() ? "" : "<br>") + escaped(cure.user_change);
+      cures += (cures.empty() ? "" : "<br>") + escaped(cure.what);
+      if (cure.bytes > 0) cures += ": -" + format_bytes(cure.bytes);
+      if (!cure.in_source) continue;
+      changes += (changes.empty() ? "" : "<br>") + escaped(cure.in_source->change) + ": " +
+                 format_bytes(cure.in_source->peak_before) + " -> " + format_bytes(cure.in_source->peak_after);
     }
     const std::string count = row.count > 1 ? fmt::format(" ×{}", row.count) : "";
     html += fmt::format(

@@ -8,10 +8,14 @@ using Json = nlohmann::ordered_json;
 Json cures_of(const std::vector<Cure>& cures) {
   Json list = Json::array();
   for (const Cure& cure : cures) {
-    Json one = {{"what", cure.what}, {"bytes", cure.bytes}, {"planned", cure.planned}};
-    if (cure.planned) one["more_modelled_time"] = cure.more_time;
+    Json one = {{"what", cure.what}, {"bytes", cure.bytes}, {"planned", true}, {"more_modelled_time", cure.more_time}};
     if (!cure.decision.empty()) one["decision"] = cure.decision;
-    if (!cure.user_change.empty()) one["in_your_source"] = cure.user_change;
+    if (cure.in_source) {
+      one["in_your_source"] = cure.in_source->change;
+      one["under_xla"] = {{"peak_bytes_before", cure.in_source->peak_before},
+                          {"peak_bytes", cure.in_source->peak_after},
+                          {"bytes", cure.in_source->bytes()}};
+    }
     list.push_back(std::move(one));
   }
   return list;
@@ -30,6 +34,7 @@ Json row_of(const PeakRow& row) {
                {"source", row.origin.full_source},
                {"why_live", row.why_live},
                {"frees_it", cures_of(row.cures)}};
+  if (!row.in_free_plan.empty()) json["in_free_plan"] = row.in_free_plan;
   if (!row.values.empty()) json["values"] = row.values;
   return json;
 }

@@ -4,7 +4,6 @@
 #include <map>
 #include <tuple>
 
-#include "report/cures.h"
 #include "report/live.h"
 #include "report/origin.h"
 #include "report/phases.h"
@@ -29,8 +28,8 @@ const ValueRef& telling_value(const Graph& graph, const AccountBuffer& buffer) {
   return buffer.values[0];
 }
 
-PeakRow row_of(const Graph& graph, const Account& account, const Categories& categories, const WhyAlive& live,
-               const AccountBuffer& buffer, const ArgumentRow* argument) {
+PeakRow row_of(const Graph& graph, const Categories& categories, const WhyAlive& live, const AccountBuffer& buffer,
+               const ArgumentRow* argument) {
   PeakRow row;
   row.bytes = buffer.bytes;
   row.padding = buffer.padding;
@@ -38,6 +37,7 @@ PeakRow row_of(const Graph& graph, const Account& account, const Categories& cat
   row.dies = buffer.dies;
   row.category = categories.of(buffer);
   row.why_live = live.why(buffer, argument);
+  if (argument != nullptr) row.fate = argument->fate;
   if (!buffer.values.empty()) {
     const ValueRef& value = telling_value(graph, buffer);
     row.value = value_name(value);
@@ -49,33 +49,16 @@ PeakRow row_of(const Graph& graph, const Account& account, const Categories& cat
       row.made_by.push_back({held.instruction->parent->name, held.instruction->name});
     }
   }
-  row.cures = cures_of({graph, account, live, buffer, row.category, argument});
   return row;
 }
 
-std::string cure_key(const PeakRow& row) { return row.cures.empty() ? "" : row.cures[0].what; }
-
-// Joins rows of one shape, origin, category and cure, so that five gradients are one line.
-// What has the extents of a value that streaming removes is streamed along with it: gradients of scores, masked scores.
-void spread_streaming(const std::vector<Dims>& dims, std::vector<PeakRow>& rows) {
-  for (size_t from = 0; from < rows.size(); ++from) {
-    const auto cure = std::find_if(rows[from].cures.begin(), rows[from].cures.end(),
-                                   [](const Cure& c) { return c.what.starts_with("stream the"); });
-    if (cure == rows[from].cures.end()) continue;
-    const Cure& found = *cure;
-    for (size_t to = 0; to < rows.size(); ++to) {
-      if (!rows[to].cures.empty() || rows[to].category != Category::kTemporary || dims[to] != dims[from]) continue;
-      rows[to].cures.push_back({found.what, rows[to].bytes, found.user_change});
-    }
-  }
-}
-
+// Joins rows of one shape, origin and category, so that five gradients are one line.
 std::vector<PeakRow> grouped(std::vector<PeakRow> rows) {
-  std::map<std::tuple<std::string, std::string, std::string, Category, std::string>, size_t> place;
+  std::map<std::tuple<std::string, std::string, std::string, Category, std::optional<Fate>>, size_t> place;
   std::vector<PeakRow> result;
   for (PeakRow& row : rows) {
-    const auto [found, is_new] = place.try_emplace(
-        {row.shape, row.origin.op_name, row.origin.source, row.category, cure_key(row)}, result.size());
+    const auto [found, is_new] =
+        place.try_emplace({row.shape, row.origin.op_name, row.origin.source, row.category, row.fate}, result.size());
     if (is_new) {
       result.push_back(std::move(row));
       continue;
@@ -88,8 +71,6 @@ std::vector<PeakRow> grouped(std::vector<PeakRow> rows) {
     group.dies = std::max(group.dies, row.dies);
     group.values.insert(group.values.end(), row.values.begin(), row.values.end());
     group.made_by.insert(group.made_by.end(), row.made_by.begin(), row.made_by.end());
-    for (size_t i = 0; i < std::min(group.cures.size(), row.cures.size()); ++i)
-      group.cures[i].bytes += row.cures[i].bytes;
   }
   std::stable_sort(result.begin(), result.end(), [](const PeakRow& a, const PeakRow& b) { return a.bytes > b.bytes; });
   return result;
@@ -103,7 +84,6 @@ std::vector<PeakRow> peak_rows(const Graph& graph, const Account& account, const
   std::map<int64_t, const ArgumentRow*> by_number;
   for (const ArgumentRow& argument : arguments) by_number.try_emplace(argument.number, &argument);
   std::vector<PeakRow> rows;
-  std::vector<Dims> dims;
   for (const AccountBuffer& buffer : account.buffers) {
     if (buffer.memory_space != 0 || buffer.bytes == 0) continue;
     if (!buffer.alive_at(account.peak_step) && !stays(buffer)) continue;
@@ -113,10 +93,8 @@ std::vector<PeakRow> peak_rows(const Graph& graph, const Account& account, const
       const auto found = attributes != nullptr ? by_number.find(attributes->number) : by_number.end();
       if (found != by_number.end()) argument = found->second;
     }
-    rows.push_back(row_of(graph, account, categories, live, buffer, argument));
-    dims.push_back(buffer.values.empty() ? Dims() : shape_of(buffer.values[0]).dims);
+    rows.push_back(row_of(graph, categories, live, buffer, argument));
   }
-  spread_streaming(dims, rows);
   return grouped(std::move(rows));
 }
 

@@ -34,20 +34,30 @@ struct Origin {
   std::string full_source;  ///< with the whole path
 };
 
-/// A way to free a value's bytes.
+/// What a change in the user's source comes to when stock XLA compiles it: the module was edited so, and its account by
+/// XLA's rules (AccountMode::kAsGiven) stands beside that of the module as it was.
+struct SourceChange {
+  std::string change;  ///< "jax.jit(..., donate_argnames=(\"state\",))"; empty: the edit has no name in the source
+  int64_t peak_before = 0, peak_after = 0;  ///< by that account
+  int64_t bytes() const { return peak_before - peak_after; }
+};
+
+/// A way to free a value's bytes that was planned on this very module: a decision of a plan, or an edit of the module.
 struct Cure {
-  std::string what;         ///< "recompute from the layer input"
-  int64_t bytes = 0;        ///< what it frees at the peak; 0: unknown, or nothing
-  std::string user_change;  ///< in the user's source: "donate_argnums=(1,)"; empty where there is none
-  bool planned = false;     ///< the program was planned with it: bytes and time are what `fit` gets; else an estimate
-  double more_time = 0;     ///< modelled, of the free plan's: 0.03 is 3 % more
-  std::string decision;     ///< the line of a plan that says it
+  std::string what;      ///< "stream over dimension 0 of %dot.7 in tiles of 64"
+  int64_t bytes = 0;     ///< Lowtide's plan with it needs that much less than the free plan; 0: nothing, or no plan
+  double more_time = 0;  ///< modelled, of the free plan's: 0.03 is 3 % more
+  std::string decision;  ///< the line of a plan that says it
+  std::optional<SourceChange> in_source;
 };
 
 /// An instruction by names that outlive the module.
 struct ValueName {
   std::string computation, instruction;
 };
+
+enum class Fate : uint8_t { kDonated, kCouldBeDonated, kMustStay };
+const char* fate_name(Fate fate);  ///< "could be donated"
 
 /// One buffer at the peak, or several alike.
 struct PeakRow {
@@ -58,8 +68,10 @@ struct PeakRow {
   int64_t count = 1;
   Step born = 0, dies = 0;
   Category category = Category::kTemporary;
+  std::optional<Fate> fate;  ///< of arguments
   Origin origin;
   std::string why_live;
+  std::string in_free_plan;  ///< of a row of the program as given: whether the free plan has the like at its peak
   std::vector<Cure> cures;
   std::vector<std::string> values;  ///< names of every value the buffer holds, over its life
   std::vector<ValueName> made_by;   ///< what makes them
@@ -71,12 +83,10 @@ struct PeakRow {
   std::vector<PeakRow> contents;  ///< the values it holds over the program, those alive at the peak first
 };
 
-enum class Fate : uint8_t { kDonated, kCouldBeDonated, kMustStay };
-const char* fate_name(Fate fate);  ///< "could be donated"
-
 struct ArgumentRow {
   int64_t number = 0;
   std::string path;  ///< "state.params['decoder']['layers']"; the instruction's name where the tree is unknown
+  std::string root;  ///< "state", the argument of the Python function; empty where that can't be told
   std::string shape;
   std::string group;  ///< "params", "opt_state", "batch", ...
   int64_t bytes = 0;

@@ -58,7 +58,7 @@ void add_arguments_line(const Report& report, const TextOptions& options, Lines&
             : nearly_all                      ? ", nearly all donated"
             : donated > 0                     ? fmt::format(", {} donated", format_bytes(donated))
                                               : ", none donated";
-    if (could > 0 && !nearly_all) line += fmt::format(", {} more could be", format_bytes(could));
+    if (could > 0 && !nearly_all) line += fmt::format(", {} more have a result's type", format_bytes(could));
   }
   std::string groups;
   for (const ArgumentGroup& group : report.argument_groups) {

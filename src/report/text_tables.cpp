@@ -60,9 +60,14 @@ void add_wrapped(const std::string& text, size_t indent, size_t hang, size_t wid
 
 std::string cure_text(const Cure& cure) {
   if (cure.bytes <= 0) return cure.what;
-  if (!cure.planned) return fmt::format("frees {} (estimated): {}", format_bytes(cure.bytes), cure.what);
-  if (cure.decision.empty() && cure.more_time == 0) return fmt::format("{}: -{}", cure.what, format_bytes(cure.bytes));
-  return fmt::format("{}: -{}, {:+.0f} % time (modelled)", cure.what, format_bytes(cure.bytes), 100 * cure.more_time);
+  const std::string saved = fmt::format("planned: {}: -{}", cure.what, format_bytes(cure.bytes));
+  if (cure.decision.empty()) return saved;
+  return saved + fmt::format(", {:+.0f} % time (modelled)", 100 * cure.more_time);
+}
+
+std::string source_text(const SourceChange& change) {
+  return fmt::format("in your source, under XLA: {}: {} -> {} (Lowtide's account by XLA's rules)", change.change,
+                     format_bytes(change.peak_before), format_bytes(change.peak_after));
 }
 
 // Changes already told are not told again.
@@ -73,10 +78,11 @@ void add_reasons(const PeakRow& row, size_t indent, const TextOptions& options, 
   if (row.count > 1) why += fmt::format(" and {} more", row.count - 1);
   if (!row.why_live.empty()) why += ": " + row.why_live;
   add_wrapped(why, indent, 2, options.width, lines);
+  if (!row.in_free_plan.empty()) add_wrapped(row.in_free_plan, indent, 2, options.width, lines);
   for (const Cure& cure : row.cures) {
     add_wrapped(cure_text(cure), indent, 2, options.width, lines);
-    if (cure.user_change.empty() || !told.insert(cure.user_change).second) continue;
-    add_wrapped("in your source: " + cure.user_change, indent + 2, 2, options.width, lines);
+    if (!cure.in_source || !told.insert(cure.in_source->change).second) continue;
+    add_wrapped(source_text(*cure.in_source), indent + 2, 2, options.width, lines);
   }
 }
 

@@ -95,7 +95,7 @@ def main():
 
         # Changes that the user could make, computed: the array once, not twice.
         code, refused, error = call("fit", sort, "--limit", "1")
-        donated = [c for c in refused["could_change"] if "donate argument 0" in c["what"]]
+        donated = [c for c in refused["could_change"] if "donate parameter 0 of" in c["what"]]
         require(code == 4 and len(donated) == 1 and donated[0]["bytes"] == 4 << 20, f"no donation is proposed: {refused['could_change']}")
         halved = [c for c in refused["could_change"] if "halve dimension 0 of x (4096)" in c["what"]]
         require(len(halved) == 1 and halved[0]["bytes"] > 0, f"no dimension is proposed: {refused['could_change']}")

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -9,6 +10,7 @@
 #include "report/drawing.h"
 #include "report/html.h"
 #include "report/json.h"
+#include "report/like_values.h"
 #include "report/origin.h"
 #include "report/text.h"
 #include "report/trace.h"
@@ -24,13 +26,6 @@ Input input_of(const std::string& text) {
   input.module = module.take();
   input.path = "test.hlo";
   return input;
-}
-
-const PeakRow* row_with(const std::vector<PeakRow>& rows, const std::string& shape) {
-  for (const PeakRow& row : rows) {
-    if (row.shape == shape) return &row;
-  }
-  return nullptr;
 }
 
 // A one-hot lookup: the one-hot is far larger than table and result.
@@ -97,16 +92,44 @@ TEST(Category, ParametersStateAndGradientsFromStructure) {
   EXPECT_EQ(report.arguments[2].category, Category::kParameter);
 }
 
-TEST(Cures, OneHotIsNotNeeded) {
-  const Report report = *explain(input_of(kOneHot));
-  const PeakRow* row = row_with(report.input_at_peak, "f32[64,4096]");
-  ASSERT_NE(row, nullptr);
-  ASSERT_FALSE(row->cures.empty());
-  EXPECT_NE(row->cures[0].what.find("one-hot"), std::string::npos);
-  EXPECT_EQ(row->cures[0].bytes, 64 * 4096 * 4);
-  EXPECT_NE(row->cures[0].user_change.find("table[ids]"), std::string::npos);
-  EXPECT_EQ(row->origin.source, "net.py:7");
-  EXPECT_EQ(row->origin.scope, "net/embed");
+TEST(Arguments, PythonsOwnAreToldByPathsAlone) {
+  const auto roots = [](const std::string& module, const std::vector<std::string>& paths) {
+    std::string text = "HloModule " + module + "\nENTRY main {\n";
+    for (size_t k = 0; k < paths.size(); ++k) {
+      text += fmt::format("  p{} = f32[8]{{0}} parameter({})", k, k);
+      text += paths[k].empty() ? "\n" : fmt::format(", metadata={{op_name=\"{}\"}}\n", paths[k]);
+    }
+    return python_arguments(*input_of(text + "  ROOT s = f32[8]{0} sine(p0)\n}\n").module);
+  };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(roots("jit_step", {"state.w", "state.m['a']", "x"}), (Names{"state", "state", "x"}));
+  EXPECT_EQ(roots("jit_step", {"p[\\'w\\']", "x"}), (Names{"p", "x"}));
+  EXPECT_EQ(roots("jit_step", {"a[0]", "a[1]", "x"}), (Names{"", "", "x"}));  // of a, or of *a
+  EXPECT_EQ(roots("jit_step", {"x", "y.a", "x"}), (Names{"", "", ""}));       // no paths of distinct leaves
+  EXPECT_EQ(roots("jit_step", {"x.a", "y", "x.b"}), (Names{"", "y", ""}));    // leaves of one tree stand together
+  EXPECT_EQ(roots("jit_step", {"x", ""}), (Names{"", ""}));
+  EXPECT_EQ(roots("IrToHlo.7", {"x", "y"}), (Names{"", ""}));
+}
+
+// A gradient that the free plan holds as another type and in another order isn't gone.
+TEST(Cures, ValuesStandUnderOtherNames) {
+  const auto row = [](const std::string& shape, int64_t bytes, Category category = Category::kTemporary) {
+    PeakRow one;
+    one.shape = shape;
+    one.bytes = bytes;
+    one.category = category;
+    return one;
+  };
+  const PeakRow gradient = row("f32[8,64,128]", 262144, Category::kGradient);
+  const auto among = [&](const std::vector<PeakRow>& rows) { return like_values_among(gradient, rows); };
+  EXPECT_EQ(among({row("bf16[128,512]", 131072)}), "of its extents at the free plan's peak: bf16[128,512], 128 KiB");
+  EXPECT_EQ(among({row("f32[64,8,128]", 262144, Category::kResult)}),
+            "of its extents at the free plan's peak: f32[64,8,128], 256 KiB");
+  EXPECT_EQ(among({row("f32[64,128]", 32768)}), "of its extents at the free plan's peak: f32[64,128], 32.0 KiB");
+  EXPECT_EQ(among({row("f32[32,128]", 262144)}), "");  // maybe its parts
+  EXPECT_EQ(among({row("f32[8,64,128]", 262144, Category::kParameter)}),
+            "only arguments have its extents at the free plan's peak");
+  EXPECT_EQ(among({row("f32[64]", 256), row("f32[1000]", 4000)}), "nothing of its extents at the free plan's peak");
 }
 
 // Two copies of a copy: rewriting leaves none of them.
