@@ -121,6 +121,22 @@ def main():
         scheduled = at("scheduled.hlo", SMALL.replace("HloModule small", "HloModule small, is_scheduled=true"))
         require(call("fit", scheduled, "--for", "xla")[0] == 6, "a module that XLA has compiled already")
         require(call("run", small, "--limit", "1GiB", "--plan", plan)[0] == 2, "both a limit and a plan")
+
+        # Shardings: XLA looks at none of them where the header has no partitions; a program that its partitioner has
+        # still to divide gets rules alone; one whose parameters alone are sharded has been divided.
+        rows = "sharding={devices=[4,1]<=[4]}"
+        annotated = attention(2048, 32).replace("d = ", f's.1 = f32[2048,2048] custom-call(s), custom_call_target="Sharding", {rows}\n  d = ')
+        annotated = annotated.replace("subtract(s,", "subtract(s.1,")
+        given = attention(2048, 32).replace("parameter(0)", f"parameter(0), {rows}")
+        divided = "HloModule attention, num_partitions=4"
+        for name, text, streams in (("inert", annotated, True), ("undivided", annotated.replace("HloModule attention", divided), False),
+                                    ("divided", given.replace("HloModule attention", divided), True)):
+            code, ours, error = call("fit", at(f"{name}.hlo", text), "--for", "xla", "-o", handed)
+            require(code == 0, f"--for xla of {name} shardings: exit {code} {error}")
+            found = any(r["rule"] == "stream" for r in ours["rewrites"])
+            require(found == streams, f"--for xla of {name} shardings: streamed is {found}")
+            require(not streams or ours["peak_bytes"] == report["peak_bytes"], f"{name} shardings: another peak than without")
+            require(("sharding=" in read(handed)) == (name != "inert"), f"{name} shardings: not handed on as they should be")
     return verdict()
 
 
