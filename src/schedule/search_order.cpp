@@ -23,6 +23,26 @@ std::vector<const Work*> in_order(const WorkGraph& graph, const std::vector<int3
   return out;
 }
 
+/// The best order of one computation so far.
+struct Best {
+  std::vector<int32_t> order;
+  ModelledPeak peak;
+  /// Gives the order back.
+  std::vector<int32_t> offer(const WorkGraph& graph, std::vector<int32_t> other) {
+    const ModelledPeak theirs = modelled_peak(graph, other);
+    if (order.empty() || theirs.bytes < peak.bytes) {
+      order = other;
+      peak = theirs;
+    }
+    return other;
+  }
+};
+
+/// A trial looks at every node: large computations get fewer.
+int64_t share_of(int64_t budget, const WorkGraph& graph) {
+  return static_cast<int64_t>(std::min<double>(static_cast<double>(budget), 2e6 / static_cast<double>(graph.size())));
+}
+
 }  // namespace
 
 std::vector<WorkOrder> candidate_orders(const Module& module, const ModuleWork& work, ValueTable& values,
@@ -36,26 +56,25 @@ std::vector<WorkOrder> candidate_orders(const Module& module, const ModuleWork& 
   for (const Computation* computation : module.callees_first()) {
     const auto list = given.find(computation);
     if (list == given.end() || list->second.empty()) continue;
-    const WorkGraph graph = make_work_graph(*computation, list->second, values, inside, effects);
-    std::vector<int32_t> best;
-    ModelledPeak lowest;
+    const auto graph_for = [&](OrderRules rules) {
+      return make_work_graph(*computation, list->second, values, inside, effects, rules);
+    };
+    const WorkGraph graph = graph_for(OrderRules::kEffects);
+    const bool has_two_rules = graph.without_effect > 1;
+    const WorkGraph held = has_two_rules ? graph_for(OrderRules::kAsGiven) : WorkGraph();
+    const WorkGraph& first = has_two_rules ? held : graph;
+    Best best;
     for (size_t k = 0; k < kKinds; ++k) {
-      const std::vector<int32_t> order = make_order(graph, kOrderKinds[k]);
-      const ModelledPeak peak = modelled_peak(graph, order);
-      out[k][computation] = in_order(graph, order);
-      if (best.empty() || peak.bytes < lowest.bytes) {
-        best = order;
-        lowest = peak;
-      }
+      out[k][computation] = in_order(graph, best.offer(first, make_order(first, kOrderKinds[k])));
     }
-    out[kKinds][computation] = in_order(graph, best);
-    // A trial looks at every node: large computations get fewer.
-    const auto share =
-        static_cast<int64_t>(std::min<double>(static_cast<double>(budget), 2e6 / static_cast<double>(graph.size())));
-    best = improve_order(graph, best, share);
-    lowest = modelled_peak(graph, best);
-    out[kKinds + 1][computation] = in_order(graph, best);
-    inside[computation] = std::max<int64_t>(0, lowest.bytes - outside_bytes(graph));
+    if (has_two_rules) {
+      best.offer(held, improve_order(held, best.order, share_of(budget, held)));
+      for (const OrderKind kind : kOrderKinds) best.offer(graph, make_order(graph, kind));
+    }
+    out[kKinds][computation] = in_order(graph, best.order);
+    best.offer(graph, improve_order(graph, best.order, share_of(budget, graph)));
+    out[kKinds + 1][computation] = in_order(graph, best.order);
+    inside[computation] = std::max<int64_t>(0, best.peak.bytes - outside_bytes(graph));
   }
   // Each way once.
   std::vector<WorkOrder> distinct;

@@ -10,11 +10,17 @@ namespace {
 class MakeWorkGraph {
  public:
   MakeWorkGraph(const Computation& computation, const std::vector<const Work*>& order, ValueTable& values,
-                const std::unordered_map<const Computation*, int64_t>& inside_of, const SideEffects& effects)
-      : computation_(computation), order_(order), values_(values), inside_of_(inside_of), effects_(effects) {}
+                const std::unordered_map<const Computation*, int64_t>& inside_of, const SideEffects& effects,
+                OrderRules rules)
+      : computation_(computation),
+        order_(order),
+        values_(values),
+        inside_of_(inside_of),
+        effects_(effects),
+        rules_(rules) {}
 
   WorkGraph run() {
-    int32_t last_effect = kNoId;
+    int32_t last_in_order = kNoId;
     for (const Work* w : order_) {
       if (w->kind == WorkKind::kView) continue;
       const auto n = static_cast<int32_t>(graph_.nodes.size());
@@ -32,12 +38,13 @@ class MakeWorkGraph {
           if (inside != inside_of_.end()) graph_.inside.back() = std::max(graph_.inside.back(), inside->second);
         }
       }
-      // Whatever has effects keeps its place among its kind. Collectives have none: their order is free, as long as
-      // all devices have the same, and all run the same plan.
-      if (w->instruction != nullptr && effects_.has(*w->instruction)) {
-        if (last_effect != kNoId) edge(last_effect, n);
-        last_effect = n;
+      const bool effect = w->instruction != nullptr && effects_.has(*w->instruction);
+      const bool is_other = w->kind == WorkKind::kOther;
+      if (effect || (is_other && rules_ == OrderRules::kAsGiven)) {
+        if (last_in_order != kNoId) edge(last_in_order, n);
+        last_in_order = n;
       }
+      if (is_other && !effect) ++graph_.without_effect;
     }
     for (int64_t l = 0; l < leaf_count(computation_.root->shape); ++l) {
       graph_.stays[static_cast<size_t>(number(values_.of(computation_.root, l)))] = true;
@@ -124,6 +131,7 @@ class MakeWorkGraph {
   ValueTable& values_;
   const std::unordered_map<const Computation*, int64_t>& inside_of_;
   const SideEffects& effects_;
+  const OrderRules rules_;
   WorkGraph graph_;
   std::unordered_map<ValueId, int32_t> number_;
   std::vector<int32_t> writer_;
@@ -132,9 +140,9 @@ class MakeWorkGraph {
 }  // namespace
 
 WorkGraph make_work_graph(const Computation& computation, const std::vector<const Work*>& order, ValueTable& values,
-                          const std::unordered_map<const Computation*, int64_t>& inside_of,
-                          const SideEffects& effects) {
-  return MakeWorkGraph(computation, order, values, inside_of, effects).run();
+                          const std::unordered_map<const Computation*, int64_t>& inside_of, const SideEffects& effects,
+                          OrderRules rules) {
+  return MakeWorkGraph(computation, order, values, inside_of, effects, rules).run();
 }
 
 ModelledPeak modelled_peak(const WorkGraph& graph, const std::vector<int32_t>& order) {
