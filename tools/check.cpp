@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "answer.h"
 #include "base/files.h"
 #include "base/sizes.h"
 #include "commands.h"
@@ -46,9 +47,14 @@ Status check(const CheckOptions& options) {
   LT_ASSIGN_OR_RETURN(const Input input, read_input(options.input));
   LT_ASSIGN_OR_RETURN(const Report report, explain(input));
   const int64_t peak = report.xla_peak.value_or(report.given.peak);
-  LT_RETURN_IF_ERROR(write_stdout(options.json ? to_json(report, peak, limit) : to_line(report, peak, limit)));
-  if (peak <= limit) return {};
-  return {Fault::kLimit, fmt::format("the peak exceeds {} by {}", format_bytes(limit), format_bytes(peak - limit))};
+  Status verdict;
+  if (peak > limit) {
+    verdict = {Fault::kLimit,
+               fmt::format("the peak exceeds {} by {}", format_bytes(limit), format_bytes(peak - limit))};
+  }
+  if (options.json) return write_json(to_json(report, peak, limit), verdict);
+  LT_RETURN_IF_ERROR(write_stdout(to_line(report, peak, limit)));
+  return verdict;
 }
 
 }  // namespace
@@ -59,7 +65,7 @@ void add_check(CLI::App& app, int& exit_code) {
   command->add_option("INPUT", options->input, "the program")->required();
   command->add_option("--max-peak", options->max_peak, "SIZE")->required();
   command->add_flag("--json", options->json, "print JSON, schema_version 1");
-  command->callback([options, &exit_code] { exit_code = finish(check(*options)); });
+  command->callback([options, &exit_code] { exit_code = finish(check(*options), options->json); });
 }
 
 }  // namespace lowtide

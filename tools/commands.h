@@ -22,8 +22,9 @@ void add_passes(CLI::App& app, int& exit_code);
 void add_plan(CLI::App& app, int& exit_code);
 void add_reduce(CLI::App& app, int& exit_code);
 
-/// Prints the fault to stderr, if there is one. Returns the exit code: the number of the fault.
-int finish(const Status& status);
+/// Prints the fault to stderr, if there is one; to stdout as well where --json asks for an answer and none was given.
+/// Returns the exit code: the number of the fault.
+int finish(const Status& status, bool json = false);
 
 /// Whether the terminal shows UTF-8: from LC_ALL, LC_CTYPE, LANG in that order; yes where none is set.
 bool terminal_is_utf8();

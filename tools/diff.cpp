@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "answer.h"
 #include "base/files.h"
 #include "commands.h"
 #include "compile/explain.h"
@@ -32,12 +33,14 @@ Status diff(const DiffOptions& options) {
   TextOptions text;
   text.top = options.top;
   text.utf8 = terminal_is_utf8();
-  LT_RETURN_IF_ERROR(write_stdout(options.json ? to_json(comparison) : to_text(comparison, text)));
+  Status verdict;
   if (options.fail_above && comparison.growth_percent() > *options.fail_above) {
-    return {Fault::kLimit, fmt::format("the peak grew by {:.2f} %, more than {:g} %", comparison.growth_percent(),
-                                       *options.fail_above)};
+    verdict = {Fault::kLimit, fmt::format("the peak grew by {:.2f} %, more than {:g} %", comparison.growth_percent(),
+                                          *options.fail_above)};
   }
-  return {};
+  if (options.json) return write_json(to_json(comparison), verdict);
+  LT_RETURN_IF_ERROR(write_stdout(to_text(comparison, text)));
+  return verdict;
 }
 
 }  // namespace
@@ -50,7 +53,7 @@ void add_diff(CLI::App& app, int& exit_code) {
   command->add_option("--fail-above", options->fail_above, "exit 4 where the peak grew by more percent than this");
   command->add_option("--top", options->top, "rows; 0 for all")->check(CLI::NonNegativeNumber);
   command->add_flag("--json", options->json, "print JSON, schema_version 1");
-  command->callback([options, &exit_code] { exit_code = finish(diff(*options)); });
+  command->callback([options, &exit_code] { exit_code = finish(diff(*options), options->json); });
 }
 
 }  // namespace lowtide

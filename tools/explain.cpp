@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "answer.h"
 #include "base/files.h"
 #include "commands.h"
 #include "compile/explain.h"
@@ -14,6 +15,7 @@
 #include "report/text.h"
 #include "report/trace.h"
 #include "text/input.h"
+#include "usage.h"
 
 namespace lowtide {
 namespace {
@@ -25,13 +27,14 @@ struct ExplainOptions {
 };
 
 Status run_explain(const ExplainOptions& options) {
+  LT_RETURN_IF_ERROR(check_outputs({{"INPUT", options.input}}, {{"--html", options.html}, {"--trace", options.trace}}));
   LT_ASSIGN_OR_RETURN(const Input input, read_input(options.input));
   input.module->sums_in_order = options.exact;
   LT_ASSIGN_OR_RETURN(const Report report, explain(input, !options.html.empty() || !options.trace.empty()));
   if (!options.html.empty()) LT_RETURN_IF_ERROR(write_file(options.html, to_html(report)));
   if (!options.trace.empty()) LT_RETURN_IF_ERROR(write_file(options.trace, to_trace(report)));
   if (options.html == "-" || options.trace == "-") return {};
-  if (options.json) return write_stdout(to_json(report));
+  if (options.json) return write_json(to_json(report));
   TextOptions text;
   text.top = options.top;
   text.utf8 = terminal_is_utf8();
@@ -49,7 +52,7 @@ void add_explain(CLI::App& app, int& exit_code) {
   command->add_flag("--json", options->json, "print JSON, schema_version 1");
   command->add_option("--html", options->html, "also write one self-contained page");
   command->add_option("--trace", options->trace, "also write a Chrome trace of memory over time");
-  command->callback([options, &exit_code] { exit_code = finish(run_explain(*options)); });
+  command->callback([options, &exit_code] { exit_code = finish(run_explain(*options), options->json); });
 }
 
 }  // namespace lowtide

@@ -1,14 +1,15 @@
 /// lowtide fit INPUT: transform the program until it fits, and say what that took.
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>
 #include <string>
 
+#include "answer.h"
 #include "base/files.h"
+#include "base/interrupt.h"
 #include "base/sizes.h"
 #include "commands.h"
 #include "compile/check_fit.h"
@@ -16,6 +17,7 @@
 #include "compile/fit_for_xla.h"
 #include "text/input.h"
 #include "text/output.h"
+#include "usage.h"
 
 namespace lowtide {
 namespace {
@@ -26,65 +28,74 @@ struct FitOptions {
   size_t control = 0;
 };
 
-FrontierOptions frontier_options() {
-  FrontierOptions options;
-  if (::isatty(STDERR_FILENO) == 0) return options;
-  options.progress = [](int64_t plans, int64_t peak) {
-    fmt::print(stderr, "\r{} plans tried, peak {} \x1b[K", plans, format_bytes(peak));
-  };
-  return options;
-}
-
-Status refusal(const FitReport& report) {
-  return {Fault::kLimit, fmt::format("no plan found fits in {}; the tightest needs {} ({} bytes)",
-                                     format_bytes(*report.limit), format_bytes(report.ours.peak), report.ours.peak)};
+/// What is said last, and the exit code: a plan that isn't what was asked for, or can't be used here.
+Status verdict_on(const FitReport& report) {
+  const std::string found = fmt::format("{} ({} bytes)", format_bytes(report.ours.peak), report.ours.peak);
+  if (report.interrupted) return {kInterruptedFault, "interrupted; the best plan found until then needs " + found};
+  if (report.met) return {};
+  return {Fault::kLimit,
+          fmt::format("no plan found fits in {}; the tightest needs {}", format_bytes(*report.limit), found)};
 }
 
 bool checks(const FitOptions& options) { return options.check || options.check_small || options.control > 0; }
 
-Status fit_xla(const FitOptions& options, const Input& input, std::optional<int64_t> limit,
-               const FrontierOptions& search) {
+/// Nothing where stdout has the program or the plan.
+Status print_report(const FitOptions& options, const FitReport& report, const Status& verdict) {
+  if (options.output == "-" || options.plan == "-") return verdict;
+  if (options.json) return write_json(fit_json(report), verdict);
+  LT_RETURN_IF_ERROR(write_stdout(fit_text(report, terminal_is_utf8())));
+  return verdict;
+}
+
+Status write_program(const FitOptions& options, const Module& module) {
+  if (options.output.empty()) return {};
+  LT_ASSIGN_OR_RETURN(const std::string text, print_for(module, options.output));
+  return write_file(options.output, text);
+}
+
+Status fit_xla(const FitOptions& options, const Input& input, std::optional<int64_t> limit) {
   if (!options.plan.empty()) return Status::usage("--plan: a plan is for run; with --for xla the program is the plan");
   if (checks(options)) return Status::usage("--check: compares plans for run; what XLA is handed, XLA compares");
-  LT_ASSIGN_OR_RETURN(const FittedForXla fitted, fit_for_xla(input, limit, search));
-  if (search.progress) fmt::print(stderr, "\r\x1b[K");
-  const FitReport& report = fitted.report;
-  if (!options.output.empty()) {
-    LT_ASSIGN_OR_RETURN(const std::string text, print_for(*fitted.module, options.output));
-    LT_RETURN_IF_ERROR(write_file(options.output, text));
+  const KeepWhatIsFound keeping;
+  LT_ASSIGN_OR_RETURN(const FittedForXla fitted, fit_for_xla(input, limit));
+  LT_RETURN_IF_ERROR(write_program(options, *fitted.module));
+  return print_report(options, fitted.report, verdict_on(fitted.report));
+}
+
+Status fit_here(const FitOptions& options, const Input& input, std::optional<int64_t> limit) {
+  std::optional<KeepWhatIsFound> keeping(std::in_place);
+  const auto keep = [&](const Decisions& decisions) {
+    return options.plan.empty() ? Status() : write_file(options.plan, print_plan(*input.module, decisions));
+  };
+  LT_ASSIGN_OR_RETURN(Fitted fitted, fit_program(input, limit, keep));
+  LT_RETURN_IF_ERROR(write_program(options, *fitted.compiled.program->module));
+  keeping.reset();  // all is written
+  FitReport& report = fitted.report;
+  Status verdict = verdict_on(report);
+  if (checks(options) && !report.interrupted) {
+    const CheckOptions how{.control = options.control, .only_small = options.check_small};
+    LT_ASSIGN_OR_RETURN(report.checked, check_fit(*input.module, fitted.compiled, how));
   }
-  if (options.output != "-") {
-    LT_RETURN_IF_ERROR(write_stdout(options.json ? fit_json(report) : fit_text(report, terminal_is_utf8())));
+  if (!fitted.runnable.ok() && (checks(options) || !verdict.ok())) {
+    fmt::print(stderr, "warning: this plan can't be run here: {}\n", fitted.runnable.message());
+  } else if (!fitted.runnable.ok()) {
+    verdict = fitted.runnable;
   }
-  return report.met ? Status() : refusal(report);
+  return print_report(options, report, verdict);
 }
 
 Status fit(const FitOptions& options) {
+  LT_RETURN_IF_ERROR(check_outputs({{"INPUT", options.input}}, {{"-o", options.output}, {"--plan", options.plan}}));
   std::optional<int64_t> limit;
   if (!options.limit.empty()) {
     LT_ASSIGN_OR_RETURN(limit, parse_size(options.limit));
   }
-  LT_ASSIGN_OR_RETURN(const Input input, read_input(options.input));
+  const bool for_xla = options.made_for == "xla";
+  LT_ASSIGN_OR_RETURN(const Input input,
+                      read_input(options.input, for_xla ? InputStage::kBeforeXla : InputStage::kLatest));
   for (const std::string& warning : input.warnings) fmt::print(stderr, "warning: {}\n", warning);
   input.module->sums_in_order = options.exact;
-  const FrontierOptions search = frontier_options();
-  if (options.made_for == "xla") return fit_xla(options, input, limit, search);
-  LT_ASSIGN_OR_RETURN(Fitted fitted, fit_program(input, limit, search));
-  if (search.progress) fmt::print(stderr, "\r\x1b[K");
-  FitReport& report = fitted.report;
-  if (checks(options)) {
-    const CheckOptions how{.control = options.control, .only_small = options.check_small};
-    LT_ASSIGN_OR_RETURN(report.checked, check_fit(*input.module, fitted.compiled, how));
-  }
-  if (!options.output.empty()) {
-    LT_ASSIGN_OR_RETURN(const std::string text, print_for(*fitted.compiled.program->module, options.output));
-    LT_RETURN_IF_ERROR(write_file(options.output, text));
-  }
-  if (!options.plan.empty()) {
-    LT_RETURN_IF_ERROR(write_file(options.plan, print_plan(*input.module, fitted.compiled.decisions)));
-  }
-  LT_RETURN_IF_ERROR(write_stdout(options.json ? fit_json(report) : fit_text(report, terminal_is_utf8())));
-  return report.met ? Status() : refusal(report);
+  return for_xla ? fit_xla(options, input, limit) : fit_here(options, input, limit);
 }
 
 }  // namespace
@@ -94,7 +105,7 @@ void add_fit(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("fit", "transform the program until its peak is within a limit");
   command->add_option("INPUT", options->input, "the program")->required();
   command->add_option("--limit", options->limit, "SIZE that the peak may have; default: as low as it gets");
-  command->add_option("--for", options->made_for, "who runs it")->check(CLI::IsMember({"lowtide", "xla"}));
+  command->add_option("--for", options->made_for, "who runs it")->check(one_of({"lowtide", "xla"}));
   add_exact(*command, options->exact);
   command->add_option("-o,--output", options->output,
                       "write the transformed program as HLO text, or StableHLO (.mlir); - for stdout");
@@ -106,7 +117,7 @@ void add_fit(CLI::App& app, int& exit_code) {
   command->add_option("--check-control", options->control,
                       "--check with results made wrong behind decision K: it must end in exit code 5");
   command->add_flag("--json", options->json, "print JSON, schema_version 1");
-  command->callback([options, &exit_code] { exit_code = finish(fit(*options)); });
+  command->callback([options, &exit_code] { exit_code = finish(fit(*options), options->json); });
 }
 
 }  // namespace lowtide

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstdio>
@@ -11,13 +12,20 @@
 #include <string>
 #include <string_view>
 
+#include "answer.h"
 #include "base/files.h"
+#include "base/interrupt.h"
+#include "base/progress.h"
 #include "commands.h"
 #include "option_values.h"
+#include "progress_line.h"
+#include "usage.h"
 
 namespace lowtide {
 
-int finish(const Status& status) {
+int finish(const Status& status, bool json) {
+  if (json && !status.ok() && !is_answered()) (void)write_stdout(fault_json(status));
+  erase_progress();
   if (!status.ok()) std::fprintf(stderr, "lowtide: %s\n", status.message().c_str());
   return static_cast<int>(status.fault());
 }
@@ -48,7 +56,9 @@ constexpr const char* kExitCodes =
     "SIZE: 8GiB, 8G (= GiB), 8GB (10^9), or bytes.";
 
 void on_interrupt(int) {
+  if (ask_to_stop()) return;
   remove_unfinished_files();
+  leave_progress_line();
   constexpr std::string_view kMessage = "lowtide: interrupted\n";
   static_cast<void>(::write(STDERR_FILENO, kMessage.data(), kMessage.size()) < 0);
   ::_exit(kInterrupted);
@@ -75,6 +85,7 @@ int run(int argc, char** argv) {
   std::signal(SIGABRT, on_abort);
 
   int exit_code = 0;
+  const ProgressLine progress;
   CLI::App app("What holds memory in an array program, why, and what would free it.", "lowtide");
   app.set_version_flag("--version", "lowtide " LOWTIDE_VERSION);
   app.footer(kExitCodes);
@@ -90,8 +101,10 @@ int run(int argc, char** argv) {
   } catch (const CLI::CallForVersion& e) {
     return app.exit(e);
   } catch (const CLI::ParseError& e) {
-    app.exit(e);
-    return static_cast<int>(Fault::kUsage);
+    const bool json = std::find(argv + 1, argv + argc, std::string_view("--json")) != argv + argc;
+    const int code = finish(Status::usage(usage_fault(app, e)), json);
+    std::fprintf(stderr, "Run with --help for more information.\n");
+    return code;
   } catch (const std::exception& e) {
     std::fprintf(stderr, "lowtide: internal error: %s\n", e.what());
     return static_cast<int>(Fault::kInternal);

@@ -1,16 +1,20 @@
 /// lowtide opt INPUT [--passes a,b,..] [-o OUT]: runs passes and prints the module.
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "base/files.h"
+#include "base/near_words.h"
 #include "commands.h"
 #include "option_values.h"
 #include "passes/pass.h"
 #include "text/input.h"
 #include "text/output.h"
+#include "usage.h"
 
 namespace lowtide {
 namespace {
@@ -29,9 +33,11 @@ Result<std::vector<Pass>> chosen_passes(const OptOptions& options) {
     if (name.empty()) continue;
     const Pass* pass = find_pass(name);
     if (pass == nullptr) {
-      std::string known;
-      for (const Pass& p : pipeline()) known += (known.empty() ? "" : ", ") + std::string(p.name);
-      return Status::usage("there is no pass `" + name + "`; expected some of " + known);
+      std::vector<std::string> known;
+      for (const Pass& p : pipeline()) known.emplace_back(p.name);
+      const std::vector<std::string> near = near_words(name, known);
+      const std::string all = fmt::format("; expected some of {}", fmt::join(known, ", "));
+      return Status::usage("there is no pass `" + name + "`" + (near.empty() ? all : did_you_mean(near)));
     }
     passes.push_back(*pass);
   }
@@ -40,6 +46,7 @@ Result<std::vector<Pass>> chosen_passes(const OptOptions& options) {
 
 Status opt(const OptOptions& options) {
   LT_ASSIGN_OR_RETURN(const std::vector<Pass> passes, chosen_passes(options));
+  LT_RETURN_IF_ERROR(check_outputs({{"INPUT", options.input}}, {{"-o", options.output}}));
   LT_ASSIGN_OR_RETURN(Input input, read_input(options.input));
   LT_ASSIGN_OR_RETURN(const std::vector<PassRecord> records, run_passes(*input.module, passes));
   LT_ASSIGN_OR_RETURN(const std::string text, print_for(*input.module, options.output));

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "answer.h"
 #include "base/files.h"
 #include "base/sizes.h"
 #include "commands.h"
@@ -15,6 +16,7 @@
 #include "plan/csv.h"
 #include "plan/pack.h"
 #include "text/file.h"
+#include "usage.h"
 
 namespace lowtide {
 namespace {
@@ -62,6 +64,7 @@ Status plan(const PlanOptions& options) {
     LT_ASSIGN_OR_RETURN(outcome.capacity, parse_size(options.capacity));
     if (outcome.capacity <= 0) return Status::usage("--capacity: expected more than 0 bytes");
   }
+  LT_RETURN_IF_ERROR(check_outputs({{"BUFFERS", options.input}}, {{"-o", options.output}}));
   LT_ASSIGN_OR_RETURN(const std::string text, read_bytes(options.input));
   LT_ASSIGN_OR_RETURN(const BufferTable table, parse_buffer_table(options.input, text));
   const auto start = std::chrono::steady_clock::now();
@@ -75,15 +78,18 @@ Status plan(const PlanOptions& options) {
   if (outcome.met() && !options.output.empty()) {
     LT_RETURN_IF_ERROR(write_file(options.output, print_buffer_table(table, placement)));
   }
-  if (options.json || options.output != "-") {
-    LT_RETURN_IF_ERROR(write_stdout(options.json ? to_json(outcome) : to_line(outcome)));
+  Status verdict;
+  if (!outcome.met()) {
+    verdict = {Fault::kLimit,
+               outcome.load > outcome.capacity
+                   ? fmt::format("no packing fits into {} bytes: {} are alive at once; best found {} bytes",
+                                 outcome.capacity, outcome.load, outcome.peak)
+                   : fmt::format("no packing into {} bytes was found: best {} bytes, none below {}", outcome.capacity,
+                                 outcome.peak, outcome.load)};
   }
-  if (outcome.met()) return {};
-  return {Fault::kLimit, outcome.load > outcome.capacity
-                             ? fmt::format("no packing fits into {} bytes: {} are alive at once; best found {} bytes",
-                                           outcome.capacity, outcome.load, outcome.peak)
-                             : fmt::format("no packing into {} bytes was found: best {} bytes, none below {}",
-                                           outcome.capacity, outcome.peak, outcome.load)};
+  if (options.json) return write_json(to_json(outcome), verdict);
+  if (options.output != "-") LT_RETURN_IF_ERROR(write_stdout(to_line(outcome)));
+  return verdict;
 }
 
 }  // namespace
@@ -96,7 +102,7 @@ void add_plan(CLI::App& app, int& exit_code) {
   command->add_option("--capacity", options->capacity, "SIZE: exit 4 where no packing is found within it");
   command->add_option("-o", options->output, "the same CSV with a column offset; - for stdout");
   command->add_flag("--json", options->json, "print JSON, schema_version 1");
-  command->callback([options, &exit_code] { exit_code = finish(plan(*options)); });
+  command->callback([options, &exit_code] { exit_code = finish(plan(*options), options->json); });
 }
 
 }  // namespace lowtide

@@ -25,6 +25,7 @@
 #include "runtime/value_memory.h"
 #include "text/hlo.h"
 #include "text/input.h"
+#include "usage.h"
 
 namespace lowtide {
 namespace {
@@ -105,6 +106,7 @@ int try_command(const Module& module, const ReduceOptions& options, const std::s
 }
 
 Status reduce(ReduceOptions options) {
+  LT_RETURN_IF_ERROR(check_outputs({{"INPUT", options.input}}, {{"-o", options.output}}));
   LT_ASSIGN_OR_RETURN(const Input input, read_input(options.input));
   const std::string file = fmt::format("{}/lowtide_reduce_{}.hlo", P_tmpdir, ::getpid());
   const bool by_command = !options.command.empty();

@@ -8,28 +8,36 @@
 #include <new>
 #include <nlohmann/json.hpp>
 
+#include "answer.h"
 #include "base/files.h"
 #include "base/memory.h"
 #include "base/sizes.h"
 #include "commands.h"
 #include "run_options.h"
+#include "usage.h"
 
 namespace lowtide {
 namespace {
 
 std::string to_json(const RunReport& r) {
-  nlohmann::ordered_json json = {{"schema_version", 1},
-                                 {"module", r.module},
-                                 {"instructions", r.instructions},
-                                 {"argument_bytes", r.argument_bytes},
-                                 {"output_bytes", r.output_bytes},
-                                 {"alias_bytes", r.alias_bytes},
-                                 {"temp_bytes", r.temp_bytes},
-                                 {"peak_bytes", r.peak_bytes()},
-                                 {"load_bytes", r.load_bytes}};
+  nlohmann::ordered_json json = {{"schema_version", 1}};
+  if (!r.module.empty()) {
+    json["module"] = r.module;
+    json["instructions"] = r.instructions;
+  }
+  if (r.planned) {
+    json["argument_bytes"] = r.argument_bytes;
+    json["output_bytes"] = r.output_bytes;
+    json["alias_bytes"] = r.alias_bytes;
+    json["temp_bytes"] = r.temp_bytes;
+    json["peak_bytes"] = r.peak_bytes();
+    json["load_bytes"] = r.load_bytes;
+  }
   const auto add = [&](const char* key, const auto& figure) {
     if (figure) json[key] = *figure;
   };
+  add("limit_bytes", r.limit_bytes);
+  add("best_peak_bytes", r.best_peak_bytes);
   add("floor_order_bytes", r.floor_order_bytes);
   add("floor_any_bytes", r.floor_any_bytes);
   add("kernels", r.kernels);
@@ -40,7 +48,7 @@ std::string to_json(const RunReport& r) {
   add("modelled_seconds", r.modelled_seconds);
   json["executor"] = r.interpreted ? "interpreter" : "cpu";
   json["exact"] = r.exact;
-  json["run_seconds"] = r.run_seconds;
+  if (!r.run_seconds.empty()) json["run_seconds"] = r.run_seconds;
   add("measured_peak_bytes", r.measured_peak_bytes);
   if (r.comparison) {
     json["max_abs_error"] = r.comparison->max_abs_error;
@@ -76,9 +84,12 @@ std::string to_text(const RunReport& r) {
   return text;
 }
 
-Status run(const RunOptions& options) {
+Status try_to_run(const RunOptions& options, RunReport& report) {
+  LT_RETURN_IF_ERROR(check_outputs(
+      {{"INPUT", options.input}, {"--inputs", options.inputs}, {"--expect", options.expect}, {"--plan", options.plan}},
+      {{"--outputs", options.outputs}}));
   try {
-    return options.interpret ? run_interpreted(options) : run_compiled(options);
+    return options.interpret ? run_interpreted(options, report) : run_compiled(options, report);
   } catch (const std::bad_alloc&) {
     const AvailableMemory available = available_memory();
     return {Fault::kLimit,
@@ -86,13 +97,24 @@ Status run(const RunOptions& options) {
   }
 }
 
+Status run(const RunOptions& options) {
+  RunReport report;
+  Status status = try_to_run(options, report);
+  if (!status.ok() && options.json && !is_answered()) return write_json(to_json(report), status);
+  return status;
+}
+
 }  // namespace
 
 Status finish_run(const RunReport& report, bool json) {
-  LT_RETURN_IF_ERROR(write_stdout(json ? to_json(report) : to_text(report)));
-  if (!report.comparison || report.comparison->agrees()) return {};
-  return {Fault::kWrongValues,
-          fmt::format("{} elements differ; first {}", report.comparison->mismatches, report.comparison->first)};
+  Status verdict;
+  if (report.comparison && !report.comparison->agrees()) {
+    verdict = {Fault::kWrongValues,
+               fmt::format("{} elements differ; first {}", report.comparison->mismatches, report.comparison->first)};
+  }
+  if (json) return write_json(to_json(report), verdict);
+  LT_RETURN_IF_ERROR(write_stdout(to_text(report)));
+  return verdict;
 }
 
 void add_run(CLI::App& app, int& exit_code) {
@@ -122,7 +144,7 @@ void add_run(CLI::App& app, int& exit_code) {
                                              "run by the definitions instead: exact, slow, in memory of its own");
   interpret->excludes(limit)->excludes(plan)->excludes(exact);
   command->add_flag("--json", options->json, "print one JSON object");
-  command->callback([options, &exit_code] { exit_code = finish(run(*options)); });
+  command->callback([options, &exit_code] { exit_code = finish(run(*options), options->json); });
 }
 
 }  // namespace lowtide

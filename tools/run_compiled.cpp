@@ -14,6 +14,7 @@
 #include "run_options.h"
 #include "runtime/bindings.h"
 #include "runtime/executable.h"
+#include "runtime/runnable.h"
 #include "schedule/modelled_time.h"
 #include "text/file.h"
 #include "text/input.h"
@@ -45,20 +46,22 @@ TextHash key_of_plan(const Module& module, std::optional<int64_t> limit) {
 }
 
 /// Searched once: what was found is kept beside the kernels.
-Result<Compiled> plan_within(const Module& module, std::optional<int64_t> limit) {
+Result<Compiled> plan_within(const Module& module, std::optional<int64_t> limit, RunReport& report) {
   const KernelCache cache(is_debugging() || build_id().empty() ? "" : kernel_cache_directory());
   const TextHash key = key_of_plan(module, limit);
   if (const auto text = cache.find(key)) {
     const auto known = parse_plan(*text, module, PlanOrigin::kCache);
     if (known.ok()) return compile_plan(module, known->decisions, {.trusted = true});
   }
-  LT_ASSIGN_OR_RETURN(Compiled compiled, compile_within(module, limit));
+  auto found = compile_within(module, limit, &report.best_peak_bytes);
+  if (report.best_peak_bytes) report.limit_bytes = limit;
+  LT_ASSIGN_OR_RETURN(Compiled compiled, std::move(found));
   cache.store(key, print_plan(module, compiled.replay));
   return compiled;
 }
 
 /// The free plan, or the one that the options ask for.
-Result<Compiled> plan(Module& module, const RunOptions& options) {
+Result<Compiled> plan(Module& module, const RunOptions& options, RunReport& report) {
   module.sums_in_order = options.exact;
   if (!options.plan.empty()) {
     LT_ASSIGN_OR_RETURN(const std::string text, read_bytes(options.plan));
@@ -76,7 +79,7 @@ Result<Compiled> plan(Module& module, const RunOptions& options) {
   if (!options.limit.empty()) {
     LT_ASSIGN_OR_RETURN(limit, parse_size(options.limit));
   }
-  return plan_within(module, limit);
+  return plan_within(module, limit, report);
 }
 
 /// Plans and compiles; everything that only planning needs is gone afterwards.
@@ -86,7 +89,11 @@ Result<std::unique_ptr<Executable>> prepare(const RunOptions& options, RunReport
   Module& module = *input.module;
   report.module = module.name;
   report.instructions = module.instruction_count();
-  LT_ASSIGN_OR_RETURN(const Compiled compiled, plan(module, options));
+  if (options.json) {
+    report.floor_order_bytes = floor_order(module).bytes;
+    report.floor_any_bytes = floor_any(module).bytes;
+  }
+  LT_ASSIGN_OR_RETURN(const Compiled compiled, plan(module, options, report));
   report.exact = module.sums_in_order;
   const Program& program = *compiled.program;
   report.argument_bytes = program.argument_bytes;
@@ -94,17 +101,15 @@ Result<std::unique_ptr<Executable>> prepare(const RunOptions& options, RunReport
   report.alias_bytes = program.alias_bytes;
   report.temp_bytes = program.temp_bytes;
   report.load_bytes = program.load_bytes;
+  report.planned = true;
   report.kernels = program.kernels;
   report.plan_seconds = compiled.plan_seconds;
   report.modelled_seconds = 1e-9 * modelled_ns(program);
-  if (options.json) {
-    report.floor_order_bytes = floor_order(module).bytes;
-    report.floor_any_bytes = floor_any(module).bytes;
-  }
   if (!program.refused.empty()) {
     fmt::print(stderr, "warning: values don't share memory: a plan in which they did was refused ({})\n",
                program.refused);
   }
+  LT_RETURN_IF_ERROR(can_run(program));  // on no machine: before what this one lacks
   LT_RETURN_IF_ERROR(check_memory(program));
   const auto start = Clock::now();
   LT_ASSIGN_OR_RETURN(auto executable, Executable::make(compiled.program, {}, compiled.nests.get()));
@@ -132,8 +137,7 @@ std::vector<ResultArray> results_of(const Program& program, const std::vector<co
 
 }  // namespace
 
-Status run_compiled(const RunOptions& options) {
-  RunReport report;
+Status run_compiled(const RunOptions& options, RunReport& report) {
   LT_ASSIGN_OR_RETURN(const std::unique_ptr<Executable> executable, prepare(options, report));
   ::malloc_trim(0);  // what planning took is not held beside the arena
 

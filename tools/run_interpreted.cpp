@@ -55,15 +55,11 @@ Status check_memory(const Account& account) {
 
 }  // namespace
 
-Status run_interpreted(const RunOptions& options) {
+Status run_interpreted(const RunOptions& options, RunReport& report) {
   LT_ASSIGN_OR_RETURN(const Input input, read_input(options.input));
   for (const std::string& warning : input.warnings) fmt::print(stderr, "warning: {}\n", warning);
   const Module& module = *input.module;
   const Account account = account_for(module, AccountMode::kAsGiven);
-  LT_RETURN_IF_ERROR(check_memory(account));
-  LT_ASSIGN_OR_RETURN(const std::vector<Value> arguments, arguments_for(module, options));
-
-  RunReport report;
   report.module = module.name;
   report.instructions = module.instruction_count();
   report.interpreted = true;
@@ -72,6 +68,9 @@ Status run_interpreted(const RunOptions& options) {
   report.alias_bytes = account.alias_bytes;
   report.temp_bytes = account.temp_bytes;
   report.load_bytes = account.load_bytes;
+  report.planned = true;
+  LT_RETURN_IF_ERROR(check_memory(account));
+  LT_ASSIGN_OR_RETURN(const std::vector<Value> arguments, arguments_for(module, options));
   std::vector<Value> results;
   for (int i = 0; i < options.repeat; ++i) {
     const auto start = std::chrono::steady_clock::now();

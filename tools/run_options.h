@@ -31,8 +31,10 @@ struct RunReport {
   int64_t instructions = 0;
   bool interpreted = false;
   bool exact = false;
+  bool planned = false;  ///< the figures below are there
   int64_t argument_bytes = 0, output_bytes = 0, alias_bytes = 0, temp_bytes = 0, load_bytes = 0;
   int64_t peak_bytes() const { return argument_bytes + output_bytes - alias_bytes + temp_bytes; }
+  std::optional<int64_t> limit_bytes, best_peak_bytes;  ///< of a limit that isn't met
   std::optional<int64_t> floor_order_bytes, floor_any_bytes, kernels, measured_peak_bytes, interpreted_steps, threads;
   std::optional<double> plan_seconds, compile_seconds, modelled_seconds;
   std::vector<double> run_seconds;
@@ -55,7 +57,7 @@ std::vector<std::string> summaries(const std::vector<ResultArray>& results, Thre
 /// Results with those of the options' --expect.
 Result<Comparison> compare_with_file(const std::vector<ResultArray>& results, const RunOptions& options);
 
-Status run_compiled(const RunOptions& options);
-Status run_interpreted(const RunOptions& options);
+Status run_compiled(const RunOptions& options, RunReport& report);
+Status run_interpreted(const RunOptions& options, RunReport& report);
 
 }  // namespace lowtide

@@ -13,6 +13,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/progress.h"
+
 namespace lowtide {
 namespace {
 
@@ -102,6 +104,7 @@ Status PartialFile::commit() {
 }
 
 Status write_stdout(std::string_view content) {
+  erase_progress();
   std::fflush(stdout);
   const int error = write_all(STDOUT_FILENO, content);
   if (error == 0 || error == EPIPE) return {};

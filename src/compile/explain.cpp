@@ -7,6 +7,7 @@
 #include "base/debug.h"
 #include "compile/planned_cures.h"
 #include "report/build.h"
+#include "runtime/runnable.h"
 #include "schedule/account_of.h"
 
 namespace lowtide {
@@ -39,6 +40,10 @@ Result<Report> explain(const Input& input, bool with_boxes) {
   const FreePlan plan{program.module, account_of(program), program.kernels, seconds};
   Report report = build_report(input, plan, with_boxes);
   report.exact = input.module->sums_in_order;
+  report.refusal = can_run(program).message();
+  if (!report.refusal.empty()) {
+    report.warnings.push_back("this plan can't be run here: " + report.refusal.substr(0, report.refusal.find('\n')));
+  }
   LT_RETURN_IF_ERROR(plan_cures(*input.module, planner, frontier, report));
   report.next.insert(report.next.begin(), fmt::format("lowtide fit {}{}{}", shell_word(input.path),
                                                       limit_to_try(frontier), report.exact ? " --exact" : ""));

@@ -2,11 +2,14 @@
 
 #include <chrono>
 
+#include "base/interrupt.h"
+#include "base/progress.h"
 #include "compile/what_to_change.h"
 #include "passes/stream/stream.h"
 #include "report/arguments.h"
 #include "report/build.h"
 #include "report/peak_rows.h"
+#include "runtime/runnable.h"
 #include "schedule/account_of.h"
 #include "schedule/modelled_time.h"
 
@@ -32,6 +35,7 @@ std::vector<PeakRow> rows_at_peak(const Module& module, const Program& program) 
 /// The plan's decisions one after another: what each took off the peak that the ones before it left.
 Result<std::vector<RewriteRow>> rewrites_of(const Module& module, const Planner& planner, const Decisions& decisions,
                                             const Account& given) {
+  Stage stage("making the report", 1 + static_cast<double>(decisions.size()));
   std::vector<RewriteRow> rows;
   Decisions taken;
   for (const Decision& d : decisions) {
@@ -52,6 +56,7 @@ Result<std::vector<RewriteRow>> rewrites_of(const Module& module, const Planner&
                   before.program->kernels});
   peak = before.program->peak_bytes();
   for (const Decision& d : decisions) {
+    stage.add(1);
     if (std::holds_alternative<WithoutPass>(d)) continue;
     taken.push_back(d);
     LT_ASSIGN_OR_RETURN(const Compiled after, planner.plan(taken));
@@ -63,19 +68,35 @@ Result<std::vector<RewriteRow>> rewrites_of(const Module& module, const Planner&
   return rows;
 }
 
+/// What takes many plans more, and is left out where nobody waits for it.
+Status explain_choice(const Module& module, const Planner& planner, const Decisions& decisions, const Account& given,
+                      Fitted& fitted) {
+  const Interruptible interruptible;
+  FitReport& report = fitted.report;
+  auto rewrites = rewrites_of(module, planner, decisions, given);
+  if (rewrites.ok()) report.rewrites = rewrites.take();
+  if (should_stop()) return {};
+  LT_RETURN_IF_ERROR(rewrites.status());
+  if (report.met) return {};
+  auto changes = what_to_change(module, fitted.compiled);
+  if (changes.ok()) report.changes = changes.take();
+  return should_stop() ? Status() : changes.status();
+}
+
 }  // namespace
 
-Result<Fitted> fit_program(const Input& input, std::optional<int64_t> limit, const FrontierOptions& options) {
+Result<Fitted> fit_program(const Input& input, std::optional<int64_t> limit, const PlanChosen& chosen) {
   const auto start = std::chrono::steady_clock::now();
   const Module& module = *input.module;
   LT_ASSIGN_OR_RETURN(const Planner planner, Planner::make(module));
-  LT_ASSIGN_OR_RETURN(const Frontier frontier, find_frontier(planner, options));
+  LT_ASSIGN_OR_RETURN(const Frontier frontier, find_frontier(planner));
   const FrontierPoint* point = limit ? frontier.within(*limit) : &frontier.tightest();
   Fitted fitted;
   FitReport& report = fitted.report;
   report.limit = limit;
   report.met = point != nullptr;
   if (!point) point = &frontier.tightest();
+  if (chosen) LT_RETURN_IF_ERROR(chosen(point->decisions));
   LT_ASSIGN_OR_RETURN(fitted.compiled, compile_plan(module, point->decisions));
   const Program& program = *fitted.compiled.program;
 
@@ -94,10 +115,10 @@ Result<Fitted> fit_program(const Input& input, std::optional<int64_t> limit, con
   for (const FrontierPoint& p : frontier.points) report.frontier.push_back({p.peak_bytes, 1e-9 * p.ns});
   report.plans = frontier.plans;
   report.at_peak = rows_at_peak(module, program);
-  LT_ASSIGN_OR_RETURN(report.rewrites, rewrites_of(module, planner, point->decisions, given));
-  if (!report.met) {
-    LT_ASSIGN_OR_RETURN(report.changes, what_to_change(module, fitted.compiled));
-  }
+  fitted.runnable = can_run(program);
+  report.refusal = fitted.runnable.message();
+  LT_RETURN_IF_ERROR(explain_choice(module, planner, point->decisions, given, fitted));
+  report.interrupted = frontier.interrupted || was_interrupted();
   report.plan_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return fitted;
 }

@@ -1,6 +1,7 @@
 #pragma once
 /// A program made to fit: the plan chosen for a limit, and the report of what that took.
 
+#include <functional>
 #include <optional>
 
 #include "compile/frontier.h"
@@ -11,10 +12,15 @@ namespace lowtide {
 
 struct Fitted {
   Compiled compiled;  ///< within the limit, or the tightest found
+  Status runnable;    ///< can_run() of it
   FitReport report;
 };
 
-/// Without a limit: the tightest.
-Result<Fitted> fit_program(const Input& input, std::optional<int64_t> limit, const FrontierOptions& options = {});
+/// Told of the plan that was chosen, before anything else is made of it.
+using PlanChosen = std::function<Status(const Decisions&)>;
+
+/// Without a limit: the tightest. Where it is asked to stop (base/interrupt.h): the best of what was found until then,
+/// or the fault interrupted().
+Result<Fitted> fit_program(const Input& input, std::optional<int64_t> limit, const PlanChosen& chosen = {});
 
 }  // namespace lowtide

@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "analysis/partitioning.h"
+#include "base/interrupt.h"
 #include "compile/what_to_change.h"
 #include "passes/stream/stream.h"
 #include "report/arguments.h"
@@ -41,9 +42,23 @@ Result<std::vector<RewriteRow>> rewrites_of(const Module& module, const Planner&
   return rows;
 }
 
+/// What is left out where nobody waits for it.
+Status explain_choice(const Module& module, const Planner& planner, const Decisions& decisions, const Account& given,
+                      FitReport& report) {
+  const Interruptible interruptible;
+  auto rewrites = rewrites_of(module, planner, decisions, given, report.ours.peak);
+  if (rewrites.ok()) report.rewrites = rewrites.take();
+  if (should_stop()) return {};
+  LT_RETURN_IF_ERROR(rewrites.status());
+  if (report.met) return {};
+  auto changes = sums_in_any_order(module, Executor::kXla, report.ours.peak);
+  if (changes.ok()) report.changes = changes.take();
+  return should_stop() ? Status() : changes.status();
+}
+
 }  // namespace
 
-Result<FittedForXla> fit_for_xla(const Input& input, std::optional<int64_t> limit, const FrontierOptions& options) {
+Result<FittedForXla> fit_for_xla(const Input& input, std::optional<int64_t> limit) {
   const auto start = std::chrono::steady_clock::now();
   const Module& module = *input.module;
   if (module.is_scheduled) {
@@ -52,7 +67,7 @@ Result<FittedForXla> fit_for_xla(const Input& input, std::optional<int64_t> limi
         "before its passes, as lowered.as_text(\"hlo\") prints it or a dump has in *before_optimizations*");
   }
   LT_ASSIGN_OR_RETURN(const Planner planner, Planner::make(module, Executor::kXla));
-  FrontierOptions search = options;
+  FrontierOptions search;
   const bool undivided = has_global_shapes(module);
   if (undivided) search.budget = kOnlyRules;
   LT_ASSIGN_OR_RETURN(const Frontier frontier, find_frontier(planner, search));
@@ -87,10 +102,8 @@ Result<FittedForXla> fit_for_xla(const Input& input, std::optional<int64_t> limi
   const Graph graph(module), exported(*fitted.module);
   const auto arguments = argument_rows(graph, given, Categories(graph));
   report.at_peak = peak_rows(exported, ours, Categories(exported), arguments);
-  LT_ASSIGN_OR_RETURN(report.rewrites, rewrites_of(module, planner, point->decisions, given, report.ours.peak));
-  if (!report.met) {
-    LT_ASSIGN_OR_RETURN(report.changes, sums_in_any_order(module, Executor::kXla, report.ours.peak));
-  }
+  LT_RETURN_IF_ERROR(explain_choice(module, planner, point->decisions, given, report));
+  report.interrupted = frontier.interrupted || was_interrupted();
   report.plan_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return fitted;
 }

@@ -9,6 +9,8 @@
 #include <tuple>
 
 #include "base/debug.h"
+#include "base/interrupt.h"
+#include "base/progress.h"
 #include "base/sizes.h"
 #include "base/thread_pool.h"
 #include "compile/make_program.h"
@@ -79,15 +81,24 @@ class Search {
     const bool streams_by_itself = !plain_.empty();
     std::vector<Decisions> firsts = {plain_};
     if (streams_by_itself) firsts.emplace_back();
+    const int64_t most =
+        std::clamp(kFreeInstructions / std::max<int64_t>(1, planner_.instructions()), kLeastFree, kMostFree);
+    const int64_t until = std::min(budget_, most);
+    stage_.emplace("searching for plans", static_cast<double>(options_.only_free ? until : budget_));
     std::vector<Result<Measured>> plans = measure(firsts);
-    for (const Result<Measured>& plan : plans) LT_RETURN_IF_ERROR(plan.status());
+    const auto is_there = [](const Result<Measured>& plan) { return plan.ok(); };
+    for (const Result<Measured>& plan : plans) {
+      if (!should_stop() || std::ranges::none_of(plans, is_there)) LT_RETURN_IF_ERROR(plan.status());
+    }
+    if (!plans.front().ok() || !plans.back().ok()) {  // interrupted: one of the two
+      const size_t k = plans.front().ok() ? 0 : 1;
+      record(plans[k].take(), firsts[k]);
+      return {};
+    }
     const Trial first = record(plans[0].take(), plain_);
     most_ns_ = kFreeTime * first.point.ns + kSlackNs;
     if (first.point.temp_bytes <= kSmallArena) return {};
     const Trial second = streams_by_itself ? record(plans[1].take(), {}) : first;
-    const int64_t most =
-        std::clamp(kFreeInstructions / std::max<int64_t>(1, planner_.instructions()), kLeastFree, kMostFree);
-    const int64_t until = std::min(budget_, most);
     if (streams_by_itself && second.point.ns <= most_ns_) descend(second, kFreeThrift, until);
     // Where the pipeline found nothing to stream, both are the same plan.
     if (!streams_by_itself || !second.point.equals(first.point)) descend(first, kFreeThrift, until);
@@ -95,16 +106,18 @@ class Search {
   }
 
   Result<Frontier> run() {
+    const Interruptible interruptible;
     LT_RETURN_IF_ERROR(find_free());
     is_free_found_ = true;
     most_ns_ = kMostTime * frontier_.free.ns;
     if (options_.only_free) {
       if (planner_.executor() == Executor::kLowtide) LT_RETURN_IF_ERROR(check_plan(frontier_.free_plan));
-    } else {
+    } else if (!should_stop()) {
       if (const auto whole = attempt(plain_)) explore(*whole, budget_ * 2 / 3);
       if (const auto free = attempt(frontier_.free.decisions)) explore(*free, budget_);
     }
     keep_best();
+    frontier_.interrupted = should_stop();
     return std::move(frontier_);
   }
 
@@ -168,7 +181,7 @@ class Search {
     frontier_.points.push_back(trial.point);
     ++frontier_.plans;
     lowest_ = lowest_ < 0 ? trial.point.peak_bytes : std::min(lowest_, trial.point.peak_bytes);
-    if (options_.progress) options_.progress(frontier_.plans, lowest_);
+    note_best_peak(lowest_);
     tried_[key_of(decisions)] = trial;
     return trial;
   }
@@ -178,7 +191,9 @@ class Search {
     std::vector<std::optional<Result<Measured>>> measured(all.size());
     const Checked checked = options_.only_free ? Checked::kNo : Checked::kYes;
     pool_.run(static_cast<int64_t>(all.size()), [&](int64_t k, int) {
-      measured[static_cast<size_t>(k)].emplace(planner_.measure(all[static_cast<size_t>(k)], checked));
+      measured[static_cast<size_t>(k)].emplace(should_stop() ? Result<Measured>(interrupted())
+                                                             : planner_.measure(all[static_cast<size_t>(k)], checked));
+      stage_->add(1);
     });
     std::vector<Result<Measured>> plans;
     for (auto& plan : measured) plans.push_back(std::move(*plan));
@@ -210,7 +225,7 @@ class Search {
     };
     for (const Decisions& decisions : all) {
       if (frontier_.plans + std::ssize(batch) >= budget_) finish();
-      if (frontier_.plans >= budget_) return;
+      if (frontier_.plans >= budget_ || should_stop()) return;
       if (tried_.try_emplace(key_of(decisions)).second) batch.push_back(decisions);
       if (std::ssize(batch) == most) finish();
     }
@@ -237,9 +252,10 @@ class Search {
   /// Step by step to less memory. thrift: of the free plan's time, what counts as nothing.
   void descend(Trial at, double thrift, int64_t until) {
     thrift_ = thrift;
-    while (frontier_.plans < until && at.point.temp_bytes > kSmallArena) {
+    while (frontier_.plans < until && at.point.temp_bytes > kSmallArena && !should_stop()) {
       const std::vector<Series> steps = steps_from(at);
       attempt_all(steps);
+      stage_->done(static_cast<double>(frontier_.plans));
       const Trial* best = nullptr;
       double most = 0;
       for (const Series& series : steps) {
@@ -395,6 +411,7 @@ class Search {
 
   const Planner& planner_;
   const FrontierOptions& options_;
+  std::optional<Stage> stage_;
   const Decisions plain_ = planner_.executor() == Executor::kXla ? Decisions() : without_streams();
   Frontier frontier_;
   int64_t budget_ = 0, lowest_ = -1;
@@ -417,12 +434,13 @@ Result<Frontier> find_frontier(const Planner& planner, const FrontierOptions& op
   return Search(planner, options).run();
 }
 
-Result<Compiled> compile_within(const Module& module, std::optional<int64_t> limit, const FrontierOptions& options) {
+Result<Compiled> compile_within(const Module& module, std::optional<int64_t> limit, std::optional<int64_t>* tightest) {
   if (!limit) return compile_plan(module);
   LT_ASSIGN_OR_RETURN(const Planner planner, Planner::make(module));
-  LT_ASSIGN_OR_RETURN(Frontier frontier, find_frontier(planner, options));
+  LT_ASSIGN_OR_RETURN(Frontier frontier, find_frontier(planner));
   const FrontierPoint* point = frontier.within(*limit);
   if (point == nullptr) {
+    if (tightest != nullptr) *tightest = frontier.tightest().peak_bytes;
     return Status(Fault::kLimit,
                   fmt::format("no plan found fits in {}; the tightest needs {} ({} bytes)", format_bytes(*limit),
                               format_bytes(frontier.tightest().peak_bytes), frontier.tightest().peak_bytes));

@@ -2,7 +2,6 @@
 /// Which peaks can be had at which time: plans found from the free one by streaming what is alive where most is, more
 /// and more of it. The search knows no limit, so that what a limit gets is monotone in it.
 
-#include <functional>
 #include <optional>
 
 #include "compile/planner.h"
@@ -24,6 +23,7 @@ struct Frontier {
   Compiled free_plan;                 ///< the same, planned to the end
   std::vector<FrontierPoint> points;  ///< by falling peak; each takes more time than those before it
   int64_t plans = 0;                  ///< tried
+  bool interrupted = false;           ///< before all were tried
 
   /// The fastest whose peak is within the limit; null: none is.
   const FrontierPoint* within(int64_t limit) const;
@@ -33,15 +33,15 @@ struct Frontier {
 struct FrontierOptions {
   int64_t budget = 0;      ///< plans tried at most; 0: as many as the module's size allows
   bool only_free = false;  ///< as far as the free plan needs it
-  /// Told of the plans tried and the lowest peak so far.
-  std::function<void(int64_t plans, int64_t peak)> progress;
 };
 
+/// Where it is asked to stop (base/interrupt.h): what was found until then; the fault interrupted() where that is
+/// nothing.
 Result<Frontier> find_frontier(const Planner& planner, const FrontierOptions& options = {});
 
 /// The free plan, where the limit is met by it or absent; otherwise the fastest plan within it. A fault of kind kLimit
-/// names the lowest peak found.
+/// names the lowest peak found, which `tightest` is set to.
 Result<Compiled> compile_within(const Module& module, std::optional<int64_t> limit,
-                                const FrontierOptions& options = {});
+                                std::optional<int64_t>* tightest = nullptr);
 
 }  // namespace lowtide

@@ -8,6 +8,7 @@
 
 #include "analysis/account.h"
 #include "base/debug.h"
+#include "base/interrupt.h"
 #include "compile/frontier.h"
 #include "compile/make_program.h"
 #include "passes/canonicalise/remove_dead_code.h"
@@ -88,6 +89,7 @@ Result<Compiled> Planner::plan_unchecked(const Decisions& decisions) const {
   const auto start = std::chrono::steady_clock::now();
   Compiled compiled;
   LT_ASSIGN_OR_RETURN(Rewritten rewritten, rewrite(decisions));
+  if (should_stop()) return interrupted();
   compiled.passes = passes_;
   compiled.passes.insert(compiled.passes.end(), rewritten.records.begin(), rewritten.records.end());
   LT_RETURN_IF_ERROR(make_program(compiled, std::move(rewritten.module), decisions, rewritten.found, nests_));

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "ops/runnable.h"
+
 namespace lowtide {
 
 Status read_collective(AttributeReader& reader, Instruction& collective) {
@@ -68,9 +70,15 @@ bool is_alone(const Instruction& collective) {
          std::all_of(groups.groups.begin(), groups.groups.end(), [](const auto& group) { return group.size() == 1; });
 }
 
-Status needs_devices(const Instruction& collective) {
-  return Status::unsupported(fmt::format("{} {} joins several devices; the interpreter has one",
-                                         opcode_name(collective.opcode), collective.name));
+std::string joins_devices(const Instruction& collective) {
+  return fmt::format("{} {} joins several devices; the interpreter has one", opcode_name(collective.opcode),
+                     collective.name);
+}
+
+Status needs_devices(const Instruction& collective) { return Status::unsupported(joins_devices(collective)); }
+
+std::string why_collective_not_run(const Instruction& collective) {
+  return is_alone(collective) ? "" : joins_devices(collective);
 }
 
 Result<Value> eval_alone(const Instruction& collective, Operands operands, EvalContext&) {

@@ -14,6 +14,7 @@
 #include "ops/checks.h"
 #include "ops/lapack_call.h"
 #include "ops/op_rule.h"
+#include "ops/runnable.h"
 #include "ops/topk.h"
 #include "ops/zeros.h"
 
@@ -77,6 +78,11 @@ bool is_annotation(std::string_view target) {
          target == "LayoutConstraint" || target.starts_with("xla.sdy.");
 }
 
+std::string unknown_target(const Instruction& call) {
+  return fmt::format("custom-call {}: the interpreter doesn't know the target \"{}\"", call.name,
+                     call.as<CustomCallAttributes>().target);
+}
+
 Result<Value> eval_custom_call(const Instruction& call, Operands operands, EvalContext&) {
   const std::string& target = call.as<CustomCallAttributes>().target;
   if (is_check_call(target) && operands.size() == 2) {
@@ -94,11 +100,17 @@ Result<Value> eval_custom_call(const Instruction& call, Operands operands, EvalC
     LT_ASSIGN_OR_RETURN(const Value top, top_k(*operands[0], call.shape.elements[0].dims.back(), true));
     if (same_shape(top->shape(), call.shape)) return top;
   }
-  return Status::unsupported(
-      fmt::format("custom-call {}: the interpreter doesn't know the target \"{}\"", call.name, target));
+  return Status::unsupported(unknown_target(call));
 }
 
 }  // namespace
+
+std::string why_custom_call_not_run(const Instruction& call) {
+  const std::string& target = call.as<CustomCallAttributes>().target;
+  const bool known = is_check_call(target) || is_annotation(target) || target == "TopK" ||
+                     (is_lapack_call(call) && !has_unbounded(call));
+  return known ? "" : unknown_target(call);
+}
 
 const OpRule kCustomCallRule{read_custom_call, print_custom_call, infer_custom_call, eval_custom_call};
 

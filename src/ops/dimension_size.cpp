@@ -10,9 +10,12 @@
 
 #include "ops/dimensions.h"
 #include "ops/elementwise.h"
+#include "ops/runnable.h"
 
 namespace lowtide {
 namespace {
+
+constexpr const char* kBelowBound = "set-dimension-size below the bound: values of the interpreter have fixed sizes";
 
 Result<size_t> the_dimension(const Instruction& instruction) {
   const Shape& operand = instruction.operand(0).shape;
@@ -58,12 +61,20 @@ Result<Value> eval_get(const Instruction& instruction, Operands operands, EvalCo
 Result<Value> eval_set(const Instruction& instruction, Operands operands, EvalContext&) {
   const auto dimension = static_cast<size_t>(instruction.as<DimensionsAttributes>().dimensions[0]);
   if (integer_at(*operands[1], 0) != operands[0]->shape().dims[dimension]) {
-    return Status::unsupported("set-dimension-size below the bound: values of the interpreter have fixed sizes");
+    return Status::unsupported(kBelowBound);
   }
   return operands[0];
 }
 
 }  // namespace
+
+std::string why_set_dimension_size_not_run(const Instruction& instruction) {
+  const Instruction& size = instruction.operand(1);
+  const auto* constant = size.if_as<ConstantAttributes>();
+  if (constant == nullptr || !constant->value || !constant->value->known()) return "";
+  const auto dimension = static_cast<size_t>(instruction.as<DimensionsAttributes>().dimensions[0]);
+  return integer_at(*constant->value, 0) == instruction.operand(0).shape.dims[dimension] ? "" : kBelowBound;
+}
 
 const OpRule kGetDimensionSizeRule{
     .read = read_dimensions, .print = print_dimensions, .infer = infer_get, .eval = eval_get};

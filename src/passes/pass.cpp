@@ -7,6 +7,8 @@
 #include "analysis/account.h"
 #include "base/debug.h"
 #include "base/files.h"
+#include "base/interrupt.h"
+#include "base/progress.h"
 #include "base/sizes.h"
 #include "ops/verify.h"
 #include "passes/compare_runs.h"
@@ -121,7 +123,10 @@ Result<std::vector<PassRecord>> run_passes(Module& module, const std::vector<Pas
 
   std::vector<PassRecord> records;
   if (!options.quiet) LT_RETURN_IF_ERROR(dump(module, 0, "input"));
+  OutermostStage stage("rewriting", static_cast<double>(passes.size()));
   for (size_t i = 0; i < passes.size(); ++i) {
+    if (should_stop()) return interrupted();
+    stage.add(1);
     if (is_disabled(passes[i].name)) continue;
     if (module.sums_in_order && numerics_of(passes[i], module) == Numerics::kReassociated) continue;
     PassRecord& record = records.emplace_back();

@@ -1,25 +1,55 @@
 #include "report/compare.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <string_view>
 
 #include "report/origin.h"
 
 namespace lowtide {
 namespace {
 
+/// Values are one value changed where their op names agree in scope, direction and primitive, and they have as many
+/// dimensions and numbers of the same kind: a batch may have grown, and f32 become bf16. Everything else that meets
+/// under a scope are strangers.
+struct Key {
+  std::string name;    ///< for readers
+  std::string family;  ///< tells apart what has the same name
+  auto operator<=>(const Key&) const = default;
+};
+
+/// "bf16[8,16]{1,0}": "float 2". What no array has, as it stands.
+std::string family_of(const std::string& shape) {
+  const size_t bracket = shape.find('[');
+  if (bracket == std::string::npos || shape.starts_with("(")) return shape;
+  const std::string type = shape.substr(0, bracket);
+  const std::string_view extents = std::string_view(shape).substr(bracket + 1, shape.find(']') - bracket - 1);
+  const auto dimensions = extents.empty() ? 0 : 1 + std::ranges::count(extents, ',');
+  const char* kind = "other";
+  if (type.starts_with("f") || type.starts_with("bf")) kind = "float";
+  if (type.starts_with("s") || type.starts_with("u")) kind = "integer";
+  if (type.starts_with("c")) kind = "complex";
+  return fmt::format("{} {}", kind, dimensions);
+}
+
 // Forward, backward and recomputed values of one scope are different values.
-std::string key_of(const PeakRow& row) {
+Key key_of(const PeakRow& row) {
   const std::string& op_name = row.origin.op_name;
   if (op_name.empty()) {
     const size_t begin = row.value.starts_with("%") ? 1 : 0;
-    return row.value.substr(begin, row.value.find_first_of(".{") - begin) + " " + row.shape;
+    return {row.value.substr(begin, row.value.find_first_of(".{") - begin) + " " + row.shape, {}};
   }
-  std::string key = user_scopes(op_name);
-  if (key.empty()) key = op_name;
-  if (op_name.find("rematted_computation") != std::string::npos) return key + " (recomputed)";
-  return op_name.find("transpose(") != std::string::npos ? key + " (backward)" : key;
+  std::string name = user_scopes(op_name);
+  if (name.empty()) name = op_name;
+  if (op_name.find("rematted_computation") != std::string::npos) {
+    name += " (recomputed)";
+  } else if (op_name.find("transpose(") != std::string::npos) {
+    name += " (backward)";
+  }
+  return {std::move(name), op_name.substr(op_name.rfind('/') + 1) + " " + family_of(row.shape)};
 }
 
 struct Side {
@@ -28,7 +58,7 @@ struct Side {
   Origin origin;
 };
 
-void add(const PeakRow& row, std::map<std::string, Side>& sides) {
+void add(const PeakRow& row, std::map<Key, Side>& sides) {
   Side& side = sides[key_of(row)];
   side.bytes += row.bytes;
   if (row.bytes > side.largest) {
@@ -38,8 +68,8 @@ void add(const PeakRow& row, std::map<std::string, Side>& sides) {
   }
 }
 
-std::map<std::string, Side> sides_of(const Report& report) {
-  std::map<std::string, Side> sides;
+std::map<Key, Side> sides_of(const Report& report) {
+  std::map<Key, Side> sides;
   for (const PeakRow& row : report.input_at_peak) {
     if (row.allocation < 0) {
       add(row, sides);
@@ -69,8 +99,8 @@ ReportComparison compare(const Report& before, const Report& after) {
     comparison.before.peak = *before.xla_peak;
     comparison.after.peak = *after.xla_peak;
   }
-  const std::map<std::string, Side> a = sides_of(before), b = sides_of(after);
-  std::map<std::string, Difference> differences;
+  const std::map<Key, Side> a = sides_of(before), b = sides_of(after);
+  std::map<Key, Difference> differences;
   for (const auto& [key, side] : a) {
     Difference& difference = differences[key];
     difference.before = side.bytes;
@@ -85,7 +115,7 @@ ReportComparison compare(const Report& before, const Report& after) {
   }
   for (auto& [key, difference] : differences) {
     if (difference.change() == 0) continue;
-    difference.key = key;
+    difference.key = key.name;
     comparison.differences.push_back(std::move(difference));
   }
   std::stable_sort(

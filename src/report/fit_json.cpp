@@ -54,6 +54,7 @@ std::string fit_json(const FitReport& report) {
   json["plans_tried"] = report.plans;
   json["made_for"] = report.for_xla ? "xla" : "lowtide";
   if (!report.note.empty()) json["note"] = report.note;
+  if (report.interrupted) json["interrupted"] = true;
   json["rewrites"] = rewrites_of(report);
   Json certificate = {{"exact", report.exact},
                       {"limit_bytes", report.limit ? Json(*report.limit) : Json(nullptr)},

@@ -55,6 +55,7 @@ struct FitReport : PlanSummary {
   std::string note;      ///< what these sizes are, where they aren't promises
   std::optional<int64_t> limit;
   bool met = true;
+  bool interrupted = false;  ///< before all plans were tried, or all was said of the one chosen
   int64_t given_peak = 0, free_peak = 0;
   double seconds = 0, free_seconds = 0;  ///< modelled
   std::vector<RewriteRow> rewrites;

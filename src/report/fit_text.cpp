@@ -41,6 +41,9 @@ void add_summary(const FitReport& report, Lines& lines) {
                             report.plan_seconds),
                 lines);
   if (!report.note.empty()) add_paragraph(report.note, lines);
+  if (report.interrupted) add_paragraph("interrupted: the best of what was found until then", lines);
+  if (!report.refusal.empty())
+    add_paragraph("can't be run here: " + report.refusal.substr(0, report.refusal.find('\n')), lines);
 }
 
 void add_rewrites(const FitReport& report, Lines& lines) {

@@ -57,19 +57,22 @@ Json contents_of(const PeakRow& row) {
 }  // namespace
 
 Json plan_json(const PlanSummary& plan) {
-  return {{"schema_version", 1},
-          {"module", plan.module},
-          {"instructions", plan.instructions},
-          {"argument_bytes", plan.ours.arguments},
-          {"output_bytes", plan.ours.outputs},
-          {"alias_bytes", plan.ours.alias},
-          {"temp_bytes", plan.ours.temp},
-          {"peak_bytes", plan.ours.peak},
-          {"load_bytes", plan.ours.load},
-          {"floor_order_bytes", plan.floor_order.bytes},
-          {"floor_any_bytes", plan.floor_any.bytes},
-          {"kernels", plan.kernels},
-          {"plan_seconds", plan.plan_seconds}};
+  Json json = {{"schema_version", 1},
+               {"module", plan.module},
+               {"instructions", plan.instructions},
+               {"argument_bytes", plan.ours.arguments},
+               {"output_bytes", plan.ours.outputs},
+               {"alias_bytes", plan.ours.alias},
+               {"temp_bytes", plan.ours.temp},
+               {"peak_bytes", plan.ours.peak},
+               {"load_bytes", plan.ours.load},
+               {"floor_order_bytes", plan.floor_order.bytes},
+               {"floor_any_bytes", plan.floor_any.bytes},
+               {"kernels", plan.kernels},
+               {"plan_seconds", plan.plan_seconds}};
+  json["runnable"] = plan.refusal.empty();
+  if (!plan.refusal.empty()) json["refusal"] = plan.refusal;
+  return json;
 }
 
 Json floor_json(const LowerBound& floor) {

@@ -152,6 +152,7 @@ struct PlanSummary {
   LowerBound floor_order, floor_any;
   std::vector<PeakRow> at_peak;  ///< largest first
   double plan_seconds = 0;
+  std::string refusal;  ///< why the plan can't be run here; empty: it can
 };
 
 /// `ours` is the free plan: what `run` takes.

@@ -3,6 +3,7 @@
 #include "runtime/engine.h"
 #include "runtime/interpreted.h"
 #include "runtime/program_kernels.h"
+#include "runtime/runnable.h"
 
 namespace lowtide {
 namespace {
@@ -12,7 +13,7 @@ struct Routines {
   int64_t interpreted = 0;
 };
 
-Status make_routines(const std::vector<ProgramStep>& steps, Routines& routines) {
+void make_routines(const std::vector<ProgramStep>& steps, Routines& routines) {
   for (const ProgramStep& step : steps) {
     if (step.kind == StepKind::kLibrary || step.kind == StepKind::kOther) {
       auto routine = library_routine(*step.instruction);
@@ -20,12 +21,10 @@ Status make_routines(const std::vector<ProgramStep>& steps, Routines& routines) 
         routine = interpreted_routine(*step.instruction);
         ++routines.interpreted;
       }
-      if (!routine) return unsupported_at(*step.instruction, "this operation can't be run");
       routines.all.push_back(std::move(routine));
     }
-    for (const auto& block : step.blocks) LT_RETURN_IF_ERROR(make_routines(block, routines));
+    for (const auto& block : step.blocks) make_routines(block, routines);
   }
-  return {};
 }
 
 }  // namespace
@@ -41,7 +40,8 @@ Result<std::unique_ptr<Executable>> Executable::make(std::shared_ptr<const Progr
                                                      const CompileOptions& options, KnownNests* known) {
   auto state = std::make_unique<State>();
   Routines routines;
-  LT_RETURN_IF_ERROR(make_routines(program->steps, routines));  // refuses before anything is compiled
+  LT_RETURN_IF_ERROR(can_run(*program));  // before anything is compiled
+  make_routines(program->steps, routines);
   KnownNests own;
   LT_ASSIGN_OR_RETURN(std::vector<Kernel> kernels,
                       program_kernels(*program, options, known != nullptr ? *known : own, state->record));

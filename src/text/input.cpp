@@ -28,6 +28,17 @@ std::pair<std::string, ProgramChoice> split_choice(const std::string& path) {
   return {path.substr(0, sign), choice};
 }
 
+/// `dump#jit_step`: a folder, and which of its modules. No folder: the path names a file.
+std::pair<std::string, std::string> split_folder(const std::string& path) {
+  std::error_code error;
+  if (path == "-" || std::filesystem::is_directory(path, error)) return {path == "-" ? "" : path, ""};
+  const size_t sign = path.rfind('#');
+  if (sign == std::string::npos || std::filesystem::exists(path, error)) return {};
+  const std::string folder = path.substr(0, sign);
+  if (!std::filesystem::is_directory(folder, error)) return {};
+  return {folder, path.substr(sign + 1)};
+}
+
 Result<Input> read_file_input(const std::string& name) {
   const auto [path, choice] = split_choice(name);
   LT_ASSIGN_OR_RETURN(std::string bytes, read_bytes(path));
@@ -40,10 +51,9 @@ Result<Input> read_file_input(const std::string& name) {
 
 }  // namespace
 
-Result<Input> read_input(const std::string& path) {
-  std::error_code error;
-  const bool directory = path != "-" && std::filesystem::is_directory(path, error);
-  LT_ASSIGN_OR_RETURN(Input input, directory ? read_dump_directory(path) : read_file_input(path));
+Result<Input> read_input(const std::string& path, InputStage stage) {
+  const auto [folder, module] = split_folder(path);
+  LT_ASSIGN_OR_RETURN(Input input, folder.empty() ? read_file_input(path) : read_dump_directory(folder, module, stage));
   const Status verified = verify(*input.module);
   if (verified.ok() || verified.has_place()) {
     LT_RETURN_IF_ERROR(verified);

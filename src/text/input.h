@@ -47,7 +47,14 @@ struct Input {
   std::vector<std::string> warnings;
 };
 
-/// Reads and verifies. Errors: Fault::kInput with place; files that can't be opened; directories without a module.
-Result<Input> read_input(const std::string& path);
+/// Which stage of a module a dump directory is asked for.
+enum class InputStage : uint8_t {
+  kLatest,
+  kBeforeXla,  ///< what XLA takes: before its optimizations
+};
+
+/// Reads and verifies. `dump#name` is a module of a directory by its name or a part of it, `programs.mlir#2.step` a
+/// program of a file. Errors: Fault::kInput with place; files that can't be opened; directories without a module.
+Result<Input> read_input(const std::string& path, InputStage stage = InputStage::kLatest);
 
 }  // namespace lowtide

@@ -85,8 +85,10 @@ def results(path):
 class Lowtide:
     """The command, with a folder for its files and its kernel cache that goes when the context ends."""
 
-    def __init__(self, program):
+    def __init__(self, program, through=()):
+        """through: words of a command that is given the program and its arguments instead."""
         self.program = os.path.abspath(program)
+        self.through = list(through)
         self._folder = tempfile.TemporaryDirectory()
         self.cache = self.at("cache")
 
@@ -104,13 +106,13 @@ class Lowtide:
                 f.write(content.encode() if isinstance(content, str) else content)
         return path
 
-    def start(self, *words, address_space=None, **knobs):
+    def start(self, *words, address_space=None, stderr=subprocess.PIPE, **knobs):
         """The command on its way. address_space: the most bytes it may map; knobs: variables of its environment."""
         def cap():
             if address_space:
                 resource.setrlimit(resource.RLIMIT_AS, (address_space, address_space))
         environment = {**os.environ, "LOWTIDE_CACHE": self.cache, **knobs}
-        return subprocess.Popen([self.program, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        return subprocess.Popen([*self.through, self.program, *map(str, words)], stdout=subprocess.PIPE, stderr=stderr, text=True,
                                 errors="replace", env=environment, preexec_fn=cap)
 
     def run(self, *words, **how):

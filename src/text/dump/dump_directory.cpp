@@ -7,6 +7,7 @@
 #include <map>
 #include <tuple>
 
+#include "base/near_words.h"
 #include "base/sizes.h"
 #include "text/dump/complete_input.h"
 #include "text/dump/dump_files.h"
@@ -180,6 +181,61 @@ const Group& largest(const std::vector<Group>& groups) {
   return *best;
 }
 
+std::string file_of(const Group& group) {
+  return std::filesystem::path(group.stages.front()->path).filename().string();
+}
+
+/// By the module's name, by the name that XLA gave its files, or by a part of either.
+Result<const Group*> find_group(const std::vector<Group>& groups, const std::string& folder, const std::string& name) {
+  std::vector<const Group*> found;
+  const auto look = [&](const auto& matches) {
+    if (!found.empty()) return;
+    for (const Group& group : groups) {
+      if (matches(group)) found.push_back(&group);
+    }
+  };
+  look([&](const Group& g) { return g.module_name == name; });
+  look([&](const Group& g) {
+    return g.stages.front()->group == name || g.stages.front()->stem == name || file_of(g) == name;
+  });
+  look([&](const Group& g) {
+    return g.module_name.find(name) != std::string::npos || file_of(g).find(name) != std::string::npos;
+  });
+  if (found.size() == 1) return found.front();
+  std::vector<std::string> names;
+  const std::vector<const Group*>* listed = &found;
+  std::vector<const Group*> all;
+  if (found.empty()) {
+    for (const Group& group : groups) all.push_back(&group), names.push_back(group.module_name);
+    listed = &all;
+  }
+  std::string fault =
+      found.empty() ? fmt::format("{}: no module is called {}{}", folder, name, did_you_mean(near_words(name, names)))
+                    : fmt::format("{}: {} modules are called {}", folder, found.size(), name);
+  fault += found.empty() ? "\n  there are" : "; expected one of";
+  constexpr size_t kMostListed = 20;
+  for (size_t k = 0; k < std::min(listed->size(), kMostListed); ++k) {
+    const Group& group = *(*listed)[k];
+    const std::string& own = group.stages.front()->group;
+    fault += fmt::format("\n  {}#{}  {} instructions", folder, own.empty() ? group.stages.front()->stem : own,
+                         format_count(group.instructions));
+  }
+  if (listed->size() > kMostListed) fault += fmt::format("\n  and {} more", listed->size() - kMostListed);
+  return Status::input(fault);
+}
+
+/// The file of the stage that is asked for.
+Result<const DumpFile*> find_stage(const Group& group, const std::string& folder, InputStage stage) {
+  if (stage == InputStage::kLatest) return group.stages.front();
+  for (const DumpFile* file : group.stages) {  // latest first
+    if (file->before_xla()) return file;
+  }
+  return Status::input(fmt::format(
+      "{}: of {} there is only what XLA has compiled already ({}), and it compiles none twice; expected a file "
+      "*before_optimizations*, which XLA writes with XLA_FLAGS=\"--xla_dump_to={} --xla_dump_hlo_as_text\"",
+      folder, group.module_name, file_of(group), folder));
+}
+
 std::string line_of(const Group& group) {
   std::string line = fmt::format("{} · {} instruction{}", group.module_name, format_count(group.instructions),
                                  group.instructions == 1 ? "" : "s");
@@ -189,7 +245,7 @@ std::string line_of(const Group& group) {
 
 }  // namespace
 
-Result<Input> read_dump_directory(const std::string& path) {
+Result<Input> read_dump_directory(const std::string& path, const std::string& module, InputStage stage) {
   const std::vector<DumpFile> files = list_dump_files(path);
   std::vector<Group> groups = group_files(files);
   if (groups.empty()) {
@@ -210,8 +266,13 @@ Result<Input> read_dump_directory(const std::string& path) {
       }
     }
   }
-  const Group& chosen = largest(groups);
-  const DumpFile& file = *chosen.stages.front();
+  const Group* picked = &largest(groups);
+  if (!module.empty()) {
+    LT_ASSIGN_OR_RETURN(picked, find_group(groups, path, module));
+  }
+  const Group& chosen = *picked;
+  LT_ASSIGN_OR_RETURN(const DumpFile* const the_file, find_stage(chosen, path, stage));
+  const DumpFile& file = *the_file;
   Input input;
   input.path = file.path;
   input.stage = file.stage_name;
@@ -221,7 +282,8 @@ Result<Input> read_dump_directory(const std::string& path) {
   for (const DumpFile* stage : chosen.stages) {
     if (stage->proto && stage->stem == file.stem) protos.push_back(stage);
   }
-  complete_input(chosen.reports, protos, input);
+  const bool is_latest = the_file == chosen.stages.front();  // reports are on that
+  complete_input(is_latest ? chosen.reports : std::vector<const DumpFile*>(), protos, input);
 
   std::vector<const Group*> others;
   for (const Group& group : groups) {
@@ -238,7 +300,7 @@ Result<Input> read_dump_directory(const std::string& path) {
   for (const Group* group : others) {
     input.others.push_back(line_of(*group));
     if (named[group->module_name] < 2) continue;  // of one name, the file tells them apart
-    input.others.back() += " · " + std::filesystem::path(group->stages.front()->path).filename().string();
+    input.others.back() += " · " + file_of(*group);
   }
   return input;
 }

@@ -8,8 +8,11 @@
 
 namespace lowtide {
 
-/// Picks the largest module and its latest stage by names and contents; reads it and its reports. Not verified.
-/// Errors: a directory without a module, or whose picked file can't be read.
-Result<Input> read_dump_directory(const std::string& path);
+/// Picks a module by its name, its file's name or a part of them, the largest where none is given, at its latest stage
+/// or as XLA took it; reads it and its reports. Not verified.
+/// Errors: a directory without a module, or without that stage of it; a name of none or several of them; a picked file
+/// that can't be read.
+Result<Input> read_dump_directory(const std::string& path, const std::string& module = {},
+                                  InputStage stage = InputStage::kLatest);
 
 }  // namespace lowtide

@@ -17,7 +17,7 @@ constexpr int kDeepestFolder = 3;
 constexpr size_t kMostFiles = 200'000;
 
 // Stages by their place in XLA's pipeline; the numbered passes lie between.
-constexpr int64_t kBeforeOptimizations = 1, kUnnamedStage = 2, kFirstPass = 10, kUnnamedScheduled = int64_t{1} << 40,
+constexpr int64_t kBeforeOptimizations = 1, kUnnamedStage = 2, kUnnamedScheduled = int64_t{1} << 40,
                   kAfterOptimizations = int64_t{1} << 41;
 
 bool drop_ending(std::string_view& name, std::string_view ending) {
@@ -53,7 +53,7 @@ void set_stage(DumpFile& file, bool scheduled) {
   size_t digits = 0;
   while (digits < rest.size() && digits < 9 && std::isdigit(static_cast<unsigned char>(rest[digits]))) ++digits;
   if (digits > 0 && digits < rest.size() && rest[digits] == '.' && known != std::string_view::npos) {
-    file.stage = kFirstPass + std::stoll(std::string(rest.substr(0, digits)));
+    file.stage = DumpFile::kFirstPass + std::stoll(std::string(rest.substr(0, digits)));
     file.stage_name = "pass " + std::string(rest);
   } else if (const size_t after = rest.find("after_optimizations"); after != std::string_view::npos) {
     // TPU and older dumps tell apart `_before_buffer_assignment` and `_after_buffer_assignment`; the bare name is the

@@ -1,0 +1,76 @@
+#include "runtime/runnable.h"
+
+#include <algorithm>
+
+#include "interp/interpreter.h"
+#include "library/library.h"
+#include "ops/runnable.h"
+
+namespace lowtide {
+namespace {
+
+constexpr const char* kNoDefinition = "this operation can't be run";
+
+Status refused(const Instruction& instruction, const std::string& why) {
+  const Status fault = Status::unsupported(why);
+  const auto& source = instruction.parent->module().source;
+  return source ? fault.at(*source, instruction.place) : fault;
+}
+
+/// What nobody can run wherever it stands.
+Status find_undefined(const std::vector<ProgramStep>& steps) {
+  for (const ProgramStep& step : steps) {
+    if (step.kind == StepKind::kLibrary || step.kind == StepKind::kOther) {
+      const Instruction& i = *step.instruction;
+      if (!can_interpret(i) && !library_routine(i)) return unsupported_at(i, kNoDefinition);
+    }
+    for (const auto& block : step.blocks) LT_RETURN_IF_ERROR(find_undefined(block));
+  }
+  return {};
+}
+
+/// What is run whatever the values are.
+Status find_refused(const std::vector<ProgramStep>& steps) {
+  for (const ProgramStep& step : steps) {
+    if (step.kind == StepKind::kLibrary || step.kind == StepKind::kOther) {
+      const std::string why = why_not_run(*step.instruction);
+      if (!why.empty() && !library_routine(*step.instruction)) return refused(*step.instruction, why);
+    } else if (step.kind == StepKind::kConditional) {
+      Status first;
+      for (const auto& branch : step.blocks) {
+        const Status fault = find_refused(branch);
+        if (fault.ok()) {
+          first = {};
+          break;
+        }
+        if (first.ok()) first = fault;
+      }
+      LT_RETURN_IF_ERROR(first);
+    } else if (step.kind == StepKind::kWhile) {
+      if (step.trip_count == 0) continue;
+      for (const auto& block : step.blocks) LT_RETURN_IF_ERROR(find_refused(block));
+    }
+  }
+  return {};
+}
+
+Status find_unbounded(const Module& module) {
+  for (const auto& i : module.entry->instructions()) {
+    bool unbounded = false;
+    for_each_leaf(i->shape, [&](const ShapeIndex&, const Shape& leaf) {
+      unbounded = unbounded || std::ranges::find(leaf.dims, kUnboundedDim) != leaf.dims.end();
+    });
+    if (unbounded) return unsupported_at(*i, "dimensions without a bound can't be run");
+  }
+  return {};
+}
+
+}  // namespace
+
+Status can_run(const Program& program) {
+  LT_RETURN_IF_ERROR(find_unbounded(*program.module));
+  LT_RETURN_IF_ERROR(find_undefined(program.steps));
+  return find_refused(program.steps);
+}
+
+}  // namespace lowtide
