@@ -29,7 +29,8 @@ struct FitOptions {
 };
 
 /// What is said last, and the exit code: a plan that isn't what was asked for, or can't be used here.
-Status verdict_on(const FitReport& report) {
+Status verdict_on(FitReport& report) {
+  report.interrupted = report.interrupted || was_interrupted();
   const std::string found = fmt::format("{} ({} bytes)", format_bytes(report.ours.peak), report.ours.peak);
   if (report.interrupted) return {kInterruptedFault, "interrupted; the best plan found until then needs " + found};
   if (report.met) return {};
@@ -57,9 +58,10 @@ Status fit_xla(const FitOptions& options, const Input& input, std::optional<int6
   if (!options.plan.empty()) return Status::usage("--plan: a plan is for run; with --for xla the program is the plan");
   if (checks(options)) return Status::usage("--check: compares plans for run; what XLA is handed, XLA compares");
   const KeepWhatIsFound keeping;
-  LT_ASSIGN_OR_RETURN(const FittedForXla fitted, fit_for_xla(input, limit));
+  LT_ASSIGN_OR_RETURN(FittedForXla fitted, fit_for_xla(input, limit));
   LT_RETURN_IF_ERROR(write_program(options, *fitted.module));
-  return print_report(options, fitted.report, verdict_on(fitted.report));
+  const Status verdict = verdict_on(fitted.report);
+  return print_report(options, fitted.report, verdict);
 }
 
 Status fit_here(const FitOptions& options, const Input& input, std::optional<int64_t> limit) {
@@ -69,9 +71,9 @@ Status fit_here(const FitOptions& options, const Input& input, std::optional<int
   };
   LT_ASSIGN_OR_RETURN(Fitted fitted, fit_program(input, limit, keep));
   LT_RETURN_IF_ERROR(write_program(options, *fitted.compiled.program->module));
-  keeping.reset();  // all is written
   FitReport& report = fitted.report;
   Status verdict = verdict_on(report);
+  keeping.reset();  // all is written
   if (checks(options) && !report.interrupted) {
     const CheckOptions how{.control = options.control, .only_small = options.check_small};
     LT_ASSIGN_OR_RETURN(report.checked, check_fit(*input.module, fitted.compiled, how));

@@ -15,6 +15,8 @@
 #include <vector>
 
 #include "base/files.h"
+#include "base/interrupt.h"
+#include "base/progress.h"
 #include "commands.h"
 #include "compile/compile.h"
 #include "interp/compare.h"
@@ -128,14 +130,20 @@ Status reduce(ReduceOptions options) {
   }
   ShrinkOptions how;
   how.most_tries = options.tries;
-  if (::isatty(STDERR_FILENO)) {
-    how.progress = [](const Module& smaller, int64_t tries) {
-      fmt::print(stderr, "{} tried, {} instructions left\n", tries, smaller.instruction_count());
-    };
-  }
-  const auto smallest = shrink(*input.module, [&](const Module& m) { return outcome(m) == wanted; }, how);
+  // What was found so far is kept where somebody loses patience.
+  const KeepWhatIsFound keeping;
+  const Interruptible interruptible;
+  Stage stage("shrinking", static_cast<double>(options.tries));
+  const auto fails = [&](const Module& module) {
+    if (should_stop()) return false;
+    stage.add(1);
+    return outcome(module) == wanted;
+  };
+  const auto smallest = shrink(*input.module, fails, how);
   if (by_command) ::unlink(file.c_str());
-  return write_file(options.output, print_hlo(*smallest));
+  LT_RETURN_IF_ERROR(write_file(options.output, print_hlo(*smallest)));
+  return was_interrupted() ? Status(kInterruptedFault, "interrupted; this is the smallest program found until then")
+                           : Status();
 }
 
 }  // namespace

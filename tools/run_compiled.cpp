@@ -8,6 +8,7 @@
 #include "analysis/account.h"
 #include "base/debug.h"
 #include "base/memory.h"
+#include "base/progress.h"
 #include "base/sizes.h"
 #include "codegen/kernel_cache.h"
 #include "compile/frontier.h"
@@ -158,6 +159,7 @@ Status run_compiled(const RunOptions& options, RunReport& report) {
     sources.outputs = &*outputs;
   }
   LT_ASSIGN_OR_RETURN(Bindings bindings, Bindings::make(program, sources, pool));
+  Stage stage("running", options.repeat);
   for (int i = 0; i < options.repeat; ++i) {
     if (i > 0) LT_RETURN_IF_ERROR(bindings.restore(pool));
     const auto start = Clock::now();

@@ -6,6 +6,7 @@
 
 #include "analysis/account.h"
 #include "base/memory.h"
+#include "base/progress.h"
 #include "base/sizes.h"
 #include "interp/interpreter.h"
 #include "run_options.h"
@@ -72,6 +73,7 @@ Status run_interpreted(const RunOptions& options, RunReport& report) {
   LT_RETURN_IF_ERROR(check_memory(account));
   LT_ASSIGN_OR_RETURN(const std::vector<Value> arguments, arguments_for(module, options));
   std::vector<Value> results;
+  Stage stage("interpreting", options.repeat);
   for (int i = 0; i < options.repeat; ++i) {
     const auto start = std::chrono::steady_clock::now();
     LT_ASSIGN_OR_RETURN(results, interpret(module, arguments));

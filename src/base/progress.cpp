@@ -66,6 +66,10 @@ OutermostStage::OutermostStage(const char* stage, double total) {
   if (name.load() == nullptr) stage_.emplace(stage, total);
 }
 
+void add_progress(double more) { amount.fetch_add(more, std::memory_order_relaxed); }
+
+bool is_progress_drawn() { return eraser.load(std::memory_order_relaxed) != nullptr; }
+
 void note_best_peak(int64_t bytes) { best.store(bytes, std::memory_order_relaxed); }
 
 ProgressNow progress_now() {

@@ -43,6 +43,11 @@ class OutermostStage {
   std::optional<Stage> stage_;
 };
 
+/// More of the stage that stands, whoever made it; an amount of one is a step of it.
+void add_progress(double amount);
+/// Does anybody look? What only serves to be shown need not be made otherwise.
+bool is_progress_drawn();
+
 /// What is known of the result so far: the lowest peak.
 void note_best_peak(int64_t bytes);
 

@@ -9,6 +9,7 @@
 
 #include "base/debug.h"
 #include "base/files.h"
+#include "base/progress.h"
 #include "codegen/kernel.h"
 #include "codegen/kernel_cache.h"
 #include "codegen/kernel_plan.h"
@@ -98,9 +99,13 @@ void compile(Job& job, TextHash key, LlvmCompile compiler, bool avx512) {
 
 // Two at a time: more gain little, and each needs memory of its own.
 void compile_side_by_side(std::span<std::pair<const TextHash, Job>* const> jobs, LlvmCompile compiler, bool avx512) {
+  Stage stage("compiling kernels", static_cast<double>(jobs.size()));
   std::atomic<size_t> next{0};
   const auto work = [&] {
-    for (size_t i = next++; i < jobs.size(); i = next++) compile(jobs[i]->second, jobs[i]->first, compiler, avx512);
+    for (size_t i = next++; i < jobs.size(); i = next++) {
+      compile(jobs[i]->second, jobs[i]->first, compiler, avx512);
+      stage.add(1);
+    }
   };
   std::thread other;
   if (jobs.size() > 1) other = std::thread(work);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/memory.h"
+#include "base/progress.h"
 #include "base/sizes.h"
 #include "compile/check_small.h"
 #include "compile/compare_plans.h"
@@ -14,6 +15,7 @@
 namespace lowtide {
 namespace {
 
+constexpr double kUsualRuns = 3;    ///< as given, twice, and as fitted
 constexpr double kLongestNs = 8e9;  ///< modelled, of both; as given it runs twice
 
 /// Why the program itself can't be run; empty: it can.
@@ -74,6 +76,7 @@ std::string culprit(const CheckedFit& checked, const std::optional<size_t>& firs
 }
 
 Result<CheckedFit> check_fit(const Module& module, const Compiled& fitted, const CheckOptions& options) {
+  const Stage stage("checking", kUsualRuns);
   LT_ASSIGN_OR_RETURN(const Planner planner, Planner::make(module));
   LT_ASSIGN_OR_RETURN(const Decisions decisions, planner.spelt(fitted.decisions));
   CheckedFit checked;

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/progress.h"
 #include "interp/noise.h"
 #include "interp/prepare.h"
 #include "ops/counter_bits.h"
@@ -37,6 +38,9 @@ class Interpreter final : public EvalContext {
     return result;
   }
 
+  /// A run of the entry is one step of the stage that it is a part of.
+  void show_progress() { shown_ = true; }
+
   uint64_t advance_generator(uint64_t blocks) override { return std::exchange(counter_, counter_ + blocks); }
 
  private:
@@ -55,6 +59,7 @@ class Interpreter final : public EvalContext {
     std::vector<Value> operands;
     for (const PreparedComputation::Step& step : program.steps) {
       const Instruction& instruction = *step.instruction;
+      if (shown_ && depth_ == 1) add_progress(1 / static_cast<double>(program.steps.size()));
       operands.clear();
       for (const int32_t slot : step.operands) operands.push_back(values[static_cast<size_t>(slot)]);
       for (const int32_t slot : step.frees) values[static_cast<size_t>(slot)].reset();
@@ -94,6 +99,7 @@ class Interpreter final : public EvalContext {
   std::optional<Noise> noise_;
   uint64_t counter_ = kHiddenCounter;
   int depth_ = 0;
+  bool shown_ = false;
 };
 
 void flatten(const Value& value, std::vector<Value>& leaves) {
@@ -123,6 +129,7 @@ Result<std::vector<Value>> interpret(const Module& module, std::vector<Value> ar
   }
   try {
     Interpreter interpreter(module, noise);
+    interpreter.show_progress();
     LT_ASSIGN_OR_RETURN(const Value result, interpreter.call(*module.entry, arguments));
     std::vector<Value> leaves;
     flatten(result, leaves);

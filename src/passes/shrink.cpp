@@ -4,6 +4,7 @@
 #include <bit>
 #include <utility>
 
+#include "base/interrupt.h"
 #include "ops/verify.h"
 #include "passes/canonicalise/remove_dead_code.h"
 #include "passes/pass.h"
@@ -54,7 +55,7 @@ class Shrinker {
   }
 
  private:
-  bool spent() const { return tries_ >= options_.most_tries; }
+  bool spent() const { return tries_ >= options_.most_tries || should_stop(); }
 
   template <class Edit>
   bool attempt(Edit&& edit) {
@@ -68,7 +69,6 @@ class Shrinker {
     if (!fails_(*candidate)) return false;
     best_ = std::move(candidate);
     weight_ = now;
-    if (options_.progress) options_.progress(*best_, tries_);
     return true;
   }
 

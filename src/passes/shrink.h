@@ -11,8 +11,6 @@ namespace lowtide {
 
 struct ShrinkOptions {
   int64_t most_tries = 5000;  ///< programs tried
-  /// Told of each smaller program that still fails.
-  std::function<void(const Module& smaller, int64_t tries)> progress;
 };
 
 /// The smallest program found for which fails() holds, which it must for `module`. Every program tried is verified:

@@ -4,11 +4,15 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
+#include <utility>
 
 #include "base/debug.h"
+#include "base/progress.h"
 #include "base/sizes.h"
 #include "runtime/poison.h"
 #include "runtime/strips.h"
+#include "schedule/modelled_time.h"
 
 namespace lowtide {
 namespace {
@@ -142,7 +146,24 @@ void Engine::poison(std::span<const int32_t> storages) {
 
 Status Engine::run(const RunMemory& memory, ThreadPool& pool) {
   LT_RETURN_IF_ERROR(start(memory, pool.threads()));
-  return run(steps_, pool);
+  return is_progress_drawn() ? run_and_show(pool) : run(steps_, pool);
+}
+
+/// A run is one step of the stage that it is a part of.
+Status Engine::run_and_show(ThreadPool& pool) {
+  if (shares_.empty() && !steps_.empty()) {
+    shares_ = modelled_ns_of_steps(*program_);
+    const double all = std::accumulate(shares_.begin(), shares_.end(), 1e-9);
+    for (double& share : shares_) share /= all;
+  }
+  for (size_t k = 0; k < steps_.size(); ++k) {
+    const ProgramStep& step = *steps_[k].step;
+    const bool counted = step.kind == StepKind::kWhile && step.trip_count > 0;
+    share_of_trip_ = counted ? shares_[k] / static_cast<double>(step.trip_count) : 0;
+    LT_RETURN_IF_ERROR(run(steps_[k], pool));
+    if (!counted) add_progress(shares_[k]);
+  }
+  return {};
 }
 
 Status Engine::run(Block& block, ThreadPool& pool) {
@@ -233,8 +254,12 @@ Status Engine::run_while(Action& action, ThreadPool& pool) {
 Status Engine::run_trips(Action& action, ThreadPool& pool) {
   const ProgramStep& step = *action.step;
   Block &condition = action.blocks[0], &body = action.blocks[1];
+  const double share = std::exchange(share_of_trip_, 0);
   if (step.trip_count >= 0) {
-    for (int64_t trip = 0; trip < step.trip_count; ++trip) LT_RETURN_IF_ERROR(run(body, pool));
+    for (int64_t trip = 0; trip < step.trip_count; ++trip) {
+      LT_RETURN_IF_ERROR(run(body, pool));
+      if (share > 0) add_progress(share);
+    }
     return {};
   }
   for (;;) {

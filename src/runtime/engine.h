@@ -42,6 +42,7 @@ class Engine {
   void fill_constants();
   void poison(std::span<const int32_t> storages);
   Status run(Block& block, ThreadPool& pool);
+  Status run_and_show(ThreadPool& pool);
   Status run(Action& action, ThreadPool& pool);
   Status run_while(Action& action, ThreadPool& pool);
   Status run_trips(Action& action, ThreadPool& pool);
@@ -62,7 +63,9 @@ class Engine {
   std::vector<std::byte*> exchanged_;  ///< room for kRotate
   std::vector<std::byte> strip_;       ///< room for what moves at once
   std::vector<std::vector<Portions>> portions_;
-  int portioned_for_ = 0;  ///< threads
+  int portioned_for_ = 0;       ///< threads
+  std::vector<double> shares_;  ///< of outermost steps in the time of all; made where progress is shown
+  double share_of_trip_ = 0;    ///< of the loop that runs next, where it is an outermost step
   bool constants_filled_ = false, constants_stay_ = true;
 };
 

@@ -49,7 +49,6 @@ class Time {
     return ns;
   }
 
- private:
   double of(const ProgramStep& step) {
     switch (step.kind) {
       case StepKind::kKernel: return kernel(step);
@@ -76,6 +75,7 @@ class Time {
     return 0;
   }
 
+ private:
   double bytes_of(int32_t slot) const { return static_cast<double>(program_.slots[static_cast<size_t>(slot)].bytes); }
 
   double storage_bytes(int32_t slot) const {
@@ -176,5 +176,12 @@ class Time {
 }  // namespace
 
 double modelled_ns(const Program& program) { return Time(program).of(program.steps); }
+
+std::vector<double> modelled_ns_of_steps(const Program& program) {
+  Time time(program);
+  std::vector<double> all;
+  for (const ProgramStep& step : program.steps) all.push_back(time.of(step));
+  return all;
+}
 
 }  // namespace lowtide

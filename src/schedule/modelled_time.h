@@ -9,5 +9,7 @@ namespace lowtide {
 /// Nanoseconds on the machine that docs/design names. Loops whose trips nobody knows count a guess; of a conditional,
 /// the longest branch.
 double modelled_ns(const Program& program);
+/// Of each of its outermost steps.
+std::vector<double> modelled_ns_of_steps(const Program& program);
 
 }  // namespace lowtide

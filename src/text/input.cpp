@@ -5,6 +5,7 @@
 #include <charconv>
 #include <filesystem>
 
+#include "base/progress.h"
 #include "ops/verify.h"
 #include "text/dump/complete_input.h"
 #include "text/dump/dump_directory.h"
@@ -52,6 +53,7 @@ Result<Input> read_file_input(const std::string& name) {
 }  // namespace
 
 Result<Input> read_input(const std::string& path, InputStage stage) {
+  const OutermostStage reading("reading", 0);
   const auto [folder, module] = split_folder(path);
   LT_ASSIGN_OR_RETURN(Input input, folder.empty() ? read_file_input(path) : read_dump_directory(folder, module, stage));
   const Status verified = verify(*input.module);

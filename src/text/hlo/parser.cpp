@@ -41,6 +41,7 @@ Result<std::unique_ptr<Module>> HloParser::parse() {
     LT_RETURN_IF_ERROR(read_stack_tables(scanner));
   }
   find_computations(scanner);
+  stage_.emplace("reading", static_cast<double>(source_->text.size()));
   do {
     LT_RETURN_IF_ERROR(read_computation(scanner));
   } while (!scanner.done());
@@ -117,6 +118,7 @@ Status HloParser::read_body(Scanner& scanner, Scope& scope, Offset place) {
     if (scanner.done()) {
       return scanner.fault(place, fmt::format("computation '{}' has no closing '}}'", scope.computation->name));
     }
+    if (stage_) stage_->done(scanner.place());
     LT_RETURN_IF_ERROR(read_instruction(scanner, scope));
   }
   scanner.eat("}");

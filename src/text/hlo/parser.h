@@ -2,11 +2,13 @@
 /// The parser of HLO text. It names no operation: what stands behind an operation's operands is its rule's business.
 
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
+#include "base/progress.h"
 #include "ir/module.h"
 #include "ops/attribute_text.h"
 #include "text/hlo/scanner.h"
@@ -71,7 +73,8 @@ class HloParser {
   Offset alias_place_ = kNowhere;
   Offset donor_place_ = kNowhere;
   Computation* last_ = nullptr;  ///< the latest computation of the text: the entry where none says ENTRY
-  Scope* scope_ = nullptr;       ///< the innermost computation being read
+  std::optional<Stage> stage_;
+  Scope* scope_ = nullptr;  ///< the innermost computation being read
 };
 
 /// metadata={...}: false when the text is of no known form.
