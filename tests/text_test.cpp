@@ -117,6 +117,7 @@ Result<std::unique_ptr<Module>> read_module(const std::string& name, const std::
   const auto source = std::make_shared<const Source>(Source{name, text});
   LT_ASSIGN_OR_RETURN(auto module, name.ends_with(".mlir") ? parse_stablehlo(source) : parse_hlo(source));
   LT_RETURN_IF_ERROR(verify(*module));
+  LT_RETURN_IF_ERROR(verify_sizes(*module));
   return module;
 }
 

@@ -15,6 +15,7 @@
 #include "compile/check_fit.h"
 #include "compile/fit.h"
 #include "compile/fit_for_xla.h"
+#include "ops/verify.h"
 #include "text/input.h"
 #include "text/output.h"
 #include "usage.h"
@@ -69,6 +70,7 @@ Status fit_here(const FitOptions& options, const Input& input, std::optional<int
   const auto keep = [&](const Decisions& decisions) {
     return options.plan.empty() ? Status() : write_file(options.plan, print_plan(*input.module, decisions));
   };
+  if (checks(options)) LT_RETURN_IF_ERROR(verify_runnable(*input.module));
   LT_ASSIGN_OR_RETURN(Fitted fitted, fit_program(input, limit, keep));
   LT_RETURN_IF_ERROR(write_program(options, *fitted.compiled.program->module));
   FitReport& report = fitted.report;

@@ -12,6 +12,7 @@
 #include "base/sizes.h"
 #include "codegen/kernel_cache.h"
 #include "compile/frontier.h"
+#include "ops/verify.h"
 #include "run_options.h"
 #include "runtime/bindings.h"
 #include "runtime/executable.h"
@@ -88,6 +89,7 @@ Result<std::unique_ptr<Executable>> prepare(const RunOptions& options, RunReport
   LT_ASSIGN_OR_RETURN(const Input input, read_input(options.input));
   for (const std::string& warning : input.warnings) fmt::print(stderr, "warning: {}\n", warning);
   Module& module = *input.module;
+  LT_RETURN_IF_ERROR(verify_runnable(module));
   report.module = module.name;
   report.instructions = module.instruction_count();
   if (options.json) {

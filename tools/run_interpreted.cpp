@@ -9,6 +9,7 @@
 #include "base/progress.h"
 #include "base/sizes.h"
 #include "interp/interpreter.h"
+#include "ops/verify.h"
 #include "run_options.h"
 #include "text/input.h"
 
@@ -60,6 +61,7 @@ Status run_interpreted(const RunOptions& options, RunReport& report) {
   LT_ASSIGN_OR_RETURN(const Input input, read_input(options.input));
   for (const std::string& warning : input.warnings) fmt::print(stderr, "warning: {}\n", warning);
   const Module& module = *input.module;
+  LT_RETURN_IF_ERROR(verify_runnable(module));
   const Account account = account_for(module, AccountMode::kAsGiven);
   report.module = module.name;
   report.instructions = module.instruction_count();

@@ -2,6 +2,8 @@
 
 #include <charconv>
 
+#include "ir/index_at.h"
+
 namespace lowtide {
 namespace {
 
@@ -17,7 +19,7 @@ std::optional<int64_t> scalar_constant(const Instruction& value) {
   const auto* constant = value.if_as<ConstantAttributes>();
   if (!constant || !constant->value || !constant->value->known()) return std::nullopt;
   if (!is_integral(value.shape.type) || constant->value->size() != 1 || value.shape.rank() != 0) return std::nullopt;
-  return integer_at(*constant->value, 0);
+  return index_at(*constant->value, 0);
 }
 
 const Instruction* initial_of(const Instruction& loop, int64_t carry) {
@@ -87,6 +89,18 @@ std::optional<int64_t> trips_of(int64_t start, int64_t step, CompareDirection di
   return (distance + step - 1) / step;
 }
 
+/// Does the type hold what is counted to, the number that ends the loop included?
+bool holds(ElementType type, int64_t start, int64_t step, int64_t trips) {
+  int64_t last = 0;
+  if (__builtin_mul_overflow(step, trips, &last) || __builtin_add_overflow(last, start, &last)) return false;
+  const int bits = type_bits(type);
+  const bool is_unsigned = type_kind(type) == TypeKind::kUnsigned;
+  if (is_unsigned && last < 0) return false;
+  if (bits >= 64) return true;
+  const int64_t beyond = int64_t{1} << (is_unsigned ? bits : bits - 1);
+  return last < beyond && last >= (is_unsigned ? 0 : -beyond);
+}
+
 std::optional<int64_t> declared_trips(const Instruction& loop) {
   const std::string& config = loop.backend_config;
   const size_t at = config.find("known_trip_count");
@@ -113,7 +127,8 @@ std::optional<TripCount> counted(const Instruction& loop) {
     if (!start) continue;
     const CompareDirection direction = test.as<CompareAttributes>().direction;
     const auto trips = trips_of(*start, *step, side == 0 ? direction : mirrored(direction), *bound);
-    if (trips) return TripCount{*trips, carry, *start, *step};
+    if (trips && holds(test.operand(side).shape.type, *start, *step, *trips))
+      return TripCount{*trips, carry, *start, *step};
   }
   return std::nullopt;
 }

@@ -11,6 +11,7 @@
 #include "interp/prepare.h"
 #include "ops/counter_bits.h"
 #include "ops/op_rule.h"
+#include "ops/verify.h"
 
 namespace lowtide {
 namespace {
@@ -127,6 +128,7 @@ Result<std::vector<Value>> interpret(const Module& module, std::vector<Value> ar
                                      to_string_without_layout(parameters[k]->shape),
                                      arguments[k] ? to_string_without_layout(arguments[k]->shape()) : "nothing"));
   }
+  LT_RETURN_IF_ERROR(verify_runnable(module));
   try {
     Interpreter interpreter(module, noise);
     interpreter.show_progress();

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "ir/index_at.h"
+
 namespace lowtide {
 
 Literal::Literal(Shape array) : shape_(std::move(array)) {
@@ -48,6 +50,11 @@ int64_t integer_at(const Literal& array, int64_t element) {
       return 0;
     }
   });
+}
+
+int64_t index_at(const Literal& array, int64_t element) {
+  const int64_t index = integer_at(array, element);
+  return array.shape().type == ElementType::kU64 && index < 0 ? INT64_MAX : index;
 }
 
 double number_at(const Literal& array, int64_t element) {

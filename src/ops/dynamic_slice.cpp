@@ -1,7 +1,7 @@
 /// dynamic-slice: a window of fixed size whose place is computed; moved inside where it would stick out.
 ///   operand T[s], start indices -> T[sizes], result[i] = operand[clamp(0, start, s - sizes) + i]
 ///   (C1) the operand is an array  (C2) one size per dimension, 0 <= size <= extent
-///   (C3) the start indices are scalar integers, one per dimension, or one vector of them
+///   (C3) the start indices are scalar integers, one per dimension; readers make them of the one vector of older texts
 ///
 /// dynamic-update-slice: the operand with such a window replaced.
 ///   operand T[s], update T[u], start indices -> T[s]
@@ -47,7 +47,7 @@ Result<Shape> infer_slice(const Instruction& instruction) {
                               to_string(sizes), to_string_without_layout(operand)));
   }
   LT_RETURN_IF_ERROR(check_start_indices(instruction, "C3", 1, operand.rank()));
-  return Shape::array(result_type(instruction, operand.type), sizes);
+  return Shape::array(moved_type(instruction, operand.type), sizes);
 }
 
 Result<Shape> infer_update(const Instruction& instruction) {

@@ -75,6 +75,11 @@ ElementType result_type(const Instruction& instruction, ElementType natural) {
   return is_floating(natural) && is_floating(instruction.shape.type) ? instruction.shape.type : natural;
 }
 
+ElementType moved_type(const Instruction& instruction, ElementType operand) {
+  const bool of_backend = instruction.parent && instruction.parent->module().is_scheduled;
+  return of_backend ? result_type(instruction, operand) : operand;
+}
+
 Shape with_type(const Shape& shape, ElementType type) {
   Shape result = Shape::array(type, shape.dims);
   result.dynamic = shape.dynamic;

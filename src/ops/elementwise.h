@@ -25,6 +25,9 @@ bool same_or_mixed_precision(ElementType a, ElementType b);
 /// The element type of a result that is `natural` by its operands: the declared one where both are floats, since
 /// programs for TPUs leave out conversions between precisions.
 ElementType result_type(const Instruction& instruction, ElementType natural);
+/// The element type of a result that is its operand's elements, moved: theirs. A backend's own passes may leave the
+/// conversion of floats to the operation: in scheduled modules the declared one.
+ElementType moved_type(const Instruction& instruction, ElementType operand);
 /// The type in which operands of these types are computed: theirs, or where floats differ, the widest.
 ElementType common_type(ElementType a, ElementType b);
 /// Element `index` of operand k; of a scalar operand, the scalar.

@@ -79,8 +79,20 @@ std::optional<Opcode> folding_opcode(const Computation& computation, size_t accu
   return (in_order || swapped) && one_type ? std::optional(result.opcode) : std::nullopt;
 }
 
+bool sums_small_floats(const Combine& combine, ElementType type) {
+  if (!is_floating(type) || type_bits(type) >= 32) return false;
+  if (!combine.computation) return combine.opcode == Opcode::kAdd && combine.type == type;
+  return folding_opcode(*combine.computation, 0, 1) == Opcode::kAdd && combine.computation->root->shape.type == type;
+}
+
 Folding::Folding(ElementContext& context, Combine combine, std::vector<NodeId> initial)
     : context_(context), nest_(context.nest), combine_(combine), accumulators_(std::move(initial)) {
+  if (const ElementType type = nest_.node(accumulators_[0]).type;
+      accumulators_.size() == 1 && sums_small_floats(combine_, type)) {
+    rounded_to_ = type;
+    combine_ = {.opcode = Opcode::kAdd, .type = ElementType::kF32};
+    accumulators_[0] = nest_.convert(accumulators_[0], ElementType::kF32);
+  }
   for (size_t k = 0; k < accumulators_.size(); ++k) {
     const ElementType type = nest_.node(accumulators_[k]).type;
     const auto opcode = combine_.computation ? folding_opcode(*combine_.computation, k, accumulators_.size())
@@ -115,6 +127,7 @@ std::vector<NodeId> Folding::combined(std::span<const NodeId> elements) {
 
 void Folding::fold(std::vector<NodeId> elements, NodeId guard) {
   const bool masked = guard != kNoId && !neutral_.empty();
+  if (rounded_to_) elements[0] = nest_.convert(elements[0], ElementType::kF32);
   for (size_t k = 0; masked && k < elements.size(); ++k) {
     elements[k] = nest_.select(guard, elements[k], neutral_[k]);
   }
@@ -130,6 +143,7 @@ std::vector<NodeId> Folding::close() {
     accumulators_ = nest_.end_carrying(loops_.back(), accumulators_);
     loops_.pop_back();
   }
+  if (rounded_to_) accumulators_[0] = nest_.convert(accumulators_[0], *rounded_to_);
   return std::move(accumulators_);
 }
 

@@ -16,8 +16,8 @@ struct Combine {
 
 /// A loop nest around one combination. Loops may be split into lanes where every accumulator is folded by itself with a
 /// commutative operation that rounds little (f32, f64) or not at all (integers, minimum and maximum of any floats).
-/// All others run in order, outermost loop first: small floats round after every step, and a computation that nobody
-/// knows to be associative keeps its order.
+/// A sum of small floats is one of f32 that is rounded once, at the end. All others run in order, outermost loop first,
+/// and round after every step; a computation that nobody knows to be associative keeps its order.
 class Folding {
  public:
   Folding(ElementContext& context, Combine combine, std::vector<NodeId> initial);
@@ -38,7 +38,11 @@ class Folding {
   std::vector<NodeId> neutral_;  ///< empty: in order
   std::shared_ptr<const Function> function_;
   std::vector<int32_t> loops_;
+  std::optional<ElementType> rounded_to_;  ///< of a sum of small floats
 };
+
+/// Is this alone a sum of small floats, which are added as f32?
+bool sums_small_floats(const Combine& combine, ElementType type);
 
 /// The operation that folds accumulator k alone, commutative and associative but for rounding; nothing where the
 /// computation isn't made of such.

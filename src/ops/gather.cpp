@@ -141,7 +141,7 @@ Result<Shape> infer(const Instruction& instruction) {
                   fmt::format("offset_dims {} must be {} ascending dimensions of a result of rank {}",
                               to_string(gather.offset_dims), offsets.size(), rank));
   }
-  Shape result = Shape::array(result_type(instruction, operand.type), {});
+  Shape result = Shape::array(moved_type(instruction, operand.type), {});
   size_t next_batch = 0, next_offset = 0;
   for (int64_t d = 0; d < rank; ++d) {
     result.dims.push_back(contains(gather.offset_dims, d) ? offsets[next_offset++] : batch[next_batch++]);

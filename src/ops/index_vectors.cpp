@@ -1,5 +1,6 @@
 #include "ops/index_vectors.h"
 
+#include "ir/index_at.h"
 #include "ops/strided.h"
 
 namespace lowtide {
@@ -20,8 +21,7 @@ IndexVectors::IndexVectors(const Literal& array, int64_t along) : array_(array),
 int64_t IndexVectors::at(const Dims& place, size_t k) const {
   int64_t element = static_cast<int64_t>(k) * vector_step_;
   for (size_t d = 0; d < place.size(); ++d) element += place[d] * batch_steps_[d];
-  const int64_t index = integer_at(array_, element);
-  return array_.shape().type == ElementType::kU64 && index < 0 ? INT64_MAX : index;
+  return index_at(array_, element);
 }
 
 }  // namespace lowtide

@@ -52,26 +52,7 @@ Result<Shape> folded_shape(const Instruction& reduce) {
 
 Result<Shape> infer_reduce(const Instruction& reduce) {
   LT_ASSIGN_OR_RETURN(Shape shape, folded_shape(reduce));
-  const auto round = [](Shape& folded, const Shape& declared) {
-    if (declared.is_array() && same_or_mixed_precision(folded.type, declared.type)) folded.type = declared.type;
-  };
-  if (!shape.is_tuple()) {
-    round(shape, reduce.shape);
-    return shape;
-  }
-  const size_t count = std::min(shape.elements.size(), reduce.shape.elements.size());
-  for (size_t k = 0; k < count; ++k) round(shape.elements[k], reduce.shape.elements[k]);
-  return shape;
-}
-
-Result<Value> rounded(Value folded, const Shape& declared) {
-  if (!declared.is_tuple()) return convert_elements(folded, declared.type);
-  std::vector<Value> parts;
-  for (size_t k = 0; k < declared.elements.size(); ++k) {
-    LT_ASSIGN_OR_RETURN(Value part, convert_elements(folded->parts()[k], declared.elements[k].type));
-    parts.push_back(std::move(part));
-  }
-  return Value(std::make_shared<Literal>(std::move(parts)));
+  return as_declared(std::move(shape), reduce.shape);
 }
 
 Result<Value> eval_reduce(const Instruction& reduce, Operands operands, EvalContext& context) {
@@ -93,7 +74,7 @@ Result<Value> eval_reduce(const Instruction& reduce, Operands operands, EvalCont
     for (const int64_t offset : folded) LT_RETURN_IF_ERROR(reducer.fold(starts[i] + offset));
     reducer.store(results, static_cast<int64_t>(i));
   }
-  return rounded(bundled(std::move(results)), reduce.shape);
+  return rounded_as(bundled(std::move(results)), reduce.shape);
 }
 
 }  // namespace

@@ -100,13 +100,15 @@ C with_fewer_bits(C x, int64_t exponent_bits, int64_t mantissa_bits) {
 
 Result<Value> eval_reduce(const Instruction& instruction, Operands operands, EvalContext&) {
   const auto [exponent, mantissa] = instruction.as<ReducePrecisionAttributes>();
+  const ElementType type = operands[0]->shape().type;
   // The type's own range is kept, denormals included.
-  const bool all = exponent >= exponent_bits_of(instruction.shape.type);
-  return dispatch_computed<kFloats>(instruction.shape.type,
-                                    [&, exponent = all ? 64 : exponent, mantissa = mantissa]<class C>() {
-                                      const auto reduce = [=](C x) { return with_fewer_bits(x, exponent, mantissa); };
-                                      return map_numbers<C, C>(instruction.shape, reduce, *operands[0]);
-                                    });
+  const bool all = exponent >= exponent_bits_of(type);
+  const auto reduce_numbers = [&, exponent = all ? 64 : exponent, mantissa = mantissa]<class C>() {
+    const auto reduce = [=](C x) { return with_fewer_bits(x, exponent, mantissa); };
+    return map_numbers<C, C>(with_type(instruction.shape, type), reduce, *operands[0]);
+  };
+  LT_ASSIGN_OR_RETURN(const Value reduced, dispatch_computed<kFloats>(type, reduce_numbers));
+  return convert_elements(reduced, instruction.shape.type);
 }
 
 /// The next number of type T farther from zero (or nearer to it) than `number`, which is one.
@@ -155,8 +157,9 @@ Result<Value> eval_stochastic(const Instruction& instruction, Operands operands,
 void element_reduce(ElementContext& context, const Instruction& instruction, const Index& index,
                     std::span<NodeId> leaves) {
   NestBuilder& nest = context.nest;
-  const NodeId value = nest.convert(context.element(instruction.operand(0), index), instruction.shape.type);
-  leaves[0] = nest.reduce_precision(value, instruction.as<ReducePrecisionAttributes>());
+  const NodeId value = context.element(instruction.operand(0), index);
+  const NodeId reduced = nest.reduce_precision(value, instruction.as<ReducePrecisionAttributes>());
+  leaves[0] = nest.convert(reduced, instruction.shape.type);
 }
 
 void element_stochastic(ElementContext& context, const Instruction& instruction, const Index& index,

@@ -5,6 +5,7 @@
 //   (C2) inputs have the same extents
 //   (C3) the window has the inputs' rank; sizes, strides and dilations are positive
 //   (C4) the computation takes two scalars per input and gives one, a tuple where there are several
+// Declared floats may differ in precision from what the computation gives, as those of reduce.
 #include "ops/element_rules.h"
 #include "ops/index_space.h"
 #include "ops/reducer.h"
@@ -29,7 +30,8 @@ void print_reduce_window(const Instruction& reduce, AttributeWriter& writer) {
   writer.computation("to_apply", *reduce.called[0]);
 }
 
-Result<Shape> infer_reduce_window(const Instruction& reduce) {
+/// The result in the types of the computation.
+Result<Shape> folded_shape(const Instruction& reduce) {
   LT_ASSIGN_OR_RETURN(const size_t inputs, check_folded_inputs(reduce, 1, 2));  // (C1) (C2)
   const Window& window = reduce.as<WindowAttributes>().window;
   const Shape& first = reduce.operand(0).shape;
@@ -43,12 +45,18 @@ Result<Shape> infer_reduce_window(const Instruction& reduce) {
   return one_or_tuple(std::move(results));
 }
 
+Result<Shape> infer_reduce_window(const Instruction& reduce) {
+  LT_ASSIGN_OR_RETURN(Shape shape, folded_shape(reduce));
+  return as_declared(std::move(shape), reduce.shape);
+}
+
 Result<Value> eval_reduce_window(const Instruction& reduce, Operands operands, EvalContext& context) {
   const Window& window = reduce.as<WindowAttributes>().window;
   const Dims& extents = operands[0]->shape().dims;
   LT_ASSIGN_OR_RETURN(Reducer reducer, Reducer::make(*reduce.called[0], operands, FloatSums::kRounded, context));
-  std::vector<Literal> results = results_for(reduce.shape);
-  if (results[0].size() == 0) return bundled(std::move(results));
+  LT_ASSIGN_OR_RETURN(const Shape shape, folded_shape(reduce));
+  std::vector<Literal> results = results_for(shape);
+  if (results[0].size() == 0) return rounded_as(bundled(std::move(results)), reduce.shape);
   const Dims positions = results[0].shape().dims;
   Dims position(positions.size(), 0);
   int64_t at = 0;
@@ -57,7 +65,7 @@ Result<Value> eval_reduce_window(const Instruction& reduce, Operands operands, E
     for (const int64_t offset : taps_of(window, position, extents)) LT_RETURN_IF_ERROR(reducer.fold(offset));
     reducer.store(results, at++);
   } while (advance(position, positions));
-  return bundled(std::move(results));
+  return rounded_as(bundled(std::move(results)), reduce.shape);
 }
 
 }  // namespace

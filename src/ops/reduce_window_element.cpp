@@ -111,10 +111,14 @@ void update_reduce_window(ElementContext& context, const Instruction& reduce) {
     at[d] = nest.index_of(lines.back());
   }
   const int64_t extent = extents[fold->dimension];
-  const int32_t loop = nest.begin_sequential(extent, initial_values(context, reduce, inputs));
+  std::vector<NodeId> initial = initial_values(context, reduce, inputs);
+  const bool sums = inputs == 1 && sums_small_floats({.computation = reduce.called[0]}, nest.node(initial[0]).type);
+  if (sums) initial[0] = nest.convert(initial[0], ElementType::kF32);
+  const int32_t loop = nest.begin_sequential(extent, initial);
   const Affine step = nest.index_of(loop);
   at[fold->dimension] = fold->forward ? step : nest.plus(nest.times(step, -1), NestBuilder::fixed(extent - 1));
-  const std::vector<NodeId> elements = elements_at(context, reduce, inputs, at);
+  std::vector<NodeId> elements = elements_at(context, reduce, inputs, at);
+  if (sums) elements[0] = nest.convert(elements[0], ElementType::kF32);
   std::vector<NodeId> accumulators;
   bool one_type = true;
   for (size_t k = 0; k < inputs; ++k) {
@@ -126,7 +130,9 @@ void update_reduce_window(ElementContext& context, const Instruction& reduce) {
   std::vector<NodeId> arguments = swap ? elements : accumulators;
   const std::vector<NodeId>& second = swap ? accumulators : elements;
   arguments.insert(arguments.end(), second.begin(), second.end());
-  const std::vector<NodeId> next = context.call(*reduce.called[0], arguments);
+  const std::vector<NodeId> next =
+      sums ? std::vector<NodeId>{nest.operation(Opcode::kAdd, ElementType::kF32, {arguments[0], arguments[1]})}
+           : context.call(*reduce.called[0], arguments);
   for (size_t k = 0; k < inputs; ++k) {
     const int32_t buffer = context.buffer_of(reduce, static_cast<int64_t>(k));
     if (buffer != kNoId) nest.store(buffer, nest.position(at, extents), as_result(context, reduce, k, next[k]));

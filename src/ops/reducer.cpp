@@ -9,6 +9,19 @@ namespace {
 
 constexpr size_t kMostParts = 8;  ///< arrays that are folded in step without interpreting
 
+template <class T>
+float widened(const std::byte* element) {
+  T number;
+  std::memcpy(&number, element, sizeof(T));
+  return static_cast<float>(widen(number));
+}
+
+template <class T>
+void rounded(float sum, std::byte* element) {
+  const T number = narrow<T>(static_cast<computed_t<T>>(sum));
+  std::memcpy(element, &number, sizeof(T));
+}
+
 }  // namespace
 
 Value scalar_at(const Literal& array, int64_t at) {
@@ -73,13 +86,24 @@ Result<Reducer> Reducer::make(const Computation& computation, Operands operands,
     reducer.width_ = static_cast<size_t>(stored_bytes(input.shape().type));
     reducer.sums_floats_ = sums == FloatSums::kWide && reducer.combine_ && input.shape().type == ElementType::kF32 &&
                            computation.root->opcode == Opcode::kAdd;
+    const ElementType type = input.shape().type;
+    if (reducer.combine_ && computation.root->opcode == Opcode::kAdd && is_floating(type) && type_bits(type) < 32) {
+      dispatch(type, [&]<class T>() {
+        if constexpr (std::is_same_v<computed_t<T>, float>) {
+          reducer.widen_ = widened<T>;
+          reducer.round_ = rounded<T>;
+        }
+      });
+    }
   }
   if (!reducer.combine_ && inputs <= kMostParts) reducer.program_ = ScalarProgram::compile(computation);
   return reducer;
 }
 
 void Reducer::start() {
-  if (sums_floats_) {
+  if (widen_) {
+    small_sum_ = widen_(initial_[0]->bytes().data());
+  } else if (sums_floats_) {
     sum_ = static_cast<double>(initial_[0]->data<float>()[0]);
   } else if (combine_) {
     std::memcpy(accumulator_, initial_[0]->bytes().data(), width_);
@@ -91,6 +115,10 @@ void Reducer::start() {
 }
 
 Status Reducer::fold(int64_t at) {
+  if (widen_) {
+    small_sum_ += widen_(data_ + static_cast<size_t>(at) * width_);
+    return {};
+  }
   if (sums_floats_) {
     sum_ += static_cast<double>(inputs_[0]->data<float>()[static_cast<size_t>(at)]);
     return {};
@@ -121,6 +149,10 @@ Status Reducer::fold(int64_t at) {
 }
 
 void Reducer::store(std::vector<Literal>& results, int64_t at) {
+  if (widen_) {
+    round_(small_sum_, results[0].bytes().data() + static_cast<size_t>(at) * width_);
+    return;
+  }
   if (sums_floats_) {
     results[0].data<float>()[static_cast<size_t>(at)] = static_cast<float>(sum_);
     return;

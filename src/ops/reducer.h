@@ -11,8 +11,8 @@
 
 namespace lowtide {
 
-/// HLO leaves the order of a sum open. Sums of f32 either round after every addition, as those of bf16 and f16 always
-/// do, or are kept in double and rounded once, which is closest to any order.
+/// HLO leaves the order of a sum open. Sums of f32 either round after every addition or are kept in double and rounded
+/// once, which is closest to any order. Sums of small floats are always kept in f32 and rounded once, as XLA does.
 enum class FloatSums { kRounded, kWide };
 
 class Reducer {
@@ -37,8 +37,11 @@ class Reducer {
   std::vector<Value> accumulators_;       ///< scalars; unused where `combine_` or `program_` is set
   std::optional<ScalarProgram> program_;  ///< for several arrays; accumulators are its first parameters
   CombineElements combine_ = nullptr;
-  bool sums_floats_ = false;
+  bool sums_floats_ = false;  ///< in double
   double sum_ = 0;
+  float (*widen_)(const std::byte*) = nullptr;  ///< of an element of a sum of small floats
+  void (*round_)(float, std::byte*) = nullptr;  ///< of that sum
+  float small_sum_ = 0;
   const std::byte* data_ = nullptr;
   size_t width_ = 0;
   alignas(16) std::byte accumulator_[16] = {};

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "ops/elementwise.h"
+
 namespace lowtide {
 
 Result<size_t> check_folded_inputs(const Instruction& instruction, int scalars, int extents) {
@@ -65,6 +69,25 @@ Result<std::vector<ElementType>> check_reducer(const Instruction& instruction, s
   std::vector<ElementType> types;
   for (const Shape* result : results) types.push_back(result->type);
   return types;
+}
+
+Shape as_declared(Shape folded, const Shape& declared) {
+  if (folded.is_array() && declared.is_array() && same_or_mixed_precision(folded.type, declared.type)) {
+    folded.type = declared.type;
+  }
+  const size_t parts = std::min(folded.elements.size(), declared.elements.size());
+  for (size_t k = 0; k < parts; ++k) folded.elements[k] = as_declared(folded.elements[k], declared.elements[k]);
+  return folded;
+}
+
+Result<Value> rounded_as(const Value& folded, const Shape& declared) {
+  if (!declared.is_tuple()) return convert_elements(folded, declared.type);
+  std::vector<Value> parts;
+  for (size_t k = 0; k < declared.elements.size(); ++k) {
+    LT_ASSIGN_OR_RETURN(Value part, rounded_as(folded->parts()[k], declared.elements[k]));
+    parts.push_back(std::move(part));
+  }
+  return Value(std::make_shared<Literal>(std::move(parts)));
 }
 
 }  // namespace lowtide

@@ -13,4 +13,8 @@ Result<size_t> check_folded_inputs(const Instruction& instruction, int scalars, 
 Result<std::vector<ElementType>> check_reducer(const Instruction& instruction, size_t which, size_t inputs,
                                                int constraint);
 
+/// What a fold gives, its floats in the precision that is declared: programs for TPUs round the finished fold.
+Shape as_declared(Shape folded, const Shape& declared);
+Result<Value> rounded_as(const Value& folded, const Shape& declared);
+
 }  // namespace lowtide

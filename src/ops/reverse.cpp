@@ -20,7 +20,7 @@ Result<Shape> infer(const Instruction& instruction) {
                   fmt::format("dimensions {} must be distinct dimensions of {}", to_string(dimensions),
                               to_string_without_layout(operand)));
   }
-  return with_type(operand, result_type(instruction, operand.type));
+  return with_type(operand, moved_type(instruction, operand.type));
 }
 
 Result<Value> eval(const Instruction& instruction, Operands operands, EvalContext&) {

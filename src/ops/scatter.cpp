@@ -12,7 +12,7 @@
 ///   (C7) update_window_dims are ascending dimensions of the updates, one per operand dimension that stays
 ///   (C8) windows fit into the operand, the other extents of the updates are those of the batch
 ///   (C9) operands have equal extents, updates too, each with the element type of its operand
-///   (C10) to_apply takes 2N scalars and gives N
+///   (C10) to_apply takes 2N scalars of the operands' element types, up to the precision of floats, and gives N
 
 #include <fmt/format.h>
 
@@ -143,19 +143,24 @@ Status check_updates(const Instruction& instruction, const Shape& operand, const
 /// (C10)
 Status check_combiner(const Instruction& instruction, size_t count) {
   const auto fault = [&] {
-    return broken(instruction, "C10", fmt::format("to_apply must take {} scalars and give {}", 2 * count, count));
+    return broken(instruction, "C10",
+                  fmt::format("to_apply must take {} scalars of the operands' types and give {}", 2 * count, count));
+  };
+  const auto fits = [&](const Shape& shape, size_t k) {
+    return shape.is_array() && shape.rank() == 0 &&
+           same_or_mixed_precision(shape.type, instruction.operand(k).shape.type);
   };
   if (instruction.called.size() != 1 || !instruction.called[0]->root) return fault();
   const std::vector<Instruction*> parameters = instruction.called[0]->parameters();
   if (parameters.size() != 2 * count) return fault();
-  for (const Instruction* parameter : parameters) {
-    if (!parameter || !parameter->shape.is_array() || parameter->shape.rank() != 0) return fault();
+  for (size_t k = 0; k < parameters.size(); ++k) {
+    if (!parameters[k] || !fits(parameters[k]->shape, k % count)) return fault();
   }
   const Shape& root = instruction.called[0]->root->shape;
-  if (count == 1 && !root.is_tuple()) return root.is_array() && root.rank() == 0 ? Status() : fault();
+  if (count == 1 && !root.is_tuple()) return fits(root, 0) ? Status() : fault();
   if (!root.is_tuple() || root.elements.size() != count) return fault();
-  for (const Shape& element : root.elements) {
-    if (!element.is_array() || element.rank() != 0) return fault();
+  for (size_t k = 0; k < count; ++k) {
+    if (!fits(root.elements[k], k)) return fault();
   }
   return {};
 }
@@ -195,7 +200,11 @@ class WindowCombiner {
  public:
   WindowCombiner(const Computation& computation, std::vector<std::shared_ptr<Literal>> olds, std::vector<Value> updates,
                  EvalContext& context)
-      : computation_(computation), olds_(std::move(olds)), updates_(std::move(updates)), context_(context) {
+      : computation_(computation),
+        parameters_(computation.parameters()),
+        olds_(std::move(olds)),
+        updates_(std::move(updates)),
+        context_(context) {
     if (olds_.size() == 1) fast_ = recognise_combiner(computation, olds_[0]->shape().type);
   }
 
@@ -220,9 +229,9 @@ class WindowCombiner {
     }
     const size_t count = olds_.size();
     std::vector<Value> arguments(2 * count);
-    for (size_t k = 0; k < count; ++k) {
-      arguments[k] = element(*olds_[k], to);
-      arguments[count + k] = element(*updates_[k], from);
+    for (size_t k = 0; k < 2 * count; ++k) {
+      const Value given = k < count ? element(*olds_[k], to) : element(*updates_[k - count], from);
+      LT_ASSIGN_OR_RETURN(arguments[k], convert_elements(given, parameters_[k]->shape.type));
     }
     LT_ASSIGN_OR_RETURN(const Value result, context_.call(computation_, arguments));
     for (size_t k = 0; k < count; ++k) {
@@ -240,6 +249,7 @@ class WindowCombiner {
   }
 
   const Computation& computation_;
+  std::vector<Instruction*> parameters_;
   std::vector<std::shared_ptr<Literal>> olds_;
   std::vector<Value> updates_;
   EvalContext& context_;

@@ -111,7 +111,10 @@ void update_scatter(ElementContext& context, const Instruction& instruction) {
     arguments.push_back(
         nest.convert(context.element(instruction.operand(count + 1 + k), from), instruction.operand(k).shape.type));
   }
-  const std::vector<NodeId> combined = context.call(*instruction.called[0], arguments);
+  std::vector<NodeId> taken;  // in the precision in which they are combined
+  const std::vector<Instruction*> parameters = instruction.called[0]->parameters();
+  for (size_t k = 0; k < 2 * count; ++k) taken.push_back(nest.convert(arguments[k], parameters[k]->shape.type));
+  const std::vector<NodeId> combined = context.call(*instruction.called[0], taken);
   for (size_t k = 0; k < count; ++k) {
     const ElementType type = instruction.operand(k).shape.type;
     NodeId value = nest.convert(combined[k], type), guard = place.fits;

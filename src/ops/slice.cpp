@@ -69,7 +69,7 @@ Result<Shape> infer(const Instruction& instruction) {
                   fmt::format("slice has {} entries but operand {} has rank {}", slice.starts.size(),
                               to_string_without_layout(operand), operand.rank()));
   }
-  Shape result = Shape::array(result_type(instruction, operand.type), {});
+  Shape result = Shape::array(moved_type(instruction, operand.type), {});
   for (size_t d = 0; d < operand.dims.size(); ++d) {
     const int64_t start = slice.starts[d], limit = slice.limits[d], stride = slice.strides[d];
     const bool inside = operand.dims[d] == kUnboundedDim || limit <= operand.dims[d];

@@ -53,10 +53,7 @@ Result<Shape> infer_constant(const Instruction& instruction) {
 Result<Value> eval_constant(const Instruction& instruction, Operands, EvalContext&) {
   const Value& value = instruction.as<ConstantAttributes>().value;
   if (!value->known()) {
-    return Status::input(
-        fmt::format("the elements of constant {} were left out of the text as {{...}}: dump the "
-                    "program with its large constants to run it",
-                    instruction.name));
+    return Status::input("the elements of constant " + instruction.name + " were left out of the text");
   }
   return value;
 }

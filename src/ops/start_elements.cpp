@@ -15,8 +15,6 @@ Affine clamped_start(NestBuilder& nest, NodeId index, int64_t extent, int64_t si
 }
 
 NodeId start_element(ElementContext& context, const Instruction& instruction, size_t first, size_t d) {
-  const bool vector = instruction.operands.size() == first + 1 && instruction.operand(first).shape.rank() == 1;
-  if (vector) return context.element(instruction.operand(first), {NestBuilder::fixed(static_cast<int64_t>(d))});
   return context.element(instruction.operand(first + d), {});
 }
 

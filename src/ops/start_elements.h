@@ -11,7 +11,7 @@ Affine index_value(NestBuilder& nest, NodeId index);
 /// The same moved so that `size` elements from there on lie inside `extent`.
 Affine clamped_start(NestBuilder& nest, NodeId index, int64_t extent, int64_t size);
 
-/// The start index along dimension d: operand `first` + d, or entry d of the one vector operand of older programs.
+/// The start index along dimension d: operand `first` + d.
 NodeId start_element(ElementContext& context, const Instruction& instruction, size_t first, size_t d);
 
 /// Element of the array of index vectors of gather and scatter: entry `entry` of the vector at this place of the batch.

@@ -20,7 +20,7 @@ Result<Shape> infer(const Instruction& instruction) {
                   fmt::format("dimensions {} must be a permutation of the dimensions of {}", to_string(dimensions),
                               to_string_without_layout(operand)));
   }
-  Shape result = Shape::array(result_type(instruction, operand.type), {});
+  Shape result = Shape::array(moved_type(instruction, operand.type), {});
   for (const int64_t d : dimensions) {
     result.dims.push_back(operand.dims[static_cast<size_t>(d)]);
     if (!operand.dynamic.empty()) result.dynamic.push_back(operand.dynamic[static_cast<size_t>(d)]);

@@ -22,11 +22,17 @@
 //   (V10) a layout names every dimension once; its tiles and element sizes are positive
 //   (V11) aliases and donors name an existing array of a parameter; aliased arrays are of one size, each named once
 //   (V12) entry_computation_layout has the parameters and the result of the entry
+// Of a module that is read:
+//   (V13) its arrays, each as often as it is made on the way through the program, have less than 2^60 bytes together
+// And of one that is run:
+//   (V14) no constant's elements were left out of the text
 
 namespace lowtide {
 namespace {
 
-constexpr int64_t kLargestArray = int64_t{1} << 56;  ///< bytes: sums over a program's buffers then stay in 63 bits
+constexpr int64_t kLargestArray = int64_t{1} << 56;  ///< bytes
+/// Of all arrays, so that no sum over a program's buffers leaves 63 bits, whatever passes make more than once.
+constexpr double kLargestSum = 0x1p60;
 
 Status input(std::string message) { return Status::input(std::move(message)); }
 
@@ -265,12 +271,6 @@ Status verify_aliases(const Module& module) {
   return {};
 }
 
-bool same_but_precision(const Shape& a, const Shape& b) {
-  const bool floats = a.is_array() && b.is_array() && is_floating(a.type) && is_floating(b.type);
-  return (a.type == b.type || floats) && a.dims == b.dims &&
-         std::equal(a.elements.begin(), a.elements.end(), b.elements.begin(), b.elements.end(), same_but_precision);
-}
-
 Status verify_entry_layout(const Module& module) {
   if (!module.entry_layout) return {};
   const Shape& layout = *module.entry_layout;
@@ -291,9 +291,6 @@ Status verify(const Instruction& instruction) {
   const auto infer = rule_of(instruction.opcode).infer;
   if (!infer) return {};
   LT_ASSIGN_OR_RETURN(const Shape shape, infer(instruction));
-  // After a backend's passes an instruction may round its floats to another precision than its operands have.
-  const bool of_backend = instruction.parent && instruction.parent->module().is_scheduled;
-  if (of_backend && same_but_precision(shape, instruction.shape)) return {};
   if (same_shape(shape, instruction.shape) || has_unbounded(shape) || has_unbounded(instruction.shape)) return {};
   return input(fmt::format("{}: declared {}, but operands and attributes give {} (V8)", opcode_name(instruction.opcode),
                            to_string_without_layout(instruction.shape), to_string_without_layout(shape)));
@@ -321,6 +318,50 @@ Status verify(const Module& module) {
   }
   LT_RETURN_IF_ERROR(verify_aliases(module));
   return verify_entry_layout(module);
+}
+
+Status verify_sizes(const Module& module) {
+  const std::vector<Computation*> callees_first = module.callees_first();
+  std::unordered_map<const Computation*, double> times;  // on the program's timeline, where calls stand in line
+  times[module.entry] = 1;
+  double sum = 0;
+  for (auto c = callees_first.rbegin(); c != callees_first.rend(); ++c) {
+    const double often = times[*c];
+    for (const auto& i : (*c)->instructions()) {
+      for (const Computation* called : i->called) times[called] += often;
+      // Other names for arrays, and a called computation's parameters, are none of their own.
+      const bool is_name = memory_class(i->opcode) == MemoryClass::kView && i->shape.is_tuple();
+      if (is_name || (i->opcode == Opcode::kParameter && *c != module.entry)) continue;
+      double bytes = 0;
+      for_each_leaf(i->shape, [&](const ShapeIndex&, const Shape& leaf) {
+        if (leaf.is_array()) bytes += static_cast<double>(padded_bytes(leaf));
+      });
+      sum += often * bytes;
+      if (sum < kLargestSum) continue;
+      return blame(module, *i,
+                   input(fmt::format("with {} the program's arrays have 2^60 bytes together or more, which no memory "
+                                     "holds and no plan counts (V13)",
+                                     to_string_without_layout(i->shape))));
+    }
+  }
+  return {};
+}
+
+Status verify_runnable(const Module& module) {
+  for (const auto& c : module.computations()) {
+    for (const auto& i : c->instructions()) {
+      const auto* constant = i->if_as<ConstantAttributes>();
+      if (!constant || !constant->value || constant->value->known()) continue;
+      return blame(
+          module, *i,
+          input(fmt::format("the elements of {} {} were left out of the text: expected them in full, since the "
+                            "program is to be run. XLA's dumps have them with "
+                            "XLA_FLAGS=--xla_dump_large_constants or as .hlo.pb, HloPrintOptions with "
+                            "print_large_constants, MLIR without a limit for large elements (V14)",
+                            i->name, to_string_without_layout(i->shape))));
+    }
+  }
+  return {};
 }
 
 }  // namespace lowtide

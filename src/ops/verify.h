@@ -10,4 +10,11 @@ namespace lowtide {
 Status verify(const Module& module);
 Status verify(const Instruction& instruction);
 
+/// Of a verified module: bytes of all its arrays can be added up.
+Status verify_sizes(const Module& module);
+
+/// Can it be run, as far as values go: a constant that the text abbreviated as `{...}` is no zero. To be asked before
+/// anything is compiled or interpreted; what only plans and prints need not ask.
+Status verify_runnable(const Module& module);
+
 }  // namespace lowtide

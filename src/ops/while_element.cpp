@@ -12,6 +12,7 @@
 //    there changes any more, p included, so stopping that element's loop when its own p fails gives the same values.
 // That a value is "p at its own index" is seen in a nest made for the purpose: equal pure nodes are one node there.
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <unordered_map>
 
@@ -213,11 +214,42 @@ class LoopTrial {
   bool hopeless_ = false;                         ///< no such loop, whatever else is found
 };
 
+/// Plans of loops within loops: trying out a loop makes the elements of those inside, which ask for their plans again,
+/// twice as often with every level. Kept from the outermost question to its answer: nobody changes a loop meanwhile.
+class KnownPlans {
+ public:
+  KnownPlans() { ++known().questions; }
+  ~KnownPlans() {
+    if (--known().questions == 0) known().plans.clear();
+  }
+  KnownPlans(const KnownPlans&) = delete;
+  KnownPlans& operator=(const KnownPlans&) = delete;
+
+  std::optional<LoopPlan> plan_of(const Instruction& loop, int64_t leaf) const {
+    const auto key = std::pair(&loop, leaf);
+    if (const auto found = known().plans.find(key); found != known().plans.end()) return found->second;
+    std::optional<LoopPlan> plan = LoopTrial(loop, leaf).plan();
+    known().plans.emplace(key, plan);
+    return plan;
+  }
+
+ private:
+  struct State {
+    int questions = 0;
+    std::map<std::pair<const Instruction*, int64_t>, std::optional<LoopPlan>> plans;
+  };
+  static State& known() {
+    thread_local State state;
+    return state;
+  }
+};
+
 }  // namespace
 
 bool has_element_while(const Instruction& loop) {
   const Computation& condition = *loop.called[0];
   const Computation& body = *loop.called[1];
+  const KnownPlans plans;
   if (condition.instructions().size() + body.instructions().size() > kMostInstructions) return false;
   if (!has_elements(condition) || !has_elements(body) || !is_light(body)) return false;
   if (!any_of(condition) && !is_light(condition)) return false;
@@ -226,7 +258,7 @@ bool has_element_while(const Instruction& loop) {
   for (int64_t leaf = 0; leaf < leaves; ++leaf) {
     if (element_count(part_shape(loop.shape, leaf)) == 0) return false;
     if (known[static_cast<size_t>(leaf)] || is_invariant(loop, leaf)) continue;
-    const std::optional<LoopPlan> plan = LoopTrial(loop, leaf).plan();
+    const std::optional<LoopPlan> plan = plans.plan_of(loop, leaf);
     if (!plan) return false;
     for (const Carry& carry : plan->carried) {
       if (carry.walks) known[static_cast<size_t>(carry.leaf)] = true;
@@ -243,7 +275,8 @@ void element_while(ElementContext& context, const Instruction& loop, int64_t lea
     leaves[static_cast<size_t>(leaf)] = context.element(start, leaf, index);
     return;
   }
-  const std::optional<LoopPlan> plan = LoopTrial(loop, leaf).plan();
+  const KnownPlans plans;
+  const std::optional<LoopPlan> plan = plans.plan_of(loop, leaf);
   LT_ASSERT(plan, "the loop " + loop.name + " is not one of elements");
   std::vector<NodeId> initial;
   for (const Carry& carry : plan->carried) {

@@ -12,10 +12,14 @@
 #include "base/sizes.h"
 #include "ops/verify.h"
 #include "passes/compare_runs.h"
+#include "passes/execute/spell_precisions.h"
 #include "text/hlo.h"
 
 namespace lowtide {
 namespace {
+
+const Pass kSpellPrecisions = {"spell-precisions", spell_precisions, Numerics::kExact,
+                               "before all others, which put operands in the place of results"};
 
 constexpr uint64_t kCheckSeed = 1;
 /// Larger modules are verified once behind all passes, unless LOWTIDE_CHECK asks for each: it would take half the time.
@@ -106,6 +110,7 @@ Numerics numerics_of(const Pass& pass, const Module& module) {
 }
 
 const Pass* find_pass(std::string_view name) {
+  if (name == kSpellPrecisions.name) return &kSpellPrecisions;
   for (const std::vector<Pass>* all : {&execution_pipeline(), &decided_passes(), &pipeline_for_xla()}) {
     for (const Pass& pass : *all) {
       if (pass.name == name) return &pass;
@@ -123,6 +128,11 @@ Result<std::vector<PassRecord>> run_passes(Module& module, const std::vector<Pas
 
   std::vector<PassRecord> records;
   if (!options.quiet) LT_RETURN_IF_ERROR(dump(module, 0, "input"));
+  if (!passes.empty()) {
+    LT_RETURN_IF_ERROR(run_pass(module, kSpellPrecisions, options, records.emplace_back()));
+    records.back().name = kSpellPrecisions.name;
+    if (!records.back().result.changed) records.pop_back();
+  }
   OutermostStage stage("rewriting", static_cast<double>(passes.size()));
   for (size_t i = 0; i < passes.size(); ++i) {
     if (should_stop()) return interrupted();

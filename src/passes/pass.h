@@ -65,8 +65,9 @@ struct PassOptions {
 };
 
 /// Runs passes through the one wrapper: skip if disabled, time, verify, record the peak, dump. The module must be
-/// verified. A fault of kind kInternal names the pass that left a broken module, or, with LOWTIDE_CHECK=1, other
-/// results.
+/// verified. The conversions that operations make by themselves are written out first
+/// (execute/spell_precisions.h): every pass may rely on that. A fault of kind kInternal names the pass that left a
+/// broken module, or, with LOWTIDE_CHECK=1, other results.
 Result<std::vector<PassRecord>> run_passes(Module& module, const std::vector<Pass>& passes,
                                            const PassOptions& options = {});
 

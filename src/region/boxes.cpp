@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "ir/index_at.h"
 #include "ops/op_rule.h"
 
 namespace lowtide {
@@ -105,11 +106,11 @@ Box box_of_operand(const Instruction& user, size_t operand, const Box& box) {
   return same ? box : all;
 }
 
-std::optional<int64_t> constant_integer(const Instruction& value, int64_t element) {
+std::optional<int64_t> constant_index(const Instruction& value, int64_t element) {
   const LeafRef made = resolve({&value, 0});
   const auto* constant = made.instruction->if_as<ConstantAttributes>();
   if (!constant || !constant->value->known() || !is_integral(constant->value->shape().type)) return std::nullopt;
-  return integer_at(*constant->value, element);
+  return index_at(*constant->value, element);
 }
 
 Interval clamped(int64_t start, int64_t size, int64_t extent) {
@@ -136,8 +137,8 @@ Box written_by_scatter(const Instruction& scatter) {
   }
   for (int64_t k = 0; k < places; ++k) {
     const auto d = static_cast<size_t>(a.scatter_dims_to_operand_dims[static_cast<size_t>(k)]);
-    const std::optional<int64_t> start = constant_integer(indices, k);
-    if (start && *start >= 0 && *start + sizes[d] <= box[d].end) box[d] = {*start, *start + sizes[d]};
+    const std::optional<int64_t> start = constant_index(indices, k);
+    if (start && *start >= 0 && *start <= box[d].end - sizes[d]) box[d] = {*start, *start + sizes[d]};
   }
   return box;
 }
@@ -150,7 +151,7 @@ Box written_box(const Instruction& update) {
   if (update.opcode != Opcode::kDynamicUpdateSlice) return box;
   const Dims& sizes = update.operand(1).shape.dims;
   for (size_t d = 0; d < box.size(); ++d) {
-    const std::optional<int64_t> start = constant_integer(update.operand(2 + d), 0);
+    const std::optional<int64_t> start = constant_index(update.operand(2 + d), 0);
     if (start) box[d] = clamped(*start, sizes[d], update.shape.dims[d]);
   }
   return box;

@@ -1,5 +1,6 @@
 #include "runtime/executable.h"
 
+#include "ops/verify.h"
 #include "runtime/engine.h"
 #include "runtime/interpreted.h"
 #include "runtime/program_kernels.h"
@@ -38,6 +39,7 @@ struct Executable::State {
 
 Result<std::unique_ptr<Executable>> Executable::make(std::shared_ptr<const Program> program,
                                                      const CompileOptions& options, KnownNests* known) {
+  LT_RETURN_IF_ERROR(verify_runnable(*program->module));
   auto state = std::make_unique<State>();
   Routines routines;
   LT_RETURN_IF_ERROR(can_run(*program));  // before anything is compiled

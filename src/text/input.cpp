@@ -56,7 +56,8 @@ Result<Input> read_input(const std::string& path, InputStage stage) {
   const OutermostStage reading("reading", 0);
   const auto [folder, module] = split_folder(path);
   LT_ASSIGN_OR_RETURN(Input input, folder.empty() ? read_file_input(path) : read_dump_directory(folder, module, stage));
-  const Status verified = verify(*input.module);
+  Status verified = verify(*input.module);
+  if (verified.ok()) verified = verify_sizes(*input.module);
   if (verified.ok() || verified.has_place()) {
     LT_RETURN_IF_ERROR(verified);
     return input;

@@ -43,6 +43,9 @@ std::string key_of(const Instruction& i, const std::vector<int32_t>& number, Lit
     AttributeWriter writer(key, &payload);
     print(i, writer);
   }
+  if (const auto* constant = i.if_as<ConstantAttributes>(); constant && !constant->value->known()) {
+    key += fmt::format(" {}", fmt::ptr(constant->value.get()));  // nobody knows whether two are equal
+  }
   key += payload;
   for (const Computation* called : i.called) key += " %" + called->name;
   for (const RawAttribute& raw : i.extra) key += fmt::format(" {}={}", raw.key, raw.text);

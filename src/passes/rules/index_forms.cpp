@@ -4,12 +4,14 @@
 #include <cstring>
 #include <map>
 
+#include "ir/index_at.h"
 #include "passes/canonicalise/remove_noop_casts.h"
 
 namespace lowtide {
 namespace {
 
 constexpr int kDeepest = 48;                            ///< operations looked through
+constexpr int64_t kMostNumber = int64_t{1} << 40;       ///< sums of smaller numbers fit
 constexpr int64_t kLargestConstant = int64_t{1} << 16;  ///< elements of a constant that is read
 
 Dims without(Dims dims, int64_t d) {
@@ -36,6 +38,7 @@ std::optional<int64_t> counts_in_constant(const Instruction& value, int64_t d) {
   int64_t stride = 1;
   for (int64_t k = d + 1; k < value.shape.rank(); ++k) stride *= extent(value, k);
   const int64_t first = integer_at(*literal, 0);
+  if (first <= -kMostNumber || first >= kMostNumber) return std::nullopt;
   for (int64_t e = 0; e < literal->size(); ++e) {
     if (integer_at(*literal, e) != first + e / stride % extent(value, d)) return std::nullopt;
   }
@@ -52,7 +55,7 @@ std::optional<int64_t> counts_shifted(const Instruction& value, int64_t d, int d
     if (!shift) continue;
     const auto first = counts(value.operand(k), d, depth + 1);
     const int64_t by = integer_at(*shift, 0);
-    if (first && std::abs(by) < (int64_t{1} << 40)) return *first + (minus ? -by : by);
+    if (first && by > -kMostNumber && by < kMostNumber) return *first + (minus ? -by : by);
   }
   return std::nullopt;
 }
@@ -64,7 +67,7 @@ const Instruction* taken_everywhere(const Instruction& select, int64_t d, int de
   const auto first = counts(condition.operand(0), d, depth + 1);
   const Value bound = same_everywhere(condition.operand(1));
   if (!first || !bound) return nullptr;
-  const int64_t last = *first + extent(select, d) - 1, b = integer_at(*bound, 0);
+  const int64_t last = *first + extent(select, d) - 1, b = index_at(*bound, 0);
   const auto choice = [&](bool always, bool never) {
     return always ? &select.operand(1) : never ? &select.operand(2) : nullptr;
   };

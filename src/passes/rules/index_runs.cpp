@@ -1,5 +1,6 @@
 #include "passes/rules/index_runs.h"
 
+#include "ir/index_at.h"
 #include "passes/rules/known_values.h"
 
 namespace lowtide {
@@ -38,7 +39,7 @@ std::optional<std::vector<Dims>> known_starts(const IndexedWindows& windows) {
     }
     for (size_t k = 0; k < windows.places.size(); ++k) {
       const int64_t step = vector < all.size() ? strides[vector] : 0;
-      start[static_cast<size_t>(windows.places[k])] = integer_at(*known, element + static_cast<int64_t>(k) * step);
+      start[static_cast<size_t>(windows.places[k])] = index_at(*known, element + static_cast<int64_t>(k) * step);
     }
     starts.push_back(start);
   }

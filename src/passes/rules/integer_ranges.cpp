@@ -39,7 +39,8 @@ std::optional<Range> of_constant(const Instruction& i) {
   for (int64_t e = 1; e < literal->size(); ++e) {
     range = united(range, {integer_at(*literal, e), integer_at(*literal, e)});
   }
-  return range;
+  const bool wraps = literal->shape().type == ElementType::kU64 && range.least < 0;  // numbers that s64 lacks
+  return wraps ? std::nullopt : std::optional(range);
 }
 
 /// C and C++ have the same remainder: its sign is the dividend's. By zero the dividend comes out.

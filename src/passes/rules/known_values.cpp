@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "ir/index_at.h"
 #include "ops/no_calls.h"
 #include "passes/rewrite.h"
 
@@ -47,16 +48,16 @@ class Evaluate {
 
 Value known_value(const Instruction& value) { return Evaluate().of(value, 0); }
 
-std::optional<int64_t> known_integer(const Instruction& value) {
+std::optional<int64_t> known_index(const Instruction& value) {
   const Value known = is_integral(value.shape.type) ? known_value(value) : nullptr;
-  return known && known->size() == 1 ? std::optional(integer_at(*known, 0)) : std::nullopt;
+  return known && known->size() == 1 ? std::optional(index_at(*known, 0)) : std::nullopt;
 }
 
 std::optional<Dims> known_corner(const Instruction& i, size_t first, const Dims& sizes) {
   Dims corner;
   for (size_t d = 0; d < sizes.size(); ++d) {
     if (first + d >= i.operands.size()) return std::nullopt;
-    const auto start = known_integer(i.operand(first + d));
+    const auto start = known_index(i.operand(first + d));
     if (!start) return std::nullopt;
     corner.push_back(std::clamp<int64_t>(*start, 0, std::max<int64_t>(0, i.operand(0).shape.dims[d] - sizes[d])));
   }

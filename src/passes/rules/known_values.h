@@ -11,8 +11,8 @@ inline constexpr int64_t kMostKnownElements = int64_t{1} << 14;  ///< of every v
 /// By the operations' definitions; null where it depends on anything, or on too much.
 Value known_value(const Instruction& value);
 
-/// The scalar integer, or the only element.
-std::optional<int64_t> known_integer(const Instruction& value);
+/// The scalar integer, or the only element, as a place in an array (index_at).
+std::optional<int64_t> known_index(const Instruction& value);
 
 /// The corner of a box that a dynamic-slice or dynamic-update-slice takes, clamped: its operands from `first` on are
 /// known. `sizes`: the box's extents.

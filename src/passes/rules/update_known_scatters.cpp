@@ -41,7 +41,7 @@ class UpdateScatter {
     const Dims &extents = scatter_.shape.dims, &sizes = windows_.sizes;
     for (const Dims& start : *starts) {
       for (size_t d = 0; d < start.size(); ++d) {
-        if (start[d] < 0 || start[d] + sizes[d] > extents[d]) return nullptr;
+        if (start[d] < 0 || start[d] > extents[d] - sizes[d]) return nullptr;
       }
     }
     const auto runs = runs_of(*starts, sizes, kMostRuns);

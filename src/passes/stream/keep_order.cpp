@@ -87,7 +87,9 @@ FoldOrder fold_order(const Instruction& fold, size_t operand, int64_t d) {
         return other == d || fold.operand(0).shape.dims[static_cast<size_t>(other)] == 1;
       });
       const bool one_type = fold.operand(0).shape.type == fold.shape.type;
-      return alone && one_type ? FoldOrder::kContinued : FoldOrder::kNone;
+      // Sums of small floats round when they end: each tile would.
+      const bool rounds = is_floating(fold.shape.type) && type_bits(fold.shape.type) < 32;
+      return alone && one_type && !rounds ? FoldOrder::kContinued : FoldOrder::kNone;
     }
     case Opcode::kScatter: {
       const bool kept = fold.as<ScatterAttributes>().unique_indices || (operand == 2 && is_outermost(fold, d));

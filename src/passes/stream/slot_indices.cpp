@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "analysis/trip_count.h"
+#include "ir/index_at.h"
 #include "ops/no_calls.h"
 #include "passes/rewrite.h"
 
@@ -28,7 +29,7 @@ class Scalars {
 
  private:
   Value compute(const Instruction& i, int depth) {
-    if (i.opcode == Opcode::kConstant) return i.as<ConstantAttributes>().value;
+    if (i.opcode == Opcode::kConstant) return known_constant(i) ? i.as<ConstantAttributes>().value : nullptr;
     if (i.opcode == Opcode::kGetTupleElement) {
       const bool counts =
           i.operand(0).opcode == Opcode::kParameter && i.as<TupleIndexAttributes>().index == trips_.carry;
@@ -68,7 +69,7 @@ bool writes_each_slot_once(const Instruction& update, const Instruction& loop) {
     for (int64_t trip = 0; trip < trips->trips; ++trip) {
       const Value start = Scalars(*trips, trip).value_of(update.operand(2 + d));
       if (start == nullptr || !start->known()) break;
-      starts.push_back(std::clamp<int64_t>(integer_at(*start, 0), 0, stack.dims[d] - slot.dims[d]));
+      starts.push_back(std::clamp<int64_t>(index_at(*start, 0), 0, stack.dims[d] - slot.dims[d]));
     }
     if (static_cast<int64_t>(starts.size()) < trips->trips) continue;
     std::ranges::sort(starts);

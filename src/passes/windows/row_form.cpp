@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/index_at.h"
 #include "passes/rewrite.h"
 #include "passes/stream/walk.h"
 #include "region/dimension_roles.h"
@@ -107,7 +108,7 @@ class Former {
     if (more == rows_) return in_step();
     const Literal* start = known_constant(i_.operand(2 + at_));
     if (start == nullptr || more == 0) return false;
-    const int64_t begin = std::clamp<int64_t>(integer_at(*start, 0), 0, rows_ - more);
+    const int64_t begin = std::clamp<int64_t>(index_at(*start, 0), 0, rows_ - more);
     const auto keep = [&](int64_t from, int64_t to) {
       if (from < to) add(from, to, Kind::kSame).reads[0] = {.dimension = d_};
     };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ops/start_indices.h"
 #include "text/hlo.h"
 #include "text/hlo/shape_reader.h"
 #include "text/hlo/suggest.h"
@@ -221,6 +222,7 @@ Status HloParser::finish() {
     }
   }
   module_->reorder(order);
+  split_start_vectors(*module_);
   return {};
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "ops/attribute_text.h"
+#include "ops/start_indices.h"
 #include "text/proto/proto_attributes.h"
 #include "text/proto/proto_instruction.h"
 #include "text/proto/proto_shape.h"
@@ -131,6 +132,7 @@ Result<std::unique_ptr<Module>> parse_hlo_proto(std::string_view bytes, const st
   const Status read = read_module(proto, fault, *module);
   if (!read.ok()) return Status(read.fault(), fmt::format("{}: {}", name, read.message()));
   if (fault.what) return Status::input(fmt::format("{}: malformed protobuf: {}", name, fault.what));
+  split_start_vectors(*module);
   return module;
 }
 
