@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "base/sizes.h"
+#include "compile/source_changes.h"
 #include "compile/what_to_change.h"
 #include "report/like_values.h"
 
@@ -123,6 +124,7 @@ void plan_donations(const Module& module, const Planner& planner, const Frontier
   const int64_t plans = kDonationInstructions / std::max<int64_t>(1, planner.instructions());
   const bool in_allocations = !report.input_at_peak.empty() && report.input_at_peak[0].allocation >= 0;
   const std::vector<Instruction*> parameters = module.entry->parameters();
+  std::ranges::stable_sort(all, [](const Donatable& a, const Donatable& b) { return a.bytes > b.bytes; });
   int64_t planned = 0;
   for (const Donatable& donated : all) {
     const auto changed = donated.applied(module);
@@ -151,6 +153,27 @@ void plan_donations(const Module& module, const Planner& planner, const Frontier
       if (row != rows->end()) row->cures.push_back(cure);
     }
   }
+}
+
+/// On the largest row that each takes away.
+Status add_source_changes(const Module& module, Report& report) {
+  if (report.input_at_peak.empty() || report.input_at_peak[0].allocation >= 0) return {};
+  LT_ASSIGN_OR_RETURN(const auto changes, source_changes(module, report.given.peak));
+  for (const PlannedSourceChange& change : changes) {
+    std::set<std::pair<std::string, std::string>> removed;
+    for (const ValueName& value : change.removes) removed.emplace(value.computation, value.instruction);
+    const auto row = std::ranges::find_if(report.input_at_peak, [&](const PeakRow& candidate) {
+      return is_freed_by_plans(candidate) && std::ranges::any_of(candidate.made_by, [&](const ValueName& value) {
+               return removed.contains({value.computation, value.instruction});
+             });
+    });
+    if (row == report.input_at_peak.end()) continue;
+    Cure cure;
+    cure.what = change.what;
+    cure.in_source = change.in_source;
+    row->cures.push_back(std::move(cure));
+  }
+  return {};
 }
 
 /// Without the number that copies of a computation get.
@@ -202,7 +225,7 @@ Status plan_cures(const Module& module, const Planner& planner, const Frontier& 
   }
   if (!report.input_at_peak.empty() && report.input_at_peak[0].allocation < 0) compare_with_free_plan(report);
   plan_donations(module, planner, frontier.free, report);
-  return {};
+  return add_source_changes(module, report);
 }
 
 }  // namespace lowtide

@@ -75,13 +75,14 @@ std::vector<Donatable> donatable(const Module& module) {
   std::vector<Leaf> arguments, results;
   free_leaves(module, arguments, results);
   const std::vector<Instruction*> parameters = module.entry->parameters();
-  const std::vector<std::string> roots = python_arguments(module);
+  const std::vector<PythonArgument> pythons = python_arguments(module);
+  const auto python_of = [&](const Leaf& leaf) { return pythons[static_cast<size_t>(leaf.parameter)]; };
   std::vector<Donatable> found;
-  std::vector<std::string> names;  // of the arguments of Python; empty: of one alone
+  std::vector<std::string> names;  ///< quoted; of arguments of Python that are certain
   for (size_t k = 0; k < arguments.size();) {
-    const std::string& root = roots[static_cast<size_t>(arguments[k].parameter)];
+    const PythonArgument python = python_of(arguments[k]);
     std::vector<Leaf> own = {arguments[k++]};
-    while (!root.empty() && k < arguments.size() && roots[static_cast<size_t>(arguments[k].parameter)] == root) {
+    while (!python.name.empty() && k < arguments.size() && python_of(arguments[k]) == python) {
       own.push_back(arguments[k++]);
     }
     Donatable donated;
@@ -89,40 +90,37 @@ std::vector<Donatable> donatable(const Module& module) {
     if (donated.aliases.empty()) continue;
     for (const Leaf& leaf : own) donated.parameters.push_back(leaf.parameter);
     const Instruction& first = *parameters[static_cast<size_t>(own[0].parameter)];
-    const std::string path = argument_path(first, own[0].index);
-    if (root.empty()) {
-      const std::string name = first.metadata.op_name.empty() ? "" : path + ", ";
+    const std::string path = argument_path(first, own[0].index), type = to_string_without_layout(*own[0].shape);
+    if (python.name.empty()) {
+      const std::string told = first.metadata.op_name.empty() ? "" : path + ", ";
       donated.what = fmt::format("donate parameter {} of the module ({}%{}, {}): a result of its type lives in it",
-                                 own[0].parameter, name, first.name, to_string_without_layout(*own[0].shape));
+                                 own[0].parameter, told, first.name, type);
       donated.user_change = kWhichArgument;
-    } else if (own.size() == 1) {
-      donated.what = fmt::format("donate {} ({}): a result of its type lives in it", path,
-                                 to_string_without_layout(*own[0].shape));
     } else {
-      donated.what =
-          fmt::format("donate {}: results live in {} of its {} arrays", root, donated.aliases.size(), own.size());
-    }
-    if (!root.empty())
+      donated.what = own.size() == 1 ? fmt::format("donate {} ({}): a result of its type lives in it", path, type)
+                                     : fmt::format("donate {} ({} ...): results live in {} of its {} arrays",
+                                                   python.name, path, donated.aliases.size(), own.size());
       donated.user_change =
-          fmt::format("jax.jit(..., donate_argnames=(\"{}\",)), where the caller reads it no more", root);
+          fmt::format("jax.jit(..., donate_argnames=(\"{}\",)), where the caller reads it no more{}", python.name,
+                      python.is_certain ? "" : fmt::format(" ({0} is one argument, not *{0})", python.name));
+    }
+    if (!python.name.empty() && python.is_certain) names.push_back("\"" + python.name + "\"");
     found.push_back(std::move(donated));
-    names.push_back(root);
   }
-  const bool all_named = std::ranges::none_of(names, [](const std::string& name) { return name.empty(); });
+  if (found.size() < 2) return found;
   Donatable all;
   pair_up(arguments, results, all);
-  for (const Donatable& one : found)
+  for (const Donatable& one : found) {
     all.parameters.insert(all.parameters.end(), one.parameters.begin(), one.parameters.end());
-  all.what = fmt::format("donate all of these: results live in {} arrays", all.aliases.size());
-  std::vector<std::string> quoted;
-  for (const std::string& name : names) quoted.push_back("\"" + name + "\"");
-  all.user_change = all_named ? fmt::format("jax.jit(..., donate_argnames=({})), where the caller reads them no more",
-                                            fmt::join(quoted, ", "))
-                              : kWhichArguments;
-  const bool several = found.size() > 1;
+  }
+  all.what = fmt::format("donate all that results can live in: {} arrays", all.aliases.size());
+  all.user_change = names.size() == found.size()
+                        ? fmt::format("jax.jit(..., donate_argnames=({})), where the caller reads them no more",
+                                      fmt::join(names, ", "))
+                        : kWhichArguments;
   std::ranges::stable_sort(found, [](const Donatable& a, const Donatable& b) { return a.bytes > b.bytes; });
   if (found.size() > kMostDonations) found.resize(kMostDonations);
-  if (several) found.push_back(std::move(all));
+  found.push_back(std::move(all));
   return found;
 }
 

@@ -104,35 +104,27 @@ std::string argument_path(const Instruction& parameter, const ShapeIndex& index)
   return (path.empty() ? parameter.name : path) + (index.empty() ? "" : to_string(index));
 }
 
-std::vector<std::string> python_arguments(const Module& module) {
+std::vector<PythonArgument> python_arguments(const Module& module) {
   const std::vector<Instruction*> parameters = module.entry->parameters();
-  std::vector<std::string> roots(parameters.size());
-  if (!module.name.starts_with("jit_")) return roots;
-  std::set<std::string> paths;
+  const std::vector<PythonArgument> unknown(parameters.size());
+  if (!module.name.starts_with("jit_")) return unknown;
+  std::set<std::string> paths, ended, unclear;
+  std::vector<PythonArgument> arguments;
   for (const Instruction* parameter : parameters) {
-    if (parameter == nullptr || parameter->metadata.op_name.empty()) return roots;
-    if (!paths.insert(without_backslashes(parameter->metadata.op_name)).second) return roots;
-  }
-  std::set<std::string> ended;  // a Python argument's leaves stand beside each other
-  std::set<std::string> unclear;
-  std::string last;
-  for (size_t k = 0; k < parameters.size(); ++k) {
-    const std::string path = without_backslashes(parameters[k]->metadata.op_name);
+    if (parameter == nullptr) return unknown;
+    const std::string path = without_backslashes(parameter->metadata.op_name);
     const size_t end = std::min(path.find_first_not_of(kNameCharacters), path.size());
-    const std::string root = path.substr(0, end);
-    if (root != last) ended.insert(last);
-    last = root;
-    const std::string_view rest = std::string_view(path).substr(end);
-    const bool tells = rest.empty() || rest.starts_with('.') || rest.starts_with("['") || rest.starts_with("[\"");
-    if (root.empty() || ended.contains(root) || std::isdigit(static_cast<unsigned char>(root[0])) || !tells) {
-      unclear.insert(root);
-    }
-    roots[k] = root;
+    const std::string name = path.substr(0, end), rest = path.substr(end);
+    if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) || !paths.insert(path).second) return unknown;
+    // A tree's leaves stand beside each other.
+    if (!arguments.empty() && arguments.back().name != name) ended.insert(arguments.back().name);
+    if (ended.contains(name)) return unknown;
+    const bool tells = rest.empty() || rest[0] == '.' || rest.starts_with("['") || rest.starts_with("[\"");
+    if (!tells) unclear.insert(name);
+    arguments.push_back({name});
   }
-  for (std::string& root : roots) {
-    if (unclear.contains(root)) root.clear();
-  }
-  return roots;
+  for (PythonArgument& argument : arguments) argument.is_certain = !unclear.contains(argument.name);
+  return arguments;
 }
 
 std::vector<ArgumentRow> argument_rows(const Graph& graph, const Account& account, const Categories& categories) {
@@ -154,7 +146,6 @@ std::vector<ArgumentRow> argument_rows(const Graph& graph, const Account& accoun
 
   std::vector<ArgumentRow> rows;
   const std::vector<Instruction*> parameters = module.entry->parameters();
-  const std::vector<std::string> roots = python_arguments(module);
   for (size_t number = 0; number < parameters.size(); ++number) {
     const Instruction* parameter = parameters[number];
     if (parameter == nullptr) continue;
@@ -165,7 +156,6 @@ std::vector<ArgumentRow> argument_rows(const Graph& graph, const Account& accoun
       row.number = static_cast<int64_t>(number);
       row.path = argument_path(*parameter, index);
       row.shape = to_string_without_layout(leaf);
-      row.root = roots[number];
       row.group = argument_group(path);
       const auto buffer = buffers.find({parameter->id, index});
       row.bytes = buffer != buffers.end() ? buffer->second->bytes : padded_bytes(leaf);

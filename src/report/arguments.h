@@ -19,10 +19,14 @@ std::string argument_group(std::string_view path);
 /// Of a leaf of a parameter: its path in the trees of Python's arguments, or the instruction's name where it has none.
 std::string argument_path(const Instruction& parameter, const ShapeIndex& index);
 
-/// By parameter, the argument of the Python function that it is a leaf of: "state" for "state.params['w']". Empty where
-/// the module is none of jax.jit's, where op names aren't paths of distinct leaves, and where the path doesn't tell:
-/// a[0] may be of `a` or of `*a`.
-std::vector<std::string> python_arguments(const Module& module);
+/// An argument of the Python function, by the paths of its leaves.
+struct PythonArgument {
+  std::string name;        ///< "state" for "state.params['w']"; empty where that can't be told
+  bool is_certain = true;  ///< false: `a` for "a[0]", which may be of `a` or of `*a`
+  bool operator==(const PythonArgument&) const = default;
+};
+/// By parameter. No names where the module is none of jax.jit's, and where op names aren't paths of distinct leaves.
+std::vector<PythonArgument> python_arguments(const Module& module);
 
 /// One row per array of the entry's parameters, largest first.
 std::vector<ArgumentRow> argument_rows(const Graph& graph, const Account& account, const Categories& categories);

@@ -86,7 +86,6 @@ struct PeakRow {
 struct ArgumentRow {
   int64_t number = 0;
   std::string path;  ///< "state.params['decoder']['layers']"; the instruction's name where the tree is unknown
-  std::string root;  ///< "state", the argument of the Python function; empty where that can't be told
   std::string shape;
   std::string group;  ///< "params", "opt_state", "batch", ...
   int64_t bytes = 0;

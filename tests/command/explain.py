@@ -81,13 +81,15 @@ def main():
         # Which argument: by the paths of its leaves, never by the number of a parameter; and where they don't tell, not at all.
         named = update(["state.w", "state.m['a']", "state.step", "x"])
         _, report, _ = call("explain", at("named.hlo", named))
-        told = [c for c in cures(report, "input_at_peak") if c["what"].startswith("donate state: results live in 3 of its 3")]
+        told = [c for c in cures(report, "input_at_peak") if c["what"].startswith("donate state (state.w ...): results live in 3 of its 3")]
         require(len(told) == 1 and 'donate_argnames=("state",)' in told[0]["in_your_source"], f"state isn't named: {cures(report)}")
         aliases = ", ".join(f"{{{k}}}: ({k}, {{}}, may-alias)" for k in range(3))
         _, after, _ = call("explain", at("named-donated.hlo", named.replace("HloModule jit_step", f"HloModule jit_step, input_output_alias={{ {aliases} }}")))
         require(told and told[0]["bytes"] == report["peak_bytes"] - after["peak_bytes"] > 0, f"donating state: {told}")
         require(told and told[0]["under_xla"]["peak_bytes"] == after["input_peak_bytes"], f"donating state under XLA: {told}")
-        for paths, name in ((["a[0]", "a[1]", "a[2]", "a[3]"], "jit_step"), (["", "", "", ""], "jit_step"),
+        _, text, _ = lowtide.run("explain", at("indexed.hlo", update(["a[0]", "a[1]", "a[2]", "a[3]"])), "--top", "0")
+        require("a is one argument, not *a" in text, f"a[0] may be of *a: {text}")
+        for paths, name in ((["", "", "", ""], "jit_step"),
                             (["data", "data", "data", "data"], "jit_step"), (["state.w", "state.m", "state.s", "x"], "IrToHlo.7")):
             _, text, _ = lowtide.run("explain", at("unnamed.hlo", update(paths, name)), "--top", "0")
             require("donate parameter 0 of the module" in text and "donate_argnames" not in text, f"{paths} of {name}: {text}")

@@ -101,14 +101,15 @@ TEST(Arguments, PythonsOwnAreToldByPathsAlone) {
     }
     return python_arguments(*input_of(text + "  ROOT s = f32[8]{0} sine(p0)\n}\n").module);
   };
-  using Names = std::vector<std::string>;
-  EXPECT_EQ(roots("jit_step", {"state.w", "state.m['a']", "x"}), (Names{"state", "state", "x"}));
-  EXPECT_EQ(roots("jit_step", {"p[\\'w\\']", "x"}), (Names{"p", "x"}));
-  EXPECT_EQ(roots("jit_step", {"a[0]", "a[1]", "x"}), (Names{"", "", "x"}));  // of a, or of *a
-  EXPECT_EQ(roots("jit_step", {"x", "y.a", "x"}), (Names{"", "", ""}));       // no paths of distinct leaves
-  EXPECT_EQ(roots("jit_step", {"x.a", "y", "x.b"}), (Names{"", "y", ""}));    // leaves of one tree stand together
-  EXPECT_EQ(roots("jit_step", {"x", ""}), (Names{"", ""}));
-  EXPECT_EQ(roots("IrToHlo.7", {"x", "y"}), (Names{"", ""}));
+  using Names = std::vector<PythonArgument>;
+  EXPECT_EQ(roots("jit_step", {"state.w", "state.m['a']", "x"}), (Names{{"state"}, {"state"}, {"x"}}));
+  EXPECT_EQ(roots("jit_step", {"p[\\'w\\']", "x"}), (Names{{"p"}, {"x"}}));
+  EXPECT_EQ(roots("jit_step", {"a[0].w", "a[1]", "x"}), (Names{{"a", false}, {"a", false}, {"x"}}));  // a, or *a
+  const Names unknown(3);
+  EXPECT_EQ(roots("jit_step", {"x", "y.a", "x"}), unknown);    // no paths of distinct leaves
+  EXPECT_EQ(roots("jit_step", {"x.a", "y", "x.b"}), unknown);  // leaves of one tree stand together
+  EXPECT_EQ(roots("jit_step", {"x", "", "y"}), unknown);
+  EXPECT_EQ(roots("IrToHlo.7", {"x", "y", "z"}), unknown);
 }
 
 // A gradient that the free plan holds as another type and in another order isn't gone.
