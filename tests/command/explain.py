@@ -33,6 +33,39 @@ SILU = FOLDS.join(["HloModule jit_train_step\n", """ENTRY main {
 """])
 
 
+
+def look_up(rows="hot", product="dot(hot, table), lhs_contracting_dims={1}, rhs_contracting_dims={0}"):
+    """One-hot rows of ids times a table, made by a called computation as jax.nn.one_hot makes them."""
+    return f"""HloModule jit_look_up
+one_hot {{
+  i = s32[512] parameter(0)
+  wide = s32[512,8192] broadcast(i), dimensions={{0}}
+  classes = s32[512,8192] iota(), iota_dimension=1
+  hit = pred[512,8192] compare(wide, classes), direction=EQ
+  ROOT hot = f32[512,8192] convert(hit)
+}}
+ENTRY main {{
+  ids = s32[512] parameter(0)
+  gate = f32[512] parameter(1)
+  table = f32[8192,64] parameter(2)
+  hot = f32[512,8192] call(ids), to_apply=one_hot
+  gates = f32[512,8192] broadcast(gate), dimensions={{0}}
+  gated = f32[512,8192] multiply(hot, gates)
+  ROOT y = f32[512,64] {product.replace("hot,", rows + ",")}
+}}
+"""
+
+
+ROWS = """HloModule jit_look_up
+ENTRY main {
+  ids = s32[512] parameter(0)
+  gate = f32[512] parameter(1)
+  table = f32[8192,64] parameter(2)
+  ROOT y = f32[512,64] gather(table, ids), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,64}
+}
+"""
+
+
 def update(paths, name="jit_step", results=3):
     """Sorts state: results of the types of the first arguments, so that these could be donated."""
     arguments = "".join(f"  p{k} = f32[4096,256] parameter({k})" + (f', metadata={{op_name="{path}"}}\n' if path else "\n")
@@ -94,9 +127,17 @@ def main():
             _, text, _ = lowtide.run("explain", at("unnamed.hlo", update(paths, name)), "--top", "0")
             require("donate parameter 0 of the module" in text and "donate_argnames" not in text, f"{paths} of {name}: {text}")
 
+        # One-hot rows of a table: as the gather needs; not where the rows have factors, which table[ids] hasn't.
+        _, report, _ = call("explain", at("look_up.hlo", look_up()))
+        told = [c for c in cures(report, "input_at_peak") if "table[ids]" in c.get("in_your_source", "")]
+        _, rows, _ = call("explain", at("rows.hlo", ROWS))
+        require(len(told) == 1 and abs(told[0]["under_xla"]["peak_bytes"] / rows["input_peak_bytes"] - 1) < 0.01, f"one-hot rows: {told}")
+        _, report, _ = call("explain", at("gated.hlo", look_up("gated")))
+        require(not any("in_your_source" in c for c in cures(report, "input_at_peak")), f"gated rows: {cures(report, 'input_at_peak')}")
+
         # Nothing that wasn't planned is said, as text, JSON or page.
         for file, program in (("silu", SILU), ("scores", attention(2048, 32)), ("train", SILU.replace("exponential(n)", "sine(n)")),
-                              ("named", named), ("sorts", SORT)):
+                              ("named", named), ("sorts", SORT), ("rows", look_up())):
             page = at(file + ".html")
             path = at(file + ".hlo", program)
             _, text, _ = lowtide.run("explain", path, "--top", "0", "--html", page)
