@@ -132,7 +132,7 @@ void plan_donations(const Module& module, const Planner& planner, const Frontier
     cure.what = donated.what;
     if (planned < plans) {
       ++planned;
-      const auto lower = peak_of(*changed, free.decisions);
+      const auto lower = free_peak_of(*changed, free.decisions);
       if (lower) cure.bytes = std::max<int64_t>(0, free.peak_bytes - *lower);
       if (lower && cure.bytes == 0) cure.what += ", but the free plan needs as much then";
     }

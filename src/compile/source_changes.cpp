@@ -87,6 +87,7 @@ Instruction* as_traced(Instruction& i, Maker& maker) {
     return x.operands[0];
   }
   if (i.opcode != Opcode::kConvert || x.opcode != Opcode::kScatter || x.operands.size() != 3) return nullptr;
+  if (logical_bytes(i.shape) >= logical_bytes(x.shape)) return nullptr;
   const Instruction& updates = *x.operands[2];
   const ElementType type = i.shape.type;
   if (updates.opcode != Opcode::kConvert || updates.operands[0]->shape.type != type) return nullptr;

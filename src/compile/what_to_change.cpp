@@ -13,6 +13,8 @@
 namespace lowtide {
 namespace {
 
+constexpr int64_t kSearchedAgain = 500;  ///< instructions, of a module for which another free plan is searched
+
 struct Leaf {
   int64_t parameter = 0;
   ShapeIndex index;
@@ -126,6 +128,13 @@ std::vector<Donatable> donatable(const Module& module) {
 
 std::optional<int64_t> peak_of(const Module& module, const Decisions& decisions) {
   const auto compiled = compile_plan(module, decisions, {.quiet = true});
+  if (!compiled.ok()) return std::nullopt;
+  return compiled->program->peak_bytes();
+}
+
+std::optional<int64_t> free_peak_of(const Module& module, const Decisions& decisions) {
+  if (module.instruction_count() > kSearchedAgain) return peak_of(module, decisions);
+  const auto compiled = compile_plan(module);
   if (!compiled.ok()) return std::nullopt;
   return compiled->program->peak_bytes();
 }

@@ -24,6 +24,8 @@ std::vector<Donatable> donatable(const Module& module);
 
 /// Peak of the changed module by the same decisions; nothing where they don't apply to it.
 std::optional<int64_t> peak_of(const Module& module, const Decisions& decisions);
+/// Peak of its own free plan where the module is small, else by these decisions.
+std::optional<int64_t> free_peak_of(const Module& module, const Decisions& decisions);
 
 /// Donations alone, each planned by the same decisions. Only what saves something.
 std::vector<ChangeRow> donations_that_save(const Module& module, const Decisions& decisions, int64_t peak);
