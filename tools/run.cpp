@@ -19,6 +19,8 @@
 namespace lowtide {
 namespace {
 
+constexpr size_t kDifferencesShown = 12;
+
 std::string to_json(const RunReport& r) {
   nlohmann::ordered_json json = {{"schema_version", 1}};
   if (!r.module.empty()) {
@@ -54,6 +56,18 @@ std::string to_json(const RunReport& r) {
     json["max_abs_error"] = r.comparison->max_abs_error;
     json["max_ulp"] = r.comparison->max_ulp;
     json["mismatches"] = r.comparison->mismatches;
+    json["differences"] = nlohmann::ordered_json::array();
+    for (const ResultDifference& d : r.differences) {
+      nlohmann::ordered_json one = {{"name", d.name}};
+      if (!d.path.empty()) one["path"] = d.path;
+      one["shape"] = d.shape;
+      one["elements"] = d.elements;
+      one["mismatches"] = d.comparison.mismatches;
+      one["max_abs_error"] = d.comparison.max_abs_error;
+      one["max_ulp"] = d.comparison.max_ulp;
+      one["first"] = d.comparison.first;
+      json["differences"].push_back(std::move(one));
+    }
   }
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
@@ -84,6 +98,20 @@ std::string to_text(const RunReport& r) {
   return text;
 }
 
+std::string list_differences(const std::vector<ResultDifference>& differences) {
+  std::string text;
+  for (size_t k = 0; k < std::min(kDifferencesShown, differences.size()); ++k) {
+    const ResultDifference& d = differences[k];
+    text += fmt::format("\n  {}{} {}: {} of {} elements, largest error {:.3g}, {} ulp, first {}", d.name,
+                        d.path.empty() ? "" : " (" + d.path + ")", d.shape, format_count(d.comparison.mismatches),
+                        format_count(d.elements), d.comparison.max_abs_error, d.comparison.max_ulp, d.comparison.first);
+  }
+  if (differences.size() > kDifferencesShown) {
+    text += fmt::format("\n  and {} results more", differences.size() - kDifferencesShown);
+  }
+  return text;
+}
+
 Status try_to_run(const RunOptions& options, RunReport& report) {
   LT_RETURN_IF_ERROR(check_outputs(
       {{"INPUT", options.input}, {"--inputs", options.inputs}, {"--expect", options.expect}, {"--plan", options.plan}},
@@ -109,8 +137,8 @@ Status run(const RunOptions& options) {
 Status finish_run(const RunReport& report, bool json) {
   Status verdict;
   if (report.comparison && !report.comparison->agrees()) {
-    verdict = {Fault::kWrongValues,
-               fmt::format("{} elements differ; first {}", report.comparison->mismatches, report.comparison->first)};
+    verdict = {Fault::kWrongValues, fmt::format("{} elements differ; first {}{}", report.comparison->mismatches,
+                                                report.comparison->first, list_differences(report.differences))};
   }
   if (json) return write_json(to_json(report), verdict);
   LT_RETURN_IF_ERROR(write_stdout(to_text(report)));
@@ -125,10 +153,13 @@ void add_run(CLI::App& app, int& exit_code) {
       ->add_option("INPUT", options->input,
                    "HLO or StableHLO text or a protobuf, gzipped or not, a dump directory, or -")
       ->required();
-  command->add_option("--inputs", options->inputs, "arguments arg0, arg1, ... (safetensors); default: seeded numbers");
+  command->add_option(
+      "--inputs", options->inputs,
+      "arguments, by number (arg0, arg1, ...) or by tree path (safetensors, .npz); default: seeded numbers");
   command->add_option("--outputs", options->outputs, "write the results out0, out1, ... (safetensors)");
   command->add_option("--expect", options->expect,
-                      "compare with out0, out1, ...; exit code 5 when they differ. Floats agree when "
+                      "compare with out0, out1, ... or results by path (safetensors, .npz); exit code 5 when they "
+                      "differ. Floats agree when "
                       "|x - y| <= rtol |y| + atol_of_max max|y|");
   command->add_option("--rtol", options->rtol, "default: the expected file's __metadata__, else 0");
   command->add_option("--atol-of-max", options->atol_of_max, "default: the expected file's __metadata__, else 0");

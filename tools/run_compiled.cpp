@@ -13,6 +13,7 @@
 #include "codegen/kernel_cache.h"
 #include "compile/frontier.h"
 #include "ops/verify.h"
+#include "report/tensor_names.h"
 #include "run_options.h"
 #include "runtime/bindings.h"
 #include "runtime/executable.h"
@@ -92,6 +93,8 @@ Result<std::unique_ptr<Executable>> prepare(const RunOptions& options, RunReport
   LT_RETURN_IF_ERROR(verify_runnable(module));
   report.module = module.name;
   report.instructions = module.instruction_count();
+  report.argument_paths = argument_paths(module);
+  report.result_paths = result_paths(module);
   if (options.json) {
     report.floor_order_bytes = floor_order(module).bytes;
     report.floor_any_bytes = floor_any(module).bytes;
@@ -128,12 +131,14 @@ std::vector<const void*> addresses_of(const Executable& executable) {
   return addresses;
 }
 
-std::vector<ResultArray> results_of(const Program& program, const std::vector<const void*>& addresses) {
+std::vector<ResultArray> results_of(const Program& program, const std::vector<const void*>& addresses,
+                                    const std::vector<std::string>& paths) {
   std::vector<ResultArray> results;
   size_t leaf = 0;
   for_each_leaf(program.module->entry->root->shape, [&](const ShapeIndex&, const Shape& shape) {
     const auto* const bytes = static_cast<const std::byte*>(addresses[leaf++]);
-    if (shape.is_array()) results.push_back({static_cast<int64_t>(results.size()), shape, bytes});
+    if (shape.is_array())
+      results.push_back({static_cast<int64_t>(results.size()), paths[results.size()], shape, bytes});
   });
   return results;
 }
@@ -151,11 +156,12 @@ Status run_compiled(const RunOptions& options, RunReport& report) {
   std::optional<TensorFile> inputs;
   if (!options.inputs.empty()) {
     LT_ASSIGN_OR_RETURN(inputs, TensorFile::open(options.inputs));
+    LT_RETURN_IF_ERROR(name_by_number(*inputs, "arg", report.argument_paths));
     sources.inputs = &*inputs;
   }
   std::optional<TensorWriter> outputs;
   if (!options.outputs.empty()) {
-    auto writer = TensorWriter::create(options.outputs, result_tensors(program));
+    auto writer = TensorWriter::create(options.outputs, result_tensors(program), names_of_results(report.result_paths));
     if (!writer.ok()) return writer.status();
     outputs.emplace(writer.take());
     sources.outputs = &*outputs;
@@ -170,9 +176,9 @@ Status run_compiled(const RunOptions& options, RunReport& report) {
   }
   report.measured_peak_bytes = executable->arena_touched_bytes() + bindings.touched_bytes();
   const std::vector<const void*> addresses = addresses_of(*executable);
-  const std::vector<ResultArray> results = results_of(program, addresses);
+  const std::vector<ResultArray> results = results_of(program, addresses, report.result_paths);
   if (!options.expect.empty()) {
-    LT_ASSIGN_OR_RETURN(report.comparison, compare_with_file(results, options));
+    LT_RETURN_IF_ERROR(compare_with_file(results, options, report));
   }
   if (!options.json) report.results = summaries(results, pool);
   if (outputs) {

@@ -10,6 +10,7 @@
 #include "base/sizes.h"
 #include "interp/interpreter.h"
 #include "ops/verify.h"
+#include "report/tensor_names.h"
 #include "run_options.h"
 #include "text/input.h"
 
@@ -31,9 +32,10 @@ Result<Value> value_from(const TensorFile& file, const Shape& shape, int64_t& ne
   return Value(std::make_shared<Literal>(std::move(parts)));
 }
 
-Result<std::vector<Value>> arguments_for(const Module& module, const RunOptions& options) {
+Result<std::vector<Value>> arguments_for(const Module& module, const RunOptions& options, const RunReport& report) {
   if (options.inputs.empty()) return seeded_arguments(module, options.seed);
-  LT_ASSIGN_OR_RETURN(const TensorFile file, TensorFile::open(options.inputs));
+  LT_ASSIGN_OR_RETURN(TensorFile file, TensorFile::open(options.inputs));
+  LT_RETURN_IF_ERROR(name_by_number(file, "arg", report.argument_paths));
   std::vector<Value> arguments;
   int64_t next = 0;
   for (const Instruction* parameter : module.entry->parameters()) {
@@ -66,6 +68,8 @@ Status run_interpreted(const RunOptions& options, RunReport& report) {
   report.module = module.name;
   report.instructions = module.instruction_count();
   report.interpreted = true;
+  report.argument_paths = argument_paths(module);
+  report.result_paths = result_paths(module);
   report.argument_bytes = account.argument_bytes;
   report.output_bytes = account.output_bytes;
   report.alias_bytes = account.alias_bytes;
@@ -73,7 +77,7 @@ Status run_interpreted(const RunOptions& options, RunReport& report) {
   report.load_bytes = account.load_bytes;
   report.planned = true;
   LT_RETURN_IF_ERROR(check_memory(account));
-  LT_ASSIGN_OR_RETURN(const std::vector<Value> arguments, arguments_for(module, options));
+  LT_ASSIGN_OR_RETURN(const std::vector<Value> arguments, arguments_for(module, options, report));
   std::vector<Value> results;
   Stage stage("interpreting", options.repeat);
   for (int i = 0; i < options.repeat; ++i) {
@@ -85,12 +89,13 @@ Status run_interpreted(const RunOptions& options, RunReport& report) {
   NamedTensors tensors;
   for (const Value& result : results) {
     const auto number = static_cast<int64_t>(arrays.size());
-    arrays.push_back({number, result->shape(), result->bytes().data()});
+    arrays.push_back({number, report.result_paths[arrays.size()], result->shape(), result->bytes().data()});
     tensors.emplace_back(fmt::format("out{}", number), result);
   }
-  if (!options.outputs.empty()) LT_RETURN_IF_ERROR(write_safetensors(options.outputs, tensors));
+  if (!options.outputs.empty())
+    LT_RETURN_IF_ERROR(write_safetensors(options.outputs, tensors, names_of_results(report.result_paths)));
   if (!options.expect.empty()) {
-    LT_ASSIGN_OR_RETURN(report.comparison, compare_with_file(arrays, options));
+    LT_RETURN_IF_ERROR(compare_with_file(arrays, options, report));
   }
   ThreadPool pool;
   if (!options.json) report.results = summaries(arrays, pool);

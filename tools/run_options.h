@@ -25,6 +25,13 @@ struct RunOptions {
   bool json = false;
 };
 
+/// Of one result, where it isn't as expected.
+struct ResultDifference {
+  std::string name, path, shape;
+  int64_t elements = 0;
+  Comparison comparison;
+};
+
 /// What was run, in which memory and time, and what came out. Absent figures aren't printed.
 struct RunReport {
   std::string module;
@@ -38,8 +45,10 @@ struct RunReport {
   std::optional<int64_t> floor_order_bytes, floor_any_bytes, kernels, measured_peak_bytes, interpreted_steps, threads;
   std::optional<double> plan_seconds, compile_seconds, modelled_seconds;
   std::vector<double> run_seconds;
-  std::optional<Comparison> comparison;
-  std::vector<std::string> results;  ///< a line each
+  std::optional<Comparison> comparison;                   ///< of all results
+  std::vector<ResultDifference> differences;              ///< of those that differ
+  std::vector<std::string> argument_paths, result_paths;  ///< names that the program's user knows; empty: none
+  std::vector<std::string> results;                       ///< a line each
 };
 
 /// Prints it; the fault of a comparison that failed.
@@ -48,6 +57,7 @@ Status finish_run(const RunReport& report, bool json);
 /// An array among the results, wherever it lies.
 struct ResultArray {
   int64_t number = 0;  ///< among the arrays: out0
+  std::string path;    ///< by which its user knows it
   Shape shape;
   const std::byte* bytes = nullptr;
 };
@@ -55,7 +65,9 @@ struct ResultArray {
 /// dozen lines at most.
 std::vector<std::string> summaries(const std::vector<ResultArray>& results, ThreadPool& pool);
 /// Results with those of the options' --expect.
-Result<Comparison> compare_with_file(const std::vector<ResultArray>& results, const RunOptions& options);
+Status compare_with_file(const std::vector<ResultArray>& results, const RunOptions& options, RunReport& report);
+/// Paths by the names of results, for a file of them.
+TensorMetadata names_of_results(const std::vector<std::string>& paths);
 
 Status run_compiled(const RunOptions& options, RunReport& report);
 Status run_interpreted(const RunOptions& options, RunReport& report);

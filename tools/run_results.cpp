@@ -8,6 +8,7 @@
 #include <cstring>
 #include <functional>
 
+#include "report/tensor_names.h"
 #include "run_options.h"
 
 namespace lowtide {
@@ -64,14 +65,15 @@ Extremes extremes_of(const ResultArray& result, ThreadPool& pool) {
 std::string summary(const ResultArray& result, ThreadPool& pool) {
   std::string line = fmt::format("  out{:<4} {:<28}", result.number, to_string_without_layout(result.shape));
   const int64_t count = element_count(result.shape);
-  if (count == 0 || is_complex(result.shape.type)) return line;
+  const std::string path = result.path.empty() ? "" : "  " + result.path;
+  if (count == 0 || is_complex(result.shape.type)) return line + path;
   const Extremes all = extremes_of(result, pool);
-  if (count == 1) return line + (all.nans ? " nan" : fmt::format(" {}", all.sum));
+  if (count == 1) return line + (all.nans ? " nan" : fmt::format(" {}", all.sum)) + path;
   if (all.count > 0) {
     line += fmt::format(" least {:.6g}, mean {:.6g}, greatest {:.6g}", all.least,
                         all.sum / static_cast<double>(all.count), all.greatest);
   }
-  return all.nans > 0 ? line + fmt::format(", {} NaN", all.nans) : line;
+  return (all.nans > 0 ? line + fmt::format(", {} NaN", all.nans) : line) + path;
 }
 
 /// A number from `__metadata__`; nothing where it is absent.
@@ -104,27 +106,46 @@ std::vector<std::string> summaries(const std::vector<ResultArray>& results, Thre
   return lines;
 }
 
-Result<Comparison> compare_with_file(const std::vector<ResultArray>& results, const RunOptions& options) {
-  LT_ASSIGN_OR_RETURN(const TensorFile file, TensorFile::open(options.expect));
+Status compare_with_file(const std::vector<ResultArray>& results, const RunOptions& options, RunReport& report) {
+  LT_ASSIGN_OR_RETURN(TensorFile file, TensorFile::open(options.expect));
   LT_ASSIGN_OR_RETURN(const auto rtol, number_in(file, "rtol"));
   LT_ASSIGN_OR_RETURN(const auto atol_of_max, number_in(file, "atol_of_max"));
   const Tolerance tolerance{.rtol = options.rtol.value_or(rtol.value_or(0)),
                             .atol_of_max = options.atol_of_max.value_or(atol_of_max.value_or(0))};
+  LT_RETURN_IF_ERROR(name_by_number(file, "out", report.result_paths));
   if (const auto given = static_cast<size_t>(file.count_of("out")); given > results.size()) {
     return Status::input(fmt::format("{}: {} results, but the program has {}", options.expect, given, results.size()));
   }
-  Comparison comparison;
+  Comparison all;
   for (const ResultArray& result : results) {
     const std::string name = fmt::format("out{}", result.number);
+    Comparison one;
     if (const auto bytes = file.bytes_as(name, result.shape)) {
-      compare_bytes(result.shape, result.bytes, bytes->data(), tolerance, name, comparison);
+      compare_bytes(result.shape, result.bytes, bytes->data(), tolerance, name, one);
       let_go(*bytes);
-      continue;
+    } else {
+      LT_ASSIGN_OR_RETURN(const Value wanted, file.load_as(name, result.shape));
+      compare_bytes(result.shape, result.bytes, wanted->bytes().data(), tolerance, name, one);
     }
-    LT_ASSIGN_OR_RETURN(const Value wanted, file.load_as(name, result.shape));
-    compare_bytes(result.shape, result.bytes, wanted->bytes().data(), tolerance, name, comparison);
+    all.mismatches += one.mismatches;
+    all.max_abs_error = std::max(all.max_abs_error, one.max_abs_error);
+    all.max_ulp = std::max(all.max_ulp, one.max_ulp);
+    if (all.first.empty()) all.first = one.first;
+    if (!one.agrees()) {
+      report.differences.push_back(
+          {name, result.path, to_string_without_layout(result.shape), element_count(result.shape), std::move(one)});
+    }
   }
-  return comparison;
+  report.comparison = std::move(all);
+  return {};
+}
+
+TensorMetadata names_of_results(const std::vector<std::string>& paths) {
+  TensorMetadata names;
+  for (size_t k = 0; k < paths.size(); ++k) {
+    if (!paths[k].empty()) names[fmt::format("out{}", k)] = paths[k];
+  }
+  return names;
 }
 
 }  // namespace lowtide

@@ -47,6 +47,7 @@ Json check_of(const CheckedFit& check) {
 
 std::string fit_json(const FitReport& report) {
   Json json = plan_json(report);
+  if (report.for_xla) json.erase("runnable");  // XLA's to say
   json["input_peak_bytes"] = report.given_peak;
   json["free_peak_bytes"] = report.free_peak;
   json["modelled_seconds"] = report.seconds;

@@ -115,6 +115,7 @@ Result<bool> Bindings::State::place_in_file(Argument& argument) const {
   const std::string name = fmt::format("arg{}", argument.array.number);
   const auto bytes = sources.inputs->bytes_as(name, argument.array.shape);
   if (!bytes || bytes->empty()) return false;
+  if (argument.donated && !sources.inputs->is_in_file(name)) return false;  // it gets a copy
   if (!argument.donated) {
     argument.place = const_cast<std::byte*>(bytes->data());  // a program writes only into donated arguments
     argument.mapped = true;

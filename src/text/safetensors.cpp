@@ -13,7 +13,9 @@
 #include <optional>
 #include <set>
 
+#include "text/npz.h"
 #include "text/safetensors_types.h"
+#include "text/zip.h"
 
 namespace lowtide {
 namespace {
@@ -108,7 +110,7 @@ Result<TensorFile> TensorFile::open(const std::string& path) {
   void* pages = bytes > 0 ? ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, descriptor, 0) : MAP_FAILED;
   ::close(descriptor);
   if (!regular) return fault("not a file");
-  if (bytes == 0) return fault("empty, expected a safetensors file");
+  if (bytes == 0) return fault("empty, expected a safetensors or .npz file");
   if (pages == MAP_FAILED) return fault(std::strerror(errno));
   std::shared_ptr<const void> mapping(pages, [bytes](const void* p) { ::munmap(const_cast<void*>(p), bytes); });
   LT_ASSIGN_OR_RETURN(TensorFile file, parse({static_cast<const std::byte*>(pages), bytes}, path));
@@ -118,6 +120,7 @@ Result<TensorFile> TensorFile::open(const std::string& path) {
 
 Result<TensorFile> TensorFile::parse(std::span<const std::byte> bytes, std::string name) {
   const auto fault = [&](const std::string& why) { return Status::input(fmt::format("{}: {}", name, why)); };
+  if (is_zip(bytes)) return parse_npz(bytes, std::move(name));
   if (bytes.size() < kLengthBytes) return fault("too short for a safetensors file");
   uint64_t length = 0;
   std::memcpy(&length, bytes.data(), kLengthBytes);
@@ -142,7 +145,7 @@ Result<TensorFile> TensorFile::parse(std::span<const std::byte> bytes, std::stri
     }
     Result<Place> place = place_of(entry, file.data_.size());
     if (!place.ok()) return fault(fmt::format("{}: {}", key, place.status().message()));
-    file.entries_.emplace(key, Entry{std::move(place->shape), place->begin, place->end});
+    file.entries_.emplace(key, Entry{std::move(place->shape), place->begin, place->end, nullptr});
   }
   std::vector<std::pair<uint64_t, uint64_t>> ranges;
   for (const auto& [key, entry] : file.entries_) ranges.emplace_back(entry.begin, entry.end);
@@ -156,6 +159,35 @@ Result<TensorFile> TensorFile::parse(std::span<const std::byte> bytes, std::stri
     return fault(fmt::format("tensors cover {} of {} bytes of data", covered, file.data_.size()));
   }
   return file;
+}
+
+Result<TensorFile> TensorFile::parse_npz(std::span<const std::byte> bytes, std::string name) {
+  auto arrays = read_npz(bytes);
+  if (!arrays.ok()) return Status(arrays.status().fault(), fmt::format("{}: {}", name, arrays.status().message()));
+  TensorFile file;
+  file.name_ = std::move(name);
+  file.data_ = bytes;
+  for (NpzArray& array : *arrays) {
+    file.entries_.emplace(array.name, Entry{std::move(array.shape), array.begin, array.end, std::move(array.own)});
+  }
+  return file;
+}
+
+std::span<const std::byte> TensorFile::bytes_of(const Entry& entry) const {
+  if (entry.own) return std::as_bytes(std::span(*entry.own));
+  return data_.subspan(entry.begin, entry.end - entry.begin);
+}
+
+void TensorFile::rename(const std::string& tensor, const std::string& name) {
+  auto entry = entries_.extract(tensor);
+  LT_ASSERT(!entry.empty() && !contains(name), "a tensor is renamed that isn't there, or to a name that another has");
+  entry.key() = name;
+  entries_.insert(std::move(entry));
+}
+
+bool TensorFile::is_in_file(std::string_view tensor) const {
+  const auto found = entries_.find(tensor);
+  return found != entries_.end() && !found->second.own;
 }
 
 int64_t TensorFile::count_of(std::string_view prefix) const {
@@ -181,8 +213,8 @@ Result<Value> TensorFile::load(std::string_view tensor) const {
   if (found == entries_.end()) return Status::input(fmt::format("{}: no tensor {}", name_, tensor));
   const Entry& entry = found->second;
   auto literal = std::make_shared<Literal>(entry.shape);
-  if (entry.end > entry.begin)
-    std::memcpy(literal->bytes().data(), data_.data() + entry.begin, entry.end - entry.begin);
+  const auto bytes = bytes_of(entry);
+  if (!bytes.empty()) std::memcpy(literal->bytes().data(), bytes.data(), bytes.size());
   if (entry.shape.type == ElementType::kPred) normalise_predicates(literal->bytes());
   return Value(std::move(literal));
 }
@@ -208,7 +240,7 @@ Result<Value> TensorFile::load_as(std::string_view tensor, const Shape& wanted) 
 std::optional<std::span<const std::byte>> TensorFile::bytes_as(std::string_view tensor, const Shape& wanted) const {
   const auto found = entries_.find(tensor);
   if (found == entries_.end() || !same_shape(found->second.shape, wanted)) return std::nullopt;
-  const auto bytes = data_.subspan(found->second.begin, found->second.end - found->second.begin);
+  const auto bytes = bytes_of(found->second);
   const auto is_predicate = [](std::byte b) { return b <= std::byte{1}; };
   if (wanted.type == ElementType::kPred && !std::ranges::all_of(bytes, is_predicate)) return std::nullopt;
   return bytes;

@@ -1,6 +1,7 @@
 #pragma once
 /// Tensors in and out: the safetensors format (8 bytes of header length, a JSON header, the elements, little endian).
-/// Arguments are named arg0, arg1, ...; results out0, out1, ...; all in logical row-major order.
+/// Arguments are named arg0, arg1, ...; results out0, out1, ...; all in logical row-major order. Numpy's .npz files are
+/// read as well (text/npz.h).
 
 #include <map>
 #include <memory>
@@ -25,6 +26,8 @@ class TensorFile {
   /// The same for bytes in memory, which must outlive the result; `name` stands for the file in faults.
   static Result<TensorFile> parse(std::span<const std::byte> bytes, std::string name);
 
+  /// A tensor by another name, which none has yet.
+  void rename(const std::string& tensor, const std::string& name);
   bool contains(std::string_view tensor) const { return entries_.find(tensor) != entries_.end(); }
   /// "arg0", "arg1", ... as far as they go without a gap.
   int64_t count_of(std::string_view prefix) const;
@@ -38,6 +41,8 @@ class TensorFile {
   /// The tensor's bytes in the mapped file where they are what `wanted` asks for as they stand; nullopt where load_as
   /// must convert, or find the fault. Their alignment is the file's.
   std::optional<std::span<const std::byte>> bytes_as(std::string_view tensor, const Shape& wanted) const;
+  /// Do its bytes lie in the file as they stand? Else in memory.
+  bool is_in_file(std::string_view tensor) const;
   /// Where they begin in the file.
   int64_t offset_of(std::string_view tensor) const;
   const std::string& name() const { return name_; }
@@ -47,8 +52,11 @@ class TensorFile {
  private:
   struct Entry {
     Shape shape;
-    uint64_t begin = 0, end = 0;  ///< in data_
+    uint64_t begin = 0, end = 0;             ///< in data_
+    std::shared_ptr<const std::string> own;  ///< where they aren't in the file as they must be
   };
+  static Result<TensorFile> parse_npz(std::span<const std::byte> bytes, std::string name);
+  std::span<const std::byte> bytes_of(const Entry& entry) const;
   std::string name_;
   uint64_t data_begin_ = 0;              ///< in the file
   std::shared_ptr<const void> mapping_;  ///< keeps the pages while tensors are loaded; null for bytes in memory

@@ -4,6 +4,7 @@ import os
 import resource
 import struct
 import subprocess
+import sys
 import tempfile
 
 FOLDS = """max { a = f32[] parameter(0)
@@ -128,3 +129,29 @@ class Lowtide:
             return code, json.loads(said), error
         except ValueError:
             return code, {}, error
+
+
+def run_checks(checks):
+    """Runs the functions named behind the program, or all of them. With --control each one against the command without the
+    manner of its name (rude.py), which it must notice. The exit code of the check."""
+    names = [w for w in sys.argv[2:] if not w.startswith("-")]
+    chosen = [c for c in checks if not names or c.__name__ in names]
+    if "--control" not in sys.argv:
+        for check in chosen:
+            with Lowtide(sys.argv[1]) as lowtide:
+                check(lowtide)
+        return verdict()
+    rude = os.path.join(os.path.dirname(os.path.abspath(__file__)), "rude.py")
+    unnoticed = []
+    for check in chosen:
+        faults.clear()
+        with Lowtide(sys.argv[1], through=(sys.executable, rude, check.__name__)) as lowtide:
+            try:
+                check(lowtide)
+            except (KeyError, OSError, IndexError, ValueError) as fault:
+                faults.append(str(fault))
+        print(f"{check.__name__}: {len(faults)} faults noticed")
+        if not faults:
+            unnoticed.append(check.__name__)
+    print("unnoticed: " + (", ".join(unnoticed) or "nothing"))
+    return 1 if unnoticed else 0

@@ -3,7 +3,7 @@
 found kept, mistakes are answered with what may have been meant, modules are chosen by name, and every answer is JSON where
 JSON was asked for. --control: each check must notice a command without that manner (rude.py).
 
-  manners.py build/lowtide [--control] [NAME...]
+  manners.py build/lowtide [NAME...] [--control]
 """
 import os
 import pty
@@ -13,9 +13,8 @@ import signal
 import sys
 import time
 
-from command import SMALL, Lowtide, attention, faults, read, require, verdict
+from command import SMALL, attention, read, require, run_checks
 
-HERE = os.path.dirname(os.path.abspath(__file__))
 # What one of other platforms calls, and what several devices do together; the last stands in a branch that isn't taken.
 FOREIGN = """HloModule foreign
 ENTRY main {
@@ -300,28 +299,5 @@ ENTRY main {{
 CHECKS = [promises, overwrites, silent, dies, curt, largest, latest, matchmaker]
 
 
-def main():
-    names = [w for w in sys.argv[2:] if not w.startswith("-")]
-    chosen = [c for c in CHECKS if not names or c.__name__ in names]
-    if "--control" not in sys.argv:
-        for check in chosen:
-            with Lowtide(sys.argv[1]) as lowtide:
-                check(lowtide)
-        return verdict()
-    unnoticed = []
-    for check in chosen:
-        faults.clear()
-        with Lowtide(sys.argv[1], through=(sys.executable, os.path.join(HERE, "rude.py"), check.__name__)) as lowtide:
-            try:
-                check(lowtide)
-            except (KeyError, OSError, IndexError, ValueError) as fault:
-                faults.append(str(fault))
-        print(f"{check.__name__}: {len(faults)} faults noticed")
-        if not faults:
-            unnoticed.append(check.__name__)
-    print("unnoticed: " + (", ".join(unnoticed) or "nothing"))
-    return 1 if unnoticed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_checks(CHECKS))
