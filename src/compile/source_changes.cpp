@@ -51,6 +51,21 @@ bool compares_with_iota(const Computation& body) {
   return has(Opcode::kIota) && has(Opcode::kCompare);
 }
 
+/// Might there be any? Most modules have none, and large ones aren't copied to find that.
+bool may_look_up(const Module& module) {
+  const auto is_hot = [](const Instruction* operand) {
+    const Instruction& made = moved_from(*operand);
+    const bool called = made.opcode == Opcode::kCall && made.called.size() == 1 && compares_with_iota(*made.called[0]);
+    return called || is_plain_one_hot(made);
+  };
+  for (const auto& computation : module.computations()) {
+    for (const auto& i : computation->instructions()) {
+      if (i->opcode == Opcode::kDot && std::ranges::any_of(i->operands, is_hot)) return true;
+    }
+  }
+  return false;
+}
+
 /// Products by name, and whether each is one of a table with plain one-hot rows, one sum and no batches.
 std::map<std::string, bool> products_of(const Module& module) {
   std::map<std::string, bool> products;
@@ -101,7 +116,7 @@ Instruction* as_traced(Instruction& i, Maker& maker) {
 
 Result<std::vector<PlannedSourceChange>> source_changes(const Module& module, int64_t peak) {
   std::vector<PlannedSourceChange> changes;
-  if (module.is_scheduled) return changes;
+  if (module.is_scheduled || !may_look_up(module)) return changes;
   const std::unique_ptr<Module> edited = module.clone();
   // The rest stays as it stands, so that both accounts are of the same program but for this.
   inline_bodies(*edited, [](const Instruction& i) {
