@@ -91,11 +91,15 @@ class Streams {
   std::map<std::tuple<std::string, int64_t, double, double, double>, std::optional<Cure>> known_;
 };
 
+/// Is there something that loops save for others, and could make again?
+bool could_derive(const Planner& planner, const FrontierPoint& free, const std::vector<PeakRow>& rows) {
+  const bool saved = std::ranges::any_of(
+      rows, [](const PeakRow& row) { return row.category == Category::kSavedForBackward && is_freed_by_plans(row); });
+  return saved && !has<DeriveStacks>(free.decisions) && planner.could_derive();
+}
+
 /// What loops save for others, made again: where the plan that does it has the value no more at its peak.
 void plan_derived_stacks(const Planner& planner, const FrontierPoint& free, std::vector<PeakRow>& rows) {
-  const auto saved = std::ranges::find_if(
-      rows, [](const PeakRow& row) { return row.category == Category::kSavedForBackward && is_freed_by_plans(row); });
-  if (saved == rows.end() || has<DeriveStacks>(free.decisions) || !planner.could_derive()) return;
   Decisions decisions = free.decisions;
   decisions.emplace_back(DeriveStacks{});
   const auto measured = planner.measure(decisions);
@@ -212,14 +216,15 @@ Status plan_cures(const Module& module, const Planner& planner, const Frontier& 
   const int64_t plans = std::min(kMostCurePlans, kCureInstructions / std::max<int64_t>(1, planner.instructions()));
   if (plans > 0) {
     LT_ASSIGN_OR_RETURN(const auto streamed, planner.streamed(frontier.free.decisions));
-    Streams streams(planner, frontier.free, *streamed, plans);
+    const bool derives = could_derive(planner, frontier.free, report.at_peak);
+    Streams streams(planner, frontier.free, *streamed, plans - static_cast<int64_t>(derives));
     size_t rows = 0;
     for (PeakRow& row : report.at_peak) {
       if (!is_freed_by_plans(row)) continue;
       if (++rows > kRows || !streams.any_left()) break;
       if (auto cure = streams.best_for(row)) row.cures.push_back(std::move(*cure));
     }
-    plan_derived_stacks(planner, frontier.free, report.at_peak);
+    if (derives) plan_derived_stacks(planner, frontier.free, report.at_peak);
   } else {
     report.warnings.push_back("too large to plan what frees each value: `lowtide fit` plans");
   }

@@ -10,7 +10,7 @@ from command import FOLDS, SMALL, SORT, Lowtide, attention, read, require, verdi
 
 
 # What was said of values by their looks, without a plan, or told by names.
-NEVER = ("dot_product_attention", "over the vocabulary", "maxtext", "checkpoint policy", "(estimated)", "gone from the free plan",
+NEVER = ("dot_product_attention", "over the vocabulary", "maxtext", "checkpoint policy", "(estimated)", "gone from the free plan", "blocks of queries",
          "donate_argnums=(")
 
 # Rows of a SiLU behind a product, normalised by their sums: an exponential and a reduction, and no softmax, no vocabulary.
@@ -145,6 +145,14 @@ def main():
             _, refused, _ = lowtide.run("fit", path, "--limit", "1")
             for phrase in NEVER:
                 require(not any(phrase in said for said in (text, json, refused, read(page))), f"{file}: says {phrase!r}")
+
+        # The rows of SiLU: streams that were planned, and met.
+        _, report, _ = call("explain", at("silu.hlo", SILU))
+        streams = [c for c in cures(report) if c["what"].startswith("stream over dimension 0 of") and c["bytes"] > 0]
+        require(streams and all(c["decision"].startswith("stream ") for c in streams), f"SiLU isn't streamed: {cures(report)}")
+        for stream in streams[:1]:
+            code, fitted, _ = call("fit", at("silu.hlo"), "--limit", str(report["peak_bytes"] - stream["bytes"]))
+            require(code == 0, f"`{stream['decision']}`: no plan within {report['peak_bytes']} - {stream['bytes']}")
 
         # Where nothing is to be freed nothing is promised.
         code, report, _ = call("explain", at("small.hlo", SMALL))
