@@ -11,7 +11,7 @@ static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_alw
 
 }  // namespace
 
-Status interrupted() { return {kInterruptedFault, "interrupted"}; }
+Status interrupted() { return {kInterruptedFault, "interrupted before a plan was found"}; }
 
 bool was_interrupted() { return asked.load(std::memory_order_relaxed); }
 

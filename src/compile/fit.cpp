@@ -68,6 +68,12 @@ Result<std::vector<RewriteRow>> rewrites_of(const Module& module, const Planner&
   return rows;
 }
 
+/// Before a plan is there, there is nothing to be kept.
+Result<Planner> make_planner(const Module& module) {
+  const Interruptible interruptible;
+  return Planner::make(module);
+}
+
 /// What takes many plans more, and is left out where nobody waits for it.
 Status explain_choice(const Module& module, const Planner& planner, const Decisions& decisions, const Account& given,
                       Fitted& fitted) {
@@ -88,7 +94,7 @@ Status explain_choice(const Module& module, const Planner& planner, const Decisi
 Result<Fitted> fit_program(const Input& input, std::optional<int64_t> limit, const PlanChosen& chosen) {
   const auto start = std::chrono::steady_clock::now();
   const Module& module = *input.module;
-  LT_ASSIGN_OR_RETURN(const Planner planner, Planner::make(module));
+  LT_ASSIGN_OR_RETURN(const Planner planner, make_planner(module));
   LT_ASSIGN_OR_RETURN(const Frontier frontier, find_frontier(planner));
   const FrontierPoint* point = limit ? frontier.within(*limit) : &frontier.tightest();
   Fitted fitted;

@@ -88,7 +88,8 @@ class Search {
     std::vector<Result<Measured>> plans = measure(firsts);
     const auto is_there = [](const Result<Measured>& plan) { return plan.ok(); };
     for (const Result<Measured>& plan : plans) {
-      if (!should_stop() || std::ranges::none_of(plans, is_there)) LT_RETURN_IF_ERROR(plan.status());
+      if (should_stop() && std::ranges::none_of(plans, is_there)) return interrupted();
+      if (!should_stop()) LT_RETURN_IF_ERROR(plan.status());
     }
     if (!plans.front().ok() || !plans.back().ok()) {  // interrupted: one of the two
       const size_t k = plans.front().ok() ? 0 : 1;

@@ -7,6 +7,7 @@
 #include <set>
 #include <tuple>
 
+#include "base/progress.h"
 #include "base/sizes.h"
 #include "compile/source_changes.h"
 #include "compile/what_to_change.h"
@@ -214,6 +215,8 @@ void compare_with_free_plan(Report& report) {
 
 Status plan_cures(const Module& module, const Planner& planner, const Frontier& frontier, Report& report) {
   const int64_t plans = std::min(kMostCurePlans, kCureInstructions / std::max<int64_t>(1, planner.instructions()));
+  // Rows, donations and changes in the source take about as long as the plans.
+  Stage stage("looking for what frees values", static_cast<double>(kRows + 2));
   if (plans > 0) {
     LT_ASSIGN_OR_RETURN(const auto streamed, planner.streamed(frontier.free.decisions));
     const bool derives = could_derive(planner, frontier.free, report.at_peak);
@@ -222,6 +225,7 @@ Status plan_cures(const Module& module, const Planner& planner, const Frontier& 
     for (PeakRow& row : report.at_peak) {
       if (!is_freed_by_plans(row)) continue;
       if (++rows > kRows || !streams.any_left()) break;
+      stage.add(1);
       if (auto cure = streams.best_for(row)) row.cures.push_back(std::move(*cure));
     }
     if (derives) plan_derived_stacks(planner, frontier.free, report.at_peak);
@@ -229,7 +233,9 @@ Status plan_cures(const Module& module, const Planner& planner, const Frontier& 
     report.warnings.push_back("too large to plan what frees each value: `lowtide fit` plans");
   }
   if (!report.input_at_peak.empty() && report.input_at_peak[0].allocation < 0) compare_with_free_plan(report);
+  stage.done(kRows);
   plan_donations(module, planner, frontier.free, report);
+  stage.done(kRows + 1);
   return add_source_changes(module, report);
 }
 

@@ -6,6 +6,7 @@
 #include <ranges>
 
 #include "analysis/leaf_bytes.h"
+#include "base/progress.h"
 #include "compile/frontier.h"
 #include "compile/halve_dimensions.h"
 #include "report/arguments.h"
@@ -161,8 +162,11 @@ Result<std::vector<ChangeRow>> sums_in_any_order(const Module& module, Executor 
 }
 
 Result<std::vector<ChangeRow>> what_to_change(const Module& module, const Compiled& best) {
+  Stage stage("looking for what could change", module.sums_in_order ? 3 : 2);
   std::vector<ChangeRow> changes = donations_that_save(module, best.decisions, best.program->peak_bytes());
+  stage.add(1);
   LT_ASSIGN_OR_RETURN(std::vector<ChangeRow> halved, halve_dimensions(module, best));
+  stage.add(1);
   changes.insert(changes.end(), halved.begin(), halved.end());
   LT_ASSIGN_OR_RETURN(const std::vector<ChangeRow> relaxed,
                       sums_in_any_order(module, Executor::kLowtide, best.program->peak_bytes()));

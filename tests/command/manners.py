@@ -184,7 +184,9 @@ def silent(lowtide):
     """Share done and time left on a terminal, of whatever takes long; nothing elsewhere, and nothing stays."""
     at = lowtide.at
     program, small = at("many.hlo", many(10)), at("small.hlo", SMALL.replace("1000", "8192"))
-    for words, stage in ((("fit", program), "searching for plans"), (("run", small, "--repeat", 500000), "running"),
+    large, huge = at("large.hlo", many(350)), at("huge.hlo", many(30000))
+    for words, stage in ((("fit", program), "searching for plans"), (("explain", large), "searching for plans"),
+                         (("check", large, "--max-peak", "1000GiB"), "searching for plans"), (("opt", huge, "-o", "/dev/null"), "reading"), (("run", small, "--repeat", 500000), "running"),
                          (("reduce", program, "--tries", 12, "--", "sh", "-c", "sleep 0.5; true"), "shrinking")):
         code, _, said = on_terminal(lowtide, *words)
         require(code == 0, f"{words}: exit {code} {said[-300:]}")
