@@ -66,6 +66,20 @@ constexpr const char* kWhichArgument =
     "donate the Python argument that holds it (donate_argnums counts those, not parameters of the module)";
 constexpr const char* kWhichArguments = "donate the Python arguments that hold them";
 
+/// The names, quoted, and those of which `a` and `*a` can't be told apart.
+std::string by_names(const std::vector<std::string>& names, const std::vector<std::string>& unclear) {
+  std::string change =
+      fmt::format("jax.jit(..., donate_argnames=({}{})), where the caller reads {} no more", fmt::join(names, ", "),
+                  names.size() == 1 ? "," : "", names.size() == 1 ? "it" : "them");
+  for (const std::string& name : unclear) change += fmt::format(" ({0} is one argument, not *{0})", name);
+  return change;
+}
+
+std::vector<std::string> unclear_of(const PythonArgument& python) {
+  if (python.name.empty() || python.is_certain) return {};
+  return {python.name};
+}
+
 }  // namespace
 
 std::unique_ptr<Module> Donatable::applied(const Module& module) const {
@@ -81,7 +95,7 @@ std::vector<Donatable> donatable(const Module& module) {
   const std::vector<PythonArgument> pythons = python_arguments(module);
   const auto python_of = [&](const Leaf& leaf) { return pythons[static_cast<size_t>(leaf.parameter)]; };
   std::vector<Donatable> found;
-  std::vector<std::string> names;  ///< quoted; of arguments of Python that are certain
+  std::vector<std::string> names, unclear;  ///< of arguments of Python, the first quoted
   for (size_t k = 0; k < arguments.size();) {
     const PythonArgument python = python_of(arguments[k]);
     std::vector<Leaf> own = {arguments[k++]};
@@ -103,11 +117,10 @@ std::vector<Donatable> donatable(const Module& module) {
       donated.what = own.size() == 1 ? fmt::format("donate {} ({}): a result of its type lives in it", path, type)
                                      : fmt::format("donate {} ({} ...): results live in {} of its {} arrays",
                                                    python.name, path, donated.aliases.size(), own.size());
-      donated.user_change =
-          fmt::format("jax.jit(..., donate_argnames=(\"{}\",)), where the caller reads it no more{}", python.name,
-                      python.is_certain ? "" : fmt::format(" ({0} is one argument, not *{0})", python.name));
+      donated.user_change = by_names({"\"" + python.name + "\""}, unclear_of(python));
     }
-    if (!python.name.empty() && python.is_certain) names.push_back("\"" + python.name + "\"");
+    if (!python.name.empty()) names.push_back("\"" + python.name + "\"");
+    for (const std::string& name : unclear_of(python)) unclear.push_back(name);
     found.push_back(std::move(donated));
   }
   if (found.size() < 2) return found;
@@ -117,10 +130,7 @@ std::vector<Donatable> donatable(const Module& module) {
     all.parameters.insert(all.parameters.end(), one.parameters.begin(), one.parameters.end());
   }
   all.what = fmt::format("donate all that results can live in: {} arrays", all.aliases.size());
-  all.user_change = names.size() == found.size()
-                        ? fmt::format("jax.jit(..., donate_argnames=({})), where the caller reads them no more",
-                                      fmt::join(names, ", "))
-                        : kWhichArguments;
+  all.user_change = names.size() == found.size() ? by_names(names, unclear) : kWhichArguments;
   std::ranges::stable_sort(found, [](const Donatable& a, const Donatable& b) { return a.bytes > b.bytes; });
   if (found.size() > kMostDonations) found.resize(kMostDonations);
   found.push_back(std::move(all));

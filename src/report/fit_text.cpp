@@ -115,9 +115,15 @@ void add_changes(const FitReport& report, Lines& lines) {
   lines.push_back("What you could change (peaks of Lowtide's own plans)");
   lines.push_back(pad_left("bytes saved", 13) + pad_left("peak", 13));
   for (const ChangeRow& row : report.changes) {
-    std::string line = pad_left(format_bytes(row.bytes), 13) + pad_left(format_bytes(row.peak), 13) + "  " + row.what;
-    if (!row.user_change.empty()) line += ": " + row.user_change;
-    lines.push_back(fit(line, kWidth));
+    std::string head = pad_left(format_bytes(row.bytes), 13) + pad_left(format_bytes(row.peak), 13) + "  ";
+    const size_t indent = display_width(head);
+    for (const std::string& text : {row.what, row.user_change}) {
+      for (const std::string& line : wrap(text, kWidth - indent)) {
+        lines.push_back(head + line);
+        head = std::string(indent, ' ');
+      }
+      head = std::string(indent, ' ');
+    }
   }
 }
 

@@ -59,7 +59,7 @@ void add_wrapped(const std::string& text, size_t indent, size_t hang, size_t wid
 }
 
 std::string cure_text(const Cure& cure) {
-  if (cure.bytes <= 0) return cure.what;
+  if (cure.bytes <= 0) return (cure.in_source ? "planned: " : "") + cure.what;
   const std::string saved = fmt::format("planned: {}: -{}", cure.what, format_bytes(cure.bytes));
   if (cure.decision.empty()) return saved;
   return saved + fmt::format(", {:+.0f} % time (modelled)", 100 * cure.more_time);
