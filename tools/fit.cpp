@@ -15,6 +15,7 @@
 #include "compile/check_fit.h"
 #include "compile/fit.h"
 #include "compile/fit_for_xla.h"
+#include "compile/written_plan.h"
 #include "ops/verify.h"
 #include "text/input.h"
 #include "text/output.h"
@@ -72,15 +73,19 @@ Status fit_here(const FitOptions& options, const Input& input, std::optional<int
   };
   if (checks(options)) LT_RETURN_IF_ERROR(verify_runnable(*input.module));
   LT_ASSIGN_OR_RETURN(Fitted fitted, fit_program(input, limit, keep));
-  LT_RETURN_IF_ERROR(write_program(options, *fitted.compiled.program->module));
   FitReport& report = fitted.report;
+  if (!options.output.empty()) {
+    LT_ASSIGN_OR_RETURN(const auto written, written_plan(*input.module, fitted.compiled, report.warnings));
+    LT_RETURN_IF_ERROR(write_program(options, *written));
+  }
   Status verdict = verdict_on(report);
   keeping.reset();  // all is written
-  if (checks(options) && !report.interrupted) {
+  if (checks(options) && !report.interrupted && !report.before_partitioning) {
     const CheckOptions how{.control = options.control, .only_small = options.check_small};
     LT_ASSIGN_OR_RETURN(report.checked, check_fit(*input.module, fitted.compiled, how));
   }
-  if (!fitted.runnable.ok() && (checks(options) || !verdict.ok())) {
+  const bool checked = checks(options) && !report.before_partitioning;
+  if (!fitted.runnable.ok() && (checked || !verdict.ok())) {
     fmt::print(stderr, "warning: this plan can't be run here: {}\n", fitted.runnable.message());
   } else if (!fitted.runnable.ok()) {
     verdict = fitted.runnable;

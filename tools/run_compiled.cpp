@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "analysis/account.h"
+#include "analysis/partitioning.h"
 #include "base/debug.h"
 #include "base/memory.h"
 #include "base/progress.h"
@@ -90,6 +91,7 @@ Result<std::unique_ptr<Executable>> prepare(const RunOptions& options, RunReport
   LT_ASSIGN_OR_RETURN(const Input input, read_input(options.input));
   for (const std::string& warning : input.warnings) fmt::print(stderr, "warning: {}\n", warning);
   Module& module = *input.module;
+  if (std::string why = why_of_many(module); !why.empty()) return Status::unsupported(std::move(why));
   LT_RETURN_IF_ERROR(verify_runnable(module));
   report.module = module.name;
   report.instructions = module.instruction_count();

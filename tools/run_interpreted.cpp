@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "analysis/account.h"
+#include "analysis/partitioning.h"
 #include "base/memory.h"
 #include "base/progress.h"
 #include "base/sizes.h"
@@ -62,6 +63,7 @@ Status check_memory(const Account& account) {
 Status run_interpreted(const RunOptions& options, RunReport& report) {
   LT_ASSIGN_OR_RETURN(const Input input, read_input(options.input));
   for (const std::string& warning : input.warnings) fmt::print(stderr, "warning: {}\n", warning);
+  if (std::string why = why_of_many(*input.module); !why.empty()) return Status::unsupported(std::move(why));
   const Module& module = *input.module;
   LT_RETURN_IF_ERROR(verify_runnable(module));
   const Account account = account_for(module, AccountMode::kAsGiven);

@@ -250,10 +250,10 @@ class FloorOfOrder {
   int32_t stamp_ = 0;
 };
 
-int64_t main_bytes(const Instruction& i, const Leaves& leaves, const Partitioning& sizes) {
+int64_t least_bytes(const Instruction& i, const Leaves& leaves, const Partitioning& sizes) {
   int64_t sum = 0;
   for (int32_t l = 0; l < leaves.count(i); ++l) {
-    const LeafBytes one = sizes.of(i, l);
+    const LeafBytes one = sizes.least(i, l);
     if (one.memory_space == 0) sum = add_bytes(sum, one.bytes);
   }
   return sum;
@@ -268,9 +268,9 @@ Floor floor_any(const Module& module) {
   const Partitioning sizes = partitioning_of(module);
   int64_t arguments = 0, results = 0;
   for (const Instruction* p : module.entry->parameters()) {
-    if (p) arguments = add_bytes(arguments, main_bytes(*p, leaves, sizes));
+    if (p) arguments = add_bytes(arguments, least_bytes(*p, leaves, sizes));
   }
-  if (module.entry->root) results = main_bytes(*module.entry->root, leaves, sizes);
+  if (module.entry->root) results = least_bytes(*module.entry->root, leaves, sizes);
   const int64_t shared = std::min(results, find_donation(module, leaves, sizes, /*with_donors=*/true).alias_bytes());
   floor.bytes = add_bytes(arguments, results - shared);
   floor.reason = fmt::format(
@@ -281,6 +281,8 @@ Floor floor_any(const Module& module) {
 
 Floor floor_order(const Module& module) {
   Floor any = floor_any(module);
+  // Before partitioning, nobody knows what operations there will be.
+  if (partitioning_of(module).divides()) return any;
   Floor best = FloorOfOrder(module).run();
   return best.bytes > any.bytes ? best : any;
 }

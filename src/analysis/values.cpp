@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/in_place.h"
+#include "ops/sharding_calls.h"
 
 namespace lowtide {
 namespace {
@@ -106,15 +107,26 @@ class FindValues {
         }
         break;
       case Opcode::kCall: call(i); break;
+      case Opcode::kCustomCall:
+        if (names_its_operands(i)) {
+          for (size_t o = 0; o < i.operands.size(); ++o) {
+            forward_leaves(i, static_cast<int64_t>(o), *i.operands[o], 0, 1);
+          }
+          break;
+        }
+        update(i);
+        break;
       case Opcode::kWhile: loop(i); break;
       case Opcode::kConditional: conditional(i); break;
-      default:
-        for (const InPlacePair& pair : updates_of(i)) {
-          if (pair.result < leaves_.count(i) &&
-              pair.leaf < leaves_.count(*i.operands[static_cast<size_t>(pair.operand)])) {
-            tie(here(i, pair.result), here(*i.operands[static_cast<size_t>(pair.operand)], pair.leaf));
-          }
-        }
+      default: update(i);
+    }
+  }
+
+  void update(const Instruction& i) {
+    for (const InPlacePair& pair : updates_of(i)) {
+      if (pair.result < leaves_.count(i) && pair.leaf < leaves_.count(*i.operands[static_cast<size_t>(pair.operand)])) {
+        tie(here(i, pair.result), here(*i.operands[static_cast<size_t>(pair.operand)], pair.leaf));
+      }
     }
   }
 

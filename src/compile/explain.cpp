@@ -4,6 +4,7 @@
 
 #include <chrono>
 
+#include "analysis/partitioning.h"
 #include "base/debug.h"
 #include "compile/planned_cures.h"
 #include "report/build.h"
@@ -30,6 +31,7 @@ std::string limit_to_try(const Frontier& frontier) {
 
 Result<Report> explain(const Input& input, bool with_boxes) {
   const auto start = std::chrono::steady_clock::now();
+  const std::vector<std::string> warnings = plan_for_one_device(*input.module);
   LT_ASSIGN_OR_RETURN(const Planner planner, Planner::make(*input.module));
   LT_ASSIGN_OR_RETURN(const Frontier frontier, find_frontier(planner, {.only_free = true}));
   const Program& program = *frontier.free_plan.program;
@@ -40,6 +42,7 @@ Result<Report> explain(const Input& input, bool with_boxes) {
   const FreePlan plan{program.module, account_of(program), program.kernels, seconds};
   Report report = build_report(input, plan, with_boxes);
   report.exact = input.module->sums_in_order;
+  report.warnings.insert(report.warnings.begin(), warnings.begin(), warnings.end());
   report.refusal = can_run(program).message();
   if (!report.refusal.empty()) {
     report.warnings.push_back("this plan can't be run here: " + report.refusal.substr(0, report.refusal.find('\n')));

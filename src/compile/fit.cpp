@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "analysis/partitioning.h"
 #include "base/interrupt.h"
 #include "base/progress.h"
 #include "compile/what_to_change.h"
@@ -94,6 +95,7 @@ Status explain_choice(const Module& module, const Planner& planner, const Decisi
 Result<Fitted> fit_program(const Input& input, std::optional<int64_t> limit, const PlanChosen& chosen) {
   const auto start = std::chrono::steady_clock::now();
   const Module& module = *input.module;
+  const std::vector<std::string> warnings = plan_for_one_device(*input.module);
   LT_ASSIGN_OR_RETURN(const Planner planner, make_planner(module));
   LT_ASSIGN_OR_RETURN(const Frontier frontier, find_frontier(planner));
   const FrontierPoint* point = limit ? frontier.within(*limit) : &frontier.tightest();
@@ -112,6 +114,9 @@ Result<Fitted> fit_program(const Input& input, std::optional<int64_t> limit, con
   report.kernels = program.kernels;
   report.ours = sizes_of(program);
   const Account given = account_for(module, AccountMode::kAsGiven);
+  report.before_partitioning = stated_parts(module).has_value();
+  report.warnings = warnings;
+  report.warnings.insert(report.warnings.end(), given.warnings.begin(), given.warnings.end());
   report.given_peak = given.peak_bytes();
   report.free_peak = frontier.free.peak_bytes;
   report.seconds = 1e-9 * modelled_ns(program);

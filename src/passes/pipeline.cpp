@@ -12,6 +12,7 @@
 #include "passes/execute/fold_transposes.h"
 #include "passes/execute/forget_plans.h"
 #include "passes/execute/ignore_placements.h"
+#include "passes/execute/open_manual_regions.h"
 #include "passes/execute/rematerialise.h"
 #include "passes/execute/separate_bodies.h"
 #include "passes/execute/simplify_shared_bodies.h"
@@ -98,6 +99,8 @@ const std::vector<Pass>& execution_pipeline() {
          "before the canonical form: then they are products like all others"},
         {"ignore-placements", ignore_placements, Numerics::kExact,
          "before the canonical form, which keeps away from values that are placed differently"},
+        {"open-manual-regions", open_manual_regions, Numerics::kExact,
+         "before calls are inlined: what stands in a region is planned with what stands around it"},
         {"simplify-shared-bodies", simplify_shared_bodies, Numerics::kExact,
          "before calls are inlined: what is folded in a body is not copied a thousand times"},
     };

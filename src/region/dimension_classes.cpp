@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "analysis/leaves.h"
-#include "region/dimension_roles.h"
+#include "analysis/dimension_roles.h"
 
 namespace lowtide {
 namespace {

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "analysis/partitioning.h"
 #include "library/library.h"
 #include "ops/op_rule.h"
+#include "ops/sharding_calls.h"
 #include "region/evaluations.h"
 
 namespace lowtide {
@@ -91,6 +93,9 @@ bool can_be_view(const Instruction& i) {
              is_row_major(i.operand(0).shape);
     case Opcode::kTranspose:
     case Opcode::kBroadcast: return keeps_order(i);
+    // Whole and part are the same bytes on one device. Where sizes are all devices', one of them is another array.
+    case Opcode::kCustomCall:
+      return !i.shape.is_tuple() && names_its_operands(i) && stated_parts(i.parent->module()).has_value();
     default: return false;
   }
 }

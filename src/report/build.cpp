@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analysis/partitioning.h"
 #include "report/arguments.h"
 #include "report/boxes.h"
 #include "report/by_operation.h"
@@ -84,7 +85,10 @@ Report build_report(const Input& input, const FreePlan& plan, bool with_boxes) {
   report.path = input.path;
   report.platform = platform_of(input);
   report.scheduled = module.is_scheduled;
-  report.devices = module.num_partitions.value_or(1);
+  std::vector<std::string> ignored;
+  const Partitioning partitioning = find_partitioning(module, ignored);
+  report.devices = partitioning.devices();
+  report.before_partitioning = partitioning.divides();
   report.has_metadata = has_metadata(module);
   report.others = input.others;
   report.warnings = input.warnings;

@@ -49,6 +49,8 @@ std::string fit_json(const FitReport& report) {
   Json json = plan_json(report);
   if (report.for_xla) json.erase("runnable");  // XLA's to say
   json["input_peak_bytes"] = report.given_peak;
+  json["before_partitioning"] = report.before_partitioning;
+  json["warnings"] = report.warnings;
   json["free_peak_bytes"] = report.free_peak;
   json["modelled_seconds"] = report.seconds;
   json["free_modelled_seconds"] = report.free_seconds;

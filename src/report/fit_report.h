@@ -52,6 +52,7 @@ struct CheckedFit {
 /// `ours` is the plan chosen, or the tightest.
 struct FitReport : PlanSummary {
   bool for_xla = false;  ///< sizes are a model of XLA's account
+  std::vector<std::string> warnings;  ///< what a reader of the figures must know
   std::string note;      ///< what these sizes are, where they aren't promises
   std::optional<int64_t> limit;
   bool met = true;

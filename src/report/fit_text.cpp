@@ -28,7 +28,9 @@ void add_paragraph(const std::string& text, Lines& lines) {
 }
 
 void add_summary(const FitReport& report, Lines& lines) {
-  lines.push_back(fmt::format("{} · {} instructions", report.module, format_count(report.instructions)));
+  lines.push_back(fmt::format("{} · {} instructions{}", report.module, format_count(report.instructions),
+                              report.before_partitioning ? " · before partitioning" : ""));
+  for (const std::string& warning : report.warnings) add_paragraph("warning: " + warning, lines);
   add_paragraph(
       fmt::format("peak {} as given → {} by free levers → {} at {} (modelled {:.3g} ms)",
                   format_bytes(report.given_peak), format_bytes(report.free_peak), format_bytes(report.ours.peak),
@@ -70,9 +72,11 @@ void add_certificate(const FitReport& report, Lines& lines) {
     lines.push_back(fmt::format("tightest found: peak {} ({} bytes)", format_bytes(report.ours.peak),
                                 format_count(report.ours.peak)));
   }
-  add_paragraph(fmt::format("no order of the operations as they stand below {}: {}",
-                            format_bytes(report.floor_order.bytes), report.floor_order.reason),
-                lines);
+  if (!report.before_partitioning) {
+    add_paragraph(fmt::format("no order of the operations as they stand below {}: {}",
+                              format_bytes(report.floor_order.bytes), report.floor_order.reason),
+                  lines);
+  }
   add_paragraph(fmt::format("no executor below {}: {}", format_bytes(report.floor_any.bytes), report.floor_any.reason),
                 lines);
   if (report.exact) {

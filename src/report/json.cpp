@@ -53,6 +53,7 @@ std::string to_json(const Report& report) {
   json["exact"] = report.exact;
   json["platform"] = report.platform;
   json["devices"] = report.devices;
+  json["before_partitioning"] = report.before_partitioning;
   json["padding_bytes"] = report.padding;
   Json spaces = Json::object();
   for (const auto& [space, bytes] : report.other_spaces) spaces[std::to_string(space)] = bytes;

@@ -147,6 +147,7 @@ struct PlanSummary {
   std::string module;
   int64_t instructions = 0, kernels = 0;
   bool exact = false;  ///< every sum in its order
+  bool before_partitioning = false;  ///< sizes are one device's, where shapes are those of all
   Sizes ours;
   LowerBound floor_order, floor_any;
   std::vector<PeakRow> at_peak;  ///< largest first

@@ -27,16 +27,16 @@ void add_title(const Report& report, const TextOptions& options, Lines& lines) {
   if (!report.others.empty()) title += fmt::format(" · largest of {} modules", report.others.size() + 1);
   title += fmt::format(" · {} instruction{}", format_count(report.instructions), report.instructions == 1 ? "" : "s");
   title += " · " + (report.platform.empty() ? "" : report.platform + ", ");
-  title += report.scheduled ? "scheduled" : "not scheduled";
+  title += report.before_partitioning ? "before partitioning" : report.scheduled ? "scheduled" : "not scheduled";
   title += report.devices > 1 ? fmt::format(" · per device of {}", report.devices) : " · one device";
   add_paragraph(title, options, lines);
+  for (const std::string& warning : report.warnings) add_paragraph("warning: " + warning, options, lines);
   if (!report.has_metadata) {
     add_paragraph(
         "no source lines in this file: lowered.as_text(\"hlo\", debug_info=True), compiled.as_text() and XLA's dumps "
         "have them",
         options, lines);
   }
-  for (const std::string& warning : report.warnings) add_paragraph("warning: " + warning, options, lines);
   for (size_t i = 0; i < std::min(kOthersNamed, report.others.size()); ++i) {
     lines.push_back(fit("also there: " + report.others[i], options.width));
   }
@@ -77,11 +77,12 @@ void add_peak_line(const Report& report, const TextOptions& options, Lines& line
   if (report.xla_peak) line += fmt::format("{} in XLA{}", format_bytes(*report.xla_peak), arrow);
   if (report.scheduled) line += fmt::format("{} in this order", format_bytes(report.given.peak));
   if (!report.scheduled) line += fmt::format("{} as it stands", format_bytes(report.given.peak));
-  // Before partitioning, sizes as given are those of one of the devices; a plan has the whole on one.
-  const bool is_whole = report.devices > 1 && report.ours.arguments != report.given.arguments;
-  line += fmt::format("{}{} by free levers{}{}", arrow, format_bytes(report.ours.peak),
-                      is_whole ? ", all on one device" : "", report.exact ? ", every sum in its order" : "");
-  line += fmt::format(" · no order of these operations below {}", format_bytes(report.floor_order.bytes));
+  line += fmt::format("{}{} by free levers{}", arrow, format_bytes(report.ours.peak),
+                      report.exact ? ", every sum in its order" : "");
+  // Which operations there will be, the partitioner says.
+  if (!report.before_partitioning) {
+    line += fmt::format(" · no order of these operations below {}", format_bytes(report.floor_order.bytes));
+  }
   line += fmt::format(" · no executor below {}", format_bytes(report.floor_any.bytes));
   add_paragraph(line, options, lines);
   std::string parts = fmt::format("  = arguments {} + results {} − aliased {} + temporaries {}",

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analysis/partitioning.h"
 #include "interp/interpreter.h"
 #include "library/library.h"
 #include "ops/runnable.h"
@@ -68,6 +69,7 @@ Status find_unbounded(const Module& module) {
 }  // namespace
 
 Status can_run(const Program& program) {
+  if (const auto parts = stated_parts(*program.module)) return Status::unsupported(of_many_devices(parts->devices));
   LT_RETURN_IF_ERROR(find_unbounded(*program.module));
   LT_RETURN_IF_ERROR(find_undefined(program.steps));
   return find_refused(program.steps);

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "analysis/leaves.h"
+#include "analysis/partitioning.h"
 #include "region/assembly.h"
 #include "region/boxes.h"
 #include "region/roles.h"
@@ -26,7 +27,10 @@ struct State {
 class CheckProgram {
  public:
   CheckProgram(const Program& program, int64_t most_visits)
-      : program_(program), module_(*program.module), visits_(most_visits) {}
+      : program_(program),
+        module_(*program.module),
+        of_several_devices_(stated_parts(module_).has_value()),
+        visits_(most_visits) {}
 
   std::string run() {
     if (std::string fault = check_storages(); !fault.empty()) return fault;
@@ -324,8 +328,8 @@ class CheckProgram {
   void copy(const ProgramStep& s, State& state) {
     for (size_t i = 0; i < s.writes.size(); ++i) {
       if (!state.memory.may_write(s.writes[i])) fail("a copy overwrites what it must not");
-      if (program_.slots[static_cast<size_t>(s.reads[i])].bytes !=
-          program_.slots[static_cast<size_t>(s.writes[i])].bytes)
+      if (!of_several_devices_ && program_.slots[static_cast<size_t>(s.reads[i])].bytes !=
+                                      program_.slots[static_cast<size_t>(s.writes[i])].bytes)
         fail("a copy between different sizes");
     }
     state.memory.copy(s.reads, s.writes);
@@ -465,6 +469,7 @@ class CheckProgram {
 
   const Program& program_;
   const Module& module_;
+  const bool of_several_devices_;  ///< before partitioning, what is copied may be divided otherwise there
   Token next_ = 0;
   std::map<std::tuple<const Instruction*, int32_t, std::vector<Token>>, Token> made_;  ///< by kernels, and from what
   std::map<std::pair<const Region*, size_t>, std::set<std::tuple<int32_t, int64_t, int64_t>>> parts_;

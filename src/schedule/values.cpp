@@ -16,6 +16,10 @@ std::vector<LeafRef> operand_leaves(const Instruction& instruction) {
 
 ValueTable::ValueTable(const Module& module, const ModuleWork& work)
     : first_(static_cast<size_t>(module.id_limit()), kNoId), is_view_(static_cast<size_t>(module.id_limit()), false) {
+  if (stated_parts(module)) {
+    std::vector<std::string> ignored;
+    sizes_ = std::make_shared<const Partitioning>(find_partitioning(module, ignored));
+  }
   for (const auto& [computation, list] : work.of) {
     for (const Work& w : list) {
       if (w.kind == WorkKind::kView) is_view_[static_cast<size_t>(w.instruction->id)] = true;
@@ -68,7 +72,12 @@ ValueId ValueTable::own(const Instruction& i, int64_t leaf) {
   if (own_[at] == kNoId) {
     const Shape* shape = leaf_shape(i.shape, leaf);
     LT_ASSERT(shape, i.name + " has no leaf " + std::to_string(leaf));
-    own_[at] = add({&i, static_cast<int32_t>(leaf)}, shape->is_array() ? safe_logical_bytes(*shape) : 0);
+    int64_t bytes = shape->is_array() ? safe_logical_bytes(*shape) : 0;
+    if (sizes_ && shape->is_array()) {
+      const LeafBytes part = sizes_->of(i, static_cast<int32_t>(leaf));
+      bytes = part.bytes - part.padding;
+    }
+    own_[at] = add({&i, static_cast<int32_t>(leaf)}, bytes);
   }
   return own_[at];
 }

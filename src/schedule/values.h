@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analysis/partitioning.h"
 #include "region/work.h"
 
 namespace lowtide {
@@ -38,6 +39,7 @@ class ValueTable {
   void fold_loop(const Instruction& loop);
   void fold_conditional(const Instruction& conditional);
 
+  std::shared_ptr<const Partitioning> sizes_;  ///< null: as shapes say
   std::vector<LeafRef> refs_;
   std::vector<int64_t> bytes_;
   std::vector<ValueId> up_;             ///< union-find

@@ -63,11 +63,6 @@ bool says_nothing(const Instruction& i, const std::string& target, const Surroun
 
 }  // namespace
 
-bool is_sharding_target(const std::string& target) {
-  return target == "Sharding" || target == "SPMDFullToShardShape" || target == "SPMDShardToFullShape" ||
-         target.starts_with("xla.sdy.");
-}
-
 bool same_sharding(const Sharding& a, const Sharding& b, int64_t rank) {
   if (a.text == b.text && !a.text.empty()) return true;
   if (is_replicated(a, rank) && is_replicated(b, rank)) return true;

@@ -25,14 +25,12 @@
 
 #include <string>
 
+#include "ops/sharding_calls.h"
 #include "passes/pass.h"
 
 namespace lowtide {
 
 Result<PassResult> drop_annotations(Module& module);
-
-/// Does a custom call of this target only say how its operand is divided over devices?
-bool is_sharding_target(const std::string& target);
 
 /// Do both divide a value of this rank the same way? The canonical form drops what makes no difference.
 bool same_sharding(const Sharding& a, const Sharding& b, int64_t rank);

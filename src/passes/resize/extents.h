@@ -6,7 +6,7 @@
 ///     z = f32[511,64] slice(x), slice={[1:512], [0:64]}    511 = what is left of 512 behind a piece of 1
 ///     while (i < 24) { w = dynamic-slice(s, i, 0), ... }   s = f32[24,...]: 24 is the trips, in the condition too
 ///
-/// Dimensions that walk in step by their operation's roles (region/dimension_roles.h) are one; reshapes split extents
+/// Dimensions that walk in step by their operation's roles (analysis/dimension_roles.h) are one; reshapes split extents
 /// into atoms; bounds cut dimensions into pieces. Of operations that aren't known nothing may change.
 
 #include <vector>

@@ -6,7 +6,7 @@
 #include "ops/infer.h"
 #include "ops/lapack_call.h"
 #include "passes/rules/index_forms.h"
-#include "region/dimension_roles.h"
+#include "analysis/dimension_roles.h"
 
 namespace lowtide {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "nest/nest.h"
 #include "ops/combiner.h"
-#include "region/dimension_roles.h"
+#include "analysis/dimension_roles.h"
 
 namespace lowtide {
 namespace {

@@ -5,7 +5,7 @@
 #include "ir/index_at.h"
 #include "passes/rewrite.h"
 #include "passes/stream/walk.h"
-#include "region/dimension_roles.h"
+#include "analysis/dimension_roles.h"
 
 namespace lowtide {
 namespace {

@@ -121,7 +121,9 @@ Result<Computation*> ModuleMaker::function(std::string_view symbol, Offset place
     return fault(syntax.place, fmt::format("function '@{}' returns {} as result {}, its type says {}", symbol,
                                            mlir_type_text(results[i]->shape), i, mlir_type_text(syntax.types[i])));
   }
+  LT_RETURN_IF_ERROR(mark_results(scope, syntax, results));
   LT_ASSIGN_OR_RETURN(scope.computation->root, bundle(scope, MlirOperation{}, std::move(results)));
+  LT_RETURN_IF_ERROR(shard_results(scope, syntax));
   finish(*scope.computation);
   --depth_;
   function.in_progress = false;

@@ -83,7 +83,10 @@ Status ModuleMaker::read_module_attributes() {
   };
   LT_ASSIGN_OR_RETURN(const int64_t partitions, count("mhlo.num_partitions"));
   LT_ASSIGN_OR_RETURN(const int64_t replicas, count("mhlo.num_replicas"));
-  if (partitions > 1) module_->num_partitions = partitions;
+  const bool has_mesh =
+      std::ranges::any_of(syntax_.operations, [](const MlirOperation& o) { return o.name == "sdy.mesh"; });
+  const bool stated = find_attribute(syntax_.attributes, "mhlo.num_partitions") != nullptr;
+  if (partitions > 1 || (stated && has_mesh)) module_->num_partitions = partitions;
   if (replicas > 1) module_->replica_count = replicas;
   std::vector<std::string> frontend, meshes;
   if (const MlirAttribute* attributes = find_attribute(syntax_.attributes, "mhlo.frontend_attributes")) {

@@ -242,16 +242,16 @@ std::string frontend_dictionary(std::string_view braces) {
   scanner.eat("{");
   std::string text;
   while (scanner.peek() != '}' && !scanner.done()) {
-    const std::string key(scanner.peek() == '"' ? scanner.attribute_value() : scanner.word());
+    std::string key(scanner.peek() == '"' ? scanner.attribute_value() : scanner.word());
+    if (key.size() > 2 && key.front() == '"') key = key.substr(1, key.size() - 2);
     if (key.empty() || !scanner.eat("=")) break;
     const std::string_view value = scanner.attribute_value();
     if (value.empty()) break;
     const Result<std::string> string = value.starts_with('"') ? unquote(value) : std::string(value);
-    // A dictionary of MLIR's own stays; anything else is a string.
-    const bool dictionary = value.starts_with('{') && value.find(" = ") != value.npos;
-    const bool bare = key.find('-') == key.npos;
+    // Whatever stood there, XLA has strings alone, and crashes where it finds anything else.
+    const bool bare = is_name_start(key[0]) && std::ranges::all_of(key, is_name_char) && key.find('-') == key.npos;
     text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", bare ? key : '"' + key + '"',
-                        dictionary ? std::string(value) : mlir_quote(string.ok() ? *string : std::string(value)));
+                        mlir_quote(string.ok() ? *string : std::string(value)));
     (void)scanner.eat(",");
   }
   return '{' + text + '}';

@@ -101,6 +101,11 @@ class ModuleMaker {
   Result<const MlirOperation*> find_entry(const std::string& entry) const;
   void drop_unreachable();
   void read_donations(const MlirOperation& main);
+  // result_shardings.cpp: as XLA has them where it reads StableHLO
+  /// Results with a sharding of Shardy's are marked by a call.
+  Status mark_results(Scope& scope, const MlirOperation& function, std::vector<Instruction*>& results);
+  /// The root carries the shardings of all results.
+  Status shard_results(Scope& scope, const MlirOperation& function);
   Status annotate(Instruction& instruction, const MlirAttributes& attributes);
   /// Drops what nothing uses and names the rest.
   void finish(Computation& computation);

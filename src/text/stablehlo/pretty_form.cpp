@@ -25,6 +25,7 @@ class PrettyForm {
 
  private:
   Status read_item(bool& ended) {
+    if (starts_location()) return ended = true, Status();
     switch (scanner_.peek()) {
       case ',': scanner_.eat(","); return {};
       case '%':
@@ -61,6 +62,13 @@ class PrettyForm {
   bool opens_block() const {
     MlirScanner ahead = scanner_;
     return ahead.eat("{") && ahead.peek() == '^';
+  }
+
+  /// `loc(`: what stands behind all else.
+  bool starts_location() const {
+    MlirScanner ahead = scanner_;
+    if (!ahead.eat_word("loc")) return false;
+    return ahead.peek() == '(';
   }
 
   /// `%x =`: the next operation, where this one had no types to end with.

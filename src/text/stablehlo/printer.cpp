@@ -99,6 +99,27 @@ void StableHloPrinter::print_arguments(const Computation& function) {
   }
 }
 
+std::string StableHloPrinter::result_types(const Computation& function, const std::vector<Shape>& results) const {
+  const Sharding* sharding = &function == module_.entry ? function.root->sharding.get() : nullptr;
+  const bool each = sharding && sharding->kind == ShardingKind::kTuple && sharding->parts.size() == results.size();
+  if (!sharding || (!each && results.size() != 1)) {
+    return results.size() == 1 ? mlir_type_text(results[0]) : types_text(results);
+  }
+  const bool shardy = module_.frontend_attributes.find("xla.sdy.meshes") != std::string::npos;
+  std::vector<std::string> all;
+  for (size_t r = 0; r < results.size(); ++r) {
+    const Sharding& part = each ? sharding->parts[r] : *sharding;
+    all.push_back(mlir_type_text(results[r]));
+    // Beside results that Shardy marks, those that it doesn't say nothing, though HLO has them replicated.
+    const auto* mark = function.root->opcode == Opcode::kTuple && r < function.root->operands.size()
+                           ? function.root->operand(r).if_as<CustomCallAttributes>()
+                           : nullptr;
+    const bool silent = shardy && each && part.kind == ShardingKind::kReplicated && !mark;
+    if (!silent) all.back() += fmt::format(" {{mhlo.sharding = {}}}", mlir_quote(part.text));
+  }
+  return fmt::format("({})", fmt::join(all, ", "));
+}
+
 Status StableHloPrinter::print_function(const Computation& function) {
   used_.clear();
   visible_.clear();
@@ -107,7 +128,7 @@ Status StableHloPrinter::print_function(const Computation& function) {
   print_arguments(function);
   out_ += ')';
   const std::vector<Shape> results = leaves(function.root->shape);
-  if (!results.empty()) out_ += " -> " + (results.size() == 1 ? mlir_type_text(results[0]) : types_text(results));
+  if (!results.empty()) out_ += " -> " + result_types(function, results);
   out_ += " {\n";
   indent_ = 4;
   LT_RETURN_IF_ERROR(print_block(function, "func.return"));

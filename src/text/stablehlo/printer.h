@@ -24,6 +24,7 @@ class StableHloPrinter {
   // printer.cpp
   void print_header();
   Status print_function(const Computation& function);
+  std::string result_types(const Computation& function, const std::vector<Shape>& results) const;
   void print_arguments(const Computation& function);
   std::string donation(int64_t parameter, const ShapeIndex& index) const;
   Status print_block(const Computation& computation, std::string_view end);

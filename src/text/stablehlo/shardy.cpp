@@ -18,11 +18,17 @@ struct Axis {
   int64_t size = 1;
 };
 
-/// `<["x"=2, "y"=2]>`; nothing where it isn't of that form.
-std::optional<std::vector<Axis>> read_mesh(std::string_view text) {
+struct Mesh {
+  std::vector<Axis> axes;
+  Dims device_ids;  ///< in the axes' order; empty: counted
+};
+
+/// `<["x"=2, "y"=2]>`, `<["x"=2], device_ids=[1, 0]>`; nothing where it isn't of that form.
+std::optional<Mesh> read_mesh(std::string_view text) {
   TextCursor cursor(text);
   if (!cursor.eat("<") || !cursor.eat("[")) return std::nullopt;
-  std::vector<Axis> axes;
+  Mesh mesh;
+  std::vector<Axis>& axes = mesh.axes;
   while (!cursor.eat("]")) {
     const std::string_view rest = cursor.rest();
     const size_t end = cursor.peek() == '"' ? end_of_string(rest, 0) : std::string_view::npos;
@@ -36,10 +42,16 @@ std::optional<std::vector<Axis>> read_mesh(std::string_view text) {
     axes.push_back(axis);
     (void)cursor.eat(",");
   }
-  return cursor.eat(">") ? std::optional(axes) : std::nullopt;  // a list of device numbers has no form here
+  if (cursor.eat(",")) {
+    if (!cursor.eat("device_ids") || !cursor.eat("=") || !cursor.eat("[")) return std::nullopt;
+    std::optional<Dims> ids = cursor.integers();
+    if (!ids || !cursor.eat("]")) return std::nullopt;
+    mesh.device_ids = std::move(*ids);
+  }
+  return cursor.eat(">") ? std::optional(std::move(mesh)) : std::nullopt;
 }
 
-std::optional<std::vector<Axis>> mesh_named(std::string_view name, const MlirModule& module) {
+std::optional<Mesh> mesh_named(std::string_view name, const MlirModule& module) {
   for (const MlirOperation& operation : module.operations) {
     if (operation.name != "sdy.mesh") continue;
     const MlirAttribute* symbol = find_attribute(operation.attributes, "callee");
@@ -101,8 +113,8 @@ std::vector<Axis> cut(const std::vector<Axis>& mesh, const std::vector<std::vect
   return pieces;
 }
 
-std::string tiled(const std::vector<Axis>& mesh, const std::vector<std::vector<Axis>>& dimensions) {
-  const std::vector<Axis> pieces = cut(mesh, dimensions);
+std::string tiled(const Mesh& mesh, const std::vector<std::vector<Axis>>& dimensions) {
+  const std::vector<Axis> pieces = cut(mesh.axes, dimensions);
   Dims tile, reshape, order;
   int64_t used = 1, total = 1;
   for (const Axis& piece : pieces) {
@@ -130,6 +142,15 @@ std::string tiled(const std::vector<Axis>& mesh, const std::vector<std::vector<A
     if (!taken[p]) order.push_back(static_cast<int64_t>(p));
   }
   if (used < total) tile.push_back(total / used);
+  if (!mesh.device_ids.empty()) {
+    DeviceList order_of;
+    order_of.reshape = reshape;
+    order_of.transpose = order;
+    Dims ids;
+    for (const int64_t id : order_of.ids()) ids.push_back(mesh.device_ids[static_cast<size_t>(id)]);
+    return fmt::format("{{devices=[{}]{}{}}}", fmt::join(tile, ","), fmt::join(ids, ","),
+                       used < total ? " last_tile_dim_replicate" : "");
+  }
   std::string text = fmt::format("{{devices=[{}]<=[", fmt::join(tile, ","));
   text += std::ranges::is_sorted(order) ? fmt::format("{}]", total)
                                         : fmt::format("{}]T({})", fmt::join(reshape, ","), fmt::join(order, ","));
@@ -139,24 +160,37 @@ std::string tiled(const std::vector<Axis>& mesh, const std::vector<std::vector<A
 }  // namespace
 
 std::string hlo_sharding_of_shardy(std::string_view text, const MlirModule& module) {
-  const size_t at = text.find("<@");
-  if (at == text.npos) return {};
-  const size_t name_end = text.find_first_of(",>", at);
-  if (name_end == text.npos) return {};
-  const auto mesh = mesh_named(text.substr(at + 2, name_end - at - 2), module);
+  // `<@name, [...]>`, or the mesh itself: `<mesh<["x"=2]>, [...]>`.
+  const size_t at = text.find("<@"), inline_at = text.find("<mesh<");
+  std::optional<Mesh> mesh;
+  size_t name_end = text.npos;
+  if (at != text.npos) {
+    name_end = text.find_first_of(",>", at);
+    if (name_end != text.npos) mesh = mesh_named(text.substr(at + 2, name_end - at - 2), module);
+  } else if (inline_at != text.npos) {
+    const size_t close = text.find('>', inline_at);
+    name_end = close == text.npos ? close : close + 1;
+    if (close != text.npos) mesh = read_mesh(text.substr(inline_at + 5, close - inline_at - 4));
+  }
   if (!mesh) return {};
   TextCursor cursor(text.substr(name_end));
   std::vector<std::vector<Axis>> dimensions;
   if (!cursor.eat(",") || !cursor.eat("[")) return {};
   while (!cursor.eat("]")) {
-    if (!read_axes(cursor, *mesh, dimensions.emplace_back())) return {};
+    if (!read_axes(cursor, mesh->axes, dimensions.emplace_back())) return {};
     (void)cursor.eat(",");
   }
   int64_t total = 1;
-  for (const Axis& axis : *mesh) {
+  for (const Axis& axis : mesh->axes) {
     constexpr int64_t kMostDevices = 1 << 20;
     if (axis.size > kMostDevices || (total *= axis.size) > kMostDevices) return {};
   }
+  if (mesh->axes.empty()) {
+    return mesh->device_ids.size() == 1 && mesh->device_ids[0] >= 0
+               ? fmt::format("{{maximal device={}}}", mesh->device_ids[0])
+               : "{replicated}";
+  }
+  if (!mesh->device_ids.empty() && std::ssize(mesh->device_ids) != total) return {};
   return tiled(*mesh, dimensions);
 }
 

@@ -1,4 +1,4 @@
-#include "region/dimension_roles.h"
+#include "analysis/dimension_roles.h"
 
 #include <algorithm>
 
