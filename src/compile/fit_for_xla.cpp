@@ -66,6 +66,9 @@ Result<FittedForXla> fit_for_xla(const Input& input, std::optional<int64_t> limi
         "--for xla: XLA has compiled this module already (is_scheduled=true) and compiles none twice; expected the one "
         "before its passes, as lowered.as_text(\"hlo\") prints it or a dump has in *before_optimizations*");
   }
+  // Without partitions in its header XLA runs the whole of a program on one device, whatever a mesh says.
+  const bool meshes = module.frontend_attributes.find("xla.sdy.meshes") != std::string::npos;
+  if (meshes && !module.num_partitions) input.module->num_partitions = 1;
   LT_ASSIGN_OR_RETURN(const Planner planner, Planner::make(module, Executor::kXla));
   FrontierOptions search;
   const bool undivided = has_global_shapes(module);

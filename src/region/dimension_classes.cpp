@@ -2,8 +2,8 @@
 
 #include <numeric>
 
-#include "analysis/leaves.h"
 #include "analysis/dimension_roles.h"
+#include "analysis/leaves.h"
 
 namespace lowtide {
 namespace {

@@ -51,9 +51,9 @@ struct CheckedFit {
 
 /// `ours` is the plan chosen, or the tightest.
 struct FitReport : PlanSummary {
-  bool for_xla = false;  ///< sizes are a model of XLA's account
+  bool for_xla = false;               ///< sizes are a model of XLA's account
   std::vector<std::string> warnings;  ///< what a reader of the figures must know
-  std::string note;      ///< what these sizes are, where they aren't promises
+  std::string note;                   ///< what these sizes are, where they aren't promises
   std::optional<int64_t> limit;
   bool met = true;
   bool interrupted = false;  ///< before all plans were tried, or all was said of the one chosen

@@ -146,7 +146,7 @@ struct TimelineBox {
 struct PlanSummary {
   std::string module;
   int64_t instructions = 0, kernels = 0;
-  bool exact = false;  ///< every sum in its order
+  bool exact = false;                ///< every sum in its order
   bool before_partitioning = false;  ///< sizes are one device's, where shapes are those of all
   Sizes ours;
   LowerBound floor_order, floor_any;

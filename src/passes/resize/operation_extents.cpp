@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
+#include "analysis/dimension_roles.h"
 #include "analysis/leaves.h"
 #include "ops/infer.h"
 #include "ops/lapack_call.h"
 #include "passes/rules/index_forms.h"
-#include "analysis/dimension_roles.h"
 
 namespace lowtide {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "analysis/dimension_roles.h"
 #include "nest/nest.h"
 #include "ops/combiner.h"
-#include "analysis/dimension_roles.h"
 
 namespace lowtide {
 namespace {

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "analysis/dimension_roles.h"
 #include "ir/index_at.h"
 #include "passes/rewrite.h"
 #include "passes/stream/walk.h"
-#include "analysis/dimension_roles.h"
 
 namespace lowtide {
 namespace {
