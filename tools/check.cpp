@@ -30,16 +30,21 @@ std::string to_json(const Report& report, int64_t peak, int64_t limit) {
                                        {"input_peak_bytes", peak},
                                        {"peak_bytes", report.ours.peak},
                                        {"floor_order_bytes", report.floor_order.bytes},
-                                       {"floor_any_bytes", report.floor_any.bytes}};
+                                       {"floor_any_bytes", report.floor_any.bytes},
+                                       {"before_partitioning", report.before_partitioning},
+                                       {"warnings", report.warnings}};
   return json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
 std::string to_line(const Report& report, int64_t peak, int64_t limit) {
-  return fmt::format(
-      "{}: peak {} ({} bytes) {} {} · best found {} · no order of these operations below {} · no executor below {}\n",
-      report.module, format_bytes(peak), format_count(peak), peak <= limit ? "is within" : "exceeds",
-      format_bytes(limit), format_bytes(report.ours.peak), format_bytes(report.floor_order.bytes),
-      format_bytes(report.floor_any.bytes));
+  // Which operations there will be, the partitioner says.
+  const std::string orders =
+      report.before_partitioning
+          ? fmt::format(" · one device of {}, before partitioning", report.devices)
+          : fmt::format(" · no order of these operations below {}", format_bytes(report.floor_order.bytes));
+  return fmt::format("{}: peak {} ({} bytes) {} {} · best found {}{} · no executor below {}\n", report.module,
+                     format_bytes(peak), format_count(peak), peak <= limit ? "is within" : "exceeds",
+                     format_bytes(limit), format_bytes(report.ours.peak), orders, format_bytes(report.floor_any.bytes));
 }
 
 Status check(const CheckOptions& options) {

@@ -307,7 +307,9 @@ Status ModuleMaker::annotate(Instruction& instruction, const MlirAttributes& att
       const std::string_view text = values_.resolve(attribute).text;
       frontend.push_back("xla.sdy.sharding=" + quote(text));
       if (instruction.sharding) continue;
-      const Result<Sharding> sharding = parse_sharding(hlo_sharding_of_shardy(text, syntax_));
+      const Result<Sharding> sharding =
+          parse_sharding(instruction.shape.is_tuple() ? hlo_shardings_of_shardy(text, syntax_)
+                                                      : hlo_sharding_of_shardy(text, syntax_));
       if (sharding.ok()) instruction.sharding = std::make_shared<const Sharding>(*sharding);
     } else if (attribute.key == "mhlo.frontend_attributes") {
       LT_ASSIGN_OR_RETURN(const std::string text, frontend_attributes_of(attribute, values_));

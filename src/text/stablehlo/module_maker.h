@@ -141,6 +141,8 @@ Metadata read_mlir_location(std::string_view text, const MlirModule& module);
 /// `#sdy.sharding<@mesh, [{"x"}, {}]>`, or the first value of `#sdy.sharding_per_value<[...]>`, as HLO writes it; empty
 /// where HLO has no form.
 std::string hlo_sharding_of_shardy(std::string_view text, const MlirModule& module);
+/// `#sdy.sharding_per_value<[<@mesh, ...>, <@mesh, ...>]>` as HLO writes it of a tuple.
+std::string hlo_shardings_of_shardy(std::string_view text, const MlirModule& module);
 
 /// `{name = "value"}` as HLO's frontend attributes: `{name="value"}`.
 Result<std::string> frontend_attributes_of(const MlirAttribute& dictionary, const MlirValues& values);

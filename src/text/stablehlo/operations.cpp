@@ -347,6 +347,7 @@ MakeOperation special_operation(std::string_view name) {
       {"manual_computation", make_manual_computation},
       {"custom_call", make_custom_call},
       {"sharding_constraint", make_sharding_constraint},
+      {"reshard", make_sharding_constraint},
       {"dynamic_broadcast_in_dim", make_dynamic},
       {"dynamic_reshape", make_dynamic},
       {"dynamic_iota", make_dynamic},

@@ -194,4 +194,18 @@ std::string hlo_sharding_of_shardy(std::string_view text, const MlirModule& modu
   return tiled(*mesh, dimensions);
 }
 
+std::string hlo_shardings_of_shardy(std::string_view text, const MlirModule& module) {
+  std::string all;
+  size_t at = text.find('[');
+  while (at != text.npos && (at = text.find('<', at)) != text.npos) {
+    const size_t end = end_of_mlir_brackets(text, at);
+    if (end == text.npos) return {};
+    const std::string one = hlo_sharding_of_shardy(text.substr(at, end - at), module);
+    if (one.empty()) return {};
+    all += (all.empty() ? "{" : ", ") + one;
+    at = end;
+  }
+  return all.empty() ? all : all + '}';
+}
+
 }  // namespace lowtide
