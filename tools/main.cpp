@@ -1,4 +1,4 @@
-/// The lowtide command: options, exit codes, signals. Each subcommand is a file of its own.
+/// The lowtide command: options and exit codes. Each subcommand is a file of its own.
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -6,19 +6,21 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
+#include <new>
 #include <string>
-#include <string_view>
+#include <system_error>
 
 #include "answer.h"
 #include "base/files.h"
-#include "base/interrupt.h"
+#include "base/memory.h"
 #include "base/progress.h"
 #include "commands.h"
 #include "option_values.h"
 #include "progress_line.h"
+#include "signals.h"
 #include "usage.h"
 
 namespace lowtide {
@@ -55,21 +57,6 @@ constexpr const char* kExitCodes =
     "INPUT: HLO text, StableHLO text (.mlir), .hlo.pb, any of them gzipped, an XLA dump directory, or - for stdin.\n"
     "SIZE: 8GiB, 8G (= GiB), 8GB (10^9), or bytes.";
 
-void on_interrupt(int) {
-  if (ask_to_stop()) return;
-  remove_unfinished_files();
-  leave_progress_line();
-  constexpr std::string_view kMessage = "lowtide: interrupted\n";
-  static_cast<void>(::write(STDERR_FILENO, kMessage.data(), kMessage.size()) < 0);
-  ::_exit(kInterrupted);
-}
-
-// A failed assertion has said its sentence; the exit code is that of a bug of ours.
-void on_abort(int) {
-  remove_unfinished_files();
-  ::_exit(static_cast<int>(Fault::kInternal));
-}
-
 // A file opened while one of 0, 1, 2 is closed would take its number, and be written to or read from in its place.
 void keep_standard_files_open() {
   for (const int file : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
@@ -77,12 +64,32 @@ void keep_standard_files_open() {
   }
 }
 
+// Memory can end where no handler stands: in a thread of its own, in a destructor, in a library without exceptions.
+[[noreturn]] void on_terminate() {
+  remove_unfinished_files();
+  int code = static_cast<int>(Fault::kInternal);
+  try {
+    if (const std::exception_ptr thrown = std::current_exception()) std::rethrow_exception(thrown);
+    std::fprintf(stderr, "lowtide: internal error: ended without an exception\n");
+  } catch (const std::bad_alloc&) {
+    std::fprintf(stderr, "lowtide: out of memory\n");
+    code = static_cast<int>(Fault::kLimit);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "lowtide: internal error: %s\n", e.what());
+  } catch (...) {
+    std::fprintf(stderr, "lowtide: internal error: an exception of no known kind\n");
+  }
+  ::_exit(code);
+}
+
+bool wants_json(int argc, char** argv) {
+  return std::find(argv + 1, argv + argc, std::string_view("--json")) != argv + argc;
+}
+
 int run(int argc, char** argv) {
   keep_standard_files_open();
-  std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGINT, on_interrupt);
-  std::signal(SIGTERM, on_interrupt);
-  std::signal(SIGABRT, on_abort);
+  handle_signals();
+  std::set_terminate(on_terminate);
 
   int exit_code = 0;
   const ProgressLine progress;
@@ -101,10 +108,16 @@ int run(int argc, char** argv) {
   } catch (const CLI::CallForVersion& e) {
     return app.exit(e);
   } catch (const CLI::ParseError& e) {
-    const bool json = std::find(argv + 1, argv + argc, std::string_view("--json")) != argv + argc;
-    const int code = finish(Status::usage(usage_fault(app, e)), json);
+    const int code = finish(Status::usage(usage_fault(app, e)), wants_json(argc, argv));
     std::fprintf(stderr, "Run with --help for more information.\n");
     return code;
+  } catch (const std::bad_alloc&) {
+    return finish(out_of_memory(), wants_json(argc, argv));
+  } catch (const std::system_error& e) {
+    if (e.code() == std::errc::resource_unavailable_try_again)
+      return finish({Fault::kLimit, "the system has no thread left for this process"}, wants_json(argc, argv));
+    std::fprintf(stderr, "lowtide: internal error: %s\n", e.what());
+    return static_cast<int>(Fault::kInternal);
   } catch (const std::exception& e) {
     std::fprintf(stderr, "lowtide: internal error: %s\n", e.what());
     return static_cast<int>(Fault::kInternal);

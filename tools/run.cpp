@@ -119,9 +119,7 @@ Status try_to_run(const RunOptions& options, RunReport& report) {
   try {
     return options.interpret ? run_interpreted(options, report) : run_compiled(options, report);
   } catch (const std::bad_alloc&) {
-    const AvailableMemory available = available_memory();
-    return {Fault::kLimit,
-            fmt::format("out of memory: {} has {} left", available.bound_by, format_bytes(available.bytes))};
+    return out_of_memory();
   }
 }
 

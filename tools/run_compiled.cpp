@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <malloc.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 
@@ -11,6 +12,7 @@
 #include "base/memory.h"
 #include "base/progress.h"
 #include "base/sizes.h"
+#include "codegen/kernel.h"
 #include "codegen/kernel_cache.h"
 #include "compile/frontier.h"
 #include "ops/verify.h"
@@ -42,20 +44,30 @@ Status check_memory(const Program& program) {
                   format_bytes(program.temp_bytes), available.bound_by, format_bytes(available.bytes))};
 }
 
-/// Names what was found for a module and a limit by this very build and its passes: another search may find another
-/// plan.
-TextHash key_of_plan(const Module& module, std::optional<int64_t> limit) {
-  return hash_text(fmt::format("{}{} {} {}", print_plan(module, {}), limit.value_or(-1), build_id(),
-                               fmt::join(knobs().disabled, ",")));
+/// Names what was found for a module and a limit by this very build on such a machine: another search may find another
+/// plan. (The cache knows of passes that are disabled.)
+Result<TextHash> key_of_plan(const Module& module, std::optional<int64_t> limit) {
+  LT_ASSIGN_OR_RETURN(const std::string target, kernel_target({}));
+  return hash_text(fmt::format("plan\n{}{} {}\n{}", print_plan(module, {}), limit.value_or(-1), build_id(), target));
+}
+
+/// What was kept says what to do, and planning proves once more that it may be done; a plan that turns out to need more
+/// than there is, or that can't be made, is searched for again.
+std::optional<Compiled> kept_plan(const std::string& text, const Module& module, std::optional<int64_t> limit) {
+  const auto known = parse_plan(text, module);
+  if (!known.ok() || known->exact != module.sums_in_order) return {};
+  auto compiled = compile_plan(module, known->decisions, {.trusted = true});
+  const int64_t most = std::min(limit.value_or(INT64_MAX), available_memory().bytes);
+  if (!compiled.ok() || compiled->program->peak_bytes() > most) return {};
+  return compiled.take();
 }
 
 /// Searched once: what was found is kept beside the kernels.
 Result<Compiled> plan_within(const Module& module, std::optional<int64_t> limit, RunReport& report) {
   const KernelCache cache(is_debugging() || build_id().empty() ? "" : kernel_cache_directory());
-  const TextHash key = key_of_plan(module, limit);
+  LT_ASSIGN_OR_RETURN(const TextHash key, key_of_plan(module, limit));
   if (const auto text = cache.find(key)) {
-    const auto known = parse_plan(*text, module, PlanOrigin::kCache);
-    if (known.ok()) return compile_plan(module, known->decisions, {.trusted = true});
+    if (auto kept = kept_plan(*text, module, limit)) return std::move(*kept);
   }
   auto found = compile_within(module, limit, &report.best_peak_bytes);
   if (report.best_peak_bytes) report.limit_bytes = limit;
@@ -176,6 +188,7 @@ Status run_compiled(const RunOptions& options, RunReport& report) {
     LT_RETURN_IF_ERROR(executable->run(bindings.memory(), pool));
     report.run_seconds.push_back(seconds_since(start));
   }
+  if (inputs) LT_RETURN_IF_ERROR(inputs->check_unchanged());
   report.measured_peak_bytes = executable->arena_touched_bytes() + bindings.touched_bytes();
   const std::vector<const void*> addresses = addresses_of(*executable);
   const std::vector<ResultArray> results = results_of(program, addresses, report.result_paths);

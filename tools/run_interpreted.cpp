@@ -43,6 +43,7 @@ Result<std::vector<Value>> arguments_for(const Module& module, const RunOptions&
     LT_ASSIGN_OR_RETURN(Value argument, value_from(file, parameter->shape, next));
     arguments.push_back(std::move(argument));
   }
+  LT_RETURN_IF_ERROR(file.check_unchanged());
   if (const int64_t given = file.count_of("arg"); given > next) {
     return Status::input(fmt::format("{}: {} arguments, but the program takes {}", options.inputs, given, next));
   }

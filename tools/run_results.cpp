@@ -136,6 +136,7 @@ Status compare_with_file(const std::vector<ResultArray>& results, const RunOptio
           {name, result.path, to_string_without_layout(result.shape), element_count(result.shape), std::move(one)});
     }
   }
+  LT_RETURN_IF_ERROR(file.check_unchanged());
   report.comparison = std::move(all);
   return {};
 }

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "base/memory.h"
+#include "base/sizes.h"
 
 namespace lowtide {
 namespace {
@@ -44,24 +45,32 @@ std::optional<int64_t> left(std::optional<int64_t> limit, std::optional<int64_t>
   return limit && used ? std::optional(*limit - *used) : std::nullopt;
 }
 
-/// A group's limit binds everything below it, and pages of files that nobody uses go before anything is refused.
-void bound_by_groups(AvailableMemory& available) {
-  std::ifstream in("/proc/self/cgroup");
+/// What a group holds and would lose before anything is refused: pages of files, used lately or not, and the kernel's
+/// own notes of files. (What isn't written yet is on those lists as well, and only waits for its disk.)
+int64_t reclaimable(const std::string& statistics, bool unified) {
+  int64_t bytes = 0;
+  for (const char* const key : {"inactive_file", "active_file", "slab_reclaimable"})
+    bytes += number_behind(statistics, unified ? key : std::string("total_") + key).value_or(0);
+  return bytes;
+}
+
+/// A group's limit binds everything below it.
+void bound_by_groups(AvailableMemory& available, const std::string& machine) {
+  std::ifstream in(machine + "/proc/self/cgroup");
   for (std::string line; std::getline(in, line);) {
     const size_t first = line.find(':'), second = line.find(':', first + 1);
     if (first == std::string::npos || second == std::string::npos) continue;
     const std::string controllers = line.substr(first + 1, second - first - 1);
     const bool unified = controllers.empty();
     if (!unified && controllers.find("memory") == std::string::npos) continue;
-    const std::string root = unified ? "/sys/fs/cgroup" : "/sys/fs/cgroup/memory";
+    const std::string root = machine + (unified ? "/sys/fs/cgroup" : "/sys/fs/cgroup/memory");
     for (std::string group = line.substr(second + 1);; group.resize(group.rfind('/'))) {
       if (group == "/") group.clear();
       const std::string at = root + group + "/";
-      const auto limit = number_in_file(at + (unified ? "memory.max" : "memory.limit_in_bytes"));
       auto used = number_in_file(at + (unified ? "memory.current" : "memory.usage_in_bytes"));
-      if (used)
-        *used -= number_behind(at + "memory.stat", unified ? "inactive_file" : "total_inactive_file").value_or(0);
-      bound(available, left(limit, used), "the control group");
+      if (used) *used = std::max<int64_t>(0, *used - reclaimable(at + "memory.stat", unified));
+      for (const char* const limit : {unified ? "memory.max" : "memory.limit_in_bytes", "memory.high"})
+        bound(available, left(number_in_file(at + limit), used), "the control group");
       if (group.rfind('/') == std::string::npos) break;
     }
   }
@@ -75,10 +84,10 @@ std::optional<int64_t> limit_of(decltype(RLIMIT_AS) resource) {
 
 }  // namespace
 
-AvailableMemory available_memory() {
+AvailableMemory available_memory(const std::string& root) {
   AvailableMemory available{INT64_MAX, "this machine"};
-  if (const auto kib = number_behind("/proc/meminfo", "MemAvailable:")) available.bytes = *kib * 1024;
-  bound_by_groups(available);
+  if (const auto kib = number_behind(root + "/proc/meminfo", "MemAvailable:")) available.bytes = *kib * 1024;
+  bound_by_groups(available, root);
   // The kernel counts VmData against RLIMIT_DATA: private writable pages, touched or not.
   const auto process = [](const char* key) {
     const auto kib = number_behind("/proc/self/status", key);
@@ -87,6 +96,12 @@ AvailableMemory available_memory() {
   bound(available, left(limit_of(RLIMIT_AS), process("VmSize:")), "RLIMIT_AS");
   bound(available, left(limit_of(RLIMIT_DATA), process("VmData:")), "RLIMIT_DATA");
   return available;
+}
+
+Status out_of_memory() {
+  const AvailableMemory available = available_memory();
+  return {Fault::kLimit,
+          fmt::format("out of memory: {} has {} left", available.bound_by, format_bytes(available.bytes))};
 }
 
 }  // namespace lowtide

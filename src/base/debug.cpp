@@ -17,36 +17,59 @@ std::vector<std::string> split_at_commas(std::string_view text) {
   return parts;
 }
 
-const char* from_environment(const char* name) { return std::getenv(name); }
+bool is_on(std::string_view text) { return !text.empty() && text != "0"; }
+
+/// Does a knob change a plan or a kernel, so that what was kept under another value of it is something else?
+enum class Changes : uint8_t { kNothingKept, kWhatIsKept };
+
+/// Every variable that is read, with what its text means. One that is unset stays as Knobs has it.
+struct Row {
+  const char* name;
+  Changes changes;
+  void (*read)(Knobs& knobs, std::string_view text);
+};
+
+constexpr Row kRows[] = {
+    {"LOWTIDE_DEBUG", Changes::kNothingKept,
+     [](Knobs& k, std::string_view text) {
+       std::vector<std::string> words = split_at_commas(text);
+       if (words.empty()) return;
+       k.debug = std::clamp(std::atoi(words.front().c_str()), 0, static_cast<int>(DebugLevel::kAll));
+       k.debug_filter.assign(words.begin() + 1, words.end());
+     }},
+    {"LOWTIDE_DUMP", Changes::kNothingKept, [](Knobs& k, std::string_view text) { k.dump_directory = text; }},
+    {"LOWTIDE_DISABLE", Changes::kWhatIsKept,
+     [](Knobs& k, std::string_view text) { k.disabled = split_at_commas(text); }},
+    {"LOWTIDE_ISA", Changes::kWhatIsKept, [](Knobs& k, std::string_view text) { k.isa = text; }},
+    {"LOWTIDE_CACHE", Changes::kNothingKept,
+     [](Knobs& k, std::string_view text) {
+       k.no_cache = !is_on(text) || text == "off";
+       k.cache_directory = k.no_cache ? "" : text;
+     }},
+    {"XDG_CACHE_HOME", Changes::kNothingKept, [](Knobs& k, std::string_view text) { k.user_cache_directory = text; }},
+    {"HOME", Changes::kNothingKept, [](Knobs& k, std::string_view text) { k.home_directory = text; }},
+    {"LOWTIDE_CHECK", Changes::kWhatIsKept, [](Knobs& k, std::string_view text) { k.check = is_on(text); }},
+    {"LOWTIDE_POISON", Changes::kNothingKept, [](Knobs& k, std::string_view text) { k.poison = is_on(text); }},
+    {"LOWTIDE_THREADS", Changes::kNothingKept,
+     [](Knobs& k, std::string_view text) { k.threads = std::max(0, std::atoi(std::string(text).c_str())); }},
+};
 
 }  // namespace
 
 Knobs read_knobs(const char* (*get)(const char* name)) {
-  const auto text = [&](const char* name) {
-    const char* value = get(name);
-    return std::string_view(value ? value : "");
-  };
   Knobs knobs;
-  std::vector<std::string> debug = split_at_commas(text("LOWTIDE_DEBUG"));
-  if (!debug.empty()) {
-    knobs.debug = std::clamp(std::atoi(debug.front().c_str()), 0, static_cast<int>(DebugLevel::kAll));
-    knobs.debug_filter.assign(debug.begin() + 1, debug.end());
+  for (const Row& row : kRows) {
+    const char* text = get(row.name);
+    if (text == nullptr) continue;
+    row.read(knobs, text);
+    if (row.changes == Changes::kWhatIsKept && *text != 0)
+      knobs.changing.append(row.name).append("=").append(text).append("\n");
   }
-  knobs.dump_directory = text("LOWTIDE_DUMP");
-  knobs.disabled = split_at_commas(text("LOWTIDE_DISABLE"));
-  knobs.isa = text("LOWTIDE_ISA");
-  knobs.cache_directory = text("LOWTIDE_CACHE");
-  knobs.user_cache_directory = text("XDG_CACHE_HOME");
-  knobs.home_directory = text("HOME");
-  const auto is_on = [&](const char* name) { return !text(name).empty() && text(name) != "0"; };
-  knobs.check = is_on("LOWTIDE_CHECK");
-  knobs.poison = is_on("LOWTIDE_POISON");
-  if (const char* threads = get("LOWTIDE_THREADS")) knobs.threads = std::max(0, std::atoi(threads));
   return knobs;
 }
 
 const Knobs& knobs() {
-  static const Knobs kKnobs = read_knobs(from_environment);
+  static const Knobs kKnobs = read_knobs([](const char* name) -> const char* { return std::getenv(name); });
   return kKnobs;
 }
 

@@ -22,12 +22,15 @@ struct Knobs {
   std::string dump_directory;             ///< LOWTIDE_DUMP=dir: every stage as a file that is an input again
   std::vector<std::string> disabled;      ///< LOWTIDE_DISABLE=pass,..
   std::string isa;                        ///< LOWTIDE_ISA=avx2|avx512: what kernels are compiled for
-  std::string cache_directory;            ///< LOWTIDE_CACHE=dir: compiled kernels
+  std::string cache_directory;            ///< LOWTIDE_CACHE=dir: compiled kernels and plans
+  bool no_cache = false;                  ///< LOWTIDE_CACHE=off, or set to nothing
   std::string user_cache_directory;       ///< XDG_CACHE_HOME
   std::string home_directory;             ///< HOME
   bool check = false;                     ///< LOWTIDE_CHECK=1: after each pass verify, and compare with the interpreter
   bool poison = false;                    ///< LOWTIDE_POISON=1: bytes of the arena that hold no value are NaN
   int threads = 0;                        ///< LOWTIDE_THREADS=n of the pool, the caller included; 0: one per processor
+  /// Every knob that is set and changes plans or kernels, as text: a part of the name of all that a cache keeps.
+  std::string changing;
 };
 
 /// The environment as it was when first asked.

@@ -2,9 +2,11 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -18,30 +20,13 @@
 namespace lowtide {
 namespace {
 
-/// Names of files being written, for the signal handler: a place is taken before its file is made, and given back after
-/// the rename. A file that finds no place is only safe from faults, not from signals.
+/// Names of files being written, for the signal handler. A file that finds no place is only safe from faults, not from
+/// signals.
 struct Unfinished {
   std::atomic<bool> taken{false}, there{false};
   char name[4096];
 };
-std::array<Unfinished, 4> unfinished;
-
-void remember(const std::string& name) {
-  for (Unfinished& place : unfinished) {
-    if (name.size() >= sizeof place.name || place.taken.exchange(true)) continue;
-    std::memcpy(place.name, name.c_str(), name.size() + 1);
-    place.there.store(true);
-    return;
-  }
-}
-
-void forget(const std::string& name) {
-  for (Unfinished& place : unfinished) {
-    if (!place.there.load() || name != place.name) continue;
-    place.there.store(false);
-    place.taken.store(false);
-  }
-}
+std::array<Unfinished, 16> unfinished;
 
 Status cannot_write(const std::string& path, int error) {
   return Status::usage(fmt::format("can't write {}: {}", path, std::strerror(error)));
@@ -53,6 +38,26 @@ void remove_unfinished_files() noexcept {
   for (Unfinished& place : unfinished) {
     if (place.there.load()) ::unlink(place.name);
   }
+  for (Unfinished& place : unfinished) {
+    if (place.there.load()) ::rmdir(place.name);  // now that it is empty
+  }
+}
+
+UnfinishedFile::UnfinishedFile(const std::string& name) : place_(-1) {
+  for (size_t i = 0; i < unfinished.size() && name.size() < sizeof(Unfinished::name); ++i) {
+    if (unfinished[i].taken.exchange(true)) continue;
+    std::memcpy(unfinished[i].name, name.c_str(), name.size() + 1);
+    unfinished[i].there.store(true);
+    place_ = static_cast<int>(i);
+    return;
+  }
+}
+
+UnfinishedFile::~UnfinishedFile() {
+  if (place_ < 0) return;
+  Unfinished& place = unfinished[static_cast<size_t>(place_)];
+  place.there.store(false);
+  place.taken.store(false);
 }
 
 int write_all(int descriptor, std::string_view content) {
@@ -70,36 +75,64 @@ bool is_special_file(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
 }
 
+namespace {
+
+/// In the same folder, under a name that can't be guessed: whoever may write there has no link waiting under it.
+std::string temporary_beside(const std::string& path) {
+  uint64_t random = 0;
+  if (::getrandom(&random, sizeof random, 0) != static_cast<ssize_t>(sizeof random)) return {};
+  constexpr size_t kLongestName = 200;  // of 255, so that a long name has room for the rest
+  const size_t folder = path.rfind('/') == std::string::npos ? 0 : path.rfind('/') + 1;
+  return fmt::format("{}.{:016x}.part", path.substr(0, folder + std::min(path.size() - folder, kLongestName)), random);
+}
+
+/// What replaces a file is as private as that was. Where its group can't be kept, that of the new file has no rights.
+bool take_over(int descriptor, const struct stat& replaced) {
+  struct stat own{};
+  if (::fstat(descriptor, &own) != 0) return false;
+  mode_t mode = replaced.st_mode & 0777;
+  const bool same = own.st_uid == replaced.st_uid && own.st_gid == replaced.st_gid;
+  if (!same && ::fchown(descriptor, replaced.st_uid, replaced.st_gid) != 0 && own.st_gid != replaced.st_gid &&
+      ::fchown(descriptor, static_cast<uid_t>(-1), replaced.st_gid) != 0) {
+    mode &= ~static_cast<mode_t>(S_IRWXG);
+  }
+  return ::fchmod(descriptor, mode) == 0;
+}
+
+}  // namespace
+
 Result<PartialFile> PartialFile::create(const std::string& path) {
   PartialFile file;
   file.path_ = path;
-  file.temporary_ = fmt::format("{}.{}.part", path, ::getpid());
-  remember(file.temporary_);
-  file.descriptor_ = ::open(file.temporary_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (file.descriptor_ < 0) return cannot_write(path, errno);
+  struct stat replaced{};
+  const bool replaces = ::stat(path.c_str(), &replaced) == 0;
+  constexpr int kHow = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+  do {
+    file.temporary_ = temporary_beside(path);
+    file.unfinished_ = std::make_unique<UnfinishedFile>(file.temporary_);
+    file.descriptor_ = ::open(file.temporary_.c_str(), kHow, replaces ? 0600 : 0666);
+  } while (file.descriptor_ < 0 && errno == EEXIST);
+  if (file.descriptor_ < 0 || (replaces && !take_over(file.descriptor_, replaced))) return cannot_write(path, errno);
   return file;
 }
 
 PartialFile::PartialFile(PartialFile&& other) noexcept
     : path_(std::move(other.path_)),
       temporary_(std::exchange(other.temporary_, {})),
+      unfinished_(std::move(other.unfinished_)),
       descriptor_(std::exchange(other.descriptor_, -1)) {}
 
 PartialFile::~PartialFile() {
-  if (temporary_.empty()) return;
-  if (descriptor_ >= 0) {
-    ::close(descriptor_);
-    ::unlink(temporary_.c_str());
-  }
-  forget(temporary_);
+  if (descriptor_ < 0) return;
+  ::close(descriptor_);
+  ::unlink(temporary_.c_str());
 }
 
 Status PartialFile::commit() {
-  const std::string temporary = std::exchange(temporary_, {});
   int error = ::close(std::exchange(descriptor_, -1)) != 0 ? errno : 0;
-  if (error == 0 && ::rename(temporary.c_str(), path_.c_str()) != 0) error = errno;
-  if (error != 0) ::unlink(temporary.c_str());
-  forget(temporary);
+  if (error == 0 && ::rename(temporary_.c_str(), path_.c_str()) != 0) error = errno;
+  if (error != 0) ::unlink(temporary_.c_str());
+  unfinished_.reset();
   return error == 0 ? Status() : cannot_write(path_, error);
 }
 

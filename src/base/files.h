@@ -1,6 +1,7 @@
 #pragma once
 /// Files written whole or not at all.
 
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -8,11 +9,24 @@
 
 namespace lowtide {
 
-/// A file that stands beside its final place until it is whole. Gone again if it isn't committed, also where a signal
-/// ends the process (remove_unfinished_files).
+/// A file, or an empty folder, that must not outlive a signal that ends the process (remove_unfinished_files). To be
+/// made before the file is, and to go after it.
+class UnfinishedFile {
+ public:
+  explicit UnfinishedFile(const std::string& name);
+  UnfinishedFile(const UnfinishedFile&) = delete;
+  UnfinishedFile& operator=(const UnfinishedFile&) = delete;
+  ~UnfinishedFile();
+
+ private:
+  int place_;  ///< among those that a signal handler looks at; negative: all are taken
+};
+
+/// A file that stands beside its final place, under a name that nobody can know before, until it is whole. Gone again
+/// if it isn't committed, also where a signal ends the process.
 class PartialFile {
  public:
-  /// Opened for reading and writing. `path` must be free or a regular file.
+  /// Opened for reading and writing. `path` must be free or a regular file, whose owner and mode are kept.
   static Result<PartialFile> create(const std::string& path);
   PartialFile(PartialFile&& other) noexcept;
   PartialFile& operator=(PartialFile&&) = delete;
@@ -24,6 +38,7 @@ class PartialFile {
  private:
   PartialFile() = default;
   std::string path_, temporary_;
+  std::unique_ptr<const UnfinishedFile> unfinished_;
   int descriptor_ = -1;
 };
 

@@ -16,8 +16,12 @@ struct AvailableMemory {
   std::string bound_by;  ///< "this machine", "the control group", "RLIMIT_AS", "RLIMIT_DATA"
 };
 
-/// What this process may still take before it is refused, killed, or makes the machine swap.
-AvailableMemory available_memory();
+/// What this process may still take before it is refused, killed, or makes the machine swap. Pages of files that can be
+/// read again are there for the taking, in the machine and in its control groups. `root` stands before /proc and /sys.
+AvailableMemory available_memory(const std::string& root = "");
+
+/// Of an allocation that failed: how much there is, and by what it is bound.
+Status out_of_memory();
 
 /// Pages of zeros between two pages that may not be touched. Empty without bytes.
 class Pages {

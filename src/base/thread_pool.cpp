@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -55,11 +56,19 @@ struct ThreadPool::State {
   const std::function<void(int64_t, int)>* task = nullptr;
   int64_t tasks = 0;
   std::atomic<int64_t> next{0};
+  std::mutex thrown_mutex;
+  std::exception_ptr thrown;  ///< by a task, the first of them
 
   void take_part(int thread) {
     const void* const outer_pool = std::exchange(current_pool, this);
     const int outer_thread = std::exchange(current_thread, thread);
-    for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < tasks;) (*task)(i, thread);
+    try {
+      for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < tasks;) (*task)(i, thread);
+    } catch (...) {  // what memory or a system lacks: the caller's to hear, and nobody begins another task
+      next.store(tasks, std::memory_order_relaxed);
+      const std::lock_guard<std::mutex> lock(thrown_mutex);
+      if (!thrown) thrown = std::current_exception();
+    }
     current_pool = outer_pool;
     current_thread = outer_thread;
   }
@@ -130,6 +139,7 @@ void ThreadPool::run(int64_t tasks, const std::function<void(int64_t, int)>& tas
     }
     door = s.door.load(std::memory_order_acquire);
   }
+  if (s.thrown) std::rethrow_exception(std::exchange(s.thrown, nullptr));
 }
 
 }  // namespace lowtide

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <map>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 #include "base/debug.h"
@@ -76,6 +77,10 @@ std::string plan_text(const KernelPlan& plan) {
   std::string text;
   for (size_t i = 0; i < plan.lanes.size(); ++i)
     text += fmt::format(" {}{}", plan.lanes[i], plan.masked[i] ? "m" : plan.tiled[i] ? "t" : "");
+  for (const PiecePlan& piece : plan.pieces) {
+    const KernelPiece& p = piece.figures;
+    text += fmt::format(" {}/{}/{}/{}/{}", piece.loop, piece.items.size(), p.extent, p.granule, p.sequential);
+  }
   return text;
 }
 
@@ -108,7 +113,10 @@ void compile_side_by_side(std::span<std::pair<const TextHash, Job>* const> jobs,
     }
   };
   std::thread other;
-  if (jobs.size() > 1) other = std::thread(work);
+  try {
+    if (jobs.size() > 1) other = std::thread(work);
+  } catch (const std::system_error&) {  // no thread is left: one does the work
+  }
   work();
   if (other.joinable()) other.join();
 }

@@ -1,114 +1,228 @@
 #include "codegen/kernel_cache.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
+#include <cerrno>
+#include <cstdio>
 #include <cstring>
-#include <filesystem>
+#include <ctime>
+#include <mutex>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "base/debug.h"
+#include "base/files.h"
 
 namespace lowtide {
 namespace {
 
-namespace fs = std::filesystem;
+constexpr int64_t kBlock = 4096;                      ///< what a disk gives to a file, or a multiple
+constexpr int64_t kLargestEntry = int64_t{64} << 20;  ///< kernels and plans take far less
+constexpr int64_t kHour = 3600;                       ///< the time of use needs no more precision than that
+constexpr uint64_t kMagic = 0x3245484341434c00;       // "LCACHE2": the version of all of this
+constexpr std::string_view kSuffix = ".kernel", kUnfinished = ".part";
+constexpr size_t kNameDigits = 32, kRandomDigits = 16;
 
-constexpr int64_t kBlock = 4096;                 ///< what a disk gives to a file, or a multiple
-constexpr uint64_t kMagic = 0x314e52454b544c00;  // "LTKERN1"
-
+/// Begins every file; its content follows, and nothing behind that.
 struct Header {
   uint64_t magic = kMagic;
-  TextHash key, content;  ///< of the object's bytes
-  uint64_t size = 0;
+  TextHash name;     ///< of the entry: the file's own name
+  TextHash content;  ///< of the content, its size and the name
 };
+
+/// Of all that an entry says, so that a file under another name, or with any byte changed, isn't taken.
+TextHash checksum(TextHash name, std::string_view content) {
+  const TextHash plain = hash_text(content);
+  const uint64_t words[] = {kMagic, name.low, name.high, content.size(), plain.low, plain.high};
+  return hash_text({reinterpret_cast<const char*>(words), sizeof words});
+}
+
+/// A key under the knobs that are set: what was kept with a pass disabled is another entry.
+TextHash name_of(TextHash key) {
+  return hash_text(fmt::format("{}{:016x}{:016x}", knobs().changing, key.high, key.low));
+}
+
+std::string file_name(TextHash name) { return fmt::format("{:016x}{:016x}{}", name.high, name.low, kSuffix); }
+
+bool is_hexadecimal(std::string_view text) {
+  return std::ranges::all_of(text, [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+}
+
+enum class Ours : uint8_t { kNo, kEntry, kUnfinished };
+
+/// By its name: 32 digits and .kernel; of one being written, 16 more and .part behind that.
+Ours kind_of(std::string_view name) {
+  constexpr size_t kEntry = kNameDigits + kSuffix.size(), kPart = kEntry + 1 + kRandomDigits + kUnfinished.size();
+  if (name.size() != kEntry && name.size() != kPart) return Ours::kNo;
+  if (!is_hexadecimal(name.substr(0, kNameDigits)) || name.substr(kNameDigits, kSuffix.size()) != kSuffix)
+    return Ours::kNo;
+  if (name.size() == kEntry) return Ours::kEntry;
+  const bool part =
+      name[kEntry] == '.' && is_hexadecimal(name.substr(kEntry + 1, kRandomDigits)) && name.ends_with(kUnfinished);
+  return part ? Ours::kUnfinished : Ours::kNo;
+}
+
+bool is_own_file(const struct stat& about) {
+  return S_ISREG(about.st_mode) && about.st_uid == ::geteuid() && (about.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+/// Once per folder and process.
+void warn(const std::string& directory, std::string_view why) {
+  static std::mutex mutex;
+  static std::set<std::string> warned;
+  const std::lock_guard lock(mutex);
+  if (warned.insert(directory).second)
+    debug_print(fmt::format("warning: {}: {}: the cache there is not used", directory, why));
+}
+
+/// With the folders above it, all for this user alone.
+void make_folder(const std::string& directory) {
+  for (size_t end = directory.find('/', 1); end != std::string::npos; end = directory.find('/', end + 1))
+    ::mkdir(directory.substr(0, end).c_str(), 0700);
+  ::mkdir(directory.c_str(), 0700);
+}
 
 }  // namespace
 
 std::string kernel_cache_directory() {
   const Knobs& k = knobs();
+  if (k.no_cache) return {};
   if (!k.cache_directory.empty()) return k.cache_directory;
-  if (!k.user_cache_directory.empty()) return k.user_cache_directory + "/lowtide";
-  return k.home_directory.empty() ? "" : k.home_directory + "/.cache/lowtide";
+  // Those of others must be absolute: the working directory is no place for a cache that nobody asked for.
+  if (k.user_cache_directory.starts_with('/')) return k.user_cache_directory + "/lowtide";
+  return k.home_directory.starts_with('/') ? k.home_directory + "/.cache/lowtide" : "";
 }
 
-KernelCache::KernelCache(std::string directory, int64_t most_bytes)
-    : directory_(std::move(directory)), most_bytes_(most_bytes) {
-  std::error_code ignored;
-  if (!directory_.empty()) fs::create_directories(directory_, ignored);
-}
+/// The folder that was looked at, whatever comes to stand under its path afterwards.
+class KernelCache::Folder {
+ public:
+  static std::shared_ptr<const Folder> open(const std::string& directory) {
+    if (directory.empty()) return nullptr;
+    constexpr int kHow = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK;
+    int descriptor = ::open(directory.c_str(), kHow);
+    if (descriptor < 0 && errno == ENOENT) {
+      make_folder(directory);
+      descriptor = ::open(directory.c_str(), kHow);
+    }
+    if (descriptor < 0) return nullptr;
+    std::shared_ptr<const Folder> folder(new Folder(descriptor));
+    struct stat about{};
+    if (::fstat(descriptor, &about) != 0) return nullptr;
+    if (about.st_uid != ::geteuid()) {
+      warn(directory, fmt::format("it belongs to user {}, and code is taken from there", about.st_uid));
+      return nullptr;
+    }
+    if ((about.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+      warn(directory,
+           fmt::format("others may write there (mode {:o}; chmod 700 mends that), and code is taken from there",
+                       about.st_mode & 07777));
+      return nullptr;
+    }
+    return folder;
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  ~Folder() { ::close(descriptor_); }
+  int descriptor() const { return descriptor_; }
 
-std::string KernelCache::path_of(TextHash key) const {
-  return fmt::format("{}/{:016x}{:016x}.kernel", directory_, key.high, key.low);
-}
+ private:
+  explicit Folder(int descriptor) : descriptor_(descriptor) {}
+  int descriptor_;
+};
 
-std::optional<std::string> KernelCache::find(TextHash key) const {
-  if (directory_.empty()) return {};
-  const int file = ::open(path_of(key).c_str(), O_RDONLY | O_CLOEXEC);
+KernelCache::KernelCache(const std::string& directory, int64_t most_bytes)
+    : folder_(Folder::open(directory)), most_bytes_(most_bytes) {}
+
+std::optional<std::string> KernelCache::find(TextHash key) const { return find_named(name_of(key)); }
+
+void KernelCache::store(TextHash key, std::string_view content) const { store_named(name_of(key), content); }
+
+std::optional<std::string> KernelCache::find_named(TextHash name) const {
+  if (!folder_) return {};
+  const int file =
+      ::openat(folder_->descriptor(), file_name(name).c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (file < 0) return {};
+  struct stat about{};
   Header header;
-  std::string object;
-  bool good = ::read(file, &header, sizeof(header)) == static_cast<ssize_t>(sizeof(header)) && header.magic == kMagic &&
-              header.key == key && header.size < uint64_t{1} << 30;
+  constexpr auto kHeaderBytes = static_cast<int64_t>(sizeof header);
+  bool good = ::fstat(file, &about) == 0 && is_own_file(about) && about.st_size >= kHeaderBytes &&
+              about.st_size <= kLargestEntry && ::read(file, &header, sizeof header) == kHeaderBytes &&
+              header.magic == kMagic && header.name == name;
+  std::string content;
   if (good) {
-    object.resize(header.size);
+    content.resize(static_cast<size_t>(about.st_size - kHeaderBytes));
     size_t read = 0;
-    while (read < object.size()) {
-      const ssize_t got = ::read(file, object.data() + read, object.size() - read);
+    while (read < content.size()) {
+      const ssize_t got = ::read(file, content.data() + read, content.size() - read);
       if (got <= 0) break;
       read += static_cast<size_t>(got);
     }
-    good = read == object.size() && hash_text(object) == header.content;
+    good = read == content.size() && checksum(name, content) == header.content;
   }
-  struct stat status{};
-  constexpr int64_t kHour = 3600;  // the time of use needs no more precision than that
-  if (good && ::fstat(file, &status) == 0 && status.st_mtime + kHour < ::time(nullptr)) ::futimens(file, nullptr);
+  if (good && about.st_mtime + kHour < ::time(nullptr)) ::futimens(file, nullptr);
   ::close(file);
   if (!good) return {};
-  return object;
+  return content;
 }
 
-void KernelCache::store(TextHash key, std::string_view object) const {
-  if (directory_.empty()) return;
-  static std::atomic<int> number{0};
-  const std::string path = path_of(key);
-  const std::string temporary = fmt::format("{}.{}.{}.part", path, ::getpid(), number.fetch_add(1));
-  const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+void KernelCache::store_named(TextHash name, std::string_view content) const {
+  if (!folder_ || std::ssize(content) > kLargestEntry - static_cast<int64_t>(sizeof(Header))) return;
+  const std::string final_name = file_name(name);
+  uint64_t random = 0;
+  if (::getrandom(&random, sizeof random, 0) != static_cast<ssize_t>(sizeof random)) return;
+  const std::string temporary = fmt::format("{}.{:016x}{}", final_name, random, kUnfinished);
+  const int folder = folder_->descriptor();
+  const UnfinishedFile unfinished(fmt::format("/proc/self/fd/{}/{}", folder, temporary));
+  const int file = ::openat(folder, temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (file < 0) return;
-  const Header header{.key = key, .content = hash_text(object), .size = object.size()};
-  const bool written = ::write(file, &header, sizeof(header)) == static_cast<ssize_t>(sizeof(header)) &&
-                       ::write(file, object.data(), object.size()) == static_cast<ssize_t>(object.size());
+  const Header header{.name = name, .content = checksum(name, content)};
+  const bool written =
+      write_all(file, {reinterpret_cast<const char*>(&header), sizeof header}) == 0 && write_all(file, content) == 0;
   const bool closed = ::close(file) == 0;
-  if (!written || !closed || ::rename(temporary.c_str(), path.c_str()) != 0) ::unlink(temporary.c_str());
+  if (!written || !closed || ::renameat(folder, temporary.c_str(), folder, final_name.c_str()) != 0)
+    ::unlinkat(folder, temporary.c_str(), 0);
 }
 
 void KernelCache::drop_oldest() const {
   struct File {
-    fs::path path;
-    int64_t bytes = 0;
-    int64_t used = 0;
+    std::string name;
+    int64_t bytes = 0, used = 0;
   };
-  if (directory_.empty()) return;
+  if (!folder_) return;
+  const int copy = ::openat(folder_->descriptor(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR* const listing = copy < 0 ? nullptr : ::fdopendir(copy);
+  if (listing == nullptr) {
+    if (copy >= 0) ::close(copy);
+    return;
+  }
   std::vector<File> files;
   int64_t total = 0;
-  std::error_code fault;
-  for (auto entry = fs::directory_iterator(directory_, fault); !fault && entry != fs::directory_iterator();
-       entry.increment(fault)) {
-    const fs::path& path = entry->path();
-    struct stat status{};
-    if ((path.extension() != ".kernel" && path.extension() != ".part") || ::stat(path.c_str(), &status) != 0) continue;
-    files.push_back({path, (status.st_size + kBlock - 1) / kBlock * kBlock, status.st_mtime});
+  const int64_t now = ::time(nullptr);
+  while (const dirent* entry = ::readdir(listing)) {
+    const Ours kind = kind_of(entry->d_name);
+    struct stat about{};
+    if (kind == Ours::kNo || ::fstatat(copy, entry->d_name, &about, AT_SYMLINK_NOFOLLOW) != 0 || !is_own_file(about))
+      continue;
+    if (kind == Ours::kUnfinished) {  // by a process that was killed, unless it is new
+      if (about.st_mtime + kHour < now) ::unlinkat(copy, entry->d_name, 0);
+      continue;
+    }
+    files.push_back({entry->d_name, (about.st_size + kBlock - 1) / kBlock * kBlock, about.st_mtime});
     total += files.back().bytes;
   }
-  std::sort(files.begin(), files.end(), [](const File& a, const File& b) { return a.used < b.used; });
+  std::ranges::sort(files, {}, &File::used);
   for (const File& file : files) {
-    if (total <= most_bytes_) return;
-    if (::unlink(file.path.c_str()) == 0) total -= file.bytes;
+    if (total <= most_bytes_) break;
+    if (::unlinkat(copy, file.name.c_str(), 0) == 0) total -= file.bytes;
   }
+  ::closedir(listing);
 }
 
 }  // namespace lowtide

@@ -1,8 +1,10 @@
 #pragma once
-/// Objects of kernels, and plans, on disk, shared by processes. A file that can't be read, is cut off or was changed is
-/// as good as none; a directory that can't be written is no fault.
+/// Objects of kernels, and plans, on disk, shared by processes. It is code that will run, so the folder must be its
+/// user's own, written by nobody else; a file that can't be read, is cut off, was changed, or isn't a plain file of the
+/// user's own is as good as none; a directory that can't be written is no fault.
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,20 +15,26 @@ namespace lowtide {
 
 class KernelCache {
  public:
-  /// Keeps at most `most_bytes` in `directory`, made where it is missing.
-  explicit KernelCache(std::string directory, int64_t most_bytes = int64_t{256} << 20);
+  /// Keeps at most `most_bytes` in `directory`, made where it is missing, for its user alone. One that is somebody
+  /// else's, or that others may write, is left alone, and a line on stderr says so.
+  explicit KernelCache(const std::string& directory, int64_t most_bytes = int64_t{256} << 20);
+  /// What was stored under this key, with the same knobs set (Knobs::changing).
   std::optional<std::string> find(TextHash key) const;
-  void store(TextHash key, std::string_view object) const;
-  /// Drops the files used longest ago until the rest fits.
+  void store(TextHash key, std::string_view content) const;
+  /// The same by the name of the file: a key together with the knobs.
+  std::optional<std::string> find_named(TextHash name) const;
+  void store_named(TextHash name, std::string_view content) const;
+  /// Drops the files used longest ago until the rest fits, and what was never finished. Others' files stay.
   void drop_oldest() const;
 
  private:
-  std::string path_of(TextHash key) const;
-  std::string directory_;  // empty: there is none
+  class Folder;
+  std::shared_ptr<const Folder> folder_;  // null: there is none
   int64_t most_bytes_;
 };
 
-/// $LOWTIDE_CACHE, else $XDG_CACHE_HOME/lowtide, else ~/.cache/lowtide; empty where none of them is set.
+/// $LOWTIDE_CACHE, else $XDG_CACHE_HOME/lowtide, else ~/.cache/lowtide. Empty where none of them is set, or the first
+/// says `off`.
 std::string kernel_cache_directory();
 
 }  // namespace lowtide

@@ -6,20 +6,39 @@
 
 #include <filesystem>
 #include <mutex>
+#include <vector>
 
 namespace lowtide {
 
+namespace {
+
+/// Is this a file that only those may have written who could have written the executable, too?
+bool is_trusted(const std::string& path, uid_t owner_of_executable) {
+  struct stat about{};
+  if (::stat(path.c_str(), &about) != 0 || !S_ISREG(about.st_mode)) return false;
+  return (about.st_uid == 0 || about.st_uid == owner_of_executable) && (about.st_mode & S_IWOTH) == 0;
+}
+
+}  // namespace
+
+std::string find_llvm_library(const std::string& executable) {
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::path(executable).parent_path();
+  struct stat own{};
+  if (!folder.is_absolute() || ::stat(executable.c_str(), &own) != 0) return {};
+  std::vector<fs::path> places = {folder};
+  if (folder.filename() == "bin") places.push_back(folder.parent_path() / "lib");
+  for (const fs::path& place : places) {
+    const std::string path = place / "liblowtide_llvm.so";
+    if (is_trusted(path, own.st_uid)) return path;
+  }
+  return {};
+}
+
 const std::string& llvm_library_path() {
   static const std::string kPath = [] {
-    namespace fs = std::filesystem;
     std::error_code fault;
-    const fs::path folder = fs::read_symlink("/proc/self/exe", fault).parent_path();
-    const fs::path above = folder.parent_path();  // tests lie one or two folders below the command
-    for (const fs::path& place : {folder, above, above.parent_path(), above / "lib"}) {
-      fs::path path = place / "liblowtide_llvm.so";
-      if (fs::exists(path, fault)) return path.string();
-    }
-    return std::string();
+    return find_llvm_library(std::filesystem::read_symlink("/proc/self/exe", fault));
   }();
   return kPath;
 }
@@ -39,7 +58,8 @@ Result<LlvmCompile> load_llvm_library() {
   const std::lock_guard lock(mutex);
   if (compile) return compile;
   if (llvm_library_path().empty()) {
-    return Status(Fault::kInternal, "liblowtide_llvm.so, which compiles kernels, is not beside the executable");
+    return Status(Fault::kInternal,
+                  "liblowtide_llvm.so, which compiles kernels, is not beside the executable, nor in ../lib of its bin");
   }
   void* library = ::dlopen(llvm_library_path().c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) return Status(Fault::kInternal, fmt::format("can't load the kernel compiler: {}", ::dlerror()));

@@ -8,7 +8,11 @@
 
 namespace lowtide {
 
-/// Beside the executable, or one folder up (where a build tree has it for its tests), or in ../lib. Empty: nowhere.
+/// Beside the executable (a build tree has a link to it beside its tests), or in lib where that is in bin, and nowhere
+/// else: neither the environment nor the working directory nor a folder above has a say in which code is loaded. Empty:
+/// there is none, or somebody else could have written it.
+std::string find_llvm_library(const std::string& executable);
+/// That of this executable.
 const std::string& llvm_library_path();
 /// Changes whenever the library does.
 const std::string& llvm_library_version();

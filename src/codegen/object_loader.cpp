@@ -15,6 +15,17 @@ Status refused(const std::string& what) { return {Fault::kInternal, "can't load 
 
 uint64_t round_up(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
+/// What one section may take, and be aligned to: a kernel has kilobytes. Sums of as many as a file names don't
+/// overflow.
+constexpr uint64_t kMostBytes = uint64_t{1} << 30, kMostAlignment = 4096;
+
+/// The text up to its zero, or to the end of the table; empty where it begins beyond that.
+std::string_view text_at(std::string_view table, uint64_t at) {
+  if (at >= table.size()) return {};
+  table.remove_prefix(at);
+  return table.substr(0, table.find('\0'));
+}
+
 /// Copies a structure out of the file, whatever its alignment; false beyond the end.
 template <class T>
 bool read_at(std::string_view object, uint64_t offset, T& into) {
@@ -33,10 +44,15 @@ class Loader {
   Status place();
   Status relocate(const Elf64_Shdr& table);
   Result<uint64_t> address_of(uint64_t symbol_index, const Elf64_Shdr& symbols) const;
+  Result<uint64_t> entry_of(uint64_t symbol_index, const Elf64_Shdr& symbols) const;
   Result<uint64_t> find(std::string_view symbol) const;
   bool holds(const Elf64_Shdr& section) const {
-    return section.sh_type == SHT_NOBITS ||
-           (section.sh_offset <= object_.size() && section.sh_size <= object_.size() - section.sh_offset);
+    if (section.sh_type == SHT_NOBITS) return section.sh_size <= kMostBytes;
+    return section.sh_offset <= object_.size() && section.sh_size <= object_.size() - section.sh_offset;
+  }
+  /// The section's bytes in the file.
+  std::string_view bytes_of(const Elf64_Shdr& section) const {
+    return section.sh_type == SHT_NOBITS ? std::string_view() : object_.substr(section.sh_offset, section.sh_size);
   }
   /// Unwind tables are not needed: a kernel neither throws nor is thrown through.
   static bool is_loaded(const Elf64_Shdr& section) {
@@ -59,18 +75,14 @@ Status Loader::read_sections() {
   }
   sections_.resize(header.e_shnum);
   for (size_t i = 0; i < sections_.size(); ++i) {
-    if (!read_at(object_, header.e_shoff + i * sizeof(Elf64_Shdr), sections_[i]) || !holds(sections_[i])) {
+    if (header.e_shoff > object_.size() || !read_at(object_, header.e_shoff + i * sizeof(Elf64_Shdr), sections_[i]) ||
+        !holds(sections_[i])) {
       return refused("a section lies beyond its end");
     }
   }
   if (header.e_shstrndx >= sections_.size()) return refused("section names are missing");
-  const Elf64_Shdr& strings = sections_[header.e_shstrndx];
-  for (const auto& section : sections_) {
-    const std::string_view text = object_.substr(strings.sh_offset, strings.sh_size);
-    names_.push_back(section.sh_name < text.size()
-                         ? text.substr(section.sh_name, text.find('\0', section.sh_name) - section.sh_name)
-                         : std::string_view());
-  }
+  const std::string_view strings = bytes_of(sections_[header.e_shstrndx]);
+  for (const auto& section : sections_) names_.push_back(text_at(strings, section.sh_name));
   return {};
 }
 
@@ -86,6 +98,7 @@ Status Loader::place() {
       if ((section.sh_flags & SHF_WRITE) != 0 && !names_[i].starts_with(".data.rel.ro")) {
         return refused(fmt::format("section {} is writable", names_[i]));
       }
+      if (section.sh_addralign > kMostAlignment) return refused("a section is aligned to more than a page");
       end = round_up(end, std::max<uint64_t>(section.sh_addralign, 1));
       offsets_[i] = end + 1;  // 0: not loaded
       end += section.sh_size;
@@ -94,6 +107,7 @@ Status Loader::place() {
     if (code) code_bytes_ = end;
   }
   all_bytes_ = end;
+  if (all_bytes_ > kMostBytes) return refused("it takes more than any kernel");
   if (code_bytes_ == 0) return refused("it has no code");
   void* pages = ::mmap(nullptr, all_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (pages == MAP_FAILED) return refused("no memory");
@@ -109,18 +123,25 @@ Status Loader::place() {
 
 Result<uint64_t> Loader::address_of(uint64_t index, const Elf64_Shdr& symbols) const {
   Elf64_Sym symbol;
-  if (index >= symbols.sh_size / sizeof(Elf64_Sym) ||
-      !read_at(object_, symbols.sh_offset + index * sizeof(Elf64_Sym), symbol)) {
+  const std::string_view table = bytes_of(symbols);
+  if (index >= table.size() / sizeof(Elf64_Sym) || !read_at(table, index * sizeof(Elf64_Sym), symbol)) {
     return refused("a relocation names no symbol");
   }
   if (symbol.st_shndx == SHN_UNDEF || symbol.st_shndx >= sections_.size() || offsets_[symbol.st_shndx] == 0) {
-    std::string name = "a symbol without a name";
-    if (symbols.sh_link < sections_.size() && symbol.st_name < sections_[symbols.sh_link].sh_size) {
-      name = object_.data() + sections_[symbols.sh_link].sh_offset + symbol.st_name;
-    }
-    return refused(fmt::format("it needs {}, which lies outside of it", name));
+    std::string_view name;
+    if (symbols.sh_link < sections_.size()) name = text_at(bytes_of(sections_[symbols.sh_link]), symbol.st_name);
+    return refused(
+        fmt::format("it needs {}, which lies outside of it", name.empty() ? "a symbol without a name" : name));
   }
+  if (symbol.st_value > sections_[symbol.st_shndx].sh_size) return refused("a symbol lies beyond its section");
   return base_ + offsets_[symbol.st_shndx] - 1 + symbol.st_value;
+}
+
+/// Where a function begins: within the code.
+Result<uint64_t> Loader::entry_of(uint64_t index, const Elf64_Shdr& symbols) const {
+  LT_ASSIGN_OR_RETURN(const uint64_t address, address_of(index, symbols));
+  if (address - base_ >= code_bytes_) return refused("its function lies outside of its code");
+  return address;
 }
 
 Status Loader::relocate(const Elf64_Shdr& table) {
@@ -128,9 +149,9 @@ Status Loader::relocate(const Elf64_Shdr& table) {
     return refused("a relocation table is wrong");
   if (offsets_[table.sh_info] == 0) return {};  // of unwind or debug tables
   const Elf64_Shdr& target = sections_[table.sh_info];
-  for (uint64_t at = 0; at + sizeof(Elf64_Rela) <= table.sh_size; at += sizeof(Elf64_Rela)) {
-    Elf64_Rela entry;
-    read_at(object_, table.sh_offset + at, entry);
+  const std::string_view entries = bytes_of(table);
+  Elf64_Rela entry;
+  for (uint64_t at = 0; read_at(entries, at, entry); at += sizeof entry) {
     LT_ASSIGN_OR_RETURN(const uint64_t symbol, address_of(ELF64_R_SYM(entry.r_info), sections_[table.sh_link]));
     const uint32_t type = ELF64_R_TYPE(entry.r_info);
     const uint64_t width = type == R_X86_64_64 ? 8 : 4;
@@ -158,15 +179,11 @@ Status Loader::relocate(const Elf64_Shdr& table) {
 Result<uint64_t> Loader::find(std::string_view wanted) const {
   for (const auto& table : sections_) {
     if (table.sh_type != SHT_SYMTAB || table.sh_link >= sections_.size()) continue;
-    const Elf64_Shdr& strings = sections_[table.sh_link];
-    const std::string_view text = object_.substr(strings.sh_offset, strings.sh_size);
-    for (uint64_t i = 0; i < table.sh_size / sizeof(Elf64_Sym); ++i) {
-      Elf64_Sym symbol;
-      if (!read_at(object_, table.sh_offset + i * sizeof(Elf64_Sym), symbol)) break;
-      if (symbol.st_name >= text.size() || ELF64_ST_TYPE(symbol.st_info) != STT_FUNC) continue;
-      if (text.substr(symbol.st_name, text.find('\0', symbol.st_name) - symbol.st_name) == wanted) {
-        return address_of(i, table);
-      }
+    const std::string_view strings = bytes_of(sections_[table.sh_link]), symbols = bytes_of(table);
+    Elf64_Sym symbol;
+    for (uint64_t i = 0; read_at(symbols, i * sizeof symbol, symbol); ++i) {
+      if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && text_at(strings, symbol.st_name) == wanted)
+        return entry_of(i, table);
     }
   }
   return refused(fmt::format("it lacks {}", wanted));

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::string_view kVersion = "lowtide-plan 1";
 constexpr std::string_view kExactLine = "exact";
+constexpr int64_t kMostSearchSteps = 1'000'000;  ///< minutes on a program of any size
 
 /// Rows of the pipeline that a plan may leave out: those behind them don't need them, and all plans share what
 /// precedes.
@@ -85,24 +86,6 @@ bool parse_order(const std::vector<std::string_view>& words, OrderChoice& choice
   return ways != kWays.end();
 }
 
-constexpr std::string_view kOver = "over", kBeside = "beside";
-
-/// overlaps HASH 0over1 0beside2
-bool parse_overlaps(const std::vector<std::string_view>& words, KnownOverlaps& known) {
-  if (words.size() < 2) return false;
-  bool good = parse_hash(words[1], known.region);
-  for (size_t k = 2; good && k < words.size(); ++k) {
-    const bool may = words[k].find(kOver) != std::string_view::npos;
-    const std::string_view between = may ? kOver : kBeside;
-    const size_t at = words[k].find(between);
-    int32_t output = 0, input = 0;
-    good = at != std::string_view::npos && parse_number(words[k].substr(0, at), output) &&
-           parse_number(words[k].substr(at + between.size()), input) && output >= 0 && input >= 0;
-    known.may[{output, input}] = may;
-  }
-  return good;
-}
-
 /// False: it is none.
 bool parse_decision(std::string_view line, Decision& decision) {
   const auto w = words_of(line);
@@ -136,12 +119,6 @@ bool parse_decision(std::string_view line, Decision& decision) {
     decision = std::move(packing);
     return read;
   }
-  if (w[0] == "overlaps") {
-    TakeOverlaps overlaps;
-    const bool read = parse_overlaps(w, overlaps.known);
-    decision = std::move(overlaps);
-    return read;
-  }
   if (w[0] == "order") {
     TakeOrder order;
     const bool read = parse_order(w, order.choice);
@@ -163,7 +140,7 @@ bool parse_decision(std::string_view line, Decision& decision) {
     SearchSteps search;
     const bool read = parse_number(w[1], search.steps);
     decision = search;
-    return read && search.steps >= 0;
+    return read && search.steps >= 0 && search.steps <= kMostSearchSteps;
   }
   return false;
 }
@@ -193,12 +170,6 @@ std::string to_string(const Decision& decision) {
           [](const TakeOrder& d) {
             return fmt::format("order {} {}", d.choice.order, kWays[static_cast<size_t>(d.choice.ways)]);
           },
-          [](const TakeOverlaps& d) {
-            std::string text = fmt::format("overlaps {:016x}", d.known.region);
-            for (const auto& [pair, may] : d.known.may)
-              text += fmt::format(" {}{}{}", pair.first, may ? kOver : kBeside, pair.second);
-            return text;
-          },
           [](const Spoilt&) { return std::string("spoilt"); },
           [](const SearchSteps& d) { return fmt::format("search-steps {}", d.steps); },
       },
@@ -212,9 +183,9 @@ std::string print_plan(const Module& module, const Decisions& decisions) {
   return text;
 }
 
-Result<PlanFile> parse_plan(std::string_view text, const Module& module, PlanOrigin origin) {
+Result<PlanFile> parse_plan(std::string_view text, const Module& module) {
   PlanFile plan;
-  for (int64_t number = 1; !text.empty(); ++number) {
+  for (int64_t number = 1; number <= 2 || !text.empty(); ++number) {  // a file that is cut off is no plan
     const size_t end = std::min(text.size(), text.find('\n'));
     std::string_view line = text.substr(0, end);
     text.remove_prefix(std::min(text.size(), end + 1));
@@ -232,9 +203,7 @@ Result<PlanFile> parse_plan(std::string_view text, const Module& module, PlanOri
       continue;
     }
     Decision decision;
-    const bool is_read = parse_decision(line, decision);
-    const bool is_believed = origin == PlanOrigin::kCache || !std::holds_alternative<TakeOverlaps>(decision);
-    if (!is_read || !is_believed) {
+    if (!parse_decision(line, decision)) {
       return Status::input(fmt::format(
           "line {}: `{}` is no decision; expected `stream COMPUTATION VALUE dimension=D tile=T`, `without PASS`, "
           "`price-of-memory NS`, `search-steps N`, `rearrange`, `derive-stacks`, `rematerialise`, "

@@ -72,19 +72,13 @@ struct TakeOrder {
   bool operator==(const TakeOrder&) const = default;
 };
 
-/// Which results of a region may lie over which operands, found before.
-struct TakeOverlaps {
-  KnownOverlaps known;
-  bool operator==(const TakeOverlaps&) const = default;
-};
-
 /// A result is made wrong (passes/spoil.h): what a control of a check puts behind another decision. In no plan's file.
 struct Spoilt {
   bool operator==(const Spoilt&) const = default;
 };
 
 using Decision = std::variant<StreamDecision, WithoutPass, PriceOfMemory, SearchSteps, Rearrange, DeriveStacks,
-                              Rematerialise, TakeSequence, Packing, TakeOrder, TakeOverlaps, Spoilt>;
+                              Rematerialise, TakeSequence, Packing, TakeOrder, Spoilt>;
 /// Streams in the order in which they are made; the others stand anywhere.
 using Decisions = std::vector<Decision>;
 
@@ -98,7 +92,7 @@ Decisions without_streams();
 
 /// One line: `stream main s dimension=1 tile=64`, `without stream-slices`, `price-of-memory 3`, `search-steps 8000`,
 /// `rearrange`, `derive-stacks`, `rematerialise`, `sequence COMPUTATION PLACE...`, `packing HASH HEIGHT OFFSET...`,
-/// `order NUMBER kernels|strips|moves`, `overlaps HASH OUTPUT(over|beside)INPUT...`.
+/// `order NUMBER kernels|strips|moves`.
 std::string to_string(const Decision& decision);
 
 /// A plan's file: a line with the version, one that names the module and its hash, `exact` where Module::sums_in_order,
@@ -108,10 +102,8 @@ struct PlanFile {
   Decisions decisions;
   bool exact = false;  ///< of a module with Module::sums_in_order
 };
-/// Who wrote a plan. What nobody checks again (TakeOverlaps: a wrong one is a wrong answer) is read from our cache
-/// alone.
-enum class PlanOrigin : uint8_t { kFile, kCache };
-/// A fault of kind kInput where the text is no plan, or one of another module.
-Result<PlanFile> parse_plan(std::string_view text, const Module& module, PlanOrigin origin = PlanOrigin::kFile);
+/// A fault of kind kInput where the text is no plan, or one of another module. Whoever wrote it, a decision says what
+/// to do and never that it may be done: planning proves that again.
+Result<PlanFile> parse_plan(std::string_view text, const Module& module);
 
 }  // namespace lowtide

@@ -18,12 +18,11 @@ Decisions replay_of(const Decisions& decisions, const std::vector<StreamDecision
   Decisions all = spelt_with(decisions, found);
   std::erase_if(all, [](const Decision& d) {
     return std::holds_alternative<Packing>(d) || std::holds_alternative<TakeOrder>(d) ||
-           std::holds_alternative<TakeOverlaps>(d) || std::holds_alternative<TakeSequence>(d);
+           std::holds_alternative<TakeSequence>(d);
   });
   for (auto& [computation, places] : before) all.emplace_back(TakeSequence{computation, std::move(places)});
   if (program.packing) all.emplace_back(Packing{*program.packing});
   all.emplace_back(TakeOrder{program.choice});
-  for (const KnownOverlaps& known : program.overlaps) all.emplace_back(TakeOverlaps{known});
   return all;
 }
 
@@ -33,7 +32,6 @@ ScheduleOptions schedule_options(const Decisions& decisions) {
     if (const auto* price = std::get_if<PriceOfMemory>(&decision)) options.form.ns_per_stored_byte = price->ns_per_byte;
     if (std::holds_alternative<Rearrange>(decision)) options.rearrange = true;
     if (const auto* packing = std::get_if<Packing>(&decision)) options.packings.push_back(packing->known);
-    if (const auto* overlaps = std::get_if<TakeOverlaps>(&decision)) options.overlaps.push_back(overlaps->known);
     if (const auto* order = std::get_if<TakeOrder>(&decision)) options.choice = order->choice;
     if (const auto* search = std::get_if<SearchSteps>(&decision)) options.search_steps = search->steps;
   }

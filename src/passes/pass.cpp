@@ -144,8 +144,8 @@ Result<std::vector<PassRecord>> run_passes(Module& module, const std::vector<Pas
     LT_RETURN_IF_ERROR(run_pass(module, passes[i], options, record));
     if (record.result.changed && !options.quiet) LT_RETURN_IF_ERROR(dump(module, i + 1, record.name));
   }
-  const bool is_large = !options.trusted && module.instruction_count() > kVerifiedAlways;
-  if (Status fault = is_large ? verify(module) : Status(); !fault.ok()) {
+  const bool is_late = options.trusted || module.instruction_count() > kVerifiedAlways;
+  if (Status fault = is_late ? verify(module) : Status(); !fault.ok()) {
     return Status(
         Fault::kInternal,
         fmt::format("a pass left a module that is not well-formed (LOWTIDE_CHECK=1 says which): {}", fault.message()));

@@ -1,5 +1,7 @@
 #include "plan/packings.h"
 
+#include <algorithm>
+
 #include "plan/check.h"
 
 namespace lowtide {
@@ -40,10 +42,24 @@ Packings::Packings(std::span<const KnownPlacement> known) {
   for (const KnownPlacement& k : known) known_.emplace(k.problem, &k.placement);
 }
 
+namespace {
+
+/// What is known is a claim: it holds where the checker finds no fault, and takes no more than its buffers reach.
+bool holds(const Problem& problem, const Placement& known) {
+  if (!check_placement(problem, known).empty()) return false;
+  ArenaOffset reached = 0;
+  for (size_t b = 0; b < problem.buffers.size(); ++b) {
+    if (problem.buffers[b].size > 0) reached = std::max(reached, known.offsets[b] + problem.buffers[b].size);
+  }
+  return known.height == reached;
+}
+
+}  // namespace
+
 KnownPlacement Packings::pack(const Problem& problem, const PackOptions& options) const {
   const uint64_t hash = hash_of(problem, options);
   const auto known = known_.find(hash);
-  if (known == known_.end() || !check_placement(problem, *known->second).empty()) {
+  if (known == known_.end() || !holds(problem, *known->second)) {
     return {hash, lowtide::pack(problem, options)};
   }
   KnownPlacement taken{hash, *known->second};

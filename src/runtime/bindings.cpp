@@ -121,8 +121,10 @@ Result<bool> Bindings::State::place_in_file(Argument& argument) const {
     argument.mapped = true;
     return true;
   }
-  LT_ASSIGN_OR_RETURN(argument.pages, PrivateFile::map(sources.inputs->name(), sources.inputs->offset_of(name),
-                                                       static_cast<int64_t>(bytes->size())));
+  if (sources.inputs->descriptor() < 0) return false;
+  LT_ASSIGN_OR_RETURN(argument.pages,
+                      PrivateFile::map(sources.inputs->descriptor(), sources.inputs->name(),
+                                       sources.inputs->offset_of(name), static_cast<int64_t>(bytes->size())));
   argument.place = argument.pages->data();
   return true;
 }

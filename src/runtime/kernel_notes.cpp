@@ -1,6 +1,7 @@
 #include "runtime/kernel_notes.h"
 
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <vector>
 
@@ -30,6 +31,11 @@ struct Note {
   std::vector<int64_t> skips;
 };
 
+/// What no kernel is: it would be run out of bounds, or divided by.
+bool is_sound(const KernelPiece& piece) {
+  return piece.extent >= 0 && piece.granule > 0 && std::isfinite(piece.cost) && piece.cost >= 0;
+}
+
 std::optional<Note> read_note(const Words& words) {
   constexpr size_t kHead = 3;
   if (words.size() < kHead || words[2] > (words.size() - kHead) / kWordsOfPiece) return {};
@@ -40,8 +46,12 @@ std::optional<Note> read_note(const Words& words) {
                            .granule = static_cast<int64_t>(words[at + 1]),
                            .cost = std::bit_cast<double>(words[at + 2]),
                            .sequential = words[at + 3] != 0});
+    if (!is_sound(note.pieces.back())) return {};
   }
-  for (; at < words.size(); ++at) note.skips.push_back(static_cast<int64_t>(words[at]));
+  for (; at < words.size(); ++at) {
+    note.skips.push_back(static_cast<int64_t>(words[at]));
+    if (note.skips.back() < 0) return {};
+  }
   return note;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 /// Notes in the cache, beside the kernels: which of them a region became, so that a program that is run again isn't
-/// lowered again.
+/// lowered again. Like the kernels themselves they are trusted, as nobody but their user writes there.
 
 #include <optional>
 #include <string>

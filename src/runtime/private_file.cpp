@@ -1,6 +1,5 @@
 #include "runtime/private_file.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -11,21 +10,18 @@
 
 namespace lowtide {
 
-Result<PrivateFile> PrivateFile::map(const std::string& path, int64_t offset, int64_t bytes) {
+Result<PrivateFile> PrivateFile::map(int file, const std::string& path, int64_t offset, int64_t bytes) {
   const auto fault = [&](int error) {
     return Status(error == ENOMEM ? Fault::kLimit : Fault::kInput, fmt::format("{}: {}", path, std::strerror(error)));
   };
   const int64_t page = ::sysconf(_SC_PAGESIZE), skipped = offset % page;
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return fault(errno);
   PrivateFile result;
   result.mapped_bytes_ = static_cast<size_t>(bytes + skipped);
   void* const where =
       ::mmap(nullptr, result.mapped_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, offset - skipped);
-  const int error = errno;
-  ::close(file);
-  if (where == MAP_FAILED) return fault(error);
+  if (where == MAP_FAILED) return fault(errno);
   result.mapped_ = where;
+  result.registered_ = std::make_unique<MappedFile>(where, result.mapped_bytes_, path);
   result.data_ = static_cast<std::byte*>(where) + skipped;
   return result;
 }
@@ -36,10 +32,12 @@ PrivateFile& PrivateFile::operator=(PrivateFile&& other) noexcept {
   std::swap(data_, other.data_);
   std::swap(mapped_, other.mapped_);
   std::swap(mapped_bytes_, other.mapped_bytes_);
+  std::swap(registered_, other.registered_);
   return *this;
 }
 
 PrivateFile::~PrivateFile() {
+  registered_.reset();
   if (mapped_) ::munmap(mapped_, mapped_bytes_);
 }
 

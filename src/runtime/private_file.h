@@ -3,15 +3,18 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 
+#include "base/mapped_files.h"
 #include "base/status.h"
 
 namespace lowtide {
 
 class PrivateFile {
  public:
-  static Result<PrivateFile> map(const std::string& path, int64_t offset, int64_t bytes);
+  /// file: opened for reading, and known as `path`.
+  static Result<PrivateFile> map(int file, const std::string& path, int64_t offset, int64_t bytes);
   PrivateFile(PrivateFile&& other) noexcept;
   PrivateFile& operator=(PrivateFile&& other) noexcept;
   ~PrivateFile();
@@ -24,6 +27,7 @@ class PrivateFile {
   std::byte* data_ = nullptr;
   void* mapped_ = nullptr;
   size_t mapped_bytes_ = 0;
+  std::unique_ptr<const MappedFile> registered_;
 };
 
 }  // namespace lowtide

@@ -1,11 +1,15 @@
 #include "runtime/program_kernels.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 #include <map>
 #include <numeric>
 #include <set>
 
+#include "base/memory.h"
+#include "base/sizes.h"
 #include "base/thread_pool.h"
 #include "nest/legalise.h"
 #include "nest/rebase.h"
@@ -115,12 +119,34 @@ class ProgramKernels {
       const std::string why = can_compile(nests[s]);
       if (!why.empty()) return unsupported_at(*sources[s]->region->ops.back(), why);
     }
+    LT_RETURN_IF_ERROR(check_room(nests));
     LT_ASSIGN_OR_RETURN(const std::vector<Kernel> made, compile_kernels(nests, options_, &record));
     for (size_t s = 0; s < sources.size(); ++s) {
       sources[s]->kernel = made[s];
       sources[s]->kernel.skips = std::move(skips[s]);
     }
     return {};
+  }
+
+  /// Compiling is over before the program runs, but leaves some of what it took. Measured: pages of the compiler itself
+  /// with its heap, and what grows with the nests of which two are compiled side by side.
+  Status check_room(const std::vector<Nest>& nests) const {
+    constexpr int64_t kCompiler = int64_t{32} << 20, kPerNode = int64_t{32} << 10, kLeft = int64_t{12} << 20;
+    constexpr int64_t kCode = int64_t{144} << 20;  // mapped; only a bound on addresses counts it
+    std::vector<int64_t> sizes{0, 0};
+    for (const Nest& nest : nests) sizes.push_back(std::ssize(nest.nodes));
+    std::ranges::partial_sort(sizes, sizes.begin() + 2, std::greater());
+    const AvailableMemory available = available_memory();
+    const int64_t code = available.bound_by == "RLIMIT_AS" ? kCode : 0;
+    const int64_t compiling = kCompiler + kPerNode * (sizes[0] + sizes[1]) + code;
+    const int64_t running = program_.peak_bytes() + kLeft + code;
+    if (std::max(compiling, running) <= available.bytes) return {};
+    return {
+        Fault::kLimit,
+        fmt::format("compiling {} kernels takes some {}, and then the program needs {} beside {} that stay of it; {} "
+                    "has {} left",
+                    nests.size(), format_bytes(compiling), format_bytes(program_.peak_bytes()),
+                    format_bytes(kLeft + code), available.bound_by, format_bytes(available.bytes))};
   }
 
   const Program& program_;

@@ -1,7 +1,6 @@
 #include "schedule/nest_cache.h"
 
 #include <algorithm>
-#include <functional>
 
 #include "nest/accesses.h"
 #include "region/identity.h"
@@ -47,26 +46,8 @@ const std::string& NestCache::identity_of(const Work& work) {
   return known;
 }
 
-NestCache::NestCache(std::shared_ptr<KnownNests> known, const std::vector<KnownOverlaps>& overlaps)
-    : known_(std::move(known)) {
-  for (const KnownOverlaps& k : overlaps) overlaps_.emplace(k.region, k);
-}
-
 bool NestCache::may_lie_over(const Work& work, int32_t output, int32_t input) {
-  KnownOverlaps*& known = overlaps_of_[&work];
-  if (known == nullptr) {
-    const uint64_t region = std::hash<std::string>()(identity_of(work));
-    known = &overlaps_.try_emplace(region, KnownOverlaps{region, {}}).first->second;
-  }
-  const auto [answer, fresh] = known->may.try_emplace({output, input}, false);
-  if (fresh) answer->second = at(work).may_lie_over(static_cast<int32_t>(work.region.inputs.size()) + output, input);
-  return answer->second;
-}
-
-std::vector<KnownOverlaps> NestCache::overlaps() const {
-  std::vector<KnownOverlaps> all;
-  for (const auto& [region, known] : overlaps_) all.push_back(known);
-  return all;
+  return at(work).may_lie_over(static_cast<int32_t>(work.region.inputs.size()) + output, input);
 }
 
 std::vector<int32_t> NestCache::idle_pieces(const Work& work,

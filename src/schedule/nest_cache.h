@@ -41,12 +41,10 @@ class KnownNests {
 /// What one plan asks of the regions of its work.
 class NestCache {
  public:
-  NestCache(std::shared_ptr<KnownNests> known, const std::vector<KnownOverlaps>& overlaps);
+  explicit NestCache(std::shared_ptr<KnownNests> known) : known_(std::move(known)) {}
   const Nest& of(const Work& work) { return at(work).nest; }
-  /// May output `output` of the region be the bytes of its input `input`? Asks the nest where that isn't known.
+  /// May output `output` of the region be the bytes of its input `input`?
   bool may_lie_over(const Work& work, int32_t output, int32_t input);
-  /// What was asked so far, and what was known before.
-  std::vector<KnownOverlaps> overlaps() const;
   /// Pieces with nothing to do where each of these outputs is the bytes of the input beside it.
   std::vector<int32_t> idle_pieces(const Work& work,
                                    const std::vector<std::pair<int32_t, int32_t>>& outputs_over_inputs);
@@ -65,8 +63,6 @@ class NestCache {
   std::unordered_map<const Work*, std::string> identities_;
   std::unordered_map<const Work*, std::shared_ptr<const KnownNests::Known>> nests_;
   std::map<std::pair<const Work*, int32_t>, std::vector<Part>> assemblies_;
-  std::map<uint64_t, KnownOverlaps> overlaps_;
-  std::unordered_map<const Work*, KnownOverlaps*> overlaps_of_;
 };
 
 }  // namespace lowtide

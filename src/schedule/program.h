@@ -3,7 +3,6 @@
 /// What this says about memory is what the runtime takes.
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -95,13 +94,6 @@ struct OrderChoice {
   bool operator==(const OrderChoice&) const = default;
 };
 
-/// Which results of a region may be written over which of its operands, as far as that was asked.
-struct KnownOverlaps {
-  uint64_t region = 0;                              ///< hash of its identity (region/identity.h)
-  std::map<std::pair<int32_t, int32_t>, bool> may;  ///< by output and input
-  bool operator==(const KnownOverlaps&) const = default;
-};
-
 struct Program {
   std::shared_ptr<const Module> module;
   std::vector<Region> regions;
@@ -118,7 +110,6 @@ struct Program {
   int64_t kernels = 0;                    ///< kernel steps, as laid out
   std::optional<KnownPlacement> packing;  ///< of the arena, where it took a search
   OrderChoice choice;
-  std::vector<KnownOverlaps> overlaps;  ///< found on the way, and those known before
   std::string refused;                  ///< why values don't share bytes: the fault of a plan in which they did
   bool could_rearrange = false;  ///< transposed or reversed where operands lie it would take less memory, but more time
   int64_t peak_bytes() const { return argument_bytes + output_bytes - alias_bytes + temp_bytes; }
@@ -131,7 +122,6 @@ struct ScheduleOptions {
   FormOptions form;
   std::vector<KnownPlacement> packings;  ///< known from before
   std::optional<OrderChoice> choice;     ///< known from before
-  std::vector<KnownOverlaps> overlaps;   ///< known from before
   std::shared_ptr<KnownNests> nests;     ///< of other plans of the same module; null: it is the only one
 };
 

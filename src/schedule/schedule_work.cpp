@@ -50,7 +50,7 @@ class ScheduleWork {
         work_(work),
         options_(options),
         donations_(find_donations(*module_)),
-        nests_(options.nests ? options.nests : std::make_shared<KnownNests>(), options.overlaps),
+        nests_(options.nests ? options.nests : std::make_shared<KnownNests>()),
         packings_(options.packings) {}
 
   Program run() {
@@ -158,7 +158,6 @@ Program ScheduleWork::program_of(const WorkPlan& plan) {
   program.load_bytes = plan.placed.load_bytes;
   if (plan.placed.packing.placement.searched) program.packing = plan.placed.packing;
   program.choice = choice_;
-  program.overlaps = nests_.overlaps();
   return program;
 }
 

@@ -14,6 +14,7 @@
 
 #include "base/status.h"
 #include "ir/literal.h"
+#include "text/safetensors_header.h"
 
 namespace lowtide {
 
@@ -28,7 +29,7 @@ class TensorFile {
 
   /// A tensor by another name, which none has yet.
   void rename(const std::string& tensor, const std::string& name);
-  bool contains(std::string_view tensor) const { return entries_.find(tensor) != entries_.end(); }
+  bool contains(std::string_view tensor) const { return header_.entries.contains(tensor); }
   /// "arg0", "arg1", ... as far as they go without a gap.
   int64_t count_of(std::string_view prefix) const;
   std::vector<std::string> names() const;
@@ -47,22 +48,21 @@ class TensorFile {
   int64_t offset_of(std::string_view tensor) const;
   const std::string& name() const { return name_; }
   /// The string pairs of `__metadata__`.
-  const std::map<std::string, std::string>& metadata() const { return metadata_; }
+  const std::map<std::string, std::string>& metadata() const { return header_.metadata; }
+  /// The opened file; negative for bytes in memory.
+  int descriptor() const;
+  /// A fault where the file was written to since it was opened: what was read of it may be of both.
+  Status check_unchanged() const;
 
  private:
-  struct Entry {
-    Shape shape;
-    uint64_t begin = 0, end = 0;             ///< in data_
-    std::shared_ptr<const std::string> own;  ///< where they aren't in the file as they must be
-  };
+  struct Mapping;
   static Result<TensorFile> parse_npz(std::span<const std::byte> bytes, std::string name);
-  std::span<const std::byte> bytes_of(const Entry& entry) const;
+  std::span<const std::byte> bytes_of(const TensorHeader::Entry& entry) const;
   std::string name_;
-  uint64_t data_begin_ = 0;              ///< in the file
-  std::shared_ptr<const void> mapping_;  ///< keeps the pages while tensors are loaded; null for bytes in memory
+  uint64_t data_begin_ = 0;                 ///< in the file
+  std::shared_ptr<const Mapping> mapping_;  ///< keeps the pages while tensors are loaded; null for bytes in memory
   std::span<const std::byte> data_;
-  std::map<std::string, Entry, std::less<>> entries_;
-  std::map<std::string, std::string> metadata_;
+  TensorHeader header_;
 };
 
 using NamedTensors = std::vector<std::pair<std::string, Value>>;

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 #include <optional>
 
 #include "base/files.h"
+#include "base/mapped_files.h"
 #include "base/memory.h"
 #include "base/sizes.h"
 #include "text/safetensors_types.h"
@@ -49,15 +51,21 @@ Result<Head> head_of(const std::vector<std::pair<std::string, Shape>>& tensors, 
     head.begins[i] = at;
     at += head.sizes[i];
   }
-  nlohmann::ordered_json header = nlohmann::ordered_json::object();
-  if (!metadata.empty()) header["__metadata__"] = metadata;
+  const auto quoted = [](const std::string& text) {
+    return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  };
+  // As text: objects that keep their order look through all of their keys for each new one.
+  std::string json = "{";
+  if (!metadata.empty())
+    json +=
+        "\"__metadata__\":" + nlohmann::json(metadata).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   for (size_t i = 0; i < tensors.size(); ++i) {
     const auto& [name, shape] = tensors[i];
-    header[name] = {{"dtype", tensor_type_text(*tensor_carrier(shape.type))},
-                    {"shape", shape.dims},
-                    {"data_offsets", {head.begins[i], head.begins[i] + head.sizes[i]}}};
+    json += fmt::format("{}{}:{{\"dtype\":\"{}\",\"shape\":[{}],\"data_offsets\":[{},{}]}}", json.size() > 1 ? "," : "",
+                        quoted(name), tensor_type_text(*tensor_carrier(shape.type)), fmt::join(shape.dims, ","),
+                        head.begins[i], head.begins[i] + head.sizes[i]);
   }
-  const std::string json = header.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  json += "}";
   const uint64_t length = (json.size() + kLengthBytes + kAlignment - 1) / kAlignment * kAlignment - kLengthBytes;
   head.text.assign(reinterpret_cast<const char*>(&length), kLengthBytes);
   head.text += json;
@@ -77,12 +85,14 @@ struct TensorWriter::State {
   std::string path;
   Head head;
   std::optional<PartialFile> file;  ///< none: a pipe or device is written at the end
-  std::byte* mapped = nullptr;      ///< the file's pages; null where its file system can't promise room for them
-  Pages pages;                      ///< what is written at the end then
+  std::optional<MappedFile> registered;
+  std::byte* mapped = nullptr;  ///< the file's pages; null where its file system can't promise room for them
+  Pages pages;                  ///< what is written at the end then
   std::byte* data() const { return mapped ? mapped : pages.data(); }
 
   ~State() { unmap(); }
   void unmap() {
+    registered.reset();
     if (mapped) ::munmap(mapped, head.total);
     mapped = nullptr;
   }
@@ -101,7 +111,10 @@ Status TensorWriter::State::open() {
     void* const where = error == 0
                             ? ::mmap(nullptr, head.total, PROT_READ | PROT_WRITE, MAP_SHARED, file->descriptor(), 0)
                             : MAP_FAILED;
-    if (where != MAP_FAILED) mapped = static_cast<std::byte*>(where);
+    if (where != MAP_FAILED) {
+      mapped = static_cast<std::byte*>(where);
+      registered.emplace(where, head.total, path);
+    }
   }
   if (!mapped) {
     LT_ASSIGN_OR_RETURN(pages, Pages::make(static_cast<int64_t>(head.total), "the file of the results"));

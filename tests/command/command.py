@@ -2,6 +2,7 @@
 import json
 import os
 import resource
+import signal
 import struct
 import subprocess
 import sys
@@ -107,12 +108,20 @@ class Lowtide:
                 f.write(content.encode() if isinstance(content, str) else content)
         return path
 
-    def start(self, *words, address_space=None, stderr=subprocess.PIPE, **knobs):
-        """The command on its way. address_space: the most bytes it may map; knobs: variables of its environment."""
+    def start(self, *words, address_space=None, umask=None, ignored=None, prepare=None, stderr=subprocess.PIPE, **knobs):
+        """The command on its way. address_space: the most bytes it may map; umask; ignored: a signal that it is started to
+        ignore; prepare: called in the new process; knobs: variables of its environment, None for one that isn't set."""
         def cap():
+            if umask is not None:
+                os.umask(umask)
+            if ignored:
+                signal.signal(ignored, signal.SIG_IGN)
+            if prepare:
+                prepare()
             if address_space:
                 resource.setrlimit(resource.RLIMIT_AS, (address_space, address_space))
         environment = {**os.environ, "LOWTIDE_CACHE": self.cache, **knobs}
+        environment = {name: value for name, value in environment.items() if value is not None}
         return subprocess.Popen([*self.through, self.program, *map(str, words)], stdout=subprocess.PIPE, stderr=stderr, text=True,
                                 errors="replace", env=environment, preexec_fn=cap)
 

@@ -26,6 +26,7 @@ TEST(Knobs, ReadFromTheEnvironment) {
   EXPECT_TRUE(knobs.check);
   EXPECT_TRUE(knobs.poison);
   EXPECT_EQ(knobs.threads, 3);
+  EXPECT_EQ(knobs.changing, "LOWTIDE_DISABLE=a,,b\nLOWTIDE_CHECK=1\n") << "what names all that is kept";
 }
 
 TEST(Knobs, UnsetMeansOff) {
@@ -36,6 +37,23 @@ TEST(Knobs, UnsetMeansOff) {
   EXPECT_FALSE(knobs.check);
   EXPECT_FALSE(knobs.poison);
   EXPECT_EQ(knobs.threads, 0);
+  EXPECT_FALSE(knobs.no_cache);
+  EXPECT_TRUE(knobs.changing.empty());
+}
+
+template <int kValue>
+const char* cache_is(const char* name) {
+  constexpr const char* kValues[] = {"off", "", "0", "offs", "./off"};
+  return std::string_view(name) == "LOWTIDE_CACHE" ? kValues[kValue] : nullptr;
+}
+
+TEST(Knobs, CacheCanBeOff) {
+  for (const auto get : {cache_is<0>, cache_is<1>, cache_is<2>}) {
+    EXPECT_TRUE(read_knobs(get).no_cache);
+    EXPECT_TRUE(read_knobs(get).cache_directory.empty());
+  }
+  EXPECT_FALSE(read_knobs(cache_is<3>).no_cache);
+  EXPECT_EQ(read_knobs(cache_is<4>).cache_directory, "./off");
 }
 
 }  // namespace

@@ -40,22 +40,22 @@ TEST(Decisions, ReadAsTheyPrint) {
                             Rematerialise{},
                             TakeSequence{"main", {0, 2, 1}},
                             Packing{{0xfeedULL << 40, {.offsets = {0, 64, 4096}, .height = 5000}}},
-                            TakeOrder{{3, InPlaceWays::kMoves}},
-                            TakeOverlaps{{0xbeefULL << 40, {{{0, 1}, true}, {{0, 12}, false}, {{2, 0}, false}}}}};
-  const auto again = parse_plan(print_plan(*module, decisions), *module, PlanOrigin::kCache);
+                            TakeOrder{{3, InPlaceWays::kMoves}}};
+  const auto again = parse_plan(print_plan(*module, decisions), *module);
   ASSERT_TRUE(again.ok()) << again.status().message();
   EXPECT_EQ(again->decisions, decisions);
-  EXPECT_FALSE(parse_plan(print_plan(*module, decisions), *module).ok()) << "nobody checks what may lie over what";
   EXPECT_FALSE(again->exact);
   EXPECT_FALSE(parse_plan(print_plan(*module, decisions), *read(product("3"))).ok());
+  EXPECT_FALSE(parse_plan("", *module).ok());
+  EXPECT_FALSE(parse_plan("lowtide-plan 1\n", *module).ok());
+  EXPECT_TRUE(parse_plan(print_plan(*module, {}), *module).ok()) << "the control";
 }
 
 TEST(Decisions, NamePlacesThatAreWrong) {
   const auto module = read(product("2"));
-  for (const std::string line :
-       {"sequence", "sequence main 0 -1", "order", "order 1", "order -1 kernels", "order 1 magic", "overlaps",
-        "overlaps xyz", "overlaps 12 0over", "overlaps 12 over1", "overlaps 12 0under1", "packing 12"}) {
-    const auto plan = parse_plan(print_plan(*module, {}) + line + "\n", *module, PlanOrigin::kCache);
+  for (const std::string line : {"sequence", "sequence main 0 -1", "order", "order 1", "order -1 kernels",
+                                 "order 1 magic", "packing 12", "search-steps 1000000000000", "overlaps 12 0over1"}) {
+    const auto plan = parse_plan(print_plan(*module, {}) + line + "\n", *module);
     ASSERT_FALSE(plan.ok()) << line;
     EXPECT_NE(plan.status().message().find("line 3: `" + line), std::string::npos) << plan.status().message();
   }
@@ -69,7 +69,6 @@ TEST(Decisions, OfAnotherProgramAreNoUse) {
   Decisions wrong = plain->replay;
   std::erase_if(wrong, [](const Decision& d) { return std::holds_alternative<TakeOrder>(d); });
   wrong.emplace_back(TakeOrder{{99, InPlaceWays::kKernels}});
-  wrong.emplace_back(TakeOverlaps{{1, {{{0, 0}, true}}}});
   wrong.emplace_back(Packing{{1, {.offsets = {0}, .height = 1}}});
   const auto again = compile_plan(*module, wrong);
   ASSERT_TRUE(again.ok()) << again.status().message();

@@ -9,8 +9,11 @@
 #include <fstream>
 
 #include "codegen/kernel.h"
+#include "codegen/kernel_plan.h"
+#include "codegen/llvm_library.h"
 #include "codegen/object_loader.h"
 #include "nest/builder.h"
+#include "nest/legalise.h"
 
 namespace lowtide {
 namespace {
@@ -25,6 +28,13 @@ class Cache : public testing::Test {
   }
   void TearDown() override { fs::remove_all(directory_); }
   fs::path only_file() const { return fs::directory_iterator(directory_)->path(); }
+  static std::string read(const fs::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  static void write(const fs::path& path, const std::string& content) {
+    std::ofstream(path, std::ios::binary | std::ios::trunc) << content;
+  }
   std::string directory_;
 };
 
@@ -57,6 +67,111 @@ TEST_F(Cache, IgnoresFilesCutOffOrChanged) {
     EXPECT_FALSE(cache.find(hash_text("a"))) << at;
     cache.store(hash_text("a"), object);
   }
+}
+
+TEST_F(Cache, NoticesEachByte) {
+  const KernelCache cache(directory_);
+  for (const size_t bytes : {size_t{0}, size_t{1}, size_t{7}, size_t{200}, size_t{1001}}) {
+    const TextHash key = hash_text(std::to_string(bytes));
+    cache.store(key, std::string(bytes, 'x'));
+    const fs::path path = only_file();
+    std::string raw = read(path);
+    for (size_t at = 0; at < raw.size(); ++at) {
+      for (const char bit : {'\x01', '\x80'}) {
+        std::string changed = raw;
+        changed[at] = static_cast<char>(changed[at] ^ bit);
+        write(path, changed);
+        EXPECT_FALSE(cache.find(key)) << bytes << ": byte " << at;
+      }
+    }
+    write(path, raw + "x");
+    EXPECT_FALSE(cache.find(key)) << "more than its content";
+    write(path, raw);
+    EXPECT_TRUE(cache.find(key)) << "the control";
+    fs::remove(path);
+  }
+}
+
+TEST_F(Cache, TakesNoFileUnderAnotherName) {
+  const KernelCache cache(directory_);
+  cache.store(hash_text("a"), "object of a");
+  const fs::path a = only_file();
+  const std::string raw = read(a);
+  cache.store(hash_text("b"), "object of b");
+  for (const auto& entry : fs::directory_iterator(directory_)) write(entry.path(), raw);
+  EXPECT_TRUE(cache.find(hash_text("a")));
+  EXPECT_FALSE(cache.find(hash_text("b")));
+}
+
+TEST_F(Cache, TakesPlainFilesOfItsUserAlone) {
+  const KernelCache cache(directory_);
+  cache.store(hash_text("a"), "object of a");
+  const fs::path path = only_file(), aside = directory_ + "/aside";
+  EXPECT_EQ(fs::status(path).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+  fs::permissions(path, fs::perms::group_write, fs::perm_options::add);
+  EXPECT_FALSE(cache.find(hash_text("a"))) << "the group may write";
+  fs::permissions(path, fs::perms::group_write, fs::perm_options::remove);
+  fs::rename(path, aside);
+  fs::create_symlink(aside, path);
+  EXPECT_FALSE(cache.find(hash_text("a"))) << "a link";
+  fs::remove(path);
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  EXPECT_FALSE(cache.find(hash_text("a"))) << "a pipe";
+  fs::remove(path);
+  fs::create_directory(path);
+  EXPECT_FALSE(cache.find(hash_text("a"))) << "a directory";
+  cache.store(hash_text("a"), "object of a");
+  fs::remove(path);
+  fs::rename(aside, path);
+  EXPECT_TRUE(cache.find(hash_text("a"))) << "the control";
+  fs::resize_file(path, uintmax_t{1} << 40);
+  EXPECT_FALSE(cache.find(hash_text("a"))) << "a terabyte";
+  if (::geteuid() == 0) {
+    cache.store(hash_text("a"), "object of a");
+    ASSERT_TRUE(cache.find(hash_text("a")));
+    ASSERT_EQ(::chown(path.c_str(), 65534, 65534), 0);
+    EXPECT_FALSE(cache.find(hash_text("a"))) << "somebody else's";
+  }
+}
+
+TEST_F(Cache, UsesAFolderOfItsUserAlone) {
+  const auto is_used = [&] {
+    const KernelCache cache(directory_);
+    cache.store(hash_text("a"), "object of a");
+    return cache.find(hash_text("a")).has_value();
+  };
+  EXPECT_TRUE(is_used());
+  EXPECT_EQ(fs::status(directory_).permissions(), fs::perms::owner_all);
+  for (const fs::perms more : {fs::perms::group_write, fs::perms::others_write}) {
+    fs::permissions(directory_, more, fs::perm_options::add);
+    EXPECT_FALSE(is_used());
+    fs::permissions(directory_, more, fs::perm_options::remove);
+    EXPECT_TRUE(is_used());
+  }
+  if (::geteuid() == 0) {
+    ASSERT_EQ(::chown(directory_.c_str(), 65534, 65534), 0);
+    EXPECT_FALSE(is_used());
+  }
+}
+
+TEST_F(Cache, SweepsNoFilesOfOthers) {
+  const KernelCache cache(directory_, 0);
+  cache.store(hash_text("a"), "object of a");
+  const std::string name = only_file().filename();
+  const std::string part = name + ".0123456789abcdef.part";
+  const std::vector<std::string> others = {"film.part",         "x.kernel",           name + ".part",
+                                           name + ".part.part", "A" + name.substr(1), name + ".0123456789abcdeX.part",
+                                           name + "x"};
+  for (const std::string& other : others) write(directory_ + "/" + other, "theirs");
+  fs::create_symlink(directory_ + "/film.part", directory_ + "/" + std::string(32, 'a') + ".kernel");
+  for (const std::string& unfinished : {part, "f" + part.substr(1)}) write(directory_ + "/" + unfinished, "");
+  fs::last_write_time(directory_ + "/" + part, fs::file_time_type::clock::now() - std::chrono::hours(2));
+  cache.drop_oldest();
+  EXPECT_FALSE(cache.find(hash_text("a"))) << "the control: what is ours goes";
+  EXPECT_FALSE(fs::exists(directory_ + "/" + part)) << "and what was left unfinished";
+  EXPECT_TRUE(fs::exists(directory_ + "/f" + part.substr(1))) << "but not what is being written";
+  EXPECT_TRUE(fs::is_symlink(directory_ + "/" + std::string(32, 'a') + ".kernel"));
+  for (const std::string& other : others) EXPECT_TRUE(fs::exists(directory_ + "/" + other)) << other;
 }
 
 TEST_F(Cache, DoesWithoutADirectory) {
@@ -109,6 +224,56 @@ Nest doubling(int64_t elements) {
   nest.store(to, nest.index_of(loop), nest.operation(Opcode::kAdd, ElementType::kF32, {x, x}));
   nest.end_parallel(loop);
   return nest.take();
+}
+
+/// What is loaded into this process stands beside it, or where it was installed to.
+TEST_F(Cache, LoadsTheCompilerFromBesideTheExecutable) {
+  const std::string library = "liblowtide_llvm.so", bin = directory_ + "/a/bin";
+  fs::create_directories(bin);
+  fs::create_directories(directory_ + "/a/lib");
+  const std::string executable = bin + "/lowtide";
+  write(executable, "");
+  const auto found = [&](const fs::path& at) {
+    write(at, "");
+    const std::string path = find_llvm_library(executable);
+    fs::remove(at);
+    return path;
+  };
+  EXPECT_EQ(found(bin + "/" + library), bin + "/" + library);
+  EXPECT_EQ(found(directory_ + "/a/lib/" + library), directory_ + "/a/lib/" + library);
+  EXPECT_EQ(found(directory_ + "/a/" + library), "") << "a folder above";
+  EXPECT_EQ(found(directory_ + "/" + library), "") << "two above";
+  EXPECT_EQ(found(library), "") << "the working directory";
+  write(library, "");
+  EXPECT_EQ(find_llvm_library("lowtide"), "");
+  EXPECT_EQ(find_llvm_library(""), "");
+  fs::remove(library);
+  write(bin + "/" + library, "");
+  fs::permissions(bin + "/" + library, fs::perms::others_write, fs::perm_options::add);
+  EXPECT_EQ(find_llvm_library(executable), "") << "anybody may write it";
+}
+
+/// Whatever byte of an object is something else: it is refused, or loaded without a read or a write beyond its pages.
+TEST(ObjectLoader, LooksAtDamagedObjectsWithinTheirBounds) {
+  const auto compile = load_llvm_library();
+  ASSERT_TRUE(compile.ok()) << compile.status().message();
+  const Nest nest = legalise(doubling(100));
+  const KernelPlan plan = plan_kernel(nest, false);
+  LlvmAnswer answer;
+  (*compile)({&nest, &plan, false, false}, answer);
+  ASSERT_TRUE(answer.fault.empty()) << answer.fault;
+  const std::string& object = answer.object;
+  ASSERT_TRUE(load_object(object, "kernel").ok()) << load_object(object, "kernel").status().message();
+  int refused = 0;
+  for (size_t at = 0; at < object.size(); ++at) {
+    for (const char bits : {'\x01', '\x80', '\xff'}) {
+      std::string changed = object;
+      changed[at] = static_cast<char>(changed[at] ^ bits);
+      refused += load_object(changed, "kernel").ok() ? 0 : 1;
+    }
+    refused += load_object(object.substr(0, at), "kernel").ok() ? 0 : 1;
+  }
+  EXPECT_GT(refused, std::ssize(object)) << "the control: it is looked at";
 }
 
 TEST(CompileKernels, MakesEqualNestsOnce) {

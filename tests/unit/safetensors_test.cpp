@@ -4,10 +4,12 @@
 #include <unistd.h>
 
 #include <bit>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 
+#include "base/mapped_files.h"
 #include "text/tensor_writer.h"
 
 namespace lowtide {
@@ -117,6 +119,21 @@ TEST_F(Safetensors, BadFilesAreFaultsWithReasons) {
       {R"({"a":{"dtype":"I8","shape":[1],"data_offsets":[0,1]}})", 2, "cover 1 of 2 bytes"},
       {R"({"a":{"dtype":"I8","shape":[1],"data_offsets":[0,1]},"a":{"dtype":"I8","shape":[1],"data_offsets":[0,1]}})",
        1, "names each tensor once"},
+      {R"({"a":{"dtype":"I8","dtype":"I16","shape":[1],"data_offsets":[0,1]}})", 1, "dtype is there twice"},
+      {R"({"a":{"dtype":"I8","shape":[[1]],"data_offsets":[0,1]}})", 1, "whole numbers"},
+      {R"({"a":{"dtype":"I8","shape":{"x":1},"data_offsets":[0,1]}})", 1, "whole numbers"},
+      {R"({"a":{"dtype":"I8","shape":[18446744073709551615],"data_offsets":[0,1]}})", 1, "whole numbers"},
+      {R"({"a":{"dtype":"I8","shape":[1],"data_offsets":[0,1,1]}})", 1, "two whole numbers"},
+      {R"({"a":{"dtype":["I8"],"shape":[1],"data_offsets":[0,1]}})", 1, "dtype is missing"},
+      {R"({"a":{"dtype":"I8","shape":[1],"data_offsets":[18446744073709551615,1]}})", 1, "whole numbers"},
+      {R"({"a":{"x":)" + std::string(100000, '[') + std::string(100000, ']') + "}}", 1, "lists within lists"},
+      {R"({"a":)" + std::string(100000, '{'), 1, "must be a JSON object"},
+      {R"({"a":[]})", 0, "a: expected an object"},
+      {R"("a")", 0, "must be a JSON object"},
+      {R"({} {})", 0, "must be a JSON object"},
+      {R"({"__metadata__":{},"__metadata__":{}})", 0, "once"},
+      {R"({"__metadata__":{"x":"1","x":"2"}})", 0, "once"},
+      {R"({"__metadata__":{"x":{}}})", 0, "x must be a string"},
       {R"({"__metadata__":{"x":1}})", 0, "x must be a string"},
       {R"({"__metadata__":[]})", 0, "object of strings"},
   };
@@ -130,6 +147,43 @@ TEST_F(Safetensors, BadFilesAreFaultsWithReasons) {
   EXPECT_FALSE(parsed(std::string(64, '\xff')).ok());
   EXPECT_FALSE(TensorFile::open(file("nothing")).ok());
   EXPECT_FALSE(TensorFile::open(folder.string()).ok());
+}
+
+/// A header is read, and written, in time that is linear in its tensors: of 100,000 in well under a second.
+TEST_F(Safetensors, ManyTensorsTakeTimeOnceEach) {
+  NamedTensors tensors;
+  for (int i = 0; i < 100'000; ++i) {
+    tensors.emplace_back("arg" + std::to_string(i), std::make_shared<Literal>(Shape::array(ElementType::kU8, {1})));
+  }
+  const auto start = std::chrono::steady_clock::now();
+  ASSERT_TRUE(write_safetensors(file("many"), tensors).ok());
+  const auto read = TensorFile::open(file("many"));
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  EXPECT_EQ(read->count_of("arg"), 100'000);
+  EXPECT_LT(took.count(), 10) << "a quadratic one takes minutes; a busy machine is forgiven";
+}
+
+TEST_F(Safetensors, WhatIsUnknownInAnEntryIsPassedOver) {
+  const auto read =
+      parsed(bytes_of(R"({"__metadata__":{"a":"b"},"x":{"more":[{"dtype":"F8","shape":[[2]]},null,-1.5],"dtype":"I8",)"
+                      R"("shape":[2],"n":null,"data_offsets":[0,2]}})",
+                      2));
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  EXPECT_EQ(read->shape_of("x").dims, Dims{2});
+  EXPECT_EQ(read->metadata().at("a"), "b");
+}
+
+TEST_F(Safetensors, FilesThatAreWrittenToAreNoticed) {
+  ASSERT_TRUE(
+      write_safetensors(file("c"), {{"x", std::make_shared<Literal>(Shape::array(ElementType::kU8, {5000}))}}).ok());
+  const auto read = TensorFile::open(file("c"));
+  ASSERT_TRUE(read.ok());
+  EXPECT_TRUE(read->check_unchanged().ok());
+  EXPECT_STREQ(file_mapped_at(read->bytes_as("x", read->shape_of("x"))->data()), file("c").c_str());
+  fs::resize_file(file("c"), 4000);
+  EXPECT_NE(read->check_unchanged().message().find(file("c")), std::string::npos);
+  EXPECT_EQ(file_mapped_at(this), nullptr);
 }
 
 TEST_F(Safetensors, ElementsAreComputedInTheFilesPages) {

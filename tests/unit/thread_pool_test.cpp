@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <new>
 #include <numeric>
 #include <thread>
 #include <vector>
@@ -72,6 +73,23 @@ TEST(ThreadPool, ThreadsThatComeLateEnd) {
     std::atomic<int> ran{0};
     for (int job = 0; job <= k % 3; ++job) pool.run(2, [&](int64_t, int) { ++ran; });
     ASSERT_EQ(ran, 2 * (1 + k % 3));
+  }
+}
+
+/// Memory may end in any task: the caller hears of it, once, and the pool goes on.
+TEST(ThreadPool, WhatATaskThrowsTheCallerHears) {
+  ThreadPool pool(3);
+  for (int round = 0; round < 100; ++round) {
+    std::atomic<int> ran{0};
+    const auto throws = [&](int64_t i, int) {
+      ++ran;
+      if (i % 3 == 1) throw std::bad_alloc();
+    };
+    EXPECT_THROW(pool.run(1000, throws), std::bad_alloc);
+    EXPECT_GE(ran, 2);
+    ran = 0;
+    pool.run(1000, [&](int64_t, int) { ++ran; });
+    EXPECT_EQ(ran, 1000) << "the control: the next job is whole";
   }
 }
 

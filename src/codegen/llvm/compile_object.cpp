@@ -4,6 +4,7 @@
 #include <llvm/IR/Verifier.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Support/CommandLine.h>
+#include <llvm/Support/ErrorHandling.h>
 #include <llvm/Support/SmallVectorMemoryBuffer.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
@@ -11,6 +12,7 @@
 #include <llvm/TargetParser/Host.h>
 
 #include <mutex>
+#include <new>
 
 #include "codegen/llvm/emitter.h"
 #include "codegen/llvm_entry.h"
@@ -21,6 +23,7 @@ namespace {
 constexpr char kTriple[] = "x86_64-unknown-linux-gnu";
 
 void initialise() {
+  llvm::install_bad_alloc_error_handler([](void*, const char*, bool) { throw std::bad_alloc(); });  // else it aborts
   LLVMInitializeX86TargetInfo();
   LLVMInitializeX86Target();
   LLVMInitializeX86TargetMC();

@@ -1,0 +1,88 @@
+#include "signals.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <initializer_list>
+#include <string_view>
+
+#include "base/files.h"
+#include "base/interrupt.h"
+#include "base/mapped_files.h"
+#include "base/status.h"
+#include "commands.h"
+#include "progress_line.h"
+
+namespace lowtide {
+namespace {
+
+// Handlers write with write(2) alone: a lock of stdio's or malloc's may be held by what they interrupt.
+void say(std::initializer_list<std::string_view> words) {
+  for (const std::string_view word : words) {
+    if (::write(STDERR_FILENO, word.data(), word.size()) < 0) return;
+  }
+}
+
+void on_end(int) {
+  remove_unfinished_files();
+  leave_progress_line();
+  say({"lowtide: interrupted\n"});
+  ::_exit(kInterrupted);
+}
+
+// A search keeps the best that it found, where it is asked kindly.
+void on_interrupt(int signal) {
+  if (!ask_to_stop()) on_end(signal);
+}
+
+// A failed assertion has said its sentence; the exit code is that of a bug of ours.
+void on_abort(int) {
+  remove_unfinished_files();
+  ::_exit(static_cast<int>(Fault::kInternal));
+}
+
+// A page of a mapped file whose bytes are gone: the file shrank, or its disk can't be read any more.
+void on_bus_error(int signal, siginfo_t* what, void*) {
+  remove_unfinished_files();
+  if (const char* file = file_mapped_at(what->si_addr)) {
+    say({"lowtide: ", file, ": its bytes can't be read any more: it became shorter while it was in use\n"});
+    ::_exit(static_cast<int>(Fault::kInput));
+  }
+  ::signal(signal, SIG_DFL);
+  ::raise(signal);
+}
+
+// A crash stays one, for whoever looks at the core; only its unfinished files go.
+void on_crash(int signal) {
+  remove_unfinished_files();
+  ::signal(signal, SIG_DFL);
+  ::raise(signal);
+}
+
+/// What the process was started to ignore (nohup, a job in the background) it goes on ignoring.
+void on(std::initializer_list<int> signals, void (*handler)(int)) {
+  for (const int signal : signals) {
+    struct sigaction before{};
+    if (::sigaction(signal, nullptr, &before) == 0 && before.sa_handler == SIG_IGN) continue;
+    ::signal(signal, handler);
+  }
+}
+
+}  // namespace
+
+void handle_signals() {
+  ::signal(SIGPIPE, SIG_IGN);  // a reader that has gone away is no fault
+  ::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is one that write(2) reports
+  on({SIGINT, SIGTERM}, on_interrupt);
+  on({SIGHUP, SIGQUIT, SIGXCPU}, on_end);
+  on({SIGABRT}, on_abort);
+  on({SIGSEGV, SIGFPE, SIGILL}, on_crash);
+  struct sigaction bus{};
+  bus.sa_sigaction = on_bus_error;
+  bus.sa_flags = SA_SIGINFO;
+  ::sigemptyset(&bus.sa_mask);
+  ::sigaction(SIGBUS, &bus, nullptr);
+}
+
+}  // namespace lowtide
