@@ -63,7 +63,10 @@ void PartTable::state(const Instruction& instruction, int32_t leaf, const Dims& 
 bool PartTable::give(Dims& to, size_t d, int64_t parts) {
   if (d >= to.size() || to[d] != 0 || parts <= 1) return false;
   int64_t product = parts;
-  for (const int64_t other : to) product *= std::max<int64_t>(1, other);
+  for (const int64_t other : to) {
+    if (product > devices_ || other > devices_) return false;
+    product *= std::max<int64_t>(1, other);
+  }
   if (product > devices_ || devices_ % product != 0) return false;
   to[d] = parts;
   return changed_ = true;
@@ -73,6 +76,7 @@ bool PartTable::give(Dims& to, size_t d, int64_t parts) {
 void PartTable::link(const Place& a, size_t da, const Place& b, size_t db, int64_t ratio) {
   Dims *pa = at(a), *pb = at(b);
   if (!pa || !pb || da >= pa->size() || db >= pb->size()) return;
+  if (ratio > devices_ || (*pb)[db] > devices_) return;
   if ((*pa)[da] > 0) give(*pb, db, (*pa)[da] / ratio);
   give(*pa, da, std::max<int64_t>(1, (*pb)[db]) * ratio);
 }
@@ -115,7 +119,7 @@ void PartTable::visit_parts(const Instruction& call) {
                 &part_shape = side == PartSide::kOperands ? operand.shape : *mine;
     for (size_t d = 0; d < whole_shape.dims.size(); ++d) {
       const int64_t extent = part_shape.dims[d];
-      if (extent > 0) link(whole, d, part, d, std::max<int64_t>(1, (whole_shape.dims[d] + extent - 1) / extent));
+      if (extent > 0) link(whole, d, part, d, std::max<int64_t>(1, (whole_shape.dims[d] - 1) / extent + 1));
     }
   }
 }

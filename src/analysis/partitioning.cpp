@@ -13,6 +13,7 @@ namespace lowtide {
 namespace {
 
 constexpr std::string_view kStated = "lowtide.parts=\"";
+constexpr int64_t kMostDevices = int64_t{1} << 30;  ///< a larger number is taken for a mistake
 
 bool is_tiled(const Sharding& sharding) {
   if (sharding.kind == ShardingKind::kTuple) return std::ranges::any_of(sharding.parts, is_tiled);
@@ -27,7 +28,6 @@ const CustomCallAttributes* sharding_call(const Instruction& i) {
 /// The largest mesh that the header names, in devices: `mesh = #sdy.mesh<["x"=4, "y"=2]>`. 0: it names none.
 int64_t devices_of_meshes(const Module& module) {
   constexpr std::string_view kMesh = "#sdy.mesh<[";
-  constexpr int64_t kMost = int64_t{1} << 30;
   const std::string& text = module.frontend_attributes;
   int64_t most = 0;
   if (text.find("xla.sdy.meshes") == std::string::npos) return 0;
@@ -37,7 +37,7 @@ int64_t devices_of_meshes(const Module& module) {
     int64_t devices = 1;
     for (size_t is = text.find('=', at); is < end; is = text.find('=', is + 1)) {
       const std::optional<int64_t> size = TextCursor(std::string_view(text).substr(is + 1, end - is - 1)).integer();
-      if (size && *size > 0 && *size <= kMost / devices) devices *= *size;
+      if (size && *size > 0 && *size <= kMostDevices / devices) devices *= *size;
     }
     most = std::max(most, devices);
   }
@@ -77,24 +77,25 @@ Dims parts_of(const Sharding& sharding, int64_t rank) {
 
 /// Where a result of the entry is made: behind bundles.
 std::pair<const Instruction*, int32_t> origin_of(const Instruction* i, int32_t leaf) {
-  while (true) {
-    if (i->opcode == Opcode::kTuple) {
-      for (const Instruction* operand : i->operands) {
-        const auto count = static_cast<int32_t>(leaf_count(operand->shape));
-        if (leaf < count) {
-          i = operand;
-          break;
-        }
-        leaf -= count;
-      }
-      if (i->opcode == Opcode::kTuple && i->operands.empty()) return {i, leaf};
-    } else if (i->opcode == Opcode::kGetTupleElement) {
+  while (i->opcode == Opcode::kTuple || i->opcode == Opcode::kGetTupleElement) {
+    if (i->opcode == Opcode::kGetTupleElement) {
       leaf += static_cast<int32_t>(leaf_offset(i->operand(0).shape, i->as<TupleIndexAttributes>().index));
       i = i->operands[0];
-    } else {
-      return {i, leaf};
+      continue;
     }
+    const Instruction* holder = nullptr;
+    for (const Instruction* operand : i->operands) {
+      const auto count = static_cast<int32_t>(leaf_count(operand->shape));
+      if (leaf < count) {
+        holder = operand;
+        break;
+      }
+      leaf -= count;
+    }
+    if (!holder) return {i, 0};
+    i = holder;
   }
+  return {i, leaf};
 }
 
 std::string plural(int64_t count, std::string_view noun) {
@@ -374,12 +375,13 @@ std::optional<EntryParts> stated_parts(const Module& module) {
   TextCursor cursor(std::string_view(module.frontend_attributes).substr(at + kStated.size()));
   EntryParts parts;
   const std::optional<int64_t> devices = cursor.integer();
-  if (!devices || *devices < 1 || !cursor.eat(":")) return std::nullopt;
+  if (!devices || *devices < 1 || *devices > kMostDevices || !cursor.eat(":")) return std::nullopt;
   parts.devices = *devices;
   const auto read = [&](std::vector<Dims>& all) {
     while (cursor.eat("[")) {
       std::optional<Dims> dims = cursor.integers();
-      if (!dims || !cursor.eat("]")) return false;
+      const bool fit = dims && std::ranges::all_of(*dims, [&](int64_t p) { return p >= 0 && p <= *devices; });
+      if (!fit || !cursor.eat("]")) return false;
       all.push_back(std::move(*dims));
       if (!cursor.eat(",")) break;
     }

@@ -175,6 +175,23 @@ TEST(Partitioning, PlansStateThePartsInTheirHeader) {
   EXPECT_FALSE(stated_parts(*one));
 }
 
+TEST(Partitioning, NumbersThatCannotBeAreNoParts) {
+  for (const char* parts : {"8: [9223372036854775807] -> [8]", "8: [-1] -> [8]", "0: [1] -> [1]", "8: [8",
+                            "9223372036854775807: [8] -> [8]", ""}) {
+    const auto module = parse("HloModule m, num_partitions=8, frontend_attributes={lowtide.parts=\"" +
+                              std::string(parts) + "\"}\nENTRY main { ROOT a = f32[1024] parameter(0) }");
+    EXPECT_FALSE(stated_parts(*module)) << parts;
+    EXPECT_EQ(account_for(*module, AccountMode::kAsGiven).argument_bytes, kArray) << parts;
+  }
+  // A mesh that no machine has, and a part that is no part of its whole.
+  account(identity("f32[32,32]", "{devices=[4,2]<=[8]}",
+                   "frontend_attributes={xla.sdy.meshes={mesh = #sdy.mesh<[\"x\"=9223372036854775807, \"y\"=9]>}}"));
+  account(R"(HloModule m, num_partitions=8
+ENTRY main { a = f32[140737488355328] parameter(0)
+  p = f32[1] custom-call(a), custom_call_target="SPMDFullToShardShape", sharding={manual}
+  ROOT w = f32[140737488355328] custom-call(p), custom_call_target="SPMDShardToFullShape", sharding={devices=[8]<=[8]} })");
+}
+
 TEST(Partitioning, OneDeviceDoesNotRunAProgramOfMany) {
   EXPECT_FALSE(why_of_many(*parse(identity("f32[32,32]", "{devices=[8,1]<=[8]}"))).empty());
   EXPECT_TRUE(why_of_many(*parse(identity("f32[32,32]", "{replicated}"))).empty());
