@@ -22,7 +22,7 @@ struct RewriteRow {
 /// What the user could change, with the peak that the plan would then have.
 struct ChangeRow {
   std::string what;         ///< "donate argument 2 (f32[1024,1024])"
-  std::string user_change;  ///< "donate_argnums=(2,)"
+  std::string user_change;  ///< "jax.jit(..., donate_argnames=(\"state\",))"
   int64_t bytes = 0;        ///< less peak
   int64_t peak = 0;         ///< what is left of it
 };
