@@ -10,7 +10,10 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -107,13 +110,42 @@ int try_command(const Module& module, const ReduceOptions& options, const std::s
   return child < 0 ? -1 : outcome_of(child);
 }
 
+/// The program's file for a command, in a folder of its own that nobody else sees. Gone with this, and with a signal.
+class FileForCommand {
+ public:
+  FileForCommand() = default;
+  FileForCommand(const FileForCommand&) = delete;
+  FileForCommand& operator=(const FileForCommand&) = delete;
+  ~FileForCommand() {
+    if (folder_.empty()) return;
+    ::unlink(path_.c_str());
+    ::rmdir(folder_.c_str());
+  }
+  Status make() {
+    std::string folder = fmt::format("{}/lowtide-XXXXXX", P_tmpdir);
+    if (::mkdtemp(folder.data()) == nullptr)
+      return Status::usage(fmt::format("can't make a folder in {}: {}", P_tmpdir, std::strerror(errno)));
+    folder_ = std::move(folder);
+    path_ = folder_ + "/program.hlo";
+    unfinished_folder_.emplace(folder_);
+    unfinished_file_.emplace(path_);
+    return {};
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string folder_, path_;
+  std::optional<UnfinishedFile> unfinished_folder_, unfinished_file_;
+};
+
 Status reduce(ReduceOptions options) {
   LT_RETURN_IF_ERROR(check_outputs({{"INPUT", options.input}}, {{"-o", options.output}}));
   LT_ASSIGN_OR_RETURN(const Input input, read_input(options.input));
-  const std::string file = fmt::format("{}/lowtide_reduce_{}.hlo", P_tmpdir, ::getpid());
   const bool by_command = !options.command.empty();
+  FileForCommand file;
+  if (by_command) LT_RETURN_IF_ERROR(file.make());
   const auto outcome = [&](const Module& module) {
-    return by_command ? try_command(module, options, file) : try_apart(module, options);
+    return by_command ? try_command(module, options, file.path()) : try_apart(module, options);
   };
   const auto start = std::chrono::steady_clock::now();
   const int wanted = outcome(*input.module);
@@ -121,7 +153,6 @@ Status reduce(ReduceOptions options) {
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   options.seconds = std::min(options.seconds, 1 + static_cast<unsigned>(10 * took.count()));
   if (by_command && wanted != 0) {
-    ::unlink(file.c_str());
     return Status::usage(
         fmt::format("the command must end with exit code 0 for the program as it is, and ends with {}", wanted));
   }
@@ -140,7 +171,6 @@ Status reduce(ReduceOptions options) {
     return outcome(module) == wanted;
   };
   const auto smallest = shrink(*input.module, fails, how);
-  if (by_command) ::unlink(file.c_str());
   LT_RETURN_IF_ERROR(write_file(options.output, print_hlo(*smallest)));
   return was_interrupted() ? Status(kInterruptedFault, "interrupted; this is the smallest program found until then")
                            : Status();

@@ -60,18 +60,31 @@ void on_crash(int signal) {
   ::raise(signal);
 }
 
-/// What the process was started to ignore (nohup, a job in the background) it goes on ignoring.
+/// What the process was started to ignore (nohup, a job in the background) it goes on ignoring, and what a sanitizer
+/// takes is its own.
 void on(std::initializer_list<int> signals, void (*handler)(int)) {
   for (const int signal : signals) {
-    struct sigaction before{};
-    if (::sigaction(signal, nullptr, &before) == 0 && before.sa_handler == SIG_IGN) continue;
-    ::signal(signal, handler);
+    struct sigaction before{}, now{};
+    if (::sigaction(signal, nullptr, &before) == 0 && before.sa_handler != SIG_DFL) continue;
+    now.sa_handler = handler;
+    now.sa_flags = SA_RESTART | SA_ONSTACK;
+    ::sigemptyset(&now.sa_mask);
+    ::sigaction(signal, &now, nullptr);
   }
+}
+
+/// Where the stack ends, a handler needs another one.
+void make_room_for_handlers() {
+  alignas(16) static char room[1 << 16];
+  const stack_t stack{.ss_sp = room, .ss_flags = 0, .ss_size = sizeof room};
+  stack_t before{};
+  if (::sigaltstack(nullptr, &before) == 0 && (before.ss_flags & SS_DISABLE) != 0) ::sigaltstack(&stack, nullptr);
 }
 
 }  // namespace
 
 void handle_signals() {
+  make_room_for_handlers();
   ::signal(SIGPIPE, SIG_IGN);  // a reader that has gone away is no fault
   ::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is one that write(2) reports
   on({SIGINT, SIGTERM}, on_interrupt);
@@ -80,7 +93,7 @@ void handle_signals() {
   on({SIGSEGV, SIGFPE, SIGILL}, on_crash);
   struct sigaction bus{};
   bus.sa_sigaction = on_bus_error;
-  bus.sa_flags = SA_SIGINFO;
+  bus.sa_flags = SA_SIGINFO | SA_ONSTACK;
   ::sigemptyset(&bus.sa_mask);
   ::sigaction(SIGBUS, &bus, nullptr);
 }

