@@ -98,6 +98,42 @@ double element_ns(const Instruction& i) {
   return operation_ns(i.opcode) * width_factor(i.shape.type) + called;
 }
 
+int32_t code_size(const Instruction& i) {
+  const auto size = [&] {
+    switch (i.opcode) {  // by measured compile times
+      case Opcode::kSine:
+      case Opcode::kCosine:
+      case Opcode::kTan: return 16;
+      case Opcode::kAcos:
+      case Opcode::kAcosh:
+      case Opcode::kAsin:
+      case Opcode::kAsinh:
+      case Opcode::kAtan:
+      case Opcode::kAtan2:
+      case Opcode::kAtanh:
+      case Opcode::kCosh:
+      case Opcode::kPower:
+      case Opcode::kSinh: return 6;
+      case Opcode::kCbrt:
+      case Opcode::kErf:
+      case Opcode::kTanh: return 4;
+      case Opcode::kExponential:
+      case Opcode::kExponentialMinusOne:
+      case Opcode::kLog:
+      case Opcode::kLogPlusOne:
+      case Opcode::kLogistic: return 2;
+      default: return 1;
+    }
+  }();
+  return is_complex(i.shape.type) ? 4 * size : size;
+}
+
+int32_t code_size(const Region& region) {
+  int32_t size = 0;
+  for (const Instruction* op : region.ops) size += code_size(*op);
+  return size;
+}
+
 double cost(const Region& region) {
   const Footprint f = footprint(region);
   return std::max(f.arithmetic_ns / 2, static_cast<double>(f.bytes_read + f.bytes_written) * kNsPerByte / 2) +

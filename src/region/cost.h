@@ -14,6 +14,11 @@ inline constexpr double kNsPerKernel = 1500;      ///< to start and join one
 /// One element of the operation, its operands given. For those with loops inside (reduce, dot, while): all of it.
 double element_ns(const Instruction& i);
 
+/// What the operation adds to a kernel's code, in plain operations: functions are written out, and compiling takes as
+/// long as that is.
+int32_t code_size(const Instruction& i);
+int32_t code_size(const Region& region);
+
 /// The kernel: arithmetic on two cores, bytes through one memory, the start.
 double cost(const Region& region);
 

@@ -16,7 +16,7 @@
 namespace lowtide {
 namespace {
 
-constexpr size_t kMostOps = 800;          ///< in a group: bounds compile time
+constexpr int32_t kMostCode = 800;        ///< of a group, code_size: bounds compile time
 constexpr size_t kMostOutputs = 16;       ///< a kernel writes so many streams at once
 constexpr int64_t kSmallElements = 1024;  ///< kernels of this size cost their start: any two may be one
 constexpr double kSharedNs = 0.2;         ///< an element of a virtual value that is worth sharing
@@ -27,7 +27,7 @@ struct Group {
   std::vector<int32_t> outputs;  ///< places
   std::vector<LeafRef> inputs;
   Dims extents;
-  size_t ops = 0;
+  int32_t code = 0;
   int32_t at = 0;  ///< where it runs: the place of one of its members
   double bytes = 0;
   bool open = false;  ///< may take in others
@@ -75,7 +75,7 @@ class Grouping {
     const Region region = maker_.make({&place, 1});
     const RegionEvaluations evaluations = evaluations_in(region);
     const Instruction& i = graph_.at(place);
-    Group g{{place}, region.inputs, {}, region.ops.size(), place};
+    Group g{{place}, region.inputs, {}, code_size(region), place};
     g.bytes = static_cast<double>(safe_logical_bytes(i.shape));
     g.heavy = is_heavy(i);
     g.open = i.shape.is_array() && has_element(i) && !asks(options_.store, i);
@@ -171,7 +171,7 @@ class Grouping {
   bool merge(int32_t early, int32_t late) {
     Group& a = group(early);
     Group& b = group(late);
-    if (a.extents != b.extents || a.ops + b.ops > kMostOps || a.outputs.size() + b.outputs.size() > kMostOutputs) {
+    if (a.extents != b.extents || a.code + b.code > kMostCode || a.outputs.size() + b.outputs.size() > kMostOutputs) {
       return false;
     }
     // Reductions to few elements gain nothing from one loop around both.
@@ -197,7 +197,7 @@ class Grouping {
     for (const LeafRef& input : b.inputs) {
       if (std::find(a.inputs.begin(), a.inputs.end(), input) == a.inputs.end()) a.inputs.push_back(input);
     }
-    a.ops += b.ops;
+    a.code += b.code;
     a.bytes += b.bytes;
     a.heavy |= b.heavy;
     moved_to_[static_cast<size_t>(late)] = early;

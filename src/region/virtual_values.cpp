@@ -13,7 +13,7 @@ namespace lowtide {
 namespace {
 
 constexpr int kRounds = 3;               ///< each knows the states of the round before
-constexpr int32_t kMostOps = 1200;       ///< with arithmetic in a kernel, clones counted: bounds compile time
+constexpr int32_t kMostCode = 1200;      ///< of a kernel, code_size, clones counted: bounds compile time
 constexpr size_t kMostEvaluations = 12;  ///< distinct index maps of one value, over all kernels
 constexpr size_t kMostChain = 400;       ///< operations looked at below a value to price it
 /// The same for values made of indices and a few scalars, as random numbers are: five hashes cost less.
@@ -71,7 +71,7 @@ class Decision {
         states_(count(), ValueState::kAbsent),
         evaluations_(count()),
         readers_(count()),
-        kernel_ops_(count()),
+        kernel_code_(count()),
         stored_before_(count() + 1),
         largest_read_(count()),
         repeats_(count()),
@@ -95,7 +95,7 @@ class Decision {
   std::vector<ValueState> run() {
     for (int round = 0; round < kRounds; ++round) {
       survey();
-      std::fill(kernel_ops_.begin(), kernel_ops_.end(), 0);
+      std::fill(kernel_code_.begin(), kernel_code_.end(), 0);
       for (int32_t place = graph_.size(); place-- > 0;) decide(place);
     }
     for (int32_t place = 0; place < graph_.size(); ++place) make_view(place);
@@ -145,13 +145,13 @@ class Decision {
     if (is_virtual(place, mine)) {
       state(place) = ValueState::kVirtual;
       if (!is_free(i) && elements_of(i.shape) != 1) {
-        for (const Evaluations& e : mine) ++kernel_ops_[static_cast<size_t>(e.kernel)];
+        for (const Evaluations& e : mine) kernel_code_[static_cast<size_t>(e.kernel)] += code_size(i);
       }
       return;
     }
     state(place) = i.opcode == Opcode::kConstant ? ValueState::kGiven : ValueState::kStored;
     mine.assign(1, evaluations_of_root(place, i.shape));
-    kernel_ops_[static_cast<size_t>(place)] = 1;
+    kernel_code_[static_cast<size_t>(place)] = code_size(i);
   }
 
   /// Fills `mine` with what the readers see of it.
@@ -165,7 +165,7 @@ class Decision {
     if (asks(options_.store, i) || is_link_of_updates(place)) return false;
     if (asks(options_.keep_virtual, i) || is_free(i) || is_wider_than_operand(i)) return true;
     for (const Evaluations& e : mine) {
-      if (kernel_ops_[static_cast<size_t>(e.kernel)] >= kMostOps) return false;
+      if (kernel_code_[static_cast<size_t>(e.kernel)] >= kMostCode) return false;
     }
     return is_heavy(i) ? suits_inside(place, mine) : !is_better_stored(place, mine);
   }
@@ -361,7 +361,7 @@ class Decision {
   std::vector<ValueState> states_;
   std::vector<std::vector<Evaluations>> evaluations_;
   std::vector<LastReaders> readers_;
-  std::vector<int32_t> kernel_ops_;
+  std::vector<int32_t> kernel_code_;
   std::vector<double> stored_before_;  ///< bytes of all stored values before this place
   std::vector<double> largest_read_;   ///< bytes of the largest stored array that computing it where it is read takes
   std::vector<double> repeats_;        ///< of generated values: evaluations per element; else 0
