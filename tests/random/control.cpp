@@ -4,6 +4,7 @@
 
 #include "operations.h"
 #include "program.h"
+#include "text/hlo.h"
 
 namespace lowtide {
 namespace {
@@ -218,6 +219,17 @@ void make_operation(Scope& scope, const Gene& gene) {
   }
 }
 
+namespace {
+
+/// What a reader makes of the program's text: it takes vectors of start indices apart.
+std::unique_ptr<Module> as_read(std::unique_ptr<Module> module) {
+  auto read = parse_hlo(std::make_shared<Source>(Source{"random.hlo", print_hlo(*module)}));
+  LT_ASSERT(read.ok(), read.status().message());
+  return read.take();
+}
+
+}  // namespace
+
 std::unique_ptr<Module> program_from(const Recipe& recipe) {
   auto module = std::make_unique<Module>();
   module->name = "random";
@@ -265,7 +277,7 @@ std::unique_ptr<Module> program_from(const Recipe& recipe) {
       break;
     }
   }
-  return module;
+  return recipe.for_xla ? std::move(module) : as_read(std::move(module));
 }
 
 std::vector<double> error_bounds(const Module& module) {

@@ -53,6 +53,16 @@ constexpr Opcode kIntegerBinary[] = {Opcode::kAdd,
                                      Opcode::kShiftRightLogical};
 constexpr Opcode kPredicateBinary[] = {Opcode::kAnd, Opcode::kOr, Opcode::kXor};
 
+/// Operations on floats of several precisions, as TPU programs have them; jaxlib doesn't read those.
+bool mixes(Scope& scope, Choices& choices) { return !scope.for_xla() && choices.one_in(8); }
+
+/// This float type or one with less precision: what is computed in `type` is rounded to it.
+ElementType narrower(Choices& choices, ElementType type) {
+  constexpr ElementType kSmall[] = {ElementType::kBF16, ElementType::kF16, ElementType::kF32};
+  if (type == ElementType::kF64) return choices.of(kSmall);
+  return type == ElementType::kF32 ? kSmall[choices.below(2)] : type;
+}
+
 }  // namespace
 
 Instruction* value_of_shape(Scope& scope, Choices& choices, const Shape& shape) {
@@ -74,6 +84,9 @@ bool make_unary(Scope& scope, Choices& choices) {
   Attributes attributes;
   if (op == Opcode::kReducePrecision)
     attributes = ReducePrecisionAttributes{type == ElementType::kF16 ? 5 : 8, choices.between(2, 7)};
+  const bool rounds =
+      op == Opcode::kAbs || op == Opcode::kTanh || op == Opcode::kExponential || op == Opcode::kLogistic;
+  if (rounds && is_floating(type) && mixes(scope, choices)) shape = with_type(shape, narrower(choices, type));
   return scope.append(op, shape, {operand}, attributes) != nullptr;
 }
 
@@ -91,6 +104,12 @@ bool make_binary(Scope& scope, Choices& choices) {
     b = scope.broadcast(scope.constant(a->shape.type, static_cast<double>(choices.between(0, 4))), a->shape.dims, {});
   } else {
     b = value_of_shape(scope, choices, a->shape);
+  }
+  const bool rounds = op == Opcode::kAdd || op == Opcode::kSubtract || op == Opcode::kMultiply || op == Opcode::kDivide;
+  if (rounds && kind == TypeKind::kFloat && mixes(scope, choices)) {
+    const Shape other = with_type(a->shape, narrower(choices, a->shape.type));
+    b = value_of_shape(scope, choices, other);
+    return scope.append(op, choices.one_in(2) ? other : a->shape, {a, b}) != nullptr;
   }
   return scope.append(op, a->shape, {a, b}) != nullptr;
 }

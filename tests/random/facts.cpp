@@ -165,7 +165,16 @@ Maybe converted(const Instruction& i, const Fact& a) {
 }
 
 Fact fact_of_constant(const Literal& value) {
-  const std::vector<double> parts = parts_of(value);
+  std::vector<double> parts = parts_of(value);
+  const ElementType element = value.shape().type;
+  const size_t all = parts.size();
+  if (is_floating(element)) std::erase_if(parts, [&](double x) { return is_special(element, x); });
+  if (parts.size() < all) {
+    parts.push_back(0);
+    Fact fact = interval(*std::ranges::min_element(parts), *std::ranges::max_element(parts), 0, kConstantGrid);
+    fact.special = true;
+    return fact;
+  }
   if (parts.empty()) return {};
   const auto [low, high] = std::minmax_element(parts.begin(), parts.end());
   const ElementType type = value.shape().type;
@@ -230,6 +239,7 @@ Fact either(const Fact& a, const Fact& b) {
   Fact both =
       interval(std::min(a.low, b.low), std::max(a.high, b.high), std::max(a.error, b.error), std::min(a.grid, b.grid));
   both.argument = a.argument && b.argument;
+  both.special = a.special || b.special;
   for (size_t k = 0; k < a.parts.size(); ++k) both.parts.push_back(either(a.parts[k], b.parts[k]));
   return both;
 }
@@ -250,7 +260,69 @@ Fact fact_of_argument(ElementType type) {
   return fact;
 }
 
+namespace {
+
+bool has_special(const Fact& fact) { return fact.special || std::ranges::any_of(fact.parts, has_special); }
+
+/// Every executor gives the same for floats that are no ordinary numbers.
+bool takes_special(const Instruction& i) {
+  switch (i.opcode) {
+    case Opcode::kReduce:
+    case Opcode::kScatter: {
+      const Opcode op = i.called[0]->root->opcode;
+      return i.shape.is_array() && (op == Opcode::kMaximum || op == Opcode::kMinimum || op == Opcode::kParameter);
+    }
+    case Opcode::kBroadcast:
+    case Opcode::kReshape:
+    case Opcode::kTranspose:
+    case Opcode::kSlice:
+    case Opcode::kReverse:
+    case Opcode::kCopy:
+    case Opcode::kOptBarrier:
+    case Opcode::kDynamicSlice:
+    case Opcode::kGather:
+    case Opcode::kPad:
+    case Opcode::kDynamicUpdateSlice:
+    case Opcode::kConcatenate:
+    case Opcode::kSelect:
+    case Opcode::kClamp:
+    case Opcode::kCompare:
+    case Opcode::kConvert:
+    case Opcode::kIsFinite:
+    case Opcode::kNegate:
+    case Opcode::kAbs:
+    case Opcode::kMaximum:
+    case Opcode::kMinimum:
+    case Opcode::kTuple:
+    case Opcode::kGetTupleElement:
+    case Opcode::kCall:
+    case Opcode::kMap:
+    case Opcode::kWhile:
+    case Opcode::kConditional: return true;
+    default: return false;
+  }
+}
+
+Maybe fact_of_ordinary(const Instruction& i, const Facts& operands);
+
+}  // namespace
+
 Maybe fact_of(const Instruction& i, const Facts& operands) {
+  if (std::ranges::none_of(operands, has_special)) return fact_of_ordinary(i, operands);
+  if (!takes_special(i)) return {};
+  Maybe fact = fact_of_ordinary(i, operands);
+  if (!fact || i.shape.is_tuple() || i.opcode == Opcode::kGetTupleElement || !i.called.empty()) return fact;
+  if (is_integral(i.shape.type) || i.shape.type == ElementType::kPred) {
+    if (i.opcode == Opcode::kConvert && is_floating(i.operand(0).shape.type)) return any_integer(i.shape.type);
+    return fact;
+  }
+  fact->special = std::ranges::any_of(operands, [](const Fact& f) { return f.special; });
+  return fact;
+}
+
+namespace {
+
+Maybe fact_of_ordinary(const Instruction& i, const Facts& operands) {
   switch (i.opcode) {
     case Opcode::kConstant: return fact_of_constant(*i.as<ConstantAttributes>().value);
     case Opcode::kIota: return interval(0, static_cast<double>(std::max<int64_t>(1, element_count(i.shape))), 0, 0);
@@ -330,6 +402,8 @@ Maybe fact_of(const Instruction& i, const Facts& operands) {
   if (operands.size() == 2) return binary(i, operands[0], operands[1]);
   return {};
 }
+
+}  // namespace
 
 Maybe fact_of(const Computation& computation, const Facts& arguments) {
   std::vector<std::pair<const Instruction*, Fact>> known;

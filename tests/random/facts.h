@@ -20,6 +20,7 @@ struct Fact {
   double error = 0;          ///< no executor is further than this from the mathematical value
   int grid = 0;              ///< all elements are multiples of 2^grid; kNoGrid: nothing known
   bool argument = false;     ///< elements of arguments as they are: no simplification turns them into constants
+  bool special = false;      ///< floats may also be infinite, no numbers, denormal or near the end of their type
   std::vector<Fact> parts;   ///< of a tuple
 
   bool exact() const { return error == 0; }

@@ -1,6 +1,7 @@
 /// Operations whose result elements are operand elements at other indices.
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "operations.h"
@@ -31,6 +32,13 @@ bool contains(const Dims& list, int64_t item) { return std::find(list.begin(), l
 Instruction* index_value(Scope& scope, Choices& choices, ElementType type, int64_t extent) {
   Instruction* found = choices.one_in(2) ? scope.choose(choices, has_shape(Shape::scalar(type))) : nullptr;
   const bool is_signed = type_kind(type) == TypeKind::kSigned;
+  // XLA:CPU takes the largest numbers of unsigned types for negative ones.
+  if (!found && choices.one_in(6) && (is_signed || !scope.for_xla())) {
+    const double highest = std::ldexp(1.0, is_signed ? 31 : type_bits(type));
+    Instruction* far = scope.constant(type, type_bits(type) <= 8 ? 255 : std::min(highest, 0x1p63) - 1024);
+    if (!is_signed || choices.one_in(2)) return far;
+    return scope.constant(type, -highest);
+  }
   return found ? found : scope.constant(type, static_cast<double>(choices.between(is_signed ? -2 : 0, extent + 2)));
 }
 
@@ -142,9 +150,24 @@ bool make_reverse(Scope& scope, Choices& choices) {
 }
 
 namespace {
-constexpr ElementType kIndexTypes[] = {ElementType::kS32, ElementType::kS32, ElementType::kS64, ElementType::kU32,
-                                       ElementType::kU8};
+constexpr ElementType kIndexTypes[] = {ElementType::kS32, ElementType::kS32, ElementType::kS64,
+                                       ElementType::kU32, ElementType::kU8,  ElementType::kU64};
+
+/// Start indices from operand `first` on as one vector, as older programs have them; XLA no longer reads those.
+void join_starts(Scope& scope, Choices& choices, std::vector<Instruction*>& operands, size_t first) {
+  if (scope.for_xla() || !choices.one_in(5)) return;
+  const auto rank = static_cast<int64_t>(operands.size() - first);
+  const Shape one = Shape::array(operands[first]->shape.type, {1});
+  std::vector<Instruction*> parts;
+  for (size_t k = first; k < operands.size(); ++k) {
+    parts.push_back(scope.append(Opcode::kReshape, one, {operands[k]}, {}, {}, false));
+  }
+  operands.resize(first);
+  operands.push_back(rank == 1 ? parts[0]
+                               : scope.append(Opcode::kConcatenate, with_dims(one, {rank}), parts,
+                                              DimensionsAttributes{{0}}, {}, false));
 }
+}  // namespace
 
 bool make_dynamic_slice(Scope& scope, Choices& choices) {
   Instruction* operand = scope.choose(choices, has_rank(1));
@@ -156,6 +179,7 @@ bool make_dynamic_slice(Scope& scope, Choices& choices) {
     a.sizes.push_back(choices.between(1, extent));
     operands.push_back(index_value(scope, choices, type, extent));
   }
+  join_starts(scope, choices, operands, 1);
   return scope.append(Opcode::kDynamicSlice, with_dims(operand->shape, a.sizes), operands, a) != nullptr;
 }
 
@@ -170,6 +194,7 @@ bool make_dynamic_update_slice(Scope& scope, Choices& choices) {
   const ElementType type = choices.of(kIndexTypes);
   std::vector<Instruction*> operands = {operand, update};
   for (const int64_t extent : operand->shape.dims) operands.push_back(index_value(scope, choices, type, extent));
+  join_starts(scope, choices, operands, 2);
   return scope.append(Opcode::kDynamicUpdateSlice, operand->shape, operands) != nullptr;
 }
 

@@ -2,6 +2,7 @@
 /// Figures of the float types that random programs use, in the terms of their error bounds; of complex types: of each
 /// part.
 
+#include <cmath>
 #include <vector>
 
 #include "ir/literal.h"
@@ -34,6 +35,11 @@ inline int least_grid(ElementType type) { return type == ElementType::kF16 ? -14
 
 /// Results stay below this, so that no intermediate of another executor overflows.
 inline double largest_allowed(ElementType type) { return type == ElementType::kF16 ? 1e4 : 1e6; }
+
+/// Infinite, no number, denormal, or near an end of the type.
+inline bool is_special(ElementType type, double x) {
+  return !std::isfinite(x) || (x != 0 && std::fabs(x) < smallest_step(type)) || std::fabs(x) > largest_allowed(type);
+}
 
 /// Beyond this share of the largest element an error bound makes the comparison worthless.
 inline double largest_error_share(ElementType type) {

@@ -1,6 +1,10 @@
 #include "scope.h"
 
 #include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "numbers.h"
 
 namespace lowtide {
 namespace {
@@ -30,6 +34,35 @@ void set_number(Literal& literal, int64_t element, double value, double imaginar
       literal.data<T>()[static_cast<size_t>(element)] = T(static_cast<float>(value));
     }
   });
+}
+
+/// Numbers at the ends of integer types, where sums wrap and places lie outside of everything.
+void set_extreme_integer(Literal& literal, int64_t element, Choices& choices) {
+  const int bits = type_bits(literal.shape().type);
+  const bool is_signed = type_kind(literal.shape().type) == TypeKind::kSigned;
+  const uint64_t highest = ~uint64_t{0} >> (is_signed ? 65 - bits : 64 - bits);
+  const uint64_t lowest = is_signed ? ~highest : 0;
+  const uint64_t numbers[] = {lowest, highest, lowest + 1, highest - 1, highest / 2 + 1};
+  const uint64_t number = choices.of(numbers);
+  std::memcpy(literal.bytes().data() + element * stored_bytes(literal.shape().type), &number,
+              static_cast<size_t>(stored_bytes(literal.shape().type)));
+}
+
+/// Infinities, no number, a negative zero, numbers at the ends of float types. XLA:CPU flushes denormals, so that
+/// comparing them would have another outcome.
+void set_extreme_float(Literal& literal, int64_t element, bool for_xla, Choices& choices) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const ElementType type = literal.shape().type;
+  const double largest = type == ElementType::kF16 ? 65504 : type == ElementType::kF64 ? 1.7976931348623157e308 : 3e38;
+  const double numbers[] = {kInfinity,
+                            -kInfinity,
+                            std::numeric_limits<double>::quiet_NaN(),
+                            -0.0,
+                            largest,
+                            -largest,
+                            smallest_step(type) / 4};
+  const double number = choices.of(numbers);
+  set_number(literal, element, for_xla && std::fabs(number) == smallest_step(type) / 4 ? 0 : number);
 }
 
 }  // namespace
@@ -104,7 +137,16 @@ Instruction* Scope::constant_array(const Shape& shape, Choices& choices) {
     const auto whole = static_cast<double>(choices.between(is_signed ? -40 : 0, 40));
     return fractions ? whole / 8 : whole;
   };
+  const bool extreme = choices.one_in(8) && !is_complex(shape.type) && shape.type != ElementType::kPred;
   for (int64_t e = 0; e < literal.size(); ++e) {
+    if (extreme && choices.one_in(3)) {
+      if (fractions) {
+        set_extreme_float(literal, e, for_xla_, choices);
+      } else {
+        set_extreme_integer(literal, e, choices);
+      }
+      continue;
+    }
     const double value = number();
     set_number(literal, e, value, is_complex(shape.type) ? number() : 0);
   }

@@ -55,6 +55,7 @@ class Scope {
   Instruction* tuple(const std::vector<Instruction*>& parts);
 
   Instruction* constant(ElementType type, double value);
+  /// Now and then with numbers at the ends of their type.
   Instruction* constant_array(const Shape& shape, Choices& choices);
   Instruction* broadcast(Instruction* operand, const Dims& result, const Dims& dimensions);
 
