@@ -122,7 +122,7 @@ class FileForCommand {
     ::rmdir(folder_.c_str());
   }
   Status make() {
-    std::string folder = fmt::format("{}/lowtide-XXXXXX", P_tmpdir);
+    std::string folder = fmt::format("{}/lowtide-{}", P_tmpdir, std::string(6, 'X'));
     if (::mkdtemp(folder.data()) == nullptr)
       return Status::usage(fmt::format("can't make a folder in {}: {}", P_tmpdir, std::strerror(errno)));
     folder_ = std::move(folder);

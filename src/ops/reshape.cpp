@@ -12,7 +12,6 @@
 
 #include "ops/elementwise.h"
 
-
 namespace lowtide {
 namespace {
 

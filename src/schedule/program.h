@@ -110,7 +110,7 @@ struct Program {
   int64_t kernels = 0;                    ///< kernel steps, as laid out
   std::optional<KnownPlacement> packing;  ///< of the arena, where it took a search
   OrderChoice choice;
-  std::string refused;                  ///< why values don't share bytes: the fault of a plan in which they did
+  std::string refused;           ///< why values don't share bytes: the fault of a plan in which they did
   bool could_rearrange = false;  ///< transposed or reversed where operands lie it would take less memory, but more time
   int64_t peak_bytes() const { return argument_bytes + output_bytes - alias_bytes + temp_bytes; }
 };

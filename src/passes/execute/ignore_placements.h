@@ -9,8 +9,8 @@
 ///
 /// For running. A program that is handed on keeps its annotations, unless they say nothing
 /// (canonicalise/drop_annotations.h): a constraint of nothing but whole dimensions means "replicate" to a partitioner.
-/// One that goes to XLA loses them where its header has no `num_partitions`: XLA runs no partitioner then, and needs the
-/// same memory with them and without.
+/// One that goes to XLA loses them where its header has no `num_partitions`: XLA runs no partitioner then, and needs
+/// the same memory with them and without.
 ///
 /// Requires: verified.  Keeps: roots, donation, schedule.  Breaks: shardings.
 /// Numerics: exact.
