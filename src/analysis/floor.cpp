@@ -282,7 +282,8 @@ Floor floor_any(const Module& module) {
 Floor floor_order(const Module& module) {
   Floor any = floor_any(module);
   // Before partitioning, nobody knows what operations there will be.
-  if (partitioning_of(module).divides()) return any;
+  const Partitioning partitioning = partitioning_of(module);
+  if (partitioning.divides() || partitioning.is_unsure()) return any;
   Floor best = FloorOfOrder(module).run();
   return best.bytes > any.bytes ? best : any;
 }

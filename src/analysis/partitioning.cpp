@@ -123,6 +123,7 @@ class FindPartitioning {
     const int64_t meshes = global && !module_.num_partitions ? devices_of_meshes(module_) : 0;
     out_.devices_ = std::max<int64_t>(module_.num_partitions.value_or(1), meshes);
     warn_of_contradictions();
+    if (out_.devices_ > 1 && !global) warn_if_unsure();
     if (out_.devices_ <= 1 || !global) return out_;
     table_ = std::make_shared<PartTable>(module_, out_.devices_);
     state_arguments();
@@ -158,6 +159,18 @@ class FindPartitioning {
           fmt::format("the mesh names {} devices but the header declares {}: sizes are as for {}", meshes, declared,
                       out_.devices_ > 1 ? fmt::format("one of {} devices", out_.devices_) : "one device"));
     }
+  }
+
+  /// What XLA's partitioner made is scheduled, or its entry's name ends in _spmd.
+  void warn_if_unsure() {
+    if (module_.is_scheduled || !module_.entry || module_.entry->name.ends_with("_spmd")) return;
+    const auto is_divided = [](const Instruction* p) { return p && p->sharding && is_tiled(*p->sharding); };
+    const std::vector<Instruction*> parameters = module_.entry->parameters();
+    out_.unsure_ = std::ranges::any_of(parameters, is_divided);
+    if (!out_.unsure_) return;
+    warnings_.push_back(
+        "arguments alone have shardings: taken for a partitioner's result, with shapes of one device; before one, "
+        "sizes would be less");
   }
 
   void state_entry_parts(const EntryParts& parts) {
@@ -337,6 +350,7 @@ LeafBytes Partitioning::of(const Instruction& instruction, int32_t leaf) const {
 
 LeafBytes Partitioning::least(const Instruction& instruction, int32_t leaf) const {
   LeafBytes bytes = of(instruction, leaf);
+  if (unsure_) bytes.bytes /= devices_;
   const Shape* shape = leaf_shape(instruction.shape, leaf);
   if (!shape || std::ranges::find(open_, std::pair(instruction.id, leaf)) == open_.end()) return bytes;
   bytes.bytes = std::min(bytes.bytes, leaf_bytes(*shape).bytes / devices_);

@@ -36,6 +36,8 @@ class Partitioning {
   /// Are shapes those of all devices together?
   bool divides() const { return parts_ != nullptr; }
   int64_t devices() const { return devices_; }
+  /// Nothing but shardings of arguments, which stay behind the partitioner as well: shapes are taken for one device's.
+  bool is_unsure() const { return unsure_; }
   /// How arguments and results are divided: nothing where shapes say it.
   std::optional<EntryParts> entry_parts(const Module& module) const;
 
@@ -45,6 +47,7 @@ class Partitioning {
   std::shared_ptr<const PartTable> parts_;         ///< null: sizes are as shapes say
   std::vector<std::pair<int32_t, int32_t>> open_;  ///< instruction id, leaf: arguments and results without a sharding
   int64_t devices_ = 1;
+  bool unsure_ = false;
 };
 
 /// Decides from the header and the shardings, and says in `warnings` what a reader of the figures must know: that the

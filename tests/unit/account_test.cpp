@@ -245,9 +245,17 @@ ENTRY main { a = f32[1024] parameter(0), sharding={devices=[8]<=[8]}  s = f32[10
 TEST(Sharding, PartsAreNotDividedAgain) {
   // After the partitioner only parameters keep their shardings.
   const Account a = account(R"(HloModule m, num_partitions=8
-ENTRY main { a = f32[1024] parameter(0), sharding={devices=[8]<=[8]}  ROOT n = f32[1024] negate(a) })");
+ENTRY main_spmd { a = f32[1024] parameter(0), sharding={devices=[8]<=[8]}  ROOT n = f32[1024] negate(a) })");
   EXPECT_EQ(a.argument_bytes, kArray);
   EXPECT_TRUE(a.warnings.empty());
+  // Of one with another name nobody can be sure, and no floor counts on it.
+  const std::string text = R"(HloModule m, num_partitions=8
+ENTRY main { a = f32[1024] parameter(0), sharding={devices=[8]<=[8]}  ROOT n = f32[1024] negate(a) })";
+  const Account unsure = account(text);
+  EXPECT_EQ(unsure.argument_bytes, kArray);
+  ASSERT_EQ(unsure.warnings.size(), 1u);
+  EXPECT_NE(unsure.warnings[0].find("arguments alone have shardings"), std::string::npos);
+  EXPECT_EQ(floor_order(*parse(text)).bytes, 2 * kArray / 8);
 }
 
 TEST(Floors, OneValueInTwoResultsCountsOnce) {
