@@ -10,6 +10,8 @@
 #include <utility>
 
 #include "base/near_words.h"
+#include "text/dump/dump_files.h"
+#include "text/file.h"
 
 namespace lowtide {
 namespace {
@@ -39,13 +41,19 @@ std::string file_of(const std::string& path) {
   return sign == std::string::npos || fs::exists(path, error) ? path : path.substr(0, sign);
 }
 
+/// A module, or a report on one: what else lies in a dump directory, pages for one, isn't the input.
+bool is_read_of_dumps(const std::string& path) {
+  constexpr size_t kHeadBytes = size_t{16} << 10;
+  return classify_dump_file(path, fs::path(path).filename().string(), read_head(path, kHeadBytes)).has_value();
+}
+
 bool is_input(const NamedFile& output, const std::string& input) {
   const auto written = number_of(output.path, S_IFREG);
   if (!written) return false;
   if (const auto folder = number_of(input, S_IFDIR)) {
     std::error_code error;
     for (fs::path at = fs::canonical(output.path, error).parent_path(); !error; at = at.parent_path()) {
-      if (number_of(at, S_IFDIR) == folder) return true;
+      if (number_of(at, S_IFDIR) == folder) return is_read_of_dumps(output.path);
       if (at == at.parent_path()) return false;
     }
     return false;

@@ -23,7 +23,8 @@ struct NamedFile {
 };
 
 /// Refuses an output that is an input, or another output: by device and number of the file, so that links and other
-/// spellings are seen. An input that is a folder is all that lies in it; `file#part` is the file.
+/// spellings are seen. An input that is a folder is all
+/// modules and reports that lie in it; `file#part` is the file.
 Status check_outputs(const std::vector<NamedFile>& inputs, const std::vector<NamedFile>& outputs);
 
 }  // namespace lowtide

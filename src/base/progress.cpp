@@ -28,6 +28,7 @@ int64_t now_ns() {
 
 /// Shares below this say nothing about the time that is left.
 constexpr double kLeastShare = 0.02;
+constexpr double kMostCounted = 100'000;  ///< larger totals are bytes or visits, which say nothing
 
 std::string time_text(double seconds) {
   if (seconds < 90) return fmt::format("{:.0f} s", std::max(1.0, seconds));
@@ -80,7 +81,7 @@ std::string to_string(const ProgressNow& now) {
   std::string text = now.name;
   const double share = now.total > 0 ? std::clamp(now.done / now.total, 0.0, 1.0) : 0;
   if (now.total > 0) text += fmt::format(": {:.0f} %", std::floor(100 * share));
-  if (now.total > 1 && now.total == std::floor(now.total)) {
+  if (now.total > 1 && now.total <= kMostCounted && now.total == std::floor(now.total)) {
     text += fmt::format(", {:.0f} of {:.0f}", std::min(std::floor(now.done), now.total), now.total);
   }
   if (share >= kLeastShare) {

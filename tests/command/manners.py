@@ -152,6 +152,9 @@ def overwrites(lowtide):
         if os.path.exists(at("one")):
             os.remove(at("one"))
     require(lowtide.run("opt", program, "-o", "/dev/null")[0] == 0, "a device is no input")
+    for _ in range(2):
+        code, _, error = lowtide.run("explain", folder, "--html", at("dump/page.html"))
+        require(code == 0, f"a page beside the modules of a dump is none of them: exit {code} {error}")
 
 
 def on_terminal(lowtide, *words, until=None, signals=(), **knobs):
