@@ -23,7 +23,8 @@
 //   (V11) aliases and donors name an existing array of a parameter; aliased arrays are of one size, each named once
 //   (V12) entry_computation_layout has the parameters and the result of the entry
 // Of a module that is read:
-//   (V13) its arrays, each as often as it is made on the way through the program, have less than 2^60 bytes together
+//   (V13) its arrays, each as often as it is made on the way through the program, have less than 2^60 bytes together,
+//         and its instructions, counted so, are fewer than 2^24
 // And of one that is run:
 //   (V14) no constant's elements were left out of the text
 
@@ -33,6 +34,9 @@ namespace {
 constexpr int64_t kLargestArray = int64_t{1} << 56;  ///< bytes
 /// Of all arrays, so that no sum over a program's buffers leaves 63 bits, whatever passes make more than once.
 constexpr double kLargestSum = 0x1p60;
+/// On the timeline, where every call stands by itself: computations that call each other twice double with each of
+/// them.
+constexpr double kMostInstructions = 0x1p24;
 
 Status input(std::string message) { return Status::input(std::move(message)); }
 
@@ -324,11 +328,15 @@ Status verify_sizes(const Module& module) {
   const std::vector<Computation*> callees_first = module.callees_first();
   std::unordered_map<const Computation*, double> times;  // on the program's timeline, where calls stand in line
   times[module.entry] = 1;
-  double sum = 0;
+  double sum = 0, instructions = 0;
   for (auto c = callees_first.rbegin(); c != callees_first.rend(); ++c) {
     const double often = times[*c];
     for (const auto& i : (*c)->instructions()) {
       for (const Computation* called : i->called) times[called] += often;
+      if ((instructions += often) >= kMostInstructions) {
+        return blame(module, *i,
+                     input("the program's calls, each with what it calls, come to 2^24 instructions or more (V13)"));
+      }
       // Other names for arrays, and a called computation's parameters, are none of their own.
       const bool is_name = memory_class(i->opcode) == MemoryClass::kView && i->shape.is_tuple();
       if (is_name || (i->opcode == Opcode::kParameter && *c != module.entry)) continue;
