@@ -14,6 +14,7 @@
 namespace lowtide {
 namespace {
 
+constexpr int64_t kCrumbs = 100;         ///< parts of the largest donation that are none
 constexpr int64_t kSearchedAgain = 500;  ///< instructions, of a module for which another free plan is searched
 
 struct Leaf {
@@ -133,7 +134,8 @@ std::vector<Donatable> donatable(const Module& module) {
   all.user_change = names.size() == found.size() ? by_names(names, unclear) : kWhichArguments;
   std::ranges::stable_sort(found, [](const Donatable& a, const Donatable& b) { return a.bytes > b.bytes; });
   if (found.size() > kMostDonations) found.resize(kMostDonations);
-  found.push_back(std::move(all));
+  // Crumbs beside the largest aren't worth the copies that a compiler may make for them.
+  if (all.bytes - found[0].bytes > found[0].bytes / kCrumbs) found.push_back(std::move(all));
   return found;
 }
 
