@@ -43,7 +43,7 @@ Result<Report> explain(const Input& input, bool with_boxes) {
   Report report = build_report(input, plan, with_boxes);
   report.exact = input.module->sums_in_order;
   report.warnings.insert(report.warnings.begin(), warnings.begin(), warnings.end());
-  report.refusal = can_run(program).message();
+  report.refusal = can_run(*input.module, program).message();
   if (!report.refusal.empty()) {
     report.warnings.push_back("this plan can't be run here: " + report.refusal.substr(0, report.refusal.find('\n')));
   }

@@ -126,7 +126,7 @@ Result<Fitted> fit_program(const Input& input, std::optional<int64_t> limit, con
   for (const FrontierPoint& p : frontier.points) report.frontier.push_back({p.peak_bytes, 1e-9 * p.ns});
   report.plans = frontier.plans;
   report.at_peak = rows_at_peak(module, program);
-  fitted.runnable = can_run(program);
+  fitted.runnable = can_run(module, program);
   report.refusal = fitted.runnable.message();
   LT_RETURN_IF_ERROR(explain_choice(module, planner, point->decisions, given, fitted));
   report.interrupted = frontier.interrupted || was_interrupted();

@@ -1,6 +1,7 @@
 #include "runtime/runnable.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "analysis/partitioning.h"
 #include "interp/interpreter.h"
@@ -73,6 +74,11 @@ Status can_run(const Program& program) {
   LT_RETURN_IF_ERROR(find_unbounded(*program.module));
   LT_RETURN_IF_ERROR(find_undefined(program.steps));
   return find_refused(program.steps);
+}
+
+Status can_run(const Module& module, const Program& program) {
+  if (std::string why = why_of_many(module); !why.empty()) return Status::unsupported(std::move(why));
+  return can_run(program);
 }
 
 }  // namespace lowtide
