@@ -65,7 +65,9 @@ void on_crash(int signal) {
 void on(std::initializer_list<int> signals, void (*handler)(int)) {
   for (const int signal : signals) {
     struct sigaction before{}, now{};
-    if (::sigaction(signal, nullptr, &before) == 0 && before.sa_handler != SIG_DFL) continue;
+    const bool known = ::sigaction(signal, nullptr, &before) == 0 && before.sa_handler != SIG_DFL;
+    // Shells start what a script sends to the background with SIGINT ignored; whoever sends it by `kill` means it.
+    if (known && !(signal == SIGINT && before.sa_handler == SIG_IGN)) continue;
     now.sa_handler = handler;
     now.sa_flags = SA_RESTART | SA_ONSTACK;
     ::sigemptyset(&now.sa_mask);
