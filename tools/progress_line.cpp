@@ -14,14 +14,16 @@
 #include <system_error>
 #include <thread>
 
+#include "base/debug.h"
 #include "base/files.h"
 #include "base/progress.h"
 
 namespace lowtide {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-constexpr std::chrono::milliseconds kFirst(2000), kAgain(250);
+using Seconds = std::chrono::duration<double>;
+constexpr double kAgainPart = 0.125;  ///< of the time before it is drawn first: that between two drawings
+constexpr double kSoonest = 0.01, kLatest = 0.25;
 constexpr size_t kNarrowest = 20, kUsualWidth = 80;
 
 std::atomic<bool> drawn{false};
@@ -80,9 +82,11 @@ struct ProgressLine::State {
 
   void work() {
     std::unique_lock<std::mutex> lock(mutex);
-    if (end.wait_for(lock, kFirst, [&] { return ended; })) return;
+    const double after = knobs().progress_after;
+    const Seconds again(std::clamp(after * kAgainPart, kSoonest, kLatest));
+    if (end.wait_for(lock, Seconds(after), [&] { return ended; })) return;
     do draw();
-    while (!end.wait_for(lock, kAgain, [&] { return ended; }));
+    while (!end.wait_for(lock, again, [&] { return ended; }));
   }
 };
 

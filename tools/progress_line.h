@@ -5,8 +5,8 @@
 
 namespace lowtide {
 
-/// Draws it once the command has taken two seconds, where stderr is a terminal, until this ends. With NO_COLOR, or on
-/// a terminal that can't, without escape sequences.
+/// Draws it once the command has taken as long as Knobs::progress_after says, where stderr is a terminal, until this
+/// ends. With NO_COLOR, or on a terminal that can't, without escape sequences.
 class ProgressLine {
  public:
   ProgressLine();

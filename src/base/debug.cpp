@@ -29,6 +29,8 @@ struct Row {
   void (*read)(Knobs& knobs, std::string_view text);
 };
 
+constexpr double kLongestUnseen = 1e6;  ///< seconds
+
 constexpr Row kRows[] = {
     {"LOWTIDE_DEBUG", Changes::kNothingKept,
      [](Knobs& k, std::string_view text) {
@@ -50,6 +52,10 @@ constexpr Row kRows[] = {
     {"HOME", Changes::kNothingKept, [](Knobs& k, std::string_view text) { k.home_directory = text; }},
     {"LOWTIDE_CHECK", Changes::kWhatIsKept, [](Knobs& k, std::string_view text) { k.check = is_on(text); }},
     {"LOWTIDE_POISON", Changes::kNothingKept, [](Knobs& k, std::string_view text) { k.poison = is_on(text); }},
+    {"LOWTIDE_PROGRESS", Changes::kNothingKept,
+     [](Knobs& k, std::string_view text) {
+       k.progress_after = std::clamp(std::atof(std::string(text).c_str()), 0.0, kLongestUnseen);
+     }},
     {"LOWTIDE_THREADS", Changes::kNothingKept,
      [](Knobs& k, std::string_view text) { k.threads = std::max(0, std::atoi(std::string(text).c_str())); }},
 };

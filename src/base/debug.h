@@ -29,6 +29,7 @@ struct Knobs {
   bool check = false;                     ///< LOWTIDE_CHECK=1: after each pass verify, and compare with the interpreter
   bool poison = false;                    ///< LOWTIDE_POISON=1: bytes of the arena that hold no value are NaN
   int threads = 0;                        ///< LOWTIDE_THREADS=n of the pool, the caller included; 0: one per processor
+  double progress_after = 2;              ///< LOWTIDE_PROGRESS=seconds: progress is drawn of what takes longer
   /// Every knob that is set and changes plans or kernels, as text: a part of the name of all that a cache keeps.
   std::string changing;
 };

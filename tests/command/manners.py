@@ -187,18 +187,20 @@ def silent(lowtide):
     """Share done and time left on a terminal, of whatever takes long; nothing elsewhere, and nothing stays."""
     at = lowtide.at
     program, small = at("many.hlo", many(10)), at("small.hlo", SMALL.replace("1000", "8192"))
-    large, huge = at("large.hlo", many(350)), at("huge.hlo", many(30000))
-    for words, stage in ((("fit", program), "searching for plans"), (("explain", large), "searching for plans"),
-                         (("check", large, "--max-peak", "1000GiB"), "searching for plans"), (("opt", huge, "-o", "/dev/null"), "reading"), (("run", small, "--repeat", 500000), "running"),
+    large, huge = at("large.hlo", many(350)), at("huge.hlo", many(6000))
+    searching = "searching for plans"
+    for words, stage in ((("fit", program), searching), (("explain", large), searching),
+                         (("check", large, "--max-peak", "1000GiB"), searching), (("opt", huge, "-o", "/dev/null"), "reading"),
+                         (("run", small, "--repeat", 100000), "running"),
                          (("reduce", program, "--tries", 12, "--", "sh", "-c", "sleep 0.5; true"), "shrinking")):
-        code, _, said = on_terminal(lowtide, *words)
+        code, _, said = on_terminal(lowtide, *words, LOWTIDE_PROGRESS="0")
         require(code == 0, f"{words}: exit {code} {said[-300:]}")
         require(stage + "\x1b[0m: " in said and " %" in said and " left" in said, f"{words}: no progress on a terminal: {said[:300]!r}")
         require(said.endswith("\r\x1b[K"), f"{words}: the line stays: {said[-80:]!r}")
-    code, _, said = on_terminal(lowtide, "run", small, "--repeat", 500000, NO_COLOR="1")
+    code, _, said = on_terminal(lowtide, "run", small, "--repeat", 100000, NO_COLOR="1", LOWTIDE_PROGRESS="0")
     require("running: " in said and "\x1b" not in said, f"NO_COLOR: {said[:300]!r}")
     require(said.rstrip(" \r") == said[:len(said.rstrip(" \r"))] and said.endswith(" \r"), "NO_COLOR: the line stays")
-    code, _, error = lowtide.run("run", small, "--repeat", 500000)
+    code, _, error = lowtide.run("run", small, "--repeat", 100000, LOWTIDE_PROGRESS="0")
     require(code == 0 and error == "", f"progress where there is no terminal: {error[:200]!r}")
 
 
@@ -210,7 +212,8 @@ def dies(lowtide):
         if os.path.exists(plan):
             os.remove(plan)
         start = time.time()
-        code, out, said = on_terminal(lowtide, "fit", program, "--json", "--plan", plan, until=b"lowest peak", signals=[number])
+        code, out, said = on_terminal(lowtide, "fit", program, "--json", "--plan", plan, until=b"lowest peak",
+                                      signals=[number], LOWTIDE_PROGRESS="0")
         require(code == 130, f"signal {number}: exit {code} after {time.time() - start:.0f} s")
         require('"interrupted": true' in out and '"exit_code": 130' in out, f"signal {number}: no report of what was found: {out[:200]}")
         require(os.path.exists(plan), f"signal {number}: no plan was written: {said[-300:]}")
@@ -218,11 +221,12 @@ def dies(lowtide):
             continue
         code, ran, error = lowtide.call("run", program, "--plan", plan)
         require(code == 0 and f'"peak_bytes": {ran["peak_bytes"]}' in out, f"the plan that was kept doesn't replay: {code} {error}")
-    code, out, said = on_terminal(lowtide, "fit", at("large.hlo", many(500)), "-o", at("kept.hlo"), "--for", "xla", until=b"lowest peak",
-                                  signals=[signal.SIGINT])
+    code, out, said = on_terminal(lowtide, "fit", at("large.hlo", many(500)), "-o", at("kept.hlo"), "--for", "xla",
+                                  until=b"lowest peak", signals=[signal.SIGINT], LOWTIDE_PROGRESS="0")
     require(code == 130 and os.path.exists(at("kept.hlo")), f"fit --for xla interrupted: exit {code} {said[-200:]}")
     twice = [signal.SIGINT, signal.SIGINT]
-    code, out, said = on_terminal(lowtide, "fit", program, "--plan", at("twice.plan"), until=b"lowest peak", signals=twice)
+    code, out, said = on_terminal(lowtide, "fit", program, "--plan", at("twice.plan"), until=b"lowest peak",
+                                  signals=twice, LOWTIDE_PROGRESS="0")
     require(code == 130, f"a second Ctrl-C: exit {code}")
 
 
