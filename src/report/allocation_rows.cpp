@@ -15,7 +15,7 @@ namespace {
 class Namer {
  public:
   Namer(const Graph& graph, const Account& account, const Categories& categories, const XlaReport& report)
-      : graph_(graph), account_(account), categories_(categories), live_(graph, account) {
+      : graph_(graph), categories_(categories), live_(graph, account) {
     for (const auto& computation : graph.module().computations()) {
       for (const auto& instruction : computation->instructions()) {
         by_name_.try_emplace(instruction->name, instruction.get());
@@ -63,7 +63,6 @@ class Namer {
   }
 
   const Graph& graph_;
-  const Account& account_;
   const Categories& categories_;
   const WhyAlive live_;
   std::map<std::string_view, const Instruction*> by_name_;
