@@ -1,6 +1,6 @@
 /// broadcast: repeats an array along new dimensions.
 ///   operand T[s] -> T[r], operand dimension i lies along result dimension dimensions[i]; r is declared
-///   (C1) operand and result are arrays of one element type
+///   (C1) operand and result are arrays of one element type; in scheduled modules floats may differ in precision
 ///   (C2) one entry of dimensions per operand dimension
 ///   (C3) the entries are distinct dimensions of the result   (C4) the extents along them agree
 
@@ -19,7 +19,7 @@ Result<Shape> infer(const Instruction& instruction) {
   const Shape& operand = instruction.operand(0).shape;
   const Shape& result = instruction.shape;
   const Dims& dimensions = instruction.as<DimensionsAttributes>().dimensions;
-  if (operand.type != result.type) {
+  if (moved_type(instruction, operand.type) != result.type) {
     return broken(instruction, "C1",
                   fmt::format("operand and result must have one element type, got {} and {}", type_name(operand.type),
                               type_name(result.type)));
@@ -49,10 +49,11 @@ Result<Value> eval(const Instruction& instruction, Operands operands, EvalContex
   LT_ASSIGN_OR_RETURN(const std::shared_ptr<Literal> result, new_array(instruction.shape));
   const Dims& extents = instruction.shape.dims;
   const Dims& dimensions = instruction.as<DimensionsAttributes>().dimensions;
-  const Dims steps = row_major_steps(operands[0]->shape().dims);
+  LT_ASSIGN_OR_RETURN(const Value operand, convert_elements(operands[0], instruction.shape.type));
+  const Dims steps = row_major_steps(operand->shape().dims);
   StridedCopy copy{extents, row_major_steps(extents), Dims(extents.size(), 0)};
   for (size_t i = 0; i < steps.size(); ++i) copy.from_steps[static_cast<size_t>(dimensions[i])] = steps[i];
-  copy_strided(copy, *operands[0], *result);
+  copy_strided(copy, *operand, *result);
   return Value(result);
 }
 
@@ -61,7 +62,7 @@ void element(ElementContext& context, const Instruction& instruction, const Inde
   for (const int64_t d : instruction.as<DimensionsAttributes>().dimensions) {
     from.push_back(index[static_cast<size_t>(d)]);
   }
-  leaves[0] = context.element(instruction.operand(0), from);
+  leaves[0] = context.nest.convert(context.element(instruction.operand(0), from), instruction.shape.type);
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ Status check_reshape(const Instruction& instruction) {
   LT_RETURN_IF_ERROR(check_declared(instruction, "C1", kAnything));
   const Shape& operand = instruction.operand(0).shape;
   const Shape& result = instruction.shape;
-  if (operand.type != result.type) {
+  if (moved_type(instruction, operand.type) != result.type) {
     return broken(instruction, "C1",
                   fmt::format("operand and result must have one element type, got {} and {}",
                               to_string_without_layout(operand), to_string_without_layout(result)));
@@ -60,7 +60,8 @@ Result<Shape> infer_dynamic_reshape(const Instruction& instruction) {
 
 Result<Value> eval_reshape(const Instruction& instruction, Operands operands, EvalContext&) {
   LT_ASSIGN_OR_RETURN(const std::shared_ptr<Literal> result, new_array(instruction.shape));
-  std::ranges::copy(operands[0]->bytes(), result->bytes().begin());
+  LT_ASSIGN_OR_RETURN(const Value operand, convert_elements(operands[0], instruction.shape.type));
+  std::ranges::copy(operand->bytes(), result->bytes().begin());
   return Value(result);
 }
 
@@ -78,7 +79,7 @@ void element_reshape(ElementContext& context, const Instruction& instruction, co
   NestBuilder& nest = context.nest;
   const Instruction& operand = instruction.operand(0);
   const Index from = nest.index_at(nest.position(index, instruction.shape.dims), operand.shape.dims);
-  leaves[0] = context.element(operand, from);
+  leaves[0] = nest.convert(context.element(operand, from), instruction.shape.type);
 }
 
 }  // namespace

@@ -27,7 +27,9 @@ Together operands_of_one_type(const Instruction& i) {
     case Opcode::kDynamicSlice:
     case Opcode::kSlice:
     case Opcode::kTranspose:
-    case Opcode::kReverse: return {0, 1};
+    case Opcode::kReverse:
+    case Opcode::kBroadcast:
+    case Opcode::kReshape: return {0, 1};
     case Opcode::kConvert:
     case Opcode::kStochasticConvert:
     case Opcode::kComplex:
