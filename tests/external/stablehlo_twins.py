@@ -33,6 +33,7 @@ LOWTIDE = sys.argv[1]
 SHARED = sys.argv[2] if len(sys.argv) > 2 else checks.SHARED
 EVERY = int(sys.argv[3]) if len(sys.argv) > 3 else 1
 NEAR, FAR, MOST_BEYOND_NEAR = 0.01, 0.05, 2  # the search for orders is no exact science: few may lie between the two
+TIE = 0.02  # of the price of plans
 faults = []
 
 
@@ -59,6 +60,17 @@ def read(path):
         return f.read()
 
 
+def is_tie(*forms):
+    """Are the free plans equally good, by the measure that chooses them: (peak + temp) x time^2? Then a little modelled time
+    decides between a plan of little memory and a fast one."""
+    prices = []
+    for form in forms:
+        plan = json.loads(expect("peaks", form, ["fit", form, "--json"]) or "{}")
+        temp = plan["free_peak_bytes"] - plan["argument_bytes"] - plan["output_bytes"] + plan["alias_bytes"]
+        prices.append((plan["free_peak_bytes"] + temp) * plan["free_modelled_seconds"] ** 2)
+    return abs(prices[0] / prices[1] - 1) <= TIE
+
+
 def peaks(directory):
     near, beyond = 0, []
     files = sorted(glob.glob(f"{SHARED}/corpus/cases/*.mlir"))
@@ -73,7 +85,7 @@ def peaks(directory):
         near += abs(ratio - 1) <= NEAR
         if abs(ratio - 1) > NEAR:
             beyond.append(f"{os.path.basename(path)} {ratio:.3f}")
-        if not 0 < ratio <= 1 + FAR:
+        if not 0 < ratio <= 1 + FAR and not is_tie(path, twin):
             faults.append(f"peaks {path}: {peak[0]} against {peak[1]}")
     if len(beyond) > MOST_BEYOND_NEAR:
         faults.append(f"peaks: {beyond}")
@@ -126,8 +138,10 @@ def main():
             except Exception as error:
                 faults.append(f"prints {name}: jaxlib says {str(error)[:300]}")
             if "--inputs" in judge and total % 8 == 0:
-                expect("fits", name, ["fit", path, "-o", printed])
-                expect("fits", name, ["run", printed, *judge])
+                # A plan of one device among many is counted as such, and refused here.
+                many = "sdy.mesh<" in read(path)
+                expect("fits", name, ["fit", path, "-o", printed], code=6 if many else 0)
+                expect("fits", name, ["run", printed, *judge], code=6 if many else 0)
             if not controlled and "--inputs" in judge and "while" not in read(again):  # whose end might never come
                 changed = re.sub(r"stablehlo\.(add|multiply) ", "stablehlo.subtract ", read(again))
                 controlled = call("run", write(f"{directory}/control.mlir", changed), *judge)[0] == 5
