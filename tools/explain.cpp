@@ -47,7 +47,7 @@ void add_explain(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<ExplainOptions>();
   CLI::App* command = app.add_subcommand("explain", "what holds memory at the peak, why, and what would free it");
   command->add_option("INPUT", options->input, "the program")->required();
-  command->add_option("--top", options->top, "rows of each table; 0 for all")->check(CLI::NonNegativeNumber);
+  command->add_option("--top", options->top, "rows of each table; 0 for all");
   add_exact(*command, options->exact);
   command->add_flag("--json", options->json, "print JSON, schema_version 1");
   command->add_option("--html", options->html, "also write one self-contained page");

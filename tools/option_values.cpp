@@ -30,7 +30,8 @@ void check_values(CLI::App& app) {
   for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
     for (CLI::Option* option : command->get_options()) {
       if (option->get_expected_max() == 0 || empty_ones().contains(option)) continue;  // a flag takes none
-      const bool is_number = option->get_type_name() == "FLOAT";
+      const std::string type = option->get_type_name();
+      const bool is_number = type == "FLOAT" || type == "INT" || type == "UINT";
       option->check([is_number](const std::string& value) { return fault_of(value, is_number); }, "");
     }
   }

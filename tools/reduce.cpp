@@ -192,10 +192,10 @@ void add_reduce(CLI::App& app, int& exit_code) {
   command->add_option("-o", options->output, "where the smallest program goes")->capture_default_str();
   command->add_option("--seed", options->seed, "of the arguments")->capture_default_str();
   command->add_option("--tries", options->tries, "programs tried at most")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
   command->add_option("--seconds", options->seconds, "for the program as it is")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
   command->callback([options, &exit_code] { exit_code = finish(reduce(*options)); });
 }

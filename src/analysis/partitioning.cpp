@@ -58,6 +58,12 @@ bool is_before_partitioner(const Module& module) {
   return false;
 }
 
+/// Devices that hold a part each, or what is made of the program for each.
+int64_t devices_of(const Module& module) {
+  if (module.num_partitions) return std::max<int64_t>(1, *module.num_partitions);
+  return is_before_partitioner(module) ? std::max<int64_t>(1, devices_of_meshes(module)) : 1;
+}
+
 const Sharding* part_of(const Sharding* sharding, int32_t leaf) {
   if (!sharding || sharding->kind != ShardingKind::kTuple) return sharding;
   return leaf < static_cast<int32_t>(sharding->parts.size()) ? &sharding->parts[static_cast<size_t>(leaf)] : nullptr;
@@ -120,8 +126,7 @@ class FindPartitioning {
     }
     const bool global = is_before_partitioner(module_);
     shardy_ = devices_of_meshes(module_) > 0;
-    const int64_t meshes = global && !module_.num_partitions ? devices_of_meshes(module_) : 0;
-    out_.devices_ = std::max<int64_t>(module_.num_partitions.value_or(1), meshes);
+    out_.devices_ = devices_of(module_);
     warn_of_contradictions();
     if (out_.devices_ > 1 && !global) warn_if_unsure();
     if (out_.devices_ <= 1 || !global) return out_;
@@ -428,13 +433,14 @@ std::string of_many_devices(int64_t devices) {
 }
 
 std::string why_of_many(const Module& module) {
-  const int64_t partitions = module.num_partitions.value_or(1);
-  if (partitions <= 1) return {};
+  const int64_t devices = devices_of(module);
+  if (devices <= 1) return {};
+  if (is_before_partitioner(module)) return of_many_devices(devices);
   for (const auto& computation : module.computations()) {
     for (const auto& i : computation->instructions()) {
       const bool divides = i->sharding && is_tiled(*i->sharding) && i->sharding->device_count() > 1;
       const bool talks = memory_class(i->opcode) == MemoryClass::kCollective || i->opcode == Opcode::kPartitionId;
-      if (divides || talks || part_side(*i) != PartSide::kNeither) return of_many_devices(partitions);
+      if (divides || talks || part_side(*i) != PartSide::kNeither) return of_many_devices(devices);
     }
   }
   return {};

@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-#include "ir/index_at.h"
+#include "ir/literal.h"
 
 namespace lowtide {
 namespace {

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "ir/index_at.h"
-
 namespace lowtide {
 
 Literal::Literal(Shape array) : shape_(std::move(array)) {

@@ -55,6 +55,8 @@ class Literal {
 };
 
 int64_t integer_at(const Literal& array, int64_t element);  ///< integers and predicates; u64 wraps
-double number_at(const Literal& array, int64_t element);    ///< real types, predicates as 0 and 1
+/// As integer_at, but a u64 beyond the signed range, which is beyond every extent, is INT64_MAX.
+int64_t index_at(const Literal& array, int64_t element);
+double number_at(const Literal& array, int64_t element);  ///< real types, predicates as 0 and 1
 
 }  // namespace lowtide

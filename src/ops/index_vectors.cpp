@@ -1,6 +1,6 @@
 #include "ops/index_vectors.h"
 
-#include "ir/index_at.h"
+#include "ir/literal.h"
 #include "ops/strided.h"
 
 namespace lowtide {

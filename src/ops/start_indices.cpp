@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "ir/index_at.h"
+#include "ir/literal.h"
 #include "ops/infer.h"
 
 namespace lowtide {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "ir/index_at.h"
+#include "ir/literal.h"
 #include "ops/op_rule.h"
 
 namespace lowtide {

@@ -264,14 +264,9 @@ namespace {
 
 bool has_special(const Fact& fact) { return fact.special || std::ranges::any_of(fact.parts, has_special); }
 
-/// Every executor gives the same for floats that are no ordinary numbers.
-bool takes_special(const Instruction& i) {
-  switch (i.opcode) {
-    case Opcode::kReduce:
-    case Opcode::kScatter: {
-      const Opcode op = i.called[0]->root->opcode;
-      return i.shape.is_array() && (op == Opcode::kMaximum || op == Opcode::kMinimum || op == Opcode::kParameter);
-    }
+/// Its elements are some of the first operand's.
+bool moves_elements(Opcode opcode) {
+  switch (opcode) {
     case Opcode::kBroadcast:
     case Opcode::kReshape:
     case Opcode::kTranspose:
@@ -280,7 +275,20 @@ bool takes_special(const Instruction& i) {
     case Opcode::kCopy:
     case Opcode::kOptBarrier:
     case Opcode::kDynamicSlice:
-    case Opcode::kGather:
+    case Opcode::kGather: return true;
+    default: return false;
+  }
+}
+
+/// Every executor gives the same for floats that are no ordinary numbers.
+bool takes_special(const Instruction& i) {
+  if (moves_elements(i.opcode)) return true;
+  switch (i.opcode) {
+    case Opcode::kReduce:
+    case Opcode::kScatter: {
+      const Opcode op = i.called[0]->root->opcode;
+      return i.shape.is_array() && (op == Opcode::kMaximum || op == Opcode::kMinimum || op == Opcode::kParameter);
+    }
     case Opcode::kPad:
     case Opcode::kDynamicUpdateSlice:
     case Opcode::kConcatenate:
@@ -323,18 +331,10 @@ Maybe fact_of(const Instruction& i, const Facts& operands) {
 namespace {
 
 Maybe fact_of_ordinary(const Instruction& i, const Facts& operands) {
+  if (moves_elements(i.opcode)) return operands[0];
   switch (i.opcode) {
     case Opcode::kConstant: return fact_of_constant(*i.as<ConstantAttributes>().value);
     case Opcode::kIota: return interval(0, static_cast<double>(std::max<int64_t>(1, element_count(i.shape))), 0, 0);
-    case Opcode::kBroadcast:
-    case Opcode::kReshape:
-    case Opcode::kTranspose:
-    case Opcode::kSlice:
-    case Opcode::kReverse:
-    case Opcode::kCopy:
-    case Opcode::kOptBarrier:
-    case Opcode::kDynamicSlice:
-    case Opcode::kGather: return operands[0];
     case Opcode::kPad:
     case Opcode::kDynamicUpdateSlice: return either(operands[0], operands[1]);
     case Opcode::kConcatenate: return hull(operands, 0, operands.size());

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <map>
 
-#include "ir/index_at.h"
+#include "ir/literal.h"
 #include "passes/canonicalise/remove_noop_casts.h"
 
 namespace lowtide {

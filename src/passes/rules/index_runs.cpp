@@ -1,6 +1,6 @@
 #include "passes/rules/index_runs.h"
 
-#include "ir/index_at.h"
+#include "ir/literal.h"
 #include "passes/rules/known_values.h"
 
 namespace lowtide {

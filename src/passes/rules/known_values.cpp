@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "ir/index_at.h"
+#include "ir/literal.h"
 #include "ops/no_calls.h"
 #include "passes/rewrite.h"
 

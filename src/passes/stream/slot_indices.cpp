@@ -5,7 +5,7 @@
 #include <unordered_map>
 
 #include "analysis/trip_count.h"
-#include "ir/index_at.h"
+#include "ir/literal.h"
 #include "ops/no_calls.h"
 #include "passes/rewrite.h"
 

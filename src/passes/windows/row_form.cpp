@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "analysis/dimension_roles.h"
-#include "ir/index_at.h"
+#include "ir/literal.h"
 #include "passes/rewrite.h"
 #include "passes/stream/walk.h"
 
