@@ -192,6 +192,15 @@ Maybe reduced(const Instruction& i, const Shape& shape, const Fact& a, const Fac
   return {};
 }
 
+/// Does a fold that starts from `init` give what it would give without?
+bool starts_neutral(const Instruction& i, const Fact& a, const Fact& init) {
+  const Opcode op = i.called[0]->root->opcode;
+  if (a.special || init.special) return false;
+  if (op == Opcode::kMaximum) return init.high <= a.low;
+  if (op == Opcode::kMinimum) return init.low >= a.high;
+  return init.low == 0 && init.high == 0 && (op == Opcode::kAdd || op == Opcode::kOr);
+}
+
 double window_size(const Window& window) {
   double size = 1;
   for (const int64_t extent : window.size) size *= static_cast<double>(extent);
@@ -351,6 +360,9 @@ Maybe fact_of_ordinary(const Instruction& i, const Facts& operands) {
     case Opcode::kReduce: {
       const double count = static_cast<double>(element_count(i.operand(0).shape)) /
                            static_cast<double>(std::max<int64_t>(1, element_count(i.shape)));
+      // Where nothing is folded away, XLA takes the operand as it is, whatever the fold starts from.
+      const bool folds = !i.as<DimensionsAttributes>().dimensions.empty();
+      if (!folds && !starts_neutral(i, operands[0], operands[operands.size() / 2])) return {};
       if (operands.size() == 2) return reduced(i, i.shape, operands[0], operands[1], count, count < 1);
       // The largest element and its index: the index among equals is defined, among nearly equals it is not.
       if (!operands[0].exact()) return {};
