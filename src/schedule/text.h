@@ -1,0 +1,14 @@
+#pragma once
+/// A program as text, for people and for comparing what two builds plan: equal texts, equal programs.
+
+#include <string>
+
+#include "schedule/program.h"
+
+namespace lowtide {
+
+/// Sizes, then storages, slots, arguments and results by slot, steps with regions as region/text.h has them, and the
+/// timeline with what is alive at each of its steps.
+std::string print_program(const Program& program);
+
+}  // namespace lowtide
