@@ -42,6 +42,11 @@ const Dims& PartTable::of(const Instruction& instruction, int32_t leaf) const {
   return leaf >= 0 && leaf < static_cast<int32_t>(mine.size()) ? mine[static_cast<size_t>(leaf)] : kNone;
 }
 
+bool PartTable::divides() const {
+  const auto is_divided = [](const Dims& dims) { return std::ranges::any_of(dims, [](int64_t p) { return p > 1; }); };
+  return std::ranges::any_of(parts_, [&](const auto& leaves) { return std::ranges::any_of(leaves, is_divided); });
+}
+
 bool PartTable::is_known(const Instruction& instruction, int32_t leaf) const {
   return std::ranges::any_of(of(instruction, leaf), [](int64_t parts) { return parts > 0; });
 }

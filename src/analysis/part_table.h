@@ -24,6 +24,8 @@ class PartTable {
   /// Says otherwise of one dimension.
   void cut(const Instruction& instruction, int32_t leaf, size_t dimension, int64_t parts);
   bool is_known(const Instruction& instruction, int32_t leaf) const;
+  /// Is anything in more than one part?
+  bool divides() const;
 
  private:
   struct Place {

@@ -58,6 +58,13 @@ bool is_before_partitioner(const Module& module) {
   return false;
 }
 
+bool has_manual_regions(const Module& module) {
+  return std::ranges::any_of(module.computations(), [](const auto& computation) {
+    return std::ranges::any_of(computation->instructions(),
+                               [](const auto& i) { return part_side(*i) != PartSide::kNeither; });
+  });
+}
+
 /// Devices that hold a part each, or what is made of the program for each.
 int64_t devices_of(const Module& module) {
   if (module.num_partitions) return std::max<int64_t>(1, *module.num_partitions);
@@ -136,6 +143,7 @@ class FindPartitioning {
     state_shardings();
     table_->spread();
     settle_results();
+    if (!table_->divides() && !has_manual_regions(module_)) return out_;  // each device has all of it
     out_.parts_ = table_;
     warn_of_global_shapes();
     return out_;
@@ -435,7 +443,8 @@ std::string of_many_devices(int64_t devices) {
 std::string why_of_many(const Module& module) {
   const int64_t devices = devices_of(module);
   if (devices <= 1) return {};
-  if (is_before_partitioner(module)) return of_many_devices(devices);
+  std::vector<std::string> ignored;
+  if (find_partitioning(module, ignored).divides()) return of_many_devices(devices);
   for (const auto& computation : module.computations()) {
     for (const auto& i : computation->instructions()) {
       const bool divides = i->sharding && is_tiled(*i->sharding) && i->sharding->device_count() > 1;

@@ -196,13 +196,15 @@ TEST(Partitioning, OneDeviceDoesNotRunAProgramOfMany) {
   EXPECT_FALSE(why_of_many(*parse(identity("f32[32,32]", "{devices=[8,1]<=[8]}"))).empty());
   EXPECT_TRUE(why_of_many(*parse(identity("f32[32,32]", "{replicated}"))).empty());
   EXPECT_TRUE(why_of_many(*parse("HloModule m\nENTRY main { ROOT a = f32[8] parameter(0) }")).empty());
-  // A mesh alone says as much as the header does, and plans are made for one of its devices.
-  const auto meshed = [](const char* axis) {
-    return parse(std::string("HloModule m, frontend_attributes={xla.sdy.meshes={mesh = #sdy.mesh<[\"x\"=") + axis +
-                 "]>}}\nENTRY main { a = f32[8] parameter(0)\n ROOT n = f32[8] negate(a) }");
+  // A mesh says how many as well as the header does; what nothing divides each of them has whole.
+  const auto meshed = [](const std::string& size, const std::string& sharding) {
+    return parse("HloModule m, frontend_attributes={xla.sdy.meshes={mesh = #sdy.mesh<[\"x\"=" + size +
+                 "]>}}\nENTRY main { a = f32[8] parameter(0)" + sharding + "\n ROOT n = f32[8] negate(a) }");
   };
-  EXPECT_FALSE(why_of_many(*meshed("4")).empty());
-  EXPECT_TRUE(why_of_many(*meshed("1")).empty());
+  EXPECT_FALSE(why_of_many(*meshed("4", ", sharding={devices=[4]<=[4]}")).empty());
+  EXPECT_TRUE(why_of_many(*meshed("4", "")).empty());
+  EXPECT_TRUE(plan_for_one_device(*meshed("4", "")).empty());
+  EXPECT_TRUE(why_of_many(*meshed("1", "")).empty());
 }
 
 std::string shardy(const std::string& mesh, const std::string& type, const std::string& sharding) {
