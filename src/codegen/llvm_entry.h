@@ -1,8 +1,9 @@
 #pragma once
-/// The one door of liblowtide_llvm.so, the library that holds everything that needs LLVM.
+/// The doors of liblowtide_llvm.so, the library that holds everything that needs LLVM.
 
 #include <string>
 
+#include "codegen/grid_plan.h"
 #include "codegen/kernel_plan.h"
 
 namespace lowtide {
@@ -25,5 +26,19 @@ struct LlvmAnswer {
 
 /// Threads may call it side by side.
 using LlvmCompile = void (*)(const LlvmRequest& request, LlvmAnswer& answer);
+
+inline constexpr char kLlvmGridEntryName[] = "lowtide_llvm_compile_grid";
+
+/// A nest for threads of a grid.
+struct LlvmGridRequest {
+  const Nest* nest = nullptr;  ///< plain
+  const GridPlan* plan = nullptr;
+  int32_t sm = 0;      ///< 80: PTX for sm_80, and so on; 0: an object for this machine with a GridFunction
+  bool apart = false;  ///< no two buffers share a byte, so loads may move before stores
+  bool want_text = false;
+};
+
+/// LlvmAnswer::object becomes PTX text, or the object.
+using LlvmCompileGrid = void (*)(const LlvmGridRequest& request, LlvmAnswer& answer);
 
 }  // namespace lowtide

@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 
 #include <filesystem>
-#include <mutex>
 #include <vector>
 
 namespace lowtide {
@@ -52,20 +51,30 @@ const std::string& llvm_library_version() {
   return kVersion;
 }
 
-Result<LlvmCompile> load_llvm_library() {
-  static std::mutex mutex;
-  static LlvmCompile compile = nullptr;
-  const std::lock_guard lock(mutex);
-  if (compile) return compile;
+namespace {
+
+Result<void*> find_entry(const char* name) {
   if (llvm_library_path().empty()) {
     return Status(Fault::kInternal,
                   "liblowtide_llvm.so, which compiles kernels, is not beside the executable, nor in ../lib of its bin");
   }
   void* library = ::dlopen(llvm_library_path().c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) return Status(Fault::kInternal, fmt::format("can't load the kernel compiler: {}", ::dlerror()));
-  compile = reinterpret_cast<LlvmCompile>(::dlsym(library, kLlvmEntryName));
-  if (!compile) return Status(Fault::kInternal, fmt::format("{} has no {}", llvm_library_path(), kLlvmEntryName));
-  return compile;
+  void* const entry = ::dlsym(library, name);
+  if (!entry) return Status(Fault::kInternal, fmt::format("{} has no {}", llvm_library_path(), name));
+  return entry;
+}
+
+}  // namespace
+
+Result<LlvmCompile> load_llvm_library() {
+  LT_ASSIGN_OR_RETURN(void* const entry, find_entry(kLlvmEntryName));
+  return reinterpret_cast<LlvmCompile>(entry);
+}
+
+Result<LlvmCompileGrid> load_llvm_grid() {
+  LT_ASSIGN_OR_RETURN(void* const entry, find_entry(kLlvmGridEntryName));
+  return reinterpret_cast<LlvmCompileGrid>(entry);
 }
 
 }  // namespace lowtide

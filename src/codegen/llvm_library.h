@@ -17,5 +17,6 @@ const std::string& llvm_library_path();
 /// Changes whenever the library does.
 const std::string& llvm_library_version();
 Result<LlvmCompile> load_llvm_library();
+Result<LlvmCompileGrid> load_llvm_grid();
 
 }  // namespace lowtide

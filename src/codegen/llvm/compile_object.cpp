@@ -3,35 +3,20 @@
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/MC/TargetRegistry.h>
-#include <llvm/Support/CommandLine.h>
-#include <llvm/Support/ErrorHandling.h>
 #include <llvm/Support/SmallVectorMemoryBuffer.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/TargetParser/Host.h>
 
-#include <mutex>
-#include <new>
-
 #include "codegen/llvm/emitter.h"
+#include "codegen/llvm/start.h"
 #include "codegen/llvm_entry.h"
 
 namespace lowtide {
 namespace {
 
 constexpr char kTriple[] = "x86_64-unknown-linux-gnu";
-
-void initialise() {
-  llvm::install_bad_alloc_error_handler([](void*, const char*, bool) { throw std::bad_alloc(); });  // else it aborts
-  LLVMInitializeX86TargetInfo();
-  LLVMInitializeX86Target();
-  LLVMInitializeX86TargetMC();
-  LLVMInitializeX86AsmPrinter();
-  // The scheduler before register allocation puts interleaved chains one after the other: half the speed of a hash.
-  const char* arguments[] = {"lowtide", "-enable-misched=0"};
-  llvm::cl::ParseCommandLineOptions(2, arguments);
-}
 
 struct Host {
   std::string cpu, features;
@@ -65,8 +50,7 @@ llvm::TargetMachine* machine_for(bool avx512, std::string& fault) {
 }
 
 void compile(const LlvmRequest& request, LlvmAnswer& answer) {
-  static std::once_flag once;
-  std::call_once(once, initialise);
+  start_llvm();
   llvm::TargetMachine* machine = machine_for(request.avx512, answer.fault);
   if (!machine) return;
   llvm::LLVMContext context;

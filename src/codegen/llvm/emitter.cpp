@@ -57,9 +57,7 @@ llvm::Function* Emitter::emit_piece(const PiecePlan& piece, size_t number) {
     V at = builder_.CreateConstGEP1_64(builder_.getPtrTy(), function_->getArg(0), i);
     buffers_.push_back(builder_.CreateLoad(builder_.getPtrTy(), at));
   }
-  values_.assign(nest_.nodes.size(), {});
-  index_.assign(nest_.loops.size(), nullptr);
-  remembered_.clear();
+  clear_values();
   if (piece.loop == kNoId) {
     emit_items(piece.items);
   } else {
@@ -68,6 +66,12 @@ llvm::Function* Emitter::emit_piece(const PiecePlan& piece, size_t number) {
   }
   builder_.CreateRetVoid();
   return function_;
+}
+
+void Emitter::clear_values() {
+  values_.assign(nest_.nodes.size(), {});
+  index_.assign(nest_.loops.size(), nullptr);
+  remembered_.clear();
 }
 
 void Emitter::emit_items(std::span<const Item> items) {

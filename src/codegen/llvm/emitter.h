@@ -16,6 +16,7 @@
 
 #include "codegen/clamped.h"
 #include "codegen/equal_lanes.h"
+#include "codegen/grid_plan.h"
 #include "codegen/kernel_plan.h"
 #include "codegen/tiling.h"
 
@@ -25,6 +26,10 @@ class Emitter {
  public:
   Emitter(llvm::Module& module, const Nest& nest, const KernelPlan& plan, bool avx512);
   void emit();  ///< the function kKernelSymbol
+
+  /// The same nest for threads of a grid (grid.cpp); the plan spreads nothing over lanes. On a device, a kernel for
+  /// each piece; else the function kKernelSymbol, which is told whose turn it is (GridFunction).
+  void emit_grid(const GridPlan& grid, bool on_device, bool apart);
 
  private:
   using V = llvm::Value*;
@@ -43,6 +48,15 @@ class Emitter {
 
   const Node& node(NodeId id) const { return nest_.nodes[static_cast<size_t>(id)]; }
   const Loop& loop_of(int32_t id) const { return nest_.loops[static_cast<size_t>(id)]; }
+
+  // grid.cpp
+  struct Place {  ///< of a thread, all i32
+    V block = nullptr, blocks = nullptr, thread = nullptr;
+  };
+  llvm::Function* emit_device_piece(const GridPlan& grid, size_t number, bool apart);
+  llvm::Function* emit_told_piece(const GridPlan& grid, size_t number);
+  void emit_tiles(const PiecePlan& piece, const GridPiece& grid, V begin, V end, const Place& place);
+  void clear_values();
 
   // emitter.cpp: functions and values
   llvm::Function* emit_piece(const PiecePlan& piece, size_t number);
@@ -91,6 +105,7 @@ class Emitter {
   void scatter(int32_t buffer, const Address& at, V value, V mask);
   V lane_offsets(const Address& at, bool& is_wide);
   llvm::Type* stored_type(ElementType type);
+  llvm::Align alignment(ElementType type) const;  ///< of one element in memory
 
   // tables.cpp
   Emitted emit_table(NodeId id);
@@ -107,7 +122,10 @@ class Emitter {
   void emit_while(int32_t id);
   void emit_while_in_lanes(int32_t id);
   /// for (index = begin; index < end; index += step) carried = body(index, carried). The last values of `carried`.
-  std::vector<V> count(V begin, V end, int64_t step, std::span<const V> initial, const LoopBody& body);
+  std::vector<V> count(V begin, V end, V step, std::span<const V> initial, const LoopBody& body);
+  std::vector<V> count(V begin, V end, int64_t step, std::span<const V> initial, const LoopBody& body) {
+    return count(begin, end, integer(step), initial, body);
+  }
   std::vector<V> merge_lanes(const Loop& loop, std::vector<V> partial);
   llvm::BasicBlock* new_block(const char* name);
   bool is_varying_carried(int32_t loop, size_t slot) const;
@@ -124,6 +142,8 @@ class Emitter {
   const Nest& nest_;
   const KernelPlan& plan_;
   const bool avx512_;
+  bool aligned_ = false;      // buffers begin at multiples of their elements' size
+  unsigned table_space_ = 0;  // the address space of tables
 
   llvm::Function* function_ = nullptr;
   std::vector<V> buffers_;                                             // addresses

@@ -28,7 +28,7 @@ void Emitter::set_carried(int32_t loop, std::span<const V> values, bool results)
   }
 }
 
-std::vector<Emitter::V> Emitter::count(V begin, V end, int64_t step, std::span<const V> initial, const LoopBody& body) {
+std::vector<Emitter::V> Emitter::count(V begin, V end, V step, std::span<const V> initial, const LoopBody& body) {
   llvm::BasicBlock* before = builder_.GetInsertBlock();
   llvm::BasicBlock* inside = new_block("loop");
   llvm::BasicBlock* after = new_block("after");
@@ -51,7 +51,7 @@ std::vector<Emitter::V> Emitter::count(V begin, V end, int64_t step, std::span<c
     carried.push_back(phi);
   }
   const std::vector<V> next = body(index, carried);
-  V next_index = builder_.CreateNSWAdd(index, integer(step));
+  V next_index = builder_.CreateNSWAdd(index, step);
   llvm::BasicBlock* latch = builder_.GetInsertBlock();
   builder_.CreateCondBr(builder_.CreateICmpSLT(next_index, end), inside, after);
   index->addIncoming(next_index, latch);

@@ -30,6 +30,10 @@ llvm::Type* Emitter::stored_type(ElementType type) {
   return builder_.getIntNTy(static_cast<unsigned>(stored_bytes(type)) * 8);
 }
 
+llvm::Align Emitter::alignment(ElementType type) const {
+  return llvm::Align(aligned_ ? static_cast<uint64_t>(stored_bytes(type)) : 1);
+}
+
 Emitter::Address Emitter::address(const Affine& affine) {
   Address at;
   Range range;
@@ -146,7 +150,7 @@ Emitter::Emitted Emitter::load_at(const Node& n, const Address& at) {
     return builder_.CreateICmpNE(value, llvm::Constant::getNullValue(value->getType()));
   };
   if (at.is_uniform()) {
-    return {from_memory(builder_.CreateAlignedLoad(element, pointer(n.buffer, at.scalar), llvm::Align(1))), false};
+    return {from_memory(builder_.CreateAlignedLoad(element, pointer(n.buffer, at.scalar), alignment(n.type))), false};
   }
   auto* type = llvm::FixedVectorType::get(element, static_cast<unsigned>(width_));
   V running = mask();
@@ -254,7 +258,7 @@ void Emitter::emit_store(const Store& store) {
     builder_.SetInsertPoint(then);
   }
   if (at.is_uniform() && !value.lanes && !guard.lanes) {
-    builder_.CreateAlignedStore(in_memory(value.value), pointer(store.buffer, at.scalar), llvm::Align(1));
+    builder_.CreateAlignedStore(in_memory(value.value), pointer(store.buffer, at.scalar), alignment(type));
   } else {
     V running = mask();
     if (guard.lanes) running = running ? builder_.CreateAnd(running, guard.value) : guard.value;

@@ -29,7 +29,8 @@ llvm::GlobalVariable* Emitter::table_in_memory(const Node& table, unsigned bits,
   constants.resize(std::max(elements, constants.size()), llvm::ConstantInt::get(element, 0));
   auto* type = llvm::ArrayType::get(element, constants.size());
   auto* made = new llvm::GlobalVariable(module_, type, true, llvm::GlobalValue::InternalLinkage,
-                                        llvm::ConstantArray::get(type, constants), "table");
+                                        llvm::ConstantArray::get(type, constants), "table", nullptr,
+                                        llvm::GlobalValue::NotThreadLocal, table_space_);
   made->setAlignment(llvm::Align(64));
   return made;
 }
@@ -88,7 +89,8 @@ Emitter::Emitted Emitter::emit_table(NodeId id) {
     V place = builder_.CreateGEP(builder_.getIntNTy(own_bits), table, at);
     llvm::Type* type = builder_.getIntNTy(own_bits);
     if (contiguous) type = llvm::FixedVectorType::get(type, static_cast<unsigned>(width_));
-    return {in_type(builder_.CreateAlignedLoad(type, place, llvm::Align(1))), contiguous};
+    return {in_type(builder_.CreateAlignedLoad(type, place, contiguous ? llvm::Align(1) : alignment(n.type))),
+            contiguous};
   }
   const size_t size = std::bit_ceil(n.table->elements.size());
   const bool halves = avx512_ && are_upper_halves(n);

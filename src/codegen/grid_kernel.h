@@ -1,0 +1,22 @@
+#pragma once
+/// Code for nests as threads of a grid run them.
+
+#include <cstdint>
+#include <string>
+
+#include "base/status.h"
+#include "codegen/grid_plan.h"
+#include "codegen/llvm_entry.h"
+
+namespace lowtide {
+
+/// What one thread does of a piece, on a machine that has no grid and is told whose turn it is.
+using GridFunction = void (*)(void* const* buffers, int64_t piece, int64_t begin, int64_t end, int32_t block,
+                              int32_t blocks, int32_t thread);
+
+/// PTX for a device: one kernel for each piece, kKernelSymbol and the piece's number, of GridPiece::threads() threads a
+/// block. It takes an address in global memory for each of the nest's buffers, aligned to its elements, then begin and
+/// end. Or an object for this machine (LlvmGridRequest::sm is 0) with the GridFunction kKernelSymbol.
+Result<std::string> compile_grid(const LlvmGridRequest& request);
+
+}  // namespace lowtide

@@ -1,0 +1,48 @@
+#pragma once
+/// How a nest is divided among the threads of a grid: blocks of threads that are started together, each thread with
+/// scalars of its own. Decided here without a word about whose grid it is.
+///
+/// Threads share the outer parallel loops of a piece; what stands inside, and loops that carry something, a thread runs
+/// by itself. No two threads write the same element, and none reads what another one writes: that is what a parallel
+/// loop promises of its iterations (nest.h), and each iteration belongs to one thread. A kernel may therefore also run
+/// where a result lies over an operand, as nest/accesses.h allows it: an element is read by the iteration that writes
+/// it, or by an earlier piece. So pieces run one after the other, and no iteration runs twice.
+
+#include <cstdint>
+#include <vector>
+
+#include "codegen/kernel_plan.h"
+
+namespace lowtide {
+
+/// What of a machine decides how its threads divide work. Whoever knows the machine fills in all of it.
+struct GridMachine {
+  int32_t block_threads = 0;    ///< of a block; a power of two
+  int32_t tile_columns = 0;     ///< adjacent threads that read or write one run of memory; divides block_threads
+  int32_t thread_elements = 0;  ///< one thread takes so many one after the other, where there are enough for all
+  int64_t most_blocks = 0;      ///< of one launch
+};
+
+/// One launch: a piece, iterations [begin, end) of whose outermost loop are asked for. The iterations of its shared
+/// loops are an array of rows and columns, cut into tiles of one element for each thread of a block: block b of n takes
+/// the tiles b, b + n, b + 2n, ... counted along the rows of tiles.
+struct GridPiece {
+  /// The loops that threads share, outside in: each but the last holds nothing but values and the next. Empty: the
+  /// piece runs in one thread.
+  std::vector<int32_t> shared;
+  std::vector<int32_t> rows, columns;  ///< the same, as digits of a row's and a column's number, the last runs fastest
+  int32_t tile_rows = 1, tile_columns = 1;
+  int64_t iterations = 1;  ///< of the shared loops together
+  int64_t tiles = 1;       ///< of the whole piece
+  int64_t blocks = 1;      ///< to be started; fewer would do the same
+  int32_t threads() const { return tile_rows * tile_columns; }
+};
+
+struct GridPlan {
+  KernelPlan scalar;              ///< the pieces, no loop spread over lanes
+  std::vector<GridPiece> pieces;  ///< as those of `scalar`
+};
+
+GridPlan plan_grid(const Nest& nest, const GridMachine& machine);
+
+}  // namespace lowtide

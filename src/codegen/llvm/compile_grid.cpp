@@ -1,0 +1,63 @@
+// Kernels for threads of a grid: as PTX, or as an object of this machine, by which the PTX's loops can be checked.
+// No IR passes run here either.
+
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Support/SmallVectorMemoryBuffer.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/Target/TargetMachine.h>
+
+#include "codegen/llvm/emitter.h"
+#include "codegen/llvm/start.h"
+#include "codegen/llvm_entry.h"
+
+namespace lowtide {
+namespace {
+
+constexpr char kHostTriple[] = "x86_64-unknown-linux-gnu", kDeviceTriple[] = "nvptx64-nvidia-cuda";
+// PTX 8.3 is CUDA 12.3's. LLVM would choose the oldest that knows the processor, whose kernels take few parameters.
+constexpr char kPtxVersion[] = "+ptx83";
+
+void compile(const LlvmGridRequest& request, LlvmAnswer& answer) {
+  start_llvm();
+  const bool on_device = request.sm != 0;
+  const char* triple = on_device ? kDeviceTriple : kHostTriple;
+  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, answer.fault);
+  if (!target) return;
+  const std::string processor = on_device ? "sm_" + std::to_string(request.sm) : "x86-64-v3";
+  const std::unique_ptr<llvm::TargetMachine> machine(
+      target->createTargetMachine(triple, processor, on_device ? kPtxVersion : "", llvm::TargetOptions(),
+                                  llvm::Reloc::PIC_, llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
+  llvm::LLVMContext context;
+  llvm::Module module("kernel", context);
+  module.setTargetTriple(triple);
+  module.setDataLayout(machine->createDataLayout());
+  if (!on_device) module.setPICLevel(llvm::PICLevel::BigPIC);
+  Emitter(module, *request.nest, request.plan->scalar, false).emit_grid(*request.plan, on_device, request.apart);
+  if (request.want_text) {
+    llvm::raw_string_ostream stream(answer.text);
+    module.print(stream, nullptr);
+  }
+  llvm::raw_string_ostream faults(answer.fault);
+  if (llvm::verifyModule(module, &faults)) return;
+  answer.fault.clear();
+  llvm::SmallVector<char, 0> made;
+  llvm::raw_svector_ostream stream(made);
+  llvm::legacy::PassManager passes;
+  const auto kind = on_device ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile;
+  if (machine->addPassesToEmitFile(passes, stream, nullptr, kind)) {
+    answer.fault = "LLVM can't write code for " + processor;
+    return;
+  }
+  passes.run(module);
+  answer.object.assign(made.begin(), made.end());
+}
+
+}  // namespace
+}  // namespace lowtide
+
+extern "C" __attribute__((visibility("default"))) void lowtide_llvm_compile_grid(
+    const lowtide::LlvmGridRequest& request, lowtide::LlvmAnswer& answer) {
+  lowtide::compile(request, answer);
+}

@@ -1,0 +1,35 @@
+#include "codegen/llvm/start.h"
+
+#include <llvm/Support/CommandLine.h>
+#include <llvm/Support/ErrorHandling.h>
+#include <llvm/Support/TargetSelect.h>
+
+#include <mutex>
+#include <new>
+
+namespace lowtide {
+namespace {
+
+void initialise() {
+  llvm::install_bad_alloc_error_handler([](void*, const char*, bool) { throw std::bad_alloc(); });  // else it aborts
+  LLVMInitializeX86TargetInfo();
+  LLVMInitializeX86Target();
+  LLVMInitializeX86TargetMC();
+  LLVMInitializeX86AsmPrinter();
+  LLVMInitializeNVPTXTargetInfo();
+  LLVMInitializeNVPTXTarget();
+  LLVMInitializeNVPTXTargetMC();
+  LLVMInitializeNVPTXAsmPrinter();
+  // The scheduler before register allocation puts interleaved chains one after the other: half the speed of a hash.
+  const char* arguments[] = {"lowtide", "-enable-misched=0"};
+  llvm::cl::ParseCommandLineOptions(2, arguments);
+}
+
+}  // namespace
+
+void start_llvm() {
+  static std::once_flag once;
+  std::call_once(once, initialise);
+}
+
+}  // namespace lowtide

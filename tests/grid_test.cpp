@@ -1,0 +1,281 @@
+// The nests of programs for threads of a grid.
+//   grid_test [--spoil] [--seed N] [--most-evaluations N] FILE|FOLDER...
+//   grid_test --write FOLDER --sm N... [--plain-set] FILE|FOLDER...
+// First form: every nest that a program runs, thread by thread in random order on this machine, against execution by
+// definition; and once more with each result over an operand where that is allowed. --spoil leaves out one thread of
+// each, which must be noticed: the control. Second form: every nest as PTX, a file for each that differs; --plain-set:
+// a nest with every plain operation of every type, too.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <set>
+
+#include "analysis/leaves.h"
+#include "base/files.h"
+#include "base/text_hash.h"
+#include "interp/compare.h"
+#include "interp/interpreter.h"
+#include "nest/accesses.h"
+#include "nest/legalise.h"
+#include "nest/rebase.h"
+#include "ops/execute.h"
+#include "ops/tabulate.h"
+#include "ops/verify.h"
+#include "passes/pass.h"
+#include "region/footprint.h"
+#include "region/interpret.h"
+#include "support/grid_run.h"
+#include "support/plain_set.h"
+#include "text/input.h"
+
+using namespace lowtide;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Of devices as they are sold today; a backend asks the driver.
+constexpr GridMachine kDevice{
+    .block_threads = 256, .tile_columns = 32, .thread_elements = 4, .most_blocks = 2147483647};
+
+struct Counts {
+  int64_t programs = 0, nests = 0, distinct = 0, pieces = 0, shared = 0, across = 0, one_thread = 0;
+  int64_t same_bits = 0, in_place = 0, noticed = 0, not_run = 0, failed = 0;
+};
+
+class Test {
+ public:
+  bool spoils = false, plain_set = false;
+  uint64_t seed = 1;
+  double most_evaluations = 3e5;
+  std::string folder;
+  std::vector<int32_t> processors;
+  Counts counts;
+
+  void program(const std::string& path) {
+    auto input = read_input(path);
+    if (!input.ok()) return;  // what is no program
+    Module& module = *input->module;
+    if (!run_passes(module, execution_pipeline()).ok()) return;
+    const ModuleWork work = form_work(module);
+    ++counts.programs;
+    path_ = path;
+    evaluations_ = 0;
+    if (!folder.empty()) {
+      for (const auto& computation : module.computations()) {
+        const auto found = work.of.find(computation.get());
+        if (found == work.of.end()) continue;
+        for (const Work& item : found->second) {
+          if (item.kind == WorkKind::kRegion) write(plain(lower(item.region)), item.region);
+        }
+      }
+      return;
+    }
+    if (!input_is_runnable(module)) return;
+    const auto run = [&](const Region& region, std::span<const Value> inputs, std::span<const Value> updated) {
+      return compare_region(region, inputs, updated);
+    };
+    if (const auto results = interpret(work, seeded_arguments(module, 1), run); !results.ok()) ++counts.not_run;
+  }
+
+  /// The nest as PTX for each processor; equal ones once.
+  void write(const Nest& nest, const std::string& name) {
+    ++counts.nests;
+    const TextHash hash = hash_text(to_text(nest));
+    if (!written_.insert(hash).second) return;
+    ++counts.distinct;
+    const GridPlan plan = plan_grid(nest, kDevice);
+    note(plan);
+    for (const int32_t sm : processors) {
+      for (const bool apart : {true, false}) {
+        // in place or not: the one without promises is checked for one processor
+        if (!apart && sm != processors.front()) continue;
+        const auto ptx = compile_grid({.nest = &nest, .plan = &plan, .sm = sm, .apart = apart});
+        if (!ptx.ok()) return fail(name, ptx.status().message());
+        const std::string file = fmt::format("{}/{:016x}{}.sm_{}.ptx", folder, hash.low, apart ? "" : ".over", sm);
+        if (!write_file(file, *ptx).ok()) return fail(name, "can't write " + file);
+      }
+    }
+  }
+
+ private:
+  static bool input_is_runnable(const Module& module) { return verify_runnable(module).ok(); }
+
+  static Nest plain(const Nest& nest) {
+    Nest made = tabulate(legalise(nest));
+    rebase(made);
+    return made;
+  }
+
+  void write(const Nest& nest, const Region& region) { write(nest, region.outputs.front().instruction->name); }
+
+  void note(const GridPlan& plan) {
+    for (const GridPiece& piece : plan.pieces) {
+      ++counts.pieces;
+      piece.shared.empty() ? ++counts.one_thread : ++counts.shared;
+      counts.across += !piece.rows.empty();
+    }
+  }
+
+  void fail(const std::string& name, const std::string& what) {
+    ++counts.failed;
+    fmt::print("[FAIL] {}: {}: {}\n", path_, name, what);
+  }
+
+  struct Buffers {
+    std::vector<std::shared_ptr<Literal>> held;
+    std::vector<void*> addresses;
+  };
+
+  static Buffers buffers_of(const Region& region, std::span<const Value> inputs, std::span<const Value> updated) {
+    Buffers buffers;
+    for (const Value& input : inputs) buffers.held.push_back(std::make_shared<Literal>(*input));
+    for (size_t k = 0; k < region.outputs.size(); ++k) {
+      const LeafRef& output = region.outputs[k];
+      if (k < updated.size() && updated[k]) {
+        buffers.held.push_back(std::make_shared<Literal>(*updated[k]));
+        continue;
+      }
+      buffers.held.push_back(std::make_shared<Literal>(*leaf_shape(output.instruction->shape, output.leaf)));
+      std::ranges::fill(buffers.held.back()->bytes(), std::byte{0x5a});
+    }
+    for (const auto& literal : buffers.held) buffers.addresses.push_back(literal->bytes().data());
+    return buffers;
+  }
+
+  static bool same_bytes(const Literal& a, const Literal& b) { return std::ranges::equal(a.bytes(), b.bytes()); }
+
+  /// The region's results by definition, so that differences within tolerance don't add up.
+  Result<std::vector<Value>> compare_region(const Region& region, std::span<const Value> inputs,
+                                            std::span<const Value> updated) {
+    const std::string& name = region.outputs.front().instruction->name;
+    evaluations_ += footprint(region).evaluations;
+    if (evaluations_ > most_evaluations) return Status::unsupported("this takes too long");
+    const Nest lowered = lower(region);
+    const Nest nest = tabulate(legalise(lowered));
+    Buffers want = buffers_of(region, inputs, updated);
+    execute(nest, want.addresses);
+    std::vector<Value> results(want.held.begin() + static_cast<std::ptrdiff_t>(inputs.size()), want.held.end());
+    std::mt19937_64 order(seed * 0x9e3779b97f4a7c15 + static_cast<uint64_t>(counts.nests));
+    ++counts.nests;
+    const auto grid = HostGrid::make(nest, some_machine(order));
+    if (!grid.ok()) {
+      fail(name, grid.status().message());
+      return results;
+    }
+    note(grid->plan());
+    Buffers got = buffers_of(region, inputs, updated);
+    grid->run(got.addresses, order, spoils ? 0 : -1);
+    bool same = true, agrees = true;
+    std::string first;
+    for (size_t k = 0; k < results.size(); ++k) {
+      const Literal& made = *got.held[inputs.size() + k];
+      const Comparison found =
+          compare(made, *results[k], usual_tolerance(made.shape().type), fmt::format("result {}", k));
+      same = same && same_bytes(made, *results[k]);
+      if (!found.agrees() && agrees) first = found.first;
+      agrees = agrees && found.agrees();
+    }
+    counts.same_bits += same;
+    counts.noticed += !same;
+    if (spoils) return results;
+    if (!agrees) fail(name, first + "\n" + to_text(nest));
+    if (agrees) run_in_place(region, inputs, updated, lowered, *grid, got, order);
+    return results;
+  }
+
+  /// Each result over an operand, one at a time: the same bits.
+  void run_in_place(const Region& region, std::span<const Value> inputs, std::span<const Value> updated,
+                    const Nest& lowered, const HostGrid& grid, const Buffers& apart, std::mt19937_64& order) {
+    for (size_t k = 0; k < region.outputs.size(); ++k) {
+      const size_t to = inputs.size() + k;
+      if (k < updated.size() && updated[k]) continue;
+      for (size_t from = 0; from < inputs.size(); ++from) {
+        if (apart.held[from]->bytes().size() != apart.held[to]->bytes().size()) continue;
+        if (stored_bytes(lowered.buffers[from].type) != stored_bytes(lowered.buffers[to].type)) continue;
+        if (!may_lie_over(lowered, static_cast<int32_t>(to), static_cast<int32_t>(from))) continue;
+        Buffers got = buffers_of(region, inputs, updated);
+        got.addresses[to] = got.addresses[from];
+        grid.run(got.addresses, order);
+        ++counts.in_place;
+        bool same = same_bytes(*got.held[from], *apart.held[to]);
+        for (size_t other = 0; other < region.outputs.size(); ++other) {
+          const size_t at = inputs.size() + other;
+          same = same && (other == k || same_bytes(*got.held[at], *apart.held[at]));
+        }
+        if (!same) {
+          fail(region.outputs[k].instruction->name,
+               fmt::format("over operand {} it is another result\n{}", from, to_text(lowered)));
+        }
+      }
+    }
+  }
+
+  std::string path_;
+  double evaluations_ = 0;  // of this program so far
+  std::set<TextHash> written_;
+};
+
+void add_programs(const std::string& argument, std::vector<std::string>& files) {
+  if (fs::is_directory(argument)) {
+    for (const auto& entry : fs::recursive_directory_iterator(argument)) {
+      const fs::path kind = entry.path().extension();
+      if (kind == ".hlo" || kind == ".mlir") files.push_back(entry.path());
+    }
+  } else if (fs::exists(argument)) {
+    files.push_back(argument);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Test test;
+  std::vector<std::string> files;
+  for (int k = 1; k < argc; ++k) {
+    const std::string argument = argv[k];
+    const auto value = [&] { return std::string(k + 1 < argc ? argv[++k] : ""); };
+    if (argument == "--spoil") {
+      test.spoils = true;
+    } else if (argument == "--plain-set") {
+      test.plain_set = true;
+    } else if (argument == "--seed") {
+      test.seed = std::stoull(value());
+    } else if (argument == "--most-evaluations") {
+      test.most_evaluations = std::stod(value());
+    } else if (argument == "--write") {
+      test.folder = value();
+    } else if (argument == "--sm") {
+      test.processors.push_back(std::stoi(value()));
+    } else {
+      add_programs(argument, files);
+    }
+  }
+  std::sort(files.begin(), files.end());
+  if (files.empty() && !test.plain_set) {
+    fmt::print("SKIP: no such programs\n");
+    return 0;
+  }
+  if (test.plain_set) {
+    for (const Nest& nest : plain_set()) test.write(nest, "the plain set");
+  }
+  for (const std::string& file : files) test.program(file);
+  const Counts& c = test.counts;
+  if (!test.folder.empty()) {
+    fmt::print(
+        "{} programs, {} nests, {} of them different, {} pieces: {} shared by threads ({} in tiles), {} in one "
+        "thread\n",
+        c.programs, c.nests, c.distinct, c.pieces, c.shared, c.across, c.one_thread);
+    return c.failed == 0 && c.nests > 0 ? 0 : 1;
+  }
+  if (test.spoils) {
+    fmt::print("{} nests without one of their threads, {} noticed\n", c.nests, c.noticed);
+    return c.failed == 0 && c.noticed > 0 && c.same_bits * 20 < c.nests ? 0 : 1;
+  }
+  fmt::print(
+      "{} programs, {} nests in random order: {} with the very bits, {} over an operand, {} programs not run to "
+      "their end, {} wrong\n{} pieces: {} shared by threads ({} in tiles), {} in one thread\n",
+      c.programs, c.nests, c.same_bits, c.in_place, c.not_run, c.failed, c.pieces, c.shared, c.across, c.one_thread);
+  return c.failed == 0 && c.nests > 0 ? 0 : 1;
+}

@@ -1,0 +1,35 @@
+#pragma once
+/// A grid without a device: the threads of a nest (codegen/grid_plan.h) one after the other, in an order that nothing
+/// has agreed upon.
+
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <span>
+
+#include "base/status.h"
+#include "codegen/grid_kernel.h"
+
+namespace lowtide {
+
+class HostGrid {
+ public:
+  static Result<HostGrid> make(const Nest& nest, const GridMachine& machine);
+
+  /// Every thread of every piece once, piece after piece, each in two launches that share its outermost loop. `skipped`
+  /// names a thread that is left out, counted over all launches as they are made; -1: none is.
+  void run(std::span<void* const> buffers, std::mt19937_64& order, int64_t skipped = -1) const;
+  const GridPlan& plan() const { return plan_; }
+  const std::string& object() const { return object_; }
+
+ private:
+  GridPlan plan_;
+  std::string object_;
+  std::shared_ptr<void> code_;
+  GridFunction function_ = nullptr;
+};
+
+/// Small blocks, and now few, now many: what divides nothing evenly is tried with every seed.
+GridMachine some_machine(std::mt19937_64& random);
+
+}  // namespace lowtide
