@@ -41,8 +41,10 @@ constexpr GridMachine kDevice{
 
 struct Counts {
   int64_t programs = 0, nests = 0, distinct = 0, pieces = 0, shared = 0, across = 0, one_thread = 0;
-  int64_t same_bits = 0, in_place = 0, noticed = 0, not_run = 0, failed = 0;
+  int64_t same_bits = 0, alone = 0, in_place = 0, noticed = 0, not_run = 0, failed = 0;
 };
+
+constexpr double kMostBytesAlone = 2e7;
 
 class Test {
  public:
@@ -181,8 +183,25 @@ class Test {
     counts.noticed += !same;
     if (spoils) return results;
     if (!agrees) fail(name, first + "\n" + to_text(nest));
+    if (agrees) run_alone(region, inputs, updated, *grid, got);
     if (agrees) run_in_place(region, inputs, updated, lowered, *grid, got, order);
     return results;
+  }
+
+  /// Every thread by itself: the same bits.
+  void run_alone(const Region& region, std::span<const Value> inputs, std::span<const Value> updated,
+                 const HostGrid& grid, const Buffers& together) {
+    if (grid.bytes_to_run_alone() > kMostBytesAlone) return;
+    Buffers got = buffers_of(region, inputs, updated);
+    std::vector<std::span<std::byte>> bytes;
+    for (const auto& literal : got.held) bytes.push_back(literal->bytes());
+    std::string fault = grid.run_each_alone(bytes);
+    ++counts.alone;
+    for (size_t at = inputs.size(); at < got.held.size(); ++at) {
+      if (fault.empty() && !same_bytes(*got.held[at], *together.held[at]))
+        fault = fmt::format("buffer {} is another one where each thread runs alone", at);
+    }
+    if (!fault.empty()) fail(region.outputs.front().instruction->name, fault);
   }
 
   /// Each result over an operand, one at a time: the same bits.
@@ -274,8 +293,10 @@ int main(int argc, char** argv) {
     return c.failed == 0 && c.noticed > 0 && c.same_bits * 20 < c.nests ? 0 : 1;
   }
   fmt::print(
-      "{} programs, {} nests in random order: {} with the very bits, {} over an operand, {} programs not run to "
+      "{} programs, {} nests in random order: {} with the very bits, {} each thread alone, {} over an operand, {} "
+      "programs not run to "
       "their end, {} wrong\n{} pieces: {} shared by threads ({} in tiles), {} in one thread\n",
-      c.programs, c.nests, c.same_bits, c.in_place, c.not_run, c.failed, c.pieces, c.shared, c.across, c.one_thread);
+      c.programs, c.nests, c.same_bits, c.alone, c.in_place, c.not_run, c.failed, c.pieces, c.shared, c.across,
+      c.one_thread);
   return c.failed == 0 && c.nests > 0 ? 0 : 1;
 }

@@ -1,8 +1,11 @@
 #include "support/grid_run.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <utility>
 
 #include "codegen/object_loader.h"
 
@@ -22,11 +25,18 @@ GridMachine some_machine(std::mt19937_64& random) {
 Result<HostGrid> HostGrid::make(const Nest& nest, const GridMachine& machine) {
   HostGrid grid;
   grid.plan_ = plan_grid(nest, machine);
-  LT_ASSIGN_OR_RETURN(grid.object_, compile_grid({.nest = &nest, .plan = &grid.plan_, .apart = true}));
-  LT_ASSIGN_OR_RETURN(LoadedObject loaded, load_object(grid.object_, kKernelSymbol));
+  grid.buffers_ = nest.buffers;
+  LT_ASSIGN_OR_RETURN(const std::string object, compile_grid({.nest = &nest, .plan = &grid.plan_}));
+  LT_ASSIGN_OR_RETURN(LoadedObject loaded, load_object(object, kKernelSymbol));
   grid.code_ = std::move(loaded.pages);
   grid.function_ = std::bit_cast<GridFunction>(loaded.symbol);
   return grid;
+}
+
+void HostGrid::call(std::span<void* const> buffers, size_t piece, int64_t begin, int64_t end, int64_t thread) const {
+  const GridPiece& grid = plan_.pieces[piece];
+  function_(buffers.data(), static_cast<int64_t>(piece), begin, end, static_cast<int32_t>(thread / grid.threads()),
+            static_cast<int32_t>(grid.blocks), static_cast<int32_t>(thread % grid.threads()));
 }
 
 void HostGrid::run(std::span<void* const> buffers, std::mt19937_64& order, int64_t skipped) const {
@@ -42,11 +52,49 @@ void HostGrid::run(std::span<void* const> buffers, std::mt19937_64& order, int64
       std::ranges::shuffle(threads, order);
       for (const int64_t thread : threads) {
         if (thread == skipped) continue;
-        function_(buffers.data(), static_cast<int64_t>(p), begin, end, static_cast<int32_t>(thread / piece.threads()),
-                  static_cast<int32_t>(piece.blocks), static_cast<int32_t>(thread % piece.threads()));
+        call(buffers, p, begin, end, thread);
       }
     }
   }
+}
+
+double HostGrid::bytes_to_run_alone() const {
+  double written = 0, threads = 0;
+  for (const NestBuffer& buffer : buffers_) {
+    if (buffer.written) written += static_cast<double>(buffer.elements * stored_bytes(buffer.type));
+  }
+  for (const GridPiece& piece : plan_.pieces) threads += static_cast<double>(piece.blocks * piece.threads());
+  return written * threads;
+}
+
+std::string HostGrid::run_each_alone(std::span<const std::span<std::byte>> buffers) const {
+  std::vector<std::vector<std::byte>> used;
+  for (const auto& buffer : buffers) used.emplace_back(buffer.begin(), buffer.end());
+  std::vector<void*> addresses;
+  for (auto& buffer : used) addresses.push_back(buffer.data());
+  for (size_t p = 0; p < plan_.pieces.size(); ++p) {
+    const std::vector<std::vector<std::byte>> before = used;
+    std::vector<std::vector<int64_t>> writer;  // by buffer and byte
+    for (const auto& buffer : used) writer.emplace_back(buffer.size(), -1);
+    const int64_t threads = plan_.pieces[p].blocks * plan_.pieces[p].threads();
+    for (int64_t thread = 0; thread < threads; ++thread) {
+      call(addresses, p, 0, plan_.scalar.pieces[p].figures.extent, thread);
+      for (size_t b = 0; b < used.size(); ++b) {
+        if (!buffers_[b].written || used[b] == before[b]) continue;
+        for (size_t i = 0; i < used[b].size(); ++i) {
+          if (used[b][i] == before[b][i]) continue;
+          if (writer[b][i] != -1)
+            return fmt::format("byte {} of buffer {} is written by threads {} and {}", i, b, writer[b][i], thread);
+          writer[b][i] = thread;
+          buffers[b][i] = std::exchange(used[b][i], before[b][i]);
+        }
+      }
+    }
+    for (size_t b = 0; b < used.size(); ++b) {
+      if (buffers_[b].written) std::ranges::copy(buffers[b], used[b].begin());
+    }
+  }
+  return {};
 }
 
 }  // namespace lowtide

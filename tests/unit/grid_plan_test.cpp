@@ -1,0 +1,176 @@
+/// Nests divided among the threads of a grid: who takes what, and that it comes to what the nest means.
+
+#include "codegen/grid_plan.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "codegen/grid_kernel.h"
+#include "nest/builder.h"
+#include "nest/legalise.h"
+#include "ops/execute.h"
+#include "random_nest.h"
+#include "support/grid_run.h"
+#include "support/plain_set.h"
+
+namespace lowtide {
+namespace {
+
+constexpr GridMachine kMachine{.block_threads = 256, .tile_columns = 32, .thread_elements = 4, .most_blocks = 1000};
+constexpr ElementType kF32 = ElementType::kF32;
+
+/// to[i, j] = from[i, j], or from[j, i].
+Nest copy(int64_t rows, int64_t columns, bool transposes) {
+  NestBuilder nest;
+  const int32_t from = nest.add_buffer(kF32, rows * columns), to = nest.add_buffer(kF32, rows * columns);
+  const int32_t outer = nest.begin_parallel(rows), inner = nest.begin_parallel(columns);
+  const Affine i = nest.index_of(outer), j = nest.index_of(inner);
+  const Affine there = nest.plus(nest.times(i, columns), j), turned = nest.plus(nest.times(j, rows), i);
+  nest.store(to, there, nest.load(from, transposes ? turned : there));
+  nest.end_parallel(inner);
+  nest.end_parallel(outer);
+  return nest.take();
+}
+
+/// x[i + 1] = x[i] + 1, in a loop that claims to be what `kind` says.
+Nest chain(int64_t count, LoopKind kind) {
+  NestBuilder nest;
+  const int32_t x = nest.add_buffer(ElementType::kS32, count + 1);
+  const int32_t loop = kind == LoopKind::kParallel ? nest.begin_parallel(count) : nest.begin_sequential(count, {});
+  const Affine i = nest.index_of(loop);
+  const NodeId next =
+      nest.operation(Opcode::kAdd, ElementType::kS32, {nest.load(x, i, true), nest.integer(ElementType::kS32, 1)});
+  nest.store(x, nest.plus(i, {1, {}}), next);
+  kind == LoopKind::kParallel ? nest.end_parallel(loop) : (void)nest.end_carrying(loop, {});
+  return nest.take();
+}
+
+TEST(GridPlan, SharesOuterParallelLoopsInOneRow) {
+  const GridPlan plan = plan_grid(copy(100, 300, false), kMachine);
+  ASSERT_EQ(plan.pieces.size(), 1U);
+  const GridPiece& piece = plan.pieces[0];
+  EXPECT_EQ(piece.shared.size(), 2U);
+  EXPECT_TRUE(piece.rows.empty());
+  EXPECT_EQ(piece.columns, piece.shared);
+  EXPECT_EQ(piece.threads(), 256);
+  EXPECT_EQ(piece.iterations, 30000);
+  EXPECT_EQ(piece.tiles, 118);
+  EXPECT_EQ(piece.blocks, 30);
+}
+
+TEST(GridPlan, CutsTilesWhereLoadsGoAcross) {
+  const GridPiece piece = plan_grid(copy(100, 300, true), kMachine).pieces[0];
+  EXPECT_EQ(piece.rows, std::vector{piece.shared[0]});
+  EXPECT_EQ(piece.columns, std::vector{piece.shared[1]});
+  EXPECT_EQ(piece.tile_rows, 8);
+  EXPECT_EQ(piece.tile_columns, 32);
+  EXPECT_EQ(piece.tiles, 13 * 10);
+}
+
+TEST(GridPlan, FollowsTheMachine) {
+  const GridPiece piece = plan_grid(copy(100, 300, true),
+                                    {.block_threads = 64, .tile_columns = 16, .thread_elements = 1, .most_blocks = 50})
+                              .pieces[0];
+  EXPECT_EQ(piece.tile_rows, 4);
+  EXPECT_EQ(piece.tile_columns, 16);
+  EXPECT_EQ(piece.blocks, 50);
+  EXPECT_EQ(plan_grid(copy(2, 5, false), kMachine).pieces[0].threads(), 32) << "a short piece takes few threads";
+}
+
+TEST(GridPlan, LeavesOrderedLoopsToOneThread) {
+  const GridPiece piece = plan_grid(chain(50, LoopKind::kSequential), kMachine).pieces[0];
+  EXPECT_TRUE(piece.shared.empty());
+  EXPECT_EQ(piece.blocks * piece.threads(), 1);
+}
+
+std::vector<int32_t> run_chain(LoopKind kind, uint64_t seed) {
+  const Nest nest = chain(50, kind);
+  auto grid = HostGrid::make(nest, {.block_threads = 8, .tile_columns = 4, .thread_elements = 1, .most_blocks = 99});
+  EXPECT_TRUE(grid.ok());
+  std::vector<int32_t> x(51);
+  std::mt19937_64 order(seed);
+  grid->run(std::vector<void*>{x.data()}, order);
+  return x;
+}
+
+// The control of the random order: a loop that only claims to be parallel doesn't come to what its order gives.
+TEST(GridRun, NoticesALoopThatIsNotParallel) {
+  std::vector<int32_t> want(51);
+  std::iota(want.begin(), want.end(), 0);
+  EXPECT_EQ(run_chain(LoopKind::kSequential, 1), want);
+  EXPECT_NE(run_chain(LoopKind::kParallel, 1), want);
+}
+
+TEST(GridRun, NoticesThreadsThatMeet) {
+  NestBuilder nest;
+  const int32_t to = nest.add_buffer(ElementType::kS32, 4);
+  const int32_t loop = nest.begin_parallel(8);
+  const NodeId i = nest.value_of(nest.index_of(loop));
+  nest.store(to, nest.floor_divide(nest.index_of(loop), 2), nest.convert(i, ElementType::kS32));
+  nest.end_parallel(loop);
+  const Nest made = nest.take();
+  const auto grid =
+      HostGrid::make(made, {.block_threads = 4, .tile_columns = 4, .thread_elements = 1, .most_blocks = 9});
+  ASSERT_TRUE(grid.ok());
+  std::vector<std::byte> bytes(16, std::byte{0x5a});
+  const std::vector<std::span<std::byte>> buffers{bytes};
+  EXPECT_NE(grid->run_each_alone(buffers), "");
+}
+
+using Buffers = std::vector<std::vector<std::byte>>;
+
+std::vector<void*> addresses(Buffers& buffers) {
+  std::vector<void*> list;
+  for (auto& buffer : buffers) list.push_back(buffer.data());
+  return list;
+}
+
+TEST(GridRun, RandomNestsAreExecutedAsDefined) {
+  for (uint64_t seed = 1; seed <= 25; ++seed) {
+    const RandomNest random = random_nest(seed);
+    Buffers want = random.buffers, got = random.buffers;
+    execute(random.nest, addresses(want));
+    std::mt19937_64 order(seed);
+    const auto grid = HostGrid::make(random.nest, some_machine(order));
+    ASSERT_TRUE(grid.ok()) << grid.status().message();
+    grid->run(addresses(got), order);
+    EXPECT_EQ(got, want) << "seed " << seed << "\n" << to_text(random.nest);
+  }
+}
+
+std::string ptx_of(const Nest& nest, int32_t sm, bool apart) {
+  const GridPlan plan = plan_grid(nest, kMachine);
+  auto ptx = compile_grid({.nest = &nest, .plan = &plan, .sm = sm, .apart = apart});
+  EXPECT_TRUE(ptx.ok()) << ptx.status().message() << to_text(nest);
+  return ptx.ok() ? ptx.take() : "";
+}
+
+bool has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
+
+TEST(Ptx, IsAKernelOfTheNest) {
+  const Nest nest = copy(100, 300, false);
+  const std::string ptx = ptx_of(nest, 90, true);
+  EXPECT_TRUE(has(ptx, ".target sm_90")) << ptx;
+  EXPECT_TRUE(has(ptx, ".visible .entry kernel0(")) << ptx;
+  EXPECT_TRUE(has(ptx, ".maxntid 256")) << ptx;
+  EXPECT_TRUE(has(ptx, "%ctaid.x")) << ptx;
+  EXPECT_TRUE(has(ptx, "ld.global.nc.f32")) << "four-byte loads beside the stores:\n" << ptx;
+  EXPECT_TRUE(has(ptx_of(nest, 80, false), "ld.global.f32"))
+      << "where results may lie over operands, loads stay behind";
+}
+
+// What LLVM can't select for a device would end the process: all that nests are made of is tried.
+TEST(Ptx, KnowsEveryPlainOperation) {
+  const std::vector<Nest> nests = plain_set();
+  EXPECT_GT(nests.size(), 300U);
+  for (const Nest& nest : nests) {
+    for (const int32_t sm : {80, 90}) {
+      const std::string ptx = ptx_of(nest, sm, true);
+      EXPECT_FALSE(has(ptx, ".extern") || has(ptx, "call")) << to_text(nest) << ptx;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace lowtide
