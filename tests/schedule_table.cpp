@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compile/compile.h"
+#include "schedule/check/check_program.h"
 #include "text/input.h"
 
 using namespace lowtide;
@@ -68,6 +69,7 @@ std::string row_of(const std::string& path, bool steps, bool storages) {
                            {"instructions", program.module->instruction_count()},
                            {"processor_seconds", seconds},
                            {"copies", copies},
+                           {"refused", program.refused},
                            {"fault", fault}};
   fmt::print("{}\n", row.dump());
   if (steps) print_steps(program.steps, 0);

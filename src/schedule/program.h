@@ -128,10 +128,4 @@ struct ScheduleOptions {
 /// Order, in place, storages, packing: the free plan of a flat module.
 Program schedule(std::shared_ptr<const Module> module, const ScheduleOptions& options = {});
 
-/// Empty, or a sentence with the first fault: shares no code with schedule(). Follows every step, and finds two values
-/// that meet in the same bytes, a read of bytes that hold something else, an argument overwritten that isn't donated.
-/// Says nothing beyond `most_visits` of steps: loops within loops are walked through again for each trip that is looked
-/// at.
-std::string check_program(const Program& program, int64_t most_visits = INT64_MAX);
-
 }  // namespace lowtide

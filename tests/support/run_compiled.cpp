@@ -10,6 +10,7 @@
 #include "interp/compare.h"
 #include "runtime/executable.h"
 #include "runtime/value_memory.h"
+#include "schedule/check/check_program.h"
 
 namespace lowtide {
 namespace {

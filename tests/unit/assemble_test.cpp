@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "schedule/check/check_program.h"
 #include "schedule/schedule_work.h"
 #include "text/hlo.h"
 

@@ -6,6 +6,7 @@
 
 #include "compile/compile.h"
 #include "interp/interpreter.h"
+#include "schedule/check/check_program.h"
 #include "support/run_compiled.h"
 #include "text/hlo.h"
 

@@ -2,6 +2,7 @@
 
 #include "compile/check_fit.h"
 #include "compile/frontier.h"
+#include "schedule/check/check_program.h"
 #include "text/hlo.h"
 
 namespace lowtide {

@@ -1,6 +1,7 @@
 #include "schedule/rearrange.h"
 
 #include "region_test_support.h"
+#include "schedule/check/check_program.h"
 #include "schedule/program.h"
 
 namespace lowtide {

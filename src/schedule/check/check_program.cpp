@@ -1,16 +1,18 @@
+#include "schedule/check/check_program.h"
+
 #include <algorithm>
 #include <map>
 #include <set>
 #include <tuple>
-#include <unordered_map>
 
 #include "analysis/leaves.h"
 #include "analysis/partitioning.h"
-#include "region/assembly.h"
-#include "region/boxes.h"
-#include "region/roles.h"
-#include "schedule/held_bytes.h"
-#include "schedule/program.h"
+#include "analysis/trip_count.h"
+#include "library/library.h"
+#include "schedule/check/held_bytes.h"
+#include "schedule/check/kernel_proofs.h"
+#include "schedule/check/memory_fault.h"
+#include "schedule/check/value_names.h"
 
 namespace lowtide {
 namespace {
@@ -26,15 +28,18 @@ struct State {
 /// Executes the program with names for values: a step must find the names of its operands where it reads.
 class CheckProgram {
  public:
-  CheckProgram(const Program& program, int64_t most_visits)
+  CheckProgram(const Program& program, int64_t most_visits, const NestOf& nest_of)
       : program_(program),
         module_(*program.module),
         of_several_devices_(stated_parts(module_).has_value()),
+        proofs_(program, nest_of),
         visits_(most_visits) {}
 
   std::string run() {
-    if (std::string fault = check_storages(); !fault.empty()) return fault;
+    if (std::string fault = memory_fault(program_); !fault.empty()) return fault;
     State start{HeldBytes(program_), {}};
+    prove_kernels(program_.steps, start.memory);
+    if (!fault_.empty()) return fault_;
     fill(start);
     std::vector<State> states{std::move(start)};
     execute(program_.steps, states);
@@ -49,25 +54,28 @@ class CheckProgram {
   /// Nothing more is to be found out.
   bool is_over() const { return !fault_.empty() || visits_ <= 0; }
 
-  std::string check_storages() const {
-    for (const Storage& s : program_.storages) {
-      if (s.is_in_arena() && (s.offset < 0 || s.offset + s.bytes > program_.temp_bytes))
-        return "a storage lies outside of the arena";
-      if (s.is_in_arena() && s.offset % 64 != 0) return "a storage is not aligned to 64 bytes";
+  /// Of all steps, however long the way to them is, with the addresses that slots have at first.
+  void prove_kernels(const std::vector<ProgramStep>& steps, const HeldBytes& memory) {
+    for (const ProgramStep& s : steps) {
+      if (s.kind == StepKind::kKernel) prove_kernel(s, memory);
+      for (const auto& block : s.blocks) prove_kernels(block, memory);
     }
-    for (const Slot& s : program_.slots) {
-      if (s.storage < 0 || s.storage >= static_cast<int32_t>(program_.storages.size())) return "a slot has no storage";
-      const Storage& storage = program_.storages[static_cast<size_t>(s.storage)];
-      if (s.offset < 0 || s.offset + s.bytes > storage.bytes) return "a slot lies outside of its storage";
+  }
+
+  void prove_kernel(const ProgramStep& s, const HeldBytes& memory) {
+    std::vector<BytePlace> places;
+    for (const auto* slots : {&s.reads, &s.writes}) {
+      for (const int32_t slot : *slots) places.push_back(memory.place(slot));
     }
-    return {};
+    if (const std::string& fault = proofs_.fault_of(s, places); !fault.empty())
+      fail("%" + s.instruction->name + " " + fault);
   }
 
   void fill(State& state) {
     for (size_t s = 0; s < program_.storages.size(); ++s) {
       const Storage& storage = program_.storages[s];
       if (storage.kind != StorageKind::kConstant || storage.bytes == 0) continue;
-      const LeafRef made = resolve(storage.values.at(0));
+      const LeafRef made = behind_bundles(storage.values[0]);
       state.memory.put({0, storage.offset, storage.offset + storage.bytes}, {token(state, made)});
     }
     size_t a = 0;
@@ -80,36 +88,12 @@ class CheckProgram {
     }
   }
 
-  /// What the body of a loop, or every branch of a conditional, hands on as it came: where it came from. Its readers
-  /// need not wait for the control instruction.
-  LeafRef passed_through(LeafRef leaf) const {
-    leaf = resolve(leaf);
-    const Instruction& i = *leaf.instruction;
-    if (i.opcode == Opcode::kWhile) {
-      const LeafRef last = passed_through({i.called.at(1)->root, leaf.leaf});
-      const bool same = last.instruction == parameter_of(*i.called[1]) && last.leaf == leaf.leaf;
-      return same ? passed_through({i.operands[0], leaf.leaf}) : leaf;
-    }
-    if (i.opcode != Opcode::kConditional) return leaf;
-    LeafRef all{};
-    for (size_t b = 0; b < i.called.size(); ++b) {
-      LeafRef of = passed_through({i.called[b]->root, leaf.leaf});
-      if (of.instruction != parameter_of(*i.called[b])) return leaf;
-      of = passed_through({i.operands.at(b + 1), of.leaf});
-      if (b > 0 && (of.instruction != all.instruction || of.leaf != all.leaf)) return leaf;
-      all = of;
-    }
-    return all.instruction ? all : leaf;
-  }
-
   /// The value's name here: views and bundles have that of what they rename.
   Token token(State& state, LeafRef leaf) {
-    leaf = resolve(leaf);
+    leaf = behind_bundles(leaf);
     const auto known = state.tokens.find({leaf.instruction, leaf.leaf});
     if (known != state.tokens.end()) return known->second;
-    if (can_be_view(*leaf.instruction)) {
-      return token(state, {leaf.instruction->operands[0], 0});
-    }
+    if (has_bytes_of_operand(*leaf.instruction)) return token(state, {leaf.instruction->operands[0], 0});
     const LeafRef before = passed_through(leaf);
     if (before.instruction != leaf.instruction) return token(state, before);
     return state.tokens[{leaf.instruction, leaf.leaf}] = next_++;
@@ -119,7 +103,16 @@ class CheckProgram {
     state.tokens[{i, static_cast<int32_t>(leaf)}] = t;
   }
 
+  /// Has the slot the value's bytes? Before partitioning, sizes are those of one device's part.
+  void expect_size(int32_t slot, const LeafRef& leaf) {
+    const Shape* shape = leaf_shape(leaf.instruction->shape, leaf.leaf);
+    if (of_several_devices_ || !shape || !shape->is_array()) return;
+    if (program_.slots[static_cast<size_t>(slot)].bytes != logical_bytes(*shape))
+      fail("%" + leaf.instruction->name + " has a slot of another size");
+  }
+
   void expect(State& state, int32_t slot, const LeafRef& leaf, const ProgramStep& reader) {
+    expect_size(slot, leaf);
     if (leaf_shape(leaf.instruction->shape, leaf.leaf)->is_array() && !state.memory.holds(slot, token(state, leaf))) {
       fail("%" + reader.instruction->name + " at step " + std::to_string(reader.at) + " reads %" +
            leaf.instruction->name + " where something else lies");
@@ -129,6 +122,7 @@ class CheckProgram {
   void write(State& state, int32_t slot, const LeafRef& leaf, const ProgramStep& writer, Token t,
              std::vector<HeldBytes::Remains> remains = {}) {
     name(state, leaf.instruction, leaf.leaf, t);
+    expect_size(slot, leaf);
     if (program_.slots[static_cast<size_t>(slot)].bytes == 0) return;
     if (!state.memory.may_write(slot)) fail("%" + writer.instruction->name + " overwrites what it must not");
     state.memory.put(state.memory.place(slot), {t}, std::move(remains));
@@ -159,21 +153,19 @@ class CheckProgram {
   void kernel(const ProgramStep& s, State& state) {
     const Region& r = program_.regions.at(static_cast<size_t>(s.region));
     for (size_t i = 0; i < r.inputs.size(); ++i) {
-      if (!remains_beside(state, s.reads.at(i), r, i)) expect(state, s.reads.at(i), r.inputs[i], s);
+      if (!remains_beside(state, s.reads.at(i), s, i)) expect(state, s.reads.at(i), r.inputs[i], s);
     }
     for (size_t o = 0; o < r.updates.size(); ++o) {
       if (r.updates[o].instruction) expect(state, s.writes.at(o), r.updates[o], s);
     }
-    overlaps(s, state, &r);
-    if (s.assembled) assembled(s, state, r);
-    if (s.rearrangement) moved_where_it_lies(s, state);
+    prove_kernel(s, state.memory);
     scratch_of_kernel(s, state);
     // Kernels are functions: the same one on the same operands makes the same value again, whoever runs it.
     std::vector<Token> operands;
     for (const LeafRef& in : r.inputs) operands.push_back(token(state, in));
     for (const LeafRef& in : r.updates) operands.push_back(in.instruction ? token(state, in) : kNoId);
     std::vector<std::vector<HeldBytes::Remains>> remains;
-    for (size_t o = 0; o < r.outputs.size(); ++o) remains.push_back(remains_behind(state, s.writes.at(o), r, o));
+    for (size_t o = 0; o < r.outputs.size(); ++o) remains.push_back(remains_behind(state, s.writes.at(o), s.region, o));
     for (size_t o = 0; o < r.outputs.size(); ++o) {
       const auto [made, fresh] = made_.try_emplace({r.outputs[o].instruction, r.outputs[o].leaf, operands}, next_);
       if (fresh) ++next_;
@@ -182,58 +174,28 @@ class CheckProgram {
     for (size_t o = 0; o < r.outputs.size(); ++o) expect(state, s.writes.at(o), r.outputs[o], s);
   }
 
-  static bool meet(const Box& a, const Box& b) {
-    bool apart = a.size() != b.size();
-    if (apart) return true;  // not to be compared
-    for (size_t d = 0; d < a.size(); ++d) apart = apart || a[d].end <= b[d].begin || b[d].end <= a[d].begin;
-    return !apart;
-  }
-
   /// What an update leaves of the values that lay in its bytes.
-  std::vector<HeldBytes::Remains> remains_behind(const State& state, int32_t slot, const Region& r, size_t o) const {
+  std::vector<HeldBytes::Remains> remains_behind(const State& state, int32_t slot, int32_t region, size_t o) const {
+    const Region& r = program_.regions[static_cast<size_t>(region)];
     const BytePlace at = state.memory.place(slot);
     const HeldBytes::Held* h = state.memory.at(at);
     if (!h || at.begin == at.end || o >= r.updates.size() || !r.updates[o].instruction) return {};
     std::vector<HeldBytes::Remains> out = h->remains;
     for (const Token t : h->tokens) out.push_back({t, {}});
-    const Box changed = written_box(*r.outputs[o].instruction);
-    for (HeldBytes::Remains& rest : out) rest.changed.push_back(changed);
+    for (HeldBytes::Remains& rest : out) rest.changes.push_back({region, static_cast<int32_t>(o)});
     return out;
   }
 
-  /// Are the elements that the region reads still there, though others have changed?
-  bool remains_beside(State& state, int32_t slot, const Region& r, size_t input) {
+  /// Are the elements that the kernel loads still there, though others have changed?
+  bool remains_beside(State& state, int32_t slot, const ProgramStep& s, size_t input) {
     const HeldBytes::Held* h = state.memory.at(state.memory.place(slot));
     if (!h || h->remains.empty()) return false;
-    const Token t = token(state, r.inputs[input]);
-    return std::any_of(h->remains.begin(), h->remains.end(), [&](const HeldBytes::Remains& rest) {
-      const auto met = [&](const Box& changed) {
-        const std::optional<Box>& box = box_of(r, input);
-        return box && meet(changed, *box);
-      };
-      return rest.token == t && std::ranges::none_of(rest.changed, met);
+    const Token t = token(state, program_.regions[static_cast<size_t>(s.region)].inputs[input]);
+    return std::ranges::any_of(h->remains, [&](const HeldBytes::Remains& rest) {
+      return rest.token == t && std::ranges::none_of(rest.changes, [&](const Change& change) {
+               return proofs_.may_read(s.region, input, change);
+             });
     });
-  }
-
-  /// What the region reads of an input; nothing where no element is read. Found once, however often it is run.
-  const std::optional<Box>& box_of(const Region& r, size_t input) {
-    const auto [known, fresh] = boxes_.try_emplace({&r, input});
-    if (fresh) known->second = box_read(r, input);
-    return known->second;
-  }
-
-  /// What moves is the operand, all of it, and the result takes its bytes.
-  void moved_where_it_lies(const ProgramStep& s, const State& state) {
-    if (s.reads.size() != 1 || s.writes.size() != 1 || s.strips) {
-      fail("%" + s.instruction->name + " moves something other than its operand");
-      return;
-    }
-    const BytePlace from = state.memory.place(s.reads[0]), to = state.memory.place(s.writes[0]);
-    if (from != to) fail("%" + s.instruction->name + " moves an operand that lies elsewhere than its result");
-    for (const ArrayMove& move : s.rearrangement->moves) {
-      if (move.bytes() != to.end - to.begin || scratch_of(move) > s.rearrangement->scratch_bytes)
-        fail("%" + s.instruction->name + " moves other bytes than its operand's");
-    }
   }
 
   /// Results that are made through scratch: it is apart from all else and has the bytes.
@@ -262,6 +224,7 @@ class CheckProgram {
       }
     }
     overlaps(s, state);
+    scratch_of_library(s);
     if (s.scratch != kNoId) state.memory.put(state.memory.place(s.scratch), {next_++});
     const int64_t results = leaf_count(s.instruction->shape);
     read = 0;
@@ -282,50 +245,47 @@ class CheckProgram {
     }
   }
 
-  /// Results may lie on operands only byte for byte, or so that the operand is where the result has it.
-  void overlaps(const ProgramStep& s, const State& state, const Region* region = nullptr) {
+  /// A routine writes over the one operand that it may overwrite, byte for byte, if over any.
+  void overlaps(const ProgramStep& s, const State& state) {
     for (size_t o = 0; o < s.writes.size(); ++o) {
+      const BytePlace result = state.memory.place(s.writes[o]);
       for (size_t i = 0; i < s.reads.size(); ++i) {
-        const BytePlace p = state.memory.place(s.writes[o]), q = state.memory.place(s.reads[i]);
-        if (!p.meets(q) || p == q) continue;
-        // Of two operands that lie in the same bytes, one may be where the result has it.
-        bool stands = false;
-        for (size_t k = 0; region && !stands && k < s.reads.size(); ++k) {
-          const BytePlace r = state.memory.place(s.reads[k]);
-          stands = (k == i || r == q) && stands_at(*region, o, k, q.begin - p.begin, q.end - q.begin);
-        }
-        if (!stands) fail("%" + s.instruction->name + " writes over part of an operand");
+        const BytePlace operand = state.memory.place(s.reads[i]);
+        if (!result.meets(operand)) continue;
+        const bool may = s.kind == StepKind::kLibrary && result == operand &&
+                         library_in_place(*s.instruction, static_cast<int64_t>(o)) == static_cast<int>(i);
+        if (!may) fail("%" + s.instruction->name + " writes over an operand");
       }
     }
   }
 
-  /// Does the output have all of the input at this byte?
-  bool stands_at(const Region& r, size_t o, size_t i, int64_t offset, int64_t bytes) {
-    const auto [known, fresh] = parts_.try_emplace({&r, o});
-    if (fresh) {
-      for (const Part& part : assembly_of(r, o)) known->second.emplace(part.input, part.offset, part.bytes);
-    }
-    return known->second.contains({static_cast<int32_t>(i), offset, bytes});
+  void scratch_of_library(const ProgramStep& s) {
+    if (s.kind != StepKind::kLibrary || !routines_.insert(&s).second) return;
+    const auto routine = library_routine(*s.instruction);
+    const int64_t has = s.scratch == kNoId ? 0 : program_.slots[static_cast<size_t>(s.scratch)].bytes;
+    if (routine && has < routine->scratch_bytes()) fail("%" + s.instruction->name + " has too little scratch");
   }
 
-  /// Nothing runs: every byte of the results is one of an operand that lies there.
-  void assembled(const ProgramStep& s, const State& state, const Region& r) {
-    for (size_t o = 0; o < s.writes.size(); ++o) {
-      const BytePlace p = state.memory.place(s.writes[o]);
-      std::vector<std::pair<int64_t, int64_t>> there;
-      for (size_t i = 0; i < s.reads.size(); ++i) {
-        const BytePlace q = state.memory.place(s.reads[i]);
-        if (q.space == p.space && stands_at(r, o, i, q.begin - p.begin, q.end - q.begin))
-          there.emplace_back(q.begin, q.end);
+  /// Bytes that move at once are the same or apart, or begin together.
+  bool may_move_at_once(const std::vector<BytePlace>& from, const std::vector<BytePlace>& to) {
+    for (size_t w = 0; to.size() > 1 && w < to.size(); ++w) {
+      for (size_t k = 0; k < to.size(); ++k) {
+        if (to[w].meets(from[k]) && to[w].begin != from[k].begin) return false;
+        if (k != w && to[w].meets(to[k])) return false;
       }
-      std::sort(there.begin(), there.end());
-      int64_t end = p.begin;
-      for (const auto& [begin, behind] : there) end = begin == end ? behind : end;
-      if (end != p.end) fail("%" + s.instruction->name + " isn't made by those who make its operands");
     }
+    return true;
+  }
+
+  std::vector<BytePlace> places(const State& state, const std::vector<int32_t>& slots) const {
+    std::vector<BytePlace> out;
+    for (const int32_t slot : slots) out.push_back(state.memory.place(slot));
+    return out;
   }
 
   void copy(const ProgramStep& s, State& state) {
+    if (!may_move_at_once(places(state, s.reads), places(state, s.writes)))
+      fail("copies at once overwrite what they read");
     for (size_t i = 0; i < s.writes.size(); ++i) {
       if (!state.memory.may_write(s.writes[i])) fail("a copy overwrites what it must not");
       if (!of_several_devices_ && program_.slots[static_cast<size_t>(s.reads[i])].bytes !=
@@ -360,6 +320,7 @@ class CheckProgram {
       carried.push_back(token(state, {i.operands[0], static_cast<int32_t>(l)}));
       results.push_back(result_token(state, i, l));
     }
+    if (s.trip_count != kNoId && !runs_so_often(s)) return fail("%" + i.name + " doesn't run as often as it says");
     const size_t trips = std::clamp<size_t>(longest_rotation(s.blocks.at(1)) + 1, 2, 6);
     std::vector<State> states{std::move(state)};
     for (size_t trip = 0; trip <= trips; ++trip) {
@@ -373,7 +334,9 @@ class CheckProgram {
           left.memory.add_name(carried[static_cast<size_t>(l)], results[static_cast<size_t>(l)]);
           name(left, &i, l, results[static_cast<size_t>(l)]);
         }
+        const std::vector<BytePlace> from = places(left, s.settle);
         left.memory.settle(s.settle, addresses);
+        if (!may_move_at_once(from, places(left, s.settle))) fail("%" + i.name + " ends with bytes that meet");
         after.push_back(std::move(left));
       }
       if (trip == trips || is_over()) break;
@@ -386,11 +349,9 @@ class CheckProgram {
     }
   }
 
-  static const Instruction* parameter_of(const Computation& c) {
-    for (const auto& p : c.instructions()) {
-      if (p->opcode == Opcode::kParameter) return p.get();
-    }
-    return nullptr;
+  static bool runs_so_often(const ProgramStep& s) {
+    const auto known = trip_count(*s.instruction);
+    return known && known->trips == s.trip_count;
   }
 
   void enter(std::vector<State>& states, const Computation& c, const std::vector<Token>& carried) {
@@ -472,16 +433,16 @@ class CheckProgram {
   const bool of_several_devices_;  ///< before partitioning, what is copied may be divided otherwise there
   Token next_ = 0;
   std::map<std::tuple<const Instruction*, int32_t, std::vector<Token>>, Token> made_;  ///< by kernels, and from what
-  std::map<std::pair<const Region*, size_t>, std::set<std::tuple<int32_t, int64_t, int64_t>>> parts_;
-  std::map<std::pair<const Region*, size_t>, std::optional<Box>> boxes_;  ///< read of inputs
+  KernelProofs proofs_;
+  std::set<const ProgramStep*> routines_;  ///< whose scratch was looked at
   std::string fault_;
   int64_t visits_;  ///< of steps, left
 };
 
 }  // namespace
 
-std::string check_program(const Program& program, int64_t most_visits) {
-  return CheckProgram(program, most_visits).run();
+std::string check_program(const Program& program, int64_t most_visits, const NestOf& nest_of) {
+  return CheckProgram(program, most_visits, nest_of).run();
 }
 
 }  // namespace lowtide

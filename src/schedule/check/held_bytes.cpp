@@ -1,4 +1,4 @@
-#include "schedule/held_bytes.h"
+#include "schedule/check/held_bytes.h"
 
 #include <algorithm>
 #include <iterator>

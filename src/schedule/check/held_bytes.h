@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "region/boxes.h"
 #include "schedule/program.h"
 
 namespace lowtide {
@@ -26,12 +25,17 @@ struct BytePlace {
   bool operator==(const BytePlace&) const = default;
 };
 
+/// What a kernel stored in an update in place.
+struct Change {
+  int32_t region = kNoId, output = 0;
+};
+
 class HeldBytes {
  public:
-  /// A value of which an update in place has changed a part.
+  /// A value of which updates in place have changed parts.
   struct Remains {
     Token token = kNoId;
-    std::vector<Box> changed;
+    std::vector<Change> changes;
   };
   struct Held {
     int64_t end = 0;

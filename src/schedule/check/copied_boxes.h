@@ -1,0 +1,31 @@
+#pragma once
+/// Stores that write what was loaded elsewhere from an operand in the same bytes: boxes of an array that move in it.
+
+#include <compare>
+#include <optional>
+
+#include "schedule/check/in_place_proof.h"
+
+namespace lowtide {
+
+/// Elements first + sum of stride * [0, extent) become those `ahead` elements behind them.
+struct CopiedBox {
+  struct Axis {
+    int64_t stride = 0, extent = 0;
+    auto operator<=>(const Axis&) const = default;
+  };
+  int64_t first = 0, ahead = 0;
+  std::vector<Axis> axes;  ///< once simplified, the longest stride first, no two of which are one
+  bool operator==(const CopiedBox&) const = default;
+
+  void simplify();
+};
+
+/// How often a store is done, if nothing but parallel loops decide it; each time to an element of its own, if the
+/// kernel stores all of its result so.
+std::optional<Int128> times_stored(const Touches& touches, const Touch& store);
+
+/// Nothing: it isn't that.
+std::optional<CopiedBox> copied_box(const PlacedKernel& kernel, const Touch& store);
+
+}  // namespace lowtide

@@ -1,0 +1,34 @@
+#pragma once
+/// Linear equations in bounded integers: do two accesses ever meet? The one question to which every proof about
+/// elements comes down (check_program). Answers are sound in one direction: "no solution" is proved.
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/int128.h"
+
+namespace lowtide {
+
+/// constant + sum of coefficient * unknown = 0, each unknown an integer of its own within [least, greatest].
+class Equation {
+ public:
+  void add(Int128 constant) { constant_ += constant; }
+  /// Of an unknown without a value there is nothing to solve.
+  void add(Int128 coefficient, Int128 least, Int128 greatest);
+  /// False: it has no solution. True: it has one, or nobody knows.
+  bool may_hold() const;
+
+ private:
+  /// coefficient * x with 0 <= x <= most.
+  struct Term {
+    Int128 coefficient = 0, most = 0;
+  };
+  static bool may_hold(const std::vector<Term>& terms, size_t first, Int128 wanted, int& visits);
+
+  Int128 constant_ = 0;
+  bool impossible_ = false, unbounded_ = false;
+  std::vector<Term> terms_;
+};
+
+}  // namespace lowtide

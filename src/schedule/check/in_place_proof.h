@@ -1,0 +1,39 @@
+#pragma once
+/// Proofs that a kernel gives the same where results lie over operands, as where they lie apart. From what it loads and
+/// stores alone, in the order in which it does so (touches.h): whatever the planner believed takes no part.
+///
+/// A load must find what lay there before the kernel ran. It does if every store to that byte comes behind it, or
+/// writes what stands there already. Two accesses meet, or can't, by an equation in the indices of their loops.
+
+#include <optional>
+
+#include "schedule/check/held_bytes.h"
+#include "schedule/check/touches.h"
+
+namespace lowtide {
+
+/// A kernel, and where its buffers lie: inputs, then outputs.
+struct PlacedKernel {
+  const Touches& touches;
+  std::vector<BytePlace> buffers;
+  int32_t inputs = 0;
+
+  const BytePlace& place(int32_t buffer) const { return buffers[static_cast<size_t>(buffer)]; }
+  /// Does the store write, byte for byte, what it has loaded from there?
+  bool changes_nothing(const Touch& store) const;
+};
+
+/// Is every operand's every load answered as if no result lay over it, when its pieces run in their order? Nothing, or
+/// the number of an operand that may be overwritten too early.
+std::optional<int32_t> operand_overwritten(const PlacedKernel& kernel);
+
+/// The same of one piece that runs alone, in one call.
+std::optional<int32_t> operand_overwritten_by(const PlacedKernel& kernel, int32_t piece);
+
+/// Would the piece change no byte?
+bool is_idle(const PlacedKernel& kernel, int32_t piece);
+
+/// May what `kernel` loads from `input` be among what another kernel stored to `output`, which began at the same byte?
+bool may_read_of(const Touches& reader, int32_t input, const Touches& writer, int32_t output);
+
+}  // namespace lowtide

@@ -1,0 +1,21 @@
+#pragma once
+/// Which leaves are other names of one value, by what HLO says of the operations between them.
+
+#include "region/region.h"
+
+namespace lowtide {
+
+/// The value behind bundles: through tuples, their elements, barriers and other operations that only rename.
+LeafRef behind_bundles(LeafRef leaf);
+
+/// Has the result the bytes of its first operand, under whatever shape?
+bool has_bytes_of_operand(const Instruction& i);
+
+/// What the body of a loop, or every branch of a conditional, hands on as it came: where it came from. Its readers need
+/// not wait for the control instruction.
+LeafRef passed_through(LeafRef leaf);
+
+/// Of a loop's condition or body, or a branch: its one parameter.
+const Instruction* parameter_of(const Computation& c);
+
+}  // namespace lowtide
