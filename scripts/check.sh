@@ -25,6 +25,7 @@ words() {  # neither disabled tests nor promises in the place of code
 }
 part format format
 part floors scripts/layers.py
+part floors.control scripts/layers.py --control
 part sizes scripts/sizes.py
 part words words
 part tidy tidy "${1:-}"

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Proves that the house is downward-only: a file includes only lower floors, or its own folder; and that no two headers give one
-name to two types, which share their functions then. Prints the floors."""
+name to two types, which share their functions then; and that the checker of plans shares no code with what makes them. Prints the
+floors. --control: the checker includes and calls what it must not, which must be noticed."""
 import pathlib
 import re
 import sys
@@ -28,6 +29,12 @@ ONLY_IN = {  # heavy or foreign headers and the places that may see them
 TYPE = re.compile(r"^(?:struct|class|enum class|using) (\w+)(?= *(?:final *)?(?:: [^;{]*)?[{=])", re.M)
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.M)
 
+# What the checker of plans is made of: beside it nothing of schedule/ but the Program itself, no fact that planning derives of nests
+# or regions, and none of the functions that planning declares.
+CHECKER = "src/schedule/check/"
+CHECKER_SEES = ("schedule/check/", "schedule/program.h", "nest/nest.h", "region/region.h", "library/", "analysis/", "ops/", "ir/", "base/")
+FUNCTION = re.compile(r"^(?!return|using)[\w:<>,&*][\w:<>,&* ]* [&*]?(\w+)\(", re.M)
+
 root = pathlib.Path(__file__).resolve().parent.parent
 faults, arrows, types = [], {}, {}
 for path in sorted(root.glob("src/**/*")) + sorted(root.glob("tools/*")):
@@ -53,6 +60,28 @@ for path in sorted(root.glob("src/**/*")) + sorted(root.glob("tools/*")):
         arrows.setdefault(folder, set()).add(target)
         if FLOORS[target] >= own:
             faults.append(f"{name}: floor {own} includes {included} of floor {FLOORS[target]}")
+
+
+def checker_faults(name, text):
+    """What a file of the checker has from those whose work it proves."""
+    found = [f"{name}: the checker includes {included}" for included in INCLUDE.findall(text)
+             if "/" in included and not included.startswith(CHECKER_SEES)]
+    return found + [f"{name}: the checker calls {called}()" for called in sorted(planners) if re.search(rf"\b{called}\(", text)]
+
+
+planners = set()
+for path in [*root.glob("src/schedule/*.h"), *(root / "src/region" / h for h in ("assembly.h", "boxes.h", "region.h", "roles.h")),
+             *(root / "src/nest" / h for h in ("accesses.h", "blocks.h", "reach.h", "rebase.h"))]:
+    planners.update(FUNCTION.findall(path.read_text()))
+for path in root.glob(CHECKER + "*.h"):  # functions of its own that bear such a name
+    planners.difference_update(re.findall(r"^ +[\w:<>,&* ]+ [&*]?(\w+)\([^;]*(?:;|\{)", path.read_text(), re.M))
+planners -= {"lower"}  # the kernel is what is checked
+for path in sorted(root.glob(CHECKER + "*")):
+    faults += checker_faults(path.relative_to(root).as_posix(), path.read_text())
+if "--control" in sys.argv:
+    noticed = checker_faults("control", '#include "nest/accesses.h"\nauto box = written_box(update);\nbool in = may_lie_over(nest, 1, 0);\n')
+    print("\n".join(noticed))
+    sys.exit(len(noticed) < 3)
 for folder in sorted(arrows, key=lambda f: (FLOORS.get(f, 10), f)):
     print(f"{FLOORS.get(folder, 10):2} {folder:9} -> {' '.join(sorted(arrows[folder]))}")
 print("\n".join(faults) or "no arrow points upward")

@@ -14,11 +14,12 @@ namespace {
 /// One execution of a load or store.
 struct Event {
   bool stores = false, idle = false;
+  bool any_order = false;  ///< of a load: anywhere in its piece
   int32_t buffer = kNoId;
   int64_t element = 0;
-  int32_t piece = kNoId;         ///< the loop in block 0 around it
-  std::vector<int64_t> indices;  ///< of the parallel loops around it
-  size_t number = 0;             ///< in program order
+  int32_t piece = kNoId;                             ///< the loop in block 0 around it
+  std::vector<std::pair<int32_t, int64_t>> indices;  ///< the loops around it, and where they are
+  size_t number = 0;                                 ///< in program order
 };
 
 /// Every execution, found by running through the loops of a nest without control flow.
@@ -37,13 +38,25 @@ class AllEvents {
     return sum;
   }
   void add(bool stores, int32_t buffer, const Affine& element, bool idle) {
-    events_.push_back({stores, idle, buffer, at(element), piece_, indices_, events_.size()});
+    events_.push_back({stores, idle, false, buffer, at(element), piece_, indices_, events_.size()});
+  }
+  /// Loads of block 0 that a loop's stores need are done again in each of its calls.
+  void load_ahead(int32_t body, bool any_order) {
+    for (const Item& item : nest_.blocks[static_cast<size_t>(body)].items) {
+      if (item.kind == Item::kLoop) load_ahead(nest_.loops[static_cast<size_t>(item.id)].body, any_order);
+      if (item.kind != Item::kStore) continue;
+      const Node* value = &nest_.nodes[static_cast<size_t>(nest_.stores[static_cast<size_t>(item.id)].value)];
+      if (value->kind == NodeKind::kOperation) value = &nest_.nodes[static_cast<size_t>(value->operands[0])];
+      if (value->block != 0) continue;
+      add(false, value->buffer, value->affine, false);
+      events_.back().any_order = any_order;
+    }
   }
   void block(int32_t id) {
     for (const Item& item : nest_.blocks[static_cast<size_t>(id)].items) {
       if (item.kind == Item::kNode) {
         const Node& node = nest_.nodes[static_cast<size_t>(item.id)];
-        if (node.kind == NodeKind::kLoad) add(false, node.buffer, node.affine, false);
+        if (node.kind == NodeKind::kLoad && id != 0) add(false, node.buffer, node.affine, false);
       } else if (item.kind == Item::kStore) {
         const Store& store = nest_.stores[static_cast<size_t>(item.id)];
         const Node& value = nest_.nodes[static_cast<size_t>(store.value)];
@@ -51,10 +64,13 @@ class AllEvents {
             value.kind == NodeKind::kLoad && value.buffer == 0 && at(value.affine) == at(store.index));
       } else {
         const Loop& loop = nest_.loops[static_cast<size_t>(item.id)];
-        if (id == 0) piece_ = item.id;
+        if (id == 0) {
+          piece_ = item.id;
+          load_ahead(loop.body, loop.extent > 1);
+        }
         for (int64_t i = 0; i < loop.extent; ++i) {
           values_[static_cast<size_t>(loop.index)] = i;
-          indices_.push_back(i);
+          indices_.emplace_back(item.id, i);
           block(loop.body);
           indices_.pop_back();
         }
@@ -64,7 +80,8 @@ class AllEvents {
   }
 
   const Nest& nest_;
-  std::vector<int64_t> values_, indices_;
+  std::vector<int64_t> values_;
+  std::vector<std::pair<int32_t, int64_t>> indices_;
   int32_t piece_ = kNoId;
   std::vector<Event> events_;
 };
@@ -76,7 +93,12 @@ bool may_be_overwritten(const Nest& nest) {
     if (load.stores || load.buffer != 0) continue;
     for (const Event& store : events) {
       if (!store.stores || store.idle || store.buffer != 1 || store.element != load.element) continue;
-      const bool any_order = load.piece == kNoId || (load.piece == store.piece && load.indices != store.indices);
+      bool other_iteration = false;
+      for (size_t k = 0; k < std::min(load.indices.size(), store.indices.size()); ++k) {
+        if (load.indices[k].first != store.indices[k].first) break;
+        other_iteration = other_iteration || load.indices[k] != store.indices[k];
+      }
+      const bool any_order = load.piece == store.piece && (load.any_order || other_iteration);
       if (any_order || store.number < load.number) return true;
     }
   }

@@ -9,9 +9,9 @@
 #include "analysis/partitioning.h"
 #include "analysis/trip_count.h"
 #include "library/library.h"
+#include "schedule/check/form.h"
 #include "schedule/check/held_bytes.h"
 #include "schedule/check/kernel_proofs.h"
-#include "schedule/check/memory_fault.h"
 #include "schedule/check/value_names.h"
 
 namespace lowtide {
@@ -36,10 +36,10 @@ class CheckProgram {
         visits_(most_visits) {}
 
   std::string run() {
+    if (std::string fault = form_fault(program_); !fault.empty()) return fault;
     if (std::string fault = memory_fault(program_); !fault.empty()) return fault;
     State start{HeldBytes(program_), {}};
-    prove_kernels(program_.steps, start.memory);
-    if (!fault_.empty()) return fault_;
+    if (std::string fault = kernel_fault(program_.steps, start.memory); !fault.empty()) return fault;
     fill(start);
     std::vector<State> states{std::move(start)};
     execute(program_.steps, states);
@@ -55,20 +55,22 @@ class CheckProgram {
   bool is_over() const { return !fault_.empty() || visits_ <= 0; }
 
   /// Of all steps, however long the way to them is, with the addresses that slots have at first.
-  void prove_kernels(const std::vector<ProgramStep>& steps, const HeldBytes& memory) {
+  std::string kernel_fault(const std::vector<ProgramStep>& steps, const HeldBytes& memory) {
     for (const ProgramStep& s : steps) {
-      if (s.kind == StepKind::kKernel) prove_kernel(s, memory);
-      for (const auto& block : s.blocks) prove_kernels(block, memory);
+      std::string fault = s.kind == StepKind::kKernel ? kernel_fault(s, memory) : std::string();
+      for (size_t b = 0; b < s.blocks.size() && fault.empty(); ++b) fault = kernel_fault(s.blocks[b], memory);
+      if (!fault.empty()) return fault;
     }
+    return {};
   }
 
-  void prove_kernel(const ProgramStep& s, const HeldBytes& memory) {
+  std::string kernel_fault(const ProgramStep& s, const HeldBytes& memory) {
     std::vector<BytePlace> places;
     for (const auto* slots : {&s.reads, &s.writes}) {
       for (const int32_t slot : *slots) places.push_back(memory.place(slot));
     }
-    if (const std::string& fault = proofs_.fault_of(s, places); !fault.empty())
-      fail("%" + s.instruction->name + " " + fault);
+    const std::string& fault = proofs_.fault_of(s, places);
+    return fault.empty() ? fault : "%" + s.instruction->name + " " + fault;
   }
 
   void fill(State& state) {
@@ -158,7 +160,7 @@ class CheckProgram {
     for (size_t o = 0; o < r.updates.size(); ++o) {
       if (r.updates[o].instruction) expect(state, s.writes.at(o), r.updates[o], s);
     }
-    prove_kernel(s, state.memory);
+    if (const std::string fault = kernel_fault(s, state.memory); !fault.empty()) fail(fault);
     scratch_of_kernel(s, state);
     // Kernels are functions: the same one on the same operands makes the same value again, whoever runs it.
     std::vector<Token> operands;
@@ -397,12 +399,12 @@ class CheckProgram {
   }
 
   /// What holds whichever way the program came: states with the same addresses become one.
-  static void merge(std::vector<State>& states) {
+  void merge(std::vector<State>& states) {
     while (states.size() > 1) {
       State other = std::move(states.back());
       states.pop_back();
       State& into = states.front();
-      into.memory.keep_common(other.memory);
+      if (!into.memory.keep_common(other.memory)) fail("addresses depend on the way");
       // A name that only one way gave can't be in the bytes of both; the other's is as good.
       into.tokens.merge(other.tokens);
     }

@@ -69,8 +69,8 @@ class HeldBytes {
   /// These slots get their addresses of then, and their bytes come with them.
   void settle(const std::vector<int32_t>& slots, const std::vector<int32_t>& addresses);
 
-  /// Keeps what both hold.
-  void keep_common(const HeldBytes& other);
+  /// Keeps what both hold. False: slots have other addresses there.
+  bool keep_common(const HeldBytes& other);
 
  private:
   std::vector<Tokens> tokens_in(const std::vector<int32_t>& slots) const;

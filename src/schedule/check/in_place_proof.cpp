@@ -133,6 +133,8 @@ std::optional<int32_t> overwritten(const PlacedKernel& kernel, const auto& takes
     std::optional<TouchedBytes> load;
     for (const TouchedBytes& store : stores) {
       if (!place.meets(kernel.place(store.touch.buffer))) continue;
+      if (std::ranges::find(kernel.standing, std::pair(store.touch.buffer, touch.buffer)) != kernel.standing.end())
+        continue;
       if (!load) load.emplace(kernel.touches, touch, place.begin);
       if (may_come_before(store, *load)) return touch.buffer;
     }

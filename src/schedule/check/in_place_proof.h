@@ -6,6 +6,8 @@
 /// writes what stands there already. Two accesses meet, or can't, by an equation in the indices of their loops.
 
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "schedule/check/held_bytes.h"
 #include "schedule/check/touches.h"
@@ -17,6 +19,8 @@ struct PlacedKernel {
   const Touches& touches;
   std::vector<BytePlace> buffers;
   int32_t inputs = 0;
+  /// A result and an operand in whose bytes it stores what lies there, whatever its accesses show.
+  std::vector<std::pair<int32_t, int32_t>> standing = {};
 
   const BytePlace& place(int32_t buffer) const { return buffers[static_cast<size_t>(buffer)]; }
   /// Does the store write, byte for byte, what it has loaded from there?

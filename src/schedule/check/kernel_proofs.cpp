@@ -1,9 +1,53 @@
 #include "schedule/check/kernel_proofs.h"
 
+#include <algorithm>
+
 #include "schedule/check/moves_proof.h"
+#include "schedule/check/runs.h"
 #include "schedule/check/strips_proof.h"
 
 namespace lowtide {
+namespace {
+
+/// Runs of result `o` that lie where the result has them.
+std::vector<StandingRun> runs_in_place(const Region& region, const PlacedKernel& kernel, size_t o) {
+  const BytePlace& result = kernel.place(kernel.inputs + static_cast<int32_t>(o));
+  std::vector<StandingRun> runs = standing_runs(region, o);
+  std::erase_if(runs, [&](const StandingRun& run) {
+    return kernel.place(run.input) !=
+           BytePlace{result.space, result.begin + run.begin, result.begin + run.begin + run.bytes};
+  });
+  return runs;
+}
+
+/// Every result is made of operands that lie where it has them.
+bool stands_already(const Region& region, const PlacedKernel& kernel) {
+  for (size_t o = 0; o < region.outputs.size(); ++o) {
+    std::vector<StandingRun> runs = runs_in_place(region, kernel, o);
+    std::ranges::sort(runs, {}, &StandingRun::begin);
+    int64_t end = 0;
+    for (const StandingRun& run : runs) end = run.begin <= end ? std::max(end, run.begin + run.bytes) : end;
+    const BytePlace& result = kernel.place(kernel.inputs + static_cast<int32_t>(o));
+    if (end != result.end - result.begin) return false;
+  }
+  return true;
+}
+
+/// Operands that lie within others of the same step that stand.
+void find_standing(const Region& region, PlacedKernel& kernel) {
+  for (size_t o = 0; o < region.outputs.size(); ++o) {
+    for (const StandingRun& run : runs_in_place(region, kernel, o)) {
+      const BytePlace& stands = kernel.place(run.input);
+      for (int32_t i = 0; i < kernel.inputs; ++i) {
+        const BytePlace& place = kernel.place(i);
+        if (place.space == stands.space && place.begin >= stands.begin && place.end <= stands.end)
+          kernel.standing.emplace_back(kernel.inputs + static_cast<int32_t>(o), i);
+      }
+    }
+  }
+}
+
+}  // namespace
 
 const Touches& KernelProofs::touches(int32_t region) {
   Derived& of = derived_[region];
@@ -32,14 +76,14 @@ const std::string& KernelProofs::fault_of(const ProgramStep& step, const std::ve
 }
 
 std::string KernelProofs::prove(const ProgramStep& step, const std::vector<BytePlace>& places) {
-  const PlacedKernel kernel{touches(step.region), places, static_cast<int32_t>(step.reads.size())};
+  const Region& region = program_.regions[static_cast<size_t>(step.region)];
+  PlacedKernel kernel{touches(step.region), places, static_cast<int32_t>(step.reads.size())};
   const int32_t pieces = kernel.touches.piece_count();
   if (kernel.touches.nest().buffers.size() != places.size()) return "has other operands than its kernel";
   if (step.assembled) {
-    for (int32_t p = 0; p < pieces; ++p) {
-      if (!is_idle(kernel, p)) return "isn't made by those who make its operands";
-    }
-    return {};
+    int32_t idle = 0;
+    while (idle < pieces && is_idle(kernel, idle)) ++idle;
+    return idle == pieces || stands_already(region, kernel) ? "" : "isn't made by those who make its operands";
   }
   std::string why;
   if (step.rearrangement) {
@@ -53,6 +97,8 @@ std::string KernelProofs::prove(const ProgramStep& step, const std::vector<ByteP
   for (const int32_t p : step.idle) {
     if (p < 0 || p >= pieces || !is_idle(kernel, p)) return "leaves out what is not there yet";
   }
+  if (!operand_overwritten(kernel)) return {};
+  find_standing(region, kernel);
   if (operand_overwritten(kernel)) return "writes over part of an operand that it still reads";
   return {};
 }

@@ -1,0 +1,129 @@
+#include "schedule/check/form.h"
+
+#include <algorithm>
+
+#include "analysis/leaves.h"
+#include "schedule/check/value_names.h"
+
+namespace lowtide {
+namespace {
+
+/// Does the module let the program write over this leaf of its arguments?
+bool gives_away(const Module& module, int64_t argument) {
+  int64_t number = 0;
+  for (const Instruction* p : module.entry->parameters()) {
+    const int64_t leaves = p ? leaf_count(p->shape) : 0;
+    if (argument >= leaves) {
+      argument -= leaves;
+      ++number;
+      continue;
+    }
+    const auto is_of = [&](int64_t parameter, const ShapeIndex& index) {
+      int64_t first = 0, count = 0;
+      return parameter == number && leaf_range(p->shape, index, first, count) && argument >= first &&
+             argument < first + count;
+    };
+    return std::ranges::any_of(module.input_output_alias,
+                               [&](const AliasEntry& a) { return is_of(a.operand, a.operand_index); }) ||
+           std::ranges::any_of(module.buffer_donors,
+                               [&](const Module::Donor& d) { return is_of(d.parameter, d.index); });
+  }
+  return false;
+}
+
+bool is_constant_of(const Storage& storage) {
+  if (storage.values.empty() || !storage.constant) return false;
+  const auto* constant = behind_bundles(storage.values[0]).instruction->if_as<ConstantAttributes>();
+  return constant && constant->value == storage.constant;
+}
+
+bool are_slots(const Program& program, const std::vector<int32_t>& slots) {
+  return std::ranges::all_of(slots, [&](int32_t s) { return s >= 0 && s < std::ssize(program.slots); });
+}
+
+int64_t leaves_of_operands(const Instruction& i) {
+  int64_t leaves = 0;
+  for (const Instruction* operand : i.operands) leaves += leaf_count(operand->shape);
+  return leaves;
+}
+
+/// Do slots take each other's addresses, each one's once?
+bool is_permutation(std::vector<int32_t> from, std::vector<int32_t> to) {
+  std::ranges::sort(from);
+  std::ranges::sort(to);
+  return from == to && std::ranges::adjacent_find(to) == to.end();
+}
+
+bool has_operands(const Program& program, const ProgramStep& s) {
+  const auto reads = std::ssize(s.reads), writes = std::ssize(s.writes);
+  switch (s.kind) {
+    case StepKind::kKernel: {
+      if (s.region < 0 || s.region >= std::ssize(program.regions)) return false;
+      const Region& region = program.regions[static_cast<size_t>(s.region)];
+      return reads == std::ssize(region.inputs) && writes == std::ssize(region.outputs) &&
+             region.updates.size() == region.outputs.size();
+    }
+    case StepKind::kLibrary:
+    case StepKind::kOther:
+      return reads == leaves_of_operands(*s.instruction) && writes == leaf_count(s.instruction->shape);
+    case StepKind::kCopy: return reads == writes;
+    case StepKind::kRotate: return is_permutation(s.from, s.to);
+    case StepKind::kWhile:
+      return s.blocks.size() == 2 && s.instruction->opcode == Opcode::kWhile && is_permutation(s.settle, s.settle);
+    case StepKind::kConditional:
+      return s.instruction->opcode == Opcode::kConditional && s.blocks.size() == s.instruction->called.size();
+  }
+  return false;
+}
+
+std::string fault_of_steps(const Program& program, const std::vector<ProgramStep>& steps) {
+  for (const ProgramStep& s : steps) {
+    if (!s.instruction) return "a step is nobody's";
+    const bool branches = s.kind == StepKind::kWhile || s.kind == StepKind::kConditional;
+    const bool known = are_slots(program, s.reads) && are_slots(program, s.writes) && are_slots(program, s.from) &&
+                       are_slots(program, s.to) && are_slots(program, s.settle) &&
+                       (s.scratch == kNoId || are_slots(program, {s.scratch})) &&
+                       (!branches || are_slots(program, {s.predicate}));
+    if (!known || !has_operands(program, s)) return "%" + s.instruction->name + " has other operands than its step";
+    for (const auto& block : s.blocks) {
+      if (std::string fault = fault_of_steps(program, block); !fault.empty()) return fault;
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string form_fault(const Program& program) {
+  int64_t arguments = 0;
+  for (const Instruction* p : program.module->entry->parameters()) arguments += p ? leaf_count(p->shape) : 0;
+  const bool whole = are_slots(program, program.argument_slots) && are_slots(program, program.output_slots) &&
+                     std::ssize(program.argument_slots) == arguments &&
+                     std::ssize(program.output_slots) == leaf_count(program.module->entry->root->shape);
+  return whole ? fault_of_steps(program, program.steps) : "arguments or results have no slots";
+}
+
+std::string memory_fault(const Program& program) {
+  for (const Storage& s : program.storages) {
+    if (s.is_in_arena() && (s.offset < 0 || s.bytes < 0 || s.offset > program.temp_bytes - s.bytes))
+      return "a storage lies outside of the arena";
+    if (s.is_in_arena() && s.offset % 64 != 0) return "a storage is not aligned to 64 bytes";
+    if (s.kind == StorageKind::kArgument && s.donated && !gives_away(*program.module, s.number))
+      return "an argument that isn't donated is taken for one that is";
+    if (s.kind == StorageKind::kConstant && s.bytes > 0 && !is_constant_of(s)) return "a constant has other contents";
+  }
+  for (const Slot& s : program.slots) {
+    if (s.storage < 0 || s.storage >= std::ssize(program.storages)) return "a slot has no storage";
+    const Storage& storage = program.storages[static_cast<size_t>(s.storage)];
+    if (s.offset < 0 || s.bytes < 0 || s.offset > storage.bytes - s.bytes) return "a slot lies outside of its storage";
+  }
+  for (size_t a = 0; a < program.argument_slots.size(); ++a) {
+    const Slot& slot = program.slots.at(static_cast<size_t>(program.argument_slots[a]));
+    const Storage& storage = program.storages[static_cast<size_t>(slot.storage)];
+    if (storage.kind != StorageKind::kArgument || storage.number != static_cast<int64_t>(a))
+      return "an argument lies in memory that isn't its own";
+  }
+  return {};
+}
+
+}  // namespace lowtide
