@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # install_missing.sh GROUP...: installs with apt what the named groups (build, test, check) need and is not there.
-# Group test also makes .venv with the pinned jaxlib; without network it says so and the comparisons with XLA are skipped.
+# Group test also makes .venv with the pinned jaxlib and ptxas; without network it says so, and the comparisons with XLA and
+# the assembling of PTX are skipped.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -26,10 +27,10 @@ if ((${#missing[@]})); then
 fi
 
 if [[ " $* " == *" test "* ]] && ! cmp -s tests/requirements.txt .venv/requirements.txt; then
-  echo "setting up .venv for comparisons with XLA"
+  echo "setting up .venv for comparisons with XLA, and ptxas"
   if python3 -m venv .venv && .venv/bin/pip install -q -r tests/requirements.txt; then
     cp tests/requirements.txt .venv/requirements.txt
   else
-    echo "no jaxlib: comparisons with XLA will be skipped"
+    echo "no jaxlib, no ptxas: comparisons with XLA and assembling of PTX will be skipped"
   fi
 fi

@@ -10,11 +10,11 @@
 
 namespace lowtide {
 
-/// What one thread does of a piece, on a machine that has no grid and is told whose turn it is.
-using GridFunction = void (*)(void* const* buffers, int64_t piece, int64_t begin, int64_t end, int32_t block,
+/// What one thread does of a launch, on a machine that has no grid and is told whose turn it is.
+using GridFunction = void (*)(void* const* buffers, int64_t launch, int64_t begin, int64_t end, int32_t block,
                               int32_t blocks, int32_t thread);
 
-/// PTX for a device: one kernel for each piece, kKernelSymbol and the piece's number, of GridPiece::threads() threads a
+/// PTX for a device: one kernel for each launch, kKernelSymbol and its number, of GridLaunch::threads() threads a
 /// block. It takes an address in global memory for each of the nest's buffers, aligned to its elements, then begin and
 /// end. Or an object for this machine (LlvmGridRequest::sm is 0) with the GridFunction kKernelSymbol.
 Result<std::string> compile_grid(const LlvmGridRequest& request);

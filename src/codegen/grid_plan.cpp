@@ -11,33 +11,42 @@ namespace {
 
 int64_t parts_of(int64_t whole, int64_t part) { return (whole + part - 1) / part; }
 
-/// Each but the last holds nothing but values and the next.
-std::vector<int32_t> shared_loops(const Nest& nest, int32_t outermost) {
-  std::vector<int32_t> loops;
-  for (int32_t id = outermost; id != kNoId;) {
-    loops.push_back(id);
-    int32_t inside = kNoId;
-    bool is_alone = true;
-    for (const Item& item : nest.blocks[static_cast<size_t>(nest.loops[static_cast<size_t>(id)].body)].items) {
-      if (item.kind == Item::kNode) continue;
-      is_alone = is_alone && item.kind == Item::kLoop && inside == kNoId;
-      if (item.kind == Item::kLoop) inside = item.id;
-    }
-    const bool goes_on =
-        inside != kNoId && is_alone && nest.loops[static_cast<size_t>(inside)].kind == LoopKind::kParallel;
-    id = goes_on ? inside : kNoId;
-  }
-  return loops;
-}
-
 class Division {
  public:
-  Division(const Nest& nest, const GridMachine& machine) : nest_(nest), machine_(machine) {}
+  Division(const Nest& nest, const GridMachine& machine) : nest_(nest), machine_(machine) {
+    splits_ = std::none_of(nest.buffers.begin(), nest.buffers.end(),
+                           [](const NestBuffer& buffer) { return buffer.read && buffer.written; });
+  }
 
-  GridPiece divide(const PiecePlan& piece) const {
-    GridPiece grid;
-    if (piece.loop == kNoId || piece.figures.sequential) return grid;
-    grid.shared = grid.columns = shared_loops(nest_, piece.loop);
+  void divide(const PiecePlan& piece, int32_t number, std::vector<GridLaunch>& launches) const {
+    if (piece.loop == kNoId || piece.figures.sequential) {
+      launches.push_back({.piece = number});
+    } else {
+      descend({.piece = number}, piece.loop, launches);
+    }
+  }
+
+ private:
+  void descend(GridLaunch launch, int32_t id, std::vector<GridLaunch>& launches) const {
+    launch.shared.push_back(id);
+    std::vector<int32_t> inside;
+    bool stores = false, parallel = true;
+    for (const Item& item : nest_.blocks[static_cast<size_t>(loop(id).body)].items) {
+      stores = stores || item.kind == Item::kStore;
+      if (item.kind != Item::kLoop) continue;
+      inside.push_back(item.id);
+      parallel = parallel && loop(item.id).kind == LoopKind::kParallel;
+    }
+    const bool is_chain = inside.size() == 1 && !stores;
+    if (inside.empty() || !parallel || !(is_chain || splits_)) return add(std::move(launch), launches);
+    for (const int32_t next : inside) descend(launch, next, launches);
+    if (!stores) return;
+    launch.part = GridPart::kStores;
+    add(std::move(launch), launches);
+  }
+
+  void add(GridLaunch grid, std::vector<GridLaunch>& launches) const {
+    grid.columns = grid.shared;
     grid.iterations = iterations(grid.columns);
     const int32_t along_rows = walked_across(grid.columns);
     if (along_rows != kNoId) {
@@ -50,7 +59,7 @@ class Division {
       grid.tile_columns = machine_.tile_columns;
       grid.tile_rows = machine_.block_threads / machine_.tile_columns;
     } else {
-      // A short piece needs no more threads than it has elements, in whole runs of memory.
+      // A short one needs no more threads than it has elements, in whole runs of memory.
       const int64_t runs = parts_of(grid.iterations, machine_.tile_columns);
       grid.tile_columns = static_cast<int32_t>(
           std::min<int64_t>(machine_.block_threads, std::max<int64_t>(runs, 1) * machine_.tile_columns));
@@ -58,10 +67,9 @@ class Division {
     grid.tiles =
         parts_of(iterations(grid.rows), grid.tile_rows) * parts_of(iterations(grid.columns), grid.tile_columns);
     grid.blocks = std::clamp<int64_t>(parts_of(grid.tiles, machine_.thread_elements), 1, machine_.most_blocks);
-    return grid;
+    launches.push_back(std::move(grid));
   }
 
- private:
   const Loop& loop(int32_t id) const { return nest_.loops[static_cast<size_t>(id)]; }
 
   int64_t iterations(const std::vector<int32_t>& loops) const {
@@ -95,6 +103,7 @@ class Division {
 
   const Nest& nest_;
   const GridMachine& machine_;
+  bool splits_ = false;  // nothing is read that is written
 };
 
 }  // namespace
@@ -107,9 +116,11 @@ GridPlan plan_grid(const Nest& nest, const GridMachine& machine) {
                            .masked = std::vector<bool>(nest.loops.size(), false),
                            .tiled = std::vector<bool>(nest.loops.size(), false),
                            .pieces = pieces_of(nest)},
-                .pieces = {}};
+                .launches = {}};
   const Division division(nest, machine);
-  for (const PiecePlan& piece : plan.scalar.pieces) plan.pieces.push_back(division.divide(piece));
+  for (size_t p = 0; p < plan.scalar.pieces.size(); ++p) {
+    division.divide(plan.scalar.pieces[p], static_cast<int32_t>(p), plan.launches);
+  }
   return plan;
 }
 

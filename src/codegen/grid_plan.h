@@ -7,6 +7,9 @@
 /// loop promises of its iterations (nest.h), and each iteration belongs to one thread. A kernel may therefore also run
 /// where a result lies over an operand, as nest/accesses.h allows it: an element is read by the iteration that writes
 /// it, or by an earlier piece. So pieces run one after the other, and no iteration runs twice.
+///
+/// A loop that holds several parallel ones becomes a launch for each, and one for its own stores, the last: what it
+/// loads may be what those write. Values that stand in it are computed again by each.
 
 #include <cstdint>
 #include <vector>
@@ -23,11 +26,16 @@ struct GridMachine {
   int64_t most_blocks = 0;      ///< of one launch
 };
 
-/// One launch: a piece, iterations [begin, end) of whose outermost loop are asked for. The iterations of its shared
-/// loops are an array of rows and columns, cut into tiles of one element for each thread of a block: block b of n takes
-/// the tiles b, b + n, b + 2n, ... counted along the rows of tiles.
-struct GridPiece {
-  /// The loops that threads share, outside in: each but the last holds nothing but values and the next. Empty: the
+/// What of a launch's innermost shared loop its threads run.
+enum class GridPart : uint8_t { kAll, kStores };
+
+/// One launch: a piece, or a part of it, iterations [begin, end) of the piece's outermost loop. The iterations of the
+/// shared loops are an array of rows and columns, cut into tiles of one element for each thread of a block: block b of
+/// n takes the tiles b, b + n, b + 2n, ... counted along the rows of tiles.
+struct GridLaunch {
+  int32_t piece = 0;  ///< of GridPlan::scalar
+  GridPart part = GridPart::kAll;
+  /// The loops that threads share, outside in; of each but the last, the threads run values and the next. Empty: the
   /// piece runs in one thread.
   std::vector<int32_t> shared;
   std::vector<int32_t> rows, columns;  ///< the same, as digits of a row's and a column's number, the last runs fastest
@@ -39,8 +47,8 @@ struct GridPiece {
 };
 
 struct GridPlan {
-  KernelPlan scalar;              ///< the pieces, no loop spread over lanes
-  std::vector<GridPiece> pieces;  ///< as those of `scalar`
+  KernelPlan scalar;                 ///< the pieces, no loop spread over lanes
+  std::vector<GridLaunch> launches;  ///< in this order; those of one piece could run side by side but for kStores
 };
 
 GridPlan plan_grid(const Nest& nest, const GridMachine& machine);

@@ -33,21 +33,26 @@ Result<HostGrid> HostGrid::make(const Nest& nest, const GridMachine& machine) {
   return grid;
 }
 
-void HostGrid::call(std::span<void* const> buffers, size_t piece, int64_t begin, int64_t end, int64_t thread) const {
-  const GridPiece& grid = plan_.pieces[piece];
-  function_(buffers.data(), static_cast<int64_t>(piece), begin, end, static_cast<int32_t>(thread / grid.threads()),
+void HostGrid::call(std::span<void* const> buffers, size_t launch, int64_t begin, int64_t end, int64_t thread) const {
+  const GridLaunch& grid = plan_.launches[launch];
+  function_(buffers.data(), static_cast<int64_t>(launch), begin, end, static_cast<int32_t>(thread / grid.threads()),
             static_cast<int32_t>(grid.blocks), static_cast<int32_t>(thread % grid.threads()));
+}
+
+int64_t HostGrid::extent_of(const GridLaunch& launch) const {
+  return plan_.scalar.pieces[static_cast<size_t>(launch.piece)].figures.extent;
 }
 
 void HostGrid::run(std::span<void* const> buffers, std::mt19937_64& order, int64_t skipped) const {
   std::vector<int64_t> threads;
-  for (size_t p = 0; p < plan_.pieces.size(); ++p) {
-    const GridPiece& piece = plan_.pieces[p];
-    const int64_t extent = plan_.scalar.pieces[p].figures.extent;
-    const int64_t middle = piece.shared.empty() ? 0 : static_cast<int64_t>(order() % static_cast<uint64_t>(extent + 1));
+  for (size_t p = 0; p < plan_.launches.size(); ++p) {
+    const GridLaunch& launch = plan_.launches[p];
+    const int64_t extent = extent_of(launch);
+    const int64_t middle =
+        launch.shared.empty() ? 0 : static_cast<int64_t>(order() % static_cast<uint64_t>(extent + 1));
     for (const auto& [begin, end] : {std::pair(int64_t{0}, middle), std::pair(middle, extent)}) {
       if (begin == end) continue;
-      threads.resize(static_cast<size_t>(piece.blocks * piece.threads()));
+      threads.resize(static_cast<size_t>(launch.blocks * launch.threads()));
       std::iota(threads.begin(), threads.end(), int64_t{0});
       std::ranges::shuffle(threads, order);
       for (const int64_t thread : threads) {
@@ -63,7 +68,7 @@ double HostGrid::bytes_to_run_alone() const {
   for (const NestBuffer& buffer : buffers_) {
     if (buffer.written) written += static_cast<double>(buffer.elements * stored_bytes(buffer.type));
   }
-  for (const GridPiece& piece : plan_.pieces) threads += static_cast<double>(piece.blocks * piece.threads());
+  for (const GridLaunch& launch : plan_.launches) threads += static_cast<double>(launch.blocks * launch.threads());
   return written * threads;
 }
 
@@ -72,13 +77,14 @@ std::string HostGrid::run_each_alone(std::span<const std::span<std::byte>> buffe
   for (const auto& buffer : buffers) used.emplace_back(buffer.begin(), buffer.end());
   std::vector<void*> addresses;
   for (auto& buffer : used) addresses.push_back(buffer.data());
-  for (size_t p = 0; p < plan_.pieces.size(); ++p) {
+  for (size_t p = 0; p < plan_.launches.size(); ++p) {
     const std::vector<std::vector<std::byte>> before = used;
     std::vector<std::vector<int64_t>> writer;  // by buffer and byte
     for (const auto& buffer : used) writer.emplace_back(buffer.size(), -1);
-    const int64_t threads = plan_.pieces[p].blocks * plan_.pieces[p].threads();
+    const GridLaunch& launch = plan_.launches[p];
+    const int64_t threads = launch.blocks * launch.threads();
     for (int64_t thread = 0; thread < threads; ++thread) {
-      call(addresses, p, 0, plan_.scalar.pieces[p].figures.extent, thread);
+      call(addresses, p, 0, extent_of(launch), thread);
       for (size_t b = 0; b < used.size(); ++b) {
         if (!buffers_[b].written || used[b] == before[b]) continue;
         for (size_t i = 0; i < used[b].size(); ++i) {

@@ -16,11 +16,11 @@ class HostGrid {
  public:
   static Result<HostGrid> make(const Nest& nest, const GridMachine& machine);
 
-  /// Every thread of every piece once, piece after piece, each in two launches that share its outermost loop. `skipped`
-  /// names a thread that is left out, counted over all launches as they are made; -1: none is.
+  /// Every thread of every launch once, launch after launch, each in two turns that share its outermost loop. `skipped`
+  /// names a thread that is left out, counted in each of them; -1: none is.
   void run(std::span<void* const> buffers, std::mt19937_64& order, int64_t skipped = -1) const;
-  /// Every thread by itself on what the buffers hold before its piece, then all that they wrote put together. Empty, or
-  /// which byte two threads wrote. The same result as of `run` proves that none reads what another one writes.
+  /// Every thread by itself on what the buffers hold before its launch, then all that they wrote put together. Empty,
+  /// or which byte two threads wrote. The same result as of `run` proves that none reads what another one writes.
   std::string run_each_alone(std::span<const std::span<std::byte>> buffers) const;
   /// What that takes: bytes that are copied and compared.
   double bytes_to_run_alone() const;
@@ -28,7 +28,8 @@ class HostGrid {
   const GridPlan& plan() const { return plan_; }
 
  private:
-  void call(std::span<void* const> buffers, size_t piece, int64_t begin, int64_t end, int64_t thread) const;
+  void call(std::span<void* const> buffers, size_t launch, int64_t begin, int64_t end, int64_t thread) const;
+  int64_t extent_of(const GridLaunch& launch) const;
 
   GridPlan plan_;
   std::vector<NestBuffer> buffers_;

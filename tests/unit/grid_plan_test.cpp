@@ -48,40 +48,92 @@ Nest chain(int64_t count, LoopKind kind) {
 
 TEST(GridPlan, SharesOuterParallelLoopsInOneRow) {
   const GridPlan plan = plan_grid(copy(100, 300, false), kMachine);
-  ASSERT_EQ(plan.pieces.size(), 1U);
-  const GridPiece& piece = plan.pieces[0];
-  EXPECT_EQ(piece.shared.size(), 2U);
-  EXPECT_TRUE(piece.rows.empty());
-  EXPECT_EQ(piece.columns, piece.shared);
-  EXPECT_EQ(piece.threads(), 256);
-  EXPECT_EQ(piece.iterations, 30000);
-  EXPECT_EQ(piece.tiles, 118);
-  EXPECT_EQ(piece.blocks, 30);
+  ASSERT_EQ(plan.launches.size(), 1U);
+  const GridLaunch& launch = plan.launches[0];
+  EXPECT_EQ(launch.shared.size(), 2U);
+  EXPECT_TRUE(launch.rows.empty());
+  EXPECT_EQ(launch.columns, launch.shared);
+  EXPECT_EQ(launch.threads(), 256);
+  EXPECT_EQ(launch.iterations, 30000);
+  EXPECT_EQ(launch.tiles, 118);
+  EXPECT_EQ(launch.blocks, 30);
 }
 
 TEST(GridPlan, CutsTilesWhereLoadsGoAcross) {
-  const GridPiece piece = plan_grid(copy(100, 300, true), kMachine).pieces[0];
-  EXPECT_EQ(piece.rows, std::vector{piece.shared[0]});
-  EXPECT_EQ(piece.columns, std::vector{piece.shared[1]});
-  EXPECT_EQ(piece.tile_rows, 8);
-  EXPECT_EQ(piece.tile_columns, 32);
-  EXPECT_EQ(piece.tiles, 13 * 10);
+  const GridLaunch launch = plan_grid(copy(100, 300, true), kMachine).launches[0];
+  EXPECT_EQ(launch.rows, std::vector{launch.shared[0]});
+  EXPECT_EQ(launch.columns, std::vector{launch.shared[1]});
+  EXPECT_EQ(launch.tile_rows, 8);
+  EXPECT_EQ(launch.tile_columns, 32);
+  EXPECT_EQ(launch.tiles, 13 * 10);
 }
 
 TEST(GridPlan, FollowsTheMachine) {
-  const GridPiece piece = plan_grid(copy(100, 300, true),
-                                    {.block_threads = 64, .tile_columns = 16, .thread_elements = 1, .most_blocks = 50})
-                              .pieces[0];
-  EXPECT_EQ(piece.tile_rows, 4);
-  EXPECT_EQ(piece.tile_columns, 16);
-  EXPECT_EQ(piece.blocks, 50);
-  EXPECT_EQ(plan_grid(copy(2, 5, false), kMachine).pieces[0].threads(), 32) << "a short piece takes few threads";
+  const GridLaunch launch =
+      plan_grid(copy(100, 300, true),
+                {.block_threads = 64, .tile_columns = 16, .thread_elements = 1, .most_blocks = 50})
+          .launches[0];
+  EXPECT_EQ(launch.tile_rows, 4);
+  EXPECT_EQ(launch.tile_columns, 16);
+  EXPECT_EQ(launch.blocks, 50);
+  EXPECT_EQ(plan_grid(copy(2, 5, false), kMachine).launches[0].threads(), 32) << "a short one takes few threads";
 }
 
 TEST(GridPlan, LeavesOrderedLoopsToOneThread) {
-  const GridPiece piece = plan_grid(chain(50, LoopKind::kSequential), kMachine).pieces[0];
-  EXPECT_TRUE(piece.shared.empty());
-  EXPECT_EQ(piece.blocks * piece.threads(), 1);
+  const GridLaunch launch = plan_grid(chain(50, LoopKind::kSequential), kMachine).launches[0];
+  EXPECT_TRUE(launch.shared.empty());
+  EXPECT_EQ(launch.blocks * launch.threads(), 1);
+}
+
+/// Rows of an array, in each: y[i, 1 + j] = x[i, 1 + j] + 1 for j < 6, z[i, j] = x[i, j] * 2 for j < 8, and behind them
+/// y[i, 0] = x[i, 0] + 1, whose sum stands before both.
+Nest rows_of_parts(int64_t rows) {
+  NestBuilder nest;
+  const int32_t x = nest.add_buffer(ElementType::kS32, rows * 8), y = nest.add_buffer(ElementType::kS32, rows * 8),
+                z = nest.add_buffer(ElementType::kS32, rows * 8);
+  const auto make = [&](Opcode opcode, NodeId value, int64_t other) {
+    return nest.operation(opcode, ElementType::kS32, {value, nest.integer(ElementType::kS32, other)});
+  };
+  const int32_t outer = nest.begin_parallel(rows);
+  const Affine row = nest.times(nest.index_of(outer), 8);
+  const NodeId first = make(Opcode::kAdd, nest.load(x, row), 1);
+  const int32_t middle = nest.begin_parallel(6);
+  const Affine at = nest.plus(nest.plus(row, nest.index_of(middle)), {1, {}});
+  nest.store(y, at, make(Opcode::kAdd, nest.load(x, at), 1));
+  nest.end_parallel(middle);
+  const int32_t all = nest.begin_parallel(8);
+  const Affine there = nest.plus(row, nest.index_of(all));
+  nest.store(z, there, make(Opcode::kMultiply, nest.load(x, there), 2));
+  nest.end_parallel(all);
+  nest.store(y, row, first);
+  nest.end_parallel(outer);
+  return nest.take();
+}
+
+TEST(GridPlan, MakesALaunchOfEachLoopBesideOthers) {
+  const GridPlan plan = plan_grid(rows_of_parts(100), kMachine);
+  ASSERT_EQ(plan.launches.size(), 3U);
+  EXPECT_EQ(plan.launches[0].iterations, 600);
+  EXPECT_EQ(plan.launches[1].iterations, 800);
+  EXPECT_EQ(plan.launches[2].iterations, 100);
+  EXPECT_EQ(plan.launches[2].part, GridPart::kStores);
+}
+
+TEST(GridRun, PartsOfRowsComeToWhatTheRowsDo) {
+  const Nest nest = rows_of_parts(10);
+  std::vector<int32_t> x(80), y(80, -1), z(80, -1);
+  std::iota(x.begin(), x.end(), 5);
+  const std::vector<int32_t> before = x;
+  std::vector<int32_t> want_y = y, want_z = z;
+  execute(nest, std::vector<void*>{x.data(), want_y.data(), want_z.data()});
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    std::mt19937_64 order(seed);
+    const auto grid = HostGrid::make(nest, some_machine(order));
+    ASSERT_TRUE(grid.ok());
+    grid->run(std::vector<void*>{x.data(), y.data(), z.data()}, order);
+    EXPECT_EQ(y, want_y);
+    EXPECT_EQ(z, want_z);
+  }
 }
 
 std::vector<int32_t> run_chain(LoopKind kind, uint64_t seed) {
@@ -158,6 +210,12 @@ TEST(Ptx, IsAKernelOfTheNest) {
   EXPECT_TRUE(has(ptx, "ld.global.nc.f32")) << "four-byte loads beside the stores:\n" << ptx;
   EXPECT_TRUE(has(ptx_of(nest, 80, false), "ld.global.f32"))
       << "where results may lie over operands, loads stay behind";
+}
+
+TEST(Ptx, IsOfNoUnknownProcessor) {
+  const Nest nest = copy(3, 5, false);
+  const GridPlan plan = plan_grid(nest, kMachine);
+  EXPECT_FALSE(compile_grid({.nest = &nest, .plan = &plan, .sm = 7}).ok());
 }
 
 // What LLVM can't select for a device would end the process: all that nests are made of is tried.

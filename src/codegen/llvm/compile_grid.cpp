@@ -3,6 +3,7 @@
 
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Verifier.h>
+#include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Support/SmallVectorMemoryBuffer.h>
 #include <llvm/Support/raw_ostream.h>
@@ -29,6 +30,10 @@ void compile(const LlvmGridRequest& request, LlvmAnswer& answer) {
   const std::unique_ptr<llvm::TargetMachine> machine(
       target->createTargetMachine(triple, processor, on_device ? kPtxVersion : "", llvm::TargetOptions(),
                                   llvm::Reloc::PIC_, llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
+  if (!machine->getMCSubtargetInfo()->isCPUStringValid(processor)) {
+    answer.fault = "LLVM knows no processor " + processor;  // it would take another one
+    return;
+  }
   llvm::LLVMContext context;
   llvm::Module module("kernel", context);
   module.setTargetTriple(triple);

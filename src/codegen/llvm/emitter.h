@@ -53,9 +53,9 @@ class Emitter {
   struct Place {  ///< of a thread, all i32
     V block = nullptr, blocks = nullptr, thread = nullptr;
   };
-  llvm::Function* emit_device_piece(const GridPlan& grid, size_t number, bool apart);
-  llvm::Function* emit_told_piece(const GridPlan& grid, size_t number);
-  void emit_tiles(const PiecePlan& piece, const GridPiece& grid, V begin, V end, const Place& place);
+  llvm::Function* emit_device_launch(const GridPlan& grid, size_t number, bool apart);
+  llvm::Function* emit_told_launch(const GridPlan& grid, size_t number);
+  void emit_tiles(const PiecePlan& piece, const GridLaunch& grid, V begin, V end, const Place& place);
   void clear_values();
 
   // emitter.cpp: functions and values

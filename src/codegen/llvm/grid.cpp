@@ -33,11 +33,11 @@ void Emitter::emit_grid(const GridPlan& grid, bool on_device, bool apart) {
   if (on_device) {
     // Not constant memory: that serves one address at a time, and threads look up different elements.
     table_space_ = kGlobalSpace;
-    for (size_t i = 0; i < grid.pieces.size(); ++i) emit_device_piece(grid, i, apart);
+    for (size_t i = 0; i < grid.launches.size(); ++i) emit_device_launch(grid, i, apart);
     return;
   }
-  std::vector<llvm::Function*> pieces;
-  for (size_t i = 0; i < grid.pieces.size(); ++i) pieces.push_back(emit_told_piece(grid, i));
+  std::vector<llvm::Function*> launches;
+  for (size_t i = 0; i < grid.launches.size(); ++i) launches.push_back(emit_told_launch(grid, i));
   llvm::Type *i64 = builder_.getInt64Ty(), *i32 = builder_.getInt32Ty();
   auto* type =
       llvm::FunctionType::get(builder_.getVoidTy(), {builder_.getPtrTy(), i64, i64, i64, i32, i32, i32}, false);
@@ -45,13 +45,13 @@ void Emitter::emit_grid(const GridPlan& grid, bool on_device, bool apart) {
   builder_.SetInsertPoint(new_block("entry"));
   auto* end = new_block("end");
   auto* choice = builder_.CreateSwitch(function_->getArg(1), end);
-  for (size_t i = 0; i < pieces.size(); ++i) {
-    auto* block = new_block("piece");
+  for (size_t i = 0; i < launches.size(); ++i) {
+    auto* block = new_block("launch");
     choice->addCase(builder_.getInt64(i), block);
     builder_.SetInsertPoint(block);
     std::vector<V> arguments{function_->getArg(0)};
     for (unsigned a = 2; a < 7; ++a) arguments.push_back(function_->getArg(a));
-    builder_.CreateCall(pieces[i], arguments);
+    builder_.CreateCall(launches[i], arguments);
     builder_.CreateBr(end);
   }
   builder_.SetInsertPoint(end);
@@ -59,9 +59,9 @@ void Emitter::emit_grid(const GridPlan& grid, bool on_device, bool apart) {
 }
 
 // Parameters: one address per buffer, then begin and end.
-llvm::Function* Emitter::emit_device_piece(const GridPlan& grid, size_t number, bool apart) {
+llvm::Function* Emitter::emit_device_launch(const GridPlan& grid, size_t number, bool apart) {
   llvm::LLVMContext& context = context_;
-  const GridPiece& piece = grid.pieces[number];
+  const GridLaunch& launch = grid.launches[number];
   std::vector<llvm::Type*> parameters(nest_.buffers.size(), builder_.getPtrTy(kGlobalSpace));
   parameters.insert(parameters.end(), 2, builder_.getInt64Ty());
   auto* type = llvm::FunctionType::get(builder_.getVoidTy(), parameters, false);
@@ -84,21 +84,22 @@ llvm::Function* Emitter::emit_device_piece(const GridPlan& grid, size_t number, 
                                      llvm::ConstantAsMetadata::get(builder_.getInt32(static_cast<uint32_t>(value)))};
     module_.getOrInsertNamedMetadata("nvvm.annotations")->addOperand(llvm::MDNode::get(context, parts));
   };
-  note("maxntidx", piece.threads());
+  note("maxntidx", launch.threads());
   builder_.SetInsertPoint(new_block("entry"));
   const auto special = [&](llvm::Intrinsic::ID which) { return builder_.CreateIntrinsic(which, {}, {}); };
   const Place place{special(llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x),
                     special(llvm::Intrinsic::nvvm_read_ptx_sreg_nctaid_x),
                     special(llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x)};
   const auto first = static_cast<unsigned>(nest_.buffers.size());
-  emit_tiles(grid.scalar.pieces[number], piece, function_->getArg(first), function_->getArg(first + 1), place);
+  emit_tiles(grid.scalar.pieces[static_cast<size_t>(launch.piece)], launch, function_->getArg(first),
+             function_->getArg(first + 1), place);
   return function_;
 }
 
-llvm::Function* Emitter::emit_told_piece(const GridPlan& grid, size_t number) {
+llvm::Function* Emitter::emit_told_launch(const GridPlan& grid, size_t number) {
   llvm::Type *i64 = builder_.getInt64Ty(), *i32 = builder_.getInt32Ty();
   auto* type = llvm::FunctionType::get(builder_.getVoidTy(), {builder_.getPtrTy(), i64, i64, i32, i32, i32}, false);
-  function_ = llvm::Function::Create(type, llvm::Function::InternalLinkage, "piece" + std::to_string(number), module_);
+  function_ = llvm::Function::Create(type, llvm::Function::InternalLinkage, "launch" + std::to_string(number), module_);
   function_->addFnAttr(llvm::Attribute::NoUnwind);
   builder_.SetInsertPoint(new_block("entry"));
   buffers_.clear();
@@ -107,11 +108,13 @@ llvm::Function* Emitter::emit_told_piece(const GridPlan& grid, size_t number) {
     buffers_.push_back(builder_.CreateLoad(builder_.getPtrTy(), at));
   }
   const Place place{function_->getArg(3), function_->getArg(4), function_->getArg(5)};
-  emit_tiles(grid.scalar.pieces[number], grid.pieces[number], function_->getArg(1), function_->getArg(2), place);
+  const GridLaunch& launch = grid.launches[number];
+  emit_tiles(grid.scalar.pieces[static_cast<size_t>(launch.piece)], launch, function_->getArg(1), function_->getArg(2),
+             place);
   return function_;
 }
 
-void Emitter::emit_tiles(const PiecePlan& piece, const GridPiece& grid, V begin, V end, const Place& place) {
+void Emitter::emit_tiles(const PiecePlan& piece, const GridLaunch& grid, V begin, V end, const Place& place) {
   clear_values();
   if (grid.shared.empty()) {
     llvm::BasicBlock *only = new_block("only"), *others = new_block("others");
@@ -183,9 +186,10 @@ void Emitter::emit_tiles(const PiecePlan& piece, const GridPiece& grid, V begin,
     set_indices(grid.rows, row, row_bases);
     set_indices(grid.columns, column, column_bases);
     for (const int32_t id : grid.shared) {
+      const bool is_last = id == grid.shared.back();
       for (const Item& item : nest_.blocks[static_cast<size_t>(loop_of(id).body)].items) {
-        const bool is_next = item.kind == Item::kLoop && id != grid.shared.back();
-        if (!is_next) emit_items({&item, 1});
+        const bool is_part = item.kind == Item::kStore || grid.part == GridPart::kAll;
+        if (item.kind == Item::kNode || (is_last && is_part)) emit_items({&item, 1});
       }
     }
     builder_.CreateBr(done);
