@@ -25,10 +25,12 @@ class HostGrid {
   /// What that takes: bytes that are copied and compared.
   double bytes_to_run_alone() const;
 
+  /// One thread, counted over the launch's blocks.
+  void call(std::span<void* const> buffers, size_t launch, int64_t begin, int64_t end, int64_t thread) const;
+
   const GridPlan& plan() const { return plan_; }
 
  private:
-  void call(std::span<void* const> buffers, size_t launch, int64_t begin, int64_t end, int64_t thread) const;
   int64_t extent_of(const GridLaunch& launch) const;
 
   GridPlan plan_;

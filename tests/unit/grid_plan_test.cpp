@@ -170,6 +170,33 @@ TEST(GridRun, NoticesThreadsThatMeet) {
   EXPECT_NE(grid->run_each_alone(buffers), "");
 }
 
+// More iterations than 32 bits count: the threads of the last tiles write the last elements, wherever a launch begins.
+TEST(GridRun, CountsBeyond32Bits) {
+  constexpr int64_t kRows = int64_t{1} << 20, kColumns = (1 << 14) + 5, kLast = 8;
+  NestBuilder nest;
+  const int32_t to = nest.add_buffer(kF32, kLast);
+  const int32_t outer = nest.begin_parallel(kRows), inner = nest.begin_parallel(kColumns);
+  const Affine number = nest.plus(nest.times(nest.index_of(outer), kColumns), nest.index_of(inner));
+  const Affine behind = nest.plus(number, {kLast - kRows * kColumns, {}});
+  nest.store(to, behind, nest.convert(nest.value_of(behind), kF32), nest.within(behind, 0, kLast - 1));
+  nest.end_parallel(inner);
+  nest.end_parallel(outer);
+  const Nest made = nest.take();
+  const auto grid =
+      HostGrid::make(made, {.block_threads = 64, .tile_columns = 8, .thread_elements = 1, .most_blocks = INT32_MAX});
+  ASSERT_TRUE(grid.ok()) << grid.status().message();
+  const int64_t threads = grid->plan().launches[0].threads();
+  EXPECT_EQ(grid->plan().launches[0].iterations, kRows * kColumns);
+  for (const int64_t begin : {int64_t{0}, kRows - 1}) {
+    std::vector<float> last(kLast, -1);
+    const int64_t tiles = (kColumns * (kRows - begin) + threads - 1) / threads;
+    for (int64_t thread = (tiles - 2) * threads; thread < tiles * threads; ++thread) {
+      grid->call(std::vector<void*>{last.data()}, 0, begin, kRows, thread);
+    }
+    EXPECT_EQ(last, (std::vector<float>{0, 1, 2, 3, 4, 5, 6, 7})) << "from " << begin;
+  }
+}
+
 using Buffers = std::vector<std::vector<std::byte>>;
 
 std::vector<void*> addresses(Buffers& buffers) {
@@ -216,6 +243,19 @@ TEST(Ptx, IsOfNoUnknownProcessor) {
   const Nest nest = copy(3, 5, false);
   const GridPlan plan = plan_grid(nest, kMachine);
   EXPECT_FALSE(compile_grid({.nest = &nest, .plan = &plan, .sm = 7}).ok());
+}
+
+TEST(Ptx, SaysWhereAKernelHasTooManyBuffers) {
+  NestBuilder nest;
+  const NodeId one = nest.integer(ElementType::kS32, 1);
+  const int32_t loop = nest.begin_parallel(1);
+  for (int32_t k = 0; k < 5000; ++k) nest.store(nest.add_buffer(ElementType::kS32, 1), {}, one);
+  nest.end_parallel(loop);
+  const Nest made = nest.take();
+  const GridPlan plan = plan_grid(made, kMachine);
+  const auto ptx = compile_grid({.nest = &made, .plan = &plan, .sm = 90});
+  ASSERT_FALSE(ptx.ok());
+  EXPECT_TRUE(has(ptx.status().message(), "parameters")) << ptx.status().message();
 }
 
 // What LLVM can't select for a device would end the process: all that nests are made of is tried.

@@ -19,6 +19,7 @@ namespace {
 constexpr char kHostTriple[] = "x86_64-unknown-linux-gnu", kDeviceTriple[] = "nvptx64-nvidia-cuda";
 // PTX 8.3 is CUDA 12.3's. LLVM would choose the oldest that knows the processor, whose kernels take few parameters.
 constexpr char kPtxVersion[] = "+ptx83";
+constexpr size_t kMostParameterBytes = 32764;
 
 void compile(const LlvmGridRequest& request, LlvmAnswer& answer) {
   start_llvm();
@@ -30,6 +31,12 @@ void compile(const LlvmGridRequest& request, LlvmAnswer& answer) {
   const std::unique_ptr<llvm::TargetMachine> machine(
       target->createTargetMachine(triple, processor, on_device ? kPtxVersion : "", llvm::TargetOptions(),
                                   llvm::Reloc::PIC_, llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
+  const size_t parameter_bytes = sizeof(int64_t) * (request.nest->buffers.size() + 2);
+  if (on_device && parameter_bytes > kMostParameterBytes) {
+    answer.fault = "its parameters take " + std::to_string(parameter_bytes) + " bytes, a kernel has " +
+                   std::to_string(kMostParameterBytes);
+    return;
+  }
   if (!machine->getMCSubtargetInfo()->isCPUStringValid(processor)) {
     answer.fault = "LLVM knows no processor " + processor;  // it would take another one
     return;
