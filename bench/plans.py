@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What planning decides for every program of the corpus, so that two builds can be compared line by line.
 
-  plans.py build/tests/plan_table [--all] [--jobs 1] [--seconds 120] [-o plans.txt]     writes a line per plan
+  nice plans.py build/tests/plan_table [--all] [--jobs 1] [--seconds 120] [-o plans.txt]     writes a line per plan
   plans.py --compare before.txt after.txt [--bytes | --peaks]                            compares two such files
 
 A line: program, plan (free, tight, xla), peak, modelled nanoseconds, kernels, and a hash of the decisions, the rewritten
@@ -41,7 +41,7 @@ def plan(tool, path, seconds):
     name = path.relative_to(CORPUS).as_posix()
     environment = {**os.environ, "LOWTIDE_CACHE": "off"}
     try:
-        done = subprocess.run(["nice", tool, str(path)], capture_output=True, text=True, timeout=seconds, env=environment)
+        done = subprocess.run([tool, str(path)], capture_output=True, text=True, timeout=seconds, env=environment)
     except subprocess.TimeoutExpired:
         return [f"{name} late"]
     lines = [line.replace(str(path), name) for line in done.stdout.splitlines()]

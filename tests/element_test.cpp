@@ -23,8 +23,9 @@
 #include "passes/inline_bodies.h"
 #include "region/footprint.h"
 #include "region/interpret.h"
-#include "region/roles.h"
 #include "region/value_graph.h"
+#include "target/cpu.h"
+#include "target/roles.h"
 #include "text/input.h"
 
 using namespace lowtide;
@@ -188,7 +189,7 @@ class ModuleTest {
       ++counts.not_made;
       return;
     }
-    if (footprint(region).evaluations > run_.limit) {
+    if (footprint(region, cpu_target().cost()).evaluations > run_.limit) {
       ++counts.too_long;
       return;
     }
@@ -237,7 +238,7 @@ class ModuleTest {
     region.updates.assign(region.outputs.size(), {});
     Counts& counts = run_.counts["(together)"];
     if (region.outputs.empty()) return;
-    if (footprint(region).evaluations > run_.limit) {
+    if (footprint(region, cpu_target().cost()).evaluations > run_.limit) {
       ++counts.too_long;
       return;
     }

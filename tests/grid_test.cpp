@@ -28,6 +28,7 @@
 #include "region/interpret.h"
 #include "support/grid_run.h"
 #include "support/plain_set.h"
+#include "target/cpu.h"
 #include "text/input.h"
 
 using namespace lowtide;
@@ -59,8 +60,8 @@ class Test {
     auto input = read_input(path);
     if (!input.ok()) return;  // what is no program
     Module& module = *input->module;
-    if (!run_passes(module, execution_pipeline()).ok()) return;
-    const ModuleWork work = form_work(module);
+    if (!run_passes(module, execution_pipeline(), cpu_target()).ok()) return;
+    const ModuleWork work = form_work(module, cpu_target());
     ++counts.programs;
     path_ = path;
     evaluations_ = 0;
@@ -159,7 +160,7 @@ class Test {
   Result<std::vector<Value>> compare_region(const Region& region, std::span<const Value> inputs,
                                             std::span<const Value> updated) {
     const std::string& name = region.outputs.front().instruction->name;
-    evaluations_ += footprint(region).evaluations;
+    evaluations_ += footprint(region, cpu_target().cost()).evaluations;
     if (evaluations_ > most_evaluations) return Status::unsupported("this takes too long");
     const Nest lowered = lower(region);
     const Nest nest = tabulate(legalise(lowered));

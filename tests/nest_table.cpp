@@ -15,6 +15,7 @@
 #include "passes/pass.h"
 #include "region/interpret.h"
 #include "region/text.h"
+#include "target/cpu.h"
 #include "text/input.h"
 
 using namespace lowtide;
@@ -100,8 +101,9 @@ std::string row_of(const std::string& path, const Options& options) {
   auto input = read_input(path);
   if (!input.ok()) return input.status().message();
   Module& module = *input->module;
-  if (const auto passes = run_passes(module, execution_pipeline()); !passes.ok()) return passes.status().message();
-  const ModuleWork work = form_work(module);
+  if (const auto passes = run_passes(module, execution_pipeline(), cpu_target()); !passes.ok())
+    return passes.status().message();
+  const ModuleWork work = form_work(module, cpu_target());
   Counts counts;
   if (std::string fault = lower_all(work, options, counts); !fault.empty()) return fault;
   fmt::print("{:<44} {:>5} nests {:>5} pieces {:>7} nodes, most {:>5} {:>5} selects {:>8.1f} ms, most {:>6.1f}\n",

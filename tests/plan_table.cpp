@@ -10,6 +10,8 @@
 #include "compile/frontier.h"
 #include "schedule/modelled_time.h"
 #include "schedule/text.h"
+#include "target/cpu.h"
+#include "target/xla.h"
 #include "text/hlo.h"
 #include "text/input.h"
 
@@ -45,12 +47,12 @@ std::string text_of(const Frontier& frontier) {
 void print_plan_row(std::string_view path, std::string_view kind, const Compiled& plan, const std::string& more) {
   const Program& p = *plan.program;
   print_row(
-      path, kind, p.peak_bytes(), modelled_ns(p), p.kernels,
+      path, kind, p.peak_bytes(), modelled_ns(p, cpu_target().cost()), p.kernels,
       text_of(plan.decisions) + "replay\n" + text_of(plan.replay) + print_hlo(*p.module) + print_program(p) + more);
 }
 
 Status print_own(std::string_view path, const Module& module) {
-  LT_ASSIGN_OR_RETURN(const Planner planner, Planner::make(module));
+  LT_ASSIGN_OR_RETURN(const Planner planner, Planner::make(module, cpu_target()));
   LT_ASSIGN_OR_RETURN(const Frontier frontier, find_frontier(planner));
   print_plan_row(path, "free", frontier.free_plan, "");
   LT_ASSIGN_OR_RETURN(const Compiled tightest, planner.plan(frontier.tightest().decisions));
@@ -59,7 +61,7 @@ Status print_own(std::string_view path, const Module& module) {
 }
 
 Status print_for_xla(std::string_view path, const Module& module) {
-  LT_ASSIGN_OR_RETURN(const Planner planner, Planner::make(module, Executor::kXla));
+  LT_ASSIGN_OR_RETURN(const Planner planner, Planner::make(module, xla_target()));
   LT_ASSIGN_OR_RETURN(const Frontier frontier, find_frontier(planner));
   const FrontierPoint& tightest = frontier.tightest();
   LT_ASSIGN_OR_RETURN(const auto exported, planner.exported(tightest.decisions));

@@ -8,6 +8,7 @@
 
 #include "compile/compile.h"
 #include "schedule/check/check_program.h"
+#include "target/cpu.h"
 #include "text/input.h"
 
 using namespace lowtide;
@@ -52,7 +53,7 @@ std::string row_of(const std::string& path, bool steps, bool storages) {
   auto input = read_input(path);
   if (!input.ok()) return input.status().message();
   const std::clock_t start = std::clock();
-  const auto compiled = compile_plan(*input->module);
+  const auto compiled = compile_plan(*input->module, cpu_target());
   if (!compiled.ok()) return compiled.status().message();
   const Program& program = *compiled->program;
   const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;

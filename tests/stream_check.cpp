@@ -11,6 +11,8 @@
 #include "passes/compare_runs.h"
 #include "passes/spoil.h"
 #include "passes/stream/stream.h"
+#include "target/cpu.h"
+#include "target/xla.h"
 #include "text/input.h"
 
 using namespace lowtide;
@@ -26,6 +28,7 @@ struct Mode {
   bool control = false;
   bool exact = false;  ///< streams of a module with its sums in order
   bool bits = false;   ///< compared bit by bit
+  const Target& target() const { return exact ? xla_target() : cpu_target(); }
 };
 
 Result<std::string> try_one(const Module& before, const StreamDecision& decision, const Mode& mode) {
@@ -33,9 +36,8 @@ Result<std::string> try_one(const Module& before, const StreamDecision& decision
   const std::vector<Pass> passes = {{"remove-dead-code", remove_dead_code, Numerics::kExact, ""}};
   // Folds that go on where the sums stand are rounded between tiles by the interpreter, whose sums are wider: those are
   // what compiled runs are for (tests/command/exact.py).
-  const StoredBy stored_by = mode.exact ? StoredBy::kLoopFusion : StoredBy::kRegions;
-  LT_RETURN_IF_ERROR(stream(*after, decision, stored_by).status());
-  LT_RETURN_IF_ERROR(run_passes(*after, passes).status());
+  LT_RETURN_IF_ERROR(stream(*after, mode.target(), decision).status());
+  LT_RETURN_IF_ERROR(run_passes(*after, passes, mode.target()).status());
   if (mode.control) {
     LT_ASSIGN_OR_RETURN(const PassResult spoilt, spoil(*after));
     if (!spoilt.changed) return std::string("no floats to spoil");
@@ -52,7 +54,7 @@ Counts check(const std::string& path, const Mode& mode) {
     return counts;
   }
   std::unique_ptr<Module> module = std::move(input->module);
-  if (const auto passes = run_passes(*module, pipeline()); !passes.ok()) {
+  if (const auto passes = run_passes(*module, pipeline(), cpu_target()); !passes.ok()) {
     fmt::print("[SKIP] {}\n", passes.status().message());
     return counts;
   }
@@ -63,9 +65,8 @@ Counts check(const std::string& path, const Mode& mode) {
       if (i->shape.is_array() && i->shape.rank() > 0 && i->opcode != Opcode::kParameter) seeds.push_back(i.get());
     }
   }
-  for (const StreamCandidate& candidate : stream_candidates(
-           *module, seeds,
-           {.least_hidden_bytes = -1e18, .stored_by = mode.exact ? StoredBy::kLoopFusion : StoredBy::kRegions})) {
+  for (const StreamCandidate& candidate :
+       stream_candidates(*module, mode.target(), seeds, {.least_hidden_bytes = -1e18})) {
     for (const int64_t tile : {int64_t{1}, int64_t{3}, candidate.extent - 1}) {
       if (tile < 1 || tile >= candidate.extent) continue;
       StreamDecision decision = candidate.decision;

@@ -20,6 +20,7 @@
 #include "region/interpret.h"
 #include "region/text.h"
 #include "support/run_compiled.h"
+#include "target/cpu.h"
 #include "text/hlo.h"
 #include "text/stablehlo.h"
 
@@ -212,7 +213,7 @@ Outcome run_opt(const Test& test, Module& module) {
     const bool left_out = test.exact && numerics_of(pass, module) == Numerics::kReassociated;
     if (!left_out) loosest = std::max(loosest, numerics_of(pass, module));
   }
-  const auto records = run_passes(module, passes);
+  const auto records = run_passes(module, passes, cpu_target());
   if (!records.ok() || !test.errors.empty()) {
     outcome.failure = check_fault(test, records.ok() ? Status() : records.status(), false);
     return outcome;
@@ -241,9 +242,9 @@ Outcome run_regions(const Test& test, Module& module) {
   Outcome outcome;
   std::vector<Pass> passes;
   if (outcome.failure = find_passes(test, passes); !outcome.failure.empty()) return outcome;
-  if (const auto records = run_passes(module, passes); !records.ok())
+  if (const auto records = run_passes(module, passes, cpu_target()); !records.ok())
     return {records.status().message(), "", {}, {}, {}};
-  const ModuleWork work = form_work(module);
+  const ModuleWork work = form_work(module, cpu_target());
   outcome.after = to_text(work);
   for (const auto& [computation, items] : work.of) {
     for (const Work& item : items) {
@@ -269,7 +270,7 @@ Outcome run_regions(const Test& test, Module& module) {
 /// The free plan, run, gives the interpreter's results; so does the module by hand, whose plan takes no less.
 Outcome run_plan(const Test& test, const Module& module) {
   Outcome outcome = check_compiled(module);
-  const auto plan = compile_plan(module);
+  const auto plan = compile_plan(module, cpu_target());
   if (!plan.ok()) return {plan.status().message(), "", {}, {}, {}};
   outcome.temp = std::to_string(plan->program->temp_bytes);
   if (!outcome.failure.empty() || !test.by_hand) return outcome;
@@ -280,7 +281,7 @@ Outcome run_plan(const Test& test, const Module& module) {
   if (!want.ok() || !got.ok()) return {"the module by hand doesn't run", "", {}, {}, {}};
   outcome.failure = usual_difference(*got, *want);
   if (!outcome.failure.empty()) outcome.failure = "by hand: " + outcome.failure;
-  const auto best = compile_plan(**by_hand);
+  const auto best = compile_plan(**by_hand, cpu_target());
   if (!best.ok()) return {best.status().message(), "", {}, {}, {}};
   if (best->program->temp_bytes < plan->program->temp_bytes) {
     outcome.failure =

@@ -10,6 +10,7 @@
 #include "passes/pass.h"
 #include "region/interpret.h"
 #include "region/text.h"
+#include "target/cpu.h"
 #include "text/input.h"
 
 using namespace lowtide;
@@ -21,9 +22,10 @@ std::string row_of(const std::string& path, bool list, bool run) {
   auto input = read_input(path);
   if (!input.ok()) return input.status().message();
   Module& module = *input->module;
-  if (const auto passes = run_passes(module, execution_pipeline()); !passes.ok()) return passes.status().message();
+  if (const auto passes = run_passes(module, execution_pipeline(), cpu_target()); !passes.ok())
+    return passes.status().message();
   const auto start = std::chrono::steady_clock::now();
-  const ModuleWork work = form_work(module);
+  const ModuleWork work = form_work(module, cpu_target());
   const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
   const WorkCount count = count_work(work);
   fmt::print(

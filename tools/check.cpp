@@ -12,6 +12,7 @@
 #include "base/sizes.h"
 #include "commands.h"
 #include "compile/explain.h"
+#include "target/cpu.h"
 #include "text/input.h"
 
 namespace lowtide {
@@ -50,7 +51,7 @@ std::string to_line(const Report& report, int64_t peak, int64_t limit) {
 Status check(const CheckOptions& options) {
   LT_ASSIGN_OR_RETURN(const int64_t limit, parse_size(options.max_peak));
   LT_ASSIGN_OR_RETURN(const Input input, read_input(options.input));
-  LT_ASSIGN_OR_RETURN(const Report report, explain(input));
+  LT_ASSIGN_OR_RETURN(const Report report, explain(input, cpu_target()));
   const int64_t peak = report.xla_peak.value_or(report.given.peak);
   Status verdict;
   if (peak > limit) {

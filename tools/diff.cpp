@@ -12,6 +12,7 @@
 #include "commands.h"
 #include "compile/explain.h"
 #include "report/compare.h"
+#include "target/cpu.h"
 #include "text/input.h"
 
 namespace lowtide {
@@ -27,8 +28,8 @@ struct DiffOptions {
 Status diff(const DiffOptions& options) {
   LT_ASSIGN_OR_RETURN(const Input before, read_input(options.before));
   LT_ASSIGN_OR_RETURN(const Input after, read_input(options.after));
-  LT_ASSIGN_OR_RETURN(const Report report_before, explain(before));
-  LT_ASSIGN_OR_RETURN(const Report report_after, explain(after));
+  LT_ASSIGN_OR_RETURN(const Report report_before, explain(before, cpu_target()));
+  LT_ASSIGN_OR_RETURN(const Report report_after, explain(after, cpu_target()));
   const ReportComparison comparison = compare(report_before, report_after);
   TextOptions text;
   text.top = options.top;

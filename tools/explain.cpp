@@ -14,6 +14,7 @@
 #include "report/json.h"
 #include "report/text.h"
 #include "report/trace.h"
+#include "target/cpu.h"
 #include "text/input.h"
 #include "usage.h"
 
@@ -30,7 +31,8 @@ Status run_explain(const ExplainOptions& options) {
   LT_RETURN_IF_ERROR(check_outputs({{"INPUT", options.input}}, {{"--html", options.html}, {"--trace", options.trace}}));
   LT_ASSIGN_OR_RETURN(const Input input, read_input(options.input));
   input.module->sums_in_order = options.exact;
-  LT_ASSIGN_OR_RETURN(const Report report, explain(input, !options.html.empty() || !options.trace.empty()));
+  LT_ASSIGN_OR_RETURN(const Report report,
+                      explain(input, cpu_target(), !options.html.empty() || !options.trace.empty()));
   if (!options.html.empty()) LT_RETURN_IF_ERROR(write_file(options.html, to_html(report)));
   if (!options.trace.empty()) LT_RETURN_IF_ERROR(write_file(options.trace, to_trace(report)));
   if (options.html == "-" || options.trace == "-") return {};

@@ -17,6 +17,8 @@
 #include "compile/fit_for_xla.h"
 #include "compile/written_plan.h"
 #include "ops/verify.h"
+#include "target/cpu.h"
+#include "target/xla.h"
 #include "text/input.h"
 #include "text/output.h"
 #include "usage.h"
@@ -60,7 +62,7 @@ Status fit_xla(const FitOptions& options, const Input& input, std::optional<int6
   if (!options.plan.empty()) return Status::usage("--plan: a plan is for run; with --for xla the program is the plan");
   if (checks(options)) return Status::usage("--check: compares plans for run; what XLA is handed, XLA compares");
   const KeepWhatIsFound keeping;
-  LT_ASSIGN_OR_RETURN(FittedForXla fitted, fit_for_xla(input, limit));
+  LT_ASSIGN_OR_RETURN(FittedForXla fitted, fit_for_xla(input, xla_target(), limit));
   LT_RETURN_IF_ERROR(write_program(options, *fitted.module));
   const Status verdict = verdict_on(fitted.report);
   return print_report(options, fitted.report, verdict);
@@ -72,7 +74,7 @@ Status fit_here(const FitOptions& options, const Input& input, std::optional<int
     return options.plan.empty() ? Status() : write_file(options.plan, print_plan(*input.module, decisions));
   };
   if (checks(options)) LT_RETURN_IF_ERROR(verify_runnable(*input.module));
-  LT_ASSIGN_OR_RETURN(Fitted fitted, fit_program(input, limit, keep));
+  LT_ASSIGN_OR_RETURN(Fitted fitted, fit_program(input, cpu_target(), limit, keep));
   FitReport& report = fitted.report;
   if (!options.output.empty()) {
     LT_ASSIGN_OR_RETURN(const auto written, written_plan(*input.module, fitted.compiled, report.warnings));

@@ -12,6 +12,7 @@
 #include "commands.h"
 #include "option_values.h"
 #include "passes/pass.h"
+#include "target/cpu.h"
 #include "text/input.h"
 #include "text/output.h"
 #include "usage.h"
@@ -48,7 +49,7 @@ Status opt(const OptOptions& options) {
   LT_ASSIGN_OR_RETURN(const std::vector<Pass> passes, chosen_passes(options));
   LT_RETURN_IF_ERROR(check_outputs({{"INPUT", options.input}}, {{"-o", options.output}}));
   LT_ASSIGN_OR_RETURN(Input input, read_input(options.input));
-  LT_ASSIGN_OR_RETURN(const std::vector<PassRecord> records, run_passes(*input.module, passes));
+  LT_ASSIGN_OR_RETURN(const std::vector<PassRecord> records, run_passes(*input.module, passes, cpu_target()));
   LT_ASSIGN_OR_RETURN(const std::string text, print_for(*input.module, options.output));
   return write_file(options.output, text);
 }

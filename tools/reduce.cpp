@@ -28,6 +28,7 @@
 #include "passes/shrink.h"
 #include "runtime/executable.h"
 #include "runtime/value_memory.h"
+#include "target/cpu.h"
 #include "text/hlo.h"
 #include "text/input.h"
 #include "usage.h"
@@ -54,7 +55,7 @@ int try_here(const Module& module, uint64_t seed) {
   const auto code_of = [](const Status& status) {
     return status.fault() == Fault::kUnsupported ? kAgrees : static_cast<int>(status.fault());
   };
-  const auto compiled = compile_plan(module);
+  const auto compiled = compile_plan(module, cpu_target());
   if (!compiled.ok()) return code_of(compiled.status());
   const auto executable = Executable::make(compiled->program, {});
   if (!executable.ok()) return code_of(executable.status());
@@ -170,7 +171,7 @@ Status reduce(ReduceOptions options) {
     stage.add(1);
     return outcome(module) == wanted;
   };
-  const auto smallest = shrink(*input.module, fails, how);
+  const auto smallest = shrink(*input.module, cpu_target(), fails, how);
   LT_RETURN_IF_ERROR(write_file(options.output, print_hlo(*smallest)));
   return was_interrupted() ? Status(kInterruptedFault, "interrupted; this is the smallest program found until then")
                            : Status();

@@ -22,6 +22,7 @@
 #include "runtime/executable.h"
 #include "runtime/runnable.h"
 #include "schedule/modelled_time.h"
+#include "target/cpu.h"
 #include "text/file.h"
 #include "text/input.h"
 
@@ -56,7 +57,7 @@ Result<TextHash> key_of_plan(const Module& module, std::optional<int64_t> limit)
 std::optional<Compiled> kept_plan(const std::string& text, const Module& module, std::optional<int64_t> limit) {
   const auto known = parse_plan(text, module);
   if (!known.ok() || known->exact != module.sums_in_order) return {};
-  auto compiled = compile_plan(module, known->decisions, {.trusted = true});
+  auto compiled = compile_plan(module, cpu_target(), known->decisions, {.trusted = true});
   const int64_t most = std::min(limit.value_or(INT64_MAX), available_memory().bytes);
   if (!compiled.ok() || compiled->program->peak_bytes() > most) return {};
   return compiled.take();
@@ -69,7 +70,7 @@ Result<Compiled> plan_within(const Module& module, std::optional<int64_t> limit,
   if (const auto text = cache.find(key)) {
     if (auto kept = kept_plan(*text, module, limit)) return std::move(*kept);
   }
-  auto found = compile_within(module, limit, &report.best_peak_bytes);
+  auto found = compile_within(module, cpu_target(), limit, &report.best_peak_bytes);
   if (report.best_peak_bytes) report.limit_bytes = limit;
   LT_ASSIGN_OR_RETURN(Compiled compiled, std::move(found));
   cache.store(key, print_plan(module, compiled.replay));
@@ -89,7 +90,7 @@ Result<Compiled> plan(Module& module, const RunOptions& options, RunReport& repo
                            "wrote, with a line `exact`");
     }
     module.sums_in_order = file->exact;
-    return compile_plan(module, file->decisions);
+    return compile_plan(module, cpu_target(), file->decisions);
   }
   std::optional<int64_t> limit;
   if (!options.limit.empty()) {
@@ -124,7 +125,7 @@ Result<std::unique_ptr<Executable>> prepare(const RunOptions& options, RunReport
   report.planned = true;
   report.kernels = program.kernels;
   report.plan_seconds = compiled.plan_seconds;
-  report.modelled_seconds = 1e-9 * modelled_ns(program);
+  report.modelled_seconds = 1e-9 * modelled_ns(program, cpu_target().cost());
   if (!program.refused.empty()) {
     fmt::print(stderr, "warning: values don't share memory: a plan in which they did was refused ({})\n",
                program.refused);

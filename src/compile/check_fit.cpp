@@ -19,7 +19,7 @@ constexpr double kUsualRuns = 3;    ///< as given, twice, and as fitted
 constexpr double kLongestNs = 8e9;  ///< modelled, of both; as given it runs twice
 
 /// Why the program itself can't be run; empty: it can.
-std::string hindrance(const Program& plain, const Program& fitted) {
+std::string hindrance(const Program& plain, const Program& fitted, const Cost& cost) {
   const AvailableMemory available = available_memory();
   // Arguments and results are there twice: as values, and where each program has its own.
   const int64_t needed = plain.temp_bytes + 3 * (plain.argument_bytes + plain.output_bytes);
@@ -27,7 +27,7 @@ std::string hindrance(const Program& plain, const Program& fitted) {
     return fmt::format("the program as given needs {}, {} has {} left", format_bytes(needed), available.bound_by,
                        format_bytes(available.bytes));
   }
-  const double ns = modelled_ns(plain) + modelled_ns(fitted);
+  const double ns = modelled_ns(plain, cost) + modelled_ns(fitted, cost);
   return ns > kLongestNs ? fmt::format("both runs would take some {:.0f} s", 1e-9 * ns) : "";
 }
 
@@ -77,7 +77,7 @@ std::string culprit(const CheckedFit& checked, const std::optional<size_t>& firs
 
 Result<CheckedFit> check_fit(const Module& module, const Compiled& fitted, const CheckOptions& options) {
   const Stage stage("checking", kUsualRuns);
-  LT_ASSIGN_OR_RETURN(const Planner planner, Planner::make(module));
+  LT_ASSIGN_OR_RETURN(const Planner planner, Planner::make(module, *fitted.target));
   LT_ASSIGN_OR_RETURN(const Decisions decisions, planner.spelt(fitted.decisions));
   CheckedFit checked;
   for (const Decision& d : decisions) {
@@ -90,7 +90,7 @@ Result<CheckedFit> check_fit(const Module& module, const Compiled& fitted, const
   checked.found = "a small instantiation alone was asked for";
   if (!options.only_small) {
     LT_ASSIGN_OR_RETURN(const Compiled plain, planner.plan(without_streams()));
-    checked.found = hindrance(*plain.program, *fitted.program);
+    checked.found = hindrance(*plain.program, *fitted.program, fitted.target->cost());
     if (checked.found.empty()) return check_whole(module, planner, fitted, decisions, checked, options.control);
   }
   const SmallCheck small{module, planner, decisions, options.control};

@@ -43,8 +43,9 @@ Result<std::optional<Resized>> small_instantiation(const Module& module, std::st
 /// A small module's plans by the first of its decisions.
 class SmallPlans {
  public:
-  SmallPlans(std::shared_ptr<const Module> shared, const std::vector<ScaledDecision>& scaled, size_t control)
-      : shared_(std::move(shared)), scaled_(scaled), control_(control) {}
+  SmallPlans(std::shared_ptr<const Module> shared, const Target& target, const std::vector<ScaledDecision>& scaled,
+             size_t control)
+      : shared_(std::move(shared)), target_(target), scaled_(scaled), control_(control) {}
 
   Result<Compiled> operator()(size_t count) const {
     std::shared_ptr<const Module> last = shared_;
@@ -60,11 +61,12 @@ class SmallPlans {
     std::shared_ptr<Module> streamed = last->clone();
     if (debug_shows(DebugLevel::kAll, "check")) debug_print(print_hlo(*streamed));
     if (control_ > 0 && count >= control_) LT_RETURN_IF_ERROR(spoil(*streamed).status());
-    return Planner::plan_streamed(std::move(streamed), taken);
+    return Planner::plan_streamed(std::move(streamed), target_, taken);
   }
 
  private:
   std::shared_ptr<const Module> shared_;
+  const Target& target_;
   const std::vector<ScaledDecision>& scaled_;
   size_t control_;
 };
@@ -81,9 +83,9 @@ Status SmallCheck::check(const Module& of, bool is_shared, CheckedFit& checked) 
   const std::shared_ptr<const Module> small = std::move(resized->module);
   std::optional<Planner> of_small;
   if (is_shared) {
-    of_small = Planner::of_shared(small);
+    of_small = Planner::of_shared(small, planner.target());
   } else {
-    LT_ASSIGN_OR_RETURN(of_small, Planner::make(*small));
+    LT_ASSIGN_OR_RETURN(of_small, Planner::make(*small, planner.target()));
   }
   LT_ASSIGN_OR_RETURN(const auto scaled, scale_decisions(planner, *of_small, decisions));
   CheckedFit mine = checked;
@@ -100,7 +102,7 @@ Status SmallCheck::check(const Module& of, bool is_shared, CheckedFit& checked) 
     if (checked.how == CheckedFit::How::kNothing && !is_shared) checked.found += "; " + comparison.status().message();
     return {};
   }
-  const SmallPlans plans(of_small->shared().clone(), scaled, control);
+  const SmallPlans plans(of_small->shared().clone(), planner.target(), scaled, control);
   LT_ASSIGN_OR_RETURN(const Compiled plan, plans(number));
   LT_ASSIGN_OR_RETURN(const std::string wrong, comparison->difference(plan));
   if (!wrong.empty()) {

@@ -13,6 +13,7 @@
 namespace lowtide {
 
 struct Compiled {
+  const Target* target = nullptr;  ///< for which it was planned
   std::shared_ptr<const Program> program;
   std::vector<PassRecord> passes;
   Decisions decisions;
@@ -22,10 +23,11 @@ struct Compiled {
 };
 
 /// The free plan: rewrites on a copy of the module, then regions, order, in place, packing.
-Result<Compiled> compile_plan(const Module& module);
+Result<Compiled> compile_plan(const Module& module, const Target& target);
 
 /// The plan that these decisions make: the same each time. A fault of kind kInput where the module has nothing to which
 /// one of them applies.
-Result<Compiled> compile_plan(const Module& module, const Decisions& decisions, const PassOptions& options = {});
+Result<Compiled> compile_plan(const Module& module, const Target& target, const Decisions& decisions,
+                              const PassOptions& options = {});
 
 }  // namespace lowtide

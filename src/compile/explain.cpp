@@ -29,14 +29,14 @@ std::string limit_to_try(const Frontier& frontier) {
 
 }  // namespace
 
-Result<Report> explain(const Input& input, bool with_boxes) {
+Result<Report> explain(const Input& input, const Target& target, bool with_boxes) {
   const auto start = std::chrono::steady_clock::now();
   const std::vector<std::string> warnings = plan_for_one_device(*input.module);
-  LT_ASSIGN_OR_RETURN(const Planner planner, Planner::make(*input.module));
+  LT_ASSIGN_OR_RETURN(const Planner planner, Planner::make(*input.module, target));
   LT_ASSIGN_OR_RETURN(const Frontier frontier, find_frontier(planner, {.only_free = true}));
   const Program& program = *frontier.free_plan.program;
   if (is_debugging()) {
-    LT_RETURN_IF_ERROR(compile_plan(*input.module, frontier.free.decisions).status());
+    LT_RETURN_IF_ERROR(compile_plan(*input.module, target, frontier.free.decisions).status());
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   const FreePlan plan{program.module, account_of(program), program.kernels, seconds};

@@ -42,9 +42,9 @@ Result<std::vector<RewriteRow>> rewrites_of(const Module& module, const Planner&
   for (const Decision& d : decisions) {
     if (std::holds_alternative<WithoutPass>(d)) taken.push_back(d);
   }
-  LT_ASSIGN_OR_RETURN(
-      Compiled before,
-      compile_plan(module, taken, {.record_peaks = given.timeline.size() <= kMostSteps, .quiet = true}));
+  LT_ASSIGN_OR_RETURN(Compiled before,
+                      compile_plan(module, planner.target(), taken,
+                                   {.record_peaks = given.timeline.size() <= kMostSteps, .quiet = true}));
   int64_t peak = given.peak_bytes();
   for (const PassRecord& pass : before.passes) {
     if (!pass.result.changed) continue;
@@ -70,9 +70,9 @@ Result<std::vector<RewriteRow>> rewrites_of(const Module& module, const Planner&
 }
 
 /// Before a plan is there, there is nothing to be kept.
-Result<Planner> make_planner(const Module& module) {
+Result<Planner> make_planner(const Module& module, const Target& target) {
   const Interruptible interruptible;
-  return Planner::make(module);
+  return Planner::make(module, target);
 }
 
 /// What takes many plans more, and is left out where nobody waits for it.
@@ -92,11 +92,12 @@ Status explain_choice(const Module& module, const Planner& planner, const Decisi
 
 }  // namespace
 
-Result<Fitted> fit_program(const Input& input, std::optional<int64_t> limit, const PlanChosen& chosen) {
+Result<Fitted> fit_program(const Input& input, const Target& target, std::optional<int64_t> limit,
+                           const PlanChosen& chosen) {
   const auto start = std::chrono::steady_clock::now();
   const Module& module = *input.module;
   const std::vector<std::string> warnings = plan_for_one_device(*input.module);
-  LT_ASSIGN_OR_RETURN(const Planner planner, make_planner(module));
+  LT_ASSIGN_OR_RETURN(const Planner planner, make_planner(module, target));
   LT_ASSIGN_OR_RETURN(const Frontier frontier, find_frontier(planner));
   const FrontierPoint* point = limit ? frontier.within(*limit) : &frontier.tightest();
   Fitted fitted;
@@ -105,7 +106,7 @@ Result<Fitted> fit_program(const Input& input, std::optional<int64_t> limit, con
   report.met = point != nullptr;
   if (!point) point = &frontier.tightest();
   if (chosen) LT_RETURN_IF_ERROR(chosen(point->decisions));
-  LT_ASSIGN_OR_RETURN(fitted.compiled, compile_plan(module, point->decisions));
+  LT_ASSIGN_OR_RETURN(fitted.compiled, compile_plan(module, target, point->decisions));
   const Program& program = *fitted.compiled.program;
 
   report.module = module.name;
@@ -119,7 +120,7 @@ Result<Fitted> fit_program(const Input& input, std::optional<int64_t> limit, con
   report.warnings.insert(report.warnings.end(), given.warnings.begin(), given.warnings.end());
   report.given_peak = given.peak_bytes();
   report.free_peak = frontier.free.peak_bytes;
-  report.seconds = 1e-9 * modelled_ns(program);
+  report.seconds = 1e-9 * modelled_ns(program, target.cost());
   report.free_seconds = 1e-9 * frontier.free.ns;
   report.floor_order = lower_bound_of(floor_order(module));
   report.floor_any = lower_bound_of(floor_any(module));

@@ -21,6 +21,7 @@ using PlanChosen = std::function<Status(const Decisions&)>;
 
 /// Without a limit: the tightest. Where it is asked to stop (base/interrupt.h): the best of what was found until then,
 /// or the fault interrupted().
-Result<Fitted> fit_program(const Input& input, std::optional<int64_t> limit, const PlanChosen& chosen = {});
+Result<Fitted> fit_program(const Input& input, const Target& target, std::optional<int64_t> limit,
+                           const PlanChosen& chosen = {});
 
 }  // namespace lowtide

@@ -51,14 +51,14 @@ Status explain_choice(const Module& module, const Planner& planner, const Decisi
   if (should_stop()) return {};
   LT_RETURN_IF_ERROR(rewrites.status());
   if (report.met) return {};
-  auto changes = sums_in_any_order(module, Executor::kXla, report.ours.peak);
+  auto changes = sums_in_any_order(module, planner.target(), report.ours.peak);
   if (changes.ok()) report.changes = changes.take();
   return should_stop() ? Status() : changes.status();
 }
 
 }  // namespace
 
-Result<FittedForXla> fit_for_xla(const Input& input, std::optional<int64_t> limit) {
+Result<FittedForXla> fit_for_xla(const Input& input, const Target& target, std::optional<int64_t> limit) {
   const auto start = std::chrono::steady_clock::now();
   const Module& module = *input.module;
   if (module.is_scheduled) {
@@ -69,7 +69,7 @@ Result<FittedForXla> fit_for_xla(const Input& input, std::optional<int64_t> limi
   // Without partitions in its header XLA runs the whole of a program on one device, whatever a mesh says.
   const bool meshes = module.frontend_attributes.find("xla.sdy.meshes") != std::string::npos;
   if (meshes && !module.num_partitions) input.module->num_partitions = 1;
-  LT_ASSIGN_OR_RETURN(const Planner planner, Planner::make(module, Executor::kXla));
+  LT_ASSIGN_OR_RETURN(const Planner planner, Planner::make(module, target));
   FrontierOptions search;
   const bool undivided = has_global_shapes(module);
   if (undivided) search.budget = kOnlyRules;

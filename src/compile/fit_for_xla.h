@@ -17,6 +17,6 @@ struct FittedForXla {
 
 /// Without a limit: the tightest. Programs that a partitioner still has to divide aren't streamed: slices of divided
 /// dimensions would be exchanged in every trip.
-Result<FittedForXla> fit_for_xla(const Input& input, std::optional<int64_t> limit);
+Result<FittedForXla> fit_for_xla(const Input& input, const Target& target, std::optional<int64_t> limit);
 
 }  // namespace lowtide

@@ -31,14 +31,14 @@ constexpr int64_t kLeastFree = 2, kMostFree = 48;
 constexpr int64_t kSmallArena = int64_t{64} << 10;  ///< nothing is left to save
 constexpr int64_t kPlanInstructions = 200'000;      ///< planned in all, by which the budget is set
 constexpr int64_t kLeastPlans = 12, kMostPlans = 600;
-constexpr int64_t kPlanInstructionsInXla = 50'000, kMostPlansInXla = 120;  ///< its account forgives less fine choices
+constexpr int64_t kModuleInstructions = 50'000,
+                  kMostModules = 120;                   ///< for who takes modules: fine choices are lost there
 constexpr double kLeastPeakForTime = 0.03;              ///< part of the peak that twice the time must save
 constexpr size_t kMostStarts = 6;                       ///< other first steps that are followed
 constexpr size_t kMostCandidates = 6;                   ///< tried in one step
 constexpr double kExtraTime[] = {0.02, 0.1, 0.4, 1.5};  ///< of the free plan's, for one more stream
 constexpr double kFreeExtraTime = 0.4;                  ///< the most of it that the free plan itself would take
 constexpr double kLeastGain = 0.005;                    ///< of the arena: smaller steps aren't worth their time
-constexpr double kLeastGainInXla = 0.05;                ///< less is within what the model of XLA's account is off by
 constexpr double kThrifts[] = {0.2, 1, 0.02};           ///< of the free plan's time, what a step may take for nothing
 
 constexpr int64_t kInstructionsAtOnce = 200'000;  ///< of modules that stand beside each other
@@ -69,11 +69,11 @@ using Series = std::vector<Decisions>;
 class Search {
  public:
   Search(const Planner& planner, const FrontierOptions& options) : planner_(planner), options_(options) {
-    const bool in_xla = planner.executor() == Executor::kXla;
-    const int64_t in_all = in_xla ? kPlanInstructionsInXla : kPlanInstructions;
+    const bool modules = planner.target().takes() == Takes::kModule;
+    const int64_t in_all = modules ? kModuleInstructions : kPlanInstructions;
     budget_ = options.budget > 0 ? options.budget
                                  : std::clamp(in_all / std::max<int64_t>(1, planner.instructions()), kLeastPlans,
-                                              in_xla ? kMostPlansInXla : kMostPlans);
+                                              modules ? kMostModules : kMostPlans);
   }
 
   /// What the free plan is chosen from.
@@ -112,7 +112,7 @@ class Search {
     is_free_found_ = true;
     most_ns_ = kMostTime * frontier_.free.ns;
     if (options_.only_free) {
-      if (planner_.executor() == Executor::kLowtide) LT_RETURN_IF_ERROR(check_plan(frontier_.free_plan));
+      if (planner_.target().takes() == Takes::kProgram) LT_RETURN_IF_ERROR(check_plan(frontier_.free_plan));
     } else if (!should_stop()) {
       if (const auto whole = attempt(plain_)) explore(*whole, budget_ * 2 / 3);
       if (const auto free = attempt(frontier_.free.decisions)) explore(*free, budget_);
@@ -244,7 +244,7 @@ class Search {
   /// Bytes for time: how good the step from one plan to another is; 0 where it is none.
   double worth(const Trial& from, const Trial& to) const {
     const double gain = from.potential - to.potential;
-    const double least = planner_.executor() == Executor::kXla ? kLeastGainInXla : kLeastGain;
+    const double least = std::max(kLeastGain, planner_.target().uncertain_part());
     if (gain < least * static_cast<double>(from.point.temp_bytes)) return 0;
     if (to.point.ns > most_ns_) return 0;
     return gain / (std::max(0.0, to.point.ns - from.point.ns) + thrift_ * from.point.ns);
@@ -278,8 +278,8 @@ class Search {
     add_finer(at, steps);
     if (at.could_rearrange) add_once<Rearrange>(at, steps);
     if (planner_.could_derive()) add_once<DeriveStacks>(at, steps);
-    // XLA would share what is made twice.
-    if (planner_.executor() == Executor::kLowtide && is_kept_for_late_readers_) add_once<Rematerialise>(at, steps);
+    // Who takes modules would share what is made twice.
+    if (planner_.target().takes() == Takes::kProgram && is_kept_for_late_readers_) add_once<Rematerialise>(at, steps);
     return steps;
   }
 
@@ -343,8 +343,7 @@ class Search {
     if (!module.ok()) return;
     const std::vector<const Instruction*> seeds = find_values(**module, at.at_peak);
     if (seeds.empty()) return;
-    std::vector<StreamCandidate> candidates =
-        distinct(stream_candidates(**module, seeds, {.stored_by = planner_.stored_by()}));
+    std::vector<StreamCandidate> candidates = distinct(stream_candidates(**module, planner_.target(), seeds));
     if (debug_shows(DebugLevel::kAll, "fit")) {
       for (const Instruction* i : seeds) debug_print("fit: at the peak " + i->parent->name + " " + i->name);
       for (const StreamCandidate& c : candidates) {
@@ -413,7 +412,7 @@ class Search {
   const Planner& planner_;
   const FrontierOptions& options_;
   std::optional<Stage> stage_;
-  const Decisions plain_ = planner_.executor() == Executor::kXla ? Decisions() : without_streams();
+  const Decisions plain_ = planner_.target().takes() == Takes::kModule ? Decisions() : without_streams();
   Frontier frontier_;
   int64_t budget_ = 0, lowest_ = -1;
   double thrift_ = 1, most_ns_ = 0;
@@ -435,9 +434,10 @@ Result<Frontier> find_frontier(const Planner& planner, const FrontierOptions& op
   return Search(planner, options).run();
 }
 
-Result<Compiled> compile_within(const Module& module, std::optional<int64_t> limit, std::optional<int64_t>* tightest) {
-  if (!limit) return compile_plan(module);
-  LT_ASSIGN_OR_RETURN(const Planner planner, Planner::make(module));
+Result<Compiled> compile_within(const Module& module, const Target& target, std::optional<int64_t> limit,
+                                std::optional<int64_t>* tightest) {
+  if (!limit) return compile_plan(module, target);
+  LT_ASSIGN_OR_RETURN(const Planner planner, Planner::make(module, target));
   LT_ASSIGN_OR_RETURN(Frontier frontier, find_frontier(planner));
   const FrontierPoint* point = frontier.within(*limit);
   if (point == nullptr) {
@@ -450,7 +450,7 @@ Result<Compiled> compile_within(const Module& module, std::optional<int64_t> lim
   // Debug output is that of the plan chosen, made anew.
   if (chosen == frontier.free.decisions && !is_debugging()) return std::move(frontier.free_plan);
   frontier = {};  // two plans of a large module needn't stand beside each other
-  return compile_plan(module, chosen);
+  return compile_plan(module, target, chosen);
 }
 
 }  // namespace lowtide

@@ -41,7 +41,7 @@ Result<Frontier> find_frontier(const Planner& planner, const FrontierOptions& op
 
 /// The free plan, where the limit is met by it or absent; otherwise the fastest plan within it. A fault of kind kLimit
 /// names the lowest peak found, which `tightest` is set to.
-Result<Compiled> compile_within(const Module& module, std::optional<int64_t> limit,
+Result<Compiled> compile_within(const Module& module, const Target& target, std::optional<int64_t> limit,
                                 std::optional<int64_t>* tightest = nullptr);
 
 }  // namespace lowtide

@@ -83,9 +83,9 @@ std::vector<Dimension> largest_at_peak(const Module& module, const ModuleExtents
 }
 
 /// The lowest peak found; nothing: it can't be planned.
-std::optional<int64_t> lowest_peak(const Module& module, const Decisions& decisions) {
+std::optional<int64_t> lowest_peak(const Module& module, const Target& target, const Decisions& decisions) {
   std::optional<int64_t> lowest;
-  const auto planner = Planner::make(module);
+  const auto planner = Planner::make(module, target);
   if (!planner.ok()) return lowest;
   if (const auto same = planner->plan(decisions); same.ok()) lowest = same->program->peak_bytes();
   const int64_t plans = kPlannedInstructions / std::max<int64_t>(1, planner->instructions());
@@ -106,7 +106,7 @@ Result<std::vector<ChangeRow>> halve_dimensions(const Module& module, const Comp
     if (!resized.ok()) continue;
     const auto halved = std::ranges::find(resized->classes, dimension.atom, &ExtentClass::atom);
     if (halved == resized->classes.end() || halved->now != dimension.extent / 2) continue;
-    const auto lower = lowest_peak(*resized->module, best.decisions);
+    const auto lower = lowest_peak(*resized->module, *best.target, best.decisions);
     const int64_t peak = best.program->peak_bytes();
     if (!lower || *lower >= peak) continue;
     std::string what = "halve " + dimension.names.front();

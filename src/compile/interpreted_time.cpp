@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "analysis/evaluations.h"
 #include "analysis/trip_count.h"
 #include "ops/solver_terms.h"
-#include "region/evaluations.h"
 
 namespace lowtide {
 namespace {

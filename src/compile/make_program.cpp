@@ -52,9 +52,10 @@ InstructionOrder known_sequence(const Decisions& decisions) {
 Result<InstructionOrder> rematerialise_in_order(Compiled& compiled, const std::shared_ptr<Module>& rewritten,
                                                 const Decisions& decisions, const ScheduleOptions& options) {
   InstructionOrder order = known_sequence(decisions);
-  if (order.empty() || !put_in_order(*rewritten, order)) order = put_in_order(*rewritten, schedule(rewritten, options));
+  if (order.empty() || !put_in_order(*rewritten, order))
+    order = put_in_order(*rewritten, schedule(rewritten, *compiled.target, options));
   const std::vector<Pass> rows = {*find_pass("rematerialise"), *find_pass("remove-dead-code")};
-  LT_ASSIGN_OR_RETURN(const auto records, run_passes(*rewritten, rows, {.quiet = true}));
+  LT_ASSIGN_OR_RETURN(const auto records, run_passes(*rewritten, rows, *compiled.target, {.quiet = true}));
   compiled.passes.insert(compiled.passes.end(), records.begin(), records.end());
   return order;
 }
@@ -81,7 +82,7 @@ Status make_program(Compiled& compiled, const std::shared_ptr<Module>& rewritten
     searched.choice = {};
     LT_ASSIGN_OR_RETURN(before, rematerialise_in_order(compiled, rewritten, decisions, searched));
   }
-  Program program = schedule(rewritten, options);
+  Program program = schedule(rewritten, *compiled.target, options);
   compiled.replay = replay_of(decisions, found, std::move(before), program);
   compiled.program = std::make_shared<const Program>(std::move(program));
   compiled.decisions = decisions;
@@ -95,7 +96,7 @@ Status check_plan(Compiled& compiled) {
   if (!knobs().check) {
     ScheduleOptions options = schedule_options(compiled.decisions);
     options.apart = true;
-    Program program = schedule(compiled.program->module, options);
+    Program program = schedule(compiled.program->module, *compiled.target, options);
     std::erase_if(compiled.replay, [](const Decision& d) { return std::holds_alternative<TakeOrder>(d); });
     program.refused = std::exchange(fault, fault_of(program, *compiled.nests));
     compiled.program = std::make_shared<const Program>(std::move(program));

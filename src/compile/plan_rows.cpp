@@ -13,20 +13,16 @@
 namespace lowtide {
 namespace {
 
-const std::vector<Pass>& rows_for(Executor executor) {
-  return executor == Executor::kXla ? pipeline_for_xla() : execution_pipeline();
-}
-
-size_t row_named(std::string_view name, Executor executor) {
-  const std::vector<Pass>& all = rows_for(executor);
+size_t row_named(std::string_view name, const Target& target) {
+  const std::vector<Pass>& all = pipeline_of(target);
   return static_cast<size_t>(std::ranges::find(all, name, &Pass::name) - all.begin());
 }
 /// The row at which plans part, and the one behind which their own streams stand.
-size_t parting_row(Executor executor) {
-  return row_named(executor == Executor::kXla ? kDecidedStreams : kStreaming.front(), executor);
+size_t parting_row(const Target& target) {
+  return row_named(target.takes() == Takes::kModule ? kDecidedStreams : kStreaming.front(), target);
 }
-size_t streaming_row(Executor executor) {
-  return row_named(executor == Executor::kXla ? kDecidedStreams : kStreaming.back(), executor);
+size_t streaming_row(const Target& target) {
+  return row_named(target.takes() == Takes::kModule ? kDecidedStreams : kStreaming.back(), target);
 }
 
 bool leaves_out(const Decisions& decisions, std::string_view pass) {
@@ -38,13 +34,12 @@ bool leaves_out(const Decisions& decisions, std::string_view pass) {
 
 }  // namespace
 
-Result<PassResult> derive_all_stacks(Module& module) {
-  return derive_saved_stacks_for(module, std::numeric_limits<double>::infinity());
+Result<PassResult> derive_all_stacks(Module& module, const Target& target) {
+  return derive_saved_stacks_for(module, target, std::numeric_limits<double>::infinity());
 }
 
-Pass stream_row(const StreamDecision& decision, Executor executor) {
-  const StoredBy stored_by = executor == Executor::kXla ? StoredBy::kLoopFusion : StoredBy::kRegions;
-  return {"stream", [&decision, stored_by](Module& m) { return stream(m, decision, stored_by); },
+Pass stream_row(const StreamDecision& decision) {
+  return {"stream", [&decision](Module& m, const Target& target) { return stream(m, target, decision); },
           Numerics::kReassociated, "decided for this module", Numerics::kExact};
 }
 
@@ -58,29 +53,32 @@ Decisions streaming_part(const Decisions& decisions) {
   return part;
 }
 
-std::vector<Pass> rows_to_streams(const Decisions& decisions, Executor executor, std::vector<StreamDecision>& found) {
-  const std::vector<Pass>& all = rows_for(executor);
+std::vector<Pass> rows_to_streams(const Decisions& decisions, const Target& target,
+                                  std::vector<StreamDecision>& found) {
+  const std::vector<Pass>& all = pipeline_of(target);
   std::vector<Pass> rows;
   if (has<DeriveStacks>(decisions)) {
     rows.push_back({"derive-stacks", derive_all_stacks, Numerics::kExact, "decided for this module"});
     rows.push_back({"remove-dead-code", remove_dead_code, Numerics::kExact, "what is no longer saved"});
   }
-  for (size_t k = parting_row(executor); k <= streaming_row(executor); ++k) {
+  for (size_t k = parting_row(target); k <= streaming_row(target); ++k) {
     if (leaves_out(decisions, all[k].name)) continue;
     rows.push_back(all[k]);
-    if (all[k].name == kStreaming[0]) rows.back().run = [&found](Module& m) { return stream_windows(m, found); };
-    if (all[k].name == kStreaming[1]) rows.back().run = [&found](Module& m) { return stream_slices(m, found); };
+    if (all[k].name == kStreaming[0])
+      rows.back().run = [&found](Module& m, const Target& t) { return stream_windows(m, t, found); };
+    if (all[k].name == kStreaming[1])
+      rows.back().run = [&found](Module& m, const Target& t) { return stream_slices(m, t, found); };
   }
   for (const Decision& decision : decisions) {
-    if (const auto* stream = std::get_if<StreamDecision>(&decision)) rows.push_back(stream_row(*stream, executor));
+    if (const auto* stream = std::get_if<StreamDecision>(&decision)) rows.push_back(stream_row(*stream));
     if (std::holds_alternative<Spoilt>(decision)) rows.push_back({"spoil", spoil, Numerics::kOptIn, "a control"});
   }
   return rows;
 }
 
-std::vector<Pass> rows_behind_streams(const Decisions& decisions, Executor executor) {
-  const std::vector<Pass>& all = rows_for(executor);
-  std::vector<Pass> rows(all.begin() + static_cast<std::ptrdiff_t>(streaming_row(executor)) + 1, all.end());
+std::vector<Pass> rows_behind_streams(const Decisions& decisions, const Target& target) {
+  const std::vector<Pass>& all = pipeline_of(target);
+  std::vector<Pass> rows(all.begin() + static_cast<std::ptrdiff_t>(streaming_row(target)) + 1, all.end());
   std::erase_if(rows, [&](const Pass& row) { return leaves_out(decisions, row.name); });
   return rows;
 }
@@ -98,14 +96,14 @@ Decisions spelt_with(const Decisions& decisions, const std::vector<StreamDecisio
   return all;
 }
 
-std::vector<Pass> shared_rows(Executor executor) {
-  const std::vector<Pass>& all = rows_for(executor);
-  return {all.begin(), all.begin() + static_cast<std::ptrdiff_t>(parting_row(executor))};
+std::vector<Pass> shared_rows(const Target& target) {
+  const std::vector<Pass>& all = pipeline_of(target);
+  return {all.begin(), all.begin() + static_cast<std::ptrdiff_t>(parting_row(target))};
 }
 
-std::vector<Pass> whole_pipeline(const Decisions& decisions, Executor executor, std::vector<StreamDecision>& found) {
-  std::vector<Pass> rows = shared_rows(executor);
-  for (const auto& more : {rows_to_streams(decisions, executor, found), rows_behind_streams(decisions, executor)}) {
+std::vector<Pass> whole_pipeline(const Decisions& decisions, const Target& target, std::vector<StreamDecision>& found) {
+  std::vector<Pass> rows = shared_rows(target);
+  for (const auto& more : {rows_to_streams(decisions, target, found), rows_behind_streams(decisions, target)}) {
     rows.insert(rows.end(), more.begin(), more.end());
   }
   return rows;

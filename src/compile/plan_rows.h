@@ -6,22 +6,19 @@
 
 namespace lowtide {
 
-/// Who runs what is planned: our runtime, or XLA, which is handed HLO, and orders and packs by itself.
-enum class Executor : uint8_t { kLowtide, kXla };
-
 /// The rows that every plan runs.
-std::vector<Pass> shared_rows(Executor executor);
+std::vector<Pass> shared_rows(const Target& target);
 /// Behind them, to those that make the decisions' streams. found: what rows that stream by themselves do.
-std::vector<Pass> rows_to_streams(const Decisions& decisions, Executor executor, std::vector<StreamDecision>& found);
+std::vector<Pass> rows_to_streams(const Decisions& decisions, const Target& target, std::vector<StreamDecision>& found);
 /// Makes one stream; the decision must live as long.
-Pass stream_row(const StreamDecision& decision, Executor executor);
+Pass stream_row(const StreamDecision& decision);
 /// The rest.
-std::vector<Pass> rows_behind_streams(const Decisions& decisions, Executor executor);
+std::vector<Pass> rows_behind_streams(const Decisions& decisions, const Target& target);
 /// All of them.
-std::vector<Pass> whole_pipeline(const Decisions& decisions, Executor executor, std::vector<StreamDecision>& found);
+std::vector<Pass> whole_pipeline(const Decisions& decisions, const Target& target, std::vector<StreamDecision>& found);
 
 /// What DeriveStacks does, before dead code goes.
-Result<PassResult> derive_all_stacks(Module& module);
+Result<PassResult> derive_all_stacks(Module& module, const Target& target);
 
 /// What decides on the module in which all streams stand.
 Decisions streaming_part(const Decisions& decisions);

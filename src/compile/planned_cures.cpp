@@ -53,7 +53,7 @@ class Streams {
     if (seeds.empty()) return std::nullopt;
     std::optional<Cure> best;
     size_t tried = 0;
-    for (const StreamCandidate& c : stream_candidates(module_, seeds)) {
+    for (const StreamCandidate& c : stream_candidates(module_, planner_.target(), seeds)) {
       if (tried == kStreamsOfRow) break;
       const auto key = std::make_tuple(c.decision.computation, c.extent, c.hidden_bytes, c.again_ns, c.ns_per_tile);
       const auto known = known_.find(key);
@@ -137,7 +137,7 @@ void plan_donations(const Module& module, const Planner& planner, const Frontier
     cure.what = donated.what;
     if (planned < plans) {
       ++planned;
-      const auto lower = free_peak_of(*changed, free.decisions);
+      const auto lower = free_peak_of(*changed, planner.target(), free.decisions);
       if (lower) cure.bytes = std::max<int64_t>(0, free.peak_bytes - *lower);
       if (lower && cure.bytes == 0) cure.what += ", but the free plan needs as much then";
     }
@@ -161,9 +161,9 @@ void plan_donations(const Module& module, const Planner& planner, const Frontier
 }
 
 /// On the largest row that each takes away.
-Status add_source_changes(const Module& module, Report& report) {
+Status add_source_changes(const Module& module, const Target& target, Report& report) {
   if (report.input_at_peak.empty() || report.input_at_peak[0].allocation >= 0) return {};
-  LT_ASSIGN_OR_RETURN(const auto changes, source_changes(module, report.given.peak));
+  LT_ASSIGN_OR_RETURN(const auto changes, source_changes(module, target, report.given.peak));
   for (const PlannedSourceChange& change : changes) {
     std::set<std::pair<std::string, std::string>> removed;
     for (const ValueName& value : change.removes) removed.emplace(value.computation, value.instruction);
@@ -236,7 +236,7 @@ Status plan_cures(const Module& module, const Planner& planner, const Frontier& 
   stage.done(kRows);
   plan_donations(module, planner, frontier.free, report);
   stage.done(kRows + 1);
-  return add_source_changes(module, report);
+  return add_source_changes(module, planner.target(), report);
 }
 
 }  // namespace lowtide

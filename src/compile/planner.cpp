@@ -66,13 +66,13 @@ class Planner::StreamedModules {
   std::vector<Known> known_;
 };
 
-Planner::Planner() : nests_(std::make_shared<KnownNests>()), streamed_(std::make_shared<StreamedModules>()) {}
+Planner::Planner(const Target& target)
+    : target_(&target), nests_(std::make_shared<KnownNests>()), streamed_(std::make_shared<StreamedModules>()) {}
 
-Result<Planner> Planner::make(const Module& module, Executor executor) {
-  Planner planner;
-  planner.executor_ = executor;
+Result<Planner> Planner::make(const Module& module, const Target& target) {
+  Planner planner(target);
   std::shared_ptr<Module> shared = module.clone();
-  LT_ASSIGN_OR_RETURN(planner.passes_, run_passes(*shared, shared_rows(executor), {.quiet = true}));
+  LT_ASSIGN_OR_RETURN(planner.passes_, run_passes(*shared, shared_rows(target), target, {.quiet = true}));
   planner.shared_ = std::move(shared);
   return planner;
 }
@@ -88,6 +88,7 @@ Result<Compiled> Planner::plan(const Decisions& decisions) const {
 Result<Compiled> Planner::plan_unchecked(const Decisions& decisions) const {
   const auto start = std::chrono::steady_clock::now();
   Compiled compiled;
+  compiled.target = target_;
   LT_ASSIGN_OR_RETURN(Rewritten rewritten, rewrite(decisions));
   if (should_stop()) return interrupted();
   compiled.passes = passes_;
@@ -97,8 +98,8 @@ Result<Compiled> Planner::plan_unchecked(const Decisions& decisions) const {
   return compiled;
 }
 
-Status Planner::Rewritten::run(const std::vector<Pass>& rows) {
-  LT_ASSIGN_OR_RETURN(const auto more, run_passes(*module, rows, {.quiet = true}));
+Status Planner::Rewritten::run(const std::vector<Pass>& rows, const Target& target) {
+  LT_ASSIGN_OR_RETURN(const auto more, run_passes(*module, rows, target, {.quiet = true}));
   records.insert(records.end(), more.begin(), more.end());
   return {};
 }
@@ -108,18 +109,18 @@ Result<Planner::Rewritten> Planner::stream_all(const Decisions& decisions) const
   const StreamedModules::Known known = has<Spoilt>(decisions) ? StreamedModules::Known() : streamed_->find(part);
   if (!known.module) {
     Rewritten rewritten{shared_->clone(), {}, {}};
-    LT_RETURN_IF_ERROR(rewritten.run(rows_to_streams(decisions, executor_, rewritten.found)));
+    LT_RETURN_IF_ERROR(rewritten.run(rows_to_streams(decisions, *target_, rewritten.found), *target_));
     return rewritten;
   }
   Rewritten rewritten{known.module->clone(), known.records, known.found};
   if (known.part.size() < part.size())
-    LT_RETURN_IF_ERROR(rewritten.run({stream_row(std::get<StreamDecision>(part.back()), executor_)}));
+    LT_RETURN_IF_ERROR(rewritten.run({stream_row(std::get<StreamDecision>(part.back()))}, *target_));
   return rewritten;
 }
 
 Result<Planner::Rewritten> Planner::rewrite(const Decisions& decisions) const {
   LT_ASSIGN_OR_RETURN(Rewritten rewritten, stream_all(decisions));
-  LT_RETURN_IF_ERROR(rewritten.run(rows_behind_streams(decisions, executor_)));
+  LT_RETURN_IF_ERROR(rewritten.run(rows_behind_streams(decisions, *target_), *target_));
   return rewritten;
 }
 
@@ -135,7 +136,7 @@ Result<std::shared_ptr<const Module>> Planner::streamed(const Decisions& decisio
 }
 
 Result<std::unique_ptr<Module>> Planner::exported(const Decisions& decisions) const {
-  LT_ASSERT(executor_ == Executor::kXla, "other plans hold what only our runtime reads");
+  LT_ASSERT(target_->takes() == Takes::kModule, "other plans hold what only our runtime reads");
   LT_ASSIGN_OR_RETURN(Rewritten rewritten, rewrite(decisions));
   return std::move(rewritten.module);
 }
@@ -144,23 +145,25 @@ Result<std::vector<PassRecord>> Planner::records(const Module& module, const Dec
                                                  const PassOptions& options) const {
   const auto copy = module.clone();
   std::vector<StreamDecision> found;
-  return run_passes(*copy, whole_pipeline(decisions, executor_, found), options);
+  return run_passes(*copy, whole_pipeline(decisions, *target_, found), *target_, options);
 }
 
-Result<double> Planner::modelled_here(const Decisions& decisions) const {
+Result<double> Planner::modelled_elsewhere(const Decisions& decisions) const {
+  const Target& target = target_->modelled_as();
   LT_ASSIGN_OR_RETURN(Rewritten rewritten, stream_all(decisions));
-  LT_RETURN_IF_ERROR(rewritten.run(rows_behind_streams({}, Executor::kLowtide)));
-  return modelled_ns(schedule(std::shared_ptr<Module>(std::move(rewritten.module)), {.nests = nests_}));
+  LT_RETURN_IF_ERROR(rewritten.run(rows_behind_streams({}, target), target));
+  const std::shared_ptr<Module> module = std::move(rewritten.module);
+  return modelled_ns(schedule(module, target, {.nests = nests_}), target.cost());
 }
 
 Result<Measured> Planner::measure(const Decisions& decisions, Checked checked) const {
-  if (executor_ == Executor::kLowtide) {
+  if (target_->takes() == Takes::kProgram) {
     LT_ASSIGN_OR_RETURN(Compiled compiled, plan_unchecked(decisions));
     if (checked == Checked::kYes || knobs().check) LT_RETURN_IF_ERROR(check_plan(compiled));
     const Program& p = *compiled.program;
     return Measured{.peak_bytes = p.peak_bytes(),
                     .temp_bytes = p.temp_bytes,
-                    .ns = modelled_ns(p),
+                    .ns = modelled_ns(p, target_->cost()),
                     .potential = potential_of(p.temp_bytes, p.load_bytes, p.live),
                     .at_peak = peak_values(p),
                     .could_rearrange = p.could_rearrange,
@@ -168,7 +171,7 @@ Result<Measured> Planner::measure(const Decisions& decisions, Checked checked) c
   }
   LT_ASSIGN_OR_RETURN(const auto module, exported(decisions));
   const Account account = account_for(*module, AccountMode::kUnscheduled, kPackWork);
-  LT_ASSIGN_OR_RETURN(const double ns, modelled_here(decisions));
+  LT_ASSIGN_OR_RETURN(const double ns, modelled_elsewhere(decisions));
   return Measured{.peak_bytes = account.peak_bytes(),
                   .temp_bytes = account.temp_bytes,
                   .ns = ns,
@@ -181,10 +184,12 @@ Result<Decisions> Planner::spelt(const Decisions& decisions) const {
   return spelt_with(decisions, rewritten.found);
 }
 
-Result<Compiled> Planner::plan_streamed(const std::shared_ptr<Module>& streamed, const Decisions& decisions) {
+Result<Compiled> Planner::plan_streamed(const std::shared_ptr<Module>& streamed, const Target& target,
+                                        const Decisions& decisions) {
   Compiled compiled;
-  const std::vector<Pass> rows = rows_behind_streams(decisions, Executor::kLowtide);
-  LT_ASSIGN_OR_RETURN(compiled.passes, run_passes(*streamed, rows, {.quiet = true}));
+  compiled.target = &target;
+  const std::vector<Pass> rows = rows_behind_streams(decisions, target);
+  LT_ASSIGN_OR_RETURN(compiled.passes, run_passes(*streamed, rows, target, {.quiet = true}));
   LT_RETURN_IF_ERROR(make_program(compiled, streamed, decisions, {}, std::make_shared<KnownNests>()));
   LT_RETURN_IF_ERROR(check_plan(compiled));
   return compiled;
@@ -193,43 +198,45 @@ Result<Compiled> Planner::plan_streamed(const std::shared_ptr<Module>& streamed,
 bool Planner::could_derive() const {
   if (!could_derive_) {
     const std::unique_ptr<Module> trial = shared_->clone();
-    const auto derived = derive_all_stacks(*trial);
+    const auto derived = derive_all_stacks(*trial, *target_);
     could_derive_ = derived.ok() && derived->changed;
   }
   return *could_derive_;
 }
 
-Status Planner::derive_stacks(Module& module) {
-  LT_RETURN_IF_ERROR(derive_all_stacks(module).status());
+Status Planner::derive_stacks(Module& module, const Target& target) {
+  LT_RETURN_IF_ERROR(derive_all_stacks(module, target).status());
   return remove_dead_code(module).status();
 }
 
-Planner Planner::of_shared(std::shared_ptr<const Module> shared) {
-  Planner planner;
+Planner Planner::of_shared(std::shared_ptr<const Module> shared, const Target& target) {
+  Planner planner(target);
   planner.shared_ = std::move(shared);
   return planner;
 }
 
-Result<Compiled> compile_plan(const Module& module) {
+Result<Compiled> compile_plan(const Module& module, const Target& target) {
   const auto start = std::chrono::steady_clock::now();
-  LT_ASSIGN_OR_RETURN(const Planner planner, Planner::make(module));
+  LT_ASSIGN_OR_RETURN(const Planner planner, Planner::make(module, target));
   LT_ASSIGN_OR_RETURN(Frontier frontier, find_frontier(planner, {.only_free = true}));
   Compiled compiled = std::move(frontier.free_plan);
   // Debug output, where asked for, is that of the plan chosen.
   if (is_debugging()) {
-    LT_ASSIGN_OR_RETURN(compiled, compile_plan(module, frontier.free.decisions));
+    LT_ASSIGN_OR_RETURN(compiled, compile_plan(module, target, frontier.free.decisions));
   }
   compiled.plan_seconds = seconds_since(start);
   return compiled;
 }
 
-Result<Compiled> compile_plan(const Module& module, const Decisions& decisions, const PassOptions& options) {
+Result<Compiled> compile_plan(const Module& module, const Target& target, const Decisions& decisions,
+                              const PassOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   Compiled compiled;
+  compiled.target = &target;
   std::shared_ptr<Module> rewritten = module.clone();
   std::vector<StreamDecision> found;
-  const std::vector<Pass> rows = whole_pipeline(decisions, Executor::kLowtide, found);
-  LT_ASSIGN_OR_RETURN(compiled.passes, run_passes(*rewritten, rows, options));
+  const std::vector<Pass> rows = whole_pipeline(decisions, target, found);
+  LT_ASSIGN_OR_RETURN(compiled.passes, run_passes(*rewritten, rows, target, options));
   LT_RETURN_IF_ERROR(make_program(compiled, rewritten, decisions, found, std::make_shared<KnownNests>()));
   LT_RETURN_IF_ERROR(check_plan(compiled));
   compiled.plan_seconds = seconds_since(start);

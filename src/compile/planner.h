@@ -9,10 +9,10 @@
 
 namespace lowtide {
 
-/// What a search asks of a plan. For XLA: the account of the program handed back.
+/// What a search asks of a plan. For a target that takes modules: the account of the program handed over.
 struct Measured {
   int64_t peak_bytes = 0, temp_bytes = 0;
-  double ns = 0;         ///< modelled; for XLA as if it ran here
+  double ns = 0;         ///< modelled, by Target::modelled_as
   double potential = 0;  ///< bytes: between load and average, so that each of several equal peaks counts
   std::vector<PeakValue> at_peak;
   bool could_rearrange = false;
@@ -25,7 +25,7 @@ enum class Checked : uint8_t { kNo, kYes };
 class Planner {
  public:
   /// Rewrites a copy of the module as far as all plans do.
-  static Result<Planner> make(const Module& module, Executor executor = Executor::kLowtide);
+  static Result<Planner> make(const Module& module, const Target& target);
 
   Result<Measured> measure(const Decisions& decisions, Checked checked = Checked::kYes) const;
 
@@ -35,40 +35,39 @@ class Planner {
   Result<std::shared_ptr<const Module>> streamed(const Decisions& decisions) const;
   /// Are there stacks that loops could derive for more time than the pipeline grants?
   bool could_derive() const;
-  /// The program that XLA is handed. Planners for kXla alone.
+  /// The program that is handed over. Of targets that take modules.
   Result<std::unique_ptr<Module>> exported(const Decisions& decisions) const;
   /// What each row did on the way to it, with peaks where they are asked for.
   Result<std::vector<PassRecord>> records(const Module& module, const Decisions& decisions,
                                           const PassOptions& options) const;
-  Executor executor() const { return executor_; }
-  /// How streams see what is stored.
-  StoredBy stored_by() const { return executor_ == Executor::kXla ? StoredBy::kLoopFusion : StoredBy::kRegions; }
+  const Target& target() const { return *target_; }
   /// The rest of a plan: from a module in which all its streams stand.
-  static Result<Compiled> plan_streamed(const std::shared_ptr<Module>& streamed, const Decisions& decisions);
+  static Result<Compiled> plan_streamed(const std::shared_ptr<Module>& streamed, const Target& target,
+                                        const Decisions& decisions);
   /// The same plan, with what rows of the pipeline decide on spelt as streams of its own.
   Result<Decisions> spelt(const Decisions& decisions) const;
   /// What DeriveStacks does, before all streams.
-  static Status derive_stacks(Module& module);
+  static Status derive_stacks(Module& module, const Target& target);
   /// For a module that is as shared() left it.
-  static Planner of_shared(std::shared_ptr<const Module> shared);
+  static Planner of_shared(std::shared_ptr<const Module> shared, const Target& target);
   const Module& shared() const { return *shared_; }
   int64_t instructions() const { return shared_->instruction_count(); }
 
  private:
-  Planner();
+  explicit Planner(const Target& target);
   class StreamedModules;
   Result<Compiled> plan_unchecked(const Decisions& decisions) const;
   struct Rewritten {
     std::unique_ptr<Module> module;
     std::vector<PassRecord> records;
     std::vector<StreamDecision> found;  ///< by rows that stream by themselves
-    Status run(const std::vector<Pass>& rows);
+    Status run(const std::vector<Pass>& rows, const Target& target);
   };
   /// As far as all streams stand, and to the end.
   Result<Rewritten> stream_all(const Decisions& decisions) const;
   Result<Rewritten> rewrite(const Decisions& decisions) const;
-  Result<double> modelled_here(const Decisions& decisions) const;
-  Executor executor_ = Executor::kLowtide;
+  Result<double> modelled_elsewhere(const Decisions& decisions) const;
+  const Target* target_;
   std::shared_ptr<const Module> shared_;  ///< behind the rows that every plan runs
   std::vector<PassRecord> passes_;
   std::shared_ptr<KnownNests> nests_;

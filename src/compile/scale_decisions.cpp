@@ -44,7 +44,8 @@ std::vector<int64_t> tiles_like(int64_t extent, int64_t tile, int64_t other) {
 }
 
 /// The stream in tiles of `tile`; null: it can't be made so.
-std::shared_ptr<Module> streamed(const Module& small, const Module& large, const StreamDecision& given, int64_t tile) {
+std::shared_ptr<Module> streamed(const Module& small, const Module& large, const Target& target,
+                                 const StreamDecision& given, int64_t tile) {
   const auto show = [&](const Status& status) {
     if (!debug_shows(DebugLevel::kSchedule, "fit")) return;
     debug_print(
@@ -52,14 +53,14 @@ std::shared_ptr<Module> streamed(const Module& small, const Module& large, const
   };
   if (!given.windows) {
     std::shared_ptr<Module> next = small.clone();
-    const auto alike = stream_alike(*next, large, given, tile);
+    const auto alike = stream_alike(*next, large, target, given, tile);
     show(alike.status());
     if (alike.ok()) return next;
   }
   std::shared_ptr<Module> next = small.clone();
   StreamDecision d = given;
   d.tile = tile;
-  const auto found = stream(*next, d);
+  const auto found = stream(*next, target, d);
   show(found.status());
   return found.ok() ? next : nullptr;
 }
@@ -74,8 +75,8 @@ Result<std::vector<ScaledDecision>> scale_decisions(const Planner& from, const P
   for (const Decision& decision : decisions) {
     if (std::holds_alternative<DeriveStacks>(decision)) {
       std::shared_ptr<Module> derived = small->clone();
-      LT_RETURN_IF_ERROR(Planner::derive_stacks(*derived));
-      LT_RETURN_IF_ERROR(Planner::derive_stacks(*large));
+      LT_RETURN_IF_ERROR(Planner::derive_stacks(*derived, to.target()));
+      LT_RETURN_IF_ERROR(Planner::derive_stacks(*large, from.target()));
       small = derived;
     }
     scaled.push_back({decision, true, small});
@@ -86,7 +87,7 @@ Result<std::vector<ScaledDecision>> scale_decisions(const Planner& from, const P
     const std::vector<int64_t> tiles =
         extent > 0 && other > 0 ? tiles_like(extent, given->tile, other) : std::vector<int64_t>();
     for (const int64_t tile : tiles) {
-      const auto next = streamed(*small, *large, *given, tile);
+      const auto next = streamed(*small, *large, to.target(), *given, tile);
       if (next == nullptr) continue;
       StreamDecision d = *given;
       d.tile = tile;
@@ -94,7 +95,7 @@ Result<std::vector<ScaledDecision>> scale_decisions(const Planner& from, const P
       scaled.back() = {d, true, small};
       break;
     }
-    LT_RETURN_IF_ERROR(stream(*large, *given).status());
+    LT_RETURN_IF_ERROR(stream(*large, from.target(), *given).status());
   }
   return scaled;
 }

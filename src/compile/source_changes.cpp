@@ -114,7 +114,7 @@ Instruction* as_traced(Instruction& i, Maker& maker) {
 
 }  // namespace
 
-Result<std::vector<PlannedSourceChange>> source_changes(const Module& module, int64_t peak) {
+Result<std::vector<PlannedSourceChange>> source_changes(const Module& module, const Target& target, int64_t peak) {
   std::vector<PlannedSourceChange> changes;
   if (module.is_scheduled || !may_look_up(module)) return changes;
   const std::unique_ptr<Module> edited = module.clone();
@@ -130,7 +130,7 @@ Result<std::vector<PlannedSourceChange>> source_changes(const Module& module, in
       {"as-traced", [](Module& m) { return rewrite_each(m, as_traced); }, Numerics::kReassociated, ""},
       {"remove-dead-code", remove_dead_code, Numerics::kExact, ""},
   };
-  LT_RETURN_IF_ERROR(run_passes(*edited, rows, {.quiet = true}).status());
+  LT_RETURN_IF_ERROR(run_passes(*edited, rows, target, {.quiet = true}).status());
   const std::map<std::string, bool> after = products_of(*edited);
   for (const auto& [name, is_look_up] : before) {
     if (!is_look_up && !after.contains(name)) return changes;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "report/report.h"
+#include "target/target.h"
 
 namespace lowtide {
 
@@ -16,6 +17,6 @@ struct PlannedSourceChange {
 
 /// Rows of a table taken by their ids instead of multiplied by one-hot rows, forwards and in gradients: nothing where
 /// products of other forms would go with those, or little is saved. Not of scheduled modules: XLA compiles none twice.
-Result<std::vector<PlannedSourceChange>> source_changes(const Module& module, int64_t peak);
+Result<std::vector<PlannedSourceChange>> source_changes(const Module& module, const Target& target, int64_t peak);
 
 }  // namespace lowtide

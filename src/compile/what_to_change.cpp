@@ -139,34 +139,35 @@ std::vector<Donatable> donatable(const Module& module) {
   return found;
 }
 
-std::optional<int64_t> peak_of(const Module& module, const Decisions& decisions) {
-  const auto compiled = compile_plan(module, decisions, {.quiet = true});
+std::optional<int64_t> peak_of(const Module& module, const Target& target, const Decisions& decisions) {
+  const auto compiled = compile_plan(module, target, decisions, {.quiet = true});
   if (!compiled.ok()) return std::nullopt;
   return compiled->program->peak_bytes();
 }
 
-std::optional<int64_t> free_peak_of(const Module& module, const Decisions& decisions) {
-  if (module.instruction_count() > kSearchedAgain) return peak_of(module, decisions);
-  const auto compiled = compile_plan(module);
+std::optional<int64_t> free_peak_of(const Module& module, const Target& target, const Decisions& decisions) {
+  if (module.instruction_count() > kSearchedAgain) return peak_of(module, target, decisions);
+  const auto compiled = compile_plan(module, target);
   if (!compiled.ok()) return std::nullopt;
   return compiled->program->peak_bytes();
 }
 
-std::vector<ChangeRow> donations_that_save(const Module& module, const Decisions& decisions, int64_t peak) {
+std::vector<ChangeRow> donations_that_save(const Module& module, const Target& target, const Decisions& decisions,
+                                           int64_t peak) {
   std::vector<ChangeRow> changes;
   for (const Donatable& donated : donatable(module)) {
-    const auto lower = peak_of(*donated.applied(module), decisions);
+    const auto lower = peak_of(*donated.applied(module), target, decisions);
     if (lower && *lower < peak) changes.push_back({donated.what, donated.user_change, peak - *lower, *lower});
   }
   return changes;
 }
 
-Result<std::vector<ChangeRow>> sums_in_any_order(const Module& module, Executor executor, int64_t peak) {
+Result<std::vector<ChangeRow>> sums_in_any_order(const Module& module, const Target& target, int64_t peak) {
   std::vector<ChangeRow> changes;
   if (!module.sums_in_order) return changes;
   const auto relaxed = module.clone();
   relaxed->sums_in_order = false;
-  LT_ASSIGN_OR_RETURN(const Planner planner, Planner::make(*relaxed, executor));
+  LT_ASSIGN_OR_RETURN(const Planner planner, Planner::make(*relaxed, target));
   LT_ASSIGN_OR_RETURN(const Frontier frontier, find_frontier(planner));
   const int64_t lower = frontier.tightest().peak_bytes;
   if (lower < peak) changes.push_back({"allow sums in another order", "leave out --exact", peak - lower, lower});
@@ -175,13 +176,14 @@ Result<std::vector<ChangeRow>> sums_in_any_order(const Module& module, Executor 
 
 Result<std::vector<ChangeRow>> what_to_change(const Module& module, const Compiled& best) {
   Stage stage("looking for what could change", module.sums_in_order ? 3 : 2);
-  std::vector<ChangeRow> changes = donations_that_save(module, best.decisions, best.program->peak_bytes());
+  std::vector<ChangeRow> changes =
+      donations_that_save(module, *best.target, best.decisions, best.program->peak_bytes());
   stage.add(1);
   LT_ASSIGN_OR_RETURN(std::vector<ChangeRow> halved, halve_dimensions(module, best));
   stage.add(1);
   changes.insert(changes.end(), halved.begin(), halved.end());
   LT_ASSIGN_OR_RETURN(const std::vector<ChangeRow> relaxed,
-                      sums_in_any_order(module, Executor::kLowtide, best.program->peak_bytes()));
+                      sums_in_any_order(module, *best.target, best.program->peak_bytes()));
   changes.insert(changes.end(), relaxed.begin(), relaxed.end());
   std::stable_sort(changes.begin(), changes.end(),
                    [](const ChangeRow& a, const ChangeRow& b) { return a.bytes > b.bytes; });

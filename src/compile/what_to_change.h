@@ -23,16 +23,17 @@ struct Donatable {
 std::vector<Donatable> donatable(const Module& module);
 
 /// Peak of the changed module by the same decisions; nothing where they don't apply to it.
-std::optional<int64_t> peak_of(const Module& module, const Decisions& decisions);
+std::optional<int64_t> peak_of(const Module& module, const Target& target, const Decisions& decisions);
 /// Peak of its own free plan where the module is small, else by these decisions.
-std::optional<int64_t> free_peak_of(const Module& module, const Decisions& decisions);
+std::optional<int64_t> free_peak_of(const Module& module, const Target& target, const Decisions& decisions);
 
 /// Donations alone, each planned by the same decisions. Only what saves something.
-std::vector<ChangeRow> donations_that_save(const Module& module, const Decisions& decisions, int64_t peak);
+std::vector<ChangeRow> donations_that_save(const Module& module, const Target& target, const Decisions& decisions,
+                                           int64_t peak);
 
 /// The lowest peak of the same module without Module::sums_in_order, searched for as fit does; nothing where the module
 /// doesn't ask for that, or none is lower.
-Result<std::vector<ChangeRow>> sums_in_any_order(const Module& module, Executor executor, int64_t peak);
+Result<std::vector<ChangeRow>> sums_in_any_order(const Module& module, const Target& target, int64_t peak);
 
 /// Of the plan that `best` is: arguments that could be donated, by the same decisions; dimensions of arguments that
 /// could be halved (halve_dimensions.h). Only what saves something, most first.

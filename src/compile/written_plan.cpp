@@ -22,7 +22,7 @@ Result<std::shared_ptr<const Module>> written_plan(const Module& module, const C
   if (!stated_parts(module)) return plan.program->module;
   if (has_manual_regions(module)) {
     std::shared_ptr<Module> rewritten = module.clone();
-    LT_RETURN_IF_ERROR(run_passes(*rewritten, pipeline(), {.quiet = true}).status());
+    LT_RETURN_IF_ERROR(run_passes(*rewritten, pipeline(), *plan.target, {.quiet = true}).status());
     warnings.emplace_back(
         "what is written is the program after the rewrites that leave its manual regions whole, not the plan: a "
         "partitioner needs their borders");

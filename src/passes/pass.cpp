@@ -66,13 +66,14 @@ double milliseconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
 
-Status run_pass(Module& module, const Pass& pass, const PassOptions& options, PassRecord& record) {
+Status run_pass(Module& module, const Pass& pass, const Target& target, const PassOptions& options,
+                PassRecord& record) {
   const bool shown = !options.quiet && debug_shows(DebugLevel::kPasses, pass.name);
   if (shown || options.record_peaks) record.peak_before = peak_of(module);
   const auto before = knobs().check ? module.clone() : nullptr;
 
   const auto start = std::chrono::steady_clock::now();
-  LT_ASSIGN_OR_RETURN(record.result, pass.run(module));
+  LT_ASSIGN_OR_RETURN(record.result, pass.run(module, target));
   record.milliseconds = milliseconds_since(start);
 
   if (record.result.changed) {
@@ -109,6 +110,10 @@ Numerics numerics_of(const Pass& pass, const Module& module) {
   return module.sums_in_order && pass.numerics == Numerics::kReassociated ? pass.in_order : pass.numerics;
 }
 
+const std::vector<Pass>& pipeline_of(const Target& target) {
+  return target.takes() == Takes::kProgram ? execution_pipeline() : pipeline_for_xla();
+}
+
 const Pass* find_pass(std::string_view name) {
   if (name == kSpellPrecisions.name) return &kSpellPrecisions;
   for (const std::vector<Pass>* all : {&execution_pipeline(), &decided_passes(), &pipeline_for_xla()}) {
@@ -119,7 +124,7 @@ const Pass* find_pass(std::string_view name) {
   return nullptr;
 }
 
-Result<std::vector<PassRecord>> run_passes(Module& module, const std::vector<Pass>& passes,
+Result<std::vector<PassRecord>> run_passes(Module& module, const std::vector<Pass>& passes, const Target& target,
                                            const PassOptions& options) {
   const bool summary = !options.quiet && debug_shows(DebugLevel::kSummary);
   const int64_t peak_before = summary ? peak_of(module) : 0;
@@ -129,7 +134,7 @@ Result<std::vector<PassRecord>> run_passes(Module& module, const std::vector<Pas
   std::vector<PassRecord> records;
   if (!options.quiet) LT_RETURN_IF_ERROR(dump(module, 0, "input"));
   if (!passes.empty()) {
-    LT_RETURN_IF_ERROR(run_pass(module, kSpellPrecisions, options, records.emplace_back()));
+    LT_RETURN_IF_ERROR(run_pass(module, kSpellPrecisions, target, options, records.emplace_back()));
     records.back().name = kSpellPrecisions.name;
     if (!records.back().result.changed) records.pop_back();
   }
@@ -141,7 +146,7 @@ Result<std::vector<PassRecord>> run_passes(Module& module, const std::vector<Pas
     if (module.sums_in_order && numerics_of(passes[i], module) == Numerics::kReassociated) continue;
     PassRecord& record = records.emplace_back();
     record.name = passes[i].name;
-    LT_RETURN_IF_ERROR(run_pass(module, passes[i], options, record));
+    LT_RETURN_IF_ERROR(run_pass(module, passes[i], target, options, record));
     if (record.result.changed && !options.quiet) LT_RETURN_IF_ERROR(dump(module, i + 1, record.name));
   }
   const bool is_late = options.trusted || module.instruction_count() > kVerifiedAlways;

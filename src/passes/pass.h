@@ -9,10 +9,12 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "base/status.h"
 #include "ir/module.h"
+#include "target/target.h"
 
 namespace lowtide {
 
@@ -26,9 +28,26 @@ struct PassResult {
   std::string note;   ///< one line for the table: "3 casts removed"
 };
 
+/// A free function of the module, or of the module and the target that it is rewritten for.
+class PassFunction {
+ public:
+  template <class Run>
+  PassFunction(Run run) {  // NOLINT(google-explicit-constructor): a row names its function
+    if constexpr (std::is_invocable_v<Run, Module&, const Target&>) {
+      run_ = std::move(run);
+    } else {
+      run_ = [run = std::move(run)](Module& module, const Target&) { return run(module); };
+    }
+  }
+  Result<PassResult> operator()(Module& module, const Target& target) const { return run_(module, target); }
+
+ private:
+  std::function<Result<PassResult>(Module&, const Target&)> run_;
+};
+
 struct Pass {
   std::string_view name;  ///< "remove-noop-copies"
-  std::function<Result<PassResult>(Module&)> run;
+  PassFunction run;
   Numerics numerics;
   std::string_view reason;  ///< why it stands where it stands
   /// The same of what it does where Module::sums_in_order; kReassociated: it isn't run there.
@@ -47,6 +66,8 @@ const std::vector<Pass>& decided_passes();
 /// page.
 const std::vector<Pass>& pipeline_for_xla();
 inline constexpr std::string_view kDecidedStreams = "decided-streams";  ///< its row where these are made
+/// What precedes planning for the target: of one that takes modules, what precedes handing them over.
+const std::vector<Pass>& pipeline_of(const Target& target);
 /// By name, from all.
 const Pass* find_pass(std::string_view name);
 
@@ -68,7 +89,7 @@ struct PassOptions {
 /// verified. The conversions that operations make by themselves are written out first
 /// (execute/spell_precisions.h): every pass may rely on that. A fault of kind kInternal names the pass that left a
 /// broken module, or, with LOWTIDE_CHECK=1, other results.
-Result<std::vector<PassRecord>> run_passes(Module& module, const std::vector<Pass>& passes,
+Result<std::vector<PassRecord>> run_passes(Module& module, const std::vector<Pass>& passes, const Target& target,
                                            const PassOptions& options = {});
 
 }  // namespace lowtide

@@ -35,8 +35,9 @@ int64_t weight(const Module& module) {
 
 class Shrinker {
  public:
-  Shrinker(const Module& module, const std::function<bool(const Module&)>& fails, const ShrinkOptions& options)
-      : best_(module.clone()), weight_(weight(module)), fails_(fails), options_(options) {}
+  Shrinker(const Module& module, const Target& target, const std::function<bool(const Module&)>& fails,
+           const ShrinkOptions& options)
+      : target_(target), best_(module.clone()), weight_(weight(module)), fails_(fails), options_(options) {}
 
   std::unique_ptr<Module> run() {
     attempt(drop_descriptions);
@@ -45,7 +46,7 @@ class Shrinker {
       drop_all_results();
       try_roots();
       for (const Pass& pass : pipeline()) {
-        attempt([&](Module& module) { return pass.run(module).ok(); });
+        attempt([&](Module& module) { return pass.run(module, target_).ok(); });
       }
       cut_everything();
       simplify_each();
@@ -135,6 +136,7 @@ class Shrinker {
     }
   }
 
+  const Target& target_;
   std::unique_ptr<Module> best_;
   int64_t weight_ = 0, tries_ = 0;
   const std::function<bool(const Module&)>& fails_;
@@ -143,9 +145,9 @@ class Shrinker {
 
 }  // namespace
 
-std::unique_ptr<Module> shrink(const Module& module, const std::function<bool(const Module&)>& fails,
-                               const ShrinkOptions& options) {
-  return Shrinker(module, fails, options).run();
+std::unique_ptr<Module> shrink(const Module& module, const Target& target,
+                               const std::function<bool(const Module&)>& fails, const ShrinkOptions& options) {
+  return Shrinker(module, target, fails, options).run();
 }
 
 }  // namespace lowtide

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "ir/module.h"
+#include "target/target.h"
 
 namespace lowtide {
 
@@ -16,7 +17,7 @@ struct ShrinkOptions {
 /// The smallest program found for which fails() holds, which it must for `module`. Every program tried is verified:
 /// fewer results, instructions replaced by arguments, zeros or their own operands, fewer trips, calls inlined, dead
 /// code and everything that only describes dropped.
-std::unique_ptr<Module> shrink(const Module& module, const std::function<bool(const Module&)>& fails,
-                               const ShrinkOptions& options = {});
+std::unique_ptr<Module> shrink(const Module& module, const Target& target,
+                               const std::function<bool(const Module&)>& fails, const ShrinkOptions& options = {});
 
 }  // namespace lowtide

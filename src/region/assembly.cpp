@@ -6,7 +6,7 @@
 
 #include "analysis/leaf_bytes.h"
 #include "analysis/leaves.h"
-#include "region/roles.h"
+#include "target/roles.h"
 
 namespace lowtide {
 namespace {

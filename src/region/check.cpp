@@ -2,7 +2,7 @@
 
 #include "analysis/leaves.h"
 #include "region/region.h"
-#include "region/roles.h"
+#include "target/roles.h"
 
 namespace lowtide {
 

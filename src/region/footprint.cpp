@@ -6,9 +6,8 @@
 #include "analysis/leaf_bytes.h"
 #include "analysis/leaves.h"
 #include "ops/op_rule.h"
-#include "region/cost.h"
 #include "region/region_evaluations.h"
-#include "region/roles.h"
+#include "target/roles.h"
 
 namespace lowtide {
 namespace {
@@ -29,13 +28,9 @@ int64_t changed_bytes(const Instruction& update, const LeafRef& updated) {
 /// A running fold makes each result with one step from the one before.
 bool is_running_fold(const Instruction& i) { return has_update(i) && !rule_of(i.opcode).updated_operand; }
 
-double running_ns(const Instruction& i) {
-  return elements_of(i.shape) * std::max(kNsPerDependentStep, element_ns(i) / std::max(1.0, terms_of(i)));
-}
-
 }  // namespace
 
-Footprint footprint(const Region& region) {
+Footprint footprint(const Region& region, const Cost& cost) {
   Footprint f;
   const RegionEvaluations all = evaluations_in(region);
   std::unordered_set<const Instruction*> updates;
@@ -50,14 +45,14 @@ Footprint footprint(const Region& region) {
   for (size_t k = 0; k < region.ops.size(); ++k) {
     if (updates.contains(region.ops[k])) {
       if (region.ops[k]->opcode == Opcode::kScatter) {
-        f.arithmetic_ns += kNsPerScattered * elements_of(region.ops[k]->operands.back()->shape);
+        f.arithmetic_ns += cost.scatter_ns(elements_of(region.ops[k]->operands.back()->shape));
       }
       continue;
     }
     const double count = total(all.ops[k]);
     f.evaluations += count;
     const bool running = is_running_fold(*region.ops[k]);
-    f.arithmetic_ns += running ? running_ns(*region.ops[k]) : count * element_ns(*region.ops[k]);
+    f.arithmetic_ns += running ? cost.running_fold_ns(*region.ops[k]) : count * cost.element_ns(*region.ops[k]);
     folds |= running;
   }
   for (size_t k = 0; k < region.inputs.size(); ++k) {
@@ -66,7 +61,7 @@ Footprint footprint(const Region& region) {
     const double reads = folds ? std::min(total(all.inputs[k]), elements_of(shape)) : total(all.inputs[k]);
     const double part = std::min(1.0, reads / std::max(1.0, elements_of(shape)));  // a slice reads less than all
     f.bytes_read = add_bytes(f.bytes_read, static_cast<int64_t>(part * static_cast<double>(bytes_of(input))));
-    f.arithmetic_ns += reads * kNsPerCachedRead;
+    f.arithmetic_ns += reads * cost.cached_read_ns();
   }
   return f;
 }

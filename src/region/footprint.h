@@ -2,6 +2,7 @@
 /// What a kernel reads, writes and computes.
 
 #include "region/region.h"
+#include "target/cost.h"
 
 namespace lowtide {
 
@@ -12,6 +13,6 @@ struct Footprint {
   double arithmetic_ns = 0;   ///< of these, on one core
 };
 
-Footprint footprint(const Region& region);
+Footprint footprint(const Region& region, const Cost& cost);
 
 }  // namespace lowtide

@@ -1,14 +1,13 @@
 #include "region/group.h"
 #include "region/region_maker.h"
-#include "region/roles.h"
 #include "region/virtual_values.h"
 #include "region/work.h"
 
 namespace lowtide {
 namespace {
 
-std::vector<Work> form_computation(const Computation& computation, const FormOptions& options) {
-  const ValueGraph graph(computation);
+std::vector<Work> form_computation(const Computation& computation, const Target& target, const FormOptions& options) {
+  const ValueGraph graph(computation, target);
   std::vector<ValueState> states = decide_values(graph, options);
   const std::vector<Draft> drafts = group_values(graph, options, states);
   RegionMaker maker(graph, states);
@@ -23,7 +22,7 @@ std::vector<Work> form_computation(const Computation& computation, const FormOpt
       list.push_back({WorkKind::kView, &i, {}});
       continue;
     }
-    const OpRole role = role_of(i);
+    const OpRole role = graph.target().role_of(i);
     if (role == OpRole::kLibrary) list.push_back({WorkKind::kLibrary, &i, {}});
     if (role == OpRole::kControl) list.push_back({WorkKind::kControl, &i, {}});
     if (role == OpRole::kOther) list.push_back({WorkKind::kOther, &i, {}});
@@ -33,15 +32,16 @@ std::vector<Work> form_computation(const Computation& computation, const FormOpt
 
 }  // namespace
 
-ModuleWork form_work(const Module& module, const FormOptions& options) {
+ModuleWork form_work(const Module& module, const Target& target, const FormOptions& options) {
   ModuleWork work;
   work.module = &module;
+  work.target = &target;
   std::vector<const Computation*> open{module.entry};
   while (!open.empty()) {
     const Computation* computation = open.back();
     open.pop_back();
     if (work.of.contains(computation)) continue;
-    std::vector<Work>& list = work.of[computation] = form_computation(*computation, options);
+    std::vector<Work>& list = work.of[computation] = form_computation(*computation, target, options);
     for (const Work& item : list) {
       if (item.kind != WorkKind::kControl) continue;
       open.insert(open.end(), item.instruction->called.begin(), item.instruction->called.end());

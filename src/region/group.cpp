@@ -11,7 +11,7 @@
 #include "region/cost.h"
 #include "region/region_evaluations.h"
 #include "region/region_maker.h"
-#include "region/roles.h"
+#include "target/roles.h"
 
 namespace lowtide {
 namespace {
@@ -19,7 +19,7 @@ namespace {
 constexpr int32_t kMostCode = 800;        ///< of a group, code_size: bounds compile time
 constexpr size_t kMostOutputs = 16;       ///< a kernel writes so many streams at once
 constexpr int64_t kSmallElements = 1024;  ///< kernels of this size cost their start: any two may be one
-constexpr double kSharedNs = 0.2;         ///< an element of a virtual value that is worth sharing
+constexpr double kShared = 10;            ///< plain operations of an element of a virtual value worth sharing
 constexpr double kFarBytes = 4;           ///< how much may be stored between two members, in their own sizes
 constexpr size_t kCandidates = 4;         ///< groups looked at for one shared value
 
@@ -39,6 +39,7 @@ class Grouping {
   Grouping(const ValueGraph& graph, const FormOptions& options, std::vector<ValueState>& states)
       : graph_(graph),
         options_(options),
+        shared_ns_(kShared * graph.target().cost().plain_ns()),
         states_(states),
         maker_(graph, states),
         piece_(static_cast<size_t>(graph.size()), kNoId) {}
@@ -94,7 +95,7 @@ class Grouping {
       if (updated.instruction) note_reader(graph_.place_of(*updated.instruction), place);
     }
     for (size_t k = 0; k < region.ops.size(); ++k) {
-      if (region.ops[k] != &i && element_ns(*region.ops[k]) >= kSharedNs) {
+      if (region.ops[k] != &i && graph_.target().cost().element_ns(*region.ops[k]) >= shared_ns_) {
         shared_[place].push_back({region.ops[k], 0});
       }
     }
@@ -285,6 +286,7 @@ class Grouping {
 
   const ValueGraph& graph_;
   const FormOptions& options_;
+  const double shared_ns_;
   std::vector<ValueState>& states_;
   RegionMaker maker_;
   std::vector<Group> groups_;

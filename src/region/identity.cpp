@@ -6,7 +6,7 @@
 
 #include "analysis/leaves.h"
 #include "ops/op_rule.h"
-#include "region/roles.h"
+#include "target/roles.h"
 
 namespace lowtide {
 namespace {

@@ -10,7 +10,7 @@
 #include "nest/join.h"
 #include "ops/evaluate.h"
 #include "region/region_elements.h"
-#include "region/roles.h"
+#include "target/roles.h"
 
 #include <algorithm>
 #include <map>

@@ -4,7 +4,7 @@
 #include <unordered_map>
 
 #include "analysis/leaves.h"
-#include "region/roles.h"
+#include "target/roles.h"
 
 namespace lowtide {
 

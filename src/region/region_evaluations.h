@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "region/evaluations.h"
+#include "analysis/evaluations.h"
 #include "region/region.h"
 
 namespace lowtide {

@@ -17,7 +17,7 @@ bool is_name(Opcode opcode) {
   }
 }
 
-ValueGraph::ValueGraph(const Computation& computation) {
+ValueGraph::ValueGraph(const Computation& computation, const Target& target) : target_(target) {
   int32_t last_id = 0;
   for (const auto& i : computation.instructions()) {
     first_id_ = instructions_.empty() ? i->id : std::min(first_id_, i->id);

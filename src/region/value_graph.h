@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "region/region.h"
+#include "target/target.h"
 
 namespace lowtide {
 
@@ -16,7 +17,10 @@ class ValueGraph {
     int32_t user = kNoId, operand = 0;  ///< who reads it, as which of its operands
   };
 
-  explicit ValueGraph(const Computation& computation);
+  /// target: who is to run it.
+  ValueGraph(const Computation& computation, const Target& target);
+
+  const Target& target() const { return target_; }
 
   int32_t size() const { return static_cast<int32_t>(instructions_.size()); }
   const Instruction& at(int32_t place) const { return *instructions_[static_cast<size_t>(place)]; }
@@ -31,6 +35,7 @@ class ValueGraph {
   bool is_live(int32_t place) const { return is_live_[static_cast<size_t>(place)]; }
 
  private:
+  const Target& target_;
   static std::span<const Read> part(const std::vector<Read>& all, const std::vector<int32_t>& first, int32_t place) {
     const auto p = static_cast<size_t>(place);
     return {all.data() + first[p], all.data() + first[p + 1]};

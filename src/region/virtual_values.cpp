@@ -6,24 +6,20 @@
 #include "analysis/leaf_bytes.h"
 #include "analysis/leaves.h"
 #include "ops/op_rule.h"
-#include "region/cost.h"
 #include "region/region_evaluations.h"
 
 namespace lowtide {
 namespace {
 
-constexpr int kRounds = 3;               ///< each knows the states of the round before
-constexpr int32_t kMostCode = 1200;      ///< of a kernel, code_size, clones counted: bounds compile time
-constexpr size_t kMostEvaluations = 12;  ///< distinct index maps of one value, over all kernels
-constexpr size_t kMostChain = 400;       ///< operations looked at below a value to price it
-/// The same for values made of indices and a few scalars, as random numbers are: five hashes cost less.
-constexpr double kNsPerGeneratedByte = 3;
-constexpr double kNsPerLookup = 0.3;      ///< of an element of a table, in lanes
+constexpr int kRounds = 3;                ///< each knows the states of the round before
+constexpr int32_t kMostCode = 1200;       ///< of a kernel, code_size, clones counted: bounds compile time
+constexpr size_t kMostEvaluations = 12;   ///< distinct index maps of one value, over all kernels
+constexpr size_t kMostChain = 400;        ///< operations looked at below a value to price it
 constexpr double kLittleRead = 1.0 / 64;  ///< of its own bytes: the largest array that a generated value reads
 /// Arrays up to this size are no reason to compute a reduction inside another, or random numbers twice.
 constexpr int64_t kSmallBytes = 1 << 20;
-constexpr double kThin = 8;                ///< so many slices as thick make up an array, at least
-constexpr double kIndexPredicateNs = 0.2;  ///< of one element
+constexpr double kThin = 8;             ///< so many slices as thick make up an array, at least
+constexpr double kIndexPredicate = 10;  ///< plain operations of one element, at most
 constexpr int32_t kForever = std::numeric_limits<int32_t>::max();
 
 /// Does the instruction, as an update, leave results in operands: in some; in this one?
@@ -67,7 +63,9 @@ class Decision {
  public:
   Decision(const ValueGraph& graph, const FormOptions& options)
       : graph_(graph),
+        cost_(graph.target().cost()),
         options_(options),
+        stored_byte_ns_(options.ns_per_stored_byte.value_or(cost_.stored_byte_ns())),
         states_(count(), ValueState::kAbsent),
         evaluations_(count()),
         readers_(count()),
@@ -78,9 +76,9 @@ class Decision {
         seen_(count()) {
     for (int32_t place = 0; place < graph_.size(); ++place) {
       const Instruction& i = graph_.at(place);
-      roles_.push_back(role_of(i));
+      roles_.push_back(graph.target().role_of(i));
       bytes_.push_back(static_cast<double>(safe_logical_bytes(i.shape)));
-      ns_.push_back(roles_.back() == OpRole::kComputed ? element_ns(i) : 0);
+      ns_.push_back(roles_.back() == OpRole::kComputed ? cost_.element_ns(i) : 0);
       const bool plain = roles_.back() == OpRole::kComputed && !is_heavy(i) && !graph_.is_result(place);
       state(place) = !graph_.is_live(place) || roles_.back() == OpRole::kNone ? ValueState::kAbsent
                      : roles_.back() != OpRole::kComputed                     ? ValueState::kGiven
@@ -226,7 +224,7 @@ class Decision {
   /// its part in place, where one kernel for all would write the whole array anew. Thin slices may be taken on the way,
   /// where nothing else keeps the array from being written over.
   bool is_link_of_updates(int32_t place) const {
-    if (2 * bytes(place) * kNsPerByte < kNsPerKernel) return false;
+    if (2 * bytes(place) * cost_.byte_ns() < cost_.kernel_start_ns()) return false;
     Readers readers = readers_of(place, true);
     const bool sliced = readers == Readers::kUpdateAndSlices;
     for (int32_t link = place; readers != Readers::kOthers;) {
@@ -284,15 +282,15 @@ class Decision {
     repeats_[static_cast<size_t>(place)] = generated ? evaluated / elements : 0;
     if (generated && serves_repeated(place)) return false;
     const Chain chain = chain_of(place, last);
-    if (chain.input_bytes == 0 && chain.ns <= kNsPerLookup) return false;
+    if (chain.input_bytes == 0 && chain.ns <= cost_.lookup_ns()) return false;
     if (is_index_predicate(i, chain)) return false;
     const double kept = between > bytes(place) ? chain.kept_bytes : 0;
-    const double virtual_ns = evaluated * chain.ns + kernels * chain.input_bytes * kNsPerByte;
-    const double price = generated && bytes(place) > kSmallBytes
-                             ? std::max(kNsPerGeneratedByte, options_.ns_per_stored_byte)
-                             : options_.ns_per_stored_byte;
-    const double stored_ns = elements * chain.ns + (chain.input_bytes + bytes(place) * (1 + kernels)) * kNsPerByte +
-                             evaluated * kNsPerCachedRead + kNsPerKernel + (bytes(place) - kept) * price;
+    const double virtual_ns = evaluated * chain.ns + kernels * chain.input_bytes * cost_.byte_ns();
+    const double price = generated && bytes(place) > kSmallBytes ? std::max(cost_.generated_byte_ns(), stored_byte_ns_)
+                                                                 : stored_byte_ns_;
+    const double stored_ns =
+        elements * chain.ns + (chain.input_bytes + bytes(place) * (1 + kernels)) * cost_.byte_ns() +
+        evaluated * cost_.cached_read_ns() + cost_.kernel_start_ns() + (bytes(place) - kept) * price;
     return stored_ns < virtual_ns;
   }
 
@@ -308,8 +306,8 @@ class Decision {
   }
 
   /// A mask that a few comparisons make of indices: no reader is slower for making it again.
-  static bool is_index_predicate(const Instruction& i, const Chain& chain) {
-    return i.shape.type == ElementType::kPred && chain.ns <= kIndexPredicateNs &&
+  bool is_index_predicate(const Instruction& i, const Chain& chain) const {
+    return i.shape.type == ElementType::kPred && chain.ns <= kIndexPredicate * cost_.plain_ns() &&
            chain.input_bytes * kThin <= elements_of(i.shape);
   }
 
@@ -353,7 +351,9 @@ class Decision {
   }
 
   const ValueGraph& graph_;
+  const Cost& cost_;
   const FormOptions& options_;
+  const double stored_byte_ns_;
   bool keeps_arguments_ = false;  ///< the caller keeps them: they live on whatever reads them
   // All by place.
   std::vector<OpRole> roles_;

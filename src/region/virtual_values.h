@@ -3,9 +3,9 @@
 
 #include <vector>
 
-#include "region/roles.h"
 #include "region/value_graph.h"
 #include "region/work.h"
+#include "target/roles.h"
 
 namespace lowtide {
 

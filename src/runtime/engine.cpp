@@ -13,6 +13,7 @@
 #include "runtime/poison.h"
 #include "runtime/strips.h"
 #include "schedule/modelled_time.h"
+#include "target/cpu.h"
 
 namespace lowtide {
 namespace {
@@ -152,7 +153,7 @@ Status Engine::run(const RunMemory& memory, ThreadPool& pool) {
 /// A run is one step of the stage that it is a part of.
 Status Engine::run_and_show(ThreadPool& pool) {
   if (shares_.empty() && !steps_.empty()) {
-    shares_ = modelled_ns_of_steps(*program_);
+    shares_ = modelled_ns_of_steps(*program_, cpu_target().cost());
     const double all = std::accumulate(shares_.begin(), shares_.end(), 1e-9);
     for (double& share : shares_) share /= all;
   }

@@ -4,7 +4,6 @@
 #include <unordered_set>
 
 #include "analysis/leaves.h"
-#include "library/library.h"
 #include "region/cost.h"
 
 namespace lowtide {
@@ -12,8 +11,8 @@ namespace {
 
 class LayOut {
  public:
-  LayOut(const Module& module, ValueTable& values, const WorkOrder& order)
-      : module_(module), values_(values), order_(order) {}
+  LayOut(const Module& module, const Target& target, ValueTable& values, const WorkOrder& order)
+      : module_(module), target_(target), values_(values), order_(order) {}
 
   Flow run() {
     find_fills();
@@ -69,8 +68,7 @@ class LayOut {
         if (w->kind == WorkKind::kRegion) {
           const Region& r = w->region;
           const bool alone = r.inputs.empty() && r.outputs.size() == 1 && !has_update(r);
-          if (alone &&
-              cost(r) <= 3 * kNsPerByte * static_cast<double>(values_.bytes(values_.of(r.outputs[0]))) + kNsPerKernel) {
+          if (alone && is_fill(r)) {
             fills_.emplace(values_.of(r.outputs[0]), w);
           }
           for (const LeafRef& in : r.inputs) read_.insert(values_.of(in));
@@ -85,6 +83,12 @@ class LayOut {
         }
       }
     }
+  }
+
+  bool is_fill(const Region& r) {
+    const Cost& cost = target_.cost();
+    const auto bytes = static_cast<double>(values_.bytes(values_.of(r.outputs[0])));
+    return kernel_ns(r, cost) <= 3 * cost.byte_ns() * bytes + cost.kernel_start_ns();
   }
 
   static bool has_update(const Region& r) {
@@ -137,8 +141,8 @@ class LayOut {
     for (const LeafRef& in : operand_leaves(i)) step.reads.push_back(values_.of(in));
     for (int64_t l = 0; l < leaf_count(i.shape); ++l) step.writes.push_back(values_.of(&i, l));
     if (w.kind != WorkKind::kLibrary) return;
-    const auto routine = library_routine(i);
-    if (routine && routine->scratch_bytes() > 0) step.scratch = values_.add({&i, 0}, routine->scratch_bytes());
+    const int64_t scratch = target_.scratch_bytes(i);
+    if (scratch > 0) step.scratch = values_.add({&i, 0}, scratch);
   }
 
   int32_t open(const Instruction& control, int32_t parent, Step outside, bool is_loop) {
@@ -184,6 +188,7 @@ class LayOut {
   }
 
   const Module& module_;
+  const Target& target_;
   ValueTable& values_;
   const WorkOrder& order_;
   std::unordered_map<ValueId, const Work*> fills_;
@@ -202,8 +207,8 @@ WorkOrder given_order(const ModuleWork& work) {
   return order;
 }
 
-Flow lay_out(const Module& module, ValueTable& values, const WorkOrder& order) {
-  return LayOut(module, values, order).run();
+Flow lay_out(const Module& module, const Target& target, ValueTable& values, const WorkOrder& order) {
+  return LayOut(module, target, values, order).run();
 }
 
 }  // namespace lowtide

@@ -63,6 +63,6 @@ struct Flow {
 using WorkOrder = std::unordered_map<const Computation*, std::vector<const Work*>>;
 WorkOrder given_order(const ModuleWork& work);
 
-Flow lay_out(const Module& module, ValueTable& values, const WorkOrder& order);
+Flow lay_out(const Module& module, const Target& target, ValueTable& values, const WorkOrder& order);
 
 }  // namespace lowtide

@@ -4,7 +4,6 @@
 #include <tuple>
 
 #include "analysis/leaves.h"
-#include "library/library.h"
 #include "nest/accesses.h"
 #include "region/boxes.h"
 #include "region/identity.h"
@@ -111,7 +110,7 @@ bool InPlace::reads_beside(Step reader, ValueId from, Step update, ValueId to) c
 bool InPlace::library_may(const FlowStep& step, ValueId from, ValueId to) const {
   for (size_t r = 0; r < step.writes.size(); ++r) {
     if (step.writes[r] != to) continue;
-    const int operand = library_in_place(*step.instruction, static_cast<int64_t>(r));
+    const int operand = nests_.target().overwritten_operand(*step.instruction, static_cast<int64_t>(r));
     return operand >= 0 && step.reads[static_cast<size_t>(operand)] == from &&
            std::count(step.reads.begin(), step.reads.end(), from) == 1;
   }

@@ -73,7 +73,7 @@ std::optional<Strips> NestCache::strips(const Work& work,
   std::vector<LiesOver> over;
   const auto inputs = static_cast<int32_t>(work.region.inputs.size());
   for (const auto& [output, input] : outputs_over_inputs) over.push_back({inputs + output, input});
-  return plan_strips(of(work), inputs, over);
+  return plan_strips(of(work), inputs, over, target_.in_place().strips);
 }
 
 std::optional<Rearrangement> NestCache::rearrangement(const Work& work) {

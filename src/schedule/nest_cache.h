@@ -41,7 +41,8 @@ class KnownNests {
 /// What one plan asks of the regions of its work.
 class NestCache {
  public:
-  explicit NestCache(std::shared_ptr<KnownNests> known) : known_(std::move(known)) {}
+  NestCache(std::shared_ptr<KnownNests> known, const Target& target) : known_(std::move(known)), target_(target) {}
+  const Target& target() const { return target_; }
   const Nest& of(const Work& work) { return at(work).nest; }
   /// May output `output` of the region be the bytes of its input `input`?
   bool may_lie_over(const Work& work, int32_t output, int32_t input);
@@ -60,6 +61,7 @@ class NestCache {
   const std::string& identity_of(const Work& work);
 
   const std::shared_ptr<KnownNests> known_;
+  const Target& target_;
   std::unordered_map<const Work*, std::string> identities_;
   std::unordered_map<const Work*, std::shared_ptr<const KnownNests::Known>> nests_;
   std::map<std::pair<const Work*, int32_t>, std::vector<Part>> assemblies_;

@@ -47,7 +47,7 @@ void add_scratch(WorkPlan& plan, ValueTable& values, LiveRanges& live, NestCache
 WorkPlan plan_work(const Module& module, ValueTable values, const WorkOrder& order, const Donations& donations,
                    NestCache& nests, const Packings& packings, InPlaceWays ways, Bytes useless) {
   WorkPlan plan;
-  plan.flow = lay_out(module, values, order);
+  plan.flow = lay_out(module, nests.target(), values, order);
   LiveRanges live = find_live_ranges(plan.flow, values);
   InPlace in_place(plan.flow, nests);
   plan.classes = coalesce(plan.flow, values, live, donations, in_place, ways);

@@ -79,14 +79,6 @@ struct ProgramStep {
   Step at = 0;         ///< on the timeline
 };
 
-/// What a plan uses so that results may lie over operands; each way includes those before.
-enum class InPlaceWays : uint8_t {
-  kNone,     ///< none does, nor shares bytes with anything that lives at the same time
-  kKernels,  ///< elements are written where they were read
-  kStrips,   ///< tile by tile, with scratch
-  kMoves,    ///< transposed or reversed where they lie, which may take longer
-};
-
 /// What was taken of the candidate orders (search_order.h), and of the ways.
 struct OrderChoice {
   int32_t order = 0;
@@ -125,7 +117,7 @@ struct ScheduleOptions {
   std::shared_ptr<KnownNests> nests;     ///< of other plans of the same module; null: it is the only one
 };
 
-/// Order, in place, storages, packing: the free plan of a flat module.
-Program schedule(std::shared_ptr<const Module> module, const ScheduleOptions& options = {});
+/// Order, in place, storages, packing: the free plan of a flat module, for this target.
+Program schedule(std::shared_ptr<const Module> module, const Target& target, const ScheduleOptions& options = {});
 
 }  // namespace lowtide

@@ -2,8 +2,8 @@
 
 namespace lowtide {
 
-Program schedule(std::shared_ptr<const Module> module, const ScheduleOptions& options) {
-  const ModuleWork work = form_work(*module, options.form);
+Program schedule(std::shared_ptr<const Module> module, const Target& target, const ScheduleOptions& options) {
+  const ModuleWork work = form_work(*module, target, options.form);
   return schedule_work(std::move(module), work, options);
 }
 

@@ -50,7 +50,7 @@ class ScheduleWork {
         work_(work),
         options_(options),
         donations_(find_donations(*module_)),
-        nests_(options.nests ? options.nests : std::make_shared<KnownNests>()),
+        nests_(options.nests ? options.nests : std::make_shared<KnownNests>(), *work.target),
         packings_(options.packings) {}
 
   Program run() {
@@ -59,18 +59,21 @@ class ScheduleWork {
       if (std::optional<Program> known = chosen(*options_.choice)) return std::move(*known);
     }
     const WorkPlan best = best_plan();
-    if (!may_move(best, nests_)) return program_of(best);
+    if (ways() < InPlaceWays::kMoves || !may_move(best, nests_)) return program_of(best);
     const WorkPlan moves = plan(order_, InPlaceWays::kMoves, without_worth(best));
     Program plain = program_of(best);
     if (!moves.has_moves || !is_worth_scratch(moves, best)) return plain;
     Program moved = program_of(moves);
     moved.choice.ways = InPlaceWays::kMoves;
-    if (options_.rearrange || modelled_ns(moved) <= kBearable * modelled_ns(plain)) return moved;
+    if (options_.rearrange || modelled_ns(moved, cost()) <= kBearable * modelled_ns(plain, cost())) return moved;
     plain.could_rearrange = true;
     return plain;
   }
 
  private:
+  const Cost& cost() const { return work_.target->cost(); }
+  InPlaceWays ways() const { return work_.target->in_place().ways; }
+
   Program apart() {
     values_.emplace(*module_, work_);
     order_ = candidate_orders(*module_, work_, *values_, 0).front();
@@ -81,7 +84,7 @@ class ScheduleWork {
   std::optional<Program> chosen(const OrderChoice& choice) {
     values_.emplace(*module_, work_);
     const std::vector<WorkOrder> orders = candidate_orders(*module_, work_, *values_, options_.search_steps);
-    if (choice.order < 0 || choice.order >= std::ssize(orders)) return {};
+    if (choice.order < 0 || choice.order >= std::ssize(orders) || choice.ways > ways()) return {};
     choice_ = choice;
     return program_of(plan(orders[static_cast<size_t>(choice.order)], choice.ways, kMostBytes));
   }
@@ -104,6 +107,7 @@ class ScheduleWork {
       first = false;
       ++number;
     }
+    if (ways() < InPlaceWays::kStrips) return best;
     WorkPlan strips = plan(order_, InPlaceWays::kStrips, without_worth(best));
     if (strips.has_strips && is_worth_scratch(strips, best)) {
       best = std::move(strips);

@@ -13,6 +13,7 @@
 
 #include "nest/nest.h"
 #include "schedule/box_moves.h"
+#include "target/in_place_ways.h"
 
 namespace lowtide {
 
@@ -66,14 +67,8 @@ struct LiesOver {
 
 inline constexpr size_t kMostStripOutputs = 8;
 
-struct StripLimits {
-  int64_t least_bytes = int64_t{64} << 10;    ///< of a result; smaller ones aren't worth it
-  int64_t wanted_bytes = int64_t{512} << 10;  ///< of a tile
-  int64_t share = 4;                          ///< scratch takes at most one part in so many
-};
-
 /// Nothing where it can't be done, or where scratch would be large. `inputs`: buffers before the first output.
 std::optional<Strips> plan_strips(const Nest& nest, int32_t inputs, std::span<const LiesOver> over,
-                                  const StripLimits& limits = {});
+                                  const StripLimits& limits);
 
 }  // namespace lowtide

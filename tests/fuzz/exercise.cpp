@@ -12,6 +12,7 @@
 #include "report/json.h"
 #include "report/text.h"
 #include "report/trace.h"
+#include "target/cpu.h"
 #include "text/hlo.h"
 
 namespace lowtide {
@@ -77,7 +78,7 @@ void check_accounts(const Module& module) {
 void explain_everywhere(const Module& module) {
   Input input;
   input.module = module.clone();
-  const auto explained = lowtide::explain(input, true);
+  const auto explained = lowtide::explain(input, cpu_target(), true);
   if (!explained.ok()) return;
   const Report& report = *explained;
   (void)to_text(report, {});
@@ -104,7 +105,7 @@ void exercise(const Module& module) {
   explain_everywhere(module);
 
   const auto changed = module.clone();
-  const auto records = run_passes(*changed, pipeline());
+  const auto records = run_passes(*changed, pipeline(), cpu_target());
   must(records.ok(), "the passes fail: " + records.status().message());
   if (Work work; module.entry && work.of(*module.entry) < kMostWork) {
     for (const Instruction* parameter : module.entry->parameters()) {

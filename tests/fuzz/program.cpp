@@ -8,6 +8,7 @@
 #include "interp/interpreter.h"
 #include "ops/verify.h"
 #include "passes/pass.h"
+#include "target/cpu.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace lowtide;
@@ -37,7 +38,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto before = interpret(*module, arguments);
   if (!before.ok() && before.status().fault() == Fault::kUnsupported) return 0;
   must(before.ok(), before.status().message());
-  const auto records = run_passes(*module, pipeline());
+  const auto records = run_passes(*module, pipeline(), cpu_target());
   must(records.ok(), records.status().message());
   const auto after = interpret(*module, arguments);
   must(after.ok(), after.status().message());

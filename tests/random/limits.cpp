@@ -10,6 +10,7 @@
 #include "interp/interpreter.h"
 #include "passes/resize/resize.h"
 #include "support/run_compiled.h"
+#include "target/cpu.h"
 #include "text/hlo.h"
 
 namespace lowtide {
@@ -44,13 +45,13 @@ Result<std::unique_ptr<Module>> grown(const Module& module, std::mt19937_64& ran
 }
 
 Result<CheckedFit> check_at_some_limit(const Module& module, std::mt19937_64& random) {
-  LT_ASSIGN_OR_RETURN(const Planner planner, Planner::make(module));
+  LT_ASSIGN_OR_RETURN(const Planner planner, Planner::make(module, cpu_target()));
   LT_ASSIGN_OR_RETURN(const Frontier frontier, find_frontier(planner, {.budget = kPlans}));
   const int64_t low = frontier.tightest().peak_bytes, high = std::max(low, frontier.points.front().peak_bytes);
   const int64_t limit = low + static_cast<int64_t>(random() % static_cast<uint64_t>(high - low + 1));
   const FrontierPoint* point = frontier.within(limit);
   if (point == nullptr) return Status(Fault::kInternal, "no plan is within a limit above the tightest");
-  LT_ASSIGN_OR_RETURN(const Compiled compiled, compile_plan(module, point->decisions, {.quiet = true}));
+  LT_ASSIGN_OR_RETURN(const Compiled compiled, compile_plan(module, cpu_target(), point->decisions, {.quiet = true}));
   if (compiled.program->peak_bytes() > limit) return Status(Fault::kInternal, "the peak is above the limit");
   return check_fit(module, compiled, {.only_small = random() % 4 == 0});
 }
@@ -62,7 +63,7 @@ std::string exact_fault(const Module& module) {
   const auto large = grown(module, random);
   if (!large.ok()) return "it can't be made larger: " + large.status().message();
   (*large)->sums_in_order = true;
-  const auto planner = Planner::make(**large);
+  const auto planner = Planner::make(**large, cpu_target());
   if (!planner.ok()) return planner.status().message();
   const auto frontier = find_frontier(*planner, {.budget = kPlans});
   const auto plain = planner->plan(without_streams());

@@ -40,6 +40,7 @@
 #include "passes/pass.h"
 #include "program.h"
 #include "support/run_compiled.h"
+#include "target/cpu.h"
 #include "text/hlo.h"
 
 namespace lowtide {
@@ -92,7 +93,7 @@ void check_passes(const Module& module) {
   if (!before.ok() && before.status().fault() == Fault::kUnsupported) return;
   must_be_ok(before.status());
   const auto changed = module.clone();
-  const auto records = run_passes(*changed, pipeline());
+  const auto records = run_passes(*changed, pipeline(), cpu_target());
   must_be_ok(records.status());
   must_be_ok(verify(*changed));
   const auto after = interpret(*read(print_hlo(*changed)), arguments);
@@ -228,11 +229,11 @@ Decisions random_decisions(const Planner& planner, uint64_t seed) {
 
 std::string fitted_fault(const Module& module, const std::vector<Value>& arguments,
                          const std::vector<Value>& interpreted) {
-  const auto planner = Planner::make(module);
+  const auto planner = Planner::make(module, cpu_target());
   if (!planner.ok()) return planner.status().message();
   const Decisions decisions = random_decisions(*planner, std::hash<std::string>()(print_hlo(module)));
   const std::string plan = print_plan(module, decisions);
-  const auto compiled = compile_plan(module, decisions);
+  const auto compiled = compile_plan(module, cpu_target(), decisions);
   if (!compiled.ok()) return compiled.status().message() + " in\n" + plan;
   const CompiledRun run = run_plan(*compiled, arguments);
   if (!run.failure.empty() || !run.unsupported.empty()) return run.failure + run.unsupported + " in\n" + plan;

@@ -11,6 +11,7 @@
 #include "runtime/executable.h"
 #include "runtime/value_memory.h"
 #include "schedule/check/check_program.h"
+#include "target/cpu.h"
 
 namespace lowtide {
 namespace {
@@ -53,10 +54,10 @@ bool same_places(const Program& a, const Program& b) {
 }  // namespace
 
 CompiledRun run_compiled(const Module& module, const std::vector<Value>& arguments, Isa isa) {
-  const auto compiled = compile_plan(module);
+  const auto compiled = compile_plan(module, cpu_target());
   if (!compiled.ok()) return refused({}, compiled.status());
   // What runs is the plan as it is made again from what was kept of it.
-  const auto again = compile_plan(module, compiled->replay, {.trusted = true});
+  const auto again = compile_plan(module, cpu_target(), compiled->replay, {.trusted = true});
   if (!again.ok()) return refused({}, again.status());
   if (!same_places(*compiled->program, *again->program))
     return {.failure = "is planned otherwise when its plan is made again"};

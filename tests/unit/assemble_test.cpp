@@ -4,6 +4,7 @@
 
 #include "schedule/check/check_program.h"
 #include "schedule/schedule_work.h"
+#include "target/cpu.h"
 #include "text/hlo.h"
 
 namespace lowtide {
@@ -38,7 +39,7 @@ std::string list(int count) {
 Program planned(const std::string& text) {
   auto parsed = parse_hlo(std::make_shared<Source>(Source{"test.hlo", text}));
   EXPECT_TRUE(parsed.ok()) << parsed.status().message();
-  Program program = schedule(std::shared_ptr<const Module>(parsed.take()), {});
+  Program program = schedule(std::shared_ptr<const Module>(parsed.take()), cpu_target(), {});
   EXPECT_EQ(check_program(program), "");
   return program;
 }

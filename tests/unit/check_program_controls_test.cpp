@@ -6,6 +6,7 @@
 
 #include "schedule/check/check_program.h"
 #include "schedule/schedule_work.h"
+#include "target/cpu.h"
 #include "text/hlo.h"
 
 namespace lowtide {
@@ -14,7 +15,7 @@ namespace {
 Program planned(const std::string& text, const ScheduleOptions& options = {}) {
   auto parsed = parse_hlo(std::make_shared<Source>(Source{"test.hlo", text}));
   EXPECT_TRUE(parsed.ok()) << parsed.status().message();
-  Program program = schedule(std::shared_ptr<const Module>(parsed.take()), options);
+  Program program = schedule(std::shared_ptr<const Module>(parsed.take()), cpu_target(), options);
   EXPECT_EQ(check_program(program), "");
   return program;
 }

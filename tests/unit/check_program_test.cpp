@@ -8,6 +8,7 @@
 #include "interp/interpreter.h"
 #include "schedule/check/check_program.h"
 #include "support/run_compiled.h"
+#include "target/cpu.h"
 #include "text/hlo.h"
 
 namespace lowtide {
@@ -50,8 +51,8 @@ TEST(Apart, TakesMoreAndGivesTheSame) {
   ASSERT_TRUE(parsed.ok()) << parsed.status().message();
   const std::shared_ptr<const Module> module(parsed.take());
   Compiled together, apart;
-  together.program = std::make_shared<const Program>(schedule(module, {}));
-  apart.program = std::make_shared<const Program>(schedule(module, {.apart = true}));
+  together.program = std::make_shared<const Program>(schedule(module, cpu_target(), {}));
+  apart.program = std::make_shared<const Program>(schedule(module, cpu_target(), {.apart = true}));
   EXPECT_GT(apart.program->temp_bytes, together.program->temp_bytes);
   const std::vector<Value> arguments = seeded_arguments(*module, 0);
   const CompiledRun one = run_plan(together, arguments), other = run_plan(apart, arguments);
@@ -86,7 +87,7 @@ std::string nested_loops(int depth) {
 TEST(CheckProgram, SaysNothingBeyondItsVisits) {
   auto parsed = parse_hlo(std::make_shared<Source>(Source{"test.hlo", nested_loops(16)}));
   ASSERT_TRUE(parsed.ok()) << parsed.status().message();
-  Program program = schedule(std::shared_ptr<const Module>(parsed.take()), {});
+  Program program = schedule(std::shared_ptr<const Module>(parsed.take()), cpu_target(), {});
   EXPECT_EQ(check_program(program, 1000), "");  // each trip of each loop would take hours
   program.output_slots.assign(program.output_slots.size(), program.argument_slots[0]);
   EXPECT_EQ(check_program(program, 1000), "");
@@ -95,7 +96,7 @@ TEST(CheckProgram, SaysNothingBeyondItsVisits) {
 TEST(CheckProgram, FindsWhatItsVisitsReach) {
   auto parsed = parse_hlo(std::make_shared<Source>(Source{"test.hlo", nested_loops(2)}));
   ASSERT_TRUE(parsed.ok()) << parsed.status().message();
-  Program program = schedule(std::shared_ptr<const Module>(parsed.take()), {});
+  Program program = schedule(std::shared_ptr<const Module>(parsed.take()), cpu_target(), {});
   EXPECT_EQ(check_program(program, 1000), "");
   program.output_slots.assign(program.output_slots.size(), program.argument_slots[0]);
   EXPECT_NE(check_program(program, 1000), "");

@@ -3,6 +3,7 @@
 #include "compile/check_fit.h"
 #include "compile/frontier.h"
 #include "schedule/check/check_program.h"
+#include "target/cpu.h"
 #include "text/hlo.h"
 
 namespace lowtide {
@@ -65,13 +66,13 @@ TEST(Decisions, NamePlacesThatAreWrong) {
 /// What was kept of another program's plan is passed over.
 TEST(Decisions, OfAnotherProgramAreNoUse) {
   const auto module = read(kPairs);
-  const auto plain = compile_plan(*module);
+  const auto plain = compile_plan(*module, cpu_target());
   ASSERT_TRUE(plain.ok());
   Decisions wrong = plain->replay;
   std::erase_if(wrong, [](const Decision& d) { return std::holds_alternative<TakeOrder>(d); });
   wrong.emplace_back(TakeOrder{{99, InPlaceWays::kKernels}});
   wrong.emplace_back(Packing{{1, {.offsets = {0}, .height = 1}}});
-  const auto again = compile_plan(*module, wrong);
+  const auto again = compile_plan(*module, cpu_target(), wrong);
   ASSERT_TRUE(again.ok()) << again.status().message();
   EXPECT_EQ(again->program->temp_bytes, plain->program->temp_bytes);
 }
@@ -89,17 +90,17 @@ ENTRY main {
   ROOT d = f32[512,512] dot(c, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}
 }
 )");
-  const auto searched = compile_plan(*module, {Rematerialise{}});
+  const auto searched = compile_plan(*module, cpu_target(), {Rematerialise{}});
   ASSERT_TRUE(searched.ok()) << searched.status().message();
   ASSERT_TRUE(has<TakeSequence>(searched->replay));
-  const auto again = compile_plan(*module, searched->replay);
+  const auto again = compile_plan(*module, cpu_target(), searched->replay);
   ASSERT_TRUE(again.ok()) << again.status().message();
   EXPECT_EQ(again->program->temp_bytes, searched->program->temp_bytes);
   EXPECT_EQ(again->replay, searched->replay);
   for (const TakeSequence& wrong :
        {TakeSequence{"nobody", {0}}, TakeSequence{"main", {1, 0}}, TakeSequence{"main", {6, 5, 4, 3, 2, 1, 0}},
         TakeSequence{"main", {0, 0, 0, 0, 0, 0, 0}}, TakeSequence{"main", {0, 1, 2, 3, 4, 5, 99}}}) {
-    const auto passed_over = compile_plan(*module, {Rematerialise{}, wrong});
+    const auto passed_over = compile_plan(*module, cpu_target(), {Rematerialise{}, wrong});
     ASSERT_TRUE(passed_over.ok()) << passed_over.status().message();
     EXPECT_EQ(passed_over->program->temp_bytes, searched->program->temp_bytes);
     EXPECT_EQ(passed_over->replay, searched->replay);
@@ -125,10 +126,10 @@ TEST(Frontier, LeavesSumsInOrder) {
     module->sums_in_order = in_order;
     Decisions partial = none, rows = none;
     partial.emplace_back(across), rows.emplace_back(along);
-    const auto plain = compile_plan(*module, none);
+    const auto plain = compile_plan(*module, cpu_target(), none);
     ASSERT_TRUE(plain.ok());
     for (const Decisions& decisions : {rows, partial}) {
-      const auto lower = compile_plan(*module, decisions);
+      const auto lower = compile_plan(*module, cpu_target(), decisions);
       ASSERT_TRUE(lower.ok()) << lower.status().message();
       EXPECT_LT(lower->program->temp_bytes, plain->program->temp_bytes / 2);
     }
@@ -151,7 +152,7 @@ ENTRY main {
 )");
   for (const bool in_order : {false, true}) {
     module->sums_in_order = in_order;
-    const auto planner = Planner::make(*module);
+    const auto planner = Planner::make(*module, cpu_target());
     ASSERT_TRUE(planner.ok());
     const auto frontier = find_frontier(*planner);
     ASSERT_TRUE(frontier.ok());
@@ -161,7 +162,7 @@ ENTRY main {
 
 TEST(CheckFit, SeesOtherResults) {
   const auto twice = read(product("2")), thrice = read(product("3"));
-  const auto compiled = compile_plan(*twice), other = compile_plan(*thrice);
+  const auto compiled = compile_plan(*twice, cpu_target()), other = compile_plan(*thrice, cpu_target());
   ASSERT_TRUE(compiled.ok() && other.ok());
   EXPECT_TRUE(check_fit(*twice, *compiled).ok());
   const auto wrong = check_fit(*twice, *other);
@@ -172,7 +173,7 @@ TEST(CheckFit, SeesOtherResults) {
 TEST(CheckFit, ExercisesDecisionsInSmall) {
   const auto module = read(kPairs);
   const Decisions decisions{WithoutPass{"stream-slices"}, StreamDecision{"main", "s", 0, 192}, SearchSteps{10}};
-  const auto compiled = compile_plan(*module, decisions);
+  const auto compiled = compile_plan(*module, cpu_target(), decisions);
   ASSERT_TRUE(compiled.ok()) << compiled.status().message();
   const auto checked = check_fit(*module, *compiled, {.only_small = true});
   ASSERT_TRUE(checked.ok()) << checked.status().message();
@@ -186,7 +187,7 @@ TEST(CheckFit, ExercisesDecisionsInSmall) {
 TEST(CheckFit, NamesTheDecisionThatIsSpoilt) {
   const auto module = read(kPairs);
   const Decisions decisions{WithoutPass{"stream-slices"}, SearchSteps{10}, StreamDecision{"main", "s", 0, 64}};
-  const auto compiled = compile_plan(*module, decisions);
+  const auto compiled = compile_plan(*module, cpu_target(), decisions);
   ASSERT_TRUE(compiled.ok()) << compiled.status().message();
   for (const bool only_small : {false, true}) {
     const auto spoilt = check_fit(*module, *compiled, {.control = 2, .only_small = only_small});
@@ -210,7 +211,7 @@ ENTRY main {
   ROOT y = f32[256] multiply(e, b)
 }
 )");
-  const auto compiled = compile_plan(*module);
+  const auto compiled = compile_plan(*module, cpu_target());
   ASSERT_TRUE(compiled.ok());
   const auto checked = check_fit(*module, *compiled);
   ASSERT_TRUE(checked.ok()) << checked.status().message();
@@ -260,7 +261,7 @@ ENTRY main {
   ROOT r = f32[512,1024] get-tuple-element(loop), index=1
 }
 )");
-  const auto planner = Planner::make(*module);
+  const auto planner = Planner::make(*module, cpu_target());
   ASSERT_TRUE(planner.ok());
   const auto frontier = find_frontier(*planner);
   ASSERT_TRUE(frontier.ok());
@@ -269,7 +270,7 @@ ENTRY main {
 
 TEST(Frontier, LowerPeaksTakeLonger) {
   const auto module = read(kPairs);
-  const auto planner = Planner::make(*module);
+  const auto planner = Planner::make(*module, cpu_target());
   ASSERT_TRUE(planner.ok());
   const auto frontier = find_frontier(*planner);
   ASSERT_TRUE(frontier.ok());
@@ -285,12 +286,12 @@ TEST(Frontier, LowerPeaksTakeLonger) {
 
 TEST(Frontier, PlansAreWhatTheFrontierSays) {
   const auto module = read(kPairs);
-  const auto planner = Planner::make(*module);
+  const auto planner = Planner::make(*module, cpu_target());
   ASSERT_TRUE(planner.ok());
   const auto frontier = find_frontier(*planner);
   ASSERT_TRUE(frontier.ok());
   for (const FrontierPoint& point : frontier->points) {
-    const auto compiled = compile_plan(*module, point.decisions);
+    const auto compiled = compile_plan(*module, cpu_target(), point.decisions);
     ASSERT_TRUE(compiled.ok()) << compiled.status().message();
     EXPECT_EQ(compiled->program->peak_bytes(), point.peak_bytes);
     EXPECT_EQ(check_program(*compiled->program), "");

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "target/cpu.h"
 #include "text/hlo.h"
 
 namespace lowtide {
@@ -59,7 +60,7 @@ bool is_ordered(const std::string& two) {
                                                               two + "\n}"}));
   EXPECT_TRUE(parsed.ok()) << parsed.status().message();
   const std::unique_ptr<Module> module = parsed.take();
-  const ModuleWork work = form_work(*module);
+  const ModuleWork work = form_work(*module, cpu_target());
   ValueTable values(*module, work);
   const WorkOrder order = given_order(work);
   const WorkGraph graph = make_work_graph(*module->entry, order.at(module->entry), values, {}, SideEffects(*module));

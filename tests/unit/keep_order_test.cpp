@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "target/cpu.h"
 #include "text/hlo.h"
 
 namespace lowtide {
@@ -27,7 +28,7 @@ ENTRY main {
 }
 
 FoldOrder order_of(const std::string& entry, size_t operand, int64_t d) {
-  return fold_order(*read(entry)->entry->root, operand, d);
+  return fold_order(*read(entry)->entry->root, operand, d, cpu_target());
 }
 bool keeps(const std::string& entry, size_t operand, int64_t d) {
   return order_of(entry, operand, d) == FoldOrder::kAny;
@@ -92,7 +93,7 @@ TEST(KeepOrder, TilesThatAreMadeOtherwise) {
   ROOT t = f32[64,32] tanh(s)
 )");
   module->sums_in_order = true;
-  const ValueGraph graph(*module->entry);
+  const ValueGraph graph(*module->entry, cpu_target());
   const std::vector<ValueState> states = decide_values(graph, {});
   const StreamCluster cluster =
       grow_cluster(graph, states, array_behind(graph, module->entry->root->operand(0)), 0, {});

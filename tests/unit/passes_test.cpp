@@ -9,6 +9,7 @@
 #include "ops/verify.h"
 #include "passes/compare_runs.h"
 #include "passes/pass.h"
+#include "target/cpu.h"
 #include "text/hlo.h"
 
 namespace lowtide {
@@ -37,7 +38,8 @@ Result<PassResult> fail(Module&) { return Status::unsupported("not today"); }
 
 TEST(Passes, WrapperNamesThePassThatBreaksTheModule) {
   const auto module = small_module();
-  const auto records = run_passes(*module, {{"break-shape", break_shape, Numerics::kExact, "to be caught"}});
+  const auto records =
+      run_passes(*module, {{"break-shape", break_shape, Numerics::kExact, "to be caught"}}, cpu_target());
   ASSERT_FALSE(records.ok());
   EXPECT_EQ(records.status().fault(), Fault::kInternal);
   EXPECT_NE(records.status().message().find("pass break-shape left a module"), std::string::npos);
@@ -45,15 +47,15 @@ TEST(Passes, WrapperNamesThePassThatBreaksTheModule) {
 
 TEST(Passes, WrapperHandsOnThePassesFault) {
   const auto module = small_module();
-  const auto records = run_passes(*module, {{"fail", fail, Numerics::kExact, "to be handed on"}});
+  const auto records = run_passes(*module, {{"fail", fail, Numerics::kExact, "to be handed on"}}, cpu_target());
   EXPECT_EQ(records.status().fault(), Fault::kUnsupported);
 }
 
 TEST(Passes, RecordsPeaksOnDemand) {
   const auto module = small_module();
   const std::vector<Pass> one = {*find_pass("remove-dead-code")};
-  EXPECT_EQ((*run_passes(*module, one))[0].peak_before, 0);
-  const auto records = run_passes(*module, one, {.record_peaks = true});
+  EXPECT_EQ((*run_passes(*module, one, cpu_target()))[0].peak_before, 0);
+  const auto records = run_passes(*module, one, cpu_target(), {.record_peaks = true});
   EXPECT_EQ((*records)[0].peak_before, 16);
   EXPECT_EQ((*records)[0].peak_after, 16);
 }
@@ -78,7 +80,7 @@ Rewritten rewrite_without(const Module& module, int left_out) {
   Rewritten made{module.clone(), {}};
   std::vector<Pass> passes = pipeline();
   if (left_out >= 0) passes.erase(passes.begin() + left_out);
-  const auto records = run_passes(*made.module, passes);
+  const auto records = run_passes(*made.module, passes, cpu_target());
   EXPECT_TRUE(records.ok()) << records.status().message();
   // Programs of mixed precisions have a record more, of what runs ahead of every list.
   for (const PassRecord& record : *records) {
@@ -124,9 +126,9 @@ TEST(Passes, PipelineSettles) {
     if (entry.path().extension() != ".hlo") continue;
     std::ifstream in(entry.path(), std::ios::binary);
     const auto module = read(std::string(std::istreambuf_iterator<char>(in), {}));
-    for (int run = 0; run < 2; ++run) ASSERT_TRUE(run_passes(*module, pipeline()).ok()) << entry.path();
+    for (int run = 0; run < 2; ++run) ASSERT_TRUE(run_passes(*module, pipeline(), cpu_target()).ok()) << entry.path();
     const std::string settled = print_hlo(*module);
-    const auto records = run_passes(*module, pipeline());
+    const auto records = run_passes(*module, pipeline(), cpu_target());
     ASSERT_TRUE(records.ok());
     for (const PassRecord& record : *records) EXPECT_FALSE(record.result.changed) << entry.path() << record.name;
     EXPECT_EQ(print_hlo(*module), settled);

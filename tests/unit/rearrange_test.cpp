@@ -3,6 +3,7 @@
 #include "region_test_support.h"
 #include "schedule/check/check_program.h"
 #include "schedule/program.h"
+#include "target/cpu.h"
 
 namespace lowtide {
 namespace {
@@ -36,7 +37,7 @@ Program planned(const std::string& line, bool donated, bool rearrange) {
                            line + "}\n";
   auto parsed = parse_hlo(std::make_shared<Source>(Source{"test.hlo", text}));
   EXPECT_TRUE(parsed.ok()) << parsed.status().message();
-  Program program = schedule(std::shared_ptr<const Module>(parsed.take()), {.rearrange = rearrange});
+  Program program = schedule(std::shared_ptr<const Module>(parsed.take()), cpu_target(), {.rearrange = rearrange});
   EXPECT_EQ(check_program(program), "");
   return program;
 }

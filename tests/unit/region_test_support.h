@@ -14,7 +14,7 @@
 #include "ops/execute.h"
 #include "ops/op_rule.h"
 #include "region/region.h"
-#include "region/roles.h"
+#include "target/cpu.h"
 #include "text/hlo.h"
 
 namespace lowtide {
@@ -35,7 +35,7 @@ inline OneRegion one_region(std::string text, bool in_place = true) {
   const Computation& entry = *made.module->entry;
   std::set<const Instruction*> ops;
   for (const auto& i : entry.instructions()) {
-    const OpRole role = role_of(*i);
+    const OpRole role = cpu_target().role_of(*i);
     if (resolve({i.get(), 0}).instruction != i.get() || role == OpRole::kNone || role == OpRole::kSource) continue;
     made.region.ops.push_back(i.get());
     ops.insert(i.get());

@@ -4,6 +4,7 @@
 #include "region/cost.h"
 #include "region/footprint.h"
 #include "region/text.h"
+#include "target/cpu.h"
 #include "text/hlo.h"
 
 namespace lowtide {
@@ -43,11 +44,11 @@ ENTRY main {
 
 TEST(FormWork, StoresWhatIsAsked) {
   const auto module = read(kChain);
-  EXPECT_EQ(to_text(form_work(*module)), "main\n  region y <- x : e t y\n");
+  EXPECT_EQ(to_text(form_work(*module, cpu_target())), "main\n  region y <- x : e t y\n");
   FormOptions options;
   options.store.assign(static_cast<size_t>(module->id_limit()), false);
   options.store[static_cast<size_t>(find(*module, "e").id)] = true;
-  EXPECT_EQ(to_text(form_work(*module, options)), "main\n  region e <- x : e\n  region y <- e : t y\n");
+  EXPECT_EQ(to_text(form_work(*module, cpu_target(), options)), "main\n  region e <- x : e\n  region y <- e : t y\n");
 }
 
 TEST(FormWork, KeepsVirtualWhatIsAsked) {
@@ -58,11 +59,11 @@ ENTRY main {
   rows = f32[512,512] broadcast(costly), dimensions={1}
   ROOT y = f32[512,512] negate(rows)
 })");
-  EXPECT_EQ(regions_of(form_work(*module)).size(), 2u);
+  EXPECT_EQ(regions_of(form_work(*module, cpu_target())).size(), 2u);
   FormOptions options;
   options.keep_virtual.assign(static_cast<size_t>(module->id_limit()), false);
   options.keep_virtual[static_cast<size_t>(find(*module, "costly").id)] = true;
-  EXPECT_EQ(regions_of(form_work(*module, options)).size(), 1u);
+  EXPECT_EQ(regions_of(form_work(*module, cpu_target(), options)).size(), 1u);
 }
 
 TEST(FormWork, GivesEqualBodiesEqualOrder) {
@@ -79,7 +80,7 @@ ENTRY main {
   c2 = f32[32,128] subtract(a2, b2)
   ROOT out = (f32[64,128], f32[32,128]) tuple(c1, c2)
 })");
-  const std::vector<Region> regions = regions_of(form_work(*module));
+  const std::vector<Region> regions = regions_of(form_work(*module, cpu_target()));
   ASSERT_EQ(regions.size(), 2u);
   ASSERT_EQ(regions[0].ops.size(), regions[1].ops.size());
   for (size_t k = 0; k < regions[0].ops.size(); ++k) {
@@ -94,7 +95,7 @@ TEST(FormWork, BoundsTheOperationsOfAKernel) {
   }
   text += "  ROOT y = f32[64] negate(v2000)\n}\n";
   const auto module = read(text);
-  for (const Region& region : regions_of(form_work(*module))) EXPECT_LE(region.ops.size(), 1201u);
+  for (const Region& region : regions_of(form_work(*module, cpu_target()))) EXPECT_LE(region.ops.size(), 1201u);
 }
 
 TEST(FormWork, DoesNotBlowUpOnDiamonds) {
@@ -109,13 +110,14 @@ TEST(FormWork, DoesNotBlowUpOnDiamonds) {
   text += "  ROOT y = f32[4096] negate(v30)\n}\n";
   const auto module = read(text);
   double evaluations = 0;
-  for (const Region& region : regions_of(form_work(*module))) evaluations += footprint(region).evaluations;
+  for (const Region& region : regions_of(form_work(*module, cpu_target())))
+    evaluations += footprint(region, cpu_target().cost()).evaluations;
   EXPECT_LT(evaluations, 4096.0 * 30 * 3 * 8);
 }
 
 TEST(Footprint, CountsBytesAndEvaluations) {
   const auto module = read(kChain);
-  const Footprint f = footprint(regions_of(form_work(*module)).at(0));
+  const Footprint f = footprint(regions_of(form_work(*module, cpu_target())).at(0), cpu_target().cost());
   EXPECT_EQ(f.bytes_read, 4096);
   EXPECT_EQ(f.bytes_written, 4096);
   EXPECT_EQ(f.evaluations, 3 * 1024);
@@ -128,7 +130,7 @@ ENTRY main {
   s = f32[256] slice(x), slice={[0:256]}
   ROOT y = f32[256] negate(s)
 })");
-  EXPECT_EQ(footprint(regions_of(form_work(*module)).at(0)).bytes_read, 1024);
+  EXPECT_EQ(footprint(regions_of(form_work(*module, cpu_target())).at(0), cpu_target().cost()).bytes_read, 1024);
 }
 
 TEST(Cost, GrowsWithWorkAndBytes) {
@@ -140,7 +142,9 @@ ENTRY main {
   t = f32[1048576] tanh(e)
   ROOT y = f32[1048576] negate(t)
 })");
-  EXPECT_LT(cost(regions_of(form_work(*module)).at(0)), cost(regions_of(form_work(*larger)).at(0)));
+  const Cost& cost = cpu_target().cost();
+  EXPECT_LT(kernel_ns(regions_of(form_work(*module, cpu_target())).at(0), cost),
+            kernel_ns(regions_of(form_work(*larger, cpu_target())).at(0), cost));
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "report/origin.h"
 #include "report/text.h"
 #include "report/trace.h"
+#include "target/cpu.h"
 #include "text/hlo.h"
 
 namespace lowtide {
@@ -76,7 +77,7 @@ TEST(Arguments, GroupsByPath) {
 }
 
 TEST(Arguments, Donation) {
-  const Report report = *explain(input_of(kMomentum));
+  const Report report = *explain(input_of(kMomentum), cpu_target());
   ASSERT_EQ(report.arguments.size(), 3u);
   EXPECT_EQ(report.arguments[0].fate, Fate::kDonated);
   EXPECT_EQ(report.arguments[0].result, 0);
@@ -86,7 +87,7 @@ TEST(Arguments, Donation) {
 }
 
 TEST(Category, ParametersStateAndGradientsFromStructure) {
-  const Report report = *explain(input_of(kMomentum));
+  const Report report = *explain(input_of(kMomentum), cpu_target());
   EXPECT_EQ(report.arguments[0].category, Category::kParameter);
   EXPECT_EQ(report.arguments[1].category, Category::kOptimiserState);
   EXPECT_EQ(report.arguments[2].category, Category::kParameter);
@@ -147,7 +148,7 @@ ENTRY main {
 )";
 
 TEST(Report, NeverWorseThanAsGiven) {
-  const Report report = *explain(input_of(kCopies));
+  const Report report = *explain(input_of(kCopies), cpu_target());
   EXPECT_LE(report.ours.peak, report.given.peak);
   EXPECT_LE(report.floor_order.bytes, report.ours.peak);
   EXPECT_LE(report.floor_any.bytes, report.floor_order.bytes);
@@ -158,7 +159,7 @@ TEST(Report, NeverWorseThanAsGiven) {
 
 TEST(Report, RowsAddUpToTheLoad) {
   for (const char* text : {kOneHot, kMomentum}) {
-    const Report report = *explain(input_of(text));
+    const Report report = *explain(input_of(text), cpu_target());
     int64_t sum = 0, by_operation = 0;
     for (const PeakRow& row : report.at_peak) sum += row.bytes;
     for (const OperationRow& row : report.by_operation) by_operation += row.bytes;
@@ -170,7 +171,7 @@ TEST(Report, RowsAddUpToTheLoad) {
 
 TEST(Text, HundredColumnsAndAscii) {
   for (const char* text : {kOneHot, kMomentum}) {
-    const Report report = *explain(input_of(text));
+    const Report report = *explain(input_of(text), cpu_target());
     for (const bool utf8 : {true, false}) {
       const std::string page = to_text(report, {.top = 0, .utf8 = utf8});
       size_t begin = 0;
@@ -187,7 +188,8 @@ TEST(Text, HundredColumnsAndAscii) {
 
 TEST(Text, SaysHowToGetMetadata) {
   const Report report =
-      *explain(input_of("HloModule m\nENTRY e {\n  p = f32[8]{0} parameter(0)\n  ROOT n = f32[8]{0} negate(p)\n}\n"));
+      *explain(input_of("HloModule m\nENTRY e {\n  p = f32[8]{0} parameter(0)\n  ROOT n = f32[8]{0} negate(p)\n}\n"),
+               cpu_target());
   EXPECT_FALSE(report.has_metadata);
   const std::string page = to_text(report, {});
   EXPECT_NE(page.find("as_text(\"hlo\", debug_info=True)"), std::string::npos);
@@ -195,7 +197,7 @@ TEST(Text, SaysHowToGetMetadata) {
 }
 
 TEST(Json, CarriesItsSchema) {
-  const nlohmann::json json = nlohmann::json::parse(to_json(*explain(input_of(kMomentum))));
+  const nlohmann::json json = nlohmann::json::parse(to_json(*explain(input_of(kMomentum), cpu_target())));
   EXPECT_EQ(json["schema_version"], 1);
   for (const char* key : {"module", "instructions", "argument_bytes", "output_bytes", "alias_bytes", "temp_bytes",
                           "peak_bytes", "load_bytes", "floor_order_bytes", "floor_any_bytes", "kernels", "plan_seconds",
@@ -211,7 +213,7 @@ TEST(Json, CarriesItsSchema) {
 }
 
 TEST(Page, IsSelfContainedAndEscaped) {
-  Report report = *explain(input_of(kOneHot), /*with_boxes=*/true);
+  Report report = *explain(input_of(kOneHot), cpu_target(), /*with_boxes=*/true);
   report.module = "<script>";
   const std::string page = to_html(report);
   EXPECT_EQ(page.find("<script>"), std::string::npos);
@@ -222,10 +224,10 @@ TEST(Page, IsSelfContainedAndEscaped) {
 }
 
 TEST(Compare, MatchesByOpName) {
-  const Report before = *explain(input_of(kOneHot));
+  const Report before = *explain(input_of(kOneHot), cpu_target());
   std::string text = kOneHot;
   for (size_t at = 0; (at = text.find("4096", at)) != std::string::npos;) text.replace(at, 4, "2048");
-  const ReportComparison comparison = compare(before, *explain(input_of(text)));
+  const ReportComparison comparison = compare(before, *explain(input_of(text), cpu_target()));
   EXPECT_LT(comparison.growth_percent(), 0);
   ASSERT_FALSE(comparison.differences.empty());
   EXPECT_EQ(comparison.differences[0].key, "net/embed/one_hot");

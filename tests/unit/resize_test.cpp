@@ -7,6 +7,7 @@
 #include "interp/interpreter.h"
 #include "ops/verify.h"
 #include "passes/stream/stream_alike.h"
+#include "target/cpu.h"
 #include "text/hlo.h"
 
 namespace lowtide {
@@ -106,8 +107,8 @@ TEST(StreamAlike, TakesTheSameValuesWithIt) {
   const auto large = module->clone();
   const auto small = resized->module->clone();
   const StreamDecision decision{"main", "s", 0, 384};
-  const auto streamed = stream(*large, decision);
-  const auto alike = stream_alike(*small, *module, decision, 5);
+  const auto streamed = stream(*large, cpu_target(), decision);
+  const auto alike = stream_alike(*small, *module, cpu_target(), decision, 5);
   ASSERT_TRUE(streamed.ok() && alike.ok()) << alike.status().message();
   EXPECT_EQ(streamed->count, alike->count);
   const auto names = [](const Module& m) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ops/verify.h"
+#include "target/cpu.h"
 #include "text/hlo.h"
 
 namespace lowtide {
@@ -36,7 +37,8 @@ ENTRY main { a = f32[8] parameter(0) b = f32[8] parameter(1), metadata={op_name=
 
 TEST(Shrink, KeepsWhatFails) {
   const auto module = read(kProgram);
-  const auto smallest = shrink(*module, [](const Module& m) { return count_of(m, Opcode::kExponential) > 0; });
+  const auto smallest =
+      shrink(*module, cpu_target(), [](const Module& m) { return count_of(m, Opcode::kExponential) > 0; });
   ASSERT_TRUE(verify(*smallest).ok());
   EXPECT_EQ(count_of(*smallest, Opcode::kExponential), 1);
   EXPECT_EQ(smallest->instruction_count(), 2) << print_hlo(*smallest);
@@ -44,8 +46,9 @@ TEST(Shrink, KeepsWhatFails) {
 
 TEST(Shrink, ReachesIntoLoops) {
   const auto module = read(kProgram);
-  const auto smallest = shrink(
-      *module, [](const Module& m) { return count_of(m, Opcode::kWhile) > 0 && count_of(m, Opcode::kCosine) > 0; });
+  const auto smallest = shrink(*module, cpu_target(), [](const Module& m) {
+    return count_of(m, Opcode::kWhile) > 0 && count_of(m, Opcode::kCosine) > 0;
+  });
   ASSERT_TRUE(verify(*smallest).ok());
   EXPECT_EQ(count_of(*smallest, Opcode::kSine) + count_of(*smallest, Opcode::kTanh), 0);
   EXPECT_LT(smallest->instruction_count(), 20) << print_hlo(*smallest);
@@ -55,7 +58,7 @@ TEST(Shrink, ReachesIntoLoops) {
 TEST(Shrink, StopsWhenToldTo) {
   const auto module = read(kProgram);
   int64_t tried = 0;
-  shrink(*module, [&](const Module&) { return ++tried, true; }, {.most_tries = 3});
+  shrink(*module, cpu_target(), [&](const Module&) { return ++tried, true; }, {.most_tries = 3});
   EXPECT_LE(tried, 3);
 }
 

@@ -6,7 +6,6 @@
 
 #include "analysis/uses.h"
 #include "ops/dot_checks.h"
-#include "region/roles.h"
 
 namespace lowtide {
 namespace {
@@ -16,7 +15,9 @@ bool is_plain_dot(const Instruction& i) {
 }
 
 /// Products that kernels make read past transposes in any case.
-bool is_in_library(const Instruction& i) { return is_plain_dot(i) && role_of(i) == OpRole::kLibrary; }
+bool is_in_library(const Instruction& i, const Target& target) {
+  return is_plain_dot(i) && target.role_of(i) == OpRole::kLibrary;
+}
 
 /// Dimensions of what `map` gives for those of its result.
 Dims mapped(const Dims& dims, const Dims& map) {
@@ -56,9 +57,9 @@ bool exchanges_sides(const Instruction& transpose, const Instruction& dot) {
 }
 
 /// Makes of a transpose of a dot that nobody else reads a dot.
-bool become_dot(Instruction& transpose, const Uses& uses) {
+bool become_dot(Instruction& transpose, const Uses& uses, const Target& target) {
   const Instruction& dot = transpose.operand(0);
-  if (!is_in_library(dot) || uses.of(dot).size() != 1 || dot.parent->root == &dot) return false;
+  if (!is_in_library(dot, target) || uses.of(dot).size() != 1 || dot.parent->root == &dot) return false;
   if (!transpose.control_predecessors.empty() || !exchanges_sides(transpose, dot)) return false;
   const auto& old = dot.as<DotAttributes>();
   DotAttributes attributes = old;
@@ -73,13 +74,13 @@ bool become_dot(Instruction& transpose, const Uses& uses) {
 
 }  // namespace
 
-Result<PassResult> fold_transposes(Module& module) {
+Result<PassResult> fold_transposes(Module& module, const Target& target) {
   PassResult result;
   const Uses uses(module);
   for (const auto& computation : module.computations()) {
     for (const auto& i : computation->instructions()) {
-      if (i->opcode == Opcode::kTranspose && become_dot(*i, uses)) ++result.count;
-      if (!is_in_library(*i)) continue;
+      if (i->opcode == Opcode::kTranspose && become_dot(*i, uses, target)) ++result.count;
+      if (!is_in_library(*i, target)) continue;
       for (const size_t k : {size_t{0}, size_t{1}}) {
         while (read_past(*i, k)) ++result.count;
       }

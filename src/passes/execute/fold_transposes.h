@@ -19,6 +19,6 @@
 
 namespace lowtide {
 
-Result<PassResult> fold_transposes(Module& module);
+Result<PassResult> fold_transposes(Module& module, const Target& target);
 
 }  // namespace lowtide

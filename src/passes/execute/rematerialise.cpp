@@ -20,7 +20,6 @@
 namespace lowtide {
 namespace {
 
-constexpr double kMostNsPerByte = 2;       ///< of modelled time for a byte that isn't kept
 constexpr double kNearPeak = 0.7;          ///< of the most that is alive: moments at which saving counts
 constexpr int64_t kLeastPart = 512;        ///< of that: smaller values aren't looked at
 constexpr int64_t kLeastBytes = 64 << 10;  ///< nor are these
@@ -145,7 +144,8 @@ class Choice {
       longer += safe_logical_bytes(*leaf_shape(input.instruction->shape, input.leaf));
     }
     const int64_t own = bytes(again.place);
-    return longer * kMuchSmaller <= own && cost(region) <= kMostNsPerByte * static_cast<double>(own);
+    const Cost& cost = graph_.target().cost();
+    return longer * kMuchSmaller <= own && kernel_ns(region, cost) <= cost.kept_byte_ns() * static_cast<double>(own);
   }
 
   int32_t last_read(const LeafRef& input) {
@@ -281,10 +281,10 @@ class Copies {
 
 }  // namespace
 
-Result<PassResult> rematerialise(Module& module) {
+Result<PassResult> rematerialise(Module& module, const Target& target) {
   PassResult result;
   for (const auto& computation : module.computations()) {
-    const ValueGraph graph(*computation);
+    const ValueGraph graph(*computation, target);
     const std::vector<ValueState> states = decide_values(graph, {});
     const std::vector<Choice::Again> all = Choice(*computation, graph, states).run();
     if (all.empty()) continue;

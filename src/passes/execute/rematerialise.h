@@ -24,6 +24,6 @@
 
 namespace lowtide {
 
-Result<PassResult> rematerialise(Module& module);
+Result<PassResult> rematerialise(Module& module, const Target& target);
 
 }  // namespace lowtide

@@ -6,7 +6,6 @@
 
 #include "analysis/uses.h"
 #include "passes/rewrite.h"
-#include "region/roles.h"
 
 namespace lowtide {
 namespace {
@@ -17,15 +16,15 @@ bool is_stored(const Instruction& i) {
          (i.opcode == Opcode::kGetTupleElement && i.operand(0).opcode != Opcode::kTuple);
 }
 
-bool adds_in_place(const Instruction& sum, const Instruction& product, const Uses& uses) {
+bool adds_in_place(const Instruction& sum, const Instruction& product, const Uses& uses, const Target& target) {
   return product.opcode == Opcode::kDot && product.operands.size() == 2 && product.shape.type == ElementType::kF32 &&
-         uses.of(product).size() == 1 && product.parent->root != &product && role_of(product) == OpRole::kLibrary &&
-         is_stored(sum) && uses.of(sum).size() == 1;
+         uses.of(product).size() == 1 && product.parent->root != &product &&
+         target.role_of(product) == OpRole::kLibrary && is_stored(sum) && uses.of(sum).size() == 1;
 }
 
 }  // namespace
 
-Result<PassResult> add_products_where_they_lie(Module& module) {
+Result<PassResult> add_products_where_they_lie(Module& module, const Target& target) {
   PassResult result;
   const Uses uses(module);
   for (const auto& computation : module.computations()) {
@@ -33,7 +32,7 @@ Result<PassResult> add_products_where_they_lie(Module& module) {
       if (i->opcode != Opcode::kAdd || !i->control_predecessors.empty()) continue;
       for (const size_t k : {size_t{1}, size_t{0}}) {
         Instruction &product = *i->operands[k], &sum = *i->operands[1 - k];
-        if (!same_shape(product.shape, i->shape) || !adds_in_place(sum, product, uses)) continue;
+        if (!same_shape(product.shape, i->shape) || !adds_in_place(sum, product, uses, target)) continue;
         i->opcode = Opcode::kDot;
         i->attributes = product.attributes;
         i->operands = {product.operands[0], product.operands[1], &sum};

@@ -15,6 +15,6 @@
 
 namespace lowtide {
 
-Result<PassResult> add_products_where_they_lie(Module& module);
+Result<PassResult> add_products_where_they_lie(Module& module, const Target& target);
 
 }  // namespace lowtide

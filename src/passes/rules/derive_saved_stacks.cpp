@@ -6,11 +6,10 @@
 #include <map>
 #include <unordered_set>
 
+#include "analysis/evaluations.h"
 #include "analysis/leaf_bytes.h"
 #include "passes/rules/recipe.h"
 #include "passes/rules/saved_stacks.h"
-#include "region/cost.h"
-#include "region/evaluations.h"
 
 namespace lowtide {
 namespace {
@@ -23,8 +22,8 @@ double bytes_of(const Instruction& i) { return static_cast<double>(safe_logical_
 
 class Derive {
  public:
-  Derive(Instruction& loop, const Uses& uses, const Callers& callers, double most_time)
-      : callers_(callers), saved_(loop, uses, callers), carry_(saved_.carry()), most_time_(most_time) {}
+  Derive(Instruction& loop, const Uses& uses, const Callers& callers, const Cost& cost, double most_time)
+      : callers_(callers), saved_(loop, uses, callers), carry_(saved_.carry()), cost_(cost), most_time_(most_time) {}
 
   int64_t run() {
     std::vector<SavedStack*> order;
@@ -112,7 +111,7 @@ class Derive {
       if (!find(*operand)) return false;
     }
     recipe_.ops.push_back(&i);
-    recipe_.ns += element_ns(i) * elements_of(i.shape);
+    recipe_.ns += cost_.element_ns(i) * elements_of(i.shape);
     return true;
   }
 
@@ -127,9 +126,9 @@ class Derive {
 
   bool pays(const SavedStack& stack) const {
     if (recipe_.bytes * 4 > bytes_of(*stack.result)) return false;
-    const double read_ns = stack.slice_bytes() * kNsPerByte;
+    const double read_ns = stack.slice_bytes() * cost_.byte_ns();
     return std::ranges::all_of(stack.reads, [&](const StackRead& read) {
-      return recipe_.ns <= read_ns || recipe_.ns <= most_time_ * time_of(*read.loop->called[1]);
+      return recipe_.ns <= read_ns || recipe_.ns <= most_time_ * time_of(*read.loop->called[1], cost_);
     });
   }
 
@@ -187,6 +186,7 @@ class Derive {
   const Callers& callers_;
   SavedStacks saved_;
   LoopCarry& carry_;
+  const Cost& cost_;
   const double most_time_;
   // Of the stack being looked at.
   const SavedStack* self_ = nullptr;
@@ -197,14 +197,16 @@ class Derive {
 
 }  // namespace
 
-Result<PassResult> derive_saved_stacks(Module& module) { return derive_saved_stacks_for(module, kMostDeriveTime); }
+Result<PassResult> derive_saved_stacks(Module& module, const Target& target) {
+  return derive_saved_stacks_for(module, target, kMostDeriveTime);
+}
 
-Result<PassResult> derive_saved_stacks_for(Module& module, double most_time) {
+Result<PassResult> derive_saved_stacks_for(Module& module, const Target& target, double most_time) {
   PassResult result;
   const Callers callers = count_callers(module);
   for (Instruction* loop : free_loops(module)) {
     const Uses uses(module);
-    result.count += Derive(*loop, uses, callers, most_time).run();
+    result.count += Derive(*loop, uses, callers, target.cost(), most_time).run();
   }
   result.changed = result.count > 0;
   result.note = fmt::format("{} stacks derived from others", result.count);

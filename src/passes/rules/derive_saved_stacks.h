@@ -27,8 +27,8 @@ namespace lowtide {
 
 inline constexpr double kMostDeriveTime = 0.03;
 
-Result<PassResult> derive_saved_stacks(Module& module);
+Result<PassResult> derive_saved_stacks(Module& module, const Target& target);
 /// `most_time`: of a loop's own, what deriving may add to it.
-Result<PassResult> derive_saved_stacks_for(Module& module, double most_time);
+Result<PassResult> derive_saved_stacks_for(Module& module, const Target& target, double most_time);
 
 }  // namespace lowtide

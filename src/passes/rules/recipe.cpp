@@ -2,13 +2,10 @@
 
 #include <algorithm>
 
-#include "region/cost.h"
-#include "region/evaluations.h"
+#include "analysis/evaluations.h"
 
 namespace lowtide {
 namespace {
-
-constexpr double kLibraryFactor = 1.0 / 16;  ///< of a dot's time, when a library blocks it
 
 /// An argument whose memory results may take.
 bool is_donated(const Instruction& i) {
@@ -68,14 +65,13 @@ bool is_read_behind(const Instruction& reader, const Instruction& i) {
   });
 }
 
-double time_of(const Computation& computation) {
+double time_of(const Computation& computation, const Cost& cost) {
   double ns = 0;
   for (const auto& i : computation.instructions()) {
     if (i->opcode == Opcode::kWhile) {
-      ns += guessed_trips(*i) * time_of(*i->called[1]);
+      ns += guessed_trips(*i) * time_of(*i->called[1], cost);
     } else if (i->shape.is_array() && i->opcode != Opcode::kParameter) {
-      const bool dot = i->opcode == Opcode::kDot || i->opcode == Opcode::kConvolution;
-      ns += element_ns(*i) * elements_of(i->shape) * (dot ? kLibraryFactor : 1);
+      ns += cost.repeated_ns(*i);
     }
   }
   return ns;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "ir/module.h"
+#include "target/cost.h"
 
 namespace lowtide {
 
@@ -20,7 +21,7 @@ bool is_kept(const Instruction& i, const Instruction& reader);
 bool is_read_behind(const Instruction& reader, const Instruction& i);
 
 /// Modelled time of one run of a computation, a loop's trips included.
-double time_of(const Computation& computation);
+double time_of(const Computation& computation, const Cost& cost);
 
 struct Recipe {
   std::vector<Instruction*> ops;     ///< that are repeated, operands before users

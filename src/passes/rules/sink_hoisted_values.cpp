@@ -7,11 +7,10 @@
 #include <ranges>
 #include <unordered_set>
 
+#include "analysis/evaluations.h"
 #include "analysis/leaf_bytes.h"
 #include "passes/rules/loop_carry.h"
 #include "passes/rules/recipe.h"
-#include "region/cost.h"
-#include "region/evaluations.h"
 
 namespace lowtide {
 namespace {
@@ -23,8 +22,8 @@ double bytes_of(const Instruction& i) { return static_cast<double>(safe_logical_
 
 class RecipeFinder {
  public:
-  RecipeFinder(const Instruction& loop, const LoopCarry& carry, double bytes)
-      : loop_(loop), carry_(carry), bytes_(bytes) {}
+  RecipeFinder(const Instruction& loop, const LoopCarry& carry, const Cost& cost, double bytes)
+      : loop_(loop), carry_(carry), cost_(cost), bytes_(bytes) {}
 
   /// The value itself is no input.
   bool find_for(Instruction& value) { return is_light(value) && expand(value); }
@@ -60,7 +59,7 @@ class RecipeFinder {
       if (!find(*operand)) return false;
     }
     recipe.ops.push_back(&value);
-    recipe.ns += element_ns(value) * elements_of(value.shape);
+    recipe.ns += cost_.element_ns(value) * elements_of(value.shape);
     return true;
   }
 
@@ -73,6 +72,7 @@ class RecipeFinder {
 
   const Instruction& loop_;
   const LoopCarry& carry_;
+  const Cost& cost_;
   double bytes_;
   std::unordered_set<const Instruction*> seen_;
 };
@@ -91,14 +91,14 @@ double elements_read(const LoopCarry& carry, size_t k) {
   return elements;
 }
 
-bool pays(const Instruction& loop, const LoopCarry& carry, size_t k, const Recipe& recipe) {
+bool pays(const Instruction& loop, const LoopCarry& carry, const Cost& cost, size_t k, const Recipe& recipe) {
   const Instruction& value = carry.initial(k);
   if (recipe.bytes * 4 > bytes_of(value)) return false;
   const double elements = elements_of(value.shape), read = elements_read(carry, k);
   const double trips = guessed_trips(loop);
   const double element_ns = recipe.ns / elements;
-  const double more = read * (element_ns - stored_bytes(value.shape.type) * kNsPerByte);
-  return more <= 0 || read * trips <= elements || more <= kMostTime * time_of(carry.body());
+  const double more = read * (element_ns - stored_bytes(value.shape.type) * cost.byte_ns());
+  return more <= 0 || read * trips <= elements || more <= kMostTime * time_of(carry.body(), cost);
 }
 
 /// Puts the recipe into the body.
@@ -131,7 +131,7 @@ Instruction* repeat(const Recipe& recipe, LoopCarry& carry) {
   return made.back();
 }
 
-int64_t sink_into(Instruction& loop, const std::unordered_map<const Computation*, int>& callers) {
+int64_t sink_into(Instruction& loop, const std::unordered_map<const Computation*, int>& callers, const Cost& cost) {
   LoopCarry carry(loop, callers);
   if (!carry.ok()) return 0;
   int64_t count = 0;
@@ -139,12 +139,12 @@ int64_t sink_into(Instruction& loop, const std::unordered_map<const Computation*
   for (size_t k = 0; k < elements; ++k) {
     Instruction& value = carry.initial(k);
     if (!value.shape.is_array() || !carry.is_invariant(k)) continue;
-    RecipeFinder finder(loop, carry, bytes_of(value));
+    RecipeFinder finder(loop, carry, cost, bytes_of(value));
     if (!finder.find_for(value)) continue;
     const bool made_of_nothing =
         is_integral(value.shape.type) && finder.recipe.inputs.empty() && finder.recipe.ops.size() <= kFewOps;
     if (bytes_of(value) < static_cast<double>(kSmallestSunk) ? !made_of_nothing
-                                                             : !pays(loop, carry, k, finder.recipe)) {
+                                                             : !pays(loop, carry, cost, k, finder.recipe)) {
       continue;
     }
     const std::vector<Instruction*> reads = carry.reads(k);
@@ -172,7 +172,7 @@ int64_t sink_into(Instruction& loop, const std::unordered_map<const Computation*
 
 }  // namespace
 
-Result<PassResult> sink_hoisted_values(Module& module) {
+Result<PassResult> sink_hoisted_values(Module& module, const Target& target) {
   PassResult result;
   const auto callers = count_callers(module);
   const std::vector<bool> ordered = ordered_instructions(module);
@@ -183,7 +183,7 @@ Result<PassResult> sink_hoisted_values(Module& module) {
     for (const auto& i : computation->instructions()) {
       if (i->opcode == Opcode::kWhile && !ordered[static_cast<size_t>(i->id)]) loops.push_back(i.get());
     }
-    for (Instruction* loop : loops) result.count += sink_into(*loop, callers);
+    for (Instruction* loop : loops) result.count += sink_into(*loop, callers, target.cost());
   }
   result.changed = result.count > 0;
   result.note = fmt::format("{} values sunk into loops", result.count);

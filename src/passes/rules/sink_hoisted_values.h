@@ -29,6 +29,6 @@ inline constexpr int64_t kSmallestSunk = 1 << 16;
 inline constexpr int64_t kSmallPart = 8;
 inline constexpr double kMostTime = 0.03;
 
-Result<PassResult> sink_hoisted_values(Module& module);
+Result<PassResult> sink_hoisted_values(Module& module, const Target& target);
 
 }  // namespace lowtide

@@ -25,7 +25,6 @@ class Grower {
         in_order_(graph.at(seed.place).parent->module().sums_in_order) {}
 
   StreamCluster grow(int64_t d, const ClusterOptions& options) {
-    plain_hlo_ = options.plain_hlo;
     cluster_.extent = shape_of(graph_, seed_).dims[static_cast<size_t>(d)];
     if (cluster_.extent < 2 || !add(seed_, d)) return {};
     spread();
@@ -119,7 +118,7 @@ class Grower {
         if (member.loop != nullptr && member.reads[k] == kWhole && cluster_.dimension_of(made) >= 0) {
           add_loop(place, k, cluster_.dimension_of(made));
         }
-        if (member.reads[k] < 0 || role_of(graph_.at(made.place)) == OpRole::kSource) continue;
+        if (member.reads[k] < 0 || graph_.target().role_of(graph_.at(made.place)) == OpRole::kSource) continue;
         if (joins(made)) add(made, member.reads[k]);
       }
       for (const ValueGraph::Read& read : graph_.users(place)) {
@@ -157,8 +156,9 @@ class Grower {
 
   bool is_allowed(const Instruction& fold, size_t operand, int64_t d) const {
     if (!in_order_) return true;
-    const FoldOrder order = fold_order(fold, operand, d);
-    return order == FoldOrder::kAny || (order == FoldOrder::kContinued && !plain_hlo_);
+    const FoldOrder order = fold_order(fold, operand, d, graph_.target());
+    // HLO has no dot that adds to an operand.
+    return order == FoldOrder::kAny || (order == FoldOrder::kContinued && graph_.target().takes() == Takes::kProgram);
   }
 
   /// Small values between members would part them into passes: they join.
@@ -302,7 +302,6 @@ class Grower {
   GraphLeaf seed_;
   double large_;
   bool in_order_;  ///< no sum of floats may be made of parts
-  bool plain_hlo_ = false;
   StreamCluster cluster_;
   std::vector<int32_t> open_;
   std::set<int32_t> refused_;  ///< loops that can't be walked
@@ -338,7 +337,7 @@ std::vector<const Instruction*> largest_arrays(const ValueGraph& graph, const st
     const bool stored = state == ValueState::kStored || state == ValueState::kGiven;
     const bool of_loop = i.opcode == Opcode::kGetTupleElement && is_loop(i.operand(0));
     if (!i.shape.is_array() || (!stored && !of_loop)) continue;
-    if (stored && (role_of(i) == OpRole::kSource || graph.is_result(place))) continue;
+    if (stored && (graph.target().role_of(i) == OpRole::kSource || graph.is_result(place))) continue;
     found.push_back({-safe_logical_bytes(i.shape), place});
   }
   std::sort(found.begin(), found.end());

@@ -45,8 +45,7 @@ struct StreamCluster {
 };
 
 struct ClusterOptions {
-  bool one_pass = false;   ///< only members of the seed's own pass
-  bool plain_hlo = false;  ///< no dots that add to an operand: nobody but our runtime knows them
+  bool one_pass = false;  ///< only members of the seed's own pass
 };
 
 /// The largest cluster around a stored array, sliced along its dimension d; no members: it can't be sliced.
@@ -67,7 +66,7 @@ struct ClusterWeight {
   }
 };
 /// Modelled time of an instruction's own arithmetic, all of it.
-double own_ns(const Instruction& i);
+double own_ns(const Instruction& i, const Target& target);
 ClusterWeight weigh(const ValueGraph& graph, const std::vector<ValueState>& states, const StreamCluster& cluster);
 
 /// The array behind an operand.

@@ -7,7 +7,6 @@
 #include "ops/combiner.h"
 #include "ops/infer.h"
 #include "passes/stream/walk.h"
-#include "region/roles.h"
 
 namespace lowtide {
 namespace {
@@ -57,21 +56,22 @@ bool is_product(const Instruction& i) {
          is_rounded(i.shape.type);
 }
 
-bool slices_keep_order(const Instruction& i, int64_t d, int64_t size) {
-  return !is_product(i) || role_of(part_of(i, d, size).made) == role_of(i);
+bool slices_keep_order(const Instruction& i, int64_t d, int64_t size, const Target& target) {
+  return !is_product(i) || target.role_of(part_of(i, d, size).made) == target.role_of(i);
 }
 
-bool walk_slices_keep_order(const LoopWalk& walk, int64_t size) {
+bool walk_slices_keep_order(const LoopWalk& walk, int64_t size, const Target& target) {
   return std::ranges::all_of(walk.arrays,
                              [&](const auto& array) {
-                               return array.second < 0 || slices_keep_order(*array.first, array.second, size);
+                               return array.second < 0 || slices_keep_order(*array.first, array.second, size, target);
                              }) &&
-         std::ranges::all_of(walk.loops, [&](const auto& loop) { return walk_slices_keep_order(*loop.second, size); });
+         std::ranges::all_of(walk.loops,
+                             [&](const auto& loop) { return walk_slices_keep_order(*loop.second, size, target); });
 }
 
 }  // namespace
 
-FoldOrder fold_order(const Instruction& fold, size_t operand, int64_t d) {
+FoldOrder fold_order(const Instruction& fold, size_t operand, int64_t d, const Target& target) {
   const auto outermost = [&](const Dims& dimensions) {
     for (const int64_t other : dimensions) {
       if (other == d) return true;
@@ -99,7 +99,7 @@ FoldOrder fold_order(const Instruction& fold, size_t operand, int64_t d) {
       if (!is_rounded(fold.shape.type)) return FoldOrder::kAny;
       const auto& attributes = fold.as<DotAttributes>();
       const bool first = outermost(operand == 0 ? attributes.lhs_contracting_dims : attributes.rhs_contracting_dims);
-      return first && role_of(fold) == OpRole::kLibrary ? FoldOrder::kContinued : FoldOrder::kNone;
+      return first && target.role_of(fold) == OpRole::kLibrary ? FoldOrder::kContinued : FoldOrder::kNone;
     }
     default: return is_rounded(fold.shape.type) ? FoldOrder::kNone : FoldOrder::kAny;
   }
@@ -118,14 +118,14 @@ bool tile_keeps_order(const ValueGraph& graph, const StreamCluster& cluster, int
   return std::ranges::all_of(sizes, [&](int64_t size) {
     return std::ranges::all_of(cluster.members, [&](const auto& entry) {
       const auto& [place, member] = entry;
-      if (member.loop != nullptr) return walk_slices_keep_order(*member.loop, size);
-      return member.leaves[0] < 0 || slices_keep_order(graph.at(place), member.leaves[0], size);
+      if (member.loop != nullptr) return walk_slices_keep_order(*member.loop, size, graph.target());
+      return member.leaves[0] < 0 || slices_keep_order(graph.at(place), member.leaves[0], size, graph.target());
     });
   });
 }
 
-bool rows_keep_order(const Instruction& i, int64_t d) {
-  if (!is_product(i) || role_of(i) != OpRole::kLibrary) return true;
+bool rows_keep_order(const Instruction& i, int64_t d, const Target& target) {
+  if (!is_product(i) || target.role_of(i) != OpRole::kLibrary) return true;
   return i.opcode == Opcode::kConvolution && d != i.as<ConvolutionAttributes>().output_feature;
 }
 

@@ -19,13 +19,13 @@ enum class FoldOrder : uint8_t {
   kNone,       ///< tiles would add up parts, or terms in another order
 };
 /// How dimension d of operand number `operand` can be folded tile by tile with the whole's bits.
-FoldOrder fold_order(const Instruction& fold, size_t operand, int64_t d);
+FoldOrder fold_order(const Instruction& fold, size_t operand, int64_t d, const Target& target);
 /// No sum within the loop has parts in several tiles.
 bool walk_keeps_order(const LoopWalk& walk);
 /// Is each product of a tile, and of what fills none, made as the whole one is: by the same library, or element by
 /// element? Few rows are made otherwise than many, and their terms rounded otherwise.
 bool tile_keeps_order(const ValueGraph& graph, const StreamCluster& cluster, int64_t tile);
 /// May the operation be made row by row along d, whatever the number of rows?
-bool rows_keep_order(const Instruction& i, int64_t d);
+bool rows_keep_order(const Instruction& i, int64_t d, const Target& target);
 
 }  // namespace lowtide

@@ -31,8 +31,8 @@ bool read_number(std::string_view word, std::string_view key, int64_t& number) {
 /// For each computation what is stored, by place in its graph.
 class States {
  public:
-  States(const Module& module, StoredBy stored_by) {
-    if (stored_by == StoredBy::kRegions) return;
+  States(const Module& module, const Target& target) {
+    if (target.takes() == Takes::kProgram) return;
     options_.keep_virtual = fuse_loops(module);
     options_.store = options_.keep_virtual;
     options_.store.flip();
@@ -101,17 +101,18 @@ Result<StreamDecision> parse_stream_decision(std::string_view line) {
   return d;
 }
 
-std::vector<StreamCandidate> stream_candidates(const Module& module, const std::vector<const Instruction*>& seeds,
+std::vector<StreamCandidate> stream_candidates(const Module& module, const Target& target,
+                                               const std::vector<const Instruction*>& seeds,
                                                const StreamCandidateOptions& options) {
   std::vector<StreamCandidate> found;
-  const States stored(module, options.stored_by);
+  const States stored(module, target);
   for (const auto& computation : module.computations()) {
     std::vector<const Instruction*> mine;
     for (const Instruction* seed : seeds) {
       if (seed->parent == computation.get()) mine.push_back(seed);
     }
     if (mine.empty() && !seeds.empty()) continue;
-    const ValueGraph graph(*computation);
+    const ValueGraph graph(*computation, target);
     const std::vector<ValueState> states = stored.of(graph);
     if (seeds.empty()) mine = largest_arrays(graph, states, kMostSeeds);
     for (const Instruction* seed : mine) {
@@ -119,8 +120,7 @@ std::vector<StreamCandidate> stream_candidates(const Module& module, const std::
       const GraphLeaf array = array_behind(graph, *seed);
       for (int64_t d = 0; d < seed->shape.rank(); ++d) {
         for (const bool one_pass : {false, true}) {
-          const StreamCluster cluster = grow_cluster(
-              graph, states, array, d, {.one_pass = one_pass, .plain_hlo = options.stored_by == StoredBy::kLoopFusion});
+          const StreamCluster cluster = grow_cluster(graph, states, array, d, {.one_pass = one_pass});
           if (cluster.members.empty()) break;
           const ClusterWeight weight = weigh(graph, states, cluster);
           std::vector<int64_t> tiles = tiles_of(cluster.extent, weight.least_tile);
@@ -146,7 +146,7 @@ std::vector<StreamCandidate> stream_candidates(const Module& module, const std::
   return found;
 }
 
-Result<PassResult> stream(Module& module, const StreamDecision& decision, StoredBy stored_by) {
+Result<PassResult> stream(Module& module, const Target& target, const StreamDecision& decision) {
   const auto fault = [&](std::string_view what) {
     return Status(Fault::kInput, fmt::format("`{}`: {}", to_text(decision), what));
   };
@@ -163,8 +163,8 @@ Result<PassResult> stream(Module& module, const StreamDecision& decision, Stored
   if (decision.tile < 1 || (decision.tile >= extent && !decision.windows)) {
     return fault("expected a tile of at least one slice, and fewer than all");
   }
-  const ValueGraph graph(*computation);
-  const std::vector<ValueState> states = States(module, stored_by).of(graph);
+  const ValueGraph graph(*computation, target);
+  const std::vector<ValueState> states = States(module, target).of(graph);
   if (decision.windows) {
     const RowCluster cluster = grow_rows(graph, states, array_behind(graph, **seed), decision.dimension);
     if (cluster.members.empty()) return fault("the value can't be made row by row along this dimension");
@@ -180,8 +180,7 @@ Result<PassResult> stream(Module& module, const StreamDecision& decision, Stored
                             decision.tile, cluster.last - cluster.first, weight.hidden_bytes / 1048576)};
   }
   const StreamCluster cluster =
-      grow_cluster(graph, states, array_behind(graph, **seed), decision.dimension,
-                   {.one_pass = decision.one_pass, .plain_hlo = stored_by == StoredBy::kLoopFusion});
+      grow_cluster(graph, states, array_behind(graph, **seed), decision.dimension, {.one_pass = decision.one_pass});
   if (cluster.members.empty()) return fault("the value can't be made slice by slice along this dimension");
   if (module.sums_in_order && !tile_keeps_order(graph, cluster, decision.tile)) {
     return fault("tiles of so few slices would be summed otherwise than the whole");

@@ -39,10 +39,6 @@ struct StreamDecision {
 std::string to_text(const StreamDecision& decision);
 Result<StreamDecision> parse_stream_decision(std::string_view line);
 
-/// Who decides which values have bytes of their own, and are hidden by a stream: our regions, or a compiler that fuses
-/// elementwise loops as XLA does (analysis/loop_fusion.h).
-enum class StoredBy : uint8_t { kRegions, kLoopFusion };
-
 struct StreamCandidate {
   StreamDecision decision;     ///< with the largest of the tiles
   int64_t extent = 0;          ///< of the dimension
@@ -54,16 +50,19 @@ struct StreamCandidate {
 
 struct StreamCandidateOptions {
   double least_hidden_bytes = 64 << 10;
-  StoredBy stored_by = StoredBy::kRegions;
 };
+
+/// Which values have bytes of their own, and are hidden by a stream, is decided by our regions, or, where the target
+/// takes modules, as XLA fuses elementwise loops (analysis/loop_fusion.h).
 
 /// Candidates around stored values of the module, best first: most bytes hidden. Seeds that are no array, or not
 /// stored, have none. No seeds: the largest stored values of each computation.
-std::vector<StreamCandidate> stream_candidates(const Module& module, const std::vector<const Instruction*>& seeds,
+std::vector<StreamCandidate> stream_candidates(const Module& module, const Target& target,
+                                               const std::vector<const Instruction*>& seeds,
                                                const StreamCandidateOptions& options = {});
 
 /// Fault: there is no such value, or it can't be streamed so.
-Result<PassResult> stream(Module& module, const StreamDecision& decision, StoredBy stored_by = StoredBy::kRegions);
+Result<PassResult> stream(Module& module, const Target& target, const StreamDecision& decision);
 
 /// Tiles for an extent, descending: divisors near powers of two, or powers of two.
 std::vector<int64_t> tiles_of(int64_t extent, int64_t least);

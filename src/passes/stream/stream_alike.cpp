@@ -73,14 +73,15 @@ class Follower {
 
 }  // namespace
 
-Result<PassResult> stream_alike(Module& module, const Module& like, const StreamDecision& decision, int64_t tile) {
+Result<PassResult> stream_alike(Module& module, const Module& like, const Target& target,
+                                const StreamDecision& decision, int64_t tile) {
   Computation* computation = module.find_computation(decision.computation);
   const Computation* pattern = like.find_computation(decision.computation);
   if (computation == nullptr || pattern == nullptr) return unlike(decision.computation);
   const Instruction* there = find(*computation, decision.seed);
   const Instruction* seed = find(*pattern, decision.seed);
   if (there == nullptr || seed == nullptr || there->shape.rank() != seed->shape.rank()) return unlike(decision.seed);
-  const ValueGraph from(*pattern), to(*computation);
+  const ValueGraph from(*pattern, target), to(*computation, target);
   const std::vector<ValueState> states = decide_values(from, {});
   const StreamCluster cluster =
       grow_cluster(from, states, array_behind(from, *seed), decision.dimension, {.one_pass = decision.one_pass});

@@ -18,6 +18,7 @@ namespace lowtide {
 
 /// Streams in `module` what `decision` streams in `like`, which has the same names and other extents: in tiles of
 /// `tile`. A fault where the names, or what loops walk, differ.
-Result<PassResult> stream_alike(Module& module, const Module& like, const StreamDecision& decision, int64_t tile);
+Result<PassResult> stream_alike(Module& module, const Module& like, const Target& target,
+                                const StreamDecision& decision, int64_t tile);
 
 }  // namespace lowtide

@@ -399,9 +399,9 @@ class Streamer {
     return scatters ? made : append(c, combine, sums->shape, {sums, made}, {});
   }
 
-  static bool continues(const Instruction& original, const StreamMember& member) {
+  bool continues(const Instruction& original, const StreamMember& member) const {
     const size_t operand = member.reads[0] >= 0 ? 0 : 1;
-    return fold_order(original, operand, member.reads[operand]) == FoldOrder::kContinued;
+    return fold_order(original, operand, member.reads[operand], graph_.target()) == FoldOrder::kContinued;
   }
 
   /// A fold of this tile's slices that goes on where the sums stand: a dot begins with them, a reduction has them as

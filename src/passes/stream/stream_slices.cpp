@@ -70,12 +70,12 @@ Choice best_choice(const ValueGraph& graph, const std::vector<ValueState>& state
 
 }  // namespace
 
-Result<PassResult> stream_slices(Module& module) {
+Result<PassResult> stream_slices(Module& module, const Target& target) {
   std::vector<StreamDecision> decisions;
-  return stream_slices(module, decisions);
+  return stream_slices(module, target, decisions);
 }
 
-Result<PassResult> stream_slices(Module& module, std::vector<StreamDecision>& decisions) {
+Result<PassResult> stream_slices(Module& module, const Target& target, std::vector<StreamDecision>& decisions) {
   PassResult result;
   double hidden = 0;
   struct Open {
@@ -98,7 +98,7 @@ Result<PassResult> stream_slices(Module& module, std::vector<StreamDecision>& de
       return i->shape.is_array() && static_cast<double>(safe_logical_bytes(i->shape)) >= kLeastSeedBytes;
     });
     for (int k = 0; any && k < kMostClusters; ++k) {
-      const ValueGraph graph(*computation);
+      const ValueGraph graph(*computation, target);
       const std::vector<ValueState> states = decide_values(graph, {});
       const Choice choice = best_choice(graph, states);
       if (choice.tile == 0) break;

@@ -16,8 +16,8 @@
 
 namespace lowtide {
 
-Result<PassResult> stream_slices(Module& module);
+Result<PassResult> stream_slices(Module& module, const Target& target);
 /// The same; appends what it decided on, in order.
-Result<PassResult> stream_slices(Module& module, std::vector<StreamDecision>& decisions);
+Result<PassResult> stream_slices(Module& module, const Target& target, std::vector<StreamDecision>& decisions);
 
 }  // namespace lowtide

@@ -1,32 +1,30 @@
 #include <algorithm>
 #include <limits>
 
+#include "analysis/evaluations.h"
 #include "passes/stream/cluster.h"
 #include "passes/stream/walk.h"
-#include "region/cost.h"
-#include "region/evaluations.h"
 
 namespace lowtide {
 namespace {
 
-constexpr double kLibraryNsPerTerm = 0.004;  ///< of a dot: two operations at 500 GF/s
-constexpr int64_t kLeastRows = 32;           ///< of a library's dot
-constexpr int64_t kLeastLanes = 64;          ///< of a kernel's innermost loop
 constexpr int32_t kForever = std::numeric_limits<int32_t>::max();
 
-bool is_library_dot(const Instruction& i) { return i.opcode == Opcode::kDot && role_of(i) == OpRole::kLibrary; }
+bool is_library_dot(const Instruction& i, const Target& target) {
+  return i.opcode == Opcode::kDot && target.role_of(i) == OpRole::kLibrary;
+}
 
 class Weigher {
  public:
   Weigher(const ValueGraph& graph, const std::vector<ValueState>& states, const StreamCluster& cluster)
-      : graph_(graph), states_(states), cluster_(cluster) {}
+      : graph_(graph), cost_(graph.target().cost()), states_(states), cluster_(cluster) {}
 
   ClusterWeight weigh() {
     weigh_bytes();
     std::map<int32_t, int> times;
     for (int32_t pass = 0; pass < cluster_.passes; ++pass) {
       const std::set<int32_t> made = members_of_pass(graph_, cluster_, pass);
-      if (!made.empty()) weight_.ns_per_tile += 2 * kNsPerKernel;
+      if (!made.empty()) weight_.ns_per_tile += 2 * cost_.kernel_start_ns();
       for (const int32_t place : made) {
         const bool again = ++times[place] > 1;
         weigh_time(place, again);
@@ -92,7 +90,7 @@ class Weigher {
           continue;
         }
         const int32_t last = last_reader(array);
-        if (last == kForever || role_of(graph_.at(read.def)) == OpRole::kSource) continue;
+        if (last == kForever || graph_.target().role_of(graph_.at(read.def)) == OpRole::kSource) continue;
         starts[-1] += bytes_of(graph_, array);
         ends[last] += bytes_of(graph_, array);
         kept += bytes_of(graph_, array);
@@ -128,15 +126,15 @@ class Weigher {
   void weigh_time(int32_t place, bool again) {
     const Instruction& i = graph_.at(place);
     const StreamMember& member = cluster_.members.at(place);
-    double ns = own_ns(i);
-    if (is_stored(place) && member.loop == nullptr) ns += bytes_of(graph_, {place, 0}) * kNsPerByte;
+    double ns = own_ns(i, graph_.target());
+    if (is_stored(place) && member.loop == nullptr) ns += bytes_of(graph_, {place, 0}) * cost_.byte_ns();
     (again ? weight_.again_ns : weight_.ns) += ns;
     const double kernels = member.loop == nullptr ? 1 : guessed_trips(i) * static_cast<double>(member.leaves.size());
-    if (is_stored(place)) weight_.ns_per_tile += kernels * kNsPerKernel;
+    if (is_stored(place)) weight_.ns_per_tile += kernels * cost_.kernel_start_ns();
     for (size_t leaf = 0; leaf < member.leaves.size(); ++leaf) {
       // A scatter touches what it adds to alone.
       const bool added = member.leaves[leaf] == kSummed && i.opcode != Opcode::kScatter;
-      if (added) weight_.ns_per_tile += 2 * bytes_of(graph_, {place, static_cast<int32_t>(leaf)}) * kNsPerByte;
+      if (added) weight_.ns_per_tile += 2 * bytes_of(graph_, {place, static_cast<int32_t>(leaf)}) * cost_.byte_ns();
     }
     if (member.loop == nullptr) {
       weigh_product(i, member.leaves[0], 1);
@@ -151,9 +149,9 @@ class Weigher {
   /// want their rows.
   void weigh_product(const Instruction& i, int64_t d, double times) {
     const int64_t half = cluster_.extent / 2;
-    if (!is_library_dot(i)) {
+    if (!is_library_dot(i, graph_.target())) {
       const bool innermost = i.shape.rank() > 1 && d == i.shape.rank() - 1;
-      if (innermost) weight_.least_tile = std::max(weight_.least_tile, std::min(half, kLeastLanes));
+      if (innermost) weight_.least_tile = std::max(weight_.least_tile, std::min(half, cost_.machine().kernel_lanes));
       return;
     }
     const auto batches = static_cast<int64_t>(i.as<DotAttributes>().lhs_batch_dims.size());
@@ -162,7 +160,7 @@ class Weigher {
     for (size_t k = 0; k < i.operands.size(); ++k) {
       int64_t j = 0;
       const bool whole = operand_in_step(i, k, d, j) == InStep::kAbsent;
-      if (whole) weight_.ns_per_tile += times * bytes(i.operand(k).shape) * kNsPerByte / 2;
+      if (whole) weight_.ns_per_tile += times * bytes(i.operand(k).shape) * cost_.shared_byte_ns();
     }
   }
 
@@ -174,7 +172,8 @@ class Weigher {
     const double terms = std::max(terms_of(dot), 1.0);
     const double walked =
         std::max(result * terms / right, result * terms / left) / static_cast<double>(cluster_.extent);
-    return std::max<int64_t>(1, static_cast<int64_t>(static_cast<double>(kLeastRows) / std::max(walked, 1.0)));
+    return std::max<int64_t>(
+        1, static_cast<int64_t>(static_cast<double>(cost_.machine().product_rows) / std::max(walked, 1.0)));
   }
 
   static double bytes(const Shape& shape) {
@@ -182,6 +181,7 @@ class Weigher {
   }
 
   const ValueGraph& graph_;
+  const Cost& cost_;
   const std::vector<ValueState>& states_;
   const StreamCluster& cluster_;
   ClusterWeight weight_;
@@ -190,16 +190,15 @@ class Weigher {
 
 }  // namespace
 
-double own_ns(const Instruction& i) {
+double own_ns(const Instruction& i, const Target& target) {
   if (i.opcode == Opcode::kWhile) {
     double body = 0;
     for (const auto& inner : i.called[1]->instructions()) {
-      if (inner->shape.is_array() || inner->opcode == Opcode::kWhile) body += own_ns(*inner);
+      if (inner->shape.is_array() || inner->opcode == Opcode::kWhile) body += own_ns(*inner, target);
     }
     return guessed_trips(i) * body;
   }
-  const double elements = elements_of(i.shape);
-  return is_library_dot(i) ? elements * terms_of(i) * kLibraryNsPerTerm : elements * element_ns(i) / 2;
+  return target.cost().streamed_ns(i, is_library_dot(i, target));
 }
 
 ClusterWeight weigh(const ValueGraph& graph, const std::vector<ValueState>& states, const StreamCluster& cluster) {

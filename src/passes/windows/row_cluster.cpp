@@ -5,7 +5,6 @@
 #include <tuple>
 
 #include "passes/stream/keep_order.h"
-#include "region/cost.h"
 
 namespace lowtide {
 namespace {
@@ -62,8 +61,8 @@ class Grower {
       open_.pop();
       if (cluster_.is_member(next.place) || cluster_.members.size() >= kMostMembers) continue;
       const Instruction& i = graph_.at(next.place);
-      if (!graph_.is_live(next.place) || role_of(i) == OpRole::kSource) continue;
-      if (i.parent->module().sums_in_order && !rows_keep_order(i, next.dimension)) continue;
+      if (!graph_.is_live(next.place) || graph_.target().role_of(i) == OpRole::kSource) continue;
+      if (i.parent->module().sums_in_order && !rows_keep_order(i, next.dimension, graph_.target())) continue;
       std::optional<RowForm> form = row_form(i, next.dimension);
       if (!form) continue;
       for (size_t p = 0; p < form->pieces.size(); ++p) open_reads(next, i, form->pieces[p], p == form->main);
@@ -220,20 +219,21 @@ RowCluster grow_rows(const ValueGraph& graph, const std::vector<ValueState>& sta
 }
 
 RowWeight weigh_rows(const ValueGraph& graph, const std::vector<ValueState>& states, const RowCluster& cluster) {
+  const Cost& cost = graph.target().cost();
   RowWeight weight;
-  weight.ns_per_tile = 2 * kNsPerKernel;
+  weight.ns_per_tile = 2 * cost.kernel_start_ns();
   for (const auto& [place, member] : cluster.members) {
     if (!member.walked) continue;
     const Instruction& i = graph.at(place);
     const bool stored = states[static_cast<size_t>(place)] == ValueState::kStored ||
                         states[static_cast<size_t>(place)] == ValueState::kGiven;
     const double bytes = bytes_of(graph, {place, 0});
-    const double ns = own_ns(i) + (stored ? bytes * kNsPerByte : 0);
+    const double ns = own_ns(i, graph.target()) + (stored ? bytes * cost.byte_ns() : 0);
     weight.ns += ns;
     weight.ns_per_tile += ns * static_cast<double>(member.span.reach()) /
                           static_cast<double>(i.shape.dims[static_cast<size_t>(member.dimension)]);
     if (!stored) continue;
-    weight.ns_per_tile += kNsPerKernel;
+    weight.ns_per_tile += cost.kernel_start_ns();
     const bool output = std::ranges::find(cluster.outputs, place) != cluster.outputs.end();
     if (!output) weight.hidden_bytes += bytes;
   }
@@ -242,8 +242,8 @@ RowWeight weigh_rows(const ValueGraph& graph, const std::vector<ValueState>& sta
     const Shape& shape = shape_of(graph, input.array);
     const double row =
         bytes_of(graph, input.array) / static_cast<double>(shape.dims[static_cast<size_t>(input.dimension)]);
-    weight.ns_per_tile += 2 * row * static_cast<double>(span.reach()) * kNsPerByte;
-    weight.ns += bytes_of(graph, input.array) * kNsPerByte;
+    weight.ns_per_tile += 2 * row * static_cast<double>(span.reach()) * cost.byte_ns();
+    weight.ns += bytes_of(graph, input.array) * cost.byte_ns();
   }
   return weight;
 }

@@ -74,12 +74,12 @@ Choice best_choice(const ValueGraph& graph, const std::vector<ValueState>& state
 
 }  // namespace
 
-Result<PassResult> stream_windows(Module& module) {
+Result<PassResult> stream_windows(Module& module, const Target& target) {
   std::vector<StreamDecision> decisions;
-  return stream_windows(module, decisions);
+  return stream_windows(module, target, decisions);
 }
 
-Result<PassResult> stream_windows(Module& module, std::vector<StreamDecision>& decisions) {
+Result<PassResult> stream_windows(Module& module, const Target& target, std::vector<StreamDecision>& decisions) {
   PassResult result;
   double hidden = 0;
   std::vector<Computation*> open{module.entry};
@@ -96,7 +96,7 @@ Result<PassResult> stream_windows(Module& module, std::vector<StreamDecision>& d
       return i->shape.is_array() && static_cast<double>(safe_logical_bytes(i->shape)) >= kLeastSeedBytes;
     });
     for (int k = 0; any && k < kMostClusters; ++k) {
-      const ValueGraph graph(*computation);
+      const ValueGraph graph(*computation, target);
       const std::vector<ValueState> states = decide_values(graph, {});
       const Choice choice = best_choice(graph, states);
       if (choice.tile == 0) break;

@@ -21,8 +21,8 @@
 
 namespace lowtide {
 
-Result<PassResult> stream_windows(Module& module);
+Result<PassResult> stream_windows(Module& module, const Target& target);
 /// The same; appends what it decided on, in order.
-Result<PassResult> stream_windows(Module& module, std::vector<StreamDecision>& decisions);
+Result<PassResult> stream_windows(Module& module, const Target& target, std::vector<StreamDecision>& decisions);
 
 }  // namespace lowtide

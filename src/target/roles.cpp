@@ -1,12 +1,11 @@
-#include "region/roles.h"
+#include "target/roles.h"
 
 #include <algorithm>
 
+#include "analysis/evaluations.h"
 #include "analysis/partitioning.h"
-#include "library/library.h"
 #include "ops/op_rule.h"
 #include "ops/sharding_calls.h"
-#include "region/evaluations.h"
 
 namespace lowtide {
 namespace {
@@ -37,22 +36,17 @@ bool keeps_order(const Instruction& i) {
 
 bool whole_bytes(ElementType type) { return is_array_type(type) && type_bits(type) == 8 * stored_bytes(type); }
 
-/// Is a dot as well made element by element? Where sums are short, or one side is hardly more than a vector, so that
-/// its operands, however they are made, are read a few times only.
-bool is_thin(const Instruction& dot) {
-  if (terms_of(dot) <= kFewTerms) return true;
+}  // namespace
+
+/// A dot is as well made element by element where sums are short, or one side is hardly more than a vector, so that its
+/// operands, however they are made, are read a few times only.
+bool is_thick(const Instruction& dot) {
+  if (terms_of(dot) <= kFewTerms) return false;
   const double contracted = terms_of(dot), result = elements_of(dot.shape);
   const double left = elements_of(dot.operand(0).shape), right = elements_of(dot.operand(1).shape);
   // result = batch m n, left = batch m k, right = batch k n
-  return std::min(result * contracted / std::max(left, 1.0), result * contracted / std::max(right, 1.0)) <= kFewReads;
+  return std::min(result * contracted / std::max(left, 1.0), result * contracted / std::max(right, 1.0)) > kFewReads;
 }
-
-bool runs_in_library(const Instruction& i) {
-  if (i.opcode == Opcode::kDot && has_element(i) && is_thin(i)) return false;
-  return in_library(i);
-}
-
-}  // namespace
 
 bool has_element(const Instruction& i) {
   const OpRule& rule = rule_of(i.opcode);
@@ -63,24 +57,6 @@ bool has_element(const Instruction& i) {
 bool has_update(const Instruction& i) {
   const OpRule& rule = rule_of(i.opcode);
   return rule.update && (!rule.has_update || rule.has_update(i));
-}
-
-OpRole role_of(const Instruction& i) {
-  switch (i.opcode) {
-    case Opcode::kTuple:
-    case Opcode::kGetTupleElement:
-    case Opcode::kOptBarrier:
-    case Opcode::kDomain:
-    case Opcode::kAddDependency:
-    case Opcode::kAfterAll: return OpRole::kNone;
-    case Opcode::kParameter: return OpRole::kSource;
-    case Opcode::kConstant: return has_element(i) ? OpRole::kComputed : OpRole::kSource;
-    case Opcode::kConditional:
-    case Opcode::kWhile: return has_element(i) ? OpRole::kComputed : OpRole::kControl;
-    default: break;
-  }
-  if (runs_in_library(i)) return OpRole::kLibrary;
-  return has_element(i) || has_update(i) ? OpRole::kComputed : OpRole::kOther;
 }
 
 bool can_be_view(const Instruction& i) {

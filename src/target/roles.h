@@ -1,5 +1,5 @@
 #pragma once
-/// What each kind of operation can be in a program of kernels.
+/// What each kind of operation can be in a program of kernels: what follows from the operation alone, whoever runs it.
 
 #include "ir/module.h"
 
@@ -16,10 +16,13 @@ enum class OpRole : uint8_t {
 
 bool has_element(const Instruction& i);
 bool has_update(const Instruction& i);
-OpRole role_of(const Instruction& i);
 
 /// May the result, where its operand is stored, be the same bytes under another shape?
 bool can_be_view(const Instruction& i);
+
+/// Does it take a library's blocking to be made fast: sums that are long, operands of which every element is read
+/// often?
+bool is_thick(const Instruction& dot);
 
 /// Does an element need many elements of operands, or work that nobody wants to see twice?
 bool is_heavy(const Instruction& i);

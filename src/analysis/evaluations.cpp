@@ -1,4 +1,4 @@
-#include "region/evaluations.h"
+#include "analysis/evaluations.h"
 
 #include <algorithm>
 #include <cstdlib>

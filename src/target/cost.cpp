@@ -1,0 +1,231 @@
+#include "target/cost.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/evaluations.h"
+#include "ops/solver_terms.h"
+
+namespace lowtide {
+namespace {
+
+/// Of an element, in plain operations.
+double plain_operations(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::kConstant:
+    case Opcode::kBroadcast:
+    case Opcode::kSlice:
+    case Opcode::kReverse:
+    case Opcode::kCopy:
+    case Opcode::kReal:
+    case Opcode::kImag:
+    case Opcode::kComplex:
+    case Opcode::kDynamicSlice: return 0.25;
+    case Opcode::kTranspose:
+    case Opcode::kReshape:
+    case Opcode::kBitcast: return 2;
+    case Opcode::kDivide:
+    case Opcode::kSqrt:
+    case Opcode::kRsqrt:
+    case Opcode::kRemainder: return 5;
+    case Opcode::kExponential:
+    case Opcode::kExponentialMinusOne:
+    case Opcode::kLogistic:
+    case Opcode::kCbrt: return 10;
+    case Opcode::kLog:
+    case Opcode::kLogPlusOne:
+    case Opcode::kTanh:
+    case Opcode::kErf:
+    case Opcode::kSine:
+    case Opcode::kCosine: return 16;
+    case Opcode::kTan:
+    case Opcode::kAtan2:
+    case Opcode::kPower:
+    case Opcode::kAcos:
+    case Opcode::kAcosh:
+    case Opcode::kAsin:
+    case Opcode::kAsinh:
+    case Opcode::kAtan:
+    case Opcode::kAtanh:
+    case Opcode::kSinh:
+    case Opcode::kCosh: return 30;
+    case Opcode::kGather: return 15;
+    case Opcode::kRngBitGenerator:
+    case Opcode::kRng: return 60;
+    default: return 1;
+  }
+}
+
+/// Of f32's time.
+double width_factor(ElementType type) {
+  if (!is_array_type(type)) return 1;
+  const double words = std::max(1.0, type_bits(type) / 32.0);
+  return is_floating(type) && type_bits(type) < 32 ? 1.5 : words;
+}
+
+double batches(const Instruction& dot) {
+  double batches = 1;
+  for (const int64_t d : dot.as<DotAttributes>().lhs_batch_dims) {
+    batches *= static_cast<double>(dot.operand(0).shape.dims[static_cast<size_t>(d)]);
+  }
+  return std::max(1.0, batches);
+}
+
+/// Of the left matrix, and of the right one, per batch.
+double rows(const Instruction& dot) {
+  return std::max(1.0, elements_of(dot.operand(0).shape) / (batches(dot) * terms_of(dot)));
+}
+double columns(const Instruction& dot) {
+  return std::max(1.0, elements_of(dot.operand(1).shape) / (batches(dot) * terms_of(dot)));
+}
+
+/// The left matrix: its contracted dimension isn't the last.
+bool lies_by_columns(const Instruction& dot) {
+  const Dims& contracted = dot.as<DotAttributes>().lhs_contracting_dims;
+  return !contracted.empty() && std::ranges::find(contracted, dot.operand(0).shape.rank() - 1) == contracted.end();
+}
+
+}  // namespace
+
+double Cost::operation_ns(const Instruction& i) const {
+  return plain_operations(i.opcode) * machine_.plain_ns * width_factor(i.shape.type);
+}
+
+double Cost::computation_ns(const Computation& computation, int depth) const {
+  double all = 0;
+  for (const auto& i : computation.instructions()) {
+    if (i->opcode == Opcode::kParameter || i->opcode == Opcode::kTuple || i->opcode == Opcode::kGetTupleElement) {
+      continue;
+    }
+    all += operation_ns(*i);
+    if (depth < 4) {
+      for (const Computation* called : i->called) all += computation_ns(*called, depth + 1);
+    }
+  }
+  return all;
+}
+
+double Cost::element_ns(const Instruction& i) const {
+  switch (i.opcode) {
+    case Opcode::kWhile: return guessed_trips(i) * (computation_ns(*i.called[0], 0) + computation_ns(*i.called[1], 0));
+    case Opcode::kDot:
+    case Opcode::kConvolution: return terms_of(i) * 2 * machine_.plain_ns * width_factor(i.shape.type);
+    case Opcode::kReduce:
+    case Opcode::kReduceWindow:
+    case Opcode::kSelectAndScatter: {
+      double each = 0;
+      for (const Computation* called : i.called) each += computation_ns(*called, 0);
+      return terms_of(i) * each;
+    }
+    default: break;
+  }
+  double called = 0;
+  for (const Computation* c : i.called) called += computation_ns(*c, 0);
+  return operation_ns(i) + called;
+}
+
+double Cost::running_fold_ns(const Instruction& fold) const {
+  const double step_ns = std::max(machine_.dependent_step_ns, element_ns(fold) / std::max(1.0, terms_of(fold)));
+  return elements_of(fold.shape) * step_ns;
+}
+
+double Cost::kernel_ns(const KernelWork& work) const {
+  return std::max(work.arithmetic_ns / machine_.cores, work.bytes * machine_.byte_ns / machine_.cores) +
+         machine_.kernel_start_ns;
+}
+
+double Cost::streamed_ns(const Instruction& i, bool in_library) const {
+  const double elements = elements_of(i.shape);
+  return in_library ? elements * terms_of(i) * machine_.streamed_product_ns : elements * element_ns(i) / machine_.cores;
+}
+
+double Cost::repeated_ns(const Instruction& i) const {
+  const bool product = i.opcode == Opcode::kDot || i.opcode == Opcode::kConvolution;
+  return element_ns(i) * elements_of(i.shape) * (product ? machine_.repeated_product_part : 1);
+}
+
+double Cost::traffic_ns(double bytes, double whole) const {
+  return bytes * machine_.memory_factor * machine_.byte_ns / machine_.cores *
+         (is_near(whole) ? machine_.near_factor : 1);
+}
+
+double Cost::kernel_step_ns(const KernelWork& work, double near, double part) const {
+  const double from_memory = 1 - near * (1 - machine_.near_factor);
+  const double whole = std::max(machine_.kernel_factor * work.arithmetic_ns / machine_.cores,
+                                work.bytes * from_memory * machine_.memory_factor * machine_.byte_ns / machine_.cores);
+  return part * whole + machine_.kernel_start_ns + machine_.meeting_ns;
+}
+
+double Cost::rearrangement_step_ns(double sweeps, double traffic_ns) const {
+  return sweeps * 2 * traffic_ns + machine_.kernel_start_ns;
+}
+
+double Cost::product_ns(const Instruction& dot) const {
+  const double elements = elements_of(dot.shape), terms = terms_of(dot), wide = columns(dot);
+  const double depth = elements / wide < machine_.few_rows ? machine_.depth_to_cut : machine_.depth_to_fill;
+  const double turned = lies_by_columns(dot) ? machine_.columns_to_turn / wide : 0;
+  const double width = std::max(machine_.least_product_width, type_bits(dot.shape.type) / 32.0);
+  return elements * terms * machine_.product_ns * width *
+         (1 + machine_.rows_to_fill / rows(dot) + depth / terms + turned);
+}
+
+double Cost::library_ns(const Instruction& i) const {
+  const double elements = elements_of(i.shape);
+  switch (i.opcode) {
+    case Opcode::kDot: return product_ns(i);
+    case Opcode::kConvolution: {
+      const double width = std::max(machine_.least_product_width, type_bits(i.shape.type) / 32.0);
+      return elements * terms_of(i) * machine_.product_ns * width;
+    }
+    case Opcode::kSort:
+    case Opcode::kTopK: {
+      const double keys = elements_of(i.operand(0).shape);
+      return keys * std::log2(std::max(2.0, keys)) * machine_.compare_ns;
+    }
+    case Opcode::kFft: {
+      double points = 1;
+      for (const int64_t length : i.as<FftAttributes>().length) points *= static_cast<double>(length);
+      return std::max(elements, elements_of(i.operand(0).shape)) * std::log2(std::max(2.0, points)) * machine_.wave_ns;
+    }
+    case Opcode::kCholesky:
+    case Opcode::kTriangularSolve:
+    case Opcode::kCustomCall: return solver_terms(i) * machine_.product_ns * type_bits(i.operand(0).shape.type) / 32.0;
+    default: return machine_.kernel_factor * elements * element_ns(i);
+  }
+}
+
+double Cost::library_step_ns(const Instruction& i, double traffic_ns) const {
+  return std::max(library_ns(i), traffic_ns) + machine_.library_start_ns + machine_.meeting_ns;
+}
+
+int32_t code_size(const Instruction& i) {
+  const auto size = [&] {
+    switch (i.opcode) {  // by measured compile times
+      case Opcode::kSine:
+      case Opcode::kCosine:
+      case Opcode::kTan: return 16;
+      case Opcode::kAcos:
+      case Opcode::kAcosh:
+      case Opcode::kAsin:
+      case Opcode::kAsinh:
+      case Opcode::kAtan:
+      case Opcode::kAtan2:
+      case Opcode::kAtanh:
+      case Opcode::kCosh:
+      case Opcode::kPower:
+      case Opcode::kSinh: return 6;
+      case Opcode::kCbrt:
+      case Opcode::kErf:
+      case Opcode::kTanh: return 4;
+      case Opcode::kExponential:
+      case Opcode::kExponentialMinusOne:
+      case Opcode::kLog:
+      case Opcode::kLogPlusOne:
+      case Opcode::kLogistic: return 2;
+      default: return 1;
+    }
+  }();
+  return is_complex(i.shape.type) ? 4 * size : size;
+}
+
+}  // namespace lowtide

@@ -1,0 +1,32 @@
+#include "target/cpu.h"
+
+#include "library/library.h"
+
+namespace lowtide {
+namespace {
+
+class CpuTarget : public Target {
+ public:
+  CpuTarget() : Target(two_zen5_cores()) {}
+  std::string_view name() const override { return "cpu"; }
+  Takes takes() const override { return Takes::kProgram; }
+  bool has_routine(const Instruction& i) const override { return in_library(i); }
+  int64_t scratch_bytes(const Instruction& i) const override {
+    const auto routine = library_routine(i);
+    return routine ? routine->scratch_bytes() : 0;
+  }
+  int overwritten_operand(const Instruction& i, int64_t leaf) const override { return library_in_place(i, leaf); }
+  const InPlaceLimits& in_place() const override { return in_place_; }
+
+ private:
+  const InPlaceLimits in_place_;
+};
+
+}  // namespace
+
+const Target& cpu_target() {
+  static const CpuTarget kTarget;
+  return kTarget;
+}
+
+}  // namespace lowtide

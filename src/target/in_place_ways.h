@@ -1,0 +1,28 @@
+#pragma once
+/// Ways in which a result may lie over an operand that is still read, and from which size on they are worth it.
+
+#include <cstdint>
+
+namespace lowtide {
+
+/// Each way includes those before.
+enum class InPlaceWays : uint8_t {
+  kNone,     ///< none does, nor shares bytes with anything that lives at the same time
+  kKernels,  ///< elements are written where they were read
+  kStrips,   ///< tile by tile, with scratch
+  kMoves,    ///< transposed or reversed where they lie, which may take longer
+};
+
+/// Strips (schedule/strips.h): scratch for a tile of a result and what is read behind it.
+struct StripLimits {
+  int64_t least_bytes = int64_t{64} << 10;    ///< of a result; smaller ones aren't worth it
+  int64_t wanted_bytes = int64_t{512} << 10;  ///< of a tile
+  int64_t share = 4;                          ///< scratch takes at most one part in so many
+};
+
+struct InPlaceLimits {
+  InPlaceWays ways = InPlaceWays::kMoves;  ///< the most that it can do
+  StripLimits strips;
+};
+
+}  // namespace lowtide

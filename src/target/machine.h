@@ -1,0 +1,81 @@
+#pragma once
+/// A machine as numbers: what planning may know of what runs a program, whether or not that stands here. Facts alone:
+/// what they come to for a piece of work is said by target/cost.h.
+///
+/// Times are nanoseconds, sizes bytes. What is said of a core is said of one of those that share a kernel: of a GPU, of
+/// one multiprocessor.
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace lowtide {
+
+/// Memory that a program's buffers can lie in.
+struct MemorySpace {
+  std::string_view name;  ///< "memory", "device", "pinned host"
+  int number = 0;         ///< S(n) in HLO's layouts
+  int64_t bytes = 0;      ///< 0: what there is at the time
+};
+
+/// The way between two memory spaces, by their places in Machine::spaces.
+struct Link {
+  int from = 0, to = 0;
+  double byte_ns = 0, start_ns = 0;
+};
+
+struct Machine {
+  std::string_view name;
+
+  // Arithmetic, of one core.
+  double cores = 1;
+  double plain_ns = 0;           ///< an element of a plain f32 operation, in full vectors
+  double dependent_step_ns = 0;  ///< a step of a fold that waits for its last step
+  double scattered_ns = 0;       ///< an element added where an index says
+  double lookup_ns = 0;          ///< an element of a small table
+  double kernel_factor = 1;      ///< measured over modelled time of whole kernels' arithmetic
+  int64_t kernel_lanes = 1;      ///< below which a kernel's innermost loop isn't filled
+
+  // Memory.
+  double byte_ns = 0;         ///< to or from memory, by one core
+  double cached_read_ns = 0;  ///< an element that another reader has brought near
+  double memory_factor = 1;   ///< measured over modelled time of whole kernels' traffic, all cores
+  double near_bytes = 0;      ///< what is at most so large is found in a cache of the core
+  double near_factor = 1;     ///< of the time that a byte takes from memory
+
+  // Products of matrices by a library: a term is a multiplication and an addition in f32.
+  double product_ns = 0;             ///< a term, all cores, of a plan's steps
+  double streamed_product_ns = 0;    ///< the same where streams are weighed
+  double repeated_product_part = 1;  ///< of the time of a kernel's terms, where something is made again for others
+  double least_product_width = 1;    ///< of f32's time: what narrower types take at least
+  int64_t product_rows = 1;          ///< below which a product isn't filled
+  double rows_to_fill = 0;           ///< each tile of rows copies the right matrix; so many cost as much
+  double depth_to_fill = 0;          ///< and each result is read and written for so many terms,
+  double few_rows = 0;               ///< or, where rows are few and columns cut for the cores,
+  double depth_to_cut = 0;           ///< copied for so many;
+  double columns_to_turn = 0;        ///< a left matrix that lies by columns is copied: so many columns cost as much
+
+  // Other libraries, all cores.
+  double compare_ns = 0;  ///< of a sort
+  double wave_ns = 0;     ///< of a Fourier transform, per number and halving
+
+  // Starts.
+  double kernel_start_ns = 0;   ///< of one kernel
+  double meeting_ns = 0;        ///< of the cores, at the end of a step
+  double library_start_ns = 0;  ///< of one call
+  double copy_start_ns = 0;
+  double trip_ns = 0;  ///< of a loop, its steps aside
+
+  // What a byte of memory may cost in time.
+  double stored_byte_ns = 0;     ///< of a value that could be computed where it is read,
+  double generated_byte_ns = 0;  ///< the same made of indices and a few scalars, as random numbers are
+  double kept_byte_ns = 0;       ///< of a value that could be made again later
+
+  std::span<const MemorySpace> spaces;
+  std::span<const Link> links;
+};
+
+/// Two cores of a Zen 5 at 4.5 GHz with 1 MiB of second-level cache each, AVX-512: what the figures of docs are of.
+const Machine& two_zen5_cores();
+
+}  // namespace lowtide

@@ -1,0 +1,10 @@
+#pragma once
+/// XLA, which is handed HLO and runs it somewhere else: it fuses, orders and packs by itself.
+
+#include "target/target.h"
+
+namespace lowtide {
+
+const Target& xla_target();
+
+}  // namespace lowtide
