@@ -62,11 +62,11 @@ class Walk {
   }
 
  private:
-  void add(int32_t buffer, NodeId stored, int32_t piece, int32_t outermost, const Affine& element) {
+  void add(int32_t buffer, NodeId stored, int32_t piece, int32_t outermost, const Affine& element, int32_t block) {
     const Reach all = reach_of(nest_, element, kNoId);
     const int64_t last = nest_.buffers[static_cast<size_t>(buffer)].elements - 1;
     found_.push_back({buffer, stored != kNoId, piece, outermost, element, std::max<int64_t>(saturated(all.least), 0),
-                      std::min(saturated(all.greatest), last), static_cast<int32_t>(found_.size()), stored});
+                      std::min(saturated(all.greatest), last), static_cast<int32_t>(found_.size()), stored, block});
   }
 
   void block(int32_t id, int32_t piece, int32_t outermost) {
@@ -78,18 +78,18 @@ class Walk {
         if (only != kNoId) {
           of_piece_[only].push_back(item.id);
         } else {
-          add(node.buffer, kNoId, piece, outermost, node.affine);
+          add(node.buffer, kNoId, piece, outermost, node.affine, id);
         }
       } else if (item.kind == Item::kStore) {
         const Store& store = nest_.stores[static_cast<size_t>(item.id)];
-        add(store.buffer, store.value, piece, outermost, store.index);
+        add(store.buffer, store.value, piece, outermost, store.index, id);
       } else {
         const Loop& loop = nest_.loops[static_cast<size_t>(item.id)];
         const bool is_piece = piece == kNoId && loop.kind == LoopKind::kParallel;
         const int32_t inside = is_piece ? item.id : piece, around = outermost == kNoId ? item.id : outermost;
         for (const NodeId load : of_piece_[item.id]) {
           const Node& node = nest_.nodes[static_cast<size_t>(load)];
-          add(node.buffer, kNoId, item.id, item.id, node.affine);
+          add(node.buffer, kNoId, item.id, item.id, node.affine, id);
         }
         if (loop.head != kNoId) block(loop.head, inside, around);
         block(loop.body, inside, around);
@@ -192,6 +192,37 @@ bool are_disjoint(const Nest& nest, const Access& a, const Access& b) {
   }
 }
 
+/// Does each iteration of the loops around both have an element of its own? Then what is read where it is written is
+/// read by that iteration alone. Not where places come from data, which may name one twice.
+bool has_own_element(const Nest& nest, const Access& a, const Access& b) {
+  std::vector<Grid::Axis> axes;
+  const std::vector<int32_t> other = loops_around(nest, b.block);
+  for (const int32_t id : loops_around(nest, a.block)) {
+    const Loop& loop = nest.loops[static_cast<size_t>(id)];
+    if (std::ranges::find(other, id) == other.end() || (loop.kind != LoopKind::kWhile && loop.extent <= 1)) continue;
+    const auto term = std::ranges::find(a.element.terms, loop.index, &Affine::Term::atom);
+    if (loop.kind == LoopKind::kWhile || term == a.element.terms.end()) return false;
+    axes.push_back({std::abs(term->coefficient), loop.extent});
+  }
+  // What else it depends on moves all of them alike, if it is known before the loops begin.
+  Int128 span = 0;
+  for (const auto& term : a.element.terms) {
+    const Node& atom = nest.nodes[static_cast<size_t>(term.atom)];
+    if (atom.kind == NodeKind::kLoopIndex) {
+      const auto& around = nest.loops[static_cast<size_t>(atom.loop)];
+      if (std::ranges::find(other, atom.loop) == other.end() && around.extent > 1) return false;
+    } else if (atom.block != 0) {
+      return false;
+    }
+  }
+  std::ranges::sort(axes, {}, &Grid::Axis::stride);
+  for (const Grid::Axis& axis : axes) {
+    if (axis.stride <= span) return false;
+    span += Int128{axis.stride} * (axis.extent - 1);
+  }
+  return true;
+}
+
 }  // namespace
 
 std::vector<Access> accesses(const Nest& nest) { return Walk(nest).run(); }
@@ -209,8 +240,8 @@ bool may_lie_over(const Nest& nest, int32_t to, int32_t from) {
     for (const Access& store : all) {
       if (!store.is_store || store.buffer != to || changes_nothing(nest, store, from)) continue;
       const bool earlier_piece = load.piece != kNoId && load.piece != store.piece && load.order < store.order;
-      const bool same_iteration =
-          load.outermost == store.outermost && load.element == store.element && load.order < store.order;
+      const bool same_iteration = load.outermost == store.outermost && load.element == store.element &&
+                                  load.order < store.order && has_own_element(nest, load, store);
       if (!earlier_piece && !same_iteration && !are_disjoint(nest, load, store)) return false;
     }
   }

@@ -19,13 +19,14 @@ struct Access {
   int64_t least = 0, greatest = 0;  ///< elements lie within, both inclusive
   int32_t order = 0;                ///< of execution, within an iteration of the loops around it
   NodeId value = kNoId;             ///< of a store
+  int32_t block = 0;                ///< in which it stands
 };
 
 /// In the order of execution.
 std::vector<Access> accesses(const Nest& nest);
 
 /// May buffer `to`, which the nest writes, be the bytes of buffer `from`, which it reads? Only where no element is
-/// written before it was read for the last time, whatever the order of the iterations: it is read by the iteration
+/// written before it was read for the last time, whatever the order of the iterations: it is read by the one iteration
 /// that writes it, or by an earlier piece, or it is another element, or what is written there is what was read there.
 /// The elements of both have equally many bytes.
 bool may_lie_over(const Nest& nest, int32_t to, int32_t from);
