@@ -38,7 +38,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.M)
 # What the checker of plans is made of: beside it nothing of schedule/ but the Program itself, no fact that planning derives of nests
 # or regions, and none of the functions that planning declares.
 CHECKER = "src/schedule/check/"
-CHECKER_SEES = ("schedule/check/", "schedule/program.h", "nest/nest.h", "region/region.h", "library/", "analysis/", "ops/", "ir/", "base/")
+CHECKER_SEES = ("schedule/check/", "schedule/program.h", "nest/nest.h", "region/region.h", "target/target.h", "library/", "analysis/", "ops/", "ir/", "base/")
 FUNCTION = re.compile(r"^(?!return|using)[\w:<>,&*][\w:<>,&* ]* [&*]?(\w+)\(", re.M)
 
 

@@ -60,7 +60,7 @@ std::string row_of(const std::string& path, bool steps, bool storages) {
   const Program& program = *compiled->program;
   const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
   const std::clock_t planned = std::clock();
-  const std::string fault = check_program(program, INT64_MAX, [&](const Region& region) {
+  const std::string fault = check_program(program, cpu_target(), INT64_MAX, [&](const Region& region) {
     const auto known = compiled->nests->of(region, identity(region));
     return std::shared_ptr<const Nest>(known, &known->nest);
   });

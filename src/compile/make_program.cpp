@@ -61,10 +61,10 @@ Result<InstructionOrder> rematerialise_in_order(Compiled& compiled, const std::s
 }
 
 /// Empty where the program does what its module says.
-std::string fault_of(const Program& program, KnownNests& nests) {
+std::string fault_of(const Program& program, const Target& target, KnownNests& nests) {
   const int64_t visits =
       knobs().check ? INT64_MAX : kVisitsOfChecks + kVisitsPerInstruction * program.module->instruction_count();
-  return check_program(program, visits, [&](const Region& region) {
+  return check_program(program, target, visits, [&](const Region& region) {
     const auto known = nests.of(region, identity(region));  // as for the kernel's code
     return std::shared_ptr<const Nest>(known, &known->nest);
   });
@@ -91,14 +91,14 @@ Status make_program(Compiled& compiled, const std::shared_ptr<Module>& rewritten
 }
 
 Status check_plan(Compiled& compiled) {
-  std::string fault = fault_of(*compiled.program, *compiled.nests);
+  std::string fault = fault_of(*compiled.program, *compiled.target, *compiled.nests);
   if (fault.empty()) return {};
   if (!knobs().check) {
     ScheduleOptions options = schedule_options(compiled.decisions);
     options.apart = true;
     Program program = schedule(compiled.program->module, *compiled.target, options);
     std::erase_if(compiled.replay, [](const Decision& d) { return std::holds_alternative<TakeOrder>(d); });
-    program.refused = std::exchange(fault, fault_of(program, *compiled.nests));
+    program.refused = std::exchange(fault, fault_of(program, *compiled.target, *compiled.nests));
     compiled.program = std::make_shared<const Program>(std::move(program));
   }
   if (!fault.empty()) return {Fault::kInternal, "the plan doesn't hold: " + fault};

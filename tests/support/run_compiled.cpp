@@ -67,7 +67,7 @@ CompiledRun run_compiled(const Module& module, const std::vector<Value>& argumen
 
 CompiledRun run_plan(const Compiled& compiled, const std::vector<Value>& arguments, Isa isa) {
   CompiledRun run;
-  std::string wrong = check_program(*compiled.program);
+  std::string wrong = check_program(*compiled.program, *compiled.target);
   if (wrong.empty()) wrong = compiled.program->refused;
   if (!wrong.empty()) {
     run.failure = "has a wrong plan: " + wrong;

@@ -40,7 +40,7 @@ Program planned(const std::string& text) {
   auto parsed = parse_hlo(std::make_shared<Source>(Source{"test.hlo", text}));
   EXPECT_TRUE(parsed.ok()) << parsed.status().message();
   Program program = schedule(std::shared_ptr<const Module>(parsed.take()), cpu_target(), {});
-  EXPECT_EQ(check_program(program), "");
+  EXPECT_EQ(check_program(program, cpu_target()), "");
   return program;
 }
 
@@ -66,7 +66,7 @@ TEST(Assemble, TheCheckerWantsEveryPartInItsPlace) {
   ASSERT_TRUE(assembled(program));
   const int32_t first = assembled(program)->reads[0], second = assembled(program)->reads[1];
   std::swap(program.slots[static_cast<size_t>(first)].offset, program.slots[static_cast<size_t>(second)].offset);
-  EXPECT_NE(check_program(program), "");
+  EXPECT_NE(check_program(program, cpu_target()), "");
 }
 
 TEST(Assemble, SomePartsComeFromElsewhere) {

@@ -16,7 +16,7 @@ Program planned(const std::string& text, const ScheduleOptions& options = {}) {
   auto parsed = parse_hlo(std::make_shared<Source>(Source{"test.hlo", text}));
   EXPECT_TRUE(parsed.ok()) << parsed.status().message();
   Program program = schedule(std::shared_ptr<const Module>(parsed.take()), cpu_target(), options);
-  EXPECT_EQ(check_program(program), "");
+  EXPECT_EQ(check_program(program, cpu_target()), "");
   return program;
 }
 
@@ -33,7 +33,7 @@ ProgramStep* find_step(std::vector<ProgramStep>& steps, const std::string& name,
 
 /// Refused, and for this reason.
 void expect_refused(const Program& program, const std::string& reason, const NestOf& nest_of = {}) {
-  const std::string fault = check_program(program, INT64_MAX, nest_of);
+  const std::string fault = check_program(program, cpu_target(), INT64_MAX, nest_of);
   EXPECT_NE(fault.find(reason), std::string::npos) << "it says: " << fault;
 }
 
@@ -58,7 +58,7 @@ Program over_its_operand() {
 TEST(Controls, ShiftedStores) {
   const Program program = over_its_operand();
   EXPECT_EQ(program.temp_bytes, 0);
-  EXPECT_EQ(check_program(program, INT64_MAX, with_edits(512, [](Nest&) {})), "");
+  EXPECT_EQ(check_program(program, cpu_target(), INT64_MAX, with_edits(512, [](Nest&) {})), "");
   expect_refused(program, "writes over part of an operand",
                  with_edits(512, [](Nest& nest) { nest.stores[0].index.constant += 1; }));
 }
@@ -148,10 +148,10 @@ TEST(Controls, BoxesThatMeet) {
       return std::shared_ptr<const Nest>(std::move(nest));
     };
   };
-  EXPECT_EQ(check_program(program, INT64_MAX, edited(0)), "");
-  EXPECT_EQ(check_program(program, INT64_MAX, edited(-8)), "");
+  EXPECT_EQ(check_program(program, cpu_target(), INT64_MAX, edited(0)), "");
+  EXPECT_EQ(check_program(program, cpu_target(), INT64_MAX, edited(-8)), "");
   expect_refused(program, "", edited(-30));
-  EXPECT_NE(check_program(program, INT64_MAX, edited(-30)), "");
+  EXPECT_NE(check_program(program, cpu_target(), INT64_MAX, edited(-30)), "");
 }
 
 constexpr const char* kLoop = R"(HloModule m, input_output_alias={ {0}: (0, {}, may-alias) }
@@ -191,11 +191,11 @@ void count_without(std::vector<ProgramStep>& steps, const Program& program, int&
   for (size_t k = 0; k < steps.size(); ++k) {
     const std::vector<ProgramStep> whole = steps;
     steps.erase(steps.begin() + static_cast<std::ptrdiff_t>(k));
-    dropped += check_program(program).empty();
+    dropped += check_program(program, cpu_target()).empty();
     steps = whole;
     if (k + 1 < steps.size()) {
       std::swap(steps[k], steps[k + 1]);
-      swapped += check_program(program).empty();
+      swapped += check_program(program, cpu_target()).empty();
       steps = whole;
     }
     for (auto& block : steps[k].blocks) count_without(block, program, dropped, swapped);
@@ -228,7 +228,7 @@ TEST(Controls, EverySlotCounts) {
           for (slot = 0; slot < std::ssize(program.slots); ++slot) {
             if (slot == was) continue;
             ++tried;
-            held += check_program(program).empty();
+            held += check_program(program, cpu_target()).empty();
           }
           slot = was;
         }
@@ -274,7 +274,7 @@ TEST(Controls, Routines) {
   ProgramStep* dot = find_step(program.steps, "d", StepKind::kLibrary);
   ASSERT_TRUE(dot);
   dot->writes[0] = dot->reads[0];
-  EXPECT_NE(check_program(program), "");
+  EXPECT_NE(check_program(program, cpu_target()), "");
   program = right;
   ProgramStep* sort = find_step(program.steps, "s", StepKind::kLibrary);
   ASSERT_TRUE(sort);
@@ -287,7 +287,7 @@ TEST(Controls, Routines) {
 TEST(Controls, KernelsAreProvedHoweverLongTheWayIs) {
   Program program = over_its_operand();
   find_step(program.steps, "y")->assembled = true;
-  EXPECT_NE(check_program(program, 0), "");
+  EXPECT_NE(check_program(program, cpu_target(), 0), "");
 }
 
 }  // namespace

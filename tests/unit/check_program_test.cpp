@@ -88,18 +88,18 @@ TEST(CheckProgram, SaysNothingBeyondItsVisits) {
   auto parsed = parse_hlo(std::make_shared<Source>(Source{"test.hlo", nested_loops(16)}));
   ASSERT_TRUE(parsed.ok()) << parsed.status().message();
   Program program = schedule(std::shared_ptr<const Module>(parsed.take()), cpu_target(), {});
-  EXPECT_EQ(check_program(program, 1000), "");  // each trip of each loop would take hours
+  EXPECT_EQ(check_program(program, cpu_target(), 1000), "");  // each trip of each loop would take hours
   program.output_slots.assign(program.output_slots.size(), program.argument_slots[0]);
-  EXPECT_EQ(check_program(program, 1000), "");
+  EXPECT_EQ(check_program(program, cpu_target(), 1000), "");
 }
 
 TEST(CheckProgram, FindsWhatItsVisitsReach) {
   auto parsed = parse_hlo(std::make_shared<Source>(Source{"test.hlo", nested_loops(2)}));
   ASSERT_TRUE(parsed.ok()) << parsed.status().message();
   Program program = schedule(std::shared_ptr<const Module>(parsed.take()), cpu_target(), {});
-  EXPECT_EQ(check_program(program, 1000), "");
+  EXPECT_EQ(check_program(program, cpu_target(), 1000), "");
   program.output_slots.assign(program.output_slots.size(), program.argument_slots[0]);
-  EXPECT_NE(check_program(program, 1000), "");
+  EXPECT_NE(check_program(program, cpu_target(), 1000), "");
 }
 
 }  // namespace

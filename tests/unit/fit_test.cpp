@@ -294,7 +294,7 @@ TEST(Frontier, PlansAreWhatTheFrontierSays) {
     const auto compiled = compile_plan(*module, cpu_target(), point.decisions);
     ASSERT_TRUE(compiled.ok()) << compiled.status().message();
     EXPECT_EQ(compiled->program->peak_bytes(), point.peak_bytes);
-    EXPECT_EQ(check_program(*compiled->program), "");
+    EXPECT_EQ(check_program(*compiled->program, *compiled->target), "");
   }
 }
 

@@ -38,7 +38,7 @@ Program planned(const std::string& line, bool donated, bool rearrange) {
   auto parsed = parse_hlo(std::make_shared<Source>(Source{"test.hlo", text}));
   EXPECT_TRUE(parsed.ok()) << parsed.status().message();
   Program program = schedule(std::shared_ptr<const Module>(parsed.take()), cpu_target(), {.rearrange = rearrange});
-  EXPECT_EQ(check_program(program), "");
+  EXPECT_EQ(check_program(program, cpu_target()), "");
   return program;
 }
 
@@ -60,7 +60,7 @@ TEST(Rearrange, CheckerSeesWhatMoves) {
   Rearrangement less = *program.steps.at(0).rearrangement;
   less.moves[0].rows -= 1;
   program.steps[0].rearrangement = std::make_shared<const Rearrangement>(less);
-  EXPECT_NE(check_program(program), "");
+  EXPECT_NE(check_program(program, cpu_target()), "");
 }
 
 }  // namespace

@@ -8,7 +8,6 @@
 #include "analysis/leaves.h"
 #include "analysis/partitioning.h"
 #include "analysis/trip_count.h"
-#include "library/library.h"
 #include "schedule/check/form.h"
 #include "schedule/check/held_bytes.h"
 #include "schedule/check/kernel_proofs.h"
@@ -28,8 +27,9 @@ struct State {
 /// Executes the program with names for values: a step must find the names of its operands where it reads.
 class CheckProgram {
  public:
-  CheckProgram(const Program& program, int64_t most_visits, const NestOf& nest_of)
+  CheckProgram(const Program& program, const Target& target, int64_t most_visits, const NestOf& nest_of)
       : program_(program),
+        target_(target),
         module_(*program.module),
         of_several_devices_(stated_parts(module_).has_value()),
         proofs_(program, nest_of),
@@ -255,7 +255,7 @@ class CheckProgram {
         const BytePlace operand = state.memory.place(s.reads[i]);
         if (!result.meets(operand)) continue;
         const bool may = s.kind == StepKind::kLibrary && result == operand &&
-                         library_in_place(*s.instruction, static_cast<int64_t>(o)) == static_cast<int>(i);
+                         target_.overwritten_operand(*s.instruction, static_cast<int64_t>(o)) == static_cast<int>(i);
         if (!may) fail("%" + s.instruction->name + " writes over an operand");
       }
     }
@@ -263,9 +263,8 @@ class CheckProgram {
 
   void scratch_of_library(const ProgramStep& s) {
     if (s.kind != StepKind::kLibrary || !routines_.insert(&s).second) return;
-    const auto routine = library_routine(*s.instruction);
     const int64_t has = s.scratch == kNoId ? 0 : program_.slots[static_cast<size_t>(s.scratch)].bytes;
-    if (routine && has < routine->scratch_bytes()) fail("%" + s.instruction->name + " has too little scratch");
+    if (has < target_.scratch_bytes(*s.instruction)) fail("%" + s.instruction->name + " has too little scratch");
   }
 
   /// Bytes that move at once are the same or apart, or begin together.
@@ -431,6 +430,7 @@ class CheckProgram {
   }
 
   const Program& program_;
+  const Target& target_;
   const Module& module_;
   const bool of_several_devices_;  ///< before partitioning, what is copied may be divided otherwise there
   Token next_ = 0;
@@ -443,8 +443,8 @@ class CheckProgram {
 
 }  // namespace
 
-std::string check_program(const Program& program, int64_t most_visits, const NestOf& nest_of) {
-  return CheckProgram(program, most_visits, nest_of).run();
+std::string check_program(const Program& program, const Target& target, int64_t most_visits, const NestOf& nest_of) {
+  return CheckProgram(program, target, most_visits, nest_of).run();
 }
 
 }  // namespace lowtide

@@ -10,12 +10,12 @@
 /// - a kernel whose results lie over operands loads what it would load otherwise: from its accesses, for the order of
 ///   its pieces and for iterations in any order (in_place_proof.h); the same run in strips (strips_proof.h), or by
 ///   moves (moves_proof.h); pieces that are left out, and concatenations that nobody makes, would change nothing;
-/// - a routine of the library writes over that operand alone that it may overwrite, and has its scratch;
+/// - a routine of the target writes over that operand alone that it may overwrite, and has its scratch;
 /// - results end in memory of their own, arguments that aren't donated stay as they are, slots hold their values and
 ///   lie in the arena.
 ///
 /// Taken as given: that lower() makes of a region a kernel that stores each element of its results, that code is made
-/// as the nest says, and what libraries declare.
+/// as the nest says, and what targets declare of their routines.
 
 #include <functional>
 #include <memory>
@@ -23,15 +23,17 @@
 
 #include "nest/nest.h"
 #include "schedule/program.h"
+#include "target/target.h"
 
 namespace lowtide {
 
 /// The nest that the code of a region is made from, so that it isn't lowered again; empty: it is.
 using NestOf = std::function<std::shared_ptr<const Nest>(const Region&)>;
 
-/// Empty, or a sentence with the first fault. The kernels' proofs come first, where slots have their first addresses.
-/// Following the steps says nothing beyond `most_visits` of them: loops within loops are walked through again for each
-/// trip that is looked at.
-std::string check_program(const Program& program, int64_t most_visits = INT64_MAX, const NestOf& nest_of = {});
+/// Empty, or a sentence with the first fault. target: that the program is for, whose routines it calls. The kernels'
+/// proofs come first, where slots have their first addresses. Following the steps says nothing beyond `most_visits` of
+/// them: loops within loops are walked through again for each trip that is looked at.
+std::string check_program(const Program& program, const Target& target, int64_t most_visits = INT64_MAX,
+                          const NestOf& nest_of = {});
 
 }  // namespace lowtide
