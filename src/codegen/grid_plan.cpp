@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/int128.h"
 #include "base/status.h"
 #include "codegen/pieces.h"
 
@@ -20,7 +21,9 @@ class Division {
 
   void divide(const PiecePlan& piece, int32_t number, std::vector<GridLaunch>& launches) const {
     if (piece.loop == kNoId || piece.figures.sequential) {
-      launches.push_back({.piece = number});
+      const std::vector<int32_t> inside = piece.loop == kNoId ? std::vector<int32_t>() : loops_of_own(piece.loop);
+      if (inside.empty()) return launches.push_back({.piece = number});
+      add({.piece = number, .shared = inside, .ordered = piece.loop}, launches);
     } else {
       descend({.piece = number}, piece.loop, launches);
     }
@@ -43,6 +46,62 @@ class Division {
     if (!stores) return;
     launch.part = GridPart::kStores;
     add(std::move(launch), launches);
+  }
+
+  /// The parallel loops inside of an ordered one, outside in, where each of their iterations has elements of its own:
+  /// whatever the ordered loop does, no two reach the same one. Empty: not known.
+  std::vector<int32_t> loops_of_own(int32_t ordered) const {
+    if (loop(ordered).kind != LoopKind::kSequential || !loop(ordered).carried.empty()) return {};
+    std::vector<int32_t> loops;
+    for (int32_t id = ordered;;) {
+      int32_t inside = kNoId;
+      bool stores = false;
+      for (const Item& item : nest_.blocks[static_cast<size_t>(loop(id).body)].items) {
+        if (item.kind == Item::kLoop && (inside != kNoId || loop(item.id).kind != LoopKind::kParallel)) return {};
+        if (item.kind == Item::kLoop) inside = item.id;
+        if (item.kind == Item::kStore) stores = true;
+      }
+      if (inside == kNoId) break;
+      if (stores) return {};
+      loops.push_back(id = inside);
+    }
+    if (loops.empty()) return {};
+    const int32_t block = loop(loops.back()).body;
+    for (const Store& store : nest_.stores) {
+      if (store.block == block && !tells(store.index, loops)) return {};
+    }
+    return reads_what_it_writes(block) ? loops : std::vector<int32_t>();
+  }
+
+  /// Is every load of a buffer that is written one of the element that is then stored there?
+  bool reads_what_it_writes(int32_t block) const {
+    for (const Node& node : nest_.nodes) {
+      if (node.kind != NodeKind::kLoad || !nest_.buffers[static_cast<size_t>(node.buffer)].written) continue;
+      for (const Store& store : nest_.stores) {
+        if (store.buffer == node.buffer && (store.block != block || store.index != node.affine)) return false;
+      }
+    }
+    return true;
+  }
+
+  /// Does the element's number tell the iterations of these loops? So it does where it is a number of digits, each term
+  /// one of them.
+  bool tells(const Affine& element, const std::vector<int32_t>& loops) const {
+    std::vector<Affine::Term> terms = element.terms;
+    std::ranges::sort(terms, {}, [](const Affine::Term& term) { return std::llabs(term.coefficient); });
+    Int128 below = 0;
+    for (const auto& term : terms) {
+      const Node& atom = nest_.nodes[static_cast<size_t>(term.atom)];
+      const Int128 size = std::llabs(term.coefficient);
+      if (size <= below) return false;
+      below += size * (Int128{atom.greatest} - atom.least);
+    }
+    return std::ranges::all_of(loops, [&](int32_t id) {
+      return loop(id).extent == 1 || std::ranges::any_of(terms, [&](const Affine::Term& term) {
+               const Node& atom = nest_.nodes[static_cast<size_t>(term.atom)];
+               return atom.kind == NodeKind::kLoopIndex && atom.loop == id;
+             });
+    });
   }
 
   void add(GridLaunch grid, std::vector<GridLaunch>& launches) const {

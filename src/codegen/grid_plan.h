@@ -10,6 +10,9 @@
 ///
 /// A loop that holds several parallel ones becomes a launch for each, and one for its own stores, the last: what it
 /// loads may be what those write. Values that stand in it are computed again by each.
+///
+/// Of an ordered loop (the updates of a scatter, one after the other) threads share the parallel loop inside, where an
+/// element tells whose it is: each thread runs all iterations in order on elements that no other one touches.
 
 #include <cstdint>
 #include <vector>
@@ -38,6 +41,8 @@ struct GridLaunch {
   /// The loops that threads share, outside in; of each but the last, the threads run values and the next. Empty: the
   /// piece runs in one thread.
   std::vector<int32_t> shared;
+  /// Around the first of them, a loop that each thread runs from `begin` to `end` in order; kNoId: none.
+  int32_t ordered = kNoId;
   std::vector<int32_t> rows, columns;  ///< the same, as digits of a row's and a column's number, the last runs fastest
   int32_t tile_rows = 1, tile_columns = 1;
   int64_t iterations = 1;  ///< of the shared loops together

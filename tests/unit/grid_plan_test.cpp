@@ -136,6 +136,44 @@ TEST(GridRun, PartsOfRowsComeToWhatTheRowsDo) {
   }
 }
 
+/// For each k in order: rows of x, at[k] modulo 16, = 3 * row + k; `step` elements from row to row of 8.
+Nest scattered_rows(int64_t count, int64_t step) {
+  NestBuilder nest;
+  const int32_t at = nest.add_buffer(ElementType::kS32, count), x = nest.add_buffer(ElementType::kS32, 15 * step + 8);
+  const int32_t loop = nest.begin_sequential(count, {});
+  const NodeId number = nest.convert(nest.value_of(nest.index_of(loop)), ElementType::kS32);
+  const NodeId row = nest.operation(Opcode::kAnd, ElementType::kS32,
+                                    {nest.load(at, nest.index_of(loop)), nest.integer(ElementType::kS32, 15)});
+  const Affine first = nest.times(nest.clamp(nest.affine(row), 0, 15), step);
+  const int32_t inner = nest.begin_parallel(8);
+  const Affine place = nest.plus(first, nest.index_of(inner));
+  const NodeId old = nest.operation(Opcode::kMultiply, ElementType::kS32,
+                                    {nest.load(x, place, true), nest.integer(ElementType::kS32, 3)});
+  nest.store(x, place, nest.operation(Opcode::kAdd, ElementType::kS32, {old, number}));
+  nest.end_parallel(inner);
+  nest.end_carrying(loop, {});
+  return nest.take();
+}
+
+TEST(GridRun, RowsOfAnOrderedLoopAreSharedWhereNoneMeet) {
+  for (const int64_t step : {8, 5}) {  // rows of 8 that lie 5 apart meet
+    const Nest nest = scattered_rows(100, step);
+    std::vector<int32_t> at(100), before(static_cast<size_t>(15 * step + 8), 1);
+    for (size_t k = 0; k < at.size(); ++k) at[k] = static_cast<int32_t>(k * 7 + k / 3);
+    std::vector<int32_t> want = before;
+    execute(nest, std::vector<void*>{at.data(), want.data()});
+    for (uint64_t seed = 1; seed <= 5; ++seed) {
+      std::mt19937_64 order(seed);
+      const auto grid = HostGrid::make(nest, some_machine(order));
+      ASSERT_TRUE(grid.ok());
+      EXPECT_EQ(grid->plan().launches[0].shared.size(), step == 8 ? 1U : 0U);
+      std::vector<int32_t> x = before;
+      grid->run(std::vector<void*>{at.data(), x.data()}, order);
+      EXPECT_EQ(x, want) << "rows " << step << " apart";
+    }
+  }
+}
+
 std::vector<int32_t> run_chain(LoopKind kind, uint64_t seed) {
   const Nest nest = chain(50, kind);
   auto grid = HostGrid::make(nest, {.block_threads = 8, .tile_columns = 4, .thread_elements = 1, .most_blocks = 99});

@@ -56,6 +56,8 @@ class Emitter {
   llvm::Function* emit_device_launch(const GridPlan& grid, size_t number, bool apart);
   llvm::Function* emit_told_launch(const GridPlan& grid, size_t number);
   void emit_tiles(const PiecePlan& piece, const GridLaunch& grid, V begin, V end, const Place& place);
+  void emit_shared(const GridLaunch& grid);
+  void emit_values(int32_t loop);  ///< the nodes in its body
   void clear_values();
 
   // emitter.cpp: functions and values

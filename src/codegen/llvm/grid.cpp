@@ -114,6 +114,25 @@ llvm::Function* Emitter::emit_told_launch(const GridPlan& grid, size_t number) {
   return function_;
 }
 
+void Emitter::emit_values(int32_t id) {
+  for (const Item& item : nest_.blocks[static_cast<size_t>(loop_of(id).body)].items) {
+    if (item.kind == Item::kNode) emit_node(item.id);
+  }
+}
+
+// One iteration of the shared loops.
+void Emitter::emit_shared(const GridLaunch& grid) {
+  for (const int32_t id : grid.shared) {
+    if (id != grid.shared.back()) {
+      emit_values(id);
+      continue;
+    }
+    for (const Item& item : nest_.blocks[static_cast<size_t>(loop_of(id).body)].items) {
+      if (item.kind != Item::kLoop || grid.part == GridPart::kAll) emit_items({&item, 1});
+    }
+  }
+}
+
 void Emitter::emit_tiles(const PiecePlan& piece, const GridLaunch& grid, V begin, V end, const Place& place) {
   clear_values();
   if (grid.shared.empty()) {
@@ -185,12 +204,15 @@ void Emitter::emit_tiles(const PiecePlan& piece, const GridLaunch& grid, V begin
     };
     set_indices(grid.rows, row, row_bases);
     set_indices(grid.columns, column, column_bases);
-    for (const int32_t id : grid.shared) {
-      const bool is_last = id == grid.shared.back();
-      for (const Item& item : nest_.blocks[static_cast<size_t>(loop_of(id).body)].items) {
-        const bool is_part = item.kind == Item::kStore || grid.part == GridPart::kAll;
-        if (item.kind == Item::kNode || (is_last && is_part)) emit_items({&item, 1});
-      }
+    if (grid.ordered == kNoId) {
+      emit_shared(grid);
+    } else {
+      count(begin, end, 1, {}, [&](V index, std::span<const V>) {
+        index_[static_cast<size_t>(grid.ordered)] = index;
+        emit_values(grid.ordered);
+        emit_shared(grid);
+        return std::vector<V>();
+      });
     }
     builder_.CreateBr(done);
     builder_.SetInsertPoint(done);
