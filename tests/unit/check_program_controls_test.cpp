@@ -253,6 +253,8 @@ TEST(Controls, Memory) {
     return *std::ranges::find_if(p.storages, [&](const Storage& s) { return s.kind == kind && s.bytes > 0; });
   };
   refused([](Program& p) { p.temp_bytes -= 1; }, "outside of the arena");
+  refused([](Program& p) { p.argument_bytes -= 1; }, "more memory than it says");
+  refused([](Program& p) { p.alias_bytes += 1; }, "more memory than it says");
   refused([&](Program& p) { some(p, StorageKind::kTemporary).offset += 4; }, "");
   refused([](Program& p) { p.slots[static_cast<size_t>(p.output_slots[1])].bytes -= 4; }, "size");
   refused([](Program& p) { std::swap(p.output_slots[0], p.output_slots[1]); }, "result 0");

@@ -92,6 +92,19 @@ std::string fault_of_steps(const Program& program, const std::vector<ProgramStep
   return {};
 }
 
+/// The peak is promised: the arena holds its storages anyway, and this is the rest of it.
+bool says_its_size(const Program& program) {
+  int64_t arguments = 0, results = 0, shared = 0;
+  const auto slot = [&](int32_t s) -> const Slot& { return program.slots[static_cast<size_t>(s)]; };
+  for (const int32_t s : program.argument_slots) arguments += slot(s).bytes;
+  for (const int32_t s : program.output_slots) {
+    results += slot(s).bytes;
+    const Storage& storage = program.storages[static_cast<size_t>(slot(s).storage)];
+    if (storage.kind == StorageKind::kArgument) shared += slot(s).bytes;
+  }
+  return arguments <= program.argument_bytes && results <= program.output_bytes && program.alias_bytes <= shared;
+}
+
 }  // namespace
 
 std::string form_fault(const Program& program) {
@@ -123,7 +136,7 @@ std::string memory_fault(const Program& program) {
     if (storage.kind != StorageKind::kArgument || storage.number != static_cast<int64_t>(a))
       return "an argument lies in memory that isn't its own";
   }
-  return {};
+  return says_its_size(program) ? "" : "it takes more memory than it says";
 }
 
 }  // namespace lowtide

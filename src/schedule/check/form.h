@@ -11,7 +11,7 @@ namespace lowtide {
 std::string form_fault(const Program& program);
 
 /// Empty, or what is wrong: a storage outside of the arena, a slot outside of its storage, an argument that is taken
-/// for donated, a constant with other contents.
+/// for donated, a constant with other contents, a smaller peak than it has.
 std::string memory_fault(const Program& program);
 
 }  // namespace lowtide
