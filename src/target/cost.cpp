@@ -140,8 +140,9 @@ double Cost::streamed_ns(const Instruction& i, bool in_library) const {
 }
 
 double Cost::repeated_ns(const Instruction& i) const {
+  const double by_element = element_ns(i) * elements_of(i.shape);
   const bool product = i.opcode == Opcode::kDot || i.opcode == Opcode::kConvolution;
-  return element_ns(i) * elements_of(i.shape) * (product ? machine_.repeated_product_part : 1);
+  return product ? std::min(by_element, machine_.cores * library_ns(i)) : by_element;
 }
 
 double Cost::traffic_ns(double bytes, double whole) const {

@@ -40,7 +40,8 @@ class Cost {
   double streamed_ns(const Instruction& i, bool in_library) const;
   /// A byte read by all cores.
   double shared_byte_ns() const { return machine_.byte_ns / machine_.cores; }
-  /// An instruction's own work, all of it, by one core, where something is to be made again.
+  /// An instruction's own work, all of it, by one core, where something is to be made again: products at the price that
+  /// they have as steps, where that is lower than element by element.
   double repeated_ns(const Instruction& i) const;
   double stored_byte_ns() const { return machine_.stored_byte_ns; }
   double generated_byte_ns() const { return machine_.generated_byte_ns; }

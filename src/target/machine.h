@@ -44,16 +44,15 @@ struct Machine {
   double near_factor = 1;     ///< of the time that a byte takes from memory
 
   // Products of matrices by a library: a term is a multiplication and an addition in f32.
-  double product_ns = 0;             ///< a term, all cores, of a plan's steps
-  double streamed_product_ns = 0;    ///< the same where streams are weighed
-  double repeated_product_part = 1;  ///< of the time of a kernel's terms, where something is made again for others
-  double least_product_width = 1;    ///< of f32's time: what narrower types take at least
-  int64_t product_rows = 1;          ///< below which a product isn't filled
-  double rows_to_fill = 0;           ///< each tile of rows copies the right matrix; so many cost as much
-  double depth_to_fill = 0;          ///< and each result is read and written for so many terms,
-  double few_rows = 0;               ///< or, where rows are few and columns cut for the cores,
-  double depth_to_cut = 0;           ///< copied for so many;
-  double columns_to_turn = 0;        ///< a left matrix that lies by columns is copied: so many columns cost as much
+  double product_ns = 0;           ///< a term, all cores, of a plan's steps
+  double streamed_product_ns = 0;  ///< the same where streams are weighed
+  double least_product_width = 1;  ///< of f32's time: what narrower types take at least
+  int64_t product_rows = 1;        ///< below which a product isn't filled
+  double rows_to_fill = 0;         ///< each tile of rows copies the right matrix; so many cost as much
+  double depth_to_fill = 0;        ///< and each result is read and written for so many terms,
+  double few_rows = 0;             ///< or, where rows are few and columns cut for the cores,
+  double depth_to_cut = 0;         ///< copied for so many;
+  double columns_to_turn = 0;      ///< a left matrix that lies by columns is copied: so many columns cost as much
 
   // Other libraries, all cores.
   double compare_ns = 0;  ///< of a sort

@@ -23,7 +23,6 @@ const Machine& two_zen5_cores() {
 
       .product_ns = 0.009,           // 220 GF/s
       .streamed_product_ns = 0.004,  // 500 GF/s
-      .repeated_product_part = 1.0 / 16,
       .least_product_width = 0.6,
       .product_rows = 32,
       .rows_to_fill = 12,

@@ -128,6 +128,20 @@ TEST(Target, PricesAreTheMachines) {
   EXPECT_GT(modelled_ns(stored, third.cost()), modelled_ns(stored, own.cost()));
 }
 
+TEST(Target, ProductsCostTheSameAsStepsAndMadeAgain) {
+  auto module = parse_hlo(std::make_shared<const Source>(Source{"test.hlo", kProduct}));
+  ASSERT_TRUE(module.ok());
+  const Module& product = **module;
+  const Instruction& dot = *product.entry->root;
+  const Cost& cost = cpu_target().cost();
+  const Machine& machine = cpu_target().machine();
+  const double starts = machine.library_start_ns + machine.meeting_ns;
+  EXPECT_NEAR(cost.repeated_ns(dot), machine.cores * (cost.library_step_ns(dot, 0) - starts), 1e-6);
+  Machine slow = machine;
+  slow.product_ns *= 100;  // then elements one by one are cheaper
+  EXPECT_NEAR(Cost(slow).repeated_ns(dot), 256 * 256 * cost.element_ns(dot), 1e-6);
+}
+
 TEST(Target, XlaIsModelledAsTheProcessor) {
   EXPECT_EQ(xla_target().takes(), Takes::kModule);
   EXPECT_EQ(&xla_target().modelled_as(), &cpu_target());
