@@ -141,7 +141,7 @@ std::optional<Kernel> find_kernel(TextHash key, std::span<const KernelPiece> pie
 }
 
 Result<std::vector<Kernel>> compile_kernels(std::span<const Nest> nests, const CompileOptions& options,
-                                            CompileRecord* record) {
+                                            CompileRecord* record, const BeforeCompiling& before) {
   const auto start = std::chrono::steady_clock::now();
   LT_ASSIGN_OR_RETURN(const Isa isa, resolve_isa(options.isa));
   const bool avx512 = isa == Isa::kAvx512;
@@ -168,6 +168,9 @@ Result<std::vector<Kernel>> compile_kernels(std::span<const Nest> nests, const C
     }
   }
   if (!missing.empty()) {
+    std::vector<const Nest*> compiled;
+    for (const auto* entry : missing) compiled.push_back(entry->second.nest);
+    if (before) LT_RETURN_IF_ERROR(before(compiled));
     LT_ASSIGN_OR_RETURN(const LlvmCompile compiler, load_llvm_library());
     compile_side_by_side(missing, compiler, avx512);
     bool is_due = false;

@@ -2,6 +2,7 @@
 /// Machine code for nests.
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -55,8 +56,12 @@ Result<std::string> kernel_target(const CompileOptions& options);
 /// The kernel's code, of this process or from the disk cache; nothing: it is in neither.
 std::optional<Kernel> find_kernel(TextHash key, std::span<const KernelPiece> pieces, const KernelCache& cache);
 
-/// One kernel per nest; equal nests share one. LLVM is loaded only if a kernel is in no cache.
+/// Asked before any of these, which are in no cache, is compiled: a fault ends it there.
+using BeforeCompiling = std::function<Status(std::span<const Nest* const>)>;
+
+/// One kernel per nest; equal nests share one. A kernel is found by its nest's own text, so that whatever lies in a
+/// cache is at worst not what is looked for. LLVM is loaded only if a kernel is in no cache.
 Result<std::vector<Kernel>> compile_kernels(std::span<const Nest> nests, const CompileOptions& options,
-                                            CompileRecord* record = nullptr);
+                                            CompileRecord* record = nullptr, const BeforeCompiling& before = {});
 
 }  // namespace lowtide

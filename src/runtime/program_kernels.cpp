@@ -15,7 +15,6 @@
 #include "nest/rebase.h"
 #include "ops/tabulate.h"
 #include "region/identity.h"
-#include "runtime/kernel_notes.h"
 
 namespace lowtide {
 namespace {
@@ -48,19 +47,8 @@ class ProgramKernels {
       : program_(program), options_(options), lowered_(lowered) {}
 
   Result<std::vector<Kernel>> run(CompileRecord& record) {
-    LT_ASSIGN_OR_RETURN(const KernelNotes notes, KernelNotes::make(options_));
     find_sources();
-    std::vector<Source*> missing;
-    for (Source& source : sources_) {
-      if (auto kernel = notes.find(text_of(source))) {
-        source.kernel = std::move(*kernel);
-      } else {
-        missing.push_back(&source);
-      }
-    }
-    record.from_cache += std::ssize(sources_) - std::ssize(missing);
-    if (!missing.empty()) LT_RETURN_IF_ERROR(compile(missing, record));
-    for (const Source* source : missing) notes.store(text_of(*source), source->kernel);
+    LT_RETURN_IF_ERROR(compile(record));
     std::set<TextHash> distinct;
     for (const Source& source : sources_) distinct.insert(source.kernel.key);
     record.distinct = std::ssize(distinct);
@@ -94,47 +82,41 @@ class ProgramKernels {
     }
   }
 
-  /// All that its kernel is made from.
-  std::string text_of(const Source& source) const {
-    return std::string(program_.module->sums_in_order ? "in order\n" : "\n") + (source.strips ? "strips\n" : "\n") +
-           source.identity;
-  }
-
-  Status compile(const std::vector<Source*>& sources, CompileRecord& record) {
-    std::vector<std::vector<int64_t>> skips(sources.size());
-    std::vector<Nest> nests(sources.size());
-    std::vector<size_t> by_size(sources.size());  // the largest first, so that none is waited for
+  Status compile(CompileRecord& record) {
+    std::vector<std::vector<int64_t>> skips(sources_.size());
+    std::vector<Nest> nests(sources_.size());
+    std::vector<size_t> by_size(sources_.size());  // the largest first, so that none is waited for
     std::iota(by_size.begin(), by_size.end(), size_t{0});
-    std::ranges::stable_sort(by_size, std::greater(), [&](size_t s) { return sources[s]->region->ops.size(); });
-    pool_.run(std::ssize(sources), [&](int64_t task, int) {
+    std::ranges::stable_sort(by_size, std::greater(), [&](size_t s) { return sources_[s].region->ops.size(); });
+    pool_.run(std::ssize(sources_), [&](int64_t task, int) {
       const size_t s = by_size[static_cast<size_t>(task)];
-      const auto lowered = lowered_.of(*sources[s]->region, sources[s]->identity);
+      const auto lowered = lowered_.of(*sources_[s].region, sources_[s].identity);
       Nest nest = lowered->nest;
-      if (sources[s]->strips) run_rows_one_by_one(nest);
+      if (sources_[s].strips) run_rows_one_by_one(nest);
       nests[s] = tabulate(legalise(nest, {.sums_in_order = program_.module->sums_in_order}));
       // Strips count rows from where a buffer begins.
-      if (!sources[s]->strips) skips[s] = bytes_of(rebase(nests[s]), nests[s]);
+      if (!sources_[s].strips) skips[s] = bytes_of(rebase(nests[s]), nests[s]);
     });
-    for (size_t s = 0; s < sources.size(); ++s) {
+    for (size_t s = 0; s < sources_.size(); ++s) {
       const std::string why = can_compile(nests[s]);
-      if (!why.empty()) return unsupported_at(*sources[s]->region->ops.back(), why);
+      if (!why.empty()) return unsupported_at(*sources_[s].region->ops.back(), why);
     }
-    LT_RETURN_IF_ERROR(check_room(nests));
-    LT_ASSIGN_OR_RETURN(const std::vector<Kernel> made, compile_kernels(nests, options_, &record));
-    for (size_t s = 0; s < sources.size(); ++s) {
-      sources[s]->kernel = made[s];
-      sources[s]->kernel.skips = std::move(skips[s]);
+    const auto room = [&](std::span<const Nest* const> missing) { return check_room(missing); };
+    LT_ASSIGN_OR_RETURN(const std::vector<Kernel> made, compile_kernels(nests, options_, &record, room));
+    for (size_t s = 0; s < sources_.size(); ++s) {
+      sources_[s].kernel = made[s];
+      sources_[s].kernel.skips = std::move(skips[s]);
     }
     return {};
   }
 
   /// Compiling is over before the program runs, but leaves some of what it took. Measured: pages of the compiler itself
   /// with its heap, and what grows with the nests of which two are compiled side by side.
-  Status check_room(const std::vector<Nest>& nests) const {
+  Status check_room(std::span<const Nest* const> nests) const {
     constexpr int64_t kCompiler = int64_t{32} << 20, kPerNode = int64_t{32} << 10, kLeft = int64_t{12} << 20;
     constexpr int64_t kCode = int64_t{144} << 20;  // mapped; only a bound on addresses counts it
     std::vector<int64_t> sizes{0, 0};
-    for (const Nest& nest : nests) sizes.push_back(std::ssize(nest.nodes));
+    for (const Nest* nest : nests) sizes.push_back(std::ssize(nest->nodes));
     std::ranges::partial_sort(sizes, sizes.begin() + 2, std::greater());
     const AvailableMemory available = available_memory();
     const int64_t code = available.bound_by == "RLIMIT_AS" ? kCode : 0;
