@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# install_missing.sh GROUP...: installs with apt what the named groups (build, test, check) need and is not there.
+# install_missing.sh GROUP...: installs with apt what the named groups (build, test, check, package) need and is not there.
 # Group test also makes .venv with the pinned jaxlib and ptxas; without network it says so, and the comparisons with XLA and
 # the assembling of PTX are skipped.
 set -euo pipefail
@@ -8,7 +8,8 @@ cd "$(dirname "$0")/.."
 declare -A packages=(
   [build]="g++ cmake ninja-build libfmt-dev libcli11-dev nlohmann-json3-dev zlib1g-dev
     llvm-19-dev libdnnl-dev libopenblas-dev"
-  [test]="libgtest-dev librapidcheck-dev python3 python3-venv"
+  [test]="libgtest-dev librapidcheck-dev python3 python3-venv pkg-config"
+  [package]="dpkg-dev file"
   [check]="clang-19 clang-format-19 clang-tidy-19 libclang-rt-19-dev python3"
 )
 

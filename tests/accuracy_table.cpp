@@ -16,7 +16,7 @@
 #include "unit/accuracy.h"
 #include "unit/complex_accuracy.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 void run_compiled(const Nest& nest, const std::vector<void*>& buffers) {
@@ -93,13 +93,13 @@ class Tables {
 };
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine
 
 int main(int argc, char** argv) {
-  using enum lowtide::ElementType;
+  using enum lowtide::engine::ElementType;
   const bool control = argc > 1 && std::strcmp(argv[1], "--control") == 0;
   const bool quick = control || (argc > 1 && std::strcmp(argv[1], "--quick") == 0);
-  lowtide::Tables tables(quick, control);
+  lowtide::engine::Tables tables(quick, control);
   tables.print_real({kF64, kF32}, true);
   if (quick) {
     tables.print_real({kBF16, kF8E4M3FN}, true);

@@ -14,7 +14,7 @@
 
 #include "codegen/kernel_cache.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 namespace fs = std::filesystem;
@@ -83,6 +83,6 @@ int run(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine
 
-int main(int argc, char** argv) { return lowtide::run(argc, argv); }
+int main(int argc, char** argv) { return lowtide::engine::run(argc, argv); }

@@ -28,7 +28,7 @@
 #include "target/roles.h"
 #include "text/input.h"
 
-using namespace lowtide;
+using namespace lowtide::engine;
 namespace fs = std::filesystem;
 
 namespace {

@@ -31,7 +31,7 @@
 #include "target/cpu.h"
 #include "text/input.h"
 
-using namespace lowtide;
+using namespace lowtide::engine;
 namespace fs = std::filesystem;
 
 namespace {

@@ -18,7 +18,7 @@
 #include "target/cpu.h"
 #include "text/input.h"
 
-using namespace lowtide;
+using namespace lowtide::engine;
 
 namespace {
 

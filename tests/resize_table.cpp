@@ -12,7 +12,7 @@
 #include "text/hlo.h"
 #include "text/input.h"
 
-using namespace lowtide;
+using namespace lowtide::engine;
 
 namespace {
 

@@ -10,10 +10,11 @@
 #include "region/identity.h"
 #include "schedule/check/check_program.h"
 #include "schedule/nest_cache.h"
+#include "support/test_context.h"
 #include "target/cpu.h"
 #include "text/input.h"
 
-using namespace lowtide;
+using namespace lowtide::engine;
 
 namespace {
 
@@ -52,7 +53,7 @@ void print_steps(const std::vector<ProgramStep>& steps, int depth) {
 
 /// Empty, or what is wrong.
 std::string row_of(const std::string& path, bool steps, bool storages) {
-  auto input = read_input(path);
+  auto input = read_input(path, InputStage::kLatest, test_context());
   if (!input.ok()) return input.status().message();
   const std::clock_t start = std::clock();
   const auto compiled = compile_plan(*input->module, cpu_target());

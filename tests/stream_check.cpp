@@ -15,7 +15,8 @@
 #include "target/xla.h"
 #include "text/input.h"
 
-using namespace lowtide;
+using namespace lowtide::engine;
+using lowtide::Numerics;
 
 namespace {
 

@@ -20,11 +20,13 @@
 #include "region/interpret.h"
 #include "region/text.h"
 #include "support/run_compiled.h"
+#include "support/test_context.h"
 #include "target/cpu.h"
 #include "text/hlo.h"
 #include "text/stablehlo.h"
 
-using namespace lowtide;
+using namespace lowtide::engine;
+using lowtide::Numerics;
 namespace fs = std::filesystem;
 
 namespace {
@@ -116,7 +118,8 @@ std::string read_directives(Test& test) {
 
 Result<std::unique_ptr<Module>> read_module(const std::string& name, const std::string& text) {
   const auto source = std::make_shared<const Source>(Source{name, text});
-  LT_ASSIGN_OR_RETURN(auto module, name.ends_with(".mlir") ? parse_stablehlo(source) : parse_hlo(source));
+  LT_ASSIGN_OR_RETURN(auto module, name.ends_with(".mlir") ? parse_stablehlo(source, "", test_context())
+                                                           : parse_hlo(source, test_context()));
   LT_RETURN_IF_ERROR(verify(*module));
   LT_RETURN_IF_ERROR(verify_sizes(*module));
   return module;

@@ -13,7 +13,7 @@
 #include "target/cpu.h"
 #include "text/input.h"
 
-using namespace lowtide;
+using namespace lowtide::engine;
 
 namespace {
 

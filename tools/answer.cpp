@@ -5,8 +5,9 @@
 #include <string_view>
 
 #include "base/files.h"
+#include "progress_line.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -59,10 +60,10 @@ Status write_json(std::string json, const Status& verdict) {
     add_fault(whole, verdict);
     json = dump(whole);
   }
-  LT_RETURN_IF_ERROR(write_stdout(json));
+  LT_RETURN_IF_ERROR(print_stdout(json));
   return verdict;
 }
 
 bool is_answered() { return answered; }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

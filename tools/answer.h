@@ -5,7 +5,7 @@
 
 #include "base/status.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Writes a report's JSON; where the verdict is a fault, with `error`, `exit_code` and `place` behind the rest.
 Status write_json(std::string json, const Status& verdict = {});
@@ -16,4 +16,4 @@ bool is_answered();
 /// The object of a fault alone.
 std::string fault_json(const Status& fault);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

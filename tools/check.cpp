@@ -10,12 +10,14 @@
 #include "answer.h"
 #include "base/files.h"
 #include "base/sizes.h"
+#include "command_context.h"
 #include "commands.h"
 #include "compile/explain.h"
+#include "progress_line.h"
 #include "target/cpu.h"
 #include "text/input.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 struct CheckOptions {
@@ -50,7 +52,7 @@ std::string to_line(const Report& report, int64_t peak, int64_t limit) {
 
 Status check(const CheckOptions& options) {
   LT_ASSIGN_OR_RETURN(const int64_t limit, parse_size(options.max_peak));
-  LT_ASSIGN_OR_RETURN(const Input input, read_input(options.input));
+  LT_ASSIGN_OR_RETURN(const Input input, read_input(options.input, InputStage::kLatest, command_context()));
   LT_ASSIGN_OR_RETURN(const Report report, explain(input, cpu_target()));
   const int64_t peak = report.xla_peak.value_or(report.given.peak);
   Status verdict;
@@ -59,7 +61,7 @@ Status check(const CheckOptions& options) {
                fmt::format("the peak exceeds {} by {}", format_bytes(limit), format_bytes(peak - limit))};
   }
   if (options.json) return write_json(to_json(report, peak, limit), verdict);
-  LT_RETURN_IF_ERROR(write_stdout(to_line(report, peak, limit)));
+  LT_RETURN_IF_ERROR(print_stdout(to_line(report, peak, limit)));
   return verdict;
 }
 
@@ -74,4 +76,4 @@ void add_check(CLI::App& app, int& exit_code) {
   command->callback([options, &exit_code] { exit_code = finish(check(*options), options->json); });
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

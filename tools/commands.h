@@ -5,7 +5,7 @@
 
 #include "base/status.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 inline constexpr int kInterrupted = 130;
 
@@ -29,4 +29,4 @@ int finish(const Status& status, bool json = false);
 /// Whether the terminal shows UTF-8: from LC_ALL, LC_CTYPE, LANG in that order; yes where none is set.
 bool terminal_is_utf8();
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

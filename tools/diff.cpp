@@ -9,13 +9,15 @@
 
 #include "answer.h"
 #include "base/files.h"
+#include "command_context.h"
 #include "commands.h"
 #include "compile/explain.h"
+#include "progress_line.h"
 #include "report/compare.h"
 #include "target/cpu.h"
 #include "text/input.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 struct DiffOptions {
@@ -26,8 +28,8 @@ struct DiffOptions {
 };
 
 Status diff(const DiffOptions& options) {
-  LT_ASSIGN_OR_RETURN(const Input before, read_input(options.before));
-  LT_ASSIGN_OR_RETURN(const Input after, read_input(options.after));
+  LT_ASSIGN_OR_RETURN(const Input before, read_input(options.before, InputStage::kLatest, command_context()));
+  LT_ASSIGN_OR_RETURN(const Input after, read_input(options.after, InputStage::kLatest, command_context()));
   LT_ASSIGN_OR_RETURN(const Report report_before, explain(before, cpu_target()));
   LT_ASSIGN_OR_RETURN(const Report report_after, explain(after, cpu_target()));
   const ReportComparison comparison = compare(report_before, report_after);
@@ -40,7 +42,7 @@ Status diff(const DiffOptions& options) {
                                           *options.fail_above)};
   }
   if (options.json) return write_json(to_json(comparison), verdict);
-  LT_RETURN_IF_ERROR(write_stdout(to_text(comparison, text)));
+  LT_RETURN_IF_ERROR(print_stdout(to_text(comparison, text)));
   return verdict;
 }
 
@@ -57,4 +59,4 @@ void add_diff(CLI::App& app, int& exit_code) {
   command->callback([options, &exit_code] { exit_code = finish(diff(*options), options->json); });
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

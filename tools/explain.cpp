@@ -8,8 +8,10 @@
 
 #include "answer.h"
 #include "base/files.h"
+#include "command_context.h"
 #include "commands.h"
 #include "compile/explain.h"
+#include "progress_line.h"
 #include "report/html.h"
 #include "report/json.h"
 #include "report/text.h"
@@ -18,7 +20,7 @@
 #include "text/input.h"
 #include "usage.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 struct ExplainOptions {
@@ -29,18 +31,18 @@ struct ExplainOptions {
 
 Status run_explain(const ExplainOptions& options) {
   LT_RETURN_IF_ERROR(check_outputs({{"INPUT", options.input}}, {{"--html", options.html}, {"--trace", options.trace}}));
-  LT_ASSIGN_OR_RETURN(const Input input, read_input(options.input));
+  LT_ASSIGN_OR_RETURN(const Input input, read_input(options.input, InputStage::kLatest, command_context()));
   input.module->sums_in_order = options.exact;
   LT_ASSIGN_OR_RETURN(const Report report,
                       explain(input, cpu_target(), !options.html.empty() || !options.trace.empty()));
-  if (!options.html.empty()) LT_RETURN_IF_ERROR(write_file(options.html, to_html(report)));
-  if (!options.trace.empty()) LT_RETURN_IF_ERROR(write_file(options.trace, to_trace(report)));
+  if (!options.html.empty()) LT_RETURN_IF_ERROR(write_output(options.html, to_html(report)));
+  if (!options.trace.empty()) LT_RETURN_IF_ERROR(write_output(options.trace, to_trace(report)));
   if (options.html == "-" || options.trace == "-") return {};
   if (options.json) return write_json(to_json(report));
   TextOptions text;
   text.top = options.top;
   text.utf8 = terminal_is_utf8();
-  return write_stdout(to_text(report, text));
+  return print_stdout(to_text(report, text));
 }
 
 }  // namespace
@@ -57,4 +59,4 @@ void add_explain(CLI::App& app, int& exit_code) {
   command->callback([options, &exit_code] { exit_code = finish(run_explain(*options), options->json); });
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -9,21 +9,22 @@
 
 #include "answer.h"
 #include "base/files.h"
-#include "base/interrupt.h"
 #include "base/sizes.h"
+#include "command_context.h"
 #include "commands.h"
 #include "compile/check_fit.h"
 #include "compile/fit.h"
 #include "compile/fit_for_xla.h"
 #include "compile/written_plan.h"
 #include "ops/verify.h"
+#include "progress_line.h"
 #include "target/cpu.h"
 #include "target/xla.h"
 #include "text/input.h"
 #include "text/output.h"
 #include "usage.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 struct FitOptions {
@@ -34,7 +35,7 @@ struct FitOptions {
 
 /// What is said last, and the exit code: a plan that isn't what was asked for, or can't be used here.
 Status verdict_on(FitReport& report) {
-  report.interrupted = report.interrupted || was_interrupted();
+  report.interrupted = report.interrupted || command_context()->stop().was_asked();
   const std::string found = fmt::format("{} ({} bytes)", format_bytes(report.ours.peak), report.ours.peak);
   if (report.interrupted) return {kInterruptedFault, "interrupted; the best plan found until then needs " + found};
   if (report.met) return {};
@@ -48,20 +49,20 @@ bool checks(const FitOptions& options) { return options.check || options.check_s
 Status print_report(const FitOptions& options, const FitReport& report, const Status& verdict) {
   if (options.output == "-" || options.plan == "-") return verdict;
   if (options.json) return write_json(fit_json(report), verdict);
-  LT_RETURN_IF_ERROR(write_stdout(fit_text(report, terminal_is_utf8())));
+  LT_RETURN_IF_ERROR(print_stdout(fit_text(report, terminal_is_utf8())));
   return verdict;
 }
 
 Status write_program(const FitOptions& options, const Module& module) {
   if (options.output.empty()) return {};
   LT_ASSIGN_OR_RETURN(const std::string text, print_for(module, options.output));
-  return write_file(options.output, text);
+  return write_output(options.output, text);
 }
 
 Status fit_xla(const FitOptions& options, const Input& input, std::optional<int64_t> limit) {
   if (!options.plan.empty()) return Status::usage("--plan: a plan is for run; with --for xla the program is the plan");
   if (checks(options)) return Status::usage("--check: compares plans for run; what XLA is handed, XLA compares");
-  const KeepWhatIsFound keeping;
+  const KeepWhatIsFound keeping(command_context()->stop());
   LT_ASSIGN_OR_RETURN(FittedForXla fitted, fit_for_xla(input, xla_target(), limit));
   LT_RETURN_IF_ERROR(write_program(options, *fitted.module));
   const Status verdict = verdict_on(fitted.report);
@@ -69,9 +70,9 @@ Status fit_xla(const FitOptions& options, const Input& input, std::optional<int6
 }
 
 Status fit_here(const FitOptions& options, const Input& input, std::optional<int64_t> limit) {
-  std::optional<KeepWhatIsFound> keeping(std::in_place);
+  std::optional<KeepWhatIsFound> keeping(std::in_place, command_context()->stop());
   const auto keep = [&](const Decisions& decisions) {
-    return options.plan.empty() ? Status() : write_file(options.plan, print_plan(*input.module, decisions));
+    return options.plan.empty() ? Status() : write_output(options.plan, print_plan(*input.module, decisions));
   };
   if (checks(options)) LT_RETURN_IF_ERROR(verify_runnable(*input.module));
   LT_ASSIGN_OR_RETURN(Fitted fitted, fit_program(input, cpu_target(), limit, keep));
@@ -102,8 +103,9 @@ Status fit(const FitOptions& options) {
     LT_ASSIGN_OR_RETURN(limit, parse_size(options.limit));
   }
   const bool for_xla = options.made_for == "xla";
-  LT_ASSIGN_OR_RETURN(const Input input,
-                      read_input(options.input, for_xla ? InputStage::kBeforeXla : InputStage::kLatest));
+  LT_ASSIGN_OR_RETURN(
+      const Input input,
+      read_input(options.input, for_xla ? InputStage::kBeforeXla : InputStage::kLatest, command_context()));
   for (const std::string& warning : input.warnings) fmt::print(stderr, "warning: {}\n", warning);
   input.module->sums_in_order = options.exact;
   return for_xla ? fit_xla(options, input, limit) : fit_here(options, input, limit);
@@ -131,4 +133,4 @@ void add_fit(CLI::App& app, int& exit_code) {
   command->callback([options, &exit_code] { exit_code = finish(fit(*options), options->json); });
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

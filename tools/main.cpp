@@ -16,18 +16,17 @@
 #include "answer.h"
 #include "base/files.h"
 #include "base/memory.h"
-#include "base/progress.h"
 #include "commands.h"
 #include "option_values.h"
 #include "progress_line.h"
 #include "signals.h"
 #include "usage.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 int finish(const Status& status, bool json) {
-  if (json && !status.ok() && !is_answered()) (void)write_stdout(fault_json(status));
-  erase_progress();
+  if (json && !status.ok() && !is_answered()) (void)print_stdout(fault_json(status));
+  erase_progress_line();
   if (!status.ok()) std::fprintf(stderr, "lowtide: %s\n", status.message().c_str());
   return static_cast<int>(status.fault());
 }
@@ -126,6 +125,6 @@ int run(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine
 
-int main(int argc, char** argv) { return lowtide::run(argc, argv); }
+int main(int argc, char** argv) { return lowtide::engine::run(argc, argv); }

@@ -9,15 +9,17 @@
 
 #include "base/files.h"
 #include "base/near_words.h"
+#include "command_context.h"
 #include "commands.h"
 #include "option_values.h"
 #include "passes/pass.h"
+#include "progress_line.h"
 #include "target/cpu.h"
 #include "text/input.h"
 #include "text/output.h"
 #include "usage.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 struct OptOptions {
@@ -48,10 +50,10 @@ Result<std::vector<Pass>> chosen_passes(const OptOptions& options) {
 Status opt(const OptOptions& options) {
   LT_ASSIGN_OR_RETURN(const std::vector<Pass> passes, chosen_passes(options));
   LT_RETURN_IF_ERROR(check_outputs({{"INPUT", options.input}}, {{"-o", options.output}}));
-  LT_ASSIGN_OR_RETURN(Input input, read_input(options.input));
+  LT_ASSIGN_OR_RETURN(Input input, read_input(options.input, InputStage::kLatest, command_context()));
   LT_ASSIGN_OR_RETURN(const std::vector<PassRecord> records, run_passes(*input.module, passes, cpu_target()));
   LT_ASSIGN_OR_RETURN(const std::string text, print_for(*input.module, options.output));
-  return write_file(options.output, text);
+  return write_output(options.output, text);
 }
 
 }  // namespace
@@ -70,4 +72,4 @@ void add_opt(CLI::App& app, int& exit_code) {
   });
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

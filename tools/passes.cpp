@@ -8,9 +8,10 @@
 #include "base/files.h"
 #include "commands.h"
 #include "passes/pass.h"
+#include "progress_line.h"
 #include "report/columns.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr size_t kPageWidth = 100;
@@ -37,10 +38,10 @@ std::string page_of(const std::vector<Pass>& passes) {
 void add_passes(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("passes", "the pipelines, in order, with reasons");
   command->callback([&exit_code] {
-    exit_code = finish(write_stdout("For handing on (opt)\n" + page_of(pipeline()) +
+    exit_code = finish(print_stdout("For handing on (opt)\n" + page_of(pipeline()) +
                                     "For planning and running here (explain, run)\n" + page_of(execution_pipeline()) +
                                     "For running in XLA (fit --for xla)\n" + page_of(pipeline_for_xla())));
   });
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -11,14 +11,16 @@
 #include "answer.h"
 #include "base/files.h"
 #include "base/sizes.h"
+#include "command_context.h"
 #include "commands.h"
 #include "plan/check.h"
 #include "plan/csv.h"
 #include "plan/pack.h"
+#include "progress_line.h"
 #include "text/file.h"
 #include "usage.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// Some five seconds where a packing can't be found.
@@ -68,7 +70,8 @@ Status plan(const PlanOptions& options) {
   LT_ASSIGN_OR_RETURN(const std::string text, read_bytes(options.input));
   LT_ASSIGN_OR_RETURN(const BufferTable table, parse_buffer_table(options.input, text));
   const auto start = std::chrono::steady_clock::now();
-  const Placement placement = pack(table.problem, {outcome.capacity, kWork});
+  const Placement placement =
+      pack(table.problem, {.capacity = outcome.capacity, .work = kWork, .progress = &command_context()->progress()});
   outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   const std::string fault = check_placement(table.problem, placement);
   LT_ASSERT(fault.empty(), "the packing is wrong: " + fault);
@@ -76,7 +79,7 @@ Status plan(const PlanOptions& options) {
   outcome.peak = placement.height;
   outcome.load = packing_bound(table.problem);
   if (outcome.met() && !options.output.empty()) {
-    LT_RETURN_IF_ERROR(write_file(options.output, print_buffer_table(table, placement)));
+    LT_RETURN_IF_ERROR(write_output(options.output, print_buffer_table(table, placement)));
   }
   Status verdict;
   if (!outcome.met()) {
@@ -88,7 +91,7 @@ Status plan(const PlanOptions& options) {
                                  outcome.peak, outcome.load)};
   }
   if (options.json) return write_json(to_json(outcome), verdict);
-  if (options.output != "-") LT_RETURN_IF_ERROR(write_stdout(to_line(outcome)));
+  if (options.output != "-") LT_RETURN_IF_ERROR(print_stdout(to_line(outcome)));
   return verdict;
 }
 
@@ -105,4 +108,4 @@ void add_plan(CLI::App& app, int& exit_code) {
   command->callback([options, &exit_code] { exit_code = finish(plan(*options), options->json); });
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -14,11 +14,10 @@
 #include <system_error>
 #include <thread>
 
-#include "base/debug.h"
 #include "base/files.h"
-#include "base/progress.h"
+#include "command_context.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 using Seconds = std::chrono::duration<double>;
@@ -43,14 +42,8 @@ void erase_locked() {
   (void)write_all(STDERR_FILENO, plain ? "\r" + std::string(drawn_width, ' ') + "\r" : "\r\x1b[K");
 }
 
-void erase() {
-  if (drawer != ::getpid()) return;
-  const std::lock_guard<std::mutex> lock(screen);
-  erase_locked();
-}
-
 void draw() {
-  const ProgressNow now = progress_now();
+  const ProgressNow now = command_context()->progress().now();
   const std::lock_guard<std::mutex> lock(screen);
   if (now.name == nullptr) return erase_locked();
   const std::string text = to_string(now).substr(0, columns() - 1);
@@ -74,6 +67,22 @@ bool is_plain() {
 
 }  // namespace
 
+void erase_progress_line() {
+  if (drawer != ::getpid()) return;
+  const std::lock_guard<std::mutex> lock(screen);
+  erase_locked();
+}
+
+Status print_stdout(std::string_view text) {
+  erase_progress_line();
+  return write_stdout(text);
+}
+
+Status write_output(const std::string& path, std::string_view content) {
+  erase_progress_line();
+  return write_file(path, content);
+}
+
 struct ProgressLine::State {
   std::mutex mutex;
   std::condition_variable end;
@@ -82,7 +91,7 @@ struct ProgressLine::State {
 
   void work() {
     std::unique_lock<std::mutex> lock(mutex);
-    const double after = knobs().progress_after;
+    const double after = progress_after();
     const Seconds again(std::clamp(after * kAgainPart, kSoonest, kLatest));
     if (end.wait_for(lock, Seconds(after), [&] { return ended; })) return;
     do draw();
@@ -97,7 +106,7 @@ ProgressLine::ProgressLine() {
   state_ = std::make_unique<State>();
   try {
     state_->thread = std::thread([state = state_.get()] { state->work(); });
-    set_progress_eraser(erase);
+    command_context()->progress().set_watched(true);
   } catch (const std::system_error&) {
     state_.reset();  // work matters more
   }
@@ -111,12 +120,12 @@ ProgressLine::~ProgressLine() {
   }
   state_->end.notify_all();
   state_->thread.join();
-  set_progress_eraser(nullptr);
-  erase();
+  command_context()->progress().set_watched(false);
+  erase_progress_line();
 }
 
 void leave_progress_line() noexcept {
   if (drawn.exchange(false)) static_cast<void>(::write(STDERR_FILENO, "\n", 1) < 0);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -18,14 +18,14 @@
 #include <vector>
 
 #include "base/files.h"
-#include "base/interrupt.h"
-#include "base/progress.h"
+#include "command_context.h"
 #include "commands.h"
 #include "compile/compile.h"
 #include "interp/compare.h"
 #include "interp/interpreter.h"
 #include "option_values.h"
 #include "passes/shrink.h"
+#include "progress_line.h"
 #include "runtime/executable.h"
 #include "runtime/value_memory.h"
 #include "target/cpu.h"
@@ -33,7 +33,7 @@
 #include "text/input.h"
 #include "usage.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 struct ReduceOptions {
@@ -59,9 +59,9 @@ int try_here(const Module& module, uint64_t seed) {
   if (!compiled.ok()) return code_of(compiled.status());
   const auto executable = Executable::make(compiled->program, {});
   if (!executable.ok()) return code_of(executable.status());
-  ThreadPool pool;
   const ValueMemory memory(*compiled->program, arguments);
-  if (const Status status = (*executable)->run(memory.memory(), pool); !status.ok()) return code_of(status);
+  if (const Status status = (*executable)->run(memory.memory(), module.context().pool()); !status.ok())
+    return code_of(status);
   const std::vector<Value> results = memory.results(**executable);
   for (size_t i = 0; i < results.size(); ++i) {
     const Tolerance tolerance = usual_tolerance(results[i]->shape().type);
@@ -85,14 +85,17 @@ int try_apart(const Module& module, const ReduceOptions& options) {
     const int null = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
     ::dup2(null, STDERR_FILENO);
     ::alarm(options.seconds);
-    ::_exit(try_here(module, options.seed));
+    // Threads of the parent's context aren't here.
+    const auto own = module.clone();
+    own->set_context(std::make_shared<Context>(module.context().settings()));
+    ::_exit(try_here(*own, options.seed));
   }
   return child < 0 ? kAgrees : outcome_of(child);
 }
 
 /// The command's exit code with the program's file behind its words, or in the place of {}.
 int try_command(const Module& module, const ReduceOptions& options, const std::string& file) {
-  if (!write_file(file, print_hlo(module)).ok()) return -1;
+  if (!write_output(file, print_hlo(module)).ok()) return -1;
   std::vector<std::string> words = options.command;
   if (std::ranges::find(words, "{}") == words.end()) words.emplace_back("{}");
   std::ranges::replace(words, std::string("{}"), file);
@@ -141,7 +144,7 @@ class FileForCommand {
 
 Status reduce(ReduceOptions options) {
   LT_RETURN_IF_ERROR(check_outputs({{"INPUT", options.input}}, {{"-o", options.output}}));
-  LT_ASSIGN_OR_RETURN(const Input input, read_input(options.input));
+  LT_ASSIGN_OR_RETURN(const Input input, read_input(options.input, InputStage::kLatest, command_context()));
   const bool by_command = !options.command.empty();
   FileForCommand file;
   if (by_command) LT_RETURN_IF_ERROR(file.make());
@@ -163,18 +166,20 @@ Status reduce(ReduceOptions options) {
   ShrinkOptions how;
   how.most_tries = options.tries;
   // What was found so far is kept where somebody loses patience.
-  const KeepWhatIsFound keeping;
-  const Interruptible interruptible;
-  Stage stage("shrinking", static_cast<double>(options.tries));
+  Context& context = *command_context();
+  const KeepWhatIsFound keeping(context.stop());
+  const Interruptible interruptible(context.stop());
+  Stage stage(context.progress(), "shrinking", static_cast<double>(options.tries));
   const auto fails = [&](const Module& module) {
-    if (should_stop()) return false;
+    if (context.should_stop()) return false;
     stage.add(1);
     return outcome(module) == wanted;
   };
   const auto smallest = shrink(*input.module, cpu_target(), fails, how);
-  LT_RETURN_IF_ERROR(write_file(options.output, print_hlo(*smallest)));
-  return was_interrupted() ? Status(kInterruptedFault, "interrupted; this is the smallest program found until then")
-                           : Status();
+  LT_RETURN_IF_ERROR(write_output(options.output, print_hlo(*smallest)));
+  return context.stop().was_asked()
+             ? Status(kInterruptedFault, "interrupted; this is the smallest program found until then")
+             : Status();
 }
 
 }  // namespace
@@ -201,4 +206,4 @@ void add_reduce(CLI::App& app, int& exit_code) {
   command->callback([options, &exit_code] { exit_code = finish(reduce(*options)); });
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -13,10 +13,11 @@
 #include "base/memory.h"
 #include "base/sizes.h"
 #include "commands.h"
+#include "progress_line.h"
 #include "run_options.h"
 #include "usage.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr size_t kDifferencesShown = 12;
@@ -139,7 +140,7 @@ Status finish_run(const RunReport& report, bool json) {
                                                 report.comparison->first, list_differences(report.differences))};
   }
   if (json) return write_json(to_json(report), verdict);
-  LT_RETURN_IF_ERROR(write_stdout(to_text(report)));
+  LT_RETURN_IF_ERROR(print_stdout(to_text(report)));
   return verdict;
 }
 
@@ -176,4 +177,4 @@ void add_run(CLI::App& app, int& exit_code) {
   command->callback([options, &exit_code] { exit_code = finish(run(*options), options->json); });
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -8,12 +8,10 @@
 
 #include "analysis/account.h"
 #include "analysis/partitioning.h"
-#include "base/debug.h"
 #include "base/memory.h"
-#include "base/progress.h"
 #include "base/sizes.h"
 #include "codegen/kernel.h"
-#include "codegen/kernel_cache.h"
+#include "command_context.h"
 #include "compile/frontier.h"
 #include "ops/verify.h"
 #include "report/tensor_names.h"
@@ -22,86 +20,36 @@
 #include "runtime/executable.h"
 #include "runtime/runnable.h"
 #include "schedule/modelled_time.h"
+#include "session/prepare.h"
 #include "target/cpu.h"
 #include "text/file.h"
 #include "text/input.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
-/// Refuses what can't be held before the machine starts to swap.
-Status check_memory(const Program& program) {
-  const AvailableMemory available = available_memory();
-  if (program.peak_bytes() <= available.bytes) return {};
-  return {
-      Fault::kLimit,
-      fmt::format("the program needs {} ({} bytes: arguments {}, results {}, shared by both {}, temp {}); {} has {} "
-                  "left",
-                  format_bytes(program.peak_bytes()), program.peak_bytes(), format_bytes(program.argument_bytes),
-                  format_bytes(program.output_bytes), format_bytes(program.alias_bytes),
-                  format_bytes(program.temp_bytes), available.bound_by, format_bytes(available.bytes))};
-}
-
-/// Names what was found for a module and a limit by this very build on such a machine: another search may find another
-/// plan. (The cache knows of passes that are disabled.)
-Result<TextHash> key_of_plan(const Module& module, std::optional<int64_t> limit) {
-  LT_ASSIGN_OR_RETURN(const std::string target, kernel_target({}));
-  return hash_text(fmt::format("plan\n{}{} {}\n{}", print_plan(module, {}), limit.value_or(-1), build_id(), target));
-}
-
-/// What was kept says what to do, and planning proves once more that it may be done; a plan that turns out to need more
-/// than there is, or that can't be made, is searched for again.
-std::optional<Compiled> kept_plan(const std::string& text, const Module& module, std::optional<int64_t> limit) {
-  const auto known = parse_plan(text, module);
-  if (!known.ok() || known->exact != module.sums_in_order) return {};
-  auto compiled = compile_plan(module, cpu_target(), known->decisions, {.trusted = true});
-  const int64_t most = std::min(limit.value_or(INT64_MAX), available_memory().bytes);
-  if (!compiled.ok() || compiled->program->peak_bytes() > most) return {};
-  return compiled.take();
-}
-
-/// Searched once: what was found is kept beside the kernels.
-Result<Compiled> plan_within(const Module& module, std::optional<int64_t> limit, RunReport& report) {
-  const KernelCache cache(is_debugging() || build_id().empty() ? "" : kernel_cache_directory());
-  LT_ASSIGN_OR_RETURN(const TextHash key, key_of_plan(module, limit));
-  if (const auto text = cache.find(key)) {
-    if (auto kept = kept_plan(*text, module, limit)) return std::move(*kept);
-  }
-  auto found = compile_within(module, cpu_target(), limit, &report.best_peak_bytes);
-  if (report.best_peak_bytes) report.limit_bytes = limit;
-  LT_ASSIGN_OR_RETURN(Compiled compiled, std::move(found));
-  cache.store(key, print_plan(module, compiled.replay));
-  return compiled;
-}
 
 /// The free plan, or the one that the options ask for.
 Result<Compiled> plan(Module& module, const RunOptions& options, RunReport& report) {
   module.sums_in_order = options.exact;
   if (!options.plan.empty()) {
     LT_ASSIGN_OR_RETURN(const std::string text, read_bytes(options.plan));
-    const auto file = parse_plan(text, module);
-    if (!file.ok()) return Status(file.status().fault(), options.plan + ": " + file.status().message());
-    if (options.exact && !file->exact) {
-      return Status::input(options.plan +
-                           ": --exact: the plan makes sums in another order; expected one that fit --exact --plan "
-                           "wrote, with a line `exact`");
-    }
-    module.sums_in_order = file->exact;
-    return compile_plan(module, cpu_target(), file->decisions);
+    return plan_from_text(module, text, options.plan);
   }
   std::optional<int64_t> limit;
   if (!options.limit.empty()) {
     LT_ASSIGN_OR_RETURN(limit, parse_size(options.limit));
   }
-  return plan_within(module, limit, report);
+  auto planned = kept_plan_within(module, limit, &report.best_peak_bytes);
+  if (report.best_peak_bytes) report.limit_bytes = limit;
+  return planned;
 }
 
 /// Plans and compiles; everything that only planning needs is gone afterwards.
 Result<std::unique_ptr<Executable>> prepare(const RunOptions& options, RunReport& report) {
-  LT_ASSIGN_OR_RETURN(const Input input, read_input(options.input));
+  LT_ASSIGN_OR_RETURN(const Input input, read_input(options.input, InputStage::kLatest, command_context()));
   for (const std::string& warning : input.warnings) fmt::print(stderr, "warning: {}\n", warning);
   Module& module = *input.module;
   if (std::string why = why_of_many(module); !why.empty()) return Status::unsupported(std::move(why));
@@ -165,7 +113,7 @@ Status run_compiled(const RunOptions& options, RunReport& report) {
   ::malloc_trim(0);  // what planning took is not held beside the arena
 
   const Program& program = executable->program();
-  ThreadPool pool;
+  ThreadPool& pool = command_context()->pool();
   report.threads = pool.threads();
   BindingSources sources{.seed = options.seed};
   std::optional<TensorFile> inputs;
@@ -182,7 +130,7 @@ Status run_compiled(const RunOptions& options, RunReport& report) {
     sources.outputs = &*outputs;
   }
   LT_ASSIGN_OR_RETURN(Bindings bindings, Bindings::make(program, sources, pool));
-  Stage stage("running", options.repeat);
+  Stage stage(command_context()->progress(), "running", options.repeat);
   for (int i = 0; i < options.repeat; ++i) {
     if (i > 0) LT_RETURN_IF_ERROR(bindings.restore(pool));
     const auto start = Clock::now();
@@ -204,4 +152,4 @@ Status run_compiled(const RunOptions& options, RunReport& report) {
   return finish_run(report, options.json);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

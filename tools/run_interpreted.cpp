@@ -7,15 +7,15 @@
 #include "analysis/account.h"
 #include "analysis/partitioning.h"
 #include "base/memory.h"
-#include "base/progress.h"
 #include "base/sizes.h"
+#include "command_context.h"
 #include "interp/interpreter.h"
 #include "ops/verify.h"
 #include "report/tensor_names.h"
 #include "run_options.h"
 #include "text/input.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// The tensors of a value whose leaves are named arg<next>, arg<next+1>, ...; tuples are built from theirs.
@@ -62,7 +62,7 @@ Status check_memory(const Account& account) {
 }  // namespace
 
 Status run_interpreted(const RunOptions& options, RunReport& report) {
-  LT_ASSIGN_OR_RETURN(const Input input, read_input(options.input));
+  LT_ASSIGN_OR_RETURN(const Input input, read_input(options.input, InputStage::kLatest, command_context()));
   for (const std::string& warning : input.warnings) fmt::print(stderr, "warning: {}\n", warning);
   if (std::string why = why_of_many(*input.module); !why.empty()) return Status::unsupported(std::move(why));
   const Module& module = *input.module;
@@ -82,7 +82,7 @@ Status run_interpreted(const RunOptions& options, RunReport& report) {
   LT_RETURN_IF_ERROR(check_memory(account));
   LT_ASSIGN_OR_RETURN(const std::vector<Value> arguments, arguments_for(module, options, report));
   std::vector<Value> results;
-  Stage stage("interpreting", options.repeat);
+  Stage stage(command_context()->progress(), "interpreting", options.repeat);
   for (int i = 0; i < options.repeat; ++i) {
     const auto start = std::chrono::steady_clock::now();
     LT_ASSIGN_OR_RETURN(results, interpret(module, arguments));
@@ -100,9 +100,8 @@ Status run_interpreted(const RunOptions& options, RunReport& report) {
   if (!options.expect.empty()) {
     LT_RETURN_IF_ERROR(compare_with_file(arrays, options, report));
   }
-  ThreadPool pool;
-  if (!options.json) report.results = summaries(arrays, pool);
+  if (!options.json) report.results = summaries(arrays, command_context()->pool());
   return finish_run(report, options.json);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -12,7 +12,7 @@
 #include "ir/module.h"
 #include "text/safetensors.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 struct RunOptions {
   std::string input, inputs, outputs, expect;
@@ -72,4 +72,4 @@ TensorMetadata names_of_results(const std::vector<std::string>& paths);
 Status run_compiled(const RunOptions& options, RunReport& report);
 Status run_interpreted(const RunOptions& options, RunReport& report);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

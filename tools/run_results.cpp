@@ -11,7 +11,7 @@
 #include "report/tensor_names.h"
 #include "run_options.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr size_t kShown = 12;
@@ -149,4 +149,4 @@ TensorMetadata names_of_results(const std::vector<std::string>& paths) {
   return names;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -8,13 +8,13 @@
 #include <string_view>
 
 #include "base/files.h"
-#include "base/interrupt.h"
 #include "base/mapped_files.h"
 #include "base/status.h"
+#include "command_context.h"
 #include "commands.h"
 #include "progress_line.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 // Handlers write with write(2) alone: a lock of stdio's or malloc's may be held by what they interrupt.
@@ -33,7 +33,7 @@ void on_end(int) {
 
 // A search keeps the best that it found, where it is asked kindly.
 void on_interrupt(int signal) {
-  if (!ask_to_stop()) on_end(signal);
+  if (!command_context()->stop().ask()) on_end(signal);
 }
 
 // A failed assertion has said its sentence; the exit code is that of a bug of ours.
@@ -86,6 +86,7 @@ void make_room_for_handlers() {
 }  // namespace
 
 void handle_signals() {
+  (void)command_context();  // a handler makes nothing
   make_room_for_handlers();
   ::signal(SIGPIPE, SIG_IGN);  // a reader that has gone away is no fault
   ::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is one that write(2) reports
@@ -100,4 +101,4 @@ void handle_signals() {
   ::sigaction(SIGBUS, &bus, nullptr);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

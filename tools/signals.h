@@ -1,8 +1,8 @@
 #pragma once
 /// What ends the process from outside, or by accident: it says so, and leaves no half-written file.
 
-namespace lowtide {
+namespace lowtide::engine {
 
 void handle_signals();
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -13,7 +13,7 @@
 #include "text/dump/dump_files.h"
 #include "text/file.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 namespace fs = std::filesystem;
@@ -131,4 +131,4 @@ Status check_outputs(const std::vector<NamedFile>& inputs, const std::vector<Nam
   return {};
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

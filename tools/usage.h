@@ -8,7 +8,7 @@
 
 #include "base/status.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// What is wrong with a line that CLI11 turned down, with the commands or options that are near.
 std::string usage_fault(const CLI::App& app, const CLI::ParseError& error);
@@ -27,4 +27,4 @@ struct NamedFile {
 /// modules and reports that lie in it; `file#part` is the file.
 Status check_outputs(const std::vector<NamedFile>& inputs, const std::vector<NamedFile>& outputs);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -14,7 +14,7 @@
 #include "plan/first_come.h"
 #include "plan/pack.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr Bytes kCpuAlignment = 64, kGpuAlignment = 128, kTpuAlignment = 16384;
@@ -272,4 +272,4 @@ Account account_for(const Module& module, AccountMode mode, int64_t pack_work) {
   return MakeAccount(module, mode == AccountMode::kAsGiven && module.is_scheduled, pack_work).run();
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -10,7 +10,7 @@
 #include "ir/module.h"
 #include "plan/pack.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// One executed instruction. Fusions, reducers and comparators are single steps.
 struct TimelineStep {
@@ -89,4 +89,4 @@ struct Floor {
 Floor floor_order(const Module& module);  ///< over all orders and in-place choices of the ops as they stand
 Floor floor_any(const Module& module);    ///< for every correct executor
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

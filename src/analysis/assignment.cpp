@@ -5,7 +5,7 @@
 #include <numeric>
 #include <unordered_map>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// Where a leaf of the timeline stands in the program.
@@ -413,4 +413,4 @@ Assignment assign_buffers(const Module& module, const Leaves& leaves, const Time
   return Assign(module, leaves, timeline, values, liveness, is_virtual, options).run();
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

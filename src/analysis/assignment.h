@@ -10,7 +10,7 @@
 #include "analysis/partitioning.h"
 #include "plan/problem.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Values at one address, one after the other or updated in place.
 struct ValueGroup {
@@ -46,4 +46,4 @@ struct AssignmentOptions {
 Assignment assign_buffers(const Module& module, const Leaves& leaves, const Timeline& timeline, const Values& values,
                           const Liveness& liveness, const VirtualFlags& is_virtual, const AssignmentOptions& options);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

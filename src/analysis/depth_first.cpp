@@ -4,7 +4,7 @@
 
 #include "analysis/leaf_bytes.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// Shared operands are counted at every use, which can grow without bound; infinities must not meet.
@@ -113,4 +113,4 @@ std::vector<const Instruction*> DepthFirst::of(const Computation& computation) c
   return order;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -7,7 +7,7 @@
 
 #include "analysis/liveness.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 class DepthFirst {
  public:
@@ -21,4 +21,4 @@ class DepthFirst {
   std::vector<double> peak_, left_;  ///< bytes, by instruction id: at most while it is computed, and afterwards
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

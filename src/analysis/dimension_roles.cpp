@@ -6,7 +6,7 @@
 #include "ops/infer.h"
 #include "ops/window.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 using Roles = std::vector<OperandDimension>;
@@ -323,4 +323,4 @@ bool can_slice_result(const Instruction& instruction, int64_t d) {
   return true;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -6,7 +6,7 @@
 
 #include "ir/module.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 enum class DimensionRole : uint8_t {
   kPointwise,  ///< result slice c needs operand slice stride * c + offset alone
@@ -31,4 +31,4 @@ std::vector<OperandDimension> operand_roles(const Instruction& instruction, size
 /// Can the result be made slice by slice along dimension d, each slice by itself? Not along a sorted or scanned line.
 bool can_slice_result(const Instruction& instruction, int64_t d);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

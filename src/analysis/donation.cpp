@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-namespace lowtide {
+namespace lowtide::engine {
 
 int64_t Donation::alias_bytes() const {
   int64_t sum = 0;
@@ -62,4 +62,4 @@ Donation find_donation(const Module& module, const Leaves& leaves, const Partiti
   return donation;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -5,7 +5,7 @@
 
 #include "analysis/partitioning.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 struct Donation {
   /// Result leaf `result` of the root lives in entry leaf `argument` (a leaf of the entry computation).
@@ -22,4 +22,4 @@ struct Donation {
 /// As declared by input_output_alias; with donors, also each buffer_donor that has the bytes of a result still free.
 Donation find_donation(const Module& module, const Leaves& leaves, const Partitioning& sizes, bool with_donors);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -5,7 +5,7 @@
 
 #include "analysis/trip_count.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr uint64_t kScalarMap = 1;  ///< nothing varies: one evaluation serves a whole kernel
@@ -179,4 +179,4 @@ Evaluations evaluations_of_operand(const Evaluations& of_user, const Instruction
   return e;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

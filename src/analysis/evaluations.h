@@ -5,7 +5,7 @@
 
 #include "ir/module.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// One kernel evaluates a value `count` times through one index map. Two readers with equal maps share evaluations.
 struct Evaluations {
@@ -30,4 +30,4 @@ double terms_of(const Instruction& i);
 /// Of a while: how often its body runs, a guess where that isn't plain.
 double guessed_trips(const Instruction& loop);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -12,7 +12,7 @@
 #include "analysis/values.h"
 #include "base/sizes.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// Operations for which the values that must be held around them are looked up; the others count what they touch.
@@ -288,4 +288,4 @@ Floor floor_order(const Module& module) {
   return best.bytes > any.bytes ? best : any;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -6,7 +6,7 @@
 
 #include "analysis/leaves.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 const Instruction* parameter_of(const Computation& computation, int64_t number) {
@@ -358,4 +358,4 @@ bool may_overwrite(const Instruction& user, const InPlacePair& pair, Backend bac
   return user.shape.is_array() && elementwise_on(user, operand);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

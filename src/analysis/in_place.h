@@ -6,7 +6,7 @@
 
 #include "ir/module.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Whose rules decide what runs in place. Read from the text: backends leave their mark on layouts and configurations.
 enum class Backend : uint8_t { kCpu, kGpu, kTpu };
@@ -26,4 +26,4 @@ std::vector<InPlacePair> updates_of(const Instruction& instruction);
 /// element by element inside a fusion.) The bytes of both are taken to be equal.
 bool may_overwrite(const Instruction& user, const InPlacePair& pair, Backend backend);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// An upper bound on the elements after padding, in floating point; negative extents give 0.
@@ -46,4 +46,4 @@ int64_t safe_logical_bytes(const Shape& shape) {
   return sum;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

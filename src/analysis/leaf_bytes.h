@@ -3,7 +3,7 @@
 
 #include "ir/shape.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 struct LeafBytes {
   int64_t bytes = 0;    ///< as laid out
@@ -19,4 +19,4 @@ int64_t safe_logical_bytes(const Shape& shape);
 /// a + b for sums of sizes >= 0, saturating.
 inline int64_t add_bytes(int64_t a, int64_t b) { return a > INT64_MAX - b ? INT64_MAX : a + b; }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace lowtide {
+namespace lowtide::engine {
 
 int64_t leaf_count(const Shape& shape) {
   if (!shape.is_tuple()) return 1;
@@ -86,4 +86,4 @@ int64_t Leaves::count(const Computation& c) const {
   return total > kMostLeaves ? -1 : total;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -6,7 +6,7 @@
 
 #include "ir/module.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Leaf counts and offsets within each computation. Leaves of one computation are numbered in its instruction order.
 class Leaves {
@@ -31,4 +31,4 @@ int64_t leaf_offset(const Shape& tuple, int64_t element);   ///< leaves before a
 /// Leaves before and in the part that `index` names; false where the shape has no such part.
 bool leaf_range(const Shape& shape, const ShapeIndex& index, int64_t& first, int64_t& count);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// These only pass names on; reading them is what counts.
@@ -141,4 +141,4 @@ Liveness find_liveness(const Module& module, const Leaves& leaves, const Timelin
   return FindLiveness(module, leaves, timeline, values, donation, is_virtual).run();
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -5,7 +5,7 @@
 
 #include "analysis/values.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Per leaf of the timeline; meaningful at those that define values.
 struct Liveness {
@@ -20,4 +20,4 @@ using VirtualFlags = std::vector<bool>;  ///< by instruction id; empty: none
 Liveness find_liveness(const Module& module, const Leaves& leaves, const Timeline& timeline, const Values& values,
                        const Donation& donation, const VirtualFlags& is_virtual);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

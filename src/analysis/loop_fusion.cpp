@@ -5,7 +5,7 @@
 #include "analysis/leaf_bytes.h"
 #include "analysis/uses.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int32_t kSeveral = -2;  ///< readers in more than one kernel
@@ -106,4 +106,4 @@ std::vector<bool> fuse_loops(const Module& module) {
   return is_virtual;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

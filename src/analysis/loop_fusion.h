@@ -5,7 +5,7 @@
 
 #include "ir/module.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// True, by instruction id, for elementwise operations and index maps all of whose readers end up in one kernel, and
 /// for cheap ones that grow (broadcast, iota, widening converts, masks) whatever kernels read them. Kernels that take
@@ -13,4 +13,4 @@ namespace lowtide {
 /// dots, sorts, loops, calls, results and fusions as they stand read buffers.
 std::vector<bool> fuse_loops(const Module& module);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -5,7 +5,7 @@
 #include "analysis/dimension_roles.h"
 #include "ops/sharding_calls.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int kMostSweeps = 16;
@@ -235,4 +235,4 @@ void PartTable::spread() {
   }
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

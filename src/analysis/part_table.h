@@ -7,7 +7,7 @@
 #include "analysis/leaves.h"
 #include "ir/module.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 class PartTable {
  public:
@@ -48,4 +48,4 @@ class PartTable {
   bool changed_ = false;
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -9,7 +9,7 @@
 #include "ops/sharding_calls.h"
 #include "ops/text_cursor.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr std::string_view kStated = "lowtide.parts=\"";
@@ -455,4 +455,4 @@ std::string why_of_many(const Module& module) {
   return {};
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -10,7 +10,7 @@
 #include "analysis/leaves.h"
 #include "analysis/part_table.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// How the arguments and results of a program are divided over devices, by leaf, depth first: into how many parts each
 /// dimension is. A module that is planned for one of several devices says so in its header, as frontend attribute
@@ -65,4 +65,4 @@ std::string of_many_devices(int64_t devices);
 /// Empty, or why one device alone can't run the module: it is a program of several that talk, or that hold parts.
 std::string why_of_many(const Module& module);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int32_t kDeepest = 200;  // nesting of frames; beyond it a call is one step
@@ -83,4 +83,4 @@ Timeline lay_out(const Module& module, const Leaves& leaves, const OrderOf& orde
   return LayOut(module, leaves, order).take();
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -10,7 +10,7 @@
 #include "analysis/account.h"
 #include "analysis/leaves.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// One computation at one place of the timeline.
 struct Frame {
@@ -46,4 +46,4 @@ Timeline lay_out(const Module& module, const Leaves& leaves, const OrderOf& orde
 /// Does this instruction run its computations as steps (while, conditional, call, async-start), not as one kernel?
 bool runs_computations(const Instruction& instruction);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

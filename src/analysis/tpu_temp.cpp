@@ -4,7 +4,7 @@
 
 #include "analysis/leaves.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// A tuple of up to eight pointers.
@@ -96,4 +96,4 @@ Bytes stated_temp(Bytes arena, Bytes alignment, int64_t tuples, Bytes traced_pea
   return add_bytes(whole, lost);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

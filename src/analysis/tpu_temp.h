@@ -4,7 +4,7 @@
 #include "analysis/assignment.h"
 #include "analysis/timeline.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// The most bytes alive at once by XLA's own count, which the TPU backend compares its arena with. That count follows
 /// the packer's trace, where a value that begins while another value of its buffer is alive is not entered: once the
@@ -17,4 +17,4 @@ int64_t tuples_in_memory(const Timeline& timeline);
 /// Temp as stated: the arena with its tuples, and once more what it has beyond the traced peak. Tuples alone make none.
 Bytes stated_temp(Bytes arena, Bytes alignment, int64_t tuples, Bytes traced_peak);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

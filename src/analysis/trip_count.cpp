@@ -4,7 +4,7 @@
 
 #include "ir/literal.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// The carry that `value` reads, behind copies; -1: none.
@@ -165,4 +165,4 @@ std::optional<int64_t> trip_step(const Instruction& loop) {
   return std::nullopt;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

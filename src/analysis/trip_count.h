@@ -6,7 +6,7 @@
 
 #include "ir/module.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// An induction variable: a scalar carry that starts at a constant and gains a constant in every trip, and against
 /// which the condition compares a constant.
@@ -31,4 +31,4 @@ std::optional<Progression> progression_of(const Instruction& loop, int64_t carry
 /// What the carry that the condition compares gains in a trip, where that is a constant, wherever it starts.
 std::optional<int64_t> trip_step(const Instruction& loop);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

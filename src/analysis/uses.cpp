@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// Calls f(operand) once per distinct operand.
@@ -47,4 +47,4 @@ void Uses::build(std::span<const Computation* const> computations, int32_t id_li
   each_use([&](size_t id, const Instruction& user) { users_[first_[id + 1]++] = &user; });
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -7,7 +7,7 @@
 
 #include "ir/module.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// The users of every instruction, in program order; an instruction that reads another twice is listed once.
 class Uses {
@@ -25,4 +25,4 @@ class Uses {
   std::vector<size_t> first_;
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -5,7 +5,7 @@
 #include "analysis/in_place.h"
 #include "ops/sharding_calls.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 class FindValues {
@@ -269,4 +269,4 @@ Values find_values(const Module& module, const Leaves& leaves, const Timeline& t
   return FindValues(module, leaves, timeline, donation, options).run();
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -8,7 +8,7 @@
 #include "analysis/donation.h"
 #include "analysis/timeline.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 inline constexpr int32_t kNoStep = -1;
 
@@ -31,4 +31,4 @@ struct ValueOptions {
 Values find_values(const Module& module, const Leaves& leaves, const Timeline& timeline, const Donation& donation,
                    const ValueOptions& options);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -13,7 +13,7 @@
 #include "base/memory.h"
 #include "base/sizes.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 std::optional<int64_t> number_in_file(const std::string& path) {
@@ -104,4 +104,4 @@ Status out_of_memory() {
           fmt::format("out of memory: {} has {} left", available.bound_by, format_bytes(available.bytes))};
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -15,9 +15,7 @@
 #include <cstring>
 #include <utility>
 
-#include "base/progress.h"
-
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// Names of files being written, for the signal handler. A file that finds no place is only safe from faults, not from
@@ -137,7 +135,6 @@ Status PartialFile::commit() {
 }
 
 Status write_stdout(std::string_view content) {
-  erase_progress();
   std::fflush(stdout);
   const int error = write_all(STDOUT_FILENO, content);
   if (error == 0 || error == EPIPE) return {};
@@ -158,4 +155,4 @@ Status write_file(const std::string& path, std::string_view content) {
   return file.commit();
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

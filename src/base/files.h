@@ -7,7 +7,7 @@
 
 #include "base/status.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// A file, or an empty folder, that must not outlive a signal that ends the process (remove_unfinished_files). To be
 /// made before the file is, and to go after it.
@@ -57,4 +57,4 @@ Status write_stdout(std::string_view content);
 /// Removes the files that are being written. Only calls what a signal handler may call.
 void remove_unfinished_files() noexcept;
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// A place is taken before it is filled in, and what is asked about it counts only while `end` is set.
@@ -48,4 +48,4 @@ const char* file_mapped_at(const void* address) noexcept {
   return nullptr;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

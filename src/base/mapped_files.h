@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string>
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// While one stands, these pages are those of `file`.
 class MappedFile {
@@ -21,4 +21,4 @@ class MappedFile {
 /// The name of the file that is mapped there; null where none is known. Calls nothing that a signal handler may not.
 const char* file_mapped_at(const void* address) noexcept;
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

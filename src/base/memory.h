@@ -9,7 +9,7 @@
 
 #include "base/status.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 struct AvailableMemory {
   int64_t bytes = 0;
@@ -49,4 +49,4 @@ class Pages {
 /// Bytes of the pages in this range that the process holds in memory.
 int64_t resident_bytes(std::span<const std::byte> range);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr size_t kSource = 0, kSink = 1;
@@ -66,4 +66,4 @@ std::vector<size_t> VertexCut::cut() {
   return out_of;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace lowtide {
+namespace lowtide::engine {
 
 class VertexCut {
  public:
@@ -36,4 +36,4 @@ class VertexCut {
   std::vector<size_t> next_;
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -4,7 +4,7 @@
 #include <cctype>
 #include <tuple>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr size_t kLongest = 200;  ///< beyond it nobody reads words letter by letter
@@ -63,4 +63,4 @@ std::string did_you_mean(const std::vector<std::string>& words) {
   return text + "?";
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

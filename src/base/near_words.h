@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Letters inserted, removed, replaced, or traded with their neighbour, to get from one word to the other.
 size_t edit_distance(std::string_view a, std::string_view b);
@@ -17,4 +17,4 @@ std::vector<std::string> near_words(std::string_view word, const std::vector<std
 /// "; did you mean a, b or c?", or nothing where there are none.
 std::string did_you_mean(const std::vector<std::string>& words);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "base/sizes.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr size_t kHugePage = size_t{2} << 20;
@@ -86,4 +86,4 @@ int64_t resident_bytes(std::span<const std::byte> range) {
   return pages * static_cast<int64_t>(page);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -3,23 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cmath>
-#include <thread>
 
 #include "base/sizes.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
-
-/// Words of their own, so that nobody who works ever waits: a reader may see one stage's name with another's count for
-/// a moment.
-std::atomic<const char*> name{nullptr};
-std::atomic<double> amount{0}, whole{0};
-std::atomic<int64_t> began{0}, best{-1};
-std::atomic<void (*)()> eraser{nullptr};
-const std::thread::id first_thread = std::this_thread::get_id();
 
 int64_t now_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
@@ -38,43 +28,36 @@ std::string time_text(double seconds) {
 
 }  // namespace
 
-Stage::Stage(const char* stage, double total) {
-  if (std::this_thread::get_id() != first_thread) return;
-  outer_ = {name.load(), amount.load(), whole.load(), began.load()};
-  amount = 0;
-  whole = total;
-  began = now_ns();
-  name = stage;
+Stage::Stage(Progress& progress, const char* stage, double total) : progress_(progress) {
+  const auto self = std::this_thread::get_id();
+  if (progress_.name_.load() == nullptr) progress_.teller_ = self;
+  if (progress_.teller_.load() != self) return;
+  outer_ = {progress_.name_.load(), progress_.amount_.load(), progress_.whole_.load(), progress_.began_.load()};
+  progress_.amount_ = 0;
+  progress_.whole_ = total;
+  progress_.began_ = now_ns();
+  progress_.name_ = stage;
 }
 
 Stage::~Stage() {
   if (!outer_) return;
-  amount = outer_->done;
-  whole = outer_->total;
-  began = outer_->began;
-  name = outer_->name;
+  progress_.amount_ = outer_->done;
+  progress_.whole_ = outer_->total;
+  progress_.began_ = outer_->began;
+  progress_.name_ = outer_->name;
 }
 
 void Stage::done(double so_far) {
-  if (outer_) amount.store(so_far, std::memory_order_relaxed);
+  if (outer_) progress_.amount_.store(so_far, std::memory_order_relaxed);
 }
 
 void Stage::add(double more) {
-  if (outer_) amount.fetch_add(more, std::memory_order_relaxed);
+  if (outer_) progress_.add(more);
 }
 
-OutermostStage::OutermostStage(const char* stage, double total) {
-  if (name.load() == nullptr) stage_.emplace(stage, total);
-}
-
-void add_progress(double more) { amount.fetch_add(more, std::memory_order_relaxed); }
-
-bool is_progress_drawn() { return eraser.load(std::memory_order_relaxed) != nullptr; }
-
-void note_best_peak(int64_t bytes) { best.store(bytes, std::memory_order_relaxed); }
-
-ProgressNow progress_now() {
-  return {name.load(), amount.load(), whole.load(), 1e-9 * static_cast<double>(now_ns() - began.load()), best.load()};
+ProgressNow Progress::now() const {
+  return {name_.load(), amount_.load(), whole_.load(), 1e-9 * static_cast<double>(now_ns() - began_.load()),
+          best_.load()};
 }
 
 std::string to_string(const ProgressNow& now) {
@@ -93,10 +76,4 @@ std::string to_string(const ProgressNow& now) {
   return text;
 }
 
-void set_progress_eraser(void (*erase)()) { eraser = erase; }
-
-void erase_progress() {
-  if (auto* const erase = eraser.load()) erase();
-}
-
-}  // namespace lowtide
+}  // namespace lowtide::engine

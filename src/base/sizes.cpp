@@ -7,7 +7,7 @@
 #include <charconv>
 #include <cmath>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr double kLargestSize = 9.2e18;  // int64_t holds 2^63 - 1
@@ -78,4 +78,4 @@ std::string format_count(int64_t count) {
   return text;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -7,7 +7,7 @@
 
 #include "base/status.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// "8GiB", "8G" (= GiB), "8GB" (10^9), "1.5 MiB", "4096": bytes. Errors: Fault::kUsage.
 Result<int64_t> parse_size(std::string_view text);
@@ -18,4 +18,4 @@ std::string format_bytes(int64_t bytes);
 /// "4,294,967,296".
 std::string format_count(int64_t count);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

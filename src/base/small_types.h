@@ -9,7 +9,7 @@
 #include <limits>
 #include <type_traits>
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Two's complement integer of `Bits` < 8 bits, held in a byte; conversion wraps.
 template <int Bits, bool Signed>
@@ -125,4 +125,4 @@ struct ScaleFloat {
   }
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

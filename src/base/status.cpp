@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr size_t kShownColumns = 100;  // a longer line is cut around the caret
@@ -33,8 +31,7 @@ Status Status::at(const Source& source, Offset offset) const {
 }
 
 void assertion_failed(const char* condition, const char* file, int line, const std::string& sentence) {
-  std::fprintf(stderr, "%s:%d: internal error: %s\n  (expected: %s)\n", file, line, sentence.c_str(), condition);
-  std::abort();
+  throw InternalError(fmt::format("{}:{}: {}\n  (expected: {})", file, line, sentence, condition));
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -4,11 +4,12 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// The text a module came from. Offsets into it are the places that errors point at.
 struct Source {
@@ -64,19 +65,23 @@ class [[nodiscard]] Result {
   Status status_;
 };
 
-/// Ends the process with a sentence: for what can only be a bug of ours.
+/// What can only be a bug of ours. Whoever lets others in (session/, tools/) catches it: a host process goes on.
+class InternalError : public std::logic_error {
+ public:
+  using std::logic_error::logic_error;
+};
 [[noreturn]] void assertion_failed(const char* condition, const char* file, int line, const std::string& sentence);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine
 
-#define LT_ASSERT(condition, sentence)                                                         \
-  do {                                                                                         \
-    if (!(condition)) ::lowtide::assertion_failed(#condition, __FILE__, __LINE__, (sentence)); \
+#define LT_ASSERT(condition, sentence)                                                                 \
+  do {                                                                                                 \
+    if (!(condition)) ::lowtide::engine::assertion_failed(#condition, __FILE__, __LINE__, (sentence)); \
   } while (false)
 
-#define LT_RETURN_IF_ERROR(expression)                                                 \
-  do {                                                                                 \
-    if (::lowtide::Status lt_status = (expression); !lt_status.ok()) return lt_status; \
+#define LT_RETURN_IF_ERROR(expression)                                                         \
+  do {                                                                                         \
+    if (::lowtide::engine::Status lt_status = (expression); !lt_status.ok()) return lt_status; \
   } while (false)
 
 #define LT_CONCAT_(a, b) a##b

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 uint64_t mix(uint64_t a, uint64_t b) {
@@ -67,12 +67,12 @@ TextHash hash_text(std::string_view text) {
 }
 
 const std::string& build_id() {
-  static const std::string id = [] {
+  static const std::string kId = [] {
     Search search{.place = reinterpret_cast<ElfW(Addr)>(&look_into), .id = {}};
     ::dl_iterate_phdr(look_into, &search);
     return search.id;
   }();
-  return id;
+  return kId;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

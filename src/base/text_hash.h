@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// 128 bits that stand for a text.
 struct TextHash {
@@ -19,4 +19,4 @@ TextHash hash_text(std::string_view text);
 /// another. Empty: the linker left no note.
 const std::string& build_id();
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -11,9 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/debug.h"
-
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// A sleeping thread takes 5 to 50 microseconds to come back, in a virtual machine 200 and more, and streams are loops
@@ -26,13 +24,6 @@ void relax() {
 #else
   std::this_thread::yield();
 #endif
-}
-
-/// The processors that this process may use, not those that the machine has.
-int processors() {
-  cpu_set_t set;
-  if (::sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
-  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
 /// The pool whose task this thread is running, and as which thread.
@@ -48,13 +39,14 @@ constexpr uint32_t inside(uint32_t door) { return door & (kOpen - 1); }
 
 struct ThreadPool::State {
   int threads = 1, spins = kSpins;
-  std::mutex callers;  ///< one job at a time
+  std::mutex callers;  ///< one job at a time; whoever comes meanwhile does theirs alone
   std::vector<std::thread> workers;
   std::atomic<uint32_t> jobs{0};  ///< counts them: what idle threads wait on
   std::atomic<uint32_t> door{0};
   std::atomic<bool> stop{false};
   const std::function<void(int64_t, int)>* task = nullptr;
   int64_t tasks = 0;
+  int most = ThreadPool::kAllThreads;  ///< that take part in this job
   std::atomic<int64_t> next{0};
   std::mutex thrown_mutex;
   std::exception_ptr thrown;  ///< by a task, the first of them
@@ -83,7 +75,7 @@ struct ThreadPool::State {
       while ((found & kOpen) && !door.compare_exchange_weak(found, found + 1, std::memory_order_acquire)) {
       }
       if (!(found & kOpen)) continue;
-      take_part(thread);
+      if (thread < most) take_part(thread);
       if (door.fetch_sub(1, std::memory_order_acq_rel) == 1) door.notify_all();
     }
   }
@@ -100,9 +92,9 @@ struct ThreadPool::State {
 };
 
 ThreadPool::ThreadPool(int threads) : state_(std::make_unique<State>()) {
-  if (threads <= 0) threads = knobs().threads > 0 ? knobs().threads : processors();
+  if (threads <= 0) threads = usable_processors();
   state_->threads = std::min(threads, 1024);
-  if (threads > processors()) state_->spins = kSpinsWhereCrowded;
+  if (threads > usable_processors()) state_->spins = kSpinsWhereCrowded;
 }
 
 ThreadPool::~ThreadPool() {
@@ -112,19 +104,26 @@ ThreadPool::~ThreadPool() {
   for (std::thread& worker : state_->workers) worker.join();
 }
 
+int usable_processors() {
+  cpu_set_t set;
+  if (::sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
 int ThreadPool::threads() const { return state_->threads; }
 
-void ThreadPool::run(int64_t tasks, const std::function<void(int64_t, int)>& task) {
+void ThreadPool::run(int64_t tasks, const std::function<void(int64_t, int)>& task, int most) {
   State& s = *state_;
   const bool nested = current_pool == &s;
-  if (nested || s.threads == 1 || tasks <= 1) {
+  std::unique_lock<std::mutex> lock(s.callers, std::defer_lock);
+  if (nested || s.threads == 1 || most <= 1 || tasks <= 1 || !lock.try_lock()) {
     for (int64_t i = 0; i < tasks; ++i) task(i, nested ? current_thread : 0);
     return;
   }
-  const std::lock_guard<std::mutex> lock(s.callers);
   if (s.workers.empty() && !s.threads_refused) s.start();
   s.task = &task;
   s.tasks = tasks;
+  s.most = most;
   s.next.store(0, std::memory_order_relaxed);
   s.door.store(kOpen, std::memory_order_release);
   s.jobs.fetch_add(1, std::memory_order_release);
@@ -142,4 +141,4 @@ void ThreadPool::run(int64_t tasks, const std::function<void(int64_t, int)>& tas
   if (s.thrown) std::rethrow_exception(std::exchange(s.thrown, nullptr));
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

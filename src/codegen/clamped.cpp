@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace lowtide {
+namespace lowtide::engine {
 
 std::optional<ClampedIndex> clamped_index(const Nest& nest, const Affine& index, int32_t lane_loop,
                                           const std::vector<bool>& varying) {
@@ -50,4 +50,4 @@ std::optional<ClampedIndex> clamped_index(const Nest& nest, const Affine& index,
   return clamped;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

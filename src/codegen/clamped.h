@@ -6,7 +6,7 @@
 
 #include "nest/nest.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 struct ClampedIndex {
   NodeId linear = kNoId;  ///< of kind kAffine or kLoopIndex; the clamps change nothing while least <= it <= greatest
@@ -20,4 +20,4 @@ struct ClampedIndex {
 std::optional<ClampedIndex> clamped_index(const Nest& nest, const Affine& index, int32_t lane_loop,
                                           const std::vector<bool>& varying);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

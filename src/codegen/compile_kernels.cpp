@@ -1,29 +1,25 @@
 #include <fmt/format.h>
 
 #include <atomic>
-#include <bit>
 #include <chrono>
+#include <exception>
 #include <map>
-#include <mutex>
+#include <new>
 #include <system_error>
 #include <thread>
 
-#include "base/debug.h"
+#include "base/context.h"
 #include "base/files.h"
-#include "base/progress.h"
+#include "base/memory.h"
 #include "codegen/kernel.h"
-#include "codegen/kernel_cache.h"
 #include "codegen/kernel_plan.h"
+#include "codegen/kernel_store.h"
 #include "codegen/llvm_library.h"
 #include "codegen/machine.h"
-#include "codegen/object_loader.h"
 #include "nest/legalise.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
-
-/// A sweep reads the whole directory: one new object in so many is followed by one.
-constexpr uint64_t kObjectsPerSweep = 64;
 
 /// A kernel to be found or made; nests with equal texts share one.
 struct Job {
@@ -33,39 +29,6 @@ struct Job {
   Status status;
   Kernel kernel;
 };
-
-// Kernels of this process. What is dropped here lives on in the executables that use it.
-class Loaded {
- public:
-  std::optional<Kernel> find(TextHash key) {
-    const std::lock_guard lock(mutex_);
-    const auto found = kernels_.find(key);
-    return found == kernels_.end() ? std::nullopt : std::optional(found->second);
-  }
-  void store(TextHash key, const Kernel& kernel, size_t bytes) {
-    const std::lock_guard lock(mutex_);
-    constexpr size_t kMostBytes = size_t{64} << 20;
-    if (bytes_ + bytes > kMostBytes) kernels_.clear(), bytes_ = 0;
-    kernels_.emplace(key, kernel);
-    bytes_ += bytes;
-  }
-
- private:
-  std::mutex mutex_;
-  std::map<TextHash, Kernel> kernels_;
-  size_t bytes_ = 0;
-};
-
-Loaded& loaded() {
-  static Loaded kernels;
-  return kernels;
-}
-
-Result<Kernel> load(TextHash key, std::string_view object, std::span<const KernelPiece> pieces) {
-  LT_ASSIGN_OR_RETURN(const LoadedObject code, load_object(object, kKernelSymbol));
-  const auto run = std::bit_cast<KernelFunction>(code.symbol);
-  return Kernel{.run = run, .pieces = {pieces.begin(), pieces.end()}, .code = code.pages, .skips = {}, .key = key};
-}
 
 std::vector<KernelPiece> pieces_of(const KernelPlan& plan) {
   std::vector<KernelPiece> pieces;
@@ -84,41 +47,66 @@ std::string plan_text(const KernelPlan& plan) {
   return text;
 }
 
-void dump(const Nest& nest, TextHash key, const LlvmAnswer& answer) {
-  const std::string path = fmt::format("{}/kernel-{:016x}", knobs().dump_directory, key.low);
+void dump(const Context& context, const Nest& nest, TextHash key, const LlvmAnswer& answer) {
+  const std::string path = fmt::format("{}/kernel-{:016x}", context.settings().dump_directory, key.low);
   const bool written = write_file(path + ".nest", to_text(nest)).ok() && write_file(path + ".ll", answer.text).ok() &&
                        write_file(path + ".o", answer.object).ok();
-  if (!written) debug_print(fmt::format("can't write {}", path));
+  if (!written) context.print(fmt::format("can't write {}", path));
 }
 
-void compile(Job& job, TextHash key, LlvmCompile compiler, bool avx512) {
-  LlvmAnswer answer;
-  compiler({job.nest, &job.plan, avx512, !knobs().dump_directory.empty()}, answer);
-  if (!knobs().dump_directory.empty()) dump(*job.nest, key, answer);
-  if (!answer.fault.empty()) {
-    job.status = {Fault::kInternal, fmt::format("a kernel can't be compiled: {}", answer.fault)};
-    return;
-  }
-  job.object = std::move(answer.object);
-}
+/// Makes the objects of what is in no cache.
+class Compilation {
+ public:
+  using Missing = std::pair<const TextHash, Job>;
+  Compilation(Context& context, LlvmCompile compiler, bool avx512)
+      : context_(context), compiler_(compiler), avx512_(avx512) {}
 
-// Two at a time: more gain little, and each needs memory of its own.
-void compile_side_by_side(std::span<std::pair<const TextHash, Job>* const> jobs, LlvmCompile compiler, bool avx512) {
-  Stage stage("compiling kernels", static_cast<double>(jobs.size()));
-  std::atomic<size_t> next{0};
-  const auto work = [&] {
-    for (size_t i = next++; i < jobs.size(); i = next++) {
-      compile(jobs[i]->second, jobs[i]->first, compiler, avx512);
-      stage.add(1);
+  // Two at a time: more gain little, and each needs memory of its own.
+  void run(std::span<Missing* const> jobs) {
+    Stage stage(context_.progress(), "compiling kernels", static_cast<double>(jobs.size()));
+    std::atomic<size_t> next{0};
+    const auto work = [&] {
+      for (size_t i = next++; i < jobs.size(); i = next++) {
+        compile(jobs[i]->second, jobs[i]->first);
+        stage.add(1);
+      }
+    };
+    std::thread other;
+    try {
+      if (jobs.size() > 1) other = std::thread(work);
+    } catch (const std::system_error&) {  // no thread is left: one does the work
     }
-  };
-  std::thread other;
-  try {
-    if (jobs.size() > 1) other = std::thread(work);
-  } catch (const std::system_error&) {  // no thread is left: one does the work
+    work();
+    if (other.joinable()) other.join();
   }
-  work();
-  if (other.joinable()) other.join();
+
+ private:
+  void compile(Job& job, TextHash key) {
+    const bool dumped = !context_.settings().dump_directory.empty();
+    LlvmAnswer answer;
+    try {
+      compiler_({job.nest, &job.plan, avx512_, dumped}, answer);
+    } catch (const std::bad_alloc&) {  // this may be a thread of its own
+      job.status = out_of_memory();
+      return;
+    } catch (const std::exception& e) {
+      answer.fault = e.what();
+    }
+    if (dumped) dump(context_, *job.nest, key, answer);
+    if (!answer.fault.empty()) {
+      job.status = {Fault::kInternal, fmt::format("a kernel can't be compiled: {}", answer.fault)};
+      return;
+    }
+    job.object = std::move(answer.object);
+  }
+
+  Context& context_;
+  const LlvmCompile compiler_;
+  const bool avx512_;
+};
+
+Result<Isa> isa_of(const CompileOptions& options) {
+  return resolve_isa(options.isa, options.context ? options.context->settings().choices.isa : "");
 }
 
 }  // namespace
@@ -126,27 +114,19 @@ void compile_side_by_side(std::span<std::pair<const TextHash, Job>* const> jobs,
 std::string can_compile(const Nest& nest) { return check_plain(nest); }
 
 Result<std::string> kernel_target(const CompileOptions& options) {
-  LT_ASSIGN_OR_RETURN(const Isa isa, resolve_isa(options.isa));
+  LT_ASSIGN_OR_RETURN(const Isa isa, isa_of(options));
   return machine_name(isa) + "\n" + llvm_library_version() + "\n";
-}
-
-std::optional<Kernel> find_kernel(TextHash key, std::span<const KernelPiece> pieces, const KernelCache& cache) {
-  if (auto kernel = loaded().find(key)) return kernel;
-  const auto object = cache.find(key);
-  if (!object) return {};
-  auto kernel = load(key, *object, pieces);
-  if (!kernel.ok()) return {};
-  loaded().store(key, *kernel, object->size());
-  return kernel.take();
 }
 
 Result<std::vector<Kernel>> compile_kernels(std::span<const Nest> nests, const CompileOptions& options,
                                             CompileRecord* record, const BeforeCompiling& before) {
   const auto start = std::chrono::steady_clock::now();
-  LT_ASSIGN_OR_RETURN(const Isa isa, resolve_isa(options.isa));
+  LT_ASSIGN_OR_RETURN(const Isa isa, isa_of(options));
   const bool avx512 = isa == Isa::kAvx512;
   LT_ASSIGN_OR_RETURN(const std::string target, kernel_target(options));
-  const KernelCache cache(options.use_cache ? kernel_cache_directory() : "");
+  Context nobodys;
+  Context& context = options.context ? *options.context : nobodys;
+  KernelStore* const store = options.use_cache && options.context ? &context.own<KernelStore>() : nullptr;
   std::map<TextHash, Job> jobs;
   std::vector<Job*> job_of;
   std::vector<std::pair<const TextHash, Job>*> missing;
@@ -160,7 +140,7 @@ Result<std::vector<Kernel>> compile_kernels(std::span<const Nest> nests, const C
     Job& job = entry->second;
     job.nest = &nest;
     job.plan = std::move(plan);
-    if (auto kernel = options.use_cache ? find_kernel(key, pieces_of(job.plan), cache) : std::nullopt) {
+    if (auto kernel = store ? store->find(key, pieces_of(job.plan)) : std::nullopt) {
       job.kernel = std::move(*kernel);
       ++from_cache;
     } else {
@@ -172,18 +152,14 @@ Result<std::vector<Kernel>> compile_kernels(std::span<const Nest> nests, const C
     for (const auto* entry : missing) compiled.push_back(entry->second.nest);
     if (before) LT_RETURN_IF_ERROR(before(compiled));
     LT_ASSIGN_OR_RETURN(const LlvmCompile compiler, load_llvm_library());
-    compile_side_by_side(missing, compiler, avx512);
-    bool is_due = false;
+    Compilation(context, compiler, avx512).run(missing);
     for (auto* entry : missing) {
       Job& job = entry->second;
       LT_RETURN_IF_ERROR(job.status);
-      LT_ASSIGN_OR_RETURN(job.kernel, load(entry->first, job.object, pieces_of(job.plan)));
-      if (!options.use_cache) continue;
-      loaded().store(entry->first, job.kernel, job.object.size());
-      cache.store(entry->first, job.object);
-      is_due = is_due || entry->first.low % kObjectsPerSweep == 0;
+      const std::vector<KernelPiece> pieces = pieces_of(job.plan);
+      LT_ASSIGN_OR_RETURN(job.kernel, store ? store->add(entry->first, job.object, pieces)
+                                            : load_kernel(entry->first, job.object, pieces));
     }
-    if (is_due) cache.drop_oldest();
   }
   std::vector<Kernel> kernels;
   for (const Job* job : job_of) kernels.push_back(job->kernel);
@@ -196,4 +172,4 @@ Result<std::vector<Kernel>> compile_kernels(std::span<const Nest> nests, const C
   return kernels;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -4,7 +4,7 @@
 #include <bit>
 #include <numeric>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int64_t kMostLanes = 8;  ///< of a group: as many bytes are in a 64-bit word
@@ -103,4 +103,4 @@ EqualLanes equal_lanes(const Nest& nest, int32_t lane_loop, const std::vector<bo
   return Finder(nest, lane_loop, varying).find();
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -10,7 +10,7 @@
 
 #include "nest/nest.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 struct EqualLanes {
   int32_t group = 1;        ///< lanes, a power of two
@@ -21,4 +21,4 @@ struct EqualLanes {
 /// Steps of the loop begin at multiples of the group.
 EqualLanes equal_lanes(const Nest& nest, int32_t lane_loop, const std::vector<bool>& varying);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -5,7 +5,7 @@
 #include "codegen/llvm_library.h"
 #include "nest/legalise.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Result<std::string> compile_grid(const LlvmGridRequest& request) {
   if (const std::string refused = check_plain(*request.nest); !refused.empty()) return Status::unsupported(refused);
@@ -18,4 +18,4 @@ Result<std::string> compile_grid(const LlvmGridRequest& request) {
   return std::move(answer.object);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

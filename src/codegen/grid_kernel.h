@@ -8,7 +8,7 @@
 #include "codegen/grid_plan.h"
 #include "codegen/llvm_entry.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// What one thread does of a launch, on a machine that has no grid and is told whose turn it is.
 using GridFunction = void (*)(void* const* buffers, int64_t launch, int64_t begin, int64_t end, int32_t block,
@@ -19,4 +19,4 @@ using GridFunction = void (*)(void* const* buffers, int64_t launch, int64_t begi
 /// end. Or an object for this machine (LlvmGridRequest::sm is 0) with the GridFunction kKernelSymbol.
 Result<std::string> compile_grid(const LlvmGridRequest& request);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

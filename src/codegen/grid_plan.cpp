@@ -7,7 +7,7 @@
 #include "base/status.h"
 #include "codegen/pieces.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 int64_t parts_of(int64_t whole, int64_t part) { return (whole + part - 1) / part; }
@@ -183,4 +183,4 @@ GridPlan plan_grid(const Nest& nest, const GridMachine& machine) {
   return plan;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -19,7 +19,7 @@
 
 #include "codegen/kernel_plan.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// What of a machine decides how its threads divide work. Whoever knows the machine fills in all of it.
 struct GridMachine {
@@ -58,4 +58,4 @@ struct GridPlan {
 
 GridPlan plan_grid(const Nest& nest, const GridMachine& machine);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -13,9 +13,9 @@
 #include "base/text_hash.h"
 #include "nest/nest.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
-class KernelCache;
+class Context;
 
 /// Iterations [begin, end) of the outermost loop of one piece. buffers: one address per Nest::buffers entry.
 using KernelFunction = void (*)(void* const* buffers, int64_t piece, int64_t begin, int64_t end);
@@ -38,8 +38,10 @@ struct Kernel {
 enum class Isa : uint8_t { kNative, kAvx512, kAvx2 };
 
 struct CompileOptions {
-  Isa isa = Isa::kNative;
-  bool use_cache = true;  ///< the disk cache: $LOWTIDE_CACHE, else $XDG_CACHE_HOME/lowtide, else ~/.cache/lowtide
+  Isa isa = Isa::kNative;  ///< kNative: what the context's choices say, else the best there is
+  bool use_cache = true;   ///< the context's kernels (codegen/kernel_store.h); false: each is made anew, and not kept
+  /// Whose kernels, dumps and progress; null: nobody's.
+  Context* context = nullptr;
 };
 
 struct CompileRecord {
@@ -53,9 +55,6 @@ std::string can_compile(const Nest& nest);
 /// What kernels depend on beside their nests, as text: the processor, and the library that makes them.
 Result<std::string> kernel_target(const CompileOptions& options);
 
-/// The kernel's code, of this process or from the disk cache; nothing: it is in neither.
-std::optional<Kernel> find_kernel(TextHash key, std::span<const KernelPiece> pieces, const KernelCache& cache);
-
 /// Asked before any of these, which are in no cache, is compiled: a fault ends it there.
 using BeforeCompiling = std::function<Status(std::span<const Nest* const>)>;
 
@@ -64,4 +63,4 @@ using BeforeCompiling = std::function<Status(std::span<const Nest* const>)>;
 Result<std::vector<Kernel>> compile_kernels(std::span<const Nest> nests, const CompileOptions& options,
                                             CompileRecord* record = nullptr, const BeforeCompiling& before = {});
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

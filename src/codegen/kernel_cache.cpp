@@ -12,15 +12,12 @@
 #include <cstdio>
 #include <cstring>
 #include <ctime>
-#include <mutex>
-#include <set>
 #include <utility>
 #include <vector>
 
-#include "base/debug.h"
 #include "base/files.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int64_t kBlock = 4096;                      ///< what a disk gives to a file, or a multiple
@@ -42,11 +39,6 @@ TextHash checksum(TextHash name, std::string_view content) {
   const TextHash plain = hash_text(content);
   const uint64_t words[] = {kMagic, name.low, name.high, content.size(), plain.low, plain.high};
   return hash_text({reinterpret_cast<const char*>(words), sizeof words});
-}
-
-/// A key under the knobs that are set: what was kept with a pass disabled is another entry.
-TextHash name_of(TextHash key) {
-  return hash_text(fmt::format("{}{:016x}{:016x}", knobs().changing, key.high, key.low));
 }
 
 std::string file_name(TextHash name) { return fmt::format("{:016x}{:016x}{}", name.high, name.low, kSuffix); }
@@ -73,15 +65,6 @@ bool is_own_file(const struct stat& about) {
   return S_ISREG(about.st_mode) && about.st_uid == ::geteuid() && (about.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-/// Once per folder and process.
-void warn(const std::string& directory, std::string_view why) {
-  static std::mutex mutex;
-  static std::set<std::string> warned;
-  const std::lock_guard lock(mutex);
-  if (warned.insert(directory).second)
-    debug_print(fmt::format("warning: {}: {}: the cache there is not used", directory, why));
-}
-
 /// With the folders above it, all for this user alone.
 void make_folder(const std::string& directory) {
   for (size_t end = directory.find('/', 1); end != std::string::npos; end = directory.find('/', end + 1))
@@ -91,19 +74,10 @@ void make_folder(const std::string& directory) {
 
 }  // namespace
 
-std::string kernel_cache_directory() {
-  const Knobs& k = knobs();
-  if (k.no_cache) return {};
-  if (!k.cache_directory.empty()) return k.cache_directory;
-  // Those of others must be absolute: the working directory is no place for a cache that nobody asked for.
-  if (k.user_cache_directory.starts_with('/')) return k.user_cache_directory + "/lowtide";
-  return k.home_directory.starts_with('/') ? k.home_directory + "/.cache/lowtide" : "";
-}
-
 /// The folder that was looked at, whatever comes to stand under its path afterwards.
 class KernelCache::Folder {
  public:
-  static std::shared_ptr<const Folder> open(const std::string& directory) {
+  static std::shared_ptr<const Folder> open(const std::string& directory, std::string& refusal) {
     if (directory.empty()) return nullptr;
     constexpr int kHow = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK;
     int descriptor = ::open(directory.c_str(), kHow);
@@ -116,13 +90,13 @@ class KernelCache::Folder {
     struct stat about{};
     if (::fstat(descriptor, &about) != 0) return nullptr;
     if (about.st_uid != ::geteuid()) {
-      warn(directory, fmt::format("it belongs to user {}, and code is taken from there", about.st_uid));
+      refuse(refusal, directory, fmt::format("it belongs to user {}, and code is taken from there", about.st_uid));
       return nullptr;
     }
     if ((about.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
-      warn(directory,
-           fmt::format("others may write there (mode {:o}; chmod 700 mends that), and code is taken from there",
-                       about.st_mode & 07777));
+      refuse(refusal, directory,
+             fmt::format("others may write there (mode {:o}; chmod 700 mends that), and code is taken from there",
+                         about.st_mode & 07777));
       return nullptr;
     }
     return folder;
@@ -133,12 +107,19 @@ class KernelCache::Folder {
   int descriptor() const { return descriptor_; }
 
  private:
+  static void refuse(std::string& refusal, const std::string& directory, std::string_view why) {
+    refusal = fmt::format("{}: {}: the cache there is not used", directory, why);
+  }
   explicit Folder(int descriptor) : descriptor_(descriptor) {}
   int descriptor_;
 };
 
-KernelCache::KernelCache(const std::string& directory, int64_t most_bytes)
-    : folder_(Folder::open(directory)), most_bytes_(most_bytes) {}
+KernelCache::KernelCache(const std::string& directory, std::string choices, int64_t most_bytes)
+    : folder_(Folder::open(directory, refusal_)), choices_(std::move(choices)), most_bytes_(most_bytes) {}
+
+TextHash KernelCache::name_of(TextHash key) const {
+  return hash_text(fmt::format("{}{:016x}{:016x}", choices_, key.high, key.low));
+}
 
 std::optional<std::string> KernelCache::find(TextHash key) const { return find_named(name_of(key)); }
 
@@ -225,4 +206,4 @@ void KernelCache::drop_oldest() const {
   ::closedir(listing);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -11,17 +11,20 @@
 
 #include "base/text_hash.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 class KernelCache {
  public:
   /// Keeps at most `most_bytes` in `directory`, made where it is missing, for its user alone. One that is somebody
-  /// else's, or that others may write, is left alone, and a line on stderr says so.
-  explicit KernelCache(const std::string& directory, int64_t most_bytes = int64_t{256} << 20);
-  /// What was stored under this key, with the same knobs set (Knobs::changing).
+  /// else's, or that others may write, is left alone: refusal() says why. Keys are those of `choices`, as text
+  /// (base/settings.h): what was kept under other choices is another entry.
+  explicit KernelCache(const std::string& directory, std::string choices = {}, int64_t most_bytes = int64_t{256} << 20);
+  /// Why nothing is kept though a directory was named; empty: something is, or the directory can't be made.
+  const std::string& refusal() const { return refusal_; }
+  /// What was stored under this key.
   std::optional<std::string> find(TextHash key) const;
   void store(TextHash key, std::string_view content) const;
-  /// The same by the name of the file: a key together with the knobs.
+  /// The same by the name of the file: a key together with the choices.
   std::optional<std::string> find_named(TextHash name) const;
   void store_named(TextHash name, std::string_view content) const;
   /// Drops the files used longest ago until the rest fits, and what was never finished. Others' files stay.
@@ -29,12 +32,12 @@ class KernelCache {
 
  private:
   class Folder;
+  TextHash name_of(TextHash key) const;
+
+  std::string refusal_;
   std::shared_ptr<const Folder> folder_;  // null: there is none
+  std::string choices_;
   int64_t most_bytes_;
 };
 
-/// $LOWTIDE_CACHE, else $XDG_CACHE_HOME/lowtide, else ~/.cache/lowtide. Empty where none of them is set, or the first
-/// says `off`.
-std::string kernel_cache_directory();
-
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -8,7 +8,7 @@
 #include "codegen/pieces.h"
 #include "codegen/tiling.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 class Planner {
@@ -197,4 +197,4 @@ KernelPlan plan_kernel(const Nest& nest, bool avx512) {
   return plan;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -8,7 +8,7 @@
 #include "codegen/kernel.h"
 #include "nest/nest.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 struct PiecePlan {
   /// Items of block 0, in order; the last is the piece's own loop unless `loop` is kNoId: then all of block 0 runs
@@ -30,4 +30,4 @@ KernelPlan plan_kernel(const Nest& nest, bool avx512);
 /// Per node: does it differ from lane to lane if `lane_loop` is spread over lanes? Bounded to the loop's body.
 std::vector<bool> varying_nodes(const Nest& nest, int32_t lane_loop);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -8,7 +8,7 @@
 #include "codegen/clamped.h"
 #include "codegen/rotation.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr double kScalarOperation = 0.4, kVectorOperation = 0.6;  // of one register
@@ -320,4 +320,4 @@ bool LaneCost::has_slow_lanes(const Spread& spread) const {
   return slow_lanes_in(nest_.loops[static_cast<size_t>(spread.loop)].body, spread);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

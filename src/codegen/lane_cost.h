@@ -12,7 +12,7 @@
 #include "codegen/equal_lanes.h"
 #include "nest/nest.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 inline constexpr double kCyclesPerNanosecond = 3.5;
 
@@ -63,4 +63,4 @@ class LaneCost {
   const bool avx512_;
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

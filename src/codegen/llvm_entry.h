@@ -6,7 +6,7 @@
 #include "codegen/grid_plan.h"
 #include "codegen/kernel_plan.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 inline constexpr char kLlvmEntryName[] = "lowtide_llvm_compile";
 inline constexpr char kKernelSymbol[] = "kernel";
@@ -41,4 +41,4 @@ struct LlvmGridRequest {
 /// LlvmAnswer::object becomes PTX text, or the object.
 using LlvmCompileGrid = void (*)(const LlvmGridRequest& request, LlvmAnswer& answer);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

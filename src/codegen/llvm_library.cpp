@@ -4,29 +4,48 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <cstdint>
+#include <cstdio>
 #include <filesystem>
+#include <fstream>
+#include <string>
 #include <vector>
 
-namespace lowtide {
+namespace lowtide::engine {
 
 namespace {
 
-/// Is this a file that only those may have written who could have written the executable, too?
-bool is_trusted(const std::string& path, uid_t owner_of_executable) {
+/// Is this a file that only those may have written who could have written this code, too?
+bool is_trusted(const std::string& path, uid_t owner_of_object) {
   struct stat about{};
   if (::stat(path.c_str(), &about) != 0 || !S_ISREG(about.st_mode)) return false;
-  return (about.st_uid == 0 || about.st_uid == owner_of_executable) && (about.st_mode & S_IWOTH) == 0;
+  return (about.st_uid == 0 || about.st_uid == owner_of_object) && (about.st_mode & S_IWOTH) == 0;
+}
+
+/// The file whose code lies at this address, as the system mapped it: what the loader knows may be a relative name.
+std::string mapped_object(uintptr_t address) {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    uintptr_t begin = 0, end = 0;
+    int path = 0;
+    if (std::sscanf(line.c_str(), "%zx-%zx %*s %*s %*s %*s %n", &begin, &end, &path) < 2) continue;
+    if (address >= begin && address < end && path > 0) return line.substr(static_cast<size_t>(path));
+  }
+  return {};
 }
 
 }  // namespace
 
-std::string find_llvm_library(const std::string& executable) {
+std::string find_llvm_library(const std::string& object) {
   namespace fs = std::filesystem;
-  const fs::path folder = fs::path(executable).parent_path();
+  const fs::path folder = fs::path(object).parent_path();
   struct stat own{};
-  if (!folder.is_absolute() || ::stat(executable.c_str(), &own) != 0) return {};
+  if (!folder.is_absolute() || ::stat(object.c_str(), &own) != 0) return {};
   std::vector<fs::path> places = {folder};
-  if (folder.filename() == "bin") places.push_back(folder.parent_path() / "lib");
+  if (folder.filename() == "bin") {
+    places.push_back(folder.parent_path() / "lib");
+    places.push_back(folder.parent_path() / LOWTIDE_LIBRARY_FOLDER);
+  }
   for (const fs::path& place : places) {
     const std::string path = place / "liblowtide_llvm.so";
     if (is_trusted(path, own.st_uid)) return path;
@@ -35,10 +54,7 @@ std::string find_llvm_library(const std::string& executable) {
 }
 
 const std::string& llvm_library_path() {
-  static const std::string kPath = [] {
-    std::error_code fault;
-    return find_llvm_library(std::filesystem::read_symlink("/proc/self/exe", fault));
-  }();
+  static const std::string kPath = find_llvm_library(mapped_object(reinterpret_cast<uintptr_t>(&find_llvm_library)));
   return kPath;
 }
 
@@ -56,7 +72,8 @@ namespace {
 Result<void*> find_entry(const char* name) {
   if (llvm_library_path().empty()) {
     return Status(Fault::kInternal,
-                  "liblowtide_llvm.so, which compiles kernels, is not beside the executable, nor in ../lib of its bin");
+                  "liblowtide_llvm.so, which compiles kernels, is neither beside the library or executable, nor in "
+                  "../lib of its bin");
   }
   void* library = ::dlopen(llvm_library_path().c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) return Status(Fault::kInternal, fmt::format("can't load the kernel compiler: {}", ::dlerror()));
@@ -77,4 +94,4 @@ Result<LlvmCompileGrid> load_llvm_grid() {
   return reinterpret_cast<LlvmCompileGrid>(entry);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -3,20 +3,17 @@
 #include <cpuid.h>
 #include <fmt/format.h>
 
-#include "base/debug.h"
+namespace lowtide::engine {
 
-namespace lowtide {
-
-Result<Isa> resolve_isa(Isa wanted) {
+Result<Isa> resolve_isa(Isa wanted, const std::string& named) {
   const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
   const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                       __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
                       __builtin_cpu_supports("avx512cd");
   if (!avx2) return Status::unsupported("this processor lacks AVX2 and FMA, which compiled kernels need");
   if (wanted == Isa::kNative) {
-    const std::string& named = knobs().isa;
     if (!named.empty() && named != "avx2" && named != "avx512") {
-      return Status::usage(fmt::format("LOWTIDE_ISA={}: expected avx2 or avx512", named));
+      return Status::usage(fmt::format("the instruction set is `{}`: expected avx2 or avx512", named));
     }
     wanted = named == "avx2" || (named.empty() && !avx512) ? Isa::kAvx2 : Isa::kAvx512;
   }
@@ -46,4 +43,4 @@ const std::string& machine_name(Isa isa) {
   return isa == Isa::kAvx2 ? kAvx2 : kAvx512;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

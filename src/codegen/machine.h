@@ -6,13 +6,13 @@
 #include "base/status.h"
 #include "codegen/kernel.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
-/// The instruction set to compile for: kNative resolved (LOWTIDE_ISA, else the best there is); a fault where the
-/// processor lacks it. AVX2 with FMA is the least.
-Result<Isa> resolve_isa(Isa wanted);
+/// The instruction set to compile for: kNative resolved (`named`: Choices::isa, else the best there is); a fault where
+/// the processor lacks it. AVX2 with FMA is the least.
+Result<Isa> resolve_isa(Isa wanted, const std::string& named = {});
 
 /// Names the processor and the instruction set: objects made for equal names are exchangeable.
 const std::string& machine_name(Isa isa);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

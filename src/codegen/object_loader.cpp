@@ -8,7 +8,7 @@
 #include <cstring>
 #include <vector>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 Status refused(const std::string& what) { return {Fault::kInternal, "can't load a kernel's object: " + what}; }
@@ -212,4 +212,4 @@ Result<LoadedObject> load_object(std::string_view object, std::string_view symbo
   return Loader(object).load(symbol);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -8,7 +8,7 @@
 
 #include "base/status.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 struct LoadedObject {
   std::shared_ptr<void> pages;  ///< unmapped with its last owner
@@ -19,4 +19,4 @@ struct LoadedObject {
 /// itself, so a relocation against an undefined symbol is refused, as is anything else that a kernel has no need for.
 Result<LoadedObject> load_object(std::string_view object, std::string_view symbol);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

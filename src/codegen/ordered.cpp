@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 class Parting {
@@ -79,4 +79,4 @@ class Parting {
 
 OrderedLoop take_apart(const Nest& nest, int32_t loop) { return Parting(nest, loop).run(); }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -6,7 +6,7 @@
 
 #include "nest/nest.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 struct OrderedLoop {
   std::vector<Item> ahead;   ///< in lanes
@@ -18,4 +18,4 @@ struct OrderedLoop {
 /// Empty where the loop can't be taken apart.
 OrderedLoop take_apart(const Nest& nest, int32_t loop);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -1,6 +1,6 @@
 #include "codegen/pieces.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 class Needs {
@@ -93,4 +93,4 @@ std::vector<PiecePlan> pieces_of(const Nest& nest) {
   return pieces;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

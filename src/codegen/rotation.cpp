@@ -1,6 +1,6 @@
 #include "codegen/rotation.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 std::optional<Rotation> rotation_of(const Nest& nest, NodeId id) {
   const auto at = [&](NodeId i) -> const Node& { return nest.nodes[static_cast<size_t>(i)]; };
@@ -25,4 +25,4 @@ std::optional<Rotation> rotation_of(const Nest& nest, NodeId id) {
   return {};
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

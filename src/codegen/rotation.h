@@ -5,7 +5,7 @@
 
 #include "nest/nest.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 struct Rotation {
   NodeId value = kNoId;
@@ -15,4 +15,4 @@ struct Rotation {
 /// x << l combined with x >> (width - l), where node `id` is that.
 std::optional<Rotation> rotation_of(const Nest& nest, NodeId id);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

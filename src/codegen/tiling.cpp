@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// The only loop in the block; kNoId: none, or a store beside it; -2: more.
@@ -54,4 +54,4 @@ Tiling find_tiling(const Nest& nest, int32_t outer, bool avx512) {
   return tiling;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -7,7 +7,7 @@
 
 #include "nest/nest.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 inline constexpr int32_t kTile = 16;
 
@@ -21,4 +21,4 @@ struct Tiling {
 /// nothing inside of the last. No loads: there is none to be had.
 Tiling find_tiling(const Nest& nest, int32_t outer, bool avx512);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

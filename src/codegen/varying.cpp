@@ -1,6 +1,6 @@
 #include "codegen/kernel_plan.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 class Varying {
@@ -62,4 +62,4 @@ class Varying {
 
 std::vector<bool> varying_nodes(const Nest& nest, int32_t lane_loop) { return Varying(nest, lane_loop).find(); }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -5,14 +5,13 @@
 #include <algorithm>
 
 #include "base/memory.h"
-#include "base/progress.h"
 #include "base/sizes.h"
 #include "compile/check_small.h"
 #include "compile/compare_plans.h"
 #include "compile/interpreted_time.h"
 #include "schedule/modelled_time.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr double kUsualRuns = 3;    ///< as given, twice, and as fitted
@@ -76,7 +75,7 @@ std::string culprit(const CheckedFit& checked, const std::optional<size_t>& firs
 }
 
 Result<CheckedFit> check_fit(const Module& module, const Compiled& fitted, const CheckOptions& options) {
-  const Stage stage("checking", kUsualRuns);
+  const Stage stage(module.context().progress(), "checking", kUsualRuns);
   LT_ASSIGN_OR_RETURN(const Planner planner, Planner::make(module, *fitted.target));
   LT_ASSIGN_OR_RETURN(const Decisions decisions, planner.spelt(fitted.decisions));
   CheckedFit checked;
@@ -101,4 +100,4 @@ Result<CheckedFit> check_fit(const Module& module, const Compiled& fitted, const
   return checked;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -4,7 +4,7 @@
 #include "compile/compile.h"
 #include "report/fit_report.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 struct CheckOptions {
   size_t control = 0;       ///< spoil results behind this decision, counted from 1: the check must see it
@@ -18,4 +18,4 @@ struct CheckOptions {
 /// streams are decided on. A fault of kind kWrongValues names the first decision with which the results differ.
 Result<CheckedFit> check_fit(const Module& module, const Compiled& fitted, const CheckOptions& options = {});
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "base/debug.h"
 #include "compile/compare_plans.h"
 #include "compile/interpreted_time.h"
 #include "compile/scale_decisions.h"
@@ -12,7 +11,7 @@
 #include "passes/spoil.h"
 #include "text/hlo.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// Where extents of small instantiations begin, and what they are multiples of.
@@ -26,8 +25,8 @@ Result<std::optional<Resized>> small_instantiation(const Module& module, std::st
   for (const auto& [few, step] : kSmall) {
     LT_ASSIGN_OR_RETURN(Resized resized, resize(module, extents, small_extents(extents, few, step)));
     const double ns = interpreted_ns(*resized.module);
-    if (debug_shows(DebugLevel::kSchedule, "fit")) {
-      debug_print(fmt::format("fit: small instantiation, {:.3g} s: {}", 1e-9 * ns, resized.summary()));
+    if (module.context().shows(DebugLevel::kSchedule, "fit")) {
+      module.context().print(fmt::format("fit: small instantiation, {:.3g} s: {}", 1e-9 * ns, resized.summary()));
     }
     if (ns <= kQuickNs) return std::optional<Resized>(std::move(resized));
     why = fmt::format("made as small as it gets it would be interpreted for {:.0f} s", 1e-9 * ns);
@@ -59,7 +58,7 @@ class SmallPlans {
       if (counts) last = s.behind;
     }
     std::shared_ptr<Module> streamed = last->clone();
-    if (debug_shows(DebugLevel::kAll, "check")) debug_print(print_hlo(*streamed));
+    if (streamed->context().shows(DebugLevel::kAll, "check")) streamed->context().print(print_hlo(*streamed));
     if (control_ > 0 && count >= control_) LT_RETURN_IF_ERROR(spoil(*streamed).status());
     return Planner::plan_streamed(std::move(streamed), target_, taken);
   }
@@ -121,4 +120,4 @@ Status SmallCheck::check(const Module& of, bool is_shared, CheckedFit& checked) 
   return {};
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -6,7 +6,7 @@
 #include "compile/planner.h"
 #include "report/fit_report.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 inline constexpr double kQuickNs = 1e9;  ///< of the interpreter
 
@@ -25,4 +25,4 @@ struct SmallCheck {
   Status check(const Module& of, bool is_shared, CheckedFit& checked) const;
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

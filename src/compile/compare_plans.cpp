@@ -10,7 +10,7 @@
 #include "interp/noise.h"
 #include "runtime/value_memory.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr uint64_t kSeed = 1;
@@ -23,8 +23,7 @@ constexpr double kOfSpread = 3;                       ///< another run's roundin
 Result<std::vector<Value>> run(const Compiled& compiled, std::span<const Value> arguments) {
   LT_ASSIGN_OR_RETURN(const auto executable, Executable::make(compiled.program, {}));
   const ValueMemory memory(*compiled.program, arguments);
-  ThreadPool pool;
-  LT_RETURN_IF_ERROR(executable->run(memory.memory(), pool));
+  LT_RETURN_IF_ERROR(executable->run(memory.memory(), compiled.program->module->context().pool()));
   return memory.results(*executable);
 }
 
@@ -201,4 +200,4 @@ Result<std::optional<size_t>> PlanComparison::first_wrong(size_t count,
   return std::optional<size_t>();
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -10,7 +10,7 @@
 
 #include "compile/planner.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 class PlanComparison {
  public:
@@ -44,4 +44,4 @@ class PlanComparison {
   std::string how_;  ///< it was run as given
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -10,7 +10,7 @@
 #include "runtime/executable.h"
 #include "schedule/program.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 struct Compiled {
   const Target* target = nullptr;  ///< for which it was planned
@@ -30,4 +30,4 @@ Result<Compiled> compile_plan(const Module& module, const Target& target);
 Result<Compiled> compile_plan(const Module& module, const Target& target, const Decisions& decisions,
                               const PassOptions& options = {});
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -8,7 +8,7 @@
 #include "base/text_hash.h"
 #include "text/hlo.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr std::string_view kVersion = "lowtide-plan 1";
@@ -215,4 +215,4 @@ Result<PlanFile> parse_plan(std::string_view text, const Module& module) {
   return plan;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

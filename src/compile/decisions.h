@@ -14,7 +14,7 @@
 #include "plan/packings.h"
 #include "schedule/program.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// A row of the pipeline that isn't run.
 struct WithoutPass {
@@ -106,4 +106,4 @@ struct PlanFile {
 /// to do and never that it may be done: planning proves that again.
 Result<PlanFile> parse_plan(std::string_view text, const Module& module);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

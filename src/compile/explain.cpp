@@ -5,13 +5,12 @@
 #include <chrono>
 
 #include "analysis/partitioning.h"
-#include "base/debug.h"
 #include "compile/planned_cures.h"
 #include "report/build.h"
 #include "runtime/runnable.h"
 #include "schedule/account_of.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int64_t kKiB = int64_t{1} << 10, kMiB = int64_t{1} << 20;
@@ -35,7 +34,7 @@ Result<Report> explain(const Input& input, const Target& target, bool with_boxes
   LT_ASSIGN_OR_RETURN(const Planner planner, Planner::make(*input.module, target));
   LT_ASSIGN_OR_RETURN(const Frontier frontier, find_frontier(planner, {.only_free = true}));
   const Program& program = *frontier.free_plan.program;
-  if (is_debugging()) {
+  if (input.module->context().is_debugging()) {
     LT_RETURN_IF_ERROR(compile_plan(*input.module, target, frontier.free.decisions).status());
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -53,4 +52,4 @@ Result<Report> explain(const Input& input, const Target& target, bool with_boxes
   return report;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

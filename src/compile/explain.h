@@ -5,9 +5,9 @@
 #include "target/target.h"
 #include "text/input.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// `with_boxes`: see build_report.
 Result<Report> explain(const Input& input, const Target& target, bool with_boxes = false);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -3,8 +3,6 @@
 #include <chrono>
 
 #include "analysis/partitioning.h"
-#include "base/interrupt.h"
-#include "base/progress.h"
 #include "compile/what_to_change.h"
 #include "passes/stream/stream.h"
 #include "report/arguments.h"
@@ -14,7 +12,7 @@
 #include "schedule/account_of.h"
 #include "schedule/modelled_time.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 Sizes sizes_of(const Program& p) {
@@ -36,7 +34,7 @@ std::vector<PeakRow> rows_at_peak(const Module& module, const Program& program) 
 /// The plan's decisions one after another: what each took off the peak that the ones before it left.
 Result<std::vector<RewriteRow>> rewrites_of(const Module& module, const Planner& planner, const Decisions& decisions,
                                             const Account& given) {
-  Stage stage("making the report", 1 + static_cast<double>(decisions.size()));
+  Stage stage(module.context().progress(), "making the report", 1 + static_cast<double>(decisions.size()));
   std::vector<RewriteRow> rows;
   Decisions taken;
   for (const Decision& d : decisions) {
@@ -71,23 +69,23 @@ Result<std::vector<RewriteRow>> rewrites_of(const Module& module, const Planner&
 
 /// Before a plan is there, there is nothing to be kept.
 Result<Planner> make_planner(const Module& module, const Target& target) {
-  const Interruptible interruptible;
+  const Interruptible interruptible(module.context().stop());
   return Planner::make(module, target);
 }
 
 /// What takes many plans more, and is left out where nobody waits for it.
 Status explain_choice(const Module& module, const Planner& planner, const Decisions& decisions, const Account& given,
                       Fitted& fitted) {
-  const Interruptible interruptible;
+  const Interruptible interruptible(module.context().stop());
   FitReport& report = fitted.report;
   auto rewrites = rewrites_of(module, planner, decisions, given);
   if (rewrites.ok()) report.rewrites = rewrites.take();
-  if (should_stop()) return {};
+  if (module.context().should_stop()) return {};
   LT_RETURN_IF_ERROR(rewrites.status());
   if (report.met) return {};
   auto changes = what_to_change(module, fitted.compiled);
   if (changes.ok()) report.changes = changes.take();
-  return should_stop() ? Status() : changes.status();
+  return module.context().should_stop() ? Status() : changes.status();
 }
 
 }  // namespace
@@ -130,9 +128,9 @@ Result<Fitted> fit_program(const Input& input, const Target& target, std::option
   fitted.runnable = can_run(module, program);
   report.refusal = fitted.runnable.message();
   LT_RETURN_IF_ERROR(explain_choice(module, planner, point->decisions, given, fitted));
-  report.interrupted = frontier.interrupted || was_interrupted();
+  report.interrupted = frontier.interrupted || module.context().stop().was_asked();
   report.plan_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return fitted;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -8,7 +8,7 @@
 #include "report/fit_report.h"
 #include "text/input.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 struct Fitted {
   Compiled compiled;  ///< within the limit, or the tightest found
@@ -19,9 +19,9 @@ struct Fitted {
 /// Told of the plan that was chosen, before anything else is made of it.
 using PlanChosen = std::function<Status(const Decisions&)>;
 
-/// Without a limit: the tightest. Where it is asked to stop (base/interrupt.h): the best of what was found until then,
+/// Without a limit: the tightest. Where it is asked to stop (Context::stop): the best of what was found until then,
 /// or the fault interrupted().
 Result<Fitted> fit_program(const Input& input, const Target& target, std::optional<int64_t> limit,
                            const PlanChosen& chosen = {});
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -3,14 +3,13 @@
 #include <chrono>
 
 #include "analysis/partitioning.h"
-#include "base/interrupt.h"
 #include "compile/what_to_change.h"
 #include "passes/stream/stream.h"
 #include "report/arguments.h"
 #include "report/build.h"
 #include "report/peak_rows.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr size_t kMostSteps = 20'000;  ///< of a timeline up to which the module is measured behind each pass
@@ -45,15 +44,15 @@ Result<std::vector<RewriteRow>> rewrites_of(const Module& module, const Planner&
 /// What is left out where nobody waits for it.
 Status explain_choice(const Module& module, const Planner& planner, const Decisions& decisions, const Account& given,
                       FitReport& report) {
-  const Interruptible interruptible;
+  const Interruptible interruptible(module.context().stop());
   auto rewrites = rewrites_of(module, planner, decisions, given, report.ours.peak);
   if (rewrites.ok()) report.rewrites = rewrites.take();
-  if (should_stop()) return {};
+  if (module.context().should_stop()) return {};
   LT_RETURN_IF_ERROR(rewrites.status());
   if (report.met) return {};
   auto changes = sums_in_any_order(module, planner.target(), report.ours.peak);
   if (changes.ok()) report.changes = changes.take();
-  return should_stop() ? Status() : changes.status();
+  return module.context().should_stop() ? Status() : changes.status();
 }
 
 }  // namespace
@@ -106,9 +105,9 @@ Result<FittedForXla> fit_for_xla(const Input& input, const Target& target, std::
   const auto arguments = argument_rows(graph, given, Categories(graph));
   report.at_peak = peak_rows(exported, ours, Categories(exported), arguments);
   LT_RETURN_IF_ERROR(explain_choice(module, planner, point->decisions, given, report));
-  report.interrupted = frontier.interrupted || was_interrupted();
+  report.interrupted = frontier.interrupted || module.context().stop().was_asked();
   report.plan_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return fitted;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -8,7 +8,7 @@
 #include "report/fit_report.h"
 #include "text/input.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 struct FittedForXla {
   std::unique_ptr<Module> module;  ///< within the limit, or the tightest found, by the model
@@ -19,4 +19,4 @@ struct FittedForXla {
 /// dimensions would be exchanged in every trip.
 Result<FittedForXla> fit_for_xla(const Input& input, const Target& target, std::optional<int64_t> limit);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -8,15 +8,12 @@
 #include <set>
 #include <tuple>
 
-#include "base/debug.h"
-#include "base/interrupt.h"
-#include "base/progress.h"
 #include "base/sizes.h"
 #include "base/thread_pool.h"
 #include "compile/make_program.h"
 #include "compile/peak_values.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr double kMostTime = 1.75;  ///< of the free plan's: slower ones nobody would run
@@ -51,8 +48,8 @@ int64_t plans_at_once(const Planner& planner) {
 
 /// Lines of plans that are made side by side would be mixed.
 int threads_for(const Planner& planner) {
-  if (is_debugging()) return 1;
-  return static_cast<int>(std::min<int64_t>(plans_at_once(planner), ThreadPool().threads()));
+  if (planner.context().is_debugging()) return 1;
+  return static_cast<int>(std::min<int64_t>(plans_at_once(planner), planner.context().pool().threads()));
 }
 
 /// A plan that was tried.
@@ -84,12 +81,13 @@ class Search {
     const int64_t most =
         std::clamp(kFreeInstructions / std::max<int64_t>(1, planner_.instructions()), kLeastFree, kMostFree);
     const int64_t until = std::min(budget_, most);
-    stage_.emplace("searching for plans", static_cast<double>(options_.only_free ? until : budget_));
+    stage_.emplace(context_.progress(), "searching for plans",
+                   static_cast<double>(options_.only_free ? until : budget_));
     std::vector<Result<Measured>> plans = measure(firsts);
     const auto is_there = [](const Result<Measured>& plan) { return plan.ok(); };
     for (const Result<Measured>& plan : plans) {
-      if (should_stop() && std::ranges::none_of(plans, is_there)) return interrupted();
-      if (!should_stop()) LT_RETURN_IF_ERROR(plan.status());
+      if (context_.should_stop() && std::ranges::none_of(plans, is_there)) return interrupted();
+      if (!context_.should_stop()) LT_RETURN_IF_ERROR(plan.status());
     }
     if (!plans.front().ok() || !plans.back().ok()) {  // interrupted: one of the two
       const size_t k = plans.front().ok() ? 0 : 1;
@@ -107,18 +105,18 @@ class Search {
   }
 
   Result<Frontier> run() {
-    const Interruptible interruptible;
+    const Interruptible interruptible(context_.stop());
     LT_RETURN_IF_ERROR(find_free());
     is_free_found_ = true;
     most_ns_ = kMostTime * frontier_.free.ns;
     if (options_.only_free) {
       if (planner_.target().takes() == Takes::kProgram) LT_RETURN_IF_ERROR(check_plan(frontier_.free_plan));
-    } else if (!should_stop()) {
+    } else if (!context_.should_stop()) {
       if (const auto whole = attempt(plain_)) explore(*whole, budget_ * 2 / 3);
       if (const auto free = attempt(frontier_.free.decisions)) explore(*free, budget_);
     }
     keep_best();
-    frontier_.interrupted = should_stop();
+    frontier_.interrupted = context_.should_stop();
     return std::move(frontier_);
   }
 
@@ -182,7 +180,7 @@ class Search {
     frontier_.points.push_back(trial.point);
     ++frontier_.plans;
     lowest_ = lowest_ < 0 ? trial.point.peak_bytes : std::min(lowest_, trial.point.peak_bytes);
-    note_best_peak(lowest_);
+    context_.progress().note_best_peak(lowest_);
     tried_[key_of(decisions)] = trial;
     return trial;
   }
@@ -191,11 +189,12 @@ class Search {
   std::vector<Result<Measured>> measure(const std::vector<Decisions>& all) {
     std::vector<std::optional<Result<Measured>>> measured(all.size());
     const Checked checked = options_.only_free ? Checked::kNo : Checked::kYes;
-    pool_.run(static_cast<int64_t>(all.size()), [&](int64_t k, int) {
-      measured[static_cast<size_t>(k)].emplace(should_stop() ? Result<Measured>(interrupted())
-                                                             : planner_.measure(all[static_cast<size_t>(k)], checked));
+    const auto plan = [&](int64_t k, int) {
+      const auto i = static_cast<size_t>(k);
+      measured[i].emplace(context_.should_stop() ? Result<Measured>(interrupted()) : planner_.measure(all[i], checked));
       stage_->add(1);
-    });
+    };
+    context_.pool().run(static_cast<int64_t>(all.size()), plan, threads_);
     std::vector<Result<Measured>> plans;
     for (auto& plan : measured) plans.push_back(std::move(*plan));
     return plans;
@@ -215,7 +214,7 @@ class Search {
 
   /// What isn't known yet, in this order, as far as the budget goes.
   void attempt_all(const std::vector<Decisions>& all) {
-    const int64_t most = std::min(plans_at_once(planner_), kPlansPerThread * pool_.threads());
+    const int64_t most = std::min(plans_at_once(planner_), kPlansPerThread * threads_);
     std::vector<Decisions> batch;
     const auto finish = [&] {
       std::vector<Result<Measured>> plans = measure(batch);
@@ -226,19 +225,19 @@ class Search {
     };
     for (const Decisions& decisions : all) {
       if (frontier_.plans + std::ssize(batch) >= budget_) finish();
-      if (frontier_.plans >= budget_ || should_stop()) return;
+      if (frontier_.plans >= budget_ || context_.should_stop()) return;
       if (tried_.try_emplace(key_of(decisions)).second) batch.push_back(decisions);
       if (std::ssize(batch) == most) finish();
     }
     finish();
   }
 
-  static void show(const Trial& trial) {
-    if (!debug_shows(DebugLevel::kSchedule, "fit")) return;
+  void show(const Trial& trial) const {
+    if (!context_.shows(DebugLevel::kSchedule, "fit")) return;
     const Decisions& decisions = trial.point.decisions;
-    debug_print(fmt::format("fit: temp {:>9} potential {:8.1f} MiB, {:8.3f} ms: {}",
-                            format_bytes(trial.point.temp_bytes), trial.potential / 1048576, 1e-6 * trial.point.ns,
-                            decisions.empty() ? "" : to_string(decisions.back())));
+    context_.print(fmt::format("fit: temp {:>9} potential {:8.1f} MiB, {:8.3f} ms: {}",
+                               format_bytes(trial.point.temp_bytes), trial.potential / 1048576, 1e-6 * trial.point.ns,
+                               decisions.empty() ? "" : to_string(decisions.back())));
   }
 
   /// Bytes for time: how good the step from one plan to another is; 0 where it is none.
@@ -253,7 +252,7 @@ class Search {
   /// Step by step to less memory. thrift: of the free plan's time, what counts as nothing.
   void descend(Trial at, double thrift, int64_t until) {
     thrift_ = thrift;
-    while (frontier_.plans < until && at.point.temp_bytes > kSmallArena && !should_stop()) {
+    while (frontier_.plans < until && at.point.temp_bytes > kSmallArena && !context_.should_stop()) {
       const std::vector<Series> steps = steps_from(at);
       attempt_all(steps);
       stage_->done(static_cast<double>(frontier_.plans));
@@ -344,12 +343,12 @@ class Search {
     const std::vector<const Instruction*> seeds = find_values(**module, at.at_peak);
     if (seeds.empty()) return;
     std::vector<StreamCandidate> candidates = distinct(stream_candidates(**module, planner_.target(), seeds));
-    if (debug_shows(DebugLevel::kAll, "fit")) {
-      for (const Instruction* i : seeds) debug_print("fit: at the peak " + i->parent->name + " " + i->name);
+    if (context_.shows(DebugLevel::kAll, "fit")) {
+      for (const Instruction* i : seeds) context_.print("fit: at the peak " + i->parent->name + " " + i->name);
       for (const StreamCandidate& c : candidates) {
-        debug_print(fmt::format("fit: candidate {} hides {:.1f} MiB, {:.3f} ms again, {:.1f} us a tile",
-                                to_text(c.decision), c.hidden_bytes / 1048576, 1e-6 * c.again_ns,
-                                1e-3 * c.ns_per_tile));
+        context_.print(fmt::format("fit: candidate {} hides {:.1f} MiB, {:.3f} ms again, {:.1f} us a tile",
+                                   to_text(c.decision), c.hidden_bytes / 1048576, 1e-6 * c.again_ns,
+                                   1e-3 * c.ns_per_tile));
       }
     }
     if (candidates.size() > kMostCandidates) candidates.resize(kMostCandidates);
@@ -417,7 +416,8 @@ class Search {
   int64_t budget_ = 0, lowest_ = -1;
   double thrift_ = 1, most_ns_ = 0;
   bool is_free_found_ = false, is_kept_for_late_readers_ = true;
-  ThreadPool pool_{threads_for(planner_)};
+  Context& context_ = planner_.context();
+  const int threads_ = threads_for(planner_);
   std::map<std::string, std::optional<Trial>> tried_;  ///< by decisions; nothing: they don't apply
 };
 
@@ -448,9 +448,9 @@ Result<Compiled> compile_within(const Module& module, const Target& target, std:
   }
   const Decisions chosen = point->decisions;
   // Debug output is that of the plan chosen, made anew.
-  if (chosen == frontier.free.decisions && !is_debugging()) return std::move(frontier.free_plan);
+  if (chosen == frontier.free.decisions && !planner.context().is_debugging()) return std::move(frontier.free_plan);
   frontier = {};  // two plans of a large module needn't stand beside each other
   return compile_plan(module, target, chosen);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

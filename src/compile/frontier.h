@@ -6,7 +6,7 @@
 
 #include "compile/planner.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 struct FrontierPoint {
   int64_t peak_bytes = 0, temp_bytes = 0;
@@ -35,7 +35,7 @@ struct FrontierOptions {
   bool only_free = false;  ///< as far as the free plan needs it
 };
 
-/// Where it is asked to stop (base/interrupt.h): what was found until then; the fault interrupted() where that is
+/// Where it is asked to stop (Context::stop): what was found until then; the fault interrupted() where that is
 /// nothing.
 Result<Frontier> find_frontier(const Planner& planner, const FrontierOptions& options = {});
 
@@ -44,4 +44,4 @@ Result<Frontier> find_frontier(const Planner& planner, const FrontierOptions& op
 Result<Compiled> compile_within(const Module& module, const Target& target, std::optional<int64_t> limit,
                                 std::optional<int64_t>* tightest = nullptr);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

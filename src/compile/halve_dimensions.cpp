@@ -10,7 +10,7 @@
 #include "passes/resize/resize.h"
 #include "report/arguments.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr size_t kMostDimensions = 3;  ///< tried
@@ -118,4 +118,4 @@ Result<std::vector<ChangeRow>> halve_dimensions(const Module& module, const Comp
   return changes;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

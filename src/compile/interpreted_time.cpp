@@ -7,7 +7,7 @@
 #include "analysis/trip_count.h"
 #include "ops/solver_terms.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr double kNsPerInstruction = 500;
@@ -60,4 +60,4 @@ class Estimate {
 
 double interpreted_ns(const Module& module) { return Estimate().of(*module.entry); }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

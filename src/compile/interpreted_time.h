@@ -3,9 +3,9 @@
 
 #include "ir/module.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Loops whose trips nobody knows count as a few.
 double interpreted_ns(const Module& module);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -2,13 +2,12 @@
 
 #include <utility>
 
-#include "base/debug.h"
 #include "compile/plan_rows.h"
 #include "region/identity.h"
 #include "schedule/check/check_program.h"
 #include "schedule/instruction_order.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// Of a plan's check: many more than most programs need, few beside planning.
@@ -62,8 +61,9 @@ Result<InstructionOrder> rematerialise_in_order(Compiled& compiled, const std::s
 
 /// Empty where the program does what its module says.
 std::string fault_of(const Program& program, const Target& target, KnownNests& nests) {
+  const bool whole = program.module->context().settings().choices.check;
   const int64_t visits =
-      knobs().check ? INT64_MAX : kVisitsOfChecks + kVisitsPerInstruction * program.module->instruction_count();
+      whole ? INT64_MAX : kVisitsOfChecks + kVisitsPerInstruction * program.module->instruction_count();
   return check_program(program, target, visits, [&](const Region& region) {
     const auto known = nests.of(region, identity(region));  // as for the kernel's code
     return std::shared_ptr<const Nest>(known, &known->nest);
@@ -93,7 +93,7 @@ Status make_program(Compiled& compiled, const std::shared_ptr<Module>& rewritten
 Status check_plan(Compiled& compiled) {
   std::string fault = fault_of(*compiled.program, *compiled.target, *compiled.nests);
   if (fault.empty()) return {};
-  if (!knobs().check) {
+  if (!compiled.program->module->context().settings().choices.check) {
     ScheduleOptions options = schedule_options(compiled.decisions);
     options.apart = true;
     Program program = schedule(compiled.program->module, *compiled.target, options);
@@ -105,4 +105,4 @@ Status check_plan(Compiled& compiled) {
   return {};
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -4,7 +4,7 @@
 #include "compile/compile.h"
 #include "schedule/nest_cache.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Sets the program, and what makes it again. found: streams that rows of the pipeline made by themselves.
 Status make_program(Compiled& compiled, const std::shared_ptr<Module>& rewritten, const Decisions& decisions,
@@ -14,4 +14,4 @@ Status make_program(Compiled& compiled, const std::shared_ptr<Module>& rewritten
 /// check_program() refuses (Program::refused); with LOWTIDE_CHECK that is a fault.
 Status check_plan(Compiled& compiled);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -5,7 +5,7 @@
 
 #include "analysis/leaves.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr size_t kMostStorages = 8;
@@ -83,4 +83,4 @@ std::vector<const Instruction*> find_values(const Module& module, const std::vec
   return found;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

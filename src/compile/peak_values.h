@@ -8,7 +8,7 @@
 #include "report/report.h"
 #include "schedule/program.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 using PeakValue = ValueName;
 
@@ -21,4 +21,4 @@ std::vector<PeakValue> peak_values(const Account& account);
 /// Those of them that this module has, and what they are made of where it has other names for them.
 std::vector<const Instruction*> find_values(const Module& module, const std::vector<PeakValue>& values);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

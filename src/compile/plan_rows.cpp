@@ -10,7 +10,7 @@
 #include "passes/stream/stream_slices.h"
 #include "passes/windows/stream_windows.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 size_t row_named(std::string_view name, const Target& target) {
@@ -109,4 +109,4 @@ std::vector<Pass> whole_pipeline(const Decisions& decisions, const Target& targe
   return rows;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -4,7 +4,7 @@
 #include "compile/decisions.h"
 #include "passes/pass.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// The rows that every plan runs.
 std::vector<Pass> shared_rows(const Target& target);
@@ -25,4 +25,4 @@ Decisions streaming_part(const Decisions& decisions);
 /// Decisions that make the same plan, with these streams instead of rows that would find them.
 Decisions spelt_with(const Decisions& decisions, const std::vector<StreamDecision>& found);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -7,13 +7,12 @@
 #include <set>
 #include <tuple>
 
-#include "base/progress.h"
 #include "base/sizes.h"
 #include "compile/source_changes.h"
 #include "compile/what_to_change.h"
 #include "report/like_values.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int64_t kCureInstructions = 12'000;      ///< planned in all for the cures of one report
@@ -216,7 +215,7 @@ void compare_with_free_plan(Report& report) {
 Status plan_cures(const Module& module, const Planner& planner, const Frontier& frontier, Report& report) {
   const int64_t plans = std::min(kMostCurePlans, kCureInstructions / std::max<int64_t>(1, planner.instructions()));
   // Rows, donations and changes in the source take about as long as the plans.
-  Stage stage("looking for what frees values", static_cast<double>(kRows + 2));
+  Stage stage(module.context().progress(), "looking for what frees values", static_cast<double>(kRows + 2));
   if (plans > 0) {
     LT_ASSIGN_OR_RETURN(const auto streamed, planner.streamed(frontier.free.decisions));
     const bool derives = could_derive(planner, frontier.free, report.at_peak);
@@ -239,4 +238,4 @@ Status plan_cures(const Module& module, const Planner& planner, const Frontier& 
   return add_source_changes(module, planner.target(), report);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -4,11 +4,11 @@
 #include "compile/frontier.h"
 #include "report/report.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Replaces the estimates in a report's rows by what planning says, for the largest rows: streams that hide them on top
 /// of the free plan, donated arguments, and, of the program as given, what the free plan doesn't have at its peak. Few
 /// plans are made, none for very large modules: their rows keep estimates, and a warning says so.
 Status plan_cures(const Module& module, const Planner& planner, const Frontier& frontier, Report& report);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

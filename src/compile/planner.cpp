@@ -7,15 +7,13 @@
 #include <utility>
 
 #include "analysis/account.h"
-#include "base/debug.h"
-#include "base/interrupt.h"
 #include "compile/frontier.h"
 #include "compile/make_program.h"
 #include "passes/canonicalise/remove_dead_code.h"
 #include "schedule/modelled_time.h"
 #include "schedule/nest_cache.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int64_t kPackWork = 100'000;  ///< for one of many peaks
@@ -90,7 +88,7 @@ Result<Compiled> Planner::plan_unchecked(const Decisions& decisions) const {
   Compiled compiled;
   compiled.target = target_;
   LT_ASSIGN_OR_RETURN(Rewritten rewritten, rewrite(decisions));
-  if (should_stop()) return interrupted();
+  if (context().should_stop()) return interrupted();
   compiled.passes = passes_;
   compiled.passes.insert(compiled.passes.end(), rewritten.records.begin(), rewritten.records.end());
   LT_RETURN_IF_ERROR(make_program(compiled, std::move(rewritten.module), decisions, rewritten.found, nests_));
@@ -159,7 +157,7 @@ Result<double> Planner::modelled_elsewhere(const Decisions& decisions) const {
 Result<Measured> Planner::measure(const Decisions& decisions, Checked checked) const {
   if (target_->takes() == Takes::kProgram) {
     LT_ASSIGN_OR_RETURN(Compiled compiled, plan_unchecked(decisions));
-    if (checked == Checked::kYes || knobs().check) LT_RETURN_IF_ERROR(check_plan(compiled));
+    if (checked == Checked::kYes || context().settings().choices.check) LT_RETURN_IF_ERROR(check_plan(compiled));
     const Program& p = *compiled.program;
     return Measured{.peak_bytes = p.peak_bytes(),
                     .temp_bytes = p.temp_bytes,
@@ -221,7 +219,7 @@ Result<Compiled> compile_plan(const Module& module, const Target& target) {
   LT_ASSIGN_OR_RETURN(Frontier frontier, find_frontier(planner, {.only_free = true}));
   Compiled compiled = std::move(frontier.free_plan);
   // Debug output, where asked for, is that of the plan chosen.
-  if (is_debugging()) {
+  if (module.context().is_debugging()) {
     LT_ASSIGN_OR_RETURN(compiled, compile_plan(module, target, frontier.free.decisions));
   }
   compiled.plan_seconds = seconds_since(start);
@@ -243,4 +241,4 @@ Result<Compiled> compile_plan(const Module& module, const Target& target, const 
   return compiled;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -7,7 +7,7 @@
 #include "compile/peak_values.h"
 #include "compile/plan_rows.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// What a search asks of a plan. For a target that takes modules: the account of the program handed over.
 struct Measured {
@@ -51,6 +51,7 @@ class Planner {
   /// For a module that is as shared() left it.
   static Planner of_shared(std::shared_ptr<const Module> shared, const Target& target);
   const Module& shared() const { return *shared_; }
+  Context& context() const { return shared_->context(); }
   int64_t instructions() const { return shared_->instruction_count(); }
 
  private:
@@ -75,4 +76,4 @@ class Planner {
   mutable std::optional<bool> could_derive_;  ///< found when first asked
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -4,10 +4,9 @@
 
 #include <algorithm>
 
-#include "base/debug.h"
 #include "passes/stream/stream_alike.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int64_t kSeveral = 4;   ///< tiles are enough
@@ -47,8 +46,8 @@ std::vector<int64_t> tiles_like(int64_t extent, int64_t tile, int64_t other) {
 std::shared_ptr<Module> streamed(const Module& small, const Module& large, const Target& target,
                                  const StreamDecision& given, int64_t tile) {
   const auto show = [&](const Status& status) {
-    if (!debug_shows(DebugLevel::kSchedule, "fit")) return;
-    debug_print(
+    if (!small.context().shows(DebugLevel::kSchedule, "fit")) return;
+    small.context().print(
         fmt::format("fit: {} in tiles of {}: {}", to_text(given), tile, status.ok() ? "made" : status.message()));
   };
   if (!given.windows) {
@@ -100,4 +99,4 @@ Result<std::vector<ScaledDecision>> scale_decisions(const Planner& from, const P
   return scaled;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -3,7 +3,7 @@
 
 #include "compile/planner.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 struct ScaledDecision {
   Decision decision;  ///< where it applies: for the other module
@@ -17,4 +17,4 @@ struct ScaledDecision {
 /// don't apply; those behind them are tried without them.
 Result<std::vector<ScaledDecision>> scale_decisions(const Planner& from, const Planner& to, const Decisions& decisions);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

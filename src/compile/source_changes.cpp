@@ -14,7 +14,7 @@
 #include "passes/rules/maker.h"
 #include "passes/rules/scatter_one_hot_gradients.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int64_t kLeastSaved = 50;  ///< of the peak
@@ -150,4 +150,4 @@ Result<std::vector<PlannedSourceChange>> source_changes(const Module& module, co
   return changes;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

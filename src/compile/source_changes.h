@@ -7,7 +7,7 @@
 #include "report/report.h"
 #include "target/target.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 struct PlannedSourceChange {
   std::string what;  ///< the edit, in the module's words
@@ -19,4 +19,4 @@ struct PlannedSourceChange {
 /// products of other forms would go with those, or little is saved. Not of scheduled modules: XLA compiles none twice.
 Result<std::vector<PlannedSourceChange>> source_changes(const Module& module, const Target& target, int64_t peak);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

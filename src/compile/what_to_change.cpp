@@ -6,12 +6,11 @@
 #include <ranges>
 
 #include "analysis/leaf_bytes.h"
-#include "base/progress.h"
 #include "compile/frontier.h"
 #include "compile/halve_dimensions.h"
 #include "report/arguments.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int64_t kCrumbs = 100;         ///< parts of the largest donation that are none
@@ -175,7 +174,7 @@ Result<std::vector<ChangeRow>> sums_in_any_order(const Module& module, const Tar
 }
 
 Result<std::vector<ChangeRow>> what_to_change(const Module& module, const Compiled& best) {
-  Stage stage("looking for what could change", module.sums_in_order ? 3 : 2);
+  Stage stage(module.context().progress(), "looking for what could change", module.sums_in_order ? 3 : 2);
   std::vector<ChangeRow> changes =
       donations_that_save(module, *best.target, best.decisions, best.program->peak_bytes());
   stage.add(1);
@@ -190,4 +189,4 @@ Result<std::vector<ChangeRow>> what_to_change(const Module& module, const Compil
   return changes;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

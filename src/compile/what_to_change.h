@@ -4,7 +4,7 @@
 #include "compile/planner.h"
 #include "report/fit_report.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 inline constexpr size_t kMostDonations = 4;  ///< planned one by one, the largest
 
@@ -39,4 +39,4 @@ Result<std::vector<ChangeRow>> sums_in_any_order(const Module& module, const Tar
 /// could be halved (halve_dimensions.h). Only what saves something, most first.
 Result<std::vector<ChangeRow>> what_to_change(const Module& module, const Compiled& best);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

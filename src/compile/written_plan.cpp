@@ -5,7 +5,7 @@
 #include "analysis/partitioning.h"
 #include "ops/sharding_calls.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 bool has_manual_regions(const Module& module) {
@@ -40,4 +40,4 @@ Result<std::shared_ptr<const Module>> written_plan(const Module& module, const C
   return std::shared_ptr<const Module>(std::move(written));
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -7,7 +7,7 @@
 
 #include "compile/compile.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// The plan's module. Of a program that is still to be partitioned: with the shardings of its arguments and results
 /// again; and where it has manual regions, whose border a plan takes apart, the program after the rewrites that leave
@@ -15,4 +15,4 @@ namespace lowtide {
 Result<std::shared_ptr<const Module>> written_plan(const Module& module, const Compiled& plan,
                                                    std::vector<std::string>& warnings);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

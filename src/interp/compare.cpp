@@ -8,7 +8,7 @@
 #include <cstring>
 #include <type_traits>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 template <class T>
@@ -240,4 +240,4 @@ std::string usual_difference(std::span<const Value> got, std::span<const Value> 
   return "";
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -8,7 +8,7 @@
 
 #include "ir/literal.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Floats agree when |x - y| <= rtol |y| + atol_of_max max|y|, the maximum over the finite y of the same array.
 /// Integers and predicates agree only when equal, whatever the tolerance.
@@ -44,4 +44,4 @@ Comparison compare_results(std::span<const Value> got, std::span<const Value> wa
 /// Empty, or in words the first result that differs by more than the usual tolerance of its type.
 std::string usual_difference(std::span<const Value> got, std::span<const Value> want);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

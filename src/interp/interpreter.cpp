@@ -6,14 +6,13 @@
 #include <unordered_map>
 #include <utility>
 
-#include "base/progress.h"
 #include "interp/noise.h"
 #include "interp/prepare.h"
 #include "ops/counter_bits.h"
 #include "ops/op_rule.h"
 #include "ops/verify.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int kDeepestCall = 400;  ///< nesting of calls, loops and branches: bounds the stack
@@ -60,7 +59,7 @@ class Interpreter final : public EvalContext {
     std::vector<Value> operands;
     for (const PreparedComputation::Step& step : program.steps) {
       const Instruction& instruction = *step.instruction;
-      if (shown_ && depth_ == 1) add_progress(1 / static_cast<double>(program.steps.size()));
+      if (shown_ && depth_ == 1) module_.context().progress().add(1 / static_cast<double>(program.steps.size()));
       operands.clear();
       for (const int32_t slot : step.operands) operands.push_back(values[static_cast<size_t>(slot)]);
       for (const int32_t slot : step.frees) values[static_cast<size_t>(slot)].reset();
@@ -165,4 +164,4 @@ Result<Value> interpret_instruction(const Instruction& instruction, std::span<co
   }
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -9,7 +9,7 @@
 #include "ir/module.h"
 #include "ops/op_rule.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Results of the entry computation, flattened in tuple order. Arguments in parameter order (a tuple parameter is one).
 /// Faults: kUnsupported names the operation; kInput for wrong arguments or abbreviated constants; kWrongValues when a
@@ -34,4 +34,4 @@ std::vector<Value> seeded_arguments(const Module& module, uint64_t seed);
 /// Elements [begin, end) of argument `argument`, an array that lies, aligned, at `array`.
 void seed_elements(ElementType type, uint64_t seed, int64_t argument, int64_t begin, int64_t end, std::byte* array);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <complex>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr double kRoundings = 2;  ///< that one operation may take in another spelling
@@ -162,4 +162,4 @@ void Noise::add(Literal& array, double unit) {
   });
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

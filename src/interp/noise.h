@@ -6,7 +6,7 @@
 
 #include "ir/module.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Does the operation round: arithmetic on floats, sums; nothing that only moves, compares or chooses.
 bool rounds(const Instruction& instruction);
@@ -28,4 +28,4 @@ class Noise {
 /// Half the distance between 1 and the next number.
 double roundoff_of(ElementType floating);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

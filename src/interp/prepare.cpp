@@ -7,7 +7,7 @@
 
 #include "ir/side_effects.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int64_t kLargestValue = int64_t{8} << 30;  ///< bytes; beyond it the interpreter is the wrong tool
@@ -75,4 +75,4 @@ Result<PreparedComputation> prepare(const Computation& computation) {
   return program;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

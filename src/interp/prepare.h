@@ -6,7 +6,7 @@
 
 #include "ops/op_rule.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 struct PreparedComputation {
   struct Step {
@@ -26,4 +26,4 @@ struct PreparedComputation {
 /// Faults: Fault::kUnsupported for operations without a definition and for values too large to make here.
 Result<PreparedComputation> prepare(const Computation& computation);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -3,7 +3,7 @@
 
 #include "interp/interpreter.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 uint64_t splitmix64(uint64_t z) {
@@ -58,4 +58,4 @@ std::vector<Value> seeded_arguments(const Module& module, uint64_t seed) {
   return arguments;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

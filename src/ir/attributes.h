@@ -12,7 +12,7 @@
 #include "ir/opcode.h"
 #include "ir/sharding.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 struct ParameterAttributes {
   int64_t number = 0;
@@ -176,4 +176,4 @@ struct AsyncAttributes {
   Attributes inner;
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -3,7 +3,7 @@
 
 #include "ir/opcode.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Sources, views, elementwise work and moves: an element of the result is made of few others, none of them summed.
 inline bool is_by_element(Opcode opcode) {
@@ -16,4 +16,4 @@ inline bool is_by_element(Opcode opcode) {
   }
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -2,7 +2,7 @@
 
 #include <array>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 struct Row {
@@ -39,4 +39,4 @@ std::optional<ElementType> type_from_name(std::string_view name) {
   return std::nullopt;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -9,7 +9,7 @@
 
 #include "base/small_types.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 enum class ElementType : uint8_t {
 #define TYPE(name, text, bits, kind, cpp) k##name,
@@ -56,4 +56,4 @@ decltype(auto) dispatch(ElementType type, F&& f) {
   __builtin_unreachable();
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

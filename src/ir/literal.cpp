@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Literal::Literal(Shape array) : shape_(std::move(array)) {
   LT_ASSERT(shape_.is_array(), "a literal of elements needs an array shape, got " + to_string(shape_));
@@ -68,4 +68,4 @@ double number_at(const Literal& array, int64_t element) {
   });
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -9,7 +9,7 @@
 #include "base/status.h"
 #include "ir/shape.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 class Literal;
 using Value = std::shared_ptr<const Literal>;  ///< shared, immutable: tuples bundle them without copies
@@ -59,4 +59,4 @@ int64_t integer_at(const Literal& array, int64_t element);  ///< integers and pr
 int64_t index_at(const Literal& array, int64_t element);
 double number_at(const Literal& array, int64_t element);  ///< real types, predicates as 0 and 1
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <unordered_set>
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Instruction* Computation::append(std::unique_ptr<Instruction> instruction) {
   instruction->id = module_->next_id();
@@ -135,7 +135,7 @@ int64_t Module::instruction_count() const {
 }
 
 std::unique_ptr<Module> Module::clone() const {
-  auto copy = std::make_unique<Module>();
+  auto copy = std::make_unique<Module>(context_);
   copy->name = name;
   copy->source = source;
   copy->is_scheduled = is_scheduled;
@@ -192,4 +192,4 @@ Status unsupported_at(const Instruction& instruction, const std::string& why) {
   return source ? fault.at(*source, instruction.place) : fault;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

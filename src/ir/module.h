@@ -10,13 +10,14 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/context.h"
 #include "base/status.h"
 #include "ir/attributes.h"
 #include "ir/opcode.h"
 #include "ir/shape.h"
 #include "ir/sharding.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 class Computation;
 class Module;
@@ -122,6 +123,14 @@ struct StackFrames {
 
 class Module {
  public:
+  /// context: where it lives, and its clones with it; null: one of its own, with nothing set.
+  explicit Module(std::shared_ptr<Context> context = {})
+      : context_(context ? std::move(context) : std::make_shared<Context>()) {}
+  Context& context() const { return *context_; }
+  const std::shared_ptr<Context>& shared_context() const { return context_; }
+  /// Of one call among several that use the session at once.
+  void set_context(std::shared_ptr<Context> context) { context_ = std::move(context); }
+
   std::string name;
   std::shared_ptr<const Source> source;  ///< null for a module that was built, not read
   bool is_scheduled = false;
@@ -166,9 +175,10 @@ class Module {
   std::vector<std::unique_ptr<Computation>> computations_;
   std::unordered_map<std::string, Computation*> by_name_;
   int32_t next_id_ = 0;
+  std::shared_ptr<Context> context_;
 };
 
 /// kUnsupported: the operation, its name, why, and where the text has it.
 Status unsupported_at(const Instruction& instruction, const std::string& why);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 struct Row {
@@ -51,4 +51,4 @@ bool is_commutative(Opcode opcode) {
   }
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

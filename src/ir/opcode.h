@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-namespace lowtide {
+namespace lowtide::engine {
 
 enum class Opcode : uint8_t {
 #define OP(name, text, arity, memory) k##name,
@@ -36,4 +36,4 @@ MemoryClass memory_class(Opcode opcode);
 /// Of two numbers in either order the same, and associative but for rounding: add, multiply, maximum, and, ...
 bool is_commutative(Opcode opcode);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -7,7 +7,7 @@
 
 #include "base/status.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
@@ -181,4 +181,4 @@ bool is_row_major(const Shape& array) {
   return array.layout->tiles.empty();
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -9,7 +9,7 @@
 
 #include "ir/element_type.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 using Dims = std::vector<int64_t>;
 inline constexpr int64_t kUnboundedDim = -1;  ///< `?`
@@ -101,4 +101,4 @@ std::string to_string(const Shape& shape);                 ///< "f32[2,3]{1,0}",
 std::string to_string_without_layout(const Shape& shape);  ///< "f32[2,3]"
 std::string to_string(const ShapeIndex& index);            ///< "{1,0}"
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

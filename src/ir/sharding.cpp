@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-namespace lowtide {
+namespace lowtide::engine {
 
 int64_t DeviceList::count() const {
   if (reshape.empty()) return static_cast<int64_t>(listed.size());
@@ -56,4 +56,4 @@ int64_t sharded_bytes(const Shape& array, const Sharding& sharding) {
   return padded_bytes(part);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -7,7 +7,7 @@
 
 #include "ir/shape.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// An assignment of devices to tiles: listed, or `<=[4,2]T(1,0)`: iota reshaped to `reshape`, transposed by
 /// `transpose`.
@@ -48,4 +48,4 @@ struct ReplicaGroups {
   std::string text;
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

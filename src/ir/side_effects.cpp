@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 bool has_own_side_effect(Opcode opcode, const Attributes& attributes) {
@@ -60,4 +60,4 @@ bool SideEffects::has(const Instruction& instruction) const {
   return std::ranges::any_of(instruction.called, [&](const Computation* c) { return effectful_.contains(c); });
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -5,7 +5,7 @@
 
 #include "ir/module.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Does running an instruction do more than make its value: infeed, send, stateful random bits, checks and callbacks;
 /// through the computations it calls as well.
@@ -21,4 +21,4 @@ class SideEffects {
   std::unordered_set<const Computation*> effectful_;
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -8,7 +8,7 @@
 #include "base/status.h"
 #include "lapack/openblas.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 template <class T>
@@ -352,4 +352,4 @@ void subtract_product(const LapackProduct& p, const void* a, const void* b, void
   });
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

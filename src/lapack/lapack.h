@@ -9,7 +9,7 @@
 
 #include "ir/element_type.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Named as the real ones are; complex ones are called otherwise now and then (ungqr, heevd).
 enum class LapackRoutine : uint8_t {
@@ -67,4 +67,4 @@ struct LapackProduct {
 };
 void subtract_product(const LapackProduct& product, const void* a, const void* b, void* c);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -1,16 +1,16 @@
 #include "lapack/openblas.h"
 
 #include <dlfcn.h>
+#include <sched.h>
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
 #include "base/thread_pool.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 struct RoutineName {
@@ -41,7 +41,7 @@ bool map_panels(void* library) {
   auto* take = reinterpret_cast<void* (*)(int)>(dlsym(library, "blas_memory_alloc"));
   auto* give = reinterpret_cast<void (*)(void*)>(dlsym(library, "blas_memory_free"));
   if (take == nullptr || give == nullptr) return false;
-  const auto threads = static_cast<size_t>(std::max(ThreadPool().threads(), kFewestThreads));
+  const auto threads = static_cast<size_t>(std::max(usable_processors(), kFewestThreads));
   // It tries for ever where the process may not have so many addresses.
   void* room = mmap(nullptr, threads * kPanelBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (room == MAP_FAILED) return false;
@@ -52,18 +52,18 @@ bool map_panels(void* library) {
   return true;
 }
 
-/// One thread: it would start its others while it is loaded.
+/// It starts a thread for each processor that the loading thread may use, while it is loaded: for that time this thread
+/// may use but one. (The environment, which says it as well, is the whole process's.)
 void* load_alone() {
-  constexpr const char* kThreads = "OPENBLAS_NUM_THREADS";
-  const char* given = std::getenv(kThreads);
-  const std::string before = given != nullptr ? given : "";
-  setenv(kThreads, "1", 1);
-  void* library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
-  if (given != nullptr) {
-    setenv(kThreads, before.c_str(), 1);
-  } else {
-    unsetenv(kThreads);
+  cpu_set_t all, one;
+  CPU_ZERO(&one);
+  const bool known = ::sched_getaffinity(0, sizeof all, &all) == 0;
+  for (size_t cpu = 0; known && CPU_COUNT(&one) == 0 && cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &all)) CPU_SET(cpu, &one);
   }
+  const bool narrowed = known && ::sched_setaffinity(0, sizeof one, &one) == 0;
+  void* library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
+  if (narrowed) ::sched_setaffinity(0, sizeof all, &all);
   return library;
 }
 
@@ -100,13 +100,13 @@ size_t blas_column(ElementType type) {
 }
 
 const OpenBlas* open_blas() {
-  static const OpenBlas* const loaded = [] {
+  static const OpenBlas* const kLoaded = [] {
     auto* made = new OpenBlas;
     return load(*made) ? made : nullptr;
   }();
-  return loaded;
+  return kLoaded;
 }
 
 bool has_lapack() { return open_blas() != nullptr; }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

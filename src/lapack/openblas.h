@@ -6,7 +6,7 @@
 
 #include "lapack/lapack.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 struct OpenBlas {
   std::array<std::array<void*, 4>, kLapackRoutines> routines{};  ///< of f32, f64, c64, c128
@@ -25,4 +25,4 @@ void call_blas(void* function, Arguments... arguments) {
   reinterpret_cast<void (*)(Arguments...)>(function)(arguments...);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -2,7 +2,7 @@
 
 #include <unordered_map>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// Are a and b the same function, a of parameter 2k, b of parameter 2k + 1? Sets or checks k.
@@ -83,4 +83,4 @@ std::optional<SortKey> sort_key(const Computation& comparator) {
   return key;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -6,7 +6,7 @@
 #include "ir/module.h"
 #include "ops/scalar_program.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// "f(a) before f(b)", a and b of one operand: sorting is then a matter of keys.
 struct SortKey {
@@ -19,4 +19,4 @@ struct SortKey {
 
 std::optional<SortKey> sort_key(const Computation& comparator);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

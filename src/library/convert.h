@@ -5,7 +5,7 @@
 
 #include "ops/numbers.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Floats up to 32 bits are summed as float; integers wrap; predicates are counted.
 template <class T>
@@ -48,4 +48,4 @@ T from_sum(S sum) {
   }
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

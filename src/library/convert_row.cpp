@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int64_t kLanes = 16;
@@ -57,13 +57,13 @@ F pick(F avx512, F avx2, F plain) {
 }  // namespace
 
 void convert_row(const BFloat16* from, int64_t count, float* to) {
-  static const auto best = pick(widen_avx512, widen_avx2, widen_plain);
-  best(from, count, to);
+  static const auto kBest = pick(widen_avx512, widen_avx2, widen_plain);
+  kBest(from, count, to);
 }
 
 void convert_row(const float* from, int64_t count, BFloat16* to) {
-  static const auto best = pick(narrow_avx512, narrow_avx2, narrow_plain);
-  best(from, count, to);
+  static const auto kBest = pick(narrow_avx512, narrow_avx2, narrow_plain);
+  kBest(from, count, to);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -6,7 +6,7 @@
 
 #include "base/small_types.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 void convert_row(const BFloat16* from, int64_t count, float* to);
 /// To nearest even.
@@ -17,4 +17,4 @@ void convert_row(const T* from, int64_t count, T* to) {
   std::copy(from, from + count, to);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -8,7 +8,7 @@
 #include "ops/index_space.h"
 #include "ops/window.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// Groups with fewer outputs, or sums of fewer products, would fill panels with zeros.
@@ -203,4 +203,4 @@ std::unique_ptr<LibraryRoutine> make_convolution(const Instruction& convolution)
   return routine;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -7,7 +7,7 @@
 
 #include "library/convert_row.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// By squares whose sides are cache lines: each line of either side is
@@ -92,4 +92,4 @@ void copy_transposed(int64_t element_bytes, const std::byte* from, int64_t strid
   }
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

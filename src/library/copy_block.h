@@ -9,7 +9,7 @@
 #include "library/strided.h"
 #include "ops/numbers.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Do consecutive indices lie side by side?
 inline bool is_near(const StridedGroup& group) { return group.is_one() && (group.stride() == 1 || group.extent == 1); }
@@ -38,4 +38,4 @@ void copy_to(const void* from, void* to, int64_t bytes, ThreadPool& pool);
 void copy_transposed(int64_t element_bytes, const std::byte* from, int64_t stride, int64_t rows, int64_t columns,
                      std::byte* to, int64_t to_stride);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -6,7 +6,7 @@
 #include "ops/dot_checks.h"
 #include "ops/index_space.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 class DotByPanels : public LibraryRoutine {
@@ -61,4 +61,4 @@ std::unique_ptr<LibraryRoutine> make_dot(const Instruction& dot) {
                                        in_order ? Joining::kInOrder : Joining::kAsPart);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

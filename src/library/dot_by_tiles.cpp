@@ -8,7 +8,7 @@
 #include "library/onednn.h"
 #include "library/routines.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// Rows of left, of all batches: more make tiles enough of whole rows.
@@ -186,4 +186,4 @@ std::unique_ptr<LibraryRoutine> make_dot_by_tiles(const MatrixView& left, const 
   return dot;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -8,10 +8,10 @@
 #include "library/gemm.h"
 #include "library/library.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Null where neither is so, or oneDNN has no code for it. `adds`: operand 2.
 std::unique_ptr<LibraryRoutine> make_dot_by_tiles(const MatrixView& left, const MatrixView& right, ElementType result,
                                                   bool adds);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -7,7 +7,7 @@
 #include "library/onednn.h"
 #include "library/routines.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// Rows of left: with more, right is turned round for enough of them.
@@ -90,4 +90,4 @@ std::unique_ptr<LibraryRoutine> make_dot_of_few_rows(const MatrixView& left, con
   return dot;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -5,10 +5,10 @@
 #include "library/gemm.h"
 #include "library/library.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Null where rows are many, or right lies otherwise. Types as in make_dot_by_onednn.
 std::unique_ptr<LibraryRoutine> make_dot_of_few_rows(const MatrixView& left, const MatrixView& right,
                                                      ElementType result);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

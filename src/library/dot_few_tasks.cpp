@@ -8,7 +8,7 @@
 #include "library/onednn.h"
 #include "library/routines.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// Rows of left: more make tiles enough.
@@ -115,4 +115,4 @@ std::unique_ptr<LibraryRoutine> make_dot_of_few_tasks(const MatrixView& left, co
   return dot;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

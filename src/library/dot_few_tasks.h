@@ -6,10 +6,10 @@
 #include "library/gemm.h"
 #include "library/library.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Null where rows are many, sums short, or right lies otherwise. Types as in make_dot_by_onednn.
 std::unique_ptr<LibraryRoutine> make_dot_of_few_tasks(const MatrixView& left, const MatrixView& right,
                                                       ElementType result, bool adds);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -10,7 +10,7 @@
 #include "library/dot_few_tasks.h"
 #include "library/onednn.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// Rows of a tile: many, to make up for what each call copies of the right operand, but a few tiles.
@@ -175,4 +175,4 @@ std::unique_ptr<LibraryRoutine> make_dot_by_onednn(const MatrixView& left, const
   return dot;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

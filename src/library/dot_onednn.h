@@ -4,11 +4,11 @@
 #include "library/gemm.h"
 #include "library/library.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// `adds`: operand 2 is added; it may be the result. Null where the shapes are too small to be worth a call, or oneDNN
 /// has no good code for them here.
 std::unique_ptr<LibraryRoutine> make_dot_by_onednn(const MatrixView& left, const MatrixView& right, ElementType result,
                                                    bool adds);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

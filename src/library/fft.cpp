@@ -6,7 +6,7 @@
 #include "library/lanes.h"
 #include "library/routines.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// Lines are transformed together as far as they fit here: what is beside each other in memory is read together.
@@ -169,4 +169,4 @@ std::unique_ptr<LibraryRoutine> make_fft(const Instruction& fft) {
   return std::make_unique<Fft>(operand, result, type, length);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -7,7 +7,7 @@
 #include <numbers>
 #include <utility>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// Primes up to here are factors: the sums themselves, p products each.
@@ -181,4 +181,4 @@ Wave* FftLine::transform(const Wave* table, int64_t lines, Wave* room) const {
   return waves;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// A complex number; plain, so that loops over many become vectors.
 struct Wave {
@@ -35,4 +35,4 @@ class FftLine {
   std::vector<int64_t> factors_;  ///< of inner_
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

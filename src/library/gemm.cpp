@@ -2,7 +2,7 @@
 
 #include "library/convert.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// Rows [first, first + count) and depths [from, from + depth) in panels of `width` rows, zeros behind the last.
@@ -90,4 +90,4 @@ void PanelGemm::run(const void* left, const void* right, void* result, void* scr
   dispatch(result_, [&]<class T>() { run_as<T, summed_t<T>>(left, right, result, scratch, pool, adds, joining); });
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

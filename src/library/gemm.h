@@ -6,7 +6,7 @@
 #include "library/panels.h"
 #include "library/strided.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// One operand: element (row, column) of matrix b at batch.offset(b) + rows.offset(row) + columns.offset(column).
 struct MatrixView {
@@ -37,4 +37,4 @@ class PanelGemm {
   Lanes lanes_;
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

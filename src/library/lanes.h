@@ -11,7 +11,7 @@
 
 #include "base/thread_pool.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 inline int64_t align_scratch(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
@@ -47,4 +47,4 @@ struct Lanes {
   }
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -8,7 +8,7 @@
 #include "library/routines.h"
 #include "library/triangular.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 int64_t bytes_of(const LapackArray& array) { return array.count() * stored_bytes(array.type); }
@@ -39,7 +39,7 @@ class LapackBatch : public LibraryRoutine {
       const int from = call_.results[r].operand;
       if (from < 0) continue;
       copy_to(operands[static_cast<size_t>(from)], results[r], call_.batch * bytes_of(call_.results[r]), pool);
-      if (moves(turned_in_[r])) lowtide::run(turned_in_[r], static_cast<std::byte*>(results[r]), room, pool);
+      if (moves(turned_in_[r])) lowtide::engine::run(turned_in_[r], static_cast<std::byte*>(results[r]), room, pool);
     }
     if (is_worth_blocks(call_.problem)) {
       for (int64_t problem = 0; problem < call_.batch; ++problem) {
@@ -53,7 +53,7 @@ class LapackBatch : public LibraryRoutine {
       lanes_.run(pool, scratch, [&](int64_t problem, std::byte* own) { run_one(operands, results, problem, own); });
     }
     for (size_t r = 0; r < results.size(); ++r) {
-      if (moves(turned_out_[r])) lowtide::run(turned_out_[r], static_cast<std::byte*>(results[r]), room, pool);
+      if (moves(turned_out_[r])) lowtide::engine::run(turned_out_[r], static_cast<std::byte*>(results[r]), room, pool);
     }
     return {};
   }
@@ -115,4 +115,4 @@ int lapack_in_place(const Instruction& call, int64_t leaf) {
   return lapack.ok() ? lapack->results[static_cast<size_t>(leaf)].operand : -1;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -4,7 +4,7 @@
 #include "ops/dot_checks.h"
 #include "ops/lapack_call.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 bool is_custom_top_k(const Instruction& instruction) {
@@ -48,4 +48,4 @@ int library_in_place(const Instruction& instruction, int64_t leaf) {
   return -1;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

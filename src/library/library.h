@@ -9,7 +9,7 @@
 #include "base/thread_pool.h"
 #include "ir/module.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 class LibraryRoutine {
  public:
@@ -28,4 +28,4 @@ std::unique_ptr<LibraryRoutine> library_routine(const Instruction& instruction);
 /// Leaf of the operands (flattened) that result leaf `leaf` may overwrite while it is read; kNoId: none.
 int library_in_place(const Instruction& instruction, int64_t leaf);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

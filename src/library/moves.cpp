@@ -6,7 +6,7 @@
 #include "library/lanes.h"
 #include "library/transpose_in_place.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 int64_t product(const std::vector<int64_t>& extents, const std::vector<size_t>& order, size_t begin, size_t end) {
@@ -94,4 +94,4 @@ void run(const ArrayMove& move, std::byte* array, std::byte* scratch, ThreadPool
   }
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -8,7 +8,7 @@
 
 #include "base/thread_pool.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 struct ArrayMove {
   enum Kind : uint8_t {
@@ -32,4 +32,4 @@ int64_t scratch_of(const ArrayMove& move);
 double sweeps_of(const ArrayMove& move);
 void run(const ArrayMove& move, std::byte* array, std::byte* scratch, ThreadPool& pool);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// What is used of oneDNN's C interface, bound at run time.
@@ -83,11 +83,11 @@ struct Api {
 
 /// Loaded once, never unloaded; null where oneDNN isn't there.
 const Api* api() {
-  static const Api* const loaded = [] {
+  static const Api* const kLoaded = [] {
     auto* made = new Api;
     return made->load() ? made : nullptr;
   }();
-  return loaded;
+  return kLoaded;
 }
 
 /// Plans are made side by side, and oneDNN's memory of what it compiled is its own affair: one thread at a time makes
@@ -179,12 +179,12 @@ std::unique_ptr<OneDnnMatmul> OneDnnMatmul::make(const Form& form) {
 bool OneDnnMatmul::is_by_tile_registers() const { return state_->by_tile_registers; }
 
 bool multiplies_bf16_slowly() {
-  static const bool slowly = [] {
+  static const bool kSlowly = [] {
     constexpr int64_t kSide = 64;
     const auto product = OneDnnMatmul::make({ElementType::kBF16, ElementType::kF32, kSide, kSide, kSide});
     return product == nullptr || (!product->is_by_tile_registers() && __builtin_cpu_is("intel"));
   }();
-  return slowly;
+  return kSlowly;
 }
 
 Status products_done(bool refused) {
@@ -222,4 +222,4 @@ bool OneDnnMatmul::run(const void* left, const void* right, void* result, void* 
   return done;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -9,7 +9,7 @@
 #include "base/status.h"
 #include "ir/element_type.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// left [m, k] times right [k, n], all dense: left and result row-major; right
 /// too, or with columns contiguous.
@@ -45,4 +45,4 @@ bool multiplies_bf16_slowly();
 /// What a routine ends with: a fault where `run` refused one of its products.
 Status products_done(bool refused);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -5,7 +5,7 @@
 
 #include "library/convert.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// 32 bits suffice for all but 64-bit numbers.
 template <class T>
@@ -51,4 +51,4 @@ KeyAt<Key> key_at(Key key, uint32_t index) {
 template <class Key>
 inline constexpr int kTopByte = 8 * (static_cast<int>(sizeof(Key)) + 3);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 #ifdef __clang__
@@ -109,8 +109,8 @@ Multiply<S> pick() {
 
 template <class S>
 void multiply_panels(const S* left, const S* right, int64_t depth, S* sums, int64_t stride, Joining joining) {
-  static const Multiply<S> best = pick<S>();
-  best(left, right, depth, sums, stride, joining);
+  static const Multiply<S> kBest = pick<S>();
+  kBest(left, right, depth, sums, stride, joining);
 }
 
 template <>
@@ -130,4 +130,4 @@ template void multiply_panels(const double*, const double*, int64_t, double*, in
 template void multiply_panels(const uint32_t*, const uint32_t*, int64_t, uint32_t*, int64_t, Joining);
 template void multiply_panels(const uint64_t*, const uint64_t*, int64_t, uint64_t*, int64_t, Joining);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

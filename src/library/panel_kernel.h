@@ -4,7 +4,7 @@
 #include <complex>
 #include <cstdint>
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Rows of a left panel: element (i, k) at [k * kPanelRows + i].
 inline constexpr int64_t kPanelRows = 6;
@@ -25,4 +25,4 @@ template <class S>
 void multiply_panels(const S* left, const S* right, int64_t depth, S* sums, int64_t stride,
                      Joining joining = Joining::kAsPart);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

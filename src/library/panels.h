@@ -7,7 +7,7 @@
 #include "library/lanes.h"
 #include "library/panel_kernel.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 struct PanelTiles {
   static constexpr int64_t kRows = 96;  ///< a multiple of kPanelRows
@@ -81,4 +81,4 @@ struct PanelTiles {
   }
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -5,7 +5,7 @@
 
 #include "ops/numbers.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int32_t kBlock = 64;    ///< columns that one thread factors: the others wait
@@ -96,4 +96,4 @@ void factor_in_blocks(const LapackProblem& problem, void* matrix, int32_t* pivot
   *info = Factorisation(problem, matrix, pivots).run(pool);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -9,7 +9,7 @@
 
 #include "base/thread_pool.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 inline constexpr int64_t kFewNumbers = 512;  ///< up to here comparing is cheaper than counting
 
@@ -72,4 +72,4 @@ void radix_sort_in_place(Number* numbers, int64_t count, ThreadPool& pool, int t
   }
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

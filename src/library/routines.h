@@ -4,7 +4,7 @@
 
 #include "library/library.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 bool is_dot_in_library(const Instruction& dot);
 std::unique_ptr<LibraryRoutine> make_dot(const Instruction& dot);
@@ -22,4 +22,4 @@ int lapack_in_place(const Instruction& call, int64_t leaf);
 std::unique_ptr<LibraryRoutine> make_cholesky(const Instruction& cholesky);
 std::unique_ptr<LibraryRoutine> make_triangular_solve(const Instruction& solve);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

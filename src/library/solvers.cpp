@@ -7,7 +7,7 @@
 #include "library/triangular.h"
 #include "ops/numbers.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// What LAPACK takes, with matrices in the last two dimensions of `array`; nothing where it can't.
@@ -102,4 +102,4 @@ std::unique_ptr<LibraryRoutine> make_triangular_solve(const Instruction& solve) 
   return make_row_major_trsm(*problem, batch_of(solve.shape));
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

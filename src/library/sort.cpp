@@ -11,7 +11,7 @@
 #include "library/strided.h"
 #include "ops/index_space.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// Up to here nothing is gained by sorting without keys beside.
@@ -205,4 +205,4 @@ std::unique_ptr<LibraryRoutine> make_sort(const Instruction& sort) {
   return std::make_unique<Sort>(sort, std::move(*comparator), sort_key(*sort.called[0]));
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

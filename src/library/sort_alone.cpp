@@ -7,7 +7,7 @@
 #include "library/radix_in_place.h"
 #include "library/routines.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// Bits of an element as a number that orders as the element does, in total order; its own inverse's other half.
@@ -190,4 +190,4 @@ void sort_alone(ElementType type, const SortKey& key, ScalarProgram* function, v
   }
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

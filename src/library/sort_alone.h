@@ -4,7 +4,7 @@
 #include "base/thread_pool.h"
 #include "library/comparator.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Is this a sort of one array by its elements, or by a function that keeps almost all of them as they are?
 bool sorts_alone(ElementType type, const SortKey& key);
@@ -16,4 +16,4 @@ inline constexpr size_t kMostMerged = 8;
 void sort_alone(ElementType type, const SortKey& key, ScalarProgram* function, void* line, int64_t count,
                 ThreadPool* pool);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

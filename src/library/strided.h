@@ -6,7 +6,7 @@
 
 #include "ir/shape.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 struct StridedGroup {
   struct Dimension {
@@ -42,4 +42,4 @@ struct StridedGroup {
   }
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

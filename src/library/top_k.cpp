@@ -3,7 +3,7 @@
 #include "library/order_key.h"
 #include "library/routines.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 class TopK : public LibraryRoutine {
@@ -77,4 +77,4 @@ std::unique_ptr<LibraryRoutine> make_top_k(const Instruction& instruction) {
   return std::make_unique<TopK>(operand, result.elements[0].dims.back(), true);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

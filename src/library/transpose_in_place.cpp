@@ -7,7 +7,7 @@
 
 #include "library/lanes.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int64_t kSide = 32;                          ///< of a block of a square, in units
@@ -356,4 +356,4 @@ void reverse_in_place(const ArrayMove& move, std::byte* array, ThreadPool& pool)
   });
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -5,7 +5,7 @@
 
 #include "library/moves.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Units of at least so many bytes move one by one along the cycles of the permutation.
 inline constexpr int64_t kLeastUnit = 64;
@@ -17,4 +17,4 @@ double transpose_sweeps(const ArrayMove& move);
 void transpose_in_place(const ArrayMove& move, std::byte* array, std::byte* scratch, ThreadPool& pool);
 void reverse_in_place(const ArrayMove& move, std::byte* array, ThreadPool& pool);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -5,7 +5,7 @@
 #include "library/copy_block.h"
 #include "library/lanes.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// Blocks of a factorisation; more threads than one work on what lies behind a block.
@@ -159,4 +159,4 @@ std::unique_ptr<LibraryRoutine> make_row_major_trsm(const LapackProblem& problem
   return std::make_unique<RowMajorTrsm>(problem, batch);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -5,11 +5,11 @@
 #include "lapack/lapack.h"
 #include "library/library.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Problems as their column-major form would state them, on row-major arrays. Operands and results are those of the
 /// custom calls: (a) -> (l, info); (triangle, b) -> x.
 std::unique_ptr<LibraryRoutine> make_row_major_potrf(const LapackProblem& problem, int64_t batch);
 std::unique_ptr<LibraryRoutine> make_row_major_trsm(const LapackProblem& problem, int64_t batch);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

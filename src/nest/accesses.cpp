@@ -7,7 +7,7 @@
 #include "nest/blocks.h"
 #include "nest/reach.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// Which loop of block 0 needs a node of block 0, if it is one alone.
@@ -267,4 +267,4 @@ std::vector<int32_t> idle_pieces(const Nest& nest, int32_t to, int32_t from) {
   return found;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

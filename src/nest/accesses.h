@@ -5,7 +5,7 @@
 
 #include "nest/nest.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// One load or store, as it stands.
 struct Access {
@@ -35,4 +35,4 @@ bool may_lie_over(const Nest& nest, int32_t to, int32_t from);
 /// the same bytes, nothing is left for them to do.
 std::vector<int32_t> idle_pieces(const Nest& nest, int32_t to, int32_t from);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -1,6 +1,6 @@
 #include "nest/blocks.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 bool stands_in(const Nest& nest, int32_t block, int32_t outer) {
   while (block != kNoId && block != outer) block = nest.blocks[static_cast<size_t>(block)].parent;
@@ -25,4 +25,4 @@ std::optional<Int128> parallel_iterations(const Nest& nest, int32_t block) {
   return times;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

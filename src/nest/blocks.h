@@ -7,7 +7,7 @@
 #include "base/int128.h"
 #include "nest/nest.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Is `block` the block `outer`, or one within it, however deep?
 bool stands_in(const Nest& nest, int32_t block, int32_t outer);
@@ -18,4 +18,4 @@ std::vector<int32_t> loops_around(const Nest& nest, int32_t block);
 /// How often what stands in a block is done. Nothing: not all loops around it are parallel.
 std::optional<Int128> parallel_iterations(const Nest& nest, int32_t block);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

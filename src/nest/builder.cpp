@@ -5,7 +5,7 @@
 #include "nest/compact.h"
 #include "nest/identities.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 NodeKey key_of(const Node& node) {
@@ -229,4 +229,4 @@ void NestBuilder::note_cut(const Affine& a, int64_t limit) {
   if (at > 0 && at < along.extent) shared_->cuts.insert({loop, at});
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -8,7 +8,7 @@
 #include "ir/literal.h"
 #include "nest/nest.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 struct Bounds {
   int64_t least = 0, greatest = 0;  ///< both inclusive
@@ -139,4 +139,4 @@ int64_t integer_of_bits(ElementType type, const ElementBits& bits);
 /// What an integer type (or predicate) can hold. u64 and what is no integer: all of s64, which says nothing.
 Bounds range_of(ElementType type);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -2,7 +2,7 @@
 
 #include "nest/builder_state.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 int32_t NestBuilder::begin(LoopKind kind, int64_t extent, std::span<const NodeId> initial) {
   const auto id = static_cast<int32_t>(nest_.loops.size());
@@ -93,4 +93,4 @@ NodeId NestBuilder::carried(int32_t loop, int32_t slot) const {
   return shared_->loops[static_cast<size_t>(loop)].carried[static_cast<size_t>(slot)];
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

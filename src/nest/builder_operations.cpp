@@ -6,7 +6,7 @@
 #include "nest/builder.h"
 #include "nest/identities.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 bool fits(Bounds bounds, ElementType type) {
@@ -285,4 +285,4 @@ Bounds NestBuilder::bounds_of_operation(const Node& made) const {
   }
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -7,7 +7,7 @@
 
 #include "nest/builder.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 using NodeKey = std::vector<uint64_t>;  // all that tells pure nodes apart
 
@@ -35,4 +35,4 @@ struct NestBuilder::Shared {
   FoldOperation fold = nullptr;
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

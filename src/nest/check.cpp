@@ -2,7 +2,7 @@
 
 #include "nest/nest.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 class Checker {
@@ -164,4 +164,4 @@ class Checker {
 
 std::string check_nest(const Nest& nest) { return Checker(nest).run(); }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -2,7 +2,7 @@
 
 #include "nest/legalise.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 using Types = std::span<const ElementType>;
@@ -111,4 +111,4 @@ std::string check_plain(const Nest& nest) {
   return fault;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

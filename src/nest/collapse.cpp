@@ -4,7 +4,7 @@
 
 #include "nest/compact.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 int64_t coefficient_of(const Affine& sum, NodeId atom) {
@@ -88,4 +88,4 @@ class Collapse {
 
 Nest collapse_loops(const Nest& nest) { return Collapse(nest).run(); }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

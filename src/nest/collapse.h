@@ -7,8 +7,8 @@
 
 #include "nest/nest.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Nest collapse_loops(const Nest& nest);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -4,7 +4,7 @@
 
 #include "nest/blocks.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 class Compaction {
@@ -148,4 +148,4 @@ class Compaction {
 
 Nest without_dead_parts(const Nest& nest) { return Compaction(nest).run(); }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -4,8 +4,8 @@
 
 #include "nest/nest.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Nest without_dead_parts(const Nest& nest);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

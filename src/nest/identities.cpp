@@ -4,7 +4,7 @@
 
 #include "nest/blocks.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 // x * 1, x / 1, x + -0 and x - 0 are x, whatever x is.
 std::optional<NodeId> simplified_number(NestBuilder& nest, const Node& made) {
@@ -55,4 +55,4 @@ std::optional<NodeId> regrouped(NestBuilder& nest, const Node& made) {
   return {};
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

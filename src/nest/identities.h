@@ -3,7 +3,7 @@
 
 #include "nest/builder.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Of floats: an operand that the operation leaves as it is.
 std::optional<NodeId> simplified_number(NestBuilder& nest, const Node& operation);
@@ -11,4 +11,4 @@ std::optional<NodeId> simplified_number(NestBuilder& nest, const Node& operation
 /// Of integers: the same sum (product, ...) with what is known outside of a loop put together there.
 std::optional<NodeId> regrouped(NestBuilder& nest, const Node& operation);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -8,7 +8,7 @@
 #include "nest/builder.h"
 #include "nest/reach.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 int64_t floor_of(int64_t x, int64_t y) { return x / y - (x % y != 0 && (x < 0) != (y < 0)); }
@@ -280,4 +280,4 @@ Index NestBuilder::index_at(const Affine& position, const Dims& extents) {
   return index;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

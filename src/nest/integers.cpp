@@ -4,7 +4,7 @@
 
 #include "nest/builder.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 ElementBits bits_of_integer(ElementType type, int64_t value) {
   ElementBits bits{};
@@ -39,4 +39,4 @@ Bounds range_of(ElementType type) {
   return {0, (int64_t{1} << bits) - 1};
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

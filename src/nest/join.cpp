@@ -8,7 +8,7 @@
 #include "nest/compact.h"
 #include "nest/reach.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// Shorter ones aren't worth it.
@@ -135,4 +135,4 @@ class Join {
 
 Nest join_loops(Nest nest) { return Join(std::move(nest)).run(); }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

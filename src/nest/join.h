@@ -4,10 +4,10 @@
 
 #include "nest/nest.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Parallel loops that stand beside each other, have equal extents and step equally through what they store become one,
 /// and so do the loops in it. Loops that only move elements stay: whole boxes are moved (schedule/box_moves.h).
 Nest join_loops(Nest nest);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/debug.h"
 #include "nest/plain/expand.h"
 #include "nest/plain/fold.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// A constant of HLO as plain ones.
@@ -51,7 +50,11 @@ bool is_order_free(const Function& combine) {
 class Legaliser {
  public:
   Legaliser(const Nest& from, const LegaliseOptions& options)
-      : from_(from), values_(from.nodes.size()), made_(from.nodes.size()), in_order_(options.sums_in_order) {
+      : from_(from),
+        values_(from.nodes.size()),
+        made_(from.nodes.size()),
+        in_order_(options.sums_in_order),
+        contract_(!in_order_ && options.contract_products) {
     for (const NestBuffer& buffer : from.buffers) {
       nest_.add_buffer(plain_element(buffer.type), buffer.elements * plain_elements(buffer.type));
     }
@@ -341,7 +344,7 @@ class Legaliser {
   std::vector<bool> made_;
   std::vector<int> uses_;  // per old node: as an operand, stored or carried
   const bool in_order_;
-  const bool contract_ = !in_order_ && !is_disabled("contract-products");
+  const bool contract_;
   std::vector<int32_t> loops_;                // per old loop
   std::vector<std::vector<NodeId>> results_;  // per old loop
 };
@@ -350,4 +353,4 @@ class Legaliser {
 
 Nest legalise(const Nest& nest, const LegaliseOptions& options) { return Legaliser(nest, options).run(); }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

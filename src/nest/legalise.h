@@ -28,7 +28,7 @@
 ///   bitcast-convert      of equal widths: integers, f32, f64; f16 from and to u16 and s16
 ///
 /// Two liberties beside that, the first as XLA:CPU takes it: an f32 product that goes nowhere but into a sum is not
-/// rounded (LOWTIDE_DISABLE=contract-products rounds it) unless the sum is one of three terms or fewer, and what bounds
+/// rounded (LegaliseOptions::contract_products) unless the sum is one of three terms or fewer, and what bounds
 /// and facts (plain/facts.h) prove is left out: roundings of what is exact, comparisons that always hold.
 ///
 /// Buffers: bf16 and f16 become u16, f8* and f4* u8, s1 s2 s4 become s8, u1 u2 u4 become u8 (one byte an element,
@@ -40,16 +40,17 @@
 
 #include "nest/nest.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 struct LegaliseOptions {
   /// Sums of floats are made from the first term to the last, each product rounded: no lanes' partial sums, and none of
   /// the first liberty above. What a nest computes is then the same bits however values were divided among nests.
   bool sums_in_order = false;
+  bool contract_products = true;  ///< the first liberty above is taken
 };
 Nest legalise(const Nest& nest, const LegaliseOptions& options = {});
 
 /// Empty, or a sentence with the first node, load or buffer that is not plain.
 std::string check_plain(const Nest& nest);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

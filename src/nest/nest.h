@@ -13,7 +13,7 @@
 #include "ir/element_type.h"
 #include "ir/opcode.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 using NodeId = int32_t;  ///< index into Nest::nodes
 inline constexpr int32_t kNoId = -1;
@@ -148,4 +148,4 @@ std::string to_text(const Nest& nest);
 /// Empty, or a sentence with the first broken invariant: dominance of operands, types, bounds of loop nests.
 std::string check_nest(const Nest& nest);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

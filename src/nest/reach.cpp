@@ -2,7 +2,7 @@
 
 #include <optional>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// clamp(least, x, greatest) of an affine x, as windows at the rim have it.
@@ -62,4 +62,4 @@ Reach reach_of(const Nest& nest, const Affine& element, NodeId index) {
   return reach;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

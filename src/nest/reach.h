@@ -6,7 +6,7 @@
 #include "base/int128.h"
 #include "nest/nest.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Elements step * i + [least, greatest] in iteration i.
 struct Reach {
@@ -22,4 +22,4 @@ struct Reach {
 /// As `index`, a loop's, goes through its iterations; kNoId: within the bounds of all that the element depends on.
 Reach reach_of(const Nest& nest, const Affine& element, NodeId index);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -4,7 +4,7 @@
 
 #include "nest/accesses.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 std::vector<int64_t> rebase(Nest& nest) {
   struct Touched {
@@ -29,4 +29,4 @@ std::vector<int64_t> rebase(Nest& nest) {
   return first;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -2,7 +2,7 @@
 
 #include "nest/nest.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 class Printer {
@@ -159,4 +159,4 @@ class Printer {
 
 std::string to_text(const Nest& nest) { return Printer(nest).run(); }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

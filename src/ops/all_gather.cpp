@@ -9,7 +9,7 @@
 
 #include "ops/collective.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 Status check_gathered(const Instruction& gather, const Shape& declared) {
@@ -76,4 +76,4 @@ const OpRule kAllGatherRule{read_collective, print_collective, infer_all_gather,
 const OpRule kAllGatherStartRule{read_collective, print_collective, infer_start, eval_start};
 const OpRule kAllGatherDoneRule{nullptr, nullptr, infer_done, eval_done};
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

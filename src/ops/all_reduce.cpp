@@ -13,7 +13,7 @@
 #include "ops/collective.h"
 #include "ops/reducer_checks.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 Status check_reduction(const Instruction& collective) {
@@ -64,4 +64,4 @@ const OpRule kAllReduceDoneRule{nullptr, nullptr, infer_done, eval_done};
 const OpRule kReduceScatterRule{read_reducing_collective, print_reducing_collective, infer_reduce_scatter, eval_alone};
 const OpRule kCollectiveReduceRule{read_reducing_collective, print_reducing_collective, infer_all_reduce, eval_alone};
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -8,7 +8,7 @@
 
 #include "ops/numbers.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// The complex type in which functions of C are computed, so that squares neither overflow nor cancel.
 template <class C>
@@ -139,4 +139,4 @@ struct Xor {
   }
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

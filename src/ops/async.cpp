@@ -9,7 +9,7 @@
 #include "ops/op_rule.h"
 #include "ops/zeros.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 using AsyncPointer = std::shared_ptr<const AsyncAttributes>;
@@ -127,4 +127,4 @@ const OpRule kAsyncStartRule{read_start, print_start, infer_start, eval_start};
 const OpRule kAsyncUpdateRule{read_rest, nullptr, infer_update, eval_update};
 const OpRule kAsyncDoneRule{read_rest, nullptr, infer_done, eval_done};
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -7,7 +7,7 @@
 #include "ops/literal_text.h"
 #include "ops/text_cursor.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 std::string_view trimmed(std::string_view text) {
@@ -207,4 +207,4 @@ std::vector<AttributeReader::Item> AttributeReader::rest() && {
   return std::move(items_);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

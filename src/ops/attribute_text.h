@@ -10,7 +10,7 @@
 #include "base/status.h"
 #include "ir/module.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// The attributes of one instruction, taken one by one. Each take_* fails with the attribute's place when the text is
 /// not of the asked form, or is absent (take_*_or never fails for absence).
@@ -101,4 +101,4 @@ std::string to_string(const std::vector<AliasEntry>& aliases, bool with_kind);
 std::string quote(std::string_view raw);  ///< C-escaped, with quotes
 Result<std::string> unquote(std::string_view quoted);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -4,7 +4,7 @@
 #include "ops/attribute_text.h"
 #include "ops/text_cursor.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 int hex_digit(char c) {
@@ -202,4 +202,4 @@ Result<std::string> unquote(std::string_view quoted) {
   return out;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -3,7 +3,7 @@
 #include "ops/attribute_text.h"
 #include "ops/literal_text.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 void append_dims(std::string& out, const Dims& dims) {
@@ -131,4 +131,4 @@ std::string quote(std::string_view raw) {
   return out + '"';
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

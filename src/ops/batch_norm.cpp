@@ -13,7 +13,7 @@
 #include "ops/matrices.h"
 #include "ops/op_rule.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 Status read_batch_norm(AttributeReader& reader, Instruction& norm) {
@@ -173,4 +173,4 @@ const OpRule kBatchNormTrainingRule{read_batch_norm, print_batch_norm, infer_tra
 const OpRule kBatchNormInferenceRule{read_batch_norm, print_batch_norm, infer_inference, eval_inference};
 const OpRule kBatchNormGradRule{read_batch_norm, print_batch_norm, infer_grad, eval_grad};
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

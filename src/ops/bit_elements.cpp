@@ -1,6 +1,6 @@
 #include "ops/bit_elements.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 ElementType unsigned_of(int bits) {
@@ -83,4 +83,4 @@ NodeId part_of_bits(NestBuilder& nest, NodeId whole, const Affine& part, Element
   return from_bits(nest, low, type);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -3,7 +3,7 @@
 
 #include "ops/element.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// The element of `type` whose bits, lowest first, are those of these parts, lowest first: one part of as many bits, or
 /// several narrower ones.
@@ -12,4 +12,4 @@ NodeId joined_bits(NestBuilder& nest, std::span<const NodeId> parts, ElementType
 /// Part number `part` of a wider element's bits, read as `type`.
 NodeId part_of_bits(NestBuilder& nest, NodeId whole, const Affine& part, ElementType type);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -18,7 +18,7 @@
 #include "ops/elementwise.h"
 #include "ops/strided.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 bool is_tiled(const Shape& shape) { return shape.layout && !shape.layout->tiles.empty(); }
@@ -233,4 +233,4 @@ const OpRule kBitcastRule{
     .infer = infer_bitcast, .eval = eval_bitcast, .element = element_bitcast, .has_element = has_element_bitcast};
 const OpRule kBitcastConvertRule{.infer = infer_convert, .eval = eval_convert, .element = element_convert};
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

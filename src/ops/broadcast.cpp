@@ -10,7 +10,7 @@
 #include "ops/elementwise.h"
 #include "ops/strided.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 Result<Shape> infer(const Instruction& instruction) {
@@ -70,4 +70,4 @@ void element(ElementContext& context, const Instruction& instruction, const Inde
 const OpRule kBroadcastRule{
     .read = read_dimensions_or_none, .print = print_dimensions, .infer = infer, .eval = eval, .element = element};
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

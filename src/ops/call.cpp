@@ -7,7 +7,7 @@
 #include "ops/checks.h"
 #include "ops/op_rule.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 Status read_call(AttributeReader& reader, Instruction& call) {
@@ -69,4 +69,4 @@ Result<Value> eval_call(const Instruction& call, Operands operands, EvalContext&
 const OpRule kCallRule{read_call, print_call, infer_call, eval_call};
 const OpRule kFusionRule{read_fusion, print_fusion, infer_call, eval_call};
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -12,7 +12,7 @@
 #include "ops/literal_text.h"
 #include "ops/numbers.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr uint64_t kFar = std::numeric_limits<uint64_t>::max();
@@ -128,4 +128,4 @@ Status check_values(std::string_view target, std::string_view config, const Lite
                       index_text(first, got.shape().dims), element_text(got, first), element_text(want, first))};
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -11,11 +11,11 @@
 #include "base/status.h"
 #include "ir/literal.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 bool is_check_call(std::string_view target);
 
 /// Fault::kWrongValues with the first element that differs and both values.
 Status check_values(std::string_view target, std::string_view config, const Literal& got, const Literal& want);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Status broken(const Instruction& instruction, int constraint, const std::string& sentence) {
   return broken(instruction, fmt::format("C{}", constraint), sentence);
@@ -85,4 +85,4 @@ Shape one_or_tuple(std::vector<Shape> shapes) {
 
 Shape bare(const Shape& array) { return Shape::array(array.type, array.dims); }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -9,7 +9,7 @@
 #include "ir/module.h"
 #include "ops/infer.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// "dot: lhs and rhs name 1 and 2 batch dimensions (C1)".
 Status broken(const Instruction& instruction, int constraint, const std::string& sentence);
@@ -42,4 +42,4 @@ Shape one_or_tuple(std::vector<Shape> shapes);
 /// Without layout and dynamic flags.
 Shape bare(const Shape& array);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -5,7 +5,7 @@
 #include "ops/matrices.h"
 #include "ops/op_rule.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 Status read_cholesky(AttributeReader& reader, Instruction& cholesky) {
@@ -77,4 +77,4 @@ Result<Value> eval_cholesky(const Instruction& cholesky, Operands operands, Eval
 
 const OpRule kCholeskyRule{read_cholesky, print_cholesky, infer_cholesky, eval_cholesky};
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -6,7 +6,7 @@
 
 #include "ops/runnable.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Status read_collective(AttributeReader& reader, Instruction& collective) {
   CollectiveAttributes attributes;
@@ -91,4 +91,4 @@ Result<Value> eval_alone(const Instruction& collective, Operands operands, EvalC
   return Value(std::make_shared<Literal>(std::vector<Value>(operands.begin(), operands.end())));
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -5,7 +5,7 @@
 #include "ops/checks.h"
 #include "ops/op_rule.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// replica_groups, source_target_pairs, dimensions, use_global_device_ids: those that are written.
 Status read_collective(AttributeReader& reader, Instruction& collective);
@@ -31,4 +31,4 @@ Status needs_devices(const Instruction& collective);
 /// The operands as the result, for a collective that moves nothing.
 Result<Value> eval_alone(const Instruction& collective, Operands operands, EvalContext& context);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -6,7 +6,7 @@
 
 #include "ops/arithmetic.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 template <class T>
@@ -132,4 +132,4 @@ Value neutral_element(Opcode opcode, ElementType type) {
   });
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -6,7 +6,7 @@
 
 #include "ir/module.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 enum class CombinerKind {
   kSecond,   ///< returns its second parameter
@@ -38,4 +38,4 @@ Value neutral_element(Opcode opcode, ElementType type);
 /// and logic choose.
 bool is_order_free(const Computation& computation, ElementType type);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -11,7 +11,7 @@
 #include "ops/elementwise.h"
 #include "ops/ordering.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr std::array<std::string_view, 6> kDirections = {"EQ", "NE", "GE", "GT", "LE", "LT"};
@@ -69,4 +69,4 @@ void element(ElementContext& context, const Instruction& instruction, const Inde
 
 const OpRule kCompareRule{.read = read, .print = print, .infer = infer, .eval = eval, .element = element};
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -5,7 +5,7 @@
 
 #include "ops/elementwise.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 Result<Shape> infer_complex(const Instruction& instruction) {
@@ -65,4 +65,4 @@ const OpRule kComplexRule{.infer = infer_complex, .eval = eval_complex, .element
 const OpRule kRealRule{.infer = infer_part, .eval = eval_part<false>, .element = element_part};
 const OpRule kImagRule{.infer = infer_part, .eval = eval_part<true>, .element = element_part};
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

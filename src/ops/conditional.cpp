@@ -10,7 +10,7 @@
 #include "ops/inlined.h"
 #include "ops/op_rule.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 Status read_conditional(AttributeReader& reader, Instruction& conditional) {
@@ -120,4 +120,4 @@ const OpRule kConditionalRule{.read = read_conditional,
                               .leaf_element = element_conditional,
                               .has_element = has_element_conditional};
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -8,7 +8,7 @@
 #include "ops/elementwise.h"
 #include "ops/numbers.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// The type in which products of elements stored as T are summed: integers wrap, floats narrower than f32 lose nothing
 /// before the one rounding at the end.
@@ -74,4 +74,4 @@ void dispatch_sums(ElementType type, F&& f) {
   dispatch(type, [&]<class T>() { f.template operator()<T, sum_t<T>>(); });
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -6,7 +6,7 @@
 
 #include "ops/elementwise.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 Result<Shape> infer(const Instruction& instruction) {
@@ -78,4 +78,4 @@ Result<Value> convert_elements(const Value& value, ElementType type) {
 
 const OpRule kConvertRule{.infer = infer, .eval = eval, .element = element};
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

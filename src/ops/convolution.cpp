@@ -18,7 +18,7 @@
 #include "ops/op_rule.h"
 #include "ops/window.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// One of `b01f`: positions of two named dimensions and of the spatial ones. `?` labels a dimension without a role.
@@ -153,4 +153,4 @@ const OpRule kConvolutionRule{.read = read_convolution,
                               .element = element_convolution,
                               .has_element = has_element_convolution};
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -3,8 +3,8 @@
 
 #include "ops/op_rule.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Result<Value> eval_convolution(const Instruction& convolution, Operands operands, EvalContext& context);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -4,7 +4,7 @@
 #include "ops/products.h"
 #include "ops/window_taps.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 bool has_element_convolution(const Instruction& convolution) {
   return convolution.as<ConvolutionAttributes>().dim_labels.find('?') == std::string::npos;
@@ -55,4 +55,4 @@ void element_convolution(ElementContext& context, const Instruction& convolution
   leaves[0] = sum.close();
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

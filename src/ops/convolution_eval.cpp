@@ -5,7 +5,7 @@
 #include "ops/index_space.h"
 #include "ops/window.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 Dims with(Dims dims, int64_t a, int64_t b) {
@@ -100,4 +100,4 @@ Result<Value> eval_convolution(const Instruction& convolution, Operands operands
   return Value(result);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -5,7 +5,7 @@
 #include "ops/checks.h"
 #include "ops/op_rule.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 Result<Shape> infer_start(const Instruction& start) {
@@ -40,4 +40,4 @@ Result<Value> eval_done(const Instruction&, Operands operands, EvalContext&) { r
 const OpRule kCopyStartRule{nullptr, nullptr, infer_start, eval_start};
 const OpRule kCopyDoneRule{nullptr, nullptr, infer_done, eval_done};
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -2,7 +2,7 @@
 
 #include <bit>
 
-namespace lowtide {
+namespace lowtide::engine {
 
 std::array<uint32_t, 2> threefry2x32(std::array<uint32_t, 2> key, std::array<uint32_t, 2> counter) {
   constexpr int kRotations[2][4] = {{13, 15, 26, 6}, {17, 29, 16, 24}};
@@ -31,4 +31,4 @@ std::array<uint32_t, 4> philox4x32(std::array<uint32_t, 2> key, std::array<uint3
   return counter;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -6,7 +6,7 @@
 
 #include "ir/module.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Threefry-2x32, 20 rounds.
 std::array<uint32_t, 2> threefry2x32(std::array<uint32_t, 2> key, std::array<uint32_t, 2> counter);
@@ -19,4 +19,4 @@ inline constexpr uint64_t kHiddenCounter = 0x7012395;
 /// By how much an `rng` moves it on: blocks of four words.
 uint64_t blocks_of_rng(const Instruction& rng);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

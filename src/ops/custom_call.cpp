@@ -18,7 +18,7 @@
 #include "ops/topk.h"
 #include "ops/zeros.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 Status read_custom_call(AttributeReader& reader, Instruction& call) {
@@ -114,4 +114,4 @@ std::string why_custom_call_not_run(const Instruction& call) {
 
 const OpRule kCustomCallRule{read_custom_call, print_custom_call, infer_custom_call, eval_custom_call};
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

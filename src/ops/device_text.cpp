@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 bool is_permutation_of_indices(const Dims& order, size_t size) {
@@ -173,4 +173,4 @@ Result<DeviceList> devices_by(const Mesh& mesh, const std::vector<AxisPart>& nam
   return listed;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -7,7 +7,7 @@
 #include "ir/sharding.h"
 #include "ops/text_cursor.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// More devices than any machine has: beyond it a number in the text is taken for a mistake.
 inline constexpr int64_t kMostDevices = int64_t{1} << 17;
@@ -44,4 +44,4 @@ enum class NamedAxes { kMajor, kMinor };
 /// The mesh's devices as a box with these parts of axes, in this order, as its major or minor dimensions.
 Result<DeviceList> devices_by(const Mesh& mesh, const std::vector<AxisPart>& named, NamedAxes where);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -12,7 +12,7 @@
 #include "ops/elementwise.h"
 #include "ops/runnable.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr const char* kBelowBound = "set-dimension-size below the bound: values of the interpreter have fixed sizes";
@@ -81,4 +81,4 @@ const OpRule kGetDimensionSizeRule{
 const OpRule kSetDimensionSizeRule{
     .read = read_dimensions, .print = print_dimensions, .infer = infer_set, .eval = eval_set};
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

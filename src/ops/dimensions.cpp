@@ -1,6 +1,6 @@
 #include "ops/dimensions.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Status read_dimensions(AttributeReader& reader, Instruction& instruction) {
   LT_ASSIGN_OR_RETURN(Dims dimensions, reader.take_dims("dimensions"));
@@ -18,4 +18,4 @@ void print_dimensions(const Instruction& instruction, AttributeWriter& writer) {
   writer.dims("dimensions", instruction.as<DimensionsAttributes>().dimensions);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -13,7 +13,7 @@
 #include "ops/index_space.h"
 #include "ops/op_rule.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 Result<Shape> infer_dot(const Instruction& dot) {
@@ -101,4 +101,4 @@ const OpRule kDotRule{.read = read_dot,
                       .element = element_dot,
                       .has_element = has_element_dot};
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Status read_dot(AttributeReader& reader, Instruction& dot) {
   DotAttributes attributes;
@@ -79,4 +79,4 @@ Dims dot_result_dims(const DotAttributes& attributes, const Shape& lhs, const Sh
   return dims;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -4,7 +4,7 @@
 #include "ops/attribute_text.h"
 #include "ops/checks.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Status read_dot(AttributeReader& reader, Instruction& dot);
 void print_dot(const Instruction& dot, AttributeWriter& writer);
@@ -27,4 +27,4 @@ bool has_addend(const Instruction& dot);
 void contract(const Literal& lhs, const Literal& rhs, const DotAttributes& attributes, Literal& result,
               const Literal* begin = nullptr);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -2,7 +2,7 @@
 #include "ops/element_rules.h"
 #include "ops/products.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 void place(Index& index, const Dims& dims, size_t k, const Affine& at) { index[static_cast<size_t>(dims[k])] = at; }
@@ -38,4 +38,4 @@ void element_dot(ElementContext& context, const Instruction& dot, const Index& i
   leaves[0] = sum.close();
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

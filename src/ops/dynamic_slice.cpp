@@ -16,7 +16,7 @@
 #include "ops/start_indices.h"
 #include "ops/strided.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 Status read(AttributeReader& reader, Instruction& instruction) {
@@ -111,4 +111,4 @@ const OpRule kDynamicUpdateSliceRule{.infer = infer_update,
                                      .has_update = has_update_dynamic_update_slice,
                                      .updated_operand = updated_operand_of_dynamic_update_slice};
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

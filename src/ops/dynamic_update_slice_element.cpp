@@ -2,7 +2,7 @@
 #include "ops/folding.h"
 #include "ops/start_elements.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 Index starts_of(ElementContext& context, const Instruction& instruction) {
@@ -66,4 +66,4 @@ bool has_update_dynamic_update_slice(const Instruction& instruction) {
 
 int updated_operand_of_dynamic_update_slice(const Instruction&, int64_t) { return 0; }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -7,7 +7,7 @@
 #include "ir/module.h"
 #include "nest/builder.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// What an operation's element may ask of the region it is lowered in.
 class ElementContext {
@@ -27,4 +27,4 @@ class ElementContext {
   NestBuilder& nest;
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -3,7 +3,7 @@
 
 #include "ops/op_rule.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 void element_reduce(ElementContext&, const Instruction&, const Index&, std::span<NodeId>);
 bool has_element_reduce(const Instruction&);
@@ -44,4 +44,4 @@ bool has_element_rng_bit_generator(const Instruction&);
 void element_while(ElementContext&, const Instruction&, int64_t leaf, const Index&, std::span<NodeId>);
 bool has_element_while(const Instruction&);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Result<Shape> infer_unary(const Instruction& instruction, Kinds kinds) {
   LT_RETURN_IF_ERROR(check_operands(instruction, "C1", 1, kinds));
@@ -86,4 +86,4 @@ Shape with_type(const Shape& shape, ElementType type) {
   return result;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

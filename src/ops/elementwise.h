@@ -12,7 +12,7 @@
 #include "ops/numbers.h"
 #include "ops/op_rule.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// The result has the operand's shape.
 Result<Shape> infer_unary(const Instruction& instruction, Kinds kinds);
@@ -115,4 +115,4 @@ constexpr OpRule binary() {
           .element = element_by_operation};
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

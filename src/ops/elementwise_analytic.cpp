@@ -5,7 +5,7 @@
 #include "ops/elementwise.h"
 #include "ops/functions.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 template <auto f>
@@ -81,4 +81,4 @@ const OpRule kTanhRule = analytic<[](auto x) { return std::tanh(x); }>();
 
 const OpRule kAtan2Rule = binary<kFloats | kComplexes, Widely<[](auto y, auto x) { return arc_tangent(y, x); }>{}>();
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

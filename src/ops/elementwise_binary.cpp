@@ -4,7 +4,7 @@
 #include "ops/elementwise.h"
 #include "ops/functions.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr Kinds kBits = kPredicates | kIntegers;
@@ -99,4 +99,4 @@ const OpRule kShiftRightLogicalRule = binary<kIntegers, ShiftRightLogical{}>();
 const OpRule kSubtractRule = binary<kNumbers, Subtract{}>();
 const OpRule kXorRule = binary<kBits, Xor{}>();
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

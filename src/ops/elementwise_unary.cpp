@@ -7,7 +7,7 @@
 #include "ops/elementwise.h"
 #include "ops/functions.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// The bits of an integer of this width, as a natural number.
@@ -128,4 +128,4 @@ const OpRule kRoundNearestAfzRule = unary<kFloats, [](auto x) { return std::roun
 const OpRule kRoundNearestEvenRule = unary<kFloats, [](auto x) { return std::nearbyint(x); }>();
 const OpRule kSignRule = unary<kNumbers, Sign{}>();
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

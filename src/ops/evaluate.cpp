@@ -6,7 +6,7 @@
 #include "ops/combiner.h"
 #include "ops/no_calls.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 template <class T>
@@ -126,4 +126,4 @@ std::optional<Value> evaluate_all(const Node& operation, std::span<const Value> 
   return *result;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

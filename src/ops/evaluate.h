@@ -6,7 +6,7 @@
 
 #include "nest/builder.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// The value of an operation (kOperation, kFma) on these constants; a FoldOperation. Nothing where the operation has no
 /// definition for their types.
@@ -29,4 +29,4 @@ class NodeEvaluator {
 /// The same for arrays of one extent, element by element.
 std::optional<Value> evaluate_all(const Node& operation, std::span<const Value> operands);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

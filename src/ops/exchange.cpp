@@ -14,7 +14,7 @@
 #include "ops/collective.h"
 #include "ops/zeros.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 Status check_operands(const Instruction& collective) {
@@ -133,4 +133,4 @@ const OpRule kCollectivePermuteRule{read_collective, print_collective, infer_per
 const OpRule kCollectivePermuteStartRule{read_collective, print_collective, infer_start, eval_permute_start};
 const OpRule kCollectivePermuteDoneRule{nullptr, nullptr, infer_done, eval_done};
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -7,7 +7,7 @@
 #include "base/status.h"
 #include "ops/evaluate.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 class Execution {
@@ -117,4 +117,4 @@ class Execution {
 
 void execute(const Nest& nest, std::span<void* const> buffers) { Execution(nest, buffers).run(); }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

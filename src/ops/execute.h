@@ -5,9 +5,9 @@
 
 #include "nest/nest.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Buffers are the nest's, in order. A load or store outside of its buffer is a bug of who made the nest.
 void execute(const Nest& nest, std::span<void* const> buffers);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

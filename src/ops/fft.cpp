@@ -13,7 +13,7 @@
 #include "ops/matrices.h"
 #include "ops/op_rule.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr std::string_view kTypeNames[] = {"FFT", "IFFT", "RFFT", "IRFFT"};
@@ -180,4 +180,4 @@ Result<Value> eval_fft(const Instruction& fft, Operands operands, EvalContext&) 
 
 const OpRule kFftRule{read_fft, print_fft, infer_fft, eval_fft};
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

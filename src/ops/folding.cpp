@@ -5,7 +5,7 @@
 
 #include "ops/inlined.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// A constant that leaves every element as it is; kNoId where the fold must keep its order or has none.
@@ -147,4 +147,4 @@ std::vector<NodeId> Folding::close() {
   return std::move(accumulators_);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -5,7 +5,7 @@
 
 #include "ops/element.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// What a fold combines with.
 struct Combine {
@@ -51,4 +51,4 @@ std::optional<Opcode> folding_opcode(const Computation& computation, size_t accu
 /// Both predicates; kNoId is one that always holds.
 NodeId both(NestBuilder& nest, NodeId a, NodeId b);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

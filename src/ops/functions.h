@@ -5,7 +5,7 @@
 #include <complex>
 #include <limits>
 
-namespace lowtide {
+namespace lowtide::engine {
 
 inline double cube_root(double x) { return std::cbrt(x); }
 template <class R>
@@ -86,4 +86,4 @@ std::complex<R> sign(std::complex<R> z) {
   return z == R(0) ? z : z / std::abs(z);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

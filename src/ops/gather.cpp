@@ -22,7 +22,7 @@
 #include "ops/index_vectors.h"
 #include "ops/strided.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 Status read(AttributeReader& reader, Instruction& instruction) {
@@ -197,4 +197,4 @@ Result<Value> eval(const Instruction& instruction, Operands operands, EvalContex
 
 const OpRule kGatherRule{.read = read, .print = print, .infer = infer, .eval = eval, .element = element_gather};
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

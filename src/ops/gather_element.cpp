@@ -4,7 +4,7 @@
 #include "ops/infer.h"
 #include "ops/start_elements.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 void element_gather(ElementContext& context, const Instruction& instruction, const Index& index,
                     std::span<NodeId> leaves) {
@@ -42,4 +42,4 @@ void element_gather(ElementContext& context, const Instruction& instruction, con
   leaves[0] = nest.convert(context.element(operand, at), instruction.shape.type);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -3,7 +3,7 @@
 
 #include "ir/shape.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Elements between neighbours along each dimension of a row-major array.
 inline Dims row_major_strides(const Dims& extents) {
@@ -43,4 +43,4 @@ inline Dims pick(const Dims& dims, const Dims& positions) {
   return picked;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

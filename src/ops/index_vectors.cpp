@@ -3,7 +3,7 @@
 #include "ir/literal.h"
 #include "ops/strided.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 IndexVectors::IndexVectors(const Literal& array, int64_t along) : array_(array), along_(along) {
   const Dims& extents = array.shape().dims;
@@ -24,4 +24,4 @@ int64_t IndexVectors::at(const Dims& place, size_t k) const {
   return index_at(array_, element);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -4,7 +4,7 @@
 
 #include "ir/literal.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 class IndexVectors {
  public:
@@ -25,4 +25,4 @@ class IndexVectors {
   Dims batch_, batch_steps_;
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

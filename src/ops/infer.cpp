@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Kinds kind_of(ElementType type) {
   switch (type_kind(type)) {
@@ -98,4 +98,4 @@ bool are_distinct_dims(const Dims& dims, int64_t rank) {
 
 bool contains(const Dims& dims, int64_t dim) { return std::find(dims.begin(), dims.end(), dim) != dims.end(); }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -8,7 +8,7 @@
 #include "base/status.h"
 #include "ir/module.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Element types as a set, for "an array of ...".
 using Kinds = unsigned;
@@ -40,4 +40,4 @@ inline bool agree(int64_t a, int64_t b) { return a == b || a == kUnboundedDim ||
 bool are_distinct_dims(const Dims& dims, int64_t rank);
 bool contains(const Dims& dims, int64_t dim);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

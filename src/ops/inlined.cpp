@@ -1,6 +1,6 @@
 #include "ops/inlined.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 bool is_element_type(const Shape& shape) {
@@ -126,4 +126,4 @@ std::shared_ptr<const Function> InlinedElements::function(const Computation& com
 bool has_elements(const Computation& computation) { return has_elements(computation, false); }
 bool has_scalar_elements(const Computation& computation) { return has_elements(computation, true); }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -6,7 +6,7 @@
 
 #include "ops/op_rule.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 class InlinedElements : public ElementContext {
  public:
@@ -54,4 +54,4 @@ MadeBy made_by(const Instruction& value, int64_t leaf);
 int64_t part_count(const Shape& shape);
 const Shape& part_shape(const Shape& shape, int64_t leaf);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

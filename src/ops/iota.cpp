@@ -8,7 +8,7 @@
 #include "ops/op_rule.h"
 #include "ops/strided.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 Status read(AttributeReader& reader, Instruction& instruction) {
@@ -64,4 +64,4 @@ void element(ElementContext& context, const Instruction& instruction, const Inde
 
 const OpRule kIotaRule{.read = read, .print = print, .infer = infer, .eval = eval, .element = element};
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

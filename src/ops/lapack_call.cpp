@@ -6,7 +6,7 @@
 
 #include "ops/checks.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr std::string_view kPrefix = "lapack_", kSuffix = "_ffi", kLetters = "sdcz";
@@ -357,4 +357,4 @@ Result<LapackCall> read_lapack_call(const Instruction& call) {
   return CallReader(call, *target).read();
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

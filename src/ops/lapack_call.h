@@ -8,7 +8,7 @@
 #include "lapack/lapack.h"
 #include "ops/op_rule.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// An operand or result of one problem; a batch of them lies one after another.
 struct LapackArray {
@@ -36,4 +36,4 @@ Result<Value> eval_lapack_call(const Instruction& call, Operands operands);
 /// Runs the routine's own definition where the result is unique, in double precision; false where there is none.
 bool run_lapack_definition(const LapackProblem& problem, std::span<void* const> results, std::span<void* const> read);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

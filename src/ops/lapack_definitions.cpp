@@ -5,7 +5,7 @@
 #include "ops/lapack_call.h"
 #include "ops/matrices.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// A matrix of S, read from and written back to elements of T.
@@ -278,4 +278,4 @@ bool run_lapack_definition(const LapackProblem& problem, std::span<void* const> 
   }
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

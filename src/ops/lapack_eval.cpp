@@ -7,7 +7,7 @@
 #include "ops/lapack_call.h"
 #include "ops/numbers.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 using Bytes = std::vector<std::byte>;
@@ -83,4 +83,4 @@ Result<Value> eval_lapack_call(const Instruction& call, Operands operands) {
   return Value(std::make_shared<Literal>(std::vector<Value>(made.begin(), made.end())));
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

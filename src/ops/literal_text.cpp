@@ -5,7 +5,7 @@
 #include "ops/number_text.h"
 #include "ops/text_cursor.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int kDeepestTuple = 64;
@@ -293,4 +293,4 @@ void print_literal(const Literal& value, bool large, std::string& out) {
   }
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -7,7 +7,7 @@
 #include "base/status.h"
 #include "ir/literal.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Reads a value of this shape; numbers are rounded once, to the element type. `{...}` gives Literal::unknown.
 /// Faults point into `source`, in which `text` begins at `place`.
@@ -20,4 +20,4 @@ void print_literal(const Literal& value, bool large, std::string& out);
 /// One element as text: `1.5`, `true`, `(0, -1)`, `nan`.
 std::string element_text(const Literal& array, int64_t element);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

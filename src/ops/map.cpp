@@ -8,7 +8,7 @@
 #include "ops/reducer.h"
 #include "ops/scalar_function.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 Status read_map(AttributeReader& reader, Instruction& map) {
@@ -77,4 +77,4 @@ const OpRule kMapRule{.read = read_map,
                       .element = element_map,
                       .has_element = has_element_map};
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -6,7 +6,7 @@
 
 #include "ops/numbers.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 inline double conjugate(double x) { return x; }
 inline Complex128 conjugate(Complex128 x) { return std::conj(x); }
@@ -25,4 +25,4 @@ void dispatch_matrices(ElementType type, F&& f) {
   });
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

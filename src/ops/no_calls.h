@@ -3,7 +3,7 @@
 
 #include "ops/op_rule.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 class NoCalls : public EvalContext {
  public:
@@ -13,4 +13,4 @@ class NoCalls : public EvalContext {
   uint64_t advance_generator(uint64_t) override { LT_ASSERT(false, "numbers of a run are asked for outside of one"); }
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -2,7 +2,7 @@
 
 #include <cstdlib>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// A decimal as 0.d1d2d3... times ten to `point`, without leading or trailing zeros.
@@ -123,4 +123,4 @@ void append_digits(std::string_view digits, int exponent, int wide, std::string&
   }
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

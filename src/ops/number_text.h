@@ -11,7 +11,7 @@
 
 #include "base/small_types.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 template <class T>
 inline constexpr bool is_small_int = requires(T t) { t.held; };
@@ -213,4 +213,4 @@ void append_real(T value, std::string& out) {
   }
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int64_t kMostBytes = int64_t{1} << 33;
@@ -100,4 +100,4 @@ Result<std::shared_ptr<Literal>> new_array(const Shape& shape) {
   return std::make_shared<Literal>(shape);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -13,7 +13,7 @@
 #include "ir/literal.h"
 #include "ops/infer.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 using Complex64 = std::complex<float>;
 using Complex128 = std::complex<double>;
@@ -116,4 +116,4 @@ inline constexpr int64_t kChunk = 1024;
 /// A new array of zeros; a fault where it would take more memory than the interpreter allows one value.
 Result<std::shared_ptr<Literal>> new_array(const Shape& shape);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -1,6 +1,6 @@
 #include "ops/op_rule.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 const OpRule& rule_of(Opcode opcode) {
   switch (opcode) {
@@ -11,4 +11,4 @@ const OpRule& rule_of(Opcode opcode) {
   __builtin_unreachable();
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -9,7 +9,7 @@
 #include "ops/attribute_text.h"
 #include "ops/element.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// What an operation's definition may ask of the interpreter that runs it.
 class EvalContext {
@@ -56,4 +56,4 @@ struct OpRule {
 
 const OpRule& rule_of(Opcode opcode);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

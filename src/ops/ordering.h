@@ -7,7 +7,7 @@
 #include "ir/attributes.h"
 #include "ops/numbers.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// The bits of a float as a number that orders as TOTALORDER does: negative ones count down from -1.
 template <class C>
@@ -45,4 +45,4 @@ bool holds(const CompareAttributes& compare, C a, C b) {
   return holds(compare.direction, a, b);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -11,7 +11,7 @@
 #include "ops/elementwise.h"
 #include "ops/strided.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// `0_0x1_2_1`: low_high or low_high_interior per dimension.
@@ -161,4 +161,4 @@ void element(ElementContext& context, const Instruction& instruction, const Inde
 
 const OpRule kPadRule{.read = read, .print = print, .infer = infer, .eval = eval, .element = element};
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

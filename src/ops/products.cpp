@@ -1,6 +1,6 @@
 #include "ops/products.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 ElementType sum_type(ElementType result) {
@@ -28,4 +28,4 @@ void ProductSum::add(NodeId a, NodeId b, NodeId guard) {
 
 NodeId ProductSum::close() { return nest_.convert(folding_.close()[0], result_); }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

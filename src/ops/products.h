@@ -3,7 +3,7 @@
 
 #include "ops/folding.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 class ProductSum {
  public:
@@ -21,4 +21,4 @@ class ProductSum {
   Folding folding_;
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

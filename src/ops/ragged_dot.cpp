@@ -14,7 +14,7 @@
 #include "ops/index_space.h"
 #include "ops/reducer.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 Result<Shape> infer_ragged_dot(const Instruction& dot) {
@@ -143,4 +143,4 @@ const OpRule kRaggedDotRule{.read = read_dot,
                             .element = element_ragged_dot,
                             .has_element = has_element_ragged_dot};
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

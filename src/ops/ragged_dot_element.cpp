@@ -5,7 +5,7 @@
 #include "ops/infer.h"
 #include "ops/products.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr ElementType kIndex = ElementType::kS64;
@@ -111,4 +111,4 @@ void element_ragged_dot(ElementContext& context, const Instruction& dot, const I
   leaves[0] = sum.close();
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

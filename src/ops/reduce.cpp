@@ -15,7 +15,7 @@
 #include "ops/reducer.h"
 #include "ops/reducer_checks.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 Status read_reduce(AttributeReader& reader, Instruction& reduce) {
@@ -86,4 +86,4 @@ const OpRule kReduceRule{.read = read_reduce,
                          .element = element_reduce,
                          .has_element = has_element_reduce};
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -4,7 +4,7 @@
 #include "ops/folding.h"
 #include "ops/inlined.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 bool has_element_reduce(const Instruction& reduce) { return has_scalar_elements(*reduce.called[0]); }
 
@@ -35,4 +35,4 @@ void element_reduce(ElementContext& context, const Instruction& reduce, const In
     leaves[k] = nest.convert(values[k], part_shape(reduce.shape, static_cast<int64_t>(k)).type);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -12,7 +12,7 @@
 
 #include "ops/elementwise.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 Status read(AttributeReader& reader, Instruction& instruction) {
@@ -175,4 +175,4 @@ const OpRule kReducePrecisionRule{
     .read = read, .print = print, .infer = infer_reduce, .eval = eval_reduce, .element = element_reduce};
 const OpRule kStochasticConvertRule{.infer = infer_stochastic, .eval = eval_stochastic, .element = element_stochastic};
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -12,7 +12,7 @@
 #include "ops/reducer_checks.h"
 #include "ops/window.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 Status read_reduce_window(AttributeReader& reader, Instruction& reduce) {
@@ -79,4 +79,4 @@ const OpRule kReduceWindowRule{.read = read_reduce_window,
                                .update = update_reduce_window,
                                .has_update = has_update_reduce_window};
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

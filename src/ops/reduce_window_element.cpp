@@ -3,7 +3,7 @@
 #include "ops/inlined.h"
 #include "ops/window_taps.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 std::vector<NodeId> initial_values(ElementContext& context, const Instruction& reduce, size_t inputs) {
@@ -144,4 +144,4 @@ void update_reduce_window(ElementContext& context, const Instruction& reduce) {
   }
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

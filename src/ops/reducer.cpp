@@ -4,7 +4,7 @@
 
 #include "ops/elementwise.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr size_t kMostParts = 8;  ///< arrays that are folded in step without interpreting
@@ -170,4 +170,4 @@ void Reducer::store(std::vector<Literal>& results, int64_t at) {
   }
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

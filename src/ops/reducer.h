@@ -9,7 +9,7 @@
 #include "ops/op_rule.h"
 #include "ops/scalar_program.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// HLO leaves the order of a sum open. Sums of f32 either round after every addition or are kept in double and rounded
 /// once, which is closest to any order. Sums of small floats are always kept in f32 and rounded once, as XLA does.
@@ -62,4 +62,4 @@ void store_element(const std::byte* from, Literal& result, int64_t at);
 /// result[at] = the scalar, of one element type.
 void store_scalar(const Literal& scalar, Literal& result, int64_t at);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -6,7 +6,7 @@
 
 #include "ops/elementwise.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Result<size_t> check_folded_inputs(const Instruction& instruction, int scalars, int extents) {
   const size_t operands = instruction.operands.size();
@@ -90,4 +90,4 @@ Result<Value> rounded_as(const Value& folded, const Shape& declared) {
   return Value(std::make_shared<Literal>(std::move(parts)));
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -3,7 +3,7 @@
 
 #include "ops/checks.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Operands are N inputs of equal extents (constraint `extents`), then N scalars (constraint `scalars`). Gives N >= 1.
 Result<size_t> check_folded_inputs(const Instruction& instruction, int scalars, int extents);
@@ -17,4 +17,4 @@ Result<std::vector<ElementType>> check_reducer(const Instruction& instruction, s
 Shape as_declared(Shape folded, const Shape& declared);
 Result<Value> rounded_as(const Value& folded, const Shape& declared);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -12,7 +12,7 @@
 
 #include "ops/elementwise.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 bool is_unbounded(const Shape& shape) { return contains(shape.dims, kUnboundedDim); }
@@ -87,4 +87,4 @@ void element_reshape(ElementContext& context, const Instruction& instruction, co
 const OpRule kReshapeRule{.infer = infer_reshape, .eval = eval_reshape, .element = element_reshape};
 const OpRule kDynamicReshapeRule{.infer = infer_dynamic_reshape, .eval = eval_dynamic_reshape};
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

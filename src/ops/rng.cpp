@@ -19,7 +19,7 @@
 #include "ops/numbers.h"
 #include "ops/op_rule.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 Status read_rng(AttributeReader& reader, Instruction& rng) {
@@ -156,4 +156,4 @@ uint64_t blocks_of_rng(const Instruction& rng) {
 const OpRule kRngRule{read_rng, print_rng, infer_rng, eval_rng};
 const OpRule kRngGetAndUpdateStateRule{read_state, print_state, infer_state, eval_state};
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -11,7 +11,7 @@
 #include "ops/element_rules.h"
 #include "ops/op_rule.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr std::string_view kAlgorithms[] = {"rng_default", "rng_philox", "rng_three_fry"};
@@ -138,4 +138,4 @@ const OpRule kRngBitGeneratorRule{.read = read_rng_bit_generator,
                                   .leaf_element = element_rng_bit_generator,
                                   .has_element = has_element_rng_bit_generator};
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

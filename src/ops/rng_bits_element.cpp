@@ -1,7 +1,7 @@
 #include "ops/element_rules.h"
 #include "ops/inlined.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr ElementType kWord = ElementType::kU32, kLong = ElementType::kU64;
@@ -210,4 +210,4 @@ void element_rng_bit_generator(ElementContext& context, const Instruction& rng, 
   leaves[0] = pick_word(nest, after, nest.position(index, given.shape.dims));
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

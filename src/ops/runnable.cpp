@@ -1,6 +1,6 @@
 #include "ops/runnable.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 std::string why_not_run(const Computation& computation) {
@@ -38,4 +38,4 @@ std::string why_not_run(const Instruction& instruction) {
   }
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -2,7 +2,7 @@
 
 #include "ops/reducer.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 ScalarFunction::ScalarFunction(const Computation& computation, EvalContext& context)
     : computation_(computation), context_(context), program_(ScalarProgram::compile(computation)) {
@@ -28,4 +28,4 @@ Status ScalarFunction::run() {
 
 const std::byte* ScalarFunction::result() const { return program_ ? program_->result(0) : result_->bytes().data(); }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -8,7 +8,7 @@
 #include "ops/op_rule.h"
 #include "ops/scalar_program.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 class ScalarFunction {
  public:
@@ -29,4 +29,4 @@ class ScalarFunction {
   Value result_;
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

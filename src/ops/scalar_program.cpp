@@ -5,7 +5,7 @@
 
 #include "ops/ordering.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 template <class T>
@@ -105,4 +105,4 @@ void ScalarProgram::run() {
   }
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -10,7 +10,7 @@
 #include "ir/module.h"
 #include "ops/combiner.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 class ScalarProgram {
  public:
@@ -45,4 +45,4 @@ class ScalarProgram {
   std::vector<Step> steps_;
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

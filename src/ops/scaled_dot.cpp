@@ -13,7 +13,7 @@
 #include "ops/index_space.h"
 #include "ops/op_rule.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 Result<Shape> infer_scaled_dot(const Instruction& dot) {
@@ -80,4 +80,4 @@ Result<Value> eval_scaled_dot(const Instruction& dot, Operands operands, EvalCon
 
 const OpRule kScaledDotRule{read_dot, print_dot, infer_scaled_dot, eval_scaled_dot};
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -11,7 +11,7 @@
 #include "ops/index_space.h"
 #include "ops/reducer.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 Status read_scan(AttributeReader& reader, Instruction& scan) {
@@ -144,4 +144,4 @@ Result<Value> eval_scan(const Instruction& scan, Operands operands, EvalContext&
 
 const OpRule kScanRule{read_scan, print_scan, infer_scan, eval_scan};
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

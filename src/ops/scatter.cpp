@@ -24,7 +24,7 @@
 #include "ops/index_vectors.h"
 #include "ops/strided.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 Status read(AttributeReader& reader, Instruction& instruction) {
@@ -330,4 +330,4 @@ const OpRule kScatterRule{.read = read,
                           .has_update = has_update_scatter,
                           .updated_operand = updated_operand_of_scatter};
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

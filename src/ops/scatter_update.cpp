@@ -6,7 +6,7 @@
 #include "ops/inlined.h"
 #include "ops/start_elements.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// Loops over the updates: those that can't meet run in parallel.
@@ -130,4 +130,4 @@ void update_scatter(ElementContext& context, const Instruction& instruction) {
   loops.close();
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

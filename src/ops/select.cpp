@@ -13,7 +13,7 @@
 #include "ops/arithmetic.h"
 #include "ops/elementwise.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 Result<Shape> infer_select(const Instruction& instruction) {
@@ -99,4 +99,4 @@ void element_select(ElementContext& context, const Instruction& instruction, con
 const OpRule kSelectRule{.infer = infer_select, .eval = eval_select, .element = element_select};
 const OpRule kClampRule{.infer = infer_clamp, .eval = eval_clamp, .element = element_by_operation};
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

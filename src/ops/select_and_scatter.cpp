@@ -13,7 +13,7 @@
 #include "ops/scalar_function.h"
 #include "ops/window.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 Status read_select_and_scatter(AttributeReader& reader, Instruction& instruction) {
@@ -107,4 +107,4 @@ const OpRule kSelectAndScatterRule{.read = read_select_and_scatter,
                                    .update = update_select_and_scatter,
                                    .has_update = has_element_select_and_scatter};
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

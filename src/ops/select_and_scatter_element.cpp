@@ -4,7 +4,7 @@
 #include "ops/window.h"
 #include "ops/window_taps.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 const Window& window_of(const Instruction& instruction) { return instruction.as<WindowAttributes>().window; }
@@ -161,4 +161,4 @@ void update_select_and_scatter(ElementContext& context, const Instruction& instr
   for (; !lines.empty(); lines.pop_back()) nest.end_parallel(lines.back());
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -1,6 +1,6 @@
 #include "ops/sharding_calls.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 bool is_sharding_target(const std::string& target) {
   return target == "Sharding" || target == "SPMDFullToShardShape" || target == "SPMDShardToFullShape" ||
@@ -31,4 +31,4 @@ PartSide part_side(const Instruction& instruction) {
   return PartSide::kNeither;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -5,7 +5,7 @@
 
 #include "ir/module.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Does a custom call of this target only say how its operand is divided over devices?
 bool is_sharding_target(const std::string& target);
@@ -17,4 +17,4 @@ bool names_its_operands(const Instruction& instruction);
 enum class PartSide : uint8_t { kNeither, kResults, kOperands };
 PartSide part_side(const Instruction& instruction);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

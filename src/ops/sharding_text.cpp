@@ -5,7 +5,7 @@
 #include "ops/attribute_text.h"
 #include "ops/device_text.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int kDeepestTuple = 64;
@@ -240,4 +240,4 @@ Result<ReplicaGroups> parse_replica_groups(std::string_view text) {
   return groups;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

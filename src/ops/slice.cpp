@@ -10,7 +10,7 @@
 #include "ops/elementwise.h"
 #include "ops/strided.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// `{[0:4], [1:9:2]}`
@@ -106,4 +106,4 @@ void element(ElementContext& context, const Instruction& instruction, const Inde
 
 const OpRule kSliceRule{.read = read, .print = print, .infer = infer, .eval = eval, .element = element};
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

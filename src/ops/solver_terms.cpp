@@ -4,7 +4,7 @@
 
 #include "ops/lapack_call.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 double elements_of(const Shape& shape) {
@@ -57,4 +57,4 @@ double solver_terms(const Instruction& instruction) {
   return matrix * order * share_of(p.routine);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

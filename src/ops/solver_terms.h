@@ -3,10 +3,10 @@
 
 #include "ir/module.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Products that are added up, of cholesky, triangular-solve and LAPACK's custom calls; 0 for anything else. By the
 /// pages of LAPACK for square matrices, near enough for others.
 double solver_terms(const Instruction& instruction);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -11,7 +11,7 @@
 #include "ops/reducer.h"
 #include "ops/scalar_function.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 Status read_sort(AttributeReader& reader, Instruction& sort) {
@@ -125,4 +125,4 @@ Result<Value> eval_sort(const Instruction& sort, Operands operands, EvalContext&
 
 const OpRule kSortRule{read_sort, print_sort, infer_sort, eval_sort};
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -11,7 +11,7 @@
 #include "ops/infer.h"
 #include "ops/op_rule.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int64_t kMostParameters = int64_t{1} << 20;
@@ -102,4 +102,4 @@ const OpRule kConstantRule{.read = read_constant,
 const OpRule kPartitionIdRule{.infer = infer_device_id, .eval = eval_device_id, .element = element_device_id};
 const OpRule kReplicaIdRule{.infer = infer_device_id, .eval = eval_device_id, .element = element_device_id};
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

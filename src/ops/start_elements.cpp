@@ -2,7 +2,7 @@
 
 #include <limits>
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Affine index_value(NestBuilder& nest, NodeId index) {
   if (nest.node(index).type != ElementType::kU64) return nest.affine(index);
@@ -28,4 +28,4 @@ NodeId index_vector_element(ElementContext& context, const Instruction& indices,
   return context.element(indices, at);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -3,7 +3,7 @@
 
 #include "ops/element.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// An index element as s64: one of u64 beyond the signed range is beyond every extent.
 Affine index_value(NestBuilder& nest, NodeId index);
@@ -18,4 +18,4 @@ NodeId start_element(ElementContext& context, const Instruction& instruction, si
 NodeId index_vector_element(ElementContext& context, const Instruction& indices, int64_t index_vector_dim,
                             const Index& batch, size_t entry);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

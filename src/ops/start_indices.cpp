@@ -8,7 +8,7 @@
 #include "ir/literal.h"
 #include "ops/infer.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// The position of the operand that holds all start indices; 0 where there is none.
@@ -103,4 +103,4 @@ void split_start_vectors(Module& module) {
   }
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

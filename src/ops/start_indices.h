@@ -4,7 +4,7 @@
 
 #include "ops/op_rule.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Operands from `first` on are the start indices of an array of this rank.
 Status check_start_indices(const Instruction& instruction, std::string_view label, size_t first, int64_t rank);
@@ -20,4 +20,4 @@ Dims clamped_starts(Operands indices, const Dims& extents, const Dims& sizes);
 /// The module need not be verified: what isn't such a vector stays as it is, for its shape rule to refuse.
 void split_start_vectors(Module& module);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

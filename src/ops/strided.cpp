@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// Calls f.operator()<Bytes>() for the size of an element, so that its copy is one move.
@@ -90,4 +90,4 @@ bool advance(Dims& index, const Dims& extents) {
   return false;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -5,7 +5,7 @@
 
 #include "ir/literal.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// For every index i within extents: to[to_start + sum i_d to_step_d] = from[from_start + sum i_d from_step_d],
 /// counted in elements. Steps may be zero or negative.
@@ -59,4 +59,4 @@ void fill(Literal& array, const Literal& scalar);
 /// Steps an index of these extents to the next one in row-major order; false after the last.
 bool advance(Dims& index, const Dims& extents);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

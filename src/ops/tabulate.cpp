@@ -4,11 +4,10 @@
 #include <cstring>
 #include <unordered_map>
 
-#include "base/debug.h"
 #include "nest/compact.h"
 #include "ops/evaluate.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int64_t kMostElements = 256;
@@ -177,6 +176,6 @@ class Tabulation {
 
 }  // namespace
 
-Nest tabulate(const Nest& nest) { return is_disabled("tables") ? nest : Tabulation(nest).run(); }
+Nest tabulate(const Nest& nest) { return Tabulation(nest).run(); }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -4,9 +4,9 @@
 
 #include "nest/nest.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Of a plain nest (nest/legalise.h), whose operations all machines compute to the same bits.
 Nest tabulate(const Nest& nest);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

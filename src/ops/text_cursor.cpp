@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace lowtide {
+namespace lowtide::engine {
 
 size_t end_of_string(std::string_view text, size_t at) {
   for (size_t i = at + 1; i < text.size(); ++i) {
@@ -60,4 +60,4 @@ size_t end_of_brackets(std::string_view text, size_t at) {
   return std::string_view::npos;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -10,7 +10,7 @@
 #include "base/status.h"
 #include "ir/shape.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 inline bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f' || c == '\v'; }
 inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -97,4 +97,4 @@ class TextCursor {
   size_t at_;
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -15,7 +15,7 @@
 #include "ops/numbers.h"
 #include "ops/op_rule.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 Status read_topk(AttributeReader& reader, Instruction& topk) {
@@ -97,4 +97,4 @@ Result<Value> top_k(const Literal& operand, int64_t k, bool largest) {
 
 const OpRule kTopKRule{read_topk, print_topk, infer_topk, eval_topk};
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

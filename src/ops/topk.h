@@ -4,9 +4,9 @@
 #include "base/status.h"
 #include "ir/literal.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// (values, s32 indices) along the last dimension: the largest first, or the smallest.
 Result<Value> top_k(const Literal& operand, int64_t k, bool largest);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -9,7 +9,7 @@
 #include "ops/checks.h"
 #include "ops/op_rule.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 Status check_token(const Instruction& instruction, size_t operand) {
@@ -83,4 +83,4 @@ const OpRule kAfterAllRule{nullptr, nullptr, infer_after_all, eval_after_all};
 /// Not defined by any public text: read and printed as it stands.
 const OpRule kShuffleRule{};
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -8,7 +8,7 @@
 #include "ops/elementwise.h"
 #include "ops/strided.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 Result<Shape> infer(const Instruction& instruction) {
@@ -53,4 +53,4 @@ void element(ElementContext& context, const Instruction& instruction, const Inde
 const OpRule kTransposeRule{
     .read = read_dimensions, .print = print_dimensions, .infer = infer, .eval = eval, .element = element};
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

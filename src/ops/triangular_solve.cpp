@@ -7,7 +7,7 @@
 #include "ops/matrices.h"
 #include "ops/op_rule.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr std::string_view kTranspositions[] = {"NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"};
@@ -105,4 +105,4 @@ Result<Value> eval_triangular_solve(const Instruction& solve, Operands operands,
 const OpRule kTriangularSolveRule{read_triangular_solve, print_triangular_solve, infer_triangular_solve,
                                   eval_triangular_solve};
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -11,7 +11,7 @@
 #include "ops/infer.h"
 #include "ops/op_rule.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// Tuples of tuples double with every line of text; this bounds what a small program can ask for.
@@ -88,4 +88,4 @@ const OpRule kOptBarrierRule{.infer = infer_same, .eval = eval_same};
 const OpRule kDomainRule{.infer = infer_same, .eval = eval_same};
 const OpRule kAddDependencyRule{.infer = infer_same, .eval = eval_same};
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -28,7 +28,7 @@
 // And of one that is run:
 //   (V14) no constant's elements were left out of the text
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int64_t kLargestArray = int64_t{1} << 56;  ///< bytes
@@ -372,4 +372,4 @@ Status verify_runnable(const Module& module) {
   return {};
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -4,7 +4,7 @@
 #include "base/status.h"
 #include "ir/module.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// The first fault found, with its place in the module's source; it names the instruction and the broken constraint.
 Status verify(const Module& module);
@@ -17,4 +17,4 @@ Status verify_sizes(const Module& module);
 /// anything is compiled or interpreted; what only plans and prints need not ask.
 Status verify_runnable(const Module& module);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

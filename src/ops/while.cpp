@@ -5,7 +5,7 @@
 #include "ops/element_rules.h"
 #include "ops/op_rule.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 Status read_while(AttributeReader& reader, Instruction& loop) {
@@ -55,4 +55,4 @@ const OpRule kWhileRule{.read = read_while,
                         .leaf_element = element_while,
                         .has_element = has_element_while};
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

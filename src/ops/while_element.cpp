@@ -21,7 +21,7 @@
 #include "ops/folding.h"
 #include "ops/inlined.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr size_t kMostCarried = 64;         ///< elements that one element's loop may carry
@@ -317,4 +317,4 @@ void element_while(ElementContext& context, const Instruction& loop, int64_t lea
   }
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

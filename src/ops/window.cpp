@@ -6,7 +6,7 @@
 
 #include "ops/index_space.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 int64_t window_positions(const Window& window, size_t d, int64_t base) {
   const int64_t padded = dilated(base, window.lhs_dilate[d]) + window.pad_low[d] + window.pad_high[d];
@@ -67,4 +67,4 @@ Dims taps_of(const Window& window, const Dims& position, const Dims& extents) {
   return offsets;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -8,7 +8,7 @@
 
 #include "ops/checks.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Extent after inserting dilate - 1 holes between elements.
 inline int64_t dilated(int64_t extent, int64_t dilate) { return extent == 0 ? 0 : (extent - 1) * dilate + 1; }
@@ -38,4 +38,4 @@ TapRange taps_on_base(const Window& window, size_t d, int64_t p, int64_t base);
 /// Elements of an array of these extents that a window position covers, as row-major offsets in row-major order.
 Dims taps_of(const Window& window, const Dims& position, const Dims& extents);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -2,7 +2,7 @@
 
 #include "ops/folding.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// kNoId where a predicate is known to hold.
@@ -29,4 +29,4 @@ WindowTap window_tap(NestBuilder& nest, const Window& window, size_t d, const Af
   return tap;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

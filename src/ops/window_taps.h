@@ -3,7 +3,7 @@
 
 #include "ops/element.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Where a tap falls along one dimension: an index inside the undilated base, and whether the tap is really there (not
 /// on padding or in a hole); kNoId: it always is.
@@ -16,4 +16,4 @@ struct WindowTap {
 WindowTap window_tap(NestBuilder& nest, const Window& window, size_t d, const Affine& position, const Affine& k,
                      int64_t base);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -1,6 +1,6 @@
 #include "ops/zeros.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Result<Value> zeros_of(const Shape& shape) {
   if (shape.is_array()) return Value(std::make_shared<Literal>(shape));
@@ -14,4 +14,4 @@ Result<Value> zeros_of(const Shape& shape) {
   return Value(std::make_shared<Literal>(std::move(parts)));
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -4,9 +4,9 @@
 #include "base/status.h"
 #include "ir/literal.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// A fault for shapes without elements of their own: opaque handles and buffers.
 Result<Value> zeros_of(const Shape& shape);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

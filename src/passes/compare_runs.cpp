@@ -7,7 +7,7 @@
 #include "interp/compare.h"
 #include "interp/interpreter.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 int bits_of(ElementType type) { return type_bits(type) / (is_complex(type) ? 2 : 1); }
@@ -58,4 +58,4 @@ Result<std::string> difference_of_runs(const Module& before, const Module& after
   return std::string();
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

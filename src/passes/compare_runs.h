@@ -7,10 +7,10 @@
 #include "ir/module.h"
 #include "passes/pass.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Empty where the results agree as far as `numerics` promises (kExact: bit by bit), otherwise a sentence that names
 /// the first difference. A fault of kind kUnsupported or kInput: `before` can't be run, so there is nothing to compare.
 Result<std::string> difference_of_runs(const Module& before, const Module& after, Numerics numerics, uint64_t seed);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

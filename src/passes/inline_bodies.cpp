@@ -7,7 +7,7 @@
 #include "passes/canonicalise/share_common_subexpressions.h"
 #include "passes/rewrite.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// Is `name` relative to the call, or does it begin as the call's name does: "jit(step)/..."?
@@ -117,4 +117,4 @@ int64_t inline_bodies(Module& module, const std::function<bool(const Instruction
   return count;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

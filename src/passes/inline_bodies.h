@@ -5,7 +5,7 @@
 
 #include "ir/module.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Instructions that a module may grow to by inlining; a larger one may double.
 inline constexpr int64_t kMostInlined = 3 << 18;
@@ -16,4 +16,4 @@ inline constexpr int64_t kMostInlined = 3 << 18;
 /// replaced; beyond kMostInlined instructions the rest stays.
 int64_t inline_bodies(Module& module, const std::function<bool(const Instruction&)>& chosen);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -5,17 +5,14 @@
 #include <chrono>
 
 #include "analysis/account.h"
-#include "base/debug.h"
 #include "base/files.h"
-#include "base/interrupt.h"
-#include "base/progress.h"
 #include "base/sizes.h"
 #include "ops/verify.h"
 #include "passes/compare_runs.h"
 #include "passes/execute/spell_precisions.h"
 #include "text/hlo.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 const Pass kSpellPrecisions = {"spell-precisions", spell_precisions, Numerics::kExact,
@@ -27,8 +24,9 @@ constexpr int64_t kVerifiedAlways = 5000;  // instructions
 
 /// LOWTIDE_DUMP: the stage as a file that is an input again.
 Status dump(const Module& module, size_t number, std::string_view stage) {
-  if (knobs().dump_directory.empty()) return {};
-  return write_file(fmt::format("{}/{:02}-{}.hlo", knobs().dump_directory, number, stage), print_hlo(module));
+  const std::string& directory = module.context().settings().dump_directory;
+  if (directory.empty()) return {};
+  return write_file(fmt::format("{}/{:02}-{}.hlo", directory, number, stage), print_hlo(module));
 }
 
 constexpr int64_t kPackWork = 100'000;  // for a peak in a table of many
@@ -47,13 +45,14 @@ bool has_larger_value(const Module& module, int64_t bytes) {
 
 /// LOWTIDE_CHECK: the pass must not have changed what the module computes. A module that can't be run isn't compared.
 Status check_results(const Module& before, const Module& after, const Pass& pass) {
+  const Context& context = after.context();
   if (has_larger_value(before, kLargestChecked)) {
-    debug_print(fmt::format("{}: not compared: a value is larger than {}", pass.name, format_bytes(kLargestChecked)));
+    context.print(fmt::format("{}: not compared: a value is larger than {}", pass.name, format_bytes(kLargestChecked)));
     return {};
   }
   const auto difference = difference_of_runs(before, after, pass.numerics, kCheckSeed);
   if (!difference.ok()) {
-    debug_print(fmt::format("{}: not compared: {}", pass.name, difference.status().message()));
+    context.print(fmt::format("{}: not compared: {}", pass.name, difference.status().message()));
     return {};
   }
   if (difference->empty()) return {};
@@ -68,9 +67,11 @@ double milliseconds_since(std::chrono::steady_clock::time_point start) {
 
 Status run_pass(Module& module, const Pass& pass, const Target& target, const PassOptions& options,
                 PassRecord& record) {
-  const bool shown = !options.quiet && debug_shows(DebugLevel::kPasses, pass.name);
+  const Context& context = module.context();
+  const bool checked = context.settings().choices.check;
+  const bool shown = !options.quiet && context.shows(DebugLevel::kPasses, pass.name);
   if (shown || options.record_peaks) record.peak_before = peak_of(module);
-  const auto before = knobs().check ? module.clone() : nullptr;
+  const auto before = checked ? module.clone() : nullptr;
 
   const auto start = std::chrono::steady_clock::now();
   LT_ASSIGN_OR_RETURN(record.result, pass.run(module, target));
@@ -78,7 +79,7 @@ Status run_pass(Module& module, const Pass& pass, const Target& target, const Pa
 
   if (record.result.changed) {
     const bool verified = !options.trusted && module.instruction_count() <= kVerifiedAlways;
-    if (Status fault = verified || knobs().check ? verify(module) : Status(); !fault.ok()) {
+    if (Status fault = verified || checked ? verify(module) : Status(); !fault.ok()) {
       return {Fault::kInternal,
               fmt::format("pass {} left a module that is not well-formed: {}", pass.name, fault.message())};
     }
@@ -87,10 +88,10 @@ Status run_pass(Module& module, const Pass& pass, const Target& target, const Pa
   record.peak_after = record.peak_before;
   if (record.result.changed && (shown || options.record_peaks)) record.peak_after = peak_of(module);
   if (!shown) return {};
-  debug_print(fmt::format("{:<28} {:8.2f} ms {:>7} rewrites  peak {} -> {}  {}", pass.name, record.milliseconds,
-                          record.result.count, format_bytes(record.peak_before), format_bytes(record.peak_after),
-                          record.result.note));
-  if (record.result.changed && debug_shows(DebugLevel::kModules, pass.name)) debug_print(print_hlo(module));
+  context.print(fmt::format("{:<28} {:8.2f} ms {:>7} rewrites  peak {} -> {}  {}", pass.name, record.milliseconds,
+                            record.result.count, format_bytes(record.peak_before), format_bytes(record.peak_after),
+                            record.result.note));
+  if (record.result.changed && context.shows(DebugLevel::kModules, pass.name)) context.print(print_hlo(module));
   return {};
 }
 
@@ -126,7 +127,8 @@ const Pass* find_pass(std::string_view name) {
 
 Result<std::vector<PassRecord>> run_passes(Module& module, const std::vector<Pass>& passes, const Target& target,
                                            const PassOptions& options) {
-  const bool summary = !options.quiet && debug_shows(DebugLevel::kSummary);
+  Context& context = module.context();
+  const bool summary = !options.quiet && context.shows(DebugLevel::kSummary);
   const int64_t peak_before = summary ? peak_of(module) : 0;
   const int64_t instructions_before = module.instruction_count();
   const auto start = std::chrono::steady_clock::now();
@@ -138,11 +140,11 @@ Result<std::vector<PassRecord>> run_passes(Module& module, const std::vector<Pas
     records.back().name = kSpellPrecisions.name;
     if (!records.back().result.changed) records.pop_back();
   }
-  OutermostStage stage("rewriting", static_cast<double>(passes.size()));
+  OutermostStage stage(context.progress(), "rewriting", static_cast<double>(passes.size()));
   for (size_t i = 0; i < passes.size(); ++i) {
-    if (should_stop()) return interrupted();
+    if (context.should_stop()) return interrupted();
     stage.add(1);
-    if (is_disabled(passes[i].name)) continue;
+    if (context.is_disabled(passes[i].name)) continue;
     if (module.sums_in_order && numerics_of(passes[i], module) == Numerics::kReassociated) continue;
     PassRecord& record = records.emplace_back();
     record.name = passes[i].name;
@@ -157,11 +159,11 @@ Result<std::vector<PassRecord>> run_passes(Module& module, const std::vector<Pas
   }
   const double milliseconds = milliseconds_since(start);
   if (summary) {
-    debug_print(fmt::format("peak {} -> {}, {} -> {} instructions, {:.0f} ms", format_bytes(peak_before),
-                            format_bytes(peak_of(module)), instructions_before, module.instruction_count(),
-                            milliseconds));
+    context.print(fmt::format("peak {} -> {}, {} -> {} instructions, {:.0f} ms", format_bytes(peak_before),
+                              format_bytes(peak_of(module)), instructions_before, module.instruction_count(),
+                              milliseconds));
   }
   return records;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

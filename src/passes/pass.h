@@ -14,12 +14,11 @@
 
 #include "base/status.h"
 #include "ir/module.h"
+#include "lowtide/numerics.h"
 #include "target/target.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
-/// How results may differ from before: design section 2.
-enum class Numerics : uint8_t { kExact, kValueExact, kReassociated, kOptIn };
 const char* numerics_name(Numerics numerics);  ///< "value-exact"
 
 struct PassResult {
@@ -80,7 +79,7 @@ struct PassRecord {
 };
 
 struct PassOptions {
-  bool record_peaks = false;  ///< an account of the module before and after each pass; LOWTIDE_DEBUG=2 asks too
+  bool record_peaks = false;  ///< an account of the module before and after each pass; Settings::debug = 2 asks too
   bool quiet = false;         ///< no dumps, no lines: one of many plans that are tried
   bool trusted = false;  ///< what the same passes made of the same module was verified before: once more, at the end
 };
@@ -88,8 +87,8 @@ struct PassOptions {
 /// Runs passes through the one wrapper: skip if disabled, time, verify, record the peak, dump. The module must be
 /// verified. The conversions that operations make by themselves are written out first
 /// (execute/spell_precisions.h): every pass may rely on that. A fault of kind kInternal names the pass that left a
-/// broken module, or, with LOWTIDE_CHECK=1, other results.
+/// broken module, or, with Choices::check, other results.
 Result<std::vector<PassRecord>> run_passes(Module& module, const std::vector<Pass>& passes, const Target& target,
                                            const PassOptions& options = {});
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

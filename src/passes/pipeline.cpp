@@ -46,7 +46,7 @@
 #include "passes/stream/stream_slices.h"
 #include "passes/windows/stream_windows.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 const std::vector<Pass>& pipeline() {
   static const std::vector<Pass> kPipeline = {
@@ -185,4 +185,4 @@ const std::vector<Pass>& decided_passes() {
   return kPasses;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -24,7 +24,7 @@
 #include "passes/xla/name_origins.h"
 #include "passes/xla/state_trip_counts.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 const std::vector<Pass>& pipeline_for_xla() {
   static const std::vector<Pass> kPipeline = [] {
@@ -89,4 +89,4 @@ const std::vector<Pass>& pipeline_for_xla() {
   return kPipeline;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

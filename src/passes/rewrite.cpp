@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace lowtide {
+namespace lowtide::engine {
 
 void Replacements::replace(const Instruction& old, Instruction& by) {
   LT_ASSERT(same_shape(old.shape, by.shape), fmt::format("{} can't stand in for {}: {} is not {}", by.name, old.name,
@@ -120,4 +120,4 @@ std::unique_ptr<Instruction> copy_of(const Instruction& instruction) {
   return copy;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

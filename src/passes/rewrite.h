@@ -9,7 +9,7 @@
 #include "ir/module.h"
 #include "ir/side_effects.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Instructions that other ones stand in for. A pass walks a computation from its first to its last instruction, calls
 /// apply_to() on each, then may replace() it, and ends with finish().
@@ -74,4 +74,4 @@ void turn_into(Instruction& instruction, Opcode opcode, std::vector<Instruction*
 /// A copy of `instruction` without a name, operands still those of the original.
 std::unique_ptr<Instruction> copy_of(const Instruction& instruction);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

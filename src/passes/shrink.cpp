@@ -4,14 +4,13 @@
 #include <bit>
 #include <utility>
 
-#include "base/interrupt.h"
 #include "ops/verify.h"
 #include "passes/canonicalise/remove_dead_code.h"
 #include "passes/pass.h"
 #include "passes/rewrite.h"
 #include "passes/shrink_edits.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// What a reader of the program has to understand: few operations, small numbers, nothing beside.
@@ -56,7 +55,7 @@ class Shrinker {
   }
 
  private:
-  bool spent() const { return tries_ >= options_.most_tries || should_stop(); }
+  bool spent() const { return tries_ >= options_.most_tries || best_->context().should_stop(); }
 
   template <class Edit>
   bool attempt(Edit&& edit) {
@@ -150,4 +149,4 @@ std::unique_ptr<Module> shrink(const Module& module, const Target& target,
   return Shrinker(module, target, fails, options).run();
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

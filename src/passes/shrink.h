@@ -8,7 +8,7 @@
 #include "ir/module.h"
 #include "target/target.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 struct ShrinkOptions {
   int64_t most_tries = 5000;  ///< programs tried
@@ -20,4 +20,4 @@ struct ShrinkOptions {
 std::unique_ptr<Module> shrink(const Module& module, const Target& target,
                                const std::function<bool(const Module&)>& fails, const ShrinkOptions& options = {});
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

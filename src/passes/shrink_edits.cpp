@@ -7,7 +7,7 @@
 
 #include "passes/rewrite.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 Computation& computation_at(Module& module, Position position) { return *module.computations()[position.computation]; }
@@ -190,4 +190,4 @@ bool drop_arguments(Module& module) {
   return true;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -4,7 +4,7 @@
 
 #include "ir/module.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 struct Position {
   size_t computation = 0, instruction = 0;
@@ -25,4 +25,4 @@ bool halve(Module& module, Position position);
 /// Arguments that nobody reads go.
 bool drop_arguments(Module& module);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

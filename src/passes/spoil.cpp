@@ -2,7 +2,7 @@
 
 #include "passes/rewrite.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 bool is_float(const Instruction& i) { return i.shape.is_array() && is_floating(i.shape.type); }
@@ -42,4 +42,4 @@ Result<PassResult> spoil(Module& module) {
   return PassResult{};
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -10,8 +10,8 @@
 
 #include "passes/pass.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Result<PassResult> spoil(Module& module);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

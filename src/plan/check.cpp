@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 std::string name(size_t buffer) { return "buffer " + std::to_string(buffer); }
@@ -63,4 +63,4 @@ std::string check_placement(const Problem& problem, const Placement& placement) 
   return "";
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

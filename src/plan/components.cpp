@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace lowtide {
+namespace lowtide::engine {
 
 std::vector<std::vector<int32_t>> components_of(const Problem& problem) {
   const auto alive = [&](int32_t b) -> const std::vector<Lifetime>& {
@@ -24,4 +24,4 @@ std::vector<std::vector<int32_t>> components_of(const Problem& problem) {
   return components;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

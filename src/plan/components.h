@@ -5,9 +5,9 @@
 
 #include "plan/problem.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Buffers by number, in order of birth; those without a size or a life are in none. In time order.
 std::vector<std::vector<int32_t>> components_of(const Problem& problem);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -8,7 +8,7 @@
 #include <optional>
 #include <set>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// Sizes and their sum must stay far from the end of 64 bits.
@@ -217,4 +217,4 @@ std::string print_buffer_table(const BufferTable& table, const Placement& placem
   return text;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -17,7 +17,7 @@
 #include "base/status.h"
 #include "plan/problem.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 struct BufferTable {
   std::string header;             ///< of the columns kept
@@ -31,4 +31,4 @@ Result<BufferTable> parse_buffer_table(const std::string& name, std::string_view
 /// The rows with their offsets in a last column.
 std::string print_buffer_table(const BufferTable& table, const Placement& placement);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

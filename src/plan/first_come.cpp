@@ -7,7 +7,7 @@
 #include <queue>
 #include <set>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// Holes tried for a buffer that alignment keeps out of large enough ones: far more than programs need.
@@ -108,4 +108,4 @@ Placement pack_first_come(const Problem& problem) {
   return placement;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

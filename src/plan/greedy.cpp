@@ -6,7 +6,7 @@
 
 #include "plan/overlaps.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr Bytes kMost = std::numeric_limits<Bytes>::max();
@@ -246,4 +246,4 @@ Placement pack_like_xla(const Problem& problem) {
   return keep_lower(pack_in_order(problem, PackOrder::kBySize), pack_in_order(problem, PackOrder::kByDuration));
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

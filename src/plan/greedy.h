@@ -5,7 +5,7 @@
 
 #include "plan/problem.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// In which order buffers are placed.
 enum class PackOrder : uint8_t {
@@ -25,4 +25,4 @@ Placement pack_in_order(const Problem& problem, PackOrder order);
 /// XLA's choice of two, to predict its arenas.
 Placement pack_like_xla(const Problem& problem);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Overlaps::Overlaps(const Problem& problem) {
   first_.reserve(problem.buffers.size() + 1);
@@ -50,4 +50,4 @@ void Overlaps::add(int32_t buffer) {
   }
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -8,7 +8,7 @@
 
 #include "plan/problem.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 class Overlaps {
  public:
@@ -50,4 +50,4 @@ class Overlaps {
   std::vector<int32_t> row_of_;
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

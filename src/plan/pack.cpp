@@ -5,11 +5,10 @@
 #include <limits>
 #include <span>
 
-#include "base/progress.h"
 #include "plan/components.h"
 #include "plan/search.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// Above this, a component isn't searched: a node visits all of its buffers.
@@ -34,10 +33,10 @@ class Packer {
   Packer(const Problem& problem, const PackOptions& options)
       : problem_(problem),
         target_(std::max(packing_bound(problem), options.capacity)),
-        stage_("packing", static_cast<double>(options.work)),
         work_(options.work),
         work_per_byte_(options.work_per_byte) {
     if (packing_bound(problem) >= options.useless) work_ = 0;
+    if (options.progress) stage_.emplace(*options.progress, "packing", static_cast<double>(options.work));
   }
 
   Placement run() {
@@ -73,7 +72,7 @@ class Packer {
     int64_t work = 0;
     Placement placement = pack_in_sequence(problem_, sequence, &work);
     work_ -= work;
-    stage_.add(static_cast<double>(work));
+    if (stage_) stage_->add(static_cast<double>(work));
     return placement;
   }
 
@@ -105,7 +104,7 @@ class Packer {
       std::vector<ArenaOffset> offsets;
       const SearchOutcome outcome = search_placement(problem_, component, limits, offsets);
       work_ -= (nodes - limits.nodes + 1) * count;
-      stage_.add(static_cast<double>((nodes - limits.nodes + 1) * count));
+      if (stage_) stage_->add(static_cast<double>((nodes - limits.nodes + 1) * count));
       if (outcome == SearchOutcome::kFound) {
         for (size_t i = 0; i < component.size(); ++i) best_.offsets[static_cast<size_t>(component[i])] = offsets[i];
         heights_[c] = height_of(problem_, component, best_);
@@ -141,7 +140,7 @@ class Packer {
 
   const Problem& problem_;
   const Bytes target_;
-  OutermostStage stage_;
+  std::optional<Stage> stage_;
   int64_t work_;
   const int64_t work_per_byte_;
   std::vector<std::vector<int32_t>> components_;
@@ -167,4 +166,4 @@ Bytes packing_bound(const Problem& problem) {
 
 Placement pack(const Problem& problem, const PackOptions& options) { return Packer(problem, options).run(); }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

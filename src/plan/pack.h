@@ -8,10 +8,11 @@
 
 #include <limits>
 
+#include "base/progress.h"
 #include "plan/greedy.h"
 #include "plan/problem.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Of a search that someone waits for: a MiB is worth a tenth of a second.
 inline constexpr int64_t kWorkPerByte = 10;
@@ -21,6 +22,7 @@ struct PackOptions {
   int64_t work = 100'000'000;  ///< visits of buffers during search: some 10^8 take a second
   int64_t work_per_byte = 0;   ///< no more than that for each byte to be saved; 0: however few they are
   Bytes useless = std::numeric_limits<Bytes>::max();  ///< a height from which on no placement is better than another
+  Progress* progress = nullptr;                       ///< of whoever waits for this; null: nobody
 };
 
 Placement pack(const Problem& problem, const PackOptions& options = {});
@@ -28,4 +30,4 @@ Placement pack(const Problem& problem, const PackOptions& options = {});
 /// A lower bound of every arena: the load, with sizes rounded up where alignment wastes what is behind them.
 Bytes packing_bound(const Problem& problem);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -4,7 +4,7 @@
 
 #include "plan/check.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 class Hash {
@@ -60,11 +60,11 @@ KnownPlacement Packings::pack(const Problem& problem, const PackOptions& options
   const uint64_t hash = hash_of(problem, options);
   const auto known = known_.find(hash);
   if (known == known_.end() || !holds(problem, *known->second)) {
-    return {hash, lowtide::pack(problem, options)};
+    return {hash, lowtide::engine::pack(problem, options)};
   }
   KnownPlacement taken{hash, *known->second};
   taken.placement.searched = true;
   return taken;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -7,7 +7,7 @@
 
 #include "plan/pack.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 struct KnownPlacement {
   uint64_t problem = 0;  ///< its hash
@@ -23,11 +23,11 @@ class Packings {
   Packings() = default;
   /// What is known is checked before it is taken; the first of several placements of a problem counts.
   explicit Packings(std::span<const KnownPlacement> known);
-  /// As lowtide::pack; what is taken of what is known counts as searched.
+  /// As lowtide::engine::pack; what is taken of what is known counts as searched.
   KnownPlacement pack(const Problem& problem, const PackOptions& options) const;
 
  private:
   std::unordered_map<uint64_t, const Placement*> known_;
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <vector>
 
-namespace lowtide {
+namespace lowtide::engine {
 
 using Bytes = int64_t;
 using ArenaOffset = int64_t;  ///< bytes from the start of the arena
@@ -43,4 +43,4 @@ struct Placement {
 /// The largest sum of sizes alive at one step: no placement is lower.
 Bytes load_of(const Problem& problem);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

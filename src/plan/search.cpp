@@ -7,7 +7,7 @@
 
 #include "plan/sections.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr Bytes kMost = std::numeric_limits<Bytes>::max();
@@ -330,4 +330,4 @@ SearchOutcome search_placement(const Problem& problem, std::span<const int32_t> 
   return search.run(limits.nodes, offsets);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

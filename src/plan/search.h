@@ -18,7 +18,7 @@
 
 #include "plan/problem.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 enum class SearchOutcome : uint8_t { kFound, kImpossible, kBudgetSpent };
 
@@ -31,4 +31,4 @@ struct SearchLimits {
 SearchOutcome search_placement(const Problem& problem, std::span<const int32_t> chosen, SearchLimits& limits,
                                std::vector<ArenaOffset>& offsets);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Sections make_sections(const Problem& problem, std::span<const int32_t> chosen) {
   struct Event {
@@ -65,4 +65,4 @@ Sections make_sections(const Problem& problem, std::span<const int32_t> chosen) 
   return sections;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -7,7 +7,7 @@
 
 #include "plan/problem.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// A section stands for all steps whose live buffers are alive at it too. Only sections that no other one contains are
 /// kept: those between a birth and the death that follows it.
@@ -26,4 +26,4 @@ struct Sections {
 /// Of the chosen buffers, all of some size and life; numbers in the result are positions in `chosen`.
 Sections make_sections(const Problem& problem, std::span<const int32_t> chosen);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

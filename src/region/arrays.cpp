@@ -1,6 +1,6 @@
 #include "region/arrays.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 void scatter(const Instruction& instruction, const Value& value, int32_t& leaf, std::map<LeafRef, Value>& arrays) {
@@ -42,4 +42,4 @@ Value ArrayStore::gather(const Instruction& operand, const Shape& shape, int32_t
   return shape.is_array() ? get(array) : std::make_shared<Literal>(Literal::token());
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

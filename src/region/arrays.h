@@ -5,7 +5,7 @@
 
 #include "region/region.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 class ArrayStore {
  public:
@@ -23,4 +23,4 @@ class ArrayStore {
   std::map<LeafRef, Value> arrays_;
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

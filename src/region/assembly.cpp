@@ -8,7 +8,7 @@
 #include "analysis/leaves.h"
 #include "target/roles.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// Do the operands' bytes stand one after another?
@@ -72,4 +72,4 @@ bool is_complete(const Region& region, size_t output, const std::vector<Part>& p
   return bytes == safe_logical_bytes(region.outputs[output].instruction->shape);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -4,7 +4,7 @@
 
 #include "region/region.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Where an input stands in a result, all of it, in one run of bytes.
 struct Part {
@@ -19,4 +19,4 @@ std::vector<Part> assembly_of(const Region& region, size_t output);
 /// Do the parts make all of the output?
 bool is_complete(const Region& region, size_t output, const std::vector<Part>& parts);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

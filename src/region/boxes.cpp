@@ -6,7 +6,7 @@
 #include "ir/literal.h"
 #include "ops/op_rule.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 Box whole(const Shape& shape) {
@@ -203,4 +203,4 @@ bool reads_apart_from_update(const Region& region, size_t output) {
   return false;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

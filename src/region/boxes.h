@@ -5,7 +5,7 @@
 
 #include "region/region.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 struct Interval {
   int64_t begin = 0, end = 0;
@@ -21,4 +21,4 @@ std::optional<Box> box_read(const Region& region, size_t input);
 /// Output `output` overwrites the operand that the region also reads as an input. Are those reads elsewhere?
 bool reads_apart_from_update(const Region& region, size_t output);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -4,7 +4,7 @@
 #include "region/region.h"
 #include "target/roles.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 std::string check_region(const Region& region) {
   if (region.ops.empty()) return "a region has no operations";
@@ -47,4 +47,4 @@ std::string check_region(const Region& region) {
   return "";
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -2,7 +2,7 @@
 
 #include "region/footprint.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 int32_t code_size(const Region& region) {
   int32_t size = 0;
@@ -15,4 +15,4 @@ double kernel_ns(const Region& region, const Cost& cost) {
   return cost.kernel_ns({f.arithmetic_ns, static_cast<double>(f.bytes_read + f.bytes_written)});
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

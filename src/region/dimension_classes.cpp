@@ -5,7 +5,7 @@
 #include "analysis/dimension_roles.h"
 #include "analysis/leaves.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 int32_t root_of(std::vector<int32_t>& parent, int32_t node) {
@@ -83,4 +83,4 @@ int32_t DimensionClasses::class_of(LeafRef array, int64_t d) const {
   return found->second[static_cast<size_t>(d)];
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -5,7 +5,7 @@
 
 #include "region/region.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 class DimensionClasses {
  public:
@@ -37,4 +37,4 @@ class DimensionClasses {
   int32_t count_ = 0;
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

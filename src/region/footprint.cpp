@@ -9,7 +9,7 @@
 #include "region/region_evaluations.h"
 #include "target/roles.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 int64_t bytes_of(const LeafRef& leaf) { return safe_logical_bytes(*leaf_shape(leaf.instruction->shape, leaf.leaf)); }
@@ -66,4 +66,4 @@ Footprint footprint(const Region& region, const Cost& cost) {
   return f;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

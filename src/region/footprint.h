@@ -4,7 +4,7 @@
 #include "region/region.h"
 #include "target/cost.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 struct Footprint {
   int64_t bytes_read = 0;     ///< of inputs, each element once
@@ -15,4 +15,4 @@ struct Footprint {
 
 Footprint footprint(const Region& region, const Cost& cost);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -3,7 +3,7 @@
 #include "region/virtual_values.h"
 #include "region/work.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 std::vector<Work> form_computation(const Computation& computation, const Target& target, const FormOptions& options) {
@@ -50,4 +50,4 @@ ModuleWork form_work(const Module& module, const Target& target, const FormOptio
   return work;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

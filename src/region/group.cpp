@@ -13,7 +13,7 @@
 #include "region/region_maker.h"
 #include "target/roles.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int32_t kMostCode = 800;        ///< of a group, code_size: bounds compile time
@@ -306,4 +306,4 @@ std::vector<Draft> group_values(const ValueGraph& graph, const FormOptions& opti
   return Grouping(graph, options, states).run();
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -6,7 +6,7 @@
 #include "region/value_graph.h"
 #include "region/virtual_values.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// A piece of work before it is written down: instructions by their place in the graph.
 struct Draft {
@@ -19,4 +19,4 @@ struct Draft {
 /// virtual in `states`. What the options want stored stays by itself.
 std::vector<Draft> group_values(const ValueGraph& graph, const FormOptions& options, std::vector<ValueState>& states);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

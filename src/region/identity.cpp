@@ -8,7 +8,7 @@
 #include "ops/op_rule.h"
 #include "target/roles.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// What an operation is, but for its operands.
@@ -82,4 +82,4 @@ std::string identity(const Region& region) {
   return text;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -5,9 +5,9 @@
 
 #include "region/region.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Equal texts: the same operations on inputs of the same shapes, in the same places.
 std::string identity(const Region& region);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -4,7 +4,7 @@
 #include "ops/op_rule.h"
 #include "region/arrays.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 Result<Value> evaluate(const Instruction& op, const ArrayStore& arrays, EvalContext& context) {
@@ -111,4 +111,4 @@ Result<std::vector<Value>> interpret(const ModuleWork& work, std::vector<Value> 
   return leaves;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

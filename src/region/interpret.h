@@ -8,7 +8,7 @@
 #include "base/status.h"
 #include "region/work.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// `inputs` and, for outputs that are updates, `updated` (null elsewhere) hold the arrays in the region's order.
 /// The results are those of its outputs. Faults as in interp/interpreter.h.
@@ -24,4 +24,4 @@ using RunRegion =
 Result<std::vector<Value>> interpret(const ModuleWork& work, std::vector<Value> arguments,
                                      const RunRegion& run_region = {});
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

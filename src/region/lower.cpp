@@ -18,7 +18,7 @@
 #include "analysis/leaves.h"
 #include "ops/op_rule.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr size_t kMostBoxes = 300;     // of one group of outputs
@@ -216,4 +216,4 @@ class Lowering {
 
 Nest lower(const Region& region) { return Lowering(region).run(); }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -9,7 +9,7 @@
 #include "ir/module.h"
 #include "nest/nest.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// One array of an instruction's result: leaf number `leaf` of its shape, depth first.
 struct LeafRef {
@@ -42,4 +42,4 @@ std::string check_region(const Region& region);
 /// The kernel: buffers are the inputs, then the outputs, in order.
 Nest lower(const Region& region);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -5,7 +5,7 @@
 #include "ops/inlined.h"
 #include "ops/op_rule.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 size_t RegionElements::HashKey::operator()(const Key& key) const {
   uint64_t hash = reinterpret_cast<uintptr_t>(key.leaf.instruction) + static_cast<uint64_t>(key.leaf.leaf);
@@ -117,4 +117,4 @@ int32_t RegionElements::buffer_of(const Instruction& value, int64_t leaf) {
   return kNoId;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

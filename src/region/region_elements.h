@@ -6,7 +6,7 @@
 #include "ops/element.h"
 #include "region/region.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 class RegionElements : public ElementContext {
  public:
@@ -43,4 +43,4 @@ class RegionElements : public ElementContext {
   int32_t home_ = 0;
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -6,7 +6,7 @@
 #include "analysis/leaves.h"
 #include "target/roles.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 double total(const std::vector<Evaluations>& all) {
   double count = 0;
@@ -84,4 +84,4 @@ RegionEvaluations evaluations_in(const Region& region) {
   return all;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

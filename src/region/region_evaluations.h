@@ -6,7 +6,7 @@
 #include "analysis/evaluations.h"
 #include "region/region.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 struct RegionEvaluations {
   std::vector<std::vector<Evaluations>> ops, inputs;  ///< in the region's order
@@ -22,4 +22,4 @@ double total(const std::vector<Evaluations>& all);
 /// Joins evaluations through a map that is known already with those.
 void add_evaluations(std::vector<Evaluations>& all, const Evaluations& more);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -5,7 +5,7 @@
 #include "analysis/leaves.h"
 #include "ops/op_rule.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Region RegionMaker::make(std::span<const int32_t> outputs) {
   region_ = {};
@@ -88,4 +88,4 @@ int updated_operand(const Region& region, size_t output) {
   return rule_of(changed.instruction->opcode).updated_operand(*changed.instruction, changed.leaf);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

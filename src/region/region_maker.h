@@ -7,7 +7,7 @@
 #include "region/value_graph.h"
 #include "region/virtual_values.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// What the outputs read is virtual, and taken in, or an input. The order of operations and inputs follows the graph
 /// from the outputs alone, so that equal bodies give equal regions.
@@ -30,4 +30,4 @@ class RegionMaker {
   Region region_;
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

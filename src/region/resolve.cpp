@@ -1,7 +1,7 @@
 #include "analysis/leaves.h"
 #include "region/region.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 LeafRef resolve(LeafRef leaf) {
   for (;;) {
@@ -33,4 +33,4 @@ LeafRef resolve(LeafRef leaf) {
   }
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -7,7 +7,7 @@
 #include "analysis/leaf_bytes.h"
 #include "analysis/leaves.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 std::string name_of(const LeafRef& leaf) {
@@ -81,4 +81,4 @@ WorkCount count_work(const ModuleWork& work) {
   return count;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

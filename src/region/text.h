@@ -5,7 +5,7 @@
 
 #include "region/work.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Computations in the module's order. "region add.3 <- p0 p1 : multiply.1 add.3" names outputs, inputs, operations;
 /// an output that overwrites an operand is written "dus.1 over p0"; a leaf of a tuple by its number, "while.2#1".
@@ -21,4 +21,4 @@ struct WorkCount {
 };
 WorkCount count_work(const ModuleWork& work);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

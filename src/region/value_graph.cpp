@@ -5,7 +5,7 @@
 #include "analysis/leaves.h"
 #include "ir/side_effects.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 bool is_name(Opcode opcode) {
   switch (opcode) {
     case Opcode::kTuple:
@@ -74,4 +74,4 @@ int32_t ValueGraph::place_of(const Instruction& instruction) const {
   return place_[static_cast<size_t>(instruction.id - first_id_)];
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -7,7 +7,7 @@
 #include "region/region.h"
 #include "target/target.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Instructions are named by their place in the computation's order.
 class ValueGraph {
@@ -52,4 +52,4 @@ class ValueGraph {
 /// Only another name for arrays made elsewhere: resolve() looks through it.
 bool is_name(Opcode opcode);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

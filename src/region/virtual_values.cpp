@@ -8,7 +8,7 @@
 #include "ops/op_rule.h"
 #include "region/region_evaluations.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int kRounds = 3;                ///< each knows the states of the round before
@@ -196,7 +196,7 @@ class Decision {
   }
 
   static bool updates(const Instruction& user, ValueState state, int32_t operand) {
-    return state == ValueState::kStored && lowtide::updates(user, operand);
+    return state == ValueState::kStored && lowtide::engine::updates(user, operand);
   }
 
   /// A slice that is so thin that it doesn't matter who makes it.
@@ -212,7 +212,8 @@ class Decision {
     Readers all = Readers::kUpdate;
     for (const ValueGraph::Read& read : graph_.users(place)) {
       const Instruction& user = graph_.at(read.user);
-      const bool updated = sure ? updates(user, state(read.user), read.operand) : lowtide::updates(user, read.operand);
+      const bool updated =
+          sure ? updates(user, state(read.user), read.operand) : lowtide::engine::updates(user, read.operand);
       if (!graph_.is_live(read.user) || updated) continue;
       if (!takes_little(read.user, place)) return Readers::kOthers;
       all = Readers::kUpdateAndSlices;
@@ -391,4 +392,4 @@ bool updates_operand(const Instruction& i, const std::vector<ValueState>& states
   return states[static_cast<size_t>(graph.place_of(*updated.instruction))] != ValueState::kVirtual;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

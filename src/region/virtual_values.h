@@ -7,7 +7,7 @@
 #include "region/work.h"
 #include "target/roles.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 enum class ValueState : uint8_t {
   kAbsent,   ///< nobody needs it, or it is a name of something else
@@ -33,4 +33,4 @@ bool asks(const std::vector<bool>& list, const Instruction& i);
 bool updates_operand(const Instruction& i, const std::vector<ValueState>& states, const ValueGraph& graph,
                      int32_t operand);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -8,7 +8,7 @@
 #include "region/region.h"
 #include "target/target.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 enum class WorkKind : uint8_t {
   kRegion,
@@ -43,4 +43,4 @@ struct FormOptions {
 /// calls inlined, fusions expanded, every while and branch computation called from one place.
 ModuleWork form_work(const Module& module, const Target& target, const FormOptions& options = {});
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

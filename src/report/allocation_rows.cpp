@@ -8,7 +8,7 @@
 #include "report/origin.h"
 #include "report/peak_rows.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// What the module knows about the values that XLA's reports name.
@@ -109,4 +109,4 @@ std::vector<PeakRow> allocation_rows(const Graph& graph, const Account& account,
   return rows;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

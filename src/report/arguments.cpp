@@ -8,7 +8,7 @@
 #include <map>
 #include <set>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr size_t kGroupsShown = 6;
@@ -59,7 +59,11 @@ Donations donations_of(const Module& module, const std::vector<ShapeIndex>& resu
 
 }  // namespace
 
-const char* fate_name(Fate fate) {
+}  // namespace lowtide::engine
+
+namespace lowtide {
+
+const char* name_of(Fate fate) {
   switch (fate) {
     case Fate::kDonated: return "donated";
     case Fate::kCouldBeDonated: return "could be donated";
@@ -67,6 +71,10 @@ const char* fate_name(Fate fate) {
   }
   return "";
 }
+
+}  // namespace lowtide
+
+namespace lowtide::engine {
 
 std::vector<std::string> path_tokens(std::string_view path) {
   std::vector<std::string> tokens;
@@ -214,4 +222,4 @@ std::vector<ArgumentGroup> argument_groups(const std::vector<ArgumentRow>& rows)
   return groups;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -8,7 +8,7 @@
 #include "report/category.h"
 #include "report/report.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// "state.params['decoder']['w']" -> {"state", "params", "decoder", "w"}.
 std::vector<std::string> path_tokens(std::string_view path);
@@ -34,4 +34,4 @@ std::vector<ArgumentRow> argument_rows(const Graph& graph, const Account& accoun
 /// Groups with their bytes, in order of first appearance by parameter number; small ones beyond the sixth are joined.
 std::vector<ArgumentGroup> argument_groups(const std::vector<ArgumentRow>& rows);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -7,7 +7,7 @@
 #include "report/live.h"
 #include "report/origin.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 bool in_arena(const AccountBuffer& buffer) {
@@ -57,4 +57,4 @@ std::vector<TimelineBox> boxes_of(const Graph& graph, const Account& account, co
   return boxes;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

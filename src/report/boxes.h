@@ -6,9 +6,9 @@
 #include "report/category.h"
 #include "report/report.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Every buffer of main memory: arguments and results below, the arena packed above them.
 std::vector<TimelineBox> boxes_of(const Graph& graph, const Account& account, const Categories& categories);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

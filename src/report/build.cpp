@@ -13,7 +13,7 @@
 #include "report/peak_rows.h"
 #include "report/phases.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
@@ -127,4 +127,4 @@ Report build_report(const Input& input, const FreePlan& plan, bool with_boxes) {
   return report;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

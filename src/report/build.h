@@ -7,7 +7,7 @@
 #include "report/report.h"
 #include "text/input.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// How the program is run here: what `run` takes, which is what `explain` promises.
 struct FreePlan {
@@ -25,4 +25,4 @@ LowerBound lower_bound_of(const Floor& floor);
 /// `with_boxes`: also the buffers as rectangles of time and address, which the page and the trace draw.
 Report build_report(const Input& input, const FreePlan& plan, bool with_boxes = false);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

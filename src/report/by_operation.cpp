@@ -5,7 +5,7 @@
 
 #include "report/origin.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 // Drops what XLA appends to keep names apart: ".123", ".clone", ".remat2".
@@ -79,4 +79,4 @@ std::vector<OperationRow> operation_rows(const Graph& graph, const Account& acco
   return rows;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

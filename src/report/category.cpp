@@ -5,7 +5,7 @@
 
 #include "report/arguments.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr size_t kLargestCone = 400;         // instructions followed back from one result
@@ -52,12 +52,20 @@ bool has_elements(const Shape& shape, int64_t count) {
 bool is_backward(const Instruction& i) { return contains(i.metadata.op_name, "transpose("); }
 bool is_forward(const Instruction& i) { return contains(i.metadata.op_name, "jvp(") && !is_backward(i); }
 
-const char* category_name(Category category) {
+}  // namespace lowtide::engine
+
+namespace lowtide {
+
+const char* name_of(Category category) {
   constexpr std::array kNames = {
       "parameter",       "optimiser state", "gradient", "saved for backward", "collective in flight",
       "library scratch", "constant",        "result",   "temporary"};
   return kNames[static_cast<size_t>(category)];
 }
+
+}  // namespace lowtide
+
+namespace lowtide::engine {
 
 Categories::Categories(const Graph& graph) : graph_(graph) {
   optimiser_state_.resize(static_cast<size_t>(graph.module().id_limit()));
@@ -210,4 +218,4 @@ Category Categories::of(const AccountBuffer& buffer) const {
   return Category::kTemporary;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -7,7 +7,7 @@
 #include "report/graph.h"
 #include "report/report.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 class Categories {
  public:
@@ -33,4 +33,4 @@ class Categories {
 bool is_backward(const Instruction& instruction);
 bool is_forward(const Instruction& instruction);  ///< under jvp(...), not transposed
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr std::array<std::pair<std::string_view, char>, 24> kPlain = {{
@@ -95,4 +95,4 @@ std::string to_ascii(std::string_view text) {
   return plain;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

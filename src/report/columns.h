@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace lowtide {
+namespace lowtide::engine {
 
 size_t display_width(std::string_view text);                  ///< UTF-8 characters
 std::string fit(std::string_view text, size_t width);         ///< cut with "…" where it is wider
@@ -18,4 +18,4 @@ std::vector<std::string> wrap(std::string_view text, size_t width);
 /// Every character beyond ASCII as one that looks like it: columns stay where they are.
 std::string to_ascii(std::string_view text);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -9,7 +9,7 @@
 
 #include "report/origin.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// Values are one value changed where their op names agree in scope, direction and primitive, and they have as many
@@ -124,4 +124,4 @@ ReportComparison compare(const Report& before, const Report& after) {
   return comparison;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

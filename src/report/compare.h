@@ -7,7 +7,7 @@
 #include "report/report.h"
 #include "report/text.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 struct Difference {
   std::string key;                        ///< user's scopes of the op name; shape and operation where there is none
@@ -29,4 +29,4 @@ ReportComparison compare(const Report& before, const Report& after);
 std::string to_text(const ReportComparison& comparison, const TextOptions& options);
 std::string to_json(const ReportComparison& comparison);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

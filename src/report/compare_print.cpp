@@ -7,7 +7,7 @@
 #include "report/columns.h"
 #include "report/compare.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr size_t kBytes = 10;
@@ -108,4 +108,4 @@ std::string to_json(const ReportComparison& comparison) {
   return json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

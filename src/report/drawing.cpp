@@ -9,7 +9,7 @@
 #include "base/sizes.h"
 #include "report/columns.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr size_t kRows = 6;
@@ -86,4 +86,4 @@ std::vector<std::string> draw_curve(const Curve& curve, size_t width) {
   return lines;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

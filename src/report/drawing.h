@@ -6,10 +6,10 @@
 
 #include "report/report.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Lines of at most `width` columns: block characters, sizes at the left, phases below. Empty for a program of no
 /// steps.
 std::vector<std::string> draw_curve(const Curve& curve, size_t width);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

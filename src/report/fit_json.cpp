@@ -3,7 +3,7 @@
 #include "report/fit_report.h"
 #include "report/json_parts.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -83,4 +83,4 @@ std::string fit_json(const FitReport& report) {
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

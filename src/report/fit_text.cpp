@@ -6,7 +6,7 @@
 #include "report/columns.h"
 #include "report/fit_report.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr size_t kWidth = 100;
@@ -98,7 +98,7 @@ void add_peak(const FitReport& report, Lines& lines) {
   for (size_t k = 0; k < count; ++k) {
     const PeakRow& row = report.at_peak[k];
     lines.push_back(pad_left(format_bytes(row.bytes), 13) + "  " + pad_right(row.value, 24) + " " +
-                    pad_right(row.shape, 24) + " " + fit(category_name(row.category), kWidth - 66));
+                    pad_right(row.shape, 24) + " " + fit(name_of(row.category), kWidth - 66));
   }
 }
 
@@ -133,6 +133,10 @@ void add_changes(const FitReport& report, Lines& lines) {
 
 }  // namespace
 
+}  // namespace lowtide::engine
+
+namespace lowtide {
+
 int64_t CheckedFit::exercised() const {
   return std::ranges::count_if(rows, [](const Row& row) { return row.exercised; });
 }
@@ -147,6 +151,10 @@ std::string CheckedFit::sentence() const {
   return fmt::format("{}{}: {}", what, exercised_part, found);
 }
 
+}  // namespace lowtide
+
+namespace lowtide::engine {
+
 std::string fit_text(const FitReport& report, bool utf8) {
   Lines lines;
   add_summary(report, lines);
@@ -160,4 +168,4 @@ std::string fit_text(const FitReport& report, bool utf8) {
   return text;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

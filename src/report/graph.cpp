@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int kLongestChain = 200;  // renamings followed before a chain counts as endless
@@ -144,4 +144,4 @@ bool is_annotation(const Instruction& instruction) {
   return false;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

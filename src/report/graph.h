@@ -7,7 +7,7 @@
 #include "analysis/account.h"
 #include "ir/module.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 class Graph {
  public:
@@ -47,4 +47,4 @@ std::string value_name(const ValueRef& value);
 /// Whether an instruction only annotates its operand (sharding markers).
 bool is_annotation(const Instruction& instruction);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -7,7 +7,7 @@
 
 #include "base/sizes.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr double kWidth = 1120, kHeight = 520;  // of the picture
@@ -55,7 +55,7 @@ std::string picture(const Report& report) {
         "{} "
         "to {}</title></rect>\n",
         x, y, w, h, kColours[static_cast<size_t>(box->category)], escaped(box->label), format_bytes(box->bytes),
-        category_name(box->category), escaped(box->detail), box->born, box->dies);
+        name_of(box->category), escaped(box->detail), box->born, box->dies);
   }
   const double peak_x = (static_cast<double>(report.curve.peak_step) + 0.5) * per_step;
   svg += fmt::format("<line x1=\"{0:.2f}\" x2=\"{0:.2f}\" y1=\"0\" y2=\"{1:.0f}\" class=\"peak\"/>\n", peak_x, kHeight);
@@ -71,8 +71,7 @@ std::string picture(const Report& report) {
 std::string legend() {
   std::string html = "<p>";
   for (size_t c = 0; c < kColours.size(); ++c) {
-    html +=
-        fmt::format("<span style=\"background:{}\"></span>{} ", kColours[c], category_name(static_cast<Category>(c)));
+    html += fmt::format("<span style=\"background:{}\"></span>{} ", kColours[c], name_of(static_cast<Category>(c)));
   }
   return html + "</p>\n";
 }
@@ -95,7 +94,7 @@ std::string peak_table(const std::vector<PeakRow>& rows) {
         "<tr><td class=n title=\"{} bytes\">{}<td title=\"{}\">{}{}<td "
         "title=\"{}\">{}<br>{}<td>{}<td>{}<td>{}<td>{}</tr>\n",
         format_count(row.bytes), format_bytes(row.bytes), escaped(row.value), escaped(row.shape), count,
-        escaped(row.origin.op_name), escaped(row.origin.scope), escaped(row.origin.source), category_name(row.category),
+        escaped(row.origin.op_name), escaped(row.origin.scope), escaped(row.origin.source), name_of(row.category),
         escaped(row.why_live), cures, changes);
   }
   return html + "</table>\n";
@@ -116,7 +115,7 @@ std::string argument_table(const Report& report) {
   std::string html = "<table><tr><th>argument<th>bytes<th>shape<th>category<th>donation</tr>\n";
   for (const ArgumentRow& row : report.arguments) {
     html += fmt::format("<tr><td>{}<td class=n>{}<td>{}<td>{}<td>{}{}{}</tr>\n", escaped(row.path),
-                        format_bytes(row.bytes), escaped(row.shape), category_name(row.category), fate_name(row.fate),
+                        format_bytes(row.bytes), escaped(row.shape), name_of(row.category), name_of(row.fate),
                         row.note.empty() ? "" : ": ", escaped(row.note));
   }
   return html + "</table>\n";
@@ -156,4 +155,4 @@ std::string to_html(const Report& report) {
   return html + "</html>\n";
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

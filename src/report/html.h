@@ -5,8 +5,8 @@
 
 #include "report/report.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 std::string to_html(const Report& report);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

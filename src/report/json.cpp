@@ -4,7 +4,7 @@
 
 #include "report/json_parts.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -28,13 +28,9 @@ Json operations_of(const Report& report) {
 Json arguments_of(const Report& report) {
   Json list = Json::array();
   for (const ArgumentRow& row : report.arguments) {
-    Json json = {{"number", row.number},
-                 {"tree_path", row.path},
-                 {"shape", row.shape},
-                 {"group", row.group},
-                 {"bytes", row.bytes},
-                 {"category", category_name(row.category)},
-                 {"donation", fate_name(row.fate)}};
+    Json json = {{"number", row.number},         {"tree_path", row.path}, {"shape", row.shape},
+                 {"group", row.group},           {"bytes", row.bytes},    {"category", name_of(row.category)},
+                 {"donation", name_of(row.fate)}};
     json["result"] = row.result >= 0 ? Json(row.result) : Json(nullptr);
     list.push_back(std::move(json));
   }
@@ -69,4 +65,4 @@ std::string to_json(const Report& report) {
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -1,6 +1,6 @@
 #include "report/json_parts.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -29,7 +29,7 @@ Json row_of(const PeakRow& row) {
                {"padding_bytes", row.padding},
                {"born", row.born},
                {"dies", row.dies},
-               {"category", category_name(row.category)},
+               {"category", name_of(row.category)},
                {"op_name", row.origin.op_name},
                {"source", row.origin.full_source},
                {"why_live", row.why_live},
@@ -47,7 +47,7 @@ Json contents_of(const PeakRow& row) {
                     {"bytes", held.bytes},
                     {"offset", held.offset},
                     {"live_at_peak", held.live_at_peak},
-                    {"category", category_name(held.category)},
+                    {"category", name_of(held.category)},
                     {"op_name", held.origin.op_name},
                     {"source", held.origin.full_source}});
   }
@@ -95,4 +95,4 @@ Json peak_rows_json(const std::vector<PeakRow>& rows) {
   return list;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

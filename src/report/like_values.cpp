@@ -8,7 +8,7 @@
 
 #include "base/sizes.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 using Extents = std::vector<int64_t>;
@@ -80,4 +80,4 @@ std::string like_values_among(const PeakRow& row, const std::vector<PeakRow>& ro
                       : "nothing of its extents at the free plan's peak";
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

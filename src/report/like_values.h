@@ -6,9 +6,9 @@
 
 #include "report/report.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// What `rows`, the peak of a plan, have of the extents of `row`, as a sentence; empty where that can't be told.
 std::string like_values_among(const PeakRow& row, const std::vector<PeakRow>& rows);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -5,7 +5,7 @@
 #include "report/origin.h"
 #include "report/phases.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 WhyAlive::WhyAlive(const Graph& graph, const Account& account) : graph_(graph), account_(account) {
   first_step_.assign(static_cast<size_t>(graph.module().id_limit()), -1);
@@ -97,4 +97,4 @@ std::string WhyAlive::why(const AccountBuffer& buffer, const ArgumentRow* argume
   return why;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -7,7 +7,7 @@
 #include "report/graph.h"
 #include "report/report.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 class WhyAlive {
  public:
@@ -27,4 +27,4 @@ class WhyAlive {
   std::map<std::pair<int32_t, ShapeIndex>, int64_t> result_;  ///< value behind each leaf of the entry's root
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

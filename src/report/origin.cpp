@@ -6,7 +6,7 @@
 #include <array>
 #include <vector>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int kLongestWalk = 64;    // instructions visited in search of a name
@@ -263,4 +263,4 @@ Origin origin_of(const Graph& graph, const AccountBuffer& buffer) {
   return best;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

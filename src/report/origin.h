@@ -7,7 +7,7 @@
 #include "report/graph.h"
 #include "report/report.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// An op_name without what tracing puts around the user's scopes:
 /// "jit(step)/jit(main)/transpose(jvp(Net))/while/body/checkpoint/mlp/wi_0/dot_general" -> "Net/mlp/wi_0/dot_general".
@@ -30,4 +30,4 @@ Origin origin_of(const Graph& graph, const ValueRef& value);
 /// The origin of a buffer that holds several values: the most telling of theirs.
 Origin origin_of(const Graph& graph, const AccountBuffer& buffer);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -8,7 +8,7 @@
 #include "report/origin.h"
 #include "report/phases.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr size_t kValuesNamed = 64;  // of a buffer that holds very many over its life
@@ -106,4 +106,4 @@ std::string peak_place(const Account& account) {
   return place;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -8,7 +8,7 @@
 #include "report/report.h"
 #include "text/input.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// The buffers alive at the peak of an account, largest first; alike ones of one origin are one row with a count.
 std::vector<PeakRow> peak_rows(const Graph& graph, const Account& account, const Categories& categories,
@@ -21,4 +21,4 @@ std::vector<PeakRow> allocation_rows(const Graph& graph, const Account& account,
 /// "backward scan, %fusion.88".
 std::string peak_place(const Account& account);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

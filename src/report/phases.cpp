@@ -6,7 +6,7 @@
 
 #include "report/category.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr size_t kShortestShare = 50;  // a run below 1/50 of the timeline is joined with its neighbour
@@ -95,4 +95,4 @@ std::vector<Phase> phases_of(const Account& account) {
   return named;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

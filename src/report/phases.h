@@ -8,7 +8,7 @@
 #include "report/graph.h"
 #include "report/report.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// The phase of one step; empty where neither names nor loops tell.
 std::string phase_of(const TimelineStep& step);
@@ -16,4 +16,4 @@ std::string phase_of(const TimelineStep& step);
 /// Runs of steps under one name; runs too short to be seen are joined with their neighbours.
 std::vector<Phase> phases_of(const Account& account);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -10,7 +10,7 @@
 #include "report/arguments.h"
 #include "report/origin.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 using Tokens = std::vector<std::string>;
@@ -206,4 +206,4 @@ Status name_by_number(TensorFile& file, const std::string& prefix, const std::ve
   return names.check_all();
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -7,7 +7,7 @@
 #include "ir/module.h"
 #include "text/safetensors.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Arrays of the entry's arguments, or of its results, in the order of their numbers: "state.params['w']",
 /// "result['loss']". Empty where nothing says one. Results have those that JAX gives them; else, where one lives in an
@@ -20,4 +20,4 @@ std::vector<std::string> result_paths(const Module& module);
 /// one that no other has. Faults: arrays that go by both, names of none or of several, with those that are near.
 Status name_by_number(TensorFile& file, const std::string& prefix, const std::vector<std::string>& paths);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

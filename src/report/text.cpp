@@ -9,7 +9,7 @@
 #include "report/drawing.h"
 #include "report/text_tables.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr size_t kOthersNamed = 3;
@@ -149,4 +149,4 @@ std::string to_text(const Report& report, const TextOptions& options) {
   return options.utf8 ? text : to_ascii(text);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

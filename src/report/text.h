@@ -5,7 +5,7 @@
 
 #include "report/report.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 struct TextOptions {
   int64_t top = 10;  ///< rows of each table; 0: all
@@ -15,4 +15,4 @@ struct TextOptions {
 
 std::string to_text(const Report& report, const TextOptions& options);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -8,7 +8,7 @@
 #include "base/sizes.h"
 #include "report/columns.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr size_t kBytes = 9;      // "1023 MiB"
@@ -46,8 +46,8 @@ std::string plain_path(const std::string& path) {
 
 std::string fate_text(const ArgumentRow& row) {
   if (row.fate == Fate::kDonated && row.result >= 0) return fmt::format("donated to result {}", row.result);
-  if (row.fate == Fate::kMustStay) return fate_name(row.fate);
-  return row.note.empty() ? fate_name(row.fate) : std::string(fate_name(row.fate)) + ": " + row.note;
+  if (row.fate == Fate::kMustStay) return name_of(row.fate);
+  return row.note.empty() ? name_of(row.fate) : std::string(name_of(row.fate)) + ": " + row.note;
 }
 
 void add_wrapped(const std::string& text, size_t indent, size_t hang, size_t width, Lines& lines) {
@@ -117,7 +117,7 @@ void add_peak_table(const std::vector<PeakRow>& rows, int64_t whole, const TextO
     }
     lines.push_back(fmt::format("{} {}  {}  {}  {}", pad_left(format_bytes(row.bytes), kBytes),
                                 pad_left(share_of(row.bytes, whole), kShare), pad_right(shape_text(row), value),
-                                pad_right(from_text(row.origin, from), from), category_name(row.category)));
+                                pad_right(from_text(row.origin, from), from), name_of(row.category)));
     add_reasons(row, kIndent, options, told, lines);
   }
   add_rest(rows.size(), listed, rest, "rows", lines);
@@ -162,7 +162,7 @@ void add_allocation_table(const std::vector<PeakRow>& rows, int64_t whole, const
       const size_t shape = std::max<size_t>(16, display_width(held.shape));
       const size_t from = width - std::min(width, display_width(bytes) + shape + 4 + kCategory);
       lines.push_back(fmt::format("{}{}{}  {}  {}", std::string(kIndent, ' '), bytes, pad_right(held.shape, shape),
-                                  pad_right(from_text(held.origin, from), from), category_name(held.category)));
+                                  pad_right(from_text(held.origin, from), from), name_of(held.category)));
       if (row.kind.find("parameter") == std::string::npos) {
         add_reasons(held, kIndent + display_width(bytes), options, told, lines);
       }
@@ -245,4 +245,4 @@ void add_argument_table(const Report& report, const TextOptions& options, Lines&
   add_rest(rows.size(), listed, rest, "arguments", lines);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -7,7 +7,7 @@
 #include "report/report.h"
 #include "report/text.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 using Lines = std::vector<std::string>;
 
@@ -21,4 +21,4 @@ void add_argument_table(const Report& report, const TextOptions& options, Lines&
 /// " 21 %" of the whole.
 std::string share_of(int64_t bytes, int64_t whole);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

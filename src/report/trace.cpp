@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -60,11 +60,11 @@ std::string to_trace(const Report& report) {
                       {"ts", box.born},
                       {"dur", box.dies - box.born},
                       {"name", box.label},
-                      {"cat", category_name(box.category)},
+                      {"cat", name_of(box.category)},
                       {"args", {{"bytes", box.bytes}, {"offset", box.offset}, {"detail", box.detail}}}});
   }
   const Json trace = {{"traceEvents", events}, {"displayTimeUnit", "ms"}};
   return trace.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

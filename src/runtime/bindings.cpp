@@ -12,7 +12,7 @@
 #include "runtime/private_file.h"
 #include "runtime/split.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int64_t kAlignment = 64;
@@ -253,4 +253,4 @@ int64_t Bindings::touched_bytes() const {
   return bytes;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

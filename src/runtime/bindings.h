@@ -9,7 +9,7 @@
 #include "text/safetensors.h"
 #include "text/tensor_writer.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 struct BindingSources {
   const TensorFile* inputs = nullptr;  ///< arg0, arg1, ...; null: seeded numbers
@@ -41,4 +41,4 @@ class Bindings {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

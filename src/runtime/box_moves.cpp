@@ -5,7 +5,7 @@
 
 #include "runtime/split.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// Calls visit(element) with the first element of each run, counted from the box's first, in ascending or descending
@@ -73,4 +73,4 @@ void run_box_moves(const BoxMoves& moves, std::byte* array, std::byte* scratch, 
   for (int64_t b = 0; b < moves.blocks; ++b) all.run(array + b * moves.block * moves.element_bytes);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

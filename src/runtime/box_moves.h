@@ -6,8 +6,8 @@
 #include "base/thread_pool.h"
 #include "schedule/box_moves.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 void run_box_moves(const BoxMoves& moves, std::byte* array, std::byte* scratch, ThreadPool& pool);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -7,15 +7,14 @@
 #include <numeric>
 #include <utility>
 
-#include "base/debug.h"
-#include "base/progress.h"
+#include "base/context.h"
 #include "base/sizes.h"
 #include "runtime/poison.h"
 #include "runtime/strips.h"
 #include "schedule/modelled_time.h"
 #include "target/cpu.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// Where the bytes of two storages meet.
@@ -55,13 +54,13 @@ Engine::Engine(std::shared_ptr<const Program> program, std::vector<Kernel> kerne
     : program_(std::move(program)), kernels_(std::move(kernels)), routines_(std::move(routines)) {
   LT_ASSERT(kernels_.size() == program_->regions.size(), "a program has one kernel for each region");
   Binding binding;
-  if (knobs().poison) binding.dead = deaths(*program_);
+  if (poisons()) binding.dead = deaths(*program_);
   steps_ = bind(program_->steps, binding);
   LT_ASSERT(binding.routine == routines_.size(), "a program has one routine for each step that calls one");
   storages_.resize(program_->storages.size());
   addresses_.resize(program_->slots.size());
   strip_.resize(kStripBytes);
-  constants_stay_ = !knobs().poison && constants_are_alone(*program_);
+  constants_stay_ = !poisons() && constants_are_alone(*program_);
 }
 
 Engine::Block Engine::bind(std::span<const ProgramStep> steps, Binding& binding) {
@@ -95,7 +94,8 @@ Status Engine::make_arena() {
 
 Status Engine::start(const RunMemory& memory, int threads) {
   const Program& program = *program_;
-  LT_RETURN_IF_ERROR(make_arena());
+  if (!memory.arena) LT_RETURN_IF_ERROR(make_arena());
+  base_ = memory.arena ? memory.arena : arena_.data();
   if (portioned_for_ != threads) {
     portions_.clear();
     for (const Kernel& kernel : kernels_) portions_.push_back(portions_of(kernel, threads));
@@ -111,7 +111,7 @@ Status Engine::start(const RunMemory& memory, int threads) {
         LT_ASSERT(storage.offset + storage.bytes <= program.temp_bytes,
                   fmt::format("storage {} leaves the arena: {} bytes at {} of {}", s, storage.bytes, storage.offset,
                               program.temp_bytes));
-        storages_[s] = arena_.data() + storage.offset;
+        storages_[s] = base_ + storage.offset;
     }
     LT_ASSERT(storages_[s] || storage.bytes == 0, fmt::format("storage {} has no memory", s));
   }
@@ -120,10 +120,9 @@ Status Engine::start(const RunMemory& memory, int threads) {
     std::byte* const base = slot.storage >= 0 ? storages_[static_cast<size_t>(slot.storage)] : nullptr;
     addresses_[s] = base ? base + slot.offset : nullptr;
   }
-  if (knobs().poison && arena_.data()) {
-    std::memset(arena_.data(), kPoisonByte, static_cast<size_t>(arena_.size()));
-  }
-  if (!constants_filled_ || !constants_stay_) fill_constants();
+  if (poisons() && base_) std::memset(base_, kPoisonByte, static_cast<size_t>(program.temp_bytes));
+  const bool is_own = base_ == arena_.data();  // nobody else writes there
+  if (!is_own || constants_filled_ != base_ || !constants_stay_) fill_constants();
   return {};
 }
 
@@ -135,7 +134,7 @@ void Engine::fill_constants() {
     LT_ASSERT(static_cast<int64_t>(bytes.size()) <= storage.bytes, "a constant is larger than its storage");
     std::memcpy(storages_[s], bytes.data(), bytes.size());
   }
-  constants_filled_ = true;
+  constants_filled_ = base_;
 }
 
 void Engine::poison(std::span<const int32_t> storages) {
@@ -147,7 +146,7 @@ void Engine::poison(std::span<const int32_t> storages) {
 
 Status Engine::run(const RunMemory& memory, ThreadPool& pool) {
   LT_RETURN_IF_ERROR(start(memory, pool.threads()));
-  return is_progress_drawn() ? run_and_show(pool) : run(steps_, pool);
+  return progress().is_watched() ? run_and_show(pool) : run(steps_, pool);
 }
 
 /// A run is one step of the stage that it is a part of.
@@ -162,7 +161,7 @@ Status Engine::run_and_show(ThreadPool& pool) {
     const bool counted = step.kind == StepKind::kWhile && step.trip_count > 0;
     share_of_trip_ = counted ? shares_[k] / static_cast<double>(step.trip_count) : 0;
     LT_RETURN_IF_ERROR(run(steps_[k], pool));
-    if (!counted) add_progress(shares_[k]);
+    if (!counted) progress().add(shares_[k]);
   }
   return {};
 }
@@ -188,7 +187,7 @@ Status Engine::run(Action& action, ThreadPool& pool) {
       if (step.rearrangement) {
         auto* const array = static_cast<std::byte*>(action.addresses.back());
         std::byte* const scratch = address(step.scratch);
-        for (const ArrayMove& move : step.rearrangement->moves) lowtide::run(move, array, scratch, pool);
+        for (const ArrayMove& move : step.rearrangement->moves) lowtide::engine::run(move, array, scratch, pool);
         return {};
       }
       const auto region = static_cast<size_t>(step.region);
@@ -259,7 +258,7 @@ Status Engine::run_trips(Action& action, ThreadPool& pool) {
   if (step.trip_count >= 0) {
     for (int64_t trip = 0; trip < step.trip_count; ++trip) {
       LT_RETURN_IF_ERROR(run(body, pool));
-      if (share > 0) add_progress(share);
+      if (share > 0) progress().add(share);
     }
     return {};
   }
@@ -286,4 +285,4 @@ int64_t Engine::arena_touched_bytes() const {
   return resident_bytes({arena_.data(), static_cast<size_t>(arena_.size())});
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

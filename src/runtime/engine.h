@@ -10,7 +10,7 @@
 #include "runtime/executable.h"
 #include "runtime/split.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 class Engine {
  public:
@@ -20,6 +20,7 @@ class Engine {
   /// Maps the arena; its pages are taken when they are touched. Otherwise the first run() does.
   Status make_arena();
   Status run(const RunMemory& memory, ThreadPool& pool);
+  const std::vector<Kernel>& kernels() const { return kernels_; }
   const void* result(size_t leaf) const;
   int64_t arena_touched_bytes() const;
 
@@ -48,6 +49,8 @@ class Engine {
   Status run_trips(Action& action, ThreadPool& pool);
   void copy(Action& action, ThreadPool& pool);
   size_t branch_of(const Action& action) const;
+  bool poisons() const { return program_->module->context().settings().poison; }
+  Progress& progress() const { return program_->module->context().progress(); }
   void rotate(const ProgramStep& step);
   void take_addresses(Action& action);
   std::byte*& address(int32_t slot) { return addresses_[static_cast<size_t>(slot)]; }
@@ -58,6 +61,7 @@ class Engine {
   std::vector<std::unique_ptr<LibraryRoutine>> routines_;
   Block steps_;
   Pages arena_;
+  std::byte* base_ = nullptr;          ///< of the arena in this run: that, or the caller's
   std::vector<std::byte*> storages_;   ///< address of each storage in this run
   std::vector<std::byte*> addresses_;  ///< of each slot, now
   std::vector<std::byte*> exchanged_;  ///< room for kRotate
@@ -66,7 +70,8 @@ class Engine {
   int portioned_for_ = 0;       ///< threads
   std::vector<double> shares_;  ///< of outermost steps in the time of all; made where progress is shown
   double share_of_trip_ = 0;    ///< of the loop that runs next, where it is an outermost step
-  bool constants_filled_ = false, constants_stay_ = true;
+  bool constants_stay_ = true;
+  std::byte* constants_filled_ = nullptr;  ///< in the arena that begins there
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

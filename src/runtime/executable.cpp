@@ -6,7 +6,7 @@
 #include "runtime/program_kernels.h"
 #include "runtime/runnable.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 struct Routines {
@@ -56,6 +56,19 @@ Result<std::unique_ptr<Executable>> Executable::make(std::shared_ptr<const Progr
   return executable;
 }
 
+std::unique_ptr<Executable> Executable::another() const {
+  auto state = std::make_unique<State>();
+  state->program = state_->program;
+  state->record = state_->record;
+  Routines routines;
+  make_routines(state->program->steps, routines);
+  state->interpreted = routines.interpreted;
+  state->engine = std::make_unique<Engine>(state->program, state_->engine->kernels(), std::move(routines.all));
+  std::unique_ptr<Executable> executable(new Executable);
+  executable->state_ = std::move(state);
+  return executable;
+}
+
 Executable::~Executable() = default;
 const Program& Executable::program() const { return *state_->program; }
 const CompileRecord& Executable::compile_record() const { return state_->record; }
@@ -64,4 +77,4 @@ Status Executable::run(const RunMemory& memory, ThreadPool& pool) { return state
 const void* Executable::result(size_t leaf) const { return state_->engine->result(leaf); }
 int64_t Executable::arena_touched_bytes() const { return state_->engine->arena_touched_bytes(); }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

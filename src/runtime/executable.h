@@ -11,11 +11,12 @@
 #include "library/library.h"
 #include "schedule/program.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 struct RunMemory {
   std::vector<void*> arguments;  ///< per argument leaf; donated ones are overwritten
   std::vector<void*> outputs;    ///< per result leaf; null where the result lives in an argument
+  std::byte* arena = nullptr;    ///< Program::temp_bytes of the caller's; null: the executable's own
 };
 
 class Executable {
@@ -30,7 +31,10 @@ class Executable {
   const CompileRecord& compile_record() const;
   /// Steps that run by their definition: slow, and in memory of the interpreter's own.
   int64_t interpreted() const;
-  /// Runs once. Arena and pool are kept between runs; addresses are those of the plan.
+  /// The same program with an arena and a state of its own, for a run at the same time.
+  std::unique_ptr<Executable> another() const;
+  /// Runs once, and is of one caller while it does. Arena and pool are kept between runs; addresses are those of the
+  /// plan.
   Status run(const RunMemory& memory, ThreadPool& pool);
   /// Where result leaf i lies after run(): an output or a donated argument.
   const void* result(size_t leaf) const;
@@ -42,4 +46,4 @@ class Executable {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

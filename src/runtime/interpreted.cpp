@@ -5,7 +5,7 @@
 
 #include "interp/interpreter.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// The value of this shape whose leaves lie, depth first, at `leaves`.
@@ -61,4 +61,4 @@ std::unique_ptr<LibraryRoutine> interpreted_routine(const Instruction& instructi
   return std::make_unique<InterpretedRoutine>(instruction);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

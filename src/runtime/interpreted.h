@@ -6,9 +6,9 @@
 
 #include "library/library.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Null where the interpreter can't run it either.
 std::unique_ptr<LibraryRoutine> interpreted_routine(const Instruction& instruction);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 void lay_out(std::span<const ProgramStep> steps, std::vector<Step>& times) {
@@ -28,4 +28,4 @@ std::vector<std::vector<int32_t>> deaths(const Program& program) {
   return dead;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

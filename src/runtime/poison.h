@@ -6,7 +6,7 @@
 
 #include "schedule/program.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// 0xff in every byte: a NaN in all float types, -1 in integers, no predicate.
 inline constexpr int kPoisonByte = 0xff;
@@ -15,4 +15,4 @@ inline constexpr int kPoisonByte = 0xff;
 /// out (blocks of a step behind it, one after the other): storages, by number.
 std::vector<std::vector<int32_t>> deaths(const Program& program);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

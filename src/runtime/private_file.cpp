@@ -8,7 +8,7 @@
 #include <cstring>
 #include <utility>
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Result<PrivateFile> PrivateFile::map(int file, const std::string& path, int64_t offset, int64_t bytes) {
   const auto fault = [&](int error) {
@@ -46,4 +46,4 @@ Status PrivateFile::restore() {
   return {Fault::kInternal, fmt::format("pages of a file can't be read again: {}", std::strerror(errno))};
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -9,7 +9,7 @@
 #include "base/mapped_files.h"
 #include "base/status.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 class PrivateFile {
  public:
@@ -30,4 +30,4 @@ class PrivateFile {
   std::unique_ptr<const MappedFile> registered_;
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

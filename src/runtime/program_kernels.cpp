@@ -8,15 +8,15 @@
 #include <numeric>
 #include <set>
 
+#include "base/context.h"
 #include "base/memory.h"
 #include "base/sizes.h"
-#include "base/thread_pool.h"
 #include "nest/legalise.h"
 #include "nest/rebase.h"
 #include "ops/tabulate.h"
 #include "region/identity.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// By region, each of which has one step.
@@ -41,10 +41,20 @@ std::vector<int64_t> bytes_of(const std::vector<int64_t>& first, const Nest& nes
   return bytes;
 }
 
+/// What decides, beside a region, what its nest becomes: in the nest's own text, by which its kernel is found.
+struct NestChoices {
+  bool sums_in_order = false, contract_products = true, tables = true;
+};
+
 class ProgramKernels {
  public:
   ProgramKernels(const Program& program, const CompileOptions& options, KnownNests& lowered)
-      : program_(program), options_(options), lowered_(lowered) {}
+      : program_(program), options_(options), lowered_(lowered), context_(program.module->context()) {
+    options_.context = &context_;
+    choices_.sums_in_order = program.module->sums_in_order;
+    choices_.contract_products = !context_.is_disabled("contract-products");
+    choices_.tables = !context_.is_disabled("tables");
+  }
 
   Result<std::vector<Kernel>> run(CompileRecord& record) {
     find_sources();
@@ -64,7 +74,7 @@ class ProgramKernels {
     std::vector<const ProgramStep*> step_of(program_.regions.size(), nullptr);
     find_steps(program_.steps, step_of);
     std::vector<std::string> identities(program_.regions.size());
-    pool_.run(std::ssize(identities), [&](int64_t task, int) {
+    context_.pool().run(std::ssize(identities), [&](int64_t task, int) {
       const auto r = static_cast<size_t>(task);
       const bool is_moved = step_of[r]->assembled || step_of[r]->rearrangement;  // by no kernel
       if (!is_moved) identities[r] = identity(program_.regions[r]);
@@ -88,12 +98,14 @@ class ProgramKernels {
     std::vector<size_t> by_size(sources_.size());  // the largest first, so that none is waited for
     std::iota(by_size.begin(), by_size.end(), size_t{0});
     std::ranges::stable_sort(by_size, std::greater(), [&](size_t s) { return sources_[s].region->ops.size(); });
-    pool_.run(std::ssize(sources_), [&](int64_t task, int) {
+    context_.pool().run(std::ssize(sources_), [&](int64_t task, int) {
       const size_t s = by_size[static_cast<size_t>(task)];
       const auto lowered = lowered_.of(*sources_[s].region, sources_[s].identity);
       Nest nest = lowered->nest;
       if (sources_[s].strips) run_rows_one_by_one(nest);
-      nests[s] = tabulate(legalise(nest, {.sums_in_order = program_.module->sums_in_order}));
+      nests[s] =
+          legalise(nest, {.sums_in_order = choices_.sums_in_order, .contract_products = choices_.contract_products});
+      if (choices_.tables) nests[s] = tabulate(nests[s]);
       // Strips count rows from where a buffer begins.
       if (!sources_[s].strips) skips[s] = bytes_of(rebase(nests[s]), nests[s]);
     });
@@ -132,9 +144,10 @@ class ProgramKernels {
   }
 
   const Program& program_;
-  const CompileOptions& options_;
+  CompileOptions options_;
   KnownNests& lowered_;
-  ThreadPool pool_;
+  Context& context_;
+  NestChoices choices_;
   std::vector<Source> sources_;
   std::vector<int64_t> source_of_;  ///< by region; kNoId: nothing to run
 };
@@ -146,4 +159,4 @@ Result<std::vector<Kernel>> program_kernels(const Program& program, const Compil
   return ProgramKernels(program, options, lowered).run(record);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

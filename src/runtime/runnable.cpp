@@ -8,7 +8,7 @@
 #include "library/library.h"
 #include "ops/runnable.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr const char* kNoDefinition = "this operation can't be run";
@@ -81,4 +81,4 @@ Status can_run(const Module& module, const Program& program) {
   return can_run(program);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

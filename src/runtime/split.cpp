@@ -7,7 +7,7 @@
 
 #include "base/status.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// Chunks per thread: some run on slower or busier processors.
@@ -106,4 +106,4 @@ void shift_at_once(std::span<const Shift> shifts, std::span<std::byte> strip, Th
   }
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -8,7 +8,7 @@
 #include "base/thread_pool.h"
 #include "codegen/kernel.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Nanoseconds of work below which waking a thread costs more than it brings.
 inline constexpr double kWorthSplitting = 20'000;
@@ -40,4 +40,4 @@ inline constexpr size_t kStripBytes = size_t{32} << 10;
 /// same address, or are apart; a single one may overlap itself. `strip`: room of kStripBytes.
 void shift_at_once(std::span<const Shift> shifts, std::span<std::byte> strip, ThreadPool& pool);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

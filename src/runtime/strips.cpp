@@ -10,7 +10,7 @@
 #include "runtime/box_moves.h"
 #include "runtime/split.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 class InStrips {
@@ -168,4 +168,4 @@ void run_in_strips(const Kernel& kernel, const Strips& strips, std::span<void*> 
   InStrips(kernel, strips, buffers, inputs, scratch, pool).run();
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -5,7 +5,7 @@
 #include "codegen/kernel.h"
 #include "schedule/strips.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Empty, or why the kernel can't run so: its pieces are others than those planned with.
 std::string check_strips(const Kernel& kernel, const Strips& strips);
@@ -15,4 +15,4 @@ std::string check_strips(const Kernel& kernel, const Strips& strips);
 void run_in_strips(const Kernel& kernel, const Strips& strips, std::span<void*> buffers, size_t inputs,
                    std::byte* scratch, ThreadPool& pool);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

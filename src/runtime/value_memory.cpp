@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 void add_leaves(const Value& value, std::vector<const Literal*>& leaves) {
@@ -49,4 +49,4 @@ std::vector<Value> ValueMemory::results(const Executable& executable) const {
   return results;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -6,7 +6,7 @@
 
 #include "runtime/executable.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 class ValueMemory {
  public:
@@ -21,4 +21,4 @@ class ValueMemory {
   RunMemory memory_;
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

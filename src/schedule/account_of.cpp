@@ -5,7 +5,7 @@
 
 #include "analysis/leaves.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 BufferKind kind_of(StorageKind kind) {
@@ -70,4 +70,4 @@ Account account_of(const Program& program) {
   return account;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -4,9 +4,9 @@
 #include "analysis/account.h"
 #include "schedule/program.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Buffers are the program's storages; bytes are logical.
 Account account_of(const Program& program);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// Do both live at a step other than this?
@@ -171,4 +171,4 @@ bool is_assembled(const FlowStep& step, const Classes& classes, const Hosting& h
   return true;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

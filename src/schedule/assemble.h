@@ -5,7 +5,7 @@
 #include "schedule/host.h"
 #include "schedule/rotate.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// alive: by class; of a class in the arena it grows by the lives of the parts that lie in it. Only where the most
 /// bytes alive don't become more for it.
@@ -15,4 +15,4 @@ Hosting assemble(const Flow& flow, const Classes& classes, const LoopMovesOf& lo
 /// Is every result of the step made by those who made its operands?
 bool is_assembled(const FlowStep& step, const Classes& classes, const Hosting& hosting, NestCache& nests);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

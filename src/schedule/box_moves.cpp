@@ -6,7 +6,7 @@
 #include "nest/accesses.h"
 #include "nest/blocks.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int64_t kLeastBytes = int64_t{64} << 10;  ///< smaller results aren't worth it
@@ -182,4 +182,4 @@ std::optional<BoxMoves> plan_box_moves(const Nest& nest, int32_t to, int32_t fro
   return PlanBoxMoves(nest, to, from).run();
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

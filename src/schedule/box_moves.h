@@ -13,7 +13,7 @@
 
 #include "nest/nest.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Counts in elements, within a block.
 struct BoxMove {
@@ -42,4 +42,4 @@ struct BoxMoves {
 /// with it than move it, or where scratch would be large.
 std::optional<BoxMoves> plan_box_moves(const Nest& nest, int32_t to, int32_t from);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -4,7 +4,7 @@
 
 #include "analysis/donation.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 struct Piece {
@@ -272,4 +272,4 @@ Classes coalesce(const Flow& flow, ValueTable& values, LiveRanges& live, const D
   return Coalesce(flow, values, live, donations, in_place).run(ways);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -8,7 +8,7 @@
 #include "schedule/in_place.h"
 #include "schedule/live_ranges.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Values in the same bytes, one after another or in place.
 struct ValueClass {
@@ -35,4 +35,4 @@ Donations find_donations(const Module& module);
 Classes coalesce(const Flow& flow, ValueTable& values, LiveRanges& live, const Donations& donations, InPlace& in_place,
                  InPlaceWays ways);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

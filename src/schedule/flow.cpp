@@ -6,7 +6,7 @@
 #include "analysis/leaves.h"
 #include "region/cost.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 class LayOut {
@@ -211,4 +211,4 @@ Flow lay_out(const Module& module, const Target& target, ValueTable& values, con
   return LayOut(module, target, values, order).run();
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

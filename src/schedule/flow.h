@@ -9,7 +9,7 @@
 #include "schedule/strips.h"
 #include "schedule/values.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Value `to` continues value `from`; all moves of one step happen at once.
 struct Move {
@@ -65,4 +65,4 @@ WorkOrder given_order(const ModuleWork& work);
 
 Flow lay_out(const Module& module, const Target& target, ValueTable& values, const WorkOrder& order);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

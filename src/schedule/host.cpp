@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int64_t kAlignment = 64;
@@ -119,4 +119,4 @@ void find_hosts(const Classes& classes, const std::vector<LivePieces>& alive, St
   FindHosts(classes, alive, steps, hosting).run();
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -3,7 +3,7 @@
 
 #include "schedule/coalesce.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 struct Hosting {
   Hosting() = default;
@@ -16,4 +16,4 @@ struct Hosting {
 /// alive: by class. Takes from the arena what is alive where most is, largest first; whoever has a host keeps it.
 void find_hosts(const Classes& classes, const std::vector<LivePieces>& alive, Step steps, Hosting& hosting);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

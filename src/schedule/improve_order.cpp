@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 class ImproveOrder {
@@ -166,4 +166,4 @@ std::vector<int32_t> improve_order(const WorkGraph& graph, std::vector<int32_t> 
   return ImproveOrder(graph, std::move(order), budget).run();
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

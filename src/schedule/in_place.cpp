@@ -8,7 +8,7 @@
 #include "region/boxes.h"
 #include "region/identity.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 bool contains(const std::vector<ValueId>& list, ValueId v) {
@@ -135,4 +135,4 @@ bool InPlace::region_may(const FlowStep& step, ValueId from, ValueId to) {
   return true;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -7,7 +7,7 @@
 #include "schedule/nest_cache.h"
 #include "schedule/program.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 class InPlace {
  public:
@@ -33,4 +33,4 @@ class InPlace {
   std::map<std::tuple<const Work*, ValueId, ValueId>, bool> strips_;  ///< what strips_may() said
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -6,7 +6,7 @@
 #include <unordered_set>
 #include <utility>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 using Times = std::unordered_map<const Instruction*, Step>;
@@ -87,4 +87,4 @@ bool put_in_order(Module& module, const InstructionOrder& order) {
   return true;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -8,7 +8,7 @@
 
 #include "schedule/program.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Where each instruction of a computation stood before, by the computation's name; of computations that changed.
 using InstructionOrder = std::map<std::string, std::vector<int32_t>, std::less<>>;
@@ -21,4 +21,4 @@ InstructionOrder put_in_order(Module& module, const Program& program);
 /// their users.
 bool put_in_order(Module& module, const InstructionOrder& order);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

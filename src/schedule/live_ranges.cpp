@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// Where a value comes from, seen from one side of a loop.
@@ -171,4 +171,4 @@ LivePieces united(LivePieces pieces) {
 
 LiveRanges find_live_ranges(const Flow& flow, const ValueTable& values) { return FindLiveRanges(flow, values).run(); }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

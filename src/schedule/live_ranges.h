@@ -4,7 +4,7 @@
 
 #include "schedule/flow.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Pieces of the timeline, [born, dies) each, sorted, disjoint; two that touch meet where the value is made anew.
 using LivePieces = std::vector<Lifetime>;
@@ -19,4 +19,4 @@ struct LiveRanges {
 
 LiveRanges find_live_ranges(const Flow& flow, const ValueTable& values);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

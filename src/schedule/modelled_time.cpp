@@ -6,10 +6,9 @@
 
 #include "analysis/evaluations.h"
 #include "analysis/leaf_bytes.h"
-#include "base/debug.h"
 #include "region/footprint.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 class Time {
@@ -22,7 +21,7 @@ class Time {
       const double one = of(step);
       ns += one;
       if (shown_)
-        debug_print(fmt::format("time: {:12.3f} us x {:<8.0f} %{}", 1e-3 * one, runs_, step.instruction->name));
+        context_.print(fmt::format("time: {:12.3f} us x {:<8.0f} %{}", 1e-3 * one, runs_, step.instruction->name));
     }
     return ns;
   }
@@ -88,7 +87,8 @@ class Time {
 
   const Program& program_;
   const Cost& cost_;
-  const bool shown_ = debug_shows(DebugLevel::kAll, "time");
+  const Context& context_ = program_.module->context();
+  const bool shown_ = context_.shows(DebugLevel::kAll, "time");
   double runs_ = 1;  ///< of what is looked at
 };
 
@@ -103,4 +103,4 @@ std::vector<double> modelled_ns_of_steps(const Program& program, const Cost& cos
   return all;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

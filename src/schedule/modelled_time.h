@@ -4,11 +4,11 @@
 
 #include "schedule/program.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Modelled nanoseconds. Loops whose trips nobody knows count a guess; of a conditional, the longest branch.
 double modelled_ns(const Program& program, const Cost& cost);
 /// Of each of its outermost steps.
 std::vector<double> modelled_ns_of_steps(const Program& program, const Cost& cost);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

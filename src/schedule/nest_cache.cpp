@@ -5,7 +5,7 @@
 #include "nest/accesses.h"
 #include "region/identity.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr size_t kMostNodes = 1'000'000;  ///< of nests that are kept: some 200 MB; plans keep their own
@@ -17,7 +17,7 @@ bool KnownNests::Known::may_lie_over(int32_t output, int32_t input) const {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (const auto answer = answers_.find({output, input}); answer != answers_.end()) return answer->second;
   }
-  const bool may = lowtide::may_lie_over(nest, output, input);
+  const bool may = lowtide::engine::may_lie_over(nest, output, input);
   const std::lock_guard<std::mutex> lock(mutex_);
   return answers_.emplace(std::pair(output, input), may).first->second;
 }
@@ -55,7 +55,7 @@ std::vector<int32_t> NestCache::idle_pieces(const Work& work,
   std::vector<int32_t> idle;
   const auto inputs = static_cast<int32_t>(work.region.inputs.size());
   for (const auto& [output, input] : outputs_over_inputs) {
-    for (const int32_t p : lowtide::idle_pieces(of(work), inputs + output, input)) idle.push_back(p);
+    for (const int32_t p : lowtide::engine::idle_pieces(of(work), inputs + output, input)) idle.push_back(p);
   }
   std::sort(idle.begin(), idle.end());
   idle.erase(std::unique(idle.begin(), idle.end()), idle.end());
@@ -81,4 +81,4 @@ std::optional<Rearrangement> NestCache::rearrangement(const Work& work) {
   return plan_rearrangement(of(work), 1, 0);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -13,7 +13,7 @@
 #include "schedule/program.h"
 #include "schedule/strips.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// What is known of nests by the identity of their regions, whatever module these stand in. Several threads may ask.
 class KnownNests {
@@ -67,4 +67,4 @@ class NestCache {
   std::map<std::pair<const Work*, int32_t>, std::vector<Part>> assemblies_;
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <queue>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr double kLargest = 1e25;  ///< shared operands count at every use: estimates may grow without bound
@@ -195,4 +195,4 @@ std::vector<int32_t> make_order(const WorkGraph& graph, OrderKind kind) {
   return order;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -3,7 +3,7 @@
 
 #include "schedule/work_graph.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 enum class OrderKind : uint8_t {
   kGiven,       ///< as the module has it
@@ -18,4 +18,4 @@ inline constexpr OrderKind kOrderKinds[] = {OrderKind::kGiven, OrderKind::kDepth
 /// A permutation of the graph's nodes that keeps its edges.
 std::vector<int32_t> make_order(const WorkGraph& graph, OrderKind kind);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -2,7 +2,7 @@
 
 #include "base/status.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// Results that lie over operands which are still read get their scratch.
@@ -69,4 +69,4 @@ WorkPlan plan_work(const Module& module, ValueTable values, const WorkOrder& ord
   return plan;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -3,7 +3,7 @@
 
 #include "schedule/storages.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 struct WorkPlan {
   Flow flow;
@@ -23,4 +23,4 @@ struct WorkPlan {
 WorkPlan plan_work(const Module& module, ValueTable values, const WorkOrder& order, const Donations& donations,
                    NestCache& nests, const Packings& packings, InPlaceWays ways, Bytes useless);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -14,7 +14,7 @@
 #include "schedule/rearrange.h"
 #include "schedule/strips.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 class KnownNests;
 
@@ -120,4 +120,4 @@ struct ScheduleOptions {
 /// Order, in place, storages, packing: the free plan of a flat module, for this target.
 Program schedule(std::shared_ptr<const Module> module, const Target& target, const ScheduleOptions& options = {});
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -6,7 +6,7 @@
 #include "ir/element_type.h"
 #include "nest/blocks.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int64_t kLeastBytes = int64_t{64} << 10;  ///< smaller ones aren't worth it
@@ -111,4 +111,4 @@ std::optional<Rearrangement> plan_rearrangement(const Nest& nest, int32_t to, in
   return out;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

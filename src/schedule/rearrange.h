@@ -6,7 +6,7 @@
 #include "library/moves.h"
 #include "nest/nest.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 struct Rearrangement {
   std::vector<ArrayMove> moves;  ///< one after another
@@ -18,4 +18,4 @@ struct Rearrangement {
 /// does more, or where scratch would be large.
 std::optional<Rearrangement> plan_rearrangement(const Nest& nest, int32_t to, int32_t from);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

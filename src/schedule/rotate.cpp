@@ -4,7 +4,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-namespace lowtide {
+namespace lowtide::engine {
 
 LoopMoves plan_loop_moves(const Flow& flow, Step next, const Classes& classes, const LiveRanges& live) {
   LoopMoves out;
@@ -48,4 +48,4 @@ LoopMoves plan_loop_moves(const Flow& flow, Step next, const Classes& classes, c
   return out;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

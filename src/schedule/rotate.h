@@ -4,7 +4,7 @@
 
 #include "schedule/coalesce.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 struct LoopMoves {
   std::vector<int32_t> from, to;  ///< classes that exchange addresses: to[i] gets the address of from[i]
@@ -17,4 +17,4 @@ using LoopMovesOf = std::unordered_map<Step, LoopMoves>;
 /// For the loop that ends its trips at step `next`.
 LoopMoves plan_loop_moves(const Flow& flow, Step next, const Classes& classes, const LiveRanges& live);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

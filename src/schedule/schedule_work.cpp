@@ -9,7 +9,7 @@
 #include "schedule/search_order.h"
 #include "schedule/steps.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// What takes scratch must save this part of the arena.
@@ -171,4 +171,4 @@ Program schedule_work(std::shared_ptr<const Module> module, const ModuleWork& wo
   return ScheduleWork(std::move(module), work, options).run();
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -3,8 +3,8 @@
 
 #include "schedule/program.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Program schedule_work(std::shared_ptr<const Module> module, const ModuleWork& work, const ScheduleOptions& options);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -4,7 +4,7 @@
 
 #include "schedule/improve_order.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 int64_t outside_bytes(const WorkGraph& graph) {
@@ -84,4 +84,4 @@ std::vector<WorkOrder> candidate_orders(const Module& module, const ModuleWork& 
   return distinct;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -5,7 +5,7 @@
 #include "analysis/trip_count.h"
 #include "schedule/assemble.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 class EmitSteps {
@@ -179,4 +179,4 @@ std::vector<ProgramStep> emit_steps(const Flow& flow, const Classes& classes, co
   return EmitSteps(flow, classes, loop_moves, hosting, reason, nests, regions, kernels).run();
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

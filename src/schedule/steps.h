@@ -3,7 +3,7 @@
 
 #include "schedule/storages.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Why two values that a move ties lie in different bytes.
 using ReasonOf = std::function<std::string(const Move&)>;
@@ -12,4 +12,4 @@ std::vector<ProgramStep> emit_steps(const Flow& flow, const Classes& classes, co
                                     const Hosting& hosting, const ReasonOf& reason, NestCache& nests,
                                     std::vector<Region>& regions, int64_t& kernels);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -5,7 +5,7 @@
 #include "plan/pack.h"
 #include "schedule/assemble.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr Bytes kAlignment = 64;
@@ -131,4 +131,4 @@ Placed place(const Flow& flow, const ValueTable& values, const Classes& classes,
   return out;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -6,7 +6,7 @@
 #include "schedule/program.h"
 #include "schedule/rotate.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 struct Placed {
   std::vector<Storage> storages;
@@ -25,4 +25,4 @@ Placed place(const Flow& flow, const ValueTable& values, const Classes& classes,
              const LoopMovesOf& loop_moves, NestCache& nests, const Packings& packings, InPlaceWays ways,
              Bytes useless);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -9,7 +9,7 @@
 #include "nest/blocks.h"
 #include "nest/reach.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 int64_t ceil_of(Int128 x, Int128 y) { return static_cast<int64_t>(x >= 0 ? (x + y - 1) / y : -(-x / y)); }
@@ -258,4 +258,4 @@ std::optional<Strips> plan_strips(const Nest& nest, int32_t inputs, std::span<co
   return out;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

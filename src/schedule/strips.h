@@ -15,7 +15,7 @@
 #include "schedule/box_moves.h"
 #include "target/in_place_ways.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 struct StripPiece {
   enum Kind : uint8_t {
@@ -71,4 +71,4 @@ inline constexpr size_t kMostStripOutputs = 8;
 std::optional<Strips> plan_strips(const Nest& nest, int32_t inputs, std::span<const LiesOver> over,
                                   const StripLimits& limits);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -5,7 +5,7 @@
 
 #include "region/text.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 const char* name_of(StorageKind kind) {
@@ -168,4 +168,4 @@ class PrintProgram {
 
 std::string print_program(const Program& program) { return PrintProgram(program).run(); }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -5,10 +5,10 @@
 
 #include "schedule/program.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Sizes, then storages, slots, arguments and results by slot, steps with regions as region/text.h has them, and the
 /// timeline with what is alive at each of its steps.
 std::string print_program(const Program& program);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

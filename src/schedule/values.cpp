@@ -3,7 +3,7 @@
 #include "analysis/leaf_bytes.h"
 #include "analysis/leaves.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 std::vector<LeafRef> operand_leaves(const Instruction& instruction) {
   std::vector<LeafRef> out;
@@ -131,4 +131,4 @@ void ValueTable::fold_conditional(const Instruction& conditional) {
   }
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

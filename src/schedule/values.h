@@ -8,7 +8,7 @@
 #include "analysis/partitioning.h"
 #include "region/work.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 using ValueId = int32_t;
 
@@ -52,4 +52,4 @@ class ValueTable {
 /// Leaves of an operand list, flattened: the leaf refs in order, depth first.
 std::vector<LeafRef> operand_leaves(const Instruction& instruction);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

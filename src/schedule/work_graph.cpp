@@ -4,7 +4,7 @@
 
 #include "analysis/leaves.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 class MakeWorkGraph {
@@ -183,4 +183,4 @@ ModelledPeak modelled_peak(const WorkGraph& graph, const std::vector<int32_t>& o
   return peak;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -5,7 +5,7 @@
 #include "ir/side_effects.h"
 #include "schedule/flow.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// What must run in the order given though no value says so: what has effects; beside it also what nobody here looks
 /// into, collectives and calls of others. Their order is free, as long as all devices have the same, and all run the
@@ -38,4 +38,4 @@ struct ModelledPeak {
 };
 ModelledPeak modelled_peak(const WorkGraph& graph, const std::vector<int32_t>& order);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -6,7 +6,7 @@
 #include "analysis/evaluations.h"
 #include "ops/solver_terms.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// Of an element, in plain operations.
@@ -229,4 +229,4 @@ int32_t code_size(const Instruction& i) {
   return is_complex(i.shape.type) ? 4 * size : size;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

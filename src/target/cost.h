@@ -5,7 +5,7 @@
 #include "ir/module.h"
 #include "target/machine.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// What a kernel does, all of it, once.
 struct KernelWork {
@@ -75,4 +75,4 @@ class Cost {
 /// long as that is.
 int32_t code_size(const Instruction& i);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

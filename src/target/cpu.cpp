@@ -2,7 +2,7 @@
 
 #include "library/library.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 class CpuTarget : public Target {
@@ -29,4 +29,4 @@ const Target& cpu_target() {
   return kTarget;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -3,8 +3,8 @@
 
 #include "target/target.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 const Target& cpu_target();
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Each way includes those before.
 enum class InPlaceWays : uint8_t {
@@ -25,4 +25,4 @@ struct InPlaceLimits {
   StripLimits strips;
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -9,7 +9,7 @@
 #include <span>
 #include <string_view>
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Memory that a program's buffers can lie in.
 struct MemorySpace {
@@ -77,4 +77,4 @@ struct Machine {
 /// Two cores of a Zen 5 at 4.5 GHz with 1 MiB of second-level cache each, AVX-512: what the figures of docs are of.
 const Machine& two_zen5_cores();
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -1,6 +1,6 @@
 #include "target/machine.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 const Machine& two_zen5_cores() {
   static constexpr MemorySpace kSpaces[] = {{.name = "memory", .number = 0, .bytes = 0}};
@@ -50,4 +50,4 @@ const Machine& two_zen5_cores() {
   return kMachine;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

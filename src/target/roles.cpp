@@ -7,7 +7,7 @@
 #include "ops/op_rule.h"
 #include "ops/sharding_calls.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr double kFewTerms = 16;  ///< sums this short are arithmetic like any other
@@ -89,4 +89,4 @@ bool is_heavy(const Instruction& i) {
   }
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

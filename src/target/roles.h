@@ -3,7 +3,7 @@
 
 #include "ir/module.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 enum class OpRole : uint8_t {
   kNone,      ///< a name of other arrays, a token: nothing is executed
@@ -27,4 +27,4 @@ bool is_thick(const Instruction& dot);
 /// Does an element need many elements of operands, or work that nobody wants to see twice?
 bool is_heavy(const Instruction& i);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -1,6 +1,6 @@
 #include "target/target.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 OpRole Target::role_of(const Instruction& i) const {
   switch (i.opcode) {
@@ -21,4 +21,4 @@ OpRole Target::role_of(const Instruction& i) const {
   return has_element(i) || has_update(i) ? OpRole::kComputed : OpRole::kOther;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

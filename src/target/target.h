@@ -9,7 +9,7 @@
 #include "target/in_place_ways.h"
 #include "target/roles.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// What it is handed.
 enum class Takes : uint8_t {
@@ -51,4 +51,4 @@ class Target {
   const Cost cost_;
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -2,7 +2,7 @@
 
 #include "target/cpu.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// Where XLA runs it nobody says. Its time is that of the same program on our processor, and so are the products that
@@ -32,4 +32,4 @@ const Target& xla_target() {
   return kTarget;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

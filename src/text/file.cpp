@@ -9,7 +9,7 @@
 
 #include "text/gzip.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 struct Close {
@@ -55,4 +55,4 @@ std::string read_head(const std::string& path, size_t count) {
   return is_gzip(bytes) ? gunzip_head(bytes, count) : bytes;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -5,7 +5,7 @@
 
 #include "base/status.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Largest input in bytes, unpacked: places in a source are 32-bit offsets.
 inline constexpr size_t kLargestInput = size_t{2} << 30;
@@ -16,4 +16,4 @@ Result<std::string> read_bytes(const std::string& path);
 /// The first `count` bytes, unpacked where it is gzip; empty where the file can't be read.
 std::string read_head(const std::string& path, size_t count);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 // Deflate packs 1032:1 at most; HLO text with its repeated lines reaches about 60:1.
@@ -84,4 +84,4 @@ std::string gunzip_head(std::string_view bytes, size_t count) {
   return out;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -6,7 +6,7 @@
 
 #include "base/status.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Whether the bytes begin with gzip's magic number.
 bool is_gzip(std::string_view bytes);
@@ -18,4 +18,4 @@ Result<std::string> gunzip(std::string_view bytes, size_t limit);
 /// At most the first `count` bytes of the unpacked data; less where it is damaged.
 std::string gunzip_head(std::string_view bytes, size_t count);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

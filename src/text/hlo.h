@@ -7,12 +7,12 @@
 #include "base/status.h"
 #include "ir/module.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Reads HLO text of any dialect (JAX's as_text("hlo"), compiled.as_text(), XLA dumps old and new). The module keeps
 /// the source, so that later faults can point into it. Errors: Fault::kInput with file:line:col, the line and a caret.
 /// The result is not verified (ops/verify.h).
-Result<std::unique_ptr<Module>> parse_hlo(std::shared_ptr<const Source> source);
+Result<std::unique_ptr<Module>> parse_hlo(std::shared_ptr<const Source> source, std::shared_ptr<Context> context = {});
 
 struct HloPrintOptions {
   bool large_constants = true;  ///< false: abbreviate as `{...}` beyond ten elements
@@ -24,4 +24,4 @@ std::string print_hlo(const Module& module, const HloPrintOptions& options = {})
 /// One instruction as a line of HLO text, without indentation or line end.
 std::string print_hlo(const Instruction& instruction, const HloPrintOptions& options = {});
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

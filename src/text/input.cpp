@@ -5,14 +5,13 @@
 #include <charconv>
 #include <filesystem>
 
-#include "base/progress.h"
 #include "ops/verify.h"
 #include "text/dump/complete_input.h"
 #include "text/dump/dump_directory.h"
 #include "text/file.h"
 #include "text/module_bytes.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// `programs.mlir#2`, `programs.mlir#step`, `programs.mlir#2.step`: the file, which of its programs and which function
@@ -40,22 +39,24 @@ std::pair<std::string, std::string> split_folder(const std::string& path) {
   return {folder, path.substr(sign + 1)};
 }
 
-Result<Input> read_file_input(const std::string& name) {
+Result<Input> read_file_input(const std::string& name, const std::shared_ptr<Context>& context) {
   const auto [path, choice] = split_choice(name);
   LT_ASSIGN_OR_RETURN(std::string bytes, read_bytes(path));
   Input input;
   input.path = path;
-  LT_ASSIGN_OR_RETURN(input.module, parse_module(std::move(bytes), path == "-" ? "<stdin>" : name, choice));
+  LT_ASSIGN_OR_RETURN(input.module, parse_module(std::move(bytes), path == "-" ? "<stdin>" : name, choice, context));
   if (path != "-") complete_from_folder(input);
   return input;
 }
 
 }  // namespace
 
-Result<Input> read_input(const std::string& path, InputStage stage) {
-  const OutermostStage reading("reading", 0);
+Result<Input> read_input(const std::string& path, InputStage stage, std::shared_ptr<Context> context) {
+  if (!context) context = std::make_shared<Context>();
+  const OutermostStage reading(context->progress(), "reading", 0);
   const auto [folder, module] = split_folder(path);
-  LT_ASSIGN_OR_RETURN(Input input, folder.empty() ? read_file_input(path) : read_dump_directory(folder, module, stage));
+  LT_ASSIGN_OR_RETURN(Input input, folder.empty() ? read_file_input(path, context)
+                                                  : read_dump_directory(folder, module, stage, context));
   Status verified = verify(*input.module);
   if (verified.ok()) verified = verify_sizes(*input.module);
   if (verified.ok() || verified.has_place()) {
@@ -65,4 +66,4 @@ Result<Input> read_input(const std::string& path, InputStage stage) {
   return Status(verified.fault(), fmt::format("{}: {}", input.path, verified.message()));
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

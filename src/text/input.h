@@ -9,7 +9,7 @@
 #include "base/status.h"
 #include "ir/module.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// XLA's own account of a module, from the reports that stand beside it in a dump directory.
 struct XlaReport {
@@ -55,6 +55,7 @@ enum class InputStage : uint8_t {
 
 /// Reads and verifies. `dump#name` is a module of a directory by its name or a part of it, `programs.mlir#2.step` a
 /// program of a file. Errors: Fault::kInput with place; files that can't be opened; directories without a module.
-Result<Input> read_input(const std::string& path, InputStage stage = InputStage::kLatest);
+Result<Input> read_input(const std::string& path, InputStage stage = InputStage::kLatest,
+                         std::shared_ptr<Context> context = {});
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -9,7 +9,7 @@
 #include "text/stablehlo.h"
 #include "text/stablehlo/sections.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr std::string_view kBlank = " \t\r\n\f\v";
@@ -65,27 +65,29 @@ ModuleForm form_of(std::string_view bytes, std::string_view name, bool whole) {
   return opens ? ModuleForm::kHloText : ModuleForm::kNone;
 }
 
-Result<std::unique_ptr<Module>> parse_module(std::string bytes, const std::string& name, const ProgramChoice& choice) {
+Result<std::unique_ptr<Module>> parse_module(std::string bytes, const std::string& name, const ProgramChoice& choice,
+                                             std::shared_ptr<Context> context) {
   const auto fault = [&](std::string_view what) { return Status::input(fmt::format("{}: {}", name, what)); };
   if (skip_comments(bytes).empty()) return fault(bytes.empty() ? "the file is empty" : "the file holds no program");
   const ModuleForm form = form_of(bytes, choice.given() ? name.substr(0, name.rfind('#')) : name, true);
   if (choice.given() && form != ModuleForm::kStableHlo)
     return fault("holds one program, expected no '#' behind its name");
   switch (form) {
-    case ModuleForm::kHloProto: return parse_hlo_proto(bytes, name);
+    case ModuleForm::kHloProto: return parse_hlo_proto(bytes, name, std::move(context));
     case ModuleForm::kStableHlo:
       if (bytes.starts_with("ML\xefR")) {
         return Status::unsupported(
             fmt::format("{}: MLIR bytecode is not read; write text with lowered.as_text()", name));
       }
       LT_RETURN_IF_ERROR(choose_section(bytes, choice.number, name));
-      return parse_stablehlo(std::make_shared<const Source>(Source{name, std::move(bytes)}), choice.function);
+      return parse_stablehlo(std::make_shared<const Source>(Source{name, std::move(bytes)}), choice.function,
+                             std::move(context));
     case ModuleForm::kNone:
       if (is_binary(bytes)) return fault("neither HLO text nor an HLO protobuf (HloProto, HloModuleProto)");
       break;  // the text reader says at which line and column it isn't HLO
     case ModuleForm::kHloText: break;
   }
-  return parse_hlo(std::make_shared<const Source>(Source{name, std::move(bytes)}));
+  return parse_hlo(std::make_shared<const Source>(Source{name, std::move(bytes)}), std::move(context));
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

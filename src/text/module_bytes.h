@@ -8,7 +8,7 @@
 #include "base/status.h"
 #include "ir/module.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 enum class ModuleForm : uint8_t { kNone, kHloText, kHloProto, kStableHlo };
 
@@ -26,6 +26,6 @@ struct ProgramChoice {
 /// Reads a module, or the part of it that is chosen; `name` has the choice behind a '#'. Faults name the file and what
 /// was expected. The result is not verified (ops/verify.h).
 Result<std::unique_ptr<Module>> parse_module(std::string bytes, const std::string& name,
-                                             const ProgramChoice& choice = {});
+                                             const ProgramChoice& choice = {}, std::shared_ptr<Context> context = {});
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

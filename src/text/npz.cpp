@@ -10,7 +10,7 @@
 
 #include "text/zip.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
@@ -199,4 +199,4 @@ Result<std::vector<NpzArray>> read_npz(std::span<const std::byte> archive) {
   return arrays;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -9,7 +9,7 @@
 #include "base/status.h"
 #include "ir/shape.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 struct NpzArray {
   std::string name;  ///< without .npy
@@ -22,4 +22,4 @@ struct NpzArray {
 /// of its own for what ml_dtypes adds. Faults name the array.
 Result<std::vector<NpzArray>> read_npz(std::span<const std::byte> archive);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -7,9 +7,9 @@
 #include "base/status.h"
 #include "ir/module.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// StableHLO for names that end in `.mlir`, HLO text for all others.
 Result<std::string> print_for(const Module& module, std::string_view file_name);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -16,7 +16,7 @@
 #include "text/safetensors_types.h"
 #include "text/zip.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr uint64_t kLengthBytes = 8;
@@ -188,4 +188,4 @@ int64_t TensorFile::offset_of(std::string_view tensor) const {
   return static_cast<int64_t>(data_begin_ + found->second.begin);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -16,7 +16,7 @@
 #include "ir/literal.h"
 #include "text/safetensors_header.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// An opened file. Elements are copied only when a tensor is loaded: a file of gigabytes costs its header.
 class TensorFile {
@@ -72,4 +72,4 @@ using TensorMetadata = std::map<std::string, std::string>;
 /// be written, Fault::kUnsupported for an element type that the format lacks.
 Status write_safetensors(const std::string& path, const NamedTensors& tensors, const TensorMetadata& metadata = {});
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

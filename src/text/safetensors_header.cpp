@@ -10,7 +10,7 @@
 
 #include "text/safetensors_types.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 using nlohmann::json;
@@ -193,4 +193,4 @@ Result<TensorHeader> parse_tensor_header(std::string_view text, uint64_t data_by
   return header;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -10,7 +10,7 @@
 #include "base/status.h"
 #include "ir/shape.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 struct TensorHeader {
   struct Entry {
@@ -26,4 +26,4 @@ struct TensorHeader {
 /// name.
 Result<TensorHeader> parse_tensor_header(std::string_view text, uint64_t data_bytes);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 struct TypeRow {
@@ -41,4 +41,4 @@ std::string_view tensor_type_text(ElementType carrier) {
   return std::find_if(std::begin(kTypes), std::end(kTypes), [&](const TypeRow& r) { return r.type == carrier; })->text;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -6,11 +6,11 @@
 
 #include "ir/element_type.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 std::optional<ElementType> tensor_type_from_text(std::string_view text);
 /// The type that carries `type` in a file: itself, or a byte for narrower integers; nullopt where there is none.
 std::optional<ElementType> tensor_carrier(ElementType type);
 std::string_view tensor_type_text(ElementType carrier);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -7,16 +7,17 @@
 #include "base/status.h"
 #include "ir/module.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Reads a module of StableHLO, chlo and shardy operations, in the pretty form, the generic one or a mixture. Its entry
 /// is the function of that name; without one, @main or the only one that a caller may see. The
 /// module keeps the source, so that later faults can point into it. Errors: Fault::kInput or Fault::kUnsupported with
 /// file:line:col, the line and a caret. The result is not verified (ops/verify.h).
-Result<std::unique_ptr<Module>> parse_stablehlo(std::shared_ptr<const Source> source, const std::string& entry = "");
+Result<std::unique_ptr<Module>> parse_stablehlo(std::shared_ptr<const Source> source, const std::string& entry = "",
+                                                std::shared_ptr<Context> context = {});
 
 /// Text that parse_stablehlo and jaxlib read: print(parse(print(parse(print(m))))) == print(parse(print(m))). Tuples
 /// become several values, reducers and loops regions. Fault::kUnsupported names an operation that StableHLO lacks.
 Result<std::string> print_stablehlo(const Module& module);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -19,7 +19,7 @@
 #include "base/sizes.h"
 #include "text/safetensors_types.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr size_t kLengthBytes = 8;
@@ -170,4 +170,4 @@ Status write_safetensors(const std::string& path, const NamedTensors& tensors, c
   return writer.commit();
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -11,7 +11,7 @@
 #include "ir/shape.h"
 #include "text/safetensors.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 class TensorWriter {
  public:
@@ -33,4 +33,4 @@ class TensorWriter {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -8,7 +8,7 @@
 #include <limits>
 #include <set>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 // Records of the format (PKWARE's APPNOTE.TXT), by signature and by the length of what has a fixed length in them.
@@ -166,4 +166,4 @@ Result<std::string> unzip(std::span<const std::byte> archive, const ZipEntry& en
   return out;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -9,7 +9,7 @@
 
 #include "base/status.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 struct ZipEntry {
   std::string name;
@@ -28,4 +28,4 @@ Result<std::vector<ZipEntry>> read_zip(std::span<const std::byte> archive);
 /// The entry's bytes; of deflated ones the checksum is compared.
 Result<std::string> unzip(std::span<const std::byte> archive, const ZipEntry& entry);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -223,7 +223,10 @@ def check_forged_plans(cached):
     forged("a search without an end", lambda t: t + "search-steps 9000000000000000000\n")
     forged("no plan", lambda t: "once upon a time\n")
     forged("nothing", lambda t: "")
-    forged("another program's plan", lambda t: texts[plans[0]] if t != texts[plans[0]] else texts[plans[1]])
+    def module(text):
+        return next(line for line in text.splitlines() if line.startswith("module "))
+
+    forged("another program's plan", lambda t: next(other for other in texts.values() if module(other) != module(t)))
     # The free plan under the name of the plan within a limit: more than the limit is never taken.
     limit = int(cached.calls["scores within"][2])
     require(cached.wanted["scores"][1] > limit, "the free plan is within the limit, and nothing is shown")

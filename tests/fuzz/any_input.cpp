@@ -6,7 +6,7 @@
 #include "text/module_bytes.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace lowtide;
+  using namespace lowtide::engine;
   const std::string_view bytes = text_of(data, size);
   const size_t head = std::min<size_t>(size, 512);
   (void)gunzip_head(bytes, 300);

@@ -4,7 +4,7 @@
 #include "text/dump/xla_report.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace lowtide;
+  using namespace lowtide::engine;
   const std::string_view text = text_of(data, size);
   (void)report_kind(text);
   (void)total_bytes_of(text);

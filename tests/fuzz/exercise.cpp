@@ -15,7 +15,7 @@
 #include "target/cpu.h"
 #include "text/hlo.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr double kMostWork = 3e5;      ///< elements touched: what a fuzzer runs thousands of times a minute
@@ -78,7 +78,7 @@ void check_accounts(const Module& module) {
 void explain_everywhere(const Module& module) {
   Input input;
   input.module = module.clone();
-  const auto explained = lowtide::explain(input, cpu_target(), true);
+  const auto explained = lowtide::engine::explain(input, cpu_target(), true);
   if (!explained.ok()) return;
   const Report& report = *explained;
   (void)to_text(report, {});
@@ -115,4 +115,4 @@ void exercise(const Module& module) {
   }
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -9,7 +9,7 @@
 
 #include "ir/module.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 void exercise(const Module& module);
 
@@ -20,4 +20,4 @@ inline std::string_view text_of(const uint8_t* data, size_t size) {
   return {reinterpret_cast<const char*>(data), size};
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

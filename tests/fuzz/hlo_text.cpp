@@ -4,7 +4,7 @@
 #include "text/hlo.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace lowtide;
+  using namespace lowtide::engine;
   const auto module = parse_hlo(std::make_shared<Source>(Source{"fuzz.hlo", std::string(text_of(data, size))}));
   if (module.ok()) {
     exercise(**module);

@@ -11,7 +11,7 @@
 #include "target/cpu.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace lowtide;
+  using namespace lowtide::engine;
   constexpr size_t kMostGenes = 24;
   Recipe recipe;
   const auto take = [&] {

@@ -4,7 +4,7 @@
 #include "exercise.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace lowtide;
+  using namespace lowtide::engine;
   const auto file = TensorFile::parse(std::as_bytes(std::span(data, size)), "fuzz.safetensors");
   if (!file.ok()) return 0;
   (void)file->count_of("arg");

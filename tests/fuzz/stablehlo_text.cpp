@@ -4,7 +4,7 @@
 #include "ops/verify.h"
 #include "text/stablehlo.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 Result<std::unique_ptr<Module>> read(std::string_view text) {
@@ -25,10 +25,10 @@ void print_and_read(const Module& module) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace lowtide;
+  using namespace lowtide::engine;
   const auto module = read(text_of(data, size));
   if (!module.ok()) {
     must(module.status().fault() == Fault::kInput || module.status().fault() == Fault::kUnsupported,

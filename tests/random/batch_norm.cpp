@@ -6,7 +6,7 @@
 #include "numbers.h"
 #include "operations.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr double kEpsilons[] = {0.125, 0.25, 0.5, 1};  ///< large enough that an error of the variance stays small
@@ -104,7 +104,7 @@ struct Start {
   Shape vector;
 };
 
-std::optional<Start> start(Scope& scope, Choices& choices, int vectors) {
+std::optional<Start> start(Scope& scope, Draws& choices, int vectors) {
   Instruction* x =
       scope.choose(choices, [](const auto& e) { return has_rank(1)(e) && is_floating(e.instruction->shape.type); });
   if (!x) return {};
@@ -129,14 +129,14 @@ Maybe fact_of_batch_norm(const Instruction& norm, const Facts& operands) {
   return normalised(norm, norm.shape, operands, operands[3], operands[4]);
 }
 
-bool make_batch_norm_training(Scope& scope, Choices& choices) {
+bool make_batch_norm_training(Scope& scope, Draws& choices) {
   const auto norm = start(scope, choices, 2);
   if (!norm) return false;
   const Shape result = Shape::tuple({norm->operands[0]->shape, norm->vector, norm->vector});
   return scope.append_parts(Opcode::kBatchNormTraining, result, norm->operands, norm->attributes);
 }
 
-bool make_batch_norm_inference(Scope& scope, Choices& choices) {
+bool make_batch_norm_inference(Scope& scope, Draws& choices) {
   auto norm = start(scope, choices, 4);
   if (!norm) return false;
   norm->operands[4] = not_negative(scope, norm->operands[4]);
@@ -144,7 +144,7 @@ bool make_batch_norm_inference(Scope& scope, Choices& choices) {
          nullptr;
 }
 
-bool make_batch_norm_grad(Scope& scope, Choices& choices) {
+bool make_batch_norm_grad(Scope& scope, Draws& choices) {
   auto norm = start(scope, choices, 3);
   if (!norm) return false;
   norm->operands[3] = not_negative(scope, norm->operands[3]);
@@ -153,4 +153,4 @@ bool make_batch_norm_grad(Scope& scope, Choices& choices) {
   return scope.append_parts(Opcode::kBatchNormGrad, result, norm->operands, norm->attributes);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

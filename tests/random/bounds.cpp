@@ -5,7 +5,7 @@
 
 #include "numbers.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 bool is_unrounded(ElementType type, const Fact& fact) {
   return fact.exact() && fact.grid != Fact::kNoGrid && fact.grid >= least_grid(type) &&
@@ -64,4 +64,4 @@ Fact hull(const Facts& facts, size_t first, size_t last) {
   return all;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -6,7 +6,7 @@
 
 #include "facts.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 using Facts = std::vector<Fact>;
 using Maybe = std::optional<Fact>;
@@ -33,4 +33,4 @@ inline Fact of_parts(Facts parts) {
   return all;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

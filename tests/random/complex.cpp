@@ -8,7 +8,7 @@
 #include "numbers.h"
 #include "operations.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 using std::numbers::sqrt2;
@@ -73,7 +73,7 @@ Maybe fact_of_complex(const Instruction& i, const Facts& operands) {
   }
 }
 
-bool make_complex_unary(Scope& scope, Choices& choices, Instruction* operand) {
+bool make_complex_unary(Scope& scope, Draws& choices, Instruction* operand) {
   switch (choices.below(7)) {
     case 0: return part(scope, Opcode::kReal, operand) != nullptr;
     case 1: return part(scope, Opcode::kImag, operand) != nullptr;
@@ -85,13 +85,13 @@ bool make_complex_unary(Scope& scope, Choices& choices, Instruction* operand) {
   }
 }
 
-bool make_complex_binary(Scope& scope, Choices& choices, Instruction* a) {
+bool make_complex_binary(Scope& scope, Draws& choices, Instruction* a) {
   constexpr Opcode kOperations[] = {Opcode::kAdd, Opcode::kSubtract, Opcode::kMultiply, Opcode::kMultiply,
                                     Opcode::kDivide};
   return scope.append(choices.of(kOperations), a->shape, {a, value_of_shape(scope, choices, a->shape)}) != nullptr;
 }
 
-bool make_complex(Scope& scope, Choices& choices) {
+bool make_complex(Scope& scope, Draws& choices) {
   Instruction* operand = scope.choose(choices, [](const auto& e) {
     const ElementType type = e.instruction->shape.type;
     return type == ElementType::kF32 || type == ElementType::kF64 || is_complex(type);
@@ -104,4 +104,4 @@ bool make_complex(Scope& scope, Choices& choices) {
   return scope.append(Opcode::kComplex, result, {operand, value_of_shape(scope, choices, operand->shape)}) != nullptr;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -4,9 +4,10 @@
 
 #include "operations.h"
 #include "program.h"
+#include "support/test_context.h"
 #include "text/hlo.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int kDeepest = 2;  ///< nesting of computations with operations of their own
@@ -26,7 +27,7 @@ void grow(Scope& scope, const std::vector<Gene>& genes) {
 
 /// A value of the shape that a body computed last, else the one it was given. Floats come back into a range that they
 /// can't leave however often the body runs.
-Instruction* result_of_shape(Scope& body, Choices& choices, const Shape& shape) {
+Instruction* result_of_shape(Scope& body, Draws& choices, const Shape& shape) {
   Instruction* result = body.choose(choices, has_shape(shape));
   if (!result) result = body.constant_array(shape, choices);
   if (!is_floating(shape.type)) return result;
@@ -42,7 +43,7 @@ Fact fact_of_carry(const Shape& shape) {
 
 }  // namespace
 
-bool make_call(Scope& scope, Choices& choices, const Gene& gene) {
+bool make_call(Scope& scope, Draws& choices, const Gene& gene) {
   if (scope.depth() >= kDeepest) return false;
   Scope body = scope.nested();
   std::vector<Instruction*> operands;
@@ -60,7 +61,7 @@ bool make_call(Scope& scope, Choices& choices, const Gene& gene) {
   return scope.append(Opcode::kCall, shape, operands, {}, {body.finish("callee", root)}) != nullptr;
 }
 
-bool make_conditional(Scope& scope, Choices& choices, const Gene& gene) {
+bool make_conditional(Scope& scope, Draws& choices, const Gene& gene) {
   if (scope.depth() >= kDeepest) return false;
   const bool by_predicate = choices.one_in(2);
   Instruction* which =
@@ -89,7 +90,7 @@ bool make_conditional(Scope& scope, Choices& choices, const Gene& gene) {
   return scope.append(Opcode::kConditional, shape, operands, ConditionalAttributes{by_predicate}, branches) != nullptr;
 }
 
-bool make_while(Scope& scope, Choices& choices, const Gene& gene) {
+bool make_while(Scope& scope, Draws& choices, const Gene& gene) {
   if (scope.depth() >= kDeepest) return false;
   std::vector<Instruction*> carried = {scope.constant(ElementType::kS32, 0)};
   std::vector<Shape> shapes = {carried[0]->shape};
@@ -131,7 +132,7 @@ bool make_while(Scope& scope, Choices& choices, const Gene& gene) {
   return loop != nullptr;
 }
 
-bool make_map(Scope& scope, Choices& choices, const Gene& gene) {
+bool make_map(Scope& scope, Draws& choices, const Gene& gene) {
   Instruction* first = scope.choose(choices, [](const auto& e) { return e.instruction->shape.rank() >= 1; });
   if (!first) return false;
   std::vector<Instruction*> operands = {first, value_of_shape(scope, choices, first->shape)};
@@ -142,7 +143,7 @@ bool make_map(Scope& scope, Choices& choices, const Gene& gene) {
     body.parameter(static_cast<int64_t>(k), Shape::scalar(first->shape.type), scope.fact(operands[k]));
   }
   for (const uint64_t seed : gene.inner) {
-    Choices inner(seed);
+    Draws inner(seed);
     body.begin_gene(seed);
     if (inner.one_in(2)) {
       make_unary(body, inner);
@@ -158,8 +159,8 @@ bool make_map(Scope& scope, Choices& choices, const Gene& gene) {
 }
 
 void make_operation(Scope& scope, const Gene& gene) {
-  using Maker = bool (*)(Scope&, Choices&);
-  using Caller = bool (*)(Scope&, Choices&, const Gene&);
+  using Maker = bool (*)(Scope&, Draws&);
+  using Caller = bool (*)(Scope&, Draws&, const Gene&);
   static constexpr Maker kMakers[] = {make_unary,
                                       make_unary,
                                       make_unary,
@@ -210,7 +211,7 @@ void make_operation(Scope& scope, const Gene& gene) {
   static constexpr Caller kCallers[] = {make_call, make_conditional, make_while, make_map};
   scope.begin_gene(gene.seed);
   for (uint64_t attempt = 0; attempt < 4; ++attempt) {
-    Choices choices(gene.seed + attempt);
+    Draws choices(gene.seed + attempt);
     if (choices.one_in(9)) {
       if (choices.of(kCallers)(scope, choices, gene)) return;
     } else if (choices.of(kMakers)(scope, choices)) {
@@ -231,14 +232,14 @@ std::unique_ptr<Module> as_read(std::unique_ptr<Module> module) {
 }  // namespace
 
 std::unique_ptr<Module> program_from(const Recipe& recipe) {
-  auto module = std::make_unique<Module>();
+  auto module = std::make_unique<Module>(test_context());
   module->name = "random";
   Scope scope(*module, 0, recipe.for_xla);
   const std::vector<uint64_t> seeds =
       recipe.parameters.empty() ? std::vector<uint64_t>{recipe.seed} : recipe.parameters;
   int64_t number = 0;
   for (const uint64_t seed : seeds) {
-    Choices choices(seed);
+    Draws choices(seed);
     const ElementType type = choices.one_in(10) ? random_complex_type(choices) : random_type(choices);
     scope.begin_gene(seed);
     scope.parameter(number++, random_shape(choices, type), fact_of_argument(type));
@@ -256,7 +257,7 @@ std::unique_ptr<Module> program_from(const Recipe& recipe) {
     if (!read && wanted && results.size() < kMostResults) results.push_back(entry.instruction);
   }
   if (results.empty()) results.push_back(scope.entries().front().instruction);
-  Choices choices(recipe.seed);
+  Draws choices(recipe.seed);
   const bool bare = results.size() == 1 && choices.one_in(2);
   Instruction* root = bare ? results[0] : scope.tuple(results);
   module->entry = scope.finish("main", root);
@@ -292,4 +293,4 @@ std::vector<double> error_bounds(const Module& module) {
   return bounds;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

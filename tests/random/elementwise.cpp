@@ -2,7 +2,7 @@
 
 #include "operations.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr Opcode kFloatUnary[] = {
@@ -54,10 +54,10 @@ constexpr Opcode kIntegerBinary[] = {Opcode::kAdd,
 constexpr Opcode kPredicateBinary[] = {Opcode::kAnd, Opcode::kOr, Opcode::kXor};
 
 /// Operations on floats of several precisions, as TPU programs have them; jaxlib doesn't read those.
-bool mixes(Scope& scope, Choices& choices) { return !scope.for_xla() && choices.one_in(8); }
+bool mixes(Scope& scope, Draws& choices) { return !scope.for_xla() && choices.one_in(8); }
 
 /// This float type or one with less precision: what is computed in `type` is rounded to it.
-ElementType narrower(Choices& choices, ElementType type) {
+ElementType narrower(Draws& choices, ElementType type) {
   constexpr ElementType kSmall[] = {ElementType::kBF16, ElementType::kF16, ElementType::kF32};
   if (type == ElementType::kF64) return choices.of(kSmall);
   return type == ElementType::kF32 ? kSmall[choices.below(2)] : type;
@@ -65,12 +65,12 @@ ElementType narrower(Choices& choices, ElementType type) {
 
 }  // namespace
 
-Instruction* value_of_shape(Scope& scope, Choices& choices, const Shape& shape) {
+Instruction* value_of_shape(Scope& scope, Draws& choices, const Shape& shape) {
   Instruction* found = choices.one_in(4) ? nullptr : scope.choose(choices, has_shape(shape));
   return found ? found : scope.constant_array(shape, choices);
 }
 
-bool make_unary(Scope& scope, Choices& choices) {
+bool make_unary(Scope& scope, Draws& choices) {
   Instruction* operand = scope.choose(choices, is_any);
   if (!operand) return false;
   const ElementType type = operand->shape.type;
@@ -90,7 +90,7 @@ bool make_unary(Scope& scope, Choices& choices) {
   return scope.append(op, shape, {operand}, attributes) != nullptr;
 }
 
-bool make_binary(Scope& scope, Choices& choices) {
+bool make_binary(Scope& scope, Draws& choices) {
   Instruction* a = scope.choose(choices, is_any);
   if (!a) return false;
   if (is_complex(a->shape.type)) return make_complex_binary(scope, choices, a);
@@ -114,7 +114,7 @@ bool make_binary(Scope& scope, Choices& choices) {
   return scope.append(op, a->shape, {a, b}) != nullptr;
 }
 
-bool make_compare(Scope& scope, Choices& choices) {
+bool make_compare(Scope& scope, Draws& choices) {
   Instruction* a = scope.choose(choices, [](const auto& e) { return e.fact.exact() && !is_complex_value(e); });
   if (!a) return false;
   CompareAttributes attributes;
@@ -123,7 +123,7 @@ bool make_compare(Scope& scope, Choices& choices) {
                       {a, value_of_shape(scope, choices, a->shape)}, attributes) != nullptr;
 }
 
-bool make_select(Scope& scope, Choices& choices) {
+bool make_select(Scope& scope, Draws& choices) {
   Instruction* which =
       scope.choose(choices, [](const auto& e) { return e.instruction->shape.type == ElementType::kPred; });
   if (!which) return false;
@@ -135,7 +135,7 @@ bool make_select(Scope& scope, Choices& choices) {
   return scope.append(Opcode::kSelect, yes->shape, {which, yes, value_of_shape(scope, choices, yes->shape)}) != nullptr;
 }
 
-bool make_clamp(Scope& scope, Choices& choices) {
+bool make_clamp(Scope& scope, Draws& choices) {
   Instruction* operand = scope.choose(
       choices, [](const auto& e) { return e.instruction->shape.type != ElementType::kPred && !is_complex_value(e); });
   if (!operand) return false;
@@ -150,7 +150,7 @@ bool make_clamp(Scope& scope, Choices& choices) {
   return scope.append(Opcode::kClamp, operand->shape, {least, operand, greatest}) != nullptr;
 }
 
-bool make_convert(Scope& scope, Choices& choices) {
+bool make_convert(Scope& scope, Draws& choices) {
   Instruction* operand = scope.choose(choices, [](const auto& e) { return !is_complex_value(e); });
   if (!operand) return false;
   const ElementType from = operand->shape.type, to = random_type(choices);
@@ -167,7 +167,7 @@ bool make_convert(Scope& scope, Choices& choices) {
   return scope.append(Opcode::kConvert, with_type(operand->shape, to), {operand}) != nullptr;
 }
 
-bool make_source(Scope& scope, Choices& choices) {
+bool make_source(Scope& scope, Draws& choices) {
   const ElementType type = random_type(choices);
   const Shape shape = random_shape(choices, type);
   if (choices.one_in(2) || shape.dims.empty() || type == ElementType::kPred) {
@@ -176,4 +176,4 @@ bool make_source(Scope& scope, Choices& choices) {
   return scope.append(Opcode::kIota, shape, {}, IotaAttributes{choices.below(shape.rank())}) != nullptr;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

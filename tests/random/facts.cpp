@@ -7,7 +7,7 @@
 #include "families.h"
 #include "numbers.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 Maybe transcendental(Opcode op, const Shape& shape, const Fact& a) {
@@ -437,4 +437,4 @@ Maybe fact_of(const Computation& computation, const Facts& arguments) {
   return find(computation.root);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

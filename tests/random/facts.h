@@ -12,7 +12,7 @@
 
 #include "ir/module.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 struct Fact {
   static constexpr int kNoGrid = std::numeric_limits<int>::min();
@@ -42,4 +42,4 @@ Fact any_integer(ElementType type);
 /// Both facts hold of some element.
 Fact either(const Fact& a, const Fact& b);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -3,7 +3,7 @@
 
 #include "bounds.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Maybe fact_of_batch_norm(const Instruction&, const Facts&);
 Maybe fact_of_select_and_scatter(const Instruction&, const Facts&);
@@ -20,4 +20,4 @@ Maybe fact_of_inverse(Opcode, const Shape&, const Fact&);
 Maybe fact_of_top_k(const Instruction&, const Facts&);
 Maybe fact_of_scan(const Instruction&, const Facts&);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -8,7 +8,7 @@
 #include "numbers.h"
 #include "operations.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 ElementType other_side(ElementType type) {
@@ -39,7 +39,7 @@ Maybe fact_of_fft(const Instruction& i, const Facts& operands) {
   return rounded(i.shape, result, 8 + 8 * std::log2(count) + 2 * static_cast<double>(a.length.back()));
 }
 
-bool make_fft(Scope& scope, Choices& choices) {
+bool make_fft(Scope& scope, Draws& choices) {
   Instruction* operand = scope.choose(choices, [](const auto& e) {
     const ElementType type = e.instruction->shape.type;
     return has_rank(1)(e) && (type == ElementType::kF32 || type == ElementType::kF64 || is_complex(type));
@@ -64,4 +64,4 @@ bool make_fft(Scope& scope, Choices& choices) {
   return scope.append(Opcode::kFft, result, {operand}, a) != nullptr;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

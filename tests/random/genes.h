@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// One operation, and those of the computations it calls.
 struct Gene {
@@ -29,9 +29,9 @@ inline uint64_t mix(uint64_t x) {
 }
 
 /// A stream of choices from one seed.
-class Choices {
+class Draws {
  public:
-  explicit Choices(uint64_t seed) : state_(mix(seed)) {}
+  explicit Draws(uint64_t seed) : state_(mix(seed)) {}
   uint64_t next() { return mix(state_ += 0x632BE59BD9B4E019u); }
   /// Uniform in [0, n).
   int64_t below(int64_t n) { return static_cast<int64_t>(next() % static_cast<uint64_t>(n)); }
@@ -46,4 +46,4 @@ class Choices {
   uint64_t state_;
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -6,10 +6,10 @@
 
 #include "operations.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
-Dims shuffled(Choices& choices, int64_t count) {
+Dims shuffled(Draws& choices, int64_t count) {
   Dims order(static_cast<size_t>(count));
   std::iota(order.begin(), order.end(), 0);
   for (int64_t i = count - 1; i > 0; --i)
@@ -18,7 +18,7 @@ Dims shuffled(Choices& choices, int64_t count) {
 }
 
 /// `count` of 0..n-1 in increasing order.
-Dims subset(Choices& choices, int64_t n, int64_t count) {
+Dims subset(Draws& choices, int64_t n, int64_t count) {
   Dims chosen = shuffled(choices, n);
   chosen.resize(static_cast<size_t>(count));
   std::sort(chosen.begin(), chosen.end());
@@ -29,7 +29,7 @@ bool contains(const Dims& list, int64_t item) { return std::find(list.begin(), l
 
 }  // namespace
 
-Instruction* index_value(Scope& scope, Choices& choices, ElementType type, int64_t extent) {
+Instruction* index_value(Scope& scope, Draws& choices, ElementType type, int64_t extent) {
   Instruction* found = choices.one_in(2) ? scope.choose(choices, has_shape(Shape::scalar(type))) : nullptr;
   const bool is_signed = type_kind(type) == TypeKind::kSigned;
   // XLA:CPU takes the largest numbers of unsigned types for negative ones.
@@ -42,7 +42,7 @@ Instruction* index_value(Scope& scope, Choices& choices, ElementType type, int64
   return found ? found : scope.constant(type, static_cast<double>(choices.between(is_signed ? -2 : 0, extent + 2)));
 }
 
-bool make_broadcast(Scope& scope, Choices& choices) {
+bool make_broadcast(Scope& scope, Draws& choices) {
   Instruction* operand = scope.choose(choices, [](const auto& e) { return e.instruction->shape.rank() < 4; });
   if (!operand) return false;
   const int64_t rank = operand->shape.rank() + choices.between(0, 2);
@@ -54,7 +54,7 @@ bool make_broadcast(Scope& scope, Choices& choices) {
   return scope.broadcast(operand, dims, dimensions) != nullptr;
 }
 
-bool make_reshape(Scope& scope, Choices& choices) {
+bool make_reshape(Scope& scope, Draws& choices) {
   Instruction* operand = scope.choose(choices, is_not_empty);
   if (!operand) return false;
   int64_t left = element_count(operand->shape);
@@ -72,7 +72,7 @@ bool make_reshape(Scope& scope, Choices& choices) {
   return scope.append(Opcode::kReshape, with_dims(operand->shape, dims), {operand}) != nullptr;
 }
 
-bool make_transpose(Scope& scope, Choices& choices) {
+bool make_transpose(Scope& scope, Draws& choices) {
   Instruction* operand = scope.choose(choices, [](const auto& e) { return e.instruction->shape.rank() >= 2; });
   if (!operand) return false;
   const Dims order = shuffled(choices, operand->shape.rank());
@@ -82,7 +82,7 @@ bool make_transpose(Scope& scope, Choices& choices) {
          nullptr;
 }
 
-bool make_slice(Scope& scope, Choices& choices) {
+bool make_slice(Scope& scope, Draws& choices) {
   Instruction* operand = scope.choose(choices, has_rank(1));
   if (!operand) return false;
   SliceAttributes a;
@@ -99,7 +99,7 @@ bool make_slice(Scope& scope, Choices& choices) {
   return scope.append(Opcode::kSlice, with_dims(operand->shape, dims), {operand}, a) != nullptr;
 }
 
-bool make_pad(Scope& scope, Choices& choices) {
+bool make_pad(Scope& scope, Draws& choices) {
   Instruction* operand = scope.choose(choices, [](const auto& e) { return e.instruction->shape.rank() >= 1; });
   if (!operand) return false;
   Instruction* value = scope.choose(choices, has_shape(Shape::scalar(operand->shape.type)));
@@ -121,7 +121,7 @@ bool make_pad(Scope& scope, Choices& choices) {
   return scope.append(Opcode::kPad, with_dims(operand->shape, dims), {operand, value}, a) != nullptr;
 }
 
-bool make_concatenate(Scope& scope, Choices& choices) {
+bool make_concatenate(Scope& scope, Draws& choices) {
   Instruction* first = scope.choose(choices, [](const auto& e) { return e.instruction->shape.rank() >= 1; });
   if (!first) return false;
   const auto dimension = static_cast<size_t>(choices.below(first->shape.rank()));
@@ -142,7 +142,7 @@ bool make_concatenate(Scope& scope, Choices& choices) {
                       DimensionsAttributes{{static_cast<int64_t>(dimension)}}) != nullptr;
 }
 
-bool make_reverse(Scope& scope, Choices& choices) {
+bool make_reverse(Scope& scope, Draws& choices) {
   Instruction* operand = scope.choose(choices, [](const auto& e) { return e.instruction->shape.rank() >= 1; });
   if (!operand) return false;
   const Dims dimensions = subset(choices, operand->shape.rank(), choices.between(1, operand->shape.rank()));
@@ -154,7 +154,7 @@ constexpr ElementType kIndexTypes[] = {ElementType::kS32, ElementType::kS32, Ele
                                        ElementType::kU32, ElementType::kU8,  ElementType::kU64};
 
 /// Start indices from operand `first` on as one vector, as older programs have them; XLA no longer reads those.
-void join_starts(Scope& scope, Choices& choices, std::vector<Instruction*>& operands, size_t first) {
+void join_starts(Scope& scope, Draws& choices, std::vector<Instruction*>& operands, size_t first) {
   if (scope.for_xla() || !choices.one_in(5)) return;
   const auto rank = static_cast<int64_t>(operands.size() - first);
   const Shape one = Shape::array(operands[first]->shape.type, {1});
@@ -169,7 +169,7 @@ void join_starts(Scope& scope, Choices& choices, std::vector<Instruction*>& oper
 }
 }  // namespace
 
-bool make_dynamic_slice(Scope& scope, Choices& choices) {
+bool make_dynamic_slice(Scope& scope, Draws& choices) {
   Instruction* operand = scope.choose(choices, has_rank(1));
   if (!operand) return false;
   const ElementType type = choices.of(kIndexTypes);
@@ -183,7 +183,7 @@ bool make_dynamic_slice(Scope& scope, Choices& choices) {
   return scope.append(Opcode::kDynamicSlice, with_dims(operand->shape, a.sizes), operands, a) != nullptr;
 }
 
-bool make_dynamic_update_slice(Scope& scope, Choices& choices) {
+bool make_dynamic_update_slice(Scope& scope, Draws& choices) {
   Instruction* operand = scope.choose(choices, has_rank(1));
   if (!operand) return false;
   Instruction* update = scope.choose(choices, [&](const auto& e) {
@@ -212,7 +212,7 @@ struct Walk {
   int64_t index_vector_dim = 0;
 };
 
-std::optional<Walk> random_walk(Scope& scope, Choices& choices, const Shape& operand) {
+std::optional<Walk> random_walk(Scope& scope, Draws& choices, const Shape& operand) {
   Walk walk;
   const int64_t named = choices.between(1, std::min<int64_t>(2, operand.rank()));
   walk.indices = scope.choose(choices, [&](const auto& e) {
@@ -262,7 +262,7 @@ bool is_gathered(const Instruction* i) {
   return i->opcode == Opcode::kGather;
 }
 
-bool make_gather(Scope& scope, Choices& choices) {
+bool make_gather(Scope& scope, Draws& choices) {
   // XLA:CPU merges a gather of a gather and then clamps the outer index to the extents of the inner operand.
   Instruction* operand =
       scope.choose(choices, [&](const auto& e) { return has_rank(1)(e) && !is_gathered(e.instruction); });
@@ -278,7 +278,7 @@ bool make_gather(Scope& scope, Choices& choices) {
   return scope.append(Opcode::kGather, with_dims(operand->shape, walk->result), {operand, walk->indices}, a) != nullptr;
 }
 
-bool make_scatter(Scope& scope, Choices& choices) {
+bool make_scatter(Scope& scope, Draws& choices) {
   Instruction* operand = scope.choose(choices, has_rank(1));
   if (!operand) return false;
   const auto walk = random_walk(scope, choices, operand->shape);
@@ -299,4 +299,4 @@ bool make_scatter(Scope& scope, Choices& choices) {
                       {reducer(scope, combine, type)}) != nullptr;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -6,7 +6,7 @@
 #include "numbers.h"
 #include "operations.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 struct Function {
@@ -48,7 +48,7 @@ Maybe fact_of_inverse(Opcode op, const Shape& shape, const Fact& a) {
   }
 }
 
-bool make_inverse(Scope& scope, Choices& choices) {
+bool make_inverse(Scope& scope, Draws& choices) {
   Instruction* operand = scope.choose(choices, [&](const auto& e) {
     const ElementType type = e.instruction->shape.type;
     return is_floating(type) && (!scope.for_xla() || type == ElementType::kBF16);
@@ -64,4 +64,4 @@ bool make_inverse(Scope& scope, Choices& choices) {
   return scope.append(operation, operand->shape, {operand}) != nullptr;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -13,7 +13,7 @@
 #include "target/cpu.h"
 #include "text/hlo.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int64_t kFactors[] = {64, 32, 16, 8, 4, 2};
@@ -92,4 +92,4 @@ std::string limits_fault(const Module& module) {
   return checked.status().message() + " in\n" + print_hlo(**large);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

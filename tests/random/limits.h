@@ -5,7 +5,7 @@
 
 #include "ir/module.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Empty, or what is wrong. The program is made large enough for something to be left to save; then a limit is drawn
 /// between its tightest and its fastest plan, and the plan for it is checked, one in four on a small instantiation.
@@ -15,4 +15,4 @@ std::string limits_fault(const Module& module);
 /// streams, signs of zeros aside.
 std::string exact_fault(const Module& module);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -7,7 +7,7 @@
 #include "numbers.h"
 #include "operations.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int64_t kLargestMatrix = 12;
@@ -64,7 +64,7 @@ bool is_square(const Scope::Entry& e) {
 }
 
 /// x x^T of an array of matrices.
-Instruction* gram(Scope& scope, Choices& choices) {
+Instruction* gram(Scope& scope, Draws& choices) {
   Instruction* x =
       scope.choose(choices, [](const auto& e) { return is_matrix(e) && e.fact.magnitude() <= kLargestElement; });
   if (!x) return nullptr;
@@ -133,7 +133,7 @@ Maybe fact_of_triangular_solve(const Instruction& i, const Facts& operands) {
   return rounded(i.shape, interval(-size, size, 1.5 * inverse * ((n * a.error + backward) * size + b.error)));
 }
 
-bool make_triangular_solve(Scope& scope, Choices& choices) {
+bool make_triangular_solve(Scope& scope, Draws& choices) {
   Instruction* square = choices.one_in(2) ? scope.choose(choices, is_square) : gram(scope, choices);
   if (!square) return false;
   const int64_t n = square->shape.dims.back();
@@ -151,7 +151,7 @@ bool make_triangular_solve(Scope& scope, Choices& choices) {
   return scope.append(Opcode::kTriangularSolve, with_dims(matrix->shape, dims), {matrix, b}, a) != nullptr;
 }
 
-bool make_cholesky(Scope& scope, Choices& choices) {
+bool make_cholesky(Scope& scope, Draws& choices) {
   Instruction* product = gram(scope, choices);
   if (!product) return false;
   Instruction* matrix = shifted(scope, product, extent_of(*product) * static_cast<double>(choices.between(1, 4)));
@@ -161,4 +161,4 @@ bool make_cholesky(Scope& scope, Choices& choices) {
   return factor != nullptr && make_triangle(scope, factor, lower);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

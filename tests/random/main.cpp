@@ -40,10 +40,11 @@
 #include "passes/pass.h"
 #include "program.h"
 #include "support/run_compiled.h"
+#include "support/test_context.h"
 #include "target/cpu.h"
 #include "text/hlo.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// What rapidcheck prints of a counter-example: the program.
 void showValue(const Recipe& recipe, std::ostream& out) { out << "\n" << print_hlo(*program_from(recipe)); }
@@ -67,7 +68,7 @@ rc::Gen<Recipe> recipes(bool for_xla = false) {
 }
 
 std::unique_ptr<Module> read(const std::string& text) {
-  auto module = parse_hlo(std::make_shared<Source>(Source{"random.hlo", text}));
+  auto module = parse_hlo(std::make_shared<Source>(Source{"random.hlo", text}), test_context());
   if (!module.ok()) RC_FAIL(module.status().message());
   return module.take();
 }
@@ -244,7 +245,7 @@ std::string fitted_fault(const Module& module, const std::vector<Value>& argumen
 /// Runs in a process of its own, so that a crash of ours is a counter-example like any other.
 void write_frame(const std::string& text) {
   set_processor_timer(kSecondsPerProgram);
-  auto module = parse_hlo(std::make_shared<Source>(Source{"random.hlo", text}));
+  auto module = parse_hlo(std::make_shared<Source>(Source{"random.hlo", text}), test_context());
   Status status = module.ok() ? verify(**module) : module.status();
   std::vector<Value> results;
   if (status.ok()) {
@@ -336,6 +337,6 @@ int main(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine
 
-int main(int argc, char** argv) { return lowtide::main(argc, argv); }
+int main(int argc, char** argv) { return lowtide::engine::main(argc, argv); }

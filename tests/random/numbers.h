@@ -7,7 +7,7 @@
 
 #include "ir/literal.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 inline constexpr int kConstantGrid = -3;  ///< float constants are multiples of 1/8
 
@@ -68,4 +68,4 @@ inline std::vector<double> parts_of(const Literal& array) {
   return parts;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -5,7 +5,7 @@
 
 #include "scope.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Adds one operation that the gene's seed picks. Where its operands or facts forbid it, others are tried; at last
 /// none.
@@ -18,54 +18,54 @@ struct Reduction {
   Opcode operation;
   double identity;
 };
-Reduction random_reduction(Choices& choices, ElementType type);
+Reduction random_reduction(Draws& choices, ElementType type);
 
 // Each returns whether it added its operation. One file per family.
-bool make_unary(Scope&, Choices&);
-bool make_binary(Scope&, Choices&);
-bool make_compare(Scope&, Choices&);
-bool make_select(Scope&, Choices&);
-bool make_clamp(Scope&, Choices&);
-bool make_convert(Scope&, Choices&);
-bool make_source(Scope&, Choices&);
+bool make_unary(Scope&, Draws&);
+bool make_binary(Scope&, Draws&);
+bool make_compare(Scope&, Draws&);
+bool make_select(Scope&, Draws&);
+bool make_clamp(Scope&, Draws&);
+bool make_convert(Scope&, Draws&);
+bool make_source(Scope&, Draws&);
 
-bool make_broadcast(Scope&, Choices&);
-bool make_reshape(Scope&, Choices&);
-bool make_transpose(Scope&, Choices&);
-bool make_slice(Scope&, Choices&);
-bool make_pad(Scope&, Choices&);
-bool make_concatenate(Scope&, Choices&);
-bool make_reverse(Scope&, Choices&);
-bool make_dynamic_slice(Scope&, Choices&);
-bool make_dynamic_update_slice(Scope&, Choices&);
-bool make_gather(Scope&, Choices&);
-bool make_scatter(Scope&, Choices&);
+bool make_broadcast(Scope&, Draws&);
+bool make_reshape(Scope&, Draws&);
+bool make_transpose(Scope&, Draws&);
+bool make_slice(Scope&, Draws&);
+bool make_pad(Scope&, Draws&);
+bool make_concatenate(Scope&, Draws&);
+bool make_reverse(Scope&, Draws&);
+bool make_dynamic_slice(Scope&, Draws&);
+bool make_dynamic_update_slice(Scope&, Draws&);
+bool make_gather(Scope&, Draws&);
+bool make_scatter(Scope&, Draws&);
 
-bool make_reduce(Scope&, Choices&);
-bool make_largest_with_index(Scope&, Choices&);
-bool make_reduce_window(Scope&, Choices&);
-bool make_sort(Scope&, Choices&);
-bool make_dot(Scope&, Choices&);
-bool make_convolution(Scope&, Choices&);
+bool make_reduce(Scope&, Draws&);
+bool make_largest_with_index(Scope&, Draws&);
+bool make_reduce_window(Scope&, Draws&);
+bool make_sort(Scope&, Draws&);
+bool make_dot(Scope&, Draws&);
+bool make_convolution(Scope&, Draws&);
 
-bool make_batch_norm_training(Scope&, Choices&);
-bool make_batch_norm_inference(Scope&, Choices&);
-bool make_batch_norm_grad(Scope&, Choices&);
-bool make_select_and_scatter(Scope&, Choices&);
+bool make_batch_norm_training(Scope&, Draws&);
+bool make_batch_norm_inference(Scope&, Draws&);
+bool make_batch_norm_grad(Scope&, Draws&);
+bool make_select_and_scatter(Scope&, Draws&);
 /// From real numbers to complex ones and back.
-bool make_complex(Scope&, Choices&);
-bool make_fft(Scope&, Choices&);
-bool make_triangular_solve(Scope&, Choices&);
-bool make_cholesky(Scope&, Choices&);
-bool make_random_bits(Scope&, Choices&);
-bool make_inverse(Scope&, Choices&);
-bool make_top_k(Scope&, Choices&);
-bool make_scan(Scope&, Choices&);
+bool make_complex(Scope&, Draws&);
+bool make_fft(Scope&, Draws&);
+bool make_triangular_solve(Scope&, Draws&);
+bool make_cholesky(Scope&, Draws&);
+bool make_random_bits(Scope&, Draws&);
+bool make_inverse(Scope&, Draws&);
+bool make_top_k(Scope&, Draws&);
+bool make_scan(Scope&, Draws&);
 
-bool make_call(Scope&, Choices&, const Gene&);
-bool make_conditional(Scope&, Choices&, const Gene&);
-bool make_while(Scope&, Choices&, const Gene&);
-bool make_map(Scope&, Choices&, const Gene&);
+bool make_call(Scope&, Draws&, const Gene&);
+bool make_conditional(Scope&, Draws&, const Gene&);
+bool make_while(Scope&, Draws&, const Gene&);
+bool make_map(Scope&, Draws&, const Gene&);
 
 inline constexpr int64_t kLargestResult = 4000;  ///< elements
 
@@ -84,12 +84,12 @@ inline bool is_complex_value(const Scope::Entry& e) { return is_complex(e.instru
 std::optional<int64_t> windowed(int64_t extent, const Window& window, size_t dimension);
 
 /// An operation on this complex value, or on it and another.
-bool make_complex_unary(Scope& scope, Choices& choices, Instruction* operand);
-bool make_complex_binary(Scope& scope, Choices& choices, Instruction* a);
+bool make_complex_unary(Scope& scope, Draws& choices, Instruction* operand);
+bool make_complex_binary(Scope& scope, Draws& choices, Instruction* a);
 
 /// A value of this shape: one that is there, or a constant.
-Instruction* value_of_shape(Scope& scope, Choices& choices, const Shape& shape);
+Instruction* value_of_shape(Scope& scope, Draws& choices, const Shape& shape);
 /// A scalar integer to index with: from a value that is there, or a constant around [0, extent).
-Instruction* index_value(Scope& scope, Choices& choices, ElementType type, int64_t extent);
+Instruction* index_value(Scope& scope, Draws& choices, ElementType type, int64_t extent);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

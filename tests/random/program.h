@@ -7,7 +7,7 @@
 #include "genes.h"
 #include "ir/module.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// The program of a recipe. Any recipe gives one.
 std::unique_ptr<Module> program_from(const Recipe& recipe);
@@ -16,4 +16,4 @@ std::unique_ptr<Module> program_from(const Recipe& recipe);
 /// Zero for integers, predicates and exact floats.
 std::vector<double> error_bounds(const Module& module);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

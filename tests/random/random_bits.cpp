@@ -3,7 +3,7 @@
 #include "families.h"
 #include "operations.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr ElementType kUnsigned[] = {ElementType::kU32, ElementType::kU32, ElementType::kU64, ElementType::kU16,
@@ -15,7 +15,7 @@ constexpr RngAlgorithm kAlgorithms[] = {RngAlgorithm::kDefault, RngAlgorithm::kP
                                         RngAlgorithm::kThreeFry};
 
 /// Numbers of the generator that the program doesn't see: XLA draws others.
-bool make_hidden_numbers(Scope& scope, Choices& choices) {
+bool make_hidden_numbers(Scope& scope, Draws& choices) {
   const ElementType type = choices.of(kDrawn);
   const double low = static_cast<double>(choices.between(0, 5)),
                high = low + static_cast<double>(choices.between(1, 40));
@@ -32,7 +32,7 @@ Maybe fact_of_random_bits(const Instruction& i, const Facts& operands) {
   return of_parts({any_integer(i.shape.elements[0].type), any_integer(i.shape.elements[1].type)});
 }
 
-bool make_random_bits(Scope& scope, Choices& choices) {
+bool make_random_bits(Scope& scope, Draws& choices) {
   if (!scope.for_xla() && choices.one_in(3)) return make_hidden_numbers(scope, choices);
   const RngAlgorithm algorithm = choices.of(kAlgorithms);
   const int64_t words = algorithm == RngAlgorithm::kThreeFry ? 2 : choices.between(2, 3);
@@ -43,4 +43,4 @@ bool make_random_bits(Scope& scope, Choices& choices) {
                             {value_of_shape(scope, choices, state)}, RngBitGeneratorAttributes{algorithm});
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -7,7 +7,7 @@
 #include "numbers.h"
 #include "operations.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Computation* reducer(Scope& scope, Opcode operation, ElementType type) {
   Scope body = scope.nested();
@@ -18,7 +18,7 @@ Computation* reducer(Scope& scope, Opcode operation, ElementType type) {
   return body.finish(std::string(opcode_name(operation)), body.append(operation, Shape::scalar(type), {a, b}));
 }
 
-Reduction random_reduction(Choices& choices, ElementType type) {
+Reduction random_reduction(Draws& choices, ElementType type) {
   if (is_complex(type)) return {Opcode::kAdd, 0};
   const Fact any = is_floating(type) ? Fact{.low = -largest_allowed(type), .high = largest_allowed(type), .parts = {}}
                                      : any_integer(type);
@@ -38,7 +38,7 @@ Reduction random_reduction(Choices& choices, ElementType type) {
   return choices.of(of_integers);
 }
 
-bool make_reduce(Scope& scope, Choices& choices) {
+bool make_reduce(Scope& scope, Draws& choices) {
   Instruction* operand = scope.choose(choices, [](const auto& e) { return e.instruction->shape.rank() >= 1; });
   if (!operand) return false;
   DimensionsAttributes a;
@@ -58,7 +58,7 @@ bool make_reduce(Scope& scope, Choices& choices) {
 }
 
 /// The greatest element along a dimension and its first index, by a reduction of pairs.
-bool make_largest_with_index(Scope& scope, Choices& choices) {
+bool make_largest_with_index(Scope& scope, Draws& choices) {
   Instruction* operand = scope.choose(choices, [](const auto& e) {
     return e.fact.exact() && has_rank(1)(e) && type_kind(e.instruction->shape.type) != TypeKind::kPredicate &&
            type_bits(e.instruction->shape.type) < 64;
@@ -106,7 +106,7 @@ std::optional<int64_t> windowed(int64_t extent, const Window& w, size_t d) {
 
 namespace {
 
-void add_window_dimension(Window& w, Choices& choices, int64_t largest, bool plain) {
+void add_window_dimension(Window& w, Draws& choices, int64_t largest, bool plain) {
   w.size.push_back(plain ? 1 : choices.between(1, largest));
   w.stride.push_back(plain ? 1 : choices.between(1, 2));
   w.pad_low.push_back(plain ? 0 : choices.between(0, 2));
@@ -118,7 +118,7 @@ void add_window_dimension(Window& w, Choices& choices, int64_t largest, bool pla
 
 }  // namespace
 
-bool make_reduce_window(Scope& scope, Choices& choices) {
+bool make_reduce_window(Scope& scope, Draws& choices) {
   Instruction* operand = scope.choose(choices, has_rank(1));
   if (!operand) return false;
   WindowAttributes a;
@@ -136,7 +136,7 @@ bool make_reduce_window(Scope& scope, Choices& choices) {
                       {reducer(scope, reduction.operation, type)}) != nullptr;
 }
 
-bool make_sort(Scope& scope, Choices& choices) {
+bool make_sort(Scope& scope, Draws& choices) {
   Instruction* key =
       scope.choose(choices, [](const auto& e) { return e.fact.exact() && e.instruction->shape.rank() >= 1; });
   if (!key || key->shape.type == ElementType::kPred || is_complex(key->shape.type)) return false;
@@ -166,7 +166,7 @@ bool make_sort(Scope& scope, Choices& choices) {
   return sorted != nullptr;
 }
 
-bool make_dot(Scope& scope, Choices& choices) {
+bool make_dot(Scope& scope, Draws& choices) {
   Instruction* lhs = scope.choose(choices, [](const auto& e) {
     return e.instruction->shape.rank() >= 1 && e.instruction->shape.type != ElementType::kPred;
   });
@@ -212,7 +212,7 @@ bool make_dot(Scope& scope, Choices& choices) {
   return scope.append(Opcode::kDot, shape, {lhs, rhs}, a) != nullptr;
 }
 
-bool make_convolution(Scope& scope, Choices& choices) {
+bool make_convolution(Scope& scope, Draws& choices) {
   Instruction* input = scope.choose(choices, [](const auto& e) {
     const Shape& s = e.instruction->shape;
     return (s.rank() == 3 || s.rank() == 4) && is_not_empty(e) && s.type != ElementType::kPred &&
@@ -275,4 +275,4 @@ bool make_convolution(Scope& scope, Choices& choices) {
   return scope.append(Opcode::kConvolution, with_dims(input->shape, result), {input, filter}, a) != nullptr;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

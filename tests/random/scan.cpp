@@ -3,7 +3,7 @@
 #include "families.h"
 #include "operations.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr Opcode kOfFloats[] = {Opcode::kAdd, Opcode::kSubtract, Opcode::kMultiply, Opcode::kMaximum, Opcode::kMinimum};
@@ -11,7 +11,7 @@ constexpr Opcode kOfIntegers[] = {Opcode::kAdd, Opcode::kSubtract, Opcode::kMult
 constexpr Opcode kOfPredicates[] = {Opcode::kAnd, Opcode::kOr, Opcode::kXor};
 constexpr Opcode kOfComplex[] = {Opcode::kAdd, Opcode::kSubtract};
 
-Opcode random_step(Choices& choices, ElementType type) {
+Opcode random_step(Draws& choices, ElementType type) {
   if (is_complex(type)) return choices.of(kOfComplex);
   if (is_floating(type)) return choices.of(kOfFloats);
   return type == ElementType::kPred ? choices.of(kOfPredicates) : choices.of(kOfIntegers);
@@ -34,7 +34,7 @@ Maybe fact_of_scan(const Instruction& i, const Facts& operands) {
   return of_parts({*all, carry});
 }
 
-bool make_scan(Scope& scope, Choices& choices) {
+bool make_scan(Scope& scope, Draws& choices) {
   Instruction* input = scope.choose(choices, has_rank(1));
   if (!input) return false;
   const int64_t d = choices.below(input->shape.rank());
@@ -56,4 +56,4 @@ bool make_scan(Scope& scope, Choices& choices) {
                             {body.finish("step", body.tuple({out, next}))});
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -6,7 +6,7 @@
 
 #include "numbers.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 // More floats than integers: they have more operations, and more ways to be wrong.
@@ -37,7 +37,7 @@ void set_number(Literal& literal, int64_t element, double value, double imaginar
 }
 
 /// Numbers at the ends of integer types, where sums wrap and places lie outside of everything.
-void set_extreme_integer(Literal& literal, int64_t element, Choices& choices) {
+void set_extreme_integer(Literal& literal, int64_t element, Draws& choices) {
   const int bits = type_bits(literal.shape().type);
   const bool is_signed = type_kind(literal.shape().type) == TypeKind::kSigned;
   const uint64_t highest = ~uint64_t{0} >> (is_signed ? 65 - bits : 64 - bits);
@@ -50,7 +50,7 @@ void set_extreme_integer(Literal& literal, int64_t element, Choices& choices) {
 
 /// Infinities, no number, a negative zero, numbers at the ends of float types. XLA:CPU flushes denormals, so that
 /// comparing them would have another outcome.
-void set_extreme_float(Literal& literal, int64_t element, bool for_xla, Choices& choices) {
+void set_extreme_float(Literal& literal, int64_t element, bool for_xla, Draws& choices) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const ElementType type = literal.shape().type;
   const double largest = type == ElementType::kF16 ? 65504 : type == ElementType::kF64 ? 1.7976931348623157e308 : 3e38;
@@ -67,7 +67,7 @@ void set_extreme_float(Literal& literal, int64_t element, bool for_xla, Choices&
 
 }  // namespace
 
-Instruction* Scope::choose(Choices& choices, const Test& test) {
+Instruction* Scope::choose(Draws& choices, const Test& test) {
   const uint64_t taste = choices.next();
   const Entry* best = nullptr;
   uint64_t best_score = 0;
@@ -129,7 +129,7 @@ Instruction* Scope::constant(ElementType type, double value) {
                 false);
 }
 
-Instruction* Scope::constant_array(const Shape& shape, Choices& choices) {
+Instruction* Scope::constant_array(const Shape& shape, Draws& choices) {
   Literal literal(shape);
   const bool fractions = is_floating(shape.type) || is_complex(shape.type);
   const bool is_signed = fractions || type_kind(shape.type) == TypeKind::kSigned;
@@ -176,10 +176,10 @@ Computation* Scope::finish(const std::string& name, Instruction* root) {
   return finished;
 }
 
-ElementType random_type(Choices& choices) { return choices.of(kTypes); }
-ElementType random_complex_type(Choices& choices) { return choices.one_in(3) ? ElementType::kC128 : ElementType::kC64; }
+ElementType random_type(Draws& choices) { return choices.of(kTypes); }
+ElementType random_complex_type(Draws& choices) { return choices.one_in(3) ? ElementType::kC128 : ElementType::kC64; }
 
-Shape random_shape(Choices& choices, ElementType type) {
+Shape random_shape(Draws& choices, ElementType type) {
   Dims dims;
   int64_t count = 1;
   const int64_t rank = choices.between(0, 4);
@@ -192,4 +192,4 @@ Shape random_shape(Choices& choices, ElementType type) {
   return Shape::array(type, dims);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -10,7 +10,7 @@
 #include "genes.h"
 #include "ir/module.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 class Scope {
  public:
@@ -41,7 +41,7 @@ class Scope {
 
   /// A value that passes the test; null when there is none. Which one depends on each candidate's own tag, so that
   /// taking another candidate out of the program changes nothing.
-  Instruction* choose(Choices& choices, const Test& test);
+  Instruction* choose(Draws& choices, const Test& test);
   const Fact& fact(const Instruction* instruction) const { return entries_[index_.at(instruction)].fact; }
 
   Instruction* parameter(int64_t number, const Shape& shape, const Fact& fact);
@@ -56,7 +56,7 @@ class Scope {
 
   Instruction* constant(ElementType type, double value);
   /// Now and then with numbers at the ends of their type.
-  Instruction* constant_array(const Shape& shape, Choices& choices);
+  Instruction* constant_array(const Shape& shape, Draws& choices);
   Instruction* broadcast(Instruction* operand, const Dims& result, const Dims& dimensions);
 
   /// Moves the instructions into a computation of the module. Called computations are finished before their callers, so
@@ -77,8 +77,8 @@ inline Shape with_dims(const Shape& shape, Dims dims) { return Shape::array(shap
 inline Shape with_type(const Shape& shape, ElementType type) { return Shape::array(type, shape.dims); }
 
 /// A random array shape of few elements; now and then one without any.
-Shape random_shape(Choices& choices, ElementType type);
-ElementType random_type(Choices& choices);  ///< of real numbers
-ElementType random_complex_type(Choices& choices);
+Shape random_shape(Draws& choices, ElementType type);
+ElementType random_type(Draws& choices);  ///< of real numbers
+ElementType random_complex_type(Draws& choices);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

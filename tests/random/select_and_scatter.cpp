@@ -6,14 +6,14 @@
 #include "families.h"
 #include "operations.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr CompareDirection kSelections[] = {CompareDirection::kGe, CompareDirection::kGe, CompareDirection::kLe,
                                             CompareDirection::kGt, CompareDirection::kLt};
 
 /// Every window holds an element of the operand: what others select is not defined.
-Window random_window(Choices& choices, int64_t rank) {
+Window random_window(Draws& choices, int64_t rank) {
   Window w;
   for (int64_t d = 0; d < rank; ++d) {
     const int64_t size = choices.one_in(3) ? 1 : choices.between(1, 3);
@@ -28,7 +28,7 @@ Window random_window(Choices& choices, int64_t rank) {
   return w;
 }
 
-Computation* selection(Scope& scope, Choices& choices, ElementType type) {
+Computation* selection(Scope& scope, Draws& choices, ElementType type) {
   Scope body = scope.nested();
   Instruction* a = body.parameter(0, Shape::scalar(type), fact_of_argument(type));
   Instruction* b = body.parameter(1, Shape::scalar(type), fact_of_argument(type));
@@ -43,7 +43,7 @@ bool has_one_order(const Window& window) {
 }
 
 /// Different numbers in random order.
-Instruction* different_numbers(Scope& scope, Choices& choices, const Shape& shape) {
+Instruction* different_numbers(Scope& scope, Draws& choices, const Shape& shape) {
   auto literal = std::make_shared<Literal>(with_type(shape, ElementType::kF32));
   const auto elements = literal->data<float>();
   std::iota(elements.begin(), elements.end(), 0.0F);
@@ -66,7 +66,7 @@ Maybe fact_of_select_and_scatter(const Instruction& i, const Facts& operands) {
   return sum_of(i.shape, both, 1 + std::min(windows, static_cast<double>(element_count(i.operand(1).shape))));
 }
 
-bool make_select_and_scatter(Scope& scope, Choices& choices) {
+bool make_select_and_scatter(Scope& scope, Draws& choices) {
   Instruction* operand = scope.choose(choices, [](const auto& e) {
     const ElementType type = e.instruction->shape.type;
     return e.fact.exact() && has_rank(1)(e) && type != ElementType::kPred && !is_complex(type);
@@ -88,4 +88,4 @@ bool make_select_and_scatter(Scope& scope, Choices& choices) {
                       {selection(scope, choices, type), reducer(scope, reduction.operation, type)}) != nullptr;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -3,7 +3,7 @@
 #include "families.h"
 #include "operations.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Maybe fact_of_top_k(const Instruction& i, const Facts& operands) {
   if (!operands[0].exact()) return {};
@@ -13,7 +13,7 @@ Maybe fact_of_top_k(const Instruction& i, const Facts& operands) {
   return of_parts({value, interval(0, extent, 0, 0)});
 }
 
-bool make_top_k(Scope& scope, Choices& choices) {
+bool make_top_k(Scope& scope, Draws& choices) {
   Instruction* operand = scope.choose(choices, [](const auto& e) {
     const ElementType type = e.instruction->shape.type;
     return e.fact.exact() && has_rank(1)(e) && type != ElementType::kPred && !is_complex(type);
@@ -25,4 +25,4 @@ bool make_top_k(Scope& scope, Choices& choices) {
   return scope.append_parts(Opcode::kTopK, Shape::tuple({values, with_type(values, ElementType::kS32)}), {operand}, a);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

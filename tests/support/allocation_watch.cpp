@@ -33,7 +33,7 @@ std::atomic<int64_t> held{0}, most{0};
 
 }  // namespace
 
-namespace lowtide {
+namespace lowtide::engine {
 
 AllocationWatch::AllocationWatch() {
   held = 0;
@@ -49,7 +49,7 @@ bool AllocationWatch::works() { return false; }
 bool AllocationWatch::works() { return true; }
 #endif
 
-}  // namespace lowtide
+}  // namespace lowtide::engine
 
 #ifndef LOWTIDE_SANITIZED
 // glibc's own allocator under its other names; operator new of libstdc++ calls malloc.

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Bytes that a run may take outside its plan.
 inline constexpr int64_t kAllowedOutsidePlan = int64_t{64} << 10;
@@ -22,4 +22,4 @@ class AllocationWatch {
   static bool works();
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

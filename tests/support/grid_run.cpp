@@ -9,7 +9,7 @@
 
 #include "codegen/object_loader.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 GridMachine some_machine(std::mt19937_64& random) {
   const auto one_of = [&](std::initializer_list<int32_t> choices) {
@@ -103,4 +103,4 @@ std::string HostGrid::run_each_alone(std::span<const std::span<std::byte>> buffe
   return {};
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

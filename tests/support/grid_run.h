@@ -10,7 +10,7 @@
 #include "base/status.h"
 #include "codegen/grid_kernel.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 class HostGrid {
  public:
@@ -42,4 +42,4 @@ class HostGrid {
 /// Small blocks, and now few, now many: what divides nothing evenly is tried with every seed.
 GridMachine some_machine(std::mt19937_64& random);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -6,7 +6,7 @@
 #include "nest/builder.h"
 #include "nest/legalise.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int64_t kCount = 40;
@@ -90,4 +90,4 @@ std::vector<Nest> plain_set() {
   return std::move(maker.nests);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -5,9 +5,9 @@
 
 #include "nest/nest.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// A nest for each: element by element of as many buffers as it has operands.
 std::vector<Nest> plain_set();
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

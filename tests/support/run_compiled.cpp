@@ -13,7 +13,7 @@
 #include "schedule/check/check_program.h"
 #include "target/cpu.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 std::string run_once(Executable& executable, const std::vector<Value>& arguments, int threads,
@@ -89,4 +89,4 @@ CompiledRun run_plan(const Compiled& compiled, const std::vector<Value>& argumen
   return run;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

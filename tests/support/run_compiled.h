@@ -9,7 +9,7 @@
 #include "compile/compile.h"
 #include "ir/module.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 struct CompiledRun {
   std::string failure;      ///< empty: nothing is wrong
@@ -21,4 +21,4 @@ CompiledRun run_compiled(const Module& module, const std::vector<Value>& argumen
 /// The same of a plan that is made already.
 CompiledRun run_plan(const Compiled& compiled, const std::vector<Value>& arguments, Isa isa = Isa::kNative);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

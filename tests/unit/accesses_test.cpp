@@ -2,7 +2,7 @@
 
 #include "region_test_support.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 bool first_output_over_input(const std::string& text, int32_t input = 0) {
@@ -130,4 +130,4 @@ TEST(MayLieOver, SumsOfAllBefore) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -6,7 +6,7 @@
 
 #include "text/hlo.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int64_t kArray = 4096;  // bytes of f32[1024]
@@ -278,4 +278,4 @@ ENTRY main { a = f32[1024] parameter(0)  o = f32[32,32] reshape(a)  d = f32[32,3
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine

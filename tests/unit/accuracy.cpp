@@ -11,7 +11,7 @@
 #include "nest/builder.h"
 #include "nest/legalise.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 std::string AccuracyCase::name() const { return std::string(opcode_name(opcode)); }
 
@@ -292,4 +292,4 @@ Accuracy measure(const AccuracyCase& row, ElementType type, const MeasureOptions
   });
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -8,7 +8,7 @@
 #include "nest/nest.h"
 #include "plain_lanes.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 struct AccuracyCase {
   Opcode opcode = Opcode::kExponential;
@@ -42,4 +42,4 @@ Accuracy measure(const AccuracyCase& accuracy, ElementType type, const MeasureOp
 /// operation(x[, y]) of every element, as a nest that is not legalised yet.
 Nest elementwise_nest(const Node& operation, std::span<const ElementType> operands, int64_t elements);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

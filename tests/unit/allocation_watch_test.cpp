@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 class Watch : public testing::Test {
@@ -45,4 +45,4 @@ TEST_F(Watch, SeesMappings) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine

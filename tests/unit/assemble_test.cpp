@@ -7,7 +7,7 @@
 #include "target/cpu.h"
 #include "text/hlo.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 std::string body(const std::string& lines, const std::string& root) {
@@ -84,4 +84,4 @@ TEST(Assemble, NotAcrossRows) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -9,7 +9,7 @@
 #include "interp/interpreter.h"
 #include "text/hlo.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 namespace fs = std::filesystem;
@@ -98,4 +98,4 @@ TEST_F(BindingsTest, WrongFilesAreFaults) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine

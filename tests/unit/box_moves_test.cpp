@@ -8,7 +8,7 @@
 
 #include "region_test_support.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr const char* kField = "  x = f32[16,64,32] parameter(0)\n";
@@ -91,4 +91,4 @@ TEST(BoxMoves, OnlyWhatMoves) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -2,7 +2,7 @@
 
 #include "plan/csv.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 std::string fault_of(std::string_view text) {
@@ -66,4 +66,4 @@ TEST(BufferTable, FaultsNameTheLineAndWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine

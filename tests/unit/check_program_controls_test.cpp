@@ -9,7 +9,7 @@
 #include "target/cpu.h"
 #include "text/hlo.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 Program planned(const std::string& text, const ScheduleOptions& options = {}) {
@@ -293,4 +293,4 @@ TEST(Controls, KernelsAreProvedHoweverLongTheWayIs) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine

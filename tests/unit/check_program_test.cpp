@@ -11,7 +11,7 @@
 #include "target/cpu.h"
 #include "text/hlo.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr const char* kLoopAndUpdates = R"(HloModule m, input_output_alias={ {0}: (0, {}, may-alias) }
@@ -103,4 +103,4 @@ TEST(CheckProgram, FindsWhatItsVisitsReach) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine

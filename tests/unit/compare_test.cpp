@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
@@ -80,4 +80,4 @@ TEST(Compare, ShapesAndCounts) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -9,7 +9,7 @@
 
 #include "nest/legalise.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 using Z = QuadComplex;
@@ -237,4 +237,4 @@ Accuracy measure(const ComplexAccuracyCase& row, ElementType type, const Measure
   return type == ElementType::kC64 ? measure_as<float>(row, type, options) : measure_as<double>(row, type, options);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

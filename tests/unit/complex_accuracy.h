@@ -5,7 +5,7 @@
 #include "accuracy.h"
 #include "quad.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 struct ComplexAccuracyCase {
   Opcode opcode = Opcode::kExponential;
@@ -22,4 +22,4 @@ double complex_accuracy_bound(Opcode opcode, ElementType type);
 /// numbers, the others of moderate size, near 0, 1, -1, i and -i, on the axes and near the unit circle.
 Accuracy measure(const ComplexAccuracyCase& row, ElementType type, const MeasureOptions& options);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

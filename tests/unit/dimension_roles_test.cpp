@@ -5,7 +5,7 @@
 #include "region/dimension_classes.h"
 #include "text/hlo.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 std::unique_ptr<Module> read(const std::string& body) {
@@ -137,4 +137,4 @@ TEST(DimensionClasses, KeepSlicesApart) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -3,7 +3,7 @@
 #include "text/dump/dump_files.h"
 #include "text/dump/xla_report.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 TEST(XlaReport, MemoryUsageTakesTheMainMemory) {
@@ -143,4 +143,4 @@ TEST(DumpFiles, RenamedFilesByTheirContents) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine

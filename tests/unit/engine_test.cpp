@@ -7,7 +7,7 @@
 #include "runtime/interpreted.h"
 #include "text/hlo.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 // Kernels as codegen would make them, on s32 buffers.
@@ -34,7 +34,11 @@ Kernel kernel(KernelFunction run, std::vector<KernelPiece> pieces) { return {run
 
 /// A program by hand.
 struct Hand {
-  std::shared_ptr<Program> program = std::make_shared<Program>();
+  std::shared_ptr<Program> program = [] {
+    auto made = std::make_shared<Program>();
+    made->module = std::make_shared<const Module>();
+    return made;
+  }();
   std::vector<Kernel> kernels;
 
   int32_t slot(StorageKind kind, int64_t number, int64_t bytes, Step born = 0, Step dies = 1000) {
@@ -240,4 +244,4 @@ TEST(Split, GranulesStayWhole) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine

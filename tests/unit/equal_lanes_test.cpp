@@ -11,7 +11,7 @@
 #include "nest/legalise.h"
 #include "ops/execute.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int64_t kRows = 3, kColumns = 1003;  // the last lanes are not full
@@ -78,4 +78,4 @@ TEST(EqualLanes, GiveWhatTheDefinitionGives) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -5,7 +5,7 @@
 
 #include <random>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 struct Unknown {
@@ -62,4 +62,4 @@ TEST(Equation, WithoutBoundsNobodyKnows) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -8,7 +8,7 @@
 #include "plan/pack.h"
 #include "plan/search.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 Problem random_problem(unsigned seed, int buffers, Step steps, int sizes, bool aligned) {
@@ -162,4 +162,4 @@ TEST(Check, FindsAMisalignedBuffer) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine

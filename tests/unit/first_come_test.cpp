@@ -7,7 +7,7 @@
 #include "plan/check.h"
 #include "plan/greedy.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 TEST(FirstCome, GoesAboveTooSmallAHole) {
@@ -53,4 +53,4 @@ TEST(FirstCome, PlacesWithoutOverlap) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -6,7 +6,7 @@
 #include "target/cpu.h"
 #include "text/hlo.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 std::unique_ptr<Module> read(const std::string& text) {
@@ -299,4 +299,4 @@ TEST(Frontier, PlansAreWhatTheFrontierSays) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -14,7 +14,7 @@
 #include "support/grid_run.h"
 #include "support/plain_set.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr GridMachine kMachine{.block_threads = 256, .tile_columns = 32, .thread_elements = 4, .most_blocks = 1000};
@@ -313,4 +313,4 @@ TEST(Ptx, KnowsEveryPlainOperation) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -7,7 +7,7 @@
 
 #include "ops/attribute_text.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 Result<std::unique_ptr<Module>> parse(const std::string& text) {
@@ -357,4 +357,4 @@ TEST(HloText, SurvivesDeepNesting) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -5,7 +5,7 @@
 #include "target/cpu.h"
 #include "text/hlo.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 WorkGraph graph_of_nodes(size_t nodes, std::vector<int64_t> bytes) {
@@ -83,4 +83,4 @@ TEST(WorkGraph, EffectsKeepTheirOrderAndCollectivesNeedNot) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine

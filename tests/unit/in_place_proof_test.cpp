@@ -8,7 +8,7 @@
 #include "nest/builder.h"
 #include "region_test_support.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// One execution of a load or store.
@@ -221,4 +221,4 @@ TEST(InPlaceProof, LeavesOutWhatIsThere) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -10,7 +10,7 @@
 
 #include "text/gzip.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 namespace fs = std::filesystem;
@@ -282,4 +282,4 @@ TEST_F(InputTest, ADirectoryWithoutModules) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine

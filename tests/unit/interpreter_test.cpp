@@ -7,7 +7,7 @@
 
 #include "text/hlo.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 std::unique_ptr<Module> read(std::string text) {
@@ -83,4 +83,4 @@ TEST(Interpreter, NamesAnUnknownOperation) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -1,11 +1,12 @@
 #include "base/interrupt.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
+
+#include <thread>
 
 #include "base/progress.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 TEST(Progress, ShareAndTimeLeft) {
@@ -17,37 +18,46 @@ TEST(Progress, ShareAndTimeLeft) {
 }
 
 TEST(Progress, StagesWithinStages) {
-  EXPECT_EQ(progress_now().name, nullptr);
-  Stage outer("outer", 2);
+  Progress progress;
+  EXPECT_EQ(progress.now().name, nullptr);
+  Stage outer(progress, "outer", 2);
   outer.add(1);
   {
-    OutermostStage silent("silent", 9);
-    EXPECT_STREQ(progress_now().name, "outer");
-    const Stage inner("inner", 3);
-    EXPECT_STREQ(progress_now().name, "inner");
-    EXPECT_EQ(progress_now().done, 0);
+    OutermostStage silent(progress, "silent", 9);
+    EXPECT_STREQ(progress.now().name, "outer");
+    const Stage inner(progress, "inner", 3);
+    EXPECT_STREQ(progress.now().name, "inner");
+    EXPECT_EQ(progress.now().done, 0);
   }
-  EXPECT_STREQ(progress_now().name, "outer");
-  EXPECT_EQ(progress_now().done, 1);
+  EXPECT_STREQ(progress.now().name, "outer");
+  EXPECT_EQ(progress.now().done, 1);
 }
 
-// Asked once, a process stays so: one of its own asks.
-bool stops_once() {
-  const KeepWhatIsFound keeping;
-  const bool first = ask_to_stop(), second = ask_to_stop();
-  bool within = false;
-  {
-    const Interruptible interruptible;
-    within = should_stop();
-  }
-  return first && !second && within && !should_stop() && interrupted().fault() == kInterruptedFault;
+TEST(Progress, OfTwoContextsNeverMeets) {
+  Progress one, other;
+  const Stage stage(one, "one", 2);
+  EXPECT_EQ(other.now().name, nullptr);
+  std::thread([&] {
+    const Stage silent(one, "another thread", 1);
+    EXPECT_STREQ(one.now().name, "one");
+  }).join();
 }
 
 TEST(Interrupt, OnlyWhatIsInterruptibleStops) {
-  EXPECT_FALSE(ask_to_stop());  // nothing is kept
-  EXPECT_FALSE(was_interrupted());
-  EXPECT_EXIT(::_exit(stops_once() ? 0 : 1), testing::ExitedWithCode(0), "");
+  StopRequest stop, other;
+  EXPECT_FALSE(stop.ask()) << "nothing is kept";
+  EXPECT_FALSE(stop.was_asked());
+  const KeepWhatIsFound keeping(stop);
+  EXPECT_TRUE(stop.ask());
+  EXPECT_FALSE(stop.ask()) << "asked before";
+  {
+    const Interruptible interruptible(stop), another(other);
+    EXPECT_TRUE(stop.should_stop());
+    EXPECT_FALSE(other.should_stop());
+  }
+  EXPECT_FALSE(stop.should_stop());
+  EXPECT_EQ(interrupted().fault(), kInterruptedFault);
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine

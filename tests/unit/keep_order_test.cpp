@@ -6,7 +6,7 @@
 #include "target/cpu.h"
 #include "text/hlo.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 std::unique_ptr<Module> read(const std::string& entry) {
@@ -104,4 +104,4 @@ TEST(KeepOrder, TilesThatAreMadeOtherwise) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine

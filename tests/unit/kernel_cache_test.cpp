@@ -15,7 +15,7 @@
 #include "nest/builder.h"
 #include "nest/legalise.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 namespace fs = std::filesystem;
@@ -153,7 +153,7 @@ TEST_F(Cache, UsesAFolderOfItsUserAlone) {
 }
 
 TEST_F(Cache, SweepsNoFilesOfOthers) {
-  const KernelCache cache(directory_, 0);
+  const KernelCache cache(directory_, "", 0);
   cache.store(hash_text("a"), "object of a");
   const std::string name = only_file().filename();
   const std::string part = name + ".0123456789abcdef.part";
@@ -182,7 +182,7 @@ TEST_F(Cache, DoesWithoutADirectory) {
 }
 
 TEST_F(Cache, DropsTheOldestBeyondItsSize) {
-  const KernelCache cache(directory_, 9000);  // two files of a block each
+  const KernelCache cache(directory_, "", 9000);  // two files of a block each
   const char* const kNames[] = {"a", "b", "c"};
   for (int i = 0; i < 3; ++i) {
     cache.store(hash_text(kNames[i]), std::string(1500, 'x'));
@@ -295,4 +295,4 @@ TEST(CompileKernels, MakesEqualNestsOnce) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -13,7 +13,7 @@
 #include "ops/execute.h"
 #include "random_nest.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 using Buffers = std::vector<std::vector<std::byte>>;
@@ -148,4 +148,4 @@ TEST(ShortSums, OfProductsAddUpInPairs) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -10,7 +10,7 @@
 #include "nest/legalise.h"
 #include "region_test_support.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// The parts of an element as numbers.
@@ -204,4 +204,4 @@ TEST(LegaliseNests, NoticesAWrongFunction) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine

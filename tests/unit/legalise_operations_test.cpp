@@ -14,7 +14,7 @@
 #include "plain_lanes.h"
 #include "text/hlo.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 using Types = std::vector<ElementType>;
@@ -347,4 +347,4 @@ TEST(Legalise, DefinitionsDiffer) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -5,7 +5,7 @@
 #include "accuracy.h"
 #include "complex_accuracy.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 class Function : public testing::TestWithParam<size_t> {
@@ -81,4 +81,4 @@ TEST(Accuracy, NoticesAWrongCoefficient) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine

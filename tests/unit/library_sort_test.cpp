@@ -12,7 +12,7 @@
 #include "library/lanes.h"
 #include "library_test_support.h"
 
-namespace lowtide::library_test {
+namespace lowtide::engine::library_test {
 namespace {
 
 std::string simple(const std::string& type, const std::string& how) {
@@ -185,4 +185,4 @@ TEST(LibraryTopK, AsDefined) {
 }
 
 }  // namespace
-}  // namespace lowtide::library_test
+}  // namespace lowtide::engine::library_test

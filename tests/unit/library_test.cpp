@@ -12,7 +12,7 @@
 #include "library/convert_row.h"
 #include "library_test_support.h"
 
-namespace lowtide::library_test {
+namespace lowtide::engine::library_test {
 namespace {
 
 std::string dot(const std::string& result, const std::string& left, const std::string& right,
@@ -408,4 +408,4 @@ TEST(LibraryLapack, NotSquare) {
 }
 
 }  // namespace
-}  // namespace lowtide::library_test
+}  // namespace lowtide::engine::library_test

@@ -8,7 +8,7 @@
 #include <memory>
 #include <random>
 
-namespace lowtide::library_test {
+namespace lowtide::engine::library_test {
 
 std::unique_ptr<Module> read(const std::string& text) {
   auto module = parse_hlo(std::make_shared<Source>(Source{"test.hlo", text}));
@@ -180,4 +180,4 @@ void expect_as_defined(const std::string& text, double tolerance, unsigned seed,
   }
 }
 
-}  // namespace lowtide::library_test
+}  // namespace lowtide::engine::library_test

@@ -13,7 +13,7 @@
 #include "library/library.h"
 #include "text/hlo.h"
 
-namespace lowtide::library_test {
+namespace lowtide::engine::library_test {
 
 using Bytes = std::vector<std::byte>;
 
@@ -37,4 +37,4 @@ void flatten(const Value& value, std::vector<Value>& leaves);
 /// same bits. `factors`: square operands are hermitian and positive definite.
 void expect_as_defined(const std::string& text, double tolerance, unsigned seed = 1, bool factors = false);
 
-}  // namespace lowtide::library_test
+}  // namespace lowtide::engine::library_test

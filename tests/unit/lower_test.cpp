@@ -1,6 +1,6 @@
 #include "region_test_support.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 int count(const std::string& text, const std::string& part) {
@@ -207,4 +207,4 @@ TEST(Lower, NoticesADifference) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 namespace fs = std::filesystem;
@@ -58,4 +58,4 @@ TEST_F(Machine, ControlGroupsOfTheFirstVersion) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -15,7 +15,7 @@
 #include "runtime/strips.h"
 #include "schedule/check/strips_proof.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// A region with one result over one operand.
@@ -296,4 +296,4 @@ TEST(MovesProof, KnowsPanelsOfRowsAndColumns) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine

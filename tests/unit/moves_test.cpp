@@ -7,7 +7,7 @@
 #include <numeric>
 #include <random>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 std::vector<std::byte> random_bytes(int64_t count, std::mt19937& random) {
@@ -95,4 +95,4 @@ TEST(Moves, AnyOrderAndDirection) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -36,4 +36,4 @@ TEST(NearWords, Sentences) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 TEST(NestBuilder, PutsNodesIntoTheOutermostBlockWhereTheyAreKnown) {
@@ -215,4 +215,4 @@ TEST(CheckNest, FindsAUseBeforeTheDefinition) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine

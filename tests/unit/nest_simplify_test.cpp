@@ -2,7 +2,7 @@
 
 #include "nest/builder.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 TEST(NestBuilder, SumsWhatIsKnownOutsideFirst) {
@@ -53,4 +53,4 @@ TEST(NestBuilder, FoldsByTheDefinitionItIsGiven) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine

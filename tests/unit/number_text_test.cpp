@@ -7,7 +7,7 @@
 
 #include "ir/element_type.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 template <class T>
@@ -83,4 +83,4 @@ TEST(NumberText, TiesGoToEvenAndNudgedOnesDoNot) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -11,7 +11,7 @@
 #include "nest/legalise.h"
 #include "ops/execute.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int64_t kCount = 1003, kBins = 16;  // the last lanes are not full, and lanes meet in bins
@@ -77,4 +77,4 @@ TEST(OrderedLoops, GiveWhatTheOrderGives) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine

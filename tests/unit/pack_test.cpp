@@ -6,7 +6,7 @@
 
 #include "plan/check.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 Problem random_problem(unsigned seed, int buffers, Step steps) {
@@ -78,4 +78,4 @@ TEST(Load, CountsDeathsBeforeBirths) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -4,7 +4,7 @@
 
 #include "plan/check.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 Problem tight_problem() {
@@ -57,4 +57,4 @@ TEST(Packings, KnowsItsProblem) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -6,7 +6,7 @@
 #include "text/hlo.h"
 #include "text/stablehlo.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int64_t kArray = 4096;  // f32[1024], f32[32,32]
@@ -239,4 +239,4 @@ TEST(Partitioning, EveryFormOfShardysShardings) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine

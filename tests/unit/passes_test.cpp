@@ -12,7 +12,7 @@
 #include "target/cpu.h"
 #include "text/hlo.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 namespace fs = std::filesystem;
@@ -136,4 +136,4 @@ TEST(Passes, PipelineSettles) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -6,7 +6,7 @@
 
 #include "base/small_types.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int kLanes = 512;
@@ -311,4 +311,4 @@ class Lanes {
 
 void run_in_lanes(const Nest& nest, const std::vector<void*>& buffers) { Lanes(nest, buffers).run(); }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

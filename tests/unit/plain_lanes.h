@@ -5,9 +5,9 @@
 
 #include "nest/nest.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Runs a nest whose only piece is one parallel loop, possibly with while loops inside. buffers: one address each.
 void run_in_lanes(const Nest& nest, const std::vector<void*>& buffers);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -11,7 +11,7 @@
 #include "nest/legalise.h"
 #include "plain_lanes.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int64_t kCount = 40961;  // odd: the last lanes are not full
@@ -87,4 +87,4 @@ INSTANTIATE_TEST_SUITE_P(
     });
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 Storage temporary(Step born, Step dies) {
@@ -32,4 +32,4 @@ TEST(Poison, EveryTemporaryDiesOnceBeforeTheStepThatFollows) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -13,7 +13,7 @@
 #include "text/proto/proto_shape.h"
 #include "text/proto/proto_sharding.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 using namespace std::string_literals;
@@ -184,7 +184,7 @@ class HloProtoFault : public testing::TestWithParam<Fault> {};
 TEST_P(HloProtoFault, SaysWhatIsWrong) {
   const auto module = parse_hlo_proto(GetParam().module.bytes, "m.pb");
   ASSERT_FALSE(module.ok());
-  EXPECT_EQ(module.status().fault(), lowtide::Fault::kInput);
+  EXPECT_EQ(module.status().fault(), lowtide::engine::Fault::kInput);
   EXPECT_TRUE(module.status().message().starts_with("m.pb: ")) << module.status().message();
   EXPECT_NE(module.status().message().find(GetParam().words), std::string::npos) << module.status().message();
 }
@@ -307,4 +307,4 @@ TEST(Configs, AreBareOnlyWhenTheirBracesHoldThem) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -23,7 +23,7 @@ Quad sinhf128(Quad) noexcept;
 Quad sqrtf128(Quad) noexcept;
 }
 
-namespace lowtide {
+namespace lowtide::engine {
 
 struct QuadComplex {
   Quad re = 0, im = 0;
@@ -42,4 +42,4 @@ inline QuadComplex operator/(QuadComplex a, QuadComplex b) {
 }
 inline Quad size_of(QuadComplex z) { return hypotf128(z.re, z.im); }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

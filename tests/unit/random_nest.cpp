@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr ElementType kTypes[] = {ElementType::kPred, ElementType::kS8,  ElementType::kU8,  ElementType::kS16,
@@ -310,4 +310,4 @@ class Maker {
 
 RandomNest random_nest(uint64_t seed) { return Maker(seed).make(); }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -6,7 +6,7 @@
 
 #include "nest/builder.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 struct RandomNest {
   Nest nest;
@@ -16,4 +16,4 @@ struct RandomNest {
 /// The same for equal seeds. Sums and products are exact whatever their order.
 RandomNest random_nest(uint64_t seed);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

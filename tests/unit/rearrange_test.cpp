@@ -5,7 +5,7 @@
 #include "schedule/program.h"
 #include "target/cpu.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 std::optional<Rearrangement> rearrangement(const std::string& text) {
@@ -64,4 +64,4 @@ TEST(Rearrange, CheckerSeesWhatMoves) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -17,7 +17,7 @@
 #include "target/cpu.h"
 #include "text/hlo.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 struct OneRegion {
   std::unique_ptr<Module> module;
@@ -118,4 +118,4 @@ inline std::string expect_region_matches(const std::string& text, bool in_place 
   return to_text(nest);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

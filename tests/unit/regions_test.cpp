@@ -7,7 +7,7 @@
 #include "target/cpu.h"
 #include "text/hlo.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 std::unique_ptr<Module> read(const std::string& text) {
@@ -148,4 +148,4 @@ ENTRY main {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine

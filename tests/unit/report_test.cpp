@@ -17,7 +17,7 @@
 #include "target/cpu.h"
 #include "text/hlo.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 Input input_of(const std::string& text) {
@@ -259,4 +259,4 @@ TEST(Drawing, ScalesAndLabels) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine

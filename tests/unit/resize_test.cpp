@@ -10,7 +10,7 @@
 #include "target/cpu.h"
 #include "text/hlo.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 std::unique_ptr<Module> read(const std::string& text) {
@@ -124,4 +124,4 @@ TEST(StreamAlike, TakesTheSameValuesWithIt) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine

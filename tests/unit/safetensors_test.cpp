@@ -12,7 +12,7 @@
 #include "base/mapped_files.h"
 #include "text/tensor_writer.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 namespace fs = std::filesystem;
@@ -234,4 +234,4 @@ TEST_F(Safetensors, WritingTellsWhatItCannotDo) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -8,7 +8,7 @@
 #include "target/cpu.h"
 #include "text/hlo.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 std::unique_ptr<Module> read(const char* text) {
@@ -63,4 +63,4 @@ TEST(Shrink, StopsWhenToldTo) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine

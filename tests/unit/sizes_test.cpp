@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 TEST(ParseSize, UnitsAndPowers) {
@@ -44,4 +44,4 @@ TEST(FormatCount, Groups) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine

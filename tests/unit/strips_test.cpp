@@ -8,7 +8,7 @@
 #include "region_test_support.h"
 #include "runtime/split.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr StripLimits kSmall{.least_bytes = 0, .wanted_bytes = 1, .share = 1};
@@ -161,4 +161,4 @@ TEST(Strips, NotWhereAllIsReadEverywhere) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -13,7 +13,7 @@
 #include "nest/legalise.h"
 #include "ops/execute.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int64_t kCount = 1003;  // odd: the last lanes are not full
@@ -117,4 +117,4 @@ TEST(Tabulate, LeavesWhatVariesWithMoreOrCostsLess) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine

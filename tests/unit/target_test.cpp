@@ -10,7 +10,7 @@
 #include "target/xla.h"
 #include "text/hlo.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// The processor, but for what a test changes.
@@ -149,4 +149,4 @@ TEST(Target, XlaIsModelledAsTheProcessor) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 TEST(ThreadPool, RunsEveryTaskOnce) {
@@ -104,4 +104,4 @@ TEST(ThreadPool, MoreThanOneThreadTakesPart) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -5,7 +5,7 @@
 #include "analysis/account.h"
 #include "text/hlo.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr Bytes kUnit = 16384;  // alignment in the arena of a TPU
@@ -105,4 +105,4 @@ TEST(TpuSharing, FollowsTheConfigurationAlone) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine

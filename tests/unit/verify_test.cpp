@@ -6,7 +6,7 @@
 #include <memory>
 #include <utility>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 Instruction* add(Computation& computation, Opcode opcode, const char* name, std::vector<Instruction*> operands) {
@@ -160,4 +160,4 @@ TEST(Verify, NamesTheInstructionWhereThereIsNoText) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine

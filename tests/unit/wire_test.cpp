@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 using namespace std::string_literals;
@@ -109,4 +109,4 @@ TEST(Wire, NestingHasALimit) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -13,7 +13,7 @@
 #include "codegen/llvm/start.h"
 #include "codegen/llvm_entry.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr char kHostTriple[] = "x86_64-unknown-linux-gnu", kDeviceTriple[] = "nvptx64-nvidia-cuda";
@@ -67,9 +67,9 @@ void compile(const LlvmGridRequest& request, LlvmAnswer& answer) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine
 
 extern "C" __attribute__((visibility("default"))) void lowtide_llvm_compile_grid(
-    const lowtide::LlvmGridRequest& request, lowtide::LlvmAnswer& answer) {
-  lowtide::compile(request, answer);
+    const lowtide::engine::LlvmGridRequest& request, lowtide::engine::LlvmAnswer& answer) {
+  lowtide::engine::compile(request, answer);
 }

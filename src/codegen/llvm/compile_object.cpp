@@ -13,7 +13,7 @@
 #include "codegen/llvm/start.h"
 #include "codegen/llvm_entry.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr char kTriple[] = "x86_64-unknown-linux-gnu";
@@ -78,9 +78,9 @@ void compile(const LlvmRequest& request, LlvmAnswer& answer) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::engine
 
-extern "C" __attribute__((visibility("default"))) void lowtide_llvm_compile(const lowtide::LlvmRequest& request,
-                                                                            lowtide::LlvmAnswer& answer) {
-  lowtide::compile(request, answer);
+extern "C" __attribute__((visibility("default"))) void lowtide_llvm_compile(const lowtide::engine::LlvmRequest& request,
+                                                                            lowtide::engine::LlvmAnswer& answer) {
+  lowtide::engine::compile(request, answer);
 }

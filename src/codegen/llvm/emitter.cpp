@@ -7,7 +7,7 @@
 #include "base/status.h"
 #include "codegen/llvm_entry.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Emitter::Emitter(llvm::Module& module, const Nest& nest, const KernelPlan& plan, bool avx512)
     : module_(module), context_(module.getContext()), builder_(context_), nest_(nest), plan_(plan), avx512_(avx512) {
@@ -223,4 +223,4 @@ Emitter::V Emitter::mask() {
   return running;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

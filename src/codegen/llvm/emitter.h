@@ -20,7 +20,7 @@
 #include "codegen/kernel_plan.h"
 #include "codegen/tiling.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 class Emitter {
  public:
@@ -166,4 +166,4 @@ class Emitter {
   std::map<std::pair<V, std::pair<llvm::BasicBlock*, int>>, V> remembered_;
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -9,7 +9,7 @@
 #include "codegen/llvm/emitter.h"
 #include "codegen/llvm_entry.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr unsigned kGlobalSpace = 1;
@@ -221,4 +221,4 @@ void Emitter::emit_tiles(const PiecePlan& piece, const GridLaunch& grid, V begin
   builder_.CreateRetVoid();
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -3,7 +3,7 @@
 #include "base/status.h"
 #include "codegen/llvm/emitter.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 namespace {
 constexpr int64_t kPairedTerms = 4;
@@ -324,4 +324,4 @@ void Emitter::emit_while_in_lanes(int32_t id) {
   set_carried(id, carried, true);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -8,7 +8,7 @@
 #include "base/status.h"
 #include "codegen/llvm/emitter.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// Whether step * lane + sum of bounded terms stays within 32 bits.
@@ -286,4 +286,4 @@ void Emitter::emit_store(const Store& store) {
   }
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

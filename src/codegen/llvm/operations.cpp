@@ -9,7 +9,7 @@
 #include "codegen/llvm/emitter.h"
 #include "codegen/rotation.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 bool is_signed(ElementType type) { return type_kind(type) == TypeKind::kSigned; }
@@ -221,4 +221,4 @@ std::vector<Emitter::V> Emitter::call(const Function& function, std::span<const 
   return results;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -3,7 +3,7 @@
 #include "codegen/llvm/emitter.h"
 #include "codegen/ordered.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 void Emitter::emit_ordered_loop(int32_t id, V begin, V end) {
   const OrderedLoop parts = take_apart(nest_, id);
@@ -42,4 +42,4 @@ void Emitter::emit_ordered_loop(int32_t id, V begin, V end) {
   if (loop_of(id).extent % width != 0) emit_serial_loop(id, whole, end);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <new>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 void initialise() {
@@ -32,4 +32,4 @@ void start_llvm() {
   std::call_once(once, initialise);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -10,7 +10,7 @@
 #include "base/status.h"
 #include "codegen/llvm/emitter.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// Whether these 32-bit elements are their upper halves alone, as bf16 numbers in f32 are.
@@ -146,4 +146,4 @@ Emitter::Emitted Emitter::emit_table(NodeId id) {
   return {in_type(found), true};
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -6,7 +6,7 @@
 
 #include "codegen/llvm/emitter.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 // Swaps the off-diagonal quarters of blocks of 16, 8, 4 and 2 rows and columns.
 void Emitter::transpose(std::vector<V>& rows) {
@@ -124,4 +124,4 @@ void Emitter::emit_tiled(const Tiling& tiling, V begin, V end) {
   lane_loop_ = kNoId;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

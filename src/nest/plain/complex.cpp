@@ -2,7 +2,7 @@
 
 #include "nest/plain/functions.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 PlainComplex number(PlainComplex like, double re, double im = 0) {
@@ -332,4 +332,4 @@ PlainComplex complex_operation(Opcode opcode, PlainComplex a, PlainComplex b) {
   return {result.re.to(ElementType::kF32), result.im.to(ElementType::kF32)};
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -4,7 +4,7 @@
 #include "ir/opcode.h"
 #include "nest/plain/plain.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 struct PlainComplex {
   Plain re, im;
@@ -21,4 +21,4 @@ PlainComplex select(Plain predicate, PlainComplex then, PlainComplex otherwise);
 PlainComplex complex_operation(Opcode opcode, PlainComplex a);
 PlainComplex complex_operation(Opcode opcode, PlainComplex a, PlainComplex b);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

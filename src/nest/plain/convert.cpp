@@ -4,7 +4,7 @@
 #include "nest/plain/integers.h"
 #include "nest/plain/small_floats.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 ElementType held_type(ElementType type) {
   if (is_complex(type)) return type == ElementType::kC64 ? ElementType::kF32 : ElementType::kF64;
@@ -61,4 +61,4 @@ Plain converted(Plain value, ElementType from, ElementType to) {
   return rounded(to, from == ElementType::kF64 ? rounded_to_odd(value) : value);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

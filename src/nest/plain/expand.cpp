@@ -9,7 +9,7 @@
 #include "nest/plain/reinterpret.h"
 #include "nest/plain/small_floats.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 Plain predicate_operation(Opcode opcode, Plain a, Plain b) {
@@ -250,4 +250,4 @@ PlainValue expand(const Node& node, std::span<const PlainValue> given) {
   return {result, converted(value, type, result), {}, {}};
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -3,7 +3,7 @@
 
 #include "nest/plain/complex.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// A value of a nest as plain nodes. Predicates, f32, f64 and integers of whole bytes are themselves, smaller integers
 /// their extension to a byte, small floats the f32 they equal; complex numbers have two parts.
@@ -29,4 +29,4 @@ Plain to_stored(const PlainValue& value);
 /// HLO's convert, of real types.
 Plain converted(Plain value, ElementType from, ElementType to);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

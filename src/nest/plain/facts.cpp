@@ -4,7 +4,7 @@
 #include <bit>
 #include <cmath>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -258,4 +258,4 @@ FloatFacts PlainNest::find(NodeId id) {
   }
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -10,7 +10,7 @@
 
 #include "nest/builder.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 struct FloatFacts {
   double least = -std::numeric_limits<double>::infinity();
@@ -47,4 +47,4 @@ class PlainNest : public NestBuilder {
   std::vector<bool> found_;
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -3,7 +3,7 @@
 #include <bit>
 #include <cmath>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 using Bits = std::array<uint64_t, 2>;
@@ -65,4 +65,4 @@ std::optional<Bits> fold_plain(const Node& operation, std::span<const Node* cons
   return {};
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -6,8 +6,8 @@
 
 #include "nest/builder.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 std::optional<std::array<uint64_t, 2>> fold_plain(const Node& operation, std::span<const Node* const> operands);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

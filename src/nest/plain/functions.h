@@ -7,7 +7,7 @@
 
 #include "nest/plain/plain.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Plain exponential(Plain x);
 Plain exp_minus_one(Plain x);
@@ -63,4 +63,4 @@ Plain in_f64(F f, Plain x, More... more) {
 }
 inline bool is_f32(Plain x) { return x.type() == ElementType::kF32; }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

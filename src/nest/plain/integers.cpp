@@ -1,6 +1,6 @@
 #include "nest/plain/integers.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 ElementType integer_of(int bits, bool is_signed) {
@@ -158,4 +158,4 @@ Plain float_from_integer(ElementType type, Plain integer) {
   return integer.to(integer_of(std::max(integer.width(), 32), integer.is_signed())).to(type);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -4,7 +4,7 @@
 
 #include "nest/plain/plain.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// The plain type in which integers of this type are held.
 ElementType held_integer(ElementType type);
@@ -23,4 +23,4 @@ Plain integer_from_float(ElementType type, Plain x);
 /// Integers to f32 and f64, rounded to nearest even.
 Plain float_from_integer(ElementType type, Plain integer);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

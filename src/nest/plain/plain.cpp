@@ -3,7 +3,7 @@
 #include <bit>
 #include <optional>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 bool is_wide_float(ElementType type) { return type == ElementType::kF32 || type == ElementType::kF64; }
@@ -167,4 +167,4 @@ Plain scaled(Plain x, Plain n) {
   return x * power_of_two(half) * power_of_two(n - half);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -5,7 +5,7 @@
 
 #include "nest/plain/facts.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// A node and the builder that made it. Operators make plain nodes; both operands have one type. A C++ number on the
 /// right becomes a constant of the left operand's type.
@@ -156,4 +156,4 @@ Plain scaled(Plain x, Plain n);
 inline double infinity() { return std::numeric_limits<double>::infinity(); }
 inline double not_a_number() { return std::numeric_limits<double>::quiet_NaN(); }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -5,7 +5,7 @@
 #include "nest/plain/integers.h"
 #include "nest/plain/small_floats.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// The bits of a real value as an unsigned integer of the type's width, or of a byte.
@@ -97,4 +97,4 @@ Plain rounded_by_chance(const PlainValue& value, const PlainValue& random, Eleme
   return converted(result, f64, type);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -3,7 +3,7 @@
 
 #include "nest/plain/expand.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// bitcast-convert between types of equally many bits.
 PlainValue reinterpreted(const PlainValue& value, ElementType type);
@@ -11,4 +11,4 @@ Plain with_fewer_bits(const PlainValue& value, ReducePrecisionAttributes how);
 /// stochastic-convert.
 Plain rounded_by_chance(const PlainValue& value, const PlainValue& random, ElementType type);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -1,6 +1,6 @@
 #include "nest/plain/small_floats.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr ElementType kF32 = ElementType::kF32, kU32 = ElementType::kU32, kS32 = ElementType::kS32;
@@ -201,4 +201,4 @@ Plain rounded_to_odd(Plain x) {
   return select(exact, nearest, (toward_zero | 1).as(kF32));
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -4,7 +4,7 @@
 
 #include "nest/plain/plain.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 inline bool is_small_float(ElementType type) { return is_floating(type) && type_bits(type) < 32; }
 
@@ -18,4 +18,4 @@ Plain stored(ElementType type, Plain wide);
 /// f64 to f32 such that rounding again, to a type with two bits less or fewer, gives what rounding once would.
 Plain rounded_to_odd(Plain x);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

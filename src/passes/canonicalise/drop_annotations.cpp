@@ -6,7 +6,7 @@
 
 #include "passes/rewrite.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int64_t kMostListedDevices = 1 << 16;  ///< longer assignments are compared as written
@@ -99,4 +99,4 @@ Result<PassResult> drop_annotations(Module& module) {
   return result;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

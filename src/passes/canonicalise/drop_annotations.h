@@ -28,11 +28,11 @@
 #include "ops/sharding_calls.h"
 #include "passes/pass.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Result<PassResult> drop_annotations(Module& module);
 
 /// Do both divide a value of this rank the same way? The canonical form drops what makes no difference.
 bool same_sharding(const Sharding& a, const Sharding& b, int64_t rank);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

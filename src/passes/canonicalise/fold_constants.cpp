@@ -5,7 +5,7 @@
 #include "ops/no_calls.h"
 #include "passes/rewrite.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 bool may_fold(const Instruction& i) {
@@ -85,4 +85,4 @@ Result<PassResult> fold_constants(Module& module) {
   return result;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -22,11 +22,11 @@
 
 #include "passes/pass.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 inline constexpr int64_t kLargestFolded = 1024;         ///< bytes of the result
 inline constexpr int64_t kLargestOperands = 64 * 1024;  ///< bytes of the operands together
 
 Result<PassResult> fold_constants(Module& module);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

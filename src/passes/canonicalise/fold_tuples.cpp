@@ -4,7 +4,7 @@
 
 #include "passes/rewrite.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// The tuple that `bundle` takes apart and puts together again in the same order; null where it does something else.
@@ -49,4 +49,4 @@ Result<PassResult> fold_tuples(Module& module) {
   return result;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

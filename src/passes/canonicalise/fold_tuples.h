@@ -19,8 +19,8 @@
 
 #include "passes/pass.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Result<PassResult> fold_tuples(Module& module);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

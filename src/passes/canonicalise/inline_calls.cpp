@@ -7,7 +7,7 @@
 #include "passes/inline_bodies.h"
 #include "passes/rewrite.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 bool may_inline(const Instruction& call, bool partitioned, const std::vector<bool>& ordered) {
@@ -46,4 +46,4 @@ Result<PassResult> inline_calls(Module& module) {
   return result;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -27,11 +27,11 @@
 
 #include "passes/pass.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Result<PassResult> inline_calls(Module& module);
 
 /// Only calls in these computations. Returns how many.
 int64_t inline_calls_in(Module& module, const std::function<bool(const Computation&)>& chosen);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 size_t element_count_of(const Instruction& i) { return i.shape.is_tuple() ? i.shape.elements.size() : 1; }
@@ -173,4 +173,4 @@ std::vector<int64_t> LiveElements::kept(const Instruction& i) const {
   return all;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

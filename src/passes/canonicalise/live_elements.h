@@ -13,7 +13,7 @@
 #include "ir/module.h"
 #include "passes/rewrite.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 class LiveElements {
  public:
@@ -57,4 +57,4 @@ class LiveElements {
   std::vector<Mark> open_;
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

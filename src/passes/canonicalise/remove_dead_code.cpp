@@ -7,7 +7,7 @@
 #include "passes/canonicalise/live_elements.h"
 #include "passes/rewrite.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 using Elements = std::vector<int64_t>;
@@ -190,4 +190,4 @@ Result<PassResult> remove_dead_code(Module& module) {
   return result;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -27,8 +27,8 @@
 
 #include "passes/pass.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Result<PassResult> remove_dead_code(Module& module);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -4,7 +4,7 @@
 
 #include "passes/rewrite.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// Bits of an integer that a float of this type holds exactly; 0 for the types with fewer than eight.
@@ -95,4 +95,4 @@ Result<PassResult> remove_noop_casts(Module& module) {
   return result;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

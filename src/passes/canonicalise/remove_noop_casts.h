@@ -24,11 +24,11 @@
 
 #include "passes/pass.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Result<PassResult> remove_noop_casts(Module& module);
 
 /// Is every value of `narrow` one of `wide`?
 bool holds_all_values(ElementType wide, ElementType narrow);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

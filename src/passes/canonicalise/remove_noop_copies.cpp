@@ -6,7 +6,7 @@
 
 #include "passes/rewrite.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 bool is_zero(int64_t n) { return n == 0; }
@@ -75,4 +75,4 @@ Result<PassResult> remove_noop_copies(Module& module) {
   return result;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

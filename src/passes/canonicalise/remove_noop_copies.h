@@ -20,8 +20,8 @@
 
 #include "passes/pass.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Result<PassResult> remove_noop_copies(Module& module);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -9,7 +9,7 @@
 #include "ops/op_rule.h"
 #include "passes/rewrite.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr size_t kLargestReducer = 64;  ///< instructions; larger computations are compared by name
@@ -198,4 +198,4 @@ Result<PassResult> share_common_subexpressions(Module& module) {
   return result;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

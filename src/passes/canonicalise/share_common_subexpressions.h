@@ -22,10 +22,10 @@
 
 #include "passes/pass.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 inline constexpr int64_t kLargestShared = 1024;  ///< bytes of a broadcast or an iota that is shared
 
 Result<PassResult> share_common_subexpressions(Module& module);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -5,7 +5,7 @@
 #include "passes/canonicalise/inline_calls.h"
 #include "passes/rewrite.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// The branch that runs whatever the arguments are; nullopt: it depends on them.
@@ -53,4 +53,4 @@ Result<PassResult> take_known_branches(Module& module) {
   return result;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -15,8 +15,8 @@
 
 #include "passes/pass.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Result<PassResult> take_known_branches(Module& module);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

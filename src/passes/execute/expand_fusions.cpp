@@ -5,7 +5,7 @@
 #include "passes/inline_bodies.h"
 #include "passes/rewrite.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Result<PassResult> expand_fusions(Module& module) {
   const std::vector<bool> ordered = ordered_instructions(module);
@@ -19,4 +19,4 @@ Result<PassResult> expand_fusions(Module& module) {
   return result;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

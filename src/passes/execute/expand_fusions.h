@@ -16,8 +16,8 @@
 
 #include "passes/pass.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Result<PassResult> expand_fusions(Module& module);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -7,7 +7,7 @@
 
 #include "passes/rewrite.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 bool is_nested(const Shape& shape) {
@@ -174,4 +174,4 @@ Result<PassResult> flatten_carries(Module& module) {
   return result;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -13,8 +13,8 @@
 
 #include "passes/pass.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Result<PassResult> flatten_carries(Module& module);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -7,7 +7,7 @@
 #include "analysis/uses.h"
 #include "ops/dot_checks.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 bool is_plain_dot(const Instruction& i) {
@@ -91,4 +91,4 @@ Result<PassResult> fold_transposes(Module& module, const Target& target) {
   return result;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

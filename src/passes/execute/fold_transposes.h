@@ -17,8 +17,8 @@
 
 #include "passes/pass.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Result<PassResult> fold_transposes(Module& module, const Target& target);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

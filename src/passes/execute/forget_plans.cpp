@@ -4,7 +4,7 @@
 
 #include "passes/rewrite.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// Of a loop's notes only the number of trips.
@@ -41,4 +41,4 @@ Result<PassResult> forget_plans(Module& module) {
   return result;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -17,8 +17,8 @@
 
 #include "passes/pass.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Result<PassResult> forget_plans(Module& module);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

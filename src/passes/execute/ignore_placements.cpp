@@ -7,7 +7,7 @@
 #include "passes/canonicalise/drop_annotations.h"
 #include "passes/rewrite.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 bool is_of_one_among_many(const Instruction& i) {
@@ -58,4 +58,4 @@ Result<PassResult> ignore_inert_placements(Module& module) {
   return module.num_partitions.value_or(1) > 1 ? PassResult() : ignore_placements(module);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

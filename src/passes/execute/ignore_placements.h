@@ -20,11 +20,11 @@
 
 #include "passes/pass.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Result<PassResult> ignore_placements(Module& module);
 
 /// The same for a program that XLA compiles: where the header says of no partitions, XLA ignores placements as well.
 Result<PassResult> ignore_inert_placements(Module& module);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -5,7 +5,7 @@
 #include "analysis/partitioning.h"
 #include "ops/sharding_calls.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 bool is_region(const Instruction& i) {
@@ -54,4 +54,4 @@ Result<PassResult> open_manual_regions(Module& module) {
   return result;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -18,8 +18,8 @@
 
 #include "passes/pass.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Result<PassResult> open_manual_regions(Module& module);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

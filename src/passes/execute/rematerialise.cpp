@@ -17,7 +17,7 @@
 #include "region/cost.h"
 #include "region/region_maker.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr double kNearPeak = 0.7;          ///< of the most that is alive: moments at which saving counts
@@ -296,4 +296,4 @@ Result<PassResult> rematerialise(Module& module, const Target& target) {
   return result;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

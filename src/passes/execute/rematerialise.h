@@ -22,8 +22,8 @@
 
 #include "passes/pass.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Result<PassResult> rematerialise(Module& module, const Target& target);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

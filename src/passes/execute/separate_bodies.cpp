@@ -8,7 +8,7 @@
 #include "passes/inline_bodies.h"
 #include "passes/rewrite.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 bool runs_steps(const Instruction& i) { return i.opcode == Opcode::kWhile || i.opcode == Opcode::kConditional; }
@@ -60,4 +60,4 @@ Result<PassResult> separate_bodies(Module& module) {
   return result;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

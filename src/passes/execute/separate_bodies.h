@@ -15,8 +15,8 @@
 
 #include "passes/pass.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Result<PassResult> separate_bodies(Module& module);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -16,7 +16,7 @@
 #include "passes/canonicalise/share_common_subexpressions.h"
 #include "passes/execute/unroll_elementwise_loops.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 bool is_call(const Instruction& i) { return i.opcode == Opcode::kCall && i.called.size() == 1; }
@@ -82,4 +82,4 @@ Result<PassResult> simplify_shared_bodies(Module& module) {
   return result;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

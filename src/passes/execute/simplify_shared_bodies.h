@@ -15,10 +15,10 @@
 
 #include "passes/pass.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 inline constexpr int64_t kManyCopied = 4096;
 
 Result<PassResult> simplify_shared_bodies(Module& module);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

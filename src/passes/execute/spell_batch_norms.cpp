@@ -7,7 +7,7 @@
 #include "ops/infer.h"
 #include "passes/rules/maker.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// The addition of each type, made once for a module.
@@ -149,4 +149,4 @@ Result<PassResult> spell_batch_norms(Module& module) {
   return done;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -4,7 +4,7 @@
 
 #include "passes/rules/maker.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// Dimensions from the most major to the most minor one; empty where tiles interleave them.
@@ -47,4 +47,4 @@ Result<PassResult> spell_bitcasts(Module& module) {
   return done;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -14,8 +14,8 @@
 
 #include "passes/pass.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Result<PassResult> spell_bitcasts(Module& module);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -4,7 +4,7 @@
 
 #include "passes/rules/maker.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 Instruction* spell(const Instruction& i, Maker& maker) {
@@ -23,4 +23,4 @@ Result<PassResult> spell_iotas(Module& module) {
   return result;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -12,8 +12,8 @@
 
 #include "passes/pass.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Result<PassResult> spell_iotas(Module& module);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -8,7 +8,7 @@
 #include "ops/elementwise.h"
 #include "passes/rules/maker.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 bool is_mixed(ElementType a, ElementType b) { return a != b && is_floating(a) && is_floating(b); }
@@ -123,4 +123,4 @@ Result<PassResult> spell_precisions(Module& module) {
   return result;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -9,7 +9,7 @@
 #include "ops/counter_bits.h"
 #include "passes/rules/maker.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 class Speller {
@@ -119,4 +119,4 @@ Result<PassResult> spell_random_numbers(Module& module) {
   return result;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -16,8 +16,8 @@
 
 #include "passes/pass.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Result<PassResult> spell_random_numbers(Module& module);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

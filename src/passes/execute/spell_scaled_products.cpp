@@ -4,7 +4,7 @@
 
 #include "passes/rules/maker.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// `array` in the computed type, times the scales of its blocks.
@@ -44,4 +44,4 @@ Result<PassResult> spell_scaled_products(Module& module) {
   return result;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -13,8 +13,8 @@
 
 #include "passes/pass.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Result<PassResult> spell_scaled_products(Module& module);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

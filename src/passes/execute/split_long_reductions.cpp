@@ -7,7 +7,7 @@
 #include "ops/combiner.h"
 #include "passes/rewrite.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int64_t kFewestParts = 16;
@@ -169,4 +169,4 @@ Result<PassResult> split_long_reductions(Module& module) {
   return result;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

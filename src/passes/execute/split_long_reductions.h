@@ -20,7 +20,7 @@
 
 #include "passes/pass.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 inline constexpr int64_t kLongReduction = int64_t{1} << 16;  ///< elements folded into one value, from which on it pays
 inline constexpr int64_t kFewResults = 64;                   ///< results, from which on there is enough to share out
@@ -28,4 +28,4 @@ inline constexpr int64_t kMostParts = 1024;                  ///< parts of one f
 
 Result<PassResult> split_long_reductions(Module& module);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

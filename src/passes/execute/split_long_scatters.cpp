@@ -7,7 +7,7 @@
 #include "ops/combiner.h"
 #include "passes/rules/maker.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// The dimension of the indices that is cut, the most major one that isn't the index vector's; -1: none serves.
@@ -89,4 +89,4 @@ Result<PassResult> split_long_scatters(Module& module) {
   return result;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -18,7 +18,7 @@
 
 #include "passes/pass.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 inline constexpr int64_t kLongScatter = int64_t{1} << 17;  ///< updates, from which on it pays
 inline constexpr int64_t kScatterParts = 16;
@@ -27,4 +27,4 @@ inline constexpr int64_t kMostCopies = int64_t{256} << 10;
 
 Result<PassResult> split_long_scatters(Module& module);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -10,7 +10,7 @@
 #include "ops/counter_bits.h"
 #include "passes/rewrite.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 bool hands_on(Opcode opcode) {
@@ -228,4 +228,4 @@ Result<PassResult> thread_generator_state(Module& module) {
   return result;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

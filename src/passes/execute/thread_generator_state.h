@@ -18,8 +18,8 @@
 
 #include "passes/pass.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Result<PassResult> thread_generator_state(Module& module);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

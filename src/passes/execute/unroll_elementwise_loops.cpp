@@ -9,7 +9,7 @@
 #include "analysis/trip_count.h"
 #include "passes/rewrite.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 bool is_small(const Shape& shape) { return shape.is_array() && element_count(shape) <= kSmallLoopArray; }
@@ -182,4 +182,4 @@ Result<PassResult> unroll_elementwise_loops(Module& module) {
   return result;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

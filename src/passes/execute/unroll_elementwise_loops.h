@@ -19,7 +19,7 @@
 
 #include "passes/pass.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 inline constexpr int64_t kMostUnrolledTrips = 8;
 inline constexpr int64_t kMostUnrolled = 1024;  ///< instructions that one loop may become
@@ -27,4 +27,4 @@ inline constexpr int64_t kSmallLoopArray = 64;  ///< elements of an array that m
 
 Result<PassResult> unroll_elementwise_loops(Module& module);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -8,7 +8,7 @@
 #include "ops/combiner.h"
 #include "passes/rules/index_forms.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// One update of zeros that nobody else reads, behind converts.
@@ -115,4 +115,4 @@ Result<PassResult> accumulate_where_it_lies(Module& module) {
   return done;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -22,8 +22,8 @@
 
 #include "passes/pass.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Result<PassResult> accumulate_where_it_lies(Module& module);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

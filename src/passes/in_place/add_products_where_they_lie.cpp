@@ -7,7 +7,7 @@
 #include "analysis/uses.h"
 #include "passes/rewrite.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// Sums that are stored in any case.
@@ -53,4 +53,4 @@ Result<PassResult> add_products_where_they_lie(Module& module, const Target& tar
   return result;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -13,8 +13,8 @@
 
 #include "passes/pass.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Result<PassResult> add_products_where_they_lie(Module& module, const Target& target);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

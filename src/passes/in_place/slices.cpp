@@ -4,7 +4,7 @@
 
 #include "passes/rewrite.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 bool is_zero(const Instruction& i) {
   if (i.opcode == Opcode::kBroadcast) return is_zero(i.operand(0));
@@ -19,4 +19,4 @@ Instruction* behind_reshapes(Instruction* i) {
   return i;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

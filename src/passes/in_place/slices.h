@@ -3,7 +3,7 @@
 
 #include "ir/module.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// A constant zero, of any rank, spread or not.
 bool is_zero(const Instruction& i);
@@ -11,4 +11,4 @@ bool is_zero(const Instruction& i);
 /// The value behind reshapes.
 Instruction* behind_reshapes(Instruction* i);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

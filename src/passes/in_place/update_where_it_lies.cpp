@@ -8,7 +8,7 @@
 #include "passes/in_place/slices.h"
 #include "passes/rewrite.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 struct Match {
@@ -150,4 +150,4 @@ Result<PassResult> update_where_it_lies(Module& module) {
   return result;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

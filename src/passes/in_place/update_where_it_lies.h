@@ -14,8 +14,8 @@
 
 #include "passes/pass.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Result<PassResult> update_where_it_lies(Module& module);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -9,7 +9,7 @@
 #include "passes/in_place/slices.h"
 #include "passes/rewrite.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// A loop whose trips visit the slices of stacks.
@@ -190,4 +190,4 @@ Result<PassResult> write_over_consumed_stacks(Module& module) {
   return result;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

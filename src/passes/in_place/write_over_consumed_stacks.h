@@ -15,8 +15,8 @@
 
 #include "passes/pass.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Result<PassResult> write_over_consumed_stacks(Module& module);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace lowtide {
+namespace lowtide::engine {
 
 std::string to_string(const ExtentReason& reason) {
   if (reason.words == nullptr) return "";
@@ -86,4 +86,4 @@ void Atoms::freeze(const Product& product, const ExtentReason& reason) {
   }
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -7,7 +7,7 @@
 
 #include "ir/module.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Atoms, major first, whose extents multiply to that of a dimension; none: extent 1.
 using Product = std::vector<int32_t>;
@@ -69,4 +69,4 @@ class Atoms {
   std::vector<Atom> atoms_;
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

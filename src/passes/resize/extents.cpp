@@ -8,7 +8,7 @@
 #include "passes/resize/index_extents.h"
 #include "passes/resize/operation_extents.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr size_t kMostIntervals = 256;  ///< of one dimension
@@ -122,4 +122,4 @@ void ModuleExtents::relate_intervals() {
   }
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

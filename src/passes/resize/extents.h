@@ -13,7 +13,7 @@
 
 #include "passes/resize/atoms.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// A sum that is zero, or at most zero.
 struct ExtentRelation {
@@ -98,4 +98,4 @@ class ModuleExtents {
   std::vector<Interval> intervals_;
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -6,7 +6,7 @@
 #include "passes/resize/index_flow.h"
 #include "passes/rewrite.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 using Slot = ExtentTie::Slot;
@@ -165,4 +165,4 @@ class Relater {
 
 void relate_indices(const Module& module, ModuleExtents& extents) { Relater(module, extents).run(); }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

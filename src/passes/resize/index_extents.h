@@ -3,11 +3,11 @@
 
 #include "passes/resize/extents.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Of every dynamic-slice and dynamic-update-slice: where an index counts with a loop, the loop's trips follow the
 /// dimension, and so do constants in the loop's condition and on the index's way. Arithmetic that isn't understood
 /// keeps the dimension and the loop as they are.
 void relate_indices(const Module& module, ModuleExtents& extents);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

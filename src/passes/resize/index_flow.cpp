@@ -4,7 +4,7 @@
 
 #include "passes/rewrite.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 using Kind = IndexFlow::Kind;
@@ -175,4 +175,4 @@ IndexFlow IndexFlows::of_others(const Instruction& i) {
   return flow;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -7,7 +7,7 @@
 #include "analysis/trip_count.h"
 #include "passes/resize/atoms.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// The constant that `user` reads as operand number `operand`.
 struct ConstantUse {
@@ -67,4 +67,4 @@ class IndexFlows {
   int steps_ = 0;
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -8,7 +8,7 @@
 #include "ops/lapack_call.h"
 #include "passes/rules/index_forms.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 using Slot = ExtentTie::Slot;
@@ -424,4 +424,4 @@ class Relater {
 
 void relate_operation(const Instruction& i, ModuleExtents& extents) { Relater(i, extents).operation(); }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

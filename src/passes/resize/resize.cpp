@@ -9,7 +9,7 @@
 #include "ops/verify.h"
 #include "passes/resize/set_extents.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int kMostAttempts = 24;
@@ -95,4 +95,4 @@ std::function<int64_t(int32_t, int64_t)> small_extents(const ModuleExtents& exte
   };
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

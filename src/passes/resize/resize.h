@@ -23,7 +23,7 @@
 #include "base/status.h"
 #include "passes/resize/solve_extents.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// One extent of a module, by a dimension that has it.
 struct ExtentClass {
@@ -48,4 +48,4 @@ Result<Resized> resize(const Module& module, const ModuleExtents& extents,
 /// multiples of `step` stay multiples of it.
 std::function<int64_t(int32_t, int64_t)> small_extents(const ModuleExtents& extents, int64_t few, int64_t step = 4);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -10,7 +10,7 @@
 
 #include "passes/rewrite.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 using Slot = ExtentTie::Slot;
@@ -205,4 +205,4 @@ void set_extents(const Module& module, const ModuleExtents& extents, const Solve
   Setter(module, extents, solved, copy).run();
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -3,9 +3,9 @@
 
 #include "passes/resize/solve_extents.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// `copy` is a clone of `module`, whose extents were solved.
 void set_extents(const Module& module, const ModuleExtents& extents, const SolvedExtents& solved, Module& copy);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

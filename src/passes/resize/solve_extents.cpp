@@ -5,7 +5,7 @@
 #include <numeric>
 #include <optional>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int64_t kUnknown = -1;
@@ -214,4 +214,4 @@ SolvedExtents solve_extents(const ModuleExtents& extents, const std::function<in
   return Solver(extents, wish).solve();
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

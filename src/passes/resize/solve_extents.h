@@ -5,7 +5,7 @@
 
 #include "passes/resize/extents.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 struct SolvedExtents {
   std::vector<int64_t> values;        ///< by atom; of those that are made of others nothing
@@ -19,4 +19,4 @@ struct SolvedExtents {
 /// them; where the relations can't hold, the atoms of the broken one stay as they are, and it begins anew.
 SolvedExtents solve_extents(const ModuleExtents& extents, const std::function<int64_t(int32_t, int64_t)>& wish);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -1,7 +1,7 @@
 #include "ops/window.h"
 #include "passes/resize/operation_extents.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 using Slot = ExtentTie::Slot;
@@ -104,4 +104,4 @@ void relate_windows(const Instruction& i, ModuleExtents& extents) {
   for (size_t k = 1; k < inputs; ++k) extents.same(i.operand(0), 0, i.operand(k), 0, i);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

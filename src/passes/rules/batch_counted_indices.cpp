@@ -7,7 +7,7 @@
 #include "ops/infer.h"
 #include "passes/rules/index_forms.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// The attributes that gather and scatter spell differently.
@@ -113,4 +113,4 @@ Result<PassResult> batch_counted_indices(Module& module) {
   return done;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

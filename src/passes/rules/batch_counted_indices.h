@@ -18,8 +18,8 @@
 
 #include "passes/pass.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Result<PassResult> batch_counted_indices(Module& module);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

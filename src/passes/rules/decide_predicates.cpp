@@ -8,7 +8,7 @@
 #include "passes/rules/integer_ranges.h"
 #include "passes/rules/known_values.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int kDeepest = 24;  ///< operations looked through
@@ -140,4 +140,4 @@ Result<PassResult> decide_predicates(Module& module) {
   return result;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

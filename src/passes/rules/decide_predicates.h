@@ -20,8 +20,8 @@
 
 #include "passes/pass.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Result<PassResult> decide_predicates(Module& module);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

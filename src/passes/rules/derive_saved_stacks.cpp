@@ -11,7 +11,7 @@
 #include "passes/rules/recipe.h"
 #include "passes/rules/saved_stacks.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr double kSmallestDerived = 1 << 14;  ///< bytes of a stack that is worth it
@@ -213,4 +213,4 @@ Result<PassResult> derive_saved_stacks_for(Module& module, const Target& target,
   return result;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

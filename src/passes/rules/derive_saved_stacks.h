@@ -23,7 +23,7 @@
 
 #include "passes/pass.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 inline constexpr double kMostDeriveTime = 0.03;
 
@@ -31,4 +31,4 @@ Result<PassResult> derive_saved_stacks(Module& module, const Target& target);
 /// `most_time`: of a loop's own, what deriving may add to it.
 Result<PassResult> derive_saved_stacks_for(Module& module, const Target& target, double most_time);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

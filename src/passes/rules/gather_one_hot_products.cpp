@@ -9,7 +9,7 @@
 #include "ops/infer.h"
 #include "passes/rules/one_hot.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// The table's rows at `places`; the result's dimensions are those of the dot.
@@ -118,4 +118,4 @@ Result<PassResult> gather_one_hot_products(Module& module) {
   return done;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

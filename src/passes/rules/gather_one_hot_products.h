@@ -21,8 +21,8 @@
 
 #include "passes/pass.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Result<PassResult> gather_one_hot_products(Module& module);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -7,7 +7,7 @@
 #include "ir/literal.h"
 #include "passes/canonicalise/remove_noop_casts.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int kDeepest = 48;                            ///< operations looked through
@@ -289,4 +289,4 @@ Instruction* without_dimension(Instruction* value, int64_t d, Maker* maker) {
   return Projection(maker).of(value, d, 0);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

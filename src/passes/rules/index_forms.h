@@ -8,7 +8,7 @@
 
 #include "passes/rules/maker.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// The dimension of a reshape's operand that is dimension `d` of its result: as long, with as many elements before it.
 /// -1: none, the reshape merges or splits it.
@@ -35,4 +35,4 @@ bool is_one_everywhere(const Instruction& value);
 /// nothing is made, and what comes back only says that it could.
 Instruction* without_dimension(Instruction* value, int64_t d, Maker* maker);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -3,7 +3,7 @@
 #include "ir/literal.h"
 #include "passes/rules/known_values.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Dims IndexedWindows::batch_extents() const {
   Dims extents = indices->shape.dims;
@@ -84,4 +84,4 @@ std::optional<std::vector<IndexRun>> runs_of(const std::vector<Dims>& starts, co
   return runs;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

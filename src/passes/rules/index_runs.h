@@ -6,7 +6,7 @@
 
 #include "ir/module.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// What gathers and scatters share: windows of an array, one for each index vector.
 struct IndexedWindows {
@@ -33,4 +33,4 @@ std::optional<std::vector<Dims>> known_starts(const IndexedWindows& windows);
 /// Nothing where there are more than `most`.
 std::optional<std::vector<IndexRun>> runs_of(const std::vector<Dims>& starts, const Dims& sizes, size_t most);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -6,7 +6,7 @@
 #include "passes/rewrite.h"
 #include "passes/rules/loop_carry.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int kDeepest = 12;                         ///< operations looked through
@@ -157,4 +157,4 @@ IntegerRanges::IntegerRanges(const Module& module) {
   }
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -6,7 +6,7 @@
 
 #include "ir/module.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 struct IntegerRange {
   int64_t least = 0, greatest = 0;
@@ -31,4 +31,4 @@ class IntegerRanges {
   std::unordered_map<const Computation*, const Instruction*> loop_of_;
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -7,7 +7,7 @@
 #include "ops/collective.h"
 #include "passes/rules/known_values.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int kDeepest = 16;  ///< operations looked through
@@ -248,4 +248,4 @@ Result<PassResult> join_boxes(Module& module) {
   return result;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

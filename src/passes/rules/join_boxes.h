@@ -25,8 +25,8 @@
 
 #include "passes/pass.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Result<PassResult> join_boxes(Module& module);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

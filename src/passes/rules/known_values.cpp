@@ -7,7 +7,7 @@
 #include "ops/no_calls.h"
 #include "passes/rewrite.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int kDeepest = 64;  ///< operations on the way
@@ -79,4 +79,4 @@ Instruction* with_box(Instruction* value, Instruction* part, const Dims& start, 
   return maker.make(Opcode::kDynamicUpdateSlice, Shape::array(value->shape.type, value->shape.dims), operands);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

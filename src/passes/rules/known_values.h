@@ -4,7 +4,7 @@
 #include "ir/module.h"
 #include "passes/rules/maker.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 inline constexpr int64_t kMostKnownElements = int64_t{1} << 14;  ///< of every value on the way
 
@@ -23,4 +23,4 @@ Instruction* box_of(Instruction* value, const Dims& start, const Dims& size, Mak
 /// The value with a part written over the places from `start` on.
 Instruction* with_box(Instruction* value, Instruction* part, const Dims& start, Maker& maker);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 const Instruction* behind_copies(const Instruction* i) {
@@ -93,4 +93,4 @@ std::unordered_map<const Computation*, int> count_callers(const Module& module) 
   return callers;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

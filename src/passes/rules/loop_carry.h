@@ -6,7 +6,7 @@
 
 #include "passes/rewrite.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 class LoopCarry {
  public:
@@ -45,4 +45,4 @@ class LoopCarry {
 /// How often each computation is called.
 std::unordered_map<const Computation*, int> count_callers(const Module& module);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -5,7 +5,7 @@
 
 #include "ops/combiner.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 template <class Number>
@@ -161,4 +161,4 @@ Result<PassResult> rewrite_each(Module& module, const std::function<Instruction*
   return result;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -8,7 +8,7 @@
 #include "passes/pass.h"
 #include "passes/rewrite.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 class Maker {
  public:
@@ -50,4 +50,4 @@ class Maker {
 /// offered.
 Result<PassResult> rewrite_each(Module& module, const std::function<Instruction*(Instruction&, Maker&)>& rewrite);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

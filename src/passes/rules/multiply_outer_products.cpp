@@ -8,7 +8,7 @@
 #include "passes/canonicalise/remove_noop_casts.h"
 #include "passes/rules/maker.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// An operand without its contracting dimensions, spread over the result: batch dimensions first, free ones from
@@ -55,4 +55,4 @@ Result<PassResult> multiply_outer_products(Module& module) {
   return done;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -14,8 +14,8 @@
 
 #include "passes/pass.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Result<PassResult> multiply_outer_products(Module& module);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

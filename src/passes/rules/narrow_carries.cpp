@@ -10,7 +10,7 @@
 #include "passes/rules/maker.h"
 #include "passes/rules/saved_stacks.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int kDeepest = 16;                    ///< moves from the carry down to what it is made of
@@ -206,4 +206,4 @@ Result<PassResult> narrow_carries(Module& module) {
   return result;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

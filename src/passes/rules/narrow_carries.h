@@ -17,10 +17,10 @@
 
 #include "passes/pass.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 inline constexpr int64_t kLeastPart = 64;
 
 Result<PassResult> narrow_carries(Module& module);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

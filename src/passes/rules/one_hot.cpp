@@ -3,7 +3,7 @@
 #include <functional>
 #include <limits>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int kDeepest = 48;  ///< operations looked through
@@ -179,4 +179,4 @@ Instruction* places_of(const OneHot& one_hot, Maker& maker) {
   return maker.binary(Opcode::kSubtract, ids, maker.filled(ids->shape.type, ids->shape.dims, one_hot.first));
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

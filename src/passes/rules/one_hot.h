@@ -5,7 +5,7 @@
 
 #include "passes/rules/index_forms.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// value[r, c] = ids[r] == first + c and valid[r] ? scale[r] : 0, with c along one dimension and r the other ones in
 /// their order.
@@ -27,4 +27,4 @@ ElementType sum_type(ElementType type);
 /// The ids as places in 0 ... classes - 1; what is beyond stays beyond.
 Instruction* places_of(const OneHot& one_hot, Maker& maker);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

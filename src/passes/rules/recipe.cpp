@@ -4,7 +4,7 @@
 
 #include "analysis/evaluations.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// An argument whose memory results may take.
@@ -77,4 +77,4 @@ double time_of(const Computation& computation, const Cost& cost) {
   return ns;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

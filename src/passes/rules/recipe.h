@@ -6,7 +6,7 @@
 #include "ir/module.h"
 #include "target/cost.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Can it be made again, element by element, for no more than its arithmetic?
 bool is_light(const Instruction& i);
@@ -32,4 +32,4 @@ struct Recipe {
 
 inline constexpr size_t kMostRecipeOps = 512;
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

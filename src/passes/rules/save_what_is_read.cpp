@@ -10,7 +10,7 @@
 #include "passes/rules/recipe.h"
 #include "passes/rules/saved_stacks.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// Bytes of all trips, and the part of what was saved, from which on it is worth it.
@@ -248,4 +248,4 @@ Result<PassResult> save_what_is_read(Module& module) {
   return result;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -20,8 +20,8 @@
 
 #include "passes/pass.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Result<PassResult> save_what_is_read(Module& module);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

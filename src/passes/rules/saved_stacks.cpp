@@ -7,7 +7,7 @@
 #include "passes/in_place/slices.h"
 #include "passes/rewrite.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 double SavedStack::slice_bytes() const { return static_cast<double>(safe_logical_bytes(update->operand(1).shape)); }
 
@@ -167,4 +167,4 @@ std::vector<Instruction*> free_loops(const Module& module) {
   return loops;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -7,7 +7,7 @@
 #include "passes/rules/loop_carry.h"
 #include "passes/rules/maker.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 using Callers = std::unordered_map<const Computation*, int>;
 
@@ -73,4 +73,4 @@ void put_made(Computation& computation, const std::vector<Instruction*>& before,
 /// The loops of a module that no control edge holds.
 std::vector<Instruction*> free_loops(const Module& module);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

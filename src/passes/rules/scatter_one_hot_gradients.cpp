@@ -5,7 +5,7 @@
 #include "ops/dot_checks.h"
 #include "passes/rules/one_hot.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// One of a dot's operands and what the dot says about it.
@@ -123,4 +123,4 @@ Result<PassResult> scatter_one_hot_gradients(Module& module) {
   return done;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -22,10 +22,10 @@
 
 #include "passes/pass.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 inline constexpr int64_t kFewestScattered = 32;
 
 Result<PassResult> scatter_one_hot_gradients(Module& module);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

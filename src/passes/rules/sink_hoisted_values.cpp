@@ -12,7 +12,7 @@
 #include "passes/rules/loop_carry.h"
 #include "passes/rules/recipe.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr size_t kFewOps = 4;          ///< from indices and constants alone: what is small is sunk as well
@@ -190,4 +190,4 @@ Result<PassResult> sink_hoisted_values(Module& module, const Target& target) {
   return result;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -23,7 +23,7 @@
 
 #include "passes/pass.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 inline constexpr int64_t kSmallestSunk = 1 << 16;
 inline constexpr int64_t kSmallPart = 8;
@@ -31,4 +31,4 @@ inline constexpr double kMostTime = 0.03;
 
 Result<PassResult> sink_hoisted_values(Module& module, const Target& target);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -9,7 +9,7 @@
 #include "passes/rules/index_runs.h"
 #include "passes/rules/known_values.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 class SliceGather {
@@ -132,4 +132,4 @@ Result<PassResult> slice_known_gathers(Module& module) {
   return result;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -19,10 +19,10 @@
 
 #include "passes/pass.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 inline constexpr size_t kMostRuns = 4;
 
 Result<PassResult> slice_known_gathers(Module& module);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

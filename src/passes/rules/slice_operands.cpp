@@ -9,7 +9,7 @@
 #include "passes/rules/maker.h"
 #include "passes/stream/walk.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// Where a slice begins, and how large it is; null: with the array, and as large.
@@ -108,4 +108,4 @@ Result<PassResult> slice_operands(Module& module) {
   return result;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

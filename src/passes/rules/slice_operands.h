@@ -17,8 +17,8 @@
 
 #include "passes/pass.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Result<PassResult> slice_operands(Module& module);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

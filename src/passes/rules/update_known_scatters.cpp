@@ -10,7 +10,7 @@
 #include "passes/rules/known_values.h"
 #include "passes/rules/slice_known_gathers.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 class UpdateScatter {
@@ -114,4 +114,4 @@ Result<PassResult> update_known_scatters(Module& module) {
   return result;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -7,7 +7,7 @@
 #include "passes/stream/stream_loop.h"
 #include "passes/stream/walk.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr size_t kMostMembers = 4000;
@@ -379,4 +379,4 @@ bool is_made_anew(const ValueGraph& graph, const std::vector<ValueState>& states
   return states[static_cast<size_t>(place)] == ValueState::kVirtual && !is_heavy(made);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -11,7 +11,7 @@
 #include "region/value_graph.h"
 #include "region/virtual_values.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// An array of the graph: leaf of the result of the instruction at a place.
 struct GraphLeaf {
@@ -89,4 +89,4 @@ std::set<int32_t> members_of_pass(const ValueGraph& graph, const StreamCluster& 
 /// Made anew in each tile rather than stored for all: constants and cheap values without the dimension.
 bool is_made_anew(const ValueGraph& graph, const std::vector<ValueState>& states, int32_t place);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -8,7 +8,7 @@
 #include "ops/infer.h"
 #include "passes/stream/walk.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 bool is_rounded(ElementType type) { return is_floating(type) || is_complex(type); }
@@ -129,4 +129,4 @@ bool rows_keep_order(const Instruction& i, int64_t d, const Target& target) {
   return i.opcode == Opcode::kConvolution && d != i.as<ConvolutionAttributes>().output_feature;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

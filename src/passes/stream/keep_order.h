@@ -11,7 +11,7 @@
 
 #include "passes/stream/cluster.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 enum class FoldOrder : uint8_t {
   kAny,        ///< parts may be added up: the same bits in any order
@@ -28,4 +28,4 @@ bool tile_keeps_order(const ValueGraph& graph, const StreamCluster& cluster, int
 /// May the operation be made row by row along d, whatever the number of rows?
 bool rows_keep_order(const Instruction& i, int64_t d, const Target& target);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

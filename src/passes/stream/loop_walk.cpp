@@ -10,7 +10,7 @@
 #include "passes/stream/slot_indices.h"
 #include "passes/stream/walk.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// What the sum of all parts is rounded to.
@@ -333,4 +333,4 @@ std::shared_ptr<const LoopWalk> walk_loop(const Instruction& loop, const Dims& l
   return Walker(loop, extent, false).walk(leaves);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

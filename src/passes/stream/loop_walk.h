@@ -8,7 +8,7 @@
 
 #include "ir/module.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Of arrays, beside the numbers of dimensions: what they have to do with the dimension that is walked.
 inline constexpr int64_t kWhole = -1;   ///< nothing: the same for every tile
@@ -41,4 +41,4 @@ ElementType type_of_sums(ElementType type);
 Shape tiled_state(const Shape& whole, const LoopWalk& walk, int64_t size);
 TiledLoop make_tiled_loop(Module& module, const Instruction& loop, const LoopWalk& walk, int64_t size);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

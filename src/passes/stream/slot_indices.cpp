@@ -9,7 +9,7 @@
 #include "ops/no_calls.h"
 #include "passes/rewrite.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int64_t kMostTrips = 1 << 14;
@@ -80,4 +80,4 @@ bool writes_each_slot_once(const Instruction& update, const Instruction& loop) {
   return false;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -12,7 +12,7 @@
 #include "passes/stream/stream_loop.h"
 #include "passes/windows/row_loop.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr size_t kMostSeeds = 6;  ///< of a computation, where none are asked for
@@ -199,4 +199,4 @@ Numerics stream_numerics(const Module& module) {
   return module.sums_in_order ? Numerics::kExact : Numerics::kReassociated;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -25,7 +25,7 @@
 
 #include "passes/pass.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 struct StreamDecision {
   std::string computation, seed;  ///< names; the seed is an array, an element of a loop's result by its own name
@@ -70,4 +70,4 @@ std::vector<int64_t> tiles_of(int64_t extent, int64_t least);
 /// Of streams of this module.
 Numerics stream_numerics(const Module& module);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

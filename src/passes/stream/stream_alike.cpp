@@ -6,7 +6,7 @@
 
 #include "passes/stream/stream_loop.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 const Instruction* find(const Computation& computation, const std::string& name) {
@@ -94,4 +94,4 @@ Result<PassResult> stream_alike(Module& module, const Module& like, const Target
   return PassResult{.changed = true, .count = static_cast<int64_t>(followed.members.size()), .note = ""};
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

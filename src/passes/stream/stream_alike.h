@@ -14,11 +14,11 @@
 
 #include "passes/stream/stream.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Streams in `module` what `decision` streams in `like`, which has the same names and other extents: in tiles of
 /// `tile`. A fault where the names, or what loops walk, differ.
 Result<PassResult> stream_alike(Module& module, const Module& like, const Target& target,
                                 const StreamDecision& decision, int64_t tile);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

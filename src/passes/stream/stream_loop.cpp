@@ -8,7 +8,7 @@
 #include "passes/stream/keep_order.h"
 #include "passes/stream/walk.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 Shape plain(const Shape& shape) { return Shape::array(shape.type, shape.dims); }
@@ -516,4 +516,4 @@ std::optional<std::vector<Computation*>> stream_cluster(Computation& computation
   return Streamer(computation, graph, states, cluster, tile).stream();
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -5,7 +5,7 @@
 
 #include "passes/stream/cluster.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// On loops made here: they are not streamed once more along another dimension, their bodies are.
 inline constexpr const char* kTilesAttribute = "{lowtide_tiles=\"true\"}";
@@ -21,4 +21,4 @@ std::optional<std::vector<Computation*>> stream_cluster(Computation& computation
 /// Operands before users again, otherwise in the order in which they are. False: some need what needs them.
 bool put_operands_first(Computation& computation);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

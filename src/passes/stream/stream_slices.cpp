@@ -10,7 +10,7 @@
 #include "passes/stream/stream.h"
 #include "passes/stream/stream_loop.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int kMostClusters = 32;  ///< of a computation
@@ -117,4 +117,4 @@ Result<PassResult> stream_slices(Module& module, const Target& target, std::vect
   return result;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -14,10 +14,10 @@
 #include "passes/pass.h"
 #include "passes/stream/stream.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Result<PassResult> stream_slices(Module& module, const Target& target);
 /// The same; appends what it decided on, in order.
 Result<PassResult> stream_slices(Module& module, const Target& target, std::vector<StreamDecision>& decisions);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

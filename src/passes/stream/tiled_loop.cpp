@@ -4,7 +4,7 @@
 #include "passes/stream/loop_walk.h"
 #include "passes/stream/walk.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 class LoopTiler {
@@ -230,4 +230,4 @@ Shape tiled_state(const Shape& whole, const LoopWalk& walk, int64_t size) {
   return LoopTiler::tiled_state(whole, walk, size);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -6,7 +6,7 @@
 #include "nest/nest.h"
 #include "ops/combiner.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 bool adapts(const Instruction& i) {
@@ -156,4 +156,4 @@ std::optional<Fold> folded_along(const Instruction& user, size_t operand, int64_
   return fold;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

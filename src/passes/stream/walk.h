@@ -6,7 +6,7 @@
 
 #include "ir/module.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// The extents of what an instruction makes: of its array, or of all its arrays (as sort, top-k and reductions of pairs
 /// have) where they are equal; null where they differ.
@@ -34,4 +34,4 @@ struct Fold {
 /// nullopt: `user` doesn't fold dimension `d` of its operand, or not so that slices can be added to what others gave.
 std::optional<Fold> folded_along(const Instruction& user, size_t operand, int64_t d);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -5,7 +5,7 @@
 #include "passes/stream/cluster.h"
 #include "passes/stream/walk.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int32_t kForever = std::numeric_limits<int32_t>::max();
@@ -205,4 +205,4 @@ ClusterWeight weigh(const ValueGraph& graph, const std::vector<ValueState>& stat
   return Weigher(graph, states, cluster).weigh();
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

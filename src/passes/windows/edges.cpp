@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 RowRange common(RowRange a, RowRange b) { return {std::max(a.begin, b.begin), std::min(a.end, b.end)}; }
@@ -80,4 +80,4 @@ Instruction* Edges::rows(int32_t place, RowRange rows) {
   return nullptr;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -3,7 +3,7 @@
 
 #include "passes/windows/row_maker.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 class Edges {
  public:
@@ -30,4 +30,4 @@ class Edges {
   std::map<int32_t, std::vector<Made>> made_;  ///< by place; ascending, apart from each other
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -6,7 +6,7 @@
 
 #include "passes/stream/keep_order.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr size_t kMostMembers = 4000;
@@ -248,4 +248,4 @@ RowWeight weigh_rows(const ValueGraph& graph, const std::vector<ValueState>& sta
   return weight;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

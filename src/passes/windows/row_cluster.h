@@ -7,7 +7,7 @@
 #include "passes/stream/cluster.h"
 #include "passes/windows/row_form.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Rows relative to a walk in tiles of T: [c + from, c + T + to) beside the tile that begins at c.
 struct RowSpan {
@@ -51,4 +51,4 @@ struct RowWeight {
 };
 RowWeight weigh_rows(const ValueGraph& graph, const std::vector<ValueState>& states, const RowCluster& cluster);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

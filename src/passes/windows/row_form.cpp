@@ -7,7 +7,7 @@
 #include "passes/rewrite.h"
 #include "passes/stream/walk.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 using Kind = RowPiece::Kind;
@@ -205,4 +205,4 @@ void adapt_to_rows(const Instruction& original, const RowPiece& piece, int64_t d
   }
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

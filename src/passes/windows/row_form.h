@@ -8,7 +8,7 @@
 
 #include "ir/module.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 struct RowRead {
   static constexpr int64_t kWhole = -1, kUnread = -2;
@@ -49,4 +49,4 @@ RowRange rows_read(const RowRead& read, RowRange rows, int64_t extent);
 void adapt_to_rows(const Instruction& original, const RowPiece& piece, int64_t d, RowRange rows, bool at_edges,
                    Attributes& attributes);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -8,7 +8,7 @@
 #include "passes/windows/row_maker.h"
 #include "passes/windows/row_places.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 class Streamer {
@@ -285,4 +285,4 @@ bool stream_rows(Computation& computation, const ValueGraph& graph, const std::v
   return Streamer(computation, graph, states, cluster, tile).stream();
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -3,7 +3,7 @@
 
 #include "passes/windows/row_cluster.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// `tile`: rows; at least one tile lies within the cluster's first and last row. Readers of outputs read what the loop
 /// made; members stay, without readers. An output is written where an input lay whose last reader is the cluster: rows
@@ -12,4 +12,4 @@ namespace lowtide {
 bool stream_rows(Computation& computation, const ValueGraph& graph, const std::vector<ValueState>& states,
                  const RowCluster& cluster, int64_t tile);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Shape plain_shape(const Shape& shape) { return Shape::array(shape.type, shape.dims); }
 
@@ -122,4 +122,4 @@ Instruction* make_rows(Writer& writer, const Instruction& original, const RowPie
   return writer.append(Opcode::kAdd, shape, {made, all}, {});
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -8,7 +8,7 @@
 #include "passes/rewrite.h"
 #include "passes/windows/row_cluster.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Appends instructions to a computation.
 class Writer {
@@ -61,4 +61,4 @@ struct RowSource {
 Instruction* make_rows(Writer& writer, const Instruction& original, const RowPiece& piece, int64_t d, RowRange rows,
                        const RowSource& source);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 class Places {
@@ -96,4 +96,4 @@ std::map<int32_t, RowInput> places_of_outputs(const Computation& computation, co
   return Places(computation, graph, cluster).find();
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -9,7 +9,7 @@
 #include "passes/stream/stream_loop.h"
 #include "passes/windows/row_loop.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int kMostClusters = 8;  ///< of a computation
@@ -113,4 +113,4 @@ Result<PassResult> stream_windows(Module& module, const Target& target, std::vec
   return result;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

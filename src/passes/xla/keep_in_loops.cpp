@@ -9,7 +9,7 @@
 #include "analysis/trip_count.h"
 #include "passes/rewrite.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 bool is_element_of(const Instruction& i, const Instruction& parameter) {
@@ -150,4 +150,4 @@ Result<PassResult> keep_in_loops(Module& module) {
   return result;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -19,10 +19,10 @@
 
 #include "passes/pass.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 inline constexpr int64_t kSmallestTied = 1 << 16;  ///< bytes
 
 Result<PassResult> keep_in_loops(Module& module);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

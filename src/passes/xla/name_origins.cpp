@@ -5,7 +5,7 @@
 #include "analysis/leaf_bytes.h"
 #include "analysis/uses.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 bool has_origin(const Instruction& i) { return !i.metadata.op_name.empty(); }
@@ -75,4 +75,4 @@ Result<PassResult> name_origins(Module& module) {
   return result;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -5,7 +5,7 @@
 #include "analysis/trip_count.h"
 #include "passes/stream/stream_loop.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Result<PassResult> state_trip_counts(Module& module) {
   PassResult result;
@@ -27,4 +27,4 @@ Result<PassResult> state_trip_counts(Module& module) {
   return result;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

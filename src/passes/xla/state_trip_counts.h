@@ -13,8 +13,8 @@
 
 #include "passes/pass.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Result<PassResult> state_trip_counts(Module& module);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -5,7 +5,7 @@
 #include "schedule/check/equation.h"
 #include "schedule/check/moves_proof.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// A move as the runtime makes it, in every block.
@@ -119,4 +119,4 @@ std::string fault_of_moves(const PlacedKernel& kernel, const BoxMoves& moves) {
   return rotates ? std::string() : fault_of_order(moves);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -13,7 +13,7 @@
 #include "schedule/check/kernel_proofs.h"
 #include "schedule/check/value_names.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 using Environment = std::map<std::pair<const Instruction*, int32_t>, Token>;
@@ -447,4 +447,4 @@ std::string check_program(const Program& program, const Target& target, int64_t 
   return CheckProgram(program, target, most_visits, nest_of).run();
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

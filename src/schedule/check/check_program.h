@@ -25,7 +25,7 @@
 #include "schedule/program.h"
 #include "target/target.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// The nest that the code of a region is made from, so that it isn't lowered again; empty: it is.
 using NestOf = std::function<std::shared_ptr<const Nest>(const Region&)>;
@@ -36,4 +36,4 @@ using NestOf = std::function<std::shared_ptr<const Nest>(const Region&)>;
 std::string check_program(const Program& program, const Target& target, int64_t most_visits = INT64_MAX,
                           const NestOf& nest_of = {});
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -4,7 +4,7 @@
 
 #include "ir/element_type.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 void CopiedBox::simplify() {
   std::erase_if(axes, [](const Axis& axis) { return axis.extent == 1; });
@@ -57,4 +57,4 @@ std::optional<CopiedBox> copied_box(const PlacedKernel& kernel, const Touch& sto
   return box;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -6,7 +6,7 @@
 
 #include "schedule/check/in_place_proof.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Elements first + sum of stride * [0, extent) become those `ahead` elements behind them.
 struct CopiedBox {
@@ -28,4 +28,4 @@ std::optional<Int128> times_stored(const Touches& touches, const Touch& store);
 /// Nothing: it isn't that.
 std::optional<CopiedBox> copied_box(const PlacedKernel& kernel, const Touch& store);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// Beyond this products and sums of them might not be told from each other.
@@ -75,4 +75,4 @@ bool Equation::may_hold(const std::vector<Term>& terms, size_t first, Int128 wan
   return false;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -8,7 +8,7 @@
 
 #include "base/int128.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// constant + sum of coefficient * unknown = 0, each unknown an integer of its own within [least, greatest].
 class Equation {
@@ -31,4 +31,4 @@ class Equation {
   std::vector<Term> terms_;
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -5,7 +5,7 @@
 #include "analysis/leaves.h"
 #include "schedule/check/value_names.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// Does the module let the program write over this leaf of its arguments?
@@ -139,4 +139,4 @@ std::string memory_fault(const Program& program) {
   return says_its_size(program) ? "" : "it takes more memory than it says";
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

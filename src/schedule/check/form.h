@@ -5,7 +5,7 @@
 
 #include "schedule/program.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Empty, or what is wrong: a step with other operands than its kind has, or slots that there are not.
 std::string form_fault(const Program& program);
@@ -14,4 +14,4 @@ std::string form_fault(const Program& program);
 /// for donated, a constant with other contents, a smaller peak than it has.
 std::string memory_fault(const Program& program);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

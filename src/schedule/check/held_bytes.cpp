@@ -4,7 +4,7 @@
 #include <iterator>
 #include <numeric>
 
-namespace lowtide {
+namespace lowtide::engine {
 
 HeldBytes::HeldBytes(const Program& program) : program_(&program), address_of_(program.slots.size()) {
   std::iota(address_of_.begin(), address_of_.end(), 0);
@@ -100,4 +100,4 @@ bool HeldBytes::keep_common(const HeldBytes& other) {
   return true;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

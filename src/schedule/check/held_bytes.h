@@ -8,7 +8,7 @@
 
 #include "schedule/program.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// The name of a value as it was made in one execution of a step. A value may have several names, as a loop's result
 /// that is also its last carry.
@@ -80,4 +80,4 @@ class HeldBytes {
   std::vector<int32_t> address_of_;
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

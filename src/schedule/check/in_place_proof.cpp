@@ -6,7 +6,7 @@
 #include "ir/element_type.h"
 #include "schedule/check/equation.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// An access as the bytes that it touches: begin + size * element.
@@ -181,4 +181,4 @@ bool may_read_of(const Touches& reader, int32_t input, const Touches& writer, in
   return false;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

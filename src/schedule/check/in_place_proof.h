@@ -12,7 +12,7 @@
 #include "schedule/check/held_bytes.h"
 #include "schedule/check/touches.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// A kernel, and where its buffers lie: inputs, then outputs.
 struct PlacedKernel {
@@ -40,4 +40,4 @@ bool is_idle(const PlacedKernel& kernel, int32_t piece);
 /// May what `kernel` loads from `input` be among what another kernel stored to `output`, which began at the same byte?
 bool may_read_of(const Touches& reader, int32_t input, const Touches& writer, int32_t output);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -6,7 +6,7 @@
 #include "schedule/check/runs.h"
 #include "schedule/check/strips_proof.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// Runs of result `o` that lie where the result has them.
@@ -113,4 +113,4 @@ bool KernelProofs::may_read(int32_t region, size_t input, const Change& change) 
   return known->second;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -10,7 +10,7 @@
 #include "schedule/check/check_program.h"
 #include "schedule/check/in_place_proof.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 class KernelProofs {
  public:
@@ -40,4 +40,4 @@ class KernelProofs {
   std::map<std::tuple<int32_t, size_t, int32_t, int32_t>, bool> read_;
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -8,7 +8,7 @@
 #include "schedule/check/in_place_proof.h"
 #include "schedule/program.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Empty, or what the moves, and the pieces that run behind them, do otherwise than the kernel.
 std::string fault_of_moves(const PlacedKernel& kernel, const BoxMoves& moves);
@@ -16,4 +16,4 @@ std::string fault_of_moves(const PlacedKernel& kernel, const BoxMoves& moves);
 /// The same of moves that take the place of the whole kernel.
 std::string fault_of_rearrangement(const PlacedKernel& kernel, const Rearrangement& rearrangement);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -5,7 +5,7 @@
 #include "schedule/check/copied_boxes.h"
 #include "schedule/check/moves_proof.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// The bytes of an array as digits of a mixed-radix number, and where each byte must lie in the end: a constant and,
@@ -161,4 +161,4 @@ std::string fault_of_rearrangement(const PlacedKernel& kernel, const Rearrangeme
   return digits->are_in_order() ? "" : "its moves end in another order than the kernel's";
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -6,7 +6,7 @@
 #include "analysis/leaves.h"
 #include "schedule/check/value_names.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// Do the operands follow each other in memory? Not where one has several rows, or elements share bytes.
@@ -44,4 +44,4 @@ std::vector<StandingRun> standing_runs(const Region& region, size_t output) {
   return runs;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

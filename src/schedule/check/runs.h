@@ -7,7 +7,7 @@
 
 #include "region/region.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Bytes [begin, begin + bytes) of the result are all of the input.
 struct StandingRun {
@@ -18,4 +18,4 @@ struct StandingRun {
 /// Of output `output`, in no order; none of an update in place, most of which comes from elsewhere.
 std::vector<StandingRun> standing_runs(const Region& region, size_t output);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

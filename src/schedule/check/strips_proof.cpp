@@ -6,7 +6,7 @@
 #include "ir/element_type.h"
 #include "schedule/check/copied_boxes.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// Elements that an access touches in iterations [from, to) of its piece.
@@ -238,4 +238,4 @@ std::string fault_of_strips(const PlacedKernel& kernel, const Strips& strips) {
   return StripsProof(kernel, strips).run();
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

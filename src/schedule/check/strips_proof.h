@@ -8,9 +8,9 @@
 #include "schedule/check/in_place_proof.h"
 #include "schedule/program.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Empty, or what goes wrong.
 std::string fault_of_strips(const PlacedKernel& kernel, const Strips& strips);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Touches::Touches(const Nest& nest) : nest_(nest) {
   if (!is_one_piece()) {
@@ -173,4 +173,4 @@ bool Touches::is_fixed_by(NodeId atom, const std::vector<int32_t>& loops, size_t
   return true;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

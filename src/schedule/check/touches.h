@@ -9,7 +9,7 @@
 #include "base/int128.h"
 #include "nest/nest.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 struct Touch {
   int32_t buffer = kNoId;
@@ -77,4 +77,4 @@ class Touches {
   std::vector<Touch> all_;
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

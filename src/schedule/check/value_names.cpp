@@ -4,7 +4,7 @@
 #include "analysis/partitioning.h"
 #include "ops/sharding_calls.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 bool is_of_whole_bytes(const Shape& shape) {
@@ -100,4 +100,4 @@ const Instruction* parameter_of(const Computation& c) {
   return nullptr;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

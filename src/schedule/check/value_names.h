@@ -3,7 +3,7 @@
 
 #include "region/region.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// The value behind bundles: through tuples, their elements, barriers and other operations that only rename.
 LeafRef behind_bundles(LeafRef leaf);
@@ -18,4 +18,4 @@ LeafRef passed_through(LeafRef leaf);
 /// Of a loop's condition or body, or a branch: its one parameter.
 const Instruction* parameter_of(const Computation& c);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

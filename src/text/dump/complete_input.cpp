@@ -10,7 +10,7 @@
 #include "text/proto/hlo_proto.h"
 #include "text/proto/proto_report.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 namespace fs = std::filesystem;
@@ -136,4 +136,4 @@ void complete_from_folder(Input& input) {
   complete_input(reports, protos, input);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

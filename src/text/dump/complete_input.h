@@ -6,7 +6,7 @@
 #include "text/dump/dump_files.h"
 #include "text/input.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// What these reports say together; files that can't be read are passed over.
 XlaReport read_reports(const std::vector<const DumpFile*>& files);
@@ -19,4 +19,4 @@ void complete_input(const std::vector<const DumpFile*>& reports, const std::vect
 /// For a module that was named by its own file: finds by their names what stands beside it.
 void complete_from_folder(Input& input);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -16,7 +16,7 @@
 #include "text/proto/hlo_proto.h"
 #include "text/proto/proto_report.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// One program of the directory: its stages, latest first, and the reports on it.
@@ -245,7 +245,8 @@ std::string line_of(const Group& group) {
 
 }  // namespace
 
-Result<Input> read_dump_directory(const std::string& path, const std::string& module, InputStage stage) {
+Result<Input> read_dump_directory(const std::string& path, const std::string& module, InputStage stage,
+                                  const std::shared_ptr<Context>& context) {
   const std::vector<DumpFile> files = list_dump_files(path);
   std::vector<Group> groups = group_files(files);
   if (groups.empty()) {
@@ -277,7 +278,7 @@ Result<Input> read_dump_directory(const std::string& path, const std::string& mo
   input.path = file.path;
   input.stage = file.stage_name;
   LT_ASSIGN_OR_RETURN(std::string bytes, read_bytes(file.path));
-  LT_ASSIGN_OR_RETURN(input.module, parse_module(std::move(bytes), file.path));
+  LT_ASSIGN_OR_RETURN(input.module, parse_module(std::move(bytes), file.path, {}, context));
   std::vector<const DumpFile*> protos;
   for (const DumpFile* stage : chosen.stages) {
     if (stage->proto && stage->stem == file.stem) protos.push_back(stage);
@@ -305,4 +306,4 @@ Result<Input> read_dump_directory(const std::string& path, const std::string& mo
   return input;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -7,7 +7,7 @@
 #include "text/file.h"
 #include "text/module_bytes.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 namespace fs = std::filesystem;
@@ -166,4 +166,4 @@ std::vector<DumpFile> list_dump_files(const std::string& directory) {
   return files;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

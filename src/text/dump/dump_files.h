@@ -8,7 +8,7 @@
 
 #include "text/dump/xla_report.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// A file that holds one module at one stage, or a report on one.
 struct DumpFile {
@@ -33,4 +33,4 @@ std::optional<DumpFile> classify_dump_file(const std::string& path, std::string_
 /// All of a directory, in the order of their names. Looks into subfolders only where the folder itself has no module.
 std::vector<DumpFile> list_dump_files(const std::string& directory);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 std::string_view trim(std::string_view text) {
@@ -178,4 +178,4 @@ std::optional<int64_t> allocated_bytes(const XlaReport& report) {
   return static_cast<int64_t>(sum);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

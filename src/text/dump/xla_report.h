@@ -6,7 +6,7 @@
 
 #include "text/input.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 enum class ReportKind : uint8_t { kMemoryUsage, kBufferAssignment, kLiveRange };
 
@@ -25,4 +25,4 @@ std::optional<int64_t> total_bytes_of(std::string_view memory_usage);
 /// Bytes of all allocations in the device's main memory: XLA's total where no memory-usage report states it.
 std::optional<int64_t> allocated_bytes(const XlaReport& report);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

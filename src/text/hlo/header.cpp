@@ -5,7 +5,7 @@
 #include "text/hlo/parser.h"
 #include "text/hlo/shape_reader.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int64_t kMostReplicas = int64_t{1} << 30;  // a larger number is taken for a mistake
@@ -208,4 +208,4 @@ Status HloParser::check_header() {
   return {};
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

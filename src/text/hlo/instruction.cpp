@@ -7,7 +7,7 @@
 #include "text/hlo/shape_reader.h"
 #include "text/hlo/suggest.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int kDeepestOperand = 64;      // add(max(min(...)))
@@ -308,4 +308,4 @@ std::string HloParser::name_for_unnamed(const Scope& scope, std::string_view bas
   return candidate;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

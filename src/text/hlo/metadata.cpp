@@ -4,7 +4,7 @@
 #include "ops/text_cursor.h"
 #include "text/hlo/parser.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 bool read_number(std::string_view text, int64_t& out) {
@@ -59,4 +59,4 @@ bool read_metadata(std::string_view text, Metadata& metadata) {
   return true;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -9,7 +9,7 @@
 #include "text/hlo/shape_reader.h"
 #include "text/hlo/suggest.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int kDeepestInline = 16;     // inline computations within each other
@@ -26,8 +26,8 @@ bool eat_entry(Scanner& scanner) {
 
 }  // namespace
 
-HloParser::HloParser(std::shared_ptr<const Source> source)
-    : source_(std::move(source)), module_(std::make_unique<Module>()) {
+HloParser::HloParser(std::shared_ptr<const Source> source, std::shared_ptr<Context> context)
+    : source_(std::move(source)), module_(std::make_unique<Module>(std::move(context))) {
   module_->source = source_;
 }
 
@@ -42,7 +42,7 @@ Result<std::unique_ptr<Module>> HloParser::parse() {
     LT_RETURN_IF_ERROR(read_stack_tables(scanner));
   }
   find_computations(scanner);
-  stage_.emplace("reading", static_cast<double>(source_->text.size()));
+  stage_.emplace(module_->context().progress(), "reading", static_cast<double>(source_->text.size()));
   do {
     LT_RETURN_IF_ERROR(read_computation(scanner));
   } while (!scanner.done());
@@ -226,8 +226,8 @@ Status HloParser::finish() {
   return {};
 }
 
-Result<std::unique_ptr<Module>> parse_hlo(std::shared_ptr<const Source> source) {
-  return HloParser(std::move(source)).parse();
+Result<std::unique_ptr<Module>> parse_hlo(std::shared_ptr<const Source> source, std::shared_ptr<Context> context) {
+  return HloParser(std::move(source), std::move(context)).parse();
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

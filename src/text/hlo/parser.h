@@ -8,16 +8,15 @@
 #include <unordered_set>
 #include <vector>
 
-#include "base/progress.h"
 #include "ir/module.h"
 #include "ops/attribute_text.h"
 #include "text/hlo/scanner.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 class HloParser {
  public:
-  explicit HloParser(std::shared_ptr<const Source> source);
+  HloParser(std::shared_ptr<const Source> source, std::shared_ptr<Context> context);
   Result<std::unique_ptr<Module>> parse();
 
  private:
@@ -80,4 +79,4 @@ class HloParser {
 /// metadata={...}: false when the text is of no known form.
 bool read_metadata(std::string_view text, Metadata& metadata);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

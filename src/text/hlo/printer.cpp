@@ -3,7 +3,7 @@
 #include "ops/op_rule.h"
 #include "text/hlo.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr size_t kIndexEvery = 5;  // operands between two `/*index=5*/`, as XLA counts them
@@ -165,4 +165,4 @@ std::string print_hlo(const Instruction& instruction, const HloPrintOptions& opt
   return Printer(options).print(instruction);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

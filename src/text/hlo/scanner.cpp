@@ -4,7 +4,7 @@
 
 #include <charconv>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// What stands at `at`, short enough for a sentence.
@@ -109,4 +109,4 @@ Status Scanner::fault(Offset place, std::string message) const {
   return Status::input(std::move(message)).at(source_, place);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -8,7 +8,7 @@
 #include "base/status.h"
 #include "ops/text_cursor.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 class Scanner {
  public:
@@ -61,4 +61,4 @@ class Scanner {
   size_t at_;
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

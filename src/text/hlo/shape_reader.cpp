@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int kDeepestTuple = 64;
@@ -205,4 +205,4 @@ bool shape_follows(Scanner& scanner) {
   return ahead.peek() == '[' || (word == "b" && ahead.peek() == '(');
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

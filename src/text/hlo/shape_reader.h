@@ -4,7 +4,7 @@
 #include "ir/shape.h"
 #include "text/hlo/scanner.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Where a shape ends, `{` may open its layout or the body of a computation.
 enum class BraceBehind {
@@ -17,4 +17,4 @@ Result<Shape> read_shape(Scanner& scanner, BraceBehind brace = BraceBehind::kLay
 /// A type name and `[`, a tuple, or a buffer stands here.
 bool shape_follows(Scanner& scanner);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -5,7 +5,7 @@
 
 #include "base/near_words.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr size_t kLongestWord = 64;         // longer ones are no typing mistakes
@@ -29,4 +29,4 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string_vi
   return nearest.empty() ? "" : ", did you mean '" + std::string(nearest) + "'?";
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

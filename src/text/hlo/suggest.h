@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// `, did you mean 'add'?`, or nothing when no candidate is near.
 std::string did_you_mean(std::string_view word, const std::vector<std::string_view>& candidates);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

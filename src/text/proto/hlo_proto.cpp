@@ -9,7 +9,7 @@
 #include "text/proto/proto_shape.h"
 #include "text/proto/proto_sharding.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// HloModuleProto.
@@ -122,12 +122,13 @@ Status read_module(const WireMessage& proto, WireFault& fault, Module& module) {
 
 bool is_hlo_proto(std::string_view bytes) { return !find_module(bytes).empty(); }
 
-Result<std::unique_ptr<Module>> parse_hlo_proto(std::string_view bytes, const std::string& name) {
+Result<std::unique_ptr<Module>> parse_hlo_proto(std::string_view bytes, const std::string& name,
+                                                std::shared_ptr<Context> context) {
   const std::string_view found = find_module(bytes);
   if (found.empty()) return Status::input(fmt::format("{}: no HLO module in this protobuf", name));
   WireFault fault;
   const WireMessage proto(found, fault);
-  auto module = std::make_unique<Module>();
+  auto module = std::make_unique<Module>(std::move(context));
   module->source = std::make_shared<const Source>(Source{name, ""});
   const Status read = read_module(proto, fault, *module);
   if (!read.ok()) return Status(read.fault(), fmt::format("{}: {}", name, read.message()));
@@ -146,4 +147,4 @@ HloProtoSummary summarize_hlo_proto(std::string_view bytes) {
   return summary;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

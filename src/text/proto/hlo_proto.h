@@ -8,7 +8,7 @@
 #include "base/status.h"
 #include "ir/module.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Whether these bytes, the whole file, are an HloModuleProto or one of the messages that wrap it (HloProto,
 /// snapshots).
@@ -16,7 +16,8 @@ bool is_hlo_proto(std::string_view bytes);
 
 /// Reads the module; `name` is the file's, for faults. Instruction and computation names stay as they are in the file.
 /// Errors: Fault::kInput, with the instruction where one is at fault. The result is not verified (ops/verify.h).
-Result<std::unique_ptr<Module>> parse_hlo_proto(std::string_view bytes, const std::string& name);
+Result<std::unique_ptr<Module>> parse_hlo_proto(std::string_view bytes, const std::string& name,
+                                                std::shared_ptr<Context> context = {});
 
 /// What a listing of modules shows, without mapping the instructions.
 struct HloProtoSummary {
@@ -25,4 +26,4 @@ struct HloProtoSummary {
 };
 HloProtoSummary summarize_hlo_proto(std::string_view bytes);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

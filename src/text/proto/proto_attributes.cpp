@@ -11,7 +11,7 @@
 #include "text/proto/proto_shape.h"
 #include "text/proto/proto_sharding.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// Collects attributes; each add_* leaves out what the text would leave out.
@@ -316,4 +316,4 @@ std::vector<RawAttribute> attributes_from_proto(const WireMessage& proto, const 
   return std::move(items.all);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -9,7 +9,7 @@
 #include "ir/module.h"
 #include "text/proto/wire.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// xla/service/hlo.proto, HloInstructionProto.
 enum InstructionField : uint32_t {
@@ -45,4 +45,4 @@ std::string frontend_attributes_text(const WireMessage& proto);
 /// `{...}` as it is, anything else quoted.
 std::string config_text(std::string_view raw);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

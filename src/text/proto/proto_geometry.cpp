@@ -6,7 +6,7 @@
 
 #include "text/proto/proto_sharding.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// `2x2`, one entry a dimension; nothing where all are `usual`.
@@ -88,4 +88,4 @@ std::string aliasing_text(const std::vector<WireMessage>& entries) {
   return fmt::format("{{{}}}", text);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

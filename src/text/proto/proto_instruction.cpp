@@ -9,7 +9,7 @@
 #include "text/proto/proto_shape.h"
 #include "text/proto/proto_sharding.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 using ById = std::unordered_map<int64_t, Instruction*>;
@@ -144,4 +144,4 @@ Result<Computation*> computation_from_proto(const WireMessage& proto, const std:
   return computation;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -7,7 +7,7 @@
 #include "ir/module.h"
 #include "text/proto/wire.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// What the instructions of one module share while they are read.
 struct ProtoModule {
@@ -21,4 +21,4 @@ struct ProtoModule {
 Result<Computation*> computation_from_proto(const WireMessage& proto, const std::vector<int64_t>& sequence,
                                             ProtoModule& shared);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -4,7 +4,7 @@
 
 #include "text/proto/proto_shape.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr uint32_t kShape = 1, kTupleLiterals = 10;
@@ -163,4 +163,4 @@ Value literal_from_proto(const WireMessage& proto, WireFault& fault) {
   return std::make_shared<const Literal>(std::move(literal));
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -7,7 +7,7 @@
 #include "text/proto/proto_attributes.h"
 #include "text/proto/proto_sharding.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Metadata metadata_from_proto(const WireMessage& proto) {
   Metadata metadata;
@@ -59,4 +59,4 @@ std::string frontend_attributes_text(const WireMessage& proto) {
   return text + '}';
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

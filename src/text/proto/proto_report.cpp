@@ -6,7 +6,7 @@
 #include "text/proto/proto_shape.h"
 #include "text/proto/wire.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// LogicalBufferProto: a value, by the instruction and the place in its result that define it.
@@ -97,4 +97,4 @@ std::optional<XlaReport> report_in_proto(std::string_view bytes) {
   return report;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

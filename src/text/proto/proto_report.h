@@ -6,9 +6,9 @@
 
 #include "text/input.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Allocations with their values, as `*-buffer-assignment.txt` lists them; nullopt where the file has no assignment.
 std::optional<XlaReport> report_in_proto(std::string_view bytes);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

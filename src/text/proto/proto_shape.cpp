@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <memory>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 enum LayoutField : uint32_t {
@@ -164,4 +164,4 @@ Shape shape_from_proto(const WireMessage& proto, WireFault& fault) {
   return shape;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

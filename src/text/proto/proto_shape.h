@@ -7,7 +7,7 @@
 #include "ir/shape.h"
 #include "text/proto/wire.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// A shape with its layout. What no shape can be (a type unknown here, a layout of another rank, more elements than
 /// can be counted) raises `fault`.
@@ -19,4 +19,4 @@ Value literal_from_proto(const WireMessage& proto, WireFault& fault);
 /// xla.PrimitiveType; nullopt for numbers not known here.
 std::optional<ElementType> element_type_from_proto(int64_t number);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 enum OpShardingField : uint32_t {
@@ -173,4 +173,4 @@ std::string listed_groups_text(const std::vector<WireMessage>& groups) {
   return text + '}';
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -5,7 +5,7 @@
 
 #include "text/proto/wire.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// OpSharding: `{devices=[2,1,2]<=[2,2]T(1,0) last_tile_dims={manual}}`.
 std::string sharding_text(const WireMessage& proto);
@@ -20,4 +20,4 @@ std::string listed_groups_text(const std::vector<WireMessage>& groups);
 /// Numbers between braces: `{0,1}`.
 std::string braced(const std::vector<int64_t>& numbers);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

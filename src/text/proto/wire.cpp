@@ -2,7 +2,7 @@
 
 #include <bit>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int kDeepest = 64;  // nested tuples are the only recursion in HLO protos
@@ -141,4 +141,4 @@ size_t WireMessage::count(uint32_t number) const {
   return found;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

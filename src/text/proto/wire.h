@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// The first thing found wrong in a tree of messages. All messages of one file share one.
 struct WireFault {
@@ -56,4 +56,4 @@ class WireMessage {
 /// Takes a varint off the front; false where there is none.
 bool take_varint(std::string_view& bytes, uint64_t& value);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

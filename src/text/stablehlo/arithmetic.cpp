@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Term Arithmetic::of(Instruction* array) { return {this, array}; }
 
@@ -78,4 +78,4 @@ Term Arithmetic::polynomial(const Term& x, std::span<const double> coefficients)
   return sum;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

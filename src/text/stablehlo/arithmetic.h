@@ -6,7 +6,7 @@
 
 #include "text/stablehlo/module_maker.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// An array in a formula.
 class Term;
@@ -77,4 +77,4 @@ inline Term cos(const Term& x) { return x.in->unary(Opcode::kCosine, x); }
 inline Term pow(const Term& x, const Term& y) { return x.in->binary(Opcode::kPower, x, y); }
 inline Term select(const Term& which, const Term& x, const Term& y) { return x.in->select(which, x, y); }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -4,7 +4,7 @@
 
 #include "text/stablehlo/operations.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 using Scope = ModuleMaker::Scope;
@@ -107,4 +107,4 @@ Status make_bitcast_convert(ModuleMaker& maker, Scope& scope, const MlirOperatio
   return {};
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -5,7 +5,7 @@
 
 #include "text/stablehlo/operations.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 using Scope = ModuleMaker::Scope;
@@ -71,4 +71,4 @@ Status make_capturing(ModuleMaker& maker, Scope& scope, const MlirOperation& ope
   return {};
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -6,7 +6,7 @@
 #include "text/stablehlo/mlir_types.h"
 #include "text/stablehlo/module_maker.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int kDeepest = 200;  // functions and regions in each other
@@ -212,4 +212,4 @@ Result<Computation*> ModuleMaker::branch(Scope& outer, const MlirRegion& region,
   return scope.computation;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -4,7 +4,7 @@
 #include "ops/attribute_text.h"
 #include "text/stablehlo/operations.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 using Scope = ModuleMaker::Scope;
@@ -166,4 +166,4 @@ Status make_manual_computation(ModuleMaker& maker, Scope& scope, const MlirOpera
   return {};
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

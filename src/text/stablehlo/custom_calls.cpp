@@ -8,7 +8,7 @@
 #include "text/stablehlo/dense.h"
 #include "text/stablehlo/operations.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 using Scope = ModuleMaker::Scope;
@@ -261,4 +261,4 @@ Status make_sharding_constraint(ModuleMaker& maker, Scope& scope, const MlirOper
   return {};
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

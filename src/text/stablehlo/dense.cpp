@@ -9,7 +9,7 @@
 #include "ops/number_text.h"
 #include "ops/text_cursor.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 template <class T>
@@ -320,4 +320,4 @@ std::string dense_text(const Literal& value) {
   return out + '>';
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -9,7 +9,7 @@
 #include "ir/literal.h"
 #include "text/stablehlo/syntax.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 struct Dense {
   Value value;         ///< of the whole shape, or of one element
@@ -24,4 +24,4 @@ Result<Dense> read_dense(const MlirAttribute& attribute, const Shape& shape, con
 /// `dense<...>` without a type: short lists as numbers, longer ones as bytes. Reads back bit by bit.
 std::string dense_text(const Literal& value);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

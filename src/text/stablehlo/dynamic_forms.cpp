@@ -9,7 +9,7 @@
 #include "text/stablehlo/mlir_types.h"
 #include "text/stablehlo/operations.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 using Scope = ModuleMaker::Scope;
@@ -129,4 +129,4 @@ Status make_dynamic(ModuleMaker& maker, Scope& scope, const MlirOperation& opera
   return maker.operation(scope, fixed);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

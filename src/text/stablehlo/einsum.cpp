@@ -7,7 +7,7 @@
 
 #include "text/stablehlo/operations.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 using Scope = ModuleMaker::Scope;
@@ -175,4 +175,4 @@ Status make_einsum(ModuleMaker& maker, Scope& scope, const MlirOperation& operat
   return Einsum(maker, scope, operation).make();
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -8,13 +8,13 @@
 #include "text/stablehlo/mlir_reader.h"
 #include "text/stablehlo/module_maker.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
-ModuleMaker::ModuleMaker(std::shared_ptr<const Source> source, MlirModule syntax)
+ModuleMaker::ModuleMaker(std::shared_ptr<const Source> source, MlirModule syntax, std::shared_ptr<Context> context)
     : source_(std::move(source)),
       syntax_(std::move(syntax)),
       values_(*source_, syntax_),
-      module_(std::make_unique<Module>()) {
+      module_(std::make_unique<Module>(std::move(context))) {
   module_->source = source_;
 }
 
@@ -164,10 +164,11 @@ Result<std::string> frontend_attributes_of(const MlirAttribute& dictionary, cons
   return '{' + text + '}';
 }
 
-Result<std::unique_ptr<Module>> parse_stablehlo(std::shared_ptr<const Source> source, const std::string& entry) {
+Result<std::unique_ptr<Module>> parse_stablehlo(std::shared_ptr<const Source> source, const std::string& entry,
+                                                std::shared_ptr<Context> context) {
   Result<MlirModule> syntax = MlirReader(*source).read();
   if (!syntax.ok()) return syntax.status();
-  return ModuleMaker(std::move(source), syntax.take()).make(entry);
+  return ModuleMaker(std::move(source), syntax.take(), std::move(context)).make(entry);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

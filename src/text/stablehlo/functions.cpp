@@ -8,7 +8,7 @@
 #include "text/stablehlo/operations.h"
 #include "text/stablehlo/special_functions.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 using Operands = std::vector<Instruction*>;
@@ -105,4 +105,4 @@ MakeFunction function_named(std::string_view name) {
   return found == kFunctions.end() ? nullptr : found->second;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -11,7 +11,7 @@
 
 #include "text/stablehlo/operations.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 using Scope = ModuleMaker::Scope;
@@ -238,4 +238,4 @@ MakeOperation halo_operation(std::string_view name) {
   return nullptr;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

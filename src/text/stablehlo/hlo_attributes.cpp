@@ -8,7 +8,7 @@
 #include "ops/text_cursor.h"
 #include "text/stablehlo/hlo_windows.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 std::string lower(std::string_view text) {
@@ -198,4 +198,4 @@ Result<std::vector<HloAttribute>> hlo_attributes(const OperationSpelling& spelli
   return std::move(collector.all);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

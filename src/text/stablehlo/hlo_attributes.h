@@ -8,7 +8,7 @@
 #include "text/stablehlo/mlir_values.h"
 #include "text/stablehlo/spellings.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 struct HloAttribute {
   std::string key, text;
@@ -21,4 +21,4 @@ Result<std::vector<HloAttribute>> hlo_attributes(const OperationSpelling& spelli
 
 std::string braced_dims(const Dims& dims);  ///< {1,2}
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -7,7 +7,7 @@
 
 #include "ops/text_cursor.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// The list under one of these names, or nothing where there is none.
@@ -180,4 +180,4 @@ Result<std::string> dim_labels_text(const MlirAttribute& attribute, const MlirVa
   return labels;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -7,7 +7,7 @@
 #include "base/status.h"
 #include "text/stablehlo/mlir_values.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Result<std::string> slice_text(const MlirOperation& operation, const MlirValues& values);    ///< {[0:4:2],[1:3]}
 Result<std::string> padding_text(const MlirOperation& operation, const MlirValues& values);  ///< 0_0x1_2_1
@@ -17,4 +17,4 @@ Result<std::string> window_text(const MlirOperation& operation, const std::vecto
 /// b01f_01io->b01f of `[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]`
 Result<std::string> dim_labels_text(const MlirAttribute& attribute, const MlirValues& values);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -3,7 +3,7 @@
 #include "text/stablehlo/mlir_reader.h"
 #include "text/stablehlo/module_maker.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int kDeepest = 64;
@@ -62,4 +62,4 @@ Metadata read_mlir_location(std::string_view text, const MlirModule& module) {
   return std::move(reader.metadata);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -10,7 +10,7 @@
 #include "text/hlo/scanner.h"
 #include "text/stablehlo/mlir_windows.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 std::string upper(std::string_view text) {
@@ -296,4 +296,4 @@ std::string joined(const std::vector<MlirText>& attributes) {
   return text;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -9,7 +9,7 @@
 #include "ir/module.h"
 #include "text/stablehlo/spellings.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// `key = text`; without text a unit attribute.
 struct MlirText {
@@ -32,4 +32,4 @@ std::string mlir_symbol(std::string_view name);   ///< @name or @"na-me"
 std::string mlir_float(std::string_view number);  ///< with the point that MLIR wants
 std::string joined(const std::vector<MlirText>& attributes);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int kDeepestRegion = 64;
@@ -385,4 +385,4 @@ Status MlirReader::normalise_function(MlirOperation& function) {
                    [&](size_t i) -> MlirAttributes& { return function.result_attributes[i]; });
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

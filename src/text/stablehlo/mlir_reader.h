@@ -7,7 +7,7 @@
 #include "text/stablehlo/mlir_types.h"
 #include "text/stablehlo/syntax.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 class MlirReader {
  public:
@@ -42,4 +42,4 @@ class MlirReader {
 /// Reads `{key = value, ...}`, or what stands between other brackets, opened and closed; values as in dictionaries.
 Status read_mlir_entries(MlirScanner& scanner, MlirAttributes& entries, std::string_view close);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr auto kNone = std::string_view::npos;
@@ -141,4 +141,4 @@ std::string_view MlirScanner::plain_value() {
   return text().substr(begin, at() - begin);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -5,7 +5,7 @@
 
 #include "text/hlo/scanner.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Where the bracket ( [ { or < that opens at `at` closes: behind its partner, or npos. Strings, comments and arrows
 /// are skipped.
@@ -29,4 +29,4 @@ class MlirScanner : public Scanner {
   std::string_view plain_value();
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

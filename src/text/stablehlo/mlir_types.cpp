@@ -6,7 +6,7 @@
 #include <cctype>
 #include <optional>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int kDeepestType = 32;
@@ -242,4 +242,4 @@ std::string mlir_type_text(const Shape& shape) {
   return text + mlir_type_name(shape.type) + (bounded ? fmt::format(", #stablehlo.bounds<{}>>", bounds) : ">");
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

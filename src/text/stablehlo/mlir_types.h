@@ -11,7 +11,7 @@
 #include "ir/shape.h"
 #include "text/stablehlo/mlir_scanner.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 using MlirAliases = std::unordered_map<std::string_view, std::string_view>;
 
@@ -32,4 +32,4 @@ bool has_unknown_extent(const Shape& type);  ///< `?`, in an array or a tuple of
 std::string mlir_type_name(ElementType type);  ///< "i32", "ui8", "complex<f32>"
 std::string mlir_type_text(const Shape& shape);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

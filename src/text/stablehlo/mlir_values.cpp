@@ -9,7 +9,7 @@
 #include "text/stablehlo/mlir_reader.h"
 #include "text/stablehlo/mlir_types.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// Where the text of a value begins in its source, so that faults point there.
@@ -196,4 +196,4 @@ Result<MlirAttributes> MlirValues::fields(const MlirAttribute& attribute) const 
   return all;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

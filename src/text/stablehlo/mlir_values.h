@@ -7,7 +7,7 @@
 #include "base/status.h"
 #include "text/stablehlo/syntax.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 std::string mlir_unquote(std::string_view inner);  ///< what stands between quotes, its escapes resolved
 
@@ -41,4 +41,4 @@ class MlirValues {
   const MlirModule& module_;
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 std::string pairs(const Dims& low, const Dims& high) {
@@ -56,4 +56,4 @@ std::string conv_labels(std::string_view labels) {
                      side(labels.substr(bar + 1, arrow - bar - 1)), side(labels.substr(arrow + 2)));
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

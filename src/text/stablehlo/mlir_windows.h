@@ -7,10 +7,10 @@
 
 #include "text/stablehlo/mlir_attributes.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 void add_geometry(const Instruction& instruction, std::vector<MlirText>& attributes);
 /// #stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]> of b01f_01io->b01f
 std::string conv_labels(std::string_view labels);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

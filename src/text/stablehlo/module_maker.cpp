@@ -7,7 +7,7 @@
 #include "ops/op_rule.h"
 #include "text/stablehlo/mlir_types.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int64_t kSmallConstant = 1024;  // elements that are rather made twice than passed
@@ -370,4 +370,4 @@ void ModuleMaker::finish_names(Computation& computation) {
   }
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

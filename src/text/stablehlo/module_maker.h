@@ -16,7 +16,7 @@
 #include "text/stablehlo/mlir_values.h"
 #include "text/stablehlo/syntax.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// What a reducer takes from outside: parameters of their own in front of argument `at` (and of the end, if `twice`; of
 /// neighbours, where both are the end), which it gives back as well if `returned`.
@@ -28,7 +28,7 @@ struct CapturedScalars {
 
 class ModuleMaker {
  public:
-  ModuleMaker(std::shared_ptr<const Source> source, MlirModule syntax);
+  ModuleMaker(std::shared_ptr<const Source> source, MlirModule syntax, std::shared_ptr<Context> context);
   Result<std::unique_ptr<Module>> make(const std::string& entry);
 
   /// A value, or an element of a tuple that is extracted when it is first used.
@@ -147,4 +147,4 @@ std::string hlo_shardings_of_shardy(std::string_view text, const MlirModule& mod
 /// `{name = "value"}` as HLO's frontend attributes: `{name="value"}`.
 Result<std::string> frontend_attributes_of(const MlirAttribute& dictionary, const MlirValues& values);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -3,7 +3,7 @@
 
 #include "text/stablehlo/operations.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 using Scope = ModuleMaker::Scope;
@@ -78,4 +78,4 @@ Status make_cross_replica_sum(ModuleMaker& maker, Scope& scope, const MlirOperat
   return maker.operation(scope, reduction);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -10,7 +10,7 @@
 #include "text/stablehlo/dense.h"
 #include "text/stablehlo/mlir_types.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 using Scope = ModuleMaker::Scope;
@@ -396,4 +396,4 @@ Status ModuleMaker::operation(Scope& scope, const MlirOperation& operation) {
   return make_named(*this, scope, operation, name, std::move(operands));
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

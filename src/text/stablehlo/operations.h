@@ -6,7 +6,7 @@
 
 #include "text/stablehlo/module_maker.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 using MakeOperation = Status (*)(ModuleMaker&, ModuleMaker::Scope&, const MlirOperation&);
 
@@ -52,4 +52,4 @@ MakeOperation halo_operation(std::string_view name);
 using MakeFunction = Result<Instruction*> (*)(class Arithmetic&, const std::vector<Instruction*>&);
 MakeFunction function_named(std::string_view name);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

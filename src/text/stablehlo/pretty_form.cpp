@@ -8,7 +8,7 @@
 
 #include "text/stablehlo/mlir_reader.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 class PrettyForm {
  public:
@@ -270,4 +270,4 @@ Status MlirReader::read_pretty(MlirScanner& scanner, MlirOperation& operation, i
   return PrettyForm(*this, scanner, operation, depth).read();
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

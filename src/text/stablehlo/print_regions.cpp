@@ -6,7 +6,7 @@
 #include "text/stablehlo/mlir_types.h"
 #include "text/stablehlo/printer.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr int kStep = 2;
@@ -140,4 +140,4 @@ Status StableHloPrinter::print_custom_call(const Instruction& call) {
   return {};
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -7,7 +7,7 @@
 #include "text/stablehlo/mlir_types.h"
 #include "text/stablehlo/printer.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 Dims major_to_minor(const Shape& shape) {
@@ -220,4 +220,4 @@ Result<bool> StableHloPrinter::print_special(const Instruction& i) {
   }
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -8,7 +8,7 @@
 #include "text/stablehlo.h"
 #include "text/stablehlo/mlir_types.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 std::string types_text(const std::vector<Shape>& types) {
@@ -269,4 +269,4 @@ Status StableHloPrinter::print_instruction(const Instruction& i) {
 
 Result<std::string> print_stablehlo(const Module& module) { return StableHloPrinter(module).print(); }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

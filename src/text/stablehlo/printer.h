@@ -11,7 +11,7 @@
 #include "ir/module.h"
 #include "text/stablehlo/mlir_attributes.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 class StableHloPrinter {
  public:
@@ -68,4 +68,4 @@ class StableHloPrinter {
   std::unordered_map<const Computation*, std::string> symbols_;
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

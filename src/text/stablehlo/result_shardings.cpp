@@ -4,7 +4,7 @@
 #include "ops/attribute_text.h"
 #include "text/stablehlo/module_maker.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr std::string_view kMark = "xla.sdy.FuncResultSharding";
@@ -76,4 +76,4 @@ Status ModuleMaker::shard_results(Scope& scope, const MlirOperation& function) {
   return {};
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

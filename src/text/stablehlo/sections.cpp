@@ -7,7 +7,7 @@
 
 #include "ops/text_cursor.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Status choose_section(std::string& text, int64_t number, const std::string& name) {
   constexpr std::string_view kBorder = "// -----";
@@ -38,4 +38,4 @@ Status choose_section(std::string& text, int64_t number, const std::string& name
   return {};
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -5,10 +5,10 @@
 
 #include "base/status.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// Leaves program `number` (1, 2, ...) and blanks the others, so that places stay right. 0 means the only one; where
 /// there are several, the fault says how to name one.
 Status choose_section(std::string& text, int64_t number, const std::string& name);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -8,7 +8,7 @@
 #include "text/stablehlo/mlir_scanner.h"
 #include "text/stablehlo/module_maker.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// A named axis of a mesh, or a part of one.
@@ -208,4 +208,4 @@ std::string hlo_shardings_of_shardy(std::string_view text, const MlirModule& mod
   return all.empty() ? all : all + '}';
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

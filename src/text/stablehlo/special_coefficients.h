@@ -2,7 +2,7 @@
 /// Coefficients of published approximations, highest power first.
 /// erf_inv: M. Giles, "Approximating the erfinv function" (2010). erfc, i1e: S. Moshier, Cephes. gamma: Lanczos, g = 7.
 
-namespace lowtide {
+namespace lowtide::engine {
 
 /// w < 5, in w - 2.5
 inline constexpr double kErfInvSmall32[] = {2.81022636e-08,  3.43273939e-07, -3.5233877e-06,
@@ -103,4 +103,4 @@ inline constexpr double kBesselI1Large64[] = {
     -2.5122362378702088e-07, -3.8825648088776906e-06, -0.00011058893876262371, -0.0097610974913614687,
     0.77857623501828011};
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

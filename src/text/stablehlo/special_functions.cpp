@@ -6,7 +6,7 @@
 
 #include "text/stablehlo/special_coefficients.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -157,4 +157,4 @@ Term polygamma_of(const Term& n, const Term& x) {
   return select(wrong, number(kNaN, x), select(n == 0, digamma_of(x), value));
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

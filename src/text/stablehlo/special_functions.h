@@ -3,7 +3,7 @@
 
 #include "text/stablehlo/arithmetic.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Term erf_inv_of(const Term& x);
 Term erfc_of(const Term& x);
@@ -13,4 +13,4 @@ Term bessel_i1e_of(const Term& x);
 Term zeta_of(const Term& x, const Term& q);       ///< sum over k of (q + k)^-x
 Term polygamma_of(const Term& n, const Term& x);  ///< the n-th derivative of digamma
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

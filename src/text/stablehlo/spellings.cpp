@@ -2,7 +2,7 @@
 
 #include <unordered_map>
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 using enum Spell;
@@ -189,4 +189,4 @@ const OperationSpelling* spelling_of(Opcode opcode) {
   return found == kByOpcode.end() ? nullptr : found->second;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

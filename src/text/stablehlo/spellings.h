@@ -9,7 +9,7 @@
 
 #include "ir/opcode.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 enum class Spell : uint8_t {
   kDims,       ///< array<i64: 1, 2>                         {1,2}
@@ -53,4 +53,4 @@ struct OperationSpelling {
 const OperationSpelling* spelling_of(std::string_view name);
 const OperationSpelling* spelling_of(Opcode opcode);
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

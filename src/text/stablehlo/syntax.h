@@ -9,7 +9,7 @@
 #include "base/status.h"
 #include "ir/shape.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 struct MlirAttribute {
   std::string_view key;
@@ -77,4 +77,4 @@ struct MlirModule {
   std::unordered_map<std::string_view, std::string_view> resources;  ///< of dense_resource<name>: `"0x..."`
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

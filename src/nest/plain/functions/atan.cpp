@@ -2,7 +2,7 @@
 
 #include "nest/plain/functions.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr double kHalfPi = 0x1.921fb54442d18p0, kHalfPiLow = 0x1.1a62633145c07p-54;
@@ -84,4 +84,4 @@ Plain arc_tangent(Plain y, Plain x) {
   return select(is_nan(x) | is_nan(y), x + y, with_sign_of(result, y));
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -3,7 +3,7 @@
 
 #include "nest/plain/functions.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Plain error_function(Plain x) {
   const Plain magnitude = absolute(x), square = x * x;
@@ -32,4 +32,4 @@ Plain error_function(Plain x) {
   return select(magnitude < 1.0, fma(x, near, x), with_sign_of(far, x));
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -2,7 +2,7 @@
 
 #include "nest/plain/functions.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr double kLog2E = 1.44269504088896340736;
@@ -126,4 +126,4 @@ Plain hyperbolic_cosine(Plain x) {
   return select(magnitude > 30.0, root * 0.5 * root, fma(e, 0.5, 0.5 / e));
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -2,7 +2,7 @@
 
 #include "nest/plain/functions.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr double kLog2 = 0.693147180559945309417;  // as f32 it is off by 2.7e-9 of itself: no second part needed
@@ -118,4 +118,4 @@ Plain area_tangent(Plain x) {
   return select(magnitude < 0x1p-28, x, with_sign_of(result, x));
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -2,7 +2,7 @@
 
 #include "nest/plain/functions.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// A number as the sum of two floats, the first rounded to nearest.
@@ -75,4 +75,4 @@ Plain power(Plain x, Plain y) {
   return select(one, 1.0, select(is_nan(x) | is_nan(y), x + y, real));
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -1,6 +1,6 @@
 #include "nest/plain/functions.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 std::vector<Plain> rarely(Plain rare, std::span<const Plain> fast, std::span<const Plain> arguments,
                           const std::function<std::vector<Plain>(std::span<const Plain>)>& slow) {
@@ -29,4 +29,4 @@ std::vector<Plain> rarely(Plain rare, std::span<const Plain> fast, std::span<con
   return values;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -2,7 +2,7 @@
 
 #include "nest/plain/functions.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 /// The exponent of a positive float, of a denormal one, too.
@@ -49,4 +49,4 @@ Plain float_remainder(Plain x, Plain y) {
   return select(defined, with_sign_of(rest, x), not_a_number());
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

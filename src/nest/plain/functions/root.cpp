@@ -2,7 +2,7 @@
 
 #include "nest/plain/functions.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 
 Plain reciprocal_root(Plain x) {
   const Plain root = square_root(x), rough = 1.0 / root;
@@ -51,4 +51,4 @@ Plain hypotenuse(Plain x, Plain y) {
   return select((a == infinity()) | (b == infinity()), infinity(), result);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -5,7 +5,7 @@
 
 #include "nest/plain/functions.h"
 
-namespace lowtide {
+namespace lowtide::engine {
 namespace {
 
 constexpr double kHalfPi = 0x1.921fb54442d18p0, kHalfPiLow = 0x1.1a62633145c07p-54;
@@ -152,4 +152,4 @@ Plain tangent(Plain x) {
   return select(x == 0.0, x, select(odd, -c, s) / select(odd, s, c));
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::engine

@@ -1,0 +1,105 @@
+#pragma once
+/// A program: read from a file or from memory (Session::read, Session::parse), or built operation by operation.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lowtide/error.h"
+#include "lowtide/visibility.h"
+
+namespace lowtide {
+
+/// An argument or result of a program, an array each: tuples are flattened depth first.
+struct Array {
+  std::string path;           ///< "state.params['w']"; empty where the program doesn't say
+  std::string type;           ///< as HLO spells it: "f32", "bf16", "s32", "pred", ...
+  std::vector<int64_t> dims;  ///< extents, row-major; none: a scalar
+  int64_t bytes = 0;  ///< in memory: elements lie row-major without gaps, "pred" and types below a byte one byte each
+  /// Of an argument: may the program overwrite its bytes, if the caller gives them away?
+  bool can_be_donated = false;
+};
+
+struct BuilderParts;
+
+/// Immutable and shared: copies are cheap, and any number of threads may use them at once. Of one session.
+class LOWTIDE_PUBLIC Module {
+ public:
+  const std::string& name() const;
+  int64_t instructions() const;
+  std::vector<Array> arguments() const;
+  std::vector<Array> results() const;
+  /// What a reader of the figures should know: parts that the text abbreviates, shardings that contradict its header.
+  const std::vector<std::string>& warnings() const;
+  /// HLO text that XLA reads, and this library.
+  std::string hlo() const;
+  /// StableHLO text that jaxlib reads. kUnsupported names an operation that StableHLO lacks.
+  Result<std::string> stablehlo() const;
+
+  struct State;
+  explicit Module(std::shared_ptr<const State> state);
+  const State& state() const { return *state_; }
+
+ private:
+  std::shared_ptr<const State> state_;
+};
+
+/// Builds a program. Operations have HLO's names and attributes, as HLO's text has them; shapes follow from the
+/// operands, and are stated only where they don't (iota, reshape, broadcast, rng). Faults are kept until finish().
+///
+///   lowtide::ModuleBuilder builder("scaled");
+///   auto& main = builder.entry();
+///   const auto x = main.parameter("f32", {1024, 1024});
+///   const auto two = main.add("broadcast", {main.constant("f32", {}, &number)}, {{"dimensions", "{}"}}, {"f32", {1024,
+///   1024}}); main.result({main.add("multiply", {x, two})}); lowtide::Result<lowtide::Module> module =
+///   session.build(builder);
+class LOWTIDE_PUBLIC ModuleBuilder {
+ public:
+  struct Shape {
+    std::string type;  ///< empty: follows from the operands
+    std::vector<int64_t> dims;
+  };
+  struct Attribute {
+    std::string key, text;  ///< "dimensions", "{0,1}"; a computation by its name: "to_apply", "add"
+  };
+  /// A value of one function; made by it alone.
+  struct Value {
+    int32_t number = -1;
+  };
+
+  /// The entry, or what operations call: reducers, bodies and conditions of loops, branches.
+  class LOWTIDE_PUBLIC Function {
+   public:
+    Value parameter(std::string type, std::vector<int64_t> dims);
+    /// elements: row-major, in the type's own bytes; copied.
+    Value constant(std::string type, std::vector<int64_t> dims, const void* elements);
+    Value add(std::string_view operation, std::vector<Value> operands, std::vector<Attribute> attributes = {},
+              Shape shape = {});
+    /// One value, or several as a tuple.
+    void result(std::vector<Value> values);
+
+   private:
+    friend class ModuleBuilder;
+    friend struct BuilderParts;
+    struct State;
+    explicit Function(std::shared_ptr<State> state);
+    std::shared_ptr<State> state_;
+  };
+
+  explicit ModuleBuilder(std::string name);
+  Function& entry();
+  /// One that operations name; to be finished before the first of them is added.
+  Function& function(const std::string& name);
+  /// Result `result` may live in the memory of argument `argument`, if that is donated when it is run.
+  void donate(int64_t argument, int64_t result);
+
+  struct State;
+  const State& state() const { return *state_; }
+
+ private:
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace lowtide

@@ -1,0 +1,15 @@
+#pragma once
+/// How a rewrite may change results.
+
+#include <cstdint>
+
+namespace lowtide {
+
+enum class Numerics : uint8_t {
+  kExact,         ///< the same bits
+  kValueExact,    ///< the same values: a zero may change its sign, a NaN its payload
+  kReassociated,  ///< sums are made in another order
+  kOptIn,         ///< results change; only on request
+};
+
+}  // namespace lowtide

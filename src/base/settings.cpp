@@ -1,0 +1,16 @@
+#include "base/settings.h"
+
+#include <fmt/format.h>
+
+namespace lowtide::engine {
+
+std::string to_text(const Choices& choices) {
+  const auto& [disabled, isa, check] = choices;  // a member that is added, and not named here, is an error
+  std::string text;
+  for (const std::string& name : disabled) text += fmt::format("disabled {}:{}\n", name.size(), name);
+  if (!isa.empty()) text += fmt::format("isa {}:{}\n", isa.size(), isa);
+  if (check) text += "check\n";
+  return text;
+}
+
+}  // namespace lowtide::engine

@@ -1,0 +1,60 @@
+#include "codegen/kernel_store.h"
+
+#include <bit>
+
+#include "codegen/llvm_entry.h"
+#include "codegen/object_loader.h"
+
+namespace lowtide::engine {
+namespace {
+
+constexpr size_t kMostBytes = size_t{64} << 20;  ///< of objects, loaded at once
+/// A sweep reads the whole directory: one new object in so many is followed by one.
+constexpr uint64_t kObjectsPerSweep = 64;
+
+}  // namespace
+
+KernelStore::KernelStore(const Context& context)
+    : KernelStore(context.is_debugging() || build_id().empty() ? "" : context.settings().cache_directory,
+                  context.settings().choices, context.settings().cache_bytes) {
+  if (!disk_.refusal().empty()) context.print("warning: " + disk_.refusal());
+}
+
+KernelStore::KernelStore(const std::string& directory, const Choices& choices, int64_t most_bytes)
+    : disk_(directory, to_text(choices), most_bytes) {}
+
+std::optional<Kernel> KernelStore::find(TextHash key, std::span<const KernelPiece> pieces) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = loaded_.find(key); found != loaded_.end()) return found->second;
+  }
+  const auto object = disk_.find(key);
+  if (!object) return {};
+  auto kernel = load_kernel(key, *object, pieces);
+  if (!kernel.ok()) return {};
+  remember(key, *kernel, object->size());
+  return kernel.take();
+}
+
+Result<Kernel> KernelStore::add(TextHash key, std::string_view object, std::span<const KernelPiece> pieces) {
+  LT_ASSIGN_OR_RETURN(Kernel kernel, load_kernel(key, object, pieces));
+  remember(key, kernel, object.size());
+  disk_.store(key, object);
+  if (key.low % kObjectsPerSweep == 0) disk_.drop_oldest();
+  return kernel;
+}
+
+void KernelStore::remember(TextHash key, const Kernel& kernel, size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  if (bytes_ + bytes > kMostBytes) loaded_.clear(), bytes_ = 0;
+  loaded_.emplace(key, kernel);
+  bytes_ += bytes;
+}
+
+Result<Kernel> load_kernel(TextHash key, std::string_view object, std::span<const KernelPiece> pieces) {
+  LT_ASSIGN_OR_RETURN(const LoadedObject code, load_object(object, kKernelSymbol));
+  const auto run = std::bit_cast<KernelFunction>(code.symbol);
+  return Kernel{.run = run, .pieces = {pieces.begin(), pieces.end()}, .code = code.pages, .skips = {}, .key = key};
+}
+
+}  // namespace lowtide::engine

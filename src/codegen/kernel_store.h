@@ -1,0 +1,45 @@
+#pragma once
+/// The kernels that a session has: those that are loaded, and the cache on disk behind them.
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "base/context.h"
+#include "base/text_hash.h"
+#include "codegen/kernel.h"
+#include "codegen/kernel_cache.h"
+
+namespace lowtide::engine {
+
+/// One of a context (Context::own); all of it may be called from several threads.
+class KernelStore {
+ public:
+  /// On disk in Settings::cache_directory, under the text of its choices; where that isn't used, a line says why. While
+  /// anything is shown or dumped nothing is taken from there: all that is asked for shall be seen.
+  explicit KernelStore(const Context& context);
+  /// In `directory`, whatever is shown; empty: nothing on disk.
+  KernelStore(const std::string& directory, const Choices& choices, int64_t most_bytes);
+
+  const KernelCache& disk() const { return disk_; }
+  /// The kernel's code, loaded before or from the disk; nothing: it is in neither.
+  std::optional<Kernel> find(TextHash key, std::span<const KernelPiece> pieces);
+  /// Loads the object and keeps it. What is dropped here lives on in the executables that use it.
+  Result<Kernel> add(TextHash key, std::string_view object, std::span<const KernelPiece> pieces);
+
+ private:
+  void remember(TextHash key, const Kernel& kernel, size_t bytes);
+
+  KernelCache disk_;
+  std::mutex mutex_;
+  std::map<TextHash, Kernel> loaded_;
+  size_t bytes_ = 0;
+};
+
+/// The object's code, mapped.
+Result<Kernel> load_kernel(TextHash key, std::string_view object, std::span<const KernelPiece> pieces);
+
+}  // namespace lowtide::engine

@@ -1,0 +1,23 @@
+// What the structs of the public face can be printed as.
+#include "lowtide/explanation.h"
+
+#include "lowtide/fit_report.h"
+#include "report/fit_report.h"
+#include "report/html.h"
+#include "report/json.h"
+#include "report/text.h"
+#include "report/trace.h"
+
+namespace lowtide {
+
+std::string Explanation::json() const { return engine::to_json(*this); }
+std::string Explanation::text(int64_t rows, bool utf8) const {
+  return engine::to_text(*this, {.top = rows, .utf8 = utf8});
+}
+std::string Explanation::html() const { return engine::to_html(*this); }
+std::string Explanation::trace() const { return engine::to_trace(*this); }
+
+std::string FitReport::json() const { return engine::fit_json(*this); }
+std::string FitReport::text(bool utf8) const { return engine::fit_text(*this, utf8); }
+
+}  // namespace lowtide

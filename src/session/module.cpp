@@ -1,0 +1,72 @@
+#include "lowtide/module.h"
+
+#include "report/tensor_names.h"
+#include "session/guard.h"
+#include "session/state.h"
+#include "text/hlo.h"
+#include "text/stablehlo.h"
+
+namespace lowtide {
+
+Module::Module(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+
+const std::string& Module::name() const { return state_->input.module->name; }
+int64_t Module::instructions() const { return state_->input.module->instruction_count(); }
+std::vector<Array> Module::arguments() const { return engine::arrays_of_arguments(*state_->input.module); }
+std::vector<Array> Module::results() const { return engine::arrays_of_results(*state_->input.module); }
+const std::vector<std::string>& Module::warnings() const { return state_->warnings; }
+std::string Module::hlo() const { return engine::print_hlo(*state_->input.module); }
+
+Result<std::string> Module::stablehlo() const {
+  return engine::guarded([&]() -> Result<std::string> {
+    LT_TAKE(std::string text, engine::print_stablehlo(*state_->input.module));
+    return text;
+  });
+}
+
+namespace engine {
+namespace {
+
+void add_arrays(const Shape& shape, const std::vector<std::string>& paths, std::vector<Array>& arrays) {
+  for_each_leaf(shape, [&](const ShapeIndex&, const Shape& leaf) {
+    if (!leaf.is_array()) return;
+    Array array{.path = {}, .type = std::string(type_name(leaf.type)), .dims = leaf.dims};
+    if (arrays.size() < paths.size()) array.path = paths[arrays.size()];
+    array.bytes = logical_bytes(Shape::array(leaf.type, leaf.dims));
+    arrays.push_back(std::move(array));
+  });
+}
+
+}  // namespace
+
+std::vector<Array> arrays_of_arguments(const Module& module) {
+  std::vector<Array> arrays;
+  const std::vector<std::string> paths = argument_paths(module);
+  std::vector<std::pair<int64_t, ShapeIndex>> given;  // parameters and leaves whose bytes may be taken over
+  for (const AliasEntry& alias : module.input_output_alias) given.emplace_back(alias.operand, alias.operand_index);
+  for (const Module::Donor& donor : module.buffer_donors) given.emplace_back(donor.parameter, donor.index);
+  const std::vector<Instruction*> parameters = module.entry->parameters();
+  for (size_t p = 0; p < parameters.size(); ++p) {
+    if (!parameters[p]) continue;
+    const size_t before = arrays.size();
+    add_arrays(parameters[p]->shape, paths, arrays);
+    size_t at = before;
+    for_each_leaf(parameters[p]->shape, [&](const ShapeIndex& index, const Shape& leaf) {
+      if (!leaf.is_array()) return;
+      for (const auto& [number, given_index] : given) {
+        if (number == static_cast<int64_t>(p) && given_index == index) arrays[at].can_be_donated = true;
+      }
+      ++at;
+    });
+  }
+  return arrays;
+}
+
+std::vector<Array> arrays_of_results(const Module& module) {
+  std::vector<Array> arrays;
+  add_arrays(module.entry->root->shape, result_paths(module), arrays);
+  return arrays;
+}
+
+}  // namespace engine
+}  // namespace lowtide

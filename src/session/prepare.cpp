@@ -1,0 +1,69 @@
+#include "session/prepare.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/memory.h"
+#include "base/sizes.h"
+#include "codegen/kernel_store.h"
+#include "target/cpu.h"
+
+namespace lowtide::engine {
+namespace {
+
+/// Names what was found for a module and a limit by this very build on such a machine: another search may find another
+/// plan. (The cache knows of passes that are disabled.)
+Result<TextHash> key_of_plan(const Module& module, std::optional<int64_t> limit) {
+  LT_ASSIGN_OR_RETURN(const std::string target, kernel_target({.context = &module.context()}));
+  return hash_text(fmt::format("plan\n{}{} {}\n{}", print_plan(module, {}), limit.value_or(-1), build_id(), target));
+}
+
+std::optional<Compiled> made_again(const std::string& text, const Module& module, std::optional<int64_t> limit) {
+  const auto known = parse_plan(text, module);
+  if (!known.ok() || known->exact != module.sums_in_order) return {};
+  auto compiled = compile_plan(module, cpu_target(), known->decisions, {.trusted = true});
+  const int64_t most = std::min(limit.value_or(INT64_MAX), available_memory().bytes);
+  if (!compiled.ok() || compiled->program->peak_bytes() > most) return {};
+  return compiled.take();
+}
+
+}  // namespace
+
+Result<Compiled> kept_plan_within(const Module& module, std::optional<int64_t> limit,
+                                  std::optional<int64_t>* tightest) {
+  const KernelCache& cache = module.context().own<KernelStore>().disk();
+  LT_ASSIGN_OR_RETURN(const TextHash key, key_of_plan(module, limit));
+  if (const auto text = cache.find(key)) {
+    if (auto kept = made_again(*text, module, limit)) return std::move(*kept);
+  }
+  LT_ASSIGN_OR_RETURN(Compiled compiled, compile_within(module, cpu_target(), limit, tightest));
+  cache.store(key, print_plan(module, compiled.replay));
+  return compiled;
+}
+
+Result<Compiled> plan_from_text(Module& module, std::string_view text, const std::string& named) {
+  const auto file = parse_plan(text, module);
+  if (!file.ok()) return Status(file.status().fault(), named + ": " + file.status().message());
+  if (module.sums_in_order && !file->exact) {
+    return Status::input(named +
+                         ": --exact: the plan makes sums in another order; expected one that fit --exact --plan "
+                         "wrote, with a line `exact`");
+  }
+  module.sums_in_order = file->exact;
+  return compile_plan(module, cpu_target(), file->decisions);
+}
+
+Status check_memory(const Program& program) {
+  const AvailableMemory available = available_memory();
+  if (program.peak_bytes() <= available.bytes) return {};
+  return {
+      Fault::kLimit,
+      fmt::format("the program needs {} ({} bytes: arguments {}, results {}, shared by both {}, temp {}); {} has {} "
+                  "left",
+                  format_bytes(program.peak_bytes()), program.peak_bytes(), format_bytes(program.argument_bytes),
+                  format_bytes(program.output_bytes), format_bytes(program.alias_bytes),
+                  format_bytes(program.temp_bytes), available.bound_by, format_bytes(available.bytes))};
+}
+
+}  // namespace lowtide::engine

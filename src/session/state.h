@@ -1,0 +1,43 @@
+#pragma once
+/// What the public classes hold.
+
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/context.h"
+#include "compile/compile.h"
+#include "lowtide/session.h"
+#include "text/input.h"
+
+namespace lowtide {
+
+struct Session::State {
+  Options options;
+  std::shared_ptr<engine::Context> context;
+  std::mutex mutex;
+  std::set<engine::Context*> calls;  ///< that work now: what cancel() reaches
+};
+
+struct Module::State {
+  engine::Input input;
+  std::vector<std::string> warnings;
+  std::string dump;  ///< the dump directory that it is of, as it was named; empty: none
+};
+
+struct Plan::State {
+  std::shared_ptr<const engine::Module> module;  ///< as given
+  std::vector<std::string> warnings;
+  engine::Compiled compiled;
+};
+
+namespace engine {
+
+/// Of a module's arguments or results, arrays only.
+std::vector<Array> arrays_of_arguments(const Module& module);
+std::vector<Array> arrays_of_results(const Module& module);
+
+}  // namespace engine
+}  // namespace lowtide
