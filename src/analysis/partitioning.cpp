@@ -58,13 +58,6 @@ bool is_before_partitioner(const Module& module) {
   return false;
 }
 
-bool has_manual_regions(const Module& module) {
-  return std::ranges::any_of(module.computations(), [](const auto& computation) {
-    return std::ranges::any_of(computation->instructions(),
-                               [](const auto& i) { return part_side(*i) != PartSide::kNeither; });
-  });
-}
-
 /// Devices that hold a part each, or what is made of the program for each.
 int64_t devices_of(const Module& module) {
   if (module.num_partitions) return std::max<int64_t>(1, *module.num_partitions);
@@ -440,16 +433,23 @@ std::string of_many_devices(int64_t devices) {
       devices);
 }
 
+bool has_manual_regions(const Module& module) {
+  return std::ranges::any_of(module.computations(), [](const auto& computation) {
+    return std::ranges::any_of(computation->instructions(),
+                               [](const auto& i) { return part_side(*i) != PartSide::kNeither; });
+  });
+}
+
 std::string why_of_many(const Module& module) {
   const int64_t devices = devices_of(module);
   if (devices <= 1) return {};
   std::vector<std::string> ignored;
-  if (find_partitioning(module, ignored).divides()) return of_many_devices(devices);
+  if (find_partitioning(module, ignored).divides() || has_manual_regions(module)) return of_many_devices(devices);
   for (const auto& computation : module.computations()) {
     for (const auto& i : computation->instructions()) {
       const bool divides = i->sharding && is_tiled(*i->sharding) && i->sharding->device_count() > 1;
       const bool talks = memory_class(i->opcode) == MemoryClass::kCollective || i->opcode == Opcode::kPartitionId;
-      if (divides || talks || part_side(*i) != PartSide::kNeither) return of_many_devices(devices);
+      if (divides || talks) return of_many_devices(devices);
     }
   }
   return {};

@@ -27,6 +27,9 @@ std::optional<EntryParts> stated_parts(const Module& module);
 /// shardings stay, if at all, on parameters alone. Without partitions in the header XLA divides nothing.
 bool has_global_shapes(const Module& module);
 
+/// Are there regions whose shapes are already those of one device (shard_map), between calls that change sides?
+bool has_manual_regions(const Module& module);
+
 class Partitioning {
  public:
   /// Bytes of leaf `leaf` of an instruction on one device.

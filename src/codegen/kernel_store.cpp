@@ -15,13 +15,10 @@ constexpr uint64_t kObjectsPerSweep = 64;
 }  // namespace
 
 KernelStore::KernelStore(const Context& context)
-    : KernelStore(context.is_debugging() || build_id().empty() ? "" : context.settings().cache_directory,
-                  context.settings().choices, context.settings().cache_bytes) {
+    : disk_(context.is_debugging() || build_id().empty() ? "" : context.settings().cache_directory,
+            to_text(context.settings().choices), context.settings().cache_bytes) {
   if (!disk_.refusal().empty()) context.print("warning: " + disk_.refusal());
 }
-
-KernelStore::KernelStore(const std::string& directory, const Choices& choices, int64_t most_bytes)
-    : disk_(directory, to_text(choices), most_bytes) {}
 
 std::optional<Kernel> KernelStore::find(TextHash key, std::span<const KernelPiece> pieces) {
   {

@@ -21,8 +21,6 @@ class KernelStore {
   /// On disk in Settings::cache_directory, under the text of its choices; where that isn't used, a line says why. While
   /// anything is shown or dumped nothing is taken from there: all that is asked for shall be seen.
   explicit KernelStore(const Context& context);
-  /// In `directory`, whatever is shown; empty: nothing on disk.
-  KernelStore(const std::string& directory, const Choices& choices, int64_t most_bytes);
 
   const KernelCache& disk() const { return disk_; }
   /// The kernel's code, loaded before or from the disk; nothing: it is in neither.

@@ -3,20 +3,8 @@
 #include <algorithm>
 
 #include "analysis/partitioning.h"
-#include "ops/sharding_calls.h"
 
 namespace lowtide::engine {
-namespace {
-
-bool has_manual_regions(const Module& module) {
-  return std::ranges::any_of(module.computations(), [](const auto& computation) {
-    return std::ranges::any_of(computation->instructions(),
-                               [](const auto& i) { return part_side(*i) != PartSide::kNeither; });
-  });
-}
-
-}  // namespace
-
 Result<std::shared_ptr<const Module>> written_plan(const Module& module, const Compiled& plan,
                                                    std::vector<std::string>& warnings) {
   if (!stated_parts(module)) return plan.program->module;

@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "lowtide/session.h"
+
 namespace lowtide::engine {
 namespace {
 
@@ -60,10 +62,7 @@ std::string cache_directory(const char* (*get)(const char* name)) {
     const std::string_view named = text_of("LOWTIDE_CACHE");
     return std::string(is_on(named) && named != "off" ? named : "");
   }
-  // Those of others must be absolute: the working directory is no place for a cache that nobody asked for.
-  const std::string_view user = text_of("XDG_CACHE_HOME"), home = text_of("HOME");
-  if (user.starts_with('/')) return std::string(user) + "/lowtide";
-  return home.starts_with('/') ? std::string(home) + "/.cache/lowtide" : "";
+  return usual_cache_directory(text_of("XDG_CACHE_HOME"), text_of("HOME"));
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ const std::string& Module::name() const { return state_->input.module->name; }
 int64_t Module::instructions() const { return state_->input.module->instruction_count(); }
 std::vector<Array> Module::arguments() const { return engine::arrays_of_arguments(*state_->input.module); }
 std::vector<Array> Module::results() const { return engine::arrays_of_results(*state_->input.module); }
-const std::vector<std::string>& Module::warnings() const { return state_->warnings; }
+const std::vector<std::string>& Module::warnings() const { return state_->input.warnings; }
 std::string Module::hlo() const { return engine::print_hlo(*state_->input.module); }
 
 Result<std::string> Module::stablehlo() const {

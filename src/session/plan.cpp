@@ -54,7 +54,7 @@ std::string Plan::text() const { return engine::print_plan(*state_->module, stat
 Result<Module> Plan::module() const {
   return engine::guarded([&]() -> Result<Module> {
     auto written = std::make_shared<Module::State>();
-    LT_TAKE(const auto module, engine::written_plan(*state_->module, state_->compiled, written->warnings));
+    LT_TAKE(const auto module, engine::written_plan(*state_->module, state_->compiled, written->input.warnings));
     written->input.module = module->clone();
     return Module(std::move(written));
   });

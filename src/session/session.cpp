@@ -53,7 +53,6 @@ engine::Settings settings_of(const Options& options) {
 
 Module module_of(engine::Input input, std::string dump = {}) {
   auto state = std::make_shared<Module::State>();
-  state->warnings = input.warnings;
   state->input = std::move(input);
   state->dump = std::move(dump);
   return Module(std::move(state));
@@ -93,7 +92,8 @@ Result<Module> Session::read(const std::string& path) const {
     const Call call(*state_);
     LT_TAKE(engine::Input input, engine::read_input(path, engine::InputStage::kLatest, call.context()));
     input.module->set_context(state_->context);
-    return module_of(std::move(input), input.stage.empty() ? "" : path);
+    const bool is_of_dump = !input.stage.empty();
+    return module_of(std::move(input), is_of_dump ? path : "");
   });
 }
 

@@ -23,13 +23,11 @@ struct Session::State {
 
 struct Module::State {
   engine::Input input;
-  std::vector<std::string> warnings;
   std::string dump;  ///< the dump directory that it is of, as it was named; empty: none
 };
 
 struct Plan::State {
   std::shared_ptr<const engine::Module> module;  ///< as given
-  std::vector<std::string> warnings;
   engine::Compiled compiled;
 };
 

@@ -1,22 +1,19 @@
 // Kernels for threads of a grid: as PTX, or as an object of this machine, by which the PTX's loops can be checked.
 // No IR passes run here either.
 
-#include <llvm/IR/LegacyPassManager.h>
-#include <llvm/IR/Verifier.h>
 #include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/MC/TargetRegistry.h>
-#include <llvm/Support/SmallVectorMemoryBuffer.h>
-#include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
 
 #include "codegen/llvm/emitter.h"
 #include "codegen/llvm/start.h"
+#include "codegen/llvm/write_module.h"
 #include "codegen/llvm_entry.h"
 
 namespace lowtide::engine {
 namespace {
 
-constexpr char kHostTriple[] = "x86_64-unknown-linux-gnu", kDeviceTriple[] = "nvptx64-nvidia-cuda";
+constexpr char kDeviceTriple[] = "nvptx64-nvidia-cuda";
 // PTX 8.3 is CUDA 12.3's. LLVM would choose the oldest that knows the processor, whose kernels take few parameters.
 constexpr char kPtxVersion[] = "+ptx83";
 constexpr size_t kMostParameterBytes = 32764;
@@ -47,23 +44,8 @@ void compile(const LlvmGridRequest& request, LlvmAnswer& answer) {
   module.setDataLayout(machine->createDataLayout());
   if (!on_device) module.setPICLevel(llvm::PICLevel::BigPIC);
   Emitter(module, *request.nest, request.plan->scalar, false).emit_grid(*request.plan, on_device, request.apart);
-  if (request.want_text) {
-    llvm::raw_string_ostream stream(answer.text);
-    module.print(stream, nullptr);
-  }
-  llvm::raw_string_ostream faults(answer.fault);
-  if (llvm::verifyModule(module, &faults)) return;
-  answer.fault.clear();
-  llvm::SmallVector<char, 0> made;
-  llvm::raw_svector_ostream stream(made);
-  llvm::legacy::PassManager passes;
-  const auto kind = on_device ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile;
-  if (machine->addPassesToEmitFile(passes, stream, nullptr, kind)) {
-    answer.fault = "LLVM can't write code for " + processor;
-    return;
-  }
-  passes.run(module);
-  answer.object.assign(made.begin(), made.end());
+  const auto type = on_device ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile;
+  write_module(module, *machine, type, processor, request.want_text, answer);
 }
 
 }  // namespace

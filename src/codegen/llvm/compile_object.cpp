@@ -1,22 +1,17 @@
 // LLVM's machine: a module made by the Emitter becomes an object. No IR passes run: the emitter's IR is already good.
 
-#include <llvm/IR/LegacyPassManager.h>
-#include <llvm/IR/Verifier.h>
 #include <llvm/MC/TargetRegistry.h>
-#include <llvm/Support/SmallVectorMemoryBuffer.h>
 #include <llvm/Support/TargetSelect.h>
-#include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/TargetParser/Host.h>
 
 #include "codegen/llvm/emitter.h"
 #include "codegen/llvm/start.h"
+#include "codegen/llvm/write_module.h"
 #include "codegen/llvm_entry.h"
 
 namespace lowtide::engine {
 namespace {
-
-constexpr char kTriple[] = "x86_64-unknown-linux-gnu";
 
 struct Host {
   std::string cpu, features;
@@ -40,11 +35,11 @@ llvm::TargetMachine* machine_for(bool avx512, std::string& fault) {
   thread_local std::unique_ptr<llvm::TargetMachine> machines[2];
   auto& machine = machines[avx512 ? 1 : 0];
   if (machine) return machine.get();
-  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(kTriple, fault);
+  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(kHostTriple, fault);
   if (!target) return nullptr;
   const std::string cpu = avx512 ? host().cpu : "x86-64-v3", features = avx512 ? host().features : "";
   const llvm::TargetOptions options;
-  machine.reset(target->createTargetMachine(kTriple, cpu, features, options, llvm::Reloc::PIC_, llvm::CodeModel::Small,
+  machine.reset(target->createTargetMachine(kHostTriple, cpu, features, options, llvm::Reloc::PIC_, llvm::CodeModel::Small,
                                             llvm::CodeGenOptLevel::Default));
   return machine.get();
 }
@@ -55,26 +50,11 @@ void compile(const LlvmRequest& request, LlvmAnswer& answer) {
   if (!machine) return;
   llvm::LLVMContext context;
   llvm::Module module("kernel", context);
-  module.setTargetTriple(kTriple);
+  module.setTargetTriple(kHostTriple);
   module.setDataLayout(machine->createDataLayout());
   module.setPICLevel(llvm::PICLevel::BigPIC);
   Emitter(module, *request.nest, *request.plan, request.avx512).emit();
-  if (request.want_text) {
-    llvm::raw_string_ostream stream(answer.text);
-    module.print(stream, nullptr);
-  }
-  llvm::raw_string_ostream faults(answer.fault);
-  if (llvm::verifyModule(module, &faults)) return;
-  answer.fault.clear();
-  llvm::SmallVector<char, 0> object;
-  llvm::raw_svector_ostream stream(object);
-  llvm::legacy::PassManager passes;
-  if (machine->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile)) {
-    answer.fault = "LLVM can't write objects for this machine";
-    return;
-  }
-  passes.run(module);
-  answer.object.assign(object.begin(), object.end());
+  write_module(module, *machine, llvm::CodeGenFileType::ObjectFile, machine->getTargetCPU().str(), request.want_text, answer);
 }
 
 }  // namespace
