@@ -8,6 +8,7 @@
 #include <string>
 
 #include "answer.h"
+#include "backend/cpu/cpu_backend.h"
 #include "base/files.h"
 #include "base/sizes.h"
 #include "command_context.h"
@@ -85,7 +86,7 @@ Status fit_here(const FitOptions& options, const Input& input, std::optional<int
   keeping.reset();  // all is written
   if (checks(options) && !report.interrupted && !report.before_partitioning) {
     const CheckOptions how{.control = options.control, .only_small = options.check_small};
-    LT_ASSIGN_OR_RETURN(report.checked, check_fit(*input.module, fitted.compiled, how));
+    LT_ASSIGN_OR_RETURN(report.checked, check_fit(*input.module, fitted.compiled, cpu_backend(), how));
   }
   const bool checked = checks(options) && !report.before_partitioning;
   if (!fitted.runnable.ok() && (checked || !verdict.ok())) {

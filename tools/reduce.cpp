@@ -17,16 +17,17 @@
 #include <string>
 #include <vector>
 
+#include "backend/cpu/cpu_backend.h"
 #include "base/files.h"
 #include "command_context.h"
 #include "commands.h"
 #include "compile/compile.h"
+#include "compile/load.h"
 #include "interp/compare.h"
 #include "interp/interpreter.h"
 #include "option_values.h"
 #include "passes/shrink.h"
 #include "progress_line.h"
-#include "runtime/executable.h"
 #include "runtime/value_memory.h"
 #include "target/cpu.h"
 #include "text/hlo.h"
@@ -57,12 +58,12 @@ int try_here(const Module& module, uint64_t seed) {
   };
   const auto compiled = compile_plan(module, cpu_target());
   if (!compiled.ok()) return code_of(compiled.status());
-  const auto executable = Executable::make(compiled->program, {});
-  if (!executable.ok()) return code_of(executable.status());
+  const auto loaded = load_program(*compiled, cpu_backend());
+  if (!loaded.ok()) return code_of(loaded.status());
   const ValueMemory memory(*compiled->program, arguments);
-  if (const Status status = (*executable)->run(memory.memory(), module.context().pool()); !status.ok())
+  if (const Status status = (*loaded)->run(memory.memory(), module.context().pool()); !status.ok())
     return code_of(status);
-  const std::vector<Value> results = memory.results(**executable);
+  const std::vector<Value> results = memory.results(**loaded);
   for (size_t i = 0; i < results.size(); ++i) {
     const Tolerance tolerance = usual_tolerance(results[i]->shape().type);
     if (!compare(*results[i], *(*expected)[i], tolerance, "out").agrees()) return kDiffers;

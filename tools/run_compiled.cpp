@@ -8,20 +8,20 @@
 
 #include "analysis/account.h"
 #include "analysis/partitioning.h"
+#include "backend/cpu/cpu_backend.h"
 #include "base/memory.h"
 #include "base/sizes.h"
 #include "codegen/kernel.h"
 #include "command_context.h"
 #include "compile/frontier.h"
+#include "compile/load.h"
 #include "ops/verify.h"
 #include "report/tensor_names.h"
 #include "run_options.h"
 #include "runtime/bindings.h"
-#include "runtime/executable.h"
 #include "runtime/runnable.h"
 #include "schedule/modelled_time.h"
 #include "session/prepare.h"
-#include "target/cpu.h"
 #include "text/file.h"
 #include "text/input.h"
 
@@ -48,7 +48,7 @@ Result<Compiled> plan(Module& module, const RunOptions& options, RunReport& repo
 }
 
 /// Plans and compiles; everything that only planning needs is gone afterwards.
-Result<std::unique_ptr<Executable>> prepare(const RunOptions& options, RunReport& report) {
+Result<std::unique_ptr<LoadedProgram>> prepare(const RunOptions& options, RunReport& report) {
   LT_ASSIGN_OR_RETURN(const Input input, read_input(options.input, InputStage::kLatest, command_context()));
   for (const std::string& warning : input.warnings) fmt::print(stderr, "warning: {}\n", warning);
   Module& module = *input.module;
@@ -73,21 +73,21 @@ Result<std::unique_ptr<Executable>> prepare(const RunOptions& options, RunReport
   report.planned = true;
   report.kernels = program.kernels;
   report.plan_seconds = compiled.plan_seconds;
-  report.modelled_seconds = 1e-9 * modelled_ns(program, cpu_target().cost());
+  report.modelled_seconds = 1e-9 * modelled_ns(program, compiled.target->cost());
   if (!program.refused.empty()) {
     fmt::print(stderr, "warning: values don't share memory: a plan in which they did was refused ({})\n",
                program.refused);
   }
-  LT_RETURN_IF_ERROR(can_run(program));  // on no machine: before what this one lacks
+  LT_RETURN_IF_ERROR(can_run(program, *compiled.target));  // on no machine: before what this one lacks
   LT_RETURN_IF_ERROR(check_memory(program));
   const auto start = Clock::now();
-  LT_ASSIGN_OR_RETURN(auto executable, Executable::make(compiled.program, {}, compiled.nests.get()));
+  LT_ASSIGN_OR_RETURN(auto executable, load_program(compiled, cpu_backend()));
   report.compile_seconds = seconds_since(start);
   report.interpreted_steps = executable->interpreted();
   return executable;
 }
 
-std::vector<const void*> addresses_of(const Executable& executable) {
+std::vector<const void*> addresses_of(const LoadedProgram& executable) {
   std::vector<const void*> addresses;
   for_each_leaf(executable.program().module->entry->root->shape,
                 [&](const ShapeIndex&, const Shape&) { addresses.push_back(executable.result(addresses.size())); });
@@ -109,7 +109,7 @@ std::vector<ResultArray> results_of(const Program& program, const std::vector<co
 }  // namespace
 
 Status run_compiled(const RunOptions& options, RunReport& report) {
-  LT_ASSIGN_OR_RETURN(const std::unique_ptr<Executable> executable, prepare(options, report));
+  LT_ASSIGN_OR_RETURN(const std::unique_ptr<LoadedProgram> executable, prepare(options, report));
   ::malloc_trim(0);  // what planning took is not held beside the arena
 
   const Program& program = executable->program();

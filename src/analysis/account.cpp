@@ -19,10 +19,10 @@ namespace {
 
 constexpr Bytes kCpuAlignment = 64, kGpuAlignment = 128, kTpuAlignment = 16384;
 
-Bytes alignment_of(Backend backend) {
+Bytes alignment_of(XlaBackend backend) {
   switch (backend) {
-    case Backend::kGpu: return kGpuAlignment;
-    case Backend::kTpu: return kTpuAlignment;
+    case XlaBackend::kGpu: return kGpuAlignment;
+    case XlaBackend::kTpu: return kTpuAlignment;
     default: return kCpuAlignment;
   }
 }
@@ -53,8 +53,8 @@ class MakeAccount {
     }
     const Values values = find_values(module_, leaves_, timeline_, donation_, {.reshape_is_view = !scheduled_});
     const Liveness liveness = find_liveness(module_, leaves_, timeline_, values, donation_, virtual_);
-    const Backend backend = backend_of(module_);
-    in_image_ = scheduled_ && backend == Backend::kTpu;
+    const XlaBackend backend = backend_of(module_);
+    in_image_ = scheduled_ && backend == XlaBackend::kTpu;
     const Assignment assignment =
         assign_buffers(module_, leaves_, timeline_, values, liveness, virtual_,
                        {.backend = backend, .trust_ties = scheduled_, .sizes = &sizes_, .donation = &donation_});
@@ -164,7 +164,7 @@ class MakeAccount {
     return i.opcode == Opcode::kCustomCall && i.shape.is_tuple() && !liveness.last_reader[v] && !liveness.is_result[v];
   }
 
-  void fill_arena(const Assignment& assignment, const Liveness& liveness, Backend backend) {
+  void fill_arena(const Assignment& assignment, const Liveness& liveness, XlaBackend backend) {
     std::map<int64_t, Problem> arenas{{0, {}}};  // by memory space
     Problem all;
     for (const int32_t g : assignment.in_arena) {
@@ -202,9 +202,10 @@ class MakeAccount {
     }
   }
 
-  Bytes temp_of(const Problem& arena, const Assignment& assignment, const Liveness& liveness, Backend backend) const {
+  Bytes temp_of(const Problem& arena, const Assignment& assignment, const Liveness& liveness,
+                XlaBackend backend) const {
     if (!scheduled_) return pack(arena, {.work = pack_work_, .work_per_byte = kWorkPerByte}).height;
-    if (backend != Backend::kTpu) return pack_like_xla(in_events(arena, count_events(assignment, liveness))).height;
+    if (backend != XlaBackend::kTpu) return pack_like_xla(in_events(arena, count_events(assignment, liveness))).height;
     return stated_temp(pack_first_come(arena).height, kTpuAlignment, tuples_in_memory(timeline_),
                        traced_peak(assignment, liveness));
   }

@@ -35,7 +35,7 @@ struct Assignment {
 };
 
 struct AssignmentOptions {
-  Backend backend = Backend::kCpu;
+  XlaBackend backend = XlaBackend::kCpu;
   /// Tied values share a buffer whatever their lifetimes (XLA has copied where they clash); otherwise only where they
   /// don't clash, and any dying operand may be overwritten where that is legal.
   bool trust_ties = true;

@@ -313,39 +313,40 @@ bool gpu_call_may_overwrite(const Instruction& user, const InPlacePair& pair) {
 
 }  // namespace
 
-Backend backend_of(const Module& module) {
+XlaBackend backend_of(const Module& module) {
   bool gpu = false;
   for (const auto& computation : module.computations()) {
     for (const auto& i : computation->instructions()) {
-      if (i->shape.layout && !i->shape.layout->tiles.empty()) return Backend::kTpu;
+      if (i->shape.layout && !i->shape.layout->tiles.empty()) return XlaBackend::kTpu;
       gpu = gpu || i->backend_config.find("operation_queue_id") != std::string::npos ||
             i->backend_config.find("fusion_backend_config") != std::string::npos ||
             i->backend_config.find("gemm_backend_config") != std::string::npos;
     }
   }
-  return gpu ? Backend::kGpu : Backend::kCpu;
+  return gpu ? XlaBackend::kGpu : XlaBackend::kCpu;
 }
 
 std::vector<InPlacePair> updates_of(const Instruction& instruction) { return updates(instruction, 0); }
 
-bool may_overwrite(const Instruction& user, const InPlacePair& pair, Backend backend) {
+bool may_overwrite(const Instruction& user, const InPlacePair& pair, XlaBackend backend) {
   const Instruction& operand = *user.operands[static_cast<size_t>(pair.operand)];
   const Shape* from = leaf_shape(operand.shape, pair.leaf);
   const Shape* to = leaf_shape(user.shape, pair.result);
   if (!from || !to || operand.opcode == Opcode::kConstant || user.opcode == Opcode::kCopy) return false;
-  if (backend == Backend::kTpu) {
+  if (backend == XlaBackend::kTpu) {
     std::vector<InPlacePair> pairs;
     if (configured(user, pairs)) return contains(pairs, pair);
   }
   const bool same = same_array(*from, *to);
   if (user.opcode == Opcode::kFusion) {
     if (contains(updates_of(user), pair)) return true;
-    if (backend == Backend::kGpu) return gpu_fusion_may_overwrite(user, pair, *from, *to);
+    if (backend == XlaBackend::kGpu) return gpu_fusion_may_overwrite(user, pair, *from, *to);
     const auto* attributes = user.if_as<FusionAttributes>();
     return same && attributes && attributes->kind == FusionKind::kLoop && all_elementwise(user, pair);
   }
-  if (backend == Backend::kGpu && (user.opcode == Opcode::kAllReduce || user.opcode == Opcode::kCollectiveBroadcast ||
-                                   user.opcode == Opcode::kCustomCall)) {
+  if (backend == XlaBackend::kGpu &&
+      (user.opcode == Opcode::kAllReduce || user.opcode == Opcode::kCollectiveBroadcast ||
+       user.opcode == Opcode::kCustomCall)) {
     return gpu_call_may_overwrite(user, pair);
   }
   if (!same) return false;

@@ -9,8 +9,8 @@
 namespace lowtide::engine {
 
 /// Whose rules decide what runs in place. Read from the text: backends leave their mark on layouts and configurations.
-enum class Backend : uint8_t { kCpu, kGpu, kTpu };
-Backend backend_of(const Module& module);
+enum class XlaBackend : uint8_t { kCpu, kGpu, kTpu };
+XlaBackend backend_of(const Module& module);
 
 /// Leaf `result` of an instruction and leaf `leaf` of its operand number `operand`.
 struct InPlacePair {
@@ -24,6 +24,6 @@ std::vector<InPlacePair> updates_of(const Instruction& instruction);
 /// May the result leaf be written over the operand leaf while that is being read for the last time? (XLA's
 /// CanShareOperandBufferWithUser: same shape and element by element, sort and while by position; on GPUs same bytes and
 /// element by element inside a fusion.) The bytes of both are taken to be equal.
-bool may_overwrite(const Instruction& user, const InPlacePair& pair, Backend backend);
+bool may_overwrite(const Instruction& user, const InPlacePair& pair, XlaBackend backend);
 
 }  // namespace lowtide::engine

@@ -43,10 +43,10 @@ Decisions first_decisions(const Decisions& decisions, size_t count, size_t contr
   return taken;
 }
 
-Result<CheckedFit> check_whole(const Module& module, const Planner& planner, const Compiled& fitted,
-                               const Decisions& decisions, CheckedFit checked, size_t control) {
+Result<CheckedFit> check_whole(const Module& module, const Planner& planner, const Backend& backend,
+                               const Compiled& fitted, const Decisions& decisions, CheckedFit checked, size_t control) {
   const bool quick = interpreted_ns(module) <= kQuickNs;
-  LT_ASSIGN_OR_RETURN(const PlanComparison comparison, PlanComparison::make(module, planner, quick));
+  LT_ASSIGN_OR_RETURN(const PlanComparison comparison, PlanComparison::make(module, planner, backend, quick));
   const size_t count = checked.rows.size();
   const auto plan = [&](size_t k) { return planner.plan(first_decisions(decisions, k, control)); };
   Compiled checked_plan = fitted;
@@ -74,7 +74,8 @@ std::string culprit(const CheckedFit& checked, const std::optional<size_t>& firs
   return "`" + row.decision + "`" + (row.as.empty() || row.as == row.decision ? "" : ", here `" + row.as + "`");
 }
 
-Result<CheckedFit> check_fit(const Module& module, const Compiled& fitted, const CheckOptions& options) {
+Result<CheckedFit> check_fit(const Module& module, const Compiled& fitted, const Backend& backend,
+                             const CheckOptions& options) {
   const Stage stage(module.context().progress(), "checking", kUsualRuns);
   LT_ASSIGN_OR_RETURN(const Planner planner, Planner::make(module, *fitted.target));
   LT_ASSIGN_OR_RETURN(const Decisions decisions, planner.spelt(fitted.decisions));
@@ -90,9 +91,10 @@ Result<CheckedFit> check_fit(const Module& module, const Compiled& fitted, const
   if (!options.only_small) {
     LT_ASSIGN_OR_RETURN(const Compiled plain, planner.plan(without_streams()));
     checked.found = hindrance(*plain.program, *fitted.program, fitted.target->cost());
-    if (checked.found.empty()) return check_whole(module, planner, fitted, decisions, checked, options.control);
+    if (checked.found.empty())
+      return check_whole(module, planner, backend, fitted, decisions, checked, options.control);
   }
-  const SmallCheck small{module, planner, decisions, options.control};
+  const SmallCheck small{module, planner, backend, decisions, options.control};
   LT_RETURN_IF_ERROR(small.check(module, false, checked));
   if (checked.exercised() < static_cast<int64_t>(checked.rows.size())) {
     LT_RETURN_IF_ERROR(small.check(planner.shared(), true, checked));

@@ -1,6 +1,7 @@
 #pragma once
 /// Does a program that was made to fit still compute the same?
 
+#include "backend/backend.h"
 #include "compile/compile.h"
 #include "report/fit_report.h"
 
@@ -16,6 +17,8 @@ struct CheckOptions {
 /// run for minutes, is compared as a small instantiation (passes/resize/resize.h), planned with the same decisions;
 /// where some of them don't apply to it, they are tried once more on a small instantiation of the module as it is when
 /// streams are decided on. A fault of kind kWrongValues names the first decision with which the results differ.
-Result<CheckedFit> check_fit(const Module& module, const Compiled& fitted, const CheckOptions& options = {});
+/// backend: of the target that was planned for.
+Result<CheckedFit> check_fit(const Module& module, const Compiled& fitted, const Backend& backend,
+                             const CheckOptions& options = {});
 
 }  // namespace lowtide::engine

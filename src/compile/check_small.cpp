@@ -94,7 +94,7 @@ Status SmallCheck::check(const Module& of, bool is_shared, CheckedFit& checked) 
     mine.rows[number] = {checked.rows[number].decision, s.applies ? to_string(s.decision) : "", s.applies};
     ++number;
   }
-  const auto comparison = PlanComparison::make(*small, *of_small, true);
+  const auto comparison = PlanComparison::make(*small, *of_small, backend, true);
   if (!comparison.ok()) {
     // It may need several devices.
     if (comparison.status().fault() != Fault::kUnsupported) return comparison.status();

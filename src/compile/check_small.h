@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "backend/backend.h"
 #include "compile/planner.h"
 #include "report/fit_report.h"
 
@@ -16,6 +17,7 @@ std::string culprit(const CheckedFit& checked, const std::optional<size_t>& firs
 struct SmallCheck {
   const Module& module;
   const Planner& planner;      ///< of it
+  const Backend& backend;      ///< of its target
   const Decisions& decisions;  ///< spelt
   size_t control = 0;          ///< results are spoilt behind this decision
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compile/load.h"
 #include "interp/compare.h"
 #include "interp/interpreter.h"
 #include "interp/noise.h"
@@ -19,13 +20,6 @@ constexpr double kClear = 0.02;                       ///< of the largest elemen
 constexpr double kMostLost = 0.1;                     ///< of the elements, infinite or no numbers with another rounding
 constexpr double kVague = 0.25;                       ///< nothing
 constexpr double kOfSpread = 3;                       ///< another run's roundings move other elements, and more of them
-
-Result<std::vector<Value>> run(const Compiled& compiled, std::span<const Value> arguments) {
-  LT_ASSIGN_OR_RETURN(const auto executable, Executable::make(compiled.program, {}));
-  const ValueMemory memory(*compiled.program, arguments);
-  LT_RETURN_IF_ERROR(executable->run(memory.memory(), compiled.program->module->context().pool()));
-  return memory.results(*executable);
-}
 
 /// Floats of the arguments times a power of two.
 void scale(std::vector<Value>& arguments, double by) {
@@ -87,6 +81,13 @@ void add_noise(std::vector<Value>& arguments, double roundoff, Noise& noise) {
 
 }  // namespace
 
+Result<std::vector<Value>> PlanComparison::run(const Compiled& compiled, std::span<const Value> arguments) const {
+  LT_ASSIGN_OR_RETURN(const auto loaded, load_program(compiled, *backend_));
+  const ValueMemory memory(*compiled.program, arguments);
+  LT_RETURN_IF_ERROR(loaded->run(memory.memory(), compiled.program->module->context().pool()));
+  return memory.results(*loaded);
+}
+
 Result<bool> PlanComparison::run_as_given(const Module& module, const Planner& planner, bool quick, double by) {
   arguments_ = seeded_arguments(module, kSeed);
   if (by != 1) scale(arguments_, by);
@@ -112,10 +113,11 @@ Result<bool> PlanComparison::run_as_given(const Module& module, const Planner& p
   return unclear() == 0;
 }
 
-Result<PlanComparison> PlanComparison::make(const Module& module, const Planner& planner, bool quick) {
+Result<PlanComparison> PlanComparison::make(const Module& module, const Planner& planner, const Backend& backend,
+                                            bool quick) {
   std::optional<PlanComparison> best;
   for (const double by : kScales) {
-    PlanComparison comparison;
+    PlanComparison comparison(backend);
     LT_ASSIGN_OR_RETURN(const bool clear, comparison.run_as_given(module, planner, quick, by));
     const auto better = [](const PlanComparison& a, const PlanComparison& b) {
       return std::pair(a.vague(), a.unclear()) < std::pair(b.vague(), b.unclear());

@@ -8,6 +8,7 @@
 #include <functional>
 #include <optional>
 
+#include "backend/backend.h"
 #include "compile/planner.h"
 
 namespace lowtide::engine {
@@ -15,8 +16,8 @@ namespace lowtide::engine {
 class PlanComparison {
  public:
   /// Runs the module as given: by the definitions of its operations where that is `quick`, or else compiled without
-  /// streams, by `planner`. A fault where neither can be done.
-  static Result<PlanComparison> make(const Module& module, const Planner& planner, bool quick);
+  /// streams, by `planner`. A fault where neither can be done. backend: runs what is compiled; it must outlive this.
+  static Result<PlanComparison> make(const Module& module, const Planner& planner, const Backend& backend, bool quick);
 
   size_t results() const { return expected_.size(); }
   /// Of these, so many of which rounding leaves too little to tell a fault from it.
@@ -35,10 +36,13 @@ class PlanComparison {
     bool vague = false;         ///< or that much of them that nothing can be told
     std::vector<int64_t> lost;  ///< elements that rounding may make infinite, or no number
   };
+  explicit PlanComparison(const Backend& backend) : backend_(&backend) {}
+  Result<std::vector<Value>> run(const Compiled& compiled, std::span<const Value> arguments) const;
   Result<bool> run_as_given(const Module& module, const Planner& planner, bool quick, double scale);
   void measure(const std::vector<Value>& noisy);
   size_t unclear() const;
 
+  const Backend* backend_;
   std::vector<Value> arguments_, expected_;
   std::vector<Spread> spreads_;
   std::string how_;  ///< it was run as given

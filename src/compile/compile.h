@@ -1,5 +1,5 @@
 #pragma once
-/// Module -> Program -> Executable: the only place where all floors meet.
+/// Module -> Program. What runs it is a Backend (compile/load.h).
 
 #include <memory>
 
@@ -7,7 +7,6 @@
 #include "compile/decisions.h"
 #include "ir/module.h"
 #include "passes/pass.h"
-#include "runtime/executable.h"
 #include "schedule/program.h"
 
 namespace lowtide::engine {

@@ -42,7 +42,7 @@ Result<Report> explain(const Input& input, const Target& target, bool with_boxes
   Report report = build_report(input, plan, with_boxes);
   report.exact = input.module->sums_in_order;
   report.warnings.insert(report.warnings.begin(), warnings.begin(), warnings.end());
-  report.refusal = can_run(*input.module, program).message();
+  report.refusal = can_run(*input.module, program, target).message();
   if (!report.refusal.empty()) {
     report.warnings.push_back("this plan can't be run here: " + report.refusal.substr(0, report.refusal.find('\n')));
   }

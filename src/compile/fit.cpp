@@ -125,7 +125,7 @@ Result<Fitted> fit_program(const Input& input, const Target& target, std::option
   for (const FrontierPoint& p : frontier.points) report.frontier.push_back({p.peak_bytes, 1e-9 * p.ns});
   report.plans = frontier.plans;
   report.at_peak = rows_at_peak(module, program);
-  fitted.runnable = can_run(module, program);
+  fitted.runnable = can_run(module, program, target);
   report.refusal = fitted.runnable.message();
   LT_RETURN_IF_ERROR(explain_choice(module, planner, point->decisions, given, fitted));
   report.interrupted = frontier.interrupted || module.context().stop().was_asked();

@@ -9,8 +9,8 @@
 
 #include "base/memory.h"
 #include "interp/interpreter.h"
+#include "runtime/move_bytes.h"
 #include "runtime/private_file.h"
-#include "runtime/split.h"
 
 namespace lowtide::engine {
 namespace {

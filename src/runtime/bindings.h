@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/executable.h"
+#include "backend/backend.h"
 #include "text/safetensors.h"
 #include "text/tensor_writer.h"
 

@@ -5,7 +5,6 @@
 
 #include "analysis/partitioning.h"
 #include "interp/interpreter.h"
-#include "library/library.h"
 #include "ops/runnable.h"
 
 namespace lowtide::engine {
@@ -20,27 +19,27 @@ Status refused(const Instruction& instruction, const std::string& why) {
 }
 
 /// What nobody can run wherever it stands.
-Status find_undefined(const std::vector<ProgramStep>& steps) {
+Status find_undefined(const std::vector<ProgramStep>& steps, const Target& target) {
   for (const ProgramStep& step : steps) {
     if (step.kind == StepKind::kLibrary || step.kind == StepKind::kOther) {
       const Instruction& i = *step.instruction;
-      if (!can_interpret(i) && !library_routine(i)) return unsupported_at(i, kNoDefinition);
+      if (!can_interpret(i) && !target.has_routine(i)) return unsupported_at(i, kNoDefinition);
     }
-    for (const auto& block : step.blocks) LT_RETURN_IF_ERROR(find_undefined(block));
+    for (const auto& block : step.blocks) LT_RETURN_IF_ERROR(find_undefined(block, target));
   }
   return {};
 }
 
 /// What is run whatever the values are.
-Status find_refused(const std::vector<ProgramStep>& steps) {
+Status find_refused(const std::vector<ProgramStep>& steps, const Target& target) {
   for (const ProgramStep& step : steps) {
     if (step.kind == StepKind::kLibrary || step.kind == StepKind::kOther) {
       const std::string why = why_not_run(*step.instruction);
-      if (!why.empty() && !library_routine(*step.instruction)) return refused(*step.instruction, why);
+      if (!why.empty() && !target.has_routine(*step.instruction)) return refused(*step.instruction, why);
     } else if (step.kind == StepKind::kConditional) {
       Status first;
       for (const auto& branch : step.blocks) {
-        const Status fault = find_refused(branch);
+        const Status fault = find_refused(branch, target);
         if (fault.ok()) {
           first = {};
           break;
@@ -50,7 +49,7 @@ Status find_refused(const std::vector<ProgramStep>& steps) {
       LT_RETURN_IF_ERROR(first);
     } else if (step.kind == StepKind::kWhile) {
       if (step.trip_count == 0) continue;
-      for (const auto& block : step.blocks) LT_RETURN_IF_ERROR(find_refused(block));
+      for (const auto& block : step.blocks) LT_RETURN_IF_ERROR(find_refused(block, target));
     }
   }
   return {};
@@ -69,16 +68,16 @@ Status find_unbounded(const Module& module) {
 
 }  // namespace
 
-Status can_run(const Program& program) {
+Status can_run(const Program& program, const Target& target) {
   if (const auto parts = stated_parts(*program.module)) return Status::unsupported(of_many_devices(parts->devices));
   LT_RETURN_IF_ERROR(find_unbounded(*program.module));
-  LT_RETURN_IF_ERROR(find_undefined(program.steps));
-  return find_refused(program.steps);
+  LT_RETURN_IF_ERROR(find_undefined(program.steps, target));
+  return find_refused(program.steps, target);
 }
 
-Status can_run(const Module& module, const Program& program) {
+Status can_run(const Module& module, const Program& program, const Target& target) {
   if (std::string why = why_of_many(module); !why.empty()) return Status::unsupported(std::move(why));
-  return can_run(program);
+  return can_run(program, target);
 }
 
 }  // namespace lowtide::engine

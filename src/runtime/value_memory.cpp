@@ -34,15 +34,15 @@ ValueMemory::ValueMemory(const Program& program, std::span<const Value> argument
   }
 }
 
-std::vector<Value> ValueMemory::results(const Executable& executable) const {
+std::vector<Value> ValueMemory::results(const LoadedProgram& loaded) const {
   std::vector<Value> results;
   size_t leaf = 0;
-  for_each_leaf(executable.program().module->entry->root->shape, [&](const ShapeIndex&, const Shape& shape) {
+  for_each_leaf(loaded.program().module->entry->root->shape, [&](const ShapeIndex&, const Shape& shape) {
     const size_t here = leaf++;
     if (!shape.is_array()) return;
     auto literal = std::make_shared<Literal>(shape);
     if (!literal->bytes().empty()) {
-      std::memcpy(literal->bytes().data(), executable.result(here), literal->bytes().size());
+      std::memcpy(literal->bytes().data(), loaded.result(here), literal->bytes().size());
     }
     results.push_back(std::move(literal));
   });

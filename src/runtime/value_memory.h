@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "runtime/executable.h"
+#include "backend/backend.h"
 
 namespace lowtide::engine {
 
@@ -14,7 +14,7 @@ class ValueMemory {
   ValueMemory(const Program& program, std::span<const Value> arguments);
   const RunMemory& memory() const { return memory_; }
   /// Results flattened in tuple order, arrays only, as interpret() gives them.
-  std::vector<Value> results(const Executable& executable) const;
+  std::vector<Value> results(const LoadedProgram& loaded) const;
 
  private:
   std::vector<std::vector<std::byte>> bytes_;

@@ -54,7 +54,7 @@ class Assemble {
   Hosting run() {
     for (size_t s = 0; s < flow_.steps.size(); ++s) {
       const FlowStep& step = flow_.steps[s];
-      if (!step.work || step.work->kind != WorkKind::kRegion || step.strips || step.rearrangement) continue;
+      if (!step.work || step.work->kind != WorkKind::kRegion || step.way) continue;
       for (size_t o = 0; o < step.writes.size(); ++o) {
         const std::vector<Part>& parts = nests_.assembly(*step.work, static_cast<int32_t>(o));
         if (!parts.empty()) settle(static_cast<Step>(s), class_of(step.writes[o]), parts);
@@ -157,7 +157,7 @@ Hosting assemble(const Flow& flow, const Classes& classes, const LoopMovesOf& lo
 
 bool is_assembled(const FlowStep& step, const Classes& classes, const Hosting& hosting, NestCache& nests) {
   const auto class_of = [&](ValueId v) { return static_cast<size_t>(classes.of[static_cast<size_t>(v)]); };
-  if (step.strips || step.rearrangement) return false;
+  if (step.way) return false;
   for (size_t o = 0; o < step.writes.size(); ++o) {
     const std::vector<Part>& parts = nests.assembly(*step.work, static_cast<int32_t>(o));
     if (!is_complete(step.work->region, o, parts)) return false;

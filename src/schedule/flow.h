@@ -5,8 +5,7 @@
 #include <memory>
 
 #include "plan/problem.h"
-#include "schedule/rearrange.h"
-#include "schedule/strips.h"
+#include "schedule/kernel_way.h"
 #include "schedule/values.h"
 
 namespace lowtide::engine {
@@ -37,8 +36,7 @@ struct FlowStep {
   /// kWork: `from` must lie in `to`'s bytes before the step runs (updates in place); they stay one where possible.
   std::vector<Move> updates;
   ValueId scratch = kNoId;
-  std::shared_ptr<const Strips> strips;  ///< of a region some of whose results lie over what it still reads
-  std::shared_ptr<const Rearrangement> rearrangement;  ///< of a region whose result lies over the operand it moves
+  std::shared_ptr<const KernelWay> way;  ///< of a region whose results lie over what it still reads
   int32_t frame = 0;
 };
 

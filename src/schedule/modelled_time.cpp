@@ -7,6 +7,7 @@
 #include "analysis/evaluations.h"
 #include "analysis/leaf_bytes.h"
 #include "region/footprint.h"
+#include "schedule/kernel_way.h"
 
 namespace lowtide::engine {
 namespace {
@@ -68,7 +69,8 @@ class Time {
   }
 
   double kernel(const ProgramStep& step) {
-    if (step.rearrangement) return cost_.rearrangement_step_ns(step.rearrangement->sweeps(), traffic_ns(step.writes));
+    if (step.way && step.way->rearrangement)
+      return cost_.rearrangement_step_ns(step.way->rearrangement->sweeps(), traffic_ns(step.writes));
     const Footprint f = footprint(program_.regions[static_cast<size_t>(step.region)], cost_);
     double near = 0, all = 0, beside = 0;
     for (const auto* slots : {&step.reads, &step.writes}) {
@@ -81,7 +83,7 @@ class Time {
     }
     const double bytes = static_cast<double>(add_bytes(f.bytes_read, f.bytes_written));
     // Written where most of it is already: what changes is about as much as what else is read.
-    const double part = step.idle.empty() ? 1 : std::min(1.0, 3 * beside / std::max(1.0, bytes));
+    const double part = !step.way || step.way->idle.empty() ? 1 : std::min(1.0, 3 * beside / std::max(1.0, bytes));
     return cost_.kernel_step_ns({f.arithmetic_ns, bytes}, all > 0 ? near / all : 0, part);
   }
 

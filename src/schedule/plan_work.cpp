@@ -21,19 +21,18 @@ void add_scratch(WorkPlan& plan, ValueTable& values, LiveRanges& live, NestCache
       }
     }
     if (as_it_is) continue;
-    int64_t bytes = 0;
+    auto way = std::make_shared<KernelWay>();
     auto moves = ways == InPlaceWays::kMoves ? nests.rearrangement(*step.work) : std::nullopt;
     if (moves) {
-      bytes = moves->scratch_bytes;
-      step.rearrangement = std::make_shared<const Rearrangement>(std::move(*moves));
+      way->rearrangement = std::move(moves);
       plan.has_moves = true;
     } else {
-      auto strips = nests.strips(*step.work, over);
-      LT_ASSERT(strips, "results lie over operands, and nobody knows how");
-      bytes = strips->scratch_bytes;
-      step.strips = std::make_shared<const Strips>(std::move(*strips));
+      way->strips = nests.strips(*step.work, over);
+      LT_ASSERT(way->strips, "results lie over operands, and nobody knows how");
       plan.has_strips = true;
     }
+    const int64_t bytes = way->scratch_bytes();
+    step.way = std::move(way);
     step.scratch = values.add(step.work->region.outputs[static_cast<size_t>(over[0].first)], bytes);
     plan.classes.of.push_back(static_cast<int32_t>(plan.classes.all.size()));
     plan.classes.all.push_back({.values = {step.scratch}, .bytes = bytes});

@@ -11,12 +11,12 @@
 #include "ir/module.h"
 #include "plan/packings.h"
 #include "region/work.h"
-#include "schedule/rearrange.h"
-#include "schedule/strips.h"
+#include "target/in_place_ways.h"
 
 namespace lowtide::engine {
 
 class KnownNests;
+struct KernelWay;
 
 enum class StorageKind : uint8_t {
   kArgument,   ///< memory of the caller, argument leaf `number`; written only if donated
@@ -63,12 +63,10 @@ struct ProgramStep {
   int32_t region = kNoId;                    ///< kKernel: of Program::regions
   const Instruction* instruction = nullptr;  ///< kLibrary, kWhile, kConditional; otherwise for reports
   std::vector<int32_t> reads, writes;        ///< slots: a region's inputs and outputs, a library's operands and results
-  std::vector<int32_t> idle;                 ///< kKernel: of Kernel::pieces, those that would only write what is there
   bool assembled = false;                    ///< kKernel: its operands lie where its results have them: nothing to do
-  std::shared_ptr<const Strips> strips;      ///< kKernel: how, where results lie over operands that are still read
-  std::shared_ptr<const Rearrangement> rearrangement;  ///< kKernel: the result lies where the operand lay; runs instead
-  int32_t scratch = kNoId;                             ///< slot; kLibrary, kKernel with strips or a rearrangement
-  int32_t predicate = kNoId;                     ///< slot of the loop's condition, of the branch's predicate or index
+  std::shared_ptr<const KernelWay> way;      ///< kKernel: how it runs otherwise than as it stands; null: as it stands
+  int32_t scratch = kNoId;                   ///< slot; kLibrary, kKernel with a way that needs it
+  int32_t predicate = kNoId;                 ///< slot of the loop's condition, of the branch's predicate or index
   std::vector<std::vector<ProgramStep>> blocks;  ///< kWhile: condition, body; kConditional: branches
   int64_t trip_count = kNoId;                    ///< of kWhile, where known: the condition need not run
   std::vector<int32_t> from, to;  ///< kRotate: slot to[i] gets the address that from[i] had, all at once; a permutation
@@ -76,7 +74,12 @@ struct ProgramStep {
   /// bytes move back there, all at once, strip by strip; nothing moves where the addresses are the same anyway.
   std::vector<int32_t> settle;
   std::string reason;  ///< kCopy: why it stays: both reads named
-  Step at = 0;         ///< on the timeline
+  /// Steps of the same block that must be complete before this one starts, ascending, all before it: no fewer do, and
+  /// whoever runs the steps in their order need not look (schedule/dependencies.h). Addresses are those that slots have
+  /// at this place of the block, whenever it runs; a block begins when its step does, or when the block before it
+  /// ended.
+  std::vector<int32_t> after;
+  Step at = 0;  ///< on the timeline
 };
 
 /// What was taken of the candidate orders (search_order.h), and of the ways.

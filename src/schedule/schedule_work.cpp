@@ -4,6 +4,7 @@
 #include <limits>
 #include <optional>
 
+#include "schedule/dependencies.h"
 #include "schedule/modelled_time.h"
 #include "schedule/plan_work.h"
 #include "schedule/search_order.h"
@@ -168,7 +169,9 @@ Program ScheduleWork::program_of(const WorkPlan& plan) {
 }  // namespace
 
 Program schedule_work(std::shared_ptr<const Module> module, const ModuleWork& work, const ScheduleOptions& options) {
-  return ScheduleWork(std::move(module), work, options).run();
+  Program program = ScheduleWork(std::move(module), work, options).run();
+  find_dependencies(program);
+  return program;
 }
 
 }  // namespace lowtide::engine

@@ -90,21 +90,22 @@ class EmitSteps {
     }
     for (const ValueId v : s.reads) p.reads.push_back(slot(v));
     for (const ValueId v : s.writes) p.writes.push_back(slot(v));
-    p.strips = s.strips;
-    p.rearrangement = s.rearrangement;
-    if (kind == WorkKind::kRegion && !p.strips && !p.rearrangement && !p.assembled) p.idle = idle_pieces(s, p);
+    p.way = s.way;
+    if (kind == WorkKind::kRegion && !p.way && !p.assembled) leave_out_idle_pieces(s, p);
     if (s.scratch != kNoId) p.scratch = slot(s.scratch);
     block().push_back(std::move(p));
   }
 
-  std::vector<int32_t> idle_pieces(const FlowStep& s, const ProgramStep& p) {
+  void leave_out_idle_pieces(const FlowStep& s, ProgramStep& p) {
     std::vector<std::pair<int32_t, int32_t>> over;
     for (size_t o = 0; o < p.writes.size(); ++o) {
       for (size_t i = 0; i < p.reads.size(); ++i) {
         if (p.reads[i] == p.writes[o]) over.emplace_back(static_cast<int32_t>(o), static_cast<int32_t>(i));
       }
     }
-    return over.empty() ? std::vector<int32_t>{} : nests_.idle_pieces(*s.work, over);
+    if (over.empty()) return;
+    std::vector<int32_t> idle = nests_.idle_pieces(*s.work, over);
+    if (!idle.empty()) p.way = std::make_shared<const KernelWay>(KernelWay{std::move(idle), {}, {}});
   }
 
   const LoopMoves& moves_at(Step next) const { return loop_moves_.at(next); }

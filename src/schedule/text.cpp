@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "region/text.h"
+#include "schedule/kernel_way.h"
 
 namespace lowtide::engine {
 namespace {
@@ -141,7 +142,7 @@ class PrintProgram {
     };
     add("reads", s.reads);
     add("writes", s.writes);
-    add("idle", s.idle);
+    if (s.way) add("idle", s.way->idle);
     add("from", s.from);
     add("to", s.to);
     add("settle", s.settle);
@@ -149,8 +150,8 @@ class PrintProgram {
     add_one("predicate", s.predicate);
     add_one("trips", s.trip_count);
     if (s.assembled) words += " assembled";
-    if (s.strips) words += " " + strips_text(*s.strips);
-    if (s.rearrangement) words += " " + rearrangement_text(*s.rearrangement);
+    if (s.way && s.way->strips) words += " " + strips_text(*s.way->strips);
+    if (s.way && s.way->rearrangement) words += " " + rearrangement_text(*s.way->rearrangement);
     if (s.region != kNoId) words += " region " + to_text(program_.regions[static_cast<size_t>(s.region)]);
     if (!s.reason.empty()) words += " because " + s.reason;
     line("{:{}}step {} {} {}{}", "", 2 * depth, s.at, name_of(s.kind), name_of(s.instruction), words);

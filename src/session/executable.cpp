@@ -10,8 +10,9 @@
 #include <optional>
 #include <thread>
 
+#include "backend/cpu/cpu_backend.h"
 #include "base/memory.h"
-#include "runtime/executable.h"
+#include "compile/load.h"
 #include "runtime/runnable.h"
 #include "session/guard.h"
 #include "session/prepare.h"
@@ -62,13 +63,13 @@ struct Executable::State {
   std::vector<const engine::Storage*> taken;  ///< by argument: where the program may overwrite it; null: it doesn't
   std::vector<int32_t> lives_in;              ///< by result: the argument in which it ends; -1: none
   std::mutex mutex;
-  std::vector<std::unique_ptr<engine::Executable>> all;  ///< as many as have run at once
-  std::vector<engine::Executable*> idle;
+  std::vector<std::unique_ptr<engine::LoadedProgram>> all;  ///< as many as have run at once
+  std::vector<engine::LoadedProgram*> idle;
 
   const engine::Program& program() const { return *made_for; }
   std::shared_ptr<const engine::Program> made_for;
 
-  void add(std::unique_ptr<engine::Executable> one) {
+  void add(std::unique_ptr<engine::LoadedProgram> one) {
     idle.push_back(one.get());
     all.push_back(std::move(one));
   }
@@ -87,11 +88,11 @@ struct Executable::State {
     }
     Borrowed(const Borrowed&) = delete;
     Borrowed& operator=(const Borrowed&) = delete;
-    engine::Executable* operator->() const { return one_; }
+    engine::LoadedProgram* operator->() const { return one_; }
 
    private:
     State& state_;
-    engine::Executable* one_;
+    engine::LoadedProgram* one_;
   };
 
   void find_leaves() {
@@ -253,13 +254,13 @@ Result<Executable> Session::compile(const Plan& plan) const {
   return guarded([&]() -> Result<Executable> {
     const engine::Compiled& compiled = plan.state().compiled;
     const std::shared_ptr<const engine::Program>& program = compiled.program;
-    LT_PASS(engine::can_run(*plan.state().module, *program));
+    LT_PASS(engine::can_run(*plan.state().module, *program, *compiled.target));
     LT_PASS(engine::check_memory(*program));
     auto state = std::make_shared<Executable::State>();
     state->context = state_->context;
     state->arguments = engine::arrays_of_arguments(*plan.state().module);
     state->results = engine::arrays_of_results(*plan.state().module);
-    LT_TAKE(auto first, engine::Executable::make(program, {}, compiled.nests.get()));
+    LT_TAKE(auto first, engine::load_program(compiled, engine::cpu_backend()));
     state->made_for = program;
     state->add(std::move(first));
     state->find_leaves();

@@ -7,7 +7,6 @@
 #include "schedule/modelled_time.h"
 #include "session/guard.h"
 #include "session/state.h"
-#include "target/cpu.h"
 
 namespace lowtide {
 
@@ -26,7 +25,7 @@ Sizes Plan::sizes() const {
 LowerBound Plan::floor_of_order() const { return engine::lower_bound_of(engine::floor_order(*state_->module)); }
 LowerBound Plan::floor_of_any() const { return engine::lower_bound_of(engine::floor_any(*state_->module)); }
 double Plan::modelled_seconds() const {
-  return 1e-9 * engine::modelled_ns(*state_->compiled.program, engine::cpu_target().cost());
+  return 1e-9 * engine::modelled_ns(*state_->compiled.program, state_->compiled.target->cost());
 }
 int64_t Plan::kernels() const { return state_->compiled.program->kernels; }
 
@@ -44,7 +43,7 @@ std::vector<Buffer> Plan::buffers() const {
 }
 
 Result<void> Plan::can_run() const {
-  const engine::Status status = engine::can_run(*state_->module, *state_->compiled.program);
+  const engine::Status status = engine::can_run(*state_->module, *state_->compiled.program, *state_->compiled.target);
   if (!status.ok()) return engine::error_of(status);
   return {};
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <random>
 
+#include "backend/cpu/cpu_backend.h"
 #include "compile/check_fit.h"
 #include "compile/frontier.h"
 #include "compile/interpreted_time.h"
@@ -53,7 +54,7 @@ Result<CheckedFit> check_at_some_limit(const Module& module, std::mt19937_64& ra
   if (point == nullptr) return Status(Fault::kInternal, "no plan is within a limit above the tightest");
   LT_ASSIGN_OR_RETURN(const Compiled compiled, compile_plan(module, cpu_target(), point->decisions, {.quiet = true}));
   if (compiled.program->peak_bytes() > limit) return Status(Fault::kInternal, "the peak is above the limit");
-  return check_fit(module, compiled, {.only_small = random() % 4 == 0});
+  return check_fit(module, compiled, cpu_backend(), {.only_small = random() % 4 == 0});
 }
 
 }  // namespace

@@ -6,9 +6,10 @@
 #include <tuple>
 
 #include "allocation_watch.h"
+#include "backend/cpu/cpu_backend.h"
 #include "compile/compile.h"
+#include "compile/load.h"
 #include "interp/compare.h"
-#include "runtime/executable.h"
 #include "runtime/value_memory.h"
 #include "schedule/check/check_program.h"
 #include "target/cpu.h"
@@ -16,7 +17,7 @@
 namespace lowtide::engine {
 namespace {
 
-std::string run_once(Executable& executable, const std::vector<Value>& arguments, int threads,
+std::string run_once(LoadedProgram& executable, const std::vector<Value>& arguments, int threads,
                      std::vector<Value>& results) {
   ThreadPool pool(threads);
   pool.run(threads, [](int64_t, int) {});  // starts its threads
@@ -73,7 +74,7 @@ CompiledRun run_plan(const Compiled& compiled, const std::vector<Value>& argumen
     run.failure = "has a wrong plan: " + wrong;
     return run;
   }
-  auto executable = Executable::make(compiled.program, {.isa = isa}, compiled.nests.get());
+  auto executable = load_program(compiled, *make_cpu_backend({.isa = isa}));
   if (!executable.ok()) return refused(run, executable.status());
   run.interpreted = (*executable)->interpreted();
   for (const int threads : {1, 2, 3}) {

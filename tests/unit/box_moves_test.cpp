@@ -1,6 +1,6 @@
 // Boxes that move where their array lies, against the same kernels with results elsewhere.
 
-#include "runtime/box_moves.h"
+#include "backend/cpu/box_moves.h"
 
 #include <fmt/format.h>
 

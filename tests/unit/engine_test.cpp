@@ -1,4 +1,4 @@
-#include "runtime/engine.h"
+#include "backend/cpu/engine.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "backend/cpu/cpu_backend.h"
 #include "compile/check_fit.h"
 #include "compile/frontier.h"
 #include "schedule/check/check_program.h"
@@ -164,8 +165,8 @@ TEST(CheckFit, SeesOtherResults) {
   const auto twice = read(product("2")), thrice = read(product("3"));
   const auto compiled = compile_plan(*twice, cpu_target()), other = compile_plan(*thrice, cpu_target());
   ASSERT_TRUE(compiled.ok() && other.ok());
-  EXPECT_TRUE(check_fit(*twice, *compiled).ok());
-  const auto wrong = check_fit(*twice, *other);
+  EXPECT_TRUE(check_fit(*twice, *compiled, cpu_backend()).ok());
+  const auto wrong = check_fit(*twice, *other, cpu_backend());
   ASSERT_FALSE(wrong.ok());
   EXPECT_EQ(wrong.status().fault(), Fault::kWrongValues);
 }
@@ -175,7 +176,7 @@ TEST(CheckFit, ExercisesDecisionsInSmall) {
   const Decisions decisions{WithoutPass{"stream-slices"}, StreamDecision{"main", "s", 0, 192}, SearchSteps{10}};
   const auto compiled = compile_plan(*module, cpu_target(), decisions);
   ASSERT_TRUE(compiled.ok()) << compiled.status().message();
-  const auto checked = check_fit(*module, *compiled, {.only_small = true});
+  const auto checked = check_fit(*module, *compiled, cpu_backend(), {.only_small = true});
   ASSERT_TRUE(checked.ok()) << checked.status().message();
   EXPECT_EQ(checked->how, CheckedFit::How::kSmall);
   ASSERT_EQ(checked->rows.size(), 2u);
@@ -190,7 +191,7 @@ TEST(CheckFit, NamesTheDecisionThatIsSpoilt) {
   const auto compiled = compile_plan(*module, cpu_target(), decisions);
   ASSERT_TRUE(compiled.ok()) << compiled.status().message();
   for (const bool only_small : {false, true}) {
-    const auto spoilt = check_fit(*module, *compiled, {.control = 2, .only_small = only_small});
+    const auto spoilt = check_fit(*module, *compiled, cpu_backend(), {.control = 2, .only_small = only_small});
     ASSERT_FALSE(spoilt.ok());
     EXPECT_EQ(spoilt.status().fault(), Fault::kWrongValues);
     EXPECT_NE(spoilt.status().message().find("`stream main s dimension=0 tile=64`"), std::string::npos)
@@ -213,7 +214,7 @@ ENTRY main {
 )");
   const auto compiled = compile_plan(*module, cpu_target());
   ASSERT_TRUE(compiled.ok());
-  const auto checked = check_fit(*module, *compiled);
+  const auto checked = check_fit(*module, *compiled, cpu_backend());
   ASSERT_TRUE(checked.ok()) << checked.status().message();
   EXPECT_EQ(checked->how, CheckedFit::How::kNothing) << checked->sentence();
 }

@@ -7,12 +7,12 @@
 #include <functional>
 #include <random>
 
+#include "backend/cpu/box_moves.h"
+#include "backend/cpu/split.h"
+#include "backend/cpu/strips.h"
 #include "library/moves.h"
 #include "nest/legalise.h"
 #include "region_test_support.h"
-#include "runtime/box_moves.h"
-#include "runtime/split.h"
-#include "runtime/strips.h"
 #include "schedule/check/strips_proof.h"
 
 namespace lowtide::engine {

@@ -1,4 +1,4 @@
-#include "runtime/poison.h"
+#include "backend/cpu/poison.h"
 
 #include <gtest/gtest.h>
 

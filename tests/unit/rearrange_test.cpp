@@ -2,6 +2,7 @@
 
 #include "region_test_support.h"
 #include "schedule/check/check_program.h"
+#include "schedule/kernel_way.h"
 #include "schedule/program.h"
 #include "target/cpu.h"
 
@@ -45,8 +46,8 @@ Program planned(const std::string& line, bool donated, bool rearrange) {
 TEST(Rearrange, WhereTheOperandIsGivenAway) {
   const std::string square = "x = f32[500,500] parameter(0)\n ROOT y = f32[500,500] transpose(x), dimensions={1,0}\n";
   EXPECT_LT(planned(square, true, false).temp_bytes, 100'000);
-  EXPECT_TRUE(planned(square, true, false).steps.at(0).rearrangement);
-  EXPECT_FALSE(planned(square, false, false).steps.at(0).rearrangement);
+  EXPECT_TRUE(planned(square, true, false).steps.at(0).way);
+  EXPECT_FALSE(planned(square, false, false).steps.at(0).way);
   // extents without a common divisor take longer: only where it is asked for
   const std::string other = "x = f32[499,503] parameter(0)\n ROOT y = f32[503,499] transpose(x), dimensions={1,0}\n";
   EXPECT_TRUE(planned(other, true, false).could_rearrange);
@@ -57,9 +58,9 @@ TEST(Rearrange, WhereTheOperandIsGivenAway) {
 TEST(Rearrange, CheckerSeesWhatMoves) {
   Program program =
       planned("x = f32[500,500] parameter(0)\n ROOT y = f32[500,500] transpose(x), dimensions={1,0}\n", true, false);
-  Rearrangement less = *program.steps.at(0).rearrangement;
-  less.moves[0].rows -= 1;
-  program.steps[0].rearrangement = std::make_shared<const Rearrangement>(less);
+  KernelWay less = *program.steps.at(0).way;
+  less.rearrangement.value().moves[0].rows -= 1;
+  program.steps[0].way = std::make_shared<const KernelWay>(less);
   EXPECT_NE(check_program(program, cpu_target()), "");
 }
 

@@ -1,12 +1,12 @@
 // Kernels that write over what they still read, against the same kernels with results elsewhere.
 
-#include "runtime/strips.h"
+#include "backend/cpu/strips.h"
 
 #include <fmt/format.h>
 
+#include "backend/cpu/split.h"
 #include "nest/legalise.h"
 #include "region_test_support.h"
-#include "runtime/split.h"
 
 namespace lowtide::engine {
 namespace {

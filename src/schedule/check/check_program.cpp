@@ -11,7 +11,9 @@
 #include "schedule/check/form.h"
 #include "schedule/check/held_bytes.h"
 #include "schedule/check/kernel_proofs.h"
+#include "schedule/check/order_proof.h"
 #include "schedule/check/value_names.h"
+#include "schedule/kernel_way.h"
 
 namespace lowtide::engine {
 namespace {
@@ -44,7 +46,7 @@ class CheckProgram {
     std::vector<State> states{std::move(start)};
     execute(program_.steps, states);
     for (const State& state : states) finish(state);
-    return fault_;
+    return fault_.empty() ? fault_of_order(program_) : fault_;
   }
 
  private:
@@ -202,9 +204,9 @@ class CheckProgram {
 
   /// Results that are made through scratch: it is apart from all else and has the bytes.
   void scratch_of_kernel(const ProgramStep& s, State& state) {
-    if (!s.strips && !s.rearrangement) return;
+    if (!s.way || (!s.way->strips && !s.way->rearrangement)) return;
     const std::string& name = s.instruction->name;
-    const int64_t needed = s.strips ? s.strips->scratch_bytes : s.rearrangement->scratch_bytes;
+    const int64_t needed = s.way->scratch_bytes();
     if (s.scratch == kNoId || program_.slots[static_cast<size_t>(s.scratch)].bytes < needed) {
       fail("%" + name + " has too little scratch");
       return;

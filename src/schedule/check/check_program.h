@@ -11,6 +11,7 @@
 ///   its pieces and for iterations in any order (in_place_proof.h); the same run in strips (strips_proof.h), or by
 ///   moves (moves_proof.h); pieces that are left out, and concatenations that nobody makes, would change nothing;
 /// - a routine of the target writes over that operand alone that it may overwrite, and has its scratch;
+/// - steps may run in every order that their dependencies allow (order_proof.h);
 /// - results end in memory of their own, arguments that aren't donated stay as they are, slots hold their values and
 ///   lie in the arena.
 ///

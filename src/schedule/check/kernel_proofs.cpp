@@ -5,6 +5,7 @@
 #include "schedule/check/moves_proof.h"
 #include "schedule/check/runs.h"
 #include "schedule/check/strips_proof.h"
+#include "schedule/kernel_way.h"
 
 namespace lowtide::engine {
 namespace {
@@ -68,7 +69,7 @@ const std::string& KernelProofs::fault_of(const ProgramStep& step, const std::ve
     }
   }
   static const std::string kNone;
-  const bool as_it_is = !step.assembled && !step.strips && !step.rearrangement && step.idle.empty();
+  const bool as_it_is = !step.assembled && !step.way;
   if (as_it_is && overlaps.empty()) return kNone;
   const auto [known, fresh] = known_.try_emplace({&step, std::move(overlaps)});
   if (fresh) known->second = prove(step, places);
@@ -85,16 +86,18 @@ std::string KernelProofs::prove(const ProgramStep& step, const std::vector<ByteP
     while (idle < pieces && is_idle(kernel, idle)) ++idle;
     return idle == pieces || stands_already(region, kernel) ? "" : "isn't made by those who make its operands";
   }
+  static const KernelWay kAsItStands;
+  const KernelWay& way = step.way ? *step.way : kAsItStands;
   std::string why;
-  if (step.rearrangement) {
-    why = fault_of_rearrangement(kernel, *step.rearrangement);
-  } else if (step.strips && step.strips->moves) {
-    why = fault_of_moves(kernel, *step.strips->moves);
-  } else if (step.strips) {
-    why = fault_of_strips(kernel, *step.strips);
+  if (way.rearrangement) {
+    why = fault_of_rearrangement(kernel, *way.rearrangement);
+  } else if (way.strips && way.strips->moves) {
+    why = fault_of_moves(kernel, *way.strips->moves);
+  } else if (way.strips) {
+    why = fault_of_strips(kernel, *way.strips);
   }
-  if (step.rearrangement || step.strips) return why.empty() ? why : "can't be made where its operand lies: " + why;
-  for (const int32_t p : step.idle) {
+  if (way.rearrangement || way.strips) return why.empty() ? why : "can't be made where its operand lies: " + why;
+  for (const int32_t p : way.idle) {
     if (p < 0 || p >= pieces || !is_idle(kernel, p)) return "leaves out what is not there yet";
   }
   if (!operand_overwritten(kernel)) return {};

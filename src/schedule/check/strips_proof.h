@@ -6,7 +6,7 @@
 #include <string>
 
 #include "schedule/check/in_place_proof.h"
-#include "schedule/program.h"
+#include "schedule/kernel_way.h"
 
 namespace lowtide::engine {
 

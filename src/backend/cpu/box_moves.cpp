@@ -1,9 +1,10 @@
-#include "runtime/box_moves.h"
+#include "backend/cpu/box_moves.h"
 
 #include <algorithm>
 #include <cstring>
 
-#include "runtime/split.h"
+#include "backend/cpu/split.h"
+#include "runtime/move_bytes.h"
 
 namespace lowtide::engine {
 namespace {

@@ -26,18 +26,4 @@ std::vector<Portions> portions_of(const Kernel& kernel, int threads);
 void run_kernel(const Kernel& kernel, std::span<const Portions> portions, std::span<const int32_t> idle,
                 void* const* buffers, ThreadPool& pool);
 
-/// memmove by several threads where it pays; the ranges may overlap.
-void copy_bytes(void* to, const void* from, int64_t bytes, ThreadPool& pool);
-
-/// Bytes that move while others do.
-struct Shift {
-  std::byte* to = nullptr;
-  const std::byte* from = nullptr;
-  int64_t bytes = 0;
-};
-inline constexpr size_t kStripBytes = size_t{32} << 10;
-/// Moves all of them as if each were read before any is written. Two ranges among them are the same, or begin at the
-/// same address, or are apart; a single one may overlap itself. `strip`: room of kStripBytes.
-void shift_at_once(std::span<const Shift> shifts, std::span<std::byte> strip, ThreadPool& pool);
-
 }  // namespace lowtide::engine

@@ -1,4 +1,4 @@
-#include "runtime/program_kernels.h"
+#include "backend/cpu/program_kernels.h"
 
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@
 #include "nest/legalise.h"
 #include "nest/rebase.h"
 #include "ops/tabulate.h"
-#include "region/identity.h"
+#include "schedule/kernel_way.h"
 
 namespace lowtide::engine {
 namespace {
@@ -27,11 +27,11 @@ void find_steps(const std::vector<ProgramStep>& steps, std::vector<const Program
   }
 }
 
-/// Some regions of equal identity, made in the same way.
+/// Some regions of one nest, made in the same way.
 struct Source {
   const Region* region = nullptr;  ///< the first
+  const Nest* nest = nullptr;
   bool strips = false;
-  std::string identity;
   Kernel kernel;
 };
 
@@ -48,10 +48,10 @@ struct NestChoices {
 
 class ProgramKernels {
  public:
-  ProgramKernels(const Program& program, const CompileOptions& options, KnownNests& lowered)
-      : program_(program), options_(options), lowered_(lowered), context_(program.module->context()) {
+  ProgramKernels(const LoweredProgram& lowered, const CompileOptions& options)
+      : lowered_(lowered), program_(*lowered.program), options_(options), context_(program_.module->context()) {
     options_.context = &context_;
-    choices_.sums_in_order = program.module->sums_in_order;
+    choices_.sums_in_order = program_.module->sums_in_order;
     choices_.contract_products = !context_.is_disabled("contract-products");
     choices_.tables = !context_.is_disabled("tables");
   }
@@ -73,22 +73,18 @@ class ProgramKernels {
   void find_sources() {
     std::vector<const ProgramStep*> step_of(program_.regions.size(), nullptr);
     find_steps(program_.steps, step_of);
-    std::vector<std::string> identities(program_.regions.size());
-    context_.pool().run(std::ssize(identities), [&](int64_t task, int) {
-      const auto r = static_cast<size_t>(task);
-      const bool is_moved = step_of[r]->assembled || step_of[r]->rearrangement;  // by no kernel
-      if (!is_moved) identities[r] = identity(program_.regions[r]);
-    });
-    std::map<std::pair<std::string_view, bool>, int64_t> known;
-    for (size_t r = 0; r < identities.size(); ++r) {
-      if (identities[r].empty()) {
+    std::map<std::pair<const Nest*, bool>, int64_t> known;
+    for (size_t r = 0; r < program_.regions.size(); ++r) {
+      const Nest* const nest = lowered_.nests[r].get();
+      const KernelWay* const way = step_of[r]->way.get();
+      if (nest == nullptr || (way && way->rearrangement)) {  // made by no kernel
         source_of_.push_back(kNoId);
         continue;
       }
-      const bool strips = step_of[r]->strips != nullptr;
-      const auto [place, fresh] = known.try_emplace({identities[r], strips}, std::ssize(known));
+      const bool strips = way && way->strips;
+      const auto [place, fresh] = known.try_emplace({nest, strips}, std::ssize(known));
       source_of_.push_back(place->second);
-      if (fresh) sources_.push_back({&program_.regions[r], strips, identities[r], {}});
+      if (fresh) sources_.push_back({&program_.regions[r], nest, strips, {}});
     }
   }
 
@@ -100,8 +96,7 @@ class ProgramKernels {
     std::ranges::stable_sort(by_size, std::greater(), [&](size_t s) { return sources_[s].region->ops.size(); });
     context_.pool().run(std::ssize(sources_), [&](int64_t task, int) {
       const size_t s = by_size[static_cast<size_t>(task)];
-      const auto lowered = lowered_.of(*sources_[s].region, sources_[s].identity);
-      Nest nest = lowered->nest;
+      Nest nest = *sources_[s].nest;
       if (sources_[s].strips) run_rows_one_by_one(nest);
       nests[s] =
           legalise(nest, {.sums_in_order = choices_.sums_in_order, .contract_products = choices_.contract_products});
@@ -143,9 +138,9 @@ class ProgramKernels {
                     format_bytes(kLeft + code), available.bound_by, format_bytes(available.bytes))};
   }
 
+  const LoweredProgram& lowered_;
   const Program& program_;
   CompileOptions options_;
-  KnownNests& lowered_;
   Context& context_;
   NestChoices choices_;
   std::vector<Source> sources_;
@@ -154,9 +149,10 @@ class ProgramKernels {
 
 }  // namespace
 
-Result<std::vector<Kernel>> program_kernels(const Program& program, const CompileOptions& options, KnownNests& lowered,
+Result<std::vector<Kernel>> program_kernels(const LoweredProgram& lowered, const CompileOptions& options,
                                             CompileRecord& record) {
-  return ProgramKernels(program, options, lowered).run(record);
+  LT_ASSERT(lowered.nests.size() == lowered.program->regions.size(), "a lowered program has one nest for each region");
+  return ProgramKernels(lowered, options).run(record);
 }
 
 }  // namespace lowtide::engine

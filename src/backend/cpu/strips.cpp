@@ -1,4 +1,4 @@
-#include "runtime/strips.h"
+#include "backend/cpu/strips.h"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,9 @@
 #include <cstring>
 #include <functional>
 
-#include "runtime/box_moves.h"
-#include "runtime/split.h"
+#include "backend/cpu/box_moves.h"
+#include "backend/cpu/split.h"
+#include "runtime/move_bytes.h"
 
 namespace lowtide::engine {
 namespace {

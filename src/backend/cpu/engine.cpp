@@ -1,4 +1,4 @@
-#include "runtime/engine.h"
+#include "backend/cpu/engine.h"
 
 #include <fmt/format.h>
 
@@ -7,10 +7,11 @@
 #include <numeric>
 #include <utility>
 
+#include "backend/cpu/poison.h"
+#include "backend/cpu/strips.h"
 #include "base/context.h"
 #include "base/sizes.h"
-#include "runtime/poison.h"
-#include "runtime/strips.h"
+#include "schedule/kernel_way.h"
 #include "schedule/modelled_time.h"
 #include "target/cpu.h"
 
@@ -76,8 +77,8 @@ Engine::Block Engine::bind(std::span<const ProgramStep> steps, Binding& binding)
       LT_ASSERT(binding.routine < routines_.size(), "a program has one routine for each step that calls one");
       action.routine = routines_[binding.routine++].get();
     }
-    if (step.strips) {
-      const std::string why = check_strips(kernels_[static_cast<size_t>(step.region)], *step.strips);
+    if (step.way && step.way->strips) {
+      const std::string why = check_strips(kernels_[static_cast<size_t>(step.region)], *step.way->strips);
       LT_ASSERT(why.empty(), why);
     }
     for (const auto& inner : step.blocks) action.blocks.push_back(bind(inner, binding));
@@ -184,15 +185,16 @@ Status Engine::run(Action& action, ThreadPool& pool) {
     case StepKind::kKernel: {
       if (step.assembled) return {};
       take_addresses(action);
-      if (step.rearrangement) {
+      const KernelWay* const way = step.way.get();
+      if (way && way->rearrangement) {
         auto* const array = static_cast<std::byte*>(action.addresses.back());
         std::byte* const scratch = address(step.scratch);
-        for (const ArrayMove& move : step.rearrangement->moves) lowtide::engine::run(move, array, scratch, pool);
+        for (const ArrayMove& move : way->rearrangement->moves) lowtide::engine::run(move, array, scratch, pool);
         return {};
       }
       const auto region = static_cast<size_t>(step.region);
-      if (step.strips) {
-        run_in_strips(kernels_[region], *step.strips, action.addresses, step.reads.size(), address(step.scratch), pool);
+      if (way && way->strips) {
+        run_in_strips(kernels_[region], *way->strips, action.addresses, step.reads.size(), address(step.scratch), pool);
         return {};
       }
       const std::vector<int64_t>& skips = kernels_[region].skips;
@@ -200,7 +202,8 @@ Status Engine::run(Action& action, ThreadPool& pool) {
         void*& at = action.addresses[b];
         if (at) at = static_cast<std::byte*>(at) + skips[b];
       }
-      run_kernel(kernels_[region], portions_[region], step.idle, action.addresses.data(), pool);
+      const std::span<const int32_t> idle = way ? std::span<const int32_t>(way->idle) : std::span<const int32_t>();
+      run_kernel(kernels_[region], portions_[region], idle, action.addresses.data(), pool);
       return {};
     }
     case StepKind::kLibrary:

@@ -5,10 +5,11 @@
 #include <span>
 #include <vector>
 
+#include "backend/backend.h"
+#include "backend/cpu/split.h"
 #include "base/memory.h"
 #include "library/library.h"
-#include "runtime/executable.h"
-#include "runtime/split.h"
+#include "runtime/move_bytes.h"
 
 namespace lowtide::engine {
 

@@ -1,0 +1,67 @@
+#include "compile/load.h"
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "base/context.h"
+#include "ops/verify.h"
+#include "region/identity.h"
+#include "runtime/runnable.h"
+#include "schedule/nest_cache.h"
+
+namespace lowtide::engine {
+namespace {
+
+/// By region: has its kernel something to do?
+void find_work(const std::vector<ProgramStep>& steps, std::vector<char>& has_work) {
+  for (const ProgramStep& step : steps) {
+    if (step.kind == StepKind::kKernel && !step.assembled) has_work[static_cast<size_t>(step.region)] = 1;
+    for (const auto& block : step.blocks) find_work(block, has_work);
+  }
+}
+
+}  // namespace
+
+LoweredProgram lower_program(const Compiled& compiled) {
+  const Program& program = *compiled.program;
+  LoweredProgram lowered{compiled.program, {}};
+  const size_t count = program.regions.size();
+  std::vector<char> has_work(count, 0);
+  find_work(program.steps, has_work);
+  const std::shared_ptr<KnownNests> known = compiled.nests ? compiled.nests : std::make_shared<KnownNests>();
+  ThreadPool& pool = program.module->context().pool();
+  std::vector<std::string> identities(count);
+  pool.run(std::ssize(identities), [&](int64_t task, int) {
+    const auto r = static_cast<size_t>(task);
+    if (has_work[r] != 0) identities[r] = identity(program.regions[r]);
+  });
+  std::unordered_map<std::string_view, size_t> first_of;
+  std::vector<size_t> distinct;
+  for (size_t r = 0; r < count; ++r) {
+    if (has_work[r] != 0 && first_of.try_emplace(identities[r], r).second) distinct.push_back(r);
+  }
+  // The largest first, so that none is waited for.
+  std::ranges::stable_sort(distinct, std::greater(), [&](size_t r) { return program.regions[r].ops.size(); });
+  lowered.nests.resize(count);
+  pool.run(std::ssize(distinct), [&](int64_t task, int) {
+    const size_t r = distinct[static_cast<size_t>(task)];
+    const auto nest = known->of(program.regions[r], identities[r]);
+    lowered.nests[r] = std::shared_ptr<const Nest>(nest, &nest->nest);
+  });
+  for (size_t r = 0; r < count; ++r) {
+    if (has_work[r] != 0) lowered.nests[r] = lowered.nests[first_of.at(identities[r])];
+  }
+  return lowered;
+}
+
+Result<std::unique_ptr<LoadedProgram>> load_program(const Compiled& compiled, const Backend& backend) {
+  LT_ASSERT(&backend.target() == compiled.target, "a plan runs on the target that it was made for");
+  LT_RETURN_IF_ERROR(verify_runnable(*compiled.program->module));
+  LT_RETURN_IF_ERROR(can_run(*compiled.program, *compiled.target));
+  return backend.load(lower_program(compiled));
+}
+
+}  // namespace lowtide::engine

@@ -1,0 +1,15 @@
+#pragma once
+/// From a plan to a program that runs: its regions become nests, once, whoever runs them.
+
+#include "backend/backend.h"
+#include "compile/compile.h"
+
+namespace lowtide::engine {
+
+/// Regions as nests, those that planning has lowered among them.
+LoweredProgram lower_program(const Compiled& compiled);
+
+/// Refuses what can't be run before anything is compiled. backend: of the target that was planned for.
+Result<std::unique_ptr<LoadedProgram>> load_program(const Compiled& compiled, const Backend& backend);
+
+}  // namespace lowtide::engine
