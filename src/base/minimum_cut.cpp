@@ -22,7 +22,7 @@ void VertexCut::arc(size_t from, size_t to, int64_t room) {
 
 void VertexCut::from_source(size_t vertex) { arc(kSource, in(vertex), kNever); }
 void VertexCut::edge(size_t from, size_t to) { arc(out(from), in(to), kNever); }
-void VertexCut::to_sink(size_t vertex) { arc(out(vertex), kSink, kNever); }
+void VertexCut::to_sink(size_t vertex, int64_t cost) { arc(out(vertex), kSink, cost); }
 
 /// Distances from the source where something may still flow. Does the sink have one?
 bool VertexCut::reach() {
@@ -39,24 +39,41 @@ bool VertexCut::reach() {
   return distance_[kSink] >= 0;
 }
 
-int64_t VertexCut::push(size_t node, int64_t flow) {
-  if (node == kSink) return flow;
-  for (size_t& k = next_[node]; k < of_[node].size(); ++k) {
-    const size_t a = of_[node][k];
-    if (arcs_[a].room <= 0 || distance_[arcs_[a].to] != distance_[node] + 1) continue;
-    const int64_t passed = push(arcs_[a].to, std::min(flow, arcs_[a].room));
-    if (passed == 0) continue;
-    arcs_[a].room -= passed;
-    arcs_[a ^ 1].room += passed;
-    return passed;
+/// Along one way to the sink on which distances grow. False: there is none left. By hand, for ways are as long as
+/// programs are deep.
+bool VertexCut::push() {
+  way_.clear();
+  size_t node = kSource;
+  while (node != kSink) {
+    size_t& k = next_[node];
+    while (k < of_[node].size()) {
+      const Arc& a = arcs_[of_[node][k]];
+      if (a.room > 0 && distance_[a.to] == distance_[node] + 1) break;
+      ++k;
+    }
+    if (k < of_[node].size()) {
+      way_.push_back(of_[node][k]);
+      node = arcs_[way_.back()].to;
+    } else {
+      if (way_.empty()) return false;
+      node = arcs_[way_.back() ^ 1].to;
+      way_.pop_back();
+      ++next_[node];
+    }
   }
-  return 0;
+  int64_t flow = kNever;
+  for (const size_t a : way_) flow = std::min(flow, arcs_[a].room);
+  for (const size_t a : way_) {
+    arcs_[a].room -= flow;
+    arcs_[a ^ 1].room += flow;
+  }
+  return true;
 }
 
 std::vector<size_t> VertexCut::cut() {
   while (reach()) {
     next_.assign(of_.size(), 0);
-    while (push(kSource, kNever) > 0) {
+    while (push()) {
     }
   }
   std::vector<size_t> out_of;

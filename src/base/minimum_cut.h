@@ -12,9 +12,13 @@ class VertexCut {
   explicit VertexCut(const std::vector<int64_t>& costs);
   void from_source(size_t vertex);
   void edge(size_t from, size_t to);
-  void to_sink(size_t vertex);
-  /// The vertices of the cut nearest to the source. There must be one: no vertex costs kNever on every path.
+  /// cost: of cutting the way from the vertex to the sink.
+  void to_sink(size_t vertex, int64_t cost = kNever);
+  /// The vertices of the cut nearest to the source. There must be one: something costs less than kNever on every path.
   std::vector<size_t> cut();
+  /// Behind cut(): is there a way from the source to the vertex, and is the vertex on the source's side with all of it?
+  bool is_reached(size_t vertex) const { return distance_[in(vertex)] >= 0; }
+  bool is_behind(size_t vertex) const { return distance_[out(vertex)] >= 0; }
 
   static constexpr int64_t kNever = int64_t{1} << 60;
 
@@ -25,7 +29,7 @@ class VertexCut {
   };
   void arc(size_t from, size_t to, int64_t room);
   bool reach();
-  int64_t push(size_t node, int64_t flow);
+  bool push();
   static size_t in(size_t vertex) { return 2 + 2 * vertex; }
   static size_t out(size_t vertex) { return 3 + 2 * vertex; }
 
@@ -34,6 +38,7 @@ class VertexCut {
   std::vector<std::vector<size_t>> of_;  ///< arcs by node
   std::vector<int32_t> distance_;
   std::vector<size_t> next_;
+  std::vector<size_t> way_;  ///< arcs from the source
 };
 
 }  // namespace lowtide::engine

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::string_view kVersion = "lowtide-plan 1";
 constexpr std::string_view kExactLine = "exact";
+constexpr double kMostPrice = 1e9;               ///< a second for a byte
 constexpr int64_t kMostSearchSteps = 1'000'000;  ///< minutes on a program of any size
 
 /// Rows of the pipeline that a plan may leave out: those behind them don't need them, and all plans share what
@@ -130,11 +131,17 @@ bool parse_decision(std::string_view line, Decision& decision) {
     decision = WithoutPass{std::string(w[1])};
     return std::ranges::find(kOptional, w[1]) != std::end(kOptional);
   }
+  if (w[0] == "recompute") {
+    Recompute recompute;
+    const bool read = parse_number(w[1], recompute.ns_per_byte);
+    decision = recompute;
+    return read && recompute.ns_per_byte > 0 && recompute.ns_per_byte < kMostPrice;
+  }
   if (w[0] == "price-of-memory") {
     PriceOfMemory price;
     const bool read = parse_number(w[1], price.ns_per_byte);
     decision = price;
-    return read && price.ns_per_byte >= 0 && price.ns_per_byte < 1e9;
+    return read && price.ns_per_byte >= 0 && price.ns_per_byte < kMostPrice;
   }
   if (w[0] == "search-steps") {
     SearchSteps search;
@@ -161,6 +168,7 @@ std::string to_string(const Decision& decision) {
           [](const PriceOfMemory& d) { return fmt::format("price-of-memory {}", d.ns_per_byte); },
           [](const Rearrange&) { return std::string("rearrange"); },
           [](const DeriveStacks&) { return std::string("derive-stacks"); },
+          [](const Recompute& d) { return fmt::format("recompute {}", d.ns_per_byte); },
           [](const Rematerialise&) { return std::string("rematerialise"); },
           [](const TakeSequence& d) { return fmt::format("sequence {} {}", d.computation, fmt::join(d.places, " ")); },
           [](const Packing& d) {
@@ -206,7 +214,7 @@ Result<PlanFile> parse_plan(std::string_view text, const Module& module) {
     if (!parse_decision(line, decision)) {
       return Status::input(fmt::format(
           "line {}: `{}` is no decision; expected `stream COMPUTATION VALUE dimension=D tile=T`, `without PASS`, "
-          "`price-of-memory NS`, `search-steps N`, `rearrange`, `derive-stacks`, `rematerialise`, "
+          "`price-of-memory NS`, `search-steps N`, `rearrange`, `derive-stacks`, `recompute NS`, `rematerialise`, "
           "`sequence COMPUTATION PLACE...`, `packing HASH HEIGHT OFFSET...`, `order NUMBER WAYS` or `exact`",
           number, line));
     }

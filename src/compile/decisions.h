@@ -47,6 +47,13 @@ struct DeriveStacks {
   bool operator==(const DeriveStacks&) const = default;
 };
 
+/// What is alive where most is and read later is made again where that costs less than keeping it, at this price
+/// (passes/recompute/recompute.h).
+struct Recompute {
+  double ns_per_byte = 0;
+  bool operator==(const Recompute&) const = default;
+};
+
 /// What is read again long after it was made is made again there (passes/execute/rematerialise.h).
 struct Rematerialise {
   bool operator==(const Rematerialise&) const = default;
@@ -78,7 +85,7 @@ struct Spoilt {
 };
 
 using Decision = std::variant<StreamDecision, WithoutPass, PriceOfMemory, SearchSteps, Rearrange, DeriveStacks,
-                              Rematerialise, TakeSequence, Packing, TakeOrder, Spoilt>;
+                              Recompute, Rematerialise, TakeSequence, Packing, TakeOrder, Spoilt>;
 /// Streams in the order in which they are made; the others stand anywhere.
 using Decisions = std::vector<Decision>;
 
@@ -91,7 +98,7 @@ bool has(const Decisions& decisions) {
 Decisions without_streams();
 
 /// One line: `stream main s dimension=1 tile=64`, `without stream-slices`, `price-of-memory 3`, `search-steps 8000`,
-/// `rearrange`, `derive-stacks`, `rematerialise`, `sequence COMPUTATION PLACE...`, `packing HASH HEIGHT OFFSET...`,
+/// `rearrange`, `derive-stacks`, `recompute 0.5`, `rematerialise`, `sequence COMPUTATION PLACE...`, `packing HASH HEIGHT OFFSET...`,
 /// `order NUMBER kernels|strips|moves`.
 std::string to_string(const Decision& decision);
 

@@ -273,10 +273,11 @@ class Search {
 
   std::vector<Series> steps_from(const Trial& at) const {
     std::vector<Series> steps;
+    add_recompute(at, steps);
     add_streams(at, steps);
     add_finer(at, steps);
     if (at.could_rearrange) add_once<Rearrange>(at, steps);
-    if (planner_.could_derive()) add_once<DeriveStacks>(at, steps);
+    if (planner_.could_derive()) add_once<DeriveStacks>(at, steps, true);
     // Who takes modules would share what is made twice.
     if (planner_.target().takes() == Takes::kProgram && is_kept_for_late_readers_) add_once<Rematerialise>(at, steps);
     return steps;
@@ -377,12 +378,32 @@ class Search {
     }
   }
 
+  /// What is made again at a higher price than so far. It stands before the streams, as it is done before them.
+  void add_recompute(const Trial& at, std::vector<Series>& steps) const {
+    if (planner_.target().takes() != Takes::kProgram) return;
+    Decisions decisions = at.point.decisions;
+    const auto is_recompute = [](const Decision& d) { return std::holds_alternative<Recompute>(d); };
+    const auto so_far = std::ranges::find_if(decisions, is_recompute);
+    const double price = so_far == decisions.end() ? 0 : std::get<Recompute>(*so_far).ns_per_byte;
+    std::erase_if(decisions, is_recompute);
+    const auto first =
+        std::ranges::find_if_not(decisions, [](const Decision& d) { return std::holds_alternative<DeriveStacks>(d); });
+    const auto place = static_cast<size_t>(first - decisions.begin());
+    decisions.insert(first, Recompute{});
+    Series& series = steps.emplace_back();
+    for (const RecomputeOffer& offer : planner_.recompute_offers()) {
+      if (offer.ns_per_byte <= price || offer.ns > most_ns_) continue;
+      series.push_back(decisions);
+      series.back()[place] = Recompute{offer.ns_per_byte};
+    }
+  }
+
   /// A decision that is taken once.
   template <class Kind>
-  static void add_once(const Trial& at, std::vector<Series>& steps) {
+  static void add_once(const Trial& at, std::vector<Series>& steps, bool before_all = false) {
     Decisions decisions = at.point.decisions;
     if (has<Kind>(decisions)) return;
-    decisions.emplace_back(Kind{});
+    decisions.insert(before_all ? decisions.begin() : decisions.end(), Kind{});
     steps.push_back({std::move(decisions)});
   }
 

@@ -202,6 +202,11 @@ bool Planner::could_derive() const {
   return *could_derive_;
 }
 
+const std::vector<RecomputeOffer>& Planner::recompute_offers() const {
+  if (!recompute_offers_) recompute_offers_ = engine::recompute_offers(*shared_, *target_);
+  return *recompute_offers_;
+}
+
 Status Planner::derive_stacks(Module& module, const Target& target) {
   LT_RETURN_IF_ERROR(derive_all_stacks(module, target).status());
   return remove_dead_code(module).status();

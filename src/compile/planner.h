@@ -6,6 +6,7 @@
 #include "compile/compile.h"
 #include "compile/peak_values.h"
 #include "compile/plan_rows.h"
+#include "passes/recompute/recompute.h"
 
 namespace lowtide::engine {
 
@@ -35,6 +36,7 @@ class Planner {
   Result<std::shared_ptr<const Module>> streamed(const Decisions& decisions) const;
   /// Are there stacks that loops could derive for more time than the pipeline grants?
   bool could_derive() const;
+  const std::vector<RecomputeOffer>& recompute_offers() const;
   /// The program that is handed over. Of targets that take modules.
   Result<std::unique_ptr<Module>> exported(const Decisions& decisions) const;
   /// What each row did on the way to it, with peaks where they are asked for.
@@ -73,7 +75,9 @@ class Planner {
   std::vector<PassRecord> passes_;
   std::shared_ptr<KnownNests> nests_;
   std::shared_ptr<StreamedModules> streamed_;
-  mutable std::optional<bool> could_derive_;  ///< found when first asked
+  // Found when first asked.
+  mutable std::optional<bool> could_derive_;
+  mutable std::optional<std::vector<RecomputeOffer>> recompute_offers_;
 };
 
 }  // namespace lowtide::engine

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "passes/canonicalise/remove_dead_code.h"
+#include "passes/recompute/recompute.h"
 #include "passes/stream/stream_alike.h"
 
 namespace lowtide::engine {
@@ -77,6 +79,17 @@ Result<std::vector<ScaledDecision>> scale_decisions(const Planner& from, const P
       LT_RETURN_IF_ERROR(Planner::derive_stacks(*derived, to.target()));
       LT_RETURN_IF_ERROR(Planner::derive_stacks(*large, from.target()));
       small = derived;
+    }
+    if (const auto* again = std::get_if<Recompute>(&decision)) {
+      std::shared_ptr<Module> alike = small->clone();
+      Recomputed done;
+      LT_RETURN_IF_ERROR(recompute(*large, from.target(), again->ns_per_byte, &done).status());
+      LT_RETURN_IF_ERROR(remove_dead_code(*large).status());
+      const bool applies = recompute_alike(*alike, done);
+      LT_RETURN_IF_ERROR(remove_dead_code(*alike).status());
+      if (applies) small = alike;
+      scaled.push_back({decision, applies, small});
+      continue;
     }
     scaled.push_back({decision, true, small});
     const auto* given = std::get_if<StreamDecision>(&decision);

@@ -30,6 +30,7 @@
 #include "passes/in_place/update_where_it_lies.h"
 #include "passes/in_place/write_over_consumed_stacks.h"
 #include "passes/pass.h"
+#include "passes/recompute/recompute.h"
 #include "passes/rules/batch_counted_indices.h"
 #include "passes/rules/decide_predicates.h"
 #include "passes/rules/derive_saved_stacks.h"
@@ -179,6 +180,8 @@ const std::vector<Pass>& execution_pipeline() {
 
 const std::vector<Pass>& decided_passes() {
   static const std::vector<Pass> kPasses = {
+      {"recompute", [](Module& m, const Target& t) { return recompute(m, t, t.cost().kept_byte_ns()); },
+       Numerics::kExact, "before streams, which then take what is made again with them"},
       {"rematerialise", rematerialise, Numerics::kExact,
        "in the order in which the program runs without it: what is read late is known only then"},
   };

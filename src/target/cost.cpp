@@ -4,10 +4,14 @@
 #include <cmath>
 
 #include "analysis/evaluations.h"
+#include "ops/attention_terms.h"
+#include "ops/sharding_calls.h"
 #include "ops/solver_terms.h"
 
 namespace lowtide::engine {
 namespace {
+
+constexpr double kUnknownOperations = 50;  ///< plain ones, of a call of others, for each element
 
 /// Of an element, in plain operations.
 double plain_operations(Opcode opcode) {
@@ -139,8 +143,17 @@ double Cost::streamed_ns(const Instruction& i, bool in_library) const {
   return in_library ? elements * terms_of(i) * machine_.streamed_product_ns : elements * element_ns(i) / machine_.cores;
 }
 
+/// Of a call that nobody here looks into: much work for each element that it reads or makes. Names cost nothing.
+double Cost::unknown_call_ns(const Instruction& call) const {
+  if (names_its_operands(call)) return 0;
+  double elements = elements_of(call.shape);
+  for (const Instruction* operand : call.operands) elements += elements_of(operand->shape);
+  return kUnknownOperations * machine_.plain_ns * elements;
+}
+
 double Cost::repeated_ns(const Instruction& i) const {
   const double by_element = element_ns(i) * elements_of(i.shape);
+  if (i.opcode == Opcode::kCustomCall) return std::max(machine_.cores * library_ns(i), unknown_call_ns(i));
   const bool product = i.opcode == Opcode::kDot || i.opcode == Opcode::kConvolution;
   return product ? std::min(by_element, machine_.cores * library_ns(i)) : by_element;
 }
@@ -190,7 +203,11 @@ double Cost::library_ns(const Instruction& i) const {
     }
     case Opcode::kCholesky:
     case Opcode::kTriangularSolve:
-    case Opcode::kCustomCall: return solver_terms(i) * machine_.product_ns * type_bits(i.operand(0).shape.type) / 32.0;
+    case Opcode::kCustomCall: {
+      const double width = i.operands.empty() ? 1 : type_bits(i.operand(0).shape.type) / 32.0;
+      return machine_.product_ns *
+             (solver_terms(i) * width + attention_terms(i) * std::max(machine_.least_product_width, width));
+    }
     default: return machine_.kernel_factor * elements * element_ns(i);
   }
 }

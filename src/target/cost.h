@@ -64,6 +64,7 @@ class Cost {
 
  private:
   double library_ns(const Instruction& i) const;
+  double unknown_call_ns(const Instruction& call) const;
   double product_ns(const Instruction& dot) const;
   double computation_ns(const Computation& computation, int depth) const;
   double operation_ns(const Instruction& i) const;

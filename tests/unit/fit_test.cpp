@@ -40,6 +40,7 @@ TEST(Decisions, ReadAsTheyPrint) {
                             StreamDecision{"main", "y", 0, 8, true},
                             Rearrange{},
                             DeriveStacks{},
+                            Recompute{0.0152},
                             Rematerialise{},
                             TakeSequence{"main", {0, 2, 1}},
                             Packing{{0xfeedULL << 40, {.offsets = {0, 64, 4096}, .height = 5000}}},

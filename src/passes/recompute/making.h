@@ -1,0 +1,20 @@
+#pragma once
+/// Whether an instruction can be made again, and what that costs.
+
+#include <unordered_set>
+
+#include "ir/module.h"
+#include "target/cost.h"
+
+namespace lowtide::engine {
+
+/// What can't be made twice: arguments and constants, what has effects, what control edges hold.
+std::unordered_set<const Instruction*> find_fixed(const Computation& computation);
+
+/// Of all elements, once, by all cores.
+double make_ns(const Instruction& i, const Cost& cost);
+
+/// Nobody writes over this parameter of the entry.
+bool is_kept_argument(const Instruction& parameter);
+
+}  // namespace lowtide::engine

@@ -1,0 +1,211 @@
+#include "passes/recompute/order.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "analysis/depth_first.h"
+#include "ir/side_effects.h"
+#include "passes/recompute/lives.h"
+#include "passes/rewrite.h"
+
+namespace lowtide::engine {
+namespace {
+
+using Order = std::vector<Instruction*>;
+
+/// Instructions one after another, each behind what it reads.
+class Sequence {
+ public:
+  /// With what it needs and isn't there yet.
+  void put(Instruction& wanted) {
+    open_.emplace_back(&wanted, false);
+    while (!open_.empty()) {
+      const auto [i, is_ready] = open_.back();
+      open_.pop_back();
+      if (done_.contains(i)) continue;
+      if (is_ready) {
+        done_.insert(i);
+        order_.push_back(i);
+        continue;
+      }
+      open_.emplace_back(i, true);
+      for (const auto* all : {&i->control_predecessors, &i->operands}) {
+        for (auto o = all->rbegin(); o != all->rend(); ++o) open_.emplace_back(*o, false);
+      }
+    }
+  }
+  bool has(const Instruction& i) const { return done_.contains(&i); }
+  const Order& order() const { return order_; }
+
+ private:
+  Order order_;
+  std::unordered_set<const Instruction*> done_;
+  std::vector<std::pair<Instruction*, bool>> open_;
+};
+
+/// What depth first leaves out, as it is made where it is read, stands before its first reader.
+Order depth_first(const Computation& computation, const std::vector<bool>& is_virtual) {
+  Sequence sequence;
+  for (const Instruction* i : DepthFirst(computation.module(), is_virtual).of(computation))
+    sequence.put(const_cast<Instruction&>(*i));
+  for (const auto& i : computation.instructions()) sequence.put(*i);
+  return sequence.order();
+}
+
+/// Elements stand behind their bundle, which is then read by nobody who comes later.
+Order with_elements(const Order& given) {
+  std::unordered_map<const Instruction*, Order> elements;
+  for (Instruction* i : given) {
+    if (i->opcode == Opcode::kGetTupleElement) elements[i->operands[0]].push_back(i);
+  }
+  Order order;
+  std::unordered_set<const Instruction*> placed;
+  for (Instruction* i : given) {
+    Order open{i};
+    while (!open.empty()) {
+      Instruction* next = open.back();
+      open.pop_back();
+      if (!placed.insert(next).second) continue;
+      order.push_back(next);
+      if (const auto of = elements.find(next); of != elements.end())
+        open.insert(open.end(), of->second.rbegin(), of->second.rend());
+    }
+  }
+  return order;
+}
+
+/// As the computation stands, but what frees no less than it makes runs as soon as it can.
+class FreeEarly {
+ public:
+  FreeEarly(const Computation& computation, const std::vector<bool>& is_virtual)
+      : lives_(computation, is_virtual),
+        is_virtual_(is_virtual),
+        effects_(computation.module()),
+        ordered_(ordered_instructions(computation.module())),
+        reads_(static_cast<size_t>(lives_.size())),
+        readers_(reads_.size()),
+        left_(reads_.size(), 0) {
+    for (int32_t p = 0; p < lives_.size(); ++p) find_reads(p);
+    for (int32_t p = 0; p < lives_.size(); ++p) {
+      if (!is_piece(p)) continue;
+      for (const int32_t v : reads_[static_cast<size_t>(p)]) {
+        readers_[static_cast<size_t>(v)].push_back(p);
+        ++left_[static_cast<size_t>(v)];
+      }
+    }
+  }
+
+  Order run() {
+    for (int32_t p = 0; p < lives_.size(); ++p) {
+      if (is_piece(p)) put(p);
+    }
+    for (int32_t p = 0; p < lives_.size(); ++p) sequence_.put(lives_.at(p));
+    return sequence_.order();
+  }
+
+ private:
+  static constexpr size_t kMostReads = 256;   ///< of a piece that is moved
+  static constexpr int64_t kSmall = 1 << 10;  ///< bytes
+  static constexpr int kMostSmall = 64;       ///< pieces
+
+  bool is_piece(int32_t place) const {
+    const auto id = static_cast<size_t>(lives_.at(place).id);
+    return !(id < is_virtual_.size() && is_virtual_[id]) && !Lives::is_name(lives_.at(place)) &&
+           lives_.at(place).opcode != Opcode::kTuple;
+  }
+
+  /// The pieces behind the operands.
+  void find_reads(int32_t place) {
+    std::vector<int32_t>& reads = reads_[static_cast<size_t>(place)];
+    for (const Instruction* operand : lives_.at(place).operands) {
+      const int32_t o = lives_.place_of(*operand);
+      if (is_piece(o)) {
+        reads.push_back(o);
+      } else {
+        const auto& behind = reads_[static_cast<size_t>(o)];
+        reads.insert(reads.end(), behind.begin(), behind.end());
+      }
+    }
+    std::ranges::sort(reads);
+    reads.erase(std::ranges::unique(reads).begin(), reads.end());
+  }
+
+  void put(int32_t first) {
+    std::vector<int32_t> open{first};
+    while (!open.empty()) {
+      const int32_t p = open.back();
+      open.pop_back();
+      Instruction& i = lives_.at(p);
+      if (sequence_.has(i) || (p != first && !is_welcome(p))) continue;
+      sequence_.put(i);
+      for (const int32_t v : reads_[static_cast<size_t>(p)]) {
+        if (--left_[static_cast<size_t>(v)] == 1) add_readers(v, open);
+      }
+      add_readers(p, open);
+    }
+  }
+
+  void add_readers(int32_t value, std::vector<int32_t>& open) const {
+    const auto& readers = readers_[static_cast<size_t>(value)];
+    if (readers.size() <= kMostReads) open.insert(open.end(), readers.rbegin(), readers.rend());
+  }
+
+  /// Is it there, or made of little that nobody has asked for yet, as an index is?
+  bool is_ready(int32_t place, int& budget) const {
+    const Instruction& i = lives_.at(place);
+    if (sequence_.has(i)) return true;
+    if (--budget < 0 || lives_.bytes(place) > kSmall || !i.shape.is_array() || may_not_move(i)) return false;
+    return std::ranges::all_of(reads_[static_cast<size_t>(place)], [&](int32_t v) { return is_ready(v, budget); });
+  }
+
+  bool may_not_move(const Instruction& i) const { return effects_.has(i) || ordered_[static_cast<size_t>(i.id)]; }
+
+  /// Could it run now, and would it free no less than it makes?
+  bool is_welcome(int32_t place) const {
+    const Instruction& i = lives_.at(place);
+    const auto& reads = reads_[static_cast<size_t>(place)];
+    if (!i.shape.is_array() || may_not_move(i)) return false;
+    if (reads.size() > kMostReads || lives_.bytes(place) == 0) return false;
+    int64_t growth = lives_.bytes(place);
+    for (const int32_t v : reads) {
+      int budget = kMostSmall;
+      if (!is_ready(v, budget)) return false;
+      if (left_[static_cast<size_t>(v)] == 1 && lives_.last_read(v) < lives_.size()) growth -= lives_.bytes(v);
+    }
+    return growth <= 0;
+  }
+
+  const Lives lives_;
+  const std::vector<bool>& is_virtual_;
+  const SideEffects effects_;
+  const std::vector<bool> ordered_;
+  std::vector<std::vector<int32_t>> reads_;  ///< by place, of pieces and of what stands between them
+  std::vector<std::vector<int32_t>> readers_;
+  std::vector<int32_t> left_;  ///< readers still to come
+  Sequence sequence_;
+};
+
+}  // namespace
+
+void put_in_good_order(Computation& computation) {
+  const std::vector<bool> is_virtual = find_virtual_values(computation.module());
+  Order given, best;
+  for (const auto& i : computation.instructions()) given.push_back(i.get());
+  int64_t least = 0;
+  const auto offer = [&](const Order& order) {
+    computation.reorder(order);
+    const int64_t most = Lives(computation, is_virtual).most();
+    if (!best.empty() && most >= least) return;
+    least = most;
+    best = order;
+  };
+  for (const Order& order : {given, depth_first(computation, is_virtual)}) {
+    offer(with_elements(order));
+    offer(with_elements(FreeEarly(computation, is_virtual).run()));
+  }
+  computation.reorder(best);
+}
+
+}  // namespace lowtide::engine

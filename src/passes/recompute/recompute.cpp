@@ -1,0 +1,165 @@
+#include "passes/recompute/recompute.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "passes/canonicalise/remove_dead_code.h"
+#include "passes/recompute/lives.h"
+#include "passes/recompute/moment.h"
+#include "passes/recompute/order.h"
+#include "passes/rules/recipe.h"
+
+namespace lowtide::engine {
+namespace {
+
+constexpr size_t kMostRounds = 24;                      ///< fullest moments that are looked at
+constexpr size_t kPatience = 3;                         ///< of them in a row that need not lower the most that is alive
+constexpr double kLeastGain = 2e-3;                     ///< of that
+constexpr double kJustMade = 0.5;                       ///< of the price, for what was made just before
+constexpr double kLeastPart = 1.0 / 32, kMostPart = 4;  ///< of the highest price, what is offered
+constexpr int64_t kWideGap = 10;     ///< a tenth of what is alive lies between two offers: another one may lie there
+constexpr double kLeastStep = 1.05;  ///< unless their prices are as near
+constexpr int kMostBetween = 8;
+constexpr double kLeastOffer = 0.03;             ///< of what is alive: smaller gains are no offer
+constexpr int64_t kSmallest = int64_t{1} << 16;  ///< bytes alive; nothing is offered for less
+
+double entry_ns(const Module& module, const Target& target) {
+  return time_of(*module.entry, target.cost()) / target.cost().machine().cores;
+}
+
+struct Rounds {
+  std::vector<StacksChoice> stacks;
+  std::vector<MadeAgain> moments;  ///< after the last of which least is alive
+  int64_t made = 0, least = 0;
+};
+
+/// What is no longer saved is gone, and stands at no moment.
+std::vector<StacksChoice> choose_stacks(Module& module, const Target& target, double ns_per_byte) {
+  std::vector<StacksChoice> stacks = recompute_stacks(module, target, ns_per_byte);
+  if (!stacks.empty()) LT_ASSERT(remove_dead_code(module).ok(), "dead code can be removed");
+  return stacks;
+}
+
+Rounds find_rounds(Module& module, const Target& target, double ns_per_byte) {
+  Rounds best, now;
+  now.stacks = choose_stacks(module, target, ns_per_byte);
+  now.made = std::ssize(now.stacks);
+  while (true) {
+    const Moment moment(*module.entry);
+    const auto few = static_cast<int64_t>((1 - kLeastGain) * static_cast<double>(best.least));
+    if (now.moments.empty() || moment.load() < few) {
+      now.least = moment.load();
+      best = now;
+    }
+    if (now.moments.size() >= kMostRounds || now.moments.size() > best.moments.size() + kPatience) return best;
+    MadeAgain& next = now.moments.emplace_back(MadeAgain{moment.place(), moment.choose(target, ns_per_byte)});
+    const int64_t more = make_again(*module.entry, next.place, next.made);
+    if (more == 0) return best;
+    now.made += more;
+  }
+}
+
+/// In a module that is in good order.
+Rounds recompute_in_order(Module& module, const Target& target, double ns_per_byte) {
+  Rounds best = find_rounds(*module.clone(), target, ns_per_byte);
+  choose_stacks(module, target, ns_per_byte);
+  for (const MadeAgain& m : best.moments) make_again(*module.entry, m.place, m.made);
+  return best;
+}
+
+std::vector<std::string> names_of(const Computation& computation) {
+  std::vector<std::string> names;
+  for (const auto& i : computation.instructions()) names.push_back(i->name);
+  return names;
+}
+
+}  // namespace
+
+Result<PassResult> recompute(Module& module, const Target& target, double ns_per_byte, Recomputed* done) {
+  PassResult result;
+  put_in_good_order(*module.entry);
+  if (done != nullptr) done->order = names_of(*module.entry);
+  Rounds best = recompute_in_order(module, target, ns_per_byte);
+  result.count = best.made;
+  result.changed = best.made > 0;
+  result.note = fmt::format("{} values made again, {} pairs of loops, {} fullest moments", best.made,
+                            best.stacks.size(), best.moments.size());
+  if (result.changed) module.is_scheduled = false;
+  if (done != nullptr) {
+    done->stacks = std::move(best.stacks);
+    done->moments = std::move(best.moments);
+  }
+  return result;
+}
+
+bool recompute_alike(Module& module, const Recomputed& done) {
+  std::unordered_map<std::string_view, Instruction*> named;
+  for (const auto& i : module.entry->instructions()) named[i->name] = i.get();
+  if (named.size() != done.order.size()) return false;
+  std::vector<Instruction*> order;
+  std::unordered_set<const Instruction*> placed;
+  for (const std::string& name : done.order) {
+    const auto found = named.find(name);
+    if (found == named.end()) return false;
+    for (const auto* before : {&found->second->operands, &found->second->control_predecessors}) {
+      if (!std::ranges::all_of(*before, [&](const Instruction* b) { return placed.contains(b); })) return false;
+    }
+    order.push_back(found->second);
+    placed.insert(found->second);
+  }
+  module.entry->reorder(order);
+  for (const StacksChoice& choice : done.stacks) {
+    if (!recompute_stacks_alike(module, choice)) return false;
+  }
+  if (!done.stacks.empty() && !remove_dead_code(module).ok()) return false;
+  for (const MadeAgain& m : done.moments) make_again(*module.entry, m.place, m.made);
+  return !done.moments.empty() || !done.stacks.empty();
+}
+
+std::vector<RecomputeOffer> recompute_offers(const Module& module, const Target& target) {
+  const std::unique_ptr<Module> ordered = module.clone();
+  put_in_good_order(*ordered->entry);
+  const double before = entry_ns(*ordered, target);
+  const int64_t given = Lives(*ordered->entry, find_virtual_values(*ordered)).most();
+  if (given < kSmallest) return {};
+  const auto offer = [&](double ns_per_byte) {
+    const double price = std::stod(fmt::format("{:.3g}", ns_per_byte));  // of few digits, for files of plans
+    const std::unique_ptr<Module> trial = ordered->clone();
+    const Rounds rounds = recompute_in_order(*trial, target, price);
+    LT_ASSERT(remove_dead_code(*trial).ok(), "dead code can be removed");
+    return RecomputeOffer{price, rounds.least, std::max(0.0, entry_ns(*trial, target) - before)};
+  };
+
+  // At a price of 1 part all work is worth all that is alive.
+  std::vector<RecomputeOffer> all{{0, given, 0}};
+  for (double part = kLeastPart; part <= kMostPart && all.back().ns < before; part *= 2)
+    all.push_back(offer(part * before / static_cast<double>(given)));
+  for (int k = 0; k < kMostBetween; ++k) {
+    size_t widest = 0;
+    int64_t gap = given / kWideGap;
+    for (size_t n = 1; n + 1 < all.size(); ++n) {
+      if (all[n].most - all[n + 1].most <= gap || all[n + 1].ns_per_byte < kLeastStep * all[n].ns_per_byte) continue;
+      gap = all[n].most - all[n + 1].most;
+      widest = n;
+    }
+    if (widest == 0) break;
+    const double between = std::sqrt(all[widest].ns_per_byte * all[widest + 1].ns_per_byte);
+    all.insert(all.begin() + static_cast<std::ptrdiff_t>(widest) + 1, offer(between));
+  }
+
+  std::vector<RecomputeOffer> offers;
+  int64_t most = given;
+  for (const RecomputeOffer& o : all) {
+    if (static_cast<double>(o.most) > (1 - kLeastOffer) * static_cast<double>(most) || o.ns >= before) continue;
+    most = o.most;
+    offers.push_back(o);
+  }
+  return offers;
+}
+
+}  // namespace lowtide::engine

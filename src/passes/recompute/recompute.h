@@ -1,0 +1,54 @@
+#pragma once
+/// Makes values again for their late readers, where keeping them until then costs more than making them.
+///
+///     a = f(x)   b = dot(a, w)   c = g(b)               a = f(x)   b = dot(a, w)   c = g(b)
+///     ...                                         ==>   ...
+///     da = h(a, b, c, dc)                               a' = f(x)  b' = dot(a', w)   c' = g(b')
+///                                                       da = h(a', b', c', dc)
+///
+/// A training step keeps for its gradients what its forward part made; most is alive between the two. What is alive
+/// at the fullest moment and read behind it is kept, at `price` ns a byte, or made again, at its modelled time, of what
+/// is kept or made again: the cheapest choice of all is a minimum cut (keep_or_make.h). Products, convolutions, loops
+/// and calls without effects are made again like anything else. Values are made again just before the first that reads
+/// them, once. Then the fullest moment is another one, for which the same is asked, until nothing changes.
+///
+/// The order is the computation's own or a depth-first one, whichever needs less; the computation is left in it.
+///
+/// Requires: verified, no calls.  Keeps: roots, donation.  Breaks: schedule.
+/// Numerics: exact: the same operations on the same values.
+/// What loops save for later loops is chosen in the same way before (recompute_stacks.h).
+/// Not made again: what has effects, and what control edges hold. Moments are those of the entry.
+/// Tests: tests/text/passes/recompute/
+
+#include "passes/pass.h"
+#include "passes/recompute/recompute_stacks.h"
+
+namespace lowtide::engine {
+
+/// At one moment: what stands up to a place is made again for those behind it, by place.
+struct MadeAgain {
+  int32_t place = 0;
+  std::vector<bool> made;
+};
+/// What was done: the entry's order, by name, then what loops save, then the moments one after the other.
+struct Recomputed {
+  std::vector<std::string> order;
+  std::vector<StacksChoice> stacks;
+  std::vector<MadeAgain> moments;
+};
+
+Result<PassResult> recompute(Module& module, const Target& target, double ns_per_byte, Recomputed* done = nullptr);
+
+/// The same to a module with the same instructions in other extents. False: it has others, or nothing was made again.
+bool recompute_alike(Module& module, const Recomputed& done);
+
+/// A price, and what comes of it.
+struct RecomputeOffer {
+  double ns_per_byte = 0;
+  int64_t most = 0;  ///< bytes alive in the entry, by a model
+  double ns = 0;     ///< that it takes longer
+};
+/// Prices at which less and less is alive, which takes longer and longer; none where nothing is gained.
+std::vector<RecomputeOffer> recompute_offers(const Module& module, const Target& target);
+
+}  // namespace lowtide::engine

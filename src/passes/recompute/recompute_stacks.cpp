@@ -1,0 +1,226 @@
+#include "passes/recompute/recompute_stacks.h"
+
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "analysis/leaf_bytes.h"
+#include "passes/recompute/making.h"
+#include "passes/rules/recipe.h"
+#include "passes/rules/saved_stacks.h"
+
+namespace lowtide::engine {
+namespace {
+
+using Choice = KeepOrMake::Choice;
+
+constexpr double kSmallest = 1 << 14;  ///< bytes of all stacks together that are worth it
+constexpr double kWorthPart = 0.03;    ///< of them, what must be saved
+
+std::string full_name(const Instruction& i) { return i.parent->name + " " + i.name; }
+double bytes_of(const Instruction& i) { return static_cast<double>(safe_logical_bytes(i.shape)); }
+
+/// A loop that fills stacks, and one that reads some of them at one place and nobody else does.
+class Pair {
+ public:
+  Pair(Instruction& loop, Instruction& reader, Instruction& place, const Uses& uses, const Callers& callers)
+      : reader_(reader),
+        place_(place),
+        callers_(callers),
+        saved_(loop, uses, callers),
+        body_(instructions_of(saved_.carry().body())) {
+    for (size_t k = 0; k < body_.size(); ++k) number_[body_[k]] = k;
+    for (SavedStack& s : saved_.all()) {
+      const bool here = std::ranges::all_of(
+          s.reads, [&](const StackRead& r) { return r.loop == &reader_ && s.place_of(r) == &place_; });
+      if (s.reads.empty()) continue;
+      const bool is_free = s.only_sliced && here;
+      (is_free ? free_ : others_).push_back(&s);
+    }
+  }
+
+  std::vector<Choice> choose(const Cost& cost, double ns_per_byte) {
+    double before = 0;
+    for (const SavedStack* s : free_) before += bytes_of(*s->value);
+    if (before * static_cast<double>(saved_.trips()) < kSmallest) return {};
+    const std::unordered_set<const Instruction*> fixed = find_fixed(saved_.carry().body());
+    std::vector<KeepOrMake::Prices> prices;
+    for (const Instruction* i : body_) prices.push_back(prices_of(*i, fixed, cost, ns_per_byte));
+    KeepOrMake choice(std::move(prices));
+    for (size_t k = 0; k < body_.size(); ++k) {
+      for (const Instruction* operand : body_[k]->operands) choice.reads(k, number_.at(operand));
+    }
+    for (const SavedStack* s : free_) choice.need(number_.at(s->value));
+    std::vector<Choice> choices = choice.choose();
+    double after = 0;
+    for (size_t k = 0; k < body_.size(); ++k) {
+      if (choices[k] == Choice::kKeep && is_to_be_saved(*body_[k])) after += bytes_of(*body_[k]);
+    }
+    return before - after >= kWorthPart * before ? choices : std::vector<Choice>();
+  }
+
+  void apply(const std::vector<Choice>& choices) {
+    std::unordered_map<const Instruction*, SavedStack*> stack_of;
+    for (const auto* all : {&others_, &free_}) {
+      for (SavedStack* s : *all) stack_of[s->value] = s;
+    }
+    for (size_t k = 0; k < body_.size(); ++k) {
+      const Instruction& i = *body_[k];
+      if (choices[k] == Choice::kKeep && is_to_be_saved(i) && !stack_of.contains(&i))
+        stack_of[&i] = &saved_.save(*body_[k]);
+    }
+
+    LoopCarry carry(reader_, callers_);
+    std::unordered_map<const Instruction*, Instruction*> now, stacks;
+    for (size_t k = 0; k < body_.size(); ++k) {
+      if (choices[k] != Choice::kKeep) continue;
+      const Instruction& i = *body_[k];
+      if (const int64_t element = saved_.invariant_of(i); element >= 0) {
+        now[&i] = carry.invariant(saved_.carry().initial(static_cast<size_t>(element)));
+      } else if (const auto stack = stack_of.find(&i); stack != stack_of.end()) {
+        stacks[&i] = carry.invariant(*stack->second->result);
+      }
+    }
+    carry.put_reads_first();
+    const std::vector<Instruction*> before = instructions_of(carry.body());
+    Maker maker(carry.body());
+    for (size_t k = 0; k < body_.size(); ++k) {
+      Instruction& i = *body_[k];
+      if (const auto stack = stacks.find(&i); stack != stacks.end()) {
+        now[&i] = stack_of.at(&i)->slice_at(stack->second, &place_, i.shape, maker);
+      } else if (choices[k] == Choice::kKeep && saved_.reads_element(i, saved_.counter())) {
+        now[&i] = trip(i.shape.type, maker);
+      } else if (choices[k] == Choice::kMake) {
+        std::vector<Instruction*> operands;
+        for (const Instruction* operand : i.operands) operands.push_back(now.at(operand));
+        Instruction* made = maker.like(i, i.shape, operands);
+        made->called = i.called;
+        now[&i] = made;
+      }
+    }
+    std::unordered_map<const Instruction*, Instruction*> by;
+    for (const SavedStack* s : free_) {
+      if (choices[number_.at(s->value)] != Choice::kMake) continue;
+      for (const StackRead& read : s->reads) by[read.slice] = maker.reshape(now.at(s->value), read.slice->shape.dims);
+    }
+    for (Instruction* i : before) {
+      for (Instruction*& operand : i->operands) {
+        if (const auto made = by.find(operand); made != by.end()) operand = made->second;
+      }
+    }
+    const auto first = std::ranges::find_if(before, [&](const Instruction* i) { return by.contains(i); });
+    put_made(carry.body(), before, *first, maker.order(), maker.order().size(), nullptr);
+  }
+
+ private:
+  KeepOrMake::Prices prices_of(const Instruction& i, const std::unordered_set<const Instruction*>& fixed,
+                               const Cost& cost, double ns_per_byte) const {
+    if (i.opcode == Opcode::kParameter) return {0, KeepOrMake::kNever};
+    if (i.opcode == Opcode::kConstant) return {KeepOrMake::kNever, 0};
+    if (const int64_t element = saved_.invariant_of(i); element >= 0) {
+      const Instruction& initial = saved_.carry().initial(static_cast<size_t>(element));
+      return {ns_per_byte * kept_longer(initial) / static_cast<double>(saved_.trips()), KeepOrMake::kNever};
+    }
+    if (saved_.reads_element(i, saved_.counter())) return {0, KeepOrMake::kNever};
+    const double make = fixed.contains(&i) || is_carried(i) ? KeepOrMake::kNever : make_ns(i, cost);
+    if (!i.shape.is_array()) return {make == KeepOrMake::kNever ? 0 : KeepOrMake::kNever, make};
+    const bool is_saved = std::ranges::any_of(others_, [&](const SavedStack* s) {
+      return s->value == &i && std::ranges::any_of(s->reads, [&](const StackRead& r) { return r.loop == &reader_; });
+    });
+    return {is_saved ? 0 : ns_per_byte * bytes_of(i), make};
+  }
+
+  static bool is_carried(const Instruction& i) {
+    return i.opcode == Opcode::kGetTupleElement && i.operand(0).opcode == Opcode::kParameter;
+  }
+
+  /// Neither there without being saved, nor a bundle.
+  bool is_to_be_saved(const Instruction& i) const {
+    return i.shape.is_array() && i.opcode != Opcode::kParameter && saved_.invariant_of(i) < 0 &&
+           !saved_.reads_element(i, saved_.counter());
+  }
+
+  /// Bytes that must last until the second loop though nobody else reads them so late.
+  double kept_longer(const Instruction& initial) const {
+    const Instruction& begins = *reader_.operands[0];
+    const bool is_read =
+        is_read_behind(reader_, initial) || std::ranges::find(begins.operands, &initial) != begins.operands.end();
+    return is_read || is_kept(initial, reader_) || initial.opcode == Opcode::kConstant ? 0 : bytes_of(initial);
+  }
+
+  /// The trip that filled this place; slices clamp what lies outside.
+  Instruction* trip(ElementType type, Maker& maker) const {
+    Instruction* last = maker.constant(place_.shape.type, saved_.trips() - 1);
+    Instruction* first = maker.constant(place_.shape.type, 0);
+    Instruction* low = maker.binary(Opcode::kMaximum, &place_, first);
+    return maker.convert(maker.binary(Opcode::kMinimum, low, last), type);
+  }
+
+  Instruction& reader_;
+  Instruction& place_;
+  const Callers& callers_;
+  SavedStacks saved_;
+  const std::vector<Instruction*> body_;
+  std::unordered_map<const Instruction*, size_t> number_;
+  std::vector<SavedStack*> free_, others_;
+};
+
+/// Loops that read stacks of this one, and where.
+std::vector<std::pair<Instruction*, Instruction*>> readers_of(Instruction& loop, const Uses& uses,
+                                                              const Callers& callers) {
+  std::vector<std::pair<Instruction*, Instruction*>> readers;
+  SavedStacks saved(loop, uses, callers);
+  for (const SavedStack& s : saved.all()) {
+    for (const StackRead& read : s.reads) {
+      const std::pair reader(read.loop, s.place_of(read));
+      if (std::ranges::find(readers, reader) == readers.end()) readers.push_back(reader);
+    }
+  }
+  return readers;
+}
+
+Instruction* find_named(const Module& module, const std::string& name) {
+  for (const auto& computation : module.computations()) {
+    if (!name.starts_with(computation->name + " ")) continue;
+    for (const auto& i : computation->instructions()) {
+      if (full_name(*i) == name) return i.get();
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::vector<StacksChoice> recompute_stacks(Module& module, const Target& target, double ns_per_byte) {
+  std::vector<StacksChoice> done;
+  const Callers callers = count_callers(module);
+  for (Instruction* loop : free_loops(module)) {
+    for (const auto& [reader, place] : readers_of(*loop, Uses(module), callers)) {
+      const Uses uses(module);
+      Pair pair(*loop, *reader, *place, uses, callers);
+      std::vector<Choice> choices = pair.choose(target.cost(), ns_per_byte);
+      if (choices.empty()) continue;
+      StacksChoice choice{full_name(*loop), full_name(*reader), full_name(*place), choices};
+      pair.apply(choices);
+      done.push_back(std::move(choice));
+    }
+  }
+  return done;
+}
+
+bool recompute_stacks_alike(Module& module, const StacksChoice& choice) {
+  Instruction* const loop = find_named(module, choice.loop);
+  Instruction* const reader = find_named(module, choice.reader);
+  Instruction* const place = find_named(module, choice.place);
+  if (!loop || !reader || !place || loop->opcode != Opcode::kWhile) return false;
+  const Callers callers = count_callers(module);
+  const Uses uses(module);
+  const auto readers = readers_of(*loop, uses, callers);
+  const bool reads = std::ranges::find(readers, std::pair(reader, place)) != readers.end();
+  if (!reads || loop->called[1]->instructions().size() != choice.choices.size()) return false;
+  Pair(*loop, *reader, *place, uses, callers).apply(choice.choices);
+  return true;
+}
+
+}  // namespace lowtide::engine

@@ -1,0 +1,127 @@
+#include "passes/recompute/recompute.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "backend/cpu/cpu_backend.h"
+#include "compile/check_fit.h"
+#include "compile/compile.h"
+#include "compile/planner.h"
+#include "target/cpu.h"
+#include "text/hlo.h"
+
+namespace lowtide::engine {
+namespace {
+
+std::unique_ptr<Module> read(const std::string& text) {
+  auto module = parse_hlo(std::make_shared<const Source>(Source{"test.hlo", text}));
+  EXPECT_TRUE(module.ok()) << module.status().message();
+  return module.take();
+}
+
+/// Dense layers, unrolled, and the gradients of their weights: what each layer made is read again on the way back.
+std::string layers(int count, int rows = 2048, int width = 64) {
+  const std::string tall = fmt::format("f32[{},{}]", rows, width), square = fmt::format("f32[{0},{0}]", width);
+  std::string text = "HloModule layers\nENTRY main {\n  a.0 = " + tall + " parameter(0)\n", results, shapes;
+  for (int k = 1; k <= count; ++k) text += fmt::format("  w.{} = {} parameter({})\n", k, square, k);
+  const auto product = [&](const std::string& name, const std::string& shape, const std::string& a, int da,
+                           const std::string& b, int db) {
+    text += fmt::format("  {} = {} dot({}, {}), lhs_contracting_dims={{{}}}, rhs_contracting_dims={{{}}}\n", name,
+                        shape, a, b, da, db);
+  };
+  for (int k = 1; k <= count; ++k) {
+    product(fmt::format("h.{}", k), tall, fmt::format("a.{}", k - 1), 1, fmt::format("w.{}", k), 0);
+    text += fmt::format("  a.{0} = {1} tanh(h.{0})\n", k, tall);
+  }
+  text += fmt::format("  d.{0} = {1} negate(a.{0})\n", count, tall);
+  for (int k = count; k >= 1; --k) {
+    text += fmt::format("  c.{0} = {1} cosine(h.{0})\n  g.{0} = {1} multiply(c.{0}, d.{0})\n", k, tall);
+    product(fmt::format("dw.{}", k), square, fmt::format("a.{}", k - 1), 0, fmt::format("g.{}", k), 0);
+    if (k > 1) product(fmt::format("d.{}", k - 1), tall, fmt::format("g.{}", k), 1, fmt::format("w.{}", k), 1);
+    results += fmt::format("{}dw.{}", results.empty() ? "" : ", ", k);
+    shapes += (shapes.empty() ? "" : ", ") + square;
+  }
+  return text + "  ROOT r = (" + shapes + ") tuple(" + results + ")\n}\n";
+}
+
+int64_t made_again(const Module& module) {
+  return std::ranges::count_if(module.entry->instructions(),
+                               [](const auto& i) { return i->name.find(".again") != std::string::npos; });
+}
+
+TEST(Recompute, OffersLessMemoryForMoreTime) {
+  const auto offers = recompute_offers(*read(layers(8)), cpu_target());
+  ASSERT_GE(offers.size(), 2u);
+  for (size_t k = 1; k < offers.size(); ++k) {
+    EXPECT_GT(offers[k].ns_per_byte, offers[k - 1].ns_per_byte);
+    EXPECT_LT(offers[k].most, offers[k - 1].most);
+  }
+  EXPECT_GT(offers.back().ns, offers.front().ns);
+  EXPECT_TRUE(recompute_offers(*read(layers(1)), cpu_target()).empty()) << "the control: one layer is read at once";
+}
+
+TEST(Recompute, PlansHoldLessAndGiveTheSame) {
+  const auto module = read(layers(12));
+  const auto whole = compile_plan(*module, cpu_target(), without_streams());
+  ASSERT_TRUE(whole.ok()) << whole.status().message();
+  const auto offers = recompute_offers(*module, cpu_target());
+  ASSERT_FALSE(offers.empty());
+  Decisions decisions = without_streams();
+  decisions.insert(decisions.begin(), Recompute{offers.back().ns_per_byte});
+  const auto less = compile_plan(*module, cpu_target(), decisions);
+  ASSERT_TRUE(less.ok()) << less.status().message();
+  EXPECT_LT(2 * less->program->temp_bytes, whole->program->temp_bytes);
+  const auto checked = check_fit(*module, *less, cpu_backend());
+  ASSERT_TRUE(checked.ok()) << checked.status().message();
+  EXPECT_EQ(checked->exercised(), 1);
+}
+
+TEST(Recompute, IsCheckedInSmall) {
+  const auto module = read(layers(6));
+  const auto offers = recompute_offers(*module, cpu_target());
+  ASSERT_FALSE(offers.empty());
+  const Decisions decisions{Recompute{offers.back().ns_per_byte}};
+  const auto compiled = compile_plan(*module, cpu_target(), decisions);
+  ASSERT_TRUE(compiled.ok()) << compiled.status().message();
+  const auto checked = check_fit(*module, *compiled, cpu_backend(), {.only_small = true});
+  ASSERT_TRUE(checked.ok()) << checked.status().message();
+  EXPECT_EQ(checked->how, CheckedFit::How::kSmall);
+  EXPECT_EQ(checked->exercised(), std::ssize(checked->rows));
+  const auto spoilt = check_fit(*module, *compiled, cpu_backend(), {.control = 1, .only_small = true});
+  ASSERT_FALSE(spoilt.ok()) << "the control";
+  EXPECT_EQ(spoilt.status().fault(), Fault::kWrongValues);
+}
+
+TEST(Recompute, IsDoneAlikeInOtherExtents) {
+  const auto large = read(layers(6)), small = read(layers(6, 16, 4)), other = read(layers(5, 16, 4));
+  Recomputed done;
+  const auto result = recompute(*large, cpu_target(), recompute_offers(*large, cpu_target()).back().ns_per_byte, &done);
+  ASSERT_TRUE(result.ok() && result->changed);
+  EXPECT_TRUE(recompute_alike(*small, done));
+  EXPECT_EQ(made_again(*small), made_again(*large));
+  EXPECT_FALSE(recompute_alike(*other, done)) << "the control: it has other layers";
+  EXPECT_EQ(made_again(*other), 0);
+}
+
+TEST(Recompute, LeavesWhatHasEffectsOrAnOrder) {
+  std::string text = layers(6);
+  const auto turn = [&](const std::string& from, const std::string& to) {
+    for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+      text.replace(at, from.size(), to);
+  };
+  constexpr double kDear = 1e3;  // everything that can be is made again
+  const auto free = read(text);
+  ASSERT_TRUE(recompute(*free, cpu_target(), kDear).ok());
+  EXPECT_NE(print_hlo(*free).find("a.5.again"), std::string::npos) << "the control";
+  for (int k = 1; k <= 6; ++k) {
+    turn(fmt::format("tanh(h.{})", k),
+         fmt::format("custom-call(h.{}), custom_call_target=\"touch\", custom_call_has_side_effect=true", k));
+  }
+  const auto held = read(text);
+  ASSERT_TRUE(recompute(*held, cpu_target(), kDear).ok());
+  for (int k = 1; k <= 6; ++k)
+    EXPECT_EQ(print_hlo(*held).find(fmt::format("a.{}.again", k)), std::string::npos) << print_hlo(*held);
+}
+
+}  // namespace
+}  // namespace lowtide::engine
