@@ -137,6 +137,12 @@ bool parse_decision(std::string_view line, Decision& decision) {
     decision = recompute;
     return read && recompute.ns_per_byte > 0 && recompute.ns_per_byte < kMostPrice;
   }
+  if (w[0] == "save-every") {
+    SaveEvery every;
+    const bool read = parse_number(w[1], every.trips);
+    decision = every;
+    return read && every.trips > 1;
+  }
   if (w[0] == "price-of-memory") {
     PriceOfMemory price;
     const bool read = parse_number(w[1], price.ns_per_byte);
@@ -154,6 +160,11 @@ bool parse_decision(std::string_view line, Decision& decision) {
 
 }  // namespace
 
+bool comes_before_streams(const Decision& decision) {
+  return std::holds_alternative<DeriveStacks>(decision) || std::holds_alternative<Recompute>(decision) ||
+         std::holds_alternative<SaveEvery>(decision);
+}
+
 Decisions without_streams() {
   Decisions plain;
   for (const std::string_view pass : kStreaming) plain.emplace_back(WithoutPass{std::string(pass)});
@@ -169,6 +180,7 @@ std::string to_string(const Decision& decision) {
           [](const Rearrange&) { return std::string("rearrange"); },
           [](const DeriveStacks&) { return std::string("derive-stacks"); },
           [](const Recompute& d) { return fmt::format("recompute {}", d.ns_per_byte); },
+          [](const SaveEvery& d) { return fmt::format("save-every {}", d.trips); },
           [](const Rematerialise&) { return std::string("rematerialise"); },
           [](const TakeSequence& d) { return fmt::format("sequence {} {}", d.computation, fmt::join(d.places, " ")); },
           [](const Packing& d) {
@@ -214,7 +226,8 @@ Result<PlanFile> parse_plan(std::string_view text, const Module& module) {
     if (!parse_decision(line, decision)) {
       return Status::input(fmt::format(
           "line {}: `{}` is no decision; expected `stream COMPUTATION VALUE dimension=D tile=T`, `without PASS`, "
-          "`price-of-memory NS`, `search-steps N`, `rearrange`, `derive-stacks`, `recompute NS`, `rematerialise`, "
+          "`price-of-memory NS`, `search-steps N`, `rearrange`, `derive-stacks`, `recompute NS`, `save-every K`, "
+          "`rematerialise`, "
           "`sequence COMPUTATION PLACE...`, `packing HASH HEIGHT OFFSET...`, `order NUMBER WAYS` or `exact`",
           number, line));
     }

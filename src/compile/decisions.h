@@ -54,6 +54,13 @@ struct Recompute {
   bool operator==(const Recompute&) const = default;
 };
 
+/// What loops hand from trip to trip is saved for later ones every so many trips, and made again between
+/// (passes/recompute/save_every.h).
+struct SaveEvery {
+  int64_t trips = 0;
+  bool operator==(const SaveEvery&) const = default;
+};
+
 /// What is read again long after it was made is made again there (passes/execute/rematerialise.h).
 struct Rematerialise {
   bool operator==(const Rematerialise&) const = default;
@@ -85,7 +92,7 @@ struct Spoilt {
 };
 
 using Decision = std::variant<StreamDecision, WithoutPass, PriceOfMemory, SearchSteps, Rearrange, DeriveStacks,
-                              Recompute, Rematerialise, TakeSequence, Packing, TakeOrder, Spoilt>;
+                              Recompute, SaveEvery, Rematerialise, TakeSequence, Packing, TakeOrder, Spoilt>;
 /// Streams in the order in which they are made; the others stand anywhere.
 using Decisions = std::vector<Decision>;
 
@@ -94,12 +101,15 @@ bool has(const Decisions& decisions) {
   return std::ranges::any_of(decisions, [](const Decision& d) { return std::holds_alternative<Kind>(d); });
 }
 
+/// Is it done before all streams?
+bool comes_before_streams(const Decision& decision);
+
 /// No rows that stream by themselves.
 Decisions without_streams();
 
 /// One line: `stream main s dimension=1 tile=64`, `without stream-slices`, `price-of-memory 3`, `search-steps 8000`,
-/// `rearrange`, `derive-stacks`, `recompute 0.5`, `rematerialise`, `sequence COMPUTATION PLACE...`, `packing HASH HEIGHT OFFSET...`,
-/// `order NUMBER kernels|strips|moves`.
+/// `rearrange`, `derive-stacks`, `recompute 0.5`, `save-every 8`, `rematerialise`, `sequence COMPUTATION PLACE...`,
+/// `packing HASH HEIGHT OFFSET...`, `order NUMBER kernels|strips|moves`.
 std::string to_string(const Decision& decision);
 
 /// A plan's file: a line with the version, one that names the module and its hash, `exact` where Module::sums_in_order,

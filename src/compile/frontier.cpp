@@ -274,6 +274,7 @@ class Search {
   std::vector<Series> steps_from(const Trial& at) const {
     std::vector<Series> steps;
     add_recompute(at, steps);
+    add_groups(at, steps);
     add_streams(at, steps);
     add_finer(at, steps);
     if (at.could_rearrange) add_once<Rearrange>(at, steps);
@@ -395,6 +396,16 @@ class Search {
       if (offer.ns_per_byte <= price || offer.ns > most_ns_) continue;
       series.push_back(decisions);
       series.back()[place] = Recompute{offer.ns_per_byte};
+    }
+  }
+
+  /// Loops that save every so many trips; once. Behind what else is made again.
+  void add_groups(const Trial& at, std::vector<Series>& steps) const {
+    if (planner_.target().takes() != Takes::kProgram || has<SaveEvery>(at.point.decisions)) return;
+    for (const int64_t trips : planner_.group_sizes()) {
+      Decisions decisions = at.point.decisions;
+      decisions.insert(std::ranges::find_if_not(decisions, comes_before_streams), SaveEvery{trips});
+      steps.push_back({std::move(decisions)});
     }
   }
 

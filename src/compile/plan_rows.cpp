@@ -5,6 +5,7 @@
 
 #include "passes/canonicalise/remove_dead_code.h"
 #include "passes/recompute/recompute.h"
+#include "passes/recompute/save_every.h"
 #include "passes/rules/derive_saved_stacks.h"
 #include "passes/rules/saved_stacks.h"
 #include "passes/spoil.h"
@@ -47,8 +48,8 @@ Pass stream_row(const StreamDecision& decision) {
 Decisions streaming_part(const Decisions& decisions) {
   Decisions part;
   for (const Decision& d : decisions) {
-    const bool before = std::holds_alternative<StreamDecision>(d) || std::holds_alternative<WithoutPass>(d) ||
-                        std::holds_alternative<DeriveStacks>(d) || std::holds_alternative<Recompute>(d);
+    const bool before =
+        std::holds_alternative<StreamDecision>(d) || std::holds_alternative<WithoutPass>(d) || comes_before_streams(d);
     if (before) part.push_back(d);
   }
   return part;
@@ -68,6 +69,13 @@ std::vector<Pass> rows_to_streams(const Decisions& decisions, const Target& targ
     const auto run = [price = again->ns_per_byte](Module& m, const Target& t) { return recompute(m, t, price); };
     rows.push_back({"recompute", run, Numerics::kExact, "decided for this module"});
     rows.push_back({"remove-dead-code", remove_dead_code, Numerics::kExact, "what is only read late"});
+  }
+  for (const Decision& decision : decisions) {
+    const auto* every = std::get_if<SaveEvery>(&decision);
+    if (every == nullptr) continue;
+    const auto run = [trips = every->trips](Module& m, const Target&) { return save_every(m, trips); };
+    rows.push_back({"save-every", run, Numerics::kExact, "decided for this module"});
+    rows.push_back({"remove-dead-code", remove_dead_code, Numerics::kExact, "what is no longer saved"});
   }
   for (size_t k = parting_row(target); k <= streaming_row(target); ++k) {
     if (leaves_out(decisions, all[k].name)) continue;
@@ -93,14 +101,11 @@ std::vector<Pass> rows_behind_streams(const Decisions& decisions, const Target& 
 
 Decisions spelt_with(const Decisions& decisions, const std::vector<StreamDecision>& found) {
   Decisions all;
-  const auto comes_first = [](const Decision& d) {
-    return std::holds_alternative<DeriveStacks>(d) || std::holds_alternative<Recompute>(d);
-  };
-  std::ranges::copy_if(decisions, std::back_inserter(all), comes_first);
+  std::ranges::copy_if(decisions, std::back_inserter(all), comes_before_streams);
   for (const std::string_view row : kStreaming) all.emplace_back(WithoutPass{std::string(row)});
   for (const StreamDecision& stream : found) all.emplace_back(stream);
   for (const Decision& decision : decisions) {
-    if (comes_first(decision)) continue;
+    if (comes_before_streams(decision)) continue;
     const auto* without = std::get_if<WithoutPass>(&decision);
     if (without == nullptr || std::ranges::find(kStreaming, without->pass) == kStreaming.end()) all.push_back(decision);
   }

@@ -10,6 +10,7 @@
 #include "compile/frontier.h"
 #include "compile/make_program.h"
 #include "passes/canonicalise/remove_dead_code.h"
+#include "passes/recompute/save_every.h"
 #include "schedule/modelled_time.h"
 #include "schedule/nest_cache.h"
 
@@ -205,6 +206,11 @@ bool Planner::could_derive() const {
 const std::vector<RecomputeOffer>& Planner::recompute_offers() const {
   if (!recompute_offers_) recompute_offers_ = engine::recompute_offers(*shared_, *target_);
   return *recompute_offers_;
+}
+
+const std::vector<int64_t>& Planner::group_sizes() const {
+  if (!group_sizes_) group_sizes_ = engine::group_sizes(*shared_);
+  return *group_sizes_;
 }
 
 Status Planner::derive_stacks(Module& module, const Target& target) {

@@ -37,6 +37,8 @@ class Planner {
   /// Are there stacks that loops could derive for more time than the pipeline grants?
   bool could_derive() const;
   const std::vector<RecomputeOffer>& recompute_offers() const;
+  /// Of loops that could save every so many trips; the size that saves most last.
+  const std::vector<int64_t>& group_sizes() const;
   /// The program that is handed over. Of targets that take modules.
   Result<std::unique_ptr<Module>> exported(const Decisions& decisions) const;
   /// What each row did on the way to it, with peaks where they are asked for.
@@ -78,6 +80,7 @@ class Planner {
   // Found when first asked.
   mutable std::optional<bool> could_derive_;
   mutable std::optional<std::vector<RecomputeOffer>> recompute_offers_;
+  mutable std::optional<std::vector<int64_t>> group_sizes_;
 };
 
 }  // namespace lowtide::engine

@@ -6,6 +6,7 @@
 
 #include "passes/canonicalise/remove_dead_code.h"
 #include "passes/recompute/recompute.h"
+#include "passes/recompute/save_every.h"
 #include "passes/stream/stream_alike.h"
 
 namespace lowtide::engine {
@@ -89,6 +90,21 @@ Result<std::vector<ScaledDecision>> scale_decisions(const Planner& from, const P
       LT_RETURN_IF_ERROR(remove_dead_code(*alike).status());
       if (applies) small = alike;
       scaled.push_back({decision, applies, small});
+      continue;
+    }
+    if (const auto* every = std::get_if<SaveEvery>(&decision)) {
+      LT_RETURN_IF_ERROR(save_every(*large, every->trips).status());
+      LT_RETURN_IF_ERROR(remove_dead_code(*large).status());
+      const std::vector<int64_t> sizes = group_sizes(*small);
+      if (sizes.empty()) {
+        scaled.push_back({decision, false, small});
+        continue;
+      }
+      std::shared_ptr<Module> grouped = small->clone();
+      LT_RETURN_IF_ERROR(save_every(*grouped, sizes.back()).status());
+      LT_RETURN_IF_ERROR(remove_dead_code(*grouped).status());
+      small = grouped;
+      scaled.push_back({SaveEvery{sizes.back()}, true, small});
       continue;
     }
     scaled.push_back({decision, true, small});

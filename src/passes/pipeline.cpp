@@ -31,6 +31,7 @@
 #include "passes/in_place/write_over_consumed_stacks.h"
 #include "passes/pass.h"
 #include "passes/recompute/recompute.h"
+#include "passes/recompute/save_every.h"
 #include "passes/rules/batch_counted_indices.h"
 #include "passes/rules/decide_predicates.h"
 #include "passes/rules/derive_saved_stacks.h"
@@ -182,6 +183,12 @@ const std::vector<Pass>& decided_passes() {
   static const std::vector<Pass> kPasses = {
       {"recompute", [](Module& m, const Target& t) { return recompute(m, t, t.cost().kept_byte_ns()); },
        Numerics::kExact, "before streams, which then take what is made again with them"},
+      {"save-every",
+       [](Module& m, const Target&) {
+         const std::vector<int64_t> sizes = group_sizes(m);
+         return sizes.empty() ? Result<PassResult>(PassResult()) : save_every(m, sizes.back());
+       },
+       Numerics::kExact, "behind recompute, which leaves what trips begin with"},
       {"rematerialise", rematerialise, Numerics::kExact,
        "in the order in which the program runs without it: what is read late is known only then"},
   };

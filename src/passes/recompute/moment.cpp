@@ -1,6 +1,8 @@
 #include "passes/recompute/moment.h"
 
 #include <algorithm>
+#include <string>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -13,6 +15,8 @@ namespace lowtide::engine {
 namespace {
 
 constexpr double kJustMade = 0.5;  ///< of the price, for what was made just before
+
+constexpr std::string_view kAgain = ".again";
 
 }  // namespace
 
@@ -88,7 +92,7 @@ int64_t make_again(Computation& computation, int32_t place, const std::vector<bo
       open.pop_back();
       if (again.contains(i)) continue;
       auto copy = copy_of(*i);
-      copy->name = names.unused(i->name + ".again");
+      copy->name = names.unused(i->name.substr(0, i->name.find(kAgain)) + std::string(kAgain));
       for (Instruction*& operand : copy->operands) operand = wanted.contains(operand) ? again.at(operand) : operand;
       order.push_back(again[i] = computation.append(std::move(copy)));
       if (const auto of = elements.find(i); of != elements.end())

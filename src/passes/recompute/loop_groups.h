@@ -1,0 +1,23 @@
+#pragma once
+/// A loop of n trips as a loop over groups of k trips each, with a loop over the trips of a group within.
+///
+///     while (i < n): body(i)     ==>     while (g < n / k): while (l < k): body(g * k + l)
+
+#include "ir/module.h"
+
+namespace lowtide::engine {
+
+struct LoopGroups {
+  Instruction* outer = nullptr;  ///< the loop itself
+  Instruction* inner = nullptr;  ///< in its new body, with its old one
+  Instruction* group = nullptr;  ///< in the new body: g
+};
+
+/// `counter`: the element of the loop's tuple that counts its trips from 0, which nobody reads behind it; k divides
+/// them. The loop is one of LoopCarry::ok().
+LoopGroups group_trips(Instruction& loop, size_t counter, int64_t trips, int64_t k);
+
+/// A condition: element `counter` of the tuple is less than `trips`.
+Computation* count_to(Module& module, const Shape& state, size_t counter, int64_t trips);
+
+}  // namespace lowtide::engine

@@ -1,0 +1,410 @@
+#include "passes/recompute/save_every.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "analysis/leaf_bytes.h"
+#include "analysis/trip_count.h"
+#include "ir/side_effects.h"
+#include "passes/recompute/loop_groups.h"
+#include "passes/rules/saved_stacks.h"
+
+namespace lowtide::engine {
+namespace {
+
+constexpr double kSmallest = 1 << 16;  ///< bytes of stacks that are worth it
+constexpr size_t kMostSizes = 4;       ///< on offer
+
+/// The place along a stack of which a trip reads the slice.
+enum class Direction : uint8_t { kForwards, kBackwards };
+
+/// sign * counter + offset.
+struct Line {
+  int64_t sign = 0, offset = 0;
+};
+
+std::optional<Line> line_of(const Instruction& i, const LoopCarry& carry, size_t counter, int depth = 0) {
+  if (std::ranges::find(carry.reads(counter), &i) != carry.reads(counter).end()) return Line{1, 0};
+  if (depth > 8) return {};
+  switch (i.opcode) {
+    case Opcode::kConvert:
+    case Opcode::kCopy:
+    case Opcode::kReshape: return line_of(i.operand(0), carry, counter, depth + 1);
+    case Opcode::kConstant: {
+      const Literal* value = known_constant(i);
+      if (!value || !is_integral(i.shape.type) || element_count(i.shape) != 1) return {};
+      return Line{0, integer_at(*value, 0)};
+    }
+    case Opcode::kAdd:
+    case Opcode::kSubtract: {
+      const auto a = line_of(i.operand(0), carry, counter, depth + 1),
+                 b = line_of(i.operand(1), carry, counter, depth + 1);
+      if (!a || !b) return {};
+      const int64_t by = i.opcode == Opcode::kAdd ? 1 : -1;
+      return Line{a->sign + by * b->sign, a->offset + by * b->offset};
+    }
+    default: return {};
+  }
+}
+
+/// A loop, and a later one that alone reads stacks of what each trip begins with.
+class Rerun {
+ public:
+  Rerun(Instruction& loop, Instruction& reader, Instruction& place, const Uses& uses, const Callers& callers)
+      : loop_(loop), reader_(reader), place_(place), uses_(uses), callers_(callers), saved_(loop, uses, callers) {
+    for (SavedStack& s : saved_.all()) {
+      const bool here = std::ranges::all_of(
+          s.reads, [&](const StackRead& r) { return r.loop == &reader_ && s.place_of(r) == &place_; });
+      if (!s.reads.empty() && s.only_sliced && here) stacks_.push_back(&s);
+    }
+    is_possible_ = find_all();
+  }
+
+  bool is_possible() const { return is_possible_; }
+  int64_t trips() const { return saved_.trips(); }
+  double stack_bytes() const {
+    double bytes = 0;
+    for (const SavedStack* s : stacks_) bytes += s->slice_bytes();
+    return bytes * static_cast<double>(trips());
+  }
+  /// What is left of them.
+  double bytes_with(int64_t k) const {
+    double state = 0, stacks = stack_bytes() / static_cast<double>(trips());
+    for (const size_t e : state_) state += static_cast<double>(safe_logical_bytes(saved_.carry().initial(e).shape));
+    return state * static_cast<double>(trips() / k) + stacks * static_cast<double>(k);
+  }
+
+  void apply(int64_t k) {
+    Module& module = loop_.parent->module();
+    Computation* rerun = make_body(k);
+    group_trips(loop_, saved_.counter(), trips(), k);
+    std::vector<Instruction*> checkpoints;
+    for (const size_t e : state_) checkpoints.push_back(save_group(e, trips() / k));
+    read(module, *rerun, k, checkpoints);
+  }
+
+ private:
+  bool find_all() {
+    const auto counted = trip_count(reader_);
+    const LoopCarry reading(reader_, callers_);
+    if (stacks_.empty() || !reading.ok() || !counted || counted->carry < 0) return false;
+    if (counted->start != 0 || counted->step != 1 || counted->trips != trips()) return false;
+    reader_counter_ = static_cast<size_t>(counted->carry);
+    if (is_read_behind(loop_, saved_.counter()) || is_read_behind(reader_, reader_counter_)) return false;
+    const auto line = line_of(place_, reading, reader_counter_);
+    if (!line) return false;
+    if (line->sign == 1 && line->offset == 0) {
+      direction_ = Direction::kForwards;
+    } else if (line->sign == -1 && line->offset == trips() - 1) {
+      direction_ = Direction::kBackwards;
+    } else {
+      return false;
+    }
+    return find_needed();
+  }
+
+  bool is_read_behind(const Instruction& loop, size_t element) const {
+    return std::ranges::any_of(uses_.of(loop), [&](const Instruction* user) {
+      const bool same = user->as<TupleIndexAttributes>().index == static_cast<int64_t>(element);
+      return same && (!uses_.of(*user).empty() || user == user->parent->root);
+    });
+  }
+
+  int64_t element_of(const Instruction& i) const {
+    for (size_t e = 0; e < saved_.carry().size(); ++e) {
+      if (saved_.reads_element(i, e)) return static_cast<int64_t>(e);
+    }
+    return -1;
+  }
+
+  /// What a trip takes to hand on its state and to make what the stacks hold.
+  bool find_needed() {
+    const LoopCarry& carry = saved_.carry();
+    std::vector<const Instruction*> open;
+    for (const SavedStack* s : stacks_) open.push_back(s->value);
+    std::unordered_set<size_t> state;
+    while (!open.empty()) {
+      const Instruction* i = open.back();
+      open.pop_back();
+      if (!needed_.insert(i).second) continue;
+      if (has_side_effect(*i) || !i->control_predecessors.empty()) return false;
+      const int64_t e = element_of(*i);
+      if (e < 0) {
+        if (i->opcode == Opcode::kParameter) return false;
+        open.insert(open.end(), i->operands.begin(), i->operands.end());
+        continue;
+      }
+      const auto k = static_cast<size_t>(e);
+      if (k == saved_.counter()) continue;
+      if (carry.is_invariant(k)) {
+        given_.insert(k);
+      } else if (!carry.initial(k).shape.is_array()) {
+        return false;
+      } else if (state.insert(k).second) {
+        open.push_back(carry.body().root->operands[k]);
+      }
+    }
+    state_.assign(state.begin(), state.end());
+    std::ranges::sort(state_);
+    return !state_.empty();
+  }
+
+  /// The body of the loop that makes a group's trips again: (trip of the group, trips before it, state, what no trip
+  /// changes, stacks of the group).
+  Computation* make_body(int64_t k) {
+    Module& module = loop_.parent->module();
+    const LoopCarry& carry = saved_.carry();
+    const Shape count = Shape::scalar(carry.initial(saved_.counter()).shape.type);
+    rerun_state_ = Shape::tuple({count, count});
+    for (const size_t e : state_) {
+      const Shape& whole = carry.initial(e).shape;
+      rerun_state_.elements.push_back(Shape::array(whole.type, whole.dims));
+    }
+    for (const size_t e : given_) rerun_state_.elements.push_back(carry.initial(e).shape);
+    for (const SavedStack* s : stacks_) rerun_state_.elements.push_back(small_shape(*s, k));
+
+    Computation* made = module.add_computation(module.unused_computation_name(carry.body().name + ".again"));
+    Maker maker(*made);
+    Instruction* parameter = maker.make(Opcode::kParameter, rerun_state_, {}, ParameterAttributes{0});
+    std::vector<Instruction*> reads;
+    for (size_t e = 0; e < rerun_state_.elements.size(); ++e) {
+      reads.push_back(maker.make(Opcode::kGetTupleElement, rerun_state_.elements[e], {parameter},
+                                 TupleIndexAttributes{static_cast<int64_t>(e)}));
+    }
+    std::unordered_map<size_t, Instruction*> read_of;
+    size_t next_read = 2;
+    for (const size_t e : state_) read_of[e] = reads[next_read++];
+    for (const size_t e : given_) read_of[e] = reads[next_read++];
+    read_of[saved_.counter()] = maker.binary(Opcode::kAdd, reads[1], reads[0]);
+
+    std::unordered_map<const Instruction*, Instruction*> now;
+    for (const auto& i : carry.body().instructions()) {
+      if (!needed_.contains(i.get())) continue;
+      if (const int64_t e = element_of(*i); e >= 0) {
+        now[i.get()] = read_of.at(static_cast<size_t>(e));
+        continue;
+      }
+      std::vector<Instruction*> operands;
+      for (const Instruction* operand : i->operands) operands.push_back(now.at(operand));
+      Instruction* copy = maker.like(*i, i->shape, operands);
+      copy->called = i->called;
+      now[i.get()] = copy;
+    }
+    std::vector<Instruction*> next = reads;
+    next[0] = maker.binary(Opcode::kAdd, reads[0], maker.constant(count.type, 1));
+    for (size_t s = 0; s < state_.size(); ++s) next[2 + s] = now.at(carry.body().root->operands[state_[s]]);
+    for (size_t s = 0; s < stacks_.size(); ++s) {
+      Instruction*& stack = next[next.size() - stacks_.size() + s];
+      const SavedStack& saved = *stacks_[s];
+      const Shape& slot = saved.update->operand(1).shape;
+      std::vector<Instruction*> operands{stack, maker.reshape(now.at(saved.value), slot.dims)};
+      for (size_t d = 0; d < slot.dims.size(); ++d)
+        operands.push_back(d == saved.dimension ? reads[0] : maker.constant(count.type, 0));
+      stack = maker.make(Opcode::kDynamicUpdateSlice, stack->shape, operands);
+    }
+    made->root = maker.make(Opcode::kTuple, rerun_state_, next);
+    return made;
+  }
+
+  static Shape small_shape(const SavedStack& s, int64_t k) {
+    Dims dims = s.update->operand(1).shape.dims;
+    dims[s.dimension] = k;
+    return Shape::array(s.update->shape.type, dims);
+  }
+
+  /// Behind the loop over groups: what each of them began with.
+  Instruction* save_group(size_t e, int64_t groups) {
+    const Callers callers = count_callers(loop_.parent->module());
+    LoopCarry carry(loop_, callers);
+    const Shape& value = carry.initial(e).shape;
+    Dims all{groups}, part{1};
+    for (Dims* dims : {&all, &part}) dims->insert(dims->end(), value.dims.begin(), value.dims.end());
+    Computation& parent = *loop_.parent;
+    const std::vector<Instruction*> outer = instructions_of(parent);
+    Maker outside(parent);
+    Instruction* zeros = outside.filled(value.type, all, 0);
+    const size_t element = carry.size();
+    Instruction* stack = carry.add(*zeros);
+    const size_t before = outside.order().size();
+    Instruction* result = outside.make(Opcode::kGetTupleElement, zeros->shape, {&loop_},
+                                       TupleIndexAttributes{static_cast<int64_t>(element)});
+    put_made(parent, outer, loop_.operands[0], outside.order(), before, &loop_);
+
+    carry.put_reads_first();
+    const std::vector<Instruction*> inner = instructions_of(carry.body());
+    Maker inside(carry.body());
+    Instruction* group = carry.reads(saved_.counter())[0];
+    std::vector<Instruction*> operands{stack, inside.reshape(carry.reads(e)[0], part), group};
+    for (size_t d = 1; d < all.size(); ++d) operands.push_back(inside.constant(group->shape.type, 0));
+    Instruction* update = inside.make(Opcode::kDynamicUpdateSlice, zeros->shape, operands);
+    put_made(carry.body(), inner, behind_reads(inner), inside.order(), inside.order().size(), nullptr);
+    carry.set_next(element, *update);
+    return result;
+  }
+
+  static const Instruction* behind_reads(const std::vector<Instruction*>& order) {
+    return *std::ranges::find_if(order, [](const Instruction* i) {
+      return i->opcode != Opcode::kParameter &&
+             (i->opcode != Opcode::kGetTupleElement || i->operand(0).opcode != Opcode::kParameter);
+    });
+  }
+
+  /// The later loop: its groups make the trips again that they read.
+  void read(Module& module, Computation& rerun, int64_t k, const std::vector<Instruction*>& checkpoints) {
+    const LoopGroups groups = group_trips(reader_, reader_counter_, trips(), k);
+    const Callers callers = count_callers(module);
+    LoopCarry carry(reader_, callers);
+    std::vector<Instruction*> kept, given;
+    for (Instruction* c : checkpoints) kept.push_back(carry.invariant(*c));
+    for (const size_t e : given_) given.push_back(carry.invariant(saved_.carry().initial(e)));
+    carry.put_reads_first();
+    const std::vector<Instruction*> before = instructions_of(carry.body());
+    Maker maker(carry.body());
+    const ElementType type = groups.group->shape.type;
+    Instruction* number = groups.group;
+    if (direction_ == Direction::kBackwards)
+      number = maker.binary(Opcode::kSubtract, maker.constant(type, trips() / k - 1), groups.group);
+    Instruction* first = maker.binary(Opcode::kMultiply, number, maker.constant(type, k));
+    const ElementType counts = rerun_state_.elements[0].type;
+    std::vector<Instruction*> start{maker.constant(counts, 0), maker.convert(first, counts)};
+    for (Instruction* stack : kept) {
+      Dims part = stack->shape.dims;
+      part[0] = 1;
+      std::vector<Instruction*> operands{stack, number};
+      for (size_t d = 1; d < part.size(); ++d) operands.push_back(maker.constant(type, 0));
+      Instruction* slice = maker.make(Opcode::kDynamicSlice, Shape::array(stack->shape.type, part), operands,
+                                      DynamicSliceAttributes{part});
+      start.push_back(maker.reshape(slice, Dims(part.begin() + 1, part.end())));
+    }
+    start.insert(start.end(), given.begin(), given.end());
+    for (const SavedStack* s : stacks_)
+      start.push_back(maker.filled(s->update->shape.type, small_shape(*s, k).dims, 0));
+    Instruction* bundle = maker.make(Opcode::kTuple, rerun_state_, start);
+    Instruction* again = maker.make(Opcode::kWhile, rerun_state_, {bundle});
+    again->called = {count_to(module, rerun_state_, 0, k), &rerun};
+    std::vector<Instruction*> small;
+    for (size_t s = 0; s < stacks_.size(); ++s) {
+      const size_t e = start.size() - stacks_.size() + s;
+      small.push_back(maker.make(Opcode::kGetTupleElement, rerun_state_.elements[e], {again},
+                                 TupleIndexAttributes{static_cast<int64_t>(e)}));
+    }
+    put_made(carry.body(), before, behind_reads(before), maker.order(), maker.order().size(), nullptr);
+
+    LoopCarry inner(*groups.inner, count_callers(module));
+    std::vector<Instruction*> read;
+    for (Instruction* stack : small) read.push_back(inner.invariant(*stack));
+    Instruction* begins = inner.invariant(*first);
+    inner.put_reads_first();
+    // The group's trips have been put before the loop that reads them.
+    Computation& body = inner.body();
+    const std::vector<Instruction*> old = instructions_of(body);
+    Maker inside(body);
+    Instruction* place = inside.binary(Opcode::kSubtract, &place_, inside.convert(begins, place_.shape.type));
+    put_made(body, old, nullptr, inside.order(), 0, &place_);
+    for (size_t s = 0; s < stacks_.size(); ++s) {
+      for (const StackRead& r : stacks_[s]->reads) {
+        r.slice->operands[0] = read[s];
+        r.slice->operands[1 + stacks_[s]->dimension] = place;
+      }
+    }
+    put_operands_first(carry.body());
+  }
+
+  /// What the inner loop begins with has been made behind it.
+  static void put_operands_first(Computation& computation) {
+    std::vector<Instruction*> order;
+    std::unordered_set<const Instruction*> done;
+    const auto put = [&](auto&& self, Instruction* i) -> void {
+      if (!done.insert(i).second) return;
+      for (const auto* all : {&i->control_predecessors, &i->operands}) {
+        for (Instruction* before : *all) self(self, before);
+      }
+      order.push_back(i);
+    };
+    for (Instruction* i : instructions_of(computation)) put(put, i);
+    computation.reorder(order);
+  }
+
+  Instruction& loop_;
+  Instruction& reader_;
+  Instruction& place_;
+  const Uses& uses_;
+  const Callers& callers_;
+  SavedStacks saved_;
+  bool is_possible_ = false;
+  size_t reader_counter_ = 0;
+  Direction direction_ = Direction::kForwards;
+  std::vector<SavedStack*> stacks_;
+  std::unordered_set<const Instruction*> needed_;  ///< of the first loop's body
+  std::vector<size_t> state_;                      ///< elements that trips change
+  std::set<size_t> given_;                         ///< elements that they don't
+  Shape rerun_state_;
+};
+
+/// Calls take(rerun) for each pair of loops; true: the module has changed, and all is looked for anew.
+template <class Take>
+void for_each_rerun(Module& module, const Take& take) {
+  for (bool changed = true; changed;) {
+    changed = false;
+    const Callers callers = count_callers(module);
+    const Uses uses(module);
+    for (Instruction* loop : free_loops(module)) {
+      SavedStacks saved(*loop, uses, callers);
+      std::vector<std::pair<Instruction*, Instruction*>> seen;
+      for (const SavedStack& s : saved.all()) {
+        for (const StackRead& r : s.reads) {
+          const std::pair reader(r.loop, s.place_of(r));
+          if (changed || std::ranges::find(seen, reader) != seen.end()) continue;
+          seen.push_back(reader);
+          Rerun rerun(*loop, *r.loop, *s.place_of(r), uses, callers);
+          if (rerun.is_possible() && rerun.stack_bytes() >= kSmallest) changed = take(rerun);
+        }
+      }
+      if (changed) break;
+    }
+  }
+}
+
+}  // namespace
+
+Result<PassResult> save_every(Module& module, int64_t k) {
+  PassResult result;
+  for_each_rerun(module, [&](Rerun& rerun) {
+    if (k < 2 || rerun.trips() % k != 0 || rerun.trips() <= k || rerun.bytes_with(k) >= rerun.stack_bytes())
+      return false;
+    rerun.apply(k);
+    ++result.count;
+    return true;
+  });
+  result.changed = result.count > 0;
+  result.note = fmt::format("{} loops save every {} trips", result.count, k);
+  return result;
+}
+
+std::vector<int64_t> group_sizes(const Module& module) {
+  std::map<int64_t, double> left;  ///< bytes, by size
+  double all = 0;
+  for_each_rerun(const_cast<Module&>(module), [&](const Rerun& rerun) {
+    all += rerun.stack_bytes();
+    for (int64_t k = 2; k < rerun.trips(); ++k) {
+      if (rerun.trips() % k == 0) left[k] -= rerun.stack_bytes() - rerun.bytes_with(k);
+    }
+    return false;
+  });
+  std::vector<int64_t> sizes;
+  for (const auto& [k, less] : left) {
+    if (less < 0) sizes.push_back(k);
+  }
+  std::ranges::stable_sort(sizes, {}, [&](int64_t k) { return left.at(k); });  // the most first
+  if (sizes.size() > kMostSizes) sizes.resize(kMostSizes);
+  std::ranges::reverse(sizes);
+  return sizes;
+}
+
+}  // namespace lowtide::engine

@@ -1,0 +1,28 @@
+#pragma once
+/// Saves what a loop hands from trip to trip at the beginning of each group of k trips, where every trip's was saved
+/// for a later loop, which makes the trips of a group again before it needs them.
+///
+///     while (i, x): xs[i] = x  x = f(x)        while (g, x): cs[g] = x  while (l, x): x = f(x)
+///     while (j, d): .. xs[n - 1 - j] ..   ==>  while (g, d): while (l, x = cs[n / k - 1 - g]): s[l] = x  x = f(x)
+///                                                            while (l, d): .. s[k - 1 - l] ..
+///
+/// n stacked values become n / k + k, for one more run of the first loop.
+///
+/// Requires: verified, no calls.  Keeps: roots, donation, schedule.
+/// Numerics: exact: the same operations on the same values.
+/// Not done: where k doesn't divide the trips; where the later loop has other trips, or reads the stacks at other
+/// places than from the last to the first or from the first to the last.
+/// Tests: tests/unit/save_every_test.cpp
+
+#include <vector>
+
+#include "passes/pass.h"
+
+namespace lowtide::engine {
+
+Result<PassResult> save_every(Module& module, int64_t k);
+
+/// Group sizes that save anything, the one that saves least first.
+std::vector<int64_t> group_sizes(const Module& module);
+
+}  // namespace lowtide::engine
