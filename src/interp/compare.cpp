@@ -13,6 +13,9 @@ namespace {
 
 template <class T>
 constexpr bool kIsComplex = std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>;
+/// The byte of a pred, which may be neither 0 nor 1 in what a wrong program made. A type of its own beside u8's.
+using Predicate = char8_t;
+
 template <class T>
 constexpr bool kIsInteger = std::is_integral_v<T> || requires(T t) { t.held; };
 
@@ -90,8 +93,8 @@ template <class T>
 std::string text_of(T x) {
   if constexpr (kIsComplex<T>) {
     return fmt::format("({}, {})", x.real(), x.imag());
-  } else if constexpr (std::is_same_v<T, bool>) {
-    return x ? "true" : "false";
+  } else if constexpr (std::is_same_v<T, Predicate>) {
+    return x == Predicate{0} ? "false" : x == Predicate{1} ? "true" : fmt::format("the byte {}", static_cast<int>(x));
   } else if constexpr (kIsInteger<T>) {
     if constexpr (std::is_same_v<T, uint64_t>) return fmt::format("{}", x);
     return fmt::format("{}", static_cast<int64_t>(x));
@@ -210,7 +213,10 @@ Tolerance usual_tolerance(ElementType type) {
 
 void compare_bytes(const Shape& array, const std::byte* got, const std::byte* want, const Tolerance& tolerance,
                    const std::string& name, Comparison& result) {
-  dispatch(array.type, [&]<class T>() { compare_elements<T>(array, got, want, tolerance, name, result); });
+  dispatch(array.type, [&]<class T>() {
+    using Element = std::conditional_t<std::is_same_v<T, bool>, Predicate, T>;
+    compare_elements<Element>(array, got, want, tolerance, name, result);
+  });
 }
 
 Comparison compare(const Literal& got, const Literal& want, const Tolerance& tolerance, const std::string& name) {

@@ -49,7 +49,7 @@ class Tabulation {
   const Node& node(NodeId id) const { return nest_.nodes[static_cast<size_t>(id)]; }
   static bool is_link(const Node& node) { return node.kind == NodeKind::kOperation || node.kind == NodeKind::kFma; }
   static int64_t values_of(const Node& node) {
-    if (!is_integral(node.type) || node.least < -(int64_t{1} << 62) || node.greatest > int64_t{1} << 62)
+    if (!is_integral(node.type) || node.least <= -(int64_t{1} << 62) || node.greatest >= int64_t{1} << 62)
       return INT64_MAX;
     return node.greatest - node.least + 1;
   }

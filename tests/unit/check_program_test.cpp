@@ -50,7 +50,7 @@ TEST(Apart, TakesMoreAndGivesTheSame) {
   auto parsed = parse_hlo(std::make_shared<Source>(Source{"test.hlo", kLoopAndUpdates}));
   ASSERT_TRUE(parsed.ok()) << parsed.status().message();
   const std::shared_ptr<const Module> module(parsed.take());
-  Compiled together, apart;
+  Compiled together{.target = &cpu_target()}, apart{.target = &cpu_target()};
   together.program = std::make_shared<const Program>(schedule(module, cpu_target(), {}));
   apart.program = std::make_shared<const Program>(schedule(module, cpu_target(), {.apart = true}));
   EXPECT_GT(apart.program->temp_bytes, together.program->temp_bytes);
