@@ -35,6 +35,7 @@ ONLY_IN = {  # heavy or foreign headers and the places that may see them
     "library/": ("src/library/", "src/target/", "src/backend/cpu/", "src/runtime/interpreted", "src/schedule/rearrange",
                  "src/schedule/check/"),
     "target/cpu.h": ("src/target/", "src/backend/cpu/", "src/session/", "tools/"),
+    "schedule/kernel_way.h": ("src/schedule/", "src/backend/cpu/"),
     "backend/cpu/": ("src/backend/cpu/", "src/session/", "tools/"),
     "target/xla.h": ("src/target/", "src/session/", "tools/"),
 }

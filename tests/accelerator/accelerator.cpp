@@ -5,9 +5,8 @@
 
 #include "base/context.h"
 #include "device.h"
-#include "nest/legalise.h"
-#include "ops/tabulate.h"
 #include "runtime/interpreted.h"
+#include "runtime/plain_nest.h"
 
 namespace lowtide::engine {
 namespace {
@@ -285,8 +284,7 @@ Result<std::unique_ptr<LoadedProgram>> AcceleratorBackend::load(LoweredProgram l
     }
     Grid& kernel = kernels_[nest];
     if (!kernel) {
-      const Nest plain = tabulate(legalise(*nest, {.sums_in_order = module.sums_in_order}));
-      LT_ASSIGN_OR_RETURN(HostGrid made, HostGrid::make(plain, kGrid));
+      LT_ASSIGN_OR_RETURN(HostGrid made, HostGrid::make(plain_nest(*nest, module), kGrid));
       kernel = std::make_shared<const HostGrid>(std::move(made));
     }
     kernels.push_back(kernel);
