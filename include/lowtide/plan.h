@@ -32,7 +32,11 @@ class LOWTIDE_PUBLIC Plan {
   LowerBound floor_of_order() const;
   LowerBound floor_of_any() const;
   double modelled_seconds() const;
+  double plan_seconds() const;  ///< that planning took
   int64_t kernels() const;
+  bool is_exact() const;  ///< every sum in its order: Options::exact, or the text of the plan says so
+  /// What went wrong while it was made; empty: nothing.
+  std::string warning() const;
   std::vector<Buffer> buffers() const;
   /// Can it be run here? Otherwise why not.
   Result<void> can_run() const;

@@ -38,7 +38,7 @@ Result<Compiled> kept_plan_within(const Module& module, std::optional<int64_t> l
     if (auto kept = made_again(*text, module, limit)) return std::move(*kept);
   }
   LT_ASSIGN_OR_RETURN(Compiled compiled, compile_within(module, cpu_target(), limit, tightest));
-  cache.store(key, print_plan(module, compiled.replay));
+  cache.store(key, print_plan(module, compiled.replay), &module.context().own<OpenFiles>());
   return compiled;
 }
 
