@@ -20,6 +20,16 @@ std::atomic<bool> interrupted{false};
 std::atomic<const char*> own_file{nullptr}, own_folder{nullptr};
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<const char*>::is_always_lock_free);
 
+}  // namespace
+
+void remove_files_in_hand() noexcept {
+  if (const Session* const session = opened_session()) session->remove_unfinished_files();
+  if (const char* const file = own_file.load()) ::unlink(file);
+  if (const char* const folder = own_folder.load()) ::rmdir(folder);
+}
+
+namespace {
+
 // Handlers write with write(2) alone: a lock of stdio's or malloc's may be held by what they interrupt.
 void say(std::initializer_list<std::string_view> words) {
   for (const std::string_view word : words) {
@@ -27,14 +37,8 @@ void say(std::initializer_list<std::string_view> words) {
   }
 }
 
-void remove_unfinished_files() {
-  if (const Session* const session = opened_session()) session->remove_unfinished_files();
-  if (const char* const file = own_file.load()) ::unlink(file);
-  if (const char* const folder = own_folder.load()) ::rmdir(folder);
-}
-
 void on_end(int) {
-  remove_unfinished_files();
+  remove_files_in_hand();
   leave_progress_line();
   say({"lowtide: interrupted\n"});
   ::_exit(kInterrupted);
@@ -48,13 +52,13 @@ void on_interrupt(int signal) {
 
 // A failed assertion has said its sentence; the exit code is that of a bug of ours.
 void on_abort(int) {
-  remove_unfinished_files();
+  remove_files_in_hand();
   ::_exit(static_cast<int>(ErrorKind::kInternal));
 }
 
 // A page of a mapped file whose bytes are gone: the file shrank, or its disk can't be read any more.
 void on_bus_error(int signal, siginfo_t* what, void*) {
-  remove_unfinished_files();
+  remove_files_in_hand();
   const Session* const session = opened_session();
   if (const char* file = session ? session->file_mapped_at(what->si_addr) : nullptr) {
     say({"lowtide: ", file, ": its bytes can't be read any more: it became shorter while it was in use\n"});
@@ -66,7 +70,7 @@ void on_bus_error(int signal, siginfo_t* what, void*) {
 
 // A crash stays one, for whoever looks at the core; only its unfinished files go.
 void on_crash(int signal) {
-  remove_unfinished_files();
+  remove_files_in_hand();
   ::signal(signal, SIG_DFL);
   ::raise(signal);
 }
@@ -104,8 +108,6 @@ void remove_with_signal(const char* file, const char* folder) noexcept {
   own_file = file;
   own_folder = folder;
 }
-
-void remove_files_in_hand() noexcept { remove_unfinished_files(); }
 
 void handle_signals() {
   make_room_for_handlers();

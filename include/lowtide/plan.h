@@ -29,8 +29,8 @@ class LOWTIDE_PUBLIC Plan {
   Sizes sizes() const;
   int64_t peak_bytes() const { return sizes().peak; }
   /// No order of the operations as they stand, and no executor, needs less.
-  LowerBound floor_of_order() const;
-  LowerBound floor_of_any() const;
+  Result<LowerBound> floor_of_order() const;
+  Result<LowerBound> floor_of_any() const;
   double modelled_seconds() const;
   double plan_seconds() const;  ///< that planning took
   int64_t kernels() const;

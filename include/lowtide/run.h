@@ -32,7 +32,8 @@ class LOWTIDE_PUBLIC Run {
   /// So many times, each on the arguments as they were given; the seconds of each, without what restores them.
   Result<std::vector<double>> run(int64_t times = 1);
   const std::vector<Array>& results() const;
-  /// Elements of a result as the last run left them, until the next one or the end of this.
+  /// Elements of a result as the last run left them, until the next one or the end of this; null where there are none:
+  /// before a run, and when RunFiles::results is committed, which ends this.
   const void* result(size_t number) const;
   /// Bytes in pages of arena, arguments and results that the process holds in memory; nothing of what was interpreted.
   std::optional<int64_t> touched_bytes() const;

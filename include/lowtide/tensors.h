@@ -41,7 +41,7 @@ class LOWTIDE_PUBLIC TensorFile {
 /// twice, and nothing half-written is ever seen.
 class LOWTIDE_PUBLIC TensorWriter {
  public:
-  /// Where the elements of array `number` go, Array::bytes of them, aligned to an element; until commit().
+  /// Where the elements of array `number` go, Array::bytes of them, aligned to an element; null behind commit().
   void* data(size_t number) const;
   /// Puts the file into its place; without it nothing of it stays.
   Result<void> commit();

@@ -1,5 +1,6 @@
 #include "session/call.h"
 
+#include <atomic>
 #include <chrono>
 #include <system_error>
 
@@ -51,6 +52,7 @@ Input Call::own(lowtide::Module module) const {
   const Input& from = state->input;
   Input input;
   if (is_last) {
+    std::atomic_thread_fence(std::memory_order_acquire);  // whoever had a copy has done with it
     input = std::move(const_cast<lowtide::Module::State&>(*state).input);
   } else {
     input = {from.module->clone(), from.path, from.stage, from.others, from.report, from.warnings};

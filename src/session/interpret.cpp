@@ -21,7 +21,6 @@ class InterpretedRun final : public Run::State {
  public:
   std::unique_ptr<Module> module;
   std::vector<Value> arguments;
-  std::optional<lowtide::TensorWriter> to;
 
   const std::shared_ptr<Context>& context() const override { return module->shared_context(); }
   const char* stage() const override { return "interpreting"; }
@@ -35,9 +34,9 @@ class InterpretedRun final : public Run::State {
   const std::byte* result(size_t number) const override { return values_[number]->bytes().data(); }
   std::optional<int64_t> touched_bytes() const override { return {}; }
   void collect() override {
-    for (size_t i = 0; to && i < values_.size(); ++i) {
+    for (size_t i = 0; files.results && i < values_.size(); ++i) {
       const auto from = values_[i]->bytes();
-      if (!from.empty()) std::memcpy(to->data(i), from.data(), from.size());
+      if (!from.empty()) std::memcpy(files.results->data(i), from.data(), from.size());
     }
   }
 
@@ -102,7 +101,7 @@ Result<Run> Session::interpret(Module module, RunFiles files) const {
     } else {
       run->arguments = engine::seeded_arguments(*run->module, files.seed);
     }
-    run->to = std::move(files.results);
+    run->files = std::move(files);
     return Run(std::move(run));
   });
 }

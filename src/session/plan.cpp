@@ -22,8 +22,14 @@ Sizes Plan::sizes() const {
           .peak = p.peak_bytes()};
 }
 
-LowerBound Plan::floor_of_order() const { return engine::lower_bound_of(engine::floor_order(*state_->module)); }
-LowerBound Plan::floor_of_any() const { return engine::lower_bound_of(engine::floor_any(*state_->module)); }
+Result<LowerBound> Plan::floor_of_order() const {
+  return engine::guarded(
+      [&]() -> Result<LowerBound> { return engine::lower_bound_of(engine::floor_order(*state_->module)); });
+}
+Result<LowerBound> Plan::floor_of_any() const {
+  return engine::guarded(
+      [&]() -> Result<LowerBound> { return engine::lower_bound_of(engine::floor_any(*state_->module)); });
+}
 double Plan::modelled_seconds() const {
   return 1e-9 * engine::modelled_ns(*state_->compiled.program, state_->compiled.target->cost());
 }

@@ -19,7 +19,11 @@ using engine::guarded;
 
 namespace {
 
-Error nothing_yet() { return {ErrorKind::kUsage, "there are no results before a run"}; }
+Result<void> check_results(const Run::State& state) {
+  if (state.is_over()) return Error{ErrorKind::kUsage, "the results are in their file, which was committed"};
+  if (!state.has_run) return Error{ErrorKind::kUsage, "there are no results before a run"};
+  return {};
+}
 
 }  // namespace
 
@@ -29,6 +33,7 @@ Result<std::vector<double>> Run::run(int64_t times) {
   return guarded([&]() -> Result<std::vector<double>> {
     const engine::Call call(*state_->session, state_->context());
     engine::Stage stage(call.context()->progress(), state_->stage(), static_cast<double>(times));
+    if (state_->is_over()) return check_results(*state_).error();
     std::vector<double> seconds;
     for (int64_t i = 0; i < times; ++i) {
       if (state_->has_begun) LT_PASS(state_->restore());
@@ -44,13 +49,13 @@ Result<std::vector<double>> Run::run(int64_t times) {
 }
 
 const std::vector<Array>& Run::results() const { return state_->results; }
-const void* Run::result(size_t number) const { return state_->result(number); }
+const void* Run::result(size_t number) const { return check_results(*state_).ok() ? state_->result(number) : nullptr; }
 std::optional<int64_t> Run::touched_bytes() const { return state_->touched_bytes(); }
 
 Result<ResultsComparison> Run::compare(const TensorFile& expected, std::optional<double> rtol,
                                        std::optional<double> atol_of_max) const {
   return guarded([&]() -> Result<ResultsComparison> {
-    if (!state_->has_run) return nothing_yet();
+    if (const auto there = check_results(*state_); !there.ok()) return there.error();
     LT_TAKE(ResultsComparison comparison, engine::compare_with_file(*state_, expected, rtol, atol_of_max));
     return comparison;
   });
@@ -58,7 +63,7 @@ Result<ResultsComparison> Run::compare(const TensorFile& expected, std::optional
 
 Result<std::vector<std::string>> Run::summary(int64_t most) const {
   return guarded([&]() -> Result<std::vector<std::string>> {
-    if (!state_->has_run) return nothing_yet();
+    if (const auto there = check_results(*state_); !there.ok()) return there.error();
     std::vector<std::string> lines;
     const auto all = static_cast<int64_t>(state_->results.size());
     for (int64_t i = 0; i < std::min(all, most); ++i)
@@ -70,7 +75,7 @@ Result<std::vector<std::string>> Run::summary(int64_t most) const {
 
 Result<void> Run::collect() {
   return guarded([&]() -> Result<void> {
-    if (!state_->has_run) return nothing_yet();
+    if (const auto there = check_results(*state_); !there.ok()) return there.error();
     state_->collect();
     return {};
   });
@@ -82,7 +87,6 @@ namespace {
 class CompiledRun final : public Run::State {
  public:
   std::shared_ptr<LoadedProgram> loaded;
-  RunFiles files;
   std::optional<TensorFile> arguments;  ///< of the file, by their numbers
   std::optional<Bindings> bindings;
 
@@ -128,7 +132,7 @@ Status name_by_number(TensorFile& file, const std::string& prefix, const std::ve
 lowtide::Result<void> check_room(const std::vector<Array>& results, const RunFiles& files) {
   if (!files.results) return {};
   const std::vector<int64_t>& room = files.results->state().bytes;
-  bool fits = room.size() == results.size();
+  bool fits = room.size() == results.size() && !files.results->state().is_committed;
   for (size_t i = 0; fits && i < room.size(); ++i) fits = room[i] == results[i].bytes;
   if (fits) return {};
   return Error{ErrorKind::kUsage, "RunFiles::results: expected a file made for the results of this program"};

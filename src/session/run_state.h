@@ -7,6 +7,7 @@
 #include "ir/shape.h"
 #include "lowtide/run.h"
 #include "session/state.h"
+#include "session/tensor_state.h"
 
 namespace lowtide {
 
@@ -14,6 +15,7 @@ struct Run::State {
   std::shared_ptr<Session::State> session;
   std::vector<Array> results;
   std::vector<engine::Shape> shapes;  ///< of the results
+  RunFiles files;                     ///< as they were given, which keeps them open
 
   State() = default;
   State(const State&) = delete;
@@ -29,6 +31,9 @@ struct Run::State {
   virtual const std::byte* result(size_t number) const = 0;
   virtual std::optional<int64_t> touched_bytes() const = 0;
   virtual void collect() = 0;
+
+  /// A file that is in its place takes the pages of the results with it.
+  bool is_over() const { return files.results && files.results->state().is_committed; }
 
   bool has_begun = false;  ///< arguments may have been overwritten
   bool has_run = false;    ///< results are there

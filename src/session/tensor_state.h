@@ -20,6 +20,7 @@ struct TensorWriter::State {
   std::shared_ptr<engine::Context> context;
   engine::TensorWriter writer;
   std::vector<int64_t> bytes;  ///< of each array
+  bool is_committed = false;   ///< its pages are gone
 };
 
 namespace engine {

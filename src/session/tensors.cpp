@@ -56,10 +56,14 @@ Result<void> TensorFile::check_unchanged() const {
 
 TensorWriter::TensorWriter(std::shared_ptr<State> state) : state_(std::move(state)) {}
 
-void* TensorWriter::data(size_t number) const { return state_->writer.bytes(number).data(); }
+void* TensorWriter::data(size_t number) const {
+  return state_->is_committed ? nullptr : state_->writer.bytes(number).data();
+}
 
 Result<void> TensorWriter::commit() {
   return guarded([&]() -> Result<void> {
+    if (state_->is_committed) return Error{ErrorKind::kUsage, "the file is in its place already"};
+    state_->is_committed = true;
     LT_PASS(state_->writer.commit());
     return {};
   });

@@ -320,6 +320,11 @@ TEST_F(Face, RunsReadFilesAndWriteThem) {
   EXPECT_EQ(taken(run.summary(2)).size(), 3u);
   ASSERT_TRUE(run.collect().ok());
   ASSERT_TRUE(outputs.commit().ok());
+  EXPECT_EQ(outputs.data(0), nullptr);
+  EXPECT_EQ(run.result(0), nullptr) << "its pages went with the file";
+  for (const ErrorKind kind : {outputs.commit().error().kind, run.run().error().kind, run.collect().error().kind,
+                               executable.bind({.results = outputs}).error().kind})
+    EXPECT_EQ(kind, ErrorKind::kUsage);
   std::vector<int32_t> passed_on(5);
   const TensorFile results = taken(session_.open_tensors(at("out")));
   ASSERT_TRUE(results.read("out2", passed_on.data()).ok());
