@@ -20,7 +20,7 @@
 #include "interp/compare.h"
 #include "interp/interpreter.h"
 #include "runtime/value_memory.h"
-#include "schedule/check/check_program.h"
+#include "schedule/check/order_proof.h"
 #include "text/input.h"
 #include "text/safetensors.h"
 
@@ -68,7 +68,7 @@ struct Test {
 
   Status try_program(const std::string& path);
   Status try_fitted(const Module& module);
-  Status try_without_dependencies(const Compiled& compiled, const LoweredProgram& lowered);
+  Status try_without_dependencies(const LoweredProgram& lowered);
 };
 
 struct Expected {
@@ -133,11 +133,15 @@ Status Test::try_program(const std::string& path) {
   const std::string tensors = fs::path(path).replace_extension(".safetensors");
   LT_ASSIGN_OR_RETURN(const Compiled compiled, compile_plan(module, accelerator_target()));
   if (!compiled.program->refused.empty()) return {Fault::kInternal, "a wrong plan: " + compiled.program->refused};
-  count(compiled.program->steps);
-  if (leaves_out) return try_without_dependencies(compiled, lower_program(compiled));
+  if (leaves_out) {
+    LT_ASSIGN_OR_RETURN(const LoweredProgram lowered, lower_program(compiled));
+    count(lowered.program->steps);
+    return try_without_dependencies(lowered);
+  }
   AcceleratorBackend backend;
   backend.seed = seed;
   LT_ASSIGN_OR_RETURN(const auto loaded, load_program(compiled, backend));
+  count(loaded->program().steps);
   LT_ASSIGN_OR_RETURN(const Expected expected,
                       fs::exists(tensors) ? from_file(module, tensors) : from_interpreter(module, seed));
   const auto another = loaded->another();
@@ -154,7 +158,6 @@ Status Test::try_fitted(const Module& module) {
   LT_ASSIGN_OR_RETURN(const Compiled compiled,
                       compile_plan(module, accelerator_target(), frontier.tightest().decisions, {.quiet = true}));
   fitted += compiled.program->peak_bytes() < frontier.points.front().peak_bytes;
-  count(compiled.program->steps);
   AcceleratorBackend backend;
   backend.seed = seed;
   return check_fit(module, compiled, backend).status();
@@ -175,12 +178,12 @@ Status for_each_left_out(Program& program, std::vector<ProgramStep>& steps, cons
   return {};
 }
 
-Status Test::try_without_dependencies(const Compiled& compiled, const LoweredProgram& lowered) {
+Status Test::try_without_dependencies(const LoweredProgram& lowered) {
   AcceleratorBackend backend;
-  const auto changed = std::make_shared<Program>(*compiled.program);
+  const auto changed = std::make_shared<Program>(*lowered.program);
   std::vector<Expected> inputs;  // branches go where the arguments say
   for (uint64_t k = 0; k < kSeedsOfControl; ++k) {
-    LT_ASSIGN_OR_RETURN(Expected expected, from_interpreter(*compiled.program->module, seed + k));
+    LT_ASSIGN_OR_RETURN(Expected expected, from_interpreter(*lowered.program->module, seed + k));
     inputs.push_back(std::move(expected));
   }
   return for_each_left_out(*changed, changed->steps, [&](const ProgramStep& waits, const ProgramStep& waited_for) {
@@ -203,12 +206,12 @@ Status Test::try_without_dependencies(const Compiled& compiled, const LoweredPro
     by_race += race;
     by_values += values;
     by_neither += !race && !values;
-    if (check_program(*changed, accelerator_target()).empty())
-      fail(compiled.program->module->name, fmt::format("the checker accepts that %{} doesn't wait for %{}",
-                                                       waits.instruction->name, waited_for.instruction->name));
+    if (fault_of_order(*changed).empty())
+      fail(lowered.program->module->name, fmt::format("the checker accepts that %{} doesn't wait for %{}",
+                                                      waits.instruction->name, waited_for.instruction->name));
     if (!race && !values && !unreached)
-      fail(compiled.program->module->name, fmt::format("nobody notices that %{} doesn't wait for %{}",
-                                                       waits.instruction->name, waited_for.instruction->name));
+      fail(lowered.program->module->name, fmt::format("nobody notices that %{} doesn't wait for %{}",
+                                                      waits.instruction->name, waited_for.instruction->name));
     return Status();
   });
 }

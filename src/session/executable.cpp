@@ -10,7 +10,6 @@
 #include <optional>
 #include <thread>
 
-#include "backend/cpu/cpu_backend.h"
 #include "base/memory.h"
 #include "compile/load.h"
 #include "runtime/runnable.h"
@@ -268,7 +267,7 @@ Result<Executable> Session::compile(const Plan& plan) const {
     const engine::Call call(*state_, program->module->shared_context());
     state->arguments = engine::arrays_of_arguments(*plan.state().module);
     state->results = engine::arrays_of_results(*plan.state().module);
-    LT_TAKE(auto first, engine::load_program(compiled, engine::cpu_backend()));
+    LT_TAKE(auto first, engine::load_program(compiled, *state_->backend));
     state->made_for = program;
     state->add(std::move(first));
     state->find_leaves();

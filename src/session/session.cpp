@@ -22,7 +22,6 @@
 #include "session/prepare.h"
 #include "session/settings_of.h"
 #include "session/state.h"
-#include "target/cpu.h"
 #include "target/xla.h"
 #include "text/module_bytes.h"
 
@@ -62,6 +61,7 @@ Result<Session> Session::open(Options options) {
     state->context = std::make_shared<engine::Context>(
         engine::settings_of(options), options.warn ? options.warn : std::function<void(std::string_view)>(drop));
     state->options = std::move(options);
+    state->backend = &engine::cpu_backend();
     state->files = &state->context->own<engine::OpenFiles>();
     return Session(std::move(state));
   });
@@ -105,7 +105,7 @@ Result<Module> Session::build(const ModuleBuilder& builder) const {
 Result<Explanation> Session::explain(Module module, bool boxes) const {
   return guarded([&]() -> Result<Explanation> {
     const Call call(*state_);
-    LT_TAKE(Explanation explanation, engine::explain(call.own(std::move(module)), engine::cpu_target(), boxes));
+    LT_TAKE(Explanation explanation, engine::explain(call.own(std::move(module)), state_->target(), boxes));
     return explanation;
   });
 }
@@ -116,7 +116,7 @@ Result<Plan> Session::plan(Module module) const {
     std::shared_ptr<engine::Module> own = call.own(std::move(module)).module;
     (void)engine::plan_for_one_device(*own);
     std::optional<int64_t> tightest;
-    auto compiled = engine::kept_plan_within(*own, state_->options.limit, &tightest);
+    auto compiled = engine::kept_plan_within(*own, state_->target(), state_->options.limit, &tightest);
     if (compiled.ok()) return plan_of(std::move(own), compiled.take());
     Error error = engine::error_of(compiled.status());
     error.lowest_peak = tightest;
@@ -134,7 +134,7 @@ Result<Fit> Session::fit(Module module, std::optional<int64_t> limit, const Plan
       if (told.ok()) return {};
       return {static_cast<engine::Fault>(static_cast<int>(told.error().kind)), told.error().message};
     };
-    LT_TAKE(engine::Fitted fitted, engine::fit_program(own, engine::cpu_target(), limit, tell));
+    LT_TAKE(engine::Fitted fitted, engine::fit_program(own, state_->target(), limit, tell));
     return Fit{plan_of(std::move(own.module), std::move(fitted.compiled)), std::move(fitted.report)};
   });
 }
@@ -160,7 +160,7 @@ Result<Plan> Session::replay(Module module, std::string_view text, const std::st
   return guarded([&]() -> Result<Plan> {
     const Call call(*state_);
     std::shared_ptr<engine::Module> own = call.own(std::move(module)).module;
-    LT_TAKE(engine::Compiled compiled, engine::plan_from_text(*own, text, name));
+    LT_TAKE(engine::Compiled compiled, engine::plan_from_text(*own, state_->target(), text, name));
     return plan_of(std::move(own), std::move(compiled));
   });
 }
@@ -169,7 +169,7 @@ Result<CheckedFit> Session::check(const Plan& plan, FitCheck how) const {
   return guarded([&]() -> Result<CheckedFit> {
     const engine::Module& module = *plan.state().module;
     const Call call(*state_, module.shared_context());
-    LT_TAKE(CheckedFit checked, engine::check_fit(module, plan.state().compiled, engine::cpu_backend(),
+    LT_TAKE(CheckedFit checked, engine::check_fit(module, plan.state().compiled, *state_->backend,
                                                   {.control = static_cast<size_t>(std::max<int64_t>(how.control, 0)),
                                                    .only_small = how.only_small}));
     return checked;
@@ -186,7 +186,7 @@ Result<Module> Session::rewrite(Module module, const std::optional<std::vector<s
     const Call call(*state_);
     engine::Input own = call.own(std::move(module));
     LT_TAKE(const auto records,
-            engine::run_passes(*own.module, passes ? chosen : engine::pipeline(), engine::cpu_target()));
+            engine::run_passes(*own.module, passes ? chosen : engine::pipeline(), state_->target()));
     own.module->set_context(state_->context);
     return module_of(std::move(own));
   });

@@ -1,7 +1,6 @@
 // Programs that fail: do they, and the smallest that still does.
 #include "passes/shrink.h"
 
-#include "backend/cpu/cpu_backend.h"
 #include "compile/compile.h"
 #include "compile/load.h"
 #include "interp/compare.h"
@@ -9,19 +8,18 @@
 #include "runtime/value_memory.h"
 #include "session/call.h"
 #include "session/guard.h"
-#include "target/cpu.h"
 
 namespace lowtide {
 namespace engine {
 namespace {
 
 /// Compiled against interpreted.
-Status check_results(const Module& module, uint64_t seed) {
+Status check_results(const Module& module, const Backend& backend, uint64_t seed) {
   const std::vector<Value> arguments = seeded_arguments(module, seed);
   const auto expected = interpret(module, arguments);
   if (!expected.ok()) return {};  // nothing to compare with
-  LT_ASSIGN_OR_RETURN(const Compiled compiled, compile_plan(module, cpu_target()));
-  LT_ASSIGN_OR_RETURN(const auto loaded, load_program(compiled, cpu_backend()));
+  LT_ASSIGN_OR_RETURN(const Compiled compiled, compile_plan(module, backend.target()));
+  LT_ASSIGN_OR_RETURN(const auto loaded, load_program(compiled, backend));
   const ValueMemory memory(*compiled.program, arguments);
   LT_RETURN_IF_ERROR(loaded->run(memory.memory(), module.context().pool()));
   const std::vector<Value> results = memory.results(*loaded);
@@ -44,7 +42,7 @@ Result<void> Session::check(const Module& module, uint64_t seed) const {
   return engine::guarded([&]() -> Result<void> {
     const engine::Call call(*state_);
     const engine::Input own = call.own(module);
-    const engine::Status status = engine::check_results(*own.module, seed);
+    const engine::Status status = engine::check_results(*own.module, *state_->backend, seed);
     if (status.ok() || status.fault() == engine::Fault::kUnsupported) return {};
     return engine::error_of(status);
   });
@@ -63,7 +61,7 @@ Result<Module> Session::shrink(const Module& module, const std::function<bool(co
       stage.add(1);
       return fails(engine::copy_of(candidate, state_->context));
     };
-    const auto smallest = engine::shrink(*own.module, engine::cpu_target(), still_fails, {.most_tries = most_tries});
+    const auto smallest = engine::shrink(*own.module, state_->target(), still_fails, {.most_tries = most_tries});
     return engine::copy_of(*smallest, state_->context);
   });
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/backend.h"
 #include "base/context.h"
 #include "base/open_files.h"
 #include "compile/compile.h"
@@ -17,6 +18,8 @@ namespace lowtide {
 struct Session::State {
   Options options;
   std::shared_ptr<engine::Context> context;
+  const engine::Backend* backend = nullptr;  ///< runs what it plans; chosen when it is opened, and named nowhere else
+  const engine::Target& target() const { return backend->target(); }
   engine::OpenFiles* files = nullptr;  ///< the context's, where signal handlers look
   engine::Calls calls;                 ///< that work now: what cancel() reaches
 };
