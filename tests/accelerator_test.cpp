@@ -143,7 +143,7 @@ Status Test::try_program(const std::string& path) {
   LT_ASSIGN_OR_RETURN(const auto loaded, load_program(compiled, backend));
   count(loaded->program().steps);
   LT_ASSIGN_OR_RETURN(const Expected expected,
-                      fs::exists(tensors) ? from_file(module, tensors) : from_interpreter(module, seed));
+                      fs::exists(tensors) ? from_file(module, tensors) : from_interpreter(module, 1));
   const auto another = loaded->another();
   for (LoadedProgram* const one : {loaded.get(), another.get()}) {
     LT_ASSIGN_OR_RETURN(const std::vector<Value> got, run(*one, expected.arguments));

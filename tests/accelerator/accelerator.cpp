@@ -71,7 +71,11 @@ class AcceleratorProgram final : public LoadedProgram {
       device_.enqueue(copies, [=, this] { return device_.to_device(homes_[s], from, p.storages[s].bytes); });
       device_.wait(work, device_.record(copies));
     }
-    device_.enqueue(work, [&] { return replay(p.steps, slots_, pool).status(); });
+    device_.enqueue(work, [&] {
+      const DeviceWork all = graph(p.steps, slots_, pool).replay(device_, number_of_last(p.steps));
+      while (all.goes_on()) continue;
+      return all.status();
+    });
     const Device::Event done = device_.record(work);
     std::vector<std::byte*> host(p.storages.size());
     for (size_t s = 0; s < p.storages.size(); ++s) {
@@ -100,12 +104,15 @@ class AcceleratorProgram final : public LoadedProgram {
   int64_t bytes(int32_t slot) const { return shared_program()->slots[static_cast<size_t>(slot)].bytes; }
 
   /// The block's graph with slots at these addresses, recorded when it is first needed.
-  Result<const Graph*> replay(const Block& block, const Slots& slots, ThreadPool& pool) {
+  Graph& graph(const Block& block, const Slots& slots, ThreadPool& pool) {
     const auto [known, fresh] = graphs_.try_emplace({&block, slots});
     if (fresh) record(block, slots, known->second, pool);
-    const bool has_last = last_ >= block.data() && last_ < block.data() + block.size();
-    LT_RETURN_IF_ERROR(known->second.replay(device_, has_last ? static_cast<int32_t>(last_ - block.data()) : -1));
-    return &known->second;
+    return known->second;
+  }
+
+  int32_t number_of_last(const Block& block) const {
+    const bool is_here = last_ >= block.data() && last_ < block.data() + block.size();
+    return is_here ? static_cast<int32_t>(last_ - block.data()) : -1;
   }
 
   static void rotate(const ProgramStep& step, Slots& slots) {
@@ -122,24 +129,18 @@ class AcceleratorProgram final : public LoadedProgram {
   }
 
   Graph::Launch launch(const ProgramStep& step, const Slots& slots, ThreadPool& pool) {
-    switch (step.kind) {
-      case StepKind::kRotate: return [](auto&) { return Status(); };
-      case StepKind::kWhile:
-        return [this, &step, slots, &pool](auto& touched) { return loop(step, slots, touched, pool); };
-      case StepKind::kConditional:
-        return [this, &step, slots, &pool](auto& touched) { return branch(step, slots, touched, pool); };
-      case StepKind::kKernel:
-        if (step.assembled) return [](auto&) { return Status(); };
-        break;
-      default: break;
-    }
+    if (step.kind == StepKind::kRotate || step.assembled) return [](auto&) -> DeviceWork { co_return Status(); };
+    if (step.kind == StepKind::kWhile)
+      return [this, &step, slots, &pool](auto& touched) { return loop(step, slots, touched, pool); };
+    if (step.kind == StepKind::kConditional)
+      return [this, &step, slots, &pool](auto& touched) { return branch(step, slots, touched, pool); };
     std::vector<DeviceRange> ranges;
     for (const int32_t s : step.reads) ranges.push_back({slots[static_cast<size_t>(s)], bytes(s), false});
     for (const int32_t s : step.writes) ranges.push_back({slots[static_cast<size_t>(s)], bytes(s), true});
     const std::shared_ptr<LibraryRoutine> routine = step.kind == StepKind::kKernel || step.kind == StepKind::kCopy
                                                         ? nullptr
                                                         : interpreted_routine(*step.instruction);
-    return [this, &step, ranges, routine, &pool](std::set<DeviceRange>& touched) -> Status {
+    return [this, &step, ranges, routine, &pool](std::set<DeviceRange>& touched) -> DeviceWork {
       touched.insert(ranges.begin(), ranges.end());
       std::vector<void*> at;
       for (const DeviceRange& r : ranges) at.push_back(device_.on_device(r.begin, r.bytes));
@@ -150,9 +151,9 @@ class AcceleratorProgram final : public LoadedProgram {
         move_at_once(ranges, reads);
       } else {
         const std::span<void* const> all = at;
-        return routine->run({const_cast<const void* const*>(all.data()), reads}, all.subspan(reads), nullptr, pool);
+        co_return routine->run({const_cast<const void* const*>(all.data()), reads}, all.subspan(reads), nullptr, pool);
       }
-      return {};
+      co_return Status();
     };
   }
 
@@ -179,25 +180,31 @@ class AcceleratorProgram final : public LoadedProgram {
   }
 
   /// Once, and the addresses that slots have then.
-  Status replay_in(const Block& block, Slots& slots, std::set<DeviceRange>& touched, ThreadPool& pool) {
-    LT_ASSIGN_OR_RETURN(const Graph* const graph, replay(block, slots, pool));
-    const auto more = graph->touched();
-    touched.insert(more.begin(), more.end());
+  DeviceWork replay(const Block& block, Slots& slots, std::set<DeviceRange>& touched, ThreadPool& pool) {
+    Graph& recorded = graph(block, slots, pool);
+    const DeviceWork once = recorded.replay(device_, number_of_last(block));
+    while (once.goes_on()) co_yield 0;
+    touched.merge(recorded.touched());
     for (const ProgramStep& step : block) {
       if (step.kind == StepKind::kRotate) rotate(step, slots);
     }
-    return {};
+    co_return once.status();
   }
 
-  Status loop(const ProgramStep& step, Slots slots, std::set<DeviceRange>& touched, ThreadPool& pool) {
+  DeviceWork loop(const ProgramStep& step, Slots slots, std::set<DeviceRange>& touched, ThreadPool& pool) {
     const Slots first = slots;
     for (int64_t trip = 0; step.trip_count == kNoId || trip < step.trip_count; ++trip) {
       if (step.trip_count == kNoId) {
-        LT_RETURN_IF_ERROR(replay_in(step.blocks[0], slots, touched, pool));
-        LT_ASSIGN_OR_RETURN(const int64_t goes_on, decision(step, slots, ElementType::kPred, touched));
-        if (goes_on == 0) break;
+        const DeviceWork test = replay(step.blocks[0], slots, touched, pool);
+        while (test.goes_on()) co_yield 0;
+        if (!test.status().ok()) co_return test.status();
+        const auto goes_on = decision(step, slots, ElementType::kPred, touched);
+        if (!goes_on.ok()) co_return goes_on.status();
+        if (*goes_on == 0) break;
       }
-      LT_RETURN_IF_ERROR(replay_in(step.blocks[1], slots, touched, pool));
+      const DeviceWork body = replay(step.blocks[1], slots, touched, pool);
+      while (body.goes_on()) co_yield 0;
+      if (!body.status().ok()) co_return body.status();
     }
     std::vector<DeviceRange> from, to;
     for (const int32_t s : step.settle) {
@@ -210,15 +217,18 @@ class AcceleratorProgram final : public LoadedProgram {
     from.insert(from.end(), to.begin(), to.end());
     touched.insert(from.begin(), from.end());
     move_at_once(from, count);
-    return {};
+    co_return Status();
   }
 
-  Status branch(const ProgramStep& step, Slots slots, std::set<DeviceRange>& touched, ThreadPool& pool) {
+  DeviceWork branch(const ProgramStep& step, Slots slots, std::set<DeviceRange>& touched, ThreadPool& pool) {
     const ElementType type = step.instruction->operand(0).shape.type;
-    LT_ASSIGN_OR_RETURN(const int64_t value, decision(step, slots, type, touched));
+    const auto value = decision(step, slots, type, touched);
+    if (!value.ok()) co_return value.status();
     const auto last = std::ssize(step.blocks) - 1;
-    const int64_t taken = type == ElementType::kPred ? 1 - value : value < 0 || value > last ? last : value;
-    return replay_in(step.blocks[static_cast<size_t>(taken)], slots, touched, pool);
+    const int64_t taken = type == ElementType::kPred ? 1 - *value : *value < 0 || *value > last ? last : *value;
+    const DeviceWork once = replay(step.blocks[static_cast<size_t>(taken)], slots, touched, pool);
+    while (once.goes_on()) co_yield 0;
+    co_return once.status();
   }
 
   const std::vector<Grid> kernels_;  ///< by region

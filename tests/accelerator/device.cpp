@@ -67,30 +67,32 @@ void Graph::add(std::string name, std::vector<int32_t> after, Launch launch) {
   nodes_.push_back({std::move(name), std::move(after), std::move(launch), {}});
 }
 
-Status Graph::replay(Device& device, int32_t last) {
+DeviceWork Graph::replay(Device& device, int32_t last) {
   std::vector<size_t> waits(nodes_.size());
   std::vector<std::vector<size_t>> waiting(nodes_.size());
-  std::vector<size_t> ready;
+  std::vector<std::pair<size_t, DeviceWork>> open;  // may begin, or have begun
+  const size_t before = touched().size();
+  const auto let_begin = [&](size_t n) { open.emplace_back(n, nodes_[n].launch(nodes_[n].touched)); };
   for (size_t n = 0; n < nodes_.size(); ++n) {
     waits[n] = nodes_[n].after.size();
-    for (const int32_t before : nodes_[n].after) waiting[static_cast<size_t>(before)].push_back(n);
-    if (waits[n] == 0) ready.push_back(n);
+    for (const int32_t on : nodes_[n].after) waiting[static_cast<size_t>(on)].push_back(n);
+    if (waits[n] == 0) let_begin(n);
   }
-  bool grown = false;
-  for (size_t done = 0; done < nodes_.size(); ++done) {
-    size_t which = device.chance()() % ready.size();
-    if (ready.size() > 1 && std::cmp_equal(ready[which], last)) which = (which + 1) % ready.size();
-    const size_t n = ready[which];
-    ready.erase(ready.begin() + static_cast<std::ptrdiff_t>(which));
-    const size_t before = nodes_[n].touched.size();
-    LT_RETURN_IF_ERROR(nodes_[n].launch(nodes_[n].touched));
-    grown = grown || nodes_[n].touched.size() > before;
-    for (const size_t next : waiting[n]) {
-      if (--waits[next] == 0) ready.push_back(next);
+  while (!open.empty()) {
+    size_t which = device.chance()() % open.size();
+    if (open.size() > 1 && std::cmp_equal(open[which].first, last)) which = (which + 1) % open.size();
+    if (!open[which].second.goes_on()) {
+      if (!open[which].second.status().ok()) co_return open[which].second.status();
+      const size_t done = open[which].first;
+      open.erase(open.begin() + static_cast<std::ptrdiff_t>(which));
+      for (const size_t next : waiting[done]) {
+        if (--waits[next] == 0) let_begin(next);
+      }
     }
+    co_yield 0;
   }
-  if (grown && race_.empty()) race_ = find_race();
-  return {};
+  if (race_.empty() && touched().size() > before) race_ = find_race();
+  co_return Status();
 }
 
 std::set<DeviceRange> Graph::touched() const {

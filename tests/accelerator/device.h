@@ -3,6 +3,7 @@
 /// complete in any order that their dependencies allow. It knows no program.
 
 #include <compare>
+#include <coroutine>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -10,6 +11,7 @@
 #include <random>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/status.h"
@@ -66,15 +68,45 @@ class Device {
   std::mt19937_64 chance_;
 };
 
+/// DeviceWork in parts, between which other work may run.
+class DeviceWork {
+ public:
+  struct promise_type {
+    Status status;
+    DeviceWork get_return_object() { return DeviceWork(std::coroutine_handle<promise_type>::from_promise(*this)); }
+    std::suspend_always initial_suspend() noexcept { return {}; }
+    std::suspend_always final_suspend() noexcept { return {}; }
+    std::suspend_always yield_value(int) { return {}; }
+    void return_value(Status with) { status = std::move(with); }
+    void unhandled_exception() { throw; }
+  };
+  DeviceWork(DeviceWork&& other) noexcept : handle_(std::exchange(other.handle_, {})) {}
+  DeviceWork& operator=(DeviceWork&& other) noexcept {
+    std::swap(handle_, other.handle_);
+    return *this;
+  }
+  ~DeviceWork() {
+    if (handle_) handle_.destroy();
+  }
+  /// Does the next part; false: it was the last one.
+  bool goes_on() const { return handle_.resume(), !handle_.done(); }
+  const Status& status() const { return handle_.promise().status; }
+
+ private:
+  explicit DeviceWork(std::coroutine_handle<promise_type> handle) : handle_(handle) {}
+  std::coroutine_handle<promise_type> handle_;
+};
+
 /// Launches that are recorded once and replayed.
 class Graph {
  public:
   /// Does the work, and adds what it has touched.
-  using Launch = std::function<Status(std::set<DeviceRange>& touched)>;
+  using Launch = std::function<DeviceWork(std::set<DeviceRange>& touched)>;
 
   void add(std::string name, std::vector<int32_t> after, Launch launch);
-  /// Each launch once, in random order as far as dependencies allow; `last`: a launch that comes as late as it may.
-  Status replay(Device& device, int32_t last = -1);
+  /// Each launch once, in random order as far as dependencies allow, parts of several by turns; `last`: a launch that
+  /// comes as late as it may.
+  DeviceWork replay(Device& device, int32_t last = -1);
   /// Two launches that touch the same bytes, one of which writes, and that no path of dependencies orders: whatever
   /// order they ran in. Empty: there are none.
   const std::string& race() const { return race_; }
