@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Proves that the house is downward-only: a file includes only lower floors, or its own folder; and that no two headers give one
-name to two types, which share their functions then; and that the checker of plans shares no code with what makes them. Prints the
-floors. --control: the checker includes and calls what it must not, which must be noticed."""
+name to two types, which share their functions then; that the checker of plans shares no code with what makes them; and that the command sees nothing
+but include/lowtide. Prints the
+floors. --control: the checker and the command include and call what they must not, which must be noticed."""
 import pathlib
 import re
 import sys
@@ -34,9 +35,10 @@ ONLY_IN = {  # heavy or foreign headers and the places that may see them
     # what was planned.
     "library/": ("src/library/", "src/target/", "src/backend/cpu/", "src/runtime/interpreted", "src/schedule/rearrange",
                  "src/schedule/check/"),
-    "target/cpu.h": ("src/target/", "src/backend/cpu/", "src/session/", "tools/"),
-    "backend/cpu/": ("src/backend/cpu/", "src/session/", "tools/"),
-    "target/xla.h": ("src/target/", "src/session/", "tools/"),
+    "target/cpu.h": ("src/target/", "src/backend/cpu/"),
+    "schedule/kernel_way.h": ("src/schedule/", "src/backend/cpu/"),
+    "backend/cpu/": ("src/backend/cpu/", "src/session/session.cpp"),
+    "target/xla.h": ("src/target/", "src/session/"),
 }
 TYPE = re.compile(r"^(?:struct|class|enum class|using) (\w+)(?= *(?:final *)?(?:: [^;{]*)?[{=])", re.M)
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.M)
@@ -45,6 +47,9 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.M)
 # or regions, and none of the functions that planning declares.
 CHECKER = "src/schedule/check/"
 CHECKER_SEES = ("schedule/check/", "schedule/program.h", "schedule/kernel_way.h", "nest/nest.h", "region/region.h", "target/target.h", "library/", "analysis/", "ops/", "ir/", "base/")
+# A second backend is made of the interfaces alone: of no other one, not of what a session or the command is.
+ACCELERATOR, MOST_LINES = "tests/accelerator/", 600
+NO_BACKENDS = ("src/backend/cpu/", "src/target/cpu.h", "src/session/", "src/schedule/kernel_way.h", "tools/")
 FUNCTION = re.compile(r"^(?!return|using)[\w:<>,&*][\w:<>,&* ]* [&*]?(\w+)\(", re.M)
 
 
@@ -59,6 +64,12 @@ def hidden_faults(name, text):
     """What a file includes that others keep to themselves."""
     return [f"{name}: <{included}> may be seen only in {places or 'no file'}" for included in INCLUDE.findall(text)
             for header, places in ONLY_IN.items() if included.startswith(header) and not name.startswith(places or ("-",))]
+
+
+def command_faults(name, text):
+    """What the command includes of the house beside the public face."""
+    return [f"{name}: the command includes {included}" for included in INCLUDE.findall(text)
+            if name.startswith("tools/") and included.split("/")[0] in FLOORS and not included.startswith("lowtide/")]
 
 
 root = pathlib.Path(__file__).resolve().parent.parent
@@ -78,6 +89,7 @@ for path in sorted(root.glob("include/lowtide/*")) + sorted(root.glob("src/**/*"
         if other != name:
             faults.append(f"{name}: type {type_name} is one of {other} as well")
     faults += hidden_faults(name, path.read_text())
+    faults += command_faults(name, path.read_text())
     for included in INCLUDE.findall(path.read_text()):
         target = floor_of(included)
         if target not in FLOORS or target == folder:
@@ -94,6 +106,23 @@ def checker_faults(name, text):
     return found + [f"{name}: the checker calls {called}()" for called in sorted(planners) if re.search(rf"\b{called}\(", text)]
 
 
+def accelerator_faults(files):
+    """What the simulated accelerator, by way of whatever it includes, has of another backend; and more lines than an interface takes."""
+    found, seen, left = [], set(), [(name, name) for name in files]
+    while left:
+        name, by = left.pop()
+        path = root / name
+        if name in seen or not path.is_file():
+            continue
+        seen.add(name)
+        if name.startswith(NO_BACKENDS):
+            found.append(f"{by}: the accelerator sees {name}")
+        for included in INCLUDE.findall(files.get(name) or path.read_text()):
+            left += [((folder / included).as_posix(), name) for folder in (path.parent.relative_to(root), pathlib.Path("src"), pathlib.Path("tests"))]
+    lines = sum(len(text.splitlines()) for text in files.values())
+    return found + [f"{ACCELERATOR}: {lines} lines of {MOST_LINES}"] * (lines > MOST_LINES)
+
+
 planners = set()
 for path in [*root.glob("src/schedule/*.h"), *(root / "src/region" / h for h in ("assembly.h", "boxes.h", "region.h")),
              root / "src/target/roles.h",
@@ -104,12 +133,18 @@ for path in root.glob(CHECKER + "*.h"):  # functions of its own that bear such a
 planners -= {"lower"}  # the kernel is what is checked
 for path in sorted(root.glob(CHECKER + "*")):
     faults += checker_faults(path.relative_to(root).as_posix(), path.read_text())
+accelerator = {path.relative_to(root).as_posix(): path.read_text() for path in root.glob(ACCELERATOR + "*.*")}
+faults += accelerator_faults(accelerator)
 if "--control" in sys.argv:
     noticed = checker_faults("control", '#include "nest/accesses.h"\nauto box = written_box(update);\nbool in = may_lie_over(nest, 1, 0);\n')
     noticed += hidden_faults("src/passes/control.cpp", '#include "library/library.h"\n#include "target/cpu.h"\n#include "target/target.h"\n')
+    noticed += command_faults("tools/control.cpp", '#include "session/state.h"\n#include "lowtide/session.h"\n#include "usage.h"\n')
     noticed += hidden_faults("src/compile/control.cpp", '#include "backend/backend.h"\n#include "backend/cpu/cpu_backend.h"\n')
+    device = ACCELERATOR + "device.h"
+    noticed += accelerator_faults({device: '#include "backend/cpu/cpu_backend.h"\n' + accelerator[device]})
+    noticed += accelerator_faults({device: '#include "schedule/flow.h"\n' + "\n" * MOST_LINES})
     print("\n".join(noticed))
-    sys.exit(len(noticed) != 6)
+    sys.exit(len(noticed) != 10)
 for folder in sorted(arrows, key=lambda f: (FLOORS.get(f, TOP), f)):
     print(f"{FLOORS.get(folder, TOP):2} {folder:11} -> {' '.join(sorted(arrows[folder]))}")
 print("\n".join(faults) or "no arrow points upward")

@@ -3,8 +3,8 @@
 
 Of BUILD/liblowtide.so and the static library: only names of lowtide:: are exported, none of lowtide::engine; nothing is
 called that reads or sets the environment or ends the process; nothing that can be written lives longer than a session, but
-what is named in ALLOWED, with the reason. With --control each of the three is asked of an object that breaks it, and the
-exit code is 1 if that isn't noticed.
+what is named in ALLOWED, with the reason; the command calls nothing of it but the public face. With --control each of the
+four is asked of an object that breaks it, and the exit code is 1 if that isn't noticed.
 """
 import pathlib
 import re
@@ -18,7 +18,6 @@ ALLOWED = {
     r"(making\(\)::mutex|set_up_tiles\(\)::begun)$": "oneDNN's primitives are made one by one, and its tiles set up once",
     r"::current_(pool|thread)$": "of a thread: which pool's task it is running",
     r"KnownPlans::known\(\)::state$": "of a thread: what is known while one question is answered; empty between questions",
-    r"::(mappings|unfinished)$": "files that are in use, for signal handlers of a command; words that are set and cleared, never waited for",
     r"^std::": "libstdc++'s",
 }
 
@@ -64,9 +63,20 @@ def statics(archive):
     return sorted(set(found))
 
 
+def beneath(objects):
+    """What the command calls of the library beside the public face."""
+    found = []
+    for line in output("nm", "-u", "-C", *objects).splitlines():
+        name = re.sub(r"^ *U ", "", line)
+        if name.startswith("lowtide::engine::"):
+            found.append(name)
+    return sorted(set(found))
+
+
 CONTROL = """#include <cstdlib>
 namespace lowtide::engine { __attribute__((visibility("default"))) int counter = 0;
-__attribute__((visibility("default"))) const char* home() { ++counter; return std::getenv("HOME"); } }
+__attribute__((visibility("default"))) const char* home() { ++counter; return std::getenv("HOME"); }
+int below(); int call() { return below(); } }
 """
 
 
@@ -77,9 +87,13 @@ def control():
         output("c++", "-fPIC", "-c", str(at / "broken.cpp"), "-o", str(at / "broken.o"))
         output("ar", "rcs", str(at / "broken.a"), str(at / "broken.o"))
         output("c++", "-shared", str(at / "broken.o"), "-o", str(at / "broken.so"))
-        seen = [exported(str(at / "broken.so")), forbidden(str(at / "broken.a")), statics(str(at / "broken.a"))]
+        seen = [exported(str(at / "broken.so")), forbidden(str(at / "broken.a")), statics(str(at / "broken.a")), beneath([str(at / "broken.o")])]
     print("noticed:", seen)
     return 0 if all(seen) else 1
+
+
+def command_objects(build):
+    return [str(path) for path in (build / "CMakeFiles/lowtide_command.dir").rglob("*.o")]
 
 
 def main():
@@ -87,7 +101,8 @@ def main():
         return control()
     build = pathlib.Path(sys.argv[1])
     archive = next(str(build / name) for name in ("liblowtide.a", "liblowtide_core.a") if (build / name).exists())
-    parts = [("exported", exported(str(build / "liblowtide.so"))), ("called", forbidden(archive)), ("statics", statics(archive))]
+    parts = [("exported", exported(str(build / "liblowtide.so"))), ("called", forbidden(archive)), ("statics", statics(archive)),
+             ("below the face", beneath(command_objects(build)))]
     for what, found in parts:
         print(f"{what}: {len(found)} faults" if found else f"{what}: nothing that shouldn't be")
         for name in found[:20]:

@@ -70,6 +70,8 @@ void run(const Session& session, const Plan& plan) {
     results.push_back(memory.emplace_back(static_cast<size_t>(r.bytes) + 1).data());
   if (is_there(executable->run(arguments, results))) ++ran;
   (void)is_there(executable->run({}, results));
+  auto seeded = executable->bind();
+  if (is_there(seeded) && is_there(seeded->run(2))) (void)is_there(seeded->summary());
 }
 
 void try_all(const Session& session, const std::string& path, bool from_memory) {
@@ -83,10 +85,15 @@ void try_all(const Session& session, const std::string& path, bool from_memory) 
   if (!is_there(module)) return;
   (void)module->hlo();
   (void)is_there(module->stablehlo());
+  (void)is_there(module->as_given());
+  (void)is_there(module->can_run());
+  (void)is_there(session.open_tensors(path));
+  (void)is_there(session.pack(path, 0, path));
   constexpr int64_t kMostInstructions = 2000;
   if (module->instructions() > kMostInstructions) return;
   const auto explanation = session.explain(*module, true);
   if (is_there(explanation)) (void)(explanation->json() + explanation->text() + explanation->html());
+  (void)is_there(session.rewrite(*module));
   (void)is_there(session.replay(*module, "lowtide-plan 1\nmodule nothing\n"));
   const auto plan = session.plan(*module);
   if (!is_there(plan)) return;

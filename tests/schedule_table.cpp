@@ -9,6 +9,8 @@
 #include "compile/compile.h"
 #include "region/identity.h"
 #include "schedule/check/check_program.h"
+#include "schedule/check/order_proof.h"
+#include "schedule/dependencies.h"
 #include "schedule/nest_cache.h"
 #include "support/test_context.h"
 #include "target/cpu.h"
@@ -61,10 +63,15 @@ std::string row_of(const std::string& path, bool steps, bool storages) {
   const Program& program = *compiled->program;
   const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
   const std::clock_t planned = std::clock();
-  const std::string fault = check_program(program, cpu_target(), INT64_MAX, [&](const Region& region) {
+  std::string fault = check_program(program, cpu_target(), INT64_MAX, [&](const Region& region) {
     const auto known = compiled->nests->of(region, identity(region));
     return std::shared_ptr<const Nest>(known, &known->nest);
   });
+  if (fault.empty()) {
+    Program ordered = program;
+    find_dependencies(ordered);
+    fault = fault_of_order(ordered);
+  }
   const double check_seconds = static_cast<double>(std::clock() - planned) / CLOCKS_PER_SEC;
   nlohmann::json copies = nlohmann::json::array();
   collect_copies(program.steps, program, copies);

@@ -3,17 +3,17 @@
 
 #include <string>
 
-#include "base/status.h"
+#include "outcome.h"
 
-namespace lowtide::engine {
+namespace lowtide::command {
 
 /// Writes a report's JSON; where the verdict is a fault, with `error`, `exit_code` and `place` behind the rest.
-Status write_json(std::string json, const Status& verdict = {});
+Outcome write_json(std::string json, const Outcome& verdict = {});
 
 /// Has write_json() been called?
 bool is_answered();
 
 /// The object of a fault alone.
-std::string fault_json(const Status& fault);
+std::string fault_json(const Error& fault);
 
-}  // namespace lowtide::engine
+}  // namespace lowtide::command

@@ -8,16 +8,12 @@
 #include <string>
 
 #include "answer.h"
-#include "base/files.h"
-#include "base/sizes.h"
-#include "command_context.h"
+#include "command_session.h"
 #include "commands.h"
-#include "compile/explain.h"
-#include "progress_line.h"
-#include "target/cpu.h"
-#include "text/input.h"
+#include "lowtide/words.h"
+#include "output.h"
 
-namespace lowtide::engine {
+namespace lowtide::command {
 namespace {
 
 struct CheckOptions {
@@ -25,7 +21,7 @@ struct CheckOptions {
   bool json = false;
 };
 
-std::string to_json(const Report& report, int64_t peak, int64_t limit) {
+std::string to_json(const Explanation& report, int64_t peak, int64_t limit) {
   const nlohmann::ordered_json json = {{"schema_version", 1},
                                        {"module", report.module},
                                        {"max_peak_bytes", limit},
@@ -39,7 +35,7 @@ std::string to_json(const Report& report, int64_t peak, int64_t limit) {
   return json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
-std::string to_line(const Report& report, int64_t peak, int64_t limit) {
+std::string to_line(const Explanation& report, int64_t peak, int64_t limit) {
   // Which operations there will be, the partitioner says.
   const std::string orders =
       report.before_partitioning
@@ -50,18 +46,19 @@ std::string to_line(const Report& report, int64_t peak, int64_t limit) {
                      format_bytes(limit), format_bytes(report.ours.peak), orders, format_bytes(report.floor_any.bytes));
 }
 
-Status check(const CheckOptions& options) {
-  LT_ASSIGN_OR_RETURN(const int64_t limit, parse_size(options.max_peak));
-  LT_ASSIGN_OR_RETURN(const Input input, read_input(options.input, InputStage::kLatest, command_context()));
-  LT_ASSIGN_OR_RETURN(const Report report, explain(input, cpu_target()));
+Outcome check(const CheckOptions& options) {
+  LT_TRY(const int64_t limit, parse_size(options.max_peak));
+  LT_TRY(const Session session, open_session());
+  LT_TRY(Module module, session.read(options.input));
+  LT_TRY(const Explanation report, session.explain(std::move(module)));
   const int64_t peak = report.xla_peak.value_or(report.given.peak);
-  Status verdict;
+  Outcome verdict;
   if (peak > limit) {
-    verdict = {Fault::kLimit,
-               fmt::format("the peak exceeds {} by {}", format_bytes(limit), format_bytes(peak - limit))};
+    verdict = Error{ErrorKind::kLimit,
+                    fmt::format("the peak exceeds {} by {}", format_bytes(limit), format_bytes(peak - limit))};
   }
   if (options.json) return write_json(to_json(report, peak, limit), verdict);
-  LT_RETURN_IF_ERROR(print_stdout(to_line(report, peak, limit)));
+  LT_DO(print_stdout(to_line(report, peak, limit)));
   return verdict;
 }
 
@@ -76,4 +73,4 @@ void add_check(CLI::App& app, int& exit_code) {
   command->callback([options, &exit_code] { exit_code = finish(check(*options), options->json); });
 }
 
-}  // namespace lowtide::engine
+}  // namespace lowtide::command

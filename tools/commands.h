@@ -3,11 +3,9 @@
 
 #include <CLI/App.hpp>
 
-#include "base/status.h"
+#include "outcome.h"
 
-namespace lowtide::engine {
-
-inline constexpr int kInterrupted = 130;
+namespace lowtide::command {
 
 /// --exact, of explain, fit and run.
 CLI::Option* add_exact(CLI::App& command, bool& exact);
@@ -24,9 +22,9 @@ void add_reduce(CLI::App& app, int& exit_code);
 
 /// Prints the fault to stderr, if there is one; to stdout as well where --json asks for an answer and none was given.
 /// Returns the exit code: the number of the fault.
-int finish(const Status& status, bool json = false);
+int finish(const Outcome& outcome, bool json = false);
 
 /// Whether the terminal shows UTF-8: from LC_ALL, LC_CTYPE, LANG in that order; yes where none is set.
 bool terminal_is_utf8();
 
-}  // namespace lowtide::engine
+}  // namespace lowtide::command

@@ -8,16 +8,12 @@
 #include <string>
 
 #include "answer.h"
-#include "base/files.h"
-#include "command_context.h"
+#include "command_session.h"
 #include "commands.h"
-#include "compile/explain.h"
-#include "progress_line.h"
-#include "report/compare.h"
-#include "target/cpu.h"
-#include "text/input.h"
+#include "lowtide/peak_comparison.h"
+#include "output.h"
 
-namespace lowtide::engine {
+namespace lowtide::command {
 namespace {
 
 struct DiffOptions {
@@ -27,22 +23,20 @@ struct DiffOptions {
   bool json = false;
 };
 
-Status diff(const DiffOptions& options) {
-  LT_ASSIGN_OR_RETURN(const Input before, read_input(options.before, InputStage::kLatest, command_context()));
-  LT_ASSIGN_OR_RETURN(const Input after, read_input(options.after, InputStage::kLatest, command_context()));
-  LT_ASSIGN_OR_RETURN(const Report report_before, explain(before, cpu_target()));
-  LT_ASSIGN_OR_RETURN(const Report report_after, explain(after, cpu_target()));
-  const ReportComparison comparison = compare(report_before, report_after);
-  TextOptions text;
-  text.top = options.top;
-  text.utf8 = terminal_is_utf8();
-  Status verdict;
+Outcome diff(const DiffOptions& options) {
+  LT_TRY(const Session session, open_session());
+  LT_TRY(Module before, session.read(options.before));
+  LT_TRY(Module after, session.read(options.after));
+  LT_TRY(const Explanation before_explained, session.explain(std::move(before)));
+  LT_TRY(const Explanation after_explained, session.explain(std::move(after)));
+  const PeakComparison comparison = compare_peaks(before_explained, after_explained);
+  Outcome verdict;
   if (options.fail_above && comparison.growth_percent() > *options.fail_above) {
-    verdict = {Fault::kLimit, fmt::format("the peak grew by {:.2f} %, more than {:g} %", comparison.growth_percent(),
-                                          *options.fail_above)};
+    verdict = Error{ErrorKind::kLimit, fmt::format("the peak grew by {:.2f} %, more than {:g} %",
+                                                   comparison.growth_percent(), *options.fail_above)};
   }
-  if (options.json) return write_json(to_json(comparison), verdict);
-  LT_RETURN_IF_ERROR(print_stdout(to_text(comparison, text)));
+  if (options.json) return write_json(comparison.json(), verdict);
+  LT_DO(print_stdout(comparison.text(options.top, terminal_is_utf8())));
   return verdict;
 }
 
@@ -59,4 +53,4 @@ void add_diff(CLI::App& app, int& exit_code) {
   command->callback([options, &exit_code] { exit_code = finish(diff(*options), options->json); });
 }
 
-}  // namespace lowtide::engine
+}  // namespace lowtide::command

@@ -1,26 +1,16 @@
 /// lowtide explain INPUT: what holds memory at the peak, why, and what would free it.
 
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 
 #include "answer.h"
-#include "base/files.h"
-#include "command_context.h"
+#include "command_session.h"
 #include "commands.h"
-#include "compile/explain.h"
-#include "progress_line.h"
-#include "report/html.h"
-#include "report/json.h"
-#include "report/text.h"
-#include "report/trace.h"
-#include "target/cpu.h"
-#include "text/input.h"
+#include "output.h"
 #include "usage.h"
 
-namespace lowtide::engine {
+namespace lowtide::command {
 namespace {
 
 struct ExplainOptions {
@@ -29,20 +19,16 @@ struct ExplainOptions {
   bool json = false, exact = false;
 };
 
-Status run_explain(const ExplainOptions& options) {
-  LT_RETURN_IF_ERROR(check_outputs({{"INPUT", options.input}}, {{"--html", options.html}, {"--trace", options.trace}}));
-  LT_ASSIGN_OR_RETURN(const Input input, read_input(options.input, InputStage::kLatest, command_context()));
-  input.module->sums_in_order = options.exact;
-  LT_ASSIGN_OR_RETURN(const Report report,
-                      explain(input, cpu_target(), !options.html.empty() || !options.trace.empty()));
-  if (!options.html.empty()) LT_RETURN_IF_ERROR(write_output(options.html, to_html(report)));
-  if (!options.trace.empty()) LT_RETURN_IF_ERROR(write_output(options.trace, to_trace(report)));
+Outcome run_explain(const ExplainOptions& options) {
+  LT_DO(check_outputs({{"INPUT", options.input}}, {{"--html", options.html}, {"--trace", options.trace}}));
+  LT_TRY(const Session session, open_session(options.exact));
+  LT_TRY(Module module, session.read(options.input));
+  LT_TRY(const Explanation report, session.explain(std::move(module), !options.html.empty() || !options.trace.empty()));
+  if (!options.html.empty()) LT_DO(write_output(session, options.html, report.html()));
+  if (!options.trace.empty()) LT_DO(write_output(session, options.trace, report.trace()));
   if (options.html == "-" || options.trace == "-") return {};
-  if (options.json) return write_json(to_json(report));
-  TextOptions text;
-  text.top = options.top;
-  text.utf8 = terminal_is_utf8();
-  return print_stdout(to_text(report, text));
+  if (options.json) return write_json(report.json());
+  return print_stdout(report.text(options.top, terminal_is_utf8()));
 }
 
 }  // namespace
@@ -59,4 +45,4 @@ void add_explain(CLI::App& app, int& exit_code) {
   command->callback([options, &exit_code] { exit_code = finish(run_explain(*options), options->json); });
 }
 
-}  // namespace lowtide::engine
+}  // namespace lowtide::command

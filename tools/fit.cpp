@@ -8,108 +8,93 @@
 #include <string>
 
 #include "answer.h"
-#include "backend/cpu/cpu_backend.h"
-#include "base/files.h"
-#include "base/sizes.h"
-#include "command_context.h"
+#include "command_session.h"
 #include "commands.h"
-#include "compile/check_fit.h"
-#include "compile/fit.h"
-#include "compile/fit_for_xla.h"
-#include "compile/written_plan.h"
-#include "ops/verify.h"
-#include "progress_line.h"
-#include "target/cpu.h"
-#include "target/xla.h"
-#include "text/input.h"
-#include "text/output.h"
+#include "lowtide/words.h"
+#include "output.h"
+#include "signals.h"
 #include "usage.h"
 
-namespace lowtide::engine {
+namespace lowtide::command {
 namespace {
 
 struct FitOptions {
   std::string input, limit, made_for = "lowtide", output, plan;
   bool check = false, check_small = false, json = false, exact = false;
-  size_t control = 0;
+  int64_t control = 0;
 };
 
 /// What is said last, and the exit code: a plan that isn't what was asked for, or can't be used here.
-Status verdict_on(FitReport& report) {
-  report.interrupted = report.interrupted || command_context()->stop().was_asked();
+Outcome verdict_on(FitReport& report) {
+  report.interrupted = report.interrupted || was_interrupted();
   const std::string found = fmt::format("{} ({} bytes)", format_bytes(report.ours.peak), report.ours.peak);
-  if (report.interrupted) return {kInterruptedFault, "interrupted; the best plan found until then needs " + found};
+  if (report.interrupted) {
+    return Error{ErrorKind::kInterrupted, "interrupted; the best plan found until then needs " + found};
+  }
   if (report.met) return {};
-  return {Fault::kLimit,
-          fmt::format("no plan found fits in {}; the tightest needs {}", format_bytes(*report.limit), found)};
+  return Error{ErrorKind::kLimit,
+               fmt::format("no plan found fits in {}; the tightest needs {}", format_bytes(*report.limit), found)};
 }
 
 bool checks(const FitOptions& options) { return options.check || options.check_small || options.control > 0; }
 
 /// Nothing where stdout has the program or the plan.
-Status print_report(const FitOptions& options, const FitReport& report, const Status& verdict) {
+Outcome print_report(const FitOptions& options, const FitReport& report, const Outcome& verdict) {
   if (options.output == "-" || options.plan == "-") return verdict;
-  if (options.json) return write_json(fit_json(report), verdict);
-  LT_RETURN_IF_ERROR(print_stdout(fit_text(report, terminal_is_utf8())));
+  if (options.json) return write_json(report.json(), verdict);
+  LT_DO(print_stdout(report.text(terminal_is_utf8())));
   return verdict;
 }
 
-Status write_program(const FitOptions& options, const Module& module) {
-  if (options.output.empty()) return {};
-  LT_ASSIGN_OR_RETURN(const std::string text, print_for(module, options.output));
-  return write_output(options.output, text);
-}
-
-Status fit_xla(const FitOptions& options, const Input& input, std::optional<int64_t> limit) {
-  if (!options.plan.empty()) return Status::usage("--plan: a plan is for run; with --for xla the program is the plan");
-  if (checks(options)) return Status::usage("--check: compares plans for run; what XLA is handed, XLA compares");
-  const KeepWhatIsFound keeping(command_context()->stop());
-  LT_ASSIGN_OR_RETURN(FittedForXla fitted, fit_for_xla(input, xla_target(), limit));
-  LT_RETURN_IF_ERROR(write_program(options, *fitted.module));
-  const Status verdict = verdict_on(fitted.report);
+Outcome fit_for_xla(const FitOptions& options, const Session& session, Module module, std::optional<int64_t> limit) {
+  if (!options.plan.empty()) return usage_error("--plan: a plan is for run; with --for xla the program is the plan");
+  if (checks(options)) return usage_error("--check: compares plans for run; what XLA is handed, XLA compares");
+  const KeepResults keeping;
+  LT_TRY(FitForXla fitted, session.fit_for_xla(std::move(module), limit));
+  if (!options.output.empty()) LT_DO(write_program(session, options.output, fitted.module));
+  const Outcome verdict = verdict_on(fitted.report);
   return print_report(options, fitted.report, verdict);
 }
 
-Status fit_here(const FitOptions& options, const Input& input, std::optional<int64_t> limit) {
-  std::optional<KeepWhatIsFound> keeping(std::in_place, command_context()->stop());
-  const auto keep = [&](const Decisions& decisions) {
-    return options.plan.empty() ? Status() : write_output(options.plan, print_plan(*input.module, decisions));
+Outcome fit_here(const FitOptions& options, const Session& session, Module module, std::optional<int64_t> limit) {
+  std::optional<KeepResults> keeping(std::in_place);
+  const auto keep = [&](const std::string& plan) {
+    return options.plan.empty() ? Outcome() : write_output(session, options.plan, plan);
   };
-  if (checks(options)) LT_RETURN_IF_ERROR(verify_runnable(*input.module));
-  LT_ASSIGN_OR_RETURN(Fitted fitted, fit_program(input, cpu_target(), limit, keep));
-  FitReport& report = fitted.report;
+  if (checks(options)) LT_DO(module.has_all_values());
+  LT_TRY(Fit fit, session.fit(std::move(module), limit, keep));
+  FitReport& report = fit.report;
   if (!options.output.empty()) {
-    LT_ASSIGN_OR_RETURN(const auto written, written_plan(*input.module, fitted.compiled, report.warnings));
-    LT_RETURN_IF_ERROR(write_program(options, *written));
+    LT_TRY(const Module written, fit.plan.module());
+    report.warnings.insert(report.warnings.end(), written.warnings().begin(), written.warnings().end());
+    LT_DO(write_program(session, options.output, written));
   }
-  Status verdict = verdict_on(report);
+  Outcome verdict = verdict_on(report);
   keeping.reset();  // all is written
-  if (checks(options) && !report.interrupted && !report.before_partitioning) {
-    const CheckOptions how{.control = options.control, .only_small = options.check_small};
-    LT_ASSIGN_OR_RETURN(report.checked, check_fit(*input.module, fitted.compiled, cpu_backend(), how));
-  }
   const bool checked = checks(options) && !report.before_partitioning;
-  if (!fitted.runnable.ok() && (checked || !verdict.ok())) {
-    fmt::print(stderr, "warning: this plan can't be run here: {}\n", fitted.runnable.message());
-  } else if (!fitted.runnable.ok()) {
-    verdict = fitted.runnable;
+  if (checked && !report.interrupted) {
+    LT_TRY(report.checked, session.check(fit.plan, {.only_small = options.check_small, .control = options.control}));
+  }
+  if (const Outcome runnable = fit.plan.can_run(); !runnable.ok() && (checked || !verdict.ok())) {
+    fmt::print(stderr, "warning: this plan can't be run here: {}\n", runnable.error().message);
+  } else if (!runnable.ok()) {
+    verdict = runnable;
   }
   return print_report(options, report, verdict);
 }
 
-Status fit(const FitOptions& options) {
-  LT_RETURN_IF_ERROR(check_outputs({{"INPUT", options.input}}, {{"-o", options.output}, {"--plan", options.plan}}));
+Outcome fit(const FitOptions& options) {
+  LT_DO(check_outputs({{"INPUT", options.input}}, {{"-o", options.output}, {"--plan", options.plan}}));
   std::optional<int64_t> limit;
   if (!options.limit.empty()) {
-    LT_ASSIGN_OR_RETURN(limit, parse_size(options.limit));
+    LT_TRY(limit, parse_size(options.limit));
   }
   const bool for_xla = options.made_for == "xla";
-  LT_ASSIGN_OR_RETURN(
-      const Input input,
-      read_input(options.input, for_xla ? InputStage::kBeforeXla : InputStage::kLatest, command_context()));
-  for (const std::string& warning : input.warnings) fmt::print(stderr, "warning: {}\n", warning);
-  input.module->sums_in_order = options.exact;
-  return for_xla ? fit_xla(options, input, limit) : fit_here(options, input, limit);
+  LT_TRY(const Session session, open_session(options.exact));
+  LT_TRY(Module module, session.read(options.input, for_xla ? Stage::kBeforeXla : Stage::kLatest));
+  for (const std::string& warning : module.warnings()) fmt::print(stderr, "warning: {}\n", warning);
+  return for_xla ? fit_for_xla(options, session, std::move(module), limit)
+                 : fit_here(options, session, std::move(module), limit);
 }
 
 }  // namespace
@@ -134,4 +119,4 @@ void add_fit(CLI::App& app, int& exit_code) {
   command->callback([options, &exit_code] { exit_code = finish(fit(*options), options->json); });
 }
 
-}  // namespace lowtide::engine
+}  // namespace lowtide::command

@@ -14,21 +14,21 @@
 #include <system_error>
 
 #include "answer.h"
-#include "base/files.h"
-#include "base/memory.h"
 #include "commands.h"
 #include "option_values.h"
+#include "output.h"
 #include "progress_line.h"
 #include "signals.h"
 #include "usage.h"
 
-namespace lowtide::engine {
+namespace lowtide::command {
 
-int finish(const Status& status, bool json) {
-  if (json && !status.ok() && !is_answered()) (void)print_stdout(fault_json(status));
+int finish(const Outcome& outcome, bool json) {
+  if (json && !outcome.ok() && !is_answered()) (void)print_stdout(fault_json(outcome.error()));
   erase_progress_line();
-  if (!status.ok()) std::fprintf(stderr, "lowtide: %s\n", status.message().c_str());
-  return static_cast<int>(status.fault());
+  if (outcome.ok()) return 0;
+  std::fprintf(stderr, "lowtide: %s\n", outcome.error().message.c_str());
+  return static_cast<int>(outcome.error().kind);
 }
 
 CLI::Option* add_exact(CLI::App& command, bool& exact) {
@@ -65,14 +65,14 @@ void keep_standard_files_open() {
 
 // Memory can end where no handler stands: in a thread of its own, in a destructor, in a library without exceptions.
 [[noreturn]] void on_terminate() {
-  remove_unfinished_files();
-  int code = static_cast<int>(Fault::kInternal);
+  remove_files_in_hand();
+  int code = static_cast<int>(ErrorKind::kInternal);
   try {
     if (const std::exception_ptr thrown = std::current_exception()) std::rethrow_exception(thrown);
     std::fprintf(stderr, "lowtide: internal error: ended without an exception\n");
   } catch (const std::bad_alloc&) {
     std::fprintf(stderr, "lowtide: out of memory\n");
-    code = static_cast<int>(Fault::kLimit);
+    code = static_cast<int>(ErrorKind::kLimit);
   } catch (const std::exception& e) {
     std::fprintf(stderr, "lowtide: internal error: %s\n", e.what());
   } catch (...) {
@@ -91,7 +91,6 @@ int run(int argc, char** argv) {
   std::set_terminate(on_terminate);
 
   int exit_code = 0;
-  const ProgressLine progress;
   CLI::App app("What holds memory in an array program, why, and what would free it.", "lowtide");
   app.set_version_flag("--version", "lowtide " LOWTIDE_VERSION);
   app.footer(kExitCodes);
@@ -107,24 +106,24 @@ int run(int argc, char** argv) {
   } catch (const CLI::CallForVersion& e) {
     return app.exit(e);
   } catch (const CLI::ParseError& e) {
-    const int code = finish(Status::usage(usage_fault(app, e)), wants_json(argc, argv));
+    const int code = finish(usage_error(usage_fault(app, e)), wants_json(argc, argv));
     std::fprintf(stderr, "Run with --help for more information.\n");
     return code;
   } catch (const std::bad_alloc&) {
-    return finish(out_of_memory(), wants_json(argc, argv));
+    return finish(Error{ErrorKind::kLimit, "out of memory"}, wants_json(argc, argv));
   } catch (const std::system_error& e) {
     if (e.code() == std::errc::resource_unavailable_try_again)
-      return finish({Fault::kLimit, "the system has no thread left for this process"}, wants_json(argc, argv));
+      return finish(Error{ErrorKind::kLimit, "the system has no thread left for this process"}, wants_json(argc, argv));
     std::fprintf(stderr, "lowtide: internal error: %s\n", e.what());
-    return static_cast<int>(Fault::kInternal);
+    return static_cast<int>(ErrorKind::kInternal);
   } catch (const std::exception& e) {
     std::fprintf(stderr, "lowtide: internal error: %s\n", e.what());
-    return static_cast<int>(Fault::kInternal);
+    return static_cast<int>(ErrorKind::kInternal);
   }
   return exit_code;
 }
 
 }  // namespace
-}  // namespace lowtide::engine
+}  // namespace lowtide::command
 
-int main(int argc, char** argv) { return lowtide::engine::run(argc, argv); }
+int main(int argc, char** argv) { return lowtide::command::run(argc, argv); }

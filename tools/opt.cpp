@@ -1,25 +1,19 @@
 /// lowtide opt INPUT [--passes a,b,..] [-o OUT]: runs passes and prints the module.
 
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "base/files.h"
-#include "base/near_words.h"
-#include "command_context.h"
+#include "command_session.h"
 #include "commands.h"
+#include "lowtide/passes.h"
 #include "option_values.h"
-#include "passes/pass.h"
-#include "progress_line.h"
-#include "target/cpu.h"
-#include "text/input.h"
-#include "text/output.h"
+#include "output.h"
 #include "usage.h"
 
-namespace lowtide::engine {
+namespace lowtide::command {
 namespace {
 
 struct OptOptions {
@@ -29,31 +23,21 @@ struct OptOptions {
   std::string output = "-";
 };
 
-Result<std::vector<Pass>> chosen_passes(const OptOptions& options) {
-  if (!options.passes_given) return pipeline();
-  std::vector<Pass> passes;
-  for (const std::string& name : CLI::detail::split(options.passes, ',')) {
-    if (name.empty()) continue;
-    const Pass* pass = find_pass(name);
-    if (pass == nullptr) {
-      std::vector<std::string> known;
-      for (const Pass& p : pipeline()) known.emplace_back(p.name);
-      const std::vector<std::string> near = near_words(name, known);
-      const std::string all = fmt::format("; expected some of {}", fmt::join(known, ", "));
-      return Status::usage("there is no pass `" + name + "`" + (near.empty() ? all : did_you_mean(near)));
-    }
-    passes.push_back(*pass);
-  }
-  return passes;
+std::optional<std::vector<std::string>> chosen_passes(const OptOptions& options) {
+  if (!options.passes_given) return {};
+  std::vector<std::string> names = CLI::detail::split(options.passes, ',');
+  std::erase(names, "");
+  return names;
 }
 
-Status opt(const OptOptions& options) {
-  LT_ASSIGN_OR_RETURN(const std::vector<Pass> passes, chosen_passes(options));
-  LT_RETURN_IF_ERROR(check_outputs({{"INPUT", options.input}}, {{"-o", options.output}}));
-  LT_ASSIGN_OR_RETURN(Input input, read_input(options.input, InputStage::kLatest, command_context()));
-  LT_ASSIGN_OR_RETURN(const std::vector<PassRecord> records, run_passes(*input.module, passes, cpu_target()));
-  LT_ASSIGN_OR_RETURN(const std::string text, print_for(*input.module, options.output));
-  return write_output(options.output, text);
+Outcome opt(const OptOptions& options) {
+  const auto passes = chosen_passes(options);
+  if (passes) LT_DO(check_passes(*passes));
+  LT_DO(check_outputs({{"INPUT", options.input}}, {{"-o", options.output}}));
+  LT_TRY(const Session session, open_session());
+  LT_TRY(Module module, session.read(options.input));
+  LT_TRY(const Module rewritten, session.rewrite(std::move(module), passes));
+  return write_program(session, options.output, rewritten);
 }
 
 }  // namespace
@@ -72,4 +56,4 @@ void add_opt(CLI::App& app, int& exit_code) {
   });
 }
 
-}  // namespace lowtide::engine
+}  // namespace lowtide::command

@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-namespace lowtide::engine {
+namespace lowtide::command {
 namespace {
 
 std::set<const CLI::Option*>& empty_ones() {
@@ -37,4 +37,4 @@ void check_values(CLI::App& app) {
   }
 }
 
-}  // namespace lowtide::engine
+}  // namespace lowtide::command

@@ -4,7 +4,7 @@
 #include <CLI/App.hpp>
 #include <CLI/Option.hpp>
 
-namespace lowtide::engine {
+namespace lowtide::command {
 
 /// An empty text means something to this option.
 void may_be_empty(CLI::Option* option);
@@ -14,4 +14,4 @@ void may_be_empty(CLI::Option* option);
 /// comparison off, and no growth is above NaN.)
 void check_values(CLI::App& app);
 
-}  // namespace lowtide::engine
+}  // namespace lowtide::command

@@ -3,95 +3,70 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "answer.h"
-#include "base/files.h"
-#include "base/sizes.h"
-#include "command_context.h"
+#include "command_session.h"
 #include "commands.h"
-#include "plan/check.h"
-#include "plan/csv.h"
-#include "plan/pack.h"
-#include "progress_line.h"
-#include "text/file.h"
+#include "lowtide/files.h"
+#include "lowtide/words.h"
+#include "output.h"
 #include "usage.h"
 
-namespace lowtide::engine {
+namespace lowtide::command {
 namespace {
-
-/// Some five seconds where a packing can't be found.
-constexpr int64_t kWork = 600'000'000;
 
 struct PlanOptions {
   std::string input, capacity, output;
   bool json = false;
 };
 
-struct Outcome {
-  size_t buffers = 0;
-  Bytes peak = 0, load = 0;
-  double seconds = 0;
-  Bytes capacity = 0;  ///< 0: none
-  bool met() const { return capacity == 0 || peak <= capacity; }
-};
-
-std::string to_json(const Outcome& outcome) {
+std::string to_json(const Packing& packing, int64_t capacity) {
   nlohmann::ordered_json json = {{"schema_version", 1},
-                                 {"buffers", outcome.buffers},
-                                 {"peak_bytes", outcome.peak},
-                                 {"load_bytes", outcome.load},
-                                 {"seconds", outcome.seconds}};
-  if (outcome.capacity > 0) {
-    json["capacity_bytes"] = outcome.capacity;
-    json["met"] = outcome.met();
+                                 {"buffers", packing.offsets.size()},
+                                 {"peak_bytes", packing.peak},
+                                 {"load_bytes", packing.load},
+                                 {"seconds", packing.seconds}};
+  if (capacity > 0) {
+    json["capacity_bytes"] = capacity;
+    json["met"] = packing.peak <= capacity;
   }
   return json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
-std::string to_line(const Outcome& outcome) {
-  const Bytes gap = outcome.peak - outcome.load;
+std::string to_line(const Packing& packing) {
+  const int64_t gap = packing.peak - packing.load;
   return fmt::format("{} buffers: arena {} ({} bytes) · load {} ({} bytes) · gap {:.2f} %\n",
-                     format_count(static_cast<int64_t>(outcome.buffers)), format_bytes(outcome.peak),
-                     format_count(outcome.peak), format_bytes(outcome.load), format_count(outcome.load),
-                     outcome.load > 0 ? 100.0 * static_cast<double>(gap) / static_cast<double>(outcome.load) : 0.0);
+                     format_count(static_cast<int64_t>(packing.offsets.size())), format_bytes(packing.peak),
+                     format_count(packing.peak), format_bytes(packing.load), format_count(packing.load),
+                     packing.load > 0 ? 100.0 * static_cast<double>(gap) / static_cast<double>(packing.load) : 0.0);
 }
 
-Status plan(const PlanOptions& options) {
-  Outcome outcome;
+Outcome plan(const PlanOptions& options) {
+  int64_t capacity = 0;  // none
   if (!options.capacity.empty()) {
-    LT_ASSIGN_OR_RETURN(outcome.capacity, parse_size(options.capacity));
-    if (outcome.capacity <= 0) return Status::usage("--capacity: expected more than 0 bytes");
+    LT_TRY(capacity, parse_size(options.capacity));
+    if (capacity <= 0) return usage_error("--capacity: expected more than 0 bytes");
   }
-  LT_RETURN_IF_ERROR(check_outputs({{"BUFFERS", options.input}}, {{"-o", options.output}}));
-  LT_ASSIGN_OR_RETURN(const std::string text, read_bytes(options.input));
-  LT_ASSIGN_OR_RETURN(const BufferTable table, parse_buffer_table(options.input, text));
-  const auto start = std::chrono::steady_clock::now();
-  const Placement placement =
-      pack(table.problem, {.capacity = outcome.capacity, .work = kWork, .progress = &command_context()->progress()});
-  outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  const std::string fault = check_placement(table.problem, placement);
-  LT_ASSERT(fault.empty(), "the packing is wrong: " + fault);
-  outcome.buffers = table.rows.size();
-  outcome.peak = placement.height;
-  outcome.load = packing_bound(table.problem);
-  if (outcome.met() && !options.output.empty()) {
-    LT_RETURN_IF_ERROR(write_output(options.output, print_buffer_table(table, placement)));
+  LT_DO(check_outputs({{"BUFFERS", options.input}}, {{"-o", options.output}}));
+  LT_TRY(const Session session, open_session());
+  LT_TRY(const std::string table, read_file(options.input));
+  LT_TRY(const Packing packing, session.pack(table, capacity, options.input));
+  const bool met = capacity == 0 || packing.peak <= capacity;
+  if (met && !options.output.empty()) LT_DO(write_output(session, options.output, packing.table));
+  Outcome verdict;
+  if (!met) {
+    verdict = Error{ErrorKind::kLimit,
+                    packing.load > capacity
+                        ? fmt::format("no packing fits into {} bytes: {} are alive at once; best found {} bytes",
+                                      capacity, packing.load, packing.peak)
+                        : fmt::format("no packing into {} bytes was found: best {} bytes, none below {}", capacity,
+                                      packing.peak, packing.load)};
   }
-  Status verdict;
-  if (!outcome.met()) {
-    verdict = {Fault::kLimit,
-               outcome.load > outcome.capacity
-                   ? fmt::format("no packing fits into {} bytes: {} are alive at once; best found {} bytes",
-                                 outcome.capacity, outcome.load, outcome.peak)
-                   : fmt::format("no packing into {} bytes was found: best {} bytes, none below {}", outcome.capacity,
-                                 outcome.peak, outcome.load)};
-  }
-  if (options.json) return write_json(to_json(outcome), verdict);
-  if (options.output != "-") LT_RETURN_IF_ERROR(print_stdout(to_line(outcome)));
+  if (options.json) return write_json(to_json(packing, capacity), verdict);
+  if (options.output != "-") LT_DO(print_stdout(to_line(packing)));
   return verdict;
 }
 
@@ -108,4 +83,4 @@ void add_plan(CLI::App& app, int& exit_code) {
   command->callback([options, &exit_code] { exit_code = finish(plan(*options), options->json); });
 }
 
-}  // namespace lowtide::engine
+}  // namespace lowtide::command

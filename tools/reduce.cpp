@@ -13,28 +13,17 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "backend/cpu/cpu_backend.h"
-#include "base/files.h"
-#include "command_context.h"
+#include "command_session.h"
 #include "commands.h"
-#include "compile/compile.h"
-#include "compile/load.h"
-#include "interp/compare.h"
-#include "interp/interpreter.h"
 #include "option_values.h"
-#include "passes/shrink.h"
-#include "progress_line.h"
-#include "runtime/value_memory.h"
-#include "target/cpu.h"
-#include "text/hlo.h"
-#include "text/input.h"
+#include "output.h"
+#include "signals.h"
 #include "usage.h"
 
-namespace lowtide::engine {
+namespace lowtide::command {
 namespace {
 
 struct ReduceOptions {
@@ -46,30 +35,7 @@ struct ReduceOptions {
 };
 
 /// How a program fails without a command: the exit code of the process that tries it, or its signal.
-constexpr int kAgrees = 0, kDiffers = 5, kSignal = 128;
-
-/// Compiled against interpreted, in this process.
-int try_here(const Module& module, uint64_t seed) {
-  const std::vector<Value> arguments = seeded_arguments(module, seed);
-  const auto expected = interpret(module, arguments);
-  if (!expected.ok()) return kAgrees;  // nothing to compare with
-  const auto code_of = [](const Status& status) {
-    return status.fault() == Fault::kUnsupported ? kAgrees : static_cast<int>(status.fault());
-  };
-  const auto compiled = compile_plan(module, cpu_target());
-  if (!compiled.ok()) return code_of(compiled.status());
-  const auto loaded = load_program(*compiled, cpu_backend());
-  if (!loaded.ok()) return code_of(loaded.status());
-  const ValueMemory memory(*compiled->program, arguments);
-  if (const Status status = (*loaded)->run(memory.memory(), module.context().pool()); !status.ok())
-    return code_of(status);
-  const std::vector<Value> results = memory.results(**loaded);
-  for (size_t i = 0; i < results.size(); ++i) {
-    const Tolerance tolerance = usual_tolerance(results[i]->shape().type);
-    if (!compare(*results[i], *(*expected)[i], tolerance, "out").agrees()) return kDiffers;
-  }
-  return kAgrees;
-}
+constexpr int kAgrees = 0, kSignal = 128;
 
 int outcome_of(pid_t child) {
   int how = 0;
@@ -78,7 +44,7 @@ int outcome_of(pid_t child) {
   return WIFEXITED(how) ? WEXITSTATUS(how) : kSignal + WTERMSIG(how);
 }
 
-/// A crash of ours ends a process of its own.
+/// Compiled against interpreted, in a process of its own, which a crash of ours may end.
 int try_apart(const Module& module, const ReduceOptions& options) {
   std::fflush(nullptr);
   const pid_t child = ::fork();
@@ -86,17 +52,17 @@ int try_apart(const Module& module, const ReduceOptions& options) {
     const int null = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
     ::dup2(null, STDERR_FILENO);
     ::alarm(options.seconds);
-    // Threads of the parent's context aren't here.
-    const auto own = module.clone();
-    own->set_context(std::make_shared<Context>(module.context().settings()));
-    ::_exit(try_here(*own, options.seed));
+    // Threads of the parent's session aren't here.
+    const auto session = open_session_apart();
+    const Outcome checked = session.ok() ? session->check(module, options.seed) : Outcome(session.error());
+    ::_exit(checked.ok() ? kAgrees : static_cast<int>(checked.error().kind));
   }
   return child < 0 ? kAgrees : outcome_of(child);
 }
 
 /// The command's exit code with the program's file behind its words, or in the place of {}.
-int try_command(const Module& module, const ReduceOptions& options, const std::string& file) {
-  if (!write_output(file, print_hlo(module)).ok()) return -1;
+int try_command(const Session& session, const Module& module, const ReduceOptions& options, const std::string& file) {
+  if (!write_output(session, file, module.hlo()).ok()) return -1;
   std::vector<std::string> words = options.command;
   if (std::ranges::find(words, "{}") == words.end()) words.emplace_back("{}");
   std::ranges::replace(words, std::string("{}"), file);
@@ -123,64 +89,54 @@ class FileForCommand {
   FileForCommand& operator=(const FileForCommand&) = delete;
   ~FileForCommand() {
     if (folder_.empty()) return;
+    remove_with_signal(nullptr, nullptr);
     ::unlink(path_.c_str());
     ::rmdir(folder_.c_str());
   }
-  Status make() {
+  Outcome make() {
     std::string folder = fmt::format("{}/lowtide-{}", P_tmpdir, std::string(6, 'X'));
     if (::mkdtemp(folder.data()) == nullptr)
-      return Status::usage(fmt::format("can't make a folder in {}: {}", P_tmpdir, std::strerror(errno)));
+      return usage_error(fmt::format("can't make a folder in {}: {}", P_tmpdir, std::strerror(errno)));
     folder_ = std::move(folder);
     path_ = folder_ + "/program.hlo";
-    unfinished_folder_.emplace(folder_);
-    unfinished_file_.emplace(path_);
+    remove_with_signal(path_.c_str(), folder_.c_str());
     return {};
   }
   const std::string& path() const { return path_; }
 
  private:
   std::string folder_, path_;
-  std::optional<UnfinishedFile> unfinished_folder_, unfinished_file_;
 };
 
-Status reduce(ReduceOptions options) {
-  LT_RETURN_IF_ERROR(check_outputs({{"INPUT", options.input}}, {{"-o", options.output}}));
-  LT_ASSIGN_OR_RETURN(const Input input, read_input(options.input, InputStage::kLatest, command_context()));
+Outcome reduce(ReduceOptions options) {
+  LT_DO(check_outputs({{"INPUT", options.input}}, {{"-o", options.output}}));
+  LT_TRY(const Session session, open_session());
+  LT_TRY(const Module input, session.read(options.input));
   const bool by_command = !options.command.empty();
   FileForCommand file;
-  if (by_command) LT_RETURN_IF_ERROR(file.make());
+  if (by_command) LT_DO(file.make());
   const auto outcome = [&](const Module& module) {
-    return by_command ? try_command(module, options, file.path()) : try_apart(module, options);
+    return by_command ? try_command(session, module, options, file.path()) : try_apart(module, options);
   };
   const auto start = std::chrono::steady_clock::now();
-  const int wanted = outcome(*input.module);
+  const int wanted = outcome(input);
   // A loop that was shrunk may never end.
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   options.seconds = std::min(options.seconds, 1 + static_cast<unsigned>(10 * took.count()));
   if (by_command && wanted != 0) {
-    return Status::usage(
+    return usage_error(
         fmt::format("the command must end with exit code 0 for the program as it is, and ends with {}", wanted));
   }
   if (!by_command && wanted == kAgrees) {
-    return Status::usage("this program doesn't fail: compiled and interpreted, it gives the same results");
+    return usage_error("this program doesn't fail: compiled and interpreted, it gives the same results");
   }
-  ShrinkOptions how;
-  how.most_tries = options.tries;
   // What was found so far is kept where somebody loses patience.
-  Context& context = *command_context();
-  const KeepWhatIsFound keeping(context.stop());
-  const Interruptible interruptible(context.stop());
-  Stage stage(context.progress(), "shrinking", static_cast<double>(options.tries));
-  const auto fails = [&](const Module& module) {
-    if (context.should_stop()) return false;
-    stage.add(1);
-    return outcome(module) == wanted;
-  };
-  const auto smallest = shrink(*input.module, cpu_target(), fails, how);
-  LT_RETURN_IF_ERROR(write_output(options.output, print_hlo(*smallest)));
-  return context.stop().was_asked()
-             ? Status(kInterruptedFault, "interrupted; this is the smallest program found until then")
-             : Status();
+  const KeepResults keeping;
+  const auto fails = [&](const Module& module) { return outcome(module) == wanted; };
+  LT_TRY(const Module smallest, session.shrink(input, fails, options.tries));
+  LT_DO(write_output(session, options.output, smallest.hlo()));
+  if (!was_interrupted()) return {};
+  return Error{ErrorKind::kInterrupted, "interrupted; this is the smallest program found until then"};
 }
 
 }  // namespace
@@ -207,4 +163,4 @@ void add_reduce(CLI::App& app, int& exit_code) {
   command->callback([options, &exit_code] { exit_code = finish(reduce(*options)); });
 }
 
-}  // namespace lowtide::engine
+}  // namespace lowtide::command

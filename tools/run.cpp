@@ -5,19 +5,16 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
-#include <new>
 #include <nlohmann/json.hpp>
 
 #include "answer.h"
-#include "base/files.h"
-#include "base/memory.h"
-#include "base/sizes.h"
 #include "commands.h"
-#include "progress_line.h"
+#include "lowtide/words.h"
+#include "output.h"
 #include "run_options.h"
 #include "usage.h"
 
-namespace lowtide::engine {
+namespace lowtide::command {
 namespace {
 
 constexpr size_t kDifferencesShown = 12;
@@ -28,13 +25,13 @@ std::string to_json(const RunReport& r) {
     json["module"] = r.module;
     json["instructions"] = r.instructions;
   }
-  if (r.planned) {
-    json["argument_bytes"] = r.argument_bytes;
-    json["output_bytes"] = r.output_bytes;
-    json["alias_bytes"] = r.alias_bytes;
-    json["temp_bytes"] = r.temp_bytes;
-    json["peak_bytes"] = r.peak_bytes();
-    json["load_bytes"] = r.load_bytes;
+  if (r.sizes) {
+    json["argument_bytes"] = r.sizes->arguments;
+    json["output_bytes"] = r.sizes->outputs;
+    json["alias_bytes"] = r.sizes->alias;
+    json["temp_bytes"] = r.sizes->temp;
+    json["peak_bytes"] = r.sizes->peak;
+    json["load_bytes"] = r.sizes->load;
   }
   const auto add = [&](const char* key, const auto& figure) {
     if (figure) json[key] = *figure;
@@ -54,11 +51,11 @@ std::string to_json(const RunReport& r) {
   if (!r.run_seconds.empty()) json["run_seconds"] = r.run_seconds;
   add("measured_peak_bytes", r.measured_peak_bytes);
   if (r.comparison) {
-    json["max_abs_error"] = r.comparison->max_abs_error;
-    json["max_ulp"] = r.comparison->max_ulp;
-    json["mismatches"] = r.comparison->mismatches;
+    json["max_abs_error"] = r.comparison->all.max_abs_error;
+    json["max_ulp"] = r.comparison->all.max_ulp;
+    json["mismatches"] = r.comparison->all.mismatches;
     json["differences"] = nlohmann::ordered_json::array();
-    for (const ResultDifference& d : r.differences) {
+    for (const ResultDifference& d : r.comparison->differences) {
       nlohmann::ordered_json one = {{"name", d.name}};
       if (!d.path.empty()) one["path"] = d.path;
       one["shape"] = d.shape;
@@ -74,16 +71,17 @@ std::string to_json(const RunReport& r) {
 }
 
 std::string to_text(const RunReport& r) {
+  const Sizes sizes = r.sizes.value_or(Sizes());
   std::string text =
       fmt::format("{} · {} instructions · arguments {} · results {}", r.module, format_count(r.instructions),
-                  format_bytes(r.argument_bytes), format_bytes(r.output_bytes));
+                  format_bytes(sizes.arguments), format_bytes(sizes.outputs));
   const double best = *std::ranges::min_element(r.run_seconds);
   if (r.interpreted) {
     text += fmt::format(" · {:.3g} ms interpreted\n", 1e3 * best);
   } else {
     text += fmt::format("\npeak {} = arguments {} + results {} - shared {} + temp {} · touched {}\n",
-                        format_bytes(r.peak_bytes()), format_bytes(r.argument_bytes), format_bytes(r.output_bytes),
-                        format_bytes(r.alias_bytes), format_bytes(r.temp_bytes),
+                        format_bytes(sizes.peak), format_bytes(sizes.arguments), format_bytes(sizes.outputs),
+                        format_bytes(sizes.alias), format_bytes(sizes.temp),
                         format_bytes(r.measured_peak_bytes.value_or(0)));
     text += fmt::format("{} kernels · plan {:.3g} ms · compile {:.3g} ms · run {:.3g} ms\n", r.kernels.value_or(0),
                         1e3 * r.plan_seconds.value_or(0), 1e3 * r.compile_seconds.value_or(0), 1e3 * best);
@@ -92,9 +90,9 @@ std::string to_text(const RunReport& r) {
     }
   }
   for (const std::string& line : r.results) text += line + "\n";
-  if (r.comparison && r.comparison->agrees()) {
-    text +=
-        fmt::format("as expected: largest error {:.3g}, {} ulp\n", r.comparison->max_abs_error, r.comparison->max_ulp);
+  if (r.comparison && r.comparison->all.agrees()) {
+    text += fmt::format("as expected: largest error {:.3g}, {} ulp\n", r.comparison->all.max_abs_error,
+                        r.comparison->all.max_ulp);
   }
   return text;
 }
@@ -113,36 +111,29 @@ std::string list_differences(const std::vector<ResultDifference>& differences) {
   return text;
 }
 
-Status try_to_run(const RunOptions& options, RunReport& report) {
-  LT_RETURN_IF_ERROR(check_outputs(
-      {{"INPUT", options.input}, {"--inputs", options.inputs}, {"--expect", options.expect}, {"--plan", options.plan}},
-      {{"--outputs", options.outputs}}));
-  try {
-    return options.interpret ? run_interpreted(options, report) : run_compiled(options, report);
-  } catch (const std::bad_alloc&) {
-    return out_of_memory();
+Outcome print_report(const RunReport& report, bool json) {
+  Outcome verdict;
+  if (report.comparison && !report.comparison->all.agrees()) {
+    const Comparison& all = report.comparison->all;
+    verdict = Error{ErrorKind::kWrongValues, fmt::format("{} elements differ; first {}{}", all.mismatches, all.first,
+                                                         list_differences(report.comparison->differences))};
   }
+  if (json) return write_json(to_json(report), verdict);
+  LT_DO(print_stdout(to_text(report)));
+  return verdict;
 }
 
-Status run(const RunOptions& options) {
+Outcome run(const RunOptions& options) {
   RunReport report;
-  Status status = try_to_run(options, report);
-  if (!status.ok() && options.json && !is_answered()) return write_json(to_json(report), status);
-  return status;
+  Outcome executed = check_outputs(
+      {{"INPUT", options.input}, {"--inputs", options.inputs}, {"--expect", options.expect}, {"--plan", options.plan}},
+      {{"--outputs", options.outputs}});
+  if (executed.ok()) executed = execute(options, report);
+  if (executed.ok()) return print_report(report, options.json);
+  return options.json ? write_json(to_json(report), executed) : executed;
 }
 
 }  // namespace
-
-Status finish_run(const RunReport& report, bool json) {
-  Status verdict;
-  if (report.comparison && !report.comparison->agrees()) {
-    verdict = {Fault::kWrongValues, fmt::format("{} elements differ; first {}{}", report.comparison->mismatches,
-                                                report.comparison->first, list_differences(report.differences))};
-  }
-  if (json) return write_json(to_json(report), verdict);
-  LT_RETURN_IF_ERROR(print_stdout(to_text(report)));
-  return verdict;
-}
 
 void add_run(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<RunOptions>();
@@ -177,4 +168,4 @@ void add_run(CLI::App& app, int& exit_code) {
   command->callback([options, &exit_code] { exit_code = finish(run(*options), options->json); });
 }
 
-}  // namespace lowtide::engine
+}  // namespace lowtide::command

@@ -3,18 +3,31 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstring>
 #include <initializer_list>
 #include <string_view>
 
-#include "base/files.h"
-#include "base/mapped_files.h"
-#include "base/status.h"
-#include "command_context.h"
-#include "commands.h"
+#include "command_session.h"
+#include "outcome.h"
 #include "progress_line.h"
 
-namespace lowtide::engine {
+namespace lowtide::command {
+namespace {
+
+std::atomic<int> keeping{0};
+std::atomic<bool> interrupted{false};
+std::atomic<const char*> own_file{nullptr}, own_folder{nullptr};
+static_assert(std::atomic<int>::is_always_lock_free && std::atomic<const char*>::is_always_lock_free);
+
+}  // namespace
+
+void remove_files_in_hand() noexcept {
+  if (const Session* const session = opened_session()) session->remove_unfinished_files();
+  if (const char* const file = own_file.load()) ::unlink(file);
+  if (const char* const folder = own_folder.load()) ::rmdir(folder);
+}
+
 namespace {
 
 // Handlers write with write(2) alone: a lock of stdio's or malloc's may be held by what they interrupt.
@@ -25,7 +38,7 @@ void say(std::initializer_list<std::string_view> words) {
 }
 
 void on_end(int) {
-  remove_unfinished_files();
+  remove_files_in_hand();
   leave_progress_line();
   say({"lowtide: interrupted\n"});
   ::_exit(kInterrupted);
@@ -33,21 +46,23 @@ void on_end(int) {
 
 // A search keeps the best that it found, where it is asked kindly.
 void on_interrupt(int signal) {
-  if (!command_context()->stop().ask()) on_end(signal);
+  if (keeping.load() == 0 || interrupted.exchange(true)) on_end(signal);
+  if (const Session* const session = opened_session()) session->cancel();
 }
 
 // A failed assertion has said its sentence; the exit code is that of a bug of ours.
 void on_abort(int) {
-  remove_unfinished_files();
-  ::_exit(static_cast<int>(Fault::kInternal));
+  remove_files_in_hand();
+  ::_exit(static_cast<int>(ErrorKind::kInternal));
 }
 
 // A page of a mapped file whose bytes are gone: the file shrank, or its disk can't be read any more.
 void on_bus_error(int signal, siginfo_t* what, void*) {
-  remove_unfinished_files();
-  if (const char* file = file_mapped_at(what->si_addr)) {
+  remove_files_in_hand();
+  const Session* const session = opened_session();
+  if (const char* file = session ? session->file_mapped_at(what->si_addr) : nullptr) {
     say({"lowtide: ", file, ": its bytes can't be read any more: it became shorter while it was in use\n"});
-    ::_exit(static_cast<int>(Fault::kInput));
+    ::_exit(static_cast<int>(ErrorKind::kInput));
   }
   ::signal(signal, SIG_DFL);
   ::raise(signal);
@@ -55,7 +70,7 @@ void on_bus_error(int signal, siginfo_t* what, void*) {
 
 // A crash stays one, for whoever looks at the core; only its unfinished files go.
 void on_crash(int signal) {
-  remove_unfinished_files();
+  remove_files_in_hand();
   ::signal(signal, SIG_DFL);
   ::raise(signal);
 }
@@ -85,8 +100,16 @@ void make_room_for_handlers() {
 
 }  // namespace
 
+KeepResults::KeepResults() { ++keeping; }
+KeepResults::~KeepResults() { --keeping; }
+bool was_interrupted() noexcept { return interrupted.load(); }
+
+void remove_with_signal(const char* file, const char* folder) noexcept {
+  own_file = file;
+  own_folder = folder;
+}
+
 void handle_signals() {
-  (void)command_context();  // a handler makes nothing
   make_room_for_handlers();
   ::signal(SIGPIPE, SIG_IGN);  // a reader that has gone away is no fault
   ::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is one that write(2) reports
@@ -101,4 +124,4 @@ void handle_signals() {
   ::sigaction(SIGBUS, &bus, nullptr);
 }
 
-}  // namespace lowtide::engine
+}  // namespace lowtide::command

@@ -9,11 +9,10 @@
 #include <optional>
 #include <utility>
 
-#include "base/near_words.h"
-#include "text/dump/dump_files.h"
-#include "text/file.h"
+#include "lowtide/files.h"
+#include "lowtide/words.h"
 
-namespace lowtide::engine {
+namespace lowtide::command {
 namespace {
 
 namespace fs = std::filesystem;
@@ -28,43 +27,16 @@ std::vector<std::string> option_names(const CLI::App& command) {
 
 using FileNumber = std::pair<dev_t, ino_t>;
 
-std::optional<FileNumber> number_of(const fs::path& path, mode_t kind) {
+std::optional<FileNumber> number_of(const std::string& path) {
   struct stat about{};
-  if (::stat(path.c_str(), &about) != 0 || (about.st_mode & S_IFMT) != kind) return std::nullopt;
+  if (::stat(path.c_str(), &about) != 0 || !S_ISREG(about.st_mode)) return std::nullopt;
   return FileNumber{about.st_dev, about.st_ino};
-}
-
-/// The file that holds the input: without a choice behind '#', where no file has that name as it stands.
-std::string file_of(const std::string& path) {
-  std::error_code error;
-  const size_t sign = path.rfind('#');
-  return sign == std::string::npos || fs::exists(path, error) ? path : path.substr(0, sign);
-}
-
-/// A module, or a report on one: what else lies in a dump directory, pages for one, isn't the input.
-bool is_read_of_dumps(const std::string& path) {
-  constexpr size_t kHeadBytes = size_t{16} << 10;
-  return classify_dump_file(path, fs::path(path).filename().string(), read_head(path, kHeadBytes)).has_value();
-}
-
-bool is_input(const NamedFile& output, const std::string& input) {
-  const auto written = number_of(output.path, S_IFREG);
-  if (!written) return false;
-  if (const auto folder = number_of(input, S_IFDIR)) {
-    std::error_code error;
-    for (fs::path at = fs::canonical(output.path, error).parent_path(); !error; at = at.parent_path()) {
-      if (number_of(at, S_IFDIR) == folder) return is_read_of_dumps(output.path);
-      if (at == at.parent_path()) return false;
-    }
-    return false;
-  }
-  return number_of(input, S_IFREG) == written;
 }
 
 /// Do both end in one place? Files that aren't there yet are one where their folders and names are.
 bool is_one_place(const std::string& a, const std::string& b) {
   if (a == "-" || b == "-") return a == b;
-  const auto first = number_of(a, S_IFREG), second = number_of(b, S_IFREG);
+  const auto first = number_of(a), second = number_of(b);
   if (first || second) return first == second;
   std::error_code error;
   if (fs::exists(a, error) || fs::exists(b, error)) return false;  // a pipe, a device
@@ -87,8 +59,7 @@ std::string usage_fault(const CLI::App& app, const CLI::ParseError& error) {
       } else {
         for (const CLI::App* command : app.get_subcommands({})) known.push_back(command->get_name());
       }
-      return fmt::format("there is no {} {}{}", option ? "option" : "command", word,
-                         did_you_mean(near_words(word, known)));
+      return fmt::format("there is no {} {}{}", option ? "option" : "command", word, did_you_mean(word, known));
     }
     return error.what();
   }
@@ -96,8 +67,7 @@ std::string usage_fault(const CLI::App& app, const CLI::ParseError& error) {
   for (const std::string& word : rest) {
     if (!word.starts_with("-") || word == "-" || word == "--") continue;
     const std::string name = word.substr(0, word.find('='));
-    return fmt::format("{} has no option {}{}", command.get_name(), name,
-                       did_you_mean(near_words(name, option_names(command))));
+    return fmt::format("{} has no option {}{}", command.get_name(), name, did_you_mean(name, option_names(command)));
   }
   return error.what();
 }
@@ -106,29 +76,28 @@ CLI::Validator one_of(std::vector<std::string> words) {
   const std::string all = fmt::format("{}", fmt::join(words, "|"));
   return {[words = std::move(words), all](std::string& word) {
             if (std::ranges::find(words, word) != words.end()) return std::string();
-            const auto near = near_words(word, words);
-            return fmt::format("{} is none of {}{}", word, all, did_you_mean(near));
+            return fmt::format("{} is none of {}{}", word, all, did_you_mean(word, words));
           },
           all};
 }
 
-Status check_outputs(const std::vector<NamedFile>& inputs, const std::vector<NamedFile>& outputs) {
+Outcome check_outputs(const std::vector<NamedFile>& inputs, const std::vector<NamedFile>& outputs) {
   for (size_t i = 0; i < outputs.size(); ++i) {
     const NamedFile& output = outputs[i];
     if (output.path.empty()) continue;
     for (const NamedFile& input : inputs) {
       if (input.path.empty() || input.path == "-" || output.path == "-") continue;
-      if (!is_input(output, file_of(input.path))) continue;
-      return Status::usage(fmt::format("{}: {} would be written over {} ({}); expected another file", output.option,
-                                       output.path, input.option, input.path));
+      if (!is_read_of(input.path, output.path)) continue;
+      return usage_error(fmt::format("{}: {} would be written over {} ({}); expected another file", output.option,
+                                     output.path, input.option, input.path));
     }
     for (size_t k = 0; k < i; ++k) {
       if (outputs[k].path.empty() || !is_one_place(outputs[k].path, output.path)) continue;
-      return Status::usage(fmt::format("{} and {} both write {}; expected two files", outputs[k].option, output.option,
-                                       output.path == "-" ? "to stdout" : output.path));
+      return usage_error(fmt::format("{} and {} both write {}; expected two files", outputs[k].option, output.option,
+                                     output.path == "-" ? "to stdout" : output.path));
     }
   }
   return {};
 }
 
-}  // namespace lowtide::engine
+}  // namespace lowtide::command

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "base/status.h"
+#include "outcome.h"
 
-namespace lowtide::engine {
+namespace lowtide::command {
 
 /// What is wrong with a line that CLI11 turned down, with the commands or options that are near.
 std::string usage_fault(const CLI::App& app, const CLI::ParseError& error);
@@ -25,6 +25,6 @@ struct NamedFile {
 /// Refuses an output that is an input, or another output: by device and number of the file, so that links and other
 /// spellings are seen. An input that is a folder is all
 /// modules and reports that lie in it; `file#part` is the file.
-Status check_outputs(const std::vector<NamedFile>& inputs, const std::vector<NamedFile>& outputs);
+Outcome check_outputs(const std::vector<NamedFile>& inputs, const std::vector<NamedFile>& outputs);
 
-}  // namespace lowtide::engine
+}  // namespace lowtide::command

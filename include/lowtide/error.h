@@ -2,6 +2,7 @@
 /// How calls fail: with a value of type Error, never by an exception or by ending the process. Memory that ends and
 /// broken invariants of the library are errors, too (kLimit, kInternal); the session can be used afterwards.
 
+#include <cstdint>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -22,9 +23,17 @@ enum class ErrorKind : int {
   kInterrupted = 130  ///< cancelled before anything was found
 };
 
+/// Where in a text a fault is; lines and columns count from 1.
+struct Place {
+  std::string file;
+  int64_t line = 0, column = 0;
+};
+
 struct Error {
   ErrorKind kind = ErrorKind::kInternal;
   std::string message;  ///< for people; with the place, the line and a caret where the fault has one
+  std::optional<Place> place = {};
+  std::optional<int64_t> lowest_peak = {};  ///< of a limit that no plan meets: bytes of the lowest found
 };
 
 /// A value, or why there is none.

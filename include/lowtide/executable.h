@@ -8,6 +8,7 @@
 
 #include "lowtide/error.h"
 #include "lowtide/module.h"
+#include "lowtide/run.h"
 #include "lowtide/visibility.h"
 
 namespace lowtide {
@@ -46,12 +47,17 @@ class LOWTIDE_PUBLIC Executable {
   const std::vector<Array>& arguments() const;
   const std::vector<Array>& results() const;
   int64_t arena_bytes() const;
+  /// Operations that run by their definition, for want of code: slow, in memory of the interpreter's.
+  int64_t interpreted() const;
 
   /// Runs, and returns when all is done. results: memory for each, of its Array::bytes, aligned to 64 bytes; it may be
   /// the memory of a donated argument, in which it can live. kUsage where numbers or alignments are wrong.
   Result<void> run(std::span<const Argument> arguments, std::span<void* const> results, Arena arena = {}) const;
   /// The same on a thread of its own. The memory stays the caller's to keep until the event is done.
   Event start(std::vector<Argument> arguments, std::vector<void*> results, Arena arena = {}) const;
+
+  /// With arguments from a file and results to one. kInput where those of the file aren't the program's.
+  Result<Run> bind(RunFiles files = {}) const;
 
   struct State;
   explicit Executable(std::shared_ptr<State> state);

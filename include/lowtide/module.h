@@ -7,20 +7,12 @@
 #include <string_view>
 #include <vector>
 
+#include "lowtide/array.h"
 #include "lowtide/error.h"
+#include "lowtide/explanation.h"
 #include "lowtide/visibility.h"
 
 namespace lowtide {
-
-/// An argument or result of a program, an array each: tuples are flattened depth first.
-struct Array {
-  std::string path;           ///< "state.params['w']"; empty where the program doesn't say
-  std::string type;           ///< as HLO spells it: "f32", "bf16", "s32", "pred", ...
-  std::vector<int64_t> dims;  ///< extents, row-major; none: a scalar
-  int64_t bytes = 0;  ///< in memory: elements lie row-major without gaps, "pred" and types below a byte one byte each
-  /// Of an argument: may the program overwrite its bytes, if the caller gives them away?
-  bool can_be_donated = false;
-};
 
 struct BuilderParts;
 
@@ -33,6 +25,15 @@ class LOWTIDE_PUBLIC Module {
   std::vector<Array> results() const;
   /// What a reader of the figures should know: parts that the text abbreviates, shardings that contradict its header.
   const std::vector<std::string>& warnings() const;
+  /// Bytes as it stands: a scheduled module in XLA's order and fusions, any other in a plain one.
+  Result<Sizes> as_given() const;
+  /// No order of the operations as they stand, and no executor, needs less.
+  Result<LowerBound> floor_of_order() const;
+  Result<LowerBound> floor_of_any() const;
+  /// kInput where the text leaves out elements of constants ({...}): that can be planned, and not run.
+  Result<void> has_all_values() const;
+  /// The same, and kUnsupported where it is a program of several devices.
+  Result<void> can_run() const;
   /// HLO text that XLA reads, and this library.
   std::string hlo() const;
   /// StableHLO text that jaxlib reads. kUnsupported names an operation that StableHLO lacks.
@@ -40,7 +41,7 @@ class LOWTIDE_PUBLIC Module {
 
   struct State;
   explicit Module(std::shared_ptr<const State> state);
-  const State& state() const { return *state_; }
+  const std::shared_ptr<const State>& state() const { return state_; }
 
  private:
   std::shared_ptr<const State> state_;

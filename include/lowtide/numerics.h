@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "lowtide/visibility.h"
+
 namespace lowtide {
 
 enum class Numerics : uint8_t {
@@ -11,5 +13,6 @@ enum class Numerics : uint8_t {
   kReassociated,  ///< sums are made in another order
   kOptIn,         ///< results change; only on request
 };
+LOWTIDE_PUBLIC const char* name_of(Numerics numerics);  ///< "value-exact"
 
 }  // namespace lowtide

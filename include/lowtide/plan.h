@@ -29,10 +29,14 @@ class LOWTIDE_PUBLIC Plan {
   Sizes sizes() const;
   int64_t peak_bytes() const { return sizes().peak; }
   /// No order of the operations as they stand, and no executor, needs less.
-  LowerBound floor_of_order() const;
-  LowerBound floor_of_any() const;
+  Result<LowerBound> floor_of_order() const;
+  Result<LowerBound> floor_of_any() const;
   double modelled_seconds() const;
+  double plan_seconds() const;  ///< that planning took
   int64_t kernels() const;
+  bool is_exact() const;  ///< every sum in its order: Options::exact, or the text of the plan says so
+  /// What went wrong while it was made; empty: nothing.
+  std::string warning() const;
   std::vector<Buffer> buffers() const;
   /// Can it be run here? Otherwise why not.
   Result<void> can_run() const;

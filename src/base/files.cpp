@@ -7,10 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <atomic>
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
@@ -18,45 +15,11 @@
 namespace lowtide::engine {
 namespace {
 
-/// Names of files being written, for the signal handler. A file that finds no place is only safe from faults, not from
-/// signals.
-struct Unfinished {
-  std::atomic<bool> taken{false}, there{false};
-  char name[4096];
-};
-std::array<Unfinished, 16> unfinished;
-
 Status cannot_write(const std::string& path, int error) {
   return Status::usage(fmt::format("can't write {}: {}", path, std::strerror(error)));
 }
 
 }  // namespace
-
-void remove_unfinished_files() noexcept {
-  for (Unfinished& place : unfinished) {
-    if (place.there.load()) ::unlink(place.name);
-  }
-  for (Unfinished& place : unfinished) {
-    if (place.there.load()) ::rmdir(place.name);  // now that it is empty
-  }
-}
-
-UnfinishedFile::UnfinishedFile(const std::string& name) : place_(-1) {
-  for (size_t i = 0; i < unfinished.size() && name.size() < sizeof(Unfinished::name); ++i) {
-    if (unfinished[i].taken.exchange(true)) continue;
-    std::memcpy(unfinished[i].name, name.c_str(), name.size() + 1);
-    unfinished[i].there.store(true);
-    place_ = static_cast<int>(i);
-    return;
-  }
-}
-
-UnfinishedFile::~UnfinishedFile() {
-  if (place_ < 0) return;
-  Unfinished& place = unfinished[static_cast<size_t>(place_)];
-  place.there.store(false);
-  place.taken.store(false);
-}
 
 int write_all(int descriptor, std::string_view content) {
   while (!content.empty()) {
@@ -99,7 +62,7 @@ bool take_over(int descriptor, const struct stat& replaced) {
 
 }  // namespace
 
-Result<PartialFile> PartialFile::create(const std::string& path) {
+Result<PartialFile> PartialFile::create(const std::string& path, OpenFiles* files) {
   PartialFile file;
   file.path_ = path;
   struct stat replaced{};
@@ -107,7 +70,7 @@ Result<PartialFile> PartialFile::create(const std::string& path) {
   constexpr int kHow = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
   do {
     file.temporary_ = temporary_beside(path);
-    file.unfinished_ = std::make_unique<UnfinishedFile>(file.temporary_);
+    file.unfinished_ = std::make_unique<UnfinishedFile>(files, file.temporary_);
     file.descriptor_ = ::open(file.temporary_.c_str(), kHow, replaces ? 0600 : 0666);
   } while (file.descriptor_ < 0 && errno == EEXIST);
   if (file.descriptor_ < 0 || (replaces && !take_over(file.descriptor_, replaced))) return cannot_write(path, errno);
@@ -134,15 +97,7 @@ Status PartialFile::commit() {
   return error == 0 ? Status() : cannot_write(path_, error);
 }
 
-Status write_stdout(std::string_view content) {
-  std::fflush(stdout);
-  const int error = write_all(STDOUT_FILENO, content);
-  if (error == 0 || error == EPIPE) return {};
-  return cannot_write("stdout", error);
-}
-
-Status write_file(const std::string& path, std::string_view content) {
-  if (path == "-") return write_stdout(content);
+Status write_file(const std::string& path, std::string_view content, OpenFiles* files) {
   if (is_special_file(path)) {
     const int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
     if (file < 0) return cannot_write(path, errno);
@@ -150,7 +105,7 @@ Status write_file(const std::string& path, std::string_view content) {
     ::close(file);
     return error == 0 || error == EPIPE ? Status() : cannot_write(path, error);
   }
-  LT_ASSIGN_OR_RETURN(PartialFile file, PartialFile::create(path));
+  LT_ASSIGN_OR_RETURN(PartialFile file, PartialFile::create(path, files));
   if (const int error = write_all(file.descriptor(), content); error != 0) return cannot_write(path, error);
   return file.commit();
 }

@@ -1,6 +1,6 @@
 #pragma once
 /// What a session is told once. Nothing below a session reads the environment: whoever opens one says it here
-/// (session/environment.h has the names of the variables, docs/debugging.md describes them).
+/// (lowtide/options.h has the names of the variables, docs/debugging.md describes them).
 
 #include <cstdint>
 #include <string>

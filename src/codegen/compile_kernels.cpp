@@ -49,8 +49,10 @@ std::string plan_text(const KernelPlan& plan) {
 
 void dump(const Context& context, const Nest& nest, TextHash key, const LlvmAnswer& answer) {
   const std::string path = fmt::format("{}/kernel-{:016x}", context.settings().dump_directory, key.low);
-  const bool written = write_file(path + ".nest", to_text(nest)).ok() && write_file(path + ".ll", answer.text).ok() &&
-                       write_file(path + ".o", answer.object).ok();
+  OpenFiles* const files = &context.own<OpenFiles>();
+  const bool written = write_file(path + ".nest", to_text(nest), files).ok() &&
+                       write_file(path + ".ll", answer.text, files).ok() &&
+                       write_file(path + ".o", answer.object, files).ok();
   if (!written) context.print(fmt::format("can't write {}", path));
 }
 
@@ -157,7 +159,7 @@ Result<std::vector<Kernel>> compile_kernels(std::span<const Nest> nests, const C
       Job& job = entry->second;
       LT_RETURN_IF_ERROR(job.status);
       const std::vector<KernelPiece> pieces = pieces_of(job.plan);
-      LT_ASSIGN_OR_RETURN(job.kernel, store ? store->add(entry->first, job.object, pieces)
+      LT_ASSIGN_OR_RETURN(job.kernel, store ? store->add(entry->first, job.object, pieces, &context.own<OpenFiles>())
                                             : load_kernel(entry->first, job.object, pieces));
     }
   }

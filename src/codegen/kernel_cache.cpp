@@ -123,7 +123,9 @@ TextHash KernelCache::name_of(TextHash key) const {
 
 std::optional<std::string> KernelCache::find(TextHash key) const { return find_named(name_of(key)); }
 
-void KernelCache::store(TextHash key, std::string_view content) const { store_named(name_of(key), content); }
+void KernelCache::store(TextHash key, std::string_view content, OpenFiles* files) const {
+  store_named(name_of(key), content, files);
+}
 
 std::optional<std::string> KernelCache::find_named(TextHash name) const {
   if (!folder_) return {};
@@ -153,14 +155,14 @@ std::optional<std::string> KernelCache::find_named(TextHash name) const {
   return content;
 }
 
-void KernelCache::store_named(TextHash name, std::string_view content) const {
+void KernelCache::store_named(TextHash name, std::string_view content, OpenFiles* files) const {
   if (!folder_ || std::ssize(content) > kLargestEntry - static_cast<int64_t>(sizeof(Header))) return;
   const std::string final_name = file_name(name);
   uint64_t random = 0;
   if (::getrandom(&random, sizeof random, 0) != static_cast<ssize_t>(sizeof random)) return;
   const std::string temporary = fmt::format("{}.{:016x}{}", final_name, random, kUnfinished);
   const int folder = folder_->descriptor();
-  const UnfinishedFile unfinished(fmt::format("/proc/self/fd/{}/{}", folder, temporary));
+  const UnfinishedFile unfinished(files, fmt::format("/proc/self/fd/{}/{}", folder, temporary));
   const int file = ::openat(folder, temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (file < 0) return;
   const Header header{.name = name, .content = checksum(name, content)};

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/open_files.h"
 #include "base/text_hash.h"
 
 namespace lowtide::engine {
@@ -23,10 +24,10 @@ class KernelCache {
   const std::string& refusal() const { return refusal_; }
   /// What was stored under this key.
   std::optional<std::string> find(TextHash key) const;
-  void store(TextHash key, std::string_view content) const;
+  void store(TextHash key, std::string_view content, OpenFiles* files = nullptr) const;
   /// The same by the name of the file: a key together with the choices.
   std::optional<std::string> find_named(TextHash name) const;
-  void store_named(TextHash name, std::string_view content) const;
+  void store_named(TextHash name, std::string_view content, OpenFiles* files = nullptr) const;
   /// Drops the files used longest ago until the rest fits, and what was never finished. Others' files stay.
   void drop_oldest() const;
 

@@ -33,10 +33,11 @@ std::optional<Kernel> KernelStore::find(TextHash key, std::span<const KernelPiec
   return kernel.take();
 }
 
-Result<Kernel> KernelStore::add(TextHash key, std::string_view object, std::span<const KernelPiece> pieces) {
+Result<Kernel> KernelStore::add(TextHash key, std::string_view object, std::span<const KernelPiece> pieces,
+                                OpenFiles* files) {
   LT_ASSIGN_OR_RETURN(Kernel kernel, load_kernel(key, object, pieces));
   remember(key, kernel, object.size());
-  disk_.store(key, object);
+  disk_.store(key, object, files);
   if (key.low % kObjectsPerSweep == 0) disk_.drop_oldest();
   return kernel;
 }

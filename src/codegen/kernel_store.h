@@ -26,7 +26,8 @@ class KernelStore {
   /// The kernel's code, loaded before or from the disk; nothing: it is in neither.
   std::optional<Kernel> find(TextHash key, std::span<const KernelPiece> pieces);
   /// Loads the object and keeps it. What is dropped here lives on in the executables that use it.
-  Result<Kernel> add(TextHash key, std::string_view object, std::span<const KernelPiece> pieces);
+  Result<Kernel> add(TextHash key, std::string_view object, std::span<const KernelPiece> pieces,
+                     OpenFiles* files = nullptr);
 
  private:
   void remember(TextHash key, const Kernel& kernel, size_t bytes);

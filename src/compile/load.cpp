@@ -10,6 +10,8 @@
 #include "ops/verify.h"
 #include "region/identity.h"
 #include "runtime/runnable.h"
+#include "schedule/check/order_proof.h"
+#include "schedule/dependencies.h"
 #include "schedule/nest_cache.h"
 
 namespace lowtide::engine {
@@ -25,9 +27,13 @@ void find_work(const std::vector<ProgramStep>& steps, std::vector<char>& has_wor
 
 }  // namespace
 
-LoweredProgram lower_program(const Compiled& compiled) {
-  const Program& program = *compiled.program;
-  LoweredProgram lowered{compiled.program, {}};
+Result<LoweredProgram> lower_program(const Compiled& compiled) {
+  const auto whole = std::make_shared<Program>(*compiled.program);
+  find_dependencies(*whole);
+  if (const std::string fault = fault_of_order(*whole); !fault.empty())
+    return Status(Fault::kInternal, "the order of steps doesn't hold: " + fault);
+  const Program& program = *whole;
+  LoweredProgram lowered{whole, {}};
   const size_t count = program.regions.size();
   std::vector<char> has_work(count, 0);
   find_work(program.steps, has_work);
@@ -61,7 +67,8 @@ Result<std::unique_ptr<LoadedProgram>> load_program(const Compiled& compiled, co
   LT_ASSERT(&backend.target() == compiled.target, "a plan runs on the target that it was made for");
   LT_RETURN_IF_ERROR(verify_runnable(*compiled.program->module));
   LT_RETURN_IF_ERROR(can_run(*compiled.program, *compiled.target));
-  return backend.load(lower_program(compiled));
+  LT_ASSIGN_OR_RETURN(LoweredProgram lowered, lower_program(compiled));
+  return backend.load(std::move(lowered));
 }
 
 }  // namespace lowtide::engine

@@ -26,7 +26,8 @@ constexpr int64_t kVerifiedAlways = 5000;  // instructions
 Status dump(const Module& module, size_t number, std::string_view stage) {
   const std::string& directory = module.context().settings().dump_directory;
   if (directory.empty()) return {};
-  return write_file(fmt::format("{}/{:02}-{}.hlo", directory, number, stage), print_hlo(module));
+  return write_file(fmt::format("{}/{:02}-{}.hlo", directory, number, stage), print_hlo(module),
+                    &module.context().own<OpenFiles>());
 }
 
 constexpr int64_t kPackWork = 100'000;  // for a peak in a table of many

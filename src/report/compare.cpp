@@ -84,13 +84,8 @@ std::map<Key, Side> sides_of(const Report& report) {
 
 }  // namespace
 
-double ReportComparison::growth_percent() const {
-  if (before.peak <= 0) return after.peak > 0 ? 100 : 0;
-  return 100.0 * static_cast<double>(after.peak - before.peak) / static_cast<double>(before.peak);
-}
-
-ReportComparison compare(const Report& before, const Report& after) {
-  ReportComparison comparison;
+PeakComparison compare(const Report& before, const Report& after) {
+  PeakComparison comparison;
   comparison.module_before = before.module;
   comparison.module_after = after.module;
   comparison.before = before.given;
@@ -100,15 +95,15 @@ ReportComparison compare(const Report& before, const Report& after) {
     comparison.after.peak = *after.xla_peak;
   }
   const std::map<Key, Side> a = sides_of(before), b = sides_of(after);
-  std::map<Key, Difference> differences;
+  std::map<Key, PeakDifference> differences;
   for (const auto& [key, side] : a) {
-    Difference& difference = differences[key];
+    PeakDifference& difference = differences[key];
     difference.before = side.bytes;
     difference.shape_before = side.shape;
     difference.origin = side.origin;
   }
   for (const auto& [key, side] : b) {
-    Difference& difference = differences[key];
+    PeakDifference& difference = differences[key];
     difference.after = side.bytes;
     difference.shape_after = side.shape;
     difference.origin = side.origin;
@@ -120,7 +115,7 @@ ReportComparison compare(const Report& before, const Report& after) {
   }
   std::stable_sort(
       comparison.differences.begin(), comparison.differences.end(),
-      [](const Difference& x, const Difference& y) { return std::abs(x.change()) > std::abs(y.change()); });
+      [](const PeakDifference& x, const PeakDifference& y) { return std::abs(x.change()) > std::abs(y.change()); });
   return comparison;
 }
 

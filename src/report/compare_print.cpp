@@ -13,7 +13,7 @@ namespace {
 constexpr size_t kBytes = 10;
 constexpr double kLargestPercent = 100;  // beyond a hundredfold a percentage says nothing
 
-const char* verb_of(const Difference& difference) {
+const char* verb_of(const PeakDifference& difference) {
   if (difference.shape_before.empty()) return "appeared";
   if (difference.shape_after.empty()) return "gone";
   return difference.change() > 0 ? "grew" : "shrank";
@@ -21,7 +21,7 @@ const char* verb_of(const Difference& difference) {
 
 std::string signed_bytes(int64_t bytes) { return (bytes > 0 ? "+" : "") + format_bytes(bytes); }
 
-std::string shapes_of(const Difference& difference) {
+std::string shapes_of(const PeakDifference& difference) {
   if (difference.shape_before.empty() || difference.shape_before == difference.shape_after) {
     return difference.shape_after;
   }
@@ -36,7 +36,7 @@ nlohmann::ordered_json sizes_json(const Sizes& sizes) {
 
 }  // namespace
 
-std::string to_text(const ReportComparison& comparison, const TextOptions& options) {
+std::string to_text(const PeakComparison& comparison, const TextOptions& options) {
   std::string text;
   const auto line = [&](std::string one) {
     one.erase(one.find_last_not_of(' ') + 1);
@@ -70,7 +70,7 @@ std::string to_text(const ReportComparison& comparison, const TextOptions& optio
                    pad_left("after", kBytes), pad_right("", 8), pad_right("value", shapes), "from"));
   int64_t rest = 0;
   for (size_t r = 0; r < rows.size(); ++r) {
-    const Difference& row = rows[r];
+    const PeakDifference& row = rows[r];
     if (r >= listed) {
       rest += row.change();
       continue;
@@ -88,9 +88,9 @@ std::string to_text(const ReportComparison& comparison, const TextOptions& optio
   return options.utf8 ? text : to_ascii(text);
 }
 
-std::string to_json(const ReportComparison& comparison) {
+std::string to_json(const PeakComparison& comparison) {
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-  for (const Difference& row : comparison.differences) {
+  for (const PeakDifference& row : comparison.differences) {
     rows.push_back({{"key", row.key},
                     {"change", verb_of(row)},
                     {"before_bytes", row.before},

@@ -122,9 +122,9 @@ Result<bool> Bindings::State::place_in_file(Argument& argument) const {
     return true;
   }
   if (sources.inputs->descriptor() < 0) return false;
-  LT_ASSIGN_OR_RETURN(argument.pages,
-                      PrivateFile::map(sources.inputs->descriptor(), sources.inputs->name(),
-                                       sources.inputs->offset_of(name), static_cast<int64_t>(bytes->size())));
+  LT_ASSIGN_OR_RETURN(argument.pages, PrivateFile::map(sources.inputs->descriptor(), sources.inputs->name(),
+                                                       sources.inputs->offset_of(name),
+                                                       static_cast<int64_t>(bytes->size()), sources.inputs->files()));
   argument.place = argument.pages->data();
   return true;
 }

@@ -10,7 +10,8 @@
 
 namespace lowtide::engine {
 
-Result<PrivateFile> PrivateFile::map(int file, const std::string& path, int64_t offset, int64_t bytes) {
+Result<PrivateFile> PrivateFile::map(int file, const std::string& path, int64_t offset, int64_t bytes,
+                                     OpenFiles* files) {
   const auto fault = [&](int error) {
     return Status(error == ENOMEM ? Fault::kLimit : Fault::kInput, fmt::format("{}: {}", path, std::strerror(error)));
   };
@@ -21,7 +22,7 @@ Result<PrivateFile> PrivateFile::map(int file, const std::string& path, int64_t 
       ::mmap(nullptr, result.mapped_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, offset - skipped);
   if (where == MAP_FAILED) return fault(errno);
   result.mapped_ = where;
-  result.registered_ = std::make_unique<MappedFile>(where, result.mapped_bytes_, path);
+  result.registered_ = std::make_unique<MappedFile>(files, where, result.mapped_bytes_, path);
   result.data_ = static_cast<std::byte*>(where) + skipped;
   return result;
 }

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "base/mapped_files.h"
+#include "base/open_files.h"
 #include "base/status.h"
 
 namespace lowtide::engine {
@@ -14,7 +14,8 @@ namespace lowtide::engine {
 class PrivateFile {
  public:
   /// file: opened for reading, and known as `path`.
-  static Result<PrivateFile> map(int file, const std::string& path, int64_t offset, int64_t bytes);
+  static Result<PrivateFile> map(int file, const std::string& path, int64_t offset, int64_t bytes,
+                                 OpenFiles* files = nullptr);
   PrivateFile(PrivateFile&& other) noexcept;
   PrivateFile& operator=(PrivateFile&& other) noexcept;
   ~PrivateFile();

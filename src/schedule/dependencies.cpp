@@ -30,7 +30,7 @@ class FindDependencies {
 
   void run() {
     left_ = kMostVisits + kVisitsPerStep * count(program_.steps);
-    walk(program_.steps);
+    (void)walk(program_.steps, false);
     for (auto& [block, waits] : waits_) {
       if (left_ == 0) wait_one_by_one(*block);
       remove_implied_edges(waits);
@@ -49,18 +49,18 @@ class FindDependencies {
     return steps;
   }
 
-  /// What the block touches when it runs once from these addresses.
-  std::vector<ByteAccess> walk(Block& block) {
+  /// What the block touches when it runs once from these addresses; nothing where nobody asks.
+  std::vector<ByteAccess> walk(Block& block, bool asked = true) {
     Waits& waits = waits_.try_emplace(&block, block.size()).first->second;  // stays where it is
     AccessHistory history;
     std::vector<ByteAccess> all;
     for (size_t s = 0; s < block.size() && left_ > 0; ++s, --left_) {
-      std::vector<ByteAccess> touched = united(touches(block[s]));
-      // Its reads first: what it reads and writes it waits for as what it writes.
+      std::vector<ByteAccess> touched = touches(block[s]);  // reads first
+      if (!block[s].blocks.empty()) touched = united(std::move(touched));
       for (const ByteAccess& access : touched) history.touch(access, static_cast<int32_t>(s), waits[s]);
       std::ranges::sort(waits[s]);
       waits[s].erase(std::unique(waits[s].begin(), waits[s].end()), waits[s].end());
-      all.insert(all.end(), touched.begin(), touched.end());
+      if (asked) all.insert(all.end(), touched.begin(), touched.end());
     }
     return united(std::move(all));
   }
@@ -73,10 +73,11 @@ class FindDependencies {
       return out;
     }
     if (step.assembled) return out;
+    out.reserve(step.reads.size() + step.writes.size() + 2);
     for (const int32_t slot : step.reads) add(out, slot, false);
+    if (step.predicate != kNoId) add(out, step.predicate, false);
     for (const int32_t slot : step.writes) add(out, slot, true);
     if (step.scratch != kNoId) add(out, step.scratch, true);
-    if (step.predicate != kNoId) add(out, step.predicate, false);
     const bool calls = step.kind == StepKind::kLibrary || step.kind == StepKind::kOther;
     if (calls && has_side_effect(*step.instruction)) out.push_back({kEffects, 0, 1, true});
     if (step.kind == StepKind::kWhile) add(out, loop(step));

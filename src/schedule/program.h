@@ -74,10 +74,10 @@ struct ProgramStep {
   /// bytes move back there, all at once, strip by strip; nothing moves where the addresses are the same anyway.
   std::vector<int32_t> settle;
   std::string reason;  ///< kCopy: why it stays: both reads named
-  /// Steps of the same block that must be complete before this one starts, ascending, all before it: no fewer do, and
-  /// whoever runs the steps in their order need not look (schedule/dependencies.h). Addresses are those that slots have
-  /// at this place of the block, whenever it runs; a block begins when its step does, or when the block before it
-  /// ended.
+  /// Steps of the same block that must be complete before this one starts, ascending, all before it; no fewer will do.
+  /// Nobody's until somebody is to run it (schedule/dependencies.h): in their order they run anyway. Addresses are
+  /// those that slots have at this place of the block, whenever it runs; a block begins when its step does, or when the
+  /// block before it ended.
   std::vector<int32_t> after;
   Step at = 0;  ///< on the timeline
 };

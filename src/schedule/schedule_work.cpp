@@ -4,7 +4,6 @@
 #include <limits>
 #include <optional>
 
-#include "schedule/dependencies.h"
 #include "schedule/modelled_time.h"
 #include "schedule/plan_work.h"
 #include "schedule/search_order.h"
@@ -169,9 +168,7 @@ Program ScheduleWork::program_of(const WorkPlan& plan) {
 }  // namespace
 
 Program schedule_work(std::shared_ptr<const Module> module, const ModuleWork& work, const ScheduleOptions& options) {
-  Program program = ScheduleWork(std::move(module), work, options).run();
-  find_dependencies(program);
-  return program;
+  return ScheduleWork(std::move(module), work, options).run();
 }
 
 }  // namespace lowtide::engine

@@ -1,22 +1,14 @@
 #include "session/call.h"
 
-#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <system_error>
 
 namespace lowtide::engine {
-namespace {
 
-constexpr auto kAgain = std::chrono::milliseconds(100);
-
-}  // namespace
-
-Call::Call(Session::State& session)
-    : session_(session), context_(session.context->for_call()), keeping_(context_->stop()) {
-  {
-    const std::lock_guard lock(session_.mutex);
-    session_.calls.insert(context_.get());
-  }
+Call::Call(Session::State& session, std::shared_ptr<Context> context)
+    : session_(session), context_(std::move(context)), keeping_(context_->stop()) {
+  session_.calls.add(*context_);
   if (!session_.options.progress) return;
   context_->progress().set_watched(true);
   try {
@@ -33,33 +25,41 @@ Call::~Call() {
   }
   end_.notify_all();
   if (teller_.joinable()) teller_.join();
-  const std::lock_guard lock(session_.mutex);
-  session_.calls.erase(context_.get());
+  session_.calls.remove(*context_);
 }
 
 void Call::tell() {
+  const std::chrono::duration<double> again(session_.options.progress_interval);
+  bool told_of_any = false;
   std::unique_lock lock(mutex_);
-  while (!end_.wait_for(lock, kAgain, [&] { return ended_; })) {
+  while (!end_.wait_for(lock, again, [&] { return ended_; })) {
     const ProgressNow now = context_->progress().now();
-    if (now.name == nullptr) continue;
-    lowtide::Progress told{.stage = now.name, .share = 0, .seconds = now.seconds, .best_peak = {}};
-    if (now.total > 0) told.share = std::clamp(now.done / now.total, 0.0, 1.0);
-    if (now.best_peak >= 0) told.best_peak = now.best_peak;
+    const bool stands = now.name != nullptr;
+    if (!stands && !told_of_any) continue;
+    told_of_any = stands;
+    lowtide::Progress told;
+    if (stands) told = {.stage = now.name, .done = now.done, .total = now.total, .seconds = now.seconds};
+    if (stands && now.best_peak >= 0) told.best_peak = now.best_peak;
     lock.unlock();
     session_.options.progress(told);
     lock.lock();
   }
 }
 
-std::unique_ptr<Module> Call::own(const Module& module) const {
-  auto copy = module.clone();
-  copy->set_context(context_);
-  copy->sums_in_order = session_.options.exact;
-  return copy;
-}
-
-Input Call::own(const Input& input) const {
-  return {own(*input.module), input.path, input.stage, input.others, input.report, input.warnings};
+Input Call::own(lowtide::Module module) const {
+  const std::shared_ptr<const lowtide::Module::State>& state = module.state();
+  const bool is_last = state.use_count() == 1;
+  const Input& from = state->input;
+  Input input;
+  if (is_last) {
+    std::atomic_thread_fence(std::memory_order_acquire);  // whoever had a copy has done with it
+    input = std::move(const_cast<lowtide::Module::State&>(*state).input);
+  } else {
+    input = {from.module->clone(), from.path, from.stage, from.others, from.report, from.warnings};
+  }
+  input.module->set_context(context_);
+  input.module->sums_in_order = session_.options.exact;
+  return input;
 }
 
 }  // namespace lowtide::engine

@@ -10,11 +10,12 @@
 #include <optional>
 #include <thread>
 
-#include "backend/cpu/cpu_backend.h"
 #include "base/memory.h"
 #include "compile/load.h"
 #include "runtime/runnable.h"
+#include "session/call.h"
 #include "session/guard.h"
+#include "session/make_run.h"
 #include "session/prepare.h"
 #include "session/state.h"
 
@@ -56,7 +57,7 @@ Error usage(std::string message) { return {ErrorKind::kUsage, std::move(message)
 }  // namespace
 
 struct Executable::State {
-  std::shared_ptr<engine::Context> context;
+  std::shared_ptr<Session::State> session;
   std::vector<Array> arguments, results;
   std::vector<Leaf> argument_leaves, result_leaves;
   size_t all_arguments = 0, all_results = 0;  ///< leaves, arrays or not
@@ -73,27 +74,20 @@ struct Executable::State {
     idle.push_back(one.get());
     all.push_back(std::move(one));
   }
-  /// One that nobody runs, for as long as this stands.
-  class Borrowed {
-   public:
-    explicit Borrowed(State& state) : state_(state) {
-      const std::lock_guard lock(state_.mutex);
-      if (state_.idle.empty()) state_.add(state_.all.front()->another());
-      one_ = state_.idle.back();
-      state_.idle.pop_back();
+  /// One that nobody runs, until the last copy of this is gone.
+  static std::shared_ptr<engine::LoadedProgram> borrow(const std::shared_ptr<State>& state) {
+    engine::LoadedProgram* one = nullptr;
+    {
+      const std::lock_guard lock(state->mutex);
+      if (state->idle.empty()) state->add(state->all.front()->another());
+      one = state->idle.back();
+      state->idle.pop_back();
     }
-    ~Borrowed() {
-      const std::lock_guard lock(state_.mutex);
-      state_.idle.push_back(one_);
-    }
-    Borrowed(const Borrowed&) = delete;
-    Borrowed& operator=(const Borrowed&) = delete;
-    engine::LoadedProgram* operator->() const { return one_; }
-
-   private:
-    State& state_;
-    engine::LoadedProgram* one_;
-  };
+    return {one, [state](engine::LoadedProgram* back) {
+              const std::lock_guard lock(state->mutex);
+              state->idle.push_back(back);
+            }};
+  }
 
   void find_leaves() {
     const engine::Program& p = program();
@@ -164,8 +158,8 @@ struct Executable::State {
     return {};
   }
 
-  Result<void> run(std::span<const Argument> given, std::span<void* const> results_of_caller, Arena arena) {
-    if (auto checked = check(given, results_of_caller, arena); !checked.ok()) return checked;
+  Result<void> run(engine::LoadedProgram& one, std::span<const Argument> given,
+                   std::span<void* const> results_of_caller, Arena arena) const {
     engine::RunMemory memory;
     memory.arguments.assign(all_arguments, nullptr);
     memory.outputs.assign(all_results, nullptr);
@@ -189,11 +183,10 @@ struct Executable::State {
       }
       std::memcpy(place, given[a].data, static_cast<size_t>(argument_leaves[a].bytes));
     }
-    const Borrowed one(*this);
-    const engine::Status status = one->run(memory, context->pool());
+    const engine::Status status = one.run(memory, session->context->pool());
     if (status.ok()) {
       for (size_t r = 0; r < results.size(); ++r) {
-        const void* const from = one->result(result_leaves[r].number);
+        const void* const from = one.result(result_leaves[r].number);
         void* const to = results_of_caller[r];
         if (to && from != to && result_leaves[r].bytes > 0)
           std::memmove(to, from, static_cast<size_t>(result_leaves[r].bytes));
@@ -229,7 +222,20 @@ const std::vector<Array>& Executable::results() const { return state_->results; 
 int64_t Executable::arena_bytes() const { return state_->program().temp_bytes; }
 
 Result<void> Executable::run(std::span<const Argument> arguments, std::span<void* const> results, Arena arena) const {
-  return guarded([&]() -> Result<void> { return state_->run(arguments, results, arena); });
+  return guarded([&]() -> Result<void> {
+    if (auto checked = state_->check(arguments, results, arena); !checked.ok()) return checked;
+    const auto one = State::borrow(state_);
+    return state_->run(*one, arguments, results, arena);
+  });
+}
+
+int64_t Executable::interpreted() const { return state_->all.front()->interpreted(); }
+
+Result<Run> Executable::bind(RunFiles files) const {
+  return guarded([&]() -> Result<Run> {
+    return engine::bind_run(state_->session, State::borrow(state_), state_->arguments, state_->results,
+                            std::move(files));
+  });
 }
 
 Event Executable::start(std::vector<Argument> arguments, std::vector<void*> results, Arena arena) const {
@@ -257,10 +263,11 @@ Result<Executable> Session::compile(const Plan& plan) const {
     LT_PASS(engine::can_run(*plan.state().module, *program, *compiled.target));
     LT_PASS(engine::check_memory(*program));
     auto state = std::make_shared<Executable::State>();
-    state->context = state_->context;
+    state->session = state_;
+    const engine::Call call(*state_, program->module->shared_context());
     state->arguments = engine::arrays_of_arguments(*plan.state().module);
     state->results = engine::arrays_of_results(*plan.state().module);
-    LT_TAKE(auto first, engine::load_program(compiled, engine::cpu_backend()));
+    LT_TAKE(auto first, engine::load_program(compiled, *state_->backend));
     state->made_for = program;
     state->add(std::move(first));
     state->find_leaves();

@@ -2,6 +2,8 @@
 #include "lowtide/explanation.h"
 
 #include "lowtide/fit_report.h"
+#include "lowtide/peak_comparison.h"
+#include "report/compare.h"
 #include "report/fit_report.h"
 #include "report/html.h"
 #include "report/json.h"
@@ -19,5 +21,17 @@ std::string Explanation::trace() const { return engine::to_trace(*this); }
 
 std::string FitReport::json() const { return engine::fit_json(*this); }
 std::string FitReport::text(bool utf8) const { return engine::fit_text(*this, utf8); }
+
+double PeakComparison::growth_percent() const {
+  if (before.peak <= 0) return after.peak > 0 ? 100 : 0;
+  return 100.0 * static_cast<double>(after.peak - before.peak) / static_cast<double>(before.peak);
+}
+std::string PeakComparison::json() const { return engine::to_json(*this); }
+std::string PeakComparison::text(int64_t rows, bool utf8) const {
+  return engine::to_text(*this, {.top = rows, .utf8 = utf8});
+}
+PeakComparison compare_peaks(const Explanation& before, const Explanation& after) {
+  return engine::compare(before, after);
+}
 
 }  // namespace lowtide

@@ -12,9 +12,8 @@
 
 namespace lowtide::engine {
 
-inline Error error_of(const Status& status) {
-  return {static_cast<ErrorKind>(static_cast<int>(status.fault())), status.message()};
-}
+Error error_of(const Status& status);
+Error internal_error(const std::exception& thrown);
 
 /// f() gives a lowtide::Result.
 template <class F>
@@ -26,9 +25,9 @@ auto guarded(F&& f) -> decltype(f()) {
   } catch (const std::system_error& e) {
     if (e.code() == std::errc::resource_unavailable_try_again)
       return Error{ErrorKind::kLimit, "the system has no thread left for this process"};
-    return Error{ErrorKind::kInternal, e.what()};
+    return internal_error(e);
   } catch (const std::exception& e) {
-    return Error{ErrorKind::kInternal, e.what()};
+    return internal_error(e);
   }
 }
 

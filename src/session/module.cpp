@@ -1,5 +1,9 @@
 #include "lowtide/module.h"
 
+#include "analysis/account.h"
+#include "analysis/partitioning.h"
+#include "ops/verify.h"
+#include "report/build.h"
 #include "report/tensor_names.h"
 #include "session/guard.h"
 #include "session/state.h"
@@ -16,6 +20,37 @@ std::vector<Array> Module::arguments() const { return engine::arrays_of_argument
 std::vector<Array> Module::results() const { return engine::arrays_of_results(*state_->input.module); }
 const std::vector<std::string>& Module::warnings() const { return state_->input.warnings; }
 std::string Module::hlo() const { return engine::print_hlo(*state_->input.module); }
+
+Result<Sizes> Module::as_given() const {
+  return engine::guarded([&]() -> Result<Sizes> {
+    const engine::Account a = engine::account_for(*state_->input.module, engine::AccountMode::kAsGiven);
+    return Sizes{a.argument_bytes, a.output_bytes, a.alias_bytes, a.temp_bytes, a.load_bytes, a.peak_bytes()};
+  });
+}
+
+Result<LowerBound> Module::floor_of_order() const {
+  return engine::guarded(
+      [&]() -> Result<LowerBound> { return engine::lower_bound_of(engine::floor_order(*state_->input.module)); });
+}
+Result<LowerBound> Module::floor_of_any() const {
+  return engine::guarded(
+      [&]() -> Result<LowerBound> { return engine::lower_bound_of(engine::floor_any(*state_->input.module)); });
+}
+
+Result<void> Module::has_all_values() const {
+  return engine::guarded([&]() -> Result<void> {
+    LT_PASS(engine::verify_runnable(*state_->input.module));
+    return {};
+  });
+}
+
+Result<void> Module::can_run() const {
+  return engine::guarded([&]() -> Result<void> {
+    if (std::string why = engine::why_of_many(*state_->input.module); !why.empty())
+      return Error{ErrorKind::kUnsupported, std::move(why)};
+    return has_all_values();
+  });
+}
 
 Result<std::string> Module::stablehlo() const {
   return engine::guarded([&]() -> Result<std::string> {

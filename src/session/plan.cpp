@@ -22,12 +22,26 @@ Sizes Plan::sizes() const {
           .peak = p.peak_bytes()};
 }
 
-LowerBound Plan::floor_of_order() const { return engine::lower_bound_of(engine::floor_order(*state_->module)); }
-LowerBound Plan::floor_of_any() const { return engine::lower_bound_of(engine::floor_any(*state_->module)); }
+Result<LowerBound> Plan::floor_of_order() const {
+  return engine::guarded(
+      [&]() -> Result<LowerBound> { return engine::lower_bound_of(engine::floor_order(*state_->module)); });
+}
+Result<LowerBound> Plan::floor_of_any() const {
+  return engine::guarded(
+      [&]() -> Result<LowerBound> { return engine::lower_bound_of(engine::floor_any(*state_->module)); });
+}
 double Plan::modelled_seconds() const {
   return 1e-9 * engine::modelled_ns(*state_->compiled.program, state_->compiled.target->cost());
 }
+double Plan::plan_seconds() const { return state_->compiled.plan_seconds; }
+bool Plan::is_exact() const { return state_->module->sums_in_order; }
 int64_t Plan::kernels() const { return state_->compiled.program->kernels; }
+
+std::string Plan::warning() const {
+  const std::string& refused = state_->compiled.program->refused;
+  if (refused.empty()) return {};
+  return "values don't share memory: a plan in which they did was refused (" + refused + ")";
+}
 
 std::vector<Buffer> Plan::buffers() const {
   std::vector<Buffer> buffers;

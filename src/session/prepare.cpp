@@ -7,22 +7,23 @@
 #include "base/memory.h"
 #include "base/sizes.h"
 #include "codegen/kernel_store.h"
-#include "target/cpu.h"
 
 namespace lowtide::engine {
 namespace {
 
 /// Names what was found for a module and a limit by this very build on such a machine: another search may find another
 /// plan. (The cache knows of passes that are disabled.)
-Result<TextHash> key_of_plan(const Module& module, std::optional<int64_t> limit) {
-  LT_ASSIGN_OR_RETURN(const std::string target, kernel_target({.context = &module.context()}));
-  return hash_text(fmt::format("plan\n{}{} {}\n{}", print_plan(module, {}), limit.value_or(-1), build_id(), target));
+Result<TextHash> key_of_plan(const Module& module, const Target& target, std::optional<int64_t> limit) {
+  LT_ASSIGN_OR_RETURN(const std::string kernels, kernel_target({.context = &module.context()}));
+  return hash_text(fmt::format("plan for {}\n{}{} {}\n{}", target.name(), print_plan(module, {}), limit.value_or(-1),
+                               build_id(), kernels));
 }
 
-std::optional<Compiled> made_again(const std::string& text, const Module& module, std::optional<int64_t> limit) {
+std::optional<Compiled> made_again(const std::string& text, const Module& module, const Target& target,
+                                   std::optional<int64_t> limit) {
   const auto known = parse_plan(text, module);
   if (!known.ok() || known->exact != module.sums_in_order) return {};
-  auto compiled = compile_plan(module, cpu_target(), known->decisions, {.trusted = true});
+  auto compiled = compile_plan(module, target, known->decisions, {.trusted = true});
   const int64_t most = std::min(limit.value_or(INT64_MAX), available_memory().bytes);
   if (!compiled.ok() || compiled->program->peak_bytes() > most) return {};
   return compiled.take();
@@ -30,19 +31,19 @@ std::optional<Compiled> made_again(const std::string& text, const Module& module
 
 }  // namespace
 
-Result<Compiled> kept_plan_within(const Module& module, std::optional<int64_t> limit,
+Result<Compiled> kept_plan_within(const Module& module, const Target& target, std::optional<int64_t> limit,
                                   std::optional<int64_t>* tightest) {
   const KernelCache& cache = module.context().own<KernelStore>().disk();
-  LT_ASSIGN_OR_RETURN(const TextHash key, key_of_plan(module, limit));
+  LT_ASSIGN_OR_RETURN(const TextHash key, key_of_plan(module, target, limit));
   if (const auto text = cache.find(key)) {
-    if (auto kept = made_again(*text, module, limit)) return std::move(*kept);
+    if (auto kept = made_again(*text, module, target, limit)) return std::move(*kept);
   }
-  LT_ASSIGN_OR_RETURN(Compiled compiled, compile_within(module, cpu_target(), limit, tightest));
-  cache.store(key, print_plan(module, compiled.replay));
+  LT_ASSIGN_OR_RETURN(Compiled compiled, compile_within(module, target, limit, tightest));
+  cache.store(key, print_plan(module, compiled.replay), &module.context().own<OpenFiles>());
   return compiled;
 }
 
-Result<Compiled> plan_from_text(Module& module, std::string_view text, const std::string& named) {
+Result<Compiled> plan_from_text(Module& module, const Target& target, std::string_view text, const std::string& named) {
   const auto file = parse_plan(text, module);
   if (!file.ok()) return Status(file.status().fault(), named + ": " + file.status().message());
   if (module.sums_in_order && !file->exact) {
@@ -51,7 +52,7 @@ Result<Compiled> plan_from_text(Module& module, std::string_view text, const std
                          "wrote, with a line `exact`");
   }
   module.sums_in_order = file->exact;
-  return compile_plan(module, cpu_target(), file->decisions);
+  return compile_plan(module, target, file->decisions);
 }
 
 Status check_memory(const Program& program) {

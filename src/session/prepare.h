@@ -11,12 +11,12 @@ namespace lowtide::engine {
 /// made again from what the cache of the module's context keeps. What is kept says what to do; planning proves once
 /// more that it may be done, and a plan that turns out to need more than there is, or that can't be made, is searched
 /// for again. A fault of kind kLimit names the lowest peak found, which `tightest` is set to.
-Result<Compiled> kept_plan_within(const Module& module, std::optional<int64_t> limit,
+Result<Compiled> kept_plan_within(const Module& module, const Target& target, std::optional<int64_t> limit,
                                   std::optional<int64_t>* tightest = nullptr);
 
 /// The plan in a plan's text, for a module with its sums in the order that the text asks for (Module::sums_in_order is
 /// set). named: the file, for messages.
-Result<Compiled> plan_from_text(Module& module, std::string_view text, const std::string& named);
+Result<Compiled> plan_from_text(Module& module, const Target& target, std::string_view text, const std::string& named);
 
 /// Refuses what can't be held before the machine starts to swap. A fault of kind kLimit.
 Status check_memory(const Program& program);

@@ -1,20 +1,27 @@
 #include "lowtide/session.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "analysis/partitioning.h"
-#include "codegen/machine.h"
+#include "backend/cpu/cpu_backend.h"
+#include "base/files.h"
+#include "compile/check_fit.h"
 #include "compile/explain.h"
 #include "compile/fit.h"
 #include "compile/fit_for_xla.h"
+#include "lowtide/passes.h"
 #include "ops/verify.h"
 #include "passes/pass.h"
+#include "plan/check.h"
+#include "plan/csv.h"
+#include "plan/pack.h"
 #include "session/call.h"
 #include "session/guard.h"
 #include "session/make.h"
 #include "session/prepare.h"
+#include "session/settings_of.h"
 #include "session/state.h"
-#include "target/cpu.h"
 #include "target/xla.h"
 #include "text/module_bytes.h"
 
@@ -24,31 +31,8 @@ namespace {
 using engine::Call;
 using engine::guarded;
 
-/// What other rewrites than passes `without` may name.
-constexpr std::string_view kOtherRewrites[] = {"contract-products", "tables"};
-
-Result<void> check(const Options& options) {
-  const auto wrong = [](std::string why) { return Error{ErrorKind::kUsage, "Options::" + std::move(why)}; };
-  if (options.threads < 0) return wrong("threads: expected a number from 0 on");
-  if (options.limit && *options.limit < 0) return wrong("limit: expected bytes from 0 on");
-  if (options.cache_bytes < 0) return wrong("cache_bytes: expected bytes from 0 on");
-  for (const std::string& name : options.without) {
-    if (engine::find_pass(name) || std::ranges::find(kOtherRewrites, name) != std::end(kOtherRewrites)) continue;
-    return wrong("without: there is no pass `" + name + "`");
-  }
-  const auto isa = engine::resolve_isa(engine::Isa::kNative, options.instruction_set);
-  if (!isa.ok()) return engine::error_of(isa.status());
-  return {};
-}
-
-engine::Settings settings_of(const Options& options) {
-  engine::Settings settings;
-  settings.choices.disabled = options.without;
-  settings.choices.isa = options.instruction_set;
-  settings.threads = options.threads;
-  settings.cache_directory = options.cache_directory;
-  settings.cache_bytes = options.cache_bytes;
-  return settings;
+engine::InputStage stage_of(Stage stage) {
+  return stage == Stage::kBeforeXla ? engine::InputStage::kBeforeXla : engine::InputStage::kLatest;
 }
 
 Module module_of(engine::Input input, std::string dump = {}) {
@@ -67,33 +51,31 @@ Plan plan_of(std::shared_ptr<const engine::Module> module, engine::Compiled comp
 
 }  // namespace
 
-std::string usual_cache_directory(std::string_view xdg_cache_home, std::string_view home) {
-  // They must be absolute: the working directory is no place for a cache that nobody asked for.
-  if (xdg_cache_home.starts_with('/')) return std::string(xdg_cache_home) + "/lowtide";
-  return home.starts_with('/') ? std::string(home) + "/.cache/lowtide" : "";
-}
-
 Session::Session(std::shared_ptr<State> state) : state_(std::move(state)) {}
 
 Result<Session> Session::open(Options options) {
   return guarded([&]() -> Result<Session> {
-    if (const auto checked = check(options); !checked.ok()) return checked.error();
+    if (const auto checked = engine::check_options(options); !checked.ok()) return checked.error();
     auto state = std::make_shared<State>();
     const auto drop = [](std::string_view) {};
     state->context = std::make_shared<engine::Context>(
-        settings_of(options), options.warn ? options.warn : std::function<void(std::string_view)>(drop));
+        engine::settings_of(options), options.warn ? options.warn : std::function<void(std::string_view)>(drop));
     state->options = std::move(options);
+    state->backend = &engine::cpu_backend();
+    state->files = &state->context->own<engine::OpenFiles>();
     return Session(std::move(state));
   });
 }
 
-Result<Module> Session::read(const std::string& path) const {
+int Session::threads() const { return state_->context->pool().threads(); }
+
+Result<Module> Session::read(const std::string& path, Stage stage) const {
   return guarded([&]() -> Result<Module> {
     const Call call(*state_);
-    LT_TAKE(engine::Input input, engine::read_input(path, engine::InputStage::kLatest, call.context()));
+    LT_TAKE(engine::Input input, engine::read_input(path, stage_of(stage), call.context()));
     input.module->set_context(state_->context);
-    const bool is_of_dump = !input.stage.empty();
-    return module_of(std::move(input), is_of_dump ? path : "");
+    const bool is_xlas = !input.stage.empty() && stage == Stage::kLatest;
+    return module_of(std::move(input), is_xlas ? path : "");
   });
 }
 
@@ -120,39 +102,50 @@ Result<Module> Session::build(const ModuleBuilder& builder) const {
   });
 }
 
-Result<Explanation> Session::explain(const Module& module, bool boxes) const {
+Result<Explanation> Session::explain(Module module, bool boxes) const {
   return guarded([&]() -> Result<Explanation> {
     const Call call(*state_);
-    LT_TAKE(Explanation explanation, engine::explain(call.own(module.state().input), engine::cpu_target(), boxes));
+    LT_TAKE(Explanation explanation, engine::explain(call.own(std::move(module)), state_->target(), boxes));
     return explanation;
   });
 }
 
-Result<Plan> Session::plan(const Module& module) const {
+Result<Plan> Session::plan(Module module) const {
   return guarded([&]() -> Result<Plan> {
     const Call call(*state_);
-    std::shared_ptr<engine::Module> own = call.own(*module.state().input.module);
+    std::shared_ptr<engine::Module> own = call.own(std::move(module)).module;
     (void)engine::plan_for_one_device(*own);
-    LT_TAKE(engine::Compiled compiled, engine::kept_plan_within(*own, state_->options.limit));
-    return plan_of(std::move(own), std::move(compiled));
+    std::optional<int64_t> tightest;
+    auto compiled = engine::kept_plan_within(*own, state_->target(), state_->options.limit, &tightest);
+    if (compiled.ok()) return plan_of(std::move(own), compiled.take());
+    Error error = engine::error_of(compiled.status());
+    error.lowest_peak = tightest;
+    return error;
   });
 }
 
-Result<Fit> Session::fit(const Module& module, std::optional<int64_t> limit) const {
+Result<Fit> Session::fit(Module module, std::optional<int64_t> limit, const PlanChosen& chosen) const {
   return guarded([&]() -> Result<Fit> {
     const Call call(*state_);
-    engine::Input own = call.own(module.state().input);
-    LT_TAKE(engine::Fitted fitted, engine::fit_program(own, engine::cpu_target(), limit));
+    engine::Input own = call.own(std::move(module));
+    const auto tell = [&](const engine::Decisions& decisions) -> engine::Status {
+      if (!chosen) return {};
+      const Result<void> told = chosen(engine::print_plan(*own.module, decisions));
+      if (told.ok()) return {};
+      return {static_cast<engine::Fault>(static_cast<int>(told.error().kind)), told.error().message};
+    };
+    LT_TAKE(engine::Fitted fitted, engine::fit_program(own, state_->target(), limit, tell));
     return Fit{plan_of(std::move(own.module), std::move(fitted.compiled)), std::move(fitted.report)};
   });
 }
 
-Result<FitForXla> Session::fit_for_xla(const Module& module, std::optional<int64_t> limit) const {
+Result<FitForXla> Session::fit_for_xla(Module module, std::optional<int64_t> limit) const {
   return guarded([&]() -> Result<FitForXla> {
     const Call call(*state_);
-    engine::Input own = call.own(module.state().input);
-    if (!module.state().dump.empty()) {  // what XLA takes, not what it made of it
-      LT_TAKE(own, engine::read_input(module.state().dump, engine::InputStage::kBeforeXla, call.context()));
+    const std::string dump = module.state()->dump;
+    engine::Input own = call.own(std::move(module));
+    if (!dump.empty()) {  // what XLA takes, not what it made of it
+      LT_TAKE(own, engine::read_input(dump, engine::InputStage::kBeforeXla, call.context()));
       own.module->sums_in_order = state_->options.exact;
     }
     LT_TAKE(engine::FittedForXla fitted, engine::fit_for_xla(own, engine::xla_target(), limit));
@@ -163,18 +156,71 @@ Result<FitForXla> Session::fit_for_xla(const Module& module, std::optional<int64
   });
 }
 
-Result<Plan> Session::replay(const Module& module, std::string_view text) const {
+Result<Plan> Session::replay(Module module, std::string_view text, const std::string& name) const {
   return guarded([&]() -> Result<Plan> {
     const Call call(*state_);
-    std::shared_ptr<engine::Module> own = call.own(*module.state().input.module);
-    LT_TAKE(engine::Compiled compiled, engine::plan_from_text(*own, text, "the plan"));
+    std::shared_ptr<engine::Module> own = call.own(std::move(module)).module;
+    LT_TAKE(engine::Compiled compiled, engine::plan_from_text(*own, state_->target(), text, name));
     return plan_of(std::move(own), std::move(compiled));
   });
 }
 
-void Session::cancel() const {
-  const std::lock_guard lock(state_->mutex);
-  for (engine::Context* call : state_->calls) call->stop().ask();
+Result<CheckedFit> Session::check(const Plan& plan, FitCheck how) const {
+  return guarded([&]() -> Result<CheckedFit> {
+    const engine::Module& module = *plan.state().module;
+    const Call call(*state_, module.shared_context());
+    LT_TAKE(CheckedFit checked, engine::check_fit(module, plan.state().compiled, *state_->backend,
+                                                  {.control = static_cast<size_t>(std::max<int64_t>(how.control, 0)),
+                                                   .only_small = how.only_small}));
+    return checked;
+  });
 }
+
+Result<Module> Session::rewrite(Module module, const std::optional<std::vector<std::string>>& passes) const {
+  return guarded([&]() -> Result<Module> {
+    std::vector<engine::Pass> chosen;
+    if (passes) {
+      if (const auto known = check_passes(*passes); !known.ok()) return known.error();
+      for (const std::string& name : *passes) chosen.push_back(*engine::find_pass(name));
+    }
+    const Call call(*state_);
+    engine::Input own = call.own(std::move(module));
+    LT_TAKE(const auto records,
+            engine::run_passes(*own.module, passes ? chosen : engine::pipeline(), state_->target()));
+    own.module->set_context(state_->context);
+    return module_of(std::move(own));
+  });
+}
+
+Result<Packing> Session::pack(std::string_view table, int64_t capacity, const std::string& name) const {
+  return guarded([&]() -> Result<Packing> {
+    constexpr int64_t kWork = 600'000'000;  // some five seconds where a packing can't be found
+    if (capacity < 0) return Error{ErrorKind::kUsage, "capacity: expected bytes from 0 on"};
+    const Call call(*state_);
+    LT_TAKE(const engine::BufferTable buffers, engine::parse_buffer_table(name, table));
+    const auto start = std::chrono::steady_clock::now();
+    const engine::Placement placement =
+        engine::pack(buffers.problem, {.capacity = capacity, .work = kWork, .progress = &call.context()->progress()});
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    const std::string fault = engine::check_placement(buffers.problem, placement);
+    LT_ASSERT(fault.empty(), "the packing is wrong: " + fault);
+    return Packing{.offsets = placement.offsets,
+                   .peak = placement.height,
+                   .load = engine::packing_bound(buffers.problem),
+                   .seconds = seconds,
+                   .table = engine::print_buffer_table(buffers, placement)};
+  });
+}
+
+Result<void> Session::write_file(const std::string& path, std::string_view content) const {
+  return guarded([&]() -> Result<void> {
+    LT_PASS(engine::write_file(path, content, state_->files));
+    return {};
+  });
+}
+
+void Session::cancel() const noexcept { state_->calls.stop_all(); }
+void Session::remove_unfinished_files() const noexcept { state_->files->remove_unfinished(); }
+const char* Session::file_mapped_at(const void* address) const noexcept { return state_->files->mapped_at(address); }
 
 }  // namespace lowtide

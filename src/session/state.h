@@ -2,14 +2,15 @@
 /// What the public classes hold.
 
 #include <memory>
-#include <mutex>
-#include <set>
 #include <string>
 #include <vector>
 
+#include "backend/backend.h"
 #include "base/context.h"
+#include "base/open_files.h"
 #include "compile/compile.h"
 #include "lowtide/session.h"
+#include "session/calls.h"
 #include "text/input.h"
 
 namespace lowtide {
@@ -17,8 +18,10 @@ namespace lowtide {
 struct Session::State {
   Options options;
   std::shared_ptr<engine::Context> context;
-  std::mutex mutex;
-  std::set<engine::Context*> calls;  ///< that work now: what cancel() reaches
+  const engine::Backend* backend = nullptr;  ///< runs what it plans; chosen when it is opened, and named nowhere else
+  const engine::Target& target() const { return backend->target(); }
+  engine::OpenFiles* files = nullptr;  ///< the context's, where signal handlers look
+  engine::Calls calls;                 ///< that work now: what cancel() reaches
 };
 
 struct Module::State {

@@ -11,7 +11,6 @@
 #include <cstring>
 #include <optional>
 
-#include "base/mapped_files.h"
 #include "text/npz.h"
 #include "text/safetensors_types.h"
 #include "text/zip.h"
@@ -40,13 +39,14 @@ struct TensorFile::Mapping {
     ::close(descriptor);
   }
   const int descriptor;
+  OpenFiles* files = nullptr;
   struct stat about{};
   void* pages = MAP_FAILED;
   size_t bytes = 0;
   std::optional<MappedFile> registered;
 };
 
-Result<TensorFile> TensorFile::open(const std::string& path) {
+Result<TensorFile> TensorFile::open(const std::string& path, OpenFiles* files) {
   const auto fault = [&](const std::string& why) { return Status::input(fmt::format("{}: {}", path, why)); };
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe isn't waited for
   if (descriptor < 0) return fault(std::strerror(errno));
@@ -57,12 +57,14 @@ Result<TensorFile> TensorFile::open(const std::string& path) {
   if (mapping->bytes == 0) return fault("empty, expected a safetensors or .npz file");
   mapping->pages = ::mmap(nullptr, mapping->bytes, PROT_READ, MAP_PRIVATE, descriptor, 0);
   if (mapping->pages == MAP_FAILED) return fault(std::strerror(errno));
-  mapping->registered.emplace(mapping->pages, mapping->bytes, path);
+  mapping->files = files;
+  mapping->registered.emplace(files, mapping->pages, mapping->bytes, path);
   LT_ASSIGN_OR_RETURN(TensorFile file, parse({static_cast<const std::byte*>(mapping->pages), mapping->bytes}, path));
   file.mapping_ = mapping;
   return file;
 }
 
+OpenFiles* TensorFile::files() const { return mapping_ ? mapping_->files : nullptr; }
 int TensorFile::descriptor() const { return mapping_ ? mapping_->descriptor : -1; }
 
 Status TensorFile::check_unchanged() const {

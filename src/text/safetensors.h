@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/open_files.h"
 #include "base/status.h"
 #include "ir/literal.h"
 #include "text/safetensors_header.h"
@@ -23,7 +24,7 @@ class TensorFile {
  public:
   /// Maps the file and checks its header: lengths, types, extents, and that the tensors tile the data without gaps or
   /// overlaps. Faults: Fault::kInput, naming the file and the tensor.
-  static Result<TensorFile> open(const std::string& path);
+  static Result<TensorFile> open(const std::string& path, OpenFiles* files = nullptr);
   /// The same for bytes in memory, which must outlive the result; `name` stands for the file in faults.
   static Result<TensorFile> parse(std::span<const std::byte> bytes, std::string name);
 
@@ -51,6 +52,8 @@ class TensorFile {
   const std::map<std::string, std::string>& metadata() const { return header_.metadata; }
   /// The opened file; negative for bytes in memory.
   int descriptor() const;
+  /// Where its pages are known; null: nowhere.
+  OpenFiles* files() const;
   /// A fault where the file was written to since it was opened: what was read of it may be of both.
   Status check_unchanged() const;
 

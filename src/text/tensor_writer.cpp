@@ -14,7 +14,6 @@
 #include <optional>
 
 #include "base/files.h"
-#include "base/mapped_files.h"
 #include "base/memory.h"
 #include "base/sizes.h"
 #include "text/safetensors_types.h"
@@ -96,12 +95,12 @@ struct TensorWriter::State {
     if (mapped) ::munmap(mapped, head.total);
     mapped = nullptr;
   }
-  Status open();
+  Status open(OpenFiles* files);
 };
 
-Status TensorWriter::State::open() {
+Status TensorWriter::State::open(OpenFiles* files) {
   if (!is_special_file(path)) {
-    auto partial = PartialFile::create(path);
+    auto partial = PartialFile::create(path, files);
     if (!partial.ok()) return Status::input(partial.status().message());
     file.emplace(partial.take());
     const int error = ::fallocate(file->descriptor(), 0, 0, static_cast<off_t>(head.total)) == 0 ? 0 : errno;
@@ -113,7 +112,7 @@ Status TensorWriter::State::open() {
                             : MAP_FAILED;
     if (where != MAP_FAILED) {
       mapped = static_cast<std::byte*>(where);
-      registered.emplace(where, head.total, path);
+      registered.emplace(files, where, head.total, path);
     }
   }
   if (!mapped) {
@@ -129,11 +128,11 @@ TensorWriter::~TensorWriter() = default;
 
 Result<TensorWriter> TensorWriter::create(const std::string& path,
                                           const std::vector<std::pair<std::string, Shape>>& tensors,
-                                          const TensorMetadata& metadata) {
+                                          const TensorMetadata& metadata, OpenFiles* files) {
   TensorWriter writer;
   writer.state_->path = path;
   LT_ASSIGN_OR_RETURN(writer.state_->head, head_of(tensors, metadata));
-  LT_RETURN_IF_ERROR(writer.state_->open());
+  LT_RETURN_IF_ERROR(writer.state_->open(files));
   return writer;
 }
 

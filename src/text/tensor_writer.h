@@ -17,7 +17,7 @@ class TensorWriter {
  public:
   /// Makes room for these tensors: a full disk is a fault here, not later. Faults as those of write_safetensors.
   static Result<TensorWriter> create(const std::string& path, const std::vector<std::pair<std::string, Shape>>& tensors,
-                                     const TensorMetadata& metadata = {});
+                                     const TensorMetadata& metadata = {}, OpenFiles* files = nullptr);
   TensorWriter(TensorWriter&&) noexcept;
   ~TensorWriter();
   /// Where the elements of tensor i go; aligned to them.

@@ -268,7 +268,7 @@ void write_frame(const std::string& text) {
     head["results"].push_back({{"dtype", type_name(shape.type)}, {"shape", shape.dims}, {"error", errors[i]}});
     body.append(reinterpret_cast<const char*>(results[i]->bytes().data()), results[i]->bytes().size());
   }
-  (void)write_stdout(head.dump() + "\n" + body);
+  (void)write_all(STDOUT_FILENO, head.dump() + "\n" + body);
 }
 
 void judge_program(const Recipe& recipe) {
@@ -284,7 +284,7 @@ void judge_program(const Recipe& recipe) {
   if (how != 0) {
     const nlohmann::json head = {
         {"status", "crash"}, {"fault", 1}, {"text_bytes", text.size()}, {"results", nlohmann::json::array()}};
-    (void)write_stdout(head.dump() + "\n" + text);
+    (void)write_all(STDOUT_FILENO, head.dump() + "\n" + text);
   }
   std::string verdict;
   if (!std::getline(std::cin, verdict)) std::exit(static_cast<int>(Fault::kUsage));

@@ -2,13 +2,13 @@
 
 #include <cstdlib>
 
-#include "session/environment.h"
+#include "session/settings_of.h"
 
 namespace lowtide::engine {
 
 const std::shared_ptr<Context>& test_context() {
   static const auto kContext = std::make_shared<Context>(
-      read_environment([](const char* name) -> const char* { return std::getenv(name); }).settings);
+      settings_of(options_from_environment([](const char* name) -> const char* { return std::getenv(name); })));
   return kContext;
 }
 

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "schedule/check/check_program.h"
-#include "schedule/dependencies.h"
 #include "schedule/schedule_work.h"
 #include "target/cpu.h"
 #include "text/hlo.h"
@@ -67,7 +66,6 @@ TEST(Assemble, TheCheckerWantsEveryPartInItsPlace) {
   ASSERT_TRUE(assembled(program));
   const int32_t first = assembled(program)->reads[0], second = assembled(program)->reads[1];
   std::swap(program.slots[static_cast<size_t>(first)].offset, program.slots[static_cast<size_t>(second)].offset);
-  find_dependencies(program);
   EXPECT_NE(check_program(program, cpu_target()), "");
 }
 

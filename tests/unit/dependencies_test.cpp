@@ -24,6 +24,8 @@ Program planned(const std::string& text) {
   EXPECT_TRUE(parsed.ok()) << parsed.status().message();
   Program program = schedule(std::shared_ptr<const Module>(parsed.take()), cpu_target(), {});
   EXPECT_EQ(check_program(program, cpu_target()), "");
+  find_dependencies(program);
+  EXPECT_EQ(fault_of_order(program), "");
   return program;
 }
 
@@ -167,6 +169,73 @@ TEST(Dependencies, NoneFollowsFromOthers) {
   }
 }
 
+/// Step by step: b comes behind a.
+using Order = std::vector<std::vector<bool>>;
+
+void close(Order& order) {
+  for (size_t b = 0; b < order.size(); ++b) {
+    for (size_t a = 0; a < b; ++a) {
+      for (size_t k = 0; order[b][a] && k < a; ++k) order[b][k] = order[b][k] || order[a][k];
+    }
+    for (size_t a = b; a-- > 0;) {
+      for (size_t k = 0; order[b][a] && k < a; ++k) order[b][k] = order[b][k] || order[a][k];
+    }
+  }
+}
+
+TEST(Dependencies, AreThoseOfAllConflicts) {
+  std::mt19937 random(11);
+  for (int round = 0; round < 200; ++round) {
+    Hand hand;
+    const int slots = 3 + static_cast<int>(random() % 12);
+    for (int k = 0; k < slots; ++k) (void)hand.slot(64 * static_cast<int64_t>(random() % 8), 64 * (1 + random() % 3));
+    const auto some = [&] {
+      std::vector<int32_t> list;
+      for (auto k = random() % 3; k > 0; --k) list.push_back(static_cast<int32_t>(random()) % slots);
+      for (int32_t& slot : list) slot = std::abs(slot);
+      return list;
+    };
+    const size_t steps = 2 + random() % 30;
+    for (size_t s = 0; s < steps; ++s) hand.program.steps.push_back(hand.step(some(), some()));
+    const auto meet = [&](const std::vector<int32_t>& a, const std::vector<int32_t>& b) {
+      return std::ranges::any_of(a, [&](int32_t x) {
+        return std::ranges::any_of(b, [&](int32_t y) {
+          const auto &p = hand.program.storages[static_cast<size_t>(x)],
+                     &q = hand.program.storages[static_cast<size_t>(y)];
+          return p.offset < q.offset + q.bytes && q.offset < p.offset + p.bytes;
+        });
+      });
+    };
+    Order wanted(steps, std::vector<bool>(steps)), found = wanted;
+    for (size_t b = 0; b < steps; ++b) {
+      for (size_t a = 0; a < b; ++a) {
+        const ProgramStep &first = hand.program.steps[a], &second = hand.program.steps[b];
+        wanted[b][a] =
+            meet(first.writes, second.reads) || meet(first.reads, second.writes) || meet(first.writes, second.writes);
+      }
+    }
+    find_dependencies(hand.program);
+    ASSERT_EQ(fault_of_order(hand.program), "");
+    for (size_t b = 0; b < steps; ++b) {
+      for (const int32_t a : hand.program.steps[b].after) {
+        EXPECT_TRUE(wanted[b][static_cast<size_t>(a)]) << "no conflict";
+        found[b][static_cast<size_t>(a)] = true;
+      }
+    }
+    close(wanted);
+    close(found);
+    ASSERT_EQ(found, wanted);
+    for (ProgramStep& step : hand.program.steps) {
+      const std::vector<int32_t> whole = step.after;
+      for (size_t k = 0; k < whole.size(); ++k) {
+        step.after.erase(step.after.begin() + static_cast<std::ptrdiff_t>(k));
+        EXPECT_NE(fault_of_order(hand.program), "");
+        step.after = whole;
+      }
+    }
+  }
+}
+
 /// Takes each dependency out in turn: how many there are, and how many the checker misses nothing without.
 void count_missing(std::vector<ProgramStep>& steps, const Program& program, int& all, int& unnoticed) {
   for (ProgramStep& step : steps) {
@@ -174,7 +243,7 @@ void count_missing(std::vector<ProgramStep>& steps, const Program& program, int&
     for (size_t k = 0; k < whole.size(); ++k) {
       step.after.erase(step.after.begin() + static_cast<std::ptrdiff_t>(k));
       ++all;
-      unnoticed += check_program(program, cpu_target()).empty();
+      unnoticed += fault_of_order(program).empty();
       step.after = whole;
     }
     for (auto& block : step.blocks) count_missing(block, program, all, unnoticed);

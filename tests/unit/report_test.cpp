@@ -227,7 +227,7 @@ TEST(Compare, MatchesByOpName) {
   const Report before = *explain(input_of(kOneHot), cpu_target());
   std::string text = kOneHot;
   for (size_t at = 0; (at = text.find("4096", at)) != std::string::npos;) text.replace(at, 4, "2048");
-  const ReportComparison comparison = compare(before, *explain(input_of(text), cpu_target()));
+  const PeakComparison comparison = compare(before, *explain(input_of(text), cpu_target()));
   EXPECT_LT(comparison.growth_percent(), 0);
   ASSERT_FALSE(comparison.differences.empty());
   EXPECT_EQ(comparison.differences[0].key, "net/embed/one_hot");

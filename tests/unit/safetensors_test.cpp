@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/mapped_files.h"
+#include "base/open_files.h"
 #include "text/tensor_writer.h"
 
 namespace lowtide::engine {
@@ -177,13 +177,14 @@ TEST_F(Safetensors, WhatIsUnknownInAnEntryIsPassedOver) {
 TEST_F(Safetensors, FilesThatAreWrittenToAreNoticed) {
   ASSERT_TRUE(
       write_safetensors(file("c"), {{"x", std::make_shared<Literal>(Shape::array(ElementType::kU8, {5000}))}}).ok());
-  const auto read = TensorFile::open(file("c"));
+  OpenFiles files;
+  const auto read = TensorFile::open(file("c"), &files);
   ASSERT_TRUE(read.ok());
   EXPECT_TRUE(read->check_unchanged().ok());
-  EXPECT_STREQ(file_mapped_at(read->bytes_as("x", read->shape_of("x"))->data()), file("c").c_str());
+  EXPECT_STREQ(files.mapped_at(read->bytes_as("x", read->shape_of("x"))->data()), file("c").c_str());
   fs::resize_file(file("c"), 4000);
   EXPECT_NE(read->check_unchanged().message().find(file("c")), std::string::npos);
-  EXPECT_EQ(file_mapped_at(this), nullptr);
+  EXPECT_EQ(files.mapped_at(this), nullptr);
 }
 
 TEST_F(Safetensors, ElementsAreComputedInTheFilesPages) {

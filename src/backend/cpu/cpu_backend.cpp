@@ -30,8 +30,8 @@ void make_routines(const std::vector<ProgramStep>& steps, Routines& routines) {
 
 class CpuProgram final : public LoadedProgram {
  public:
-  CpuProgram(std::shared_ptr<const Program> program, std::vector<Kernel> kernels, CompileRecord record)
-      : LoadedProgram(std::move(program)), record_(std::move(record)) {
+  CpuProgram(std::shared_ptr<const Program> program, std::vector<Kernel> kernels, const CompileRecord& record)
+      : LoadedProgram(std::move(program)), record_(record) {
     Routines routines;
     make_routines(shared_program()->steps, routines);
     interpreted_ = routines.interpreted;
@@ -63,7 +63,7 @@ class CpuBackend final : public Backend {
   Result<std::unique_ptr<LoadedProgram>> load(LoweredProgram lowered) const override {
     CompileRecord record;
     LT_ASSIGN_OR_RETURN(std::vector<Kernel> kernels, program_kernels(lowered, options_, record));
-    auto loaded = std::make_unique<CpuProgram>(std::move(lowered.program), std::move(kernels), std::move(record));
+    auto loaded = std::make_unique<CpuProgram>(std::move(lowered.program), std::move(kernels), record);
     LT_RETURN_IF_ERROR(loaded->make_arena());
     return std::unique_ptr<LoadedProgram>(std::move(loaded));
   }

@@ -11,9 +11,8 @@
 #include "base/context.h"
 #include "base/memory.h"
 #include "base/sizes.h"
-#include "nest/legalise.h"
 #include "nest/rebase.h"
-#include "ops/tabulate.h"
+#include "runtime/plain_nest.h"
 #include "schedule/kernel_way.h"
 
 namespace lowtide::engine {
@@ -41,19 +40,11 @@ std::vector<int64_t> bytes_of(const std::vector<int64_t>& first, const Nest& nes
   return bytes;
 }
 
-/// What decides, beside a region, what its nest becomes: in the nest's own text, by which its kernel is found.
-struct NestChoices {
-  bool sums_in_order = false, contract_products = true, tables = true;
-};
-
 class ProgramKernels {
  public:
   ProgramKernels(const LoweredProgram& lowered, const CompileOptions& options)
       : lowered_(lowered), program_(*lowered.program), options_(options), context_(program_.module->context()) {
     options_.context = &context_;
-    choices_.sums_in_order = program_.module->sums_in_order;
-    choices_.contract_products = !context_.is_disabled("contract-products");
-    choices_.tables = !context_.is_disabled("tables");
   }
 
   Result<std::vector<Kernel>> run(CompileRecord& record) {
@@ -98,9 +89,7 @@ class ProgramKernels {
       const size_t s = by_size[static_cast<size_t>(task)];
       Nest nest = *sources_[s].nest;
       if (sources_[s].strips) run_rows_one_by_one(nest);
-      nests[s] =
-          legalise(nest, {.sums_in_order = choices_.sums_in_order, .contract_products = choices_.contract_products});
-      if (choices_.tables) nests[s] = tabulate(nests[s]);
+      nests[s] = plain_nest(nest, *program_.module);
       // Strips count rows from where a buffer begins.
       if (!sources_[s].strips) skips[s] = bytes_of(rebase(nests[s]), nests[s]);
     });
@@ -142,7 +131,6 @@ class ProgramKernels {
   const Program& program_;
   CompileOptions options_;
   Context& context_;
-  NestChoices choices_;
   std::vector<Source> sources_;
   std::vector<int64_t> source_of_;  ///< by region; kNoId: nothing to run
 };

@@ -11,7 +11,6 @@
 #include "schedule/check/form.h"
 #include "schedule/check/held_bytes.h"
 #include "schedule/check/kernel_proofs.h"
-#include "schedule/check/order_proof.h"
 #include "schedule/check/value_names.h"
 #include "schedule/kernel_way.h"
 
@@ -46,7 +45,7 @@ class CheckProgram {
     std::vector<State> states{std::move(start)};
     execute(program_.steps, states);
     for (const State& state : states) finish(state);
-    return fault_.empty() ? fault_of_order(program_) : fault_;
+    return fault_;
   }
 
  private:

@@ -11,9 +11,11 @@
 ///   its pieces and for iterations in any order (in_place_proof.h); the same run in strips (strips_proof.h), or by
 ///   moves (moves_proof.h); pieces that are left out, and concatenations that nobody makes, would change nothing;
 /// - a routine of the target writes over that operand alone that it may overwrite, and has its scratch;
-/// - steps may run in every order that their dependencies allow (order_proof.h);
 /// - results end in memory of their own, arguments that aren't donated stay as they are, slots hold their values and
 ///   lie in the arena.
+///
+/// That steps may run in every order that their dependencies allow is proved apart, of a program that somebody is
+/// about to run (order_proof.h).
 ///
 /// Taken as given: that lower() makes of a region a kernel that stores each element of its results, that code is made
 /// as the nest says, and what targets declare of their routines.

@@ -1,7 +1,6 @@
 #include "schedule/check/form.h"
 
 #include <algorithm>
-#include <functional>
 
 #include "analysis/leaves.h"
 #include "schedule/check/value_names.h"
@@ -77,17 +76,9 @@ bool has_operands(const Program& program, const ProgramStep& s) {
   return false;
 }
 
-/// Are these numbers of steps before this one, each once?
-bool are_before(const std::vector<int32_t>& after, size_t at) {
-  return std::ranges::adjacent_find(after, std::ranges::greater_equal()) == after.end() &&
-         (after.empty() || (after.front() >= 0 && after.back() < static_cast<int64_t>(at)));
-}
-
 std::string fault_of_steps(const Program& program, const std::vector<ProgramStep>& steps) {
-  for (size_t at = 0; at < steps.size(); ++at) {
-    const ProgramStep& s = steps[at];
+  for (const ProgramStep& s : steps) {
     if (!s.instruction) return "a step is nobody's";
-    if (!are_before(s.after, at)) return "%" + s.instruction->name + " waits for what doesn't come before it";
     const bool branches = s.kind == StepKind::kWhile || s.kind == StepKind::kConditional;
     const bool known = are_slots(program, s.reads) && are_slots(program, s.writes) && are_slots(program, s.from) &&
                        are_slots(program, s.to) && are_slots(program, s.settle) &&

@@ -1,8 +1,8 @@
 #include "schedule/check/order_proof.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
-#include <set>
 #include <tuple>
 #include <utility>
 
@@ -16,7 +16,7 @@ constexpr size_t kMostTrips = 64;  ///< of a loop; where addresses haven't come 
 constexpr int64_t kMostVisits = 4'000'000, kVisitsPerStep = 64;  ///< beyond them, all steps do
 
 using Steps = std::vector<ProgramStep>;
-using Pairs = std::set<std::pair<int32_t, int32_t>>;
+using Pairs = std::vector<std::pair<int32_t, int32_t>>;
 
 struct Use {
   BytePlace bytes;
@@ -51,7 +51,7 @@ class Line {
   using Counted = std::map<int32_t, int>;  ///< by step: how many of its uses are here
 
   void pair(int32_t earlier, int32_t later) {
-    if (earlier < later) pairs_.emplace(earlier, later);
+    if (earlier < later) pairs_.emplace_back(earlier, later);
   }
 
   /// The writers before and behind a step; -1: none.
@@ -99,16 +99,24 @@ class Line {
   Counted readers_, writers_;
 };
 
+/// Are these numbers of steps before this one, each once?
+bool are_before(const std::vector<int32_t>& after, size_t at) {
+  return std::ranges::adjacent_find(after, std::ranges::greater_equal()) == after.end() &&
+         (after.empty() || (after.front() >= 0 && after.back() < static_cast<int64_t>(at)));
+}
+
 class OrderProof {
  public:
   explicit OrderProof(const Program& program) : program_(program), memory_(program) {}
 
   std::string run() {
-    if (is_one_chain(program_.steps)) return {};
+    if (std::string fault = form_fault(program_.steps); !fault.empty() || is_one_chain(program_.steps)) return fault;
     visits_ = kMostVisits + kVisitsPerStep * count(program_.steps);
     (void)uses_of(program_.steps);
     if (visits_ < 0) return "its loops stand in each other too deeply for steps that aren't one behind another";
-    for (const auto& [block, pairs] : in_conflict_) {
+    for (auto& [block, pairs] : in_conflict_) {
+      std::ranges::sort(pairs);
+      pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
       if (std::string fault = unordered(*block, pairs); !fault.empty()) return fault;
     }
     return fault_;
@@ -191,6 +199,15 @@ class OrderProof {
     memory_.settle(s.settle, first);
   }
 
+  static std::string form_fault(const Steps& block) {
+    std::string fault;
+    for (size_t s = 0; s < block.size() && fault.empty(); ++s) {
+      if (!are_before(block[s].after, s)) fault = "%" + block[s].instruction->name + " waits for what comes behind it";
+      for (size_t b = 0; b < block[s].blocks.size() && fault.empty(); ++b) fault = form_fault(block[s].blocks[b]);
+    }
+    return fault;
+  }
+
   static bool is_one_chain(const Steps& block) {
     return is_chain(block) && std::ranges::all_of(block, [](const ProgramStep& s) {
              return std::ranges::all_of(s.blocks, [](const Steps& inner) { return is_one_chain(inner); });
@@ -217,7 +234,7 @@ class OrderProof {
     std::vector<uint64_t> waits(block.size());
     for (auto pair = pairs.begin(); pair != pairs.end();) {
       const auto first = static_cast<size_t>(pair->first) / 64 * 64;
-      const auto group = pairs.lower_bound({static_cast<int32_t>(first) + 64, 0});
+      const auto group = std::ranges::lower_bound(pairs, std::pair(static_cast<int32_t>(first) + 64, 0));
       size_t last = 0;
       for (auto p = pair; p != group; ++p) last = std::max(last, static_cast<size_t>(p->second));
       for (size_t s = first; s <= last; ++s) {

@@ -9,7 +9,8 @@
 
 namespace lowtide::engine {
 
-/// Empty, or two steps in conflict that no path of dependencies orders. Dependencies are well formed (form.h).
+/// Empty, or two steps in conflict that no path of dependencies orders, or a dependency that is none. Of a program that
+/// check_program() has accepted.
 std::string fault_of_order(const Program& program);
 
 }  // namespace lowtide::engine

@@ -1,0 +1,50 @@
+#pragma once
+/// Do two results agree?
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "lowtide/array.h"
+#include "lowtide/error.h"
+#include "lowtide/visibility.h"
+
+namespace lowtide {
+
+/// Floats agree when |x - y| <= rtol |y| + atol_of_max max|y|, the maximum over the finite y of the same array.
+/// Integers and predicates agree only when equal, whatever the tolerance.
+struct Tolerance {
+  double rtol = 0;
+  double atol_of_max = 0;
+};
+
+/// What differs between results and expectation. NaN agrees with NaN; values below the type's smallest normal number
+/// count as zero; an infinity agrees only with itself. A complex number agrees when its distance is within tolerance.
+struct Comparison {
+  int64_t mismatches = 0;    ///< elements out of tolerance, and all elements of an array of another shape
+  double max_abs_error = 0;  ///< over the elements that are finite on both sides, agreeing ones included
+  int64_t max_ulp = 0;       ///< the same in units of the expected type's last place; floats only
+  std::string first;         ///< "out1{0,3}: 1.5, expected 1.25"; empty when nothing mismatches
+  bool agrees() const { return mismatches == 0; }
+};
+
+/// Row-major elements of an array, aligned or not. `name` opens the sentence of the first mismatch. kUsage: there is no
+/// such type.
+LOWTIDE_PUBLIC Result<Comparison> compare(const Array& array, const void* got, const void* expected,
+                                          const Tolerance& tolerance, const std::string& name = "result");
+
+/// One of several results, where it isn't as expected.
+struct ResultDifference {
+  std::string name;   ///< "out1"
+  std::string path;   ///< Array::path
+  std::string shape;  ///< "f32[2,3]"
+  int64_t elements = 0;
+  Comparison comparison;
+};
+
+struct ResultsComparison {
+  Comparison all;
+  std::vector<ResultDifference> differences;  ///< of those that differ
+};
+
+}  // namespace lowtide

@@ -1,0 +1,69 @@
+#pragma once
+/// What a session is told once.
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lowtide/visibility.h"
+
+namespace lowtide {
+
+/// How far a call is.
+struct Progress {
+  const char* stage = "";                 ///< "searching for plans"; empty: the last one has ended
+  double done = 0, total = 0;             ///< total is 0 where nobody knows
+  double seconds = 0;                     ///< since the stage began
+  std::optional<int64_t> best_peak = {};  ///< bytes of the lowest found so far
+  /// Done, 0 to 1; 0 where nobody knows.
+  LOWTIDE_PUBLIC double share() const;
+  /// "searching for plans: 42 %, 5 of 12, about 12 s left, lowest peak 64.4 GiB"
+  LOWTIDE_PUBLIC std::string text() const;
+};
+
+/// For whoever looks for a fault; docs/debugging.md. None of it changes a result.
+struct Debugging {
+  int level = 0;                         ///< of what is told to Options::warn, 0 to 5
+  std::vector<std::string> passes = {};  ///< only of these; empty: of all
+  std::string dump_directory = {};       ///< every stage as a file that is an input again; empty: none
+  bool check = false;                    ///< after each pass verify, and compare with the interpreter
+  bool poison = false;                   ///< bytes of the arena that hold no value are NaN
+};
+
+struct Options {
+  int threads = 0;                           ///< that compute, the calling one included; 0: one per processor
+  std::optional<int64_t> limit = {};         ///< bytes that a plan may need; none: the free plan
+  bool exact = false;                        ///< every sum stays in its order: the same bits for every limit and plan
+  std::string cache_directory = {};          ///< of kernels and plans, its user's alone; empty: nothing on disk
+  int64_t cache_bytes = int64_t{256} << 20;  ///< that stay in it
+  std::string instruction_set = {};          ///< "avx2", "avx512"; empty: the best that this machine has
+  std::vector<std::string> without = {};     ///< passes that are left out, by the names of pipelines()
+  /// Called every `progress_interval` seconds while a call works, from a thread of the session's; none: nobody waits.
+  std::function<void(const Progress&)> progress = {};
+  double progress_interval = 0.1;
+  /// Lines of warnings and of debugging, from any thread; none: they are dropped.
+  std::function<void(std::string_view line)> warn = {};
+  Debugging debugging = {};
+};
+
+/// What a user says in the environment, for commands and bindings: the library itself never looks there. get:
+/// std::getenv or its like, null for a name that isn't set. Words of which nobody knows a meaning are passed over.
+///   LOWTIDE_THREADS=n              threads
+///   LOWTIDE_ISA=avx2|avx512        instruction_set
+///   LOWTIDE_DISABLE=pass,..        without
+///   LOWTIDE_CACHE=dir|off          cache_directory; off, or set to nothing: none. Unset: that of the user,
+///                                  $XDG_CACHE_HOME/lowtide, else $HOME/.cache/lowtide
+///   LOWTIDE_DEBUG=1..5[,pass,..]   debugging.level, debugging.passes
+///   LOWTIDE_DUMP=dir               debugging.dump_directory
+///   LOWTIDE_CHECK=1                debugging.check
+///   LOWTIDE_POISON=1               debugging.poison
+LOWTIDE_PUBLIC Options options_from_environment(const char* (*get)(const char* name));
+
+/// $XDG_CACHE_HOME/lowtide or ~/.cache/lowtide, where the command keeps its kernels, from what the caller knows of the
+/// two variables (absolute paths, or empty).
+LOWTIDE_PUBLIC std::string usual_cache_directory(std::string_view xdg_cache_home, std::string_view home);
+
+}  // namespace lowtide

@@ -1,0 +1,57 @@
+#pragma once
+/// Files of arrays: safetensors, and numpy's .npz to read. Elements are row-major, without gaps, little endian.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "lowtide/array.h"
+#include "lowtide/error.h"
+#include "lowtide/visibility.h"
+
+namespace lowtide {
+
+/// An opened file (Session::open_tensors). Its elements are read where they are asked for: a file of gigabytes costs
+/// its header. Shared: copies are of the same file.
+class LOWTIDE_PUBLIC TensorFile {
+ public:
+  const std::string& path() const;
+  std::vector<std::string> names() const;
+  /// kInput where there is none of this name.
+  Result<Array> array(const std::string& name) const;
+  /// Its elements, Array::bytes of them, to where the caller wants them.
+  Result<void> read(const std::string& name, void* elements) const;
+  /// The string pairs of `__metadata__`.
+  const std::map<std::string, std::string>& metadata() const;
+  /// kInput where the file was written to since it was opened: what was read of it may be of both.
+  Result<void> check_unchanged() const;
+
+  struct State;
+  explicit TensorFile(std::shared_ptr<const State> state);
+  const State& state() const { return *state_; }
+
+ private:
+  std::shared_ptr<const State> state_;
+};
+
+/// A safetensors file whose elements are written into its own pages (Session::create_tensors): nothing is written
+/// twice, and nothing half-written is ever seen.
+class LOWTIDE_PUBLIC TensorWriter {
+ public:
+  /// Where the elements of array `number` go, Array::bytes of them, aligned to an element; null behind commit().
+  void* data(size_t number) const;
+  /// Puts the file into its place; without it nothing of it stays.
+  Result<void> commit();
+
+  struct State;
+  explicit TensorWriter(std::shared_ptr<State> state);
+  State& state() const { return *state_; }
+
+ private:
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace lowtide

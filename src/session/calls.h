@@ -1,0 +1,37 @@
+#pragma once
+/// The calls of a session that work now, in a form that a signal handler can walk.
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <mutex>
+
+#include "base/context.h"
+
+namespace lowtide::engine {
+
+class Calls {
+ public:
+  Calls() = default;
+  Calls(const Calls&) = delete;
+  Calls& operator=(const Calls&) = delete;
+
+  void add(Context& call);
+  /// Nobody asks it any more when this returns.
+  void remove(Context& call);
+  /// Asks all of them to stop. From any thread, and from a signal handler: it waits for nobody and takes no memory.
+  void stop_all() noexcept;
+
+ private:
+  /// Places that are never given back, so that whoever walks them needs no lock.
+  struct Block {
+    std::array<std::atomic<Context*>, 16> calls{};
+    std::atomic<Block*> next{nullptr};
+    std::unique_ptr<Block> owned;  ///< the next one
+  };
+  std::mutex mutex_;  ///< of those that add and remove
+  Block first_;
+  std::atomic<int> asking_{0};
+};
+
+}  // namespace lowtide::engine

@@ -1,0 +1,43 @@
+#include "command_session.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <string>
+
+#include "output.h"
+#include "progress_line.h"
+
+namespace lowtide::command {
+namespace {
+
+std::atomic<const Session*> opened{nullptr};
+
+Options from_environment() {
+  return options_from_environment([](const char* name) -> const char* { return std::getenv(name); });
+}
+
+void print_line(std::string_view line) {
+  erase_progress_line();
+  (void)write_all(STDERR_FILENO, std::string(line) + "\n");
+}
+
+}  // namespace
+
+Result<Session> open_session(bool exact, std::optional<int64_t> limit) {
+  Options options = from_environment();
+  options.exact = exact;
+  options.limit = limit;
+  options.warn = print_line;
+  draw_progress(options);
+  LT_TRY(const Session session, Session::open(std::move(options)));
+  opened = new Session(session);  // handlers may ask for it until the process has ended
+  return session;
+}
+
+Result<Session> open_session_apart() { return Session::open(from_environment()); }
+
+const Session* opened_session() noexcept { return opened.load(); }
+
+}  // namespace lowtide::command

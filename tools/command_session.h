@@ -1,0 +1,18 @@
+#pragma once
+/// The session in which the command does all its work, with what the environment says.
+
+#include <optional>
+
+#include "lowtide/session.h"
+
+namespace lowtide::command {
+
+/// Options from the environment; its progress is drawn, and its warnings are printed.
+Result<Session> open_session(bool exact = false, std::optional<int64_t> limit = {});
+/// The same without anybody who waits: for a child process.
+Result<Session> open_session_apart();
+
+/// The one that was opened, for signal handlers; null: none yet.
+const Session* opened_session() noexcept;
+
+}  // namespace lowtide::command

@@ -1,0 +1,21 @@
+#pragma once
+/// What the command writes.
+
+#include <string>
+#include <string_view>
+
+#include "lowtide/session.h"
+#include "outcome.h"
+
+namespace lowtide::command {
+
+/// All of it, or an errno.
+int write_all(int descriptor, std::string_view content);
+/// The text on stdout. A reader that has gone away is no fault.
+Outcome print_stdout(std::string_view text);
+/// The content of a file, whole or not at all, or of stdout for "-".
+Outcome write_output(const Session& session, const std::string& path, std::string_view content);
+/// A program as StableHLO where the name ends in `.mlir`, else as HLO text.
+Outcome write_program(const Session& session, const std::string& path, const Module& module);
+
+}  // namespace lowtide::command
