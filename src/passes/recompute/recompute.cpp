@@ -20,7 +20,6 @@ namespace {
 constexpr size_t kMostRounds = 24;                      ///< fullest moments that are looked at
 constexpr size_t kPatience = 3;                         ///< of them in a row that need not lower the most that is alive
 constexpr double kLeastGain = 2e-3;                     ///< of that
-constexpr double kJustMade = 0.5;                       ///< of the price, for what was made just before
 constexpr double kLeastPart = 1.0 / 32, kMostPart = 4;  ///< of the highest price, what is offered
 constexpr int64_t kWideGap = 10;     ///< a tenth of what is alive lies between two offers: another one may lie there
 constexpr double kLeastStep = 1.05;  ///< unless their prices are as near

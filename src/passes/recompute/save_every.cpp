@@ -77,7 +77,8 @@ class Rerun {
   double bytes_with(int64_t k) const {
     double state = 0, stacks = stack_bytes() / static_cast<double>(trips());
     for (const size_t e : state_) state += static_cast<double>(safe_logical_bytes(saved_.carry().initial(e).shape));
-    return state * static_cast<double>(trips() / k) + stacks * static_cast<double>(k);
+    const int64_t groups = trips() / k;
+    return state * static_cast<double>(groups) + stacks * static_cast<double>(k);
   }
 
   void apply(int64_t k) {
