@@ -134,7 +134,7 @@ Status Test::try_program(const std::string& path) {
   LT_ASSIGN_OR_RETURN(const Compiled compiled, compile_plan(module, accelerator_target()));
   if (!compiled.program->refused.empty()) return {Fault::kInternal, "a wrong plan: " + compiled.program->refused};
   if (leaves_out) {
-    LT_ASSIGN_OR_RETURN(const LoweredProgram lowered, lower_program(compiled));
+    LT_ASSIGN_OR_RETURN(const LoweredProgram lowered, lower_program(compiled, AcceleratorBackend()));
     count(lowered.program->steps);
     return try_without_dependencies(lowered);
   }
