@@ -47,8 +47,8 @@ void Call::tell() {
 }
 
 Input Call::own(lowtide::Module module) const {
-  const std::shared_ptr<const lowtide::Module::State> state = module.state();
-  const bool is_last = state.use_count() == 2;  // `module` and `state`
+  const std::shared_ptr<const lowtide::Module::State>& state = module.state();
+  const bool is_last = state.use_count() == 1;
   const Input& from = state->input;
   Input input;
   if (is_last) {

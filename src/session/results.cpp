@@ -80,10 +80,11 @@ Result<std::optional<double>> number_in(const TensorFile& file, const std::strin
 
 /// Pages of a mapped file that aren't needed again.
 void let_go(std::span<const std::byte> bytes) {
-  constexpr uintptr_t kPage = 4096;
-  const uintptr_t begin = (reinterpret_cast<uintptr_t>(bytes.data()) + kPage - 1) / kPage * kPage;
-  const uintptr_t end = (reinterpret_cast<uintptr_t>(bytes.data()) + bytes.size()) / kPage * kPage;
-  if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+  constexpr size_t kPage = 4096;
+  const size_t skipped = (kPage - reinterpret_cast<uintptr_t>(bytes.data()) % kPage) % kPage;
+  if (bytes.size() < skipped + kPage) return;
+  const auto pages = bytes.subspan(skipped, (bytes.size() - skipped) / kPage * kPage);
+  ::madvise(const_cast<std::byte*>(pages.data()), pages.size(), MADV_DONTNEED);
 }
 
 }  // namespace
