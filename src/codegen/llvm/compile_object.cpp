@@ -39,8 +39,8 @@ llvm::TargetMachine* machine_for(bool avx512, std::string& fault) {
   if (!target) return nullptr;
   const std::string cpu = avx512 ? host().cpu : "x86-64-v3", features = avx512 ? host().features : "";
   const llvm::TargetOptions options;
-  machine.reset(target->createTargetMachine(kHostTriple, cpu, features, options, llvm::Reloc::PIC_, llvm::CodeModel::Small,
-                                            llvm::CodeGenOptLevel::Default));
+  machine.reset(target->createTargetMachine(kHostTriple, cpu, features, options, llvm::Reloc::PIC_,
+                                            llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
   return machine.get();
 }
 
@@ -54,7 +54,8 @@ void compile(const LlvmRequest& request, LlvmAnswer& answer) {
   module.setDataLayout(machine->createDataLayout());
   module.setPICLevel(llvm::PICLevel::BigPIC);
   Emitter(module, *request.nest, *request.plan, request.avx512).emit();
-  write_module(module, *machine, llvm::CodeGenFileType::ObjectFile, machine->getTargetCPU().str(), request.want_text, answer);
+  write_module(module, *machine, llvm::CodeGenFileType::ObjectFile, machine->getTargetCPU().str(), request.want_text,
+               answer);
 }
 
 }  // namespace
