@@ -1,9 +1,10 @@
 // Programs on the simulated accelerator (tests/accelerator): planned for it, run in random order as far as their
 // dependencies allow, and compared with the expected values in a file of tensors beside them, or with the interpreter.
-// Usage: accelerator_test [--seed N] [--all] [--small] [--fit | --without-dependencies [--unreached]] FILES or
-// FOLDERS...
+// Usage: accelerator_test [--seed N] [--all] [--small] [--fit | --spoil | --without-dependencies [--unreached]] FILES
+// or FOLDERS...
 //   --all: a program that can't be run is a failure. --small: of folders, the files *.small.hlo alone.
 //   --fit: each is planned in as little memory as a search for it finds, and checked as `lowtide fit --check` does.
+//   --spoil: a control. A result is changed in each program, which must fail.
 //   --without-dependencies: the control. Each dependency of each program is left out in turn, which must be noticed by
 //   the checker of plans, and here, by a race or by values; --unreached: here only where values let steps run.
 #include <fmt/format.h>
@@ -11,6 +12,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "accelerator/accelerator.h"
@@ -34,7 +36,7 @@ constexpr int64_t kPlans = 40;
 
 struct Test {
   uint64_t seed = 1;
-  bool all = false, small = false, fits = false, leaves_out = false, unreached = false;
+  bool all = false, small = false, fits = false, spoils = false, leaves_out = false, unreached = false;
   int64_t programs = 0, fitted = 0, failed = 0;
   int64_t steps = 0, dependencies = 0, rotations = 0, assembled = 0;
   int64_t left_out = 0, by_race = 0, by_values = 0, by_neither = 0;
@@ -119,6 +121,15 @@ std::string difference(const std::vector<Value>& got, const Expected& expected) 
   return compare_results(got, expected.results, expected.tolerance).first;
 }
 
+/// The last element of the first result that has one becomes another.
+void spoil(std::vector<Value>& results) {
+  const auto first = std::ranges::find_if(results, [](const Value& v) { return !v->bytes().empty(); });
+  if (first == results.end()) return;
+  auto spoilt = std::make_shared<Literal>(**first);
+  spoilt->bytes().back() ^= std::byte{0x5f};
+  *first = std::move(spoilt);
+}
+
 Result<std::vector<Value>> run(LoadedProgram& loaded, const std::vector<Value>& arguments) {
   const ValueMemory memory(loaded.program(), arguments);
   LT_RETURN_IF_ERROR(loaded.run(memory.memory(), loaded.program().module->context().pool()));
@@ -134,7 +145,7 @@ Status Test::try_program(const std::string& path) {
   LT_ASSIGN_OR_RETURN(const Compiled compiled, compile_plan(module, accelerator_target()));
   if (!compiled.program->refused.empty()) return {Fault::kInternal, "a wrong plan: " + compiled.program->refused};
   if (leaves_out) {
-    LT_ASSIGN_OR_RETURN(const LoweredProgram lowered, lower_program(compiled));
+    LT_ASSIGN_OR_RETURN(const LoweredProgram lowered, lower_program(compiled, AcceleratorBackend()));
     count(lowered.program->steps);
     return try_without_dependencies(lowered);
   }
@@ -146,7 +157,8 @@ Status Test::try_program(const std::string& path) {
                       fs::exists(tensors) ? from_file(module, tensors) : from_interpreter(module, 1));
   const auto another = loaded->another();
   for (LoadedProgram* const one : {loaded.get(), another.get()}) {
-    LT_ASSIGN_OR_RETURN(const std::vector<Value> got, run(*one, expected.arguments));
+    LT_ASSIGN_OR_RETURN(std::vector<Value> got, run(*one, expected.arguments));
+    if (spoils) spoil(got);
     if (std::string wrong = difference(got, expected); !wrong.empty()) return {Fault::kWrongValues, std::move(wrong)};
   }
   return {};
@@ -240,6 +252,8 @@ int main(int argc, char** argv) {
       test.all = true;
     } else if (argument == "--small") {
       test.small = true;
+    } else if (argument == "--spoil") {
+      test.spoils = true;
     } else if (argument == "--fit") {
       test.fits = true;
     } else if (argument == "--unreached") {
@@ -256,6 +270,10 @@ int main(int argc, char** argv) {
   }
   std::ranges::sort(files);
   for (const std::string& file : files) test.program(file);
+  if (test.spoils) {
+    fmt::print("{} programs with a changed result, {} noticed\n", files.size(), test.failed);
+    return std::cmp_equal(test.failed, files.size()) ? 0 : 1;
+  }
   for (const std::string& why : test.not_run) fmt::print("not run: {}\n", why);
   fmt::print("{} of {} programs, {} wrong: {} steps, {} dependencies, {} rotations, {} steps assembled\n",
              test.programs, files.size(), test.failed, test.steps, test.dependencies, test.rotations, test.assembled);

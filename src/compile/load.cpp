@@ -27,13 +27,16 @@ void find_work(const std::vector<ProgramStep>& steps, std::vector<char>& has_wor
 
 }  // namespace
 
-Result<LoweredProgram> lower_program(const Compiled& compiled) {
-  const auto whole = std::make_shared<Program>(*compiled.program);
-  find_dependencies(*whole);
-  if (const std::string fault = fault_of_order(*whole); !fault.empty())
-    return Status(Fault::kInternal, "the order of steps doesn't hold: " + fault);
-  const Program& program = *whole;
-  LoweredProgram lowered{whole, {}};
+Result<LoweredProgram> lower_program(const Compiled& compiled, const Backend& backend) {
+  LoweredProgram lowered{compiled.program, {}};
+  if (!backend.runs_in_order()) {
+    const auto ordered = std::make_shared<Program>(*compiled.program);
+    find_dependencies(*ordered);
+    if (const std::string fault = fault_of_order(*ordered); !fault.empty())
+      return Status(Fault::kInternal, "the order of steps doesn't hold: " + fault);
+    lowered.program = ordered;
+  }
+  const Program& program = *lowered.program;
   const size_t count = program.regions.size();
   std::vector<char> has_work(count, 0);
   find_work(program.steps, has_work);
@@ -67,7 +70,7 @@ Result<std::unique_ptr<LoadedProgram>> load_program(const Compiled& compiled, co
   LT_ASSERT(&backend.target() == compiled.target, "a plan runs on the target that it was made for");
   LT_RETURN_IF_ERROR(verify_runnable(*compiled.program->module));
   LT_RETURN_IF_ERROR(can_run(*compiled.program, *compiled.target));
-  LT_ASSIGN_OR_RETURN(LoweredProgram lowered, lower_program(compiled));
+  LT_ASSIGN_OR_RETURN(LoweredProgram lowered, lower_program(compiled, backend));
   return backend.load(std::move(lowered));
 }
 

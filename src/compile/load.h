@@ -6,9 +6,9 @@
 
 namespace lowtide::engine {
 
-/// What a backend is handed: the program with the dependencies of its steps, which are proved (check/order_proof.h),
-/// and its regions as nests, those that planning has lowered among them.
-Result<LoweredProgram> lower_program(const Compiled& compiled);
+/// What a backend is handed: the program, with the dependencies of its steps if it asks for them, which are proved
+/// (check/order_proof.h), and its regions as nests, those that planning has lowered among them.
+Result<LoweredProgram> lower_program(const Compiled& compiled, const Backend& backend);
 
 /// Refuses what can't be run before anything is compiled. backend: of the target that was planned for.
 Result<std::unique_ptr<LoadedProgram>> load_program(const Compiled& compiled, const Backend& backend);

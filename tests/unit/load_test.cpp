@@ -38,7 +38,7 @@ ENTRY main {
 
 TEST(Lowering, EqualRegionsShareANest) {
   const Compiled compiled = planned(kAlike);
-  const LoweredProgram lowered = *lower_program(compiled);
+  const LoweredProgram lowered = *lower_program(compiled, cpu_backend());
   ASSERT_EQ(lowered.nests.size(), compiled.program->regions.size());
   std::map<std::string, std::shared_ptr<const Nest>> nest_of;
   for (size_t r = 0; r < lowered.nests.size(); ++r) {
@@ -51,7 +51,7 @@ TEST(Lowering, EqualRegionsShareANest) {
   // Planned by nobody before: lowered here.
   Compiled fresh = compiled;
   fresh.nests = nullptr;
-  EXPECT_EQ(lower_program(fresh)->nests.size(), lowered.nests.size());
+  EXPECT_EQ(lower_program(fresh, cpu_backend())->nests.size(), lowered.nests.size());
 }
 
 TEST(Lowering, NothingForWhatStandsAlready) {
@@ -67,7 +67,7 @@ ENTRY main {
   ROOT d = f32[16,32] sort(c), dimensions={0}, to_apply=below
 }
 )");
-  const LoweredProgram lowered = *lower_program(compiled);
+  const LoweredProgram lowered = *lower_program(compiled, cpu_backend());
   int64_t nothing = 0;
   for (const ProgramStep& step : compiled.program->steps) {
     if (step.kind != StepKind::kKernel) continue;

@@ -59,6 +59,7 @@ class CpuBackend final : public Backend {
  public:
   explicit CpuBackend(const CompileOptions& options) : options_(options) {}
   const Target& target() const override { return cpu_target(); }
+  bool runs_in_order() const override { return true; }
 
   Result<std::unique_ptr<LoadedProgram>> load(LoweredProgram lowered) const override {
     CompileRecord record;
