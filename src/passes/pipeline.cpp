@@ -39,6 +39,7 @@
 #include "passes/rules/join_boxes.h"
 #include "passes/rules/multiply_outer_products.h"
 #include "passes/rules/narrow_carries.h"
+#include "passes/rules/narrow_stacks.h"
 #include "passes/rules/save_what_is_read.h"
 #include "passes/rules/scatter_one_hot_gradients.h"
 #include "passes/rules/sink_hoisted_values.h"
@@ -126,6 +127,8 @@ const std::vector<Pass>& execution_pipeline() {
         {"join-boxes", join_boxes, Numerics::kExact, "before values are sunk or derived: what is joined reads less"},
         {"narrow-carries", narrow_carries, Numerics::kExact,
          "after boxes are joined: then the same moves look the same; before what looks into loop bodies"},
+        {"narrow-stacks", narrow_stacks, Numerics::kExact,
+         "beside carries; before values are derived: what is stored narrow is read narrow"},
         {"multiply-outer-products", multiply_outer_products, Numerics::kValueExact,
          "before values are sunk or derived: a product is light, a dot is not"},
         {"batch-counted-indices", batch_counted_indices, Numerics::kExact,

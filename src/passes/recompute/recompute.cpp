@@ -24,7 +24,7 @@ constexpr double kLeastPart = 1.0 / 32, kMostPart = 4;  ///< of the highest pric
 constexpr int64_t kWideGap = 10;     ///< a tenth of what is alive lies between two offers: another one may lie there
 constexpr double kLeastStep = 1.05;  ///< unless their prices are as near
 constexpr int kMostBetween = 8;
-constexpr double kLeastOffer = 0.05;             ///< of what is alive: smaller gains are no offer
+constexpr double kLeastOffer = 0.12;             ///< of what is alive: smaller gains are no offer
 constexpr int64_t kSmallest = int64_t{1} << 16;  ///< bytes alive; nothing is offered for less
 
 double entry_ns(const Module& module, const Target& target) {
