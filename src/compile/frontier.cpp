@@ -27,10 +27,11 @@ constexpr int64_t kFreeInstructions = 20'000;  ///< planned in all for the free 
 constexpr int64_t kLeastFree = 2, kMostFree = 48;
 constexpr int64_t kSmallArena = int64_t{64} << 10;  ///< nothing is left to save
 constexpr int64_t kPlanInstructions = 200'000;      ///< planned in all, by which the budget is set
-constexpr int64_t kLeastPlans = 12, kMostPlans = 600;
+constexpr int64_t kLeastPlans = 32, kMostPlans = 600;
 constexpr int64_t kModuleInstructions = 50'000,
                   kMostModules = 120;                   ///< for who takes modules: fine choices are lost there
 constexpr double kLeastPeakForTime = 0.03;              ///< part of the peak that twice the time must save
+constexpr int64_t kFewPlans = 2 * kLeastPlans;
 constexpr size_t kMostStarts = 6;                       ///< other first steps that are followed
 constexpr size_t kMostCandidates = 6;                   ///< tried in one step
 constexpr double kExtraTime[] = {0.02, 0.1, 0.4, 1.5};  ///< of the free plan's, for one more stream
@@ -254,6 +255,8 @@ class Search {
     thrift_ = thrift;
     while (frontier_.plans < until && at.point.temp_bytes > kSmallArena && !context_.should_stop()) {
       const std::vector<Series> steps = steps_from(at);
+      // Of few plans, those that make more and more again reach furthest.
+      if (budget_ <= kFewPlans && !steps.empty()) attempt_all({steps.front()});
       attempt_all(steps);
       stage_->done(static_cast<double>(frontier_.plans));
       const Trial* best = nullptr;
