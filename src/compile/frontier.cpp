@@ -29,8 +29,8 @@ constexpr int64_t kSmallArena = int64_t{64} << 10;  ///< nothing is left to save
 constexpr int64_t kPlanInstructions = 200'000;      ///< planned in all, by which the budget is set
 constexpr int64_t kLeastPlans = 32, kMostPlans = 600;
 constexpr int64_t kModuleInstructions = 50'000,
-                  kMostModules = 120;                   ///< for who takes modules: fine choices are lost there
-constexpr double kLeastPeakForTime = 0.03;              ///< part of the peak that twice the time must save
+                  kMostModules = 120;       ///< for who takes modules: fine choices are lost there
+constexpr double kLeastPeakForTime = 0.03;  ///< part of the peak that twice the time must save
 constexpr int64_t kFewPlans = 2 * kLeastPlans;
 constexpr size_t kMostStarts = 6;                       ///< other first steps that are followed
 constexpr size_t kMostCandidates = 6;                   ///< tried in one step

@@ -37,7 +37,7 @@ int64_t integer_at(const std::byte* address, ElementType type) {
     if constexpr (std::is_integral_v<T>) {
       T value{};
       std::memcpy(&value, address, sizeof value);
-      number = static_cast<int64_t>(value);
+      number = static_cast<int64_t>(+value);
     }
   });
   return number;
