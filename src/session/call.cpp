@@ -1,6 +1,5 @@
 #include "session/call.h"
 
-#include <atomic>
 #include <chrono>
 #include <system_error>
 
@@ -52,7 +51,8 @@ Input Call::own(lowtide::Module module) const {
   const Input& from = state->input;
   Input input;
   if (is_last) {
-    std::atomic_thread_fence(std::memory_order_acquire);  // whoever had a copy has done with it
+    // Whoever had a copy has done with it: to drop one more waits for what they did before they dropped theirs.
+    std::shared_ptr<const lowtide::Module::State>(state).reset();
     input = std::move(const_cast<lowtide::Module::State&>(*state).input);
   } else {
     input = {from.module->clone(), from.path, from.stage, from.others, from.report, from.warnings};
