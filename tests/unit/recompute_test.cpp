@@ -123,5 +123,35 @@ TEST(Recompute, LeavesWhatHasEffectsOrAnOrder) {
     EXPECT_EQ(print_hlo(*held).find(fmt::format("a.{}.again", k)), std::string::npos) << print_hlo(*held);
 }
 
+TEST(Recompute, KeepsTheOrderOfEffects) {
+  // Depth first less is alive, but what the result doesn't need comes last: the first call would be the second.
+  std::string text = "HloModule m\nENTRY main {\n  x = f32[256,256] parameter(0)\n  y = f32[256,320] parameter(1)\n";
+  const auto touch = [&](const std::string& name, const std::string& of) {
+    text += fmt::format(
+        "  {} = f32[256,256] custom-call({}), custom_call_target=\"touch\", custom_call_has_side_effect=true\n", name,
+        of);
+  };
+  touch("first", "x");
+  touch("second", "x");
+  for (int k = 0; k < 8; ++k)
+    text += fmt::format(
+        "  t.{0} = f32[256,256] dot(second, x), lhs_contracting_dims={{{1}}}, rhs_contracting_dims={{{2}}}\n", k, k % 2,
+        k / 2 % 2);
+  std::string sum = "second";
+  for (int k = 0; k < 8; ++k) {
+    text += fmt::format(
+        "  p.{0} = f32[256,320] dot(t.{0}, y), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}\n", k);
+    text += fmt::format(
+        "  q.{0} = f32[256,256] dot(p.{0}, y), lhs_contracting_dims={{1}}, rhs_contracting_dims={{1}}\n", k);
+    text += fmt::format(
+        "  s.{0} = f32[256,256] dot(q.{0}, {1}), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}\n", k, sum);
+    sum = fmt::format("s.{}", k);
+  }
+  const auto module = read(text + "  ROOT r = f32[256,256] negate(" + sum + ")\n}\n");
+  ASSERT_TRUE(recompute(*module, cpu_target(), 1).ok());
+  const std::string after = print_hlo(*module);
+  EXPECT_LT(after.find("%first = "), after.find("%second = ")) << after;
+}
+
 }  // namespace
 }  // namespace lowtide::engine

@@ -49,6 +49,7 @@ LoopGroups group_trips(Instruction& loop, size_t counter, int64_t trips, int64_t
   }
   over->root = outside.make(Opcode::kTuple, state, next);
   loop.called = {count_to(module, state, counter, trips / k), over};
+  loop.backend_config.clear();  // it may say how often the loop ran before
 
   // In the old body, which now counts the trips of its group, the count of all trips.
   LoopCarry carry(*inner, count_callers(module));

@@ -187,12 +187,23 @@ class FreeEarly {
   Sequence sequence_;
 };
 
+/// Is what has effects in the order in which it was?
+bool keeps_effects(const Order& given, const Order& order, const SideEffects& effects) {
+  const auto only = [&](const Order& all) {
+    Order some;
+    std::ranges::copy_if(all, std::back_inserter(some), [&](const Instruction* i) { return effects.has(*i); });
+    return some;
+  };
+  return only(given) == only(order);
+}
+
 }  // namespace
 
 void put_in_good_order(Computation& computation) {
   const std::vector<bool> is_virtual = find_virtual_values(computation.module());
   Order given, best;
   for (const auto& i : computation.instructions()) given.push_back(i.get());
+  const SideEffects effects(computation.module());
   int64_t least = 0;
   const auto offer = [&](const Order& order) {
     computation.reorder(order);
@@ -202,6 +213,7 @@ void put_in_good_order(Computation& computation) {
     best = order;
   };
   for (const Order& order : {given, depth_first(computation, is_virtual)}) {
+    if (!keeps_effects(given, order, effects)) continue;
     offer(with_elements(order));
     offer(with_elements(FreeEarly(computation, is_virtual).run()));
   }

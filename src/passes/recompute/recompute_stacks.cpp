@@ -53,6 +53,9 @@ class Pair {
     }
     for (const SavedStack* s : free_) choice.need(number_.at(s->value));
     std::vector<Choice> choices = choice.choose();
+    const bool makes_any =
+        std::ranges::any_of(free_, [&](const SavedStack* s) { return choices[number_.at(s->value)] == Choice::kMake; });
+    if (!makes_any) return {};
     double after = 0;
     for (size_t k = 0; k < body_.size(); ++k) {
       if (choices[k] == Choice::kKeep && is_to_be_saved(*body_[k])) after += bytes_of(*body_[k]);
