@@ -1,7 +1,6 @@
 #include "passes/recompute/lives.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "analysis/leaf_bytes.h"
 #include "analysis/loop_fusion.h"

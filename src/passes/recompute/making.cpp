@@ -20,13 +20,6 @@ std::unordered_set<const Instruction*> find_fixed(const Computation& computation
   return fixed;
 }
 
-bool is_kept_argument(const Instruction& parameter) {
-  const Module& module = parameter.parent->module();
-  const int64_t number = parameter.as<ParameterAttributes>().number;
-  return std::ranges::none_of(module.input_output_alias, [&](const AliasEntry& a) { return a.operand == number; }) &&
-         std::ranges::none_of(module.buffer_donors, [&](const Module::Donor& d) { return d.parameter == number; });
-}
-
 double make_ns(const Instruction& i, const Cost& cost) {
   switch (i.opcode) {
     case Opcode::kTuple:

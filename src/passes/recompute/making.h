@@ -14,7 +14,4 @@ std::unordered_set<const Instruction*> find_fixed(const Computation& computation
 /// Of all elements, once, by all cores.
 double make_ns(const Instruction& i, const Cost& cost);
 
-/// Nobody writes over this parameter of the entry.
-bool is_kept_argument(const Instruction& parameter);
-
 }  // namespace lowtide::engine

@@ -10,12 +10,12 @@
 #include "passes/recompute/keep_or_make.h"
 #include "passes/recompute/making.h"
 #include "passes/rewrite.h"
+#include "passes/rules/recipe.h"
 
 namespace lowtide::engine {
 namespace {
 
 constexpr double kJustMade = 0.5;  ///< of the price, for what was made just before
-
 constexpr std::string_view kAgain = ".again";
 
 }  // namespace
@@ -33,7 +33,7 @@ std::vector<bool> Moment::choose(const Target& target, double ns_per_byte) const
     // A bundle lasts as its elements do. One that can't be made again, as what orders effects, takes nothing.
     if (!i.shape.is_array()) return {make == KeepOrMake::kNever ? 0 : KeepOrMake::kNever, make};
     const int32_t last = lives_.last_read(place);
-    const bool stands = i.opcode == Opcode::kParameter && (is_kept_argument(i) || last > fullest_);
+    const bool stands = i.opcode == Opcode::kParameter && (!is_donated(i) || last > fullest_);
     if (stands || i.opcode == Opcode::kConstant || last == lives_.size()) return {0, make};
     // What was made long ago is kept for long. So of equal layers the first are made again at a lower price than the
     // last, and there is something between all and none.

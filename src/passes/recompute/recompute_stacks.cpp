@@ -93,7 +93,7 @@ class Pair {
       if (const auto stack = stacks.find(&i); stack != stacks.end()) {
         now[&i] = stack_of.at(&i)->slice_at(stack->second, &place_, i.shape, maker);
       } else if (choices[k] == Choice::kKeep && saved_.reads_element(i, saved_.counter())) {
-        now[&i] = trip(i.shape.type, maker);
+        now[&i] = saved_.trip_at(&place_, i.shape.type, maker);
       } else if (choices[k] == Choice::kMake) {
         std::vector<Instruction*> operands;
         for (const Instruction* operand : i.operands) operands.push_back(now.at(operand));
@@ -123,7 +123,7 @@ class Pair {
     if (i.opcode == Opcode::kConstant) return {KeepOrMake::kNever, 0};
     if (const int64_t element = saved_.invariant_of(i); element >= 0) {
       const Instruction& initial = saved_.carry().initial(static_cast<size_t>(element));
-      return {ns_per_byte * kept_longer(initial) / static_cast<double>(saved_.trips()), KeepOrMake::kNever};
+      return {ns_per_byte * kept_longer(initial, reader_) / static_cast<double>(saved_.trips()), KeepOrMake::kNever};
     }
     if (saved_.reads_element(i, saved_.counter())) return {0, KeepOrMake::kNever};
     const double make = fixed.contains(&i) || is_carried(i) ? KeepOrMake::kNever : make_ns(i, cost);
@@ -144,22 +144,6 @@ class Pair {
            !saved_.reads_element(i, saved_.counter());
   }
 
-  /// Bytes that must last until the second loop though nobody else reads them so late.
-  double kept_longer(const Instruction& initial) const {
-    const Instruction& begins = *reader_.operands[0];
-    const bool is_read =
-        is_read_behind(reader_, initial) || std::ranges::find(begins.operands, &initial) != begins.operands.end();
-    return is_read || is_kept(initial, reader_) || initial.opcode == Opcode::kConstant ? 0 : bytes_of(initial);
-  }
-
-  /// The trip that filled this place; slices clamp what lies outside.
-  Instruction* trip(ElementType type, Maker& maker) const {
-    Instruction* last = maker.constant(place_.shape.type, saved_.trips() - 1);
-    Instruction* first = maker.constant(place_.shape.type, 0);
-    Instruction* low = maker.binary(Opcode::kMaximum, &place_, first);
-    return maker.convert(maker.binary(Opcode::kMinimum, low, last), type);
-  }
-
   Instruction& reader_;
   Instruction& place_;
   const Callers& callers_;
@@ -168,20 +152,6 @@ class Pair {
   std::unordered_map<const Instruction*, size_t> number_;
   std::vector<SavedStack*> free_, others_;
 };
-
-/// Loops that read stacks of this one, and where.
-std::vector<std::pair<Instruction*, Instruction*>> readers_of(Instruction& loop, const Uses& uses,
-                                                              const Callers& callers) {
-  std::vector<std::pair<Instruction*, Instruction*>> readers;
-  SavedStacks saved(loop, uses, callers);
-  for (const SavedStack& s : saved.all()) {
-    for (const StackRead& read : s.reads) {
-      const std::pair reader(read.loop, s.place_of(read));
-      if (std::ranges::find(readers, reader) == readers.end()) readers.push_back(reader);
-    }
-  }
-  return readers;
-}
 
 Instruction* find_named(const Module& module, const std::string& name) {
   for (const auto& computation : module.computations()) {
@@ -199,7 +169,7 @@ std::vector<StacksChoice> recompute_stacks(Module& module, const Target& target,
   std::vector<StacksChoice> done;
   const Callers callers = count_callers(module);
   for (Instruction* loop : free_loops(module)) {
-    for (const auto& [reader, place] : readers_of(*loop, Uses(module), callers)) {
+    for (const auto& [reader, place] : SavedStacks(*loop, Uses(module), callers).readers()) {
       const Uses uses(module);
       Pair pair(*loop, *reader, *place, uses, callers);
       std::vector<Choice> choices = pair.choose(target.cost(), ns_per_byte);
@@ -219,7 +189,7 @@ bool recompute_stacks_alike(Module& module, const StacksChoice& choice) {
   if (!loop || !reader || !place || loop->opcode != Opcode::kWhile) return false;
   const Callers callers = count_callers(module);
   const Uses uses(module);
-  const auto readers = readers_of(*loop, uses, callers);
+  const auto readers = SavedStacks(*loop, uses, callers).readers();
   const bool reads = std::ranges::find(readers, std::pair(reader, place)) != readers.end();
   if (!reads || loop->called[1]->instructions().size() != choice.choices.size()) return false;
   Pair(*loop, *reader, *place, uses, callers).apply(choice.choices);

@@ -356,16 +356,10 @@ void for_each_rerun(Module& module, const Take& take) {
     const Callers callers = count_callers(module);
     const Uses uses(module);
     for (Instruction* loop : free_loops(module)) {
-      SavedStacks saved(*loop, uses, callers);
-      std::vector<std::pair<Instruction*, Instruction*>> seen;
-      for (const SavedStack& s : saved.all()) {
-        for (const StackRead& r : s.reads) {
-          const std::pair reader(r.loop, s.place_of(r));
-          if (changed || std::ranges::find(seen, reader) != seen.end()) continue;
-          seen.push_back(reader);
-          Rerun rerun(*loop, *r.loop, *s.place_of(r), uses, callers);
-          if (rerun.is_possible() && rerun.stack_bytes() >= kSmallest) changed = take(rerun);
-        }
+      for (const auto& [reader, place] : SavedStacks(*loop, uses, callers).readers()) {
+        Rerun rerun(*loop, *reader, *place, uses, callers);
+        if (rerun.is_possible() && rerun.stack_bytes() >= kSmallest) changed = take(rerun);
+        if (changed) break;
       }
       if (changed) break;
     }

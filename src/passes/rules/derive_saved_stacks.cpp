@@ -100,7 +100,8 @@ class Derive {
     const int64_t invariant = saved_.invariant_of(i);
     if (invariant >= 0 || saved_.reads_element(i, saved_.counter()) || stack_of(i)) {
       recipe_.inputs.push_back(&i);
-      if (invariant >= 0) recipe_.bytes += kept_anyway(carry_.initial(static_cast<size_t>(invariant)));
+      if (invariant >= 0)
+        recipe_.bytes += kept_longer(carry_.initial(static_cast<size_t>(invariant)), *self_->reads.back().loop);
       return true;
     }
     return may_be_repeated(i) && expand(i);
@@ -113,15 +114,6 @@ class Derive {
     recipe_.ops.push_back(&i);
     recipe_.ns += cost_.element_ns(i) * elements_of(i.shape);
     return true;
-  }
-
-  /// Bytes that live longer if a later loop reads this: none where it, or what comes after it, does so already.
-  double kept_anyway(const Instruction& initial) const {
-    const Instruction& last = *self_->reads.back().loop;
-    const Instruction& begins = *last.operands[0];
-    const bool is_read =
-        is_read_behind(last, initial) || std::ranges::find(begins.operands, &initial) != begins.operands.end();
-    return is_read || is_kept(initial, last) || initial.opcode == Opcode::kConstant ? 0 : bytes_of(initial);
   }
 
   bool pays(const SavedStack& stack) const {
@@ -153,7 +145,7 @@ class Derive {
     Instruction* place = stack.place_of(read);
     for (const auto& [input, all] : stacks) now[input] = stack_of(*input)->slice_at(all, place, input->shape, maker);
     for (Instruction* input : recipe_.inputs) {
-      if (!now.contains(input)) now[input] = trip(place, input->shape.type, maker);
+      if (!now.contains(input)) now[input] = saved_.trip_at(place, input->shape.type, maker);
     }
     for (Instruction* op : recipe_.ops) {
       std::vector<Instruction*> operands;
@@ -173,14 +165,6 @@ class Derive {
       order.push_back(i);
     }
     body.reorder(order);
-  }
-
-  /// The trip that filled this place; slices clamp what lies outside.
-  Instruction* trip(Instruction* place, ElementType type, Maker& maker) const {
-    Instruction* last = maker.constant(place->shape.type, saved_.trips() - 1);
-    Instruction* first = maker.constant(place->shape.type, 0);
-    Instruction* low = maker.binary(Opcode::kMaximum, place, first);
-    return maker.convert(maker.binary(Opcode::kMinimum, low, last), type);
   }
 
   const Callers& callers_;

@@ -3,11 +3,10 @@
 #include <algorithm>
 
 #include "analysis/evaluations.h"
+#include "analysis/leaf_bytes.h"
 
 namespace lowtide::engine {
-namespace {
 
-/// An argument whose memory results may take.
 bool is_donated(const Instruction& i) {
   if (i.opcode != Opcode::kParameter) return false;
   const Module& module = i.parent->module();
@@ -15,8 +14,6 @@ bool is_donated(const Instruction& i) {
   return std::ranges::any_of(module.input_output_alias, [&](const AliasEntry& a) { return a.operand == number; }) ||
          std::ranges::any_of(module.buffer_donors, [&](const Module::Donor& d) { return d.parameter == number; });
 }
-
-}  // namespace
 
 bool is_light(const Instruction& i) {
   if (!i.shape.is_array() || !i.called.empty() || !i.control_predecessors.empty() || !i.shape.dynamic.empty()) {
@@ -55,6 +52,15 @@ bool is_given(const Instruction& i) {
 
 bool is_kept(const Instruction& i, const Instruction& reader) {
   return is_given(i) && (!is_donated(i) || is_read_behind(reader, i));
+}
+
+double kept_longer(const Instruction& initial, const Instruction& loop) {
+  const Instruction& begins = *loop.operands[0];
+  const bool is_read =
+      is_read_behind(loop, initial) || std::ranges::find(begins.operands, &initial) != begins.operands.end();
+  return is_read || is_kept(initial, loop) || initial.opcode == Opcode::kConstant
+             ? 0
+             : static_cast<double>(safe_logical_bytes(initial.shape));
 }
 
 bool is_read_behind(const Instruction& reader, const Instruction& i) {

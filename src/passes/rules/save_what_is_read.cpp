@@ -226,14 +226,7 @@ class Cut {
 bool cut_once(Instruction& loop, const Module& module, const Callers& callers) {
   const Uses uses(module);
   SavedStacks saved(loop, uses, callers);
-  std::vector<std::pair<Instruction*, Instruction*>> places;
-  for (const SavedStack& s : saved.all()) {
-    for (const StackRead& read : s.reads) {
-      const std::pair place(read.loop, s.place_of(read));
-      if (std::ranges::find(places, place) == places.end()) places.push_back(place);
-    }
-  }
-  return std::ranges::any_of(places,
+  return std::ranges::any_of(saved.readers(),
                              [&](const auto& p) { return Cut(loop, saved, *p.first, *p.second, callers).run(); });
 }
 

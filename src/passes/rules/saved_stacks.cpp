@@ -106,6 +106,24 @@ bool SavedStacks::add_reads_of_loop(const Instruction& result, const Instruction
   return true;
 }
 
+std::vector<std::pair<Instruction*, Instruction*>> SavedStacks::readers() const {
+  std::vector<std::pair<Instruction*, Instruction*>> readers;
+  for (const SavedStack& s : stacks_) {
+    for (const StackRead& read : s.reads) {
+      const std::pair reader(read.loop, s.place_of(read));
+      if (std::ranges::find(readers, reader) == readers.end()) readers.push_back(reader);
+    }
+  }
+  return readers;
+}
+
+Instruction* SavedStacks::trip_at(Instruction* place, ElementType type, Maker& maker) const {
+  Instruction* last = maker.constant(place->shape.type, trips_ - 1);
+  Instruction* first = maker.constant(place->shape.type, 0);
+  Instruction* low = maker.binary(Opcode::kMaximum, place, first);
+  return maker.convert(maker.binary(Opcode::kMinimum, low, last), type);
+}
+
 SavedStack& SavedStacks::save(Instruction& value) {
   Dims part{1}, all{trips_};
   for (Dims* dims : {&part, &all}) dims->insert(dims->end(), value.shape.dims.begin(), value.shape.dims.end());

@@ -46,6 +46,10 @@ class SavedStacks {
   /// The element of the carry that counts trips from 0.
   size_t counter() const { return counter_; }
   bool reads_element(const Instruction& i, size_t k) const;
+  /// Later loops that read stacks, each with a place at which it does, once.
+  std::vector<std::pair<Instruction*, Instruction*>> readers() const;
+  /// In a later loop's body: the trip that filled this place; slices clamp what lies outside.
+  Instruction* trip_at(Instruction* place, ElementType type, Maker& maker) const;
   /// One more stack, of an array that the body makes, in whatever place. Nobody reads it yet.
   SavedStack& save(Instruction& value);
   /// The element of the carry that `i` reads and no trip changes; -1: none.
