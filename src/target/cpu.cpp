@@ -1,13 +1,14 @@
 #include "target/cpu.h"
 
 #include "library/library.h"
+#include "target/machines.h"
 
 namespace lowtide::engine {
 namespace {
 
 class CpuTarget : public Target {
  public:
-  CpuTarget() : Target(two_zen5_cores()) {}
+  explicit CpuTarget(const Machine& machine) : Target(machine) {}
   std::string_view name() const override { return "cpu"; }
   Takes takes() const override { return Takes::kProgram; }
   bool has_routine(const Instruction& i) const override { return in_library(i); }
@@ -25,8 +26,10 @@ class CpuTarget : public Target {
 }  // namespace
 
 const Target& cpu_target() {
-  static const CpuTarget kTarget;
+  static const CpuTarget kTarget(machines().front());
   return kTarget;
 }
+
+std::unique_ptr<const Target> cpu_target_like(const Machine& machine) { return std::make_unique<CpuTarget>(machine); }
 
 }  // namespace lowtide::engine
