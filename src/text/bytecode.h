@@ -11,7 +11,7 @@
 
 namespace lowtide::engine {
 
-/// Reads what versions 0.9.0 to 1.20 of VHLO write, by way of the same operations in StableHLO's generic text, so that
+/// Reads what versions 0.9.0 to 1.18 of VHLO write, by way of the same operations in StableHLO's generic text, so that
 /// no operation is described twice. That text is the module's source: places in later faults are those in it. Faults of
 /// the bytes themselves name their place as "byte N". The result is not verified (ops/verify.h).
 Result<std::unique_ptr<Module>> parse_bytecode(std::string_view bytes, const std::string& name,
