@@ -15,7 +15,6 @@ struct PJRT_Buffer;
 struct PJRT_Executable;
 struct PJRT_LoadedExecutable;
 struct PJRT_TopologyDescription;
-struct PJRT_Layouts_MemoryLayout;
 
 inline constexpr int kPjrtMajor = 0, kPjrtMinor = 112;
 

@@ -6,7 +6,6 @@
 
 #include "error.h"
 #include "functions.h"
-#include "layouts.h"
 #include "lowtide/visibility.h"
 
 namespace lowtide::pjrt {
@@ -68,7 +67,6 @@ static_assert(kSlots == sizeof(PJRT_Api::functions) / sizeof(void*));
 PJRT_Api make_api() {
   PJRT_Api api = {};
   api.struct_size = sizeof(PJRT_Api);
-  api.extension_start = layouts_extension();
   api.version = {sizeof api.version, nullptr, kPjrtMajor, kPjrtMinor};
 #define PJRT_FUNCTION(name) api.functions[kSlot_##name] = reinterpret_cast<void*>(&answer<&name, PJRT_##name##_Args>);
 #define PJRT_ABSENT(name) api.functions[kSlot_##name] = reinterpret_cast<void*>(&say_absent<kSlot_##name>);

@@ -69,11 +69,13 @@ PJRT_Error* apply_option(PJRT_Client& client, std::string_view name, const std::
     client.options.cache_directory = text == "off" ? "" : text;
   } else if (name == "devices") {
     return read_count(name, text, kMostDevices, devices);
+  } else if (name == "as_text") {
+    client.gives_programs = text == "true" || text == "1";
   } else if (name == "platform_name") {
     client.platform_name = text;
   } else {
     return invalid("found the option '" + std::string(name) +
-                   "', expected limit, exact, threads, cache, devices or platform_name");
+                   "', expected limit, exact, threads, cache, devices, as_text or platform_name");
   }
   return nullptr;
 }
@@ -120,7 +122,8 @@ PJRT_Error* Client_Create(PJRT_Client_Create_Args& args) {
   client->platform_version = "lowtide " LOWTIDE_VERSION;
   int devices = 1;
   // The environment says it first, the program's own options last.
-  for (const auto& [name, key] : {std::pair{"devices", "LOWTIDE_DEVICES"}, {"limit", "LOWTIDE_LIMIT"}}) {
+  for (const auto& [name, key] :
+       {std::pair{"devices", "LOWTIDE_DEVICES"}, {"limit", "LOWTIDE_LIMIT"}, {"as_text", "LOWTIDE_AS_TEXT"}}) {
     const char* const text = variable(key);
     if (!text || !*text) continue;
     if (PJRT_Error* error = apply_option(*client, name, text, devices)) return error;

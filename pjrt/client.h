@@ -42,6 +42,7 @@ struct PJRT_Client {
   lowtide::Options options;
   lowtide::pjrt::Wishes wishes;  ///< of all programs
   std::string platform_name = "cpu", platform_version;
+  bool gives_programs = false;  ///< back, as jaxlib asks for each that it has compiled, and parses it
   std::shared_ptr<lowtide::pjrt::Ledger> ledger = std::make_shared<lowtide::pjrt::Ledger>();
   std::vector<std::unique_ptr<PJRT_Device>> own_devices;
   std::vector<PJRT_Device*> devices;

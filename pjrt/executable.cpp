@@ -58,8 +58,12 @@ PJRT_Error* Executable_ParameterMemoryKinds(PJRT_Executable_ParameterMemoryKinds
   return nullptr;
 }
 
-/// The program as it was given: what is made of it has no form that hosts read.
+/// The program as it was given: what is made of it has no form that hosts read. jaxlib asks twice for each program that
+/// it compiles, and takes longer to parse it than compiling took: it is told only where somebody wants it.
 PJRT_Error* Executable_OptimizedProgram(PJRT_Executable_OptimizedProgram_Args& args) {
+  if (!args.executable->compiled->device->client->gives_programs) {
+    return unimplemented("programs are given back with the option as_text, or LOWTIDE_AS_TEXT=1");
+  }
   static constexpr std::string_view kFormat = "mlir";
   const std::string& program = args.executable->compiled->program;
   args.program->format = kFormat.data();
