@@ -21,7 +21,7 @@ tidy() {
   return "${PIPESTATUS[1]}"
 }
 words() {  # neither disabled tests nor promises in the place of code
-  ! git grep -nE 'DISABLED_|TODO|FIXME|XXX' -- src tools tests scripts bench ':!scripts/check.sh'
+  ! git grep -nE 'DISABLED_|TODO|FIXME|XXX' -- src tools pjrt python tests scripts bench ':!scripts/check.sh'
 }
 part format format
 part floors scripts/layers.py

@@ -7,7 +7,7 @@ seconds=${1:-60}
 shift || true
 build=${LOWTIDE_FUZZ_BUILD:-build-fuzz}
 targets=("$@")
-((${#targets[@]})) || targets=(hlo_text stablehlo_text proto any_input dump_reports safetensors program)
+((${#targets[@]})) || targets=(hlo_text stablehlo_text bytecode proto any_input dump_reports safetensors program)
 python=${LOWTIDE_PYTHON:-.venv/bin/python}
 [[ -x $python ]] || python=python3
 "$python" tests/fuzz/make_seeds.py "$build/seeds" || exit 1

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Proves that the house is downward-only: a file includes only lower floors, or its own folder; and that no two headers give one
-name to two types, which share their functions then; that the checker of plans shares no code with what makes them; and that the command sees nothing
+name to two types, which share their functions then; that the checker of plans shares no code with what makes them; and that the command and the plugin see nothing
 but include/lowtide. Prints the
 floors. --control: the checker and the command include and call what they must not, which must be noticed."""
 import pathlib
@@ -22,7 +22,7 @@ FLOORS = {
     "compile": 11, "backend/cpu": 11,  # this one: no floor but the session's names it
     "session": 12,
 }
-TOP = 13  # tools/
+TOP, DOORS = 13, ("tools", "pjrt")  # the command, the plugin: what enters by include/lowtide alone
 ONLY_IN = {  # heavy or foreign headers and the places that may see them
     "nlohmann/": ("src/report/", "src/text/safetensors", "src/text/tensor_writer", "tools/"),
     "CLI/": ("tools/",),
@@ -67,23 +67,23 @@ def hidden_faults(name, text):
 
 
 def command_faults(name, text):
-    """What the command includes of the house beside the public face."""
-    return [f"{name}: the command includes {included}" for included in INCLUDE.findall(text)
-            if name.startswith("tools/") and included.split("/")[0] in FLOORS and not included.startswith("lowtide/")]
+    """What the command or the plugin includes of the house beside the public face."""
+    return [f"{name}: what enters by include/lowtide includes {included}" for included in INCLUDE.findall(text)
+            if name.startswith(tuple(door + "/" for door in DOORS)) and included.split("/")[0] in FLOORS and not included.startswith("lowtide/")]
 
 
 root = pathlib.Path(__file__).resolve().parent.parent
 faults, arrows, types = [], {}, {}
-for path in sorted(root.glob("include/lowtide/*")) + sorted(root.glob("src/**/*")) + sorted(root.glob("tools/*")):
+for path in sorted(root.glob("include/lowtide/*")) + sorted(root.glob("src/**/*")) + [p for door in DOORS for p in sorted(root.glob(f"{door}/*"))]:
     if path.suffix not in (".h", ".cpp", ".def"):
         continue
     name = path.relative_to(root).as_posix()
     folder = floor_of(name.removeprefix("include/").removeprefix("src/"))
-    own = FLOORS.get(folder, TOP if folder == "tools" else None)
+    own = FLOORS.get(folder, TOP if folder in DOORS else None)
     if own is None:
         faults.append(f"{name}: folder {folder} stands on no floor")
         continue
-    named = path.suffix == ".h" and folder != "lowtide"  # which is a namespace of its own
+    named = path.suffix == ".h" and folder not in ("lowtide", "pjrt")  # which are namespaces of their own
     for type_name in TYPE.findall(path.read_text()) if named else []:
         other = types.setdefault(type_name, name)
         if other != name:

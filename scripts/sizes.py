@@ -7,7 +7,7 @@ import sys
 root = pathlib.Path(__file__).resolve().parent.parent
 lines = {
     path.relative_to(root).as_posix(): len(path.read_text().splitlines())
-    for folder in ("include", "src", "tools", "tests", "scripts", "bench", "python")
+    for folder in ("include", "src", "tools", "pjrt", "tests", "scripts", "bench", "python")
     for path in (root / folder).rglob("*")
     if path.suffix in (".h", ".cpp", ".def", ".py", ".sh")
 }

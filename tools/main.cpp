@@ -60,7 +60,9 @@ namespace {
 constexpr const char* kExitCodes =
     "Exit codes: 0 ok | 1 internal | 2 usage | 3 input | 4 limit or gate not met | 5 wrong values |\n"
     "6 unsupported operation | 130 interrupted\n"
-    "INPUT: HLO text, StableHLO text (.mlir), .hlo.pb, any of them gzipped, an XLA dump directory, or - for stdin.\n"
+    "INPUT: HLO text, StableHLO text (.mlir) or bytecode (.mlirbc, jax.export), .hlo.pb, any of them gzipped, an XLA "
+    "dump\n"
+    "directory, or - for stdin.\n"
     "SIZE: 8GiB, 8G (= GiB), 8GB (10^9), or bytes.";
 
 // A file opened while one of 0, 1, 2 is closed would take its number, and be written to or read from in its place.

@@ -141,7 +141,7 @@ void add_run(CLI::App& app, int& exit_code) {
       app.add_subcommand("run", "execute a program in exactly the planned memory, and judge its results");
   command
       ->add_option("INPUT", options->input,
-                   "HLO or StableHLO text or a protobuf, gzipped or not, a dump directory, or -")
+                   "HLO or StableHLO text, bytecode or a protobuf, gzipped or not, a dump directory, or -")
       ->required();
   command->add_option(
       "--inputs", options->inputs,

@@ -46,6 +46,9 @@ class LOWTIDE_PUBLIC Executable {
  public:
   const std::vector<Array>& arguments() const;
   const std::vector<Array>& results() const;
+  /// By result the argument in whose memory it ends where a run may have that (Argument::donated), so that the result's
+  /// memory can be the argument's; -1: none, it has memory of its own.
+  const std::vector<int64_t>& result_homes() const;
   int64_t arena_bytes() const;
   /// Operations that run by their definition, for want of code: slow, in memory of the interpreter's.
   int64_t interpreted() const;

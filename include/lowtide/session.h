@@ -53,7 +53,8 @@ class LOWTIDE_PUBLIC Session {
   static Result<Session> open(Options options = {});
   int threads() const;  ///< that compute, the calling one included
 
-  /// HLO text, StableHLO text, HLO protobuf, any of them gzipped, or a dump directory of XLA's (`dump#name` chooses).
+  /// HLO text, StableHLO text or bytecode (what jax.export writes, too), HLO protobuf, any of them gzipped, or a dump
+  /// directory of XLA's (`dump#name` chooses).
   Result<Module> read(const std::string& path, Stage stage = Stage::kLatest) const;
   /// The same from memory; `name` stands in messages, and decides between HLO (.hlo) and StableHLO (.mlir) where the
   /// bytes don't.

@@ -37,9 +37,11 @@
 #include "passes/rules/derive_saved_stacks.h"
 #include "passes/rules/gather_one_hot_products.h"
 #include "passes/rules/join_boxes.h"
+#include "passes/rules/keep_rows_read_again.h"
 #include "passes/rules/multiply_outer_products.h"
 #include "passes/rules/narrow_carries.h"
 #include "passes/rules/narrow_stacks.h"
+#include "passes/rules/reduce_where_it_is_made.h"
 #include "passes/rules/save_what_is_read.h"
 #include "passes/rules/scatter_one_hot_gradients.h"
 #include "passes/rules/sink_hoisted_values.h"
@@ -125,10 +127,15 @@ const std::vector<Pass>& execution_pipeline() {
          "knows"},
         {"update-known-scatters", update_known_scatters, Numerics::kExact, "before boxes are joined, as gathers"},
         {"join-boxes", join_boxes, Numerics::kExact, "before values are sunk or derived: what is joined reads less"},
+        {"keep-rows-read-again", keep_rows_read_again, Numerics::kExact,
+         "after scatters of rows are updates and wraps of their places decided; before what looks into loop bodies"},
         {"narrow-carries", narrow_carries, Numerics::kExact,
          "after boxes are joined: then the same moves look the same; before what looks into loop bodies"},
         {"narrow-stacks", narrow_stacks, Numerics::kExact,
          "beside carries; before values are derived: what is stored narrow is read narrow"},
+        {"reduce-where-it-is-made", reduce_where_it_is_made, Numerics::kReassociated,
+         "before values are sunk or derived: a stack that is gone needs neither; after stacks are narrowed",
+         Numerics::kExact},
         {"multiply-outer-products", multiply_outer_products, Numerics::kValueExact,
          "before values are sunk or derived: a product is light, a dot is not"},
         {"batch-counted-indices", batch_counted_indices, Numerics::kExact,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 
 #include "analysis/leaf_bytes.h"
 #include "analysis/leaves.h"
@@ -160,7 +161,7 @@ class Decision {
       if (!graph_.is_live(read.user)) continue;
       if (!computes_operand(read) || !collect(read, mine)) return false;
     }
-    if (asks(options_.store, i) || is_link_of_updates(place)) return false;
+    if (asks(options_.store, i) || is_link_of_updates(place) || is_part_of_what_it_reads(place)) return false;
     if (asks(options_.keep_virtual, i) || is_free(i) || is_wider_than_operand(i)) return true;
     for (const Evaluations& e : mine) {
       if (kernel_code_[static_cast<size_t>(e.kernel)] >= kMostCode) return false;
@@ -239,6 +240,53 @@ class Decision {
       if (!has_update(graph_.at(link))) return readers != Readers::kOthers && state(link) == ValueState::kStored;
     }
     return false;
+  }
+
+  /// A thin part of an array that is made of other elements of the same array, and then put into it: a kernel that
+  /// reads some while it writes others would have to write the whole array anew, where a stored part leaves it where it
+  /// lies.
+  bool is_part_of_what_it_reads(int32_t place) const {
+    for (const ValueGraph::Read& read : graph_.users(place)) {
+      const Instruction& user = graph_.at(read.user);
+      if (state(read.user) != ValueState::kStored || !is_update(user) || kThin * bytes(place) > bytes(read.user))
+        continue;
+      const int operand = rule_of(user.opcode).updated_operand(user, 0);
+      if (operand == kNoId || operand == read.operand) continue;
+      const LeafRef array = resolve({user.operands[static_cast<size_t>(operand)], 0});
+      if (role(graph_.place_of(*array.instruction)) == OpRole::kComputed || !reads_elsewhere(place, array, user))
+        continue;
+      return true;
+    }
+    return false;
+  }
+
+  /// Is a value, as far as it is computed where it is read, made of other elements of the array than the update writes?
+  bool reads_elsewhere(int32_t place, const LeafRef& array, const Instruction& update) const {
+    std::vector<int32_t> open{place};
+    for (size_t looked = 0; !open.empty() && looked < kMostChain; ++looked) {
+      const int32_t user = open.back();
+      open.pop_back();
+      const Instruction& i = graph_.at(user);
+      for (const ValueGraph::Read& read : graph_.reads(user)) {
+        if (state(read.def) == ValueState::kVirtual) open.push_back(read.def);
+        const bool is_array = &graph_.at(read.def) == array.instruction && read.leaf == array.leaf;
+        if (is_array && read.operand == 0 && !takes_place_of(i, update)) return true;
+      }
+    }
+    return false;
+  }
+
+  /// Does a reader take exactly those elements that the update writes, element by element; or are both boxes known, so
+  /// that they are compared where the kernel is proved?
+  static bool takes_place_of(const Instruction& reader, const Instruction& update) {
+    const bool slices = reader.opcode == Opcode::kDynamicSlice, slices_known = reader.opcode == Opcode::kSlice;
+    if (!slices && !slices_known) return reader.opcode != Opcode::kGather;
+    if (update.opcode != Opcode::kDynamicUpdateSlice) return false;
+    const std::span read(reader.operands.begin() + 1, reader.operands.end());
+    const std::span written(update.operands.begin() + 2, update.operands.end());
+    const auto is_constant = [](const Instruction* start) { return start->opcode == Opcode::kConstant; };
+    if (std::ranges::all_of(read, is_constant) && std::ranges::all_of(written, is_constant)) return true;
+    return slices && reader.shape.dims == update.operand(1).shape.dims && std::ranges::equal(read, written);
   }
 
   /// No arithmetic worth a name, and nothing read that takes more bytes than a scalar.

@@ -62,7 +62,7 @@ struct Executable::State {
   std::vector<Leaf> argument_leaves, result_leaves;
   size_t all_arguments = 0, all_results = 0;  ///< leaves, arrays or not
   std::vector<const engine::Storage*> taken;  ///< by argument: where the program may overwrite it; null: it doesn't
-  std::vector<int32_t> lives_in;              ///< by result: the argument in which it ends; -1: none
+  std::vector<int64_t> lives_in;              ///< by result: the argument in which it ends; -1: none
   std::mutex mutex;
   std::vector<std::unique_ptr<engine::LoadedProgram>> all;  ///< as many as have run at once
   std::vector<engine::LoadedProgram*> idle;
@@ -107,7 +107,7 @@ struct Executable::State {
       for (size_t r = 0; r < result_leaves.size(); ++r) {
         const engine::Slot& slot = p.slots[static_cast<size_t>(p.output_slots[result_leaves[r].number])];
         if (slot.storage >= 0 && &p.storages[static_cast<size_t>(slot.storage)] == taken[a])
-          lives_in[r] = static_cast<int32_t>(a);
+          lives_in[r] = static_cast<int64_t>(a);
       }
     }
   }
@@ -144,7 +144,7 @@ struct Executable::State {
       if (std::string why = fault("result", r, data, result_leaves[r]); !why.empty()) return usage(why);
       const Range range{static_cast<const std::byte*>(data), result_leaves[r].bytes};
       for (size_t a = 0; a < given.size(); ++a) {
-        const bool own = stays && lives_in[r] == static_cast<int32_t>(a) && range.begin == ranges[a].begin;
+        const bool own = stays && lives_in[r] == static_cast<int64_t>(a) && range.begin == ranges[a].begin;
         if (!own && range.meets(ranges[a]))
           return usage(fmt::format("result {} lies in the memory of argument {}, in which it can't live", r, a));
       }
@@ -173,7 +173,7 @@ struct Executable::State {
       place = given[a].data;
       if (!taken[a] || given[a].donated || argument_leaves[a].bytes == 0) continue;
       // What would be overwritten is made where its result goes, or beside.
-      const auto result = std::ranges::find(lives_in, static_cast<int32_t>(a));
+      const auto result = std::ranges::find(lives_in, static_cast<int64_t>(a));
       const auto r = static_cast<size_t>(result - lives_in.begin());
       if (result != lives_in.end() && result_leaves[r].bytes == argument_leaves[a].bytes) {
         place = results_of_caller[r];
@@ -219,6 +219,7 @@ Executable::Executable(std::shared_ptr<State> state) : state_(std::move(state)) 
 
 const std::vector<Array>& Executable::arguments() const { return state_->arguments; }
 const std::vector<Array>& Executable::results() const { return state_->results; }
+const std::vector<int64_t>& Executable::result_homes() const { return state_->lives_in; }
 int64_t Executable::arena_bytes() const { return state_->program().temp_bytes; }
 
 Result<void> Executable::run(std::span<const Argument> arguments, std::span<void* const> results, Arena arena) const {

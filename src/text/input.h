@@ -1,5 +1,6 @@
 #pragma once
-/// Whatever a user names on the command line: HLO text, HLO protobuf, either gzipped, an XLA dump directory, or `-`.
+/// Whatever a user names on the command line: HLO or StableHLO text, bytecode, HLO protobuf, any of them gzipped, an
+/// XLA dump directory, or `-`.
 
 #include <memory>
 #include <optional>

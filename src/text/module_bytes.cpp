@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "text/bytecode.h"
 #include "text/hlo.h"
 #include "text/proto/hlo_proto.h"
 #include "text/stablehlo.h"
@@ -45,7 +46,7 @@ bool name_ends_in(std::string_view name, std::string_view ending) {
 }  // namespace
 
 ModuleForm form_of(std::string_view bytes, std::string_view name, bool whole) {
-  if (bytes.starts_with("ML\xefR")) return ModuleForm::kStableHlo;  // MLIR bytecode
+  if (is_bytecode(bytes) || is_exported(bytes)) return ModuleForm::kBytecode;
   const std::string_view text = skip_comments(bytes);
   if (text.starts_with("HloModule")) return ModuleForm::kHloText;
   if (text.starts_with("builtin.module") || text.starts_with("\"builtin.module\"")) return ModuleForm::kStableHlo;
@@ -70,20 +71,25 @@ Result<std::unique_ptr<Module>> parse_module(std::string bytes, const std::strin
   const auto fault = [&](std::string_view what) { return Status::input(fmt::format("{}: {}", name, what)); };
   if (skip_comments(bytes).empty()) return fault(bytes.empty() ? "the file is empty" : "the file holds no program");
   const ModuleForm form = form_of(bytes, choice.given() ? name.substr(0, name.rfind('#')) : name, true);
-  if (choice.given() && form != ModuleForm::kStableHlo)
-    return fault("holds one program, expected no '#' behind its name");
+  const bool has_functions = form == ModuleForm::kStableHlo || (form == ModuleForm::kBytecode && choice.number == 0);
+  if (choice.given() && !has_functions) return fault("holds one program, expected no '#' behind its name");
   switch (form) {
     case ModuleForm::kHloProto: return parse_hlo_proto(bytes, name, std::move(context));
     case ModuleForm::kStableHlo:
-      if (bytes.starts_with("ML\xefR")) {
-        return Status::unsupported(
-            fmt::format("{}: MLIR bytecode is not read; write text with lowered.as_text()", name));
-      }
       LT_RETURN_IF_ERROR(choose_section(bytes, choice.number, name));
       return parse_stablehlo(std::make_shared<const Source>(Source{name, std::move(bytes)}), choice.function,
                              std::move(context));
+    case ModuleForm::kBytecode: {
+      std::string_view artifact = bytes;
+      if (!is_bytecode(bytes)) {
+        LT_ASSIGN_OR_RETURN(artifact, bytecode_of_exported(bytes, name));
+      }
+      return parse_bytecode(artifact, name, choice.function, std::move(context));
+    }
     case ModuleForm::kNone:
-      if (is_binary(bytes)) return fault("neither HLO text nor an HLO protobuf (HloProto, HloModuleProto)");
+      if (is_binary(bytes)) {
+        return fault("neither HLO text nor an HLO protobuf (HloProto, HloModuleProto), nor MLIR bytecode");
+      }
       break;  // the text reader says at which line and column it isn't HLO
     case ModuleForm::kHloText: break;
   }

@@ -10,7 +10,7 @@
 
 namespace lowtide::engine {
 
-enum class ModuleForm : uint8_t { kNone, kHloText, kHloProto, kStableHlo };
+enum class ModuleForm : uint8_t { kNone, kHloText, kHloProto, kStableHlo, kBytecode };
 
 /// What the bytes look like; `whole` says that they are the whole file, not its beginning. The name's ending decides
 /// only where the bytes don't: between texts.

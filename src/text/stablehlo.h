@@ -3,18 +3,24 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 
 #include "base/status.h"
 #include "ir/module.h"
 
 namespace lowtide::engine {
 
+/// Elements that `dense_resource<name>` stands for, as bytes rather than as text.
+using MlirBlobs = std::unordered_map<std::string, std::string_view>;
+
 /// Reads a module of StableHLO, chlo and shardy operations, in the pretty form, the generic one or a mixture. Its entry
 /// is the function of that name; without one, @main or the only one that a caller may see. The
 /// module keeps the source, so that later faults can point into it. Errors: Fault::kInput or Fault::kUnsupported with
 /// file:line:col, the line and a caret. The result is not verified (ops/verify.h).
 Result<std::unique_ptr<Module>> parse_stablehlo(std::shared_ptr<const Source> source, const std::string& entry = "",
-                                                std::shared_ptr<Context> context = {});
+                                                std::shared_ptr<Context> context = {},
+                                                const MlirBlobs* blobs = nullptr);
 
 /// Text that parse_stablehlo and jaxlib read: print(parse(print(parse(print(m))))) == print(parse(print(m))). Tuples
 /// become several values, reducers and loops regions. Fault::kUnsupported names an operation that StableHLO lacks.

@@ -62,7 +62,7 @@ def safetensors(dtype, shape, data):
 
 def main():
     target = pathlib.Path(sys.argv[1])
-    folders = {name: target / name for name in ("hlo_text", "stablehlo_text", "proto", "any_input", "dump_reports", "safetensors", "program")}
+    folders = {name: target / name for name in ("hlo_text", "stablehlo_text", "bytecode", "proto", "any_input", "dump_reports", "safetensors", "program")}
     for folder in folders.values():
         folder.mkdir(parents=True, exist_ok=True)
     write_stablehlo(target, folders["stablehlo_text"])
@@ -78,6 +78,9 @@ def main():
         (folders["any_input"] / (name + ".gz")).write_bytes(gzip.compress(text.encode()))
     for dtype, shape, data in (("F32", [2, 3], bytes(24)), ("BOOL", [3], b"\0\1\1"), ("C128", [], bytes(16)), ("I8", [0], b"")):
         (folders["safetensors"] / dtype).write_bytes(safetensors(dtype, shape, data))
+    for path in sorted((ROOT / "tests" / "data" / "bytecode").iterdir()):
+        if path.suffix != ".mlir":
+            (folders["bytecode"] / path.name).write_bytes(path.read_bytes())
     for seed in range(32):
         (folders["program"] / str(seed)).write_bytes(bytes((seed * 37 + k * 101) % 256 for k in range(8 + 2 * seed)))
     try:

@@ -117,7 +117,7 @@ TEST_F(InputTest, Faults) {
   expect_fault(write("m.mlir", "module @jit_f {\n}\n"), "expected 'module' or 'func.func'");
   expect_fault(write("m.txt", "module @jit_f attributes {} {\n}\n"), "expected 'module' or 'func.func'");
   expect_fault(write("bare.txt", "module {\n  func.func @main() {\n"), "found no '}' that closes");
-  expect_fault(write("bytecode.mlir", "ML\xefR\x0dMLIR"), "MLIR bytecode", Fault::kUnsupported);
+  expect_fault(write("bytecode.mlir", "ML\xefR\x0dMLIR"), "byte 5: found no zero byte behind a text");
   std::string proto = contents(kData / "attributes.pb");
   expect_fault(write("cut.pb", proto.substr(0, proto.size() / 2)), "neither HLO text nor an HLO protobuf");
 }

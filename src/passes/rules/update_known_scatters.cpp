@@ -7,6 +7,7 @@
 #include "ops/combiner.h"
 #include "ops/infer.h"
 #include "passes/rules/index_runs.h"
+#include "passes/rules/integer_ranges.h"
 #include "passes/rules/known_values.h"
 #include "passes/rules/slice_known_gathers.h"
 
@@ -15,8 +16,8 @@ namespace {
 
 class UpdateScatter {
  public:
-  UpdateScatter(Instruction& scatter, Maker& maker)
-      : scatter_(scatter), a_(scatter.as<ScatterAttributes>()), maker_(maker) {
+  UpdateScatter(Instruction& scatter, const IntegerRanges& ranges, Maker& maker)
+      : scatter_(scatter), a_(scatter.as<ScatterAttributes>()), ranges_(ranges), maker_(maker) {
     Instruction *x = scatter.operands[0], *updates = scatter.operands[2];
     Dims sizes(x->shape.dims.size(), 1);
     size_t next = 0;
@@ -37,6 +38,7 @@ class UpdateScatter {
 
   Instruction* run() {
     const auto starts = known_starts(windows_);
+    if (!starts && windows_.count() == 1) return at_one_place();
     if (!starts || starts->empty() || element_count(scatter_.operand(2).shape) == 0) return nullptr;
     const Dims &extents = scatter_.shape.dims, &sizes = windows_.sizes;
     for (const Dims& start : *starts) {
@@ -82,17 +84,53 @@ class UpdateScatter {
       row = maker_.transpose(maker_.reshape(row, front), back);
       size[static_cast<size_t>(run.dim)] = run.count;
     }
-    const Computation& combine = *scatter_.called[0];
-    if (recognise_combiner(combine, all->shape.type).kind == CombinerKind::kBinary) {
-      Instruction* old = box_of(all, run.start, size, maker_);
-      const bool turned = combine.root->operands[0] != combine.parameters()[0];
-      row = maker_.binary(combine.root->opcode, turned ? row : old, turned ? old : row);
-    }
+    if (combines()) row = combined(box_of(all, run.start, size, maker_), row);
     return with_box(all, row, run.start, maker_);
+  }
+
+  /// A single window at a place that nobody knows, but that is inside.
+  Instruction* at_one_place() {
+    Instruction *all = scatter_.operands[0], *indices = scatter_.operands[1];
+    const Dims &extents = all->shape.dims, &sizes = windows_.sizes;
+    const auto range = is_integral(indices->shape.type) ? ranges_.of(*indices) : std::nullopt;
+    if (!range || range->least < 0 || element_count(scatter_.operand(2).shape) == 0) return nullptr;
+    for (const int64_t d : windows_.places) {
+      const auto k = static_cast<size_t>(d);
+      if (range->greatest > extents[k] - sizes[k]) return nullptr;
+    }
+    const auto places = static_cast<int64_t>(windows_.places.size());
+    Instruction* flat = maker_.reshape(indices, {places});
+    std::vector<Instruction*> starts;
+    for (int64_t d = 0; d < all->shape.rank(); ++d) {
+      const auto at = std::ranges::find(windows_.places, d) - windows_.places.begin();
+      starts.push_back(at == places ? maker_.constant(indices->shape.type, 0)
+                                    : maker_.reshape(box_of(flat, {at}, {1}, maker_), {}));
+    }
+    Instruction* row = maker_.reshape(windows_in_rows(), sizes);
+    const auto at_starts = [&](std::vector<Instruction*> operands) {
+      operands.insert(operands.end(), starts.begin(), starts.end());
+      return operands;
+    };
+    if (combines()) {
+      row = combined(maker_.make(Opcode::kDynamicSlice, row->shape, at_starts({all}), DynamicSliceAttributes{sizes}),
+                     row);
+    }
+    return maker_.make(Opcode::kDynamicUpdateSlice, all->shape, at_starts({all, row}));
+  }
+
+  bool combines() const {
+    return recognise_combiner(*scatter_.called[0], scatter_.shape.type).kind == CombinerKind::kBinary;
+  }
+
+  Instruction* combined(Instruction* old, Instruction* row) {
+    const Computation& combine = *scatter_.called[0];
+    const bool turned = combine.root->operands[0] != combine.parameters()[0];
+    return maker_.binary(combine.root->opcode, turned ? row : old, turned ? old : row);
   }
 
   Instruction& scatter_;
   const ScatterAttributes& a_;
+  const IntegerRanges& ranges_;
   Maker& maker_;
   IndexedWindows windows_;
   Dims window_;  ///< extents of a window in the updates
@@ -107,8 +145,9 @@ bool is_plain(const Instruction& i) {
 }  // namespace
 
 Result<PassResult> update_known_scatters(Module& module) {
-  auto result = rewrite_each(module, [](Instruction& i, Maker& maker) -> Instruction* {
-    return is_plain(i) ? UpdateScatter(i, maker).run() : nullptr;
+  const IntegerRanges ranges(module);
+  auto result = rewrite_each(module, [&](Instruction& i, Maker& maker) -> Instruction* {
+    return is_plain(i) ? UpdateScatter(i, ranges, maker).run() : nullptr;
   });
   if (result.ok()) result->note = fmt::format("{} scatters are updates of boxes", result->count);
   return result;

@@ -11,7 +11,8 @@
 /// lies beside others that read elsewhere; and the check of every index.
 ///
 /// Known are indices made of constants and iotas, all windows inside of x, in at most kMostRuns rows of neighbours, one
-/// after another, combined by one operation or none.
+/// after another, combined by one operation or none. Of a single window it is enough that its place is inside, wherever
+/// that is: a row that a loop's counter chooses.
 ///
 /// Requires: verified.  Keeps: roots, donation, schedule.
 /// Numerics: exact.

@@ -33,6 +33,24 @@ Status make_call(ModuleMaker& maker, Scope& scope, const MlirOperation& operatio
   return {};
 }
 
+Status make_composite(ModuleMaker& maker, Scope& scope, const MlirOperation& operation) {
+  const MlirValues& values = maker.values();
+  const auto name = values.find(operation.attributes, "name");
+  if (!name || !name->text.starts_with("\"chlo.")) return make_call(maker, scope, operation);
+  LT_ASSIGN_OR_RETURN(const std::string whole, values.string(*name));
+  const std::string function = whole.substr(whole.find('.') + 1);
+  const OperationSpelling* row = spelling_of(function);
+  const bool known = function_named(function) != nullptr || (row && row->dialect == "chlo");
+  if (!known) return make_call(maker, scope, operation);
+  MlirOperation plain = operation;
+  plain.name = maker.keep(whole);
+  plain.attributes.clear();
+  if (const auto given = values.find(operation.attributes, "composite_attributes")) {
+    LT_ASSIGN_OR_RETURN(plain.attributes, values.fields(*given));
+  }
+  return maker.operation(scope, plain);
+}
+
 Status make_while(ModuleMaker& maker, Scope& scope, const MlirOperation& operation) {
   if (operation.regions.size() != 2) return wrong_regions(maker, operation, 2);
   LT_ASSIGN_OR_RETURN(Operands carried, maker.operands(scope, operation));

@@ -194,7 +194,15 @@ class DenseReader {
     const size_t open = text_.find('<');
     const size_t close = text_.find('>', std::min(open, text_.size()));
     if (close == text_.npos) return fault("dense_resource<name>");
-    const auto found = module_.resources.find(text_.substr(open + 1, close - open - 1));
+    const std::string_view name = text_.substr(open + 1, close - open - 1);
+    if (module_.blobs) {
+      const auto blob = module_.blobs->find(std::string(name));
+      if (blob != module_.blobs->end()) {
+        const std::string_view bytes = blob->second;
+        return read_bytes(shape, bytes.size(), [&](size_t i) { return static_cast<unsigned char>(bytes[i]); });
+      }
+    }
+    const auto found = module_.resources.find(name);
     if (found == module_.resources.end()) return unknown(shape);
     // The first four bytes say how the data were aligned.
     constexpr size_t kAlignmentDigits = 8;
@@ -212,24 +220,30 @@ class DenseReader {
     if (end == text_.npos) return fault("a closing quote");
     const size_t begin = at_ + 3 + skipped;
     const std::string_view digits = begin <= end ? text_.substr(begin, end - begin) : std::string_view();
-    const size_t width = static_cast<size_t>(stored_bytes(shape.type)), bytes = digits.size() / 2;
-    const auto count = static_cast<size_t>(element_count(shape));
-    const auto bits = static_cast<size_t>(shape.type == ElementType::kPred ? 1 : type_bits(shape.type));
-    const bool packed = bits < 8 && bytes != count && count > 1 && bytes == (count * bits + 7) / 8;
-    const bool splat = !packed && bytes == width && count != 1;
-    if (digits.size() % 2 != 0 || (!packed && !splat && (bytes / width != count || bytes % width != 0))) {
-      return fault(fmt::format("{} bytes for {} elements", count * width, count));
-    }
-    Literal literal(splat ? Shape::scalar(shape.type) : shape);
-    std::span<std::byte> out = literal.bytes();
-    const auto byte_at = [&](size_t i) {
-      return hexadecimal_digit(digits[2 * i]) * 16 + hexadecimal_digit(digits[2 * i + 1]);
-    };
     for (size_t i = 0; i < digits.size(); ++i) {
       if (hexadecimal_digit(digits[i]) >= 0) continue;
       at_ = begin + i;
       return fault("a hexadecimal digit");
     }
+    if (digits.size() % 2 != 0) return fault("two hexadecimal digits for each byte");
+    return read_bytes(shape, digits.size() / 2, [&](size_t i) {
+      return hexadecimal_digit(digits[2 * i]) * 16 + hexadecimal_digit(digits[2 * i + 1]);
+    });
+  }
+
+  /// All elements, those below a byte perhaps packed, or one for all.
+  template <class F>
+  Result<Dense> read_bytes(const Shape& shape, size_t bytes, F&& byte_at) {
+    const auto width = static_cast<size_t>(stored_bytes(shape.type));
+    const auto count = static_cast<size_t>(element_count(shape));
+    const auto bits = static_cast<size_t>(shape.type == ElementType::kPred ? 1 : type_bits(shape.type));
+    const bool packed = bits < 8 && bytes != count && count > 1 && bytes == (count * bits + 7) / 8;
+    const bool splat = !packed && bytes == width && count != 1;
+    if (!packed && !splat && (bytes / width != count || bytes % width != 0)) {
+      return fault(fmt::format("{} bytes for {} elements", count * width, count));
+    }
+    Literal literal(splat ? Shape::scalar(shape.type) : shape);
+    std::span<std::byte> out = literal.bytes();
     for (size_t i = 0; i < out.size(); ++i) {
       const size_t per_byte = 8 / std::min<size_t>(bits, 8);
       const auto value = static_cast<unsigned>(packed ? byte_at(i / per_byte) >> (bits * (i % per_byte)) : byte_at(i));

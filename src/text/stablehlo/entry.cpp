@@ -165,9 +165,10 @@ Result<std::string> frontend_attributes_of(const MlirAttribute& dictionary, cons
 }
 
 Result<std::unique_ptr<Module>> parse_stablehlo(std::shared_ptr<const Source> source, const std::string& entry,
-                                                std::shared_ptr<Context> context) {
+                                                std::shared_ptr<Context> context, const MlirBlobs* blobs) {
   Result<MlirModule> syntax = MlirReader(*source).read();
   if (!syntax.ok()) return syntax.status();
+  syntax->blobs = blobs;
   return ModuleMaker(std::move(source), syntax.take(), std::move(context)).make(entry);
 }
 

@@ -337,7 +337,7 @@ MakeOperation special_operation(std::string_view name) {
       {"scan", make_scan},
       {"all_to_all", make_all_to_all},
       {"call", make_call},
-      {"composite", make_call},
+      {"composite", make_composite},
       {"while", make_while},
       {"if", make_conditional},
       {"case", make_conditional},

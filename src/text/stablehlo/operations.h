@@ -15,6 +15,8 @@ MakeOperation special_operation(std::string_view name);
 
 // control_flow.cpp
 Status make_call(ModuleMaker& maker, ModuleMaker::Scope& scope, const MlirOperation& operation);
+/// As its decomposition says; one of chlo's is that operation, as XLA reads it, too.
+Status make_composite(ModuleMaker& maker, ModuleMaker::Scope& scope, const MlirOperation& operation);
 Status make_while(ModuleMaker& maker, ModuleMaker::Scope& scope, const MlirOperation& operation);
 Status make_conditional(ModuleMaker& maker, ModuleMaker::Scope& scope, const MlirOperation& operation);
 Status make_async(ModuleMaker& maker, ModuleMaker::Scope& scope, const MlirOperation& operation);

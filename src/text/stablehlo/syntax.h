@@ -8,6 +8,7 @@
 
 #include "base/status.h"
 #include "ir/shape.h"
+#include "text/stablehlo.h"
 
 namespace lowtide::engine {
 
@@ -75,6 +76,7 @@ struct MlirModule {
   std::vector<MlirOperation> operations;
   std::unordered_map<std::string_view, std::string_view> aliases;    ///< `#name`, `!name`: what they stand for
   std::unordered_map<std::string_view, std::string_view> resources;  ///< of dense_resource<name>: `"0x..."`
+  const MlirBlobs* blobs = nullptr;                                  ///< likewise, from beside the text
 };
 
 }  // namespace lowtide::engine

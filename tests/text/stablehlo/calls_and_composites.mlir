@@ -1,4 +1,4 @@
-// Functions with several results, a composite by its decomposition, and a reduction of two arrays.
+// Functions with several results, a composite by its decomposition, one of chlo's by its name, and a reduction of two arrays.
 // RUN: eval
 module @m {
   func.func public @main() {
@@ -8,7 +8,15 @@ module @m {
     check.expect_eq_const %0#1, dense<1> : tensor<i32>
     %1 = stablehlo.composite "my.double" %x {composite_attributes = {n = 2 : i64}, decomposition = @double} : (tensor<3xf32>) -> tensor<3xf32>
     check.expect_eq_const %1, dense<[6.0, 14.0, 10.0]> : tensor<3xf32>
+    %2:2 = stablehlo.composite "chlo.top_k" %x {composite_attributes = {k = 2 : i64}, decomposition = @nothing, version = 1 : i32} : (tensor<3xf32>) -> (tensor<2xf32>, tensor<2xi32>)
+    check.expect_eq_const %2#0, dense<[7.0, 5.0]> : tensor<2xf32>
+    check.expect_eq_const %2#1, dense<[1, 2]> : tensor<2xi32>
     return
+  }
+  func.func private @nothing(%arg0: tensor<3xf32>) -> (tensor<2xf32>, tensor<2xi32>) {
+    %0 = stablehlo.constant dense<0.0> : tensor<2xf32>
+    %1 = stablehlo.constant dense<0> : tensor<2xi32>
+    return %0, %1 : tensor<2xf32>, tensor<2xi32>
   }
   func.func private @double(%arg0: tensor<3xf32>) -> tensor<3xf32> {
     %0 = stablehlo.add %arg0, %arg0 : tensor<3xf32>

@@ -1,0 +1,85 @@
+// The table that a host asks for, and the border behind which nothing throws.
+#include <array>
+#include <exception>
+#include <new>
+#include <string>
+
+#include "error.h"
+#include "functions.h"
+#include "lowtide/visibility.h"
+
+namespace lowtide::pjrt {
+namespace {
+
+constexpr size_t kPadding = alignof(size_t) - 1;  // behind the last field, which callers don't count
+/// Bytes that a caller must hand over: hosts of other versions leave out fields at the end, or have more.
+template <class Args>
+constexpr size_t kNeeded = sizeof(Args) - kPadding;
+constexpr size_t kField = sizeof(void*);
+template <>
+constexpr size_t kNeeded<PJRT_Client_Create_Args> = sizeof(PJRT_Client_Create_Args) - 2 * kField;
+template <>
+constexpr size_t kNeeded<PJRT_Client_CreateViewOfDeviceBuffer_Args> =
+    sizeof(PJRT_Client_CreateViewOfDeviceBuffer_Args) - kField;
+template <>
+constexpr size_t kNeeded<PJRT_Executable_DeserializeAndLoad_Args> =
+    sizeof(PJRT_Executable_DeserializeAndLoad_Args) - 3 * kField;
+
+template <auto kFunction, class Args>
+PJRT_Error* answer(Args* args) noexcept {
+  try {
+    if (args->struct_size < kNeeded<Args>) {
+      return invalid("found arguments of " + std::to_string(args->struct_size) + " bytes, expected " +
+                     std::to_string(kNeeded<Args>) + ": PJRT of another version");
+    }
+    return kFunction(*args);
+  } catch (const std::bad_alloc&) {
+    return fault(PJRT_Error_Code_RESOURCE_EXHAUSTED, "no memory is left");
+  } catch (const std::exception& error) {
+    return fault(PJRT_Error_Code_INTERNAL, error.what());
+  }
+}
+
+constexpr std::array kNames = {
+#define PJRT_FUNCTION(name) "PJRT_" #name,
+#define PJRT_ABSENT(name) "PJRT_" #name,
+#include "functions.def"
+#undef PJRT_FUNCTION
+#undef PJRT_ABSENT
+};
+
+template <size_t kSlot>
+PJRT_Error* say_absent(void*) noexcept {
+  return unimplemented(std::string(kNames[kSlot]) + " is not implemented by Lowtide");
+}
+
+/// The number of a function in the table.
+enum Slot : size_t {
+#define PJRT_FUNCTION(name) kSlot_##name,
+#define PJRT_ABSENT(name) kSlot_##name,
+#include "functions.def"
+#undef PJRT_FUNCTION
+#undef PJRT_ABSENT
+  kSlots
+};
+static_assert(kSlots == sizeof(PJRT_Api::functions) / sizeof(void*));
+
+PJRT_Api make_api() {
+  PJRT_Api api = {};
+  api.struct_size = sizeof(PJRT_Api);
+  api.version = {sizeof api.version, nullptr, kPjrtMajor, kPjrtMinor};
+#define PJRT_FUNCTION(name) api.functions[kSlot_##name] = reinterpret_cast<void*>(&answer<&name, PJRT_##name##_Args>);
+#define PJRT_ABSENT(name) api.functions[kSlot_##name] = reinterpret_cast<void*>(&say_absent<kSlot_##name>);
+#include "functions.def"
+#undef PJRT_FUNCTION
+#undef PJRT_ABSENT
+  return api;
+}
+
+}  // namespace
+}  // namespace lowtide::pjrt
+
+extern "C" LOWTIDE_PUBLIC const PJRT_Api* GetPjrtApi() {
+  static const PJRT_Api kApi = lowtide::pjrt::make_api();
+  return &kApi;
+}

@@ -1,0 +1,196 @@
+#include "buffer.h"
+
+#include <cstdlib>
+#include <new>
+
+#include "element_types.h"
+#include "functions.h"
+
+namespace lowtide::pjrt {
+
+std::shared_ptr<Block> Block::make(size_t bytes, std::shared_ptr<Ledger> ledger) {
+  const size_t whole = (std::max<size_t>(bytes, 1) + kBlockAlignment - 1) / kBlockAlignment * kBlockAlignment;
+  std::shared_ptr<Block> block(new Block);
+  block->data_ = static_cast<std::byte*>(std::aligned_alloc(kBlockAlignment, whole));
+  if (!block->data_) throw std::bad_alloc();
+  block->bytes_ = static_cast<int64_t>(whole);
+  block->ledger_ = std::move(ledger);
+  block->ledger_->take(block->bytes_);
+  return block;
+}
+
+std::shared_ptr<Block> Block::borrow(void* data, std::shared_ptr<Happening> released) {
+  std::shared_ptr<Block> block(new Block);
+  block->data_ = static_cast<std::byte*>(data);
+  block->released_ = std::move(released);
+  return block;
+}
+
+Block::~Block() {
+  if (ledger_) {
+    std::free(data_);
+    ledger_->give_back(bytes_);
+  }
+  if (released_) released_->happen();
+}
+
+bool array_bytes(PJRT_Buffer_Type type, const int64_t* dims, size_t rank, size_t& bytes) {
+  bytes = bytes_of(type);
+  if (bytes == 0) return false;
+  for (size_t d = 0; d < rank; ++d) {
+    if (dims[d] < 0 || __builtin_mul_overflow(bytes, static_cast<size_t>(dims[d]), &bytes)) return false;
+  }
+  return bytes < size_t{1} << 62;
+}
+
+}  // namespace lowtide::pjrt
+
+using lowtide::pjrt::Block;
+
+PJRT_Buffer::PJRT_Buffer(PJRT_Device* on, PJRT_Buffer_Type of, std::vector<int64_t> extents, std::shared_ptr<Block> in)
+    : device(on), type(of), dims(std::move(extents)), block_(std::move(in)) {
+  (void)lowtide::pjrt::array_bytes(type, dims.data(), dims.size(), bytes);
+}
+
+std::shared_ptr<Block> PJRT_Buffer::block() const {
+  const std::lock_guard lock(mutex_);
+  return deleted_ ? nullptr : block_;
+}
+
+bool PJRT_Buffer::is_deleted() const {
+  const std::lock_guard lock(mutex_);
+  return deleted_;
+}
+
+void PJRT_Buffer::remove() {
+  std::shared_ptr<Block> gone;  // freed, and told of, without the lock
+  const std::lock_guard lock(mutex_);
+  deleted_ = true;
+  if (outside_ == 0) gone.swap(block_);
+}
+
+bool PJRT_Buffer::donate(const std::shared_ptr<Block>& held) {
+  const std::lock_guard lock(mutex_);
+  if (outside_ > 0) return false;  // who looks at it must not see it change: it stays as it is
+  deleted_ = true;
+  constexpr int64_t kOursAndTheCallers = 2;
+  const bool alone = block_ == held && held.use_count() == kOursAndTheCallers && held->is_ours();
+  block_.reset();
+  return alone;
+}
+
+void PJRT_Buffer::refer(int change) {
+  std::shared_ptr<Block> gone;
+  const std::lock_guard lock(mutex_);
+  outside_ += change;
+  if (deleted_ && outside_ == 0) gone.swap(block_);
+}
+
+namespace lowtide::pjrt {
+
+PJRT_Error* Buffer_Destroy(PJRT_Buffer_Destroy_Args& args) {
+  delete args.buffer;
+  return nullptr;
+}
+
+PJRT_Error* Buffer_ElementType(PJRT_Buffer_ElementType_Args& args) {
+  args.type = args.buffer->type;
+  return nullptr;
+}
+
+PJRT_Error* Buffer_Dimensions(PJRT_Buffer_Dimensions_Args& args) {
+  args.dims = args.buffer->dims.data();
+  args.num_dims = args.buffer->dims.size();
+  return nullptr;
+}
+
+PJRT_Error* Buffer_UnpaddedDimensions(PJRT_Buffer_UnpaddedDimensions_Args& args) {
+  args.unpadded_dims = args.buffer->dims.data();
+  args.num_dims = args.buffer->dims.size();
+  return nullptr;
+}
+
+PJRT_Error* Buffer_DynamicDimensionIndices(PJRT_Buffer_DynamicDimensionIndices_Args& args) {
+  args.dynamic_dim_indices = nullptr;
+  args.num_dynamic_dims = 0;
+  return nullptr;
+}
+
+PJRT_Error* Buffer_GetMemoryLayout(PJRT_Buffer_GetMemoryLayout_Args& args) {
+  constexpr size_t kMostDimensions = 64;
+  static const auto kDescending = [] {  // ends in {2, 1, 0}
+    std::array<int64_t, kMostDimensions> order = {};
+    for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int64_t>(order.size() - 1 - i);
+    return order;
+  }();
+  const size_t rank = args.buffer->dims.size();
+  if (rank > kMostDimensions) return unimplemented("layouts of more than 64 dimensions");
+  args.layout.tiled = {};
+  args.layout.tiled.struct_size = sizeof args.layout.tiled;
+  args.layout.tiled.minor_to_major = kDescending.data() + (kMostDimensions - rank);
+  args.layout.tiled.minor_to_major_size = rank;
+  args.layout.type = PJRT_Buffer_MemoryLayout::kTiled;
+  return nullptr;
+}
+
+PJRT_Error* Buffer_OnDeviceSizeInBytes(PJRT_Buffer_OnDeviceSizeInBytes_Args& args) {
+  args.on_device_size_in_bytes = args.buffer->bytes;
+  return nullptr;
+}
+
+PJRT_Error* Buffer_Device(PJRT_Buffer_Device_Args& args) {
+  args.device = args.buffer->device;
+  return nullptr;
+}
+
+PJRT_Error* Buffer_Memory(PJRT_Buffer_Memory_Args& args) {
+  args.memory = &args.buffer->device->memory;
+  return nullptr;
+}
+
+PJRT_Error* Buffer_Delete(PJRT_Buffer_Delete_Args& args) {
+  args.buffer->remove();
+  return nullptr;
+}
+
+PJRT_Error* Buffer_IsDeleted(PJRT_Buffer_IsDeleted_Args& args) {
+  args.is_deleted = args.buffer->is_deleted();
+  return nullptr;
+}
+
+PJRT_Error* Buffer_IsOnCpu(PJRT_Buffer_IsOnCpu_Args& args) {
+  args.is_on_cpu = true;
+  return nullptr;
+}
+
+PJRT_Error* Buffer_ReadyEvent(PJRT_Buffer_ReadyEvent_Args& args) {
+  const bool deleted = args.buffer->is_deleted();
+  args.event = deleted ? failed_event(PJRT_Error_Code_INVALID_ARGUMENT, kDeleted) : ready_event();
+  return nullptr;
+}
+
+PJRT_Error* Buffer_UnsafePointer(PJRT_Buffer_UnsafePointer_Args& args) {
+  const auto block = args.buffer->block();
+  if (!block) return invalid(kDeleted);
+  args.buffer_pointer = reinterpret_cast<uintptr_t>(block->data());
+  return nullptr;
+}
+
+PJRT_Error* Buffer_IncreaseExternalReferenceCount(PJRT_Buffer_IncreaseExternalReferenceCount_Args& args) {
+  args.buffer->refer(1);
+  return nullptr;
+}
+
+PJRT_Error* Buffer_DecreaseExternalReferenceCount(PJRT_Buffer_DecreaseExternalReferenceCount_Args& args) {
+  args.buffer->refer(-1);
+  return nullptr;
+}
+
+PJRT_Error* Buffer_OpaqueDeviceMemoryDataPointer(PJRT_Buffer_OpaqueDeviceMemoryDataPointer_Args& args) {
+  const auto block = args.buffer->block();
+  if (!block) return invalid(kDeleted);
+  args.device_memory_ptr = block->data();
+  return nullptr;
+}
+
+}  // namespace lowtide::pjrt

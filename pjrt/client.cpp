@@ -1,0 +1,219 @@
+#include "client.h"
+
+#include <unistd.h>
+
+#include <charconv>
+#include <cstdlib>
+#include <functional>
+
+#include "functions.h"
+#include "lowtide/words.h"
+
+using lowtide::Result;
+using lowtide::Session;
+
+Result<Session> PJRT_Client::session(const lowtide::pjrt::Wishes& wishes) {
+  const std::lock_guard lock(mutex_);
+  const auto found = sessions_.find(wishes);
+  if (found != sessions_.end()) return found->second;
+  lowtide::Options own = options;
+  own.limit = wishes.limit;
+  own.exact = wishes.exact;
+  Result<Session> opened = Session::open(own);
+  if (opened.ok()) sessions_.emplace(wishes, *opened);
+  return opened;
+}
+
+namespace lowtide::pjrt {
+namespace {
+
+constexpr int kMostDevices = 1024;
+
+const char* variable(const char* name) { return std::getenv(name); }
+
+std::string_view name_of(const PJRT_NamedValue& value) { return {value.name, value.name_size}; }
+
+/// An option as a text, whichever type the host gave it.
+std::string text_of(const PJRT_NamedValue& value) {
+  switch (value.type) {
+    case PJRT_NamedValue::kString: return {value.string_value, value.value_size};
+    case PJRT_NamedValue::kInt64: return std::to_string(value.int64_value);
+    case PJRT_NamedValue::kBool: return value.bool_value ? "true" : "false";
+    case PJRT_NamedValue::kFloat: return std::to_string(value.float_value);
+    case PJRT_NamedValue::kInt64List: break;
+  }
+  return {};
+}
+
+PJRT_Error* read_count(std::string_view name, const std::string& text, int most, int& count) {
+  int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || number < 1 || number > most) {
+    return invalid(std::string(name) + ": found '" + text + "', expected a number from 1 to " + std::to_string(most));
+  }
+  count = static_cast<int>(number);
+  return nullptr;
+}
+
+PJRT_Error* apply_option(PJRT_Client& client, std::string_view name, const std::string& text, int& devices) {
+  constexpr int kMostThreads = 4096;
+  if (name == "limit") {
+    const Result<int64_t> bytes = parse_size(text);
+    if (!bytes.ok()) return invalid("limit: " + bytes.error().message);
+    client.wishes.limit = *bytes;
+  } else if (name == "exact") {
+    client.wishes.exact = text == "true" || text == "1";
+  } else if (name == "threads") {
+    return read_count(name, text, kMostThreads, client.options.threads);
+  } else if (name == "cache") {
+    client.options.cache_directory = text == "off" ? "" : text;
+  } else if (name == "devices") {
+    return read_count(name, text, kMostDevices, devices);
+  } else if (name == "as_text") {
+    client.gives_programs = text == "true" || text == "1";
+  } else if (name == "platform_name") {
+    client.platform_name = text;
+  } else {
+    return invalid("found the option '" + std::string(name) +
+                   "', expected limit, exact, threads, cache, devices, as_text or platform_name");
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+void Ledger::take(int64_t bytes) {
+  const int64_t now = in_use += bytes;
+  ++allocations;
+  for (int64_t before = peak; before < now && !peak.compare_exchange_weak(before, now);) continue;
+  for (int64_t before = largest; before < bytes && !largest.compare_exchange_weak(before, bytes);) continue;
+}
+
+PJRT_Error* Plugin_Initialize(PJRT_Plugin_Initialize_Args&) { return nullptr; }
+
+PJRT_Error* Plugin_Attributes(PJRT_Plugin_Attributes_Args& args) {
+  // Newer artifacts are written so that this version reads them.
+  static constexpr int64_t kCurrent[] = {1, 17, 0}, kOldest[] = {0, 9, 0};
+  static const auto kAll = [] {
+    std::array<PJRT_NamedValue, 3> all = {};
+    const auto name = [](PJRT_NamedValue& value, std::string_view text, PJRT_NamedValue::Type type, size_t size) {
+      value.struct_size = sizeof value;
+      value.name = text.data();
+      value.name_size = text.size();
+      value.type = type;
+      value.value_size = size;
+    };
+    name(all[0], "stablehlo_current_version", PJRT_NamedValue::kInt64List, 3);
+    all[0].int64_array_value = kCurrent;
+    name(all[1], "stablehlo_minimum_version", PJRT_NamedValue::kInt64List, 3);
+    all[1].int64_array_value = kOldest;
+    name(all[2], "xla_version", PJRT_NamedValue::kInt64, 1);
+    all[2].int64_value = 2;
+    return all;
+  }();
+  args.attributes = kAll.data();
+  args.num_attributes = kAll.size();
+  return nullptr;
+}
+
+PJRT_Error* Client_Create(PJRT_Client_Create_Args& args) {
+  auto client = std::make_unique<PJRT_Client>();
+  client->options = options_from_environment(variable);
+  client->platform_version = "lowtide " LOWTIDE_VERSION;
+  int devices = 1;
+  // The environment says it first, the program's own options last.
+  for (const auto& [name, key] :
+       {std::pair{"devices", "LOWTIDE_DEVICES"}, {"limit", "LOWTIDE_LIMIT"}, {"as_text", "LOWTIDE_AS_TEXT"}}) {
+    const char* const text = variable(key);
+    if (!text || !*text) continue;
+    if (PJRT_Error* error = apply_option(*client, name, text, devices)) return error;
+  }
+  for (size_t i = 0; i < args.num_options; ++i) {
+    const PJRT_NamedValue& option = args.create_options[i];
+    if (PJRT_Error* error = apply_option(*client, name_of(option), text_of(option), devices)) return error;
+  }
+  const Result<Session> session = client->session(client->wishes);
+  if (!session.ok()) return fault_of(session.error());
+  client->ledger->limit = int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
+  client->topology.client = client.get();
+  for (int id = 0; id < devices; ++id) {
+    PJRT_Device& device = *client->own_devices.emplace_back(std::make_unique<PJRT_Device>(client.get(), id));
+    client->devices.push_back(&device);
+    client->memories.push_back(&device.memory);
+    client->topology.devices.push_back(&device.description);
+  }
+  args.client = client.release();
+  return nullptr;
+}
+
+PJRT_Error* Client_Destroy(PJRT_Client_Destroy_Args& args) {
+  delete args.client;
+  return nullptr;
+}
+
+PJRT_Error* Client_PlatformName(PJRT_Client_PlatformName_Args& args) {
+  args.platform_name = args.client->platform_name.data();
+  args.platform_name_size = args.client->platform_name.size();
+  return nullptr;
+}
+
+PJRT_Error* Client_ProcessIndex(PJRT_Client_ProcessIndex_Args& args) {
+  args.process_index = 0;
+  return nullptr;
+}
+
+PJRT_Error* Client_PlatformVersion(PJRT_Client_PlatformVersion_Args& args) {
+  args.platform_version = args.client->platform_version.data();
+  args.platform_version_size = args.client->platform_version.size();
+  return nullptr;
+}
+
+PJRT_Error* Client_Devices(PJRT_Client_Devices_Args& args) {
+  args.devices = args.client->devices.data();
+  args.num_devices = args.client->devices.size();
+  return nullptr;
+}
+
+PJRT_Error* Client_AddressableDevices(PJRT_Client_AddressableDevices_Args& args) {
+  args.addressable_devices = args.client->devices.data();
+  args.num_addressable_devices = args.client->devices.size();
+  return nullptr;
+}
+
+namespace {
+
+PJRT_Error* look_up(const PJRT_Client& client, int id, PJRT_Device*& device) {
+  if (id < 0 || static_cast<size_t>(id) >= client.devices.size()) {
+    return invalid("found device " + std::to_string(id) + " of " + std::to_string(client.devices.size()));
+  }
+  device = client.devices[static_cast<size_t>(id)];
+  return nullptr;
+}
+
+}  // namespace
+
+PJRT_Error* Client_LookupDevice(PJRT_Client_LookupDevice_Args& args) {
+  return look_up(*args.client, args.id, args.device);
+}
+
+PJRT_Error* Client_LookupAddressableDevice(PJRT_Client_LookupAddressableDevice_Args& args) {
+  return look_up(*args.client, args.local_hardware_id, args.addressable_device);
+}
+
+PJRT_Error* Client_AddressableMemories(PJRT_Client_AddressableMemories_Args& args) {
+  args.addressable_memories = args.client->memories.data();
+  args.num_addressable_memories = args.client->memories.size();
+  return nullptr;
+}
+
+PJRT_Error* Client_DefaultDeviceAssignment(PJRT_Client_DefaultDeviceAssignment_Args& args) {
+  const int64_t wanted = int64_t{args.num_replicas} * args.num_partitions;
+  const auto devices = static_cast<int64_t>(args.client->devices.size());
+  if (wanted < 1 || wanted > devices || static_cast<int64_t>(args.default_assignment_size) < wanted) {
+    return invalid("found " + std::to_string(wanted) + " parts of a program, expected 1 to " + std::to_string(devices));
+  }
+  for (int64_t i = 0; i < wanted; ++i) args.default_assignment[i] = static_cast<int>(i);
+  return nullptr;
+}
+
+}  // namespace lowtide::pjrt

@@ -1,0 +1,58 @@
+#pragma once
+/// A client: sessions of Lowtide's, devices and their memory's account.
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "device.h"
+#include "error.h"
+#include "lowtide/session.h"
+
+namespace lowtide::pjrt {
+
+/// Bytes that buffers hold.
+struct Ledger {
+  std::atomic<int64_t> in_use = 0, peak = 0, allocations = 0, largest = 0;
+  int64_t limit = 0;  ///< of this machine; 0: nobody knows
+  void take(int64_t bytes);
+  void give_back(int64_t bytes) { in_use -= bytes; }
+};
+
+/// What a program is compiled with that not all are.
+struct Wishes {
+  std::optional<int64_t> limit;  ///< bytes that the program may need
+  bool exact = false;
+  auto operator<=>(const Wishes&) const = default;
+};
+
+}  // namespace lowtide::pjrt
+
+struct PJRT_TopologyDescription {
+  void* functions = nullptr;
+  PJRT_Client* client = nullptr;
+  std::vector<PJRT_DeviceDescription*> devices;
+};
+
+struct PJRT_Client {
+  void* functions = nullptr;
+  lowtide::Options options;
+  lowtide::pjrt::Wishes wishes;  ///< of all programs
+  std::string platform_name = "cpu", platform_version;
+  bool gives_programs = false;  ///< back, as jaxlib asks for each that it has compiled, and parses it
+  std::shared_ptr<lowtide::pjrt::Ledger> ledger = std::make_shared<lowtide::pjrt::Ledger>();
+  std::vector<std::unique_ptr<PJRT_Device>> own_devices;
+  std::vector<PJRT_Device*> devices;
+  std::vector<PJRT_Memory*> memories;
+  PJRT_TopologyDescription topology;
+
+  /// The session in which programs are compiled so.
+  lowtide::Result<lowtide::Session> session(const lowtide::pjrt::Wishes& wishes);
+
+ private:
+  std::mutex mutex_;
+  std::map<lowtide::pjrt::Wishes, lowtide::Session> sessions_;
+};

@@ -1,0 +1,159 @@
+// From a program as the host has it to one that runs; and to bytes and back.
+#include <array>
+#include <cstring>
+#include <functional>
+#include <string_view>
+
+#include "element_types.h"
+#include "executable.h"
+#include "functions.h"
+
+namespace lowtide::pjrt {
+namespace {
+
+constexpr std::string_view kDeviceMemory = "device";
+constexpr std::string_view kMagic = "lowtide executable " LOWTIDE_VERSION "\n";
+constexpr int64_t kRowsOfExplanation = 5;
+
+/// DeviceAssignmentProto: one replica, one computation, this device.
+std::string assignment_of(const PJRT_Device& device) {
+  std::string ids;
+  for (auto id = static_cast<uint32_t>(device.description.id);; id >>= 7) {
+    ids += static_cast<char>(id < 0x80 ? id : (id & 0x7f) | 0x80);
+    if (id < 0x80) break;
+  }
+  const std::string computation = "\x0a" + std::string(1, static_cast<char>(ids.size())) + ids;
+  return "\x08\x01\x10\x01\x1a" + std::string(1, static_cast<char>(computation.size())) + computation;
+}
+
+PJRT_NamedValue cost(std::string_view name, double value) {
+  PJRT_NamedValue cost = {};
+  cost.struct_size = sizeof cost;
+  cost.name = name.data();
+  cost.name_size = name.size();
+  cost.type = PJRT_NamedValue::kFloat;
+  cost.float_value = static_cast<float>(value);
+  cost.value_size = 1;
+  return cost;
+}
+
+PJRT_Error* describe(Compiled& compiled, const Module& module) {
+  compiled.name = module.name();
+  for (const Array& result : compiled.executable.results()) {
+    const PJRT_Buffer_Type type = type_of_name(result.type);
+    if (type == 0) return unimplemented("results of the element type " + result.type);
+    compiled.result_types.push_back(type);
+    compiled.result_dims.push_back(result.dims);
+    compiled.all_dims.insert(compiled.all_dims.end(), result.dims.begin(), result.dims.end());
+    compiled.ranks.push_back(result.dims.size());
+  }
+  const size_t most = std::max(compiled.executable.arguments().size(), compiled.result_types.size());
+  compiled.kinds.assign(most, kDeviceMemory.data());
+  compiled.kind_sizes.assign(most, kDeviceMemory.size());
+  const Sizes sizes = compiled.plan.sizes();
+  compiled.costs = {cost("bytes accessed", static_cast<double>(sizes.arguments + sizes.outputs)),
+                    cost("peak bytes", static_cast<double>(sizes.peak)),
+                    cost("optimal_seconds", compiled.plan.modelled_seconds()),
+                    cost("kernels", static_cast<double>(compiled.plan.kernels()))};
+  compiled.assignment = assignment_of(*compiled.device);
+  const size_t hash = std::hash<std::string>()(compiled.program) * 31 + std::hash<std::string>()(compiled.options);
+  compiled.fingerprint = "lowtide-" LOWTIDE_VERSION "-" + std::to_string(hash);
+  return nullptr;
+}
+
+/// `plan_text`: a plan that was made before; empty: none.
+PJRT_Error* make(PJRT_Client& client, std::string program, std::string options, const std::string& plan_text,
+                 PJRT_LoadedExecutable*& made) {
+  CompileOptions read;
+  if (PJRT_Error* error = read_compile_options(options, client.wishes, read)) return error;
+  if (read.replicas * read.partitions != 1) {
+    return unimplemented("programs over several devices are not run by Lowtide: found " +
+                         std::to_string(read.replicas) + " replicas of " + std::to_string(read.partitions) +
+                         " partitions, expected one of one");
+  }
+  if (read.device < 0 || read.device >= static_cast<int64_t>(client.devices.size())) {
+    return invalid("found a program for device " + std::to_string(read.device) + " of " +
+                   std::to_string(client.devices.size()));
+  }
+  const Result<Session> session = client.session(read.wishes);
+  if (!session.ok()) return fault_of(session.error());
+  const Result<Module> module = session->parse(program, "the program");
+  if (!module.ok()) return fault_of(module.error());
+  const Result<Plan> plan = plan_text.empty() ? session->plan(*module) : session->replay(*module, plan_text);
+  if (!plan.ok()) {
+    PJRT_Error* const error = fault_of(plan.error());
+    if (error->code == PJRT_Error_Code_RESOURCE_EXHAUSTED) {
+      const Result<Explanation> why = session->explain(*module);
+      if (why.ok()) error->message += "\n" + why->text(kRowsOfExplanation);
+    }
+    return error;
+  }
+  const Result<Executable> executable = session->compile(*plan);
+  if (!executable.ok()) return fault_of(executable.error());
+  auto compiled = std::make_shared<Compiled>(Compiled{.device = client.devices[static_cast<size_t>(read.device)],
+                                                      .program = std::move(program),
+                                                      .options = std::move(options),
+                                                      .read_options = read,
+                                                      .plan = *plan,
+                                                      .executable = *executable});
+  if (PJRT_Error* error = describe(*compiled, *module)) return error;
+  made = new PJRT_LoadedExecutable{.compiled = std::move(compiled)};
+  return nullptr;
+}
+
+void append(std::string& bytes, std::string_view part) {
+  const uint64_t size = part.size();
+  bytes.append(reinterpret_cast<const char*>(&size), sizeof size);
+  bytes += part;
+}
+
+bool take(std::string_view& bytes, std::string& part) {
+  uint64_t size = 0;
+  if (bytes.size() < sizeof size) return false;
+  std::memcpy(&size, bytes.data(), sizeof size);
+  bytes.remove_prefix(sizeof size);
+  if (size > bytes.size()) return false;
+  part = bytes.substr(0, size);
+  bytes.remove_prefix(size);
+  return true;
+}
+
+}  // namespace
+
+PJRT_Error* Client_Compile(PJRT_Client_Compile_Args& args) {
+  const std::string_view format(args.program->format, args.program->format_size);
+  if (format != "mlir") return unimplemented("programs in the form '" + std::string(format) + "', expected mlir");
+  return make(*args.client, std::string(args.program->code, args.program->code_size),
+              std::string(args.compile_options, args.compile_options_size), "", args.executable);
+}
+
+PJRT_Error* Executable_Serialize(PJRT_Executable_Serialize_Args& args) {
+  const Compiled& compiled = *args.executable->compiled;
+  auto bytes = std::make_unique<std::string>(kMagic);
+  append(*bytes, compiled.options);
+  append(*bytes, compiled.program);
+  append(*bytes, compiled.plan.text());
+  args.serialized_bytes = bytes->data();
+  args.serialized_bytes_size = bytes->size();
+  args.serialized_executable = bytes.release();
+  args.serialized_executable_deleter = [](void* holder) { delete static_cast<std::string*>(holder); };
+  return nullptr;
+}
+
+PJRT_Error* Executable_DeserializeAndLoad(PJRT_Executable_DeserializeAndLoad_Args& args) {
+  std::string_view bytes(args.serialized_executable, args.serialized_executable_size);
+  std::string options, program, plan;
+  if (!bytes.starts_with(kMagic)) return invalid("found no executable of this version of Lowtide");
+  bytes.remove_prefix(kMagic.size());
+  if (!take(bytes, options) || !take(bytes, program) || !take(bytes, plan)) {
+    return invalid("found an executable that ends early");
+  }
+  const bool overridden = args.struct_size >= sizeof args && args.overridden_serialized_compile_options &&
+                          args.overridden_serialized_compile_options_size > 0;
+  if (overridden) {
+    options.assign(args.overridden_serialized_compile_options, args.overridden_serialized_compile_options_size);
+  }
+  return make(*args.client, std::move(program), std::move(options), plan, args.loaded_executable);
+}
+
+}  // namespace lowtide::pjrt

@@ -1,0 +1,133 @@
+#include "compile_options.h"
+
+#include <bit>
+#include <cstring>
+
+#include "lowtide/words.h"
+
+namespace lowtide::pjrt {
+namespace {
+
+/// The fields of a protobuf message, one after another.
+class Fields {
+ public:
+  explicit Fields(std::string_view bytes) : rest_(bytes) {}
+  uint32_t number = 0;
+  uint64_t value = 0;
+  std::string_view bytes;
+
+  /// False at the end, or where the message is broken.
+  bool next() {
+    if (rest_.empty() || broken_) return false;
+    const uint64_t key = varint();
+    number = static_cast<uint32_t>(key >> 3);
+    bytes = {};
+    value = 0;
+    switch (key & 7) {
+      case 0: value = varint(); break;
+      case 1: bytes = take(8); break;
+      case 2: bytes = take(varint()); break;
+      case 5: bytes = take(4); break;
+      default: broken_ = true;
+    }
+    return !broken_;
+  }
+  bool is_broken() const { return broken_; }
+  uint64_t varint() {
+    uint64_t all = 0;
+    for (int shift = 0; shift < 64; shift += 7) {
+      if (rest_.empty()) break;
+      const auto byte = static_cast<unsigned char>(rest_.front());
+      rest_.remove_prefix(1);
+      all |= static_cast<uint64_t>(byte & 0x7f) << shift;
+      if (byte < 0x80) return all;
+    }
+    broken_ = true;
+    return 0;
+  }
+
+ private:
+  std::string_view take(uint64_t n) {
+    if (broken_ || n > rest_.size()) return broken_ = true, std::string_view();
+    const std::string_view taken = rest_.substr(0, n);
+    rest_.remove_prefix(n);
+    return taken;
+  }
+  std::string_view rest_;
+  bool broken_ = false;
+};
+
+/// DeviceAssignmentProto: the device of the first replica of the first computation.
+int64_t first_device(std::string_view bytes) {
+  Fields assignment(bytes);
+  while (assignment.next()) {
+    if (assignment.number != 3) continue;
+    Fields computation(assignment.bytes);
+    while (computation.next()) {
+      if (computation.number != 1) continue;
+      return static_cast<int64_t>(computation.bytes.empty() ? computation.value : Fields(computation.bytes).varint());
+    }
+  }
+  return 0;
+}
+
+bool read_build_options(std::string_view bytes, CompileOptions& options) {
+  Fields build(bytes);
+  while (build.next()) {
+    if (build.number == 4) options.replicas = static_cast<int64_t>(build.value);
+    if (build.number == 5) options.partitions = static_cast<int64_t>(build.value);
+    if (build.number == 9) options.device = first_device(build.bytes);
+  }
+  return !build.is_broken();
+}
+
+/// One of `jax.jit(f, compiler_options={...})`; those that aren't ours are XLA's.
+PJRT_Error* read_override(std::string_view bytes, Wishes& wishes) {
+  std::string_view key;
+  std::string text;
+  bool flag = false;
+  Fields entry(bytes);
+  while (entry.next()) {
+    if (entry.number == 1) key = entry.bytes;
+    if (entry.number != 2) continue;
+    Fields value(entry.bytes);
+    while (value.next()) {
+      flag = value.number == 2 && value.value != 0;
+      if (value.number == 1) text = value.bytes;
+      if (value.number == 3) text = std::to_string(value.value);
+      if (value.number == 4 && value.bytes.size() == sizeof(double)) {
+        double number = 0;
+        std::memcpy(&number, value.bytes.data(), sizeof number);
+        text = std::to_string(static_cast<int64_t>(number));
+      }
+    }
+  }
+  if (key == "lowtide_limit") {
+    const Result<int64_t> bytes_allowed = parse_size(text);
+    if (!bytes_allowed.ok()) return invalid("lowtide_limit: " + bytes_allowed.error().message);
+    wishes.limit = *bytes_allowed;
+  } else if (key == "lowtide_exact") {
+    wishes.exact = flag || text == "true" || text == "1";
+  } else if (key.starts_with("lowtide")) {
+    return invalid("found the option '" + std::string(key) + "', expected lowtide_limit or lowtide_exact");
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+PJRT_Error* read_compile_options(std::string_view bytes, const Wishes& usual, CompileOptions& options) {
+  options.wishes = usual;
+  Fields fields(bytes);
+  bool whole = true;
+  while (fields.next()) {
+    if (fields.number == 3) whole = whole && read_build_options(fields.bytes, options);
+    if (fields.number == 7) {
+      if (PJRT_Error* error = read_override(fields.bytes, options.wishes)) return error;
+    }
+  }
+  if (!whole || fields.is_broken()) return invalid("found compile options that are no CompileOptionsProto");
+  return nullptr;
+}
+
+}  // namespace lowtide::pjrt

@@ -1,0 +1,35 @@
+#include "element_types.h"
+
+#include <array>
+
+namespace lowtide::pjrt {
+namespace {
+
+struct Row {
+  std::string_view name;
+  size_t bytes;
+};
+
+/// By PJRT's number.
+constexpr std::array<Row, 32> kRows = {{
+    {"", 0},           {"pred", 1},   {"s8", 1},       {"s16", 2},           {"s32", 4},
+    {"s64", 8},        {"u8", 1},     {"u16", 2},      {"u32", 4},           {"u64", 8},
+    {"f16", 2},        {"f32", 4},    {"f64", 8},      {"bf16", 2},          {"c64", 8},
+    {"c128", 16},      {"f8e5m2", 1}, {"f8e4m3fn", 1}, {"f8e4m3b11fnuz", 1}, {"f8e5m2fnuz", 1},
+    {"f8e4m3fnuz", 1}, {"s4", 1},     {"u4", 1},       {"token", 0},         {"s2", 1},
+    {"u2", 1},         {"f8e4m3", 1}, {"f8e3m4", 1},   {"f8e8m0fnu", 1},     {"f4e2m1fn", 1},
+    {"s1", 1},         {"u1", 1},
+}};
+
+}  // namespace
+
+PJRT_Buffer_Type type_of_name(std::string_view name) {
+  for (size_t i = 1; i < kRows.size(); ++i) {
+    if (kRows[i].name == name) return static_cast<PJRT_Buffer_Type>(i);
+  }
+  return 0;
+}
+
+size_t bytes_of(PJRT_Buffer_Type type) { return type < kRows.size() ? kRows[type].bytes : 0; }
+
+}  // namespace lowtide::pjrt

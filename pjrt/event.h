@@ -1,0 +1,50 @@
+#pragma once
+/// Events: what has happened when they are made, but for those that wait until a buffer lets go of the host's memory.
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "error.h"
+
+namespace lowtide::pjrt {
+
+/// Something that happens once; told to all who asked for it, without a lock held.
+class Happening {
+ public:
+  struct Fault {
+    PJRT_Error_Code code;
+    std::string message;
+  };
+  void happen(std::optional<Fault> fault = {});
+  bool has_happened() const;
+  /// Its error, a new one each time; null where all went well.
+  PJRT_Error* wait() const;
+  PJRT_Error* error() const;
+  void when_happened(PJRT_OnReady callback, void* user_arg);
+
+ private:
+  mutable std::mutex mutex_;
+  mutable std::condition_variable changed_;
+  bool happened_ = false;
+  std::optional<Fault> fault_;
+  std::vector<std::pair<PJRT_OnReady, void*>> waiting_;
+};
+
+}  // namespace lowtide::pjrt
+
+struct PJRT_Event {
+  void* functions = nullptr;
+  std::shared_ptr<lowtide::pjrt::Happening> of;  ///< null: it has happened, and went well
+};
+
+namespace lowtide::pjrt {
+
+inline PJRT_Event* ready_event() { return new PJRT_Event; }
+PJRT_Event* failed_event(PJRT_Error_Code code, std::string message);
+
+}  // namespace lowtide::pjrt

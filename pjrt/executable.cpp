@@ -1,0 +1,170 @@
+#include "executable.h"
+
+#include <cstring>
+
+#include "functions.h"
+
+namespace lowtide::pjrt {
+
+PJRT_Error* Executable_Destroy(PJRT_Executable_Destroy_Args& args) {
+  delete args.executable;
+  return nullptr;
+}
+
+PJRT_Error* Executable_Name(PJRT_Executable_Name_Args& args) {
+  args.executable_name = args.executable->compiled->name.data();
+  args.executable_name_size = args.executable->compiled->name.size();
+  return nullptr;
+}
+
+PJRT_Error* Executable_NumReplicas(PJRT_Executable_NumReplicas_Args& args) {
+  args.num_replicas = 1;
+  return nullptr;
+}
+
+PJRT_Error* Executable_NumPartitions(PJRT_Executable_NumPartitions_Args& args) {
+  args.num_partitions = 1;
+  return nullptr;
+}
+
+PJRT_Error* Executable_NumOutputs(PJRT_Executable_NumOutputs_Args& args) {
+  args.num_outputs = args.executable->compiled->result_types.size();
+  return nullptr;
+}
+
+/// Kernels are shared by all programs that have them.
+PJRT_Error* Executable_SizeOfGeneratedCodeInBytes(PJRT_Executable_SizeOfGeneratedCodeInBytes_Args& args) {
+  args.size_in_bytes = 0;
+  return nullptr;
+}
+
+PJRT_Error* Executable_GetCostAnalysis(PJRT_Executable_GetCostAnalysis_Args& args) {
+  args.properties = args.executable->compiled->costs.data();
+  args.num_properties = args.executable->compiled->costs.size();
+  return nullptr;
+}
+
+PJRT_Error* Executable_OutputMemoryKinds(PJRT_Executable_OutputMemoryKinds_Args& args) {
+  args.num_outputs = args.executable->compiled->result_types.size();
+  args.memory_kinds = args.executable->compiled->kinds.data();
+  args.memory_kind_sizes = args.executable->compiled->kind_sizes.data();
+  return nullptr;
+}
+
+PJRT_Error* Executable_ParameterMemoryKinds(PJRT_Executable_ParameterMemoryKinds_Args& args) {
+  args.num_parameters = args.executable->compiled->executable.arguments().size();
+  args.memory_kinds = args.executable->compiled->kinds.data();
+  args.memory_kind_sizes = args.executable->compiled->kind_sizes.data();
+  return nullptr;
+}
+
+/// The program as it was given: what is made of it has no form that hosts read. jaxlib asks twice for each program that
+/// it compiles, and takes longer to parse it than compiling took: it is told only where somebody wants it.
+PJRT_Error* Executable_OptimizedProgram(PJRT_Executable_OptimizedProgram_Args& args) {
+  if (!args.executable->compiled->device->client->gives_programs) {
+    return unimplemented("programs are given back with the option as_text, or LOWTIDE_AS_TEXT=1");
+  }
+  static constexpr std::string_view kFormat = "mlir";
+  const std::string& program = args.executable->compiled->program;
+  args.program->format = kFormat.data();
+  args.program->format_size = kFormat.size();
+  if (!args.program->code) {
+    args.program->code_size = program.size();
+    return nullptr;
+  }
+  if (args.program->code_size < program.size()) return invalid("found too little room for the program");
+  std::memcpy(args.program->code, program.data(), program.size());
+  return nullptr;
+}
+
+PJRT_Error* Executable_Fingerprint(PJRT_Executable_Fingerprint_Args& args) {
+  args.executable_fingerprint = args.executable->compiled->fingerprint.data();
+  args.executable_fingerprint_size = args.executable->compiled->fingerprint.size();
+  return nullptr;
+}
+
+PJRT_Error* Executable_OutputElementTypes(PJRT_Executable_OutputElementTypes_Args& args) {
+  args.output_types = args.executable->compiled->result_types.data();
+  args.num_output_types = args.executable->compiled->result_types.size();
+  return nullptr;
+}
+
+PJRT_Error* Executable_OutputDimensions(PJRT_Executable_OutputDimensions_Args& args) {
+  args.num_outputs = args.executable->compiled->ranks.size();
+  args.dims = args.executable->compiled->all_dims.data();
+  args.dim_sizes = args.executable->compiled->ranks.data();
+  return nullptr;
+}
+
+/// The plan's bytes, which are what a run takes.
+PJRT_Error* Executable_GetCompiledMemoryStats(PJRT_Executable_GetCompiledMemoryStats_Args& args) {
+  const Sizes sizes = args.executable->compiled->plan.sizes();
+  args.generated_code_size_in_bytes = 0;
+  args.argument_size_in_bytes = sizes.arguments;
+  args.output_size_in_bytes = sizes.outputs;
+  args.alias_size_in_bytes = sizes.alias;
+  args.temp_size_in_bytes = sizes.temp;
+  args.host_generated_code_size_in_bytes = args.host_argument_size_in_bytes = args.host_output_size_in_bytes = 0;
+  args.host_alias_size_in_bytes = args.host_temp_size_in_bytes = 0;
+  args.peak_memory_in_bytes = args.total_size_in_bytes = args.total_allocation_bytes = sizes.peak;
+  args.indefinite_allocations = 0;
+  args.peak_unpadded_heap_bytes = sizes.temp;
+  return nullptr;
+}
+
+PJRT_Error* Executable_GetCompileOptions(PJRT_Executable_GetCompileOptions_Args& args) {
+  args.serialized_bytes = args.executable->compiled->options.data();
+  args.serialized_bytes_size = args.executable->compiled->options.size();
+  args.serialized_compile_options = nullptr;
+  args.serialized_compile_options_deleter = [](void*) {};
+  return nullptr;
+}
+
+PJRT_Error* LoadedExecutable_Destroy(PJRT_LoadedExecutable_Destroy_Args& args) {
+  delete args.executable;
+  return nullptr;
+}
+
+PJRT_Error* LoadedExecutable_GetExecutable(PJRT_LoadedExecutable_GetExecutable_Args& args) {
+  args.executable = new PJRT_Executable{.compiled = args.loaded_executable->compiled};
+  return nullptr;
+}
+
+PJRT_Error* LoadedExecutable_AddressableDevices(PJRT_LoadedExecutable_AddressableDevices_Args& args) {
+  args.addressable_devices = &args.executable->compiled->device;
+  args.num_addressable_devices = 1;
+  return nullptr;
+}
+
+PJRT_Error* LoadedExecutable_AddressableDeviceLogicalIds(PJRT_LoadedExecutable_AddressableDeviceLogicalIds_Args& args) {
+  static constexpr PJRT_LogicalDeviceIds kFirst = {0, 0};
+  args.addressable_device_logical_ids = &kFirst;
+  args.num_addressable_device_logical_ids = 1;
+  return nullptr;
+}
+
+PJRT_Error* LoadedExecutable_GetDeviceAssignment(PJRT_LoadedExecutable_GetDeviceAssignment_Args& args) {
+  args.serialized_bytes = args.executable->compiled->assignment.data();
+  args.serialized_bytes_size = args.executable->compiled->assignment.size();
+  args.serialized_device_assignment = nullptr;
+  args.serialized_device_assignment_deleter = [](void*) {};
+  return nullptr;
+}
+
+PJRT_Error* LoadedExecutable_Delete(PJRT_LoadedExecutable_Delete_Args& args) {
+  args.executable->deleted = true;
+  return nullptr;
+}
+
+PJRT_Error* LoadedExecutable_IsDeleted(PJRT_LoadedExecutable_IsDeleted_Args& args) {
+  args.is_deleted = args.executable->deleted;
+  return nullptr;
+}
+
+PJRT_Error* LoadedExecutable_Fingerprint(PJRT_LoadedExecutable_Fingerprint_Args& args) {
+  args.executable_fingerprint = args.executable->compiled->fingerprint.data();
+  args.executable_fingerprint_size = args.executable->compiled->fingerprint.size();
+  return nullptr;
+}
+
+}  // namespace lowtide::pjrt

@@ -1,0 +1,44 @@
+#pragma once
+/// A compiled program: what it is, and what hosts ask of it.
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "client.h"
+#include "compile_options.h"
+#include "lowtide/session.h"
+
+namespace lowtide::pjrt {
+
+struct Compiled {
+  PJRT_Device* device = nullptr;
+  std::string program, options;  ///< as they were given
+  CompileOptions read_options;
+  Plan plan;
+  Executable executable;
+  std::string name, fingerprint, assignment;
+
+  // What is handed out as pointers into it.
+  std::vector<PJRT_Buffer_Type> result_types;
+  std::vector<std::vector<int64_t>> result_dims;
+  std::vector<int64_t> all_dims;   ///< of all results, one after another
+  std::vector<size_t> ranks;       ///< of each result
+  std::vector<const char*> kinds;  ///< of memory, for arguments or results, whichever are more
+  std::vector<size_t> kind_sizes;
+  std::vector<PJRT_NamedValue> costs;
+};
+
+}  // namespace lowtide::pjrt
+
+struct PJRT_Executable {
+  void* functions = nullptr;
+  std::shared_ptr<const lowtide::pjrt::Compiled> compiled;
+};
+
+struct PJRT_LoadedExecutable {
+  void* functions = nullptr;
+  std::shared_ptr<const lowtide::pjrt::Compiled> compiled;
+  std::atomic<bool> deleted = false;
+};

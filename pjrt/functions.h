@@ -1,0 +1,15 @@
+#pragma once
+/// The functions of PJRT's table that this plugin answers, by their names in it. What they throw becomes an error
+/// (api.cpp); null: all is well.
+
+#include "abi_args.h"
+
+namespace lowtide::pjrt {
+
+#define PJRT_FUNCTION(name) PJRT_Error* name(PJRT_##name##_Args& args);
+#define PJRT_ABSENT(name)
+#include "functions.def"
+#undef PJRT_FUNCTION
+#undef PJRT_ABSENT
+
+}  // namespace lowtide::pjrt

@@ -1,0 +1,216 @@
+// Arrays from the host's memory, back to it, and from one device to another: all of it is this machine's memory.
+#include <algorithm>
+#include <cstring>
+
+#include "buffer.h"
+#include "element_types.h"
+#include "functions.h"
+
+namespace lowtide::pjrt {
+namespace {
+
+/// Elements with any strides on either side, which may be 0 or negative.
+struct Strided {
+  std::vector<int64_t> dims, from, to;  ///< strides in bytes
+  size_t element = 0;
+
+  /// Dimensions that continue one another on both sides as one, the innermost last.
+  void merge() {
+    size_t kept = 0;
+    for (size_t d = 0; d < dims.size(); ++d) {
+      if (dims[d] == 1) continue;
+      const bool joins = kept > 0 && from[kept - 1] == from[d] * dims[d] && to[kept - 1] == to[d] * dims[d];
+      if (!joins) ++kept;
+      dims[kept - 1] = joins ? dims[kept - 1] * dims[d] : dims[d];
+      from[kept - 1] = from[d];
+      to[kept - 1] = to[d];
+    }
+    dims.resize(kept);
+    from.resize(kept);
+    to.resize(kept);
+  }
+
+  void copy(const std::byte* source, std::byte* target, size_t level = 0) const {
+    if (level == dims.size()) {
+      std::memcpy(target, source, element);
+      return;
+    }
+    const auto stride = static_cast<int64_t>(element);
+    if (level + 1 == dims.size() && from[level] == stride && to[level] == stride) {
+      std::memcpy(target, source, element * static_cast<size_t>(dims[level]));
+      return;
+    }
+    for (int64_t i = 0; i < dims[level]; ++i) copy(source + i * from[level], target + i * to[level], level + 1);
+  }
+};
+
+std::vector<int64_t> row_major(const std::vector<int64_t>& dims, size_t element) {
+  std::vector<int64_t> strides(dims.size());
+  auto stride = static_cast<int64_t>(element);
+  for (size_t d = dims.size(); d-- > 0;) {
+    strides[d] = stride;
+    stride *= dims[d];
+  }
+  return strides;
+}
+
+PJRT_Device* device_of(PJRT_Client* client, PJRT_Device* device, PJRT_Memory* memory) {
+  return memory ? memory->devices[0] : device ? device : client->devices[0];
+}
+
+/// The strides that a layout means; false where it is none of this array's.
+bool strides_of(const PJRT_Buffer_MemoryLayout& layout, const PJRT_Buffer& buffer, std::vector<int64_t>& strides) {
+  const size_t rank = buffer.dims.size();
+  if (layout.type == PJRT_Buffer_MemoryLayout::kStrides) {
+    if (layout.strides.num_byte_strides != rank) return false;
+    strides.assign(layout.strides.byte_strides, layout.strides.byte_strides + rank);
+    return true;
+  }
+  if (layout.tiled.minor_to_major_size != rank || layout.tiled.num_tiles != 0) return false;
+  strides.assign(rank, 0);
+  auto stride = static_cast<int64_t>(bytes_of(buffer.type));
+  for (size_t i = 0; i < rank; ++i) {
+    const int64_t d = layout.tiled.minor_to_major[i];
+    if (d < 0 || d >= static_cast<int64_t>(rank) || strides[static_cast<size_t>(d)] != 0) return false;
+    strides[static_cast<size_t>(d)] = stride;
+    stride *= std::max<int64_t>(buffer.dims[static_cast<size_t>(d)], 1);
+  }
+  return true;
+}
+
+PJRT_Error* copy_to(const PJRT_Buffer& from, PJRT_Device* device, PJRT_Buffer*& made) {
+  const auto block = from.block();
+  if (!block) return invalid(kDeleted);
+  auto copy = Block::make(from.bytes, device->client->ledger);
+  std::memcpy(copy->data(), block->data(), from.bytes);
+  made = new PJRT_Buffer(device, from.type, from.dims, std::move(copy));
+  return nullptr;
+}
+
+}  // namespace
+
+PJRT_Error* Client_BufferFromHostBuffer(PJRT_Client_BufferFromHostBuffer_Args& args) {
+  size_t bytes = 0;
+  if (!array_bytes(args.type, args.dims, args.num_dims, bytes)) {
+    return unimplemented("arrays of the element type " + std::to_string(args.type) + ", or of this size");
+  }
+  PJRT_Device* const device = device_of(args.client, args.device, args.memory);
+  std::vector<int64_t> dims(args.dims, args.dims + args.num_dims);
+  const size_t element = bytes_of(args.type);
+  Strided copy{dims, row_major(dims, element), row_major(dims, element), element};
+  if (args.byte_strides && args.num_byte_strides != 0) {
+    if (args.num_byte_strides != args.num_dims) return invalid("found strides of another rank than the array's");
+    copy.from.assign(args.byte_strides, args.byte_strides + args.num_byte_strides);
+  }
+  copy.merge();
+  const auto stride = static_cast<int64_t>(element);
+  const bool dense = copy.dims.empty() || (copy.dims.size() == 1 && copy.from[0] == stride);
+  const bool may_stay =
+      args.host_buffer_semantics == kImmutableZeroCopy || args.host_buffer_semantics == kMutableZeroCopy;
+  if (may_stay && dense && bytes > 0 && reinterpret_cast<uintptr_t>(args.data) % kBlockAlignment == 0) {
+    auto released = std::make_shared<Happening>();
+    auto block = Block::borrow(const_cast<void*>(args.data), released);  // which is only read: it is never donated
+    args.buffer = new PJRT_Buffer(device, args.type, std::move(dims), std::move(block));
+    args.done_with_host_buffer = new PJRT_Event{.of = std::move(released)};
+    return nullptr;
+  }
+  auto block = Block::make(bytes, args.client->ledger);
+  if (bytes > 0) copy.copy(static_cast<const std::byte*>(args.data), block->data());
+  args.buffer = new PJRT_Buffer(device, args.type, std::move(dims), std::move(block));
+  args.done_with_host_buffer = ready_event();
+  return nullptr;
+}
+
+PJRT_Error* Client_CreateViewOfDeviceBuffer(PJRT_Client_CreateViewOfDeviceBuffer_Args& args) {
+  size_t bytes = 0;
+  if (!array_bytes(args.element_type, args.dims, args.num_dims, bytes)) {
+    return unimplemented("arrays of the element type " + std::to_string(args.element_type) + ", or of this size");
+  }
+  PJRT_Memory* const memory = args.struct_size >= sizeof args ? args.memory : nullptr;
+  PJRT_Device* const device = device_of(args.client, args.device, memory);
+  std::vector<int64_t> dims(args.dims, args.dims + args.num_dims);
+  auto released = std::make_shared<Happening>();
+  if (args.on_delete_callback) {
+    struct Told {
+      PJRT_OnDelete callback;
+      void *data, *user_arg;
+    };
+    auto told =
+        std::make_unique<Told>(Told{args.on_delete_callback, args.device_buffer_ptr, args.on_delete_callback_arg});
+    released->when_happened(
+        [](PJRT_Error* error, void* user_arg) {
+          const std::unique_ptr<Told> told(static_cast<Told*>(user_arg));
+          delete error;
+          told->callback(told->data, told->user_arg);
+        },
+        told.release());
+  }
+  auto view = std::make_unique<PJRT_Buffer>(device, args.element_type, std::move(dims),
+                                            Block::borrow(args.device_buffer_ptr, std::move(released)));
+  if (args.layout) {
+    std::vector<int64_t> strides;
+    Strided compared{view->dims, {}, row_major(view->dims, bytes_of(view->type)), bytes_of(view->type)};
+    if (!strides_of(*args.layout, *view, compared.from))
+      return invalid("found a layout of another rank than the array's");
+    compared.merge();
+    if (compared.from != compared.to && bytes > 0) return unimplemented("views of arrays that aren't row-major");
+  }
+  args.buffer = view.release();
+  return nullptr;
+}
+
+PJRT_Error* Client_CreateUninitializedBuffer(PJRT_Client_CreateUninitializedBuffer_Args& args) {
+  size_t bytes = 0;
+  if (!array_bytes(args.shape_element_type, args.shape_dims, args.shape_num_dims, bytes)) {
+    return unimplemented("arrays of the element type " + std::to_string(args.shape_element_type) + ", or of this size");
+  }
+  std::vector<int64_t> dims(args.shape_dims, args.shape_dims + args.shape_num_dims);
+  args.buffer = new PJRT_Buffer(device_of(args.client, args.device, args.memory), args.shape_element_type,
+                                std::move(dims), Block::make(bytes, args.client->ledger));
+  return nullptr;
+}
+
+PJRT_Error* Buffer_ToHostBuffer(PJRT_Buffer_ToHostBuffer_Args& args) {
+  args.event = nullptr;
+  if (!args.dst) {
+    args.dst_size = args.src->bytes;
+    return nullptr;
+  }
+  const auto block = args.src->block();
+  if (!block) return invalid(kDeleted);
+  if (args.dst_size < args.src->bytes) {
+    return invalid("found room for " + std::to_string(args.dst_size) + " bytes, expected " +
+                   std::to_string(args.src->bytes));
+  }
+  const size_t element = bytes_of(args.src->type);
+  Strided copy{args.src->dims, row_major(args.src->dims, element), row_major(args.src->dims, element), element};
+  if (args.host_layout && !strides_of(*args.host_layout, *args.src, copy.to)) {
+    return invalid("found a layout of another rank than the array's, or with tiles");
+  }
+  copy.merge();
+  if (args.src->bytes > 0) copy.copy(block->data(), static_cast<std::byte*>(args.dst));
+  args.event = ready_event();
+  return nullptr;
+}
+
+PJRT_Error* Buffer_CopyRawToHost(PJRT_Buffer_CopyRawToHost_Args& args) {
+  const auto block = args.buffer->block();
+  if (!block) return invalid(kDeleted);
+  const auto bytes = static_cast<int64_t>(args.buffer->bytes);
+  if (args.offset < 0 || args.transfer_size < 0 || args.offset > bytes || args.transfer_size > bytes - args.offset) {
+    return invalid("found bytes beyond the end of the array");
+  }
+  std::memcpy(args.dst, block->data() + args.offset, static_cast<size_t>(args.transfer_size));
+  args.event = ready_event();
+  return nullptr;
+}
+
+PJRT_Error* Buffer_CopyToMemory(PJRT_Buffer_CopyToMemory_Args& args) {
+  return copy_to(*args.buffer, args.dst_memory->devices[0], args.dst_buffer);
+}
+
+PJRT_Error* Buffer_CopyToDevice(PJRT_Buffer_CopyToDevice_Args& args) {
+  return copy_to(*args.buffer, args.dst_device, args.dst_buffer);
+}
+
+}  // namespace lowtide::pjrt

@@ -1,0 +1,30 @@
+#pragma once
+/// Carries only those rows of an array that later trips, or what follows the loop, still read.
+///
+///     while (i, p = f32[N,M]):                             while (i, a = row of p, b = row of p):
+///       y = p[i - 1] * p[i - 2]                    ==>       y = a * b
+///       p = dynamic-update-slice(p, y, i)                    a, b = y, a
+///     z = p[N - 1]                                         z = a
+///
+/// Saves the other rows. A few rows are elements of the carry that trade places; more of them lie in a ring, trip t's
+/// at t mod their number.
+///
+/// Trip after trip writes the next row, or the one before; reads are a constant number of trips behind; what is read
+/// behind the loop was written by its last trips. A row that no trip has written yet is that of what the carry started
+/// with.
+///
+/// Requires: verified, no calls.  Keeps: roots, donation, schedule of what stays.
+/// Numerics: exact.
+/// Not rewritten: carries of which any row might be read; rows that are 1/kLeastWindows of the array or more.
+/// Tests: tests/text/passes/keep-rows-read-again/
+
+#include "passes/pass.h"
+
+namespace lowtide::engine {
+
+inline constexpr int64_t kLeastWindows = 3;
+inline constexpr int64_t kMostSeparateRows = 2;
+
+Result<PassResult> keep_rows_read_again(Module& module);
+
+}  // namespace lowtide::engine

@@ -1,0 +1,32 @@
+#pragma once
+/// Reduces what a loop stacks where each trip makes its slice, so that the stack is never there.
+///
+///     while (i, ys = 0):  ys[i] = y                      while (i, s = 0):  s[i] = sum(y * y)
+///     z = f32[N,M] multiply(ys, ys)                ==>
+///     s = f32[N] reduce(z, 0), dimensions={1}
+///
+///     m = f32[M] reduce(ys, 0), dimensions={0}     ==>   while (i, m = 0):  m = m + y
+///
+/// Saves bytes(ys), and the time to write and read it.
+///
+/// Each trip writes one slice of the stack, all of them are written, and everything that reads the stack behind the
+/// loop goes through it slice by slice, until little is left of it: at most 1/kLeftPart of its bytes. What else it
+/// reads is there before the loop, or is made of the same slices. Sums over all slices are carried.
+///
+/// Requires: verified, no calls.  Keeps: roots, donation, schedule of what stays.
+/// Numerics: exact where the slices themselves are reduced, or extremes, integers and logic over all of them;
+/// reassociated where floats are summed over the slices: not where Module::sums_in_order.
+/// Not rewritten: stacks that somebody needs whole; products of two dimensions folded over the slices, which are better
+/// made of all at once; sums of small floats over the slices, which would be rounded in each trip; slices so small that
+/// what a trip starts costs more than the stack.
+/// Tests: tests/text/passes/reduce-where-it-is-made/
+
+#include "passes/pass.h"
+
+namespace lowtide::engine {
+
+inline constexpr int64_t kLeftPart = 4;
+
+Result<PassResult> reduce_where_it_is_made(Module& module, const Target& target);
+
+}  // namespace lowtide::engine

@@ -1,0 +1,27 @@
+#pragma once
+/// Where along an array the trips of a loop read and write it, one slice each.
+
+#include <optional>
+
+#include "analysis/trip_count.h"
+
+namespace lowtide::engine {
+
+/// What a scalar integer of the loop's body is in each of its trips: start + step * trip; nothing where it isn't known,
+/// or wraps round its type on the way.
+std::optional<Progression> in_each_trip(const Instruction& value, const Instruction& loop, int64_t trips);
+
+/// Slices of one element's thickness.
+struct TripPlaces {
+  size_t dimension = 0;
+  Progression places;
+  int64_t last(int64_t trips) const { return places.start + places.step * (trips - 1); }
+};
+
+/// Of a dynamic-slice or dynamic-update-slice in the body, whose starts are its operands from `first_start` on: slices
+/// `part` of an array `all`, along one dimension one element thick, within the array in every trip, and whole along the
+/// others.
+std::optional<TripPlaces> trip_places(const Instruction& i, size_t first_start, const Shape& part, const Shape& all,
+                                      const Instruction& loop, int64_t trips);
+
+}  // namespace lowtide::engine

@@ -1,0 +1,19 @@
+#pragma once
+/// The operations of VHLO with their versions: which properties each has.
+
+#include <string_view>
+
+namespace lowtide::engine {
+
+struct VhloOperation {
+  std::string_view name;        ///< of StableHLO: "dot_general"
+  std::string_view properties;  ///< alphabetically, as they are stored, with blanks between them
+};
+
+/// Of "dot_general_v2"; null where that isn't known, or not in this version.
+const VhloOperation* vhlo_operation(std::string_view versioned);
+
+/// The properties of operations that stay in the dialects that they were written in, by "chlo.top_k" and the like.
+std::string_view foreign_properties(std::string_view dialect, std::string_view name);
+
+}  // namespace lowtide::engine

@@ -1,0 +1,154 @@
+"""jax_platform.py LIBRARY: programs of JAX's with JAX_PLATFORMS=lowtide, against XLA:CPU in a process of its own.
+
+Jitted and eager functions, donation, views that outlive their array, errors, threads, executables from bytes. With --control a
+result is spoilt, which must be noticed."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def programs():
+    """{name: result}; what isn't compared with XLA asserts for itself."""
+    import threading
+
+    import jax
+    import jax.numpy as jnp
+    import numpy as np
+    ours = "lowtide" in jax.devices()[0].client.platform_version
+    results = {}
+    key = jax.random.key(7)
+    x, y = jax.random.normal(key, (33, 17)), jnp.arange(12, dtype=jnp.int32).reshape(3, 4)
+
+    eager = {
+        "sin": jnp.sin(x), "sum": x.sum(0), "sort": jnp.sort(x, axis=1), "argmax": jnp.argmax(x, axis=0), "cumsum": jnp.cumsum(x, axis=1),
+        "where": jnp.where(x > 0, x, -1), "take": x[jnp.array([3, 1, 3])], "at": x.at[2].add(1.0), "int": y // 5 + y % 3, "bool": (y > 4).any(1),
+        "bf16": x.astype(jnp.bfloat16) * 3, "complex": jnp.fft.fft(x[0]), "solve": jnp.linalg.solve(x[:17] + 9 * jnp.eye(17), x[17]),
+        "eigh": jnp.linalg.eigh(x.T @ x)[0], "svd": jnp.linalg.svd(x, compute_uv=False), "qr": jnp.abs(jnp.linalg.qr(x)[1]), "erf": jax.scipy.special.erf(x),
+        "top_k": jax.lax.top_k(x, 4)[0], "uniform": jax.random.uniform(key, (50,)), "conv": jnp.convolve(x[0], x[1]), "scalar": jnp.float32(3) ** 2, "empty": jnp.zeros((0, 3)) + 1,
+        "einsum": jnp.einsum("ij,kj->ik", x, x), "pad": jnp.pad(x, 2), "searchsorted": jnp.searchsorted(jnp.arange(9.0), x[0]),
+    }
+    results |= {f"eager.{name}": value for name, value in eager.items()}
+
+    def loss(params, x):
+        return jnp.mean((jnp.tanh(x @ params["in"]) @ params["out"] - x.sum(1, keepdims=True)) ** 2)
+
+    @jax.jit
+    def scanned(x):
+        return jax.lax.scan(lambda c, row: (c * 0.9 + row, jnp.sin(c).sum()), jnp.zeros(17), x)
+
+    def step(params, x):
+        value, slope = jax.value_and_grad(loss)(params, x)
+        return jax.tree.map(lambda p, g: p - 0.05 * g, params, slope), value
+
+    donating = jax.jit(step, donate_argnums=0)
+    params = {"in": jax.random.normal(key, (17, 64)) / 4, "out": jax.random.normal(key, (64, 1)) / 8}
+    losses = []
+    for _ in range(20):
+        before = params
+        params, value = donating(params, x)
+        losses.append(value)
+    assert before["in"].is_deleted() and not params["in"].is_deleted()
+    results |= {"train.losses": jnp.stack(losses), "train.in": params["in"], "scan": scanned(x)[1]}
+    results["while"] = jax.lax.while_loop(lambda v: v[0] < 10, lambda v: (v[0] + 1, v[1] * 1.5), (0, x))[1]
+    results["cond"] = jax.jit(lambda x: jax.lax.cond(x.sum() > 0, jnp.sin, jnp.cos, x))(x)
+    results["vmap"] = jax.vmap(lambda a, b: jnp.outer(a, b).sum(0))(x, x)
+
+    # A view outlives its array, and doesn't see what a donated run would have written.
+    array = jnp.arange(1000.0)
+    view = np.asarray(array)
+    bumped = jax.jit(lambda a: a + 1, donate_argnums=0)(array)
+    del array
+    assert view[999] == 999 and bumped[999] == 1000
+    # Arguments from numpy: strided, negative strides, broadcast, empty, small types, and the largest that may stay where it is.
+    source = np.arange(24, dtype=np.float32).reshape(4, 6)
+    for name, given in {"transposed": source.T, "reversed": source[::-1, ::2], "broadcast": np.broadcast_to(source[0], (3, 6)), "empty": source[:0],
+                        "half": source.astype(np.float16), "bool": source > 5, "int8": source.astype(np.int8)}.items():
+        assert np.array_equal(np.asarray(jnp.asarray(given)), given), name
+    aligned = np.zeros(4096 + 16, np.float32)
+    aligned = aligned[(-aligned.ctypes.data % 64) // 4:][:4096]
+    aligned[:] = 3
+    assert float(jax.jit(lambda a: a.sum(), donate_argnums=0)(jnp.asarray(aligned))) == 3 * 4096 and (aligned == 3).all()
+    # Several threads call one function.
+    doubled = jax.jit(lambda a: (a * 2).sum())
+    seen = [None] * 4
+    def call(i):
+        seen[i] = [float(doubled(x + i)) for _ in range(50)]
+    threads = [threading.Thread(target=call, args=(i,)) for i in range(4)]
+    [t.start() for t in threads]
+    [t.join() for t in threads]
+    results["threads"] = np.array([row[-1] for row in seen])
+    assert all(len(set(row)) == 1 for row in seen)
+    if ours:
+        gone = jnp.ones(3)
+        gone.delete()
+        try:
+            gone + 1
+            raise AssertionError("a deleted array was used")
+        except RuntimeError as error:
+            assert "deleted" in str(error), error
+        try:
+            jax.jit(lambda a: jax.pure_callback(lambda v: v, a, a))(x).block_until_ready()
+            raise AssertionError("a host callback was run")
+        except Exception as error:
+            assert "UNIMPLEMENTED" in str(error) and "callback" in str(error), error
+        try:
+            jax.jit(lambda a: (a @ a.T).sum(), compiler_options={"lowtide_limit": "1KiB"})(x)
+            raise AssertionError("a limit that nothing meets was met")
+        except Exception as error:
+            assert "RESOURCE_EXHAUSTED" in str(error), error
+        compiled = jax.jit(lambda a: jnp.sin(a @ a.T).sum()).lower(x).compile()
+        memory = compiled.memory_analysis()
+        assert memory.argument_size_in_bytes == x.nbytes and memory.output_size_in_bytes == 4, memory
+        from jax.experimental import serialize_executable
+        again = serialize_executable.deserialize_and_load(*serialize_executable.serialize(compiled))
+        assert np.array_equal(again(x), compiled(x))
+        assert jax.devices()[0].memory_stats()["bytes_in_use"] > 0
+    return {name: np.asarray(value) for name, value in results.items()}
+
+
+def child(path):
+    import numpy as np
+    results = programs()
+    np.savez(path, **{name: value.astype(np.float32) if value.dtype.name == "bfloat16" else value for name, value in results.items()})
+
+
+def run(platform, library, path):
+    environment = os.environ | {"JAX_PLATFORMS": platform, "LOWTIDE_PJRT_LIBRARY": library, "PYTHONPATH": str(ROOT / "python"), "PYTHONDONTWRITEBYTECODE": "1"}
+    ran = subprocess.run([sys.executable, __file__, "--child", path], env=environment, capture_output=True, text=True, timeout=600)
+    if ran.returncode != 0:
+        print(f"{platform}: exit {ran.returncode}: " + "\n".join(ran.stderr.strip().splitlines()[-6:]))
+    return ran.returncode == 0
+
+
+def main():
+    import tempfile
+    try:
+        import jax  # noqa: F401
+        import numpy as np
+    except ImportError as error:
+        print(f"SKIP: {error}")
+        return 0
+    library, control = sys.argv[1], "--control" in sys.argv
+    with tempfile.TemporaryDirectory() as folder:
+        files = {platform: os.path.join(folder, platform + ".npz") for platform in ("cpu", "lowtide")}
+        if not all([run(platform, library, path) for platform, path in files.items()]):
+            return 1
+        with np.load(files["cpu"]) as wanted, np.load(files["lowtide"]) as got:
+            wrong = []
+            for name in wanted.files:
+                value = got[name] * 1.01 + 0.01 if control and name == "scan" else got[name]
+                exact = wanted[name].dtype.kind in "biu"
+                fits = value.shape == wanted[name].shape and (exact or np.allclose(value, wanted[name], rtol=1e-4, atol=1e-4))
+                if not fits or (exact and not np.array_equal(value, wanted[name])) or value.dtype != wanted[name].dtype and not control:
+                    wrong.append(name)
+            print(json.dumps({"results": len(wanted.files), "wrong": wrong}))
+    return (0 if wrong == ["scan"] else 1) if control else int(bool(wrong))
+
+
+if __name__ == "__main__":
+    sys.exit(child(sys.argv[2]) if sys.argv[1:2] == ["--child"] else main())
