@@ -61,7 +61,9 @@ Result<Session> Session::open(Options options) {
         engine::settings_of(options), options.warn ? options.warn : std::function<void(std::string_view)>(drop));
     state->options = std::move(options);
     state->backend = &engine::cpu_backend();
-    state->targets = &state->context->own<engine::Targets>();
+    auto& targets = state->context->own<engine::Targets>();
+    targets.set(state->backend->target(), state->context->settings());
+    state->targets = &targets;
     state->files = &state->context->own<engine::OpenFiles>();
     return Session(std::move(state));
   });

@@ -11,8 +11,9 @@ namespace lowtide::engine {
 /// Context::own<Targets>(): whoever holds a module or a plan of the session holds them, too.
 class Targets {
  public:
-  /// Settings::choices.machine has been looked at before.
-  explicit Targets(const Context& context);
+  explicit Targets(const Context&) {}
+  /// For what runs `ours`, at the prices of Settings::choices.machine, which has been looked at before.
+  void set(const Target& ours, const Settings& settings);
   const Target& program() const { return *program_; }
   const Target& xla() const { return *xla_; }
 

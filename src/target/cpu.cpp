@@ -10,6 +10,9 @@ class CpuTarget : public Target {
  public:
   explicit CpuTarget(const Machine& machine) : Target(machine) {}
   std::string_view name() const override { return "cpu"; }
+  std::unique_ptr<const Target> priced_as(const Machine& machine) const override {
+    return std::make_unique<CpuTarget>(machine);
+  }
   Takes takes() const override { return Takes::kProgram; }
   bool has_routine(const Instruction& i) const override { return in_library(i); }
   int64_t scratch_bytes(const Instruction& i) const override {
@@ -29,7 +32,5 @@ const Target& cpu_target() {
   static const CpuTarget kTarget(machines().front());
   return kTarget;
 }
-
-std::unique_ptr<const Target> cpu_target_like(const Machine& machine) { return std::make_unique<CpuTarget>(machine); }
 
 }  // namespace lowtide::engine
