@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::string_view kDeviceMemory = "device";
 constexpr std::string_view kMagic = "lowtide executable " LOWTIDE_VERSION "\n";
+constexpr std::string_view kHostCallback = "xla_ffi_python_cpu_callback";
 constexpr int64_t kRowsOfExplanation = 5;
 
 /// DeviceAssignmentProto: one replica, one computation, this device.
@@ -89,7 +90,13 @@ PJRT_Error* make(PJRT_Client& client, std::string program, std::string options, 
     return error;
   }
   const Result<Executable> executable = session->compile(*plan);
-  if (!executable.ok()) return fault_of(executable.error());
+  if (!executable.ok()) {
+    PJRT_Error* const error = fault_of(executable.error());
+    if (error->message.find(kHostCallback) != std::string::npos) {
+      error->message = "host callbacks (pure_callback, io_callback, debug.print) aren't run: " + error->message;
+    }
+    return error;
+  }
   auto compiled = std::make_shared<Compiled>(Compiled{.device = client.devices[static_cast<size_t>(read.device)],
                                                       .program = std::move(program),
                                                       .options = std::move(options),

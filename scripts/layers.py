@@ -22,7 +22,7 @@ FLOORS = {
     "compile": 11, "backend/cpu": 11,  # this one: no floor but the session's names it
     "session": 12,
 }
-TOP, DOORS = 13, ("tools", "pjrt")  # the command, the plugin: what enters by include/lowtide alone
+TOP, DOORS = 13, ("tools", "pjrt", "python")  # the command, the plugin, the package: what enters by include/lowtide alone
 ONLY_IN = {  # heavy or foreign headers and the places that may see them
     "nlohmann/": ("src/report/", "src/text/safetensors", "src/text/tensor_writer", "src/target/read_machine", "tools/"),
     "CLI/": ("tools/",),
@@ -83,7 +83,7 @@ for path in sorted(root.glob("include/lowtide/*")) + sorted(root.glob("src/**/*"
     if own is None:
         faults.append(f"{name}: folder {folder} stands on no floor")
         continue
-    named = path.suffix == ".h" and folder not in ("lowtide", "pjrt")  # which are namespaces of their own
+    named = path.suffix == ".h" and folder not in ("lowtide", "pjrt", "python")  # which are namespaces of their own
     for type_name in TYPE.findall(path.read_text()) if named else []:
         other = types.setdefault(type_name, name)
         if other != name:
