@@ -127,6 +127,12 @@ bool parse_decision(std::string_view line, Decision& decision) {
     decision = order;
     return read;
   }
+  if (w.size() == 4 && w[0] == "save-every" && w[2] == "of") {
+    SaveEvery every;
+    const bool read = parse_number(w[1], every.grouping.k) && parse_number(w[3], every.grouping.of);
+    decision = every;
+    return read && every.grouping.k > 1 && every.grouping.of > every.grouping.k;
+  }
   if (w.size() != 2) return false;
   if (w[0] == "without") {
     decision = WithoutPass{std::string(w[1])};
@@ -140,9 +146,9 @@ bool parse_decision(std::string_view line, Decision& decision) {
   }
   if (w[0] == "save-every") {
     SaveEvery every;
-    const bool read = parse_number(w[1], every.trips);
+    const bool read = parse_number(w[1], every.grouping.k);
     decision = every;
-    return read && every.trips > 1;
+    return read && every.grouping.k > 1;
   }
   if (w[0] == "price-of-memory") {
     PriceOfMemory price;
@@ -181,7 +187,10 @@ std::string to_string(const Decision& decision) {
           [](const Rearrange&) { return std::string("rearrange"); },
           [](const DeriveStacks&) { return std::string("derive-stacks"); },
           [](const Recompute& d) { return fmt::format("recompute {}", d.ns_per_byte); },
-          [](const SaveEvery& d) { return fmt::format("save-every {}", d.trips); },
+          [](const SaveEvery& d) {
+            const std::string all = fmt::format("save-every {}", d.grouping.k);
+            return d.grouping.of > 0 ? fmt::format("{} of {}", all, d.grouping.of) : all;
+          },
           [](const Rematerialise&) { return std::string("rematerialise"); },
           [](const TakeSequence& d) { return fmt::format("sequence {} {}", d.computation, fmt::join(d.places, " ")); },
           [](const Packing& d) {
@@ -235,6 +244,7 @@ Result<PlanFile> parse_plan(std::string_view text, const Module& module) {
       return Status::input(fmt::format(
           "line {}: `{}` is no decision; expected `stream COMPUTATION VALUE dimension=D tile=T`, `without PASS`, "
           "`price-of-memory NS`, `search-steps N`, `rearrange`, `derive-stacks`, `recompute NS`, `save-every K`, "
+          "`save-every K of TRIPS`, "
           "`rematerialise`, "
           "`sequence COMPUTATION PLACE...`, `packing HASH HEIGHT OFFSET...`, `order NUMBER WAYS` or `exact`",
           number, line));

@@ -10,6 +10,7 @@
 
 #include "base/status.h"
 #include "ir/module.h"
+#include "passes/recompute/save_every.h"
 #include "passes/stream/stream.h"
 #include "plan/packings.h"
 #include "schedule/program.h"
@@ -57,7 +58,7 @@ struct Recompute {
 /// What loops hand from trip to trip is saved for later ones every so many trips, and made again between
 /// (passes/recompute/save_every.h).
 struct SaveEvery {
-  int64_t trips = 0;
+  Grouping grouping;
   bool operator==(const SaveEvery&) const = default;
 };
 

@@ -434,9 +434,9 @@ class Search {
   /// Loops that save every so many trips; once. Behind what else is made again.
   void add_groups(const Trial& at, std::vector<Series>& steps) const {
     if (planner_.target().takes() != Takes::kProgram || has<SaveEvery>(at.point.decisions)) return;
-    for (const int64_t trips : planner_.group_sizes()) {
+    for (const Grouping& grouping : planner_.groupings()) {
       Decisions decisions = at.point.decisions;
-      decisions.insert(std::ranges::find_if_not(decisions, comes_before_streams), SaveEvery{trips});
+      decisions.insert(std::ranges::find_if_not(decisions, comes_before_streams), SaveEvery{grouping});
       steps.push_back({.steps = {std::move(decisions)}, .easier = {}});
     }
   }

@@ -73,7 +73,7 @@ std::vector<Pass> rows_to_streams(const Decisions& decisions, const Target& targ
   for (const Decision& decision : decisions) {
     const auto* every = std::get_if<SaveEvery>(&decision);
     if (every == nullptr) continue;
-    const auto run = [trips = every->trips](Module& m, const Target&) { return save_every(m, trips); };
+    const auto run = [grouping = every->grouping](Module& m, const Target&) { return save_every(m, grouping); };
     rows.push_back({"save-every", run, Numerics::kExact, "decided for this module"});
     rows.push_back({"remove-dead-code", remove_dead_code, Numerics::kExact, "what is no longer saved"});
   }

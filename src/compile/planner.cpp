@@ -208,9 +208,9 @@ const std::vector<RecomputeOffer>& Planner::recompute_offers() const {
   return *recompute_offers_;
 }
 
-const std::vector<int64_t>& Planner::group_sizes() const {
-  if (!group_sizes_) group_sizes_ = engine::group_sizes(*shared_);
-  return *group_sizes_;
+const std::vector<Grouping>& Planner::groupings() const {
+  if (!groupings_) groupings_ = engine::groupings(*shared_);
+  return *groupings_;
 }
 
 Status Planner::derive_stacks(Module& module, const Target& target) {

@@ -38,7 +38,7 @@ class Planner {
   bool could_derive() const;
   const std::vector<RecomputeOffer>& recompute_offers() const;
   /// Of loops that could save every so many trips; the size that saves most last.
-  const std::vector<int64_t>& group_sizes() const;
+  const std::vector<Grouping>& groupings() const;
   /// The program that is handed over. Of targets that take modules.
   Result<std::unique_ptr<Module>> exported(const Decisions& decisions) const;
   /// What each row did on the way to it, with peaks where they are asked for.
@@ -80,7 +80,7 @@ class Planner {
   // Found when first asked.
   mutable std::optional<bool> could_derive_;
   mutable std::optional<std::vector<RecomputeOffer>> recompute_offers_;
-  mutable std::optional<std::vector<int64_t>> group_sizes_;
+  mutable std::optional<std::vector<Grouping>> groupings_;
 };
 
 }  // namespace lowtide::engine

@@ -67,6 +67,15 @@ std::shared_ptr<Module> streamed(const Module& small, const Module& large, const
   return found.ok() ? next : nullptr;
 }
 
+/// Of all trips, or of some, as the other is, where there are both.
+std::optional<Grouping> grouping_like(const Grouping& given, const Module& small) {
+  std::optional<Grouping> best;
+  for (const Grouping& g : groupings(small)) {
+    if (!best || (g.of > 0) == (given.of > 0)) best = g;
+  }
+  return best;
+}
+
 }  // namespace
 
 Result<std::vector<ScaledDecision>> scale_decisions(const Planner& from, const Planner& to,
@@ -93,18 +102,18 @@ Result<std::vector<ScaledDecision>> scale_decisions(const Planner& from, const P
       continue;
     }
     if (const auto* every = std::get_if<SaveEvery>(&decision)) {
-      LT_RETURN_IF_ERROR(save_every(*large, every->trips).status());
+      LT_RETURN_IF_ERROR(save_every(*large, every->grouping).status());
       LT_RETURN_IF_ERROR(remove_dead_code(*large).status());
-      const std::vector<int64_t> sizes = group_sizes(*small);
-      if (sizes.empty()) {
+      const auto alike = grouping_like(every->grouping, *small);
+      if (!alike) {
         scaled.push_back({decision, false, small});
         continue;
       }
       std::shared_ptr<Module> grouped = small->clone();
-      LT_RETURN_IF_ERROR(save_every(*grouped, sizes.back()).status());
+      LT_RETURN_IF_ERROR(save_every(*grouped, *alike).status());
       LT_RETURN_IF_ERROR(remove_dead_code(*grouped).status());
       small = grouped;
-      scaled.push_back({SaveEvery{sizes.back()}, true, small});
+      scaled.push_back({SaveEvery{*alike}, true, small});
       continue;
     }
     scaled.push_back({decision, true, small});

@@ -195,8 +195,8 @@ const std::vector<Pass>& decided_passes() {
        Numerics::kExact, "before streams, which then take what is made again with them"},
       {"save-every",
        [](Module& m, const Target&) {
-         const std::vector<int64_t> sizes = group_sizes(m);
-         return sizes.empty() ? Result<PassResult>(PassResult()) : save_every(m, sizes.back());
+         const std::vector<Grouping> all = groupings(m);
+         return all.empty() ? Result<PassResult>(PassResult()) : save_every(m, all.back());
        },
        Numerics::kExact, "behind recompute, which leaves what trips begin with"},
       {"rematerialise", rematerialise, Numerics::kExact,

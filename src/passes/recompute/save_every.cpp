@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <set>
@@ -12,17 +13,15 @@
 #include "analysis/leaf_bytes.h"
 #include "analysis/trip_count.h"
 #include "ir/side_effects.h"
+#include "passes/canonicalise/remove_dead_code.h"
 #include "passes/recompute/loop_groups.h"
-#include "passes/rules/saved_stacks.h"
+#include "passes/recompute/split_trips.h"
 
 namespace lowtide::engine {
 namespace {
 
-constexpr double kSmallest = 1 << 16;  ///< bytes of stacks that are worth it
-constexpr size_t kMostSizes = 4;       ///< on offer
-
-/// The place along a stack of which a trip reads the slice.
-enum class Direction : uint8_t { kForwards, kBackwards };
+constexpr double kSmallest = 1 << 16;                     ///< bytes of stacks that are worth it
+constexpr double kParts[] = {0.25, 0.5, 0.65, 0.8, 0.9};  ///< of the trips, on offer
 
 /// sign * counter + offset.
 struct Line {
@@ -74,11 +73,29 @@ class Rerun {
     return bytes * static_cast<double>(trips());
   }
   /// What is left of them.
-  double bytes_with(int64_t k) const {
+  double bytes_with(const Grouping& g) const {
     double state = 0, stacks = stack_bytes() / static_cast<double>(trips());
     for (const size_t e : state_) state += static_cast<double>(safe_logical_bytes(saved_.carry().initial(e).shape));
-    const int64_t groups = trips() / k;
-    return state * static_cast<double>(groups) + stacks * static_cast<double>(k);
+    const int64_t groups = g.of / g.k;
+    return state * static_cast<double>(groups) + stacks * static_cast<double>(g.k + trips() - g.of);
+  }
+  /// As it applies to these loops; nothing where it doesn't, or saves nothing.
+  std::optional<Grouping> applied(Grouping g) const {
+    if (g.k < 2) return {};
+    const int64_t most = g.of > 0 ? std::min(g.of, trips()) : trips();
+    g.of = most / g.k * g.k;
+    if (g.of <= g.k || bytes_with(g) >= stack_bytes()) return {};
+    return g;
+  }
+
+  /// Into loops of the first trips and loops of the others.
+  SplitPairs split(int64_t first) const {
+    return split_trips({.pair = {&loop_, &reader_, &place_},
+                        .saved = &saved_,
+                        .stacks = {stacks_.begin(), stacks_.end()},
+                        .reader_counter = reader_counter_,
+                        .direction = direction_},
+                       first);
   }
 
   void apply(int64_t k) {
@@ -184,11 +201,69 @@ class Rerun {
     for (const size_t e : given_) read_of[e] = reads[next_read++];
     read_of[saved_.counter()] = maker.binary(Opcode::kAdd, reads[1], reads[0]);
 
-    std::unordered_map<const Instruction*, Instruction*> now;
     for (const auto& i : carry.body().instructions()) {
       if (!needed_.contains(i.get())) continue;
       if (const int64_t e = element_of(*i); e >= 0) {
-        now[i.get()] = read_of.at(static_cast<size_t>(e));
+        again_[i.get()] = read_of.at(static_cast<size_t>(e));
+        continue;
+      }
+      std::vector<Instruction*> operands;
+      for (const Instruction* operand : i->operands) operands.push_back(again_.at(operand));
+      Instruction* copy = maker.like(*i, i->shape, operands);
+      copy->called = i->called;
+      again_[i.get()] = copy;
+    }
+    std::vector<Instruction*> next = reads;
+    next[0] = maker.binary(Opcode::kAdd, reads[0], maker.constant(count.type, 1));
+    for (size_t s = 0; s < state_.size(); ++s) next[2 + s] = again_.at(carry.body().root->operands[state_[s]]);
+    for (size_t s = 0; s < stacks_.size(); ++s) {
+      Instruction*& stack = next[next.size() - stacks_.size() + s];
+      stack = put_slice(*stacks_[s], stack, again_.at(stacks_[s]->value), reads[0], maker);
+    }
+    made->root = maker.make(Opcode::kTuple, rerun_state_, next);
+    return made;
+  }
+
+  using Made = std::unordered_map<const Instruction*, Instruction*>;
+
+  /// The group's stack with what a trip saves at this place.
+  static Instruction* put_slice(const SavedStack& saved, Instruction* stack, Instruction* value, Instruction* place,
+                                Maker& maker) {
+    const Shape& slot = saved.update->operand(1).shape;
+    std::vector<Instruction*> operands{stack, maker.reshape(value, slot.dims)};
+    for (size_t d = 0; d < slot.dims.size(); ++d)
+      operands.push_back(d == saved.dimension ? place : maker.constant(place->shape.type, 0));
+    return maker.make(Opcode::kDynamicUpdateSlice, stack->shape, operands);
+  }
+
+  /// Behind the loop that makes all trips of a group but the last: of that one, what its slices are made of. The
+  /// stacks.
+  std::vector<Instruction*> last_trip(Instruction& again, const std::vector<Instruction*>& start, int64_t k,
+                                      Maker& maker) const {
+    const Computation& body = *again.called[1];
+    const auto is_read = [&](const Instruction& i) {
+      return i.opcode == Opcode::kGetTupleElement && i.operand(0).opcode == Opcode::kParameter;
+    };
+    std::unordered_set<const Instruction*> needed;
+    std::vector<const Instruction*> open;
+    for (const SavedStack* s : stacks_) open.push_back(again_.at(s->value));
+    while (!open.empty()) {
+      const Instruction* i = open.back();
+      open.pop_back();
+      if (needed.insert(i).second && !is_read(*i)) open.insert(open.end(), i->operands.begin(), i->operands.end());
+    }
+    Instruction* last = maker.constant(rerun_state_.elements[0].type, k - 1);
+    const size_t end_of_state = 2 + state_.size(), end_of_given = end_of_state + given_.size();
+    const auto element = [&](size_t e) {
+      return maker.make(Opcode::kGetTupleElement, rerun_state_.elements[e], {&again},
+                        TupleIndexAttributes{static_cast<int64_t>(e)});
+    };
+    Made now;
+    for (const auto& i : body.instructions()) {
+      if (!needed.contains(i.get())) continue;
+      if (is_read(*i)) {
+        const auto e = static_cast<size_t>(i->as<TupleIndexAttributes>().index);
+        now[i.get()] = e == 0 ? last : e == 1 || e >= end_of_state ? start[e] : element(e);
         continue;
       }
       std::vector<Instruction*> operands;
@@ -197,20 +272,11 @@ class Rerun {
       copy->called = i->called;
       now[i.get()] = copy;
     }
-    std::vector<Instruction*> next = reads;
-    next[0] = maker.binary(Opcode::kAdd, reads[0], maker.constant(count.type, 1));
-    for (size_t s = 0; s < state_.size(); ++s) next[2 + s] = now.at(carry.body().root->operands[state_[s]]);
-    for (size_t s = 0; s < stacks_.size(); ++s) {
-      Instruction*& stack = next[next.size() - stacks_.size() + s];
-      const SavedStack& saved = *stacks_[s];
-      const Shape& slot = saved.update->operand(1).shape;
-      std::vector<Instruction*> operands{stack, maker.reshape(now.at(saved.value), slot.dims)};
-      for (size_t d = 0; d < slot.dims.size(); ++d)
-        operands.push_back(d == saved.dimension ? reads[0] : maker.constant(count.type, 0));
-      stack = maker.make(Opcode::kDynamicUpdateSlice, stack->shape, operands);
-    }
-    made->root = maker.make(Opcode::kTuple, rerun_state_, next);
-    return made;
+    std::vector<Instruction*> stacks;
+    for (size_t s = 0; s < stacks_.size(); ++s)
+      stacks.push_back(
+          put_slice(*stacks_[s], element(end_of_given + s), now.at(again_.at(stacks_[s]->value)), last, maker));
+    return stacks;
   }
 
   static Shape small_shape(const SavedStack& s, int64_t k) {
@@ -288,13 +354,8 @@ class Rerun {
       start.push_back(maker.filled(s->update->shape.type, small_shape(*s, k).dims, 0));
     Instruction* bundle = maker.make(Opcode::kTuple, rerun_state_, start);
     Instruction* again = maker.make(Opcode::kWhile, rerun_state_, {bundle});
-    again->called = {count_to(module, rerun_state_, 0, k), &rerun};
-    std::vector<Instruction*> small;
-    for (size_t s = 0; s < stacks_.size(); ++s) {
-      const size_t e = start.size() - stacks_.size() + s;
-      small.push_back(maker.make(Opcode::kGetTupleElement, rerun_state_.elements[e], {again},
-                                 TupleIndexAttributes{static_cast<int64_t>(e)}));
-    }
+    again->called = {count_to(module, rerun_state_, 0, k - 1), &rerun};
+    const std::vector<Instruction*> small = last_trip(*again, start, k, maker);
     put_made(carry.body(), before, behind_reads(before), maker.order(), maker.order().size(), nullptr);
 
     LoopCarry inner(*groups.inner, count_callers(module));
@@ -346,6 +407,7 @@ class Rerun {
   std::vector<size_t> state_;                      ///< elements that trips change
   std::set<size_t> given_;                         ///< elements that they don't
   Shape rerun_state_;
+  Made again_;  ///< what is needed, in the body that makes it again
 };
 
 /// Calls take(rerun) for each pair of loops; true: the module has changed, and all is looked for anew.
@@ -358,7 +420,7 @@ void for_each_rerun(Module& module, const Take& take) {
     for (Instruction* loop : free_loops(module)) {
       for (const auto& [reader, place] : SavedStacks(*loop, uses, callers).readers()) {
         Rerun rerun(*loop, *reader, *place, uses, callers);
-        if (rerun.is_possible() && rerun.stack_bytes() >= kSmallest) changed = take(rerun);
+        if (rerun.is_possible() && rerun.stack_bytes() >= kSmallest) changed = take(rerun, *loop);
         if (changed) break;
       }
       if (changed) break;
@@ -366,40 +428,73 @@ void for_each_rerun(Module& module, const Take& take) {
   }
 }
 
+Status group_first_trips(Module& module, const LoopPair& pair, int64_t k) {
+  LT_RETURN_IF_ERROR(remove_dead_code(module).status());
+  const Callers callers = count_callers(module);
+  const Uses uses(module);
+  Rerun(*pair.loop, *pair.reader, *pair.place, uses, callers).apply(k);
+  return {};
+}
+
 }  // namespace
 
-Result<PassResult> save_every(Module& module, int64_t k) {
+Result<PassResult> save_every(Module& module, const Grouping& grouping) {
   PassResult result;
-  for_each_rerun(module, [&](Rerun& rerun) {
-    if (k < 2 || rerun.trips() % k != 0 || rerun.trips() <= k || rerun.bytes_with(k) >= rerun.stack_bytes())
-      return false;
-    rerun.apply(k);
+  Status status;
+  std::set<const Instruction*> whole;  ///< loops of trips that are in no group
+  for_each_rerun(module, [&](Rerun& rerun, const Instruction& loop) {
+    const auto applied = rerun.applied(grouping);
+    if (!status.ok() || !applied || whole.contains(&loop)) return false;
     ++result.count;
+    if (applied->of == rerun.trips()) {
+      rerun.apply(applied->k);
+    } else {
+      const SplitPairs parts = rerun.split(applied->of);
+      whole.insert(parts.rest.loop);
+      status = group_first_trips(module, parts.first, applied->k);
+    }
     return true;
   });
+  LT_RETURN_IF_ERROR(status);
   result.changed = result.count > 0;
-  result.note = fmt::format("{} loops save every {} trips", result.count, k);
+  result.note = fmt::format("{} loops save every {} trips", result.count, grouping.k);
   return result;
 }
 
-std::vector<int64_t> group_sizes(const Module& module) {
-  std::map<int64_t, double> left;  ///< bytes, by size
-  double all = 0;
-  for_each_rerun(const_cast<Module&>(module), [&](const Rerun& rerun) {
-    all += rerun.stack_bytes();
-    for (int64_t k = 2; k < rerun.trips(); ++k) {
-      if (rerun.trips() % k == 0) left[k] -= rerun.stack_bytes() - rerun.bytes_with(k);
-    }
-    return false;
-  });
-  std::vector<int64_t> sizes;
-  for (const auto& [k, less] : left) {
-    if (less < 0) sizes.push_back(k);
+std::vector<Grouping> groupings(const Module& module) {
+  const auto for_each = [&](const auto& look) {
+    for_each_rerun(const_cast<Module&>(module), [&](const Rerun& rerun, const Instruction&) {
+      look(rerun);
+      return false;
+    });
+  };
+  int64_t most = 0;
+  for_each([&](const Rerun& rerun) { most = std::max(most, rerun.trips()); });
+  const auto saved = [&](const Grouping& g) {
+    double bytes = 0;
+    for_each([&](const Rerun& rerun) {
+      if (const auto applied = rerun.applied(g)) bytes += rerun.stack_bytes() - rerun.bytes_with(*applied);
+    });
+    return bytes;
+  };
+  std::vector<std::pair<double, Grouping>> found;
+  const auto offer = [&](const Grouping& g) {
+    const double bytes = saved(g);
+    if (bytes > 0 && std::ranges::find(found, g, &std::pair<double, Grouping>::second) == found.end())
+      found.emplace_back(bytes, g);
+  };
+  // Of a part of the trips, for a part of the time; then of all, where small groups take less time.
+  const auto best = static_cast<int64_t>(std::sqrt(static_cast<double>(most)));
+  for (const double part : kParts) {
+    const auto of = static_cast<int64_t>(part * static_cast<double>(most));
+    const auto k = std::max<int64_t>(2, static_cast<int64_t>(std::sqrt(static_cast<double>(of))));
+    offer({k, of / k * k});
   }
-  std::ranges::stable_sort(sizes, {}, [&](int64_t k) { return left.at(k); });  // the most first
-  if (sizes.size() > kMostSizes) sizes.resize(kMostSizes);
-  std::ranges::reverse(sizes);
-  return sizes;
+  for (const int64_t k : {int64_t{2}, best / 2, best}) offer({k, 0});
+  std::ranges::stable_sort(found, {}, &std::pair<double, Grouping>::first);
+  std::vector<Grouping> all;
+  for (const auto& [bytes, g] : found) all.push_back(g);
+  return all;
 }
 
 }  // namespace lowtide::engine

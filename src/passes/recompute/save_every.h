@@ -6,11 +6,12 @@
 ///     while (j, d): .. xs[n - 1 - j] ..   ==>  while (g, d): while (l, x = cs[n / k - 1 - g]): s[l] = x  x = f(x)
 ///                                                            while (l, d): .. s[k - 1 - l] ..
 ///
-/// n stacked values become n / k + k, for one more run of the first loop.
+/// n stacked values become n / k + k, for one more run of the first loop; of the last trip of a group only what its
+/// slices are made of. Where some trips are in no group, the loops are split first (split_trips.h).
 ///
 /// Requires: verified, no calls.  Keeps: roots, donation, schedule.
 /// Numerics: exact: the same operations on the same values.
-/// Not done: where k doesn't divide the trips; where the later loop has other trips, or reads the stacks at other
+/// Not done: where the later loop has other trips, or reads the stacks at other
 /// places than from the last to the first or from the first to the last.
 /// Tests: tests/unit/save_every_test.cpp
 
@@ -20,9 +21,15 @@
 
 namespace lowtide::engine {
 
-Result<PassResult> save_every(Module& module, int64_t k);
+struct Grouping {
+  int64_t k = 0;   ///< trips of a group, from 2 on
+  int64_t of = 0;  ///< so many trips are in groups, the first ones; 0: as many as make whole groups
+  bool operator==(const Grouping&) const = default;
+};
 
-/// Group sizes that save anything, the one that saves least first.
-std::vector<int64_t> group_sizes(const Module& module);
+Result<PassResult> save_every(Module& module, const Grouping& grouping);
+
+/// Groupings that save anything, the one that saves least first.
+std::vector<Grouping> groupings(const Module& module);
 
 }  // namespace lowtide::engine
