@@ -41,7 +41,7 @@ TEST(Decisions, ReadAsTheyPrint) {
                             Rearrange{},
                             DeriveStacks{},
                             Recompute{0.0152},
-                            SaveEvery{8},
+                            SaveEvery{{8, 24}},
                             Rematerialise{},
                             TakeSequence{"main", {0, 2, 1}},
                             Packing{{0xfeedULL << 40, {.offsets = {0, 64, 4096}, .height = 5000}}},

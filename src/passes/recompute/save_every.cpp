@@ -21,6 +21,7 @@ namespace lowtide::engine {
 namespace {
 
 constexpr double kSmallest = 1 << 16;                     ///< bytes of stacks that are worth it
+constexpr int64_t kLargest = 1000;                        ///< group
 constexpr double kParts[] = {0.25, 0.5, 0.65, 0.8, 0.9};  ///< of the trips, on offer
 
 /// sign * counter + offset.
@@ -52,6 +53,26 @@ std::optional<Line> line_of(const Instruction& i, const LoopCarry& carry, size_t
   }
 }
 
+/// Of a loop that is run again, and of what it saves.
+struct RerunSizes {
+  int64_t trips = 0;
+  double slices = 0, state = 0;  ///< bytes of what a trip saves; of what it begins with
+
+  double stack_bytes() const { return slices * static_cast<double>(trips); }
+  /// What is left of them.
+  double bytes_with(const Grouping& g) const {
+    return state * static_cast<double>(g.of / g.k) + slices * static_cast<double>(g.k + trips - g.of);
+  }
+  /// As it applies to these loops; nothing where it doesn't, or saves nothing.
+  std::optional<Grouping> applied(Grouping g) const {
+    if (g.k < 2) return {};
+    const int64_t most = g.of > 0 ? std::min(g.of, trips) : trips;
+    g.of = most / g.k * g.k;
+    if (g.of <= g.k || bytes_with(g) >= stack_bytes()) return {};
+    return g;
+  }
+};
+
 /// A loop, and a later one that alone reads stacks of what each trip begins with.
 class Rerun {
  public:
@@ -67,25 +88,12 @@ class Rerun {
 
   bool is_possible() const { return is_possible_; }
   int64_t trips() const { return saved_.trips(); }
-  double stack_bytes() const {
-    double bytes = 0;
-    for (const SavedStack* s : stacks_) bytes += s->slice_bytes();
-    return bytes * static_cast<double>(trips());
-  }
-  /// What is left of them.
-  double bytes_with(const Grouping& g) const {
-    double state = 0, stacks = stack_bytes() / static_cast<double>(trips());
-    for (const size_t e : state_) state += static_cast<double>(safe_logical_bytes(saved_.carry().initial(e).shape));
-    const int64_t groups = g.of / g.k;
-    return state * static_cast<double>(groups) + stacks * static_cast<double>(g.k + trips() - g.of);
-  }
-  /// As it applies to these loops; nothing where it doesn't, or saves nothing.
-  std::optional<Grouping> applied(Grouping g) const {
-    if (g.k < 2) return {};
-    const int64_t most = g.of > 0 ? std::min(g.of, trips()) : trips();
-    g.of = most / g.k * g.k;
-    if (g.of <= g.k || bytes_with(g) >= stack_bytes()) return {};
-    return g;
+  RerunSizes sizes() const {
+    RerunSizes sizes{.trips = trips()};
+    for (const SavedStack* s : stacks_) sizes.slices += s->slice_bytes();
+    for (const size_t e : state_)
+      sizes.state += static_cast<double>(safe_logical_bytes(saved_.carry().initial(e).shape));
+    return sizes;
   }
 
   /// Into loops of the first trips and loops of the others.
@@ -338,8 +346,8 @@ class Rerun {
     if (direction_ == Direction::kBackwards)
       number = maker.binary(Opcode::kSubtract, maker.constant(type, trips() / k - 1), groups.group);
     Instruction* first = maker.binary(Opcode::kMultiply, number, maker.constant(type, k));
-    const ElementType counts = rerun_state_.elements[0].type;
-    std::vector<Instruction*> start{maker.constant(counts, 0), maker.convert(first, counts)};
+    const ElementType count = rerun_state_.elements[0].type;
+    std::vector<Instruction*> start{maker.constant(count, 0), maker.convert(first, count)};
     for (Instruction* stack : kept) {
       Dims part = stack->shape.dims;
       part[0] = 1;
@@ -367,8 +375,12 @@ class Rerun {
     Computation& body = inner.body();
     const std::vector<Instruction*> old = instructions_of(body);
     Maker inside(body);
-    Instruction* place = inside.binary(Opcode::kSubtract, &place_, inside.convert(begins, place_.shape.type));
-    put_made(body, old, nullptr, inside.order(), 0, &place_);
+    Instruction* place = &place_;
+    const std::vector<Instruction*>& counts = inner.reads(reader_counter_);
+    if (std::ranges::find(counts, place) == counts.end()) {  // which counts the group's trips alone
+      place = inside.binary(Opcode::kSubtract, &place_, inside.convert(begins, place_.shape.type));
+      put_made(body, old, nullptr, inside.order(), 0, &place_);
+    }
     for (size_t s = 0; s < stacks_.size(); ++s) {
       for (const StackRead& r : stacks_[s]->reads) {
         r.slice->operands[0] = read[s];
@@ -420,7 +432,7 @@ void for_each_rerun(Module& module, const Take& take) {
     for (Instruction* loop : free_loops(module)) {
       for (const auto& [reader, place] : SavedStacks(*loop, uses, callers).readers()) {
         Rerun rerun(*loop, *reader, *place, uses, callers);
-        if (rerun.is_possible() && rerun.stack_bytes() >= kSmallest) changed = take(rerun, *loop);
+        if (rerun.is_possible() && rerun.sizes().stack_bytes() >= kSmallest) changed = take(rerun, *loop);
         if (changed) break;
       }
       if (changed) break;
@@ -443,7 +455,7 @@ Result<PassResult> save_every(Module& module, const Grouping& grouping) {
   Status status;
   std::set<const Instruction*> whole;  ///< loops of trips that are in no group
   for_each_rerun(module, [&](Rerun& rerun, const Instruction& loop) {
-    const auto applied = rerun.applied(grouping);
+    const auto applied = rerun.sizes().applied(grouping);
     if (!status.ok() || !applied || whole.contains(&loop)) return false;
     ++result.count;
     if (applied->of == rerun.trips()) {
@@ -462,38 +474,37 @@ Result<PassResult> save_every(Module& module, const Grouping& grouping) {
 }
 
 std::vector<Grouping> groupings(const Module& module) {
-  const auto for_each = [&](const auto& look) {
-    for_each_rerun(const_cast<Module&>(module), [&](const Rerun& rerun, const Instruction&) {
-      look(rerun);
-      return false;
-    });
-  };
+  std::vector<RerunSizes> loops;
+  for_each_rerun(const_cast<Module&>(module), [&](const Rerun& rerun, const Instruction&) {
+    loops.push_back(rerun.sizes());
+    return false;
+  });
   int64_t most = 0;
-  for_each([&](const Rerun& rerun) { most = std::max(most, rerun.trips()); });
+  for (const RerunSizes& loop : loops) most = std::max(most, loop.trips);
   const auto saved = [&](const Grouping& g) {
     double bytes = 0;
-    for_each([&](const Rerun& rerun) {
-      if (const auto applied = rerun.applied(g)) bytes += rerun.stack_bytes() - rerun.bytes_with(*applied);
-    });
+    for (const RerunSizes& loop : loops) {
+      if (const auto applied = loop.applied(g)) bytes += loop.stack_bytes() - loop.bytes_with(*applied);
+    }
     return bytes;
   };
-  std::vector<std::pair<double, Grouping>> found;
-  const auto offer = [&](const Grouping& g) {
-    const double bytes = saved(g);
-    if (bytes > 0 && std::ranges::find(found, g, &std::pair<double, Grouping>::second) == found.end())
-      found.emplace_back(bytes, g);
-  };
-  // Of a part of the trips, for a part of the time; then of all, where small groups take less time.
-  const auto best = static_cast<int64_t>(std::sqrt(static_cast<double>(most)));
-  for (const double part : kParts) {
-    const auto of = static_cast<int64_t>(part * static_cast<double>(most));
-    const auto k = std::max<int64_t>(2, static_cast<int64_t>(std::sqrt(static_cast<double>(of))));
-    offer({k, of / k * k});
-  }
-  for (const int64_t k : {int64_t{2}, best / 2, best}) offer({k, 0});
-  std::ranges::stable_sort(found, {}, &std::pair<double, Grouping>::first);
   std::vector<Grouping> all;
-  for (const auto& [bytes, g] : found) all.push_back(g);
+  const auto offer = [&](const Grouping& g) {
+    if (saved(g) > 0 && std::ranges::find(all, g) == all.end()) all.push_back(g);
+  };
+  // Of a part of the trips, for a part of the time, in as many groups as a group has trips.
+  for (const double part : kParts) {
+    const double of = part * static_cast<double>(most);
+    const auto k = std::max<int64_t>(2, static_cast<int64_t>(std::sqrt(of)));
+    offer({k, static_cast<int64_t>(of) / k * k});
+  }
+  // Of all trips: those groups that save most, and small ones, which take less time.
+  Grouping best{2, 0};
+  for (int64_t k = 3; k <= std::min(most / 2, kLargest); ++k) {
+    if (saved({k, 0}) > saved(best)) best.k = k;
+  }
+  for (const int64_t k : {int64_t{2}, best.k / 2, best.k}) offer({k, 0});
+  std::ranges::stable_sort(all, {}, saved);
   return all;
 }
 

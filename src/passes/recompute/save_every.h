@@ -13,7 +13,7 @@
 /// Numerics: exact: the same operations on the same values.
 /// Not done: where the later loop has other trips, or reads the stacks at other
 /// places than from the last to the first or from the first to the last.
-/// Tests: tests/unit/save_every_test.cpp
+/// Tests: tests/unit/save_every_test.cpp, tests/text/passes/save-every
 
 #include <vector>
 

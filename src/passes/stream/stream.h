@@ -44,8 +44,8 @@ struct StreamCandidate {
   int64_t extent = 0;          ///< of the dimension
   std::vector<int64_t> tiles;  ///< sensible ones, descending
   double hidden_bytes = 0;     ///< stored at once before, and in tiles now
-  double again_ns = 0;         ///< modelled time for what is made twice
-  double ns_per_tile = 0;      ///< modelled time that each tile adds
+  double again_ns = 0;         ///< modelled time for what is made twice, in all runs of the computation
+  double ns_per_tile = 0;      ///< modelled time that each tile adds, in all of them
 };
 
 struct StreamCandidateOptions {
