@@ -4,6 +4,9 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
 
 #include "output.h"
@@ -18,6 +21,16 @@ Options from_environment() {
   return options_from_environment([](const char* name) -> const char* { return std::getenv(name); });
 }
 
+/// What a file holds that is so named, else the text itself.
+Result<std::string> machine_text(const std::string& machine) {
+  std::error_code none;
+  if (machine.empty() || !std::filesystem::is_regular_file(machine, none)) return machine;
+  std::ifstream file(machine, std::ios::binary);
+  std::string text(std::istreambuf_iterator<char>(file), {});
+  if (!file) return Error{ErrorKind::kInput, machine + ": can't be read"};
+  return text;
+}
+
 void print_line(std::string_view line) {
   erase_progress_line();
   (void)write_all(STDERR_FILENO, std::string(line) + "\n");
@@ -25,8 +38,9 @@ void print_line(std::string_view line) {
 
 }  // namespace
 
-Result<Session> open_session(bool exact, std::optional<int64_t> limit) {
+Result<Session> open_session(bool exact, std::optional<int64_t> limit, const std::string& machine) {
   Options options = from_environment();
+  LT_TRY(options.machine, machine_text(machine));
   options.exact = exact;
   options.limit = limit;
   options.warn = print_line;

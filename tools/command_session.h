@@ -2,13 +2,15 @@
 /// The session in which the command does all its work, with what the environment says.
 
 #include <optional>
+#include <string>
 
 #include "lowtide/session.h"
 
 namespace lowtide::command {
 
 /// Options from the environment; its progress is drawn, and its warnings are printed.
-Result<Session> open_session(bool exact = false, std::optional<int64_t> limit = {});
+/// machine: Options::machine, or a file that holds the JSON object.
+Result<Session> open_session(bool exact = false, std::optional<int64_t> limit = {}, const std::string& machine = {});
 /// The same without anybody who waits: for a child process.
 Result<Session> open_session_apart();
 

@@ -2,6 +2,7 @@
 /// The subcommands, one file each. add_x() registers the subcommand with its options; its callback sets `exit_code`.
 
 #include <CLI/App.hpp>
+#include <string>
 
 #include "outcome.h"
 
@@ -9,6 +10,8 @@ namespace lowtide::command {
 
 /// --exact, of explain, fit and run.
 CLI::Option* add_exact(CLI::App& command, bool& exact);
+/// --machine, of the same.
+CLI::Option* add_machine(CLI::App& command, std::string& machine);
 
 void add_explain(CLI::App& app, int& exit_code);
 void add_fit(CLI::App& app, int& exit_code);

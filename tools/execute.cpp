@@ -98,7 +98,8 @@ Outcome execute(const RunOptions& options, RunReport& report) {
   std::optional<Result<int64_t>> limit;  // a fault in it is one of planning
   if (!options.limit.empty()) limit = parse_size(options.limit);
   const bool limited = limit && limit->ok();
-  LT_TRY(const Session session, open_session(options.exact, limited ? std::optional(limit->value()) : std::nullopt));
+  LT_TRY(const Session session,
+         open_session(options.exact, limited ? std::optional(limit->value()) : std::nullopt, options.machine));
   LT_TRY(Module module, read(options, session, report));
   if (options.interpret) {
     report.interpreted = true;

@@ -14,14 +14,14 @@ namespace lowtide::command {
 namespace {
 
 struct ExplainOptions {
-  std::string input, html, trace;
+  std::string input, html, trace, machine;
   int64_t top = 10;
   bool json = false, exact = false;
 };
 
 Outcome run_explain(const ExplainOptions& options) {
   LT_DO(check_outputs({{"INPUT", options.input}}, {{"--html", options.html}, {"--trace", options.trace}}));
-  LT_TRY(const Session session, open_session(options.exact));
+  LT_TRY(const Session session, open_session(options.exact, {}, options.machine));
   LT_TRY(Module module, session.read(options.input));
   LT_TRY(const Explanation report, session.explain(std::move(module), !options.html.empty() || !options.trace.empty()));
   if (!options.html.empty()) LT_DO(write_output(session, options.html, report.html()));
@@ -39,6 +39,7 @@ void add_explain(CLI::App& app, int& exit_code) {
   command->add_option("INPUT", options->input, "the program")->required();
   command->add_option("--top", options->top, "rows of each table; 0 for all");
   add_exact(*command, options->exact);
+  add_machine(*command, options->machine);
   command->add_flag("--json", options->json, "print JSON, schema_version 1");
   command->add_option("--html", options->html, "also write one self-contained page");
   command->add_option("--trace", options->trace, "also write a Chrome trace of memory over time");

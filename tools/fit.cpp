@@ -19,7 +19,7 @@ namespace lowtide::command {
 namespace {
 
 struct FitOptions {
-  std::string input, limit, made_for = "lowtide", output, plan;
+  std::string input, limit, made_for = "lowtide", output, plan, machine;
   bool check = false, check_small = false, json = false, exact = false;
   int64_t control = 0;
 };
@@ -90,7 +90,7 @@ Outcome fit(const FitOptions& options) {
     LT_TRY(limit, parse_size(options.limit));
   }
   const bool for_xla = options.made_for == "xla";
-  LT_TRY(const Session session, open_session(options.exact));
+  LT_TRY(const Session session, open_session(options.exact, {}, options.machine));
   LT_TRY(Module module, session.read(options.input, for_xla ? Stage::kBeforeXla : Stage::kLatest));
   for (const std::string& warning : module.warnings()) fmt::print(stderr, "warning: {}\n", warning);
   return for_xla ? fit_for_xla(options, session, std::move(module), limit)
@@ -106,6 +106,7 @@ void add_fit(CLI::App& app, int& exit_code) {
   command->add_option("--limit", options->limit, "SIZE that the peak may have; default: as low as it gets");
   command->add_option("--for", options->made_for, "who runs it")->check(one_of({"lowtide", "xla"}));
   add_exact(*command, options->exact);
+  add_machine(*command, options->machine);
   command->add_option("-o,--output", options->output,
                       "write the transformed program as HLO text, or StableHLO (.mlir); - for stdout");
   command->add_option("--plan", options->plan, "write the decisions, for run --plan");

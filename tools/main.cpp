@@ -37,6 +37,13 @@ CLI::Option* add_exact(CLI::App& command, bool& exact) {
       "only rewrites that leave every sum in its order: the same bits for every limit and plan (docs/fit.md)");
 }
 
+CLI::Option* add_machine(CLI::App& command, std::string& machine) {
+  std::string names;
+  for (const std::string& name : machine_names()) names += name + ", ";
+  return command.add_option("--machine", machine,
+                            "at whose prices plans are made: " + names + "or a JSON file of facts (docs/fit.md)");
+}
+
 bool terminal_is_utf8() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     const char* value = std::getenv(name);

@@ -161,6 +161,7 @@ void add_run(CLI::App& app, int& exit_code) {
   CLI::Option* plan = command->add_option("--plan", options->plan, "decisions that fit --plan wrote for this program");
   limit->excludes(plan);
   CLI::Option* exact = add_exact(*command, options->exact);
+  add_machine(*command, options->machine);
   CLI::Option* interpret = command->add_flag("--interpret", options->interpret,
                                              "run by the definitions instead: exact, slow, in memory of its own");
   interpret->excludes(limit)->excludes(plan)->excludes(exact);

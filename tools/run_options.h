@@ -15,6 +15,7 @@ namespace lowtide::command {
 struct RunOptions {
   std::string input, inputs, outputs, expect;
   std::string limit, plan;  ///< empty: the free plan
+  std::string machine;      ///< empty: the first of machine_names()
   std::optional<double> rtol, atol_of_max;
   uint64_t seed = 0;
   int repeat = 1;

@@ -59,6 +59,8 @@ struct FitReport : PlanSummary {
   bool interrupted = false;  ///< before all plans were tried, or all was said of the one chosen
   int64_t given_peak = 0, free_peak = 0;
   double seconds = 0, free_seconds = 0;  ///< modelled
+  std::string machine;                   ///< at whose prices
+  int64_t machine_bytes = 0;             ///< of its memory; 0: nobody says
   std::vector<RewriteRow> rewrites;
   std::vector<ChangeRow> changes;  ///< where the limit isn't met
   std::vector<FitPoint> frontier;

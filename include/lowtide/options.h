@@ -39,8 +39,11 @@ struct Options {
   bool exact = false;                        ///< every sum stays in its order: the same bits for every limit and plan
   std::string cache_directory = {};          ///< of kernels and plans, its user's alone; empty: nothing on disk
   int64_t cache_bytes = int64_t{256} << 20;  ///< that stay in it
-  std::string instruction_set = {};          ///< "avx2", "avx512"; empty: the best that this machine has
-  std::vector<std::string> without = {};     ///< passes that are left out, by the names of pipelines()
+  /// At whose prices plans are made and modelled seconds are said: one of machine_names(), or the text of a JSON object
+  /// of facts (docs/fit.md); empty: the first of them. Programs run here in any case.
+  std::string machine = {};
+  std::string instruction_set = {};       ///< "avx2", "avx512"; empty: the best that this machine has
+  std::vector<std::string> without = {};  ///< passes that are left out, by the names of pipelines()
   /// Called every `progress_interval` seconds while a call works, from a thread of the session's; none: nobody waits.
   std::function<void(const Progress&)> progress = {};
   double progress_interval = 0.1;
@@ -61,6 +64,9 @@ struct Options {
 ///   LOWTIDE_CHECK=1                debugging.check
 ///   LOWTIDE_POISON=1               debugging.poison
 LOWTIDE_PUBLIC Options options_from_environment(const char* (*get)(const char* name));
+
+/// What Options::machine may name: "zen5", two cores of a processor with AVX-512; "h100", "h200", "v5p".
+LOWTIDE_PUBLIC std::vector<std::string> machine_names();
 
 /// $XDG_CACHE_HOME/lowtide or ~/.cache/lowtide, where the command keeps its kernels, from what the caller knows of the
 /// two variables (absolute paths, or empty).

@@ -5,9 +5,10 @@
 namespace lowtide::engine {
 
 std::string to_text(const Choices& choices) {
-  const auto& [disabled, isa, check] = choices;  // a member that is added, and not named here, is an error
+  const auto& [disabled, machine, isa, check] = choices;  // a member that is added, and not named here, is an error
   std::string text;
   for (const std::string& name : disabled) text += fmt::format("disabled {}:{}\n", name.size(), name);
+  if (!machine.empty()) text += fmt::format("machine {}:{}\n", machine.size(), machine);
   if (!isa.empty()) text += fmt::format("isa {}:{}\n", isa.size(), isa);
   if (check) text += "check\n";
   return text;

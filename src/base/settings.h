@@ -20,6 +20,7 @@ enum class DebugLevel : int {
 /// All that changes a plan or a kernel, and nothing else does: what is kept is kept under the text of this.
 struct Choices {
   std::vector<std::string> disabled;  ///< passes, and other rewrites by their names, that are left out
+  std::string machine;                ///< at whose prices plans are made (machine_line); empty: the first there is
   std::string isa;                    ///< "avx2" or "avx512": what kernels are compiled for; empty: the best there is
   bool check = false;  ///< after each pass verify, and compare with the interpreter; plans are checked to the end
 

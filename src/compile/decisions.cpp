@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::string_view kVersion = "lowtide-plan 1";
 constexpr std::string_view kExactLine = "exact";
+constexpr std::string_view kMachineWord = "machine ";
 constexpr double kMostPrice = 1e9;               ///< a second for a byte
 constexpr int64_t kMostSearchSteps = 1'000'000;  ///< minutes on a program of any size
 
@@ -199,12 +200,15 @@ std::string to_string(const Decision& decision) {
 std::string print_plan(const Module& module, const Decisions& decisions) {
   std::string text = fmt::format("{}\n{}\n", kVersion, module_line(module));
   if (module.sums_in_order) text += fmt::format("{}\n", kExactLine);
+  const std::string& machine = module.context().settings().choices.machine;
+  if (!machine.empty()) text += fmt::format("{}{}\n", kMachineWord, machine);
   for (const Decision& decision : decisions) text += to_string(decision) + "\n";
   return text;
 }
 
 Result<PlanFile> parse_plan(std::string_view text, const Module& module) {
   PlanFile plan;
+  std::string_view machine;
   for (int64_t number = 1; number <= 2 || !text.empty(); ++number) {  // a file that is cut off is no plan
     const size_t end = std::min(text.size(), text.find('\n'));
     std::string_view line = text.substr(0, end);
@@ -222,6 +226,10 @@ Result<PlanFile> parse_plan(std::string_view text, const Module& module) {
       plan.exact = true;
       continue;
     }
+    if (line.starts_with(kMachineWord)) {
+      machine = line.substr(kMachineWord.size());
+      continue;
+    }
     Decision decision;
     if (!parse_decision(line, decision)) {
       return Status::input(fmt::format(
@@ -232,6 +240,12 @@ Result<PlanFile> parse_plan(std::string_view text, const Module& module) {
           number, line));
     }
     plan.decisions.push_back(std::move(decision));
+  }
+  // What the passes decide by themselves follows its prices.
+  const std::string& ours = module.context().settings().choices.machine;
+  if (machine != ours) {
+    const auto named = [](std::string_view m) { return m.empty() ? "no machine" : fmt::format("--machine {}", m); };
+    return Status::input(fmt::format("the plan was made with {}, and is read with {}", named(machine), named(ours)));
   }
   return plan;
 }

@@ -97,6 +97,8 @@ Result<FittedForXla> fit_for_xla(const Input& input, const Target& target, std::
   report.free_peak = frontier.free.peak_bytes;
   report.seconds = 1e-9 * point->ns;
   report.free_seconds = 1e-9 * frontier.free.ns;
+  report.machine = target.machine().name;
+  report.machine_bytes = target.machine().spaces.front().bytes;
   report.floor_order = lower_bound_of(floor_order(module));
   report.floor_any = lower_bound_of(floor_any(module));
   for (const FrontierPoint& p : frontier.points) report.frontier.push_back({p.peak_bytes, 1e-9 * p.ns});

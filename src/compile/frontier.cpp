@@ -32,12 +32,13 @@ constexpr int64_t kModuleInstructions = 50'000,
                   kMostModules = 120;       ///< for who takes modules: fine choices are lost there
 constexpr double kLeastPeakForTime = 0.03;  ///< part of the peak that twice the time must save
 constexpr int64_t kFewPlans = 2 * kLeastPlans;
-constexpr size_t kMostStarts = 6;                       ///< other first steps that are followed
-constexpr size_t kMostCandidates = 6;                   ///< tried in one step
-constexpr double kExtraTime[] = {0.02, 0.1, 0.4, 1.5};  ///< of the free plan's, for one more stream
-constexpr double kFreeExtraTime = 0.4;                  ///< the most of it that the free plan itself would take
-constexpr double kLeastGain = 0.005;                    ///< of the arena: smaller steps aren't worth their time
-constexpr double kThrifts[] = {0.2, 1, 0.02};           ///< of the free plan's time, what a step may take for nothing
+constexpr size_t kMostStarts = 6;                     ///< other first steps that are followed
+constexpr size_t kMostCandidates = 6;                 ///< tried in one step
+constexpr double kExtraTime[] = {0.02, 0.1, 0.4, 3};  ///< of the free plan's, for one more stream
+constexpr int64_t kMostEasier = 3;                    ///< coarser tiles, where all that were tried are too slow
+constexpr double kFreeExtraTime = 0.4;                ///< the most of it that the free plan itself would take
+constexpr double kLeastGain = 0.005;                  ///< of the arena: smaller steps aren't worth their time
+constexpr double kThrifts[] = {0.2, 1, 0.02};         ///< of the free plan's time, what a step may take for nothing
 
 constexpr int64_t kInstructionsAtOnce = 200'000;  ///< of modules that stand beside each other
 constexpr int64_t kPlansPerThread = 4;            ///< so that all are done at about the same time
@@ -62,7 +63,10 @@ struct Trial {
 };
 
 /// Steps of which each takes more time than the one before.
-using Series = std::vector<Decisions>;
+struct Series {
+  std::vector<Decisions> steps;
+  std::vector<Decisions> easier;  ///< than the first, the nearest first, where that one takes too much already
+};
 
 class Search {
  public:
@@ -254,15 +258,16 @@ class Search {
   void descend(Trial at, double thrift, int64_t until) {
     thrift_ = thrift;
     while (frontier_.plans < until && at.point.temp_bytes > kSmallArena && !context_.should_stop()) {
-      const std::vector<Series> steps = steps_from(at);
+      std::vector<Series> steps = steps_from(at);
       // Of few plans, those that make more and more again reach furthest.
-      if (budget_ <= kFewPlans && !steps.empty()) attempt_all({steps.front()});
+      if (budget_ <= kFewPlans && !steps.empty()) attempt_all(std::vector<Series>{steps.front()});
       attempt_all(steps);
+      begin_easier(steps);
       stage_->done(static_cast<double>(frontier_.plans));
       const Trial* best = nullptr;
       double most = 0;
       for (const Series& series : steps) {
-        for (const Decisions& decisions : series) {
+        for (const Decisions& decisions : series.steps) {
           const std::optional<Trial>& trial = tried_[key_of(decisions)];
           const double gain = trial ? worth(at, *trial) : 0;
           if (gain > most) most = gain, best = &*trial;
@@ -293,14 +298,29 @@ class Search {
     for (size_t round = 0;; ++round) {
       std::vector<Decisions> all;
       for (size_t k = 0; k < steps.size(); ++k) {
-        if (!is_too_slow[k] && round < steps[k].size()) all.push_back(steps[k][round]);
+        if (!is_too_slow[k] && round < steps[k].steps.size()) all.push_back(steps[k].steps[round]);
       }
       if (all.empty()) return;
       attempt_all(all);
       for (size_t k = 0; k < steps.size(); ++k) {
-        if (round >= steps[k].size()) continue;
-        const std::optional<Trial>& trial = tried_[key_of(steps[k][round])];
+        if (round >= steps[k].steps.size()) continue;
+        const std::optional<Trial>& trial = tried_[key_of(steps[k].steps[round])];
         is_too_slow[k] = is_too_slow[k] || (trial && trial->point.ns > most_ns_);
+      }
+    }
+  }
+
+  /// Series whose first step takes too much, because more was expected of small tiles, begin with an easier one.
+  void begin_easier(std::vector<Series>& all) {
+    const auto is_too_slow = [&](const Decisions& decisions) {
+      const std::optional<Trial>& trial = tried_[key_of(decisions)];
+      return trial && trial->point.ns > most_ns_;
+    };
+    for (Series& series : all) {
+      for (const Decisions& easier : series.easier) {
+        if (!is_too_slow(series.steps.front())) break;
+        series.steps.insert(series.steps.begin(), easier);
+        attempt_all(std::vector<Decisions>{easier});
       }
     }
   }
@@ -358,12 +378,21 @@ class Search {
     }
     if (candidates.size() > kMostCandidates) candidates.resize(kMostCandidates);
     for (const StreamCandidate& candidate : candidates) {
-      Series& series = steps.emplace_back();
-      for (const int64_t tile : some_tiles(candidate)) {
+      const auto with_tile = [&](int64_t tile) {
         StreamDecision decision = candidate.decision;
         decision.tile = tile;
-        series.push_back(at.point.decisions);
-        series.back().emplace_back(std::move(decision));
+        Decisions decisions = at.point.decisions;
+        decisions.emplace_back(std::move(decision));
+        return decisions;
+      };
+      Series& series = steps.emplace_back();
+      const std::vector<int64_t> tiles = some_tiles(candidate);
+      for (const int64_t tile : tiles) series.steps.push_back(with_tile(tile));
+      if (tiles.empty()) continue;
+      const auto& all = candidate.tiles;  // the coarsest first
+      for (auto tile = std::ranges::find(all, tiles.front());
+           tile != all.begin() && std::ssize(series.easier) < kMostEasier;) {
+        series.easier.push_back(with_tile(*--tile));
       }
     }
   }
@@ -377,7 +406,7 @@ class Search {
         auto* decision = std::get_if<StreamDecision>(&decisions[k]);
         if (!decision || decision->tile % parts != 0 || decision->tile <= parts) continue;
         decision->tile /= parts;
-        series.push_back(std::move(decisions));
+        series.steps.push_back(std::move(decisions));
       }
     }
   }
@@ -397,8 +426,8 @@ class Search {
     Series& series = steps.emplace_back();
     for (const RecomputeOffer& offer : planner_.recompute_offers()) {
       if (offer.ns_per_byte <= price || offer.ns > most_ns_) continue;
-      series.push_back(decisions);
-      series.back()[place] = Recompute{offer.ns_per_byte};
+      series.steps.push_back(decisions);
+      series.steps.back()[place] = Recompute{offer.ns_per_byte};
     }
   }
 
@@ -408,7 +437,7 @@ class Search {
     for (const int64_t trips : planner_.group_sizes()) {
       Decisions decisions = at.point.decisions;
       decisions.insert(std::ranges::find_if_not(decisions, comes_before_streams), SaveEvery{trips});
-      steps.push_back({std::move(decisions)});
+      steps.push_back({.steps = {std::move(decisions)}, .easier = {}});
     }
   }
 
@@ -418,7 +447,7 @@ class Search {
     Decisions decisions = at.point.decisions;
     if (has<Kind>(decisions)) return;
     decisions.insert(before_all ? decisions.begin() : decisions.end(), Kind{});
-    steps.push_back({std::move(decisions)});
+    steps.push_back({.steps = {std::move(decisions)}, .easier = {}});
   }
 
   /// Drops what another point beats, and what takes too long.

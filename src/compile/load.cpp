@@ -67,7 +67,7 @@ Result<LoweredProgram> lower_program(const Compiled& compiled, const Backend& ba
 }
 
 Result<std::unique_ptr<LoadedProgram>> load_program(const Compiled& compiled, const Backend& backend) {
-  LT_ASSERT(&backend.target() == compiled.target, "a plan runs on the target that it was made for");
+  LT_ASSERT(backend.target().name() == compiled.target->name(), "a plan runs on the target that it was made for");
   LT_RETURN_IF_ERROR(verify_runnable(*compiled.program->module));
   LT_RETURN_IF_ERROR(can_run(*compiled.program, *compiled.target));
   LT_ASSIGN_OR_RETURN(LoweredProgram lowered, lower_program(compiled, backend));

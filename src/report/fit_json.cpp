@@ -54,6 +54,8 @@ std::string fit_json(const FitReport& report) {
   json["free_peak_bytes"] = report.free_peak;
   json["modelled_seconds"] = report.seconds;
   json["free_modelled_seconds"] = report.free_seconds;
+  json["machine"] = report.machine;
+  if (report.machine_bytes > 0) json["machine_bytes"] = report.machine_bytes;
   json["plans_tried"] = report.plans;
   json["made_for"] = report.for_xla ? "xla" : "lowtide";
   if (!report.note.empty()) json["note"] = report.note;

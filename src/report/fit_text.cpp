@@ -32,9 +32,9 @@ void add_summary(const FitReport& report, Lines& lines) {
                               report.before_partitioning ? " · before partitioning" : ""));
   for (const std::string& warning : report.warnings) add_paragraph("warning: " + warning, lines);
   add_paragraph(
-      fmt::format("peak {} as given → {} by free levers → {} at {} (modelled {:.3g} ms)",
+      fmt::format("peak {} as given → {} by free levers → {} at {} (modelled {:.3g} ms on {})",
                   format_bytes(report.given_peak), format_bytes(report.free_peak), format_bytes(report.ours.peak),
-                  time_against_free(report, report.seconds), 1e3 * report.seconds),
+                  time_against_free(report, report.seconds), 1e3 * report.seconds, report.machine),
       lines);
   const std::string kernels = report.for_xla ? "" : fmt::format(" · {} kernels", report.kernels);
   add_paragraph(fmt::format("arguments {} + results {} - shared {} + temp {}{} · {} plans tried in {:.2g} s",
@@ -42,6 +42,12 @@ void add_summary(const FitReport& report, Lines& lines) {
                             format_bytes(report.ours.alias), format_bytes(report.ours.temp), kernels, report.plans,
                             report.plan_seconds),
                 lines);
+  if (report.machine_bytes > 0) {
+    const bool fits = report.ours.peak <= report.machine_bytes;
+    add_paragraph(fmt::format("{} has {}: it {}", report.machine, format_bytes(report.machine_bytes),
+                              fits ? "fits" : "doesn't fit"),
+                  lines);
+  }
   if (!report.note.empty()) add_paragraph(report.note, lines);
   if (report.interrupted) add_paragraph("interrupted: the best of what was found until then", lines);
   if (!report.refusal.empty())

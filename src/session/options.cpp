@@ -9,6 +9,7 @@
 #include "passes/pass.h"
 #include "session/guard.h"
 #include "session/settings_of.h"
+#include "target/machines.h"
 
 namespace lowtide {
 namespace {
@@ -95,6 +96,12 @@ std::string usual_cache_directory(std::string_view xdg_cache_home, std::string_v
   return home.starts_with('/') ? std::string(home) + "/.cache/lowtide" : "";
 }
 
+std::vector<std::string> machine_names() {
+  std::vector<std::string> names;
+  for (const engine::Machine& machine : engine::machines()) names.push_back(machine.name);
+  return names;
+}
+
 namespace engine {
 
 lowtide::Result<void> check_options(const Options& options) {
@@ -106,6 +113,8 @@ lowtide::Result<void> check_options(const Options& options) {
   for (const std::string& name : options.without) {
     if (!is_rewrite(name)) return wrong("without: there is no pass `" + name + "`");
   }
+  if (const auto machine = read_machine(options.machine); !machine.ok())
+    return wrong(std::string(machine.status().message()));
   // Whether the processor has it, compiling will say: nothing else needs it.
   const auto isa = resolve_isa(Isa::kNative, options.instruction_set);
   if (!isa.ok() && isa.status().fault() == Fault::kUsage) return error_of(isa.status());
@@ -115,6 +124,7 @@ lowtide::Result<void> check_options(const Options& options) {
 Settings settings_of(const Options& options) {
   Settings settings;
   settings.choices.disabled = options.without;
+  settings.choices.machine = machine_line(options.machine);
   settings.choices.isa = options.instruction_set;
   settings.choices.check = options.debugging.check;
   settings.debug = options.debugging.level;

@@ -22,7 +22,6 @@
 #include "session/prepare.h"
 #include "session/settings_of.h"
 #include "session/state.h"
-#include "target/xla.h"
 #include "text/module_bytes.h"
 
 namespace lowtide {
@@ -62,6 +61,9 @@ Result<Session> Session::open(Options options) {
         engine::settings_of(options), options.warn ? options.warn : std::function<void(std::string_view)>(drop));
     state->options = std::move(options);
     state->backend = &engine::cpu_backend();
+    auto& targets = state->context->own<engine::Targets>();
+    targets.set(state->backend->target(), state->context->settings());
+    state->targets = &targets;
     state->files = &state->context->own<engine::OpenFiles>();
     return Session(std::move(state));
   });
@@ -148,7 +150,7 @@ Result<FitForXla> Session::fit_for_xla(Module module, std::optional<int64_t> lim
       LT_TAKE(own, engine::read_input(dump, engine::InputStage::kBeforeXla, call.context()));
       own.module->sums_in_order = state_->options.exact;
     }
-    LT_TAKE(engine::FittedForXla fitted, engine::fit_for_xla(own, engine::xla_target(), limit));
+    LT_TAKE(engine::FittedForXla fitted, engine::fit_for_xla(own, state_->xla(), limit));
     engine::Input rewritten;
     rewritten.module = std::move(fitted.module);
     rewritten.module->set_context(state_->context);

@@ -11,6 +11,7 @@
 #include "compile/compile.h"
 #include "lowtide/session.h"
 #include "session/calls.h"
+#include "session/targets.h"
 #include "text/input.h"
 
 namespace lowtide {
@@ -19,7 +20,10 @@ struct Session::State {
   Options options;
   std::shared_ptr<engine::Context> context;
   const engine::Backend* backend = nullptr;  ///< runs what it plans; chosen when it is opened, and named nowhere else
-  const engine::Target& target() const { return backend->target(); }
+  /// At whose prices it plans; the context's, like all that plans of it need.
+  const engine::Target& target() const { return targets->program(); }
+  const engine::Target& xla() const { return targets->xla(); }
+  const engine::Targets* targets = nullptr;
   engine::OpenFiles* files = nullptr;  ///< the context's, where signal handlers look
   engine::Calls calls;                 ///< that work now: what cancel() reaches
 };

@@ -140,7 +140,7 @@ double Cost::kernel_ns(const KernelWork& work) const {
 
 double Cost::streamed_ns(const Instruction& i, bool in_library) const {
   const double elements = elements_of(i.shape);
-  return in_library ? elements * terms_of(i) * machine_.streamed_product_ns : elements * element_ns(i) / machine_.cores;
+  return in_library ? library_ns(i) : machine_.kernel_factor * elements * element_ns(i) / machine_.cores;
 }
 
 /// Of a call that nobody here looks into: much work for each element that it reads or makes. Names cost nothing.

@@ -1,14 +1,18 @@
 #include "target/cpu.h"
 
 #include "library/library.h"
+#include "target/machines.h"
 
 namespace lowtide::engine {
 namespace {
 
 class CpuTarget : public Target {
  public:
-  CpuTarget() : Target(two_zen5_cores()) {}
+  explicit CpuTarget(const Machine& machine) : Target(machine) {}
   std::string_view name() const override { return "cpu"; }
+  std::unique_ptr<const Target> priced_as(const Machine& machine) const override {
+    return std::make_unique<CpuTarget>(machine);
+  }
   Takes takes() const override { return Takes::kProgram; }
   bool has_routine(const Instruction& i) const override { return in_library(i); }
   int64_t scratch_bytes(const Instruction& i) const override {
@@ -25,7 +29,7 @@ class CpuTarget : public Target {
 }  // namespace
 
 const Target& cpu_target() {
-  static const CpuTarget kTarget;
+  static const CpuTarget kTarget(machines().front());
   return kTarget;
 }
 

@@ -6,16 +6,16 @@
 /// one multiprocessor.
 
 #include <cstdint>
-#include <span>
-#include <string_view>
+#include <string>
+#include <vector>
 
 namespace lowtide::engine {
 
 /// Memory that a program's buffers can lie in.
 struct MemorySpace {
-  std::string_view name;  ///< "memory", "device", "pinned host"
-  int number = 0;         ///< S(n) in HLO's layouts
-  int64_t bytes = 0;      ///< 0: what there is at the time
+  std::string name;   ///< "memory", "device", "pinned host"
+  int number = 0;     ///< S(n) in HLO's layouts
+  int64_t bytes = 0;  ///< 0: what there is at the time
 };
 
 /// The way between two memory spaces, by their places in Machine::spaces.
@@ -25,7 +25,7 @@ struct Link {
 };
 
 struct Machine {
-  std::string_view name;
+  std::string name;
 
   // Arithmetic, of one core.
   double cores = 1;
@@ -44,8 +44,7 @@ struct Machine {
   double near_factor = 1;     ///< of the time that a byte takes from memory
 
   // Products of matrices by a library: a term is a multiplication and an addition in f32.
-  double product_ns = 0;           ///< a term, all cores, of a plan's steps
-  double streamed_product_ns = 0;  ///< the same where streams are weighed
+  double product_ns = 0;           ///< a term, all cores
   double least_product_width = 1;  ///< of f32's time: what narrower types take at least
   int64_t product_rows = 1;        ///< below which a product isn't filled
   double rows_to_fill = 0;         ///< each tile of rows copies the right matrix; so many cost as much
@@ -70,11 +69,8 @@ struct Machine {
   double generated_byte_ns = 0;  ///< the same made of indices and a few scalars, as random numbers are
   double kept_byte_ns = 0;       ///< of a value that could be made again later
 
-  std::span<const MemorySpace> spaces;
-  std::span<const Link> links;
+  std::vector<MemorySpace> spaces;  ///< the first is where buffers lie
+  std::vector<Link> links;
 };
-
-/// Two cores of a Zen 5 at 4.5 GHz with 1 MiB of second-level cache each, AVX-512: what the figures of docs are of.
-const Machine& two_zen5_cores();
 
 }  // namespace lowtide::engine

@@ -1,11 +1,12 @@
-#include "target/machine.h"
+#include "target/machines.h"
 
 namespace lowtide::engine {
+namespace {
 
-const Machine& two_zen5_cores() {
-  static constexpr MemorySpace kSpaces[] = {{.name = "memory", .number = 0, .bytes = 0}};
-  static constexpr Machine kMachine = {
-      .name = "two Zen 5 cores",
+/// Two cores of a Zen 5 at 4.5 GHz with 1 MiB of second-level cache each, AVX-512: what the figures of docs are of.
+Machine zen5() {
+  return {
+      .name = "zen5",
 
       .cores = 2,
       .plain_ns = 0.02,  // a vector of 16 lanes in one of two ports, loads and address arithmetic aside
@@ -21,8 +22,7 @@ const Machine& two_zen5_cores() {
       .near_bytes = 1 << 20,
       .near_factor = 0.2,
 
-      .product_ns = 0.009,           // 220 GF/s
-      .streamed_product_ns = 0.004,  // 500 GF/s
+      .product_ns = 0.009,  // 220 GF/s
       .least_product_width = 0.6,
       .product_rows = 32,
       .rows_to_fill = 12,
@@ -44,10 +44,120 @@ const Machine& two_zen5_cores() {
       .generated_byte_ns = 3,  // five hashes cost less
       .kept_byte_ns = 2,
 
-      .spaces = kSpaces,
+      .spaces = {{.name = "memory", .number = 0, .bytes = 0}},
       .links = {},
   };
-  return kMachine;
+}
+
+/// What an accelerator's maker says, and the part of it that programs reach.
+struct Datasheet {
+  const char* name;
+  double memory_bytes, gigabytes_per_second, cache_bytes, cache_factor;
+  double cores, lanes, gigahertz;
+  double f32_teraflops, narrowest;  ///< of products; the time of a term of the narrowest type, of f32's
+  double host_gigabytes_per_second;
+  double launch_ns, trip_ns;
+};
+
+Machine accelerator(const Datasheet& d) {
+  constexpr double kReached = 0.8;  // of the arithmetic of products: power, and tiles that don't fill the last wave
+  const double byte_ns = d.cores / d.gigabytes_per_second;  // as if each core had its share for itself
+  const double element_ns = 1 / (d.lanes * d.gigahertz);
+  return {
+      .name = d.name,
+
+      .cores = d.cores,
+      .plain_ns = element_ns,
+      .dependent_step_ns = 20,
+      .scattered_ns = 8 * element_ns,
+      .lookup_ns = 4 * element_ns,
+      .kernel_factor = 1.5,
+      .kernel_lanes = 1024,
+
+      .byte_ns = byte_ns,
+      .cached_read_ns = byte_ns,
+      .memory_factor = 1,
+      .near_bytes = d.cache_bytes / 2,
+      .near_factor = d.cache_factor,
+
+      .product_ns = 2e-3 / (kReached * d.f32_teraflops),
+      .least_product_width = d.narrowest,
+      .product_rows = 128,
+      .rows_to_fill = 64,
+      .depth_to_fill = 64,
+      .few_rows = 128,
+      .depth_to_cut = 256,
+      .columns_to_turn = 0,  // either layout is read where it lies
+
+      .compare_ns = 16 / d.gigabytes_per_second / 8,
+      .wave_ns = 8 / d.gigabytes_per_second / 4,
+
+      .kernel_start_ns = d.launch_ns,
+      .meeting_ns = 0,
+      .library_start_ns = d.launch_ns,
+      .copy_start_ns = d.launch_ns,
+      .trip_ns = d.trip_ns,
+
+      // As many times what a byte of traffic takes as on a processor.
+      .stored_byte_ns = 4 * byte_ns,
+      .generated_byte_ns = 40 * byte_ns,
+      .kept_byte_ns = 25 * byte_ns,
+
+      .spaces = {{.name = "device", .number = 0, .bytes = static_cast<int64_t>(d.memory_bytes)},
+                 {.name = "pinned host", .number = 5, .bytes = 0}},
+      .links = {{.from = 0, .to = 1, .byte_ns = 1 / d.host_gigabytes_per_second, .start_ns = 10'000},
+                {.from = 1, .to = 0, .byte_ns = 1 / d.host_gigabytes_per_second, .start_ns = 10'000}},
+  };
+}
+
+}  // namespace
+
+std::span<const Machine> machines() {
+  static const std::vector<Machine> kMachines = {
+      zen5(),
+      // f32 products in tf32, as XLA makes them there; loops come back to the host for their condition.
+      accelerator({.name = "h100",
+                   .memory_bytes = 85.0e9,
+                   .gigabytes_per_second = 3000,
+                   .cache_bytes = 50e6,
+                   .cache_factor = 0.4,
+                   .cores = 132,
+                   .lanes = 128,
+                   .gigahertz = 1.98,
+                   .f32_teraflops = 494,
+                   .narrowest = 0.25,
+                   .host_gigabytes_per_second = 50,
+                   .launch_ns = 1300,
+                   .trip_ns = 5000}),
+      accelerator({.name = "h200",
+                   .memory_bytes = 150.8e9,
+                   .gigabytes_per_second = 4300,
+                   .cache_bytes = 60e6,
+                   .cache_factor = 0.4,
+                   .cores = 132,
+                   .lanes = 128,
+                   .gigahertz = 1.98,
+                   .f32_teraflops = 494,
+                   .narrowest = 0.25,
+                   .host_gigabytes_per_second = 50,
+                   .launch_ns = 1300,
+                   .trip_ns = 5000}),
+      // Two cores that share a program as one; f32 products in one pass of bf16, as XLA makes them there.
+      accelerator({.name = "v5p",
+                   .memory_bytes = 103e9,
+                   .gigabytes_per_second = 2460,
+                   .cache_bytes = 128e6,
+                   .cache_factor = 0.2,
+                   .cores = 2,
+                   .lanes = 4096,
+                   .gigahertz = 1.75,
+                   .f32_teraflops = 459,
+                   .narrowest = 1,
+                   .host_gigabytes_per_second = 16,
+                   .launch_ns = 500,
+                   .trip_ns = 500}),
+  };
+  return kMachines;
 }
 
 }  // namespace lowtide::engine

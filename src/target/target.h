@@ -3,6 +3,7 @@
 /// a limit know no other way to learn what a machine, a library or another compiler does; they are handed a target by
 /// whoever asks for a plan, and never look for one themselves.
 
+#include <memory>
 #include <string_view>
 
 #include "target/cost.h"
@@ -24,6 +25,8 @@ class Target {
   Target& operator=(const Target&) = delete;
 
   virtual std::string_view name() const = 0;
+  /// The same at another machine's prices; null: it knows none but its own.
+  virtual std::unique_ptr<const Target> priced_as(const Machine&) const { return nullptr; }
   virtual Takes takes() const = 0;
   const Machine& machine() const { return cost_.machine(); }
   const Cost& cost() const { return cost_; }

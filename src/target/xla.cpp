@@ -5,7 +5,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// Where XLA runs it nobody says. Its time is that of the same program on our processor, and so are the products that
+/// Its time is that of the same program on a machine that is named, or on our processor, and so are the products that
 /// it makes of whole arrays.
 class XlaTarget : public Target {
  public:
@@ -30,6 +30,10 @@ class XlaTarget : public Target {
 const Target& xla_target() {
   static const XlaTarget kTarget(cpu_target());
   return kTarget;
+}
+
+std::unique_ptr<const Target> xla_target_like(const Target& modelled_as) {
+  return std::make_unique<XlaTarget>(modelled_as);
 }
 
 }  // namespace lowtide::engine

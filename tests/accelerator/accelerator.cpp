@@ -7,6 +7,7 @@
 #include "device.h"
 #include "runtime/interpreted.h"
 #include "runtime/plain_nest.h"
+#include "target/machines.h"
 
 namespace lowtide::engine {
 namespace {
@@ -259,10 +260,7 @@ class AcceleratorTarget final : public Target {
 };
 
 Machine machine() {
-  static constexpr MemorySpace kSpaces[] = {{.name = "device", .bytes = int64_t{1} << 30}, {.name = "host"}};
-  static constexpr Link kLinks[] = {{.from = 1, .to = 0, .byte_ns = 0.05, .start_ns = 8000},
-                                    {.from = 0, .to = 1, .byte_ns = 0.05, .start_ns = 8000}};
-  Machine made = two_zen5_cores();  // but for what a small GPU does otherwise
+  Machine made = machines().front();  // but for what a small GPU does otherwise
   made.name = "simulated accelerator";
   made.cores = 16;
   made.plain_ns = 0.01;
@@ -271,8 +269,9 @@ Machine machine() {
   made.meeting_ns = 0;
   made.copy_start_ns = 5000;
   made.trip_ns = 10'000;
-  made.spaces = kSpaces;
-  made.links = kLinks;
+  made.spaces = {{.name = "device", .bytes = int64_t{1} << 30}, {.name = "host"}};
+  made.links = {{.from = 1, .to = 0, .byte_ns = 0.05, .start_ns = 8000},
+                {.from = 0, .to = 1, .byte_ns = 0.05, .start_ns = 8000}};
   return made;
 }
 

@@ -12,7 +12,8 @@ BEFORE = {"explain": ["M"], "fit": ["M"], "run": ["M"], "diff": ["M", "M"], "che
           "reduce": ["M"]}
 MAY_BE_EMPTY = {("opt", "--passes")}
 GOOD = {("run", "--rtol"): "1e-3", ("run", "--atol-of-max"): "0", ("diff", "--fail-above"): "0.5", ("run", "--limit"): "1GiB",
-        ("fit", "--limit"): "1GiB", ("check", "--max-peak"): "1GiB", ("plan", "--capacity"): "1KiB", ("run", "--seed"): "7"}
+        ("fit", "--limit"): "1GiB", ("check", "--max-peak"): "1GiB", ("plan", "--capacity"): "1KiB", ("run", "--seed"): "7",
+        ("explain", "--machine"): "h100", ("fit", "--machine"): '{"base": "v5p", "cores": 1}', ("run", "--machine"): "zen5"}
 
 
 def options_with_values(lowtide, command):
@@ -47,6 +48,16 @@ def main():
             for value in ("nan", "-nan", "inf", "-inf", "-1", "1e999"):
                 code, _, error = lowtide.run(command, *(files[word] for word in BEFORE[command]), f"{option}={value}")
                 require(code == 2 and option in error, f"{command} {option} {value}: exit {code}, {error!r}")
+        for value in ("h1000", "{", '{"cores": 0}', '{"cores": 2, "core": 1}', "[]"):
+            code, _, error = lowtide.run("fit", files["M"], "--machine", value)
+            require(code == 2 and "machine" in error, f"fit --machine {value}: exit {code}, {error!r}")
+        described = lowtide.at("machine.json", '{"base": "h100",\n "name": "ours"}')
+        code, printed, _ = lowtide.run("fit", files["M"], "--machine", described, "--plan", lowtide.at("p"))
+        require(code == 0 and " on ours)" in " ".join(printed.split()), f"fit --machine FILE: exit {code}, {printed!r}")
+        require(lowtide.run("run", files["M"], "--plan", lowtide.at("p"), "--machine", described)[0] == 0,
+                "a plan isn't read with the machine that it was made for")
+        code, _, error = lowtide.run("run", files["M"], "--plan", lowtide.at("p"))
+        require(code == 3 and "--machine" in error, f"a plan for another machine: exit {code}, {error!r}")
         for value in ("nan", "-1", "0x10", "1e", "8Gi B", "1EiB", "99999999999PiB"):
             code = lowtide.run("check", files["M"], f"--max-peak={value}")[0]
             require(code == 2, f"check --max-peak {value}: exit {code}")

@@ -1,11 +1,16 @@
 // Compiled kernels against execution of the same nests by definition.
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <link.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <stdexcept>
+#include <string>
+#include <string_view>
 
 #include "codegen/kernel.h"
 
@@ -145,6 +150,35 @@ TEST(ShortSums, OfProductsAddUpInPairs) {
     }
     EXPECT_LT(in_order_too, 2 * kColumns) << "these numbers can't tell one order from another";
   }
+}
+
+/// The LLVM that a kernel was compiled with, in this process.
+void* loaded_llvm() {
+  std::string path;
+  const auto look = [](dl_phdr_info* info, size_t, void* found) {
+    if (std::string_view(info->dlpi_name).find("libLLVM") == std::string_view::npos) return 0;
+    *static_cast<std::string*>(found) = info->dlpi_name;
+    return 1;
+  };
+  dl_iterate_phdr(look, &path);
+  return path.empty() ? nullptr : dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD);
+}
+
+TEST(Llvm, WhatItCallsFatalIsThrown) {
+  const Nest nest = product_sum(4, 16);
+  ASSERT_TRUE(compile_kernels({&nest, 1}, {.use_cache = false}).ok());
+  void* const llvm = loaded_llvm();
+  if (llvm == nullptr) GTEST_SKIP() << "LLVM isn't a library of its own here";
+  using Fatal = void(const char* reason, bool crash);
+  const auto fatal = reinterpret_cast<Fatal*>(dlsym(llvm, "_ZN4llvm18report_fatal_errorEPKcb"));
+  ASSERT_NE(fatal, nullptr);
+  try {
+    fatal("no such register", false);
+    FAIL() << "it came back";
+  } catch (const std::runtime_error& thrown) {
+    EXPECT_STREQ(thrown.what(), "no such register");
+  }
+  EXPECT_TRUE(compile_kernels({&nest, 1}, {.use_cache = false}).ok()) << "and the next kernel is compiled";
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "backend/cpu/cpu_backend.h"
 #include "target/cpu.h"
+#include "target/machines.h"
 #include "text/hlo.h"
 
 namespace lowtide::engine {
@@ -80,7 +81,7 @@ ENTRY main {
 /// The processor by another name.
 class Elsewhere final : public Target {
  public:
-  Elsewhere() : Target(two_zen5_cores()) {}
+  Elsewhere() : Target(machines().front()) {}
   std::string_view name() const override { return "elsewhere"; }
   Takes takes() const override { return Takes::kProgram; }
   bool has_routine(const Instruction& i) const override { return cpu_target().has_routine(i); }

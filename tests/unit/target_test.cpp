@@ -7,6 +7,7 @@
 #include "schedule/modelled_time.h"
 #include "schedule/program.h"
 #include "target/cpu.h"
+#include "target/machines.h"
 #include "target/xla.h"
 #include "text/hlo.h"
 
@@ -16,7 +17,7 @@ namespace {
 /// The processor, but for what a test changes.
 class Changed : public Target {
  public:
-  explicit Changed(const Machine& machine = two_zen5_cores()) : Target(machine), limits_(cpu_target().in_place()) {}
+  explicit Changed(const Machine& machine = machines().front()) : Target(machine), limits_(cpu_target().in_place()) {}
   std::string_view name() const override { return "changed"; }
   Takes takes() const override { return Takes::kProgram; }
   bool has_routine(const Instruction& i) const override { return routines && cpu_target().has_routine(i); }
@@ -116,16 +117,49 @@ ENTRY e {
 )";
 
 TEST(Target, PricesAreTheMachines) {
-  Machine dear = two_zen5_cores();
+  Machine dear = machines().front();
   dear.stored_byte_ns = 1e9;
   const Changed own, other(dear);
   // Where a byte costs more than any arithmetic, exp is computed where it is read.
   const Program stored = plan(kShared, own), computed = plan(kShared, other);
   EXPECT_GT(stored.temp_bytes, computed.temp_bytes);
-  Machine slow = two_zen5_cores();
+  Machine slow = machines().front();
   slow.byte_ns *= 1000;
   const Changed third(slow);
   EXPECT_GT(modelled_ns(stored, third.cost()), modelled_ns(stored, own.cost()));
+}
+
+TEST(Machines, AreNamedOrDescribed) {
+  EXPECT_EQ(read_machine("")->name, machines().front().name);
+  for (const Machine& machine : machines()) EXPECT_EQ(read_machine(machine.name)->product_ns, machine.product_ns);
+  const auto described = read_machine(R"({"base": "h100", "cores": 66,
+                                          "name": "half of one"})");
+  ASSERT_TRUE(described.ok()) << described.status().message();
+  EXPECT_EQ(described->name, "half of one");
+  EXPECT_EQ(described->cores, 66);
+  EXPECT_EQ(described->byte_ns, read_machine("h100")->byte_ns);
+  EXPECT_EQ(machine_line("{ \"cores\":\n 3 }"), R"({"cores":3})");
+}
+
+TEST(Machines, ThatNobodyKnowsAreRefused) {
+  for (const char* text :
+       {"h1000", " ", "{", "[]", "{}x", R"({"base": 3})", R"({"base": "h1000"})", R"({"cores": "2"})",
+        R"({"cores": 0})", R"({"byte_ns": -1})", R"({"byte_ns": 1e999})", R"({"bytes_ns": 1})", R"({"name": 1})"}) {
+    const auto machine = read_machine(text);
+    ASSERT_FALSE(machine.ok()) << text;
+    EXPECT_EQ(machine.status().fault(), Fault::kUsage) << text;
+  }
+}
+
+TEST(Machines, AcceleratorsComputeFastAndStartSlowly) {
+  for (const char* name : {"h100", "h200", "v5p"}) {
+    const Machine machine = *read_machine(name);
+    const Machine& ours = machines().front();
+    EXPECT_LT(machine.product_ns, ours.product_ns / 100) << name;
+    EXPECT_LT(machine.byte_ns / machine.cores, ours.byte_ns / ours.cores / 10) << name;
+    EXPECT_GT(machine.kernel_start_ns / machine.product_ns, ours.kernel_start_ns / ours.product_ns) << name;
+    EXPECT_GT(machine.spaces.front().bytes, 0) << name;
+  }
 }
 
 TEST(Target, ProductsCostTheSameAsStepsAndMadeAgain) {

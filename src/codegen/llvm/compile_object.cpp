@@ -30,32 +30,41 @@ const Host& host() {
   return kHost;
 }
 
-/// One for each thread and instruction set: to make one takes as long as a small kernel.
-llvm::TargetMachine* machine_for(bool avx512, std::string& fault) {
+/// One for each thread and instruction set: to make one takes as long as a small kernel. Null: none could be made.
+std::unique_ptr<llvm::TargetMachine>& machine_for(bool avx512, std::string& fault) {
   thread_local std::unique_ptr<llvm::TargetMachine> machines[2];
   auto& machine = machines[avx512 ? 1 : 0];
-  if (machine) return machine.get();
+  if (machine) return machine;
   const llvm::Target* target = llvm::TargetRegistry::lookupTarget(kHostTriple, fault);
-  if (!target) return nullptr;
+  if (!target) return machine;
   const std::string cpu = avx512 ? host().cpu : "x86-64-v3", features = avx512 ? host().features : "";
   const llvm::TargetOptions options;
   machine.reset(target->createTargetMachine(kHostTriple, cpu, features, options, llvm::Reloc::PIC_,
                                             llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
-  return machine.get();
+  return machine;
+}
+
+void compile(const LlvmRequest& request, llvm::TargetMachine& machine, LlvmAnswer& answer) {
+  llvm::LLVMContext context;
+  llvm::Module module("kernel", context);
+  module.setTargetTriple(kHostTriple);
+  module.setDataLayout(machine.createDataLayout());
+  module.setPICLevel(llvm::PICLevel::BigPIC);
+  Emitter(module, *request.nest, *request.plan, request.avx512).emit();
+  write_module(module, machine, llvm::CodeGenFileType::ObjectFile, machine.getTargetCPU().str(), request.want_text,
+               answer);
 }
 
 void compile(const LlvmRequest& request, LlvmAnswer& answer) {
   start_llvm();
-  llvm::TargetMachine* machine = machine_for(request.avx512, answer.fault);
+  std::unique_ptr<llvm::TargetMachine>& machine = machine_for(request.avx512, answer.fault);
   if (!machine) return;
-  llvm::LLVMContext context;
-  llvm::Module module("kernel", context);
-  module.setTargetTriple(kHostTriple);
-  module.setDataLayout(machine->createDataLayout());
-  module.setPICLevel(llvm::PICLevel::BigPIC);
-  Emitter(module, *request.nest, *request.plan, request.avx512).emit();
-  write_module(module, *machine, llvm::CodeGenFileType::ObjectFile, machine->getTargetCPU().str(), request.want_text,
-               answer);
+  try {
+    compile(request, *machine, answer);
+  } catch (...) {  // what LLVM was in the middle of, nobody knows: the next kernel takes another machine
+    static_cast<void>(machine.release());
+    throw;
+  }
 }
 
 }  // namespace

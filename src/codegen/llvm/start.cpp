@@ -6,12 +6,15 @@
 
 #include <mutex>
 #include <new>
+#include <stdexcept>
 
 namespace lowtide::engine {
 namespace {
 
 void initialise() {
-  llvm::install_bad_alloc_error_handler([](void*, const char*, bool) { throw std::bad_alloc(); });  // else it aborts
+  // Else it aborts, or exits: the process is somebody else's.
+  llvm::install_bad_alloc_error_handler([](void*, const char*, bool) { throw std::bad_alloc(); });
+  llvm::install_fatal_error_handler([](void*, const char* reason, bool) { throw std::runtime_error(reason); });
   LLVMInitializeX86TargetInfo();
   LLVMInitializeX86Target();
   LLVMInitializeX86TargetMC();

@@ -1,11 +1,24 @@
 #include "codegen/llvm/write_module.h"
 
+#include <llvm/IR/DiagnosticInfo.h>
+#include <llvm/IR/DiagnosticPrinter.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/Support/SmallVectorMemoryBuffer.h>
 #include <llvm/Support/raw_ostream.h>
 
 namespace lowtide::engine {
+namespace {
+
+/// Without it LLVM prints what is wrong and exits.
+void take_diagnostic(const llvm::DiagnosticInfo* info, void* fault) {
+  if (info->getSeverity() != llvm::DS_Error) return;
+  llvm::raw_string_ostream stream(*static_cast<std::string*>(fault));
+  llvm::DiagnosticPrinterRawOStream printer(stream);
+  info->print(printer);
+}
+
+}  // namespace
 
 void write_module(llvm::Module& module, llvm::TargetMachine& machine, llvm::CodeGenFileType type,
                   const std::string& processor, bool want_text, LlvmAnswer& answer) {
@@ -23,7 +36,9 @@ void write_module(llvm::Module& module, llvm::TargetMachine& machine, llvm::Code
     answer.fault = "LLVM can't write code for " + processor;
     return;
   }
+  module.getContext().setDiagnosticHandlerCallBack(take_diagnostic, &answer.fault);
   passes.run(module);
+  if (!answer.fault.empty()) return;
   answer.object.assign(made.begin(), made.end());
 }
 

@@ -19,7 +19,7 @@ constexpr size_t kMostSeeds = 6;   ///< looked at for one cluster
 constexpr double kLeastSeedBytes = 2 << 20;
 constexpr double kLeastPart = 1.0 / 8;  ///< of the largest value: smaller ones don't make the peak
 constexpr double kLeastHidden = 2 << 20;
-constexpr double kMostOverhead = 0.05;  ///< of the cluster's time
+constexpr double kMostOverhead = 0.03;  ///< of the cluster's time
 
 struct Choice {
   StreamCluster cluster;

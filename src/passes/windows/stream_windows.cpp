@@ -17,7 +17,7 @@ constexpr size_t kMostSeeds = 6;  ///< looked at for one cluster
 constexpr double kLeastSeedBytes = 2 << 20;
 constexpr double kLeastHidden = 2 << 20;
 constexpr double kLeastRowBytes = 256;
-constexpr double kMostOverhead = 0.05;  ///< of the cluster's time
+constexpr double kMostOverhead = 0.03;  ///< of the cluster's time
 constexpr double kMostOutside = 0.25;   ///< of the rows, that no tile makes
 
 struct Choice {
