@@ -9,9 +9,15 @@
 namespace lowtide::pjrt {
 
 std::shared_ptr<Block> Block::make(size_t bytes, std::shared_ptr<Ledger> ledger) {
+  constexpr size_t kLarge = size_t{256} << 10;
   const size_t whole = (std::max<size_t>(bytes, 1) + kBlockAlignment - 1) / kBlockAlignment * kBlockAlignment;
   std::shared_ptr<Block> block(new Block);
-  block->data_ = static_cast<std::byte*>(std::aligned_alloc(kBlockAlignment, whole));
+  if (whole >= kLarge) {
+    block->piece_ = ledger->arrays.take(whole);
+    block->data_ = static_cast<std::byte*>(block->piece_.data);
+  } else {
+    block->data_ = static_cast<std::byte*>(std::aligned_alloc(kBlockAlignment, whole));
+  }
   if (!block->data_) throw std::bad_alloc();
   block->bytes_ = static_cast<int64_t>(whole);
   block->ledger_ = std::move(ledger);
@@ -28,7 +34,11 @@ std::shared_ptr<Block> Block::borrow(void* data, std::shared_ptr<Happening> rele
 
 Block::~Block() {
   if (ledger_) {
-    std::free(data_);
+    if (piece_.data) {
+      ledger_->arrays.give_back(piece_);
+    } else {
+      std::free(data_);
+    }
     ledger_->give_back(bytes_);
   }
   if (released_) released_->happen();

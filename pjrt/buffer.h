@@ -28,6 +28,7 @@ class Block {
   Block() = default;
   std::byte* data_ = nullptr;
   int64_t bytes_ = 0;
+  Pool::Piece piece_;                    ///< of large ones
   std::shared_ptr<Ledger> ledger_;       ///< of memory that is ours
   std::shared_ptr<Happening> released_;  ///< of memory that isn't
 };

@@ -2,6 +2,7 @@
 /// A client: sessions of Lowtide's, devices and their memory's account.
 
 #include <atomic>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -11,11 +12,16 @@
 #include "device.h"
 #include "error.h"
 #include "lowtide/session.h"
+#include "pool.h"
 
 namespace lowtide::pjrt {
 
-/// Bytes that buffers hold.
+/// Where buffers and arenas have their memory from, and how many bytes buffers hold.
 struct Ledger {
+  static constexpr size_t kKeptBytes = size_t{64} << 20;
+  Pool arrays{{.most_bytes = kKeptBytes, .most_pieces = 64, .most_slack = 4}};
+  /// Programs that run one after another do so in one arena; those that run at once have one each.
+  Pool arenas{{.most_bytes = SIZE_MAX, .most_pieces = 1, .most_slack = 0}};
   std::atomic<int64_t> in_use = 0, peak = 0, allocations = 0, largest = 0;
   int64_t limit = 0;  ///< of this machine; 0: nobody knows
   void take(int64_t bytes);

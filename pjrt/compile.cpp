@@ -62,6 +62,14 @@ PJRT_Error* describe(Compiled& compiled, const Module& module) {
   return nullptr;
 }
 
+/// What an exception has room for: the figures, and what sets them.
+std::string first_lines(const std::string& text) {
+  constexpr int kLines = 8;
+  size_t end = 0;
+  for (int line = 0; line < kLines && end != std::string::npos; ++line) end = text.find('\n', end + (line > 0 ? 1 : 0));
+  return text.substr(0, end);
+}
+
 /// `plan_text`: a plan that was made before; empty: none.
 PJRT_Error* make(PJRT_Client& client, std::string program, std::string options, const std::string& plan_text,
                  PJRT_LoadedExecutable*& made) {
@@ -85,7 +93,7 @@ PJRT_Error* make(PJRT_Client& client, std::string program, std::string options, 
     PJRT_Error* const error = fault_of(plan.error());
     if (error->code == PJRT_Error_Code_RESOURCE_EXHAUSTED) {
       const Result<Explanation> why = session->explain(*module);
-      if (why.ok()) error->message += "\n" + why->text(kRowsOfExplanation);
+      if (why.ok()) error->message += "\n" + first_lines(why->text(kRowsOfExplanation));
     }
     return error;
   }

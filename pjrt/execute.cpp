@@ -14,6 +14,25 @@ struct Held {
   std::vector<Argument> arguments;
 };
 
+/// An arena that programs share as they run after each other; small ones have their own, in which constants stay.
+class SharedArena {
+ public:
+  SharedArena(Ledger& ledger, int64_t bytes) : ledger_(ledger) {
+    constexpr int64_t kSmall = int64_t{1} << 20;
+    if (bytes >= kSmall) piece_ = ledger.arenas.take(static_cast<size_t>(bytes));
+  }
+  ~SharedArena() {
+    if (piece_.data) ledger_.arenas.give_back(piece_);
+  }
+  SharedArena(const SharedArena&) = delete;
+  SharedArena& operator=(const SharedArena&) = delete;
+  Arena given() const { return {piece_.data, static_cast<int64_t>(piece_.bytes)}; }
+
+ private:
+  Ledger& ledger_;
+  Pool::Piece piece_;
+};
+
 bool may_donate(const Array& argument, size_t number, const PJRT_ExecuteOptions* options) {
   if (!argument.can_be_donated) return false;
   if (!options) return true;
@@ -77,7 +96,9 @@ PJRT_Error* LoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_Args& args) {
                     : Block::make(static_cast<size_t>(results[r].bytes), device->client->ledger);
     places[r] = made[r]->data();
   }
-  if (const Result<void> ran = compiled.executable.run(held.arguments, places); !ran.ok()) return fault_of(ran.error());
+  const SharedArena arena(*device->client->ledger, compiled.executable.arena_bytes());
+  const Result<void> ran = compiled.executable.run(held.arguments, places, arena.given());
+  if (!ran.ok()) return fault_of(ran.error());
   for (size_t r = 0; r < results.size(); ++r) {
     args.output_lists[0][r] =
         new PJRT_Buffer(device, compiled.result_types[r], compiled.result_dims[r], std::move(made[r]));

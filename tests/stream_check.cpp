@@ -32,19 +32,21 @@ struct Mode {
   const Target& target() const { return exact ? xla_target() : cpu_target(); }
 };
 
-Result<std::string> try_one(const Module& before, const StreamDecision& decision, const Mode& mode) {
+Result<std::string> try_one(const Module& before, const std::vector<StreamDecision>& decisions, const Mode& mode) {
   std::unique_ptr<Module> after = before.clone();
   const std::vector<Pass> passes = {{"remove-dead-code", remove_dead_code, Numerics::kExact, ""}};
   // Folds that go on where the sums stand are rounded between tiles by the interpreter, whose sums are wider: those are
   // what compiled runs are for (tests/command/exact.py).
-  LT_RETURN_IF_ERROR(stream(*after, mode.target(), decision).status());
-  LT_RETURN_IF_ERROR(run_passes(*after, passes, mode.target()).status());
+  for (const StreamDecision& decision : decisions) {
+    LT_RETURN_IF_ERROR(stream(*after, mode.target(), decision).status());
+    LT_RETURN_IF_ERROR(run_passes(*after, passes, mode.target()).status());
+  }
   if (mode.control) {
     LT_ASSIGN_OR_RETURN(const PassResult spoilt, spoil(*after));
     if (!spoilt.changed) return std::string("no floats to spoil");
   }
-  return difference_of_runs(before, *after, decision.windows || mode.bits ? Numerics::kExact : Numerics::kReassociated,
-                            1);
+  return difference_of_runs(before, *after,
+                            decisions.back().windows || mode.bits ? Numerics::kExact : Numerics::kReassociated, 1);
 }
 
 Counts check(const std::string& path, const Mode& mode) {
@@ -70,9 +72,9 @@ Counts check(const std::string& path, const Mode& mode) {
        stream_candidates(*module, mode.target(), seeds, {.least_hidden_bytes = -1e18})) {
     for (const int64_t tile : {int64_t{1}, int64_t{3}, candidate.extent - 1}) {
       if (tile < 1 || tile >= candidate.extent) continue;
-      StreamDecision decision = candidate.decision;
-      decision.tile = tile;
-      const Result<std::string> difference = try_one(*module, decision, mode);
+      const std::vector<StreamDecision> decisions = candidate.decisions(tile);
+      const StreamDecision& decision = decisions.back();
+      const Result<std::string> difference = try_one(*module, decisions, mode);
       // These tiles weren't on offer: products of few rows are made otherwise than those of many.
       if (mode.exact && !difference.ok() && difference.status().fault() == Fault::kInput) continue;
       if (!difference.ok()) {

@@ -32,13 +32,14 @@ constexpr int64_t kModuleInstructions = 50'000,
                   kMostModules = 120;       ///< for who takes modules: fine choices are lost there
 constexpr double kLeastPeakForTime = 0.03;  ///< part of the peak that twice the time must save
 constexpr int64_t kFewPlans = 2 * kLeastPlans;
-constexpr size_t kMostStarts = 6;                     ///< other first steps that are followed
-constexpr size_t kMostCandidates = 6;                 ///< tried in one step
-constexpr double kExtraTime[] = {0.02, 0.1, 0.4, 3};  ///< of the free plan's, for one more stream
-constexpr int64_t kMostEasier = 3;                    ///< coarser tiles, where all that were tried are too slow
-constexpr double kFreeExtraTime = 0.4;                ///< the most of it that the free plan itself would take
-constexpr double kLeastGain = 0.005;                  ///< of the arena: smaller steps aren't worth their time
-constexpr double kThrifts[] = {0.2, 1, 0.02};         ///< of the free plan's time, what a step may take for nothing
+constexpr size_t kMostStarts = 6;                                  ///< other first steps that are followed
+constexpr int64_t kDearPart = 16, kLeastDear = 3, kMostDear = 40;  ///< of the plans: more of them, for dear ways
+constexpr size_t kMostCandidates = 6;                              ///< tried in one step
+constexpr double kExtraTime[] = {0.02, 0.1, 0.4, 3};               ///< of the free plan's, for one more stream
+constexpr int64_t kMostEasier = 3;             ///< coarser tiles, where all that were tried are too slow
+constexpr double kFreeExtraTime = 0.4;         ///< the most of it that the free plan itself would take
+constexpr double kLeastGain = 0.005;           ///< of the arena: smaller steps aren't worth their time
+constexpr double kThrifts[] = {0.2, 1, 0.02};  ///< of the free plan's time, what a step may take for nothing
 
 constexpr int64_t kInstructionsAtOnce = 200'000;  ///< of modules that stand beside each other
 constexpr int64_t kPlansPerThread = 4;            ///< so that all are done at about the same time
@@ -106,7 +107,22 @@ class Search {
     if (streams_by_itself && second.point.ns <= most_ns_) descend(second, kFreeThrift, until);
     // Where the pipeline found nothing to stream, both are the same plan.
     if (!streams_by_itself || !second.point.equals(first.point)) descend(first, kFreeThrift, until);
+    try_dear_ways(first, {kFreeThrift});
     return {};
+  }
+
+  /// Once more with streams that store products between passes, or make them apart, in a few plans more: what was found
+  /// without them stays.
+  void try_dear_ways(const Trial& from, const std::vector<double>& thrifts) {
+    const int64_t more = std::clamp(budget_ / kDearPart, kLeastDear, kMostDear);
+    tries_dear_ways_ = true;
+    candidates_.clear();
+    for (const double thrift : thrifts) {
+      budget_ += more;
+      descend(from, thrift, std::min(budget_, frontier_.plans + more));
+    }
+    tries_dear_ways_ = false;
+    candidates_.clear();
   }
 
   Result<Frontier> run() {
@@ -119,6 +135,8 @@ class Search {
     } else if (!context_.should_stop()) {
       if (const auto whole = attempt(plain_)) explore(*whole, budget_ * 2 / 3);
       if (const auto free = attempt(frontier_.free.decisions)) explore(*free, budget_);
+      const auto whole = budget_ > 2 * kFewPlans ? attempt(plain_) : std::nullopt;
+      if (whole) try_dear_ways(*whole, {kThrifts[0], kThrifts[2]});
     }
     keep_best();
     frontier_.interrupted = context_.should_stop();
@@ -145,17 +163,23 @@ class Search {
     const Decisions& base = from.point.decisions;
     std::vector<const Trial*> found;
     for (const auto& [key, trial] : tried_) {
-      if (!trial || trial->point.ns > most_ns_ || trial->point.decisions.size() != base.size() + 1) continue;
+      if (!trial || trial->point.ns > most_ns_ || trial->point.decisions.size() <= base.size()) continue;
       const Decisions& all = trial->point.decisions;
+      const auto goes_before = [](const Decision& d) {
+        const auto* stream = std::get_if<StreamDecision>(&d);
+        return stream != nullptr && stream->alone;
+      };
+      if (!std::all_of(all.begin() + static_cast<std::ptrdiff_t>(base.size()), all.end() - 1, goes_before)) continue;
       if (std::equal(base.begin(), base.end(), all.begin())) found.push_back(&*trial);
     }
     std::ranges::stable_sort(found, [](const Trial* a, const Trial* b) { return a->potential < b->potential; });
-    std::set<std::tuple<std::string, std::string, int64_t, bool, bool>> known;
+    std::set<std::tuple<std::string, std::string, int64_t, bool, bool, bool, size_t>> known;
     std::vector<Trial> starts;
     for (const Trial* trial : found) {
       const auto* d = std::get_if<StreamDecision>(&trial->point.decisions.back());
       if (!d || starts.size() >= kMostStarts) continue;
-      if (known.insert({d->computation, d->seed, d->dimension, d->one_pass, d->windows}).second)
+      const size_t steps = trial->point.decisions.size();
+      if (known.insert({d->computation, d->seed, d->dimension, d->one_pass, d->once, d->windows, steps}).second)
         starts.push_back(*trial);
     }
     return starts;
@@ -352,6 +376,12 @@ class Search {
     return tiles;
   }
 
+  static std::string listed(const StreamCandidate& candidate) {
+    std::string text;
+    for (const StreamDecision& d : candidate.decisions(candidate.decision.tile)) text += to_text(d) + " ";
+    return text;
+  }
+
   /// What is the same around different seeds, once.
   static std::vector<StreamCandidate> distinct(std::vector<StreamCandidate> all) {
     std::set<std::tuple<std::string, int64_t, double, double, double>> known;
@@ -361,28 +391,37 @@ class Search {
     return all;
   }
 
-  /// One more stream.
-  void add_streams(const Trial& at, std::vector<Series>& steps) const {
+  /// What could be streamed next. Descents with different thrift begin at the same plans: each is looked at once.
+  const std::vector<StreamCandidate>& candidates_at(const Trial& at) const {
+    const auto [known, is_new] = candidates_.try_emplace(key_of(at.point.decisions));
+    if (!is_new) return known->second;
     const auto module = planner_.streamed(at.point.decisions);
-    if (!module.ok()) return;
+    if (!module.ok()) return known->second;
     const std::vector<const Instruction*> seeds = find_values(**module, at.at_peak);
-    if (seeds.empty()) return;
-    std::vector<StreamCandidate> candidates = distinct(stream_candidates(**module, planner_.target(), seeds));
+    if (seeds.empty()) return known->second;
+    std::vector<StreamCandidate>& candidates = known->second;
+    candidates = distinct(stream_candidates(**module, planner_.target(), seeds));
     if (context_.shows(DebugLevel::kAll, "fit")) {
       for (const Instruction* i : seeds) context_.print("fit: at the peak " + i->parent->name + " " + i->name);
       for (const StreamCandidate& c : candidates) {
-        context_.print(fmt::format("fit: candidate {} hides {:.1f} MiB, {:.3f} ms again, {:.1f} us a tile",
-                                   to_text(c.decision), c.hidden_bytes / 1048576, 1e-6 * c.again_ns,
-                                   1e-3 * c.ns_per_tile));
+        context_.print(fmt::format("fit: candidate {} hides {:.1f} MiB, {:.3f} ms again, {:.1f} us a tile", listed(c),
+                                   c.hidden_bytes / 1048576, 1e-6 * c.again_ns, 1e-3 * c.ns_per_tile));
       }
     }
-    if (candidates.size() > kMostCandidates) candidates.resize(kMostCandidates);
-    for (const StreamCandidate& candidate : candidates) {
+    // The best of each way to spend more time for less memory, beside those that only stream.
+    const auto way = [](const StreamCandidate& c) { return c.before.empty() ? c.decision.once ? 1 : 0 : 2; };
+    const size_t most = tries_dear_ways_ ? 1 : 0, kept[] = {kMostCandidates, most, most};
+    size_t tried[] = {0, 0, 0};
+    std::erase_if(candidates, [&](const StreamCandidate& c) { return tried[way(c)]++ >= kept[way(c)]; });
+    return candidates;
+  }
+
+  /// One more stream.
+  void add_streams(const Trial& at, std::vector<Series>& steps) const {
+    for (const StreamCandidate& candidate : candidates_at(at)) {
       const auto with_tile = [&](int64_t tile) {
-        StreamDecision decision = candidate.decision;
-        decision.tile = tile;
         Decisions decisions = at.point.decisions;
-        decisions.emplace_back(std::move(decision));
+        for (StreamDecision& decision : candidate.decisions(tile)) decisions.emplace_back(std::move(decision));
         return decisions;
       };
       Series& series = steps.emplace_back();
@@ -482,7 +521,9 @@ class Search {
   bool is_free_found_ = false, is_kept_for_late_readers_ = true;
   Context& context_ = planner_.context();
   const int threads_ = threads_for(planner_);
-  std::map<std::string, std::optional<Trial>> tried_;  ///< by decisions; nothing: they don't apply
+  bool tries_dear_ways_ = false;
+  mutable std::map<std::string, std::vector<StreamCandidate>> candidates_;  ///< by decisions
+  std::map<std::string, std::optional<Trial>> tried_;                       ///< by decisions; nothing: they don't apply
 };
 
 }  // namespace

@@ -33,6 +33,19 @@ double potential_of(int64_t temp_bytes, int64_t load_bytes, const std::vector<in
 }  // namespace
 
 /// Of the streams made last, so that plans with one more, and plans that differ behind them, begin there.
+namespace {
+
+constexpr int64_t kKeptInstructions = 60'000;  ///< in modules that later plans go on from
+constexpr int64_t kFewModules = 4;  ///< where no more are kept, those before all streams push out better ones
+
+/// Decisions up to the streams with which they end.
+Decisions without_last_streams(Decisions part) {
+  while (!part.empty() && std::holds_alternative<StreamDecision>(part.back())) part.pop_back();
+  return part;
+}
+
+}  // namespace
+
 class Planner::StreamedModules {
  public:
   struct Known {
@@ -41,32 +54,42 @@ class Planner::StreamedModules {
     std::vector<PassRecord> records;
     std::vector<StreamDecision> found;
   };
+  /// most: instructions of all that is kept.
+  explicit StreamedModules(int64_t most) : most_(most) {}
+
   void add(Known known) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (known_.size() == kMostKept) known_.erase(known_.begin());
+    std::erase_if(known_, [&](const Known& k) { return k.part == known.part; });
+    const auto kept = static_cast<size_t>(most_ / std::max<int64_t>(1, known.module->instruction_count()));
+    while (known_.size() >= std::max(kLeastKept, kept)) known_.erase(known_.begin());
     known_.push_back(std::move(known));
   }
-  /// Where all of these stand, or all but the last, which is a stream; no module: there is none.
-  Known find(const Decisions& part) const {
+  /// Where most of these stand and only streams are left; no module: there is none. What is asked for is kept longest.
+  Known find(const Decisions& part) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    for (const Known& k : known_) {
-      if (k.part == part) return k;
+    auto best = known_.end();
+    for (auto k = known_.begin(); k != known_.end(); ++k) {
+      const size_t size = k->part.size();
+      if (size < without_last_streams(part).size() || size > part.size()) continue;
+      if (!std::equal(k->part.begin(), k->part.end(), part.begin())) continue;
+      if (best == known_.end() || size > best->part.size()) best = k;
     }
-    if (part.empty() || !std::holds_alternative<StreamDecision>(part.back())) return {};
-    for (const Known& k : known_) {
-      if (k.part.size() + 1 == part.size() && std::equal(k.part.begin(), k.part.end(), part.begin())) return k;
-    }
-    return {};
+    if (best == known_.end()) return {};
+    std::rotate(best, best + 1, known_.end());
+    return known_.back();
   }
 
  private:
-  static constexpr size_t kMostKept = 2;
-  mutable std::mutex mutex_;
+  static constexpr size_t kLeastKept = 2;
+  const int64_t most_;
+  std::mutex mutex_;
   std::vector<Known> known_;
 };
 
 Planner::Planner(const Target& target)
-    : target_(&target), nests_(std::make_shared<KnownNests>()), streamed_(std::make_shared<StreamedModules>()) {}
+    : target_(&target),
+      nests_(std::make_shared<KnownNests>()),
+      streamed_(std::make_shared<StreamedModules>(kKeptInstructions)) {}
 
 Result<Planner> Planner::make(const Module& module, const Target& target) {
   Planner planner(target);
@@ -105,15 +128,23 @@ Status Planner::Rewritten::run(const std::vector<Pass>& rows, const Target& targ
 
 Result<Planner::Rewritten> Planner::stream_all(const Decisions& decisions) const {
   const Decisions part = streaming_part(decisions);
-  const StreamedModules::Known known = has<Spoilt>(decisions) ? StreamedModules::Known() : streamed_->find(part);
-  if (!known.module) {
-    Rewritten rewritten{shared_->clone(), {}, {}};
-    LT_RETURN_IF_ERROR(rewritten.run(rows_to_streams(decisions, *target_, rewritten.found), *target_));
-    return rewritten;
+  StreamedModules::Known known = has<Spoilt>(decisions) ? StreamedModules::Known() : streamed_->find(part);
+  Rewritten rewritten;
+  if (known.module) {
+    rewritten = {known.module->clone(), std::move(known.records), std::move(known.found)};
+  } else {
+    known.part = has<Spoilt>(decisions) ? part : without_last_streams(part);
+    rewritten.module = shared_->clone();
+    const Decisions& first = has<Spoilt>(decisions) ? decisions : known.part;
+    LT_RETURN_IF_ERROR(rewritten.run(rows_to_streams(first, *target_, rewritten.found), *target_));
+    const bool has_room = kFewModules * rewritten.module->instruction_count() <= kKeptInstructions;
+    if (has_room && known.part.size() < part.size()) {
+      streamed_->add({known.part, rewritten.module->clone(), rewritten.records, rewritten.found});
+    }
   }
-  Rewritten rewritten{known.module->clone(), known.records, known.found};
-  if (known.part.size() < part.size())
-    LT_RETURN_IF_ERROR(rewritten.run({stream_row(std::get<StreamDecision>(part.back()))}, *target_));
+  for (size_t k = known.part.size(); k < part.size(); ++k) {
+    LT_RETURN_IF_ERROR(rewritten.run({stream_row(std::get<StreamDecision>(part[k]))}, *target_));
+  }
   return rewritten;
 }
 

@@ -13,6 +13,7 @@
 #include "passes/execute/forget_plans.h"
 #include "passes/execute/ignore_placements.h"
 #include "passes/execute/open_manual_regions.h"
+#include "passes/execute/read_convolutions_past_moves.h"
 #include "passes/execute/rematerialise.h"
 #include "passes/execute/separate_bodies.h"
 #include "passes/execute/simplify_shared_bodies.h"
@@ -44,6 +45,7 @@
 #include "passes/rules/reduce_where_it_is_made.h"
 #include "passes/rules/save_what_is_read.h"
 #include "passes/rules/scatter_one_hot_gradients.h"
+#include "passes/rules/select_single_places.h"
 #include "passes/rules/sink_hoisted_values.h"
 #include "passes/rules/slice_known_gathers.h"
 #include "passes/rules/slice_operands.h"
@@ -114,6 +116,8 @@ const std::vector<Pass>& execution_pipeline() {
         // For running: from here on the module is meant for regions, not for being handed on.
         {"fold-transposes", fold_transposes, Numerics::kExact,
          "before rules and streaming look at products: a transposed operand is one that they don't see"},
+        {"read-convolutions-past-moves", read_convolutions_past_moves, Numerics::kExact,
+         "beside products, for the same reason"},
         {"unroll-elementwise-loops", unroll_elementwise_loops, Numerics::kExact,
          "after constants are folded: they give the trip counts; before constants are folded again: rotation amounts"},
         {"fold-tuples", fold_tuples, Numerics::kExact, "unrolling leaves bundles between the trips"},
@@ -154,6 +158,9 @@ const std::vector<Pass>& execution_pipeline() {
         {"accumulate-where-it-lies", accumulate_where_it_lies, Numerics::kReassociated,
          "after scatters are made of products; before stacks: it makes updates of what they were added to",
          Numerics::kValueExact},
+        {"select-single-places", select_single_places, Numerics::kExact,
+         "after parts are added where they lie: what is left of zeros and of what they were added to is one scatter; "
+         "before streaming, which walks along the places then"},
         {"write-over-consumed-stacks", write_over_consumed_stacks, Numerics::kExact,
          "before slices are updated in their stack: it makes the stack read and the stack written one"},
         {"update-where-it-lies", update_where_it_lies, Numerics::kExact,

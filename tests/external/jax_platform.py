@@ -108,6 +108,17 @@ def programs():
         again = serialize_executable.deserialize_and_load(*serialize_executable.serialize(compiled))
         assert np.array_equal(again(x), compiled(x))
         assert jax.devices()[0].memory_stats()["bytes_in_use"] > 0
+        # Memory of arrays and arenas that are gone is the machine's again, but for a little.
+        def resident():
+            with open("/proc/self/status") as file:
+                return next(int(line.split()[1]) for line in file if line.startswith("VmRSS:")) / 1024
+        jnp.full((4 << 20,), 1.0).block_until_ready().delete()  # compiles, and leaves what is kept
+        before = resident()
+        arrays = [jnp.full((4 << 20,), float(i)) for i in range(10)]
+        jax.block_until_ready(arrays)
+        assert resident() - before > 120, "nothing was made"
+        del arrays
+        assert resident() - before < 80, resident() - before
     return {name: np.asarray(value) for name, value in results.items()}
 
 

@@ -25,10 +25,12 @@ class Grower {
         in_order_(graph.at(seed.place).parent->module().sums_in_order) {}
 
   StreamCluster grow(int64_t d, const ClusterOptions& options) {
+    alone_ = options.alone;
+    behind_.insert(seed_.place);
     cluster_.extent = shape_of(graph_, seed_).dims[static_cast<size_t>(d)];
     if (cluster_.extent < 2 || !add(seed_, d)) return {};
     spread();
-    bridge();
+    if (!alone_) bridge();
     settle();
     if (options.one_pass && cluster_.passes > 1 && cluster_.is_member(seed_.place)) {
       const int32_t pass = cluster_.members.at(seed_.place).pass;
@@ -38,6 +40,7 @@ class Grower {
     }
     if (cluster_.dimension_of(seed_) != d) return {};
     find_outputs();
+    if (options.once) store_products();
     return cluster_;
   }
 
@@ -53,7 +56,7 @@ class Grower {
   bool add(GraphLeaf array, int64_t d) {
     if (!graph_.is_live(array.place)) return false;
     const Instruction& i = graph_.at(array.place);
-    if (is_loop(i)) return add_loop(array.place, static_cast<size_t>(array.leaf), d);
+    if (is_loop(i)) return !alone_ && add_loop(array.place, static_cast<size_t>(array.leaf), d);
     if (cluster_.is_member(array.place) || cluster_.members.size() >= kMostMembers) return false;
     if (!can_be_made_by_slices(i, d)) return false;
     if (common_extents(i)->dims[static_cast<size_t>(d)] != cluster_.extent) return false;
@@ -121,10 +124,12 @@ class Grower {
         if (member.reads[k] < 0 || graph_.target().role_of(graph_.at(made.place)) == OpRole::kSource) continue;
         if (joins(made)) add(made, member.reads[k]);
       }
+      if (alone_ && !behind_.contains(place)) continue;
       for (const ValueGraph::Read& read : graph_.users(place)) {
         const GraphLeaf array{place, read.leaf};
         const bool between = is_loop(graph_.at(read.user)) && cluster_.is_member(read.user);
         if (member.leaves[static_cast<size_t>(read.leaf)] >= 0 && (between || joins(array))) add_user(read);
+        if (alone_ && cluster_.is_member(read.user)) behind_.insert(read.user);
       }
     }
   }
@@ -133,6 +138,7 @@ class Grower {
   void add_user(const ValueGraph::Read& read) {
     const Instruction& user = graph_.at(read.user);
     const int64_t mine = cluster_.dimension_of({read.def, read.leaf});
+    if (is_loop(user) && alone_) return;
     if (is_loop(user)) {
       const auto reads = graph_.reads(read.user);
       for (size_t k = 0; k < reads.size(); ++k) {
@@ -150,7 +156,7 @@ class Grower {
         return;
       }
     }
-    const std::optional<Fold> fold = folded_along(user, operand, mine);
+    const std::optional<Fold> fold = alone_ ? std::nullopt : folded_along(user, operand, mine);
     if (fold && is_allowed(user, operand, mine)) add_fold(read.user, *fold);
   }
 
@@ -205,8 +211,7 @@ class Grower {
   /// Removes members that don't read each other in step, until all do, and finds the passes.
   void settle() {
     do {
-      while (drop_unsteady()) {
-      }
+      drop_unsteady();
       find_passes();
     } while (drop_light_sum());
   }
@@ -227,30 +232,44 @@ class Grower {
     return std::erase_if(cluster_.members, is_light_sum) > 0;
   }
 
-  bool drop_unsteady() {
-    for (const auto& [place, member] : cluster_.members) {
-      const auto reads = graph_.reads(place);
-      for (size_t k = 0; k < reads.size(); ++k) {
-        const GraphLeaf made{reads[k].def, reads[k].leaf};
-        if (!cluster_.is_member(made.place)) continue;
-        const int64_t d = cluster_.dimension_of(made), j = member.reads[k];
-        if (d == j || (d == kSummed && j < 0)) continue;
-        // Small values that someone reads whole are better made whole.
-        const bool small = bytes_of(graph_, made) < large_ && !is_loop(graph_.at(made.place));
-        const bool whole = j < 0 && small && made.place != seed_.place;
-        cluster_.members.erase(whole ? made.place : place);
-        return true;
+  /// The first of them again and again. What goes makes none unsteady that stands before the member looked at, but
+  /// loops that it read.
+  void drop_unsteady() {
+    for (auto member = cluster_.members.begin(); member != cluster_.members.end();) {
+      const int32_t place = member->first, dropped = unsteady_at(place, member->second);
+      if (dropped == kNoId) {
+        ++member;
+        continue;
       }
-      if (member.loop == nullptr) continue;
-      // Nobody outside reads what is the same for every tile: it would have to be carried.
-      for (size_t leaf = 0; leaf < member.leaves.size(); ++leaf) {
-        const GraphLeaf array{place, static_cast<int32_t>(leaf)};
-        if (member.leaves[leaf] != kWhole || !is_read_outside(array)) continue;
-        cluster_.members.erase(place);
-        return true;
+      int32_t next = place;
+      for (const ValueGraph::Read& read : graph_.reads(dropped)) {
+        if (is_loop(graph_.at(read.def))) next = std::min(next, read.def);
       }
+      cluster_.members.erase(dropped);
+      member = cluster_.members.lower_bound(next);
     }
-    return false;
+  }
+
+  /// Which member has to go, for this one to be made: itself, or one that it reads; kNoId: none.
+  int32_t unsteady_at(int32_t place, const StreamMember& member) const {
+    const auto reads = graph_.reads(place);
+    for (size_t k = 0; k < reads.size(); ++k) {
+      const GraphLeaf made{reads[k].def, reads[k].leaf};
+      if (!cluster_.is_member(made.place)) continue;
+      const int64_t d = cluster_.dimension_of(made), j = member.reads[k];
+      if (d == j || (d == kSummed && j < 0)) continue;
+      // Small values that someone reads whole are better made whole.
+      const bool small = bytes_of(graph_, made) < large_ && !is_loop(graph_.at(made.place));
+      const bool whole = j < 0 && small && made.place != seed_.place;
+      return whole ? made.place : place;
+    }
+    if (member.loop == nullptr) return kNoId;
+    // Nobody outside reads what is the same for every tile: it would have to be carried.
+    for (size_t leaf = 0; leaf < member.leaves.size(); ++leaf) {
+      const GraphLeaf array{place, static_cast<int32_t>(leaf)};
+      if (member.leaves[leaf] == kWhole && is_read_outside(array)) return place;
+    }
+    return kNoId;
   }
 
   void find_passes() {
@@ -280,8 +299,20 @@ class Grower {
       for (size_t leaf = 0; leaf < member.leaves.size(); ++leaf) {
         const GraphLeaf array{place, static_cast<int32_t>(leaf)};
         if (member.leaves[leaf] == kSummed) cluster_.sums.insert(array);
-        if (member.leaves[leaf] < 0 || light.at(place)) continue;
+        if (member.leaves[leaf] < 0 || light.at(place) || (alone_ && !behind_.contains(place))) continue;
         if (is_read_outside(array)) cluster_.outputs.insert(array);
+      }
+    }
+  }
+
+  /// What later passes would multiply again.
+  void store_products() {
+    for (int32_t pass = 1; pass < cluster_.passes; ++pass) {
+      for (const int32_t place : members_of_pass(graph_, cluster_, pass)) {
+        const StreamMember& member = cluster_.members.at(place);
+        const Opcode opcode = graph_.at(place).opcode;
+        const bool product = opcode == Opcode::kDot || opcode == Opcode::kConvolution;
+        if (product && member.pass < pass && member.leaves[0] >= 0) cluster_.outputs.insert({place, 0});
       }
     }
   }
@@ -305,6 +336,8 @@ class Grower {
   StreamCluster cluster_;
   std::vector<int32_t> open_;
   std::set<int32_t> refused_;  ///< loops that can't be walked
+  bool alone_ = false;
+  std::set<int32_t> behind_;  ///< the seed and what is made of it
 };
 
 }  // namespace

@@ -46,6 +46,10 @@ struct StreamCluster {
 
 struct ClusterOptions {
   bool one_pass = false;  ///< only members of the seed's own pass
+  bool once = false;      ///< products that later passes read, too, are stored by the first that makes them
+  /// For the seed alone, and what is made of it slice by slice: what else reads the other members has them made as
+  /// before, so that they are made twice.
+  bool alone = false;
 };
 
 /// The largest cluster around a stored array, sliced along its dimension d; no members: it can't be sliced.

@@ -4,18 +4,34 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 #include <unordered_map>
 
+#include "analysis/evaluations.h"
 #include "analysis/leaf_bytes.h"
 #include "analysis/loop_fusion.h"
 #include "passes/stream/keep_order.h"
 #include "passes/stream/stream_loop.h"
+#include "passes/stream/walk.h"
 #include "passes/windows/row_loop.h"
 
 namespace lowtide::engine {
 namespace {
 
-constexpr size_t kMostSeeds = 6;  ///< of a computation, where none are asked for
+constexpr double kLargeSums =
+    16;  ///< times their bytes is what the stream hides, at least: worth a stream of their own
+constexpr double kDearAgain = 0.05;  ///< of the stream's time, at least: what is multiplied again may be stored
+constexpr size_t kMostSeeds = 6;     ///< of a computation, where none are asked for
+
+/// At most one of them.
+struct Flag {
+  std::string_view word;
+  bool StreamDecision::* flag;
+};
+constexpr Flag kFlags[] = {{"one_pass", &StreamDecision::one_pass},
+                           {"once", &StreamDecision::once},
+                           {"alone", &StreamDecision::alone},
+                           {"windows", &StreamDecision::windows}};
 
 Status no_decision(std::string_view line) {
   return Status(Fault::kInput, fmt::format("expected `stream COMPUTATION VALUE dimension=D tile=T`, got `{}`", line));
@@ -51,14 +67,133 @@ void add_windows(const ValueGraph& graph, const std::vector<ValueState>& states,
   const int64_t rows = cluster.last - cluster.first;
   std::vector<int64_t> tiles = tiles_of(rows, 1);
   if (weight.hidden_bytes < options.least_hidden_bytes || tiles.empty()) return;
-  found.push_back({.decision = {seed.parent->name, seed.name, d, tiles.front(), false, true},
+  StreamDecision decision{seed.parent->name, seed.name, d, tiles.front()};
+  decision.windows = true;
+  found.push_back({.decision = std::move(decision),
+                   .before = {},
                    .extent = rows,
                    .tiles = std::move(tiles),
                    .hidden_bytes = weight.hidden_bytes,
                    .ns_per_tile = weight.ns_per_tile});
 }
 
+/// The dimension of a product's rows: the longest that one of its operands has, where that is made tile by tile, and
+/// the other hasn't; -1: there is none.
+int64_t rows_of(const Instruction& product, const StreamMember& member, const ValueGraph& graph,
+                const StreamCluster& cluster) {
+  int64_t longest = -1;
+  for (int64_t r = 0; r < product.shape.rank(); ++r) {
+    for (size_t k = 0; k < product.operands.size(); ++k) {
+      int64_t j = -1;
+      const bool made = member.reads[k] >= 0 && cluster.is_member(array_behind(graph, product.operand(k)).place);
+      if (!made || operand_in_step(product, k, r, j) != InStep::kYes || j == member.reads[k]) continue;
+      const auto extent = [&](int64_t d) { return product.shape.dims[static_cast<size_t>(d)]; };
+      if (longest < 0 || extent(r) > extent(longest)) longest = r;
+    }
+  }
+  return longest;
+}
+
+/// Is the array of use to anything but these products?
+bool is_read_beside(const ValueGraph& graph, int32_t array, const std::set<int32_t>& products) {
+  std::set<int32_t> seen{array};
+  std::vector<int32_t> open{array};
+  while (!open.empty()) {
+    const int32_t place = open.back();
+    open.pop_back();
+    if (graph.is_result(place)) return true;
+    for (const ValueGraph::Read& read : graph.users(place)) {
+      if (!products.contains(read.user) && seen.insert(read.user).second) open.push_back(read.user);
+    }
+  }
+  return false;
+}
+
+/// The last of the candidates again, with its products made by streams of their own, where their sums take much.
+void add_apart(const ValueGraph& graph, const std::vector<ValueState>& states, const StreamCluster& cluster,
+               const ClusterWeight& weight, int32_t seed, std::vector<StreamCandidate>& found) {
+  StreamCandidate apart = found.back();
+  std::set<int32_t> products;
+  const double slice = weight.inner_bytes / static_cast<double>(cluster.extent);
+  for (const GraphLeaf& sum : cluster.sums) {
+    const Instruction& product = graph.at(sum.place);
+    if (product.opcode != Opcode::kDot || !product.shape.is_array()) continue;
+    const ElementType type = type_of_sums(product.shape.type);
+    const double bytes = elements_of(product.shape) * stored_bytes(type);
+    const bool is_beside = type != product.shape.type || !graph.is_result(sum.place);
+    if (!is_beside || kLargeSums * bytes < weight.hidden_bytes) continue;
+    const int64_t rows = rows_of(product, cluster.members.at(sum.place), graph, cluster);
+    if (rows < 0) continue;
+    const StreamCluster alone = grow_cluster(graph, states, sum, rows, {.alone = true});
+    if (alone.members.empty()) continue;
+    const ClusterWeight again = weigh(graph, states, alone);
+    const double extent = static_cast<double>(alone.extent), own = own_ns(product, graph.target());
+    StreamBefore before{.decision = {product.parent->name, product.name, rows},
+                        .tiles = tiles_of(alone.extent, again.least_tile),
+                        .tiles_per_tile = slice / std::max(1.0, again.inner_bytes / extent)};
+    before.decision.alone = true;
+    if (product.parent->module().sums_in_order) {
+      std::erase_if(before.tiles, [&](int64_t tile) { return !tile_keeps_order(graph, alone, tile); });
+    }
+    if (before.tiles.empty()) continue;
+    apart.hidden_bytes += bytes;
+    apart.again_ns += again.ns + again.again_ns - own;
+    apart.before.push_back(std::move(before));
+    products.insert(sum.place);
+  }
+  if (!products.empty() && is_read_beside(graph, seed, products)) found.push_back(std::move(apart));
+}
+
+/// All passes; all, with what they would multiply again stored; the seed's own.
+void add_slices(const ValueGraph& graph, const std::vector<ValueState>& states, const Instruction& seed, int64_t d,
+                const StreamCandidateOptions& options, std::vector<StreamCandidate>& found) {
+  const GraphLeaf array = array_behind(graph, seed);
+  double again_ns = 0;
+  for (const Flag& flag : {Flag{"", nullptr}, kFlags[1], kFlags[0]}) {
+    StreamDecision decision{seed.parent->name, seed.name, d};
+    if (flag.flag != nullptr) decision.*flag.flag = true;
+    const StreamCluster cluster = grow_cluster(graph, states, array, d, options_of(decision));
+    if (cluster.members.empty()) return;
+    const ClusterWeight weight = weigh(graph, states, cluster);
+    if (flag.flag == nullptr) again_ns = weight.again_ns;
+    if (decision.once && (again_ns < kDearAgain * weight.ns || weight.again_ns >= again_ns)) continue;
+    std::vector<int64_t> tiles = tiles_of(cluster.extent, weight.least_tile);
+    if (seed.parent->module().sums_in_order) {
+      std::erase_if(tiles, [&](int64_t tile) { return !tile_keeps_order(graph, cluster, tile); });
+    }
+    if (weight.hidden_bytes >= options.least_hidden_bytes && !tiles.empty()) {
+      decision.tile = tiles.front();
+      found.push_back({.decision = std::move(decision),
+                       .before = {},
+                       .extent = cluster.extent,
+                       .tiles = std::move(tiles),
+                       .hidden_bytes = weight.hidden_bytes,
+                       .again_ns = weight.again_ns,
+                       .ns_per_tile = weight.ns_per_tile});
+      add_apart(graph, states, cluster, weight, array.place, found);
+    }
+    if (cluster.passes == 1) return;
+  }
+}
+
 }  // namespace
+
+ClusterOptions options_of(const StreamDecision& decision) {
+  return {.one_pass = decision.one_pass, .once = decision.once, .alone = decision.alone};
+}
+
+std::vector<StreamDecision> StreamCandidate::decisions(int64_t tile) const {
+  std::vector<StreamDecision> all;
+  for (const StreamBefore& b : before) {
+    const double most = static_cast<double>(tile) * b.tiles_per_tile;
+    const auto fits = std::ranges::find_if(b.tiles, [&](int64_t t) { return static_cast<double>(t) <= most; });
+    all.push_back(b.decision);
+    all.back().tile = fits == b.tiles.end() ? b.tiles.back() : *fits;
+  }
+  all.push_back(decision);
+  all.back().tile = tile;
+  return all;
+}
 
 std::vector<int64_t> tiles_of(int64_t extent, int64_t least) {
   std::vector<int64_t> tiles;
@@ -78,8 +213,11 @@ std::vector<int64_t> tiles_of(int64_t extent, int64_t least) {
 }
 
 std::string to_text(const StreamDecision& d) {
-  return fmt::format("stream {} {} dimension={} tile={}{}", d.computation, d.seed, d.dimension, d.tile,
-                     d.windows ? " windows" : (d.one_pass ? " one_pass" : ""));
+  std::string text = fmt::format("stream {} {} dimension={} tile={}", d.computation, d.seed, d.dimension, d.tile);
+  for (const auto& [word, flag] : kFlags) {
+    if (d.*flag) text += fmt::format(" {}", word);
+  }
+  return text;
 }
 
 Result<StreamDecision> parse_stream_decision(std::string_view line) {
@@ -90,14 +228,14 @@ Result<StreamDecision> parse_stream_decision(std::string_view line) {
     at = end + 1;
   }
   StreamDecision d;
-  const bool whole = (words.size() == 5 || (words.size() == 6 && (words[5] == "one_pass" || words[5] == "windows"))) &&
-                     words[0] == "stream" && read_number(words[3], "dimension=", d.dimension) &&
+  const auto given = std::ranges::find(kFlags, words.size() == 6 ? words[5] : "", &Flag::word);
+  const bool known = words.size() == 5 || given != std::end(kFlags);
+  const bool whole = known && words[0] == "stream" && read_number(words[3], "dimension=", d.dimension) &&
                      read_number(words[4], "tile=", d.tile);
   if (!whole) return no_decision(line);
   d.computation = words[1];
   d.seed = words[2];
-  d.one_pass = words.size() == 6 && words[5] == "one_pass";
-  d.windows = words.size() == 6 && words[5] == "windows";
+  if (given != std::end(kFlags)) d.*given->flag = true;
   return d;
 }
 
@@ -117,26 +255,8 @@ std::vector<StreamCandidate> stream_candidates(const Module& module, const Targe
     if (seeds.empty()) mine = largest_arrays(graph, states, kMostSeeds);
     for (const Instruction* seed : mine) {
       if (!seed->shape.is_array()) continue;
-      const GraphLeaf array = array_behind(graph, *seed);
       for (int64_t d = 0; d < seed->shape.rank(); ++d) {
-        for (const bool one_pass : {false, true}) {
-          const StreamCluster cluster = grow_cluster(graph, states, array, d, {.one_pass = one_pass});
-          if (cluster.members.empty()) break;
-          const ClusterWeight weight = weigh(graph, states, cluster);
-          std::vector<int64_t> tiles = tiles_of(cluster.extent, weight.least_tile);
-          if (module.sums_in_order) {
-            std::erase_if(tiles, [&](int64_t tile) { return !tile_keeps_order(graph, cluster, tile); });
-          }
-          if (weight.hidden_bytes >= options.least_hidden_bytes && !tiles.empty()) {
-            found.push_back({.decision = {computation->name, seed->name, d, tiles.front(), one_pass},
-                             .extent = cluster.extent,
-                             .tiles = std::move(tiles),
-                             .hidden_bytes = weight.hidden_bytes,
-                             .again_ns = weight.again_ns,
-                             .ns_per_tile = weight.ns_per_tile});
-          }
-          if (cluster.passes == 1) break;
-        }
+        add_slices(graph, states, *seed, d, options, found);
         add_windows(graph, states, *seed, d, options, found);
       }
     }
@@ -180,7 +300,7 @@ Result<PassResult> stream(Module& module, const Target& target, const StreamDeci
                             decision.tile, cluster.last - cluster.first, weight.hidden_bytes / 1048576)};
   }
   const StreamCluster cluster =
-      grow_cluster(graph, states, array_behind(graph, **seed), decision.dimension, {.one_pass = decision.one_pass});
+      grow_cluster(graph, states, array_behind(graph, **seed), decision.dimension, options_of(decision));
   if (cluster.members.empty()) return fault("the value can't be made slice by slice along this dimension");
   if (module.sums_in_order && !tile_keeps_order(graph, cluster, decision.tile)) {
     return fault("tiles of so few slices would be summed otherwise than the whole");

@@ -32,20 +32,36 @@ struct StreamDecision {
   int64_t dimension = 0, tile = 0;
   bool one_pass = false;  ///< only what needs no second pass over the slices
   bool windows = false;   ///< slices read slices beside their own (passes/windows/stream_windows.h)
+  bool once = false;      ///< products that several passes read are stored by the first of them, not made again
+  /// For the seed and what is made of it alone: what it is made of is made again for it, tile by tile.
+  bool alone = false;
   bool operator==(const StreamDecision&) const = default;
 };
 
-/// One line: `stream COMPUTATION SEED dimension=D tile=T [one_pass|windows]`.
+/// One line: `stream COMPUTATION SEED dimension=D tile=T [one_pass|once|alone|windows]`.
 std::string to_text(const StreamDecision& decision);
 Result<StreamDecision> parse_stream_decision(std::string_view line);
 
+/// A stream that goes before another one.
+struct StreamBefore {
+  StreamDecision decision;
+  std::vector<int64_t> tiles;  ///< descending
+  double tiles_per_tile = 0;   ///< as large a tile, in slices of this one to slices of the other
+};
+
 struct StreamCandidate {
-  StreamDecision decision;     ///< with the largest of the tiles
+  StreamDecision decision;  ///< with the largest of the tiles
+  /// Products that the stream would sum tile by tile, in sums that are large and not yet the result: each is made by a
+  /// stream of its own before it, along its rows, and needs no sums.
+  std::vector<StreamBefore> before;
   int64_t extent = 0;          ///< of the dimension
   std::vector<int64_t> tiles;  ///< sensible ones, descending
   double hidden_bytes = 0;     ///< stored at once before, and in tiles now
-  double again_ns = 0;         ///< modelled time for what is made twice, in all runs of the computation
-  double ns_per_tile = 0;      ///< modelled time that each tile adds, in all of them
+  double again_ns = 0;         ///< modelled time for what is made twice
+  double ns_per_tile = 0;      ///< modelled time that each tile adds
+
+  /// What is decided, in this order, for a tile of so many slices.
+  std::vector<StreamDecision> decisions(int64_t tile) const;
 };
 
 struct StreamCandidateOptions {

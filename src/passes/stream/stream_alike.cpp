@@ -84,7 +84,7 @@ Result<PassResult> stream_alike(Module& module, const Module& like, const Target
   const ValueGraph from(*pattern, target), to(*computation, target);
   const std::vector<ValueState> states = decide_values(from, {});
   const StreamCluster cluster =
-      grow_cluster(from, states, array_behind(from, *seed), decision.dimension, {.one_pass = decision.one_pass});
+      grow_cluster(from, states, array_behind(from, *seed), decision.dimension, options_of(decision));
   if (cluster.members.empty() || decision.windows) return unlike(decision.seed);
   const Follower follower(from, to);
   const int64_t extent = there->shape.dims[static_cast<size_t>(decision.dimension)];

@@ -4,11 +4,15 @@
 #include <optional>
 
 #include "passes/stream/cluster.h"
+#include "passes/stream/stream.h"
 
 namespace lowtide::engine {
 
 /// On loops made here: they are not streamed once more along another dimension, their bodies are.
 inline constexpr const char* kTilesAttribute = "{lowtide_tiles=\"true\"}";
+
+/// How the cluster of a decision grows.
+ClusterOptions options_of(const StreamDecision& decision);
 
 /// One loop for each pass; slices that fill no tile are made behind it. Members' readers read what the loops made, the
 /// members themselves stay, without readers. `tile`: slices, less than the extent.

@@ -1,0 +1,149 @@
+#include "passes/execute/read_convolutions_past_moves.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "passes/rules/maker.h"
+
+namespace lowtide::engine {
+namespace {
+
+constexpr int64_t kUnit = -1;  ///< a dimension of one element: it lies anywhere
+
+bool is_plain(const Instruction& i) {
+  return i.shape.is_array() && i.shape.dynamic.empty() && i.control_predecessors.empty() && !i.sharding;
+}
+
+/// What a value is behind moves: dimension d of the value is dimension map[d] of `from`.
+struct Behind {
+  Instruction* from = nullptr;
+  Dims map;
+  bool transposed = false;
+};
+
+/// Which of two shapes' dimensions are the same, where only those of one element were added or removed.
+std::optional<Dims> same_but_units(const Dims& result, const Dims& operand) {
+  Dims map;
+  size_t next = 0;
+  for (const int64_t extent : result) {
+    while (next < operand.size() && operand[next] == 1) ++next;
+    if (extent == 1) {
+      map.push_back(kUnit);
+    } else if (next < operand.size() && operand[next] == extent) {
+      map.push_back(static_cast<int64_t>(next++));
+    } else {
+      return std::nullopt;
+    }
+  }
+  while (next < operand.size() && operand[next] == 1) ++next;
+  return next == operand.size() ? std::optional(map) : std::nullopt;
+}
+
+Behind behind_moves(Instruction* value) {
+  Behind behind{value, {}, false};
+  for (int64_t d = 0; d < value->shape.rank(); ++d) behind.map.push_back(d);
+  while (is_plain(*behind.from)) {
+    const Instruction& move = *behind.from;
+    Dims step;
+    if (move.opcode == Opcode::kTranspose) {
+      step = move.as<DimensionsAttributes>().dimensions;
+    } else if (move.opcode == Opcode::kReshape) {
+      const auto same = same_but_units(move.shape.dims, move.operand(0).shape.dims);
+      if (!same) break;
+      step = *same;
+    } else {
+      break;
+    }
+    for (int64_t& d : behind.map) {
+      if (d != kUnit) d = step[static_cast<size_t>(d)];
+    }
+    behind.transposed |= move.opcode == Opcode::kTranspose;
+    behind.from = move.operands[0];
+  }
+  return behind;
+}
+
+class Reader {
+ public:
+  Reader(const Instruction& convolution, Maker& maker)
+      : convolution_(convolution), a_(convolution.as<ConvolutionAttributes>()), maker_(maker) {}
+
+  Instruction* run() {
+    std::vector<Instruction*> operands = convolution_.operands;
+    bool any = false;
+    for (size_t k = 0; k < 2; ++k) {
+      const Behind behind = behind_moves(operands[k]);
+      if (!behind.transposed) continue;
+      Dims places;
+      operands[k] = as_it_lies(*operands[k], behind, places);
+      relabel(k, places);
+      any = true;
+    }
+    if (!any) return nullptr;
+    a_.dim_labels = labels(a_.input_batch, a_.input_feature, a_.input_spatial, "bf") + "_" +
+                    labels(a_.kernel_output_feature, a_.kernel_input_feature, a_.kernel_spatial, "oi") + "->" +
+                    labels(a_.output_batch, a_.output_feature, a_.output_spatial, "bf");
+    Instruction* made = maker_.like(convolution_, convolution_.shape, operands);
+    made->attributes = a_;
+    made->extra = convolution_.extra;
+    made->backend_config = convolution_.backend_config;
+    made->frontend_attributes = convolution_.frontend_attributes;
+    return made;
+  }
+
+ private:
+  /// The operand in the order in which its elements lie, dimensions of one element last; `places`: where each of its
+  /// dimensions is then.
+  Instruction* as_it_lies(const Instruction& operand, const Behind& behind, Dims& places) {
+    const Dims& from = behind.from->shape.dims;
+    Dims dims, at(from.size(), 0);
+    for (size_t d = 0; d < from.size(); ++d) {
+      if (from[d] == 1) continue;
+      at[d] = static_cast<int64_t>(dims.size());
+      dims.push_back(from[d]);
+    }
+    for (int64_t d = 0; d < operand.shape.rank(); ++d) {
+      if (operand.shape.dims[static_cast<size_t>(d)] == 1) {
+        places.push_back(static_cast<int64_t>(dims.size()));
+        dims.push_back(1);
+      } else {
+        places.push_back(at[static_cast<size_t>(behind.map[static_cast<size_t>(d)])]);
+      }
+    }
+    return maker_.reshape(behind.from, dims);
+  }
+
+  void relabel(size_t operand, const Dims& places) {
+    const auto move = [&](int64_t& d) { d = places[static_cast<size_t>(d)]; };
+    move(operand == 0 ? a_.input_batch : a_.kernel_output_feature);
+    move(operand == 0 ? a_.input_feature : a_.kernel_input_feature);
+    for (int64_t& d : operand == 0 ? a_.input_spatial : a_.kernel_spatial) move(d);
+  }
+
+  static std::string labels(int64_t first, int64_t second, const Dims& spatial, const char* letters) {
+    std::string text(spatial.size() + 2, '?');
+    text[static_cast<size_t>(first)] = letters[0];
+    text[static_cast<size_t>(second)] = letters[1];
+    for (size_t w = 0; w < spatial.size(); ++w) text[static_cast<size_t>(spatial[w])] = static_cast<char>('0' + w);
+    return text;
+  }
+
+  const Instruction& convolution_;
+  ConvolutionAttributes a_;
+  Maker& maker_;
+};
+
+}  // namespace
+
+Result<PassResult> read_convolutions_past_moves(Module& module, const Target& target) {
+  auto result = rewrite_each(module, [&](Instruction& i, Maker& maker) -> Instruction* {
+    if (i.opcode != Opcode::kConvolution || !is_plain(i) || target.role_of(i) != OpRole::kLibrary) return nullptr;
+    if (i.as<ConvolutionAttributes>().dim_labels.find('?') != std::string::npos) return nullptr;
+    return Reader(i, maker).run();
+  });
+  if (result.ok()) result->note = fmt::format("{} convolutions read past transposes", result->count);
+  return result;
+}
+
+}  // namespace lowtide::engine
