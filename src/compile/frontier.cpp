@@ -470,9 +470,9 @@ class Search {
     }
   }
 
-  /// Loops that save every so many trips; once. Behind what else is made again.
+  /// Loops that save every so many trips; once. Behind what else is made again. The free plan runs no loop twice.
   void add_groups(const Trial& at, std::vector<Series>& steps) const {
-    if (planner_.target().takes() != Takes::kProgram || has<SaveEvery>(at.point.decisions)) return;
+    if (!is_free_found_ || planner_.target().takes() != Takes::kProgram || has<SaveEvery>(at.point.decisions)) return;
     for (const Grouping& grouping : planner_.groupings()) {
       Decisions decisions = at.point.decisions;
       decisions.insert(std::ranges::find_if_not(decisions, comes_before_streams), SaveEvery{grouping});
