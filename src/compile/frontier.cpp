@@ -27,12 +27,12 @@ constexpr int64_t kFreeInstructions = 20'000;  ///< planned in all for the free 
 constexpr int64_t kLeastFree = 2, kMostFree = 48;
 constexpr int64_t kSmallArena = int64_t{64} << 10;  ///< nothing is left to save
 constexpr int64_t kPlanInstructions = 200'000;      ///< planned in all, by which the budget is set
-constexpr int64_t kLeastPlans = 32, kMostPlans = 600;
+constexpr int64_t kLeastPlans = 48, kMostPlans = 600;
 constexpr int64_t kModuleInstructions = 100'000,
                   kMostModules = 120;       ///< for who takes modules: fine choices are lost there
 constexpr double kLeastPeakForTime = 0.03;  ///< part of the peak that twice the time must save
-constexpr int64_t kFewPlans = 2 * kLeastPlans;
-constexpr size_t kMostStarts = 6;                                  ///< other first steps that are followed
+constexpr int64_t kFewPlans = 64;
+constexpr size_t kMostStarts = 6, kMostPrices = 3;                 ///< other first steps that are followed
 constexpr int64_t kDearPart = 16, kLeastDear = 3, kMostDear = 40;  ///< of the plans: more of them, for dear ways
 constexpr size_t kMostCandidates = 6;                              ///< tried in one step
 constexpr double kExtraTime[] = {0.02, 0.1, 0.4, 3};               ///< of the free plan's, for one more stream
@@ -184,17 +184,20 @@ class Search {
     std::ranges::stable_sort(found, [](const Trial* a, const Trial* b) { return a->potential < b->potential; });
     std::set<std::tuple<size_t, std::string, std::string, int64_t, bool, bool, bool, size_t>> known;
     std::vector<Trial> starts;
+    size_t prices = 0;
     for (const Trial* trial : found) {
-      if (starts.size() >= kMostStarts) break;
+      if (starts.size() >= kMostStarts + prices) break;
       const Decisions& all = trial->point.decisions;
       const Decision& added = *std::ranges::mismatch(all, base).in1;
+      if (std::holds_alternative<Recompute>(added)) {  // each price leads to other plans
+        if (prices < kMostPrices) starts.push_back(*trial), ++prices;
+        continue;
+      }
       const auto* d = std::get_if<StreamDecision>(&all.back());
       const StreamDecision stream = d && std::holds_alternative<StreamDecision>(added) ? *d : StreamDecision();
-      if (known
-              .insert({added.index(), stream.computation, stream.seed, stream.dimension, stream.one_pass, stream.once,
-                       stream.windows, all.size()})
-              .second)
-        starts.push_back(*trial);
+      const auto key = std::tuple(added.index(), stream.computation, stream.seed, stream.dimension, stream.one_pass,
+                                  stream.once, stream.windows, all.size());
+      if (known.insert(key).second) starts.push_back(*trial);
     }
     return starts;
   }

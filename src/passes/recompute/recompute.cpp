@@ -21,10 +21,10 @@ constexpr size_t kMostRounds = 24;                      ///< fullest moments tha
 constexpr size_t kPatience = 3;                         ///< of them in a row that need not lower the most that is alive
 constexpr double kLeastGain = 2e-3;                     ///< of that
 constexpr double kLeastPart = 1.0 / 32, kMostPart = 4;  ///< of the highest price, what is offered
-constexpr int64_t kWideGap = 10;     ///< a tenth of what is alive lies between two offers: another one may lie there
+constexpr int64_t kWideGap = 16;  ///< a sixteenth of what is alive lies between two offers: another one may lie there
 constexpr double kLeastStep = 1.05;  ///< unless their prices are as near
-constexpr int kMostBetween = 8;
-constexpr double kLeastOffer = 0.12;             ///< of what is alive: smaller gains are no offer
+constexpr int kMostBetween = 12;
+constexpr double kLeastOffer = 0.06;             ///< of what is alive: smaller gains are no offer
 constexpr int64_t kSmallest = int64_t{1} << 16;  ///< bytes alive; nothing is offered for less
 
 double entry_ns(const Module& module, const Target& target) {
