@@ -23,7 +23,7 @@ _NO_BATCH = "a fitted function has no batched form: fit the batched function, lo
 class Fit:
     """One signature of a function, fitted."""
 
-    call: Callable  #: jitted
+    call: Any  #: jitted
     exported: Any  #: jax.export.Exported, which can be serialised
     plan: dict[str, Any]  #: the report of the search, as in docs/schema/lowtide.schema.json
     text: str  #: the same for people

@@ -25,13 +25,26 @@ def explanations(lowtide, folder):
     peaks = set()
     for what, report in {
         "a function": lowtide.explain(f, x), "a jitted one": lowtide.explain(jax.jit(f), jax.ShapeDtypeStruct((64, 32), jnp.float32)),
-        "lowered": lowtide.explain(lowered), "exported": lowtide.explain(exported), "text": lowtide.explain(lowered.as_text()), "a path": lowtide.explain(path),
+        "lowered": lowtide.explain(lowered), "compiled": lowtide.explain(lowered.compile()), "exported": lowtide.explain(exported), "text": lowtide.explain(lowered.as_text()), "a path": lowtide.explain(path),
         "bytes": lowtide.explain(bytes(exported.mlir_module_serialized)),
     }.items():
         assert report.rows and report.data["schema_version"] == 1 and "peak" in str(report), what
         assert "<html" in report.html().lower() and "<iframe" in report._repr_html_(), what
-        peaks.add(sum(row["bytes"] for row in report.rows))
+        assert all(not isinstance(value, (dict, list)) for row in report.rows for value in row.values()), "rows are flat"
+        assert report.peak > 0 and report.planned_peak > 0 and str(report.peak) in repr(report)
+        if what != "compiled":  # that is in XLA's order, with its fusions
+            peaks.add(sum(row["bytes"] for row in report.rows))
     assert len(peaks) == 1, peaks
+    try:
+        import pandas
+        table = pandas.DataFrame(report.rows)
+        assert {"value", "shape", "bytes", "category", "source"} <= set(table.columns) and table["bytes"].sum() in peaks
+    except ImportError:
+        pass
+    import logging
+    with open(os.path.join(folder, "warned.hlo"), "w") as file:
+        file.write("HloModule m\nENTRY main {\n  ROOT c = f32[4] constant({...})\n}\n")
+    assert lowtide.explain(os.path.join(folder, "warned.hlo")).data["warnings"] and logging.getLogger("lowtide").handlers == []
     for suffix in ("html", "json"):
         report.save(os.path.join(folder, "report." + suffix))
         assert os.path.getsize(os.path.join(folder, "report." + suffix)) > 1000
