@@ -54,4 +54,11 @@ class LOWTIDE_PUBLIC TensorWriter {
   std::shared_ptr<State> state_;
 };
 
+/// By array the number of the name that means it: `prefix` and a number, or its tree path, written as JAX does or with
+/// slashes, or the end of one that no other has. kInput where one is missing or may be two; `where` stands in messages.
+LOWTIDE_PUBLIC Result<std::vector<size_t>> match_names(const std::vector<std::string>& names,
+                                                       const std::vector<Array>& arrays,
+                                                       const std::string& prefix = "arg",
+                                                       const std::string& where = "the arguments");
+
 }  // namespace lowtide

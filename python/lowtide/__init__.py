@@ -2,14 +2,20 @@
 
     lowtide.explain(step, params, batch)      what holds memory at the peak, why, and what would free it
     lowtide.fit(step, donate_argnums=0)       the same function, which XLA runs in less
-    JAX_PLATFORMS=lowtide python train.py     JAX on Lowtide's own runtime
+    lowtide.jit(step, donate_argnums=0)       the same on Lowtide's own runtime, in this very process
+    JAX_PLATFORMS=lowtide python train.py     all of JAX on Lowtide's own runtime
 
 docs/jax.md says more.
 """
 
 from lowtide._explain import Report, explain
 from lowtide._fit import Fit, Fitted, fit
+from lowtide._jit import Jitted, jit
 from lowtide._library import library_path
 from lowtide._native import LowtideError
+from lowtide._progress import show_progress
+from lowtide._run import Results, run
 
-__all__ = ["Fit", "Fitted", "LowtideError", "Report", "explain", "fit", "library_path"]
+__all__ = [
+    "Fit", "Fitted", "Jitted", "LowtideError", "Report", "Results", "explain", "fit", "jit", "library_path", "run", "show_progress",
+]

@@ -6,7 +6,7 @@ import json
 import os
 from typing import Any
 
-from lowtide import _native
+from lowtide._native import Session
 from lowtide._programs import program_of
 
 
@@ -20,8 +20,19 @@ class Report:
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """The buffers at the peak of the program as given, largest first: pandas.DataFrame(report.rows)."""
-        return self.data.get("input_at_peak") or self.data.get("at_peak") or []
+        """The buffers at the peak of the program as given, largest first, a flat dict each: pandas.DataFrame(report.rows).
+        All of it, with what would free each, is in `.data`."""
+        return [_flat(row) for row in self.data.get("input_at_peak") or self.data.get("at_peak") or []]
+
+    @property
+    def peak(self) -> int:
+        """Bytes of the program as given."""
+        return self.data["input_peak_bytes"]
+
+    @property
+    def planned_peak(self) -> int:
+        """Bytes of Lowtide's plan for it."""
+        return self.data["peak_bytes"]
 
     def text(self) -> str:
         return self._texts["report"]
@@ -29,7 +40,7 @@ class Report:
     def html(self) -> str:
         return self._texts["page"]
 
-    def save(self, path: str | os.PathLike) -> None:
+    def save(self, path: str | os.PathLike[str]) -> None:
         """A page of its own, or JSON where the name ends in .json."""
         with open(path, "w", encoding="utf-8") as file:
             file.write(self._texts["json"] if os.fspath(path).endswith(".json") else self.html())
@@ -37,12 +48,23 @@ class Report:
     def __str__(self) -> str:
         return self.text()
 
+    def __repr__(self) -> str:
+        return f"<lowtide.Report: {self.data.get('module', '')}, peak {self.peak} bytes, {self.planned_peak} planned>"
+
     def _repr_html_(self) -> str:
         import html
         return f'<iframe srcdoc="{html.escape(self.html(), quote=True)}" style="width:100%;height:600px;border:0"></iframe>'
 
 
-def explain(x: Any, *args: Any, rows: int = 10, **kwargs: Any) -> Report:
-    """Explains a path, text, bytes, a function with its arguments, or what JAX made of one; rows: of each table, 0: all."""
+def _flat(row: dict[str, Any]) -> dict[str, Any]:
+    flat = {name: value for name, value in row.items() if not isinstance(value, (dict, list))}
+    for name, value in row.get("origin", {}).items():
+        flat.setdefault(name, value)
+    return flat
+
+
+def explain(x: Any, *args: Any, rows: int = 10, machine: str | None = None, **kwargs: Any) -> Report:
+    """Explains a path, text, bytes, a function with its arguments (arrays or jax.ShapeDtypeStruct), or what JAX made of
+    one: Lowered, Compiled, Exported. rows: of each table, 0: all."""
     program, name = program_of(x, args, kwargs)
-    return Report(_native.explain(program, name, rows))
+    return Report(Session(machine=machine).read(program, name).explain(rows))

@@ -65,7 +65,7 @@ def _fit_one(jitted: Any, limit: str, donated: tuple, args: tuple, kwargs: dict)
     from jax import export
     checks = [export.DisabledSafetyCheck.custom_call(name) for name in ("annotate_device_placement",)]
     exported = export.export(jitted, disabled_checks=checks)(*args, **kwargs)
-    texts = _native.fit_for_xla(bytes(exported.mlir_module_serialized), exported.fun_name, limit)
+    texts = _native.Session().read(bytes(exported.mlir_module_serialized), exported.fun_name).fit_for_xla(limit)
     fitted = dataclasses.replace(exported, mlir_module_serialized=_serialised(texts["program"]))
     before = exported
     call = jax.jit(fitted.call, donate_argnums=donated)

@@ -4,50 +4,278 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import json
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
+from lowtide import _progress
 from lowtide._library import library_path
 
 _KINDS = {1: "internal", 2: "usage", 3: "input", 4: "limit", 5: "wrong values", 6: "unsupported", 130: "interrupted"}
+_T = TypeVar("_T")
 
 
 class LowtideError(Exception):
-    """What the library says; `kind` is one of internal, usage, input, limit, wrong values, unsupported, interrupted."""
+    """What the library says; `kind` is one of internal, usage, input, limit, wrong values, unsupported, interrupted.
+    `lowest_peak`, of a limit that no plan meets: bytes of the lowest found."""
 
-    def __init__(self, kind: str, message: str):
+    def __init__(self, kind: str, message: str, lowest_peak: int | None = None):
         super().__init__(message)
         self.kind = kind
+        self.lowest_peak = lowest_peak
+
+
+_SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
+    "open": (ctypes.c_void_p, [ctypes.POINTER(ctypes.c_char_p), ctypes.POINTER(ctypes.c_char_p), ctypes.c_size_t]),
+    "close": (None, [ctypes.c_void_p]),
+    "cancel": (None, [ctypes.c_void_p]),
+    "progress": (ctypes.c_size_t, [ctypes.c_void_p, ctypes.POINTER(ctypes.c_double), ctypes.c_char_p, ctypes.c_size_t]),
+    "lines": (ctypes.c_void_p, [ctypes.c_void_p]),
+    "read": (ctypes.c_void_p, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p]),
+    "free_module": (None, [ctypes.c_void_p]),
+    "explain": (ctypes.c_void_p, [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64]),
+    "fit_for_xla": (ctypes.c_void_p, [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p]),
+    "sizes": (ctypes.c_void_p, [ctypes.c_void_p]),
+    "plan": (ctypes.c_void_p, [ctypes.c_void_p, ctypes.c_void_p]),
+    "free_plan": (None, [ctypes.c_void_p]),
+    "compile": (ctypes.c_void_p, [ctypes.c_void_p, ctypes.c_void_p]),
+    "free_runner": (None, [ctypes.c_void_p]),
+    "run": (ctypes.c_void_p, [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_size_t]),
+    "match": (ctypes.c_void_p, [ctypes.c_void_p, ctypes.POINTER(ctypes.c_char_p), ctypes.c_size_t]),
+    "run_files": (ctypes.c_void_p, [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_void_p]),
+    "block": (ctypes.c_void_p, [ctypes.c_int64]),
+    "block_data": (ctypes.c_void_p, [ctypes.c_void_p]),
+    "block_is_shared": (ctypes.c_int, [ctypes.c_void_p]),
+    "block_release": (None, [ctypes.c_void_p]),
+    "block_dlpack": (ctypes.c_void_p, [ctypes.c_void_p, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.POINTER(ctypes.c_int64)]),
+    "dlpack_delete": (None, [ctypes.c_void_p]),
+    "kind": (ctypes.c_int, [ctypes.c_void_p]),
+    "text": (ctypes.c_void_p, [ctypes.c_void_p, ctypes.c_char_p, ctypes.POINTER(ctypes.c_size_t)]),
+    "made": (ctypes.c_void_p, [ctypes.c_void_p]),
+    "free": (None, [ctypes.c_void_p]),
+}
+
+
+class _Functions:
+    """The library's functions by their names without "lowtide_"."""
+
+    def __init__(self) -> None:
+        library = ctypes.CDLL(library_path())
+        for name, (result, arguments) in _SIGNATURES.items():
+            function = getattr(library, "lowtide_" + name)
+            function.restype, function.argtypes = result, arguments
+            setattr(self, name, function)
+
+    def __getattr__(self, name: str) -> Any:  # for checkers of types: all are set above
+        raise AttributeError(name)
 
 
 @functools.cache
-def _library() -> ctypes.CDLL:
-    library = ctypes.CDLL(library_path())
-    library.lowtide_explain.restype = ctypes.c_void_p
-    library.lowtide_explain.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_int64]
-    library.lowtide_fit_for_xla.restype = ctypes.c_void_p
-    library.lowtide_fit_for_xla.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_char_p]
-    library.lowtide_kind.argtypes = [ctypes.c_void_p]
-    library.lowtide_text.restype = ctypes.c_char_p
-    library.lowtide_text.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
-    library.lowtide_free.argtypes = [ctypes.c_void_p]
-    return library
+def library() -> _Functions:
+    return _Functions()
 
 
-def _texts(answer: int, names: tuple[str, ...]) -> dict[str, str]:
-    library = _library()
-    try:
-        kind = library.lowtide_kind(answer)
+class Answer:
+    """What a call came to: texts by name, and an object of the library's, if it made one."""
+
+    def __init__(self, address: int):
+        c = library()
+        self._address = address
+        kind = c.kind(address)
         if kind != 0:
-            raise LowtideError(_KINDS.get(kind, str(kind)), library.lowtide_text(answer, b"error").decode())
-        return {name: library.lowtide_text(answer, name.encode()).decode() for name in names}
-    finally:
-        library.lowtide_free(answer)
+            lowest = self.text("lowest")
+            message = self.text("error")
+            c.free(address)
+            raise LowtideError(_KINDS.get(kind, str(kind)), message, int(lowest) if lowest else None)
+        self.made: int = c.made(address) or 0
+
+    def bytes(self, name: str) -> bytes:
+        length = ctypes.c_size_t()
+        text = library().text(self._address, name.encode(), ctypes.byref(length))
+        return ctypes.string_at(text, length.value) if text else b""
+
+    def text(self, name: str) -> str:
+        return self.bytes(name).decode(errors="replace")
+
+    def json(self, name: str) -> Any:
+        return json.loads(self.text(name))
+
+    def __enter__(self) -> "Answer":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        library().free(self._address)
 
 
-def explain(program: bytes, name: str, rows: int) -> dict[str, str]:
-    answer = _library().lowtide_explain(program, len(program), name.encode(), rows)
-    return _texts(answer, ("report", "page", "json"))
+class _Owned:
+    """An object of the library's, freed with this one."""
+
+    _free = ""
+
+    def __init__(self, address: int):
+        self.address = address
+
+    def __del__(self, library: Callable[[], Any] = library) -> None:  # bound now: modules may be gone at exit
+        address = getattr(self, "address", 0)
+        if address:
+            getattr(library(), self._free)(address)
+            self.address = 0
 
 
-def fit_for_xla(program: bytes, name: str, limit: str) -> dict[str, str]:
-    answer = _library().lowtide_fit_for_xla(program, len(program), name.encode(), limit.encode())
-    return _texts(answer, ("program", "report", "json"))
+def _strings(words: Sequence[str]) -> Any:
+    return (ctypes.c_char_p * len(words))(*[word.encode() for word in words])
+
+
+class Session(_Owned):
+    """Threads, caches and options. Its calls may be interrupted, show how far they are, and log what the library says."""
+
+    _free = "close"
+
+    def __init__(self, **options: Any):
+        """limit, exact, threads, machine, cache; None: what the environment says."""
+        given = {name: _option(value) for name, value in options.items() if value is not None and value is not False}
+        with Answer(library().open(_strings(list(given)), _strings(list(given.values())), len(given))) as opened:
+            super().__init__(opened.made)
+
+    def read(self, program: bytes, name: str) -> "Module":
+        """A program from memory; no bytes: from the file `name`."""
+        with self._wait(lambda: library().read(self.address, program, len(program), name.encode())) as read:
+            return Module(self, read)
+
+    def _wait(self, call: Callable[[], int]) -> Answer:
+        try:
+            return Answer(_in_background(self, call))
+        finally:
+            self.log()
+
+    def cancel(self) -> None:
+        library().cancel(self.address)
+
+    def progress(self) -> tuple[float, str]:
+        """Done, 0 to 1, and a line for people; no line: nothing is being waited for."""
+        share, text = ctypes.c_double(), ctypes.create_string_buffer(512)
+        length = library().progress(self.address, ctypes.byref(share), text, len(text))
+        return share.value, text.raw[:length].decode(errors="replace")
+
+    def log(self) -> None:
+        with Answer(library().lines(self.address)) as told:
+            for line in told.text("lines").splitlines():
+                _progress.logger.warning("%s", line)
+
+
+class Module(_Owned):
+    """A program."""
+
+    _free = "free_module"
+
+    def __init__(self, session: Session, read: Answer):
+        super().__init__(read.made)
+        self.session = session
+        self.name = read.text("name")
+        self.arguments: list[dict[str, Any]] = read.json("arguments")
+        self.results: list[dict[str, Any]] = read.json("results")
+
+    def explain(self, rows: int) -> dict[str, str]:
+        with self.session._wait(lambda: library().explain(self.session.address, self.address, rows)) as said:
+            return {name: said.text(name) for name in ("report", "page", "json")}
+
+    def fit_for_xla(self, limit: str) -> dict[str, str]:
+        with self.session._wait(lambda: library().fit_for_xla(self.session.address, self.address, limit.encode())) as said:
+            return {name: said.text(name) for name in ("program", "report", "json")}
+
+    def sizes(self) -> tuple[dict[str, int], int]:
+        """Bytes by the account of the program as it stands, and what no executor goes below."""
+        with self.session._wait(lambda: library().sizes(self.address)) as said:
+            return said.json("given"), int(said.text("floor"))
+
+    def plan(self) -> "Plan":
+        with self.session._wait(lambda: library().plan(self.session.address, self.address)) as made:
+            return Plan(self.session, made)
+
+
+class Plan(_Owned):
+    """What is stored, where and when."""
+
+    _free = "free_plan"
+
+    def __init__(self, session: Session, made: Answer):
+        super().__init__(made.made)
+        self.session = session
+        self.sizes: dict[str, int] = made.json("sizes")
+        self.text = made.text("text")
+        self.seconds = float(made.text("seconds"))
+        if made.text("warning"):
+            _progress.logger.warning("%s", made.text("warning"))
+
+    def compile(self) -> "Runner":
+        with self.session._wait(lambda: library().compile(self.session.address, self.address)) as made:
+            return Runner(self, made)
+
+
+class Runner(_Owned):
+    """A plan that runs, from any number of threads."""
+
+    _free = "free_runner"
+
+    def __init__(self, plan: Plan, made: Answer):
+        super().__init__(made.made)
+        self.plan, self.session = plan, plan.session
+        self.arguments: list[dict[str, Any]] = made.json("arguments")
+        self.results: list[dict[str, Any]] = made.json("results")
+        self.homes: list[int] = made.json("homes")
+        self._arguments = ctypes.c_void_p * len(self.arguments)
+        self._results = ctypes.c_void_p * len(self.results)
+        self._run = library().run
+        self._is_long = plan.seconds > 0.05  # only then does somebody want to interrupt it
+
+    def run(self, arguments: Sequence[int], donated: bytes, results: Sequence[int]) -> None:
+        """Addresses of each; `donated`: a byte for each argument, 1: it may be overwritten."""
+        given, wanted = self._arguments(*arguments), self._results(*results)
+        call = lambda: self._run(self.address, given, donated, len(given), wanted, len(wanted)) or 0
+        failed = _in_background(self.session, call) if self._is_long else call()
+        if failed:
+            Answer(failed)
+
+    def match(self, names: Sequence[str]) -> list[int]:
+        """For each argument which of `names` it is."""
+        with Answer(library().match(self.address, _strings(names), len(names))) as found:
+            return found.json("places")
+
+    def run_files(self, arguments: str, results: str, into: Sequence[int]) -> None:
+        places = self._results(*into) if into else None
+        self.session._wait(lambda: library().run_files(self.session.address, self.address, arguments.encode(), results.encode(), places)).__exit__()
+
+
+def _option(value: Any) -> str:
+    return "1" if value is True else str(value)
+
+
+def _in_background(session: Session, call: Callable[[], _T]) -> _T:
+    """The call's value. Python takes signals between its own instructions, on its first thread: so that waits there, and
+    another one works. Whatever is interrupted is told so, and ends before the interrupt goes on."""
+    if threading.current_thread() is not threading.main_thread():
+        return call()
+    values: list[_T] = []
+    ended = threading.Event()
+
+    def work() -> None:
+        try:
+            values.append(call())
+        finally:
+            ended.set()
+
+    thread = threading.Thread(target=work, name="lowtide", daemon=True)
+    thread.start()
+    try:
+        if not ended.wait(0.2):
+            with _progress.shown() as show:
+                while not ended.wait(0.1):
+                    show(*session.progress())
+    except BaseException:
+        while not ended.is_set():
+            session.cancel()
+            ended.wait(0.05)
+        raise
+    thread.join()
+    return values[0]

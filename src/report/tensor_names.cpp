@@ -64,8 +64,9 @@ std::string result_path(const Module& module, const ShapeIndex& index) {
 /// What the file's names may stand for.
 class Names {
  public:
-  Names(const TensorFile& file, const std::string& prefix, const std::vector<std::string>& paths)
-      : file_(file), prefix_(prefix), paths_(paths) {
+  Names(std::vector<std::string> names, std::string where, const std::string& prefix,
+        const std::vector<std::string>& paths)
+      : names_(std::move(names)), where_(std::move(where)), prefix_(prefix), paths_(paths) {
     for (const std::string& path : paths) tokens_.push_back(path_tokens(path));
   }
 
@@ -74,20 +75,19 @@ class Names {
   /// By file's name the array's number; those that have their names already are left out.
   Result<std::map<std::string, size_t>> find() const {
     std::map<std::string, size_t> found;
-    const std::vector<std::string> names = file_.names();
     const bool numbered =
-        std::ranges::any_of(names, [&](const auto& name) { return number_of(name, prefix_).has_value(); });
+        std::ranges::any_of(names_, [&](const auto& name) { return number_of(name, prefix_).has_value(); });
     for (const std::string& form : {prefix_ + "_", std::string("arr_")}) {
-      if (numbered || !file_.contains(form + "0")) continue;
-      for (const std::string& name : names) {
+      if (numbered || !contains(form + "0")) continue;
+      for (const std::string& name : names_) {
         if (const auto k = number_of(name, form)) found[name] = *k;
       }
       return found;
     }
-    for (const std::string& name : names) {
+    for (const std::string& name : names_) {
       const auto fits = by_path(name);
       if (numbered) {
-        if (fits.size() == 1 && !file_.contains(number(fits[0])) && !number_of(name, prefix_)) {
+        if (fits.size() == 1 && !contains(number(fits[0])) && !number_of(name, prefix_)) {
           return fault(fmt::format("{} goes by its path, others by their numbers ({}); expected one or the other", name,
                                    prefix_ + "0"));
         }
@@ -110,19 +110,26 @@ class Names {
     return found;
   }
 
-  /// After all have their names.
-  Status check_all() const {
+  /// By number the file's name, of what find() found and of what has its number already.
+  Result<std::vector<std::string>> all(const std::map<std::string, size_t>& found) const {
+    std::vector<std::string> by_number(paths_.size());
     for (size_t k = 0; k < paths_.size(); ++k) {
-      if (file_.contains(number(k))) continue;
+      if (contains(number(k))) by_number[k] = number(k);
+    }
+    for (const auto& [name, k] : found) {
+      if (k < by_number.size()) by_number[k] = name;
+    }
+    for (size_t k = 0; k < paths_.size(); ++k) {
+      if (!by_number[k].empty()) continue;
       const std::string path = paths_[k].empty() ? "" : fmt::format(" ({})", paths_[k]);
-      const auto near = near_words(paths_[k].empty() ? number(k) : paths_[k], file_.names());
+      const auto near = near_words(paths_[k].empty() ? number(k) : paths_[k], names_);
       return fault(fmt::format("no tensor {}{}{}", number(k), path, did_you_mean(near)));
     }
-    return {};
+    return by_number;
   }
 
  private:
-  Status fault(const std::string& what) const { return Status::input(file_.name() + ": " + what); }
+  Status fault(const std::string& what) const { return Status::input(where_ + ": " + what); }
 
   std::string known() const {
     constexpr size_t kShown = 6;
@@ -164,7 +171,10 @@ class Names {
     return whole.empty() ? end : whole;
   }
 
-  const TensorFile& file_;
+  bool contains(const std::string& name) const { return std::ranges::find(names_, name) != names_.end(); }
+
+  std::vector<std::string> names_;
+  std::string where_;
   const std::string& prefix_;
   const std::vector<std::string>& paths_;
   std::vector<Tokens> tokens_;
@@ -198,12 +208,21 @@ std::vector<std::string> result_paths(const Module& module) {
   return paths;
 }
 
+Result<std::vector<std::string>> names_by_number(const std::vector<std::string>& names, const std::string& where,
+                                                 const std::string& prefix, const std::vector<std::string>& paths) {
+  if (paths.empty()) return std::vector<std::string>{};
+  const Names all(names, where, prefix, paths);
+  LT_ASSIGN_OR_RETURN(const auto found, all.find());
+  return all.all(found);
+}
+
 Status name_by_number(TensorFile& file, const std::string& prefix, const std::vector<std::string>& paths) {
   if (paths.empty()) return {};
-  const Names names(file, prefix, paths);
+  const Names names(file.names(), file.name(), prefix, paths);
   LT_ASSIGN_OR_RETURN(const auto found, names.find());
+  LT_RETURN_IF_ERROR(names.all(found).status());
   for (const auto& [name, k] : found) file.rename(name, names.number(k));
-  return names.check_all();
+  return {};
 }
 
 }  // namespace lowtide::engine

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
+#include "report/tensor_names.h"
 #include "session/guard.h"
 #include "session/state.h"
 #include "session/tensor_state.h"
@@ -94,6 +96,19 @@ Result<TensorWriter> Session::create_tensors(const std::string& path, std::span<
     LT_TAKE(engine::TensorWriter writer, engine::TensorWriter::create(path, tensors, metadata, state_->files));
     auto state = std::make_shared<TensorWriter::State>(state_->context, std::move(writer), std::move(bytes));
     return TensorWriter(std::move(state));
+  });
+}
+
+Result<std::vector<size_t>> match_names(const std::vector<std::string>& names, const std::vector<Array>& arrays,
+                                        const std::string& prefix, const std::string& where) {
+  return guarded([&]() -> Result<std::vector<size_t>> {
+    std::vector<std::string> paths;
+    for (const Array& array : arrays) paths.push_back(array.path);
+    LT_TAKE(const auto found, engine::names_by_number(names, where, prefix, paths));
+    std::vector<size_t> places;
+    for (const std::string& name : found)
+      places.push_back(static_cast<size_t>(std::ranges::find(names, name) - names.begin()));
+    return places;
   });
 }
 

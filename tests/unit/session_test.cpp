@@ -358,5 +358,14 @@ TEST(ModuleBuilder, SaysWhereAFaultIs) {
             "function `main`, operation 1 (negate): it has no attribute `colour`");
 }
 
+TEST(Session, NamesMeanArraysByNumberOrPath) {
+  const std::vector<Array> arrays = {{.path = "params['dense']['w']"}, {.path = "params['b']"}, {.path = "x"}};
+  const auto places = [&](const std::vector<std::string>& names) { return match_names(names, arrays); };
+  EXPECT_EQ(places({"x", "params/b", "dense/w"}).value(), (std::vector<size_t>{2, 1, 0}));
+  EXPECT_EQ(places({"arg2", "arg0", "arg1", "more"}).value(), (std::vector<size_t>{1, 2, 0}));
+  EXPECT_EQ(places({"x", "b", "w", "b2"}).error().kind, ErrorKind::kInput);
+  EXPECT_NE(places({"x", "w"}).error().message.find("the arguments: no tensor arg1 (params['b'])"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace lowtide

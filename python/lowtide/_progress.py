@@ -1,0 +1,93 @@
+"""What is said while something takes long: a line on a terminal, a bar in a notebook; and the log."""
+
+from __future__ import annotations
+
+import contextlib
+import html
+import logging
+import sys
+import time
+from collections.abc import Callable, Iterator
+
+#: warnings of the library's, and what becomes of programs
+logger = logging.getLogger("lowtide")
+
+_FIRST_AFTER = 1.5  # seconds in which nobody wants to be told
+_wanted: bool | None = None
+
+
+def show_progress(wanted: bool | None) -> None:
+    """True: always; False: never; None, as it is at first: in notebooks and on terminals."""
+    global _wanted
+    _wanted = wanted
+
+
+@contextlib.contextmanager
+def shown() -> Iterator[Callable[[float, str], None]]:
+    """A function that is told how far a call is, done (0 to 1) and a line, as often as one likes."""
+    notebook = _notebook()
+    bar = _Bar(notebook) if notebook else _Line()
+    bar.silent = _wanted is False or (_wanted is None and not notebook and not sys.stderr.isatty())
+    start = time.monotonic()
+
+    def show(share: float, text: str) -> None:
+        if text and not bar.silent and time.monotonic() - start > _FIRST_AFTER:
+            bar.draw(share, text)
+
+    try:
+        yield show
+    finally:
+        bar.end()
+
+
+class _Line:
+    """One line that is written over itself."""
+
+    silent = False
+
+    def __init__(self) -> None:
+        self._drawn = 0
+
+    def draw(self, share: float, text: str) -> None:
+        text = text[:99]
+        sys.stderr.write("\r" + text.ljust(self._drawn))
+        sys.stderr.flush()
+        self._drawn = len(text)
+
+    def end(self) -> None:
+        if self._drawn:
+            sys.stderr.write("\r" + " " * self._drawn + "\r")
+            sys.stderr.flush()
+
+
+class _Bar(_Line):
+    """The same in a notebook, which keeps what was drawn last."""
+
+    def __init__(self, display: Callable) -> None:
+        super().__init__()
+        self._display = display
+        self._handle = None
+
+    def draw(self, share: float, text: str) -> None:
+        self._show(f'<progress value="{share:.3f}" max="1"></progress> {html.escape(text)}')
+
+    def _show(self, page: str) -> None:
+        from IPython.display import HTML
+        if self._handle is None:
+            self._handle = self._display(HTML(page), display_id=True)
+        else:
+            self._handle.update(HTML(page))
+
+    def end(self) -> None:
+        if self._handle is not None:
+            self._show("")
+
+
+def _notebook() -> Callable | None:
+    """IPython's display, where this is a notebook."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    if shell is None or not hasattr(shell, "kernel"):
+        return None
+    from IPython.display import display
+    return display
