@@ -155,10 +155,12 @@ LOWTIDE_PUBLIC Answer* lowtide_read(const Home* home, const char* program, size_
 
 LOWTIDE_PUBLIC void lowtide_free_module(lowtide::Module* module) { delete module; }
 
-LOWTIDE_PUBLIC Answer* lowtide_explain(const Home* home, const lowtide::Module* module, int64_t rows) {
+/// is_file: the commands that the report ends with can be given.
+LOWTIDE_PUBLIC Answer* lowtide_explain(const Home* home, const lowtide::Module* module, int64_t rows, int is_file) {
   return answer([&](Answer& made) -> lowtide::Result<void> {
-    const auto explanation = home->session.explain(*module, true);
+    auto explanation = home->session.explain(*module, true);
     if (!explanation.ok()) return explanation.error();
+    if (is_file == 0) explanation->next.clear();
     made.texts["report"] = explanation->text(rows);
     made.texts["page"] = explanation->html();
     made.texts["json"] = explanation->json();
@@ -210,6 +212,24 @@ LOWTIDE_PUBLIC Answer* lowtide_plan(const Home* home, const lowtide::Module* mod
 }
 
 LOWTIDE_PUBLIC void lowtide_free_plan(lowtide::Plan* plan) { delete plan; }
+
+/// "8GiB" in bytes.
+LOWTIDE_PUBLIC Answer* lowtide_size(const char* text) {
+  return answer([&](Answer& made) -> lowtide::Result<void> {
+    const auto bytes = lowtide::parse_size(text);
+    if (!bytes.ok()) return bytes.error();
+    made.texts["bytes"] = std::to_string(*bytes);
+    return {};
+  });
+}
+
+/// The other way.
+LOWTIDE_PUBLIC Answer* lowtide_format(int64_t bytes) {
+  return answer([&](Answer& made) -> lowtide::Result<void> {
+    made.texts["text"] = lowtide::format_bytes(bytes);
+    return {};
+  });
+}
 
 LOWTIDE_PUBLIC int lowtide_kind(const Answer* answer) { return answer ? answer->kind : 1; }
 

@@ -12,10 +12,13 @@ from lowtide._explain import Report, explain
 from lowtide._fit import Fit, Fitted, fit
 from lowtide._jit import Jitted, jit
 from lowtide._library import library_path
+from lowtide._max_batch import MaxBatch, max_batch
 from lowtide._native import LowtideError
+from lowtide._oom import OutOfMemoryError, oom
 from lowtide._progress import show_progress
 from lowtide._run import Results, run
 
 __all__ = [
-    "Fit", "Fitted", "Jitted", "LowtideError", "Report", "Results", "explain", "fit", "jit", "library_path", "run", "show_progress",
+    "Fit", "Fitted", "Jitted", "LowtideError", "MaxBatch", "OutOfMemoryError", "Report", "Results", "explain", "fit", "jit", "library_path", "max_batch",
+    "oom", "run", "show_progress",
 ]

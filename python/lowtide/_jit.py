@@ -78,8 +78,13 @@ class Jitted:
         lowered = traced.lower(lowering_platforms=("cpu",))
         donated = [info.donated for info in jax.tree.leaves(lowered.args_info)]
         weak = [getattr(aval, "weak_type", False) for aval in traced.jaxpr.out_avals]
-        module = _session(*self._session_options).read(lowered.as_text(debug_info=True).encode(), getattr(self._function, "__name__", "the program"))
-        return _Compiled(module.plan().compile(), seen["tree"], set(keys), seen["keys"], donated, weak)
+        text = lowered.as_text(debug_info=True)
+        try:
+            module = _session(*self._session_options).read(text.encode(), getattr(self._function, "__name__", "the program"))
+            return _Compiled(module.plan().compile(), seen["tree"], set(keys), seen["keys"], donated, weak)
+        except LowtideError as error:
+            error.program = text
+            raise
 
 
 @functools.cache

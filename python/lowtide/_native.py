@@ -24,6 +24,7 @@ class LowtideError(Exception):
         super().__init__(message)
         self.kind = kind
         self.lowest_peak = lowest_peak
+        self.program: str | None = None  # what the library was asked to plan, where that is known
 
 
 _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
@@ -34,7 +35,7 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "lines": (ctypes.c_void_p, [ctypes.c_void_p]),
     "read": (ctypes.c_void_p, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p]),
     "free_module": (None, [ctypes.c_void_p]),
-    "explain": (ctypes.c_void_p, [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64]),
+    "explain": (ctypes.c_void_p, [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int]),
     "fit_for_xla": (ctypes.c_void_p, [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p]),
     "sizes": (ctypes.c_void_p, [ctypes.c_void_p]),
     "plan": (ctypes.c_void_p, [ctypes.c_void_p, ctypes.c_void_p]),
@@ -50,6 +51,8 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "block_release": (None, [ctypes.c_void_p]),
     "block_dlpack": (ctypes.c_void_p, [ctypes.c_void_p, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.POINTER(ctypes.c_int64)]),
     "dlpack_delete": (None, [ctypes.c_void_p]),
+    "size": (ctypes.c_void_p, [ctypes.c_char_p]),
+    "format": (ctypes.c_void_p, [ctypes.c_int64]),
     "kind": (ctypes.c_int, [ctypes.c_void_p]),
     "text": (ctypes.c_void_p, [ctypes.c_void_p, ctypes.c_char_p, ctypes.POINTER(ctypes.c_size_t)]),
     "made": (ctypes.c_void_p, [ctypes.c_void_p]),
@@ -123,6 +126,18 @@ class _Owned:
             self.address = 0
 
 
+def size_in_bytes(text: str) -> int:
+    """"8GiB", "8G" (= GiB), "8GB" (10^9) or bytes."""
+    with Answer(library().size(text.encode())) as size:
+        return int(size.text("bytes"))
+
+
+def format_bytes(size: int) -> str:
+    """Three digits in the largest fitting unit: "12.5 MiB"."""
+    with Answer(library().format(size)) as text:
+        return text.text("text")
+
+
 def _strings(words: Sequence[str]) -> Any:
     return (ctypes.c_char_p * len(words))(*[word.encode() for word in words])
 
@@ -141,7 +156,7 @@ class Session(_Owned):
     def read(self, program: bytes, name: str) -> "Module":
         """A program from memory; no bytes: from the file `name`."""
         with self._wait(lambda: library().read(self.address, program, len(program), name.encode())) as read:
-            return Module(self, read)
+            return Module(self, read, not program)
 
     def _wait(self, call: Callable[[], int]) -> Answer:
         try:
@@ -169,15 +184,15 @@ class Module(_Owned):
 
     _free = "free_module"
 
-    def __init__(self, session: Session, read: Answer):
+    def __init__(self, session: Session, read: Answer, is_file: bool):
         super().__init__(read.made)
-        self.session = session
+        self.session, self.is_file = session, is_file
         self.name = read.text("name")
         self.arguments: list[dict[str, Any]] = read.json("arguments")
         self.results: list[dict[str, Any]] = read.json("results")
 
     def explain(self, rows: int) -> dict[str, str]:
-        with self.session._wait(lambda: library().explain(self.session.address, self.address, rows)) as said:
+        with self.session._wait(lambda: library().explain(self.session.address, self.address, rows, self.is_file)) as said:
             return {name: said.text(name) for name in ("report", "page", "json")}
 
     def fit_for_xla(self, limit: str) -> dict[str, str]:

@@ -141,7 +141,7 @@ std::string to_text(const Report& report, const TextOptions& options) {
     add_argument_table(report, options, lines);
   }
   lines.emplace_back();
-  std::string next = "Next: ";
+  std::string next = report.next.empty() ? "" : "Next: ";
   for (size_t i = 0; i < report.next.size(); ++i) next += (i > 0 ? "      " : "") + report.next[i] + "\n";
   std::string text;
   for (const std::string& line : lines) text += line + "\n";
