@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "ir/element_read.h"
 #include "ir/literal.h"
 
 namespace lowtide::engine {
@@ -10,8 +11,7 @@ namespace {
 /// The carry that `value` reads, behind copies; -1: none.
 int64_t carry_read(const Instruction& value) {
   if (value.opcode == Opcode::kCopy) return carry_read(value.operand(0));
-  if (value.opcode != Opcode::kGetTupleElement || value.operand(0).opcode != Opcode::kParameter) return -1;
-  return value.as<TupleIndexAttributes>().index;
+  return element_read(value);
 }
 
 std::optional<int64_t> scalar_constant(const Instruction& value) {

@@ -127,11 +127,11 @@ bool parse_decision(std::string_view line, Decision& decision) {
     decision = order;
     return read;
   }
-  if (w.size() == 4 && w[0] == "save-every" && w[2] == "of") {
-    SaveEvery every;
-    const bool read = parse_number(w[1], every.grouping.k) && parse_number(w[3], every.grouping.of);
-    decision = every;
-    return read && every.grouping.k > 1 && every.grouping.of > every.grouping.k;
+  if (w[0] == "save-every" && (w.size() == 2 || (w.size() == 4 && w[2] == "of"))) {
+    Grouping every;
+    const bool read = parse_number(w[1], every.k) && (w.size() == 2 || parse_number(w[3], every.of));
+    decision = SaveEvery{every};
+    return read && every.k > 1 && (w.size() == 2 || every.of > every.k);
   }
   if (w.size() != 2) return false;
   if (w[0] == "without") {
@@ -143,12 +143,6 @@ bool parse_decision(std::string_view line, Decision& decision) {
     const bool read = parse_number(w[1], recompute.ns_per_byte);
     decision = recompute;
     return read && recompute.ns_per_byte > 0 && recompute.ns_per_byte < kMostPrice;
-  }
-  if (w[0] == "save-every") {
-    SaveEvery every;
-    const bool read = parse_number(w[1], every.grouping.k);
-    decision = every;
-    return read && every.grouping.k > 1;
   }
   if (w[0] == "price-of-memory") {
     PriceOfMemory price;
@@ -244,8 +238,7 @@ Result<PlanFile> parse_plan(std::string_view text, const Module& module) {
       return Status::input(fmt::format(
           "line {}: `{}` is no decision; expected `stream COMPUTATION VALUE dimension=D tile=T`, `without PASS`, "
           "`price-of-memory NS`, `search-steps N`, `rearrange`, `derive-stacks`, `recompute NS`, `save-every K`, "
-          "`save-every K of TRIPS`, "
-          "`rematerialise`, "
+          "`save-every K of TRIPS`, `rematerialise`, "
           "`sequence COMPUTATION PLACE...`, `packing HASH HEIGHT OFFSET...`, `order NUMBER WAYS` or `exact`",
           number, line));
     }

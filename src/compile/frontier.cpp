@@ -28,7 +28,7 @@ constexpr int64_t kLeastFree = 2, kMostFree = 48;
 constexpr int64_t kSmallArena = int64_t{64} << 10;  ///< nothing is left to save
 constexpr int64_t kPlanInstructions = 200'000;      ///< planned in all, by which the budget is set
 constexpr int64_t kLeastPlans = 32, kMostPlans = 600;
-constexpr int64_t kModuleInstructions = 50'000,
+constexpr int64_t kModuleInstructions = 100'000,
                   kMostModules = 120;       ///< for who takes modules: fine choices are lost there
 constexpr double kLeastPeakForTime = 0.03;  ///< part of the peak that twice the time must save
 constexpr int64_t kFewPlans = 2 * kLeastPlans;
@@ -158,28 +158,42 @@ class Search {
     }
   }
 
-  /// Plans with one more stream than this one: of each stream the best of its tiles, the best first.
+  /// A stream after all others, with those that go before it; or one decision of another kind, wherever it stands.
+  static bool is_one_step(const Decisions& base, const Decisions& all) {
+    const auto [of_base, of_all] = std::ranges::mismatch(base, all);
+    if (of_all == all.end()) return false;
+    if (!std::holds_alternative<StreamDecision>(*of_all))
+      return std::ranges::equal(std::ranges::subrange(of_base, base.end()),
+                                std::ranges::subrange(of_all + 1, all.end()));
+    const auto goes_before = [](const Decision& d) {
+      const auto* stream = std::get_if<StreamDecision>(&d);
+      return stream != nullptr && stream->alone;
+    };
+    return of_base == base.end() && std::all_of(of_all, all.end() - 1, goes_before);
+  }
+
+  /// Plans with one more step than this one: of each stream the best of its tiles, of each other kind the best, the
+  /// best first.
   std::vector<Trial> first_steps(const Trial& from) const {
     const Decisions& base = from.point.decisions;
     std::vector<const Trial*> found;
     for (const auto& [key, trial] : tried_) {
       if (!trial || trial->point.ns > most_ns_ || trial->point.decisions.size() <= base.size()) continue;
-      const Decisions& all = trial->point.decisions;
-      const auto goes_before = [](const Decision& d) {
-        const auto* stream = std::get_if<StreamDecision>(&d);
-        return stream != nullptr && stream->alone;
-      };
-      if (!std::all_of(all.begin() + static_cast<std::ptrdiff_t>(base.size()), all.end() - 1, goes_before)) continue;
-      if (std::equal(base.begin(), base.end(), all.begin())) found.push_back(&*trial);
+      if (is_one_step(base, trial->point.decisions)) found.push_back(&*trial);
     }
     std::ranges::stable_sort(found, [](const Trial* a, const Trial* b) { return a->potential < b->potential; });
-    std::set<std::tuple<std::string, std::string, int64_t, bool, bool, bool, size_t>> known;
+    std::set<std::tuple<size_t, std::string, std::string, int64_t, bool, bool, bool, size_t>> known;
     std::vector<Trial> starts;
     for (const Trial* trial : found) {
-      const auto* d = std::get_if<StreamDecision>(&trial->point.decisions.back());
-      if (!d || starts.size() >= kMostStarts) continue;
-      const size_t steps = trial->point.decisions.size();
-      if (known.insert({d->computation, d->seed, d->dimension, d->one_pass, d->once, d->windows, steps}).second)
+      if (starts.size() >= kMostStarts) break;
+      const Decisions& all = trial->point.decisions;
+      const Decision& added = *std::ranges::mismatch(all, base).in1;
+      const auto* d = std::get_if<StreamDecision>(&all.back());
+      const StreamDecision stream = d && std::holds_alternative<StreamDecision>(added) ? *d : StreamDecision();
+      if (known
+              .insert({added.index(), stream.computation, stream.seed, stream.dimension, stream.one_pass, stream.once,
+                       stream.windows, all.size()})
+              .second)
         starts.push_back(*trial);
     }
     return starts;
@@ -235,10 +249,17 @@ class Search {
     return key;
   }
 
+  /// Null where the decisions don't apply, or were not attempted yet.
+  const Trial* tried(const Decisions& decisions) const {
+    const auto known = tried_.find(key_of(decisions));
+    return known != tried_.end() && known->second ? &*known->second : nullptr;
+  }
+
   /// Nothing where the decisions don't apply.
   std::optional<Trial> attempt(const Decisions& decisions) {
     attempt_all({decisions});
-    return tried_[key_of(decisions)];
+    const Trial* trial = tried(decisions);
+    return trial ? std::optional(*trial) : std::nullopt;
   }
 
   /// What isn't known yet, in this order, as far as the budget goes.
@@ -269,12 +290,17 @@ class Search {
                                decisions.empty() ? "" : to_string(decisions.back())));
   }
 
-  /// Bytes for time: how good the step from one plan to another is; 0 where it is none.
-  double worth(const Trial& from, const Trial& to) const {
+  /// Bytes of the peak and of what stands near it; 0: too few to tell.
+  double gained(const Trial& from, const Trial& to) const {
     const double gain = from.potential - to.potential;
     const double least = std::max(kLeastGain, planner_.target().uncertain_part());
-    if (gain < least * static_cast<double>(from.point.temp_bytes)) return 0;
-    if (to.point.ns > most_ns_) return 0;
+    return gain < least * static_cast<double>(from.point.temp_bytes) ? 0 : gain;
+  }
+
+  /// Bytes for time: how good the step from one plan to another is; 0 where it is none.
+  double worth(const Trial& from, const Trial& to) const {
+    const double gain = gained(from, to);
+    if (gain == 0 || to.point.ns > most_ns_) return 0;
     return gain / (std::max(0.0, to.point.ns - from.point.ns) + thrift_ * from.point.ns);
   }
 
@@ -286,15 +312,15 @@ class Search {
       // Of few plans, those that make more and more again reach furthest.
       if (budget_ <= kFewPlans && !steps.empty()) attempt_all(std::vector<Series>{steps.front()});
       attempt_all(steps);
-      begin_easier(steps);
+      begin_easier(at, steps);
       stage_->done(static_cast<double>(frontier_.plans));
       const Trial* best = nullptr;
       double most = 0;
       for (const Series& series : steps) {
         for (const Decisions& decisions : series.steps) {
-          const std::optional<Trial>& trial = tried_[key_of(decisions)];
+          const Trial* trial = tried(decisions);
           const double gain = trial ? worth(at, *trial) : 0;
-          if (gain > most) most = gain, best = &*trial;
+          if (gain > most) most = gain, best = trial;
         }
       }
       find_late_readers(at);
@@ -328,17 +354,17 @@ class Search {
       attempt_all(all);
       for (size_t k = 0; k < steps.size(); ++k) {
         if (round >= steps[k].steps.size()) continue;
-        const std::optional<Trial>& trial = tried_[key_of(steps[k].steps[round])];
+        const Trial* trial = tried(steps[k].steps[round]);
         is_too_slow[k] = is_too_slow[k] || (trial && trial->point.ns > most_ns_);
       }
     }
   }
 
   /// Series whose first step takes too much, because more was expected of small tiles, begin with an easier one.
-  void begin_easier(std::vector<Series>& all) {
+  void begin_easier(const Trial& at, std::vector<Series>& all) {
     const auto is_too_slow = [&](const Decisions& decisions) {
-      const std::optional<Trial>& trial = tried_[key_of(decisions)];
-      return trial && trial->point.ns > most_ns_;
+      const Trial* trial = tried(decisions);
+      return trial && trial->point.ns > most_ns_ && gained(at, *trial) > 0;
     };
     for (Series& series : all) {
       for (const Decisions& easier : series.easier) {
@@ -443,7 +469,7 @@ class Search {
       for (const int64_t parts : {2, 4}) {
         Decisions decisions = at.point.decisions;
         auto* decision = std::get_if<StreamDecision>(&decisions[k]);
-        if (!decision || decision->tile % parts != 0 || decision->tile <= parts) continue;
+        if (!decision || decision->tile % parts != 0 || decision->tile < parts) continue;
         decision->tile /= parts;
         series.steps.push_back(std::move(decisions));
       }

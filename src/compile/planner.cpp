@@ -17,7 +17,9 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr int64_t kPackWork = 100'000;  ///< for one of many peaks
+constexpr int64_t kPackWork = 100'000;         ///< for one of many peaks
+constexpr int64_t kKeptInstructions = 60'000;  ///< in modules that later plans go on from
+constexpr int64_t kFewModules = 4;  ///< where no more are kept, those before all streams push out better ones
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -30,14 +32,6 @@ double potential_of(int64_t temp_bytes, int64_t load_bytes, const std::vector<in
   return static_cast<double>(temp_bytes) + top * (std::pow(std::max(1.0, sum), 1.0 / 16) - 1);
 }
 
-}  // namespace
-
-/// Of the streams made last, so that plans with one more, and plans that differ behind them, begin there.
-namespace {
-
-constexpr int64_t kKeptInstructions = 60'000;  ///< in modules that later plans go on from
-constexpr int64_t kFewModules = 4;  ///< where no more are kept, those before all streams push out better ones
-
 /// Decisions up to the streams with which they end.
 Decisions without_last_streams(Decisions part) {
   while (!part.empty() && std::holds_alternative<StreamDecision>(part.back())) part.pop_back();
@@ -46,6 +40,7 @@ Decisions without_last_streams(Decisions part) {
 
 }  // namespace
 
+/// The modules of the streams made last: plans with one more stream, and plans that differ after them, begin there.
 class Planner::StreamedModules {
  public:
   struct Known {

@@ -124,5 +124,26 @@ TEST(SaveEvery, IsCheckedInSmall) {
   }
 }
 
+TEST(SaveEvery, CopiesAreToldWhatTheOriginalWasTold) {
+  for (const Grouping& g : {Grouping{4, 0}, Grouping{4, 8}}) {
+    const auto module = pair_of_loops(16);
+    const auto each_sine = [&](const auto& take) {
+      int count = 0;
+      for (const auto& computation : module->computations()) {
+        for (const auto& i : computation->instructions()) {
+          if (i->opcode != Opcode::kSine) continue;
+          take(*i);
+          ++count;
+        }
+      }
+      return count;
+    };
+    EXPECT_EQ(each_sine([](Instruction& i) { i.backend_config = "{\"rows\":96}"; }), 1);
+    ASSERT_TRUE(save_every(*module, g).ok());
+    const int copies = each_sine([](const Instruction& i) { EXPECT_EQ(i.backend_config, "{\"rows\":96}"); });
+    EXPECT_GT(copies, 1);
+  }
+}
+
 }  // namespace
 }  // namespace lowtide::engine

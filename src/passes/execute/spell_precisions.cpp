@@ -54,21 +54,13 @@ std::optional<ElementType> computed_type(const Instruction& i) {
   return type;
 }
 
-/// The same operation with what it calls.
-Instruction* calling(const Instruction& i, Shape shape, std::vector<Instruction*> operands, Maker& maker) {
-  Instruction* made = maker.like(i, std::move(shape), std::move(operands));
-  made->called = i.called;
-  made->extra = i.extra;
-  return made;
-}
-
 Instruction* spell_scatter(const Instruction& i, Maker& maker) {
   const size_t count = i.operands.size() / 2;
   std::vector<Instruction*> operands = i.operands;
   for (size_t k = 0; k < count; ++k) {
     operands[count + 1 + k] = maker.convert(operands[count + 1 + k], operands[k]->shape.type);
   }
-  return operands == i.operands ? nullptr : calling(i, i.shape, std::move(operands), maker);
+  return operands == i.operands ? nullptr : maker.like(i, i.shape, std::move(operands));
 }
 
 /// A fold that is rounded when it is finished.
@@ -84,7 +76,7 @@ Instruction* spell_fold(const Instruction& i, Maker& maker) {
     part(folded, k) = Shape::array(type, part(folded, k).dims);
   }
   if (!rounds) return nullptr;
-  Instruction* fold = calling(i, folded, i.operands, maker);
+  Instruction* fold = maker.like(i, folded, i.operands);
   if (!folded.is_tuple()) return maker.convert(fold, i.shape.type);
   std::vector<Instruction*> parts;
   for (size_t k = 0; k < count; ++k) {

@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "analysis/trip_count.h"
+#include "ir/element_read.h"
 #include "passes/rewrite.h"
 
 namespace lowtide::engine {
@@ -21,14 +22,10 @@ using Instructions = std::unordered_set<const Instruction*>;
 Instructions unchanging(const Computation& body) {
   const size_t count = body.root->operands.size();
   std::vector<bool> passes(count, true);
-  const auto slot_of = [&](const Instruction& i) -> int64_t {
-    const bool reads = i.opcode == Opcode::kGetTupleElement && i.operand(0).opcode == Opcode::kParameter;
-    return reads ? i.as<TupleIndexAttributes>().index : -1;
-  };
   for (bool again = true; again;) {
     again = false;
     for (size_t k = 0; k < count; ++k) {
-      const int64_t from = slot_of(body.root->operand(k));
+      const int64_t from = element_read(body.root->operand(k));
       if (!passes[k] || (from >= 0 && passes[static_cast<size_t>(from)])) continue;
       passes[k] = false;
       again = true;
@@ -36,7 +33,7 @@ Instructions unchanging(const Computation& body) {
   }
   Instructions fixed;
   for (const auto& i : body.instructions()) {
-    const int64_t slot = slot_of(*i);
+    const int64_t slot = element_read(*i);
     const bool moves = memory_class(i->opcode) == MemoryClass::kElementwise ||
                        memory_class(i->opcode) == MemoryClass::kIndexMap ||
                        memory_class(i->opcode) == MemoryClass::kView;

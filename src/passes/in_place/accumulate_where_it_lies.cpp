@@ -69,10 +69,8 @@ class Accumulator {
   }
 
   static Instruction* scattered(const Instruction& scatter, Instruction* all, Maker& maker) {
-    Instruction* made = maker.like(scatter, Shape::array(all->shape.type, all->shape.dims),
-                                   {all, scatter.operands[1], scatter.operands[2]});
-    made->called = scatter.called;
-    return made;
+    return maker.like(scatter, Shape::array(all->shape.type, all->shape.dims),
+                      {all, scatter.operands[1], scatter.operands[2]});
   }
 
   static bool same_place(const Instruction& a, const Instruction& b) {

@@ -6,6 +6,7 @@
 
 #include "analysis/trip_count.h"
 #include "analysis/uses.h"
+#include "ir/element_read.h"
 #include "passes/in_place/slices.h"
 #include "passes/rewrite.h"
 
@@ -163,9 +164,7 @@ void put_reads_first(Computation& body) {
   std::vector<Instruction*> order;
   for (const bool first : {true, false}) {
     for (const auto& i : body.instructions()) {
-      const bool read = i->opcode == Opcode::kParameter ||
-                        (i->opcode == Opcode::kGetTupleElement && i->operand(0).opcode == Opcode::kParameter);
-      if (read == first) order.push_back(i.get());
+      if (is_given_to_computation(*i) == first) order.push_back(i.get());
     }
   }
   std::ranges::stable_partition(order, [](const Instruction* i) { return i->opcode == Opcode::kParameter; });

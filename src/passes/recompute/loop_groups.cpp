@@ -2,25 +2,17 @@
 
 #include <algorithm>
 
+#include "ir/element_read.h"
 #include "passes/rules/loop_carry.h"
 #include "passes/rules/maker.h"
 #include "passes/rules/saved_stacks.h"
 
 namespace lowtide::engine {
-namespace {
-
-Instruction* element(Maker& maker, Instruction& bundle, size_t k) {
-  return maker.make(Opcode::kGetTupleElement, bundle.shape.elements[k], {&bundle},
-                    TupleIndexAttributes{static_cast<int64_t>(k)});
-}
-
-}  // namespace
-
 Computation* count_to(Module& module, const Shape& state, size_t counter, int64_t trips) {
   Computation* test = module.add_computation(module.unused_computation_name("trips"));
   Maker maker(*test);
   Instruction* parameter = maker.make(Opcode::kParameter, state, {}, ParameterAttributes{0});
-  Instruction* count = element(maker, *parameter, counter);
+  Instruction* count = maker.element(*parameter, counter);
   test->root = maker.compare(count, maker.constant(count->shape.type, trips), CompareDirection::kLt);
   return test;
 }
@@ -34,7 +26,7 @@ LoopGroups group_trips(Instruction& loop, size_t counter, int64_t trips, int64_t
   Maker outside(*over);
   Instruction* parameter = outside.make(Opcode::kParameter, state, {}, ParameterAttributes{0});
   std::vector<Instruction*> starts;
-  for (size_t e = 0; e < state.elements.size(); ++e) starts.push_back(element(outside, *parameter, e));
+  for (size_t e = 0; e < state.elements.size(); ++e) starts.push_back(outside.element(*parameter, e));
   Instruction* const group = starts[counter];
   const ElementType type = group->shape.type;
   Instruction* base = outside.binary(Opcode::kMultiply, group, outside.constant(type, k));
@@ -45,7 +37,7 @@ LoopGroups group_trips(Instruction& loop, size_t counter, int64_t trips, int64_t
   std::vector<Instruction*> next;
   for (size_t e = 0; e < state.elements.size(); ++e) {
     next.push_back(e == counter ? outside.binary(Opcode::kAdd, group, outside.constant(type, 1))
-                                : element(outside, *inner, e));
+                                : outside.element(*inner, e));
   }
   over->root = outside.make(Opcode::kTuple, state, next);
   loop.called = {count_to(module, state, counter, trips / k), over};
@@ -67,10 +59,7 @@ LoopGroups group_trips(Instruction& loop, size_t counter, int64_t trips, int64_t
   }
   carry.set_next(counter, *one_more);
   // Behind all reads of the carry.
-  const auto first = std::ranges::find_if(old, [&](const Instruction* i) {
-    return i->opcode != Opcode::kParameter &&
-           (i->opcode != Opcode::kGetTupleElement || i->operand(0).opcode != Opcode::kParameter);
-  });
+  const auto first = std::ranges::find_if_not(old, [](const Instruction* i) { return is_given_to_computation(*i); });
   put_made(body, old, *first, inside.order(), inside.order().size(), nullptr);
   return {&loop, inner, group};
 }

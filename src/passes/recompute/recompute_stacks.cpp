@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "analysis/leaf_bytes.h"
+#include "ir/element_read.h"
 #include "passes/recompute/making.h"
 #include "passes/rules/recipe.h"
 #include "passes/rules/saved_stacks.h"
@@ -75,7 +76,7 @@ class Pair {
     }
 
     LoopCarry carry(reader_, callers_);
-    std::unordered_map<const Instruction*, Instruction*> now, stacks;
+    InstructionMap now, stacks;
     for (size_t k = 0; k < body_.size(); ++k) {
       if (choices[k] != Choice::kKeep) continue;
       const Instruction& i = *body_[k];
@@ -95,14 +96,10 @@ class Pair {
       } else if (choices[k] == Choice::kKeep && saved_.reads_element(i, saved_.counter())) {
         now[&i] = saved_.trip_at(&place_, i.shape.type, maker);
       } else if (choices[k] == Choice::kMake) {
-        std::vector<Instruction*> operands;
-        for (const Instruction* operand : i.operands) operands.push_back(now.at(operand));
-        Instruction* made = maker.like(i, i.shape, operands);
-        made->called = i.called;
-        now[&i] = made;
+        now[&i] = maker.copy(i, now);
       }
     }
-    std::unordered_map<const Instruction*, Instruction*> by;
+    InstructionMap by;
     for (const SavedStack* s : free_) {
       if (choices[number_.at(s->value)] != Choice::kMake) continue;
       for (const StackRead& read : s->reads) by[read.slice] = maker.reshape(now.at(s->value), read.slice->shape.dims);
@@ -126,16 +123,12 @@ class Pair {
       return {ns_per_byte * kept_longer(initial, reader_) / static_cast<double>(saved_.trips()), KeepOrMake::kNever};
     }
     if (saved_.reads_element(i, saved_.counter())) return {0, KeepOrMake::kNever};
-    const double make = fixed.contains(&i) || is_carried(i) ? KeepOrMake::kNever : make_ns(i, cost);
+    const double make = fixed.contains(&i) || element_read(i) >= 0 ? KeepOrMake::kNever : make_ns(i, cost);
     if (!i.shape.is_array()) return {make == KeepOrMake::kNever ? 0 : KeepOrMake::kNever, make};
     const bool is_saved = std::ranges::any_of(others_, [&](const SavedStack* s) {
       return s->value == &i && std::ranges::any_of(s->reads, [&](const StackRead& r) { return r.loop == &reader_; });
     });
     return {is_saved ? 0 : ns_per_byte * bytes_of(i), make};
-  }
-
-  static bool is_carried(const Instruction& i) {
-    return i.opcode == Opcode::kGetTupleElement && i.operand(0).opcode == Opcode::kParameter;
   }
 
   /// Neither there without being saved, nor a bundle.

@@ -12,10 +12,12 @@
 
 #include "analysis/leaf_bytes.h"
 #include "analysis/trip_count.h"
+#include "ir/element_read.h"
 #include "ir/side_effects.h"
 #include "passes/canonicalise/remove_dead_code.h"
 #include "passes/recompute/loop_groups.h"
 #include "passes/recompute/split_trips.h"
+#include "passes/rules/trip_places.h"
 
 namespace lowtide::engine {
 namespace {
@@ -23,35 +25,6 @@ namespace {
 constexpr double kSmallest = 1 << 16;                     ///< bytes of stacks that are worth it
 constexpr int64_t kLargest = 1000;                        ///< group
 constexpr double kParts[] = {0.25, 0.5, 0.65, 0.8, 0.9};  ///< of the trips, on offer
-
-/// sign * counter + offset.
-struct Line {
-  int64_t sign = 0, offset = 0;
-};
-
-std::optional<Line> line_of(const Instruction& i, const LoopCarry& carry, size_t counter, int depth = 0) {
-  if (std::ranges::find(carry.reads(counter), &i) != carry.reads(counter).end()) return Line{1, 0};
-  if (depth > 8) return {};
-  switch (i.opcode) {
-    case Opcode::kConvert:
-    case Opcode::kCopy:
-    case Opcode::kReshape: return line_of(i.operand(0), carry, counter, depth + 1);
-    case Opcode::kConstant: {
-      const Literal* value = known_constant(i);
-      if (!value || !is_integral(i.shape.type) || element_count(i.shape) != 1) return {};
-      return Line{0, integer_at(*value, 0)};
-    }
-    case Opcode::kAdd:
-    case Opcode::kSubtract: {
-      const auto a = line_of(i.operand(0), carry, counter, depth + 1),
-                 b = line_of(i.operand(1), carry, counter, depth + 1);
-      if (!a || !b) return {};
-      const int64_t by = i.opcode == Opcode::kAdd ? 1 : -1;
-      return Line{a->sign + by * b->sign, a->offset + by * b->offset};
-    }
-    default: return {};
-  }
-}
 
 /// Of a loop that is run again, and of what it saves.
 struct RerunSizes {
@@ -123,11 +96,11 @@ class Rerun {
     if (counted->start != 0 || counted->step != 1 || counted->trips != trips()) return false;
     reader_counter_ = static_cast<size_t>(counted->carry);
     if (is_read_behind(loop_, saved_.counter()) || is_read_behind(reader_, reader_counter_)) return false;
-    const auto line = line_of(place_, reading, reader_counter_);
-    if (!line) return false;
-    if (line->sign == 1 && line->offset == 0) {
+    const auto place = in_each_trip(place_, reader_, trips());
+    if (!place) return false;
+    if (place->start == 0 && place->step == 1) {
       direction_ = Direction::kForwards;
-    } else if (line->sign == -1 && line->offset == trips() - 1) {
+    } else if (place->start == trips() - 1 && place->step == -1) {
       direction_ = Direction::kBackwards;
     } else {
       return false;
@@ -199,10 +172,7 @@ class Rerun {
     Maker maker(*made);
     Instruction* parameter = maker.make(Opcode::kParameter, rerun_state_, {}, ParameterAttributes{0});
     std::vector<Instruction*> reads;
-    for (size_t e = 0; e < rerun_state_.elements.size(); ++e) {
-      reads.push_back(maker.make(Opcode::kGetTupleElement, rerun_state_.elements[e], {parameter},
-                                 TupleIndexAttributes{static_cast<int64_t>(e)}));
-    }
+    for (size_t e = 0; e < rerun_state_.elements.size(); ++e) reads.push_back(maker.element(*parameter, e));
     std::unordered_map<size_t, Instruction*> read_of;
     size_t next_read = 2;
     for (const size_t e : state_) read_of[e] = reads[next_read++];
@@ -215,11 +185,7 @@ class Rerun {
         again_[i.get()] = read_of.at(static_cast<size_t>(e));
         continue;
       }
-      std::vector<Instruction*> operands;
-      for (const Instruction* operand : i->operands) operands.push_back(again_.at(operand));
-      Instruction* copy = maker.like(*i, i->shape, operands);
-      copy->called = i->called;
-      again_[i.get()] = copy;
+      again_[i.get()] = maker.copy(*i, again_);
     }
     std::vector<Instruction*> next = reads;
     next[0] = maker.binary(Opcode::kAdd, reads[0], maker.constant(count.type, 1));
@@ -231,8 +197,6 @@ class Rerun {
     made->root = maker.make(Opcode::kTuple, rerun_state_, next);
     return made;
   }
-
-  using Made = std::unordered_map<const Instruction*, Instruction*>;
 
   /// The group's stack with what a trip saves at this place.
   static Instruction* put_slice(const SavedStack& saved, Instruction* stack, Instruction* value, Instruction* place,
@@ -249,41 +213,31 @@ class Rerun {
   std::vector<Instruction*> last_trip(Instruction& again, const std::vector<Instruction*>& start, int64_t k,
                                       Maker& maker) const {
     const Computation& body = *again.called[1];
-    const auto is_read = [&](const Instruction& i) {
-      return i.opcode == Opcode::kGetTupleElement && i.operand(0).opcode == Opcode::kParameter;
-    };
     std::unordered_set<const Instruction*> needed;
     std::vector<const Instruction*> open;
     for (const SavedStack* s : stacks_) open.push_back(again_.at(s->value));
     while (!open.empty()) {
       const Instruction* i = open.back();
       open.pop_back();
-      if (needed.insert(i).second && !is_read(*i)) open.insert(open.end(), i->operands.begin(), i->operands.end());
+      if (needed.insert(i).second && element_read(*i) < 0)
+        open.insert(open.end(), i->operands.begin(), i->operands.end());
     }
     Instruction* last = maker.constant(rerun_state_.elements[0].type, k - 1);
     const size_t end_of_state = 2 + state_.size(), end_of_given = end_of_state + given_.size();
-    const auto element = [&](size_t e) {
-      return maker.make(Opcode::kGetTupleElement, rerun_state_.elements[e], {&again},
-                        TupleIndexAttributes{static_cast<int64_t>(e)});
-    };
-    Made now;
+    InstructionMap now;
     for (const auto& i : body.instructions()) {
       if (!needed.contains(i.get())) continue;
-      if (is_read(*i)) {
-        const auto e = static_cast<size_t>(i->as<TupleIndexAttributes>().index);
-        now[i.get()] = e == 0 ? last : e == 1 || e >= end_of_state ? start[e] : element(e);
+      if (element_read(*i) >= 0) {
+        const auto e = static_cast<size_t>(element_read(*i));
+        now[i.get()] = e == 0 ? last : e == 1 || e >= end_of_state ? start[e] : maker.element(again, e);
         continue;
       }
-      std::vector<Instruction*> operands;
-      for (const Instruction* operand : i->operands) operands.push_back(now.at(operand));
-      Instruction* copy = maker.like(*i, i->shape, operands);
-      copy->called = i->called;
-      now[i.get()] = copy;
+      now[i.get()] = maker.copy(*i, now);
     }
     std::vector<Instruction*> stacks;
     for (size_t s = 0; s < stacks_.size(); ++s)
-      stacks.push_back(
-          put_slice(*stacks_[s], element(end_of_given + s), now.at(again_.at(stacks_[s]->value)), last, maker));
+      stacks.push_back(put_slice(*stacks_[s], maker.element(again, end_of_given + s),
+                                 now.at(again_.at(stacks_[s]->value)), last, maker));
     return stacks;
   }
 
@@ -307,8 +261,7 @@ class Rerun {
     const size_t element = carry.size();
     Instruction* stack = carry.add(*zeros);
     const size_t before = outside.order().size();
-    Instruction* result = outside.make(Opcode::kGetTupleElement, zeros->shape, {&loop_},
-                                       TupleIndexAttributes{static_cast<int64_t>(element)});
+    Instruction* result = outside.element(loop_, element);
     put_made(parent, outer, loop_.operands[0], outside.order(), before, &loop_);
 
     carry.put_reads_first();
@@ -324,10 +277,7 @@ class Rerun {
   }
 
   static const Instruction* behind_reads(const std::vector<Instruction*>& order) {
-    return *std::ranges::find_if(order, [](const Instruction* i) {
-      return i->opcode != Opcode::kParameter &&
-             (i->opcode != Opcode::kGetTupleElement || i->operand(0).opcode != Opcode::kParameter);
-    });
+    return *std::ranges::find_if_not(order, [](const Instruction* i) { return is_given_to_computation(*i); });
   }
 
   /// The later loop: its groups make the trips again that they read.
@@ -419,7 +369,7 @@ class Rerun {
   std::vector<size_t> state_;                      ///< elements that trips change
   std::set<size_t> given_;                         ///< elements that they don't
   Shape rerun_state_;
-  Made again_;  ///< what is needed, in the body that makes it again
+  InstructionMap again_;  ///< what is needed, in the body that makes it again
 };
 
 /// Calls take(rerun) for each pair of loops; true: the module has changed, and all is looked for anew.

@@ -4,6 +4,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "ir/element_read.h"
 #include "passes/recompute/loop_groups.h"
 
 namespace lowtide::engine {
@@ -15,7 +16,7 @@ struct Part {
   int64_t first_slot = 0;         ///< of all slots of the stacks: those from here on lie in this part's
   std::vector<Instruction*> starts;
   Instruction* loop = nullptr;
-  std::unordered_map<const Instruction*, Instruction*> now;  ///< of the body
+  InstructionMap now;  ///< of the body
 };
 
 class Splitter {
@@ -54,7 +55,7 @@ class Splitter {
     Instruction* carried = maker.like(parameter, state, {});
     part.now[&parameter] = carried;
     const ElementType type = state.elements[counter_].type;
-    Instruction* raw = element(maker, *carried, counter_);
+    Instruction* raw = maker.element(*carried, counter_);
     Instruction* count = part.before == 0 ? raw : maker.binary(Opcode::kAdd, raw, maker.constant(type, part.before));
     for (const auto& i : old.instructions()) {
       if (i.get() == &parameter || i.get() == old.root) continue;
@@ -68,32 +69,26 @@ class Splitter {
 
   Instruction* copy(const Part& part, const Instruction& i, Instruction* raw, Instruction* count, const Shape& state,
                     Maker& maker) const {
-    const bool reads = i.opcode == Opcode::kGetTupleElement && i.operand(0).opcode == Opcode::kParameter;
-    if (reads) {
-      const auto e = static_cast<size_t>(i.as<TupleIndexAttributes>().index);
+    if (element_read(i) >= 0) {
+      const auto e = static_cast<size_t>(element_read(i));
       return e == counter_ ? count : maker.like(i, state.elements[e], {part.now.at(i.operands[0])});
     }
-    std::vector<Instruction*> operands;
-    for (const Instruction* operand : i.operands) operands.push_back(part.now.at(operand));
     const auto index = index_of_.find(&i);
-    if (index != index_of_.end()) {
+    Instruction* made = nullptr;
+    if (index == index_of_.end()) {
+      made = maker.copy(i, part.now);
+    } else {
+      std::vector<Instruction*> operands = mapped(i, part.now);
       Instruction*& place = operands[index->second];
       if (place == count && part.first_slot == part.before) {
         place = raw;
       } else if (part.first_slot != 0) {
         place = maker.binary(Opcode::kSubtract, place, maker.constant(place->shape.type, part.first_slot));
       }
+      made = maker.like(i, i.opcode == Opcode::kDynamicUpdateSlice ? operands[0]->shape : i.shape, operands);
     }
-    const bool makes_stack = index != index_of_.end() && i.opcode == Opcode::kDynamicUpdateSlice;
-    Instruction* made = maker.like(i, makes_stack ? operands[0]->shape : i.shape, operands);
-    made->called = i.called;
     for (const Instruction* before : i.control_predecessors) made->control_predecessors.push_back(part.now.at(before));
     return made;
-  }
-
-  static Instruction* element(Maker& maker, Instruction& bundle, size_t k) {
-    return maker.make(Opcode::kGetTupleElement, bundle.shape.elements[k], {&bundle},
-                      TupleIndexAttributes{static_cast<int64_t>(k)});
   }
 
   const Instruction& loop_;
@@ -102,17 +97,12 @@ class Splitter {
   std::unordered_map<const Instruction*, size_t> index_of_;  ///< by what takes or makes a slice
 };
 
-Instruction* element_of(Maker& maker, Instruction& loop, size_t e) {
-  return maker.make(Opcode::kGetTupleElement, loop.shape.elements[e], {&loop},
-                    TupleIndexAttributes{static_cast<int64_t>(e)});
-}
-
 /// What the second part begins with: what the first leaves, and what no trip changes as it was.
 std::vector<Instruction*> continued(Maker& maker, Instruction& first, const LoopCarry& carry, size_t counter) {
   std::vector<Instruction*> starts;
   for (size_t e = 0; e < carry.size(); ++e) {
     const bool same = e == counter || carry.is_invariant(e);
-    starts.push_back(same ? &carry.initial(e) : element_of(maker, first, e));
+    starts.push_back(same ? &carry.initial(e) : maker.element(first, e));
   }
   return starts;
 }
@@ -164,8 +154,8 @@ SplitPairs split_trips(const SplitRequest& request, int64_t first) {
     stacks_from(late.starts, rest);
     filling.make(late, maker, rest);
     for (const SavedStack* s : request.stacks) {
-      early_stack[s->result] = element_of(maker, *early.loop, s->element);
-      late_stack[s->result] = element_of(maker, *late.loop, s->element);
+      early_stack[s->result] = maker.element(*early.loop, s->element);
+      late_stack[s->result] = maker.element(*late.loop, s->element);
     }
     put_made(parent, outer, &loop, maker.order(), maker.order().size(), nullptr);
     take_over(uses, loop, *late.loop, filling);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "ir/element_read.h"
 #include "passes/resize/index_flow.h"
 #include "passes/rewrite.h"
 
@@ -48,10 +49,10 @@ class Relater {
       if (literal->size() != 1 || i.shape.rank() != 0) return std::nullopt;
       return ConstantUse{&user, operand, integer_at(*literal, 0)};
     }
-    const bool carried = i.opcode == Opcode::kGetTupleElement && i.operand(0).opcode == Opcode::kParameter &&
-                         loop.operand(0).opcode == Opcode::kTuple && &user != &loop.operand(0);
+    const int64_t element = element_read(i);
+    const bool carried = element >= 0 && loop.operand(0).opcode == Opcode::kTuple && &user != &loop.operand(0);
     if (!carried) return std::nullopt;
-    return constant_behind(loop.operand(0), static_cast<size_t>(i.as<TupleIndexAttributes>().index), loop);
+    return constant_behind(loop.operand(0), static_cast<size_t>(element), loop);
   }
 
   void tie(const ConstantUse& use, ExtentSum value) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/element_read.h"
 #include "passes/rewrite.h"
 
 namespace lowtide::engine {
@@ -10,12 +11,6 @@ namespace {
 using Kind = IndexFlow::Kind;
 
 constexpr int kMostSteps = 300;  ///< along one index
-
-/// Which element of the body's parameter it is; -1: none.
-int64_t element_of_parameter(const Instruction& value) {
-  if (value.opcode != Opcode::kGetTupleElement || value.operand(0).opcode != Opcode::kParameter) return -1;
-  return value.as<TupleIndexAttributes>().index;
-}
 
 IndexFlow constant(int64_t value) { return {.kind = Kind::kConstant, .start = value}; }
 
@@ -138,7 +133,7 @@ IndexFlow IndexFlows::of_element(const Instruction& element) {
   const Instruction& bundle = element.operand(0);
   const auto index = static_cast<size_t>(element.as<TupleIndexAttributes>().index);
   if (bundle.opcode == Opcode::kTuple) return at(bundle, index);
-  if (element_of_parameter(element) < 0) return {};
+  if (element_read(element) < 0) return {};
   const auto callers = callers_.find(element.parent);
   if (callers == callers_.end()) return {};
   const CountedLoop* counted = loop_of(*element.parent);
@@ -153,10 +148,10 @@ IndexFlow IndexFlows::of_element(const Instruction& element) {
   if (root.opcode != Opcode::kTuple || loop.operand(0).opcode != Opcode::kTuple) return {};
   const Instruction* next = &root.operand(index);
   while (next->opcode == Opcode::kCopy) next = &next->operand(0);
-  if (element_of_parameter(*next) == static_cast<int64_t>(index)) return at(loop.operand(0), index);
+  if (element_read(*next) == static_cast<int64_t>(index)) return at(loop.operand(0), index);
   // Another one that counts beside the counter.
   const bool steps = counted != nullptr && (next->opcode == Opcode::kAdd || next->opcode == Opcode::kSubtract) &&
-                     element_of_parameter(next->operand(0)) == static_cast<int64_t>(index);
+                     element_read(next->operand(0)) == static_cast<int64_t>(index);
   if (!steps) return {};
   const IndexFlow start = at(loop.operand(0), index);
   const IndexFlow step = at(*next, 1);

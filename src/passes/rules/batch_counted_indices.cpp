@@ -99,7 +99,6 @@ Instruction* rewrite(Instruction& i, Maker& maker) {
   }
   Instruction* made = maker.like(i, i.shape, operands);
   made->attributes = attributes;
-  made->called = i.called;
   return made;
 }
 

@@ -128,7 +128,7 @@ class Derive {
   void repeat(const SavedStack& stack, const StackRead& read) {
     LoopCarry carry(*read.loop, callers_);
     Computation& body = carry.body();
-    std::map<const Instruction*, Instruction*> now;
+    InstructionMap now;
     std::vector<std::pair<const Instruction*, Instruction*>> stacks;
     for (Instruction* input : recipe_.inputs) {
       const int64_t invariant = saved_.invariant_of(*input);
@@ -148,11 +148,7 @@ class Derive {
       if (!now.contains(input)) now[input] = saved_.trip_at(place, input->shape.type, maker);
     }
     for (Instruction* op : recipe_.ops) {
-      std::vector<Instruction*> operands;
-      for (const Instruction* operand : op->operands) operands.push_back(now.at(operand));
-      Instruction* made = maker.like(*op, op->shape, operands);
-      made->called = op->called;
-      now[op] = made;
+      now[op] = maker.copy(*op, now);
     }
     Instruction* made = maker.reshape(now.at(stack.value), read.slice->shape.dims);
 

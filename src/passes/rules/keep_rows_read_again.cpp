@@ -154,10 +154,7 @@ class Windows {
     put_operands_first(carry_.body());
 
     std::vector<Instruction*> left;
-    for (size_t j = 0; j < given.size(); ++j) {
-      left.push_back(outside.make(Opcode::kGetTupleElement, given[j]->shape, {&loop_},
-                                  TupleIndexAttributes{static_cast<int64_t>(first + j)}));
-    }
+    for (size_t j = 0; j < given.size(); ++j) left.push_back(outside.element(loop_, first + j));
     for (const RowsRead& read : results_) {
       std::vector<Instruction*> parts;
       for (int64_t n = 0; n < read.box->shape.dims[at_.dimension]; ++n) {

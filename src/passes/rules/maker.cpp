@@ -30,6 +30,12 @@ bool counts_up(const Dims& dimensions) {
 
 }  // namespace
 
+std::vector<Instruction*> mapped(const Instruction& i, const InstructionMap& now) {
+  std::vector<Instruction*> operands;
+  for (const Instruction* operand : i.operands) operands.push_back(now.at(operand));
+  return operands;
+}
+
 Instruction* Maker::make(Opcode opcode, Shape shape, std::vector<Instruction*> operands, Attributes attributes) {
   auto added = std::make_unique<Instruction>();
   added->opcode = opcode;
@@ -46,8 +52,23 @@ Instruction* Maker::like(const Instruction& pattern, Shape shape, std::vector<In
   const Instruction* origin = std::exchange(origin_, origin_ ? origin_ : &pattern);
   Instruction* made = make(pattern.opcode, std::move(shape), std::move(operands), pattern.attributes);
   origin_ = origin;
+  made->called = pattern.called;
   made->metadata = pattern.metadata;
+  made->extra = pattern.extra;
   return made;
+}
+
+Instruction* Maker::copy(const Instruction& i, std::vector<Instruction*> operands) {
+  Instruction* made = like(i, i.shape, std::move(operands));
+  made->sharding = i.sharding;
+  made->frontend_attributes = i.frontend_attributes;
+  made->backend_config = i.backend_config;
+  return made;
+}
+
+Instruction* Maker::element(Instruction& tuple, size_t k) {
+  return make(Opcode::kGetTupleElement, tuple.shape.elements[k], {&tuple},
+              TupleIndexAttributes{static_cast<int64_t>(k)});
 }
 
 Instruction* Maker::constant(ElementType type, int64_t number) {

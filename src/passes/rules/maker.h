@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "passes/pass.h"
@@ -10,13 +11,24 @@
 
 namespace lowtide::engine {
 
+using InstructionMap = std::unordered_map<const Instruction*, Instruction*>;
+
+/// The operands of `i` as they now are; each must be there.
+std::vector<Instruction*> mapped(const Instruction& i, const InstructionMap& now);
+
 class Maker {
  public:
   explicit Maker(Computation& computation) : computation_(computation), names_(computation) {}
 
   Instruction* make(Opcode opcode, Shape shape, std::vector<Instruction*> operands, Attributes attributes = {});
-  /// The same operation with the same attributes on other operands.
+  /// The same operation with the same attributes on other operands, whose extents may differ; what the compiler that
+  /// wrote the text knew of its extents (backend_config, sharding) goes.
   Instruction* like(const Instruction& pattern, Shape shape, std::vector<Instruction*> operands);
+  /// The instruction itself, with all that it was told, on other operands of the same shapes.
+  Instruction* copy(const Instruction& i, std::vector<Instruction*> operands);
+  Instruction* copy(const Instruction& i, const InstructionMap& now) { return copy(i, mapped(i, now)); }
+  /// Element k of a tuple.
+  Instruction* element(Instruction& tuple, size_t k);
 
   Instruction* constant(ElementType type, int64_t number);  ///< a scalar
   Instruction* number(ElementType type, double number);     ///< a scalar of a floating type

@@ -71,8 +71,7 @@ class Narrow {
     const size_t element = carry_.size();
     Instruction* stack = carry_.add(*zeros);
     const size_t before = outside.order().size();
-    Instruction* narrow = outside.make(Opcode::kGetTupleElement, zeros->shape, {&loop_},
-                                       TupleIndexAttributes{static_cast<int64_t>(element)});
+    Instruction* narrow = outside.element(loop_, element);
     Instruction* wide = outside.convert(narrow, result.shape.type);
     put_made(parent, outer, loop_.operands[0], outside.order(), before, &loop_);
     for (const Instruction* reader : uses_.of(result)) {

@@ -4,6 +4,7 @@
 
 #include "analysis/evaluations.h"
 #include "analysis/leaf_bytes.h"
+#include "ir/element_read.h"
 
 namespace lowtide::engine {
 
@@ -42,8 +43,8 @@ bool is_source(const Instruction& i) {
 bool is_given(const Instruction& i) {
   const Computation& c = *i.parent;
   if (i.opcode == Opcode::kParameter && &c == c.module().entry) return true;
-  if (i.opcode != Opcode::kGetTupleElement || i.operand(0).opcode != Opcode::kParameter) return false;
-  const auto k = static_cast<size_t>(i.as<TupleIndexAttributes>().index);
+  if (element_read(i) < 0) return false;
+  const auto k = static_cast<size_t>(element_read(i));
   if (c.root->opcode != Opcode::kTuple || k >= c.root->operands.size()) return false;
   const Instruction& next = c.root->operand(k);
   return next.opcode == Opcode::kGetTupleElement && next.operands[0] == i.operands[0] &&

@@ -269,8 +269,7 @@ class Reducer {
       const auto made = outputs.find(i);
       if (made == outputs.end()) continue;
       const Output& output = made->second;
-      Instruction* result = outside.make(Opcode::kGetTupleElement, output.read->shape, {&loop_},
-                                         TupleIndexAttributes{static_cast<int64_t>(output.element)});
+      Instruction* result = outside.element(loop_, output.element);
       for (const Instruction* user : uses_.of(*i)) {
         for (Instruction*& operand : const_cast<Instruction*>(user)->operands) {
           if (operand == i) operand = result;
@@ -308,12 +307,7 @@ class Reducer {
   }
 
   Instruction* clone(const Instruction& i, const Shape& shape, Maker& inside) {
-    std::vector<Instruction*> operands;
-    for (Instruction* operand : i.operands) operands.push_back(made_.at(operand));
-    Instruction* made = inside.like(i, shape, operands);
-    made->called = i.called;
-    made->extra = i.extra;
-    return made;
+    return inside.like(i, shape, mapped(i, made_));
   }
 
   /// The sum, or whatever is folded, with this trip's slice.
@@ -345,7 +339,7 @@ class Reducer {
   std::vector<Instruction*> whole_;                       ///< what trips read of what stands before the loop
   std::vector<std::pair<Instruction*, int64_t>> sliced_;  ///< the same slice by slice, along which dimension
   Instruction* place_in_trip_ = nullptr;
-  std::map<Instruction*, Instruction*> made_;  ///< in the body
+  InstructionMap made_;  ///< in the body
 };
 
 }  // namespace

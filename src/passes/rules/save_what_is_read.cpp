@@ -170,8 +170,7 @@ class Cut {
     } else {
       std::vector<Instruction*> operands;
       for (Instruction* operand : i.operands) operands.push_back(make(*behind_barriers(operand), maker));
-      made = maker.like(i, i.shape, operands);
-      made->called = i.called;
+      made = maker.copy(i, std::move(operands));
     }
     return now_[&i] = made;
   }

@@ -136,8 +136,7 @@ SavedStack& SavedStacks::save(Instruction& value) {
   const size_t element = carry_.size();
   Instruction* stack = carry_.add(*zeros);
   const size_t made_before = outside.order().size();
-  Instruction* result = outside.make(Opcode::kGetTupleElement, zeros->shape, {&loop_},
-                                     TupleIndexAttributes{static_cast<int64_t>(element)});
+  Instruction* result = outside.element(loop_, element);
   put_made(parent, outer, loop_.operands[0], outside.order(), made_before, &loop_);
 
   // In the loop: at the end, where all that is saved stands already.

@@ -9,6 +9,7 @@
 
 #include "analysis/evaluations.h"
 #include "analysis/leaf_bytes.h"
+#include "ir/element_read.h"
 #include "passes/rules/loop_carry.h"
 #include "passes/rules/recipe.h"
 
@@ -119,9 +120,7 @@ Instruction* repeat(const Recipe& recipe, LoopCarry& carry) {
   std::vector<Instruction*> order;
   bool placed = false;
   for (const auto& i : body.instructions()) {
-    const bool read = i->opcode == Opcode::kParameter ||
-                      (i->opcode == Opcode::kGetTupleElement && i->operand(0).opcode == Opcode::kParameter);
-    if (!read && !placed) {
+    if (!is_given_to_computation(*i) && !placed) {
       order.insert(order.end(), made.begin(), made.end());
       placed = true;
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/element_read.h"
 #include "passes/in_place/slices.h"
 #include "passes/rewrite.h"
 
@@ -31,8 +32,8 @@ std::optional<Progression> look(const Instruction& value, const Instruction& loo
       if (const Literal* literal = known_constant(value)) found = {integer_at(*literal, 0), 0};
       break;
     case Opcode::kGetTupleElement:
-      if (value.operand(0).opcode != Opcode::kParameter || value.parent != loop.called[1]) return std::nullopt;
-      found = progression_of(loop, value.as<TupleIndexAttributes>().index);
+      if (element_read(value) < 0 || value.parent != loop.called[1]) return std::nullopt;
+      found = progression_of(loop, element_read(value));
       break;
     case Opcode::kCopy:
     case Opcode::kReshape:
