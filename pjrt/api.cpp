@@ -1,7 +1,5 @@
 // The table that a host asks for, and the border behind which nothing throws.
 #include <array>
-#include <exception>
-#include <new>
 #include <string>
 
 #include "error.h"
@@ -33,10 +31,8 @@ PJRT_Error* answer(Args* args) noexcept {
                      std::to_string(kNeeded<Args>) + ": PJRT of another version");
     }
     return kFunction(*args);
-  } catch (const std::bad_alloc&) {
-    return fault(PJRT_Error_Code_RESOURCE_EXHAUSTED, "no memory is left");
-  } catch (const std::exception& error) {
-    return fault(PJRT_Error_Code_INTERNAL, error.what());
+  } catch (...) {
+    return error_of(fault_of_exception());
   }
 }
 

@@ -8,21 +8,44 @@
 
 namespace lowtide::pjrt {
 
-std::shared_ptr<Block> Block::make(size_t bytes, std::shared_ptr<Ledger> ledger) {
+std::shared_ptr<Block> Block::make(size_t bytes, const std::shared_ptr<Ledger>& ledger) {
+  std::shared_ptr<Block> block(new Block);
+  block->allocate(bytes, ledger);
+  return block;
+}
+
+void Block::allocate(size_t bytes, const std::shared_ptr<Ledger>& ledger) {
   constexpr size_t kLarge = size_t{256} << 10;
   const size_t whole = (std::max<size_t>(bytes, 1) + kBlockAlignment - 1) / kBlockAlignment * kBlockAlignment;
-  std::shared_ptr<Block> block(new Block);
   if (whole >= kLarge) {
-    block->piece_ = ledger->arrays.take(whole);
-    block->data_ = static_cast<std::byte*>(block->piece_.data);
+    piece_ = ledger->arrays.take(whole);
+    data_ = static_cast<std::byte*>(piece_.data);
   } else {
-    block->data_ = static_cast<std::byte*>(std::aligned_alloc(kBlockAlignment, whole));
+    data_ = static_cast<std::byte*>(std::aligned_alloc(kBlockAlignment, whole));
   }
-  if (!block->data_) throw std::bad_alloc();
-  block->bytes_ = static_cast<int64_t>(whole);
-  block->ledger_ = std::move(ledger);
-  block->ledger_->take(block->bytes_);
+  if (!data_) throw std::bad_alloc();
+  bytes_ = static_cast<int64_t>(whole);
+  ledger_ = ledger;
+  ledger_->take(bytes_);
+}
+
+void Block::take_over(Block& other) {
+  data_ = std::exchange(other.data_, nullptr);
+  bytes_ = std::exchange(other.bytes_, 0);
+  piece_ = std::exchange(other.piece_, {});
+  ledger_ = std::exchange(other.ledger_, nullptr);
+}
+
+std::shared_ptr<Block> Block::promise(std::shared_ptr<Happening> filled) {
+  std::shared_ptr<Block> block(new Block);
+  block->filled_ = std::move(filled);
   return block;
+}
+
+std::optional<Fault> Block::wait() const {
+  if (!filled_) return {};
+  filled_->wait_for();
+  return filled_->fault();
 }
 
 std::shared_ptr<Block> Block::borrow(void* data, std::shared_ptr<Happening> released) {
@@ -79,14 +102,12 @@ void PJRT_Buffer::remove() {
   if (outside_ == 0) gone.swap(block_);
 }
 
-bool PJRT_Buffer::donate(const std::shared_ptr<Block>& held) {
+bool PJRT_Buffer::donate() {
   const std::lock_guard lock(mutex_);
   if (outside_ > 0) return false;  // who looks at it must not see it change: it stays as it is
   deleted_ = true;
-  constexpr int64_t kOursAndTheCallers = 2;
-  const bool alone = block_ == held && held.use_count() == kOursAndTheCallers && held->is_ours();
   block_.reset();
-  return alone;
+  return true;
 }
 
 void PJRT_Buffer::refer(int change) {
@@ -109,14 +130,12 @@ PJRT_Error* Buffer_ElementType(PJRT_Buffer_ElementType_Args& args) {
 }
 
 PJRT_Error* Buffer_Dimensions(PJRT_Buffer_Dimensions_Args& args) {
-  args.dims = args.buffer->dims.data();
-  args.num_dims = args.buffer->dims.size();
+  give(args.buffer->dims, args.dims, args.num_dims);
   return nullptr;
 }
 
 PJRT_Error* Buffer_UnpaddedDimensions(PJRT_Buffer_UnpaddedDimensions_Args& args) {
-  args.unpadded_dims = args.buffer->dims.data();
-  args.num_dims = args.buffer->dims.size();
+  give(args.buffer->dims, args.unpadded_dims, args.num_dims);
   return nullptr;
 }
 
@@ -174,14 +193,15 @@ PJRT_Error* Buffer_IsOnCpu(PJRT_Buffer_IsOnCpu_Args& args) {
 }
 
 PJRT_Error* Buffer_ReadyEvent(PJRT_Buffer_ReadyEvent_Args& args) {
-  const bool deleted = args.buffer->is_deleted();
-  args.event = deleted ? failed_event(PJRT_Error_Code_INVALID_ARGUMENT, kDeleted) : ready_event();
+  const auto block = args.buffer->block();
+  args.event = block ? event_of(block->filled()) : failed_event(PJRT_Error_Code_INVALID_ARGUMENT, kDeleted);
   return nullptr;
 }
 
 PJRT_Error* Buffer_UnsafePointer(PJRT_Buffer_UnsafePointer_Args& args) {
   const auto block = args.buffer->block();
   if (!block) return invalid(kDeleted);
+  if (auto why = block->wait()) return error_of(std::move(*why));
   args.buffer_pointer = reinterpret_cast<uintptr_t>(block->data());
   return nullptr;
 }
@@ -199,6 +219,7 @@ PJRT_Error* Buffer_DecreaseExternalReferenceCount(PJRT_Buffer_DecreaseExternalRe
 PJRT_Error* Buffer_OpaqueDeviceMemoryDataPointer(PJRT_Buffer_OpaqueDeviceMemoryDataPointer_Args& args) {
   const auto block = args.buffer->block();
   if (!block) return invalid(kDeleted);
+  if (auto why = block->wait()) return error_of(std::move(*why));
   args.device_memory_ptr = block->data();
   return nullptr;
 }

@@ -10,19 +10,33 @@
 
 namespace lowtide::pjrt {
 
-/// Memory of one array, kept by whoever uses it: its buffer, runs that read it.
+/// Memory of one array, kept by whoever uses it: its buffer, runs that read it. One that a run will fill has its memory
+/// from then on, and nobody looks into it before that has happened.
 class Block {
  public:
   /// Aligned to 64 bytes; throws std::bad_alloc.
-  static std::shared_ptr<Block> make(size_t bytes, std::shared_ptr<Ledger> ledger);
+  static std::shared_ptr<Block> make(size_t bytes, const std::shared_ptr<Ledger>& ledger);
   /// Somebody else's, who is told when nobody uses it any more.
   static std::shared_ptr<Block> borrow(void* data, std::shared_ptr<Happening> released);
+  /// Without memory yet. filled: when it has it, and the array stands, or why it never will; null: before anybody else
+  /// sees it.
+  static std::shared_ptr<Block> promise(std::shared_ptr<Happening> filled);
   ~Block();
   Block(const Block&) = delete;
   Block& operator=(const Block&) = delete;
 
   std::byte* data() const { return data_; }
   bool is_ours() const { return ledger_ != nullptr; }
+
+  void allocate(size_t bytes, const std::shared_ptr<Ledger>& ledger);
+  /// The memory of another, which has none then.
+  void take_over(Block& other);
+
+  /// Null: it stood from the beginning.
+  const std::shared_ptr<Happening>& filled() const { return filled_; }
+  bool is_filled() const { return !filled_ || filled_->has_happened(); }
+  /// Waits; why it has no array.
+  std::optional<Fault> wait() const;
 
  private:
   Block() = default;
@@ -31,6 +45,7 @@ class Block {
   Pool::Piece piece_;                    ///< of large ones
   std::shared_ptr<Ledger> ledger_;       ///< of memory that is ours
   std::shared_ptr<Happening> released_;  ///< of memory that isn't
+  std::shared_ptr<Happening> filled_;
 };
 
 inline constexpr size_t kBlockAlignment = 64;
@@ -50,8 +65,8 @@ struct PJRT_Buffer {
   std::shared_ptr<lowtide::pjrt::Block> block() const;
   bool is_deleted() const;
   void remove();
-  /// Gives the memory away that `held` is the caller's share of; false where somebody else looks at it, whose it stays.
-  bool donate(const std::shared_ptr<lowtide::pjrt::Block>& held);
+  /// Gives the memory away; false where somebody else looks at it, whose it stays.
+  bool donate();
   void refer(int change);
 
  private:

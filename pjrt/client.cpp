@@ -98,8 +98,7 @@ PJRT_Error* Plugin_Attributes(PJRT_Plugin_Attributes_Args& args) {
     std::array<PJRT_NamedValue, 3> all = {};
     const auto name = [](PJRT_NamedValue& value, std::string_view text, PJRT_NamedValue::Type type, size_t size) {
       value.struct_size = sizeof value;
-      value.name = text.data();
-      value.name_size = text.size();
+      give(text, value.name, value.name_size);
       value.type = type;
       value.value_size = size;
     };
@@ -111,8 +110,7 @@ PJRT_Error* Plugin_Attributes(PJRT_Plugin_Attributes_Args& args) {
     all[2].int64_value = 2;
     return all;
   }();
-  args.attributes = kAll.data();
-  args.num_attributes = kAll.size();
+  give(kAll, args.attributes, args.num_attributes);
   return nullptr;
 }
 
@@ -152,8 +150,7 @@ PJRT_Error* Client_Destroy(PJRT_Client_Destroy_Args& args) {
 }
 
 PJRT_Error* Client_PlatformName(PJRT_Client_PlatformName_Args& args) {
-  args.platform_name = args.client->platform_name.data();
-  args.platform_name_size = args.client->platform_name.size();
+  give(args.client->platform_name, args.platform_name, args.platform_name_size);
   return nullptr;
 }
 
@@ -163,20 +160,17 @@ PJRT_Error* Client_ProcessIndex(PJRT_Client_ProcessIndex_Args& args) {
 }
 
 PJRT_Error* Client_PlatformVersion(PJRT_Client_PlatformVersion_Args& args) {
-  args.platform_version = args.client->platform_version.data();
-  args.platform_version_size = args.client->platform_version.size();
+  give(args.client->platform_version, args.platform_version, args.platform_version_size);
   return nullptr;
 }
 
 PJRT_Error* Client_Devices(PJRT_Client_Devices_Args& args) {
-  args.devices = args.client->devices.data();
-  args.num_devices = args.client->devices.size();
+  give(args.client->devices, args.devices, args.num_devices);
   return nullptr;
 }
 
 PJRT_Error* Client_AddressableDevices(PJRT_Client_AddressableDevices_Args& args) {
-  args.addressable_devices = args.client->devices.data();
-  args.num_addressable_devices = args.client->devices.size();
+  give(args.client->devices, args.addressable_devices, args.num_addressable_devices);
   return nullptr;
 }
 
@@ -201,8 +195,7 @@ PJRT_Error* Client_LookupAddressableDevice(PJRT_Client_LookupAddressableDevice_A
 }
 
 PJRT_Error* Client_AddressableMemories(PJRT_Client_AddressableMemories_Args& args) {
-  args.addressable_memories = args.client->memories.data();
-  args.num_addressable_memories = args.client->memories.size();
+  give(args.client->memories, args.addressable_memories, args.num_addressable_memories);
   return nullptr;
 }
 

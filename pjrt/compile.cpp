@@ -30,8 +30,7 @@ std::string assignment_of(const PJRT_Device& device) {
 PJRT_NamedValue cost(std::string_view name, double value) {
   PJRT_NamedValue cost = {};
   cost.struct_size = sizeof cost;
-  cost.name = name.data();
-  cost.name_size = name.size();
+  give(name, cost.name, cost.name_size);
   cost.type = PJRT_NamedValue::kFloat;
   cost.float_value = static_cast<float>(value);
   cost.value_size = 1;
@@ -56,6 +55,8 @@ PJRT_Error* describe(Compiled& compiled, const Module& module) {
                     cost("peak bytes", static_cast<double>(sizes.peak)),
                     cost("optimal_seconds", compiled.plan.modelled_seconds()),
                     cost("kernels", static_cast<double>(compiled.plan.kernels()))};
+  constexpr double kHandingOver = 1e-4;  // seconds
+  compiled.is_quick = compiled.plan.modelled_seconds() < kHandingOver && compiled.executable.interpreted() == 0;
   compiled.assignment = assignment_of(*compiled.device);
   const size_t hash = std::hash<std::string>()(compiled.program) * 31 + std::hash<std::string>()(compiled.options);
   compiled.fingerprint = "lowtide-" LOWTIDE_VERSION "-" + std::to_string(hash);
@@ -148,8 +149,7 @@ PJRT_Error* Executable_Serialize(PJRT_Executable_Serialize_Args& args) {
   append(*bytes, compiled.options);
   append(*bytes, compiled.program);
   append(*bytes, compiled.plan.text());
-  args.serialized_bytes = bytes->data();
-  args.serialized_bytes_size = bytes->size();
+  give(*bytes, args.serialized_bytes, args.serialized_bytes_size);
   args.serialized_executable = bytes.release();
   args.serialized_executable_deleter = [](void* holder) { delete static_cast<std::string*>(holder); };
   return nullptr;

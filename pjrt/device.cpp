@@ -3,16 +3,6 @@
 #include "client.h"
 #include "functions.h"
 
-namespace {
-
-/// A text of the object's that stays where it is.
-void give(const std::string& text, const char*& data, size_t& size) {
-  data = text.data();
-  size = text.size();
-}
-
-}  // namespace
-
 PJRT_Device::PJRT_Device(PJRT_Client* of, int id) : client(of) {
   description.id = memory.id = id;
   description.kind = "Lowtide CPU";
@@ -131,8 +121,7 @@ PJRT_Error* Memory_ToString(PJRT_Memory_ToString_Args& args) {
 }
 
 PJRT_Error* Memory_AddressableByDevices(PJRT_Memory_AddressableByDevices_Args& args) {
-  args.devices = args.memory->devices.data();
-  args.num_devices = args.memory->devices.size();
+  give(args.memory->devices, args.devices, args.num_devices);
   return nullptr;
 }
 

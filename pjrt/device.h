@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "abi.h"
+#include "worker.h"
 
 struct PJRT_DeviceDescription {
   void* functions = nullptr;
@@ -25,6 +26,12 @@ struct PJRT_Device {
   PJRT_DeviceDescription description;
   PJRT_Memory memory;
   PJRT_Memory* memories[1] = {&memory};
+
+  static constexpr size_t kMostWaiting = 32;
+  /// Tells hosts of what has happened; they may take locks of theirs then, for which no program waits.
+  lowtide::pjrt::Worker news{SIZE_MAX, lowtide::pjrt::Worker::AtTheEnd::kDoAll};
+  /// Runs programs and copies arrays, in the order in which they were given.
+  lowtide::pjrt::Worker runner{kMostWaiting, lowtide::pjrt::Worker::AtTheEnd::kGiveUp, &news};
 
   PJRT_Device(PJRT_Client* of, int id);
   PJRT_Device(const PJRT_Device&) = delete;

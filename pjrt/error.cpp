@@ -1,5 +1,8 @@
 #include "error.h"
 
+#include <exception>
+#include <new>
+
 #include "functions.h"
 
 namespace lowtide::pjrt {
@@ -10,18 +13,34 @@ PJRT_Error* fault(PJRT_Error_Code code, std::string message) {
 PJRT_Error* invalid(std::string message) { return fault(PJRT_Error_Code_INVALID_ARGUMENT, std::move(message)); }
 PJRT_Error* unimplemented(std::string message) { return fault(PJRT_Error_Code_UNIMPLEMENTED, std::move(message)); }
 
-PJRT_Error* fault_of(const Error& error) {
-  switch (error.kind) {
-    case ErrorKind::kUsage:
-    case ErrorKind::kInput: return invalid(error.message);
-    case ErrorKind::kLimit: return fault(PJRT_Error_Code_RESOURCE_EXHAUSTED, error.message);
-    case ErrorKind::kWrongValues: return fault(PJRT_Error_Code_FAILED_PRECONDITION, error.message);
-    case ErrorKind::kUnsupported: return unimplemented(error.message);
-    case ErrorKind::kInterrupted: return fault(PJRT_Error_Code_CANCELLED, error.message);
-    case ErrorKind::kInternal: break;
+PJRT_Error* error_of(Fault fault) { return lowtide::pjrt::fault(fault.code, std::move(fault.message)); }
+
+Fault fault_of_exception() {
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    return {PJRT_Error_Code_RESOURCE_EXHAUSTED, "no memory is left"};
+  } catch (const std::exception& error) {
+    return {PJRT_Error_Code_INTERNAL, error.what()};
   }
-  return fault(PJRT_Error_Code_INTERNAL, error.message);
 }
+
+Fault fault_from(const Error& error) {
+  const auto code = [&] {
+    switch (error.kind) {
+      case ErrorKind::kUsage:
+      case ErrorKind::kInput: return PJRT_Error_Code_INVALID_ARGUMENT;
+      case ErrorKind::kLimit: return PJRT_Error_Code_RESOURCE_EXHAUSTED;
+      case ErrorKind::kWrongValues: return PJRT_Error_Code_FAILED_PRECONDITION;
+      case ErrorKind::kUnsupported: return PJRT_Error_Code_UNIMPLEMENTED;
+      case ErrorKind::kInterrupted: return PJRT_Error_Code_CANCELLED;
+      case ErrorKind::kInternal: break;
+    }
+    return PJRT_Error_Code_INTERNAL;
+  };
+  return {code(), error.message};
+}
+PJRT_Error* fault_of(const Error& error) { return error_of(fault_from(error)); }
 
 PJRT_Error* Error_Destroy(PJRT_Error_Destroy_Args& args) {
   delete args.error;
@@ -29,8 +48,7 @@ PJRT_Error* Error_Destroy(PJRT_Error_Destroy_Args& args) {
 }
 
 PJRT_Error* Error_Message(PJRT_Error_Message_Args& args) {
-  args.message = args.error->message.data();
-  args.message_size = args.error->message.size();
+  give(args.error->message, args.message, args.message_size);
   return nullptr;
 }
 

@@ -15,10 +15,27 @@ struct PJRT_Error {
 
 namespace lowtide::pjrt {
 
+/// What went wrong, before somebody is told of it.
+struct Fault {
+  PJRT_Error_Code code = PJRT_Error_Code_INTERNAL;
+  std::string message;
+};
+
 PJRT_Error* fault(PJRT_Error_Code code, std::string message);
+PJRT_Error* error_of(Fault fault);
+/// The fault that an exception says, which is being handled.
+Fault fault_of_exception();
 PJRT_Error* invalid(std::string message);
 PJRT_Error* unimplemented(std::string message);
 /// Ours with the code that says the same.
+Fault fault_from(const Error& error);
 PJRT_Error* fault_of(const Error& error);
+
+/// A text or a list that stays where it is, as a host takes it.
+template <class All, class Pointer>
+void give(const All& all, Pointer& data, size_t& size) {
+  data = all.data();
+  size = all.size();
+}
 
 }  // namespace lowtide::pjrt

@@ -1,6 +1,7 @@
 #include "event.h"
 
 #include "functions.h"
+#include "worker.h"
 
 namespace lowtide::pjrt {
 
@@ -14,7 +15,13 @@ void Happening::happen(std::optional<Fault> fault) {
     waiting.swap(waiting_);
   }
   changed_.notify_all();
-  for (const auto& [callback, user_arg] : waiting) callback(error(), user_arg);
+  if (waiting.empty()) return;
+  const auto tell = [](const std::vector<std::pair<PJRT_OnReady, void*>>& all, const std::optional<Fault>& why) {
+    for (const auto& [callback, user_arg] : all) callback(why ? error_of(*why) : nullptr, user_arg);
+  };
+  Worker* const news = Worker::news_of_this_thread();
+  if (!news) return tell(waiting, fault_);
+  news->add([all = std::move(waiting), why = fault_, tell](bool) { tell(all, why); });
 }
 
 bool Happening::has_happened() const {
@@ -22,16 +29,23 @@ bool Happening::has_happened() const {
   return happened_;
 }
 
-PJRT_Error* Happening::error() const {
+std::optional<Fault> Happening::fault() const {
   const std::lock_guard lock(mutex_);
-  return fault_ ? fault(fault_->code, fault_->message) : nullptr;
+  return fault_;
+}
+
+PJRT_Error* Happening::error() const {
+  const std::optional<Fault> why = fault();
+  return why ? error_of(*why) : nullptr;
+}
+
+void Happening::wait_for() const {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return happened_; });
 }
 
 PJRT_Error* Happening::wait() const {
-  {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return happened_; });
-  }
+  wait_for();
   return error();
 }
 
@@ -46,7 +60,7 @@ void Happening::when_happened(PJRT_OnReady callback, void* user_arg) {
 PJRT_Event* failed_event(PJRT_Error_Code code, std::string message) {
   auto event = std::make_unique<PJRT_Event>();
   event->of = std::make_shared<Happening>();
-  event->of->happen(Happening::Fault{code, std::move(message)});
+  event->of->happen(Fault{code, std::move(message)});
   return event.release();
 }
 
@@ -79,7 +93,7 @@ PJRT_Error* Event_Create(PJRT_Event_Create_Args& args) {
 
 PJRT_Error* Event_Set(PJRT_Event_Set_Args& args) {
   if (!args.event->of || args.event->of->has_happened()) return invalid("the event has happened before");
-  std::optional<Happening::Fault> fault;
+  std::optional<Fault> fault;
   if (args.error_code != 0) fault = {args.error_code, std::string(args.error_message, args.error_message_size)};
   args.event->of->happen(std::move(fault));
   return nullptr;

@@ -1,5 +1,5 @@
 #pragma once
-/// Events: what has happened when they are made, but for those that wait until a buffer lets go of the host's memory.
+/// Events: that a run is complete, that an array stands, that a buffer has let go of the host's memory.
 
 #include <condition_variable>
 #include <memory>
@@ -13,15 +13,15 @@
 
 namespace lowtide::pjrt {
 
-/// Something that happens once; told to all who asked for it, without a lock held.
+/// Something that happens once; told to all who asked for it, without a lock held. A thread that runs programs leaves
+/// the telling to another one (Worker::news_of_this_thread): hosts take locks of theirs in it.
 class Happening {
  public:
-  struct Fault {
-    PJRT_Error_Code code;
-    std::string message;
-  };
   void happen(std::optional<Fault> fault = {});
   bool has_happened() const;
+  /// Why it went wrong; only where it has happened.
+  std::optional<Fault> fault() const;
+  void wait_for() const;
   /// Its error, a new one each time; null where all went well.
   PJRT_Error* wait() const;
   PJRT_Error* error() const;
@@ -45,6 +45,7 @@ struct PJRT_Event {
 namespace lowtide::pjrt {
 
 inline PJRT_Event* ready_event() { return new PJRT_Event; }
+inline PJRT_Event* event_of(std::shared_ptr<Happening> of) { return new PJRT_Event{.of = std::move(of)}; }
 PJRT_Event* failed_event(PJRT_Error_Code code, std::string message);
 
 }  // namespace lowtide::pjrt

@@ -12,8 +12,7 @@ PJRT_Error* Executable_Destroy(PJRT_Executable_Destroy_Args& args) {
 }
 
 PJRT_Error* Executable_Name(PJRT_Executable_Name_Args& args) {
-  args.executable_name = args.executable->compiled->name.data();
-  args.executable_name_size = args.executable->compiled->name.size();
+  give(args.executable->compiled->name, args.executable_name, args.executable_name_size);
   return nullptr;
 }
 
@@ -39,8 +38,7 @@ PJRT_Error* Executable_SizeOfGeneratedCodeInBytes(PJRT_Executable_SizeOfGenerate
 }
 
 PJRT_Error* Executable_GetCostAnalysis(PJRT_Executable_GetCostAnalysis_Args& args) {
-  args.properties = args.executable->compiled->costs.data();
-  args.num_properties = args.executable->compiled->costs.size();
+  give(args.executable->compiled->costs, args.properties, args.num_properties);
   return nullptr;
 }
 
@@ -66,8 +64,7 @@ PJRT_Error* Executable_OptimizedProgram(PJRT_Executable_OptimizedProgram_Args& a
   }
   static constexpr std::string_view kFormat = "mlir";
   const std::string& program = args.executable->compiled->program;
-  args.program->format = kFormat.data();
-  args.program->format_size = kFormat.size();
+  give(kFormat, args.program->format, args.program->format_size);
   if (!args.program->code) {
     args.program->code_size = program.size();
     return nullptr;
@@ -78,14 +75,12 @@ PJRT_Error* Executable_OptimizedProgram(PJRT_Executable_OptimizedProgram_Args& a
 }
 
 PJRT_Error* Executable_Fingerprint(PJRT_Executable_Fingerprint_Args& args) {
-  args.executable_fingerprint = args.executable->compiled->fingerprint.data();
-  args.executable_fingerprint_size = args.executable->compiled->fingerprint.size();
+  give(args.executable->compiled->fingerprint, args.executable_fingerprint, args.executable_fingerprint_size);
   return nullptr;
 }
 
 PJRT_Error* Executable_OutputElementTypes(PJRT_Executable_OutputElementTypes_Args& args) {
-  args.output_types = args.executable->compiled->result_types.data();
-  args.num_output_types = args.executable->compiled->result_types.size();
+  give(args.executable->compiled->result_types, args.output_types, args.num_output_types);
   return nullptr;
 }
 
@@ -113,8 +108,7 @@ PJRT_Error* Executable_GetCompiledMemoryStats(PJRT_Executable_GetCompiledMemoryS
 }
 
 PJRT_Error* Executable_GetCompileOptions(PJRT_Executable_GetCompileOptions_Args& args) {
-  args.serialized_bytes = args.executable->compiled->options.data();
-  args.serialized_bytes_size = args.executable->compiled->options.size();
+  give(args.executable->compiled->options, args.serialized_bytes, args.serialized_bytes_size);
   args.serialized_compile_options = nullptr;
   args.serialized_compile_options_deleter = [](void*) {};
   return nullptr;
@@ -144,8 +138,7 @@ PJRT_Error* LoadedExecutable_AddressableDeviceLogicalIds(PJRT_LoadedExecutable_A
 }
 
 PJRT_Error* LoadedExecutable_GetDeviceAssignment(PJRT_LoadedExecutable_GetDeviceAssignment_Args& args) {
-  args.serialized_bytes = args.executable->compiled->assignment.data();
-  args.serialized_bytes_size = args.executable->compiled->assignment.size();
+  give(args.executable->compiled->assignment, args.serialized_bytes, args.serialized_bytes_size);
   args.serialized_device_assignment = nullptr;
   args.serialized_device_assignment_deleter = [](void*) {};
   return nullptr;
@@ -162,8 +155,7 @@ PJRT_Error* LoadedExecutable_IsDeleted(PJRT_LoadedExecutable_IsDeleted_Args& arg
 }
 
 PJRT_Error* LoadedExecutable_Fingerprint(PJRT_LoadedExecutable_Fingerprint_Args& args) {
-  args.executable_fingerprint = args.executable->compiled->fingerprint.data();
-  args.executable_fingerprint_size = args.executable->compiled->fingerprint.size();
+  give(args.executable->compiled->fingerprint, args.executable_fingerprint, args.executable_fingerprint_size);
   return nullptr;
 }
 

@@ -18,6 +18,7 @@ struct Compiled {
   CompileOptions read_options;
   Plan plan;
   Executable executable;
+  bool is_quick = false;  ///< it takes less than handing it to another thread
   std::string name, fingerprint, assignment;
 
   // What is handed out as pointers into it.

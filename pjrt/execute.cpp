@@ -1,37 +1,11 @@
-// One run: arguments are held, donated ones given away, results get memory of their own or that of an argument.
+// Runs: arguments are held, donated ones given away, results promised. What takes time runs on the device's own thread.
 #include <algorithm>
 
-#include "buffer.h"
-#include "executable.h"
 #include "functions.h"
+#include "running.h"
 
 namespace lowtide::pjrt {
 namespace {
-
-/// Arguments of a run while it lasts.
-struct Held {
-  std::vector<std::shared_ptr<Block>> blocks;
-  std::vector<Argument> arguments;
-};
-
-/// An arena that programs share as they run after each other; small ones have their own, in which constants stay.
-class SharedArena {
- public:
-  SharedArena(Ledger& ledger, int64_t bytes) : ledger_(ledger) {
-    constexpr int64_t kSmall = int64_t{1} << 20;
-    if (bytes >= kSmall) piece_ = ledger.arenas.take(static_cast<size_t>(bytes));
-  }
-  ~SharedArena() {
-    if (piece_.data) ledger_.arenas.give_back(piece_);
-  }
-  SharedArena(const SharedArena&) = delete;
-  SharedArena& operator=(const SharedArena&) = delete;
-  Arena given() const { return {piece_.data, static_cast<int64_t>(piece_.bytes)}; }
-
- private:
-  Ledger& ledger_;
-  Pool::Piece piece_;
-};
 
 bool may_donate(const Array& argument, size_t number, const PJRT_ExecuteOptions* options) {
   if (!argument.can_be_donated) return false;
@@ -41,10 +15,10 @@ bool may_donate(const Array& argument, size_t number, const PJRT_ExecuteOptions*
   return std::find(kept, end, static_cast<int64_t>(number)) == end;
 }
 
-PJRT_Error* hold(const Compiled& compiled, PJRT_Buffer* const* buffers, const PJRT_ExecuteOptions* options,
-                 Held& held) {
-  const std::vector<Array>& arguments = compiled.executable.arguments();
+PJRT_Error* hold(PJRT_Buffer* const* buffers, const PJRT_ExecuteOptions* options, Running& running) {
+  const std::vector<Array>& arguments = running.compiled->executable.arguments();
   std::vector<size_t> donated;
+  running.arguments.reserve(arguments.size());
   for (size_t a = 0; a < arguments.size(); ++a) {
     std::shared_ptr<Block> block = buffers[a]->block();
     if (!block) return invalid(kDeleted);
@@ -52,8 +26,7 @@ PJRT_Error* hold(const Compiled& compiled, PJRT_Buffer* const* buffers, const PJ
       return invalid("argument " + std::to_string(a) + " has " + std::to_string(buffers[a]->bytes) +
                      " bytes, expected " + std::to_string(arguments[a].bytes));
     }
-    held.arguments.push_back({block->data(), false});
-    held.blocks.push_back(std::move(block));
+    running.arguments.push_back({std::move(block)});
     if (may_donate(arguments[a], a, options)) donated.push_back(a);
   }
   for (const size_t a : donated) {
@@ -66,44 +39,52 @@ PJRT_Error* hold(const Compiled& compiled, PJRT_Buffer* const* buffers, const PJ
                                 std::to_string(a) + " and " + std::to_string(other) + ")");
     }
   }
-  for (const size_t a : donated) held.arguments[a].donated = buffers[a]->donate(held.blocks[a]);
+  for (const size_t a : donated) running.arguments[a].given = buffers[a]->donate();
   return nullptr;
+}
+
+/// On the caller's thread: what is done before another one is told of it, and what would wait for work of others.
+bool runs_here(const Running& running, const PJRT_Device& device) {
+  for (const Running::Held& held : running.arguments) {
+    if (!held.block->is_filled()) return false;
+  }
+  return running.compiled->is_quick || device.runner.busy() == Worker::Busy::kWithOthers;
 }
 
 }  // namespace
 
 PJRT_Error* LoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_Args& args) {
-  const Compiled& compiled = *args.executable->compiled;
+  const std::shared_ptr<const Compiled>& compiled = args.executable->compiled;
   if (args.executable->deleted) return invalid("the executable has been deleted");
   if (args.num_devices != 1) return unimplemented("runs on several devices at once");
-  const std::vector<Array>& results = compiled.executable.results();
-  if (args.num_args != compiled.executable.arguments().size()) {
+  if (args.num_args != compiled->executable.arguments().size()) {
     return invalid("found " + std::to_string(args.num_args) + " arguments, expected " +
-                   std::to_string(compiled.executable.arguments().size()));
+                   std::to_string(compiled->executable.arguments().size()));
   }
-  Held held;
+  PJRT_Device* const device = args.execute_device ? args.execute_device : compiled->device;
+  Running running{.compiled = compiled, .ledger = device->client->ledger};
   PJRT_Buffer* const* const buffers = args.num_args > 0 ? args.argument_lists[0] : nullptr;
-  if (PJRT_Error* error = hold(compiled, buffers, args.options, held)) return error;
+  if (PJRT_Error* error = hold(buffers, args.options, running)) return error;
 
-  PJRT_Device* const device = args.execute_device ? args.execute_device : compiled.device;
-  const std::vector<int64_t>& homes = compiled.executable.result_homes();
-  std::vector<std::shared_ptr<Block>> made(results.size());
-  std::vector<void*> places(results.size());
-  for (size_t r = 0; r < results.size(); ++r) {
-    const int64_t home = homes[r];
-    const bool stays = home >= 0 && held.arguments[static_cast<size_t>(home)].donated;
-    made[r] = stays ? held.blocks[static_cast<size_t>(home)]
-                    : Block::make(static_cast<size_t>(results[r].bytes), device->client->ledger);
-    places[r] = made[r]->data();
+  const bool here = runs_here(running, *device);
+  const auto done = here ? nullptr : std::make_shared<Happening>();
+  const size_t results = compiled->result_types.size();
+  running.results.reserve(results);
+  for (size_t r = 0; r < results; ++r) running.results.push_back(Block::promise(done));
+  if (here) {
+    if (auto why = running.run()) return error_of(std::move(*why));
   }
-  const SharedArena arena(*device->client->ledger, compiled.executable.arena_bytes());
-  const Result<void> ran = compiled.executable.run(held.arguments, places, arena.given());
-  if (!ran.ok()) return fault_of(ran.error());
-  for (size_t r = 0; r < results.size(); ++r) {
+  for (size_t r = 0; r < results; ++r) {
     args.output_lists[0][r] =
-        new PJRT_Buffer(device, compiled.result_types[r], compiled.result_dims[r], std::move(made[r]));
+        new PJRT_Buffer(device, compiled->result_types[r], compiled->result_dims[r], running.results[r]);
   }
-  if (args.device_complete_events) args.device_complete_events[0] = ready_event();
+  if (args.device_complete_events) args.device_complete_events[0] = event_of(done);
+  if (here) return nullptr;
+  device->runner.add([all = std::make_shared<Running>(std::move(running)), done](bool given_up) {
+    std::optional<Fault> why = given_up ? kEnded : all->run();
+    all->results.clear();  // they are their buffers' alone, which may donate them
+    done->happen(std::move(why));
+  });
   return nullptr;
 }
 

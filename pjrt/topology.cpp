@@ -14,20 +14,17 @@ PJRT_Error* Client_TopologyDescription(PJRT_Client_TopologyDescription_Args& arg
 PJRT_Error* TopologyDescription_Destroy(PJRT_TopologyDescription_Destroy_Args&) { return nullptr; }
 
 PJRT_Error* TopologyDescription_PlatformName(PJRT_TopologyDescription_PlatformName_Args& args) {
-  args.platform_name = args.topology->client->platform_name.data();
-  args.platform_name_size = args.topology->client->platform_name.size();
+  give(args.topology->client->platform_name, args.platform_name, args.platform_name_size);
   return nullptr;
 }
 
 PJRT_Error* TopologyDescription_PlatformVersion(PJRT_TopologyDescription_PlatformVersion_Args& args) {
-  args.platform_version = args.topology->client->platform_version.data();
-  args.platform_version_size = args.topology->client->platform_version.size();
+  give(args.topology->client->platform_version, args.platform_version, args.platform_version_size);
   return nullptr;
 }
 
 PJRT_Error* TopologyDescription_GetDeviceDescriptions(PJRT_TopologyDescription_GetDeviceDescriptions_Args& args) {
-  args.descriptions = args.topology->devices.data();
-  args.num_descriptions = args.topology->devices.size();
+  give(args.topology->devices, args.descriptions, args.num_descriptions);
   return nullptr;
 }
 
@@ -38,8 +35,7 @@ PJRT_Error* TopologyDescription_Attributes(PJRT_TopologyDescription_Attributes_A
 }
 
 PJRT_Error* TopologyDescription_Serialize(PJRT_TopologyDescription_Serialize_Args& args) {
-  args.serialized_bytes = args.topology->client->platform_version.data();
-  args.serialized_bytes_size = args.topology->client->platform_version.size();
+  give(args.topology->client->platform_version, args.serialized_bytes, args.serialized_bytes_size);
   args.serialized_topology = nullptr;
   args.serialized_topology_deleter = [](void*) {};
   return nullptr;

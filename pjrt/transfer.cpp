@@ -5,6 +5,7 @@
 #include "buffer.h"
 #include "element_types.h"
 #include "functions.h"
+#include "running.h"
 
 namespace lowtide::pjrt {
 namespace {
@@ -81,9 +82,15 @@ bool strides_of(const PJRT_Buffer_MemoryLayout& layout, const PJRT_Buffer& buffe
 PJRT_Error* copy_to(const PJRT_Buffer& from, PJRT_Device* device, PJRT_Buffer*& made) {
   const auto block = from.block();
   if (!block) return invalid(kDeleted);
-  auto copy = Block::make(from.bytes, device->client->ledger);
-  std::memcpy(copy->data(), block->data(), from.bytes);
-  made = new PJRT_Buffer(device, from.type, from.dims, std::move(copy));
+  auto done = std::make_shared<Happening>();
+  auto copy = Block::promise(done);
+  made = new PJRT_Buffer(device, from.type, from.dims, copy);
+  const auto work = [block, copy, bytes = from.bytes, ledger = device->client->ledger]() -> std::optional<Fault> {
+    copy->allocate(bytes, ledger);
+    std::memcpy(copy->data(), block->data(), bytes);
+    return {};
+  };
+  delete when_filled(*from.device, block, work, std::move(done));
   return nullptr;
 }
 
@@ -188,8 +195,11 @@ PJRT_Error* Buffer_ToHostBuffer(PJRT_Buffer_ToHostBuffer_Args& args) {
     return invalid("found a layout of another rank than the array's, or with tiles");
   }
   copy.merge();
-  if (args.src->bytes > 0) copy.copy(block->data(), static_cast<std::byte*>(args.dst));
-  args.event = ready_event();
+  const auto work = [block, copy, bytes = args.src->bytes, to = static_cast<std::byte*>(args.dst)] {
+    if (bytes > 0) copy.copy(block->data(), to);
+    return std::optional<Fault>();
+  };
+  args.event = when_filled(*args.src->device, block, work);
   return nullptr;
 }
 
@@ -200,8 +210,11 @@ PJRT_Error* Buffer_CopyRawToHost(PJRT_Buffer_CopyRawToHost_Args& args) {
   if (args.offset < 0 || args.transfer_size < 0 || args.offset > bytes || args.transfer_size > bytes - args.offset) {
     return invalid("found bytes beyond the end of the array");
   }
-  std::memcpy(args.dst, block->data() + args.offset, static_cast<size_t>(args.transfer_size));
-  args.event = ready_event();
+  const auto work = [block, to = args.dst, from = args.offset, size = static_cast<size_t>(args.transfer_size)] {
+    std::memcpy(to, block->data() + from, size);
+    return std::optional<Fault>();
+  };
+  args.event = when_filled(*args.buffer->device, block, work);
   return nullptr;
 }
 

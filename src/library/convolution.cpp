@@ -4,6 +4,7 @@
 
 #include "library/convert.h"
 #include "library/gemm.h"
+#include "library/interleave.h"
 #include "library/routines.h"
 #include "ops/index_space.h"
 #include "ops/window.h"
@@ -13,6 +14,8 @@ namespace {
 
 /// Groups with fewer outputs, or sums of fewer products, would fill panels with zeros.
 constexpr int64_t kFewOutputs = 8, kFewTerms = 8;
+/// Where positions are many and far apart, as in NHWC, whatever takes one of them for each lane gathers.
+constexpr int64_t kManyFeatures = 16, kManyPositions = 1024, kFewestOutputs = 2;
 constexpr size_t kMostSpatial = 3;
 
 /// Extents and strides of the roles of one array.
@@ -62,7 +65,11 @@ class Convolution : public LibraryRoutine {
     });
   }
 
-  bool is_worth_it() const { return outputs_ >= kFewOutputs && taps_ * features_ >= kFewTerms; }
+  bool is_worth_it() const {
+    const bool gathers =
+        input_.feature_stride == 1 && features_ >= kManyFeatures && batch_ * positions_ >= kManyPositions;
+    return outputs_ >= (gathers ? kFewestOutputs : kFewOutputs) && taps_ * features_ >= kFewTerms;
+  }
   int64_t scratch_bytes() const override { return lanes_.scratch_bytes(); }
 
   Status run(std::span<const void* const> operands, std::span<void* const> results, void* scratch,
@@ -125,33 +132,69 @@ class Convolution : public LibraryRoutine {
     }
   }
 
+  /// Where the window of one position lies: its first tap, along each dimension of the dilated base.
+  struct Place {
+    int64_t origin = 0;  ///< of the position's batch and group, in elements
+    Position first{};
+  };
+  Place place_of(int64_t group, int64_t row) const {
+    const int64_t batch = row / positions_;
+    Place place;
+    place.origin = (by_batch_ ? group * batch_ + batch : batch) * input_.batch_stride +
+                   (by_batch_ ? 0 : group * features_) * input_.feature_stride;
+    place.first = digits(row % positions_, output_.extents);
+    for (size_t d = 0; d < spatial_; ++d) place.first[d] = place.first[d] * window_.stride[d] - window_.pad_low[d];
+    return place;
+  }
+  /// Where a tap of it lies; nothing for a hole or for padding, as base_index says, whose division is rarely needed.
+  std::optional<int64_t> element_at(const Place& place, const Position& tap) const {
+    int64_t element = place.origin;
+    for (size_t d = 0; d < spatial_; ++d) {
+      int64_t at = place.first[d] + tap[d] * window_.rhs_dilate[d];
+      if (at < 0) return std::nullopt;
+      if (const int64_t dilate = window_.lhs_dilate[d]; dilate != 1) {
+        if (at % dilate != 0) return std::nullopt;
+        at /= dilate;
+      }
+      if (at >= input_.extents[d]) return std::nullopt;
+      element += at * input_.strides[d];
+    }
+    return element;
+  }
+
   template <class E, class S>
   void pack_input(const E* input, int64_t group, int64_t row, int64_t rows, int64_t from, int64_t depth, S* to) const {
+    static constexpr E kZero{};
     for (int64_t panel = 0; panel < rows; panel += kPanelRows, to += kPanelRows * depth) {
-      for (int64_t i = 0; i < kPanelRows; ++i) {
-        S* lane = to + i;
-        const auto fill = [&](int64_t run, int64_t done) {
-          for (int64_t k = 0; k < run; ++k) lane[(done + k) * kPanelRows] = S{};
-        };
-        if (panel + i >= rows) {
-          fill(depth, 0);
-          continue;
+      std::array<Place, kPanelRows> places;
+      const int64_t filled = std::min(kPanelRows, rows - panel);
+      for (int64_t i = 0; i < filled; ++i) places[static_cast<size_t>(i)] = place_of(group, row + panel + i);
+      for_each_run(from, depth, [&](const Position& tap, int64_t feature, int64_t run, int64_t done) {
+        // Holes, padding and rows behind the last read one zero again and again.
+        std::array<const E*, kPanelRows> at;
+        std::array<int64_t, kPanelRows> strides{};
+        bool all_near = input_.feature_stride == 1;
+        for (size_t i = 0; i < at.size(); ++i) {
+          const auto element = i < static_cast<size_t>(filled) ? element_at(places[i], tap) : std::nullopt;
+          at[i] = element ? input + *element + feature * input_.feature_stride : &kZero;
+          strides[i] = element ? input_.feature_stride : 0;
+          all_near = all_near && element;
         }
-        const int64_t batch = (row + panel + i) / positions_;
-        const Position position = digits((row + panel + i) % positions_, output_.extents);
-        const E* origin = input + (by_batch_ ? group * batch_ + batch : batch) * input_.batch_stride +
-                          (by_batch_ ? 0 : group * features_) * input_.feature_stride;
-        for_each_run(from, depth, [&](const Position& tap, int64_t feature, int64_t run, int64_t done) {
-          const E* at = origin + feature * input_.feature_stride;
-          for (size_t d = 0; d < spatial_; ++d) {
-            const auto index = base_index(window_, d, position[d], tap[d], input_.extents[d]);
-            if (!index) return fill(run, done);
-            at += *index * input_.strides[d];
-          }
-          const int64_t stride = input_.feature_stride;
-          for (int64_t k = 0; k < run; ++k) lane[(done + k) * kPanelRows] = to_sum<S>(at[k * stride]);
-        });
-      }
+        S* lane = to + done * kPanelRows;
+        interleave_rows(at, strides, all_near, run, lane);
+      });
+    }
+  }
+
+  /// Elements of as many rows side by side, in the order in which they are written.
+  template <class E, class S>
+  static void interleave_rows(const std::array<const E*, kPanelRows>& rows,
+                              const std::array<int64_t, kPanelRows>& strides, bool near, int64_t run, S* to) {
+    if constexpr (std::is_same_v<E, float> && std::is_same_v<S, float>) {
+      if (near) return interleave(rows, run, to);
+    }
+    for (int64_t k = 0; k < run; ++k, to += kPanelRows) {
+      for (size_t i = 0; i < rows.size(); ++i) to[i] = to_sum<S>(rows[i][k * strides[i]]);
     }
   }
 
@@ -168,9 +211,19 @@ class Convolution : public LibraryRoutine {
         for (size_t d = 0; d < spatial_; ++d) {
           at += (window_.rhs_reversal[d] ? window_.size[d] - 1 - tap[d] : tap[d]) * kernel_.strides[d];
         }
-        for (int64_t k = 0; k < run; ++k, at += kernel_.batch_stride) {
-          S* row = to + (done + k) * kWidth;
-          for (int64_t j = 0; j < filled; ++j) row[j] = to_sum<S>(at[j * kernel_.feature_stride]);
+        S* to_row = to + done * kWidth;
+        if (kernel_.feature_stride == 1 && filled == kWidth) {
+          for (int64_t k = 0; k < run; ++k, at += kernel_.batch_stride, to_row += kWidth) {
+            if constexpr (std::is_same_v<E, S>) {
+              std::memcpy(static_cast<void*>(to_row), at, sizeof(S) * kWidth);
+            } else {
+              for (int64_t j = 0; j < kWidth; ++j) to_row[j] = to_sum<S>(at[j]);
+            }
+          }
+          return;
+        }
+        for (int64_t k = 0; k < run; ++k, at += kernel_.batch_stride, to_row += kWidth) {
+          for (int64_t j = 0; j < filled; ++j) to_row[j] = to_sum<S>(at[j * kernel_.feature_stride]);
         }
       });
     }

@@ -108,6 +108,7 @@ def programs():
         again = serialize_executable.deserialize_and_load(*serialize_executable.serialize(compiled))
         assert np.array_equal(again(x), compiled(x))
         assert jax.devices()[0].memory_stats()["bytes_in_use"] > 0
+        asynchronous()
         # Memory of arrays and arenas that are gone is the machine's again, but for a little.
         def resident():
             with open("/proc/self/status") as file:
@@ -120,6 +121,61 @@ def programs():
         del arrays
         assert resident() - before < 80, resident() - before
     return {name: np.asarray(value) for name, value in results.items()}
+
+
+def asynchronous():
+    """Runs that take time are waited for where their results are wanted, and nowhere else."""
+    import resource
+    import time
+
+    import jax
+    import jax.numpy as jnp
+    import numpy as np
+    x = jnp.ones((600, 600))
+    slow = jax.jit(lambda x: jax.lax.fori_loop(0, 60, lambda i, a: jnp.tanh(a @ a * 0.01), x))
+    wanted = np.asarray(slow(x))
+    start = time.perf_counter()
+    y = slow(x)
+    handed_over, ready = time.perf_counter() - start, y.is_ready()
+    y.block_until_ready()
+    assert not ready and handed_over < (time.perf_counter() - start) / 4, (handed_over, ready)
+    # Deleted, donated and looked at while it isn't there yet.
+    y = slow(x)
+    z = y + 1
+    y.delete()
+    assert np.array_equal(z, wanted + 1)
+    halve = jax.jit(lambda a: a * 0.5, donate_argnums=0)
+    y = slow(x)
+    total, half = slow(y), halve(y)
+    assert y.is_deleted() and np.array_equal(half, wanted * 0.5) and np.array_equal(total, slow(jnp.asarray(wanted)))
+    # A donated array stays where it is, however many runs are waiting.
+    large, bump = jnp.zeros(1 << 20), jax.jit(lambda a: jax.lax.fori_loop(0, 20, lambda i, b: jnp.sin(b) + 1, a), donate_argnums=0)
+    large = bump(large)
+    place = large.unsafe_buffer_pointer()
+    for _ in range(50):
+        large = bump(large)
+    assert large.unsafe_buffer_pointer() == place
+    # More than may wait, of which nobody waits for any.
+    for _ in range(100):
+        y = slow(x)[:1]
+    assert np.array_equal(y, wanted[:1])
+    # A run that fails says so to whoever waits for it, and for what was made of it.
+    grown = jax.jit(lambda a: jnp.broadcast_to(slow(a).sum(), (1 << 27,))).lower(x).compile()
+    doubled = jax.jit(lambda a: a * 2).lower(jax.ShapeDtypeStruct((1 << 27,), jnp.float32)).compile()
+    with open("/proc/self/status") as file:
+        size = next(int(line.split()[1]) for line in file if line.startswith("VmSize:")) << 10
+    resource.setrlimit(resource.RLIMIT_AS, (size + (64 << 20), resource.RLIM_INFINITY))
+    first = grown(x)
+    second = doubled(first)
+    for call in (first.block_until_ready, second.block_until_ready, lambda: np.asarray(second)):
+        try:
+            call()
+            raise AssertionError("memory was found that isn't there")
+        except jax.errors.JaxRuntimeError as error:
+            assert "RESOURCE_EXHAUSTED" in str(error), error
+    resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    assert np.array_equal(slow(x), wanted)
+    slow(x)  # nobody waits for this one
 
 
 def child(path):

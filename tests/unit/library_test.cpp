@@ -210,6 +210,7 @@ TEST(LibraryConvolution, EveryWindowLabellingAndGroup) {
   check("f32[7,16]", "f32[7,30]", "f32[30,16]", "dim_labels=bf_io->bf");
   check("f32[2,4,5,12]", "f32[2,9,8,5]", "f32[3,3,5,12]",
         "window={size=3x3 pad=-2_-1x-1_0}, dim_labels=b01f_01io->b01f");
+  check("f32[2,32,17,3]", "f32[2,32,17,37]", "f32[3,3,37,3]", "window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f");
   check("f32[2,40,40,70]", "f32[2,40,40,65]", "f32[3,3,65,70]",
         "window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f");
 }
@@ -284,6 +285,11 @@ TEST(Library, HasNoRoutineForWhatItDoesNotServe) {
   // One output to a group: depthwise
   EXPECT_FALSE(is_in(convolution("f32[2,9,8,6]", "f32[2,9,8,6]", "f32[3,3,1,6]",
                                  "window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f, feature_group_count=6")));
+  // Few outputs, and positions next to each other
+  EXPECT_FALSE(is_in(convolution("f32[2,3,32,32]", "f32[2,32,32,32]", "f32[3,32,3,3]",
+                                 "window={size=3x3 pad=1_1x1_1}, dim_labels=bf01_oi01->bf01")));
+  EXPECT_TRUE(is_in(convolution("f32[2,32,32,3]", "f32[2,32,32,32]", "f32[3,3,32,3]",
+                                "window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f")));
   EXPECT_FALSE(is_in(dot("bf16[7,9]", "f32[7,13]", "f32[13,9]", "lhs_contracting_dims={1}, rhs_contracting_dims={0}")));
   EXPECT_FALSE(is_in(sort("f32[70]", "f32[70]", 0,
                           "  a = f32[] parameter(0)\n  b = f32[] "
