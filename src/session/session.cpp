@@ -146,11 +146,12 @@ Result<FitForXla> Session::fit_for_xla(Module module, std::optional<int64_t> lim
     const Call call(*state_);
     const std::string dump = module.state()->dump;
     engine::Input own = call.own(std::move(module));
-    if (!dump.empty()) {  // what XLA takes, not what it made of it
+    const engine::Platform platform = engine::platform_of(*own.module);  // what XLA made of it says more
+    if (!dump.empty()) {                                                 // what XLA takes, not what it made of it
       LT_TAKE(own, engine::read_input(dump, engine::InputStage::kBeforeXla, call.context()));
       own.module->sums_in_order = state_->options.exact;
     }
-    LT_TAKE(engine::FittedForXla fitted, engine::fit_for_xla(own, state_->xla(), limit));
+    LT_TAKE(engine::FittedForXla fitted, engine::fit_for_xla(own, state_->xla(platform), limit));
     engine::Input rewritten;
     rewritten.module = std::move(fitted.module);
     rewritten.module->set_context(state_->context);

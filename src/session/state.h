@@ -22,7 +22,7 @@ struct Session::State {
   const engine::Backend* backend = nullptr;  ///< runs what it plans; chosen when it is opened, and named nowhere else
   /// At whose prices it plans; the context's, like all that plans of it need.
   const engine::Target& target() const { return targets->program(); }
-  const engine::Target& xla() const { return targets->xla(); }
+  const engine::Target& xla(engine::Platform platform) const { return targets->xla(platform); }
   const engine::Targets* targets = nullptr;
   engine::OpenFiles* files = nullptr;  ///< the context's, where signal handlers look
   engine::Calls calls;                 ///< that work now: what cancel() reaches

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "analysis/platform.h"
 #include "base/context.h"
 #include "target/target.h"
 
@@ -14,11 +15,17 @@ class Targets {
   explicit Targets(const Context&) {}
   /// For what runs `ours`, at the prices of Settings::choices.machine, which has been looked at before.
   void set(const Target& ours, const Settings& settings);
-  const Target& program() const { return *program_; }
-  const Target& xla() const { return *xla_; }
+  const Target& program() const { return *ours_.program; }
+  /// XLA, at the prices of the machine that was named, else of one of the platform that the module was made for.
+  const Target& xla(Platform platform) const;
 
  private:
-  std::unique_ptr<const Target> program_, xla_;
+  /// What the second is for is modelled as the first.
+  struct Pair {
+    std::unique_ptr<const Target> program, xla;
+  };
+  static Pair priced(const Target& ours, std::string_view machine);
+  Pair ours_, gpu_, tpu_;
 };
 
 }  // namespace lowtide::engine
