@@ -13,6 +13,7 @@
 #include "passes/recompute/moment.h"
 #include "passes/recompute/order.h"
 #include "passes/rules/recipe.h"
+#include "passes/rules/saved_stacks.h"
 
 namespace lowtide::engine {
 namespace {
@@ -25,15 +26,22 @@ constexpr int64_t kWideGap = 16;  ///< a sixteenth of what is alive lies between
 constexpr double kLeastStep = 1.05;  ///< unless their prices are as near
 constexpr int kMostBetween = 12;
 constexpr double kLeastOffer = 0.06;             ///< of what is alive: smaller gains are no offer
+constexpr int64_t kNames = 10;                   ///< one of so many may be absent in other extents
 constexpr int64_t kSmallest = int64_t{1} << 16;  ///< bytes alive; nothing is offered for less
 
 double entry_ns(const Module& module, const Target& target) {
   return time_of(*module.entry, target.cost()) / target.cost().machine().cores;
 }
 
+/// At one moment: what stands up to a place is made again for those after it, by place.
+struct Made {
+  int32_t place = 0;
+  std::vector<bool> made;
+};
+
 struct Rounds {
   std::vector<StacksChoice> stacks;
-  std::vector<MadeAgain> moments;  ///< after the last of which least is alive
+  std::vector<Made> moments;  ///< after the last of which least is alive
   int64_t made = 0, least = 0;
 };
 
@@ -56,18 +64,33 @@ Rounds find_rounds(Module& module, const Target& target, double ns_per_byte) {
       best = now;
     }
     if (now.moments.size() >= kMostRounds || now.moments.size() > best.moments.size() + kPatience) return best;
-    MadeAgain& next = now.moments.emplace_back(MadeAgain{moment.place(), moment.choose(target, ns_per_byte)});
+    Made& next = now.moments.emplace_back(Made{moment.place(), moment.choose(target, ns_per_byte)});
     const int64_t more = make_again(*module.entry, next.place, next.made);
     if (more == 0) return best;
     now.made += more;
   }
 }
 
+MadeAgain named(const Made& moment, const Computation& computation) {
+  MadeAgain by_name;
+  int32_t place = 0;
+  for (const auto& i : computation.instructions()) {
+    const auto at = static_cast<size_t>(place);
+    if (at < moment.made.size() && moment.made[at]) by_name.made.push_back(i->name);
+    if (place++ == moment.place) by_name.last = i->name;
+  }
+  return by_name;
+}
+
 /// In a module that is in good order.
-Rounds recompute_in_order(Module& module, const Target& target, double ns_per_byte) {
+Rounds recompute_in_order(Module& module, const Target& target, double ns_per_byte,
+                          std::vector<MadeAgain>* done = nullptr) {
   Rounds best = find_rounds(*module.clone(), target, ns_per_byte);
   choose_stacks(module, target, ns_per_byte);
-  for (const MadeAgain& m : best.moments) make_again(*module.entry, m.place, m.made);
+  for (const Made& m : best.moments) {
+    if (done != nullptr) done->push_back(named(m, *module.entry));
+    make_again(*module.entry, m.place, m.made);
+  }
   return best;
 }
 
@@ -77,46 +100,79 @@ std::vector<std::string> names_of(const Computation& computation) {
   return names;
 }
 
+/// Each with what it reads before it: those of these names in this order, all others as late as they may. False: the
+/// order isn't possible, or a tenth of the names and more is absent.
+bool put_in_order(Computation& computation, const std::vector<std::string>& names) {
+  std::unordered_map<std::string_view, int32_t> rank;
+  for (const std::string& name : names) rank.emplace(name, static_cast<int32_t>(rank.size()));
+  std::vector<Instruction*> known, order;
+  for (const auto& i : computation.instructions()) {
+    if (rank.contains(i->name)) known.push_back(i.get());
+  }
+  if (std::ssize(known) * kNames <= std::ssize(names) * (kNames - 1)) return false;
+  std::ranges::sort(known, {}, [&](const Instruction* i) { return rank.at(i->name); });
+  std::unordered_set<const Instruction*> placed;
+  int32_t reached = -1;
+  const auto put = [&](auto&& self, Instruction* i) -> bool {
+    if (!placed.insert(i).second) return true;
+    if (const auto at = rank.find(i->name); at != rank.end() && at->second > reached) return false;
+    for (const auto* all : {&i->operands, &i->control_predecessors}) {
+      if (!std::ranges::all_of(*all, [&](Instruction* before) { return self(self, before); })) return false;
+    }
+    order.push_back(i);
+    return true;
+  };
+  for (Instruction* i : known) {
+    reached = rank.at(i->name);
+    if (!put(put, i)) return false;
+  }
+  reached = static_cast<int32_t>(rank.size());
+  for (Instruction* i : instructions_of(computation)) put(put, i);
+  computation.reorder(order);
+  return true;
+}
+
+/// False: the moment is none of this computation's.
+bool make_alike(Computation& computation, const MadeAgain& by_name) {
+  const std::unordered_set<std::string_view> names(by_name.made.begin(), by_name.made.end());
+  int32_t place = -1, next = 0;
+  std::vector<bool> made;
+  for (const auto& i : computation.instructions()) {
+    made.push_back(names.contains(i->name));
+    if (i->name == by_name.last) place = next;
+    ++next;
+  }
+  if (place < 0) return false;
+  made.resize(static_cast<size_t>(place) + 1);
+  make_again(computation, place, made);
+  return true;
+}
+
 }  // namespace
 
 Result<PassResult> recompute(Module& module, const Target& target, double ns_per_byte, Recomputed* done) {
   PassResult result;
   put_in_good_order(*module.entry);
   if (done != nullptr) done->order = names_of(*module.entry);
-  Rounds best = recompute_in_order(module, target, ns_per_byte);
+  Rounds best = recompute_in_order(module, target, ns_per_byte, done != nullptr ? &done->moments : nullptr);
   result.count = best.made;
   result.changed = best.made > 0;
   result.note = fmt::format("{} values made again, {} pairs of loops, {} fullest moments", best.made,
                             best.stacks.size(), best.moments.size());
   if (result.changed) module.is_scheduled = false;
-  if (done != nullptr) {
-    done->stacks = std::move(best.stacks);
-    done->moments = std::move(best.moments);
-  }
+  if (done != nullptr) done->stacks = std::move(best.stacks);
   return result;
 }
 
 bool recompute_alike(Module& module, const Recomputed& done) {
-  std::unordered_map<std::string_view, Instruction*> named;
-  for (const auto& i : module.entry->instructions()) named[i->name] = i.get();
-  if (named.size() != done.order.size()) return false;
-  std::vector<Instruction*> order;
-  std::unordered_set<const Instruction*> placed;
-  for (const std::string& name : done.order) {
-    const auto found = named.find(name);
-    if (found == named.end()) return false;
-    for (const auto* before : {&found->second->operands, &found->second->control_predecessors}) {
-      if (!std::ranges::all_of(*before, [&](const Instruction* b) { return placed.contains(b); })) return false;
-    }
-    order.push_back(found->second);
-    placed.insert(found->second);
-  }
-  module.entry->reorder(order);
+  if (!put_in_order(*module.entry, done.order)) return false;
   for (const StacksChoice& choice : done.stacks) {
     if (!recompute_stacks_alike(module, choice)) return false;
   }
   if (!done.stacks.empty() && !remove_dead_code(module).ok()) return false;
-  for (const MadeAgain& m : done.moments) make_again(*module.entry, m.place, m.made);
+  for (const MadeAgain& moment : done.moments) {
+    if (!make_alike(*module.entry, moment)) return false;
+  }
   return !done.moments.empty() || !done.stacks.empty();
 }
 

@@ -25,10 +25,10 @@
 
 namespace lowtide::engine {
 
-/// At one moment: what stands up to a place is made again for those behind it, by place.
+/// At one moment: of what stands up to the instruction `last`, `made` is made again for those after it; by name.
 struct MadeAgain {
-  int32_t place = 0;
-  std::vector<bool> made;
+  std::string last;
+  std::vector<std::string> made;
 };
 /// What was done: the entry's order, by name, then what loops save, then the moments one after the other.
 struct Recomputed {
@@ -39,7 +39,9 @@ struct Recomputed {
 
 Result<PassResult> recompute(Module& module, const Target& target, double ns_per_byte, Recomputed* done = nullptr);
 
-/// The same to a module with the same instructions in other extents. False: it has others, or nothing was made again.
+/// The same to a module of the same names in other extents, in which some of the other instructions may be absent, and
+/// a few more may stand: other extents can make other rewrites worth while. False: it isn't possible there, or nothing
+/// is made again.
 bool recompute_alike(Module& module, const Recomputed& done);
 
 /// A price, and what comes of it.

@@ -156,6 +156,26 @@ Instruction* find_named(const Module& module, const std::string& name) {
   return nullptr;
 }
 
+/// What has no name there is made again where something that is made again reads it.
+std::vector<Choice> choices_alike(const Computation& body, const StacksChoice& choice) {
+  std::unordered_map<const Instruction*, size_t> number;
+  std::vector<Choice> choices;
+  for (const auto& i : body.instructions()) {
+    number[i.get()] = choices.size();
+    const auto known = choice.choices.find(i->name);
+    choices.push_back(known == choice.choices.end() ? Choice::kNotNeeded : known->second);
+  }
+  for (size_t k = choices.size(); k-- > 0;) {
+    if (choices[k] != Choice::kMake) continue;
+    for (const Instruction* operand : body.instructions()[k]->operands) {
+      Choice& of_operand = choices[number.at(operand)];
+      if (of_operand == Choice::kNotNeeded)
+        of_operand = is_given_to_computation(*operand) ? Choice::kKeep : Choice::kMake;
+    }
+  }
+  return choices;
+}
+
 }  // namespace
 
 std::vector<StacksChoice> recompute_stacks(Module& module, const Target& target, double ns_per_byte) {
@@ -167,7 +187,9 @@ std::vector<StacksChoice> recompute_stacks(Module& module, const Target& target,
       Pair pair(*loop, *reader, *place, uses, callers);
       std::vector<Choice> choices = pair.choose(target.cost(), ns_per_byte);
       if (choices.empty()) continue;
-      StacksChoice choice{full_name(*loop), full_name(*reader), full_name(*place), choices};
+      StacksChoice choice{full_name(*loop), full_name(*reader), full_name(*place), {}};
+      size_t k = 0;
+      for (const auto& i : loop->called[1]->instructions()) choice.choices.emplace(i->name, choices[k++]);
       pair.apply(choices);
       done.push_back(std::move(choice));
     }
@@ -184,8 +206,8 @@ bool recompute_stacks_alike(Module& module, const StacksChoice& choice) {
   const Uses uses(module);
   const auto readers = SavedStacks(*loop, uses, callers).readers();
   const bool reads = std::ranges::find(readers, std::pair(reader, place)) != readers.end();
-  if (!reads || loop->called[1]->instructions().size() != choice.choices.size()) return false;
-  Pair(*loop, *reader, *place, uses, callers).apply(choice.choices);
+  if (!reads) return false;
+  Pair(*loop, *reader, *place, uses, callers).apply(choices_alike(*loop->called[1], choice));
   return true;
 }
 

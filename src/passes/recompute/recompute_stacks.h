@@ -14,6 +14,7 @@
 /// Numerics: exact.  Not looked at: stacks that are read otherwise than slice by slice in one later loop.
 
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "ir/module.h"
@@ -23,15 +24,15 @@
 namespace lowtide::engine {
 
 /// For one loop and one that reads its stacks at one place, each named as `computation instruction`: what is kept and
-/// made, by the first body's instructions.
+/// made, by the names of the first body's instructions.
 struct StacksChoice {
   std::string loop, reader, place;
-  std::vector<KeepOrMake::Choice> choices;
+  std::unordered_map<std::string, KeepOrMake::Choice> choices;
 };
 
 std::vector<StacksChoice> recompute_stacks(Module& module, const Target& target, double ns_per_byte);
 
-/// False: the module has no such loops.
+/// In a module of the same names, in whose body a few other instructions may stand. False: it has no such loops.
 bool recompute_stacks_alike(Module& module, const StacksChoice& choice);
 
 }  // namespace lowtide::engine
