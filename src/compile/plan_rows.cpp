@@ -36,8 +36,8 @@ bool leaves_out(const Decisions& decisions, std::string_view pass) {
 
 }  // namespace
 
-Result<PassResult> derive_all_stacks(Module& module, const Target& target) {
-  return derive_saved_stacks_for(module, target, std::numeric_limits<double>::infinity());
+Result<PassResult> derive_all_stacks(Module& module, const Target& target, std::vector<DerivedStack>* done) {
+  return derive_saved_stacks_for(module, target, std::numeric_limits<double>::infinity(), done);
 }
 
 Pass stream_row(const StreamDecision& decision) {
@@ -60,7 +60,8 @@ std::vector<Pass> rows_to_streams(const Decisions& decisions, const Target& targ
   const std::vector<Pass>& all = pipeline_of(target);
   std::vector<Pass> rows;
   if (has<DeriveStacks>(decisions)) {
-    rows.push_back({"derive-stacks", derive_all_stacks, Numerics::kExact, "decided for this module"});
+    const auto derive = [](Module& m, const Target& t) { return derive_all_stacks(m, t); };
+    rows.push_back({"derive-stacks", derive, Numerics::kExact, "decided for this module"});
     rows.push_back({"remove-dead-code", remove_dead_code, Numerics::kExact, "what is no longer saved"});
   }
   for (const Decision& decision : decisions) {

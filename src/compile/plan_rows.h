@@ -3,6 +3,7 @@
 
 #include "compile/decisions.h"
 #include "passes/pass.h"
+#include "passes/rules/derive_saved_stacks.h"
 
 namespace lowtide::engine {
 
@@ -18,7 +19,7 @@ std::vector<Pass> rows_behind_streams(const Decisions& decisions, const Target& 
 std::vector<Pass> whole_pipeline(const Decisions& decisions, const Target& target, std::vector<StreamDecision>& found);
 
 /// What DeriveStacks does, before dead code goes.
-Result<PassResult> derive_all_stacks(Module& module, const Target& target);
+Result<PassResult> derive_all_stacks(Module& module, const Target& target, std::vector<DerivedStack>* done = nullptr);
 
 /// What decides on the module in which all streams stand.
 Decisions streaming_part(const Decisions& decisions);

@@ -239,11 +239,6 @@ const std::vector<Grouping>& Planner::groupings() const {
   return *groupings_;
 }
 
-Status Planner::derive_stacks(Module& module, const Target& target) {
-  LT_RETURN_IF_ERROR(derive_all_stacks(module, target).status());
-  return remove_dead_code(module).status();
-}
-
 Planner Planner::of_shared(std::shared_ptr<const Module> shared, const Target& target) {
   Planner planner(target);
   planner.shared_ = std::move(shared);

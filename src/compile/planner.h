@@ -50,8 +50,6 @@ class Planner {
                                         const Decisions& decisions);
   /// The same plan, with what rows of the pipeline decide on spelt as streams of its own.
   Result<Decisions> spelt(const Decisions& decisions) const;
-  /// What DeriveStacks does, before all streams.
-  static Status derive_stacks(Module& module, const Target& target);
   /// For a module that is as shared() left it.
   static Planner of_shared(std::shared_ptr<const Module> shared, const Target& target);
   const Module& shared() const { return *shared_; }

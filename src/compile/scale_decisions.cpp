@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "compile/plan_rows.h"
 #include "passes/canonicalise/remove_dead_code.h"
 #include "passes/recompute/recompute.h"
 #include "passes/recompute/save_every.h"
@@ -86,8 +87,11 @@ Result<std::vector<ScaledDecision>> scale_decisions(const Planner& from, const P
   for (const Decision& decision : decisions) {
     if (std::holds_alternative<DeriveStacks>(decision)) {
       std::shared_ptr<Module> derived = small->clone();
-      LT_RETURN_IF_ERROR(Planner::derive_stacks(*derived, to.target()));
-      LT_RETURN_IF_ERROR(Planner::derive_stacks(*large, from.target()));
+      std::vector<DerivedStack> done;
+      LT_RETURN_IF_ERROR(derive_all_stacks(*large, from.target(), &done).status());
+      LT_ASSIGN_OR_RETURN(const PassResult alike, derive_saved_stacks_alike(*derived, to.target(), done));
+      if (!alike.changed) LT_RETURN_IF_ERROR(derive_all_stacks(*derived, to.target()).status());
+      for (Module* module : {large.get(), derived.get()}) LT_RETURN_IF_ERROR(remove_dead_code(*module).status());
       small = derived;
     }
     if (const auto* again = std::get_if<Recompute>(&decision)) {

@@ -19,7 +19,6 @@ using Choice = KeepOrMake::Choice;
 constexpr double kSmallest = 1 << 14;  ///< bytes of all stacks together that are worth it
 constexpr double kWorthPart = 0.03;    ///< of them, what must be saved
 
-std::string full_name(const Instruction& i) { return i.parent->name + " " + i.name; }
 double bytes_of(const Instruction& i) { return static_cast<double>(safe_logical_bytes(i.shape)); }
 
 /// A loop that fills stacks, and one that reads some of them at one place and nobody else does.
@@ -145,16 +144,6 @@ class Pair {
   std::unordered_map<const Instruction*, size_t> number_;
   std::vector<SavedStack*> free_, others_;
 };
-
-Instruction* find_named(const Module& module, const std::string& name) {
-  for (const auto& computation : module.computations()) {
-    if (!name.starts_with(computation->name + " ")) continue;
-    for (const auto& i : computation->instructions()) {
-      if (full_name(*i) == name) return i.get();
-    }
-  }
-  return nullptr;
-}
 
 /// What has no name there is made again where something that is made again reads it.
 std::vector<Choice> choices_alike(const Computation& body, const StacksChoice& choice) {

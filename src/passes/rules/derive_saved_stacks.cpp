@@ -25,7 +25,7 @@ class Derive {
   Derive(Instruction& loop, const Uses& uses, const Callers& callers, const Cost& cost, double most_time)
       : callers_(callers), saved_(loop, uses, callers), carry_(saved_.carry()), cost_(cost), most_time_(most_time) {}
 
-  int64_t run() {
+  int64_t run(std::vector<DerivedStack>* done) {
     std::vector<SavedStack*> order;
     for (SavedStack& s : saved_.all()) order.push_back(&s);
     std::ranges::stable_sort(order, std::greater(), [](const SavedStack* s) { return bytes_of(*s->result); });
@@ -38,18 +38,57 @@ class Derive {
       self_ = s;
       if (!may_be_repeated(*s->value)) continue;
       if (!expand(*s->value) || !pays(*s)) continue;
-      for (Instruction* value : unsaved_) saved_.save(*value);
-      for (const StackRead& read : s->reads) repeat(*s, read);
-      s->is_gone = true;
-      for (const Instruction* input : recipe_.inputs) {
-        if (SavedStack* other = stack_of(*input)) other->is_used = true;
+      if (done != nullptr) {
+        done->push_back({full_name(saved_.loop()), s->value->name, names_of(recipe_.inputs), names_of(recipe_.ops),
+                         names_of(unsaved_)});
       }
+      derive(*s);
       ++count;
     }
     return count;
   }
 
+  /// As it was derived elsewhere. False: something isn't there.
+  bool run_alike(const DerivedStack& done) {
+    for (SavedStack& s : saved_.all()) {
+      if (s.value->name != done.value || s.is_gone || !s.only_sliced || s.reads.empty()) continue;
+      self_ = &s;
+      recipe_ = {};
+      const bool is_there =
+          find_all(done.inputs, recipe_.inputs) && find_all(done.ops, recipe_.ops) && find_all(done.saved, unsaved_);
+      if (is_there) derive(s);
+      return is_there;
+    }
+    return false;
+  }
+
  private:
+  static std::vector<std::string> names_of(const std::vector<Instruction*>& all) {
+    std::vector<std::string> names;
+    for (const Instruction* i : all) names.push_back(i->name);
+    return names;
+  }
+
+  bool find_all(const std::vector<std::string>& names, std::vector<Instruction*>& found) const {
+    found.clear();
+    const auto& body = carry_.body().instructions();
+    for (const std::string& name : names) {
+      const auto i = std::ranges::find_if(body, [&](const auto& candidate) { return candidate->name == name; });
+      if (i == body.end()) return false;
+      found.push_back(i->get());
+    }
+    return true;
+  }
+
+  void derive(SavedStack& stack) {
+    for (Instruction* value : unsaved_) saved_.save(*value);
+    for (const StackRead& read : stack.reads) repeat(stack, read);
+    stack.is_gone = true;
+    for (const Instruction* input : recipe_.inputs) {
+      if (SavedStack* other = stack_of(*input)) other->is_used = true;
+    }
+  }
+
   SavedStack* stack_of(const Instruction& value) {
     for (SavedStack& s : saved_.all()) {
       if (&s != self_ && !s.is_gone && s.value == &value) return &s;
@@ -175,22 +214,39 @@ class Derive {
   std::vector<Instruction*> unsaved_;  ///< inputs that are to be saved for it
 };
 
+PassResult derived(int64_t count) {
+  return {.changed = count > 0, .count = count, .note = fmt::format("{} stacks derived from others", count)};
+}
+
 }  // namespace
 
 Result<PassResult> derive_saved_stacks(Module& module, const Target& target) {
   return derive_saved_stacks_for(module, target, kMostDeriveTime);
 }
 
-Result<PassResult> derive_saved_stacks_for(Module& module, const Target& target, double most_time) {
-  PassResult result;
+Result<PassResult> derive_saved_stacks_for(Module& module, const Target& target, double most_time,
+                                           std::vector<DerivedStack>* done) {
+  int64_t count = 0;
   const Callers callers = count_callers(module);
   for (Instruction* loop : free_loops(module)) {
     const Uses uses(module);
-    result.count += Derive(*loop, uses, callers, target.cost(), most_time).run();
+    count += Derive(*loop, uses, callers, target.cost(), most_time).run(done);
   }
-  result.changed = result.count > 0;
-  result.note = fmt::format("{} stacks derived from others", result.count);
-  return result;
+  return derived(count);
+}
+
+Result<PassResult> derive_saved_stacks_alike(Module& module, const Target& target,
+                                             const std::vector<DerivedStack>& done) {
+  int64_t count = 0;
+  const Callers callers = count_callers(module);
+  for (const DerivedStack& stack : done) {
+    for (Instruction* loop : free_loops(module)) {
+      if (full_name(*loop) != stack.loop) continue;
+      const Uses uses(module);
+      count += Derive(*loop, uses, callers, target.cost(), kMostDeriveTime).run_alike(stack) ? 1 : 0;
+    }
+  }
+  return derived(count);
 }
 
 }  // namespace lowtide::engine

@@ -21,6 +21,9 @@
 /// Not derived: stacks that a loop in between hands on, that are results, or that are read as a whole.
 /// Tests: tests/text/passes/derive-saved-stacks/
 
+#include <string>
+#include <vector>
+
 #include "passes/pass.h"
 
 namespace lowtide::engine {
@@ -28,7 +31,20 @@ namespace lowtide::engine {
 inline constexpr double kMostDeriveTime = 0.03;
 
 Result<PassResult> derive_saved_stacks(Module& module, const Target& target);
+
+/// A stack that was derived: the loop that filled it, as `computation instruction`, and by name, in its body, the value
+/// that filled it, what its slices are made of and by, and what is saved in its place.
+struct DerivedStack {
+  std::string loop, value;
+  std::vector<std::string> inputs, ops, saved;
+};
+
 /// `most_time`: of a loop's own, what deriving may add to it.
-Result<PassResult> derive_saved_stacks_for(Module& module, const Target& target, double most_time);
+Result<PassResult> derive_saved_stacks_for(Module& module, const Target& target, double most_time,
+                                           std::vector<DerivedStack>* done = nullptr);
+
+/// The same stacks in a module of the same names in other extents, whatever that saves there.
+Result<PassResult> derive_saved_stacks_alike(Module& module, const Target& target,
+                                             const std::vector<DerivedStack>& done);
 
 }  // namespace lowtide::engine

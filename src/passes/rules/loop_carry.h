@@ -16,6 +16,7 @@ class LoopCarry {
   /// Is everything about the loop plain: a tuple that is made for it and taken apart behind it and within it, a body
   /// and a condition of its own?
   bool ok() const { return ok_; }
+  const Instruction& loop() const { return loop_; }
   size_t size() const { return reads_.size(); }
   Instruction& initial(size_t k) const { return *loop_.operand(0).operands[k]; }
   /// Does every trip hand element k on as it came, and the condition not look at it?

@@ -184,4 +184,16 @@ std::vector<Instruction*> free_loops(const Module& module) {
   return loops;
 }
 
+std::string full_name(const Instruction& i) { return i.parent->name + " " + i.name; }
+
+Instruction* find_named(const Module& module, const std::string& name) {
+  for (const auto& computation : module.computations()) {
+    if (!name.starts_with(computation->name + " ")) continue;
+    for (const auto& i : computation->instructions()) {
+      if (full_name(*i) == name) return i.get();
+    }
+  }
+  return nullptr;
+}
+
 }  // namespace lowtide::engine

@@ -40,6 +40,7 @@ class SavedStacks {
   SavedStacks(Instruction& loop, const Uses& uses, const Callers& callers);
 
   std::deque<SavedStack>& all() { return stacks_; }
+  const Instruction& loop() const { return carry_.loop(); }
   LoopCarry& carry() { return carry_; }
   const LoopCarry& carry() const { return carry_; }
   int64_t trips() const { return trips_; }
@@ -70,6 +71,11 @@ class SavedStacks {
 };
 
 std::vector<Instruction*> instructions_of(const Computation& computation);
+
+/// `computation instruction`, as both are named.
+std::string full_name(const Instruction& i);
+/// Null: there is none.
+Instruction* find_named(const Module& module, const std::string& full_name);
 /// The first `count` of what was made go before one instruction, the rest behind another.
 void put_made(Computation& computation, const std::vector<Instruction*>& before, const Instruction* first,
               const std::vector<Instruction*>& made, size_t count, const Instruction* second);
