@@ -19,6 +19,8 @@ constexpr double kScales[] = {1, 1.0 / 8, 1.0 / 64};  ///< of arguments, until r
 constexpr double kClear = 0.02;                       ///< of the largest element, moved by rounding: much can be told
 constexpr double kMostLost = 0.1;                     ///< of the elements, infinite or no numbers with another rounding
 constexpr double kVague = 0.25;                       ///< nothing
+constexpr double kMostOfSums = 1e-3;                  ///< of the largest element, by which long sums may be off
+constexpr double kOfSums = 3;                         ///< a stream's parts are one more order, of more sums
 constexpr double kOfSpread = 3;                       ///< another run's roundings move other elements, and more of them
 
 /// Floats of the arguments times a power of two.
@@ -98,6 +100,9 @@ Result<bool> PlanComparison::run_as_given(const Module& module, const Planner& p
       LT_ASSIGN_OR_RETURN(const std::vector<Value> noisy, interpret(module, arguments_, kSeed));
       how_ = "by the definitions of its operations";
       measure(noisy);
+      LT_ASSIGN_OR_RETURN(const Compiled plain, planner.plan(without_streams()));
+      LT_ASSIGN_OR_RETURN(const std::vector<Value> summed, run(plain, arguments_));
+      allow_for_sums(summed);
       return unclear() == 0;
     }
     if (interpreted.status().fault() != Fault::kUnsupported) return interpreted.status();
@@ -110,6 +115,14 @@ Result<bool> PlanComparison::run_as_given(const Module& module, const Planner& p
   LT_ASSIGN_OR_RETURN(const std::vector<Value> noisy, run(plain, moved));
   how_ = "compiled without streams";
   measure(noisy);
+  if (!module.sums_in_order) {
+    const std::unique_ptr<Module> in_order = module.clone();
+    in_order->sums_in_order = true;
+    LT_ASSIGN_OR_RETURN(const Planner exact, Planner::make(*in_order, planner.target()));
+    LT_ASSIGN_OR_RETURN(const Compiled other, exact.plan(without_streams()));
+    LT_ASSIGN_OR_RETURN(const std::vector<Value> summed, run(other, arguments_));
+    allow_for_sums(summed);
+  }
   return unclear() == 0;
 }
 
@@ -175,6 +188,21 @@ void PlanComparison::measure(const std::vector<Value>& noisy) {
     const double of_max = largest > 0 ? most / largest : 0;
     const bool few_left = static_cast<double>(lost.size()) > kMostLost * static_cast<double>(want.size());
     spreads_.push_back({of_max, few_left || of_max > kVague, std::move(lost)});
+  }
+}
+
+void PlanComparison::allow_for_sums(const std::vector<Value>& summed) {
+  for (size_t k = 0; k < expected_.size() && k < summed.size(); ++k) {
+    const Literal& want = *expected_[k];
+    if (!is_floating(want.shape().type) || summed[k]->shape().dims != want.shape().dims) continue;
+    double most = 0, largest = 0;
+    for (int64_t e = 0; e < want.size(); ++e) {
+      const double x = number_at(want, e), y = number_at(*summed[k], e);
+      if (!std::isfinite(x) || !std::isfinite(y)) continue;
+      most = std::max(most, std::fabs(x - y));
+      largest = std::max(largest, std::fabs(x));
+    }
+    if (largest > 0) spreads_[k].of_max = std::max(spreads_[k].of_max, std::min(kMostOfSums, kOfSums * most / largest));
   }
 }
 

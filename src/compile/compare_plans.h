@@ -40,6 +40,8 @@ class PlanComparison {
   Result<std::vector<Value>> run(const Compiled& compiled, std::span<const Value> arguments) const;
   Result<bool> run_as_given(const Module& module, const Planner& planner, bool quick, double scale);
   void measure(const std::vector<Value>& noisy);
+  /// Sums in another order, without any stream, moved the results so far: others may be off as much.
+  void allow_for_sums(const std::vector<Value>& summed);
   size_t unclear() const;
 
   const Backend* backend_;

@@ -103,6 +103,18 @@ TEST(Recompute, IsDoneAlikeInOtherExtents) {
   EXPECT_EQ(made_again(*other), 0);
 }
 
+TEST(Recompute, IsDoneAlikeWhereALittleMoreStands) {
+  const auto large = read(layers(6));
+  std::string text = layers(6, 16, 4);
+  text.replace(text.find("  h.1 ="), 0, "  more = f32[16,4] negate(a.0)\n  idle = f32[16,4] sine(more)\n");
+  const auto small = read(text);
+  Recomputed done;
+  const auto result = recompute(*large, cpu_target(), recompute_offers(*large, cpu_target()).back().ns_per_byte, &done);
+  ASSERT_TRUE(result.ok() && result->changed);
+  EXPECT_TRUE(recompute_alike(*small, done));
+  EXPECT_EQ(made_again(*small), made_again(*large));
+}
+
 TEST(Recompute, LeavesWhatHasEffectsOrAnOrder) {
   std::string text = layers(6);
   const auto turn = [&](const std::string& from, const std::string& to) {

@@ -53,14 +53,18 @@ class Pair {
     }
     for (const SavedStack* s : free_) choice.need(number_.at(s->value));
     std::vector<Choice> choices = choice.choose();
-    const bool makes_any =
-        std::ranges::any_of(free_, [&](const SavedStack* s) { return choices[number_.at(s->value)] == Choice::kMake; });
-    if (!makes_any) return {};
+    if (!makes_any(choices)) return {};
     double after = 0;
     for (size_t k = 0; k < body_.size(); ++k) {
       if (choices[k] == Choice::kKeep && is_to_be_saved(*body_[k])) after += bytes_of(*body_[k]);
     }
     return before - after >= kWorthPart * before ? choices : std::vector<Choice>();
+  }
+
+  /// Is a stack no longer saved?
+  bool makes_any(const std::vector<Choice>& choices) const {
+    return std::ranges::any_of(free_,
+                               [&](const SavedStack* s) { return choices[number_.at(s->value)] == Choice::kMake; });
   }
 
   void apply(const std::vector<Choice>& choices) {
@@ -145,7 +149,7 @@ class Pair {
   std::vector<SavedStack*> free_, others_;
 };
 
-/// What has no name there is made again where something that is made again reads it.
+/// What has no name there is made again where something that is made again reads it; none where it can't be.
 std::vector<Choice> choices_alike(const Computation& body, const StacksChoice& choice) {
   std::unordered_map<const Instruction*, size_t> number;
   std::vector<Choice> choices;
@@ -154,8 +158,10 @@ std::vector<Choice> choices_alike(const Computation& body, const StacksChoice& c
     const auto known = choice.choices.find(i->name);
     choices.push_back(known == choice.choices.end() ? Choice::kNotNeeded : known->second);
   }
+  const std::unordered_set<const Instruction*> fixed = find_fixed(body);
   for (size_t k = choices.size(); k-- > 0;) {
     if (choices[k] != Choice::kMake) continue;
+    if (fixed.contains(body.instructions()[k].get()) && body.instructions()[k]->opcode != Opcode::kConstant) return {};
     for (const Instruction* operand : body.instructions()[k]->operands) {
       Choice& of_operand = choices[number.at(operand)];
       if (of_operand == Choice::kNotNeeded)
@@ -196,7 +202,10 @@ bool recompute_stacks_alike(Module& module, const StacksChoice& choice) {
   const auto readers = SavedStacks(*loop, uses, callers).readers();
   const bool reads = std::ranges::find(readers, std::pair(reader, place)) != readers.end();
   if (!reads) return false;
-  Pair(*loop, *reader, *place, uses, callers).apply(choices_alike(*loop->called[1], choice));
+  const std::vector<Choice> choices = choices_alike(*loop->called[1], choice);
+  Pair pair(*loop, *reader, *place, uses, callers);
+  if (choices.empty() || !pair.makes_any(choices)) return false;
+  pair.apply(choices);
   return true;
 }
 
