@@ -5,43 +5,18 @@ from __future__ import annotations
 import dataclasses
 import functools
 import json
-from typing import Any, Callable, Sequence
+import re
+from collections.abc import Callable
+from typing import Any
 
-from lowtide import _native
+from lowtide import _signature
+from lowtide._native import LowtideError, Session, format_bytes, size_in_bytes
+from lowtide._progress import logger
 
 _VERSION = "1.15.0"  # of StableHLO, as jax.export writes it
-
-
-class Fitted:
-    """A function rewritten for XLA. Called as the one it was made of; under jax.jit, too. Each signature is fitted when it
-    is first seen. It can't be differentiated: fit the step, not the loss."""
-
-    def __init__(self, function: Callable, limit: str, donate_argnums: Sequence[int], static_argnums: Sequence[int]):
-        import jax
-        functools.update_wrapper(self, function, updated=())
-        # A jitted function keeps what it was jitted with.
-        self._jitted = function if hasattr(function, "lower") else jax.jit(
-            function, donate_argnums=donate_argnums, static_argnums=static_argnums)
-        self._limit, self._donated, self._made = limit, tuple(donate_argnums), {}
-        self._static = tuple(static_argnums)
-
-    def fitted_for(self, *args: Any, **kwargs: Any) -> "Fit":
-        """What was made for arguments like these: arrays or jax.ShapeDtypeStruct."""
-        import jax
-        leaves, tree = jax.tree.flatten((args, kwargs))
-        key = (tree, tuple((getattr(leaf, "shape", None), str(getattr(leaf, "dtype", leaf)), getattr(leaf, "weak_type", False)) for leaf in leaves))
-        if key not in self._made:
-            self._made[key] = _fit_one(self._jitted, self._limit, self._donated, args, kwargs)
-        return self._made[key]
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.fitted_for(*args, **kwargs).call(*self._dynamic(args), **kwargs)
-
-    def lower(self, *args: Any, **kwargs: Any) -> Any:
-        return self.fitted_for(*args, **kwargs).call.lower(*self._dynamic(args), **kwargs)
-
-    def _dynamic(self, args: tuple) -> tuple:
-        return tuple(arg for i, arg in enumerate(args) if i not in self._static)
+_TRIES = 4  # of targets, where XLA takes more than its model says
+_NO_SLOPE = "a fitted function can't be differentiated: fit the step, not the loss, with jax.grad inside of what is fitted"
+_NO_BATCH = "a fitted function has no batched form: fit the batched function, lowtide.fit(jax.vmap(f))"
 
 
 @dataclasses.dataclass
@@ -50,26 +25,199 @@ class Fit:
 
     call: Any  #: jitted
     exported: Any  #: jax.export.Exported, which can be serialised
-    plan: dict  #: the report of the search, as in docs/schema/lowtide.schema.json
+    plan: dict[str, Any]  #: the report of the search, as in docs/schema/lowtide.schema.json
     text: str  #: the same for people
-    before: Any  #: jitted, as it was
+    before: Any  #: memory_analysis() of the function as it was; None where the backend doesn't say
+    after: Any  #: the same of `call`
+    is_rewritten: bool  #: False: XLA needs no less for the rewritten program, and `call` is the function as it was
+
+    def memory_analysis(self) -> tuple[Any, Any]:
+        """What XLA takes before and after."""
+        return self.before, self.after
+
+
+class Fitted:
+    """A function rewritten for XLA. Called as the one it was made of; under jax.jit, too. Each signature is fitted when it
+    is first seen. It can't be differentiated: fit the step, not the loss."""
+
+    def __init__(self, function: Callable, limit: str, exact: bool, machine: str | None, donate_argnums: Any, donate_argnames: Any, static_argnums: Any,
+                 static_argnames: Any):
+        import jax
+        functools.update_wrapper(self, function, updated=())
+        given = lambda mine, name: mine if mine is not None else _signature.jitted_with(function, name)
+        self._static = _signature.Static(function, given(static_argnums, "static_argnums"), given(static_argnames, "static_argnames"))
+        # A jitted function keeps what it was jitted with.
+        self._jitted = function if hasattr(function, "lower") else jax.jit(
+            function, donate_argnums=_signature.as_tuple(donate_argnums), donate_argnames=_signature.as_tuple(donate_argnames),
+            static_argnums=self._static.numbers, static_argnames=self._static.names)
+        self._limit, self._options = limit, {"exact": exact, "machine": machine}
+        self._made: dict[tuple, Fit] = {}
+        self._last: Fit | None = None
+
+    def fitted_for(self, *args: Any, **kwargs: Any) -> Fit:
+        """What was made for arguments like these: arrays or jax.ShapeDtypeStruct."""
+        import jax
+        dynamic, named, statics = self._static.split(args, kwargs)
+        leaves, tree = jax.tree.flatten((dynamic, named))
+        key = (tree, statics, jax.config.jax_enable_x64, tuple(map(_signature.leaf_key, leaves)))
+        made = self._made.get(key)
+        if made is None:
+            made = self._made[key] = self._fit(leaves, tree, statics)
+        self._last = made
+        return made
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        fit = self.fitted_for(*args, **kwargs)
+        dynamic, named, _ = self._static.split(args, kwargs)
+        try:
+            return fit.call(*dynamic, **named)
+        except NotImplementedError as error:
+            if "call_exported" in str(error) and "atching" in str(error):
+                raise NotImplementedError(_NO_BATCH) from error
+            raise
+
+    def lower(self, *args: Any, **kwargs: Any) -> Any:
+        dynamic, named, _ = self._static.split(args, kwargs)
+        return self.fitted_for(*args, **kwargs).call.lower(*dynamic, **named)
+
+    @property
+    def plan(self) -> dict[str, Any]:
+        """Of the signature that was called last: the report of the search."""
+        return self._latest().plan
 
     def memory_analysis(self, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
-        """What XLA takes before and after, for these arguments or ones of their shapes."""
-        before = self.before.lower(*args, **kwargs).compile().memory_analysis()
-        return before, self.call.lower(*args, **kwargs).compile().memory_analysis()
+        """What XLA takes before and after, for arguments like these; without any for those of the last call."""
+        return (self.fitted_for(*args, **kwargs) if args or kwargs else self._latest()).memory_analysis()
+
+    def _latest(self) -> Fit:
+        if self._last is None:
+            raise LowtideError("usage", "nothing is fitted before the first call, or fitted_for(...)")
+        return self._last
+
+    def _fit(self, leaves: list, tree: Any, statics: tuple) -> Fit:
+        import jax
+        given = [_spread(leaf) for leaf in leaves]
+        dynamic, named = jax.tree.unflatten(tree, given)
+        args, kwargs = self._static.join(dynamic, named, statics)
+        lowered = self._jitted.lower(*args, **kwargs)
+        before = _analysis(lowered)
+        exported = _export(self._jitted, lowered, args, kwargs)
+        donated = tuple(i for i, info in enumerate(jax.tree.leaves(lowered.args_info)) if info.donated)
+        fit = Fit(_Call(_without_slope(exported.call, tree), donated), exported, {}, "", before, before, False)
+        if self._limit and before is not None and _peak(before) <= size_in_bytes(self._limit):
+            return self._told(fit, "which is within the limit")
+        module = Session(**self._options).read(bytes(exported.mlir_module_serialized), exported.fun_name)
+        limit = target = size_in_bytes(self._limit) if self._limit else 0
+        for _ in range(_TRIES):
+            texts = module.fit_for_xla(str(target) if target else "")
+            fit.plan, fit.text = json.loads(texts["json"]), texts["report"]
+            fitted = dataclasses.replace(exported, mlir_module_serialized=_serialised(texts["program"]))
+            call = _Call(_without_slope(fitted.call, tree), donated)
+            after = _analysis(call.lower_flat([_committed_struct(leaf) for leaf in leaves]))
+            if after is None or not limit or _peak(after) <= limit or fit.plan["peak_bytes"] > target:
+                break
+            target = int(target * limit / _peak(after) * 0.98)  # plans are made by a model of XLA's account, which is short of it here
+        if before is not None and after is not None and _peak(after) >= _peak(before):
+            return self._told(fit, "and no less for what Lowtide makes of it")
+        fit.call, fit.exported, fit.after, fit.is_rewritten = call, fitted, after, True
+        return self._told(fit, "")
+
+    def _told(self, fit: Fit, why_not: str) -> Fit:
+        """Says what it came to: a fault where that is more than the limit."""
+        name = getattr(self, "__name__", "the function")
+        if fit.before is None and fit.after is None:
+            return fit
+        before, after = ("more than there is" if analysis is None else format_bytes(_peak(analysis)) for analysis in (fit.before, fit.after))
+        what = f"{name}: XLA takes {before} as given and {after} fitted" if fit.is_rewritten else \
+            f"{name}: XLA takes {before}, {why_not}; it stays as it is"
+        logger.info("%s", what)
+        fit.text = what + "\n\n" + fit.text
+        if self._limit and fit.after is not None and _peak(fit.after) > size_in_bytes(self._limit):
+            raise LowtideError("limit", f"{name}: {after} is the least that was found, and more than the limit of {self._limit}\n\n{fit.text}", _peak(fit.after))
+        return fit
 
 
-def _fit_one(jitted: Any, limit: str, donated: tuple, args: tuple, kwargs: dict) -> Fit:
+class _Call:
+    """A function of flat arguments, jitted, called with trees."""
+
+    def __init__(self, flat: Callable, donated: tuple[int, ...]):
+        import jax
+        self._jitted = jax.jit(flat, donate_argnums=donated)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        import jax
+        return self._jitted(*map(_committed, jax.tree.leaves((args, kwargs))))
+
+    def lower(self, *args: Any, **kwargs: Any) -> Any:
+        import jax
+        return self.lower_flat(jax.tree.leaves((args, kwargs)))
+
+    def lower_flat(self, leaves: list) -> Any:
+        return self._jitted.lower(*leaves)
+
+
+def _committed(leaf: Any) -> Any:
+    """The same array, tied to its device: results of exported functions are, and what is given back as an argument would
+    otherwise be compiled for once more."""
     import jax
+    if not isinstance(leaf, jax.Array) or isinstance(leaf, jax.core.Tracer) or leaf.committed:
+        return leaf
+    return jax.device_put(leaf, leaf.sharding)
+
+
+def _committed_struct(leaf: Any) -> Any:
+    import jax
+    if not isinstance(leaf, jax.Array) or isinstance(leaf, jax.core.Tracer):
+        return leaf
+    return jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=leaf.sharding, weak_type=getattr(leaf, "weak_type", False))
+
+
+def _without_slope(call: Callable, tree: Any) -> Callable:
+    """`call` of flat arguments, which says in a sentence that it has no derivative."""
+    import jax
+
+    @jax.custom_jvp
+    def flat(*leaves: Any) -> Any:
+        args, kwargs = jax.tree.unflatten(tree, leaves)
+        return call(*args, **kwargs)
+
+    @flat.defjvp
+    def refuse(primals: Any, tangents: Any) -> Any:
+        raise TypeError(_NO_SLOPE)
+
+    return flat
+
+
+def _spread(leaf: Any) -> Any:
+    """Without its elements, but with the devices that it lies on where they are several."""
+    import jax
+    if not isinstance(leaf, jax.Array):
+        return leaf
+    if isinstance(leaf, jax.core.Tracer) or len(leaf.sharding.device_set) == 1:
+        return _signature.struct(leaf)
+    return jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=leaf.sharding, weak_type=getattr(leaf, "weak_type", False))
+
+
+def _export(jitted: Any, lowered: Any, args: tuple, kwargs: dict) -> Any:
+    """With whatever custom calls there are: what is exported here runs here."""
     from jax import export
-    checks = [export.DisabledSafetyCheck.custom_call(name) for name in ("annotate_device_placement",)]
-    exported = export.export(jitted, disabled_checks=checks)(*args, **kwargs)
-    texts = _native.Session().read(bytes(exported.mlir_module_serialized), exported.fun_name).fit_for_xla(limit)
-    fitted = dataclasses.replace(exported, mlir_module_serialized=_serialised(texts["program"]))
-    before = exported
-    call = jax.jit(fitted.call, donate_argnums=donated)
-    return Fit(call, fitted, json.loads(texts["json"]), texts["report"], jax.jit(before.call, donate_argnums=donated))
+    names = set(re.findall(r"custom_call @([\w.$]+)", lowered.as_text()))
+    checks = [export.DisabledSafetyCheck.custom_call(name) for name in sorted(names)]
+    return export.export(jitted, disabled_checks=checks)(*args, **kwargs)
+
+
+def _analysis(lowered: Any) -> Any:
+    """XLA's own account; None where the backend has none, or can't compile it."""
+    try:
+        return lowered.compile().memory_analysis()
+    except Exception as error:
+        if "RESOURCE_EXHAUSTED" not in str(error) and "UNIMPLEMENTED" not in str(error):
+            raise
+        return None
+
+
+def _peak(analysis: Any) -> int:
+    return analysis.argument_size_in_bytes + analysis.output_size_in_bytes - analysis.alias_size_in_bytes + analysis.temp_size_in_bytes
 
 
 def _serialised(text: str) -> bytes:
@@ -81,7 +229,14 @@ def _serialised(text: str) -> bytes:
         return stablehlo.serialize_portable_artifact(module, _VERSION, allow_other_dialects=True)
 
 
-def fit(function: Callable, limit: str | int | None = None, *, donate_argnums: Sequence[int] = (), static_argnums: Sequence[int] = ()) -> Fitted:
-    """`function` as stock XLA runs it in less memory: within `limit` ("8GiB", bytes), or in as little as was found."""
-    as_tuple = lambda numbers: (numbers,) if isinstance(numbers, int) else tuple(numbers)
-    return Fitted(function, "" if limit is None else str(limit), as_tuple(donate_argnums), as_tuple(static_argnums))
+def fit(function: Callable | None = None, limit: str | int | None = None, *, for_: str = "xla", exact: bool = False, machine: str | None = None,
+        donate_argnums: Any = None, donate_argnames: Any = None, static_argnums: Any = None, static_argnames: Any = None) -> Any:
+    """`function` as stock XLA runs it in less memory: within `limit` ("8GiB", bytes), or in as little as was found. Where XLA
+    takes no less for what was made, the function stays as it is. machine: at whose prices plans are chosen ("h100");
+    exact: every sum in its order."""
+    if for_ != "xla":
+        raise ValueError(f'for_ is {for_!r}, expected "xla"; lowtide.jit runs on Lowtide')
+    if function is None:
+        return functools.partial(fit, limit=limit, exact=exact, machine=machine, donate_argnums=donate_argnums, donate_argnames=donate_argnames,
+                                 static_argnums=static_argnums, static_argnames=static_argnames)
+    return Fitted(function, "" if limit is None else str(limit), exact, machine, donate_argnums, donate_argnames, static_argnums, static_argnames)

@@ -65,7 +65,8 @@ class Jitted:
         def plain(*args: Any, **kwargs: Any) -> Any:
             dynamic, named, inner = self._static.split(args, kwargs)
             given = [jax.random.wrap_key_data(leaf, impl=keys[i]) if i in keys else leaf for i, leaf in enumerate(jax.tree.leaves((dynamic, named)))]
-            args, kwargs = self._static.join(*jax.tree.unflatten(tree, given), inner)
+            dynamic, named = jax.tree.unflatten(tree, given)
+            args, kwargs = self._static.join(dynamic, named, inner)
             result = self._function(*args, **kwargs)
             results = jax.tree.leaves(result)
             seen["keys"] = {i: jax.random.key_impl(leaf) for i, leaf in enumerate(results) if _signature.is_key(leaf)}
@@ -73,7 +74,8 @@ class Jitted:
             return jax.tree.map(lambda leaf: jax.random.key_data(leaf) if _signature.is_key(leaf) else leaf, result)
 
         structs = [_raw(leaf) if i in keys else _signature.struct(leaf) for i, leaf in enumerate(leaves)]
-        args, kwargs = self._static.join(*jax.tree.unflatten(tree, structs), statics)
+        dynamic, named = jax.tree.unflatten(tree, structs)
+        args, kwargs = self._static.join(dynamic, named, statics)
         traced = jax.jit(plain, static_argnums=self._static.numbers, static_argnames=self._static.names, keep_unused=True, **self._donated).trace(*args, **kwargs)
         lowered = traced.lower(lowering_platforms=("cpu",))
         donated = [info.donated for info in jax.tree.leaves(lowered.args_info)]

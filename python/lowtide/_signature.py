@@ -80,5 +80,5 @@ def struct(leaf: Any) -> Any:
     """The argument without its elements."""
     import jax
     if isinstance(leaf, jax.Array):
-        return jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, weak_type=leaf.weak_type)
+        return jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, weak_type=getattr(leaf, "weak_type", False))
     return leaf
