@@ -34,6 +34,19 @@ bool is_the_only_holder(const std::shared_ptr<Block>& block) {
 
 const std::optional<Fault> kEnded = Fault{PJRT_Error_Code_CANCELLED, "the client has ended"};
 
+const Executable* Running::choose(std::vector<Argument>& given) const {
+  if (compiled->in_place) {
+    for (const size_t a : compiled->in_place->candidates()) {
+      if (!arguments[a].block->is_ours() || !is_the_only_holder(arguments[a].block)) continue;
+      const Executable* const over = compiled->in_place->over(a);
+      if (!over) continue;
+      given[a].donated = true;
+      return over;
+    }
+  }
+  return &compiled->executable;
+}
+
 std::optional<Fault> Running::run_on_arguments() {
   std::vector<Argument> given;
   given.reserve(arguments.size());
@@ -42,7 +55,7 @@ std::optional<Fault> Running::run_on_arguments() {
     const bool alone = held.given && is_the_only_holder(held.block) && held.block->is_ours();
     given.push_back({held.block->data(), alone});
   }
-  const Executable& executable = compiled->executable;
+  const Executable& executable = *choose(given);
   const std::vector<int64_t>& homes = executable.result_homes();
   std::vector<void*> places(results.size());
   for (size_t r = 0; r < results.size(); ++r) {
