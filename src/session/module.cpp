@@ -1,5 +1,7 @@
 #include "lowtide/module.h"
 
+#include <fmt/format.h>
+
 #include "analysis/account.h"
 #include "analysis/partitioning.h"
 #include "ops/verify.h"
@@ -50,6 +52,26 @@ Result<void> Module::can_run() const {
     if (std::string why = engine::why_of_many(*state_->input.module); !why.empty())
       return Error{ErrorKind::kUnsupported, std::move(why)};
     return has_all_values();
+  });
+}
+
+Result<Module> Module::giving(int64_t argument) const {
+  return engine::guarded([&]() -> Result<Module> {
+    const engine::Input& from = state_->input;
+    engine::Input input = {from.module->clone(), from.path, from.stage, from.others, from.report, from.warnings};
+    int64_t number = 0;
+    bool found = false;
+    const std::vector<engine::Instruction*> parameters = input.module->entry->parameters();
+    for (size_t p = 0; p < parameters.size(); ++p) {
+      if (!parameters[p]) continue;
+      engine::for_each_leaf(parameters[p]->shape, [&](const engine::ShapeIndex& index, const engine::Shape& leaf) {
+        if (!leaf.is_array() || number++ != argument) return;
+        input.module->buffer_donors.push_back({static_cast<int64_t>(p), index});
+        found = true;
+      });
+    }
+    if (!found) return Error{ErrorKind::kUsage, fmt::format("found argument {} of {}", argument, number)};
+    return Module(std::make_shared<State>(std::move(input), state_->dump));
   });
 }
 
