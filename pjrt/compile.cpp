@@ -111,7 +111,8 @@ PJRT_Error* make(PJRT_Client& client, std::string program, std::string options, 
                                                       .options = std::move(options),
                                                       .read_options = read,
                                                       .plan = *plan,
-                                                      .executable = *executable});
+                                                      .executable = *executable,
+                                                      .in_place = InPlace::make(*session, *module, *executable)});
   if (PJRT_Error* error = describe(*compiled, *module)) return error;
   made = new PJRT_LoadedExecutable{.compiled = std::move(compiled)};
   return nullptr;

@@ -8,6 +8,7 @@
 
 #include "client.h"
 #include "compile_options.h"
+#include "in_place.h"
 #include "lowtide/session.h"
 
 namespace lowtide::pjrt {
@@ -18,7 +19,8 @@ struct Compiled {
   CompileOptions read_options;
   Plan plan;
   Executable executable;
-  bool is_quick = false;  ///< it takes less than handing it to another thread
+  std::shared_ptr<InPlace> in_place;  ///< null: it never runs so
+  bool is_quick = false;              ///< it takes less than handing it to another thread
   std::string name, fingerprint, assignment;
 
   // What is handed out as pointers into it.

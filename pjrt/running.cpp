@@ -1,7 +1,5 @@
 #include "running.h"
 
-#include <atomic>
-
 namespace lowtide::pjrt {
 namespace {
 
@@ -24,20 +22,40 @@ class SharedArena {
   Pool::Piece piece_;
 };
 
+/// Nobody else can come to hold it. What others did with it has happened before then: the count of a share that goes is
+/// an acquiring one, which a look at the count isn't.
+bool is_the_only_holder(const std::shared_ptr<Block>& block) {
+  if (block.use_count() != 1) return false;
+  std::shared_ptr<Block>(block).reset();
+  return true;
+}
+
 }  // namespace
 
 const std::optional<Fault> kEnded = Fault{PJRT_Error_Code_CANCELLED, "the client has ended"};
+
+const Executable* Running::choose(std::vector<Argument>& given) const {
+  if (compiled->in_place) {
+    for (const size_t a : compiled->in_place->candidates()) {
+      if (!arguments[a].block->is_ours() || !is_the_only_holder(arguments[a].block)) continue;
+      const Executable* const over = compiled->in_place->over(a);
+      if (!over) continue;
+      given[a].donated = true;
+      return over;
+    }
+  }
+  return &compiled->executable;
+}
 
 std::optional<Fault> Running::run_on_arguments() {
   std::vector<Argument> given;
   given.reserve(arguments.size());
   for (const Held& held : arguments) {
     if (auto why = held.block->wait()) return why;
-    const bool alone = held.given && held.block.use_count() == 1 && held.block->is_ours();
+    const bool alone = held.given && is_the_only_holder(held.block) && held.block->is_ours();
     given.push_back({held.block->data(), alone});
   }
-  std::atomic_thread_fence(std::memory_order_acquire);  // whoever held them before has read all that he wanted
-  const Executable& executable = compiled->executable;
+  const Executable& executable = *choose(given);
   const std::vector<int64_t>& homes = executable.result_homes();
   std::vector<void*> places(results.size());
   for (size_t r = 0; r < results.size(); ++r) {

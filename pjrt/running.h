@@ -29,6 +29,8 @@ struct Running {
 
  private:
   std::optional<Fault> run_on_arguments();
+  /// The program; over one of its arguments, which is given away for that, where nobody else has it any more.
+  const Executable* choose(std::vector<Argument>& given) const;
 };
 
 /// What is done when an array stands: at once where it does, else behind all that its device was told before.

@@ -34,10 +34,15 @@ class LOWTIDE_PUBLIC Module {
   Result<void> has_all_values() const;
   /// The same, and kUnsupported where it is a program of several devices.
   Result<void> can_run() const;
+  /// The same program, of which this argument may be given away too (Argument::donated). kUsage: it has none of the
+  /// number.
+  Result<Module> giving(int64_t argument) const;
   /// HLO text that XLA reads, and this library.
   std::string hlo() const;
   /// StableHLO text that jaxlib reads. kUnsupported names an operation that StableHLO lacks.
   Result<std::string> stablehlo() const;
+  /// The same as MLIR bytecode, a portable artifact of StableHLO's: what stablehlo.deserialize_portable_artifact reads.
+  Result<std::string> bytecode() const;
 
   struct State;
   explicit Module(std::shared_ptr<const State> state);

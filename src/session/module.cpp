@@ -1,5 +1,7 @@
 #include "lowtide/module.h"
 
+#include <fmt/format.h>
+
 #include "analysis/account.h"
 #include "analysis/partitioning.h"
 #include "ops/verify.h"
@@ -7,6 +9,7 @@
 #include "report/tensor_names.h"
 #include "session/guard.h"
 #include "session/state.h"
+#include "text/bytecode.h"
 #include "text/hlo.h"
 #include "text/stablehlo.h"
 
@@ -52,10 +55,37 @@ Result<void> Module::can_run() const {
   });
 }
 
+Result<Module> Module::giving(int64_t argument) const {
+  return engine::guarded([&]() -> Result<Module> {
+    const engine::Input& from = state_->input;
+    engine::Input input = {from.module->clone(), from.path, from.stage, from.others, from.report, from.warnings};
+    int64_t number = 0;
+    bool found = false;
+    const std::vector<engine::Instruction*> parameters = input.module->entry->parameters();
+    for (size_t p = 0; p < parameters.size(); ++p) {
+      if (!parameters[p]) continue;
+      engine::for_each_leaf(parameters[p]->shape, [&](const engine::ShapeIndex& index, const engine::Shape& leaf) {
+        if (!leaf.is_array() || number++ != argument) return;
+        input.module->buffer_donors.push_back({static_cast<int64_t>(p), index});
+        found = true;
+      });
+    }
+    if (!found) return Error{ErrorKind::kUsage, fmt::format("found argument {} of {}", argument, number)};
+    return Module(std::make_shared<State>(std::move(input), state_->dump));
+  });
+}
+
 Result<std::string> Module::stablehlo() const {
   return engine::guarded([&]() -> Result<std::string> {
     LT_TAKE(std::string text, engine::print_stablehlo(*state_->input.module));
     return text;
+  });
+}
+
+Result<std::string> Module::bytecode() const {
+  return engine::guarded([&]() -> Result<std::string> {
+    LT_TAKE(std::string bytes, engine::print_bytecode(*state_->input.module));
+    return bytes;
   });
 }
 

@@ -396,5 +396,20 @@ TEST_F(Face, MovedModulesAreTakenOver) {
   EXPECT_EQ(taken(session_.plan(std::move(last))).peak_bytes(), peak);
 }
 
+/// An argument that the program doesn't give away itself.
+TEST_F(Face, ArgumentsAreGivenAway) {
+  const Module module =
+      taken(session_.parse("HloModule m\nENTRY main {\n a = f32[512] parameter(0)\n b = f32[512] parameter(1)\n ROOT c "
+                           "= f32[512] add(a, b)\n}\n"));
+  EXPECT_FALSE(module.arguments()[1].can_be_donated);
+  const Module giving = taken(module.giving(1));
+  EXPECT_TRUE(giving.arguments()[1].can_be_donated && !giving.arguments()[0].can_be_donated);
+  EXPECT_FALSE(module.arguments()[1].can_be_donated);
+  const Plan plan = taken(session_.plan(giving));
+  EXPECT_EQ(plan.peak_bytes() + 512 * 4, taken(session_.plan(module)).peak_bytes());
+  EXPECT_EQ(taken(session_.compile(plan)).result_homes(), std::vector<int64_t>{1});
+  EXPECT_EQ(module.giving(2).error().kind, ErrorKind::kUsage);
+}
+
 }  // namespace
 }  // namespace lowtide

@@ -1,0 +1,28 @@
+# What the kernel compiler links of LLVM: the archives of two backends, of which it takes what it uses, so that it is one file
+# that needs no LLVM where it runs, and a third of the pages. Where there are no archives: LLVM's shared library.
+find_package(LLVM 19.1 REQUIRED CONFIG PATHS /usr/lib/llvm-19)
+find_package(ZLIB REQUIRED)
+find_library(LOWTIDE_ZSTD NAMES zstd libzstd.so.1)
+set(archives LLVMX86CodeGen LLVMX86Desc LLVMX86Info LLVMNVPTXCodeGen LLVMNVPTXDesc LLVMNVPTXInfo LLVMAsmPrinter LLVMCodeGen LLVMTarget LLVMMC
+             LLVMCore LLVMTargetParser LLVMSupport)
+set(found ON)
+foreach(archive ${archives})
+  if(TARGET ${archive})
+    get_target_property(file ${archive} IMPORTED_LOCATION_RELWITHDEBINFO)
+    if(NOT file)
+      get_target_property(file ${archive} IMPORTED_LOCATION_RELEASE)
+    endif()
+  endif()
+  if(NOT TARGET ${archive} OR NOT file OR NOT EXISTS "${file}")
+    set(found OFF)
+  endif()
+endforeach()
+if(found AND LOWTIDE_ZSTD)
+  if(NOT TARGET zstd::libzstd_shared)
+    add_library(zstd::libzstd_shared SHARED IMPORTED)  # distributions have it without its headers
+    set_target_properties(zstd::libzstd_shared PROPERTIES IMPORTED_LOCATION ${LOWTIDE_ZSTD})
+  endif()
+  set(LOWTIDE_LLVM ${archives})
+else()
+  set(LOWTIDE_LLVM LLVM)
+endif()

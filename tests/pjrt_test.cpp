@@ -1,0 +1,239 @@
+// A host of the plugin with eight threads: each compiles programs of its own, and all run one that they share, with
+// donation, arrays that are dropped while runs are waiting, events, errors; clients end with runs in flight. By PJRT's
+// interface alone.
+//
+//   pjrt_test LIBRARY [--control]     --control: a wrong value is expected, which must be noticed
+#include <dlfcn.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "abi_args.h"
+
+namespace {
+
+enum Slot : size_t {
+#define PJRT_FUNCTION(name) kSlot_##name,
+#define PJRT_ABSENT(name) kSlot_##name,
+#include "functions.def"
+#undef PJRT_FUNCTION
+#undef PJRT_ABSENT
+};
+
+const PJRT_Api* api = nullptr;
+std::atomic<int> faults = 0;
+
+void fail(const std::string& why) {
+  ++faults;
+  std::fprintf(stderr, "%s\n", why.c_str());
+}
+
+/// Its message, empty where there is none; it ends here.
+std::string message_of(PJRT_Error* error) {
+  if (!error) return {};
+  PJRT_Error_Message_Args message = {};
+  message.struct_size = sizeof message;
+  message.error = error;
+  reinterpret_cast<PJRT_Error* (*)(void*)>(api->functions[kSlot_Error_Message])(&message);
+  std::string text(message.message, message.message_size);
+  PJRT_Error_Destroy_Args destroy = {};
+  destroy.struct_size = sizeof destroy;
+  destroy.error = error;
+  reinterpret_cast<void (*)(void*)>(api->functions[kSlot_Error_Destroy])(&destroy);
+  return text;
+}
+
+template <class Args>
+std::string call(Slot slot, Args& args) {
+  args.struct_size = sizeof args;
+  return message_of(reinterpret_cast<PJRT_Error* (*)(void*)>(api->functions[slot])(&args));
+}
+
+template <class Args>
+Args must(Slot slot, Args args) {
+  if (const std::string why = call(slot, args); !why.empty()) fail("slot " + std::to_string(slot) + ": " + why);
+  return args;
+}
+
+#define CALL(name, ...)                  \
+  must(kSlot_##name, [&] {               \
+    PJRT_##name##_Args args = {};        \
+    [&](auto& a) { __VA_ARGS__; }(args); \
+    return args;                         \
+  }())
+
+constexpr PJRT_Buffer_Type kF32 = 11;
+
+struct Host {
+  PJRT_Client* client = nullptr;
+  Host() { client = CALL(Client_Create, (void)a).client; }
+  ~Host() { CALL(Client_Destroy, a.client = client); }
+
+  PJRT_LoadedExecutable* compile(const std::string& text) const {
+    PJRT_Program program = {};
+    program.struct_size = sizeof program;
+    std::string code = text;
+    program.code = code.data();
+    program.code_size = code.size();
+    program.format = "mlir";
+    program.format_size = 4;
+    const auto made = CALL(Client_Compile, a.client = client; a.program = &program; a.compile_options = "");
+    return made.executable;
+  }
+  PJRT_Buffer* put(const std::vector<float>& values) const {
+    const int64_t extent = static_cast<int64_t>(values.size());
+    const auto made = CALL(Client_BufferFromHostBuffer, a.client = client; a.data = values.data(); a.type = kF32;
+                           a.dims = &extent; a.num_dims = 1);
+    CALL(Event_Destroy, a.event = made.done_with_host_buffer);
+    return made.buffer;
+  }
+};
+
+void destroy(PJRT_Buffer* buffer) { CALL(Buffer_Destroy, a.buffer = buffer); }
+
+/// Its one result, and whether the run was told of.
+PJRT_Buffer* run(PJRT_LoadedExecutable* executable, std::vector<PJRT_Buffer*> arguments, std::string* why = nullptr) {
+  PJRT_Buffer* result = nullptr;
+  PJRT_Buffer** results = &result;
+  PJRT_Buffer* const* given = arguments.data();
+  PJRT_Event* done = nullptr;
+  PJRT_LoadedExecutable_Execute_Args args = {};
+  args.executable = executable;
+  args.argument_lists = &given;
+  args.num_devices = 1;
+  args.num_args = arguments.size();
+  args.output_lists = &results;
+  args.device_complete_events = &done;
+  const std::string error = call(kSlot_LoadedExecutable_Execute, args);
+  if (why) *why = error;
+  if (!why && !error.empty()) fail("execute: " + error);
+  if (done) CALL(Event_Destroy, a.event = done);  // before or after it has happened
+  return result;
+}
+
+std::atomic<int> told = 0;
+
+void tell(PJRT_Error* error, void*) {
+  if (const std::string why = message_of(error); !why.empty()) fail("told of " + why);
+  ++told;
+}
+
+void expect(PJRT_Buffer* buffer, size_t extent, float value) {
+  std::vector<float> values(extent);
+  const auto copy =
+      CALL(Buffer_ToHostBuffer, a.src = buffer; a.dst = values.data(); a.dst_size = extent * sizeof(float));
+  CALL(Event_Await, a.event = copy.event);
+  CALL(Event_Destroy, a.event = copy.event);
+  for (const float found : values) {
+    if (found != value) return fail("found " + std::to_string(found) + ", expected " + std::to_string(value));
+  }
+}
+
+/// x -> x + trips, made by as many trips, so that it takes time.
+std::string adds(size_t extent, int trips, bool donates) {
+  const std::string type = "tensor<" + std::to_string(extent) + "xf32>";
+  return "module @adds {\n  func.func public @main(%x: " + type + (donates ? " {tf.aliasing_output = 0 : i32}" : "") +
+         ") -> " + type +
+         " {\n    %zero = stablehlo.constant dense<0> : tensor<i32>\n    %n = stablehlo.constant dense<" +
+         std::to_string(trips) + "> : tensor<i32>\n    %one = stablehlo.constant dense<1> : tensor<i32>\n" +
+         "    %r:2 = stablehlo.while(%i = %zero, %a = %x) : tensor<i32>, " + type +
+         "\n    cond {\n      %c = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>\n" +
+         "      stablehlo.return %c : tensor<i1>\n    } do {\n      %j = stablehlo.add %i, %one : tensor<i32>\n" +
+         "      %s = stablehlo.sine %a : " + type + "\n      %z = stablehlo.subtract %s, %s : " + type +
+         "\n      %u = stablehlo.constant dense<1.0> : " + type + "\n      %b = stablehlo.add %a, %u : " + type +
+         "\n      %d = stablehlo.add %b, %z : " + type + "\n      stablehlo.return %j, %d : tensor<i32>, " + type +
+         "\n    }\n    return %r#1 : " + type + "\n  }\n}\n";
+}
+
+constexpr size_t kExtent = 20'000;
+constexpr int kTrips = 40;
+
+void work(const Host& host, PJRT_LoadedExecutable* shared, size_t number, float more) {
+  const size_t extent = 1000 + 100 * number;
+  PJRT_LoadedExecutable* const quick = host.compile(adds(extent, 1, number % 2 == 0));
+  PJRT_LoadedExecutable* const slow = host.compile(adds(kExtent, kTrips + static_cast<int>(number), true));
+  PJRT_Buffer* small = host.put(std::vector<float>(extent, 0));
+  PJRT_Buffer* large = host.put(std::vector<float>(kExtent, 0));
+  float expected = 0;
+  constexpr int kRounds = 12;
+  for (int round = 0; round < kRounds; ++round) {
+    PJRT_Buffer* const next = run(quick, {small});
+    destroy(small);
+    small = next;
+    PJRT_Buffer* const read = run(shared, {large});  // which the next one gives away
+    PJRT_Buffer* const larger = run(slow, {large});
+    std::string why;
+    PJRT_Buffer* const none = run(slow, {large}, &why);
+    if (none || why.find("deleted") == std::string::npos) fail("a donated array was taken: " + why);
+    destroy(large);
+    large = larger;
+    const auto ready = CALL(Buffer_ReadyEvent, a.buffer = read);
+    CALL(Event_OnReady, a.event = ready.event; a.callback = tell);
+    CALL(Event_Destroy, a.event = ready.event);
+    if (round % 3 == 0) {
+      expect(read, kExtent, expected + kTrips);
+    } else if (round % 3 == 1) {
+      CALL(Buffer_Delete, a.buffer = read);
+    }
+    destroy(read);
+    expected += kTrips + static_cast<float>(number);
+  }
+  expect(large, kExtent, expected + more);
+  expect(small, extent, kRounds);
+  destroy(small);
+  destroy(large);
+  for (PJRT_LoadedExecutable* executable : {quick, slow}) CALL(LoadedExecutable_Destroy, a.executable = executable);
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  if (count < 2) return std::fprintf(stderr, "pjrt_test LIBRARY [--control]\n"), 2;
+  const bool control = count > 2 && std::strcmp(words[2], "--control") == 0;
+  ::setenv("LOWTIDE_CACHE", "off", 1);
+  void* const library = ::dlopen(words[1], RTLD_NOW);
+  if (!library) return std::fprintf(stderr, "%s\n", ::dlerror()), 2;
+  api = reinterpret_cast<const PJRT_Api* (*)()>(::dlsym(library, "GetPjrtApi"))();
+  CALL(Plugin_Initialize, (void)a);
+  constexpr size_t kThreads = 8;
+  {
+    const Host host;
+    PJRT_LoadedExecutable* const shared = host.compile(adds(kExtent, kTrips, false));
+    std::vector<std::thread> threads;
+    for (size_t t = 0; t < kThreads; ++t) threads.emplace_back([&, t] { work(host, shared, t, control ? 1 : 0); });
+    for (std::thread& thread : threads) thread.join();
+    CALL(LoadedExecutable_Destroy, a.executable = shared);
+  }
+  constexpr int kTold = 8 * 12;
+  if (told != kTold) fail("told of " + std::to_string(told) + " runs, expected " + std::to_string(kTold));
+  // A client that ends while runs are waiting: whoever waits is told so, and their arrays go afterwards.
+  std::vector<PJRT_Event*> waited;
+  std::vector<PJRT_Buffer*> left;
+  {
+    const Host host;
+    PJRT_LoadedExecutable* const slow = host.compile(adds(kExtent, kTrips * kTrips, false));
+    PJRT_Buffer* const start = host.put(std::vector<float>(kExtent, 0));
+    for (int i = 0; i < 6; ++i) {
+      left.push_back(run(slow, {i == 0 ? start : left.back()}));
+      waited.push_back(CALL(Buffer_ReadyEvent, a.buffer = left.back()).event);
+    }
+    left.push_back(start);
+    CALL(LoadedExecutable_Destroy, a.executable = slow);
+  }
+  for (PJRT_Event* event : waited) {
+    PJRT_Event_Await_Args wait = {};
+    wait.event = event;
+    const std::string why = call(kSlot_Event_Await, wait);
+    if (!why.empty() && why.find("ended") == std::string::npos) fail("a run that nobody began: " + why);
+    CALL(Event_Destroy, a.event = event);
+  }
+  for (PJRT_Buffer* buffer : left) destroy(buffer);
+  if (control) return std::printf("noticed: %d\n", faults.load()), faults == kThreads ? 0 : 1;
+  return std::printf("%d faults\n", faults.load()), faults == 0 ? 0 : 1;
+}
