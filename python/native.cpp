@@ -168,16 +168,18 @@ LOWTIDE_PUBLIC Answer* lowtide_explain(const Home* home, const lowtide::Module* 
   });
 }
 
-/// The program rewritten so that XLA needs less for it, as StableHLO; `limit` empty: as little as possible.
+/// The program rewritten so that XLA needs less for it, as bytecode, or as StableHLO's text where it has operations
+/// that can't be written so; `limit` empty: as little as possible.
 LOWTIDE_PUBLIC Answer* lowtide_fit_for_xla(const Home* home, const lowtide::Module* module, const char* limit) {
   return answer([&](Answer& made) -> lowtide::Result<void> {
     const auto bytes = lowtide::python::limit_of(limit);
     if (!bytes.ok()) return bytes.error();
     const auto fitted = home->session.fit_for_xla(*module, *bytes);
     if (!fitted.ok()) return fitted.error();
-    auto text = fitted->module.stablehlo();
-    if (!text.ok()) return text.error();
-    made.texts["program"] = *std::move(text);
+    auto program = fitted->module.bytecode();
+    if (!program.ok() && program.error().kind == lowtide::ErrorKind::kUnsupported) program = fitted->module.stablehlo();
+    if (!program.ok()) return program.error();
+    made.texts["program"] = *std::move(program);
     made.texts["report"] = fitted->report.text();
     made.texts["json"] = fitted->report.json();
     return {};

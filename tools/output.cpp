@@ -35,6 +35,10 @@ Outcome write_output(const Session& session, const std::string& path, std::strin
 }
 
 Outcome write_program(const Session& session, const std::string& path, const Module& module) {
+  if (path.ends_with(".mlirbc")) {
+    LT_TRY(const std::string bytes, module.bytecode());
+    return write_output(session, path, bytes);
+  }
   if (!path.ends_with(".mlir")) return write_output(session, path, module.hlo());
   LT_TRY(const std::string text, module.stablehlo());
   return write_output(session, path, text);

@@ -41,6 +41,8 @@ class LOWTIDE_PUBLIC Module {
   std::string hlo() const;
   /// StableHLO text that jaxlib reads. kUnsupported names an operation that StableHLO lacks.
   Result<std::string> stablehlo() const;
+  /// The same as MLIR bytecode, a portable artifact of StableHLO's: what stablehlo.deserialize_portable_artifact reads.
+  Result<std::string> bytecode() const;
 
   struct State;
   explicit Module(std::shared_ptr<const State> state);

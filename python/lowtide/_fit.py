@@ -109,9 +109,9 @@ class Fitted:
         module = Session(**self._options).read(bytes(exported.mlir_module_serialized), exported.fun_name)
         limit = target = size_in_bytes(self._limit) if self._limit else 0
         for _ in range(_TRIES):
-            texts = module.fit_for_xla(str(target) if target else "")
+            program, texts = module.fit_for_xla(str(target) if target else "")
             fit.plan, fit.text = json.loads(texts["json"]), texts["report"]
-            fitted = dataclasses.replace(exported, mlir_module_serialized=_serialised(texts["program"]))
+            fitted = dataclasses.replace(exported, mlir_module_serialized=_serialised(program))
             call = _Call(_without_slope(fitted.call, tree), donated)
             after = _analysis(call.lower_flat([_committed_struct(leaf) for leaf in leaves]))
             if after is None or not limit or _peak(after) <= limit or fit.plan["peak_bytes"] > target:
@@ -220,13 +220,15 @@ def _peak(analysis: Any) -> int:
     return analysis.argument_size_in_bytes + analysis.output_size_in_bytes - analysis.alias_size_in_bytes + analysis.temp_size_in_bytes
 
 
-def _serialised(text: str) -> bytes:
+def _serialised(program: bytes) -> bytes:
+    """As jax.export keeps it. Of operations that only chlo has the library gives text, which jaxlib writes as bytecode."""
+    if program.startswith(b"ML\xefR"):
+        return program
     from jax._src.interpreters import mlir
     from jax._src.lib.mlir import ir
     from jaxlib.mlir.dialects import stablehlo
     with mlir.make_ir_context():
-        module = ir.Module.parse(text)
-        return stablehlo.serialize_portable_artifact(module, _VERSION, allow_other_dialects=True)
+        return stablehlo.serialize_portable_artifact(ir.Module.parse(program.decode()), _VERSION, allow_other_dialects=True)
 
 
 def fit(function: Callable | None = None, limit: str | int | None = None, *, for_: str = "xla", exact: bool = False, machine: str | None = None,

@@ -88,7 +88,7 @@ class _Sizes:
             self.tried[extent] = floor
         elif self._for == "xla":
             import json
-            self.tried[extent] = json.loads(module.fit_for_xla(self._limit)["json"])["peak_bytes"]
+            self.tried[extent] = json.loads(module.fit_for_xla(self._limit)[1]["json"])["peak_bytes"]
         else:
             try:
                 self.tried[extent] = module.plan().sizes["peak"]

@@ -195,9 +195,10 @@ class Module(_Owned):
         with self.session._wait(lambda: library().explain(self.session.address, self.address, rows, self.is_file)) as said:
             return {name: said.text(name) for name in ("report", "page", "json")}
 
-    def fit_for_xla(self, limit: str) -> dict[str, str]:
+    def fit_for_xla(self, limit: str) -> tuple[bytes, dict[str, str]]:
+        """The program, as MLIR bytecode or as text, and what was said of it."""
         with self.session._wait(lambda: library().fit_for_xla(self.session.address, self.address, limit.encode())) as said:
-            return {name: said.text(name) for name in ("program", "report", "json")}
+            return said.bytes("program"), {name: said.text(name) for name in ("report", "json")}
 
     def sizes(self) -> tuple[dict[str, int], int]:
         """Bytes by the account of the program as it stands, and what no executor goes below."""

@@ -9,6 +9,7 @@
 #include "report/tensor_names.h"
 #include "session/guard.h"
 #include "session/state.h"
+#include "text/bytecode.h"
 #include "text/hlo.h"
 #include "text/stablehlo.h"
 
@@ -78,6 +79,13 @@ Result<std::string> Module::stablehlo() const {
   return engine::guarded([&]() -> Result<std::string> {
     LT_TAKE(std::string text, engine::print_stablehlo(*state_->input.module));
     return text;
+  });
+}
+
+Result<std::string> Module::bytecode() const {
+  return engine::guarded([&]() -> Result<std::string> {
+    LT_TAKE(std::string bytes, engine::print_bytecode(*state_->input.module));
+    return bytes;
   });
 }
 

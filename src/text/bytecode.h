@@ -17,6 +17,10 @@ namespace lowtide::engine {
 Result<std::unique_ptr<Module>> parse_bytecode(std::string_view bytes, const std::string& name,
                                                const std::string& entry = "", std::shared_ptr<Context> context = {});
 
+/// A portable artifact of VHLO 1.13.0 that parse_bytecode and jaxlib read: the module of print_stablehlo. Operations of
+/// chlo stay what they are. Fault::kUnsupported names an operation or attribute that neither has.
+Result<std::string> print_bytecode(const Module& module);
+
 bool is_bytecode(std::string_view bytes);
 
 /// What jax.export's `Exported.serialize()` writes: a flatbuffer around bytecode. Only the beginning needs to be there.

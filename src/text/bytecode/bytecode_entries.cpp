@@ -79,66 +79,51 @@ void BytecodeEntries::keep(std::string& text, size_t place) {
   if (text_bytes_ > most_text_bytes_) fault_.raise(place, "found attributes that are too long when written out");
 }
 
-const BytecodeAttribute& BytecodeEntries::attribute(uint64_t number) {
-  static const BytecodeAttribute kNone;
+template <class T>
+const T& BytecodeEntries::entry(uint64_t number, const std::vector<BytecodeFile::Entry>& entries,
+                                std::vector<std::unique_ptr<T>>& read, const Readers<T>& readers) {
+  static const T kNone;
   if (fault_.found()) return kNone;
-  if (number >= attributes_.size()) {
-    fault_.raise(file_.operations.place, fmt::format("found attribute {} of {}", number, attributes_.size()));
+  if (number >= read.size()) {
+    fault_.raise(file_.operations.place, fmt::format("found {} {} of {}", readers.what, number, read.size()));
     return kNone;
   }
-  if (attributes_[number]) return *attributes_[number];
-  const BytecodeFile::Entry& entry = file_.attributes[number];
-  auto made = std::make_unique<BytecodeAttribute>();
-  ByteCursor cursor = file_.cursor(entry, fault_);
+  if (read[number]) return *read[number];
+  const BytecodeFile::Entry& found = entries[number];
+  auto made = std::make_unique<T>();
+  ByteCursor cursor = file_.cursor(found, fault_);
   ++depth_;
-  enter(entry.place);
-  if (!entry.custom) {
+  enter(found.place);
+  if (!found.custom) {
     made->text = cursor.terminated();
-  } else if (entry.dialect == "builtin") {
-    read_builtin_attribute(cursor, *made);
-  } else if (entry.dialect == "vhlo") {
-    read_vhlo_attribute(cursor, *made);
-  } else if (entry.dialect == "sdy") {
-    read_sdy_attribute(cursor, *made);
+  } else if (found.dialect == "builtin") {
+    (this->*readers.builtin)(cursor, *made);
+  } else if (found.dialect == "vhlo") {
+    (this->*readers.vhlo)(cursor, *made);
+  } else if (found.dialect == "sdy" && readers.sdy) {
+    (this->*readers.sdy)(cursor, *made);
   } else {
-    fault_.raise(entry.place, fmt::format("attributes of the dialect '{}' are not known", entry.dialect),
+    fault_.raise(found.place, fmt::format("{}s of the dialect '{}' are not known", readers.what, found.dialect),
                  Fault::kUnsupported);
   }
   --depth_;
-  if (!cursor.done()) cursor.raise("found bytes behind an attribute");
-  keep(made->text, entry.place);
-  attributes_[number] = std::move(made);
-  return *attributes_[number];
+  if (!cursor.done()) cursor.raise(fmt::format("found bytes behind the {}", readers.what));
+  keep(made->text, found.place);
+  read[number] = std::move(made);
+  return *read[number];
+}
+
+const BytecodeAttribute& BytecodeEntries::attribute(uint64_t number) {
+  static constexpr Readers<BytecodeAttribute> kReaders = {"attribute", &BytecodeEntries::read_builtin_attribute,
+                                                          &BytecodeEntries::read_vhlo_attribute,
+                                                          &BytecodeEntries::read_sdy_attribute};
+  return entry(number, file_.attributes, attributes_, kReaders);
 }
 
 const BytecodeType& BytecodeEntries::type(uint64_t number) {
-  static const BytecodeType kNone;
-  if (fault_.found()) return kNone;
-  if (number >= types_.size()) {
-    fault_.raise(file_.operations.place, fmt::format("found type {} of {}", number, types_.size()));
-    return kNone;
-  }
-  if (types_[number]) return *types_[number];
-  const BytecodeFile::Entry& entry = file_.types[number];
-  auto made = std::make_unique<BytecodeType>();
-  ByteCursor cursor = file_.cursor(entry, fault_);
-  ++depth_;
-  enter(entry.place);
-  if (!entry.custom) {
-    made->text = cursor.terminated();
-  } else if (entry.dialect == "builtin") {
-    read_builtin_type(cursor, *made);
-  } else if (entry.dialect == "vhlo") {
-    read_vhlo_type(cursor, *made);
-  } else {
-    fault_.raise(entry.place, fmt::format("types of the dialect '{}' are not known", entry.dialect),
-                 Fault::kUnsupported);
-  }
-  --depth_;
-  if (!cursor.done()) cursor.raise("found bytes behind a type");
-  keep(made->text, entry.place);
-  types_[number] = std::move(made);
-  return *types_[number];
+  static constexpr Readers<BytecodeType> kReaders = {"type", &BytecodeEntries::read_builtin_type,
+                                                     &BytecodeEntries::read_vhlo_type, nullptr};
+  return entry(number, file_.types, types_, kReaders);
 }
 
 std::string BytecodeEntries::location(uint64_t number) {

@@ -62,6 +62,17 @@ class BytecodeEntries {
 
  private:
   // bytecode_entries.cpp
+  /// How entries of one kind are read, by their dialect.
+  template <class T>
+  struct Readers {
+    const char* what;
+    void (BytecodeEntries::*builtin)(ByteCursor&, T&);
+    void (BytecodeEntries::*vhlo)(ByteCursor&, T&);
+    void (BytecodeEntries::*sdy)(ByteCursor&, T&);  ///< null: it has none
+  };
+  template <class T>
+  const T& entry(uint64_t number, const std::vector<BytecodeFile::Entry>& entries,
+                 std::vector<std::unique_ptr<T>>& read, const Readers<T>& readers);
   void enter(size_t place);
   void keep(std::string& text, size_t place);
   void describe_tensor(BytecodeAttribute& attribute);

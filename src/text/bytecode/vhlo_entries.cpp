@@ -5,6 +5,7 @@
 #include <span>
 
 #include "text/bytecode/bytecode_entries.h"
+#include "text/bytecode/vhlo_codes.h"
 
 namespace lowtide::engine {
 namespace {
@@ -115,6 +116,24 @@ enum Type : uint64_t {
 };
 
 }  // namespace
+
+std::optional<uint64_t> vhlo_type_code(std::string_view name) {
+  if (name == "none") return kNone;
+  for (const Plain& plain : kPlain) {
+    if (plain.text == name) return plain.code;
+  }
+  return std::nullopt;
+}
+
+std::optional<uint64_t> vhlo_word(VhloEnumeration enumeration, std::string_view word) {
+  for (const Enumeration& of : kEnumerations) {
+    if (of.code != static_cast<uint64_t>(enumeration)) continue;
+    for (size_t i = 0; i < of.words.size(); ++i) {
+      if (of.words[i] == word && !word.empty()) return i;
+    }
+  }
+  return std::nullopt;
+}
 
 void BytecodeEntries::read_vhlo_attribute(ByteCursor& cursor, BytecodeAttribute& attribute) {
   using Kind = BytecodeAttribute::Kind;

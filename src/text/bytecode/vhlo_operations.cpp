@@ -159,6 +159,16 @@ const VhloOperation* vhlo_operation(std::string_view versioned) {
   return found == kTable.end() ? nullptr : &found->second;
 }
 
+std::string newest_vhlo_name(std::string_view name) {
+  // Their second versions are younger.
+  const bool is_first = name == "collective_broadcast" || name == "composite" || name == "custom_call";
+  for (int version = is_first ? 1 : 2; version > 0; --version) {
+    std::string versioned = std::string(name) + "_v" + std::to_string(version);
+    if (vhlo_operation(versioned)) return versioned;
+  }
+  return {};
+}
+
 std::string_view foreign_properties(std::string_view dialect, std::string_view name) {
   struct Foreign {
     std::string_view dialect, name, properties;
