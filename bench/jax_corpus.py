@@ -98,6 +98,11 @@ def differences(wanted, got, spoil):
     return wrong
 
 
+def ratio(row, kind):
+    least = 0.5 if kind == "MiB" else 1e-6
+    return max(row["ours"][kind], least) / max(row["xla"][kind], least)
+
+
 def mean(values):
     return math.exp(sum(math.log(max(v, 1e-6)) for v in values) / len(values)) if values else float("nan")
 
@@ -125,9 +130,9 @@ def main():
             else:
                 with np.load(files[0]) as wanted, np.load(files[1]) as got:
                     rows.append({"name": name, "wrong": differences(wanted, got, options.control), "xla": xla, "ours": ours})
-        print(f"{len(rows)} {name}", file=sys.stderr, flush=True)
+        said = faults[-1] if "fault" in xla or "fault" in ours else ", ".join(f"{k} {ratio(rows[-1], k):.2f}" for k in ("once", "run", "MiB"))
+        print(f"{len(rows)} {name}: {said}", file=sys.stderr, flush=True)
     print(f"{'':36}" + "".join(f"{kind:>10}{'XLA':>9}{'':>7}" for kind in ("once s", "run ms", "MiB")))
-    ratio = lambda row, kind: max(row["ours"][kind], 0.5 if kind == "MiB" else 1e-6) / max(row["xla"][kind], 0.5 if kind == "MiB" else 1e-6)
     for row in sorted(rows, key=lambda row: -ratio(row, "MiB")):
         cells = "".join(f"{row['ours'][k] * s:10.2f}{row['xla'][k] * s:9.2f}{ratio(row, k):7.2f}" for k, s in (("once", 1), ("run", 1e3), ("MiB", 1)))
         print(f"{row['name'][:36]:36}{cells}" + (f"  wrong: {', '.join(row['wrong'][:4])}" if row["wrong"] else ""))

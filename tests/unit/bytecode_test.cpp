@@ -120,6 +120,14 @@ TEST(Bytecode, LargeConstantsComeFromBesideTheText) {
   EXPECT_NE(print_hlo(**module).find("{ 24, 25, 26, 27, 28, 29, 30, 31 }"), std::string::npos);
 }
 
+TEST(Bytecode, ListsOfIntegersInAttributesOfTheModule) {
+  const auto module = parse_module(bytes_of("aliases_1.17.0.mlirbc"), "aliases.mlirbc");
+  ASSERT_TRUE(module.ok()) << module.status().message();
+  ASSERT_EQ((*module)->input_output_alias.size(), 1u);
+  EXPECT_EQ((*module)->input_output_alias[0].operand, 1);
+  EXPECT_EQ((*module)->input_output_alias[0].output, ShapeIndex{0});
+}
+
 TEST(Bytecode, WhatJaxExportWrites) {
   const std::string bytes = bytes_of("step.jax_export");
   ASSERT_TRUE(is_exported(bytes));

@@ -78,6 +78,7 @@ void BytecodeEntries::read_builtin_attribute(ByteCursor& cursor, BytecodeAttribu
     case kUnit: attribute.kind = Kind::kNothing; return;
     case kInteger: return read_integer(cursor, attribute);
     case kFloat: return read_float(cursor, attribute);
+    case kDenseArray: return read_integers(cursor, attribute);
     case kDenseElements:
       attribute.type = &type(cursor.varint());
       attribute.bytes = cursor.bytes(cursor.varint());
@@ -126,6 +127,29 @@ void BytecodeEntries::read_builtin_attribute(ByteCursor& cursor, BytecodeAttribu
       return fault_.raise(cursor.place(), fmt::format("builtin attributes of code {} are not known", code),
                           Fault::kUnsupported);
   }
+}
+
+/// `array<i64: 1, 2>`: little-endian, one after another; truths of a byte each.
+void BytecodeEntries::read_integers(ByteCursor& cursor, BytecodeAttribute& attribute) {
+  const BytecodeType& element = type(cursor.varint());
+  const uint64_t n = cursor.varint();
+  const std::string_view bytes = cursor.bytes(cursor.varint());
+  const auto width = static_cast<size_t>(element.width + 7) / 8;
+  if (fault_.found()) return;
+  if (element.is_float || width == 0 || width > sizeof(int64_t)) {
+    return cursor.raise("arrays of " + element.text + " are not known", Fault::kUnsupported);
+  }
+  if (n > bytes.size() || n * width != bytes.size())
+    return cursor.raise("found an array of another length than it says");
+  for (uint64_t i = 0; i < n; ++i) {
+    uint64_t value = 0;
+    for (size_t b = 0; b < width; ++b) value |= uint64_t{static_cast<unsigned char>(bytes[i * width + b])} << 8 * b;
+    const int unused = 64 - static_cast<int>(8 * width);
+    const int64_t number = static_cast<int64_t>(value << unused) >> unused;
+    attribute.text +=
+        (i > 0 ? ", " : ": ") + (element.width == 1 ? (number != 0 ? "true" : "false") : std::to_string(number));
+  }
+  attribute.text = "array<" + element.text + attribute.text + '>';
 }
 
 void BytecodeEntries::read_builtin_type(ByteCursor& cursor, BytecodeType& type) {

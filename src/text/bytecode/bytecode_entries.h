@@ -80,6 +80,7 @@ class BytecodeEntries {
   void describe_dictionary(BytecodeAttribute& attribute) const;
   int64_t big_number(ByteCursor& cursor, int width);
   void read_integer(ByteCursor& cursor, BytecodeAttribute& attribute);
+  void read_integers(ByteCursor& cursor, BytecodeAttribute& attribute);
   void read_float(ByteCursor& cursor, BytecodeAttribute& attribute);
   void read_string(ByteCursor& cursor, BytecodeAttribute& attribute);
   void read_items(ByteCursor& cursor, BytecodeAttribute& attribute);

@@ -142,7 +142,48 @@ void ModuleMaker::read_donations(const MlirOperation& main) {
     const Result<int64_t> given = donor ? values_.integer(*donor) : Result<int64_t>(0);
     if (output || (given.ok() && *given != 0)) module_->buffer_donors.push_back({parameter, {}});
   }
+  if (const MlirAttribute* all = find_attribute(syntax_.attributes, "mhlo.input_output_alias")) {
+    for (const MlirAttribute& entry : values_.elements(*all)) {
+      std::optional<AliasEntry> alias = alias_of(entry, main);
+      if (!alias || !taken.insert(alias->output.empty() ? 0 : alias->output[0]).second) continue;
+      module_->input_output_alias.push_back(std::move(*alias));
+    }
+  }
   std::ranges::sort(module_->input_output_alias, {}, &AliasEntry::output);
+}
+
+/// `{alias = {kind = "may_alias", parameter_index = array<i64>, parameter_number = 0 : i64}, output_index = array<i64:
+/// 1>}`, as XLA writes of modules that were HLO. Nothing where it doesn't fit, or an argument says the same for itself.
+std::optional<AliasEntry> ModuleMaker::alias_of(const MlirAttribute& entry, const MlirOperation& main) const {
+  const auto numbers = [&](const Result<MlirAttributes>& of, std::string_view key) -> std::optional<Dims> {
+    const MlirAttribute* found = of.ok() ? find_attribute(*of, key) : nullptr;
+    if (!found) return std::nullopt;
+    const Result<Dims> all = values_.integers(*found);
+    return all.ok() ? std::optional(*all) : std::nullopt;
+  };
+  const Result<MlirAttributes> whole = values_.fields(entry);
+  const MlirAttribute* inner = whole.ok() ? find_attribute(*whole, "alias") : nullptr;
+  if (!inner) return std::nullopt;
+  const Result<MlirAttributes> alias = values_.fields(*inner);
+  const std::optional<Dims> output = numbers(whole, "output_index"), index = numbers(alias, "parameter_index");
+  const MlirAttribute* number = alias.ok() ? find_attribute(*alias, "parameter_number") : nullptr;
+  const Result<int64_t> parameter = number ? values_.integer(*number) : Result<int64_t>(-1);
+  const std::vector<MlirArgument>& arguments = main.regions[0].arguments;
+  const bool tuple = main.types.size() != 1;
+  if (!output || !index || !index->empty() || output->size() != (tuple ? 1 : 0) || !parameter.ok()) return std::nullopt;
+  const int64_t result = tuple ? (*output)[0] : 0;
+  if (result < 0 || result >= static_cast<int64_t>(main.types.size())) return std::nullopt;
+  if (*parameter < 0 || *parameter >= static_cast<int64_t>(arguments.size())) return std::nullopt;
+  const auto a = static_cast<size_t>(*parameter);
+  const bool said = find_attribute(arguments[a].attributes, "tf.aliasing_output") ||
+                    find_attribute(arguments[a].attributes, "jax.buffer_donor") ||
+                    std::ranges::any_of(module_->input_output_alias,
+                                        [&](const AliasEntry& known) { return known.operand == *parameter; });
+  if (said || !same_shape(main.types[static_cast<size_t>(result)], arguments[a].type)) return std::nullopt;
+  AliasEntry made;
+  made.operand = *parameter;
+  if (tuple) made.output = {result};
+  return made;
 }
 
 Result<std::string> frontend_attributes_of(const MlirAttribute& dictionary, const MlirValues& values) {
