@@ -49,7 +49,8 @@ void add_opt(CLI::App& app, int& exit_code) {
   CLI::Option* passes =
       command->add_option("--passes", options->passes, "comma-separated; \"\" for none; all where not given");
   may_be_empty(passes);
-  command->add_option("-o,--output", options->output, "file to write, StableHLO where it ends in .mlir, its bytecode in .mlirbc; - for stdout");
+  command->add_option("-o,--output", options->output,
+                      "file to write, StableHLO where it ends in .mlir, its bytecode in .mlirbc; - for stdout");
   command->callback([options, passes, &exit_code] {
     options->passes_given = passes->count() > 0;
     exit_code = finish(opt(*options));

@@ -210,7 +210,8 @@ TEST(LibraryConvolution, EveryWindowLabellingAndGroup) {
   check("f32[7,16]", "f32[7,30]", "f32[30,16]", "dim_labels=bf_io->bf");
   check("f32[2,4,5,12]", "f32[2,9,8,5]", "f32[3,3,5,12]",
         "window={size=3x3 pad=-2_-1x-1_0}, dim_labels=b01f_01io->b01f");
-  check("f32[2,32,17,3]", "f32[2,32,17,37]", "f32[3,3,37,3]", "window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f");
+  check("f32[2,32,17,3]", "f32[2,32,17,37]", "f32[3,3,37,3]",
+        "window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f");
   check("f32[2,40,40,70]", "f32[2,40,40,65]", "f32[3,3,65,70]",
         "window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f");
 }

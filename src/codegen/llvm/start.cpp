@@ -36,3 +36,9 @@ void start_llvm() {
 }
 
 }  // namespace lowtide::engine
+
+/// What LLVM does where it calls something fatal: the tests' way to see that it comes back as an exception.
+extern "C" __attribute__((visibility("default"))) void lowtide_llvm_fail(const char* reason) {
+  lowtide::engine::start_llvm();
+  llvm::report_fatal_error(reason, false);
+}
