@@ -34,25 +34,29 @@ void fail(const std::string& why) {
   std::fprintf(stderr, "%s\n", why.c_str());
 }
 
+/// The function of the slot, called by the type that it has there: sanitizers compare the two.
+template <class Args>
+PJRT_Error* answer_of(Slot slot, Args& args) {
+  args.struct_size = sizeof args;
+  return reinterpret_cast<PJRT_Error* (*)(Args*)>(api->functions[slot])(&args);
+}
+
 /// Its message, empty where there is none; it ends here.
 std::string message_of(PJRT_Error* error) {
   if (!error) return {};
   PJRT_Error_Message_Args message = {};
-  message.struct_size = sizeof message;
   message.error = error;
-  reinterpret_cast<PJRT_Error* (*)(void*)>(api->functions[kSlot_Error_Message])(&message);
+  answer_of(kSlot_Error_Message, message);
   std::string text(message.message, message.message_size);
   PJRT_Error_Destroy_Args destroy = {};
-  destroy.struct_size = sizeof destroy;
   destroy.error = error;
-  reinterpret_cast<void (*)(void*)>(api->functions[kSlot_Error_Destroy])(&destroy);
+  answer_of(kSlot_Error_Destroy, destroy);
   return text;
 }
 
 template <class Args>
 std::string call(Slot slot, Args& args) {
-  args.struct_size = sizeof args;
-  return message_of(reinterpret_cast<PJRT_Error* (*)(void*)>(api->functions[slot])(&args));
+  return message_of(answer_of(slot, args));
 }
 
 template <class Args>
