@@ -4,7 +4,7 @@
   bench/jax_corpus.py [--library build/liblowtide_pjrt.so] [--cache DIR] [--rounds 5] [--only TEXT] [--control] [PROGRAM.hlo...]
 
 Without programs: the cases of mid size and the kernels of the corpus. Each program has a process of its own on each platform,
-on seeded arguments. `once` is compiling and the first run, `run` the fastest of the rounds, `MiB` what the resident set grows by
+on seeded arguments. `once` is compiling StableHLO and the first run, `run` the fastest of the rounds, `MiB` what the resident set grows by
 at most beyond import and arguments, all of compiling included. Worst growth first. --cache: kernels stay there from one call of
 this script to the next; otherwise each program finds an empty folder. --control: results are spoilt, which must be noticed.
 Exit 1 where a result is wrong, or a geometric mean of `once`, `run` or `MiB` is above 0.3.
@@ -39,22 +39,19 @@ def child(program, platform, rounds, out):
     xla.jax.config.update("jax_platforms", platform)
     import numpy as np
     text = open(program).read()
-    module = xla.hlo.hlo_module_from_text(text)
-    computation = xla.hlo.XlaComputation(module.as_serialized_hlo_module_proto())
-    shapes = [(xla.DTYPES[str(s).split("[")[0]], s.dimensions()) for s in computation.program_shape().parameter_shapes()]
+    module, shapes = xla.as_mlir(text)
     numbers = [xla.seeded(k, dtype, dims) for k, (dtype, dims) in enumerate(shapes)]
     # Small ones: sums over hundreds of positive numbers make a softmax of one of them, and which one rounding decides.
     numbers = [(x * np.float32(0.1)).astype(x.dtype) if x.dtype.kind not in "?biu" else x for x in numbers]
     put = lambda: xla.jax.block_until_ready([xla.jax.device_put(x) for x in numbers])
     arguments = put()
-    del module, computation
     gc.collect()
     ctypes.CDLL("libc.so.6").malloc_trim(0)
     base = status("VmRSS:")
     with open("/proc/self/clear_refs", "w") as clear:
         clear.write("5")
     start = time.perf_counter()
-    executable, _ = xla.compiled(text)
+    executable = xla.compiled_mlir(module)
     compiled = time.perf_counter() - start
 
     def run(arguments):

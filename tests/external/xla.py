@@ -49,21 +49,32 @@ def seeded(k, dtype, dims, seed=0):
     return (0.1 + 0.9 * (h.astype(np.float64) / 2**24)).astype(wide).astype(dtype).reshape(dims)
 
 
-def compiled(text):
-    """An executable for a module, and (dtype, extents) of each argument."""
+def as_mlir(text):
+    """A module as StableHLO's text, and (dtype, extents) of each argument."""
     import re
     try:
-        module = hlo.hlo_module_from_text(text)
-        computation = hlo.XlaComputation(module.as_serialized_hlo_module_proto())
+        computation = hlo.XlaComputation(hlo.hlo_module_from_text(text).as_serialized_hlo_module_proto())
         shapes = [(DTYPES[re.match(r"\w+", str(s))[0]], s.dimensions()) for s in computation.program_shape().parameter_shapes()]
-        device = jax.local_devices()[0]
-        with mlir.make_ir_context():
-            program = ir.Module.parse(_jax.mlir.xla_computation_to_mlir_module(computation))
-            options = compiler.get_compile_options(num_replicas=1, num_partitions=1)
-            executable = compiler.backend_compile_and_load(device.client, program, xla_client.DeviceList((device,)), options, [])
+        return _jax.mlir.xla_computation_to_mlir_module(computation), shapes
     except Exception as error:
         raise Rejected(str(error)) from error
-    return executable, shapes
+
+
+def compiled_mlir(program):
+    """An executable for what as_mlir gave."""
+    try:
+        device = jax.local_devices()[0]
+        with mlir.make_ir_context():
+            options = compiler.get_compile_options(num_replicas=1, num_partitions=1)
+            return compiler.backend_compile_and_load(device.client, ir.Module.parse(program), xla_client.DeviceList((device,)), options, [])
+    except Exception as error:
+        raise Rejected(str(error)) from error
+
+
+def compiled(text):
+    """An executable for a module, and (dtype, extents) of each argument."""
+    program, shapes = as_mlir(text)
+    return compiled_mlir(program), shapes
 
 
 def run(text, seed=0):
