@@ -2,6 +2,9 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <link.h>
+#include <malloc.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include <cstdint>
@@ -82,10 +85,31 @@ Result<void*> find_entry(const char* name) {
   return entry;
 }
 
+/// Called for each loaded object; ends at the one that is meant. What is mapped without a right to write is the file,
+/// for the code doesn't depend on its place: a page that is gone is mapped again.
+int rest_object(dl_phdr_info* object, size_t, void*) {
+  if (llvm_library_path() != object->dlpi_name) return 0;
+  constexpr uintptr_t kPage = 4096;
+  for (int i = 0; i < object->dlpi_phnum; ++i) {
+    const auto& segment = object->dlpi_phdr[i];
+    if (segment.p_type != PT_LOAD || (segment.p_flags & PF_W) != 0) continue;
+    const uintptr_t start = object->dlpi_addr + segment.p_vaddr;
+    const uintptr_t from = (start + kPage - 1) / kPage * kPage, to = (start + segment.p_filesz) / kPage * kPage;
+    if (from < to) (void)::madvise(reinterpret_cast<void*>(from), to - from, MADV_DONTNEED);
+  }
+  return 1;
+}
+
 }  // namespace
+
+void rest_llvm_library() {
+  if (::dl_iterate_phdr(rest_object, nullptr) != 0) (void)::malloc_trim(0);
+}
 
 Result<LlvmCompile> load_llvm_library() {
   LT_ASSIGN_OR_RETURN(void* const entry, find_entry(kLlvmEntryName));
+  // What the loader read to place it, 2 MiB of relocations, isn't read again.
+  [[maybe_unused]] static const int kOnce = ::dl_iterate_phdr(rest_object, nullptr);
   return reinterpret_cast<LlvmCompile>(entry);
 }
 

@@ -19,5 +19,7 @@ const std::string& llvm_library_path();
 const std::string& llvm_library_version();
 Result<LlvmCompile> load_llvm_library();
 Result<LlvmCompileGrid> load_llvm_grid();
+/// Its code and constants leave this process's memory until somebody calls it again, who finds them in the page cache.
+void rest_llvm_library();
 
 }  // namespace lowtide::engine

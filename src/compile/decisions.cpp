@@ -30,7 +30,7 @@ template <class... F>
 Overloaded(F...) -> Overloaded<F...>;
 
 std::string module_line(const Module& module) {
-  const TextHash hash = hash_text(print_hlo(module));
+  const TextHash hash = hash_text(print_hlo(module, {.large_constants = LargeConstants::kNamed}));
   return fmt::format("module {} {:016x}{:016x}", module.name, hash.high, hash.low);
 }
 

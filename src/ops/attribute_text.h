@@ -9,6 +9,7 @@
 
 #include "base/status.h"
 #include "ir/module.h"
+#include "ops/literal_text.h"
 
 namespace lowtide::engine {
 
@@ -71,7 +72,8 @@ class AttributeReader {
 /// Collects `, key=value` in the order of the calls.
 class AttributeWriter {
  public:
-  explicit AttributeWriter(std::string& out, std::string* payload = nullptr, bool large_constants = true)
+  explicit AttributeWriter(std::string& out, std::string* payload = nullptr,
+                           LargeConstants large_constants = LargeConstants::kWhole)
       : out_(out), payload_(payload), large_constants_(large_constants) {}
   /// What stands between the parentheses of an operation without operands.
   void payload(std::string_view value);
@@ -89,7 +91,7 @@ class AttributeWriter {
  private:
   std::string& out_;
   std::string* payload_;  ///< null where nobody asks for it
-  bool large_constants_;
+  LargeConstants large_constants_;
 };
 
 Result<Sharding> parse_sharding(std::string_view text);  ///< `{devices=[2,1]<=[2]}`, braces included

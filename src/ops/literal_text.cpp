@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text_hash.h"
 #include "ops/number_text.h"
 #include "ops/text_cursor.h"
 
@@ -10,6 +11,7 @@ namespace {
 
 constexpr int kDeepestTuple = 64;
 constexpr int64_t kShortArray = 10;  // elements that are never abbreviated
+constexpr int64_t kLongArray = 4096;
 
 /// Null, or what was expected instead of the token.
 const char* read_element(std::string_view token, auto& out) {
@@ -269,7 +271,7 @@ void print_elements(std::span<const T> elements, const Dims& dims, std::string& 
 
 }  // namespace
 
-void print_literal(const Literal& value, bool large, std::string& out) {
+void print_literal(const Literal& value, LargeConstants large, std::string& out) {
   const Shape& shape = value.shape();
   if (shape.is_tuple()) {
     bool all_known = true;
@@ -286,8 +288,11 @@ void print_literal(const Literal& value, bool large, std::string& out) {
     out += ')';
   } else if (!shape.is_array()) {
     out += "token[]";
-  } else if (!value.known() || (!large && value.size() > kShortArray)) {
+  } else if (!value.known() || (large == LargeConstants::kShort && value.size() > kShortArray)) {
     out += "{...}";
+  } else if (large == LargeConstants::kNamed && value.size() > kLongArray) {
+    const TextHash hash = hash_text({reinterpret_cast<const char*>(value.bytes().data()), value.bytes().size()});
+    out += fmt::format("{{#{:016x}{:016x}}}", hash.high, hash.low);
   } else {
     dispatch(shape.type, [&]<class T>() { print_elements<T>(value.data<T>(), shape.dims, out); });
   }

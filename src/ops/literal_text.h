@@ -1,6 +1,7 @@
 #pragma once
 /// Constants as HLO text: `1.5`, `{ {1, 2}, {3, 4} }`, `(1, {2})`, `{...}`. Elements stand in logical row-major order.
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -13,9 +14,14 @@ namespace lowtide::engine {
 /// Faults point into `source`, in which `text` begins at `place`.
 Result<Value> parse_literal(std::string_view text, const Shape& shape, const Source& source, Offset place);
 
-/// Appends the shortest text that reads back as the same value. Without `large`, arrays of more than ten elements are
-/// abbreviated as `{...}`, as unknown ones always are.
-void print_literal(const Literal& value, bool large, std::string& out);
+enum class LargeConstants : uint8_t {
+  kWhole,
+  kShort,  ///< more than ten elements are abbreviated as `{...}`, as unknown ones always are
+  kNamed,  ///< more than 4,096 by a hash of their bytes, for texts that nobody reads
+};
+
+/// Appends the shortest text that reads back as the same value, where it is whole.
+void print_literal(const Literal& value, LargeConstants large, std::string& out);
 
 /// One element as text: `1.5`, `true`, `(0, -1)`, `nan`.
 std::string element_text(const Literal& array, int64_t element);

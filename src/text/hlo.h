@@ -6,6 +6,7 @@
 
 #include "base/status.h"
 #include "ir/module.h"
+#include "ops/literal_text.h"
 
 namespace lowtide::engine {
 
@@ -15,8 +16,8 @@ namespace lowtide::engine {
 Result<std::unique_ptr<Module>> parse_hlo(std::shared_ptr<const Source> source, std::shared_ptr<Context> context = {});
 
 struct HloPrintOptions {
-  bool large_constants = true;  ///< false: abbreviate as `{...}` beyond ten elements
-  bool metadata = true;         ///< op names, sources, stack-frame tables
+  LargeConstants large_constants = LargeConstants::kWhole;
+  bool metadata = true;  ///< op names, sources, stack-frame tables
 };
 
 /// Text that parse_hlo and XLA read; print(parse(print(m))) == print(m).

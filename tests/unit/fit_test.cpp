@@ -60,6 +60,19 @@ TEST(Decisions, ReadAsTheyPrint) {
   EXPECT_TRUE(parse_plan(print_plan(*module, {}), *module).ok()) << "the control";
 }
 
+/// A constant of many elements stands in no text there, and yet each of its elements counts.
+TEST(Decisions, AreOfOneProgramWithItsConstants) {
+  const auto with = [](std::string_view last) {
+    std::string numbers;
+    for (int i = 0; i < 4999; ++i) numbers += std::to_string(i) + ", ";
+    return read("HloModule m\n\nENTRY main {\n  x = s32[5000]{0} parameter(0)\n  c = s32[5000]{0} constant({" +
+                numbers + std::string(last) + "})\n  ROOT y = s32[5000]{0} add(x, c)\n}\n");
+  };
+  const std::string plan = print_plan(*with("7"), {});
+  EXPECT_TRUE(parse_plan(plan, *with("7")).ok()) << "the control";
+  EXPECT_FALSE(parse_plan(plan, *with("8")).ok());
+}
+
 TEST(Decisions, NamePlacesThatAreWrong) {
   const auto module = read(product("2"));
   for (const std::string line : {"sequence", "sequence main 0 -1", "order", "order 1", "order -1 kernels",

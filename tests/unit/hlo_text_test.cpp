@@ -271,7 +271,7 @@ TEST(HloText, ReadsConstants) {
   ASSERT_TRUE(unknown.ok());
   EXPECT_FALSE((*unknown)->entry->root->as<ConstantAttributes>().value->known());
   HloPrintOptions brief;
-  brief.large_constants = false;
+  brief.large_constants = LargeConstants::kShort;
   const auto eleven = parse(entry("ROOT c = s32[11] constant({0,1,2,3,4,5,6,7,8,9,10})"));
   ASSERT_TRUE(eleven.ok());
   EXPECT_EQ(print_hlo(*(*eleven)->entry->root, brief), "%c = s32[11] constant({...})");

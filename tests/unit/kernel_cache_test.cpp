@@ -278,6 +278,33 @@ TEST(ObjectLoader, LooksAtDamagedObjectsWithinTheirBounds) {
   EXPECT_GT(refused, std::ssize(object)) << "the control: it is looked at";
 }
 
+/// Of the compiler's file, KiB in this process's memory.
+int64_t resident_of_compiler() {
+  std::ifstream maps("/proc/self/smaps");
+  int64_t sum = 0;
+  bool is_its = false;
+  for (std::string line; std::getline(maps, line);) {
+    if (line.find('-') < line.find(' ')) is_its = line.ends_with("liblowtide_llvm.so") && line.find(" rw") == line.npos;
+    if (is_its && line.starts_with("Rss:")) sum += std::stoll(line.substr(4));
+  }
+  return sum;
+}
+
+TEST(CompileKernels, ACompilerThatRestsIsNotInMemoryAndCompilesAgain) {
+  const std::vector<Nest> first = {doubling(102)}, second = {doubling(103)};
+  ASSERT_TRUE(compile_kernels(first, {.use_cache = false}).ok());
+  const int64_t working = resident_of_compiler();
+  EXPECT_GT(working, 8 << 10) << "the control: it is there";
+  rest_llvm_library();
+  EXPECT_LT(resident_of_compiler(), working / 2);
+  const auto kernels = compile_kernels(second, {.use_cache = false});
+  ASSERT_TRUE(kernels.ok()) << kernels.status().message();
+  std::vector<float> from(103, 1.5f), to(103, -1.f);
+  void* buffers[] = {from.data(), to.data()};
+  (*kernels)[0].run(buffers, 0, 0, 103);
+  EXPECT_EQ(to[102], 3);
+}
+
 TEST(CompileKernels, MakesEqualNestsOnce) {
   const std::vector<Nest> nests = {doubling(100), doubling(101), doubling(100)};
   CompileRecord record;

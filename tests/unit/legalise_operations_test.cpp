@@ -139,7 +139,7 @@ double distance(const Literal& a, const Literal& b, int64_t i) {
   });
 }
 
-std::string element_text(const Literal& array, int64_t i) {
+std::string text_of_element(const Literal& array, int64_t i) {
   const auto bytes = static_cast<size_t>(stored_bytes(array.shape().type));
   std::string text;
   for (size_t k = bytes; k-- > 0;) {
@@ -157,10 +157,10 @@ void expect_equal(const std::string& what, const Node& operation, const Arrays& 
     if (distance(*got, *want, i) <= tolerance) continue;
     if (wrong++ > 0) continue;
     std::string of;
-    for (const auto& argument : arguments) of += " " + element_text(*argument, i);
+    for (const auto& argument : arguments) of += " " + text_of_element(*argument, i);
     ADD_FAILURE() << type_name(arguments.back()->shape().type) << " -> " << type_name(operation.type) << " " << what
-                  << " of" << of << " is " << element_text(*want, i) << ", not " << element_text(*got, i) << "; off by "
-                  << distance(*got, *want, i);
+                  << " of" << of << " is " << text_of_element(*want, i) << ", not " << text_of_element(*got, i)
+                  << "; off by " << distance(*got, *want, i);
   }
   EXPECT_EQ(wrong, 0) << what << " of " << type_name(arguments.back()->shape().type);
 }

@@ -139,7 +139,7 @@ TEST(HloProto, TheScheduleIsTheOrder) {
     ASSERT_NE(ours, nullptr) << theirs->name;
     ASSERT_EQ(ours->instructions().size(), theirs->instructions().size());
     for (size_t i = 0; i < ours->instructions().size(); ++i) {
-      const HloPrintOptions options{.large_constants = false};
+      const HloPrintOptions options{.large_constants = LargeConstants::kShort};
       EXPECT_EQ(print_hlo(*ours->instructions()[i], options), print_hlo(*theirs->instructions()[i], options));
     }
   }

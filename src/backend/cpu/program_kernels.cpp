@@ -11,6 +11,7 @@
 #include "base/context.h"
 #include "base/memory.h"
 #include "base/sizes.h"
+#include "codegen/llvm_library.h"
 #include "nest/rebase.h"
 #include "runtime/plain_nest.h"
 #include "schedule/kernel_way.h"
@@ -99,6 +100,9 @@ class ProgramKernels {
     }
     const auto room = [&](std::span<const Nest* const> missing) { return check_room(missing); };
     LT_ASSIGN_OR_RETURN(const std::vector<Kernel> made, compile_kernels(nests, options_, &record, room));
+    // Some 25 MiB of the compiler stay otherwise: not beside a program for which they count.
+    constexpr int64_t kLarge = int64_t{16} << 20;
+    if (record.distinct > record.from_cache && program_.peak_bytes() >= kLarge) rest_llvm_library();
     for (size_t s = 0; s < sources_.size(); ++s) {
       sources_[s].kernel = made[s];
       sources_[s].kernel.skips = std::move(skips[s]);

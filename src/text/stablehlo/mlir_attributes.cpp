@@ -217,8 +217,8 @@ class Writer {
 }  // namespace
 
 std::vector<RawAttribute> hlo_items(const Instruction& instruction) {
-  std::string text, payload;
-  AttributeWriter writer(text, &payload);
+  std::string text;
+  AttributeWriter writer(text);
   if (const OpRule& rule = rule_of(instruction.opcode); rule.print) rule.print(instruction, writer);
   std::vector<RawAttribute> items;
   const Source source{"", text};
