@@ -19,7 +19,8 @@ namespace lowtide::command {
 namespace {
 
 struct FitOptions {
-  std::string input, limit, made_for = "lowtide", output, plan, machine;
+  std::string input, limit, made_for = "lowtide", output, plan, machine, max_batch;
+  int64_t multiple_of = 1;
   bool check = false, check_small = false, json = false, exact = false;
   int64_t control = 0;
 };
@@ -83,6 +84,28 @@ Outcome fit_here(const FitOptions& options, const Session& session, Module modul
   return print_report(options, report, verdict);
 }
 
+/// The largest extent of a dimension within the limit, instead of a plan of the program as it is.
+Outcome max_batch(const FitOptions& options, const Session& session, Module module, std::optional<int64_t> limit) {
+  if (!limit) return usage_error("--max-batch: expected --limit SIZE");
+  if (checks(options) || !options.output.empty() || !options.plan.empty()) {
+    return usage_error("--max-batch: plans other programs than the one given; no -o, --plan or --check with it");
+  }
+  const KeepResults keeping;
+  LT_TRY(LargestExtent found, session.largest(std::move(module), options.max_batch,
+                                              {*limit, options.multiple_of, options.made_for == "xla"}));
+  found.interrupted = found.interrupted || was_interrupted();
+  Outcome verdict;
+  if (found.interrupted) {
+    verdict = Error{ErrorKind::kInterrupted, "interrupted before the largest was found"};
+  } else if (found.largest() == nullptr) {
+    verdict =
+        Error{ErrorKind::kLimit, fmt::format("no extent of {} fits in {}", found.dimension, format_bytes(*limit))};
+  }
+  if (options.json) return write_json(found.json(), verdict);
+  LT_DO(print_stdout(found.text(terminal_is_utf8())));
+  return verdict;
+}
+
 Outcome fit(const FitOptions& options) {
   LT_DO(check_outputs({{"INPUT", options.input}}, {{"-o", options.output}, {"--plan", options.plan}}));
   std::optional<int64_t> limit;
@@ -93,6 +116,7 @@ Outcome fit(const FitOptions& options) {
   LT_TRY(const Session session, open_session(options.exact, {}, options.machine));
   LT_TRY(Module module, session.read(options.input, for_xla ? Stage::kBeforeXla : Stage::kLatest));
   for (const std::string& warning : module.warnings()) fmt::print(stderr, "warning: {}\n", warning);
+  if (!options.max_batch.empty()) return max_batch(options, session, std::move(module), limit);
   return for_xla ? fit_for_xla(options, session, std::move(module), limit)
                  : fit_here(options, session, std::move(module), limit);
 }
@@ -116,6 +140,10 @@ void add_fit(CLI::App& app, int& exit_code) {
   command->add_flag("--check-small", options->check_small, "--check on a small instantiation, however large it is");
   command->add_option("--check-control", options->control,
                       "--check with results made wrong behind decision K: it must end in exit code 5");
+  command->add_option("--max-batch", options->max_batch,
+                      "ARGUMENT:D, as in batch['x']:0: the largest extent of that dimension within the limit");
+  command->add_option("--multiple-of", options->multiple_of, "with --max-batch: extents that are tried")
+      ->check(CLI::PositiveNumber);
   command->add_flag("--json", options->json, "print JSON, schema_version 1");
   command->callback([options, &exit_code] { exit_code = finish(fit(*options), options->json); });
 }

@@ -20,6 +20,7 @@
 #include "lowtide/error.h"
 #include "lowtide/executable.h"
 #include "lowtide/explanation.h"
+#include "lowtide/largest_extent.h"
 #include "lowtide/module.h"
 #include "lowtide/options.h"
 #include "lowtide/packing.h"
@@ -40,6 +41,13 @@ enum class Stage : uint8_t {
 struct FitCheck {
   bool only_small = false;  ///< on a small instantiation, whether or not the program itself could be run
   int64_t control = 0;      ///< results are made wrong behind this decision, counted from 1: the check must see it
+};
+
+/// Which programs are tried for the largest extent.
+struct ExtentSearch {
+  int64_t limit = 0;        ///< bytes
+  int64_t multiple_of = 1;  ///< extents
+  bool for_xla = false;     ///< what fit_for_xla comes to by the model of XLA's account
 };
 
 /// Told of the plan that was chosen, as text, before anything else is made of it; a fault ends the call.
@@ -70,6 +78,10 @@ class LOWTIDE_PUBLIC Session {
   Result<Fit> fit(Module module, std::optional<int64_t> limit = {}, const PlanChosen& chosen = {}) const;
   /// The same where XLA runs it; of a dump directory the program as XLA takes it.
   Result<FitForXla> fit_for_xla(Module module, std::optional<int64_t> limit = {}) const;
+  /// The largest extent with which the program fits, of "ARGUMENT:D", dimension D of an argument by its path, its name
+  /// or its number: whatever follows the dimension is resized with it, and each program is planned; none is run. kUsage
+  /// where there is no such dimension, kUnsupported where the program says nothing of others.
+  Result<LargestExtent> largest(Module module, std::string_view dimension, ExtentSearch how) const;
   /// A plan from its text; kInput where it is one of another module. `name` stands in messages.
   Result<Plan> replay(Module module, std::string_view text, const std::string& name = "the plan") const;
   /// Runs the program as given and as planned on seeded arguments and compares all results; of what no memory holds, or

@@ -105,6 +105,10 @@ bool parse_decision(std::string_view line, Decision& decision) {
     decision = DeriveStacks{};
     return true;
   }
+  if (w.size() == 1 && w[0] == "update-in-loops") {
+    decision = UpdateInLoops{};
+    return true;
+  }
   if (w.size() == 1 && w[0] == "rematerialise") {
     decision = Rematerialise{};
     return true;
@@ -163,7 +167,7 @@ bool parse_decision(std::string_view line, Decision& decision) {
 
 bool comes_before_streams(const Decision& decision) {
   return std::holds_alternative<DeriveStacks>(decision) || std::holds_alternative<Recompute>(decision) ||
-         std::holds_alternative<SaveEvery>(decision);
+         std::holds_alternative<SaveEvery>(decision) || std::holds_alternative<UpdateInLoops>(decision);
 }
 
 Decisions without_streams() {
@@ -179,6 +183,7 @@ std::string to_string(const Decision& decision) {
           [](const WithoutPass& d) { return "without " + d.pass; },
           [](const PriceOfMemory& d) { return fmt::format("price-of-memory {}", d.ns_per_byte); },
           [](const Rearrange&) { return std::string("rearrange"); },
+          [](const UpdateInLoops&) { return std::string("update-in-loops"); },
           [](const DeriveStacks&) { return std::string("derive-stacks"); },
           [](const Recompute& d) { return fmt::format("recompute {}", d.ns_per_byte); },
           [](const SaveEvery& d) {
@@ -238,7 +243,7 @@ Result<PlanFile> parse_plan(std::string_view text, const Module& module) {
       return Status::input(fmt::format(
           "line {}: `{}` is no decision; expected `stream COMPUTATION VALUE dimension=D tile=T`, `without PASS`, "
           "`price-of-memory NS`, `search-steps N`, `rearrange`, `derive-stacks`, `recompute NS`, `save-every K`, "
-          "`save-every K of TRIPS`, `rematerialise`, "
+          "`save-every K of TRIPS`, `update-in-loops`, `rematerialise`, "
           "`sequence COMPUTATION PLACE...`, `packing HASH HEIGHT OFFSET...`, `order NUMBER WAYS` or `exact`",
           number, line));
     }

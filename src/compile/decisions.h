@@ -62,6 +62,11 @@ struct SaveEvery {
   bool operator==(const SaveEvery&) const = default;
 };
 
+/// Arrays are updated in the loops that make what they are updated with (passes/rules/update_where_it_is_made.h).
+struct UpdateInLoops {
+  bool operator==(const UpdateInLoops&) const = default;
+};
+
 /// What is read again long after it was made is made again there (passes/execute/rematerialise.h).
 struct Rematerialise {
   bool operator==(const Rematerialise&) const = default;
@@ -92,8 +97,9 @@ struct Spoilt {
   bool operator==(const Spoilt&) const = default;
 };
 
-using Decision = std::variant<StreamDecision, WithoutPass, PriceOfMemory, SearchSteps, Rearrange, DeriveStacks,
-                              Recompute, SaveEvery, Rematerialise, TakeSequence, Packing, TakeOrder, Spoilt>;
+using Decision =
+    std::variant<StreamDecision, WithoutPass, PriceOfMemory, SearchSteps, Rearrange, DeriveStacks, Recompute, SaveEvery,
+                 UpdateInLoops, Rematerialise, TakeSequence, Packing, TakeOrder, Spoilt>;
 /// Streams in the order in which they are made; the others stand anywhere.
 using Decisions = std::vector<Decision>;
 
@@ -109,8 +115,8 @@ bool comes_before_streams(const Decision& decision);
 Decisions without_streams();
 
 /// One line: `stream main s dimension=1 tile=64`, `without stream-slices`, `price-of-memory 3`, `search-steps 8000`,
-/// `rearrange`, `derive-stacks`, `recompute 0.5`, `save-every 8`, `rematerialise`, `sequence COMPUTATION PLACE...`,
-/// `packing HASH HEIGHT OFFSET...`, `order NUMBER kernels|strips|moves`.
+/// `rearrange`, `derive-stacks`, `recompute 0.5`, `save-every 8`, `update-in-loops`, `rematerialise`, `sequence
+/// COMPUTATION PLACE...`, `packing HASH HEIGHT OFFSET...`, `order NUMBER kernels|strips|moves`.
 std::string to_string(const Decision& decision);
 
 /// A plan's file: a line with the version, one that names the module and its hash, `exact` where Module::sums_in_order,

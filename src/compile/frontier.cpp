@@ -287,10 +287,13 @@ class Search {
 
   void show(const Trial& trial) const {
     if (!context_.shows(DebugLevel::kSchedule, "fit")) return;
-    const Decisions& decisions = trial.point.decisions;
+    std::vector<std::string> taken;
+    for (const Decision& d : trial.point.decisions) {
+      if (!std::holds_alternative<WithoutPass>(d)) taken.push_back(to_string(d));
+    }
     context_.print(fmt::format("fit: temp {:>9} potential {:8.1f} MiB, {:8.3f} ms: {}",
                                format_bytes(trial.point.temp_bytes), trial.potential / 1048576, 1e-6 * trial.point.ns,
-                               decisions.empty() ? "" : to_string(decisions.back())));
+                               fmt::join(taken, "; ")));
   }
 
   /// Bytes of the peak and of what stands near it; 0: too few to tell.
@@ -339,7 +342,8 @@ class Search {
     add_streams(at, steps);
     add_finer(at, steps);
     if (at.could_rearrange) add_once<Rearrange>(at, steps);
-    if (planner_.could_derive()) add_once<DeriveStacks>(at, steps, true);
+    if (planner_.could_derive()) add_before_streams<DeriveStacks>(at, steps);
+    if (planner_.could_update()) add_before_streams<UpdateInLoops>(at, steps);
     // Who takes modules would share what is made twice.
     if (planner_.target().takes() == Takes::kProgram && is_kept_for_late_readers_) add_once<Rematerialise>(at, steps);
     return steps;
@@ -511,10 +515,18 @@ class Search {
 
   /// A decision that is taken once.
   template <class Kind>
-  static void add_once(const Trial& at, std::vector<Series>& steps, bool before_all = false) {
+  static void add_once(const Trial& at, std::vector<Series>& steps) {
     Decisions decisions = at.point.decisions;
     if (has<Kind>(decisions)) return;
-    decisions.insert(before_all ? decisions.begin() : decisions.end(), Kind{});
+    decisions.emplace_back(Kind{});
+    steps.push_back({.steps = {std::move(decisions)}, .easier = {}});
+  }
+  template <class Kind>
+  static void add_before_streams(const Trial& at, std::vector<Series>& steps) {
+    Decisions decisions = at.point.decisions;
+    if (has<Kind>(decisions)) return;
+    const bool first = std::is_same_v<Kind, DeriveStacks>;
+    decisions.insert(first ? decisions.begin() : std::ranges::find_if_not(decisions, comes_before_streams), Kind{});
     steps.push_back({.steps = {std::move(decisions)}, .easier = {}});
   }
 

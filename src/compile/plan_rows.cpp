@@ -8,6 +8,7 @@
 #include "passes/recompute/save_every.h"
 #include "passes/rules/derive_saved_stacks.h"
 #include "passes/rules/saved_stacks.h"
+#include "passes/rules/update_where_it_is_made.h"
 #include "passes/spoil.h"
 #include "passes/stream/stream_slices.h"
 #include "passes/windows/stream_windows.h"
@@ -77,6 +78,11 @@ std::vector<Pass> rows_to_streams(const Decisions& decisions, const Target& targ
     const auto run = [grouping = every->grouping](Module& m, const Target&) { return save_every(m, grouping); };
     rows.push_back({"save-every", run, Numerics::kExact, "decided for this module"});
     rows.push_back({"remove-dead-code", remove_dead_code, Numerics::kExact, "what is no longer saved"});
+  }
+  if (has<UpdateInLoops>(decisions)) {
+    rows.push_back({"update-where-it-is-made", update_where_it_is_made, Numerics::kReassociated,
+                    "decided for this module", Numerics::kExact});
+    rows.push_back({"remove-dead-code", remove_dead_code, Numerics::kExact, "stacks that nobody fills any more"});
   }
   for (size_t k = parting_row(target); k <= streaming_row(target); ++k) {
     if (leaves_out(decisions, all[k].name)) continue;

@@ -11,6 +11,7 @@
 #include "compile/make_program.h"
 #include "passes/canonicalise/remove_dead_code.h"
 #include "passes/recompute/save_every.h"
+#include "passes/rules/update_where_it_is_made.h"
 #include "schedule/modelled_time.h"
 #include "schedule/nest_cache.h"
 
@@ -220,14 +221,19 @@ Result<Compiled> Planner::plan_streamed(const std::shared_ptr<Module>& streamed,
   return compiled;
 }
 
-bool Planner::could_derive() const {
-  if (!could_derive_) {
+bool Planner::changes(std::optional<bool>& known, Result<PassResult> (*pass)(Module&, const Target&)) const {
+  if (!known) {
     const std::unique_ptr<Module> trial = shared_->clone();
-    const auto derived = derive_all_stacks(*trial, *target_);
-    could_derive_ = derived.ok() && derived->changed;
+    const auto result = pass(*trial, *target_);
+    known = result.ok() && result->changed;
   }
-  return *could_derive_;
+  return *known;
 }
+
+bool Planner::could_derive() const {
+  return changes(could_derive_, [](Module& m, const Target& t) { return derive_all_stacks(m, t); });
+}
+bool Planner::could_update() const { return changes(could_update_, update_where_it_is_made); }
 
 const std::vector<RecomputeOffer>& Planner::recompute_offers() const {
   if (!recompute_offers_) recompute_offers_ = engine::recompute_offers(*shared_, *target_);

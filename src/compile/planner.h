@@ -36,6 +36,8 @@ class Planner {
   Result<std::shared_ptr<const Module>> streamed(const Decisions& decisions) const;
   /// Are there stacks that loops could derive for more time than the pipeline grants?
   bool could_derive() const;
+  /// Are there stacks that are consumed slice by slice behind the loop that fills them?
+  bool could_update() const;
   const std::vector<RecomputeOffer>& recompute_offers() const;
   /// Of loops that could save every so many trips; the size that saves most last.
   const std::vector<Grouping>& groupings() const;
@@ -75,8 +77,9 @@ class Planner {
   std::vector<PassRecord> passes_;
   std::shared_ptr<KnownNests> nests_;
   std::shared_ptr<StreamedModules> streamed_;
+  bool changes(std::optional<bool>& known, Result<PassResult> (*pass)(Module&, const Target&)) const;
   // Found when first asked.
-  mutable std::optional<bool> could_derive_;
+  mutable std::optional<bool> could_derive_, could_update_;
   mutable std::optional<std::vector<RecomputeOffer>> recompute_offers_;
   mutable std::optional<std::vector<Grouping>> groupings_;
 };

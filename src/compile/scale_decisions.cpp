@@ -8,6 +8,7 @@
 #include "passes/canonicalise/remove_dead_code.h"
 #include "passes/recompute/recompute.h"
 #include "passes/recompute/save_every.h"
+#include "passes/rules/update_where_it_is_made.h"
 #include "passes/stream/stream_alike.h"
 
 namespace lowtide::engine {
@@ -93,6 +94,15 @@ Result<std::vector<ScaledDecision>> scale_decisions(const Planner& from, const P
       if (!alike.changed) LT_RETURN_IF_ERROR(derive_all_stacks(*derived, to.target()).status());
       for (Module* module : {large.get(), derived.get()}) LT_RETURN_IF_ERROR(remove_dead_code(*module).status());
       small = derived;
+    }
+    if (std::holds_alternative<UpdateInLoops>(decision)) {
+      std::shared_ptr<Module> updated = small->clone();
+      LT_RETURN_IF_ERROR(update_where_it_is_made(*large, from.target()).status());
+      LT_ASSIGN_OR_RETURN(const PassResult alike, update_where_it_is_made(*updated, to.target()));
+      for (Module* module : {large.get(), updated.get()}) LT_RETURN_IF_ERROR(remove_dead_code(*module).status());
+      scaled.push_back({decision, alike.changed, updated});
+      small = updated;
+      continue;
     }
     if (const auto* again = std::get_if<Recompute>(&decision)) {
       std::shared_ptr<Module> alike = small->clone();

@@ -50,6 +50,7 @@
 #include "passes/rules/slice_known_gathers.h"
 #include "passes/rules/slice_operands.h"
 #include "passes/rules/update_known_scatters.h"
+#include "passes/rules/update_where_it_is_made.h"
 #include "passes/stream/stream_slices.h"
 #include "passes/windows/stream_windows.h"
 
@@ -206,6 +207,8 @@ const std::vector<Pass>& decided_passes() {
          return all.empty() ? Result<PassResult>(PassResult()) : save_every(m, all.back());
        },
        Numerics::kExact, "behind recompute, which leaves what trips begin with"},
+      {"update-where-it-is-made", update_where_it_is_made, Numerics::kReassociated,
+       "behind what saves and makes again, which reads what loops update as it was", Numerics::kExact},
       {"rematerialise", rematerialise, Numerics::kExact,
        "in the order in which the program runs without it: what is read late is known only then"},
   };

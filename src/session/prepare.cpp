@@ -4,9 +4,11 @@
 
 #include <algorithm>
 
+#include "analysis/partitioning.h"
 #include "base/memory.h"
 #include "base/sizes.h"
 #include "codegen/kernel_store.h"
+#include "schedule/modelled_time.h"
 
 namespace lowtide::engine {
 namespace {
@@ -41,6 +43,20 @@ Result<Compiled> kept_plan_within(const Module& module, const Target& target, st
   LT_ASSIGN_OR_RETURN(Compiled compiled, compile_within(module, target, limit, tightest));
   cache.store(key, print_plan(module, compiled.replay), &module.context().own<OpenFiles>());
   return compiled;
+}
+
+Result<PeakAndTime> peak_within(Module& module, const Target& target, int64_t limit) {
+  (void)plan_for_one_device(module);
+  const auto of = [&](const Program& program) {
+    return PeakAndTime{program.peak_bytes(), 1e-9 * modelled_ns(program, target.cost())};
+  };
+  LT_ASSIGN_OR_RETURN(const Compiled free, kept_plan_within(module, target, {}));
+  if (free.program->peak_bytes() <= limit) return of(*free.program);
+  std::optional<int64_t> tightest;
+  const auto compiled = kept_plan_within(module, target, limit, &tightest);
+  if (compiled.ok()) return of(*compiled->program);
+  if (tightest) return PeakAndTime{*tightest, 0};
+  return compiled.status();
 }
 
 Result<Compiled> plan_from_text(Module& module, const Target& target, std::string_view text, const std::string& named) {

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "compile/frontier.h"
+#include "compile/largest_extent.h"
 
 namespace lowtide::engine {
 
@@ -13,6 +14,9 @@ namespace lowtide::engine {
 /// for again. A fault of kind kLimit names the lowest peak found, which `tightest` is set to.
 Result<Compiled> kept_plan_within(const Module& module, const Target& target, std::optional<int64_t> limit,
                                   std::optional<int64_t>* tightest = nullptr);
+
+/// Of the free plan where that is within the limit, else of the fastest within it, else of the lowest found.
+Result<PeakAndTime> peak_within(Module& module, const Target& target, int64_t limit);
 
 /// The plan in a plan's text, for a module with its sums in the order that the text asks for (Module::sums_in_order is
 /// set). named: the file, for messages.

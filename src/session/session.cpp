@@ -10,6 +10,7 @@
 #include "compile/explain.h"
 #include "compile/fit.h"
 #include "compile/fit_for_xla.h"
+#include "compile/largest_extent.h"
 #include "lowtide/passes.h"
 #include "ops/verify.h"
 #include "passes/pass.h"
@@ -156,6 +157,28 @@ Result<FitForXla> Session::fit_for_xla(Module module, std::optional<int64_t> lim
     rewritten.module = std::move(fitted.module);
     rewritten.module->set_context(state_->context);
     return FitForXla{module_of(std::move(rewritten)), std::move(fitted.report)};
+  });
+}
+
+Result<LargestExtent> Session::largest(Module module, std::string_view dimension, ExtentSearch how) const {
+  return guarded([&]() -> Result<LargestExtent> {
+    if (how.limit < 0 || how.multiple_of < 1)
+      return Error{ErrorKind::kUsage, "expected a limit from 0 on, and extents that are multiples of at least 1"};
+    const Call call(*state_);
+    const engine::Input own = call.own(std::move(module));
+    const engine::Platform platform = engine::platform_of(*own.module);
+    const auto peak_of = [&](std::unique_ptr<engine::Module> resized) -> engine::Result<engine::PeakAndTime> {
+      if (how.for_xla) {
+        engine::Input input;
+        input.module = std::move(resized);
+        LT_ASSIGN_OR_RETURN(const auto fitted, engine::fit_for_xla(input, state_->xla(platform), how.limit));
+        return engine::PeakAndTime{fitted.report.ours.peak, fitted.report.seconds};
+      }
+      return engine::peak_within(*resized, state_->target(), how.limit);
+    };
+    LT_TAKE(LargestExtent found, engine::largest_extent(*own.module, dimension, how.limit, how.multiple_of, peak_of));
+    found.for_xla = how.for_xla;
+    return found;
   });
 }
 

@@ -193,7 +193,10 @@ def answers(lowtide):
             (("run", small, "--lmit", "1"), 2, "error"), (("check", scores, "--max-peak", "1G"), 0, "met"),
             (("check", scores, "--max-peak", "1"), 4, "error"), (("diff", scores, small), 0, "differences"),
             (("diff", small, scores, "--fail-above", "1"), 4, "error"), (("plan", csv), 0, "buffers"),
-            (("plan", csv, "--capacity", "3"), 4, "error")]
+            (("plan", csv, "--capacity", "3"), 4, "error"),
+            (("fit", scores, "--max-batch", "0:0", "--limit", "1MiB"), 0, "largest_extent"),
+            (("fit", scores, "--max-batch", "0:0", "--limit", "1"), 4, "next_extent"),
+            (("fit", scores, "--max-batch", "0:9", "--limit", "1"), 2, "error")]
 
 
 def mute(lowtide):
@@ -214,10 +217,11 @@ def chatty(lowtide):
     schema = json.loads(read(os.path.join(HERE, "../../docs/schema/lowtide.schema.json")))
     for words, wanted, _ in answers(lowtide):
         said = lowtide.call(*words)[1]
-        kind = words[0] if is_valid(said, schema["$defs"]["fault"], schema) else "fault"
+        usual = "max_batch" if "--max-batch" in words else words[0]
+        kind = usual if is_valid(said, schema["$defs"]["fault"], schema) else "fault"
         fault = is_valid(said, schema["$defs"][kind], schema)
         require(not fault, f"{words}: {fault}")
-        require(wanted != 0 or kind == words[0], f"{words}: an answer is that of a fault")
+        require(wanted != 0 or kind == usual, f"{words}: an answer is that of a fault")
 
 
 CHECKS = [positional, nameless, mute, chatty]

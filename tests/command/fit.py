@@ -137,7 +137,43 @@ def main():
             require(found == streams, f"--for xla of {name} shardings: streamed is {found}")
             require(not streams or ours["peak_bytes"] == report["peak_bytes"], f"{name} shardings: another peak than without")
             require(("sharding=" in read(handed)) == (name != "inert"), f"{name} shardings: not handed on as they should be")
+        max_batch(lowtide)
     return verdict()
+
+
+def pairs(rows):
+    return f"""HloModule pairs
+ENTRY main {{
+  x = f32[{rows},64] parameter(0)
+  y = f32[512,64] parameter(1)
+  s = f32[{rows},512] dot(x, y), lhs_contracting_dims={{1}}, rhs_contracting_dims={{1}}
+  e = f32[{rows},512] exponential(s)
+  ROOT z = f32[{rows},64] dot(e, y), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
+}}
+"""
+
+
+def max_batch(lowtide):
+    """The largest extent within a limit: it fits where the program is written with it, its neighbour doesn't."""
+    at, call = lowtide.at, lowtide.call
+    scores, limit = at("batch.hlo", pairs(256)), 1 << 20
+    for form in ("lowtide", "xla"):
+        code, found, error = call("fit", scores, "--max-batch", "0:0", "--limit", limit, "--for", form)
+        require(code == 0, f"--max-batch --for {form}: exit {code} {error}")
+        largest, following = found["largest_extent"], found["next_extent"]
+        require(following == largest + 1 and found["next_peak_bytes"] > limit >= found["peak_bytes"], f"not the border: {found}")
+        for extent, fits in ((largest, True), (following, False)):
+            code, again, error = call("fit", at(f"{extent}.hlo", pairs(extent)), "--limit", limit, "--for", form)
+            require((code == 0) == fits, f"{extent} rows written out: exit {code}, {again['peak_bytes']} bytes {error}")
+    code, found, error = call("fit", scores, "--max-batch", "0:0", "--limit", limit, "--multiple-of", "24")
+    require(code == 0 and found["largest_extent"] % 24 == 0 and found["next_extent"] == found["largest_extent"] + 24, f"--multiple-of: {found}")
+    code, found, error = call("fit", scores, "--max-batch", "0:0", "--limit", "1")
+    require(code == 4 and "largest_extent" not in found and found["next_extent"] == 1, f"nothing fits: exit {code} {found}")
+    unknown = at("unknown.hlo", SMALL.replace("sine(x)", 'custom-call(x), custom_call_target="te_norm"'))
+    require(call("fit", unknown, "--max-batch", "0:0", "--limit", limit)[0] == 6, "the extent of a call that nobody knows")
+    for words in (("--max-batch", "0:0"), ("--max-batch", "nobody:0", "--limit", limit), ("--max-batch", "0", "--limit", limit),
+                  ("--max-batch", "0:0", "--limit", limit, "--plan", at("p")), ("--max-batch", "0:0", "--limit", limit, "--multiple-of", "0")):
+        require(call("fit", scores, *words)[0] == 2, f"{words}: not refused")
 
 
 if __name__ == "__main__":

@@ -43,6 +43,7 @@ TEST(Decisions, ReadAsTheyPrint) {
                             StreamDecision{"main", "y", 1, 2, false, false, false, true},
                             Rearrange{},
                             DeriveStacks{},
+                            UpdateInLoops{},
                             Recompute{0.0152},
                             SaveEvery{{8, 24}},
                             Rematerialise{},

@@ -10,7 +10,7 @@
 /// Saves bytes(ys), and the time to write and read it.
 ///
 /// Each trip writes one slice of the stack, all of them are written, and everything that reads the stack behind the
-/// loop goes through it slice by slice, until little is left of it: at most 1/kLeftPart of its bytes. What else it
+/// loop goes through it slice by slice, until little is left of it: at most a quarter of its bytes. What else it
 /// reads is there before the loop, or is made of the same slices. Sums over all slices are carried.
 ///
 /// Requires: verified, no calls.  Keeps: roots, donation, schedule of what stays.
@@ -24,8 +24,6 @@
 #include "passes/pass.h"
 
 namespace lowtide::engine {
-
-inline constexpr int64_t kLeftPart = 4;
 
 Result<PassResult> reduce_where_it_is_made(Module& module, const Target& target);
 

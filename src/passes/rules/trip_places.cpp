@@ -47,6 +47,18 @@ std::optional<Progression> look(const Instruction& value, const Instruction& loo
       found = {a->start + sign * b->start, a->step + sign * b->step};
       break;
     }
+    case Opcode::kMaximum:
+    case Opcode::kMinimum: {  // one of both in every trip: what lies above the other in the first and the last
+      const auto a = operand(0), b = operand(1);
+      if (!a || !b) return std::nullopt;
+      const auto lies_above = [&](const Progression& x, const Progression& y) {
+        return x.start >= y.start && x.start + x.step * (trips - 1) >= y.start + y.step * (trips - 1);
+      };
+      const bool wants_upper = value.opcode == Opcode::kMaximum;
+      if (lies_above(*a, *b)) found = wants_upper ? *a : *b;
+      if (!found && lies_above(*b, *a)) found = wants_upper ? *b : *a;
+      break;
+    }
     case Opcode::kNegate:
       found = operand(0);
       if (found) found = {-found->start, -found->step};

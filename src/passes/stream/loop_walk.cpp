@@ -18,9 +18,10 @@ using Rounding = std::optional<ElementType>;
 
 bool is_precise(ElementType type) { return type_of_sums(type) == type; }
 
-bool adds(const Instruction& reduce) {
-  return reduce.operands.size() == 2 && reduce.called[0]->root->opcode == Opcode::kAdd &&
-         recognise_combiner(*reduce.called[0], reduce.shape.type).kind == CombinerKind::kBinary;
+/// Of a reduce or a scatter of one array.
+bool adds(const Instruction& fold) {
+  return fold.shape.is_array() && fold.called[0]->root->opcode == Opcode::kAdd &&
+         recognise_combiner(*fold.called[0], fold.shape.type).kind == CombinerKind::kBinary;
 }
 
 class Walker {
@@ -145,7 +146,7 @@ class Walker {
     for (size_t k = 0; k < i.operands.size(); ++k) {
       if (of(i.operand(k)) < 0) continue;
       const std::optional<Fold> fold = folded_along(i, k, of(i.operand(k)));
-      const bool sums = i.opcode == Opcode::kDot || (i.opcode == Opcode::kReduce && adds(i));
+      const bool sums = i.opcode == Opcode::kDot || (i.opcode == Opcode::kReduce && i.operands.size() == 2 && adds(i));
       if (!fold || !sums) return kOpaque;
       for (size_t n = 0; n < i.operands.size(); ++n) {
         const int64_t state = of(i.operand(n));
@@ -165,7 +166,8 @@ class Walker {
     const auto part = [&](size_t k) { return summed(k) || is_zero(i.operand(k)); };
     switch (i.opcode) {
       case Opcode::kConvert: return is_floating(i.shape.type) && is_floating(i.operand(0).shape.type);
-      case Opcode::kReduce: return adds(i) && summed(0) && is_zero(i.operand(1));
+      case Opcode::kReduce: return i.operands.size() == 2 && adds(i) && summed(0) && is_zero(i.operand(1));
+      case Opcode::kScatter: return i.operands.size() == 3 && adds(i) && part(0) && !summed(1) && part(2);
       case Opcode::kTranspose:
       case Opcode::kReshape:
       case Opcode::kCopy:
@@ -201,7 +203,7 @@ class Walker {
       if (one) all = one;
     }
     const bool calculates = i.opcode == Opcode::kMultiply || i.opcode == Opcode::kDot || i.opcode == Opcode::kDivide ||
-                            i.opcode == Opcode::kAdd || i.opcode == Opcode::kSubtract;
+                            i.opcode == Opcode::kAdd || i.opcode == Opcode::kSubtract || i.opcode == Opcode::kScatter;
     if (calculates && (all || !is_precise(i.shape.type))) return false;
     if (i.opcode == Opcode::kConvert && !is_precise(i.shape.type)) {
       if (all && all != i.shape.type) return false;
@@ -300,6 +302,7 @@ class Walker {
     for (const auto& i : body.instructions()) uses += std::ranges::count(i->operands, before);
     if (uses != 1 || std::ranges::count(body.root->operands, &next) != 1) return false;
     if (next.opcode == Opcode::kAdd) return next.operands[0] == before || next.operands[1] == before;
+    if (next.opcode == Opcode::kScatter) return next.operands[0] == before;  // it adds: visit() has seen to that
     if (next.opcode != Opcode::kDynamicUpdateSlice || next.operands[0] != before || !zero) return false;
     for (const auto& i : body.instructions()) {
       if (i.get() != body.root && std::ranges::find(i->operands, &next) != i->operands.end()) return false;

@@ -1,0 +1,39 @@
+#pragma once
+/// How large a dimension of a program's arguments may be within a limit: a batch, a sequence, a grid.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lowtide/visibility.h"
+
+namespace lowtide {
+
+struct LargestExtent {
+  struct Trial {
+    int64_t extent = 0;
+    int64_t peak = 0;  ///< bytes; of one that doesn't fit the lowest found, or a bound that no executor goes below
+    bool fits = false;
+    double seconds = 0;   ///< modelled; 0: no plan was made
+    std::string follows;  ///< extents that changed with it: "64 -> 128, 4096 -> 8192"
+  };
+  std::string module;
+  std::string dimension;     ///< "dimension 0 of batch['x']"
+  int64_t given = 0;         ///< the extent in the program as it is
+  int64_t step = 1;          ///< extents are multiples of it
+  int64_t limit = 0;         ///< bytes
+  bool for_xla = false;      ///< peaks are a model of XLA's account
+  std::vector<Trial> tried;  ///< by rising extent
+  std::string beyond;        ///< why there is nothing above the largest tried; empty: nobody asked, or it doesn't fit
+  bool interrupted = false;  ///< before the border was found
+
+  LOWTIDE_PUBLIC const Trial* largest() const;  ///< that fits; null: none does
+  LOWTIDE_PUBLIC const Trial* next() const;     ///< the smallest beyond it that doesn't; null: all tried fit
+  /// As JSON, schema_version 1 (docs/schema/lowtide.schema.json).
+  LOWTIDE_PUBLIC std::string json() const;
+  /// For a terminal of 100 columns. utf8: false for plain ASCII.
+  LOWTIDE_PUBLIC std::string text(bool utf8 = true) const;
+};
+
+}  // namespace lowtide

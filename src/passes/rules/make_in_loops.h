@@ -1,0 +1,17 @@
+#pragma once
+/// What reads the stacks of a loop slice by slice behind it, made in the loop instead, where each trip makes its
+/// slices.
+
+#include "passes/pass.h"
+
+namespace lowtide::engine {
+
+enum class MadeInLoops : uint8_t {
+  kReductions,  ///< until little is left of the stack
+  kUpdates,     ///< until arrays are made that take the place of others, which die slice by slice
+};
+
+/// How many stacks are gone.
+int64_t make_in_loops(Module& module, const Target& target, MadeInLoops what);
+
+}  // namespace lowtide::engine
