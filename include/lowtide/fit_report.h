@@ -7,6 +7,7 @@
 
 #include "lowtide/explanation.h"
 #include "lowtide/numerics.h"
+#include "lowtide/xla_account.h"
 
 namespace lowtide {
 
@@ -66,6 +67,7 @@ struct FitReport : PlanSummary {
   std::vector<FitPoint> frontier;
   int64_t plans = 0;
   std::optional<CheckedFit> checked;  ///< where it was asked for
+  std::optional<XlaAccounts> xla;     ///< what XLA says of it, where it was asked
 
   /// As JSON, schema_version 1 (docs/schema/lowtide.schema.json).
   LOWTIDE_PUBLIC std::string json() const;

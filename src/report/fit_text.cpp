@@ -48,6 +48,14 @@ void add_summary(const FitReport& report, Lines& lines) {
                               fits ? "fits" : "doesn't fit"),
                   lines);
   }
+  if (report.xla) {
+    const XlaAccounts& xla = *report.xla;
+    add_paragraph(fmt::format("XLA ({}) takes {} as given, temp {}, and {} rewritten, temp {}{}", xla.after.platform,
+                              format_bytes(xla.before.sizes.peak), format_bytes(xla.before.sizes.temp),
+                              format_bytes(xla.after.sizes.peak), format_bytes(xla.after.sizes.temp),
+                              xla.stays ? ": it stays as it is" : ""),
+                  lines);
+  }
   if (!report.note.empty()) add_paragraph(report.note, lines);
   if (report.interrupted) add_paragraph("interrupted: the best of what was found until then", lines);
   if (!report.refusal.empty())
