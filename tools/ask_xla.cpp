@@ -54,37 +54,37 @@ except Exception as fault:
 
 /// What a process prints that reads this; nothing: it can't be run.
 std::string answer_of(const std::string& python, std::string_view input) {
-    int to[2], from[2];
-    if (::pipe2(to, O_CLOEXEC) != 0) return {};
-    if (::pipe2(from, O_CLOEXEC) != 0) return ::close(to[0]), ::close(to[1]), std::string();
-    std::string name = python, flag = "-c", script = kScript;
-    std::array<char*, 4> words = {name.data(), flag.data(), script.data(), nullptr};
-    const pid_t child = ::fork();
-    if (child == 0) {
-      ::dup2(to[0], STDIN_FILENO);
-      ::dup2(from[1], STDOUT_FILENO);
-      ::execvp(words[0], words.data());
-      ::_exit(127);
-    }
-    ::close(to[0]);
-    ::close(from[1]);
-    std::string answer;
-    if (child > 0) {
-      (void)write_all(to[1], input);  // who doesn't read all says so
-      ::close(to[1]);
-      std::array<char, 4096> part = {};
-      for (ssize_t size = 0; (size = ::read(from[0], part.data(), part.size())) != 0;) {
-        if (size > 0) answer.append(part.data(), static_cast<size_t>(size));
-        if (size < 0 && errno != EINTR) break;
-      }
-      while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
-      }
-    } else {
-      ::close(to[1]);
-    }
-    ::close(from[0]);
-    return answer;
+  int to[2], from[2];
+  if (::pipe2(to, O_CLOEXEC) != 0) return {};
+  if (::pipe2(from, O_CLOEXEC) != 0) return ::close(to[0]), ::close(to[1]), std::string();
+  std::string name = python, flag = "-c", script = kScript;
+  std::array<char*, 4> words = {name.data(), flag.data(), script.data(), nullptr};
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::dup2(to[0], STDIN_FILENO);
+    ::dup2(from[1], STDOUT_FILENO);
+    ::execvp(words[0], words.data());
+    ::_exit(127);
   }
+  ::close(to[0]);
+  ::close(from[1]);
+  std::string answer;
+  if (child > 0) {
+    (void)write_all(to[1], input);  // who doesn't read all says so
+    ::close(to[1]);
+    std::array<char, 4096> part = {};
+    for (ssize_t size = 0; (size = ::read(from[0], part.data(), part.size())) != 0;) {
+      if (size > 0) answer.append(part.data(), static_cast<size_t>(size));
+      if (size < 0 && errno != EINTR) break;
+    }
+    while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+    }
+  } else {
+    ::close(to[1]);
+  }
+  ::close(from[0]);
+  return answer;
+}
 
 }  // namespace
 
