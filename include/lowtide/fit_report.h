@@ -63,7 +63,8 @@ struct FitReport : PlanSummary {
   std::string machine;                   ///< at whose prices
   int64_t machine_bytes = 0;             ///< of its memory; 0: nobody says
   std::vector<RewriteRow> rewrites;
-  std::vector<ChangeRow> changes;  ///< where the limit isn't met
+  std::vector<ChangeRow> changes;      ///< where the limit isn't met
+  std::vector<std::string> in_source;  ///< what the plan makes again, as a change of the user's source
   std::vector<FitPoint> frontier;
   int64_t plans = 0;
   std::optional<CheckedFit> checked;  ///< where it was asked for

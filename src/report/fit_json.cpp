@@ -89,6 +89,7 @@ std::string fit_json(const FitReport& report) {
     changes.push_back(std::move(one));
   }
   json["could_change"] = std::move(changes);
+  if (!report.in_source.empty()) json["in_your_source"] = report.in_source;
   Json frontier = Json::array();
   for (const FitPoint& point : report.frontier) {
     frontier.push_back({{"peak_bytes", point.peak}, {"modelled_seconds", point.seconds}});

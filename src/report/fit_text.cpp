@@ -145,6 +145,13 @@ void add_changes(const FitReport& report, Lines& lines) {
   }
 }
 
+void add_source(const FitReport& report, Lines& lines) {
+  if (report.in_source.empty()) return;
+  lines.push_back("");
+  lines.push_back("What is made again, in your source (XLA decides what that comes to)");
+  for (const std::string& words : report.in_source) add_paragraph(words, lines);
+}
+
 }  // namespace
 
 }  // namespace lowtide::engine
@@ -177,6 +184,7 @@ std::string fit_text(const FitReport& report, bool utf8) {
   add_frontier(report, lines);
   add_certificate(report, lines);
   add_changes(report, lines);
+  add_source(report, lines);
   std::string text;
   for (const std::string& line : lines) text += (utf8 ? line : to_ascii(line)) + "\n";
   return text;
