@@ -8,6 +8,7 @@
 #include <string>
 
 #include "answer.h"
+#include "ask_xla.h"
 #include "command_session.h"
 #include "commands.h"
 #include "lowtide/words.h"
@@ -19,7 +20,7 @@ namespace lowtide::command {
 namespace {
 
 struct FitOptions {
-  std::string input, limit, made_for = "lowtide", output, plan, machine, max_batch;
+  std::string input, limit, made_for = "lowtide", output, plan, machine, max_batch, ask;
   int64_t multiple_of = 1;
   bool check = false, check_small = false, json = false, exact = false;
   int64_t control = 0;
@@ -28,7 +29,9 @@ struct FitOptions {
 /// What is said last, and the exit code: a plan that isn't what was asked for, or can't be used here.
 Outcome verdict_on(FitReport& report) {
   report.interrupted = report.interrupted || was_interrupted();
-  const std::string found = fmt::format("{} ({} bytes)", format_bytes(report.ours.peak), report.ours.peak);
+  int64_t peak = report.ours.peak;
+  if (report.xla) peak = (report.xla->stays ? report.xla->before : report.xla->after).sizes.peak;
+  const std::string found = fmt::format("{} ({} bytes)", format_bytes(peak), peak);
   if (report.interrupted) {
     return Error{ErrorKind::kInterrupted, "interrupted; the best plan found until then needs " + found};
   }
@@ -36,6 +39,8 @@ Outcome verdict_on(FitReport& report) {
   return Error{ErrorKind::kLimit,
                fmt::format("no plan found fits in {}; the tightest needs {}", format_bytes(*report.limit), found)};
 }
+
+constexpr int kMostAsked = 3;  ///< times that XLA is asked again about a limit
 
 bool checks(const FitOptions& options) { return options.check || options.check_small || options.control > 0; }
 
@@ -47,11 +52,39 @@ Outcome print_report(const FitOptions& options, const FitReport& report, const O
   return verdict;
 }
 
+/// XLA decides: what takes no less stays as it was given, and a limit is on what XLA takes.
+Result<FitForXla> fit_as_xla_says(const FitOptions& options, const Session& session, const Module& given,
+                                  std::optional<int64_t> limit) {
+  LT_TRY(const XlaAccount before, ask_xla(options.ask, given));
+  std::optional<int64_t> target = limit;
+  for (int left = kMostAsked;; --left) {
+    LT_TRY(FitForXla fitted, session.fit_for_xla(given, target));
+    LT_TRY(XlaAccount after, ask_xla(options.ask, fitted.module));
+    const bool stays = after.sizes.peak >= before.sizes.peak;
+    const int64_t peak = stays ? before.sizes.peak : after.sizes.peak;
+    const bool met = !limit || peak <= *limit;
+    if (met || !fitted.report.met || left == 0 || was_interrupted()) {
+      if (stays) fitted.module = given;
+      fitted.report.limit = limit;
+      fitted.report.met = met;
+      fitted.report.xla = XlaAccounts{before, std::move(after), stays};
+      return fitted;
+    }
+    // The model said less: by as much less it has to say.
+    target =
+        static_cast<int64_t>(static_cast<double>(*target) * static_cast<double>(*limit) / static_cast<double>(peak));
+  }
+}
+
 Outcome fit_for_xla(const FitOptions& options, const Session& session, Module module, std::optional<int64_t> limit) {
   if (!options.plan.empty()) return usage_error("--plan: a plan is for run; with --for xla the program is the plan");
   if (checks(options)) return usage_error("--check: compares plans for run; what XLA is handed, XLA compares");
   const KeepResults keeping;
-  LT_TRY(FitForXla fitted, session.fit_for_xla(std::move(module), limit));
+  const auto made = [&] {
+    return options.ask.empty() ? session.fit_for_xla(std::move(module), limit)
+                               : fit_as_xla_says(options, session, module, limit);
+  };
+  LT_TRY(FitForXla fitted, made());
   if (!options.output.empty()) LT_DO(write_program(session, options.output, fitted.module));
   const Outcome verdict = verdict_on(fitted.report);
   return print_report(options, fitted.report, verdict);
@@ -113,6 +146,8 @@ Outcome fit(const FitOptions& options) {
     LT_TRY(limit, parse_size(options.limit));
   }
   const bool for_xla = options.made_for == "xla";
+  if (!options.ask.empty() && (!for_xla || !options.max_batch.empty()))
+    return usage_error("--ask-xla: expected with --for xla, for a program as it is");
   LT_TRY(const Session session, open_session(options.exact, {}, options.machine));
   LT_TRY(Module module, session.read(options.input, for_xla ? Stage::kBeforeXla : Stage::kLatest));
   for (const std::string& warning : module.warnings()) fmt::print(stderr, "warning: {}\n", warning);
@@ -129,6 +164,8 @@ void add_fit(CLI::App& app, int& exit_code) {
   command->add_option("INPUT", options->input, "the program")->required();
   command->add_option("--limit", options->limit, "SIZE that the peak may have; default: as low as it gets");
   command->add_option("--for", options->made_for, "who runs it")->check(one_of({"lowtide", "xla"}));
+  command->add_option("--ask-xla", options->ask,
+                      "PYTHON with jax 0.10: with --for xla its compiler says what the program takes, and decides");
   add_exact(*command, options->exact);
   add_machine(*command, options->machine);
   command->add_option("-o,--output", options->output,

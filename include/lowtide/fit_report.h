@@ -7,6 +7,7 @@
 
 #include "lowtide/explanation.h"
 #include "lowtide/numerics.h"
+#include "lowtide/xla_account.h"
 
 namespace lowtide {
 
@@ -62,10 +63,12 @@ struct FitReport : PlanSummary {
   std::string machine;                   ///< at whose prices
   int64_t machine_bytes = 0;             ///< of its memory; 0: nobody says
   std::vector<RewriteRow> rewrites;
-  std::vector<ChangeRow> changes;  ///< where the limit isn't met
+  std::vector<ChangeRow> changes;      ///< where the limit isn't met
+  std::vector<std::string> in_source;  ///< what the plan makes again, as a change of the user's source
   std::vector<FitPoint> frontier;
   int64_t plans = 0;
   std::optional<CheckedFit> checked;  ///< where it was asked for
+  std::optional<XlaAccounts> xla;     ///< what XLA says of it, where it was asked
 
   /// As JSON, schema_version 1 (docs/schema/lowtide.schema.json).
   LOWTIDE_PUBLIC std::string json() const;

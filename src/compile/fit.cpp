@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "analysis/partitioning.h"
+#include "compile/source_words.h"
 #include "compile/what_to_change.h"
 #include "passes/stream/stream.h"
 #include "report/arguments.h"
@@ -80,6 +81,7 @@ Status explain_choice(const Module& module, const Planner& planner, const Decisi
   FitReport& report = fitted.report;
   auto rewrites = rewrites_of(module, planner, decisions, given);
   if (rewrites.ok()) report.rewrites = rewrites.take();
+  if (auto words = source_words(planner, decisions); words.ok()) report.in_source = words.take();
   if (module.context().should_stop()) return {};
   LT_RETURN_IF_ERROR(rewrites.status());
   if (report.met) return {};

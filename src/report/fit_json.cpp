@@ -43,6 +43,14 @@ Json check_of(const CheckedFit& check) {
   return json;
 }
 
+Json account_of(const XlaAccount& account) {
+  return {{"argument_bytes", account.sizes.arguments},
+          {"output_bytes", account.sizes.outputs},
+          {"alias_bytes", account.sizes.alias},
+          {"temp_bytes", account.sizes.temp},
+          {"peak_bytes", account.sizes.peak}};
+}
+
 }  // namespace
 
 std::string fit_json(const FitReport& report) {
@@ -56,6 +64,12 @@ std::string fit_json(const FitReport& report) {
   json["free_modelled_seconds"] = report.free_seconds;
   json["machine"] = report.machine;
   if (report.machine_bytes > 0) json["machine_bytes"] = report.machine_bytes;
+  if (report.xla) {
+    json["xla"] = {{"platform", report.xla->after.platform},
+                   {"before", account_of(report.xla->before)},
+                   {"after", account_of(report.xla->after)},
+                   {"stays", report.xla->stays}};
+  }
   json["plans_tried"] = report.plans;
   json["made_for"] = report.for_xla ? "xla" : "lowtide";
   if (!report.note.empty()) json["note"] = report.note;
@@ -75,6 +89,7 @@ std::string fit_json(const FitReport& report) {
     changes.push_back(std::move(one));
   }
   json["could_change"] = std::move(changes);
+  if (!report.in_source.empty()) json["in_your_source"] = report.in_source;
   Json frontier = Json::array();
   for (const FitPoint& point : report.frontier) {
     frontier.push_back({{"peak_bytes", point.peak}, {"modelled_seconds", point.seconds}});

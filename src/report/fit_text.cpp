@@ -48,6 +48,14 @@ void add_summary(const FitReport& report, Lines& lines) {
                               fits ? "fits" : "doesn't fit"),
                   lines);
   }
+  if (report.xla) {
+    const XlaAccounts& xla = *report.xla;
+    add_paragraph(fmt::format("XLA ({}) takes {} as given, temp {}, and {} rewritten, temp {}{}", xla.after.platform,
+                              format_bytes(xla.before.sizes.peak), format_bytes(xla.before.sizes.temp),
+                              format_bytes(xla.after.sizes.peak), format_bytes(xla.after.sizes.temp),
+                              xla.stays ? ": it stays as it is" : ""),
+                  lines);
+  }
   if (!report.note.empty()) add_paragraph(report.note, lines);
   if (report.interrupted) add_paragraph("interrupted: the best of what was found until then", lines);
   if (!report.refusal.empty())
@@ -137,6 +145,13 @@ void add_changes(const FitReport& report, Lines& lines) {
   }
 }
 
+void add_source(const FitReport& report, Lines& lines) {
+  if (report.in_source.empty()) return;
+  lines.push_back("");
+  lines.push_back("What is made again, in your source (XLA decides what that comes to)");
+  for (const std::string& words : report.in_source) add_paragraph(words, lines);
+}
+
 }  // namespace
 
 }  // namespace lowtide::engine
@@ -169,6 +184,7 @@ std::string fit_text(const FitReport& report, bool utf8) {
   add_frontier(report, lines);
   add_certificate(report, lines);
   add_changes(report, lines);
+  add_source(report, lines);
   std::string text;
   for (const std::string& line : lines) text += (utf8 ? line : to_ascii(line)) + "\n";
   return text;

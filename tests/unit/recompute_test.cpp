@@ -7,6 +7,7 @@
 #include "compile/check_fit.h"
 #include "compile/compile.h"
 #include "compile/planner.h"
+#include "compile/source_words.h"
 #include "target/cpu.h"
 #include "text/hlo.h"
 
@@ -74,6 +75,29 @@ TEST(Recompute, PlansHoldLessAndGiveTheSame) {
   const auto checked = check_fit(*module, *less, cpu_backend());
   ASSERT_TRUE(checked.ok()) << checked.status().message();
   EXPECT_EQ(checked->exercised(), 1);
+}
+
+TEST(Recompute, IsSaidInTheWordsOfTheSource) {
+  std::string text = layers(6);
+  const std::string_view call = " tanh(";
+  for (size_t at = text.find(call); at != std::string::npos; at = text.find(call, at + 1)) {
+    text.insert(text.find('\n', at),
+                ", metadata={op_name=\"jit(f)/mlp/act/tanh\" source_file=\"/x/model.py\" source_line=42}");
+  }
+  const auto words = [](const std::string& program) {
+    const auto module = read(program);
+    const auto offers = recompute_offers(*module, cpu_target());
+    EXPECT_FALSE(offers.empty());
+    const auto said =
+        source_words(Planner::of_shared(module->clone(), cpu_target()), {Recompute{offers.back().ns_per_byte}});
+    EXPECT_TRUE(said.ok()) << said.status().message();
+    return said.ok() && !said->empty() ? said->front() : "";
+  };
+  EXPECT_EQ(words(text), "") << "the control: whoever wrote this didn't write JAX";
+  text.replace(0, 16, "HloModule jit_layers");
+  const std::string said = words(text);
+  EXPECT_NE(said.find("save_anything_except_these_names(\"act_42\")"), std::string::npos) << said;
+  EXPECT_NE(said.find("checkpoint_name(x, \"act_42\") at model.py:42 (f32[2048,64], "), std::string::npos) << said;
 }
 
 TEST(Recompute, IsCheckedInSmall) {
