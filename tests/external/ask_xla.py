@@ -7,11 +7,11 @@ import tempfile
 
 import xla
 
-ATTENTION = """HloModule attention
-add { a = f32[] parameter(0)
+ADD = """add { a = f32[] parameter(0)
   b = f32[] parameter(1)
   ROOT c = f32[] add(a, b) }
-ENTRY main {
+"""
+ATTENTION = "HloModule attention\n" + ADD + """ENTRY main {
   q = f32[2048,32] parameter(0)
   k = f32[2048,32] parameter(1)
   s = f32[2048,2048] dot(q, k), lhs_contracting_dims={1}, rhs_contracting_dims={1}
@@ -24,11 +24,7 @@ ENTRY main {
 }
 """
 # XLA fuses all of it into the sum, which our model of its account doesn't know.
-DISTANCES = """HloModule distances
-add { a = f32[] parameter(0)
-  b = f32[] parameter(1)
-  ROOT c = f32[] add(a, b) }
-ENTRY main {
+DISTANCES = "HloModule distances\n" + ADD + """ENTRY main {
   x = f32[4096,3] parameter(0)
   rows = f32[4096,4096,3] broadcast(x), dimensions={0,2}
   columns = f32[4096,4096,3] broadcast(x), dimensions={1,2}

@@ -40,11 +40,14 @@ struct Moved {
   bool is_kept = false;   ///< stacked, though it is open: it has readers that stay behind the loop
 };
 
+/// And the dimension along which it is sliced.
+using SlicedArray = std::pair<Instruction*, int64_t>;
+
 /// What is done to one stack.
 struct Move {
   std::map<const Instruction*, Moved> members;
-  std::vector<Instruction*> whole;                       ///< what trips read of what stands before the loop
-  std::vector<std::pair<Instruction*, int64_t>> sliced;  ///< the same slice by slice, along which dimension
+  std::vector<Instruction*> whole;  ///< what trips read of what stands before the loop
+  std::vector<SlicedArray> sliced;  ///< the same slice by slice; each in one way alone
 };
 
 class MakerInLoop {
@@ -184,14 +187,15 @@ class MakerInLoop {
     auto* i = const_cast<Instruction*>(&operand);
     if (j == kWhole) {
       if (depends(*i) || !i->shape.is_array()) return false;
-      if (in_body) move_.whole.push_back(i);
+      if (!in_body) return true;
+      if (std::ranges::find(move_.sliced, i, &SlicedArray::first) != move_.sliced.end()) return false;
+      move_.whole.push_back(i);
       return true;
     }
     if (members().contains(i)) return members().at(i).dimension == j;
     for (const Stack& stack : stacks_) {
       if (stack.result != i) continue;
-      const bool same = static_cast<int64_t>(stack.at.dimension) == j &&
-                        stack.at.places.start == at_->at.places.start && stack.at.places.step == at_->at.places.step;
+      const bool same = is_in_step(stack.at, j);
       if (same) members()[i] = {j};
       return same;
     }
@@ -202,8 +206,18 @@ class MakerInLoop {
       if (move(*i, j)) return true;
       move_ = std::move(before);
     }
+    // In one way alone: a trip that writes over what it slices mustn't find it read otherwise.
+    const auto known = std::ranges::find(move_.sliced, i, &SlicedArray::first);
+    if (known != move_.sliced.end()) return known->second == j;
+    if (std::ranges::find(move_.whole, i) != move_.whole.end()) return false;
     move_.sliced.push_back({i, j});
     return true;
+  }
+
+  /// Does each trip go to slice d of an array where it goes to that of the stack?
+  bool is_in_step(const TripPlaces& at, int64_t d) const {
+    const Progression &mine = at.places, &theirs = at_->at.places;
+    return static_cast<int64_t>(at.dimension) == d && mine.start == theirs.start && mine.step == theirs.step;
   }
 
   /// What is stacked, or carried, in the place of the stack.
@@ -242,7 +256,7 @@ class MakerInLoop {
       if (is_output(*i) && moved.dimension != kSummed) outputs.push_back(i);
     }
     std::ranges::sort(outputs, {}, [&](const Instruction* i) { return place_.at(i); });
-    std::vector<std::pair<Instruction*, int64_t>> free;
+    std::vector<SlicedArray> free;
     std::ranges::copy_if(move_.sliced, std::back_inserter(free),
                          [&](const auto& array) { return is_consumed(*array.first, array.second); });
     for (const bool declared : {true, false}) {
@@ -303,9 +317,7 @@ class MakerInLoop {
         if (user == carry_.body().root) continue;
         if (user->opcode != Opcode::kDynamicSlice) return false;
         const auto at = trip_places(*user, 1, user->shape, read->shape, loop_, trips_);
-        const bool same = at && static_cast<int64_t>(at->dimension) == d && at->places.start == at_->at.places.start &&
-                          at->places.step == at_->at.places.step;
-        if (!same) return false;
+        if (!at || !is_in_step(*at, d)) return false;
       }
     }
     return true;
@@ -474,8 +486,8 @@ class MakerInLoop {
 
 }  // namespace
 
-int64_t make_in_loops(Module& module, const Target& target, MadeInLoops what) {
-  int64_t count = 0;
+Result<PassResult> make_in_loops(Module& module, const Target& target, MadeInLoops what) {
+  PassResult result;
   const Callers callers = count_callers(module);
   std::vector<Instruction*> open = free_loops(module);
   std::optional<Uses> uses;
@@ -483,13 +495,16 @@ int64_t make_in_loops(Module& module, const Target& target, MadeInLoops what) {
   while (!open.empty()) {
     if (!uses) uses.emplace(module), ordered = ordered_instructions(module);
     if (MakerInLoop(*open.back(), *uses, callers, ordered, target, what).run()) {
-      ++count;
+      ++result.count;
       uses.reset();
     } else {
       open.pop_back();
     }
   }
-  return count;
+  result.changed = result.count > 0;
+  const bool reduces = what == MadeInLoops::kReductions;
+  result.note = fmt::format("{} stacks {} where they are made", result.count, reduces ? "reduced" : "consumed");
+  return result;
 }
 
 }  // namespace lowtide::engine

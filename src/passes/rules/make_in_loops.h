@@ -11,7 +11,7 @@ enum class MadeInLoops : uint8_t {
   kUpdates,     ///< until arrays are made that take the place of others, which die slice by slice
 };
 
-/// How many stacks are gone.
-int64_t make_in_loops(Module& module, const Target& target, MadeInLoops what);
+/// Counts the stacks that are gone.
+Result<PassResult> make_in_loops(Module& module, const Target& target, MadeInLoops what);
 
 }  // namespace lowtide::engine

@@ -66,7 +66,8 @@ struct ClusterWeight {
   int64_t least_tile = 1;   ///< slices below which products and vectors are not filled
   /// Of tiles of this size, beyond the time of the cluster as it stands.
   double extra_ns(int64_t extent, int64_t tile) const {
-    return again_ns + static_cast<double>((extent + tile - 1) / tile) * ns_per_tile;
+    const int64_t tiles = (extent + tile - 1) / tile;
+    return again_ns + static_cast<double>(tiles) * ns_per_tile;
   }
 };
 /// Modelled time of an instruction's own arithmetic, all of it.
