@@ -135,9 +135,12 @@ Evaluations evaluations_of_operand(const Evaluations& of_user, const Instruction
       through(hoisted ? repeats * count : e.count, hoisted || count == whole);
       return e;
     }
+    case Opcode::kBitcastConvert:
+      if (user.shape.dims == read.dims) return e;  // element by element
+      through(e.count, true);
+      return e;
     case Opcode::kReshape:
-    case Opcode::kBitcast:
-    case Opcode::kBitcastConvert: through(e.count, true); return e;
+    case Opcode::kBitcast: through(e.count, true); return e;
     case Opcode::kTranspose: through(e.count, false); return e;
     case Opcode::kSlice:
     case Opcode::kReverse: through(e.count, true); return e;
@@ -159,6 +162,8 @@ Evaluations evaluations_of_operand(const Evaluations& of_user, const Instruction
       if (operand == 0) {
         e.map = mix(e.map, static_cast<uint64_t>(user.operand(1).id));
         through(e.count, false);
+      } else if (user.shape.dims == read.dims && user.as<GatherAttributes>().offset_dims.empty()) {
+        return e;  // one index for each element, and of no dimension of its own: a table is looked up
       } else {
         through(std::max(count, e.count / product(user.as<GatherAttributes>().slice_sizes)), true);
       }

@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <exception>
+#include <functional>
 #include <map>
 #include <new>
 #include <system_error>
@@ -154,6 +156,9 @@ Result<std::vector<Kernel>> compile_kernels(std::span<const Nest> nests, const C
     for (const auto* entry : missing) compiled.push_back(entry->second.nest);
     if (before) LT_RETURN_IF_ERROR(before(compiled));
     LT_ASSIGN_OR_RETURN(const LlvmCompile compiler, load_llvm_library());
+    // The largest first, so that both threads end at about the same time.
+    const auto nodes = [](const auto* entry) { return entry->second.nest->nodes.size(); };
+    std::ranges::stable_sort(missing, std::greater(), nodes);
     Compilation(context, compiler, avx512).run(missing);
     for (auto* entry : missing) {
       Job& job = entry->second;

@@ -9,6 +9,7 @@
 #include "compile/scale_decisions.h"
 #include "passes/resize/resize.h"
 #include "passes/spoil.h"
+#include "passes/stand_in.h"
 #include "text/hlo.h"
 
 namespace lowtide::engine {
@@ -74,7 +75,9 @@ class SmallPlans {
 
 Status SmallCheck::check(const Module& of, bool is_shared, CheckedFit& checked) const {
   std::string why;
-  LT_ASSIGN_OR_RETURN(std::optional<Resized> resized, small_instantiation(of, why));
+  const std::unique_ptr<Module> runnable = of.clone();
+  LT_ASSIGN_OR_RETURN(const PassResult stood_in, stand_in(*runnable));
+  LT_ASSIGN_OR_RETURN(std::optional<Resized> resized, small_instantiation(*runnable, why));
   if (!resized) {
     if (checked.how == CheckedFit::How::kNothing && !is_shared) checked.found += "; " + why;
     return {};
@@ -111,8 +114,12 @@ Status SmallCheck::check(const Module& of, bool is_shared, CheckedFit& checked) 
   }
   if (checked.how == CheckedFit::How::kNothing) checked.found = comparison->agreement();
   if (comparison->vague() == comparison->results()) return {};
-  if (checked.how == CheckedFit::How::kNothing)
-    checked.extents = resized->summary(), checked.found = comparison->agreement();
+  if (checked.how == CheckedFit::How::kNothing) {
+    checked.extents = resized->summary();
+    checked.found = comparison->agreement();
+    if (stood_in.count > 0)
+      checked.found += fmt::format("; another function stands for {} that can't be run here", stood_in.note);
+  }
   checked.how = CheckedFit::How::kSmall;
   for (size_t k = 0; k < mine.rows.size(); ++k) {
     if (!checked.rows[k].exercised && mine.rows[k].exercised) checked.rows[k] = mine.rows[k];

@@ -47,7 +47,8 @@ class PlanComparison {
   const Backend* backend_;
   std::vector<Value> arguments_, expected_;
   std::vector<Spread> spreads_;
-  std::string how_;  ///< it was run as given
+  double coarsest_ = 0;  ///< roundoff of the narrowest float in which the module computes
+  std::string how_;      ///< it was run as given
 };
 
 }  // namespace lowtide::engine

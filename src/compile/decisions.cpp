@@ -170,6 +170,11 @@ bool comes_before_streams(const Decision& decision) {
          std::holds_alternative<SaveEvery>(decision) || std::holds_alternative<UpdateInLoops>(decision);
 }
 
+size_t first_stream(const Decisions& decisions) {
+  const auto is_stream = [](const Decision& d) { return std::holds_alternative<StreamDecision>(d); };
+  return static_cast<size_t>(std::ranges::find_if(decisions, is_stream) - decisions.begin());
+}
+
 Decisions without_streams() {
   Decisions plain;
   for (const std::string_view pass : kStreaming) plain.emplace_back(WithoutPass{std::string(pass)});

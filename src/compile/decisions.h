@@ -49,7 +49,7 @@ struct DeriveStacks {
 };
 
 /// What is alive where most is and read later is made again where that costs less than keeping it, at this price
-/// (passes/recompute/recompute.h).
+/// (passes/recompute/recompute.h): before all streams, or, where it stands after some, of what these have left.
 struct Recompute {
   double ns_per_byte = 0;
   bool operator==(const Recompute&) const = default;
@@ -108,8 +108,11 @@ bool has(const Decisions& decisions) {
   return std::ranges::any_of(decisions, [](const Decision& d) { return std::holds_alternative<Kind>(d); });
 }
 
-/// Is it done before all streams?
+/// Is it done before all streams, unless it is a `recompute` that stands after one?
 bool comes_before_streams(const Decision& decision);
+
+/// How many decisions stand before the first stream: all, where there is none.
+size_t first_stream(const Decisions& decisions);
 
 /// No rows that stream by themselves.
 Decisions without_streams();

@@ -4,14 +4,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <set>
+#include <span>
 #include <tuple>
 
 #include "base/sizes.h"
 #include "base/thread_pool.h"
 #include "compile/make_program.h"
-#include "compile/peak_values.h"
+#include "compile/next_steps.h"
 
 namespace lowtide::engine {
 namespace {
@@ -26,18 +28,22 @@ constexpr double kUnnoticedNs = 1e6;           ///< added to each plan's time wh
 constexpr int64_t kFreeInstructions = 20'000;  ///< planned in all for the free plan
 constexpr int64_t kLeastFree = 2, kMostFree = 48;
 constexpr int64_t kSmallArena = int64_t{64} << 10;  ///< nothing is left to save
+// Of brief searches:
+constexpr int64_t kBriefArena = int64_t{16} << 20;  ///< less than compiling the kernels takes
+constexpr double kBriefTime = 1.1;                  ///< of the time without streams: hardly more
+constexpr double kBriefGain = 0.95;                 ///< of the price: what a plan must bring to count
+constexpr int64_t kBriefPlans = 6;                  ///< in a row that may bring nothing, and more for what is at stake:
+constexpr int64_t kBytesPerInstruction = 6 << 10;   ///< of an arena, for which one more of them is planned
+constexpr int64_t kBriefBatch = 4;                  ///< plans between two looks, however many threads there are
 constexpr int64_t kPlanInstructions = 200'000;      ///< planned in all, by which the budget is set
 constexpr int64_t kLeastPlans = 48, kMostPlans = 600;
 constexpr int64_t kModuleInstructions = 100'000,
-                  kMostModules = 120;       ///< for who takes modules: fine choices are lost there
-constexpr double kLeastPeakForTime = 0.03;  ///< part of the peak that twice the time must save
-constexpr int64_t kFewPlans = 64;
-constexpr size_t kMostStarts = 6, kMostPrices = 3;                 ///< other first steps that are followed
+                  kMostModules = 120;               ///< for who takes modules: fine choices are lost there
+constexpr double kLeastPeakForTime = 0.03;          ///< part of the peak that twice the time must save
+constexpr int64_t kFewPlans = 64;                   ///< of large programs
+constexpr double kCheap = 0.02;                     ///< of the time: a stream that takes no more costs next to nothing
+constexpr size_t kMostStarts = 6, kMostPrices = 3;  ///< other first steps that are followed
 constexpr int64_t kDearPart = 16, kLeastDear = 3, kMostDear = 40;  ///< of the plans: more of them, for dear ways
-constexpr size_t kMostCandidates = 6;                              ///< tried in one step
-constexpr double kExtraTime[] = {0.02, 0.1, 0.4, 3};               ///< of the free plan's, for one more stream
-constexpr int64_t kMostEasier = 3;             ///< coarser tiles, where all that were tried are too slow
-constexpr double kFreeExtraTime = 0.4;         ///< the most of it that the free plan itself would take
 constexpr double kLeastGain = 0.005;           ///< of the arena: smaller steps aren't worth their time
 constexpr double kThrifts[] = {0.2, 1, 0.02};  ///< of the free plan's time, what a step may take for nothing
 
@@ -55,28 +61,16 @@ int threads_for(const Planner& planner) {
   return static_cast<int>(std::min<int64_t>(plans_at_once(planner), planner.context().pool().threads()));
 }
 
-/// A plan that was tried.
-struct Trial {
-  FrontierPoint point;
-  double potential = 0;  ///< Measured::potential
-  std::vector<PeakValue> at_peak;
-  bool could_rearrange = false;
-};
-
-/// Steps of which each takes more time than the one before.
-struct Series {
-  std::vector<Decisions> steps;
-  std::vector<Decisions> easier;  ///< than the first, the nearest first, where that one takes too much already
-};
-
 class Search {
  public:
-  Search(const Planner& planner, const FrontierOptions& options) : planner_(planner), options_(options) {
+  Search(const Planner& planner, const FrontierOptions& options)
+      : planner_(planner), options_(options), next_(planner) {
     const bool modules = planner.target().takes() == Takes::kModule;
     const int64_t in_all = modules ? kModuleInstructions : kPlanInstructions;
     budget_ = options.budget > 0 ? options.budget
                                  : std::clamp(in_all / std::max<int64_t>(1, planner.instructions()), kLeastPlans,
                                               modules ? kMostModules : kMostPlans);
+    next_.state.has_few_plans = budget_ <= kFewPlans;
   }
 
   /// What the free plan is chosen from.
@@ -101,13 +95,14 @@ class Search {
       return {};
     }
     const Trial first = record(plans[0].take(), plain_);
-    most_ns_ = kFreeTime * first.point.ns + kSlackNs;
+    next_.state.most_ns = kFreeTime * first.point.ns + kSlackNs;
+    plain_ns_ = first.point.ns;
     if (first.point.temp_bytes <= kSmallArena) return {};
     const Trial second = streams_by_itself ? record(plans[1].take(), {}) : first;
-    if (streams_by_itself && second.point.ns <= most_ns_) descend(second, kFreeThrift, until);
+    if (streams_by_itself && second.point.ns <= next_.state.most_ns) descend(second, kFreeThrift, until);
     // Where the pipeline found nothing to stream, both are the same plan.
     if (!streams_by_itself || !second.point.equals(first.point)) descend(first, kFreeThrift, until);
-    try_dear_ways(first, {kFreeThrift});
+    if (!is_enough()) try_dear_ways(first, {kFreeThrift});
     return {};
   }
 
@@ -115,25 +110,28 @@ class Search {
   /// without them stays.
   void try_dear_ways(const Trial& from, const std::vector<double>& thrifts) {
     const int64_t more = std::clamp(budget_ / kDearPart, kLeastDear, kMostDear);
-    tries_dear_ways_ = true;
-    candidates_.clear();
+    next_.state.tries_dear_ways = true;
+    next_.forget_candidates();
     for (const double thrift : thrifts) {
       budget_ += more;
       descend(from, thrift, std::min(budget_, frontier_.plans + more));
     }
-    tries_dear_ways_ = false;
-    candidates_.clear();
+    next_.state.tries_dear_ways = false;
+    next_.forget_candidates();
   }
 
   Result<Frontier> run() {
     const Interruptible interruptible(context_.stop());
     LT_RETURN_IF_ERROR(find_free());
-    is_free_found_ = true;
-    most_ns_ = kMostTime * frontier_.free.ns;
+    next_.state.is_free_found = true;
+    next_.state.most_ns = kMostTime * frontier_.free.ns;
     if (options_.only_free) {
       if (planner_.target().takes() == Takes::kProgram) LT_RETURN_IF_ERROR(check_plan(frontier_.free_plan));
     } else if (!context_.should_stop()) {
-      if (const auto whole = attempt(plain_)) explore(*whole, budget_ * 2 / 3);
+      if (const auto whole = attempt(plain_)) {
+        if (next_.state.has_few_plans) explore_cheap(*whole, budget_ * 2 / 3);
+        explore(*whole, budget_ * 2 / 3);
+      }
       if (const auto free = attempt(frontier_.free.decisions)) explore(*free, budget_);
       const auto whole = budget_ > 2 * kFewPlans ? attempt(plain_) : std::nullopt;
       if (whole) try_dear_ways(*whole, {kThrifts[0], kThrifts[2]});
@@ -144,6 +142,69 @@ class Search {
   }
 
  private:
+  /// May a brief search end? Where little memory is left to save, at hardly more time than without streams; or where
+  /// many plans brought nothing: the more, the larger the arena is beside what a plan takes to make.
+  bool is_enough() const {
+    if (!is_brief_ || next_.state.is_free_found) return false;
+    const FrontierPoint& free = frontier_.free;
+    if (free.temp_bytes <= kBriefArena && free.ns <= kBriefTime * plain_ns_ + kSlackNs) return true;
+    const int64_t more = free.temp_bytes / kBytesPerInstruction / std::max<int64_t>(1, planner_.instructions());
+    return frontier_.plans - plans_until_gain_ > kBriefPlans + more;
+  }
+
+  /// Of few plans: a stream that costs next to nothing, where much is made again, comes first, and what is made again
+  /// is chosen of what it leaves.
+  void explore_cheap(const Trial& from, int64_t until) {
+    thrift_ = kThrifts[0];
+    std::vector<Series> prices, streams;
+    next_.add_recompute(from, prices);
+    attempt_all(prices);
+    const Trial* dear = best_of(prices, [&](const Trial& trial) { return worth(from, trial); });
+    if (dear == nullptr) return;
+    const Trial at = *dear;
+    next_.add_streams(at, streams);
+    attempt_all(streams);
+    thrift_ = kCheap;
+    const auto worth_if_cheap = [&](const Trial& trial) {
+      return trial.point.ns > (1 + kCheap) * at.point.ns ? 0 : worth(at, trial);
+    };
+    if (const Trial* best = best_of(streams, worth_if_cheap)) {
+      // The finest tiles were tried; coarser ones may be as good, and are faster.
+      const auto has_it = [&](const Series& series) {
+        return std::ranges::find(series.steps, best->point.decisions) != series.steps.end();
+      };
+      Series& series = *std::ranges::find_if(streams, has_it);
+      attempt_all(series.easier);
+      series.steps.insert(series.steps.end(), series.easier.begin(), series.easier.end());
+    }
+    const Trial* cheap = best_of(streams, worth_if_cheap);
+    thrift_ = kThrifts[0];
+    if (cheap == nullptr) return;
+    Decisions decisions = cheap->point.decisions;
+    decisions.erase(std::ranges::find_if(decisions, is_recompute));
+    const auto alone = attempt(decisions);
+    if (!alone) return;
+    std::vector<Series> among;
+    next_.add_recompute_among(*alone, kMostPlans, among);
+    attempt_all(among);
+    if (const Trial* best = best_of(among, [&](const Trial& trial) { return worth(*alone, trial); }))
+      descend(Trial(*best), thrift_, until);
+  }
+
+  /// Of the plans that were tried; null: no value is above zero.
+  const Trial* best_of(const std::vector<Series>& steps, const std::function<double(const Trial&)>& value) const {
+    const Trial* best = nullptr;
+    double most = 0;
+    for (const Series& series : steps) {
+      for (const Decisions& decisions : series.steps) {
+        const Trial* trial = tried(decisions);
+        const double v = trial ? value(*trial) : 0;
+        if (v > most) most = v, best = trial;
+      }
+    }
+    return best;
+  }
+
   void explore(const Trial& from, int64_t until) {
     const int64_t half = frontier_.plans + (until - frontier_.plans) / 2;
     for (size_t k = 0; k < std::size(kThrifts); ++k) {
@@ -178,7 +239,7 @@ class Search {
     const Decisions& base = from.point.decisions;
     std::vector<const Trial*> found;
     for (const auto& [key, trial] : tried_) {
-      if (!trial || trial->point.ns > most_ns_ || trial->point.decisions.size() <= base.size()) continue;
+      if (!trial || trial->point.ns > next_.state.most_ns || trial->point.decisions.size() <= base.size()) continue;
       if (is_one_step(base, trial->point.decisions)) found.push_back(&*trial);
     }
     std::ranges::stable_sort(found, [](const Trial* a, const Trial* b) { return a->potential < b->potential; });
@@ -210,7 +271,12 @@ class Search {
       return static_cast<double>(p.peak_bytes + p.temp_bytes) * std::pow(p.ns + kUnnoticedNs, 2);
     };
     if (frontier_.plans > 0) {
-      if (is_free_found_ || point.ns > most_ns_ || price(point) >= price(frontier_.free)) return;
+      if (next_.state.is_free_found || point.ns > next_.state.most_ns || price(point) >= price(frontier_.free)) return;
+    }
+    const double found = price(point);
+    if (frontier_.plans == 0 || found < kBriefGain * price_of_gain_) {
+      price_of_gain_ = found;
+      plans_until_gain_ = frontier_.plans;
     }
     frontier_.free = point;
     if (compiled) frontier_.free_plan = std::move(*compiled);
@@ -246,12 +312,6 @@ class Search {
     return plans;
   }
 
-  static std::string key_of(const Decisions& decisions) {
-    std::string key;
-    for (const Decision& d : decisions) key += to_string(d) + "\n";
-    return key;
-  }
-
   /// Null where the decisions don't apply, or were not attempted yet.
   const Trial* tried(const Decisions& decisions) const {
     const auto known = tried_.find(key_of(decisions));
@@ -267,7 +327,8 @@ class Search {
 
   /// What isn't known yet, in this order, as far as the budget goes.
   void attempt_all(const std::vector<Decisions>& all) {
-    const int64_t most = std::min(plans_at_once(planner_), kPlansPerThread * threads_);
+    const int64_t side_by_side = is_brief_ ? kBriefBatch : kPlansPerThread * threads_;
+    const int64_t most = std::min(plans_at_once(planner_), side_by_side);
     std::vector<Decisions> batch;
     const auto finish = [&] {
       std::vector<Result<Measured>> plans = measure(batch);
@@ -278,7 +339,7 @@ class Search {
     };
     for (const Decisions& decisions : all) {
       if (frontier_.plans + std::ssize(batch) >= budget_) finish();
-      if (frontier_.plans >= budget_ || context_.should_stop()) return;
+      if (frontier_.plans >= budget_ || is_enough() || context_.should_stop()) return;
       if (tried_.try_emplace(key_of(decisions)).second) batch.push_back(decisions);
       if (std::ssize(batch) == most) finish();
     }
@@ -306,47 +367,25 @@ class Search {
   /// Bytes for time: how good the step from one plan to another is; 0 where it is none.
   double worth(const Trial& from, const Trial& to) const {
     const double gain = gained(from, to);
-    if (gain == 0 || to.point.ns > most_ns_) return 0;
+    if (gain == 0 || to.point.ns > next_.state.most_ns) return 0;
     return gain / (std::max(0.0, to.point.ns - from.point.ns) + thrift_ * from.point.ns);
   }
 
   /// Step by step to less memory. thrift: of the free plan's time, what counts as nothing.
   void descend(Trial at, double thrift, int64_t until) {
     thrift_ = thrift;
-    while (frontier_.plans < until && at.point.temp_bytes > kSmallArena && !context_.should_stop()) {
-      std::vector<Series> steps = steps_from(at);
+    while (frontier_.plans < until && at.point.temp_bytes > kSmallArena && !is_enough() && !context_.should_stop()) {
+      std::vector<Series> steps = next_.from(at);
       // Of few plans, those that make more and more again reach furthest.
-      if (budget_ <= kFewPlans && !steps.empty()) attempt_all(std::vector<Series>{steps.front()});
+      if (next_.state.has_few_plans && !steps.empty()) attempt_all(std::vector<Series>{steps.front()});
       attempt_all(steps);
       begin_easier(at, steps);
       stage_->done(static_cast<double>(frontier_.plans));
-      const Trial* best = nullptr;
-      double most = 0;
-      for (const Series& series : steps) {
-        for (const Decisions& decisions : series.steps) {
-          const Trial* trial = tried(decisions);
-          const double gain = trial ? worth(at, *trial) : 0;
-          if (gain > most) most = gain, best = trial;
-        }
-      }
+      const Trial* best = best_of(steps, [&](const Trial& trial) { return worth(at, trial); });
       find_late_readers(at);
       if (best == nullptr) return;
       at = Trial(*best);
     }
-  }
-
-  std::vector<Series> steps_from(const Trial& at) const {
-    std::vector<Series> steps;
-    add_recompute(at, steps);
-    add_groups(at, steps);
-    add_streams(at, steps);
-    add_finer(at, steps);
-    if (at.could_rearrange) add_once<Rearrange>(at, steps);
-    if (planner_.could_derive()) add_before_streams<DeriveStacks>(at, steps);
-    if (planner_.could_update()) add_before_streams<UpdateInLoops>(at, steps);
-    // Who takes modules would share what is made twice.
-    if (planner_.target().takes() == Takes::kProgram && is_kept_for_late_readers_) add_once<Rematerialise>(at, steps);
-    return steps;
   }
 
   /// The first of each series, then the second where that didn't take too long, and so on.
@@ -357,12 +396,12 @@ class Search {
       for (size_t k = 0; k < steps.size(); ++k) {
         if (!is_too_slow[k] && round < steps[k].steps.size()) all.push_back(steps[k].steps[round]);
       }
-      if (all.empty()) return;
+      if (all.empty() || is_enough()) return;
       attempt_all(all);
       for (size_t k = 0; k < steps.size(); ++k) {
         if (round >= steps[k].steps.size()) continue;
         const Trial* trial = tried(steps[k].steps[round]);
-        is_too_slow[k] = is_too_slow[k] || (trial && trial->point.ns > most_ns_);
+        is_too_slow[k] = is_too_slow[k] || (trial && trial->point.ns > next_.state.most_ns);
       }
     }
   }
@@ -371,7 +410,7 @@ class Search {
   void begin_easier(const Trial& at, std::vector<Series>& all) {
     const auto is_too_slow = [&](const Decisions& decisions) {
       const Trial* trial = tried(decisions);
-      return trial && trial->point.ns > most_ns_ && gained(at, *trial) > 0;
+      return trial && trial->point.ns > next_.state.most_ns && gained(at, *trial) > 0;
     };
     for (Series& series : all) {
       for (const Decisions& easier : series.easier) {
@@ -389,151 +428,13 @@ class Search {
     decisions.emplace_back(Rematerialise{});
     const auto trial = tried_.find(key_of(decisions));
     if (trial == tried_.end() || !trial->second) return;
-    is_kept_for_late_readers_ = trial->second->point.peak_bytes != at.point.peak_bytes;
-  }
-
-  /// Tiles worth trying: the finest whose extra time is small, is bearable, is still allowed.
-  std::vector<int64_t> some_tiles(const StreamCandidate& candidate) const {
-    std::vector<int64_t> tiles;
-    for (const double part : kExtraTime) {
-      if (!is_free_found_ && part > kFreeExtraTime) break;
-      int64_t finest = 0;
-      for (const int64_t tile : candidate.tiles) {
-        const double parts = std::ceil(static_cast<double>(candidate.extent) / static_cast<double>(tile));
-        const double extra = candidate.again_ns + parts * candidate.ns_per_tile;
-        if (extra > part * most_ns_ && finest > 0) break;
-        finest = tile;
-      }
-      if (finest > 0 && (tiles.empty() || tiles.back() != finest)) tiles.push_back(finest);
-    }
-    return tiles;
-  }
-
-  static std::string listed(const StreamCandidate& candidate) {
-    std::string text;
-    for (const StreamDecision& d : candidate.decisions(candidate.decision.tile)) text += to_text(d) + " ";
-    return text;
-  }
-
-  /// What is the same around different seeds, once.
-  static std::vector<StreamCandidate> distinct(std::vector<StreamCandidate> all) {
-    std::set<std::tuple<std::string, int64_t, double, double, double>> known;
-    std::erase_if(all, [&](const StreamCandidate& c) {
-      return !known.insert({c.decision.computation, c.extent, c.hidden_bytes, c.again_ns, c.ns_per_tile}).second;
-    });
-    return all;
-  }
-
-  /// What could be streamed next. Descents with different thrift begin at the same plans: each is looked at once.
-  const std::vector<StreamCandidate>& candidates_at(const Trial& at) const {
-    const auto [known, is_new] = candidates_.try_emplace(key_of(at.point.decisions));
-    if (!is_new) return known->second;
-    const auto module = planner_.streamed(at.point.decisions);
-    if (!module.ok()) return known->second;
-    const std::vector<const Instruction*> seeds = find_values(**module, at.at_peak);
-    if (seeds.empty()) return known->second;
-    std::vector<StreamCandidate>& candidates = known->second;
-    candidates = distinct(stream_candidates(**module, planner_.target(), seeds));
-    if (context_.shows(DebugLevel::kAll, "fit")) {
-      for (const Instruction* i : seeds) context_.print("fit: at the peak " + i->parent->name + " " + i->name);
-      for (const StreamCandidate& c : candidates) {
-        context_.print(fmt::format("fit: candidate {} hides {:.1f} MiB, {:.3f} ms again, {:.1f} us a tile", listed(c),
-                                   c.hidden_bytes / 1048576, 1e-6 * c.again_ns, 1e-3 * c.ns_per_tile));
-      }
-    }
-    // The best of each way to spend more time for less memory, beside those that only stream.
-    const auto way = [](const StreamCandidate& c) { return c.before.empty() ? c.decision.once ? 1 : 0 : 2; };
-    const size_t most = tries_dear_ways_ ? 1 : 0, kept[] = {kMostCandidates, most, most};
-    size_t tried[] = {0, 0, 0};
-    std::erase_if(candidates, [&](const StreamCandidate& c) { return tried[way(c)]++ >= kept[way(c)]; });
-    return candidates;
-  }
-
-  /// One more stream.
-  void add_streams(const Trial& at, std::vector<Series>& steps) const {
-    for (const StreamCandidate& candidate : candidates_at(at)) {
-      const auto with_tile = [&](int64_t tile) {
-        Decisions decisions = at.point.decisions;
-        for (StreamDecision& decision : candidate.decisions(tile)) decisions.emplace_back(std::move(decision));
-        return decisions;
-      };
-      Series& series = steps.emplace_back();
-      const std::vector<int64_t> tiles = some_tiles(candidate);
-      for (const int64_t tile : tiles) series.steps.push_back(with_tile(tile));
-      if (tiles.empty()) continue;
-      const auto& all = candidate.tiles;  // the coarsest first
-      for (auto tile = std::ranges::find(all, tiles.front());
-           tile != all.begin() && std::ssize(series.easier) < kMostEasier;) {
-        series.easier.push_back(with_tile(*--tile));
-      }
-    }
-  }
-
-  /// One of the streams in finer tiles; those within it keep their part.
-  static void add_finer(const Trial& at, std::vector<Series>& steps) {
-    for (size_t k = 0; k < at.point.decisions.size(); ++k) {
-      Series& series = steps.emplace_back();
-      for (const int64_t parts : {2, 4}) {
-        Decisions decisions = at.point.decisions;
-        auto* decision = std::get_if<StreamDecision>(&decisions[k]);
-        if (!decision || decision->tile % parts != 0 || decision->tile < parts) continue;
-        decision->tile /= parts;
-        series.steps.push_back(std::move(decisions));
-      }
-    }
-  }
-
-  /// What is made again at a higher price than so far. It stands before the streams, as it is done before them.
-  void add_recompute(const Trial& at, std::vector<Series>& steps) const {
-    if (planner_.target().takes() != Takes::kProgram) return;
-    Decisions decisions = at.point.decisions;
-    const auto is_recompute = [](const Decision& d) { return std::holds_alternative<Recompute>(d); };
-    const auto so_far = std::ranges::find_if(decisions, is_recompute);
-    const double price = so_far == decisions.end() ? 0 : std::get<Recompute>(*so_far).ns_per_byte;
-    std::erase_if(decisions, is_recompute);
-    const auto first =
-        std::ranges::find_if_not(decisions, [](const Decision& d) { return std::holds_alternative<DeriveStacks>(d); });
-    const auto place = static_cast<size_t>(first - decisions.begin());
-    decisions.insert(first, Recompute{});
-    Series& series = steps.emplace_back();
-    for (const RecomputeOffer& offer : planner_.recompute_offers()) {
-      if (offer.ns_per_byte <= price || offer.ns > most_ns_) continue;
-      series.steps.push_back(decisions);
-      series.steps.back()[place] = Recompute{offer.ns_per_byte};
-    }
-  }
-
-  /// Loops that save every so many trips; once. Behind what else is made again. The free plan runs no loop twice.
-  void add_groups(const Trial& at, std::vector<Series>& steps) const {
-    if (!is_free_found_ || planner_.target().takes() != Takes::kProgram || has<SaveEvery>(at.point.decisions)) return;
-    for (const Grouping& grouping : planner_.groupings()) {
-      Decisions decisions = at.point.decisions;
-      decisions.insert(std::ranges::find_if_not(decisions, comes_before_streams), SaveEvery{grouping});
-      steps.push_back({.steps = {std::move(decisions)}, .easier = {}});
-    }
-  }
-
-  /// A decision that is taken once.
-  template <class Kind>
-  static void add_once(const Trial& at, std::vector<Series>& steps) {
-    Decisions decisions = at.point.decisions;
-    if (has<Kind>(decisions)) return;
-    decisions.emplace_back(Kind{});
-    steps.push_back({.steps = {std::move(decisions)}, .easier = {}});
-  }
-  template <class Kind>
-  static void add_before_streams(const Trial& at, std::vector<Series>& steps) {
-    Decisions decisions = at.point.decisions;
-    if (has<Kind>(decisions)) return;
-    const bool first = std::is_same_v<Kind, DeriveStacks>;
-    decisions.insert(first ? decisions.begin() : std::ranges::find_if_not(decisions, comes_before_streams), Kind{});
-    steps.push_back({.steps = {std::move(decisions)}, .easier = {}});
+    next_.state.is_kept_for_late_readers = trial->second->point.peak_bytes != at.point.peak_bytes;
   }
 
   /// Drops what another point beats, and what takes too long.
   void keep_best() {
     auto& points = frontier_.points;
-    std::erase_if(points, [&](const FrontierPoint& point) { return point.ns > most_ns_; });
+    std::erase_if(points, [&](const FrontierPoint& point) { return point.ns > next_.state.most_ns; });
     std::stable_sort(points.begin(), points.end(), [](const FrontierPoint& a, const FrontierPoint& b) {
       return a.ns != b.ns ? a.ns < b.ns : a.peak_bytes < b.peak_bytes;
     });
@@ -557,14 +458,13 @@ class Search {
   std::optional<Stage> stage_;
   const Decisions plain_ = planner_.target().takes() == Takes::kModule ? Decisions() : without_streams();
   Frontier frontier_;
-  int64_t budget_ = 0, lowest_ = -1;
-  double thrift_ = 1, most_ns_ = 0;
-  bool is_free_found_ = false, is_kept_for_late_readers_ = true;
+  int64_t budget_ = 0, lowest_ = -1, plans_until_gain_ = 0;
+  double thrift_ = 1, plain_ns_ = 0, price_of_gain_ = 0;
+  NextSteps next_;
   Context& context_ = planner_.context();
+  const bool is_brief_ = options_.only_free && context_.settings().brief_search;
   const int threads_ = threads_for(planner_);
-  bool tries_dear_ways_ = false;
-  mutable std::map<std::string, std::vector<StreamCandidate>> candidates_;  ///< by decisions
-  std::map<std::string, std::optional<Trial>> tried_;                       ///< by decisions; nothing: they don't apply
+  std::map<std::string, std::optional<Trial>> tried_;  ///< by decisions; nothing: they don't apply
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "analysis/leaves.h"
+#include "base/thread_pool.h"
 #include "compile/frontier.h"
 #include "passes/resize/resize.h"
 #include "report/arguments.h"
@@ -95,25 +96,37 @@ std::optional<int64_t> lowest_peak(const Module& module, const Target& target, c
   return lowest;
 }
 
+/// What this dimension halved brings; nothing: it can't be halved, or brings nothing.
+std::optional<ChangeRow> halve(const Module& module, const ModuleExtents& extents, const Dimension& dimension,
+                               const Compiled& best) {
+  const auto wish = [&](int32_t atom, int64_t extent) { return atom == dimension.atom ? extent / 2 : extent; };
+  const auto resized = resize(module, extents, wish);
+  if (!resized.ok()) return std::nullopt;
+  const auto halved = std::ranges::find(resized->classes, dimension.atom, &ExtentClass::atom);
+  if (halved == resized->classes.end() || halved->now != dimension.extent / 2) return std::nullopt;
+  const auto lower = lowest_peak(*resized->module, *best.target, best.decisions);
+  const int64_t peak = best.program->peak_bytes();
+  if (!lower || *lower >= peak) return std::nullopt;
+  std::string what = "halve " + dimension.names.front();
+  const size_t named = std::min(kMostNamed, dimension.names.size());
+  for (size_t k = 1; k < named; ++k) what += ", " + dimension.names[k];
+  if (dimension.names.size() > named) what += fmt::format(" and {} more", dimension.names.size() - named);
+  return ChangeRow{what, "", peak - *lower, *lower};
+}
+
 }  // namespace
 
 Result<std::vector<ChangeRow>> halve_dimensions(const Module& module, const Compiled& best) {
-  std::vector<ChangeRow> changes;
   const ModuleExtents extents(module);
-  for (const Dimension& dimension : largest_at_peak(module, extents, *best.program)) {
-    const auto wish = [&](int32_t atom, int64_t extent) { return atom == dimension.atom ? extent / 2 : extent; };
-    const auto resized = resize(module, extents, wish);
-    if (!resized.ok()) continue;
-    const auto halved = std::ranges::find(resized->classes, dimension.atom, &ExtentClass::atom);
-    if (halved == resized->classes.end() || halved->now != dimension.extent / 2) continue;
-    const auto lower = lowest_peak(*resized->module, *best.target, best.decisions);
-    const int64_t peak = best.program->peak_bytes();
-    if (!lower || *lower >= peak) continue;
-    std::string what = "halve " + dimension.names.front();
-    const size_t named = std::min(kMostNamed, dimension.names.size());
-    for (size_t k = 1; k < named; ++k) what += ", " + dimension.names[k];
-    if (dimension.names.size() > named) what += fmt::format(" and {} more", dimension.names.size() - named);
-    changes.push_back({what, "", peak - *lower, *lower});
+  const std::vector<Dimension> dimensions = largest_at_peak(module, extents, *best.program);
+  std::vector<std::optional<ChangeRow>> rows(dimensions.size());
+  module.context().pool().run(std::ssize(dimensions), [&](int64_t task, int) {
+    const auto k = static_cast<size_t>(task);
+    rows[k] = halve(module, extents, dimensions[k], best);
+  });
+  std::vector<ChangeRow> changes;
+  for (std::optional<ChangeRow>& row : rows) {
+    if (row) changes.push_back(std::move(*row));
   }
   return changes;
 }

@@ -35,15 +35,31 @@ bool leaves_out(const Decisions& decisions, std::string_view pass) {
   });
 }
 
+/// The decision must live as long.
+Pass stream_row(const StreamDecision& decision) {
+  return {"stream", [&decision](Module& m, const Target& target) { return stream(m, target, decision); },
+          Numerics::kReassociated, "decided for this module", Numerics::kExact};
+}
+
+std::vector<Pass> recompute_rows(const Recompute& again) {
+  const auto run = [price = again.ns_per_byte](Module& m, const Target& t) { return recompute(m, t, price); };
+  return {{"remove-dead-code", remove_dead_code, Numerics::kExact, "what streams before it made in tiles"},
+          {"recompute", run, Numerics::kExact, "decided for this module"},
+          {"remove-dead-code", remove_dead_code, Numerics::kExact, "what is only read late"}};
+}
+
+void append(std::vector<Pass>& rows, std::vector<Pass> more) { std::ranges::move(more, std::back_inserter(rows)); }
+
 }  // namespace
 
 Result<PassResult> derive_all_stacks(Module& module, const Target& target, std::vector<DerivedStack>* done) {
   return derive_saved_stacks_for(module, target, std::numeric_limits<double>::infinity(), done);
 }
 
-Pass stream_row(const StreamDecision& decision) {
-  return {"stream", [&decision](Module& m, const Target& target) { return stream(m, target, decision); },
-          Numerics::kReassociated, "decided for this module", Numerics::kExact};
+std::vector<Pass> rows_among_streams(const Decision& decision) {
+  if (const auto* stream = std::get_if<StreamDecision>(&decision)) return {stream_row(*stream)};
+  if (const auto* again = std::get_if<Recompute>(&decision)) return recompute_rows(*again);
+  return {};
 }
 
 Decisions streaming_part(const Decisions& decisions) {
@@ -65,12 +81,9 @@ std::vector<Pass> rows_to_streams(const Decisions& decisions, const Target& targ
     rows.push_back({"derive-stacks", derive, Numerics::kExact, "decided for this module"});
     rows.push_back({"remove-dead-code", remove_dead_code, Numerics::kExact, "what is no longer saved"});
   }
-  for (const Decision& decision : decisions) {
-    const auto* again = std::get_if<Recompute>(&decision);
-    if (again == nullptr) continue;
-    const auto run = [price = again->ns_per_byte](Module& m, const Target& t) { return recompute(m, t, price); };
-    rows.push_back({"recompute", run, Numerics::kExact, "decided for this module"});
-    rows.push_back({"remove-dead-code", remove_dead_code, Numerics::kExact, "what is only read late"});
+  const size_t first = first_stream(decisions);
+  for (size_t k = 0; k < first; ++k) {
+    if (const auto* again = std::get_if<Recompute>(&decisions[k])) append(rows, recompute_rows(*again));
   }
   for (const Decision& decision : decisions) {
     const auto* every = std::get_if<SaveEvery>(&decision);
@@ -92,9 +105,9 @@ std::vector<Pass> rows_to_streams(const Decisions& decisions, const Target& targ
     if (all[k].name == kStreaming[1])
       rows.back().run = [&found](Module& m, const Target& t) { return stream_slices(m, t, found); };
   }
-  for (const Decision& decision : decisions) {
-    if (const auto* stream = std::get_if<StreamDecision>(&decision)) rows.push_back(stream_row(*stream));
-    if (std::holds_alternative<Spoilt>(decision)) rows.push_back({"spoil", spoil, Numerics::kOptIn, "a control"});
+  for (size_t k = 0; k < decisions.size(); ++k) {
+    if (k >= first) append(rows, rows_among_streams(decisions[k]));
+    if (std::holds_alternative<Spoilt>(decisions[k])) rows.push_back({"spoil", spoil, Numerics::kOptIn, "a control"});
   }
   return rows;
 }
@@ -108,13 +121,18 @@ std::vector<Pass> rows_behind_streams(const Decisions& decisions, const Target& 
 
 Decisions spelt_with(const Decisions& decisions, const std::vector<StreamDecision>& found) {
   Decisions all;
-  std::ranges::copy_if(decisions, std::back_inserter(all), comes_before_streams);
+  const size_t first = first_stream(decisions);
+  const auto comes_first = [&](size_t k) { return k < first && comes_before_streams(decisions[k]); };
+  for (size_t k = 0; k < decisions.size(); ++k) {
+    if (comes_first(k)) all.push_back(decisions[k]);
+  }
   for (const std::string_view row : kStreaming) all.emplace_back(WithoutPass{std::string(row)});
   for (const StreamDecision& stream : found) all.emplace_back(stream);
-  for (const Decision& decision : decisions) {
-    if (comes_before_streams(decision)) continue;
-    const auto* without = std::get_if<WithoutPass>(&decision);
-    if (without == nullptr || std::ranges::find(kStreaming, without->pass) == kStreaming.end()) all.push_back(decision);
+  for (size_t k = 0; k < decisions.size(); ++k) {
+    if (comes_first(k)) continue;
+    const auto* without = std::get_if<WithoutPass>(&decisions[k]);
+    const bool is_said = without != nullptr && std::ranges::find(kStreaming, without->pass) != kStreaming.end();
+    if (!is_said) all.push_back(decisions[k]);
   }
   return all;
 }

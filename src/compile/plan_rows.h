@@ -11,8 +11,9 @@ namespace lowtide::engine {
 std::vector<Pass> shared_rows(const Target& target);
 /// Behind them, to those that make the decisions' streams. found: what rows that stream by themselves do.
 std::vector<Pass> rows_to_streams(const Decisions& decisions, const Target& target, std::vector<StreamDecision>& found);
-/// Makes one stream; the decision must live as long.
-Pass stream_row(const StreamDecision& decision);
+/// What a decision does that stands among the streams: a stream, or a `recompute`; none of others. The decision must
+/// live as long.
+std::vector<Pass> rows_among_streams(const Decision& decision);
 /// The rest.
 std::vector<Pass> rows_behind_streams(const Decisions& decisions, const Target& target);
 /// All of them.

@@ -33,9 +33,10 @@ double potential_of(int64_t temp_bytes, int64_t load_bytes, const std::vector<in
   return static_cast<double>(temp_bytes) + top * (std::pow(std::max(1.0, sum), 1.0 / 16) - 1);
 }
 
-/// Decisions up to the streams with which they end.
+/// Decisions up to the streams with which they end, and what is made again among those.
 Decisions without_last_streams(Decisions part) {
-  while (!part.empty() && std::holds_alternative<StreamDecision>(part.back())) part.pop_back();
+  const size_t first = first_stream(part);
+  while (part.size() > first && !rows_among_streams(part.back()).empty()) part.pop_back();
   return part;
 }
 
@@ -117,7 +118,7 @@ Result<Compiled> Planner::plan_unchecked(const Decisions& decisions) const {
 }
 
 Status Planner::Rewritten::run(const std::vector<Pass>& rows, const Target& target) {
-  LT_ASSIGN_OR_RETURN(const auto more, run_passes(*module, rows, target, {.quiet = true}));
+  LT_ASSIGN_OR_RETURN(const auto more, run_passes(*module, rows, target, {.quiet = true, .trusted = true}));
   records.insert(records.end(), more.begin(), more.end());
   return {};
 }
@@ -139,7 +140,7 @@ Result<Planner::Rewritten> Planner::stream_all(const Decisions& decisions) const
     }
   }
   for (size_t k = known.part.size(); k < part.size(); ++k) {
-    LT_RETURN_IF_ERROR(rewritten.run({stream_row(std::get<StreamDecision>(part[k]))}, *target_));
+    LT_RETURN_IF_ERROR(rewritten.run(rows_among_streams(part[k]), *target_));
   }
   return rewritten;
 }

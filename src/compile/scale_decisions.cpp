@@ -107,6 +107,7 @@ Result<std::vector<ScaledDecision>> scale_decisions(const Planner& from, const P
     if (const auto* again = std::get_if<Recompute>(&decision)) {
       std::shared_ptr<Module> alike = small->clone();
       Recomputed done;
+      for (Module* module : {large.get(), alike.get()}) LT_RETURN_IF_ERROR(remove_dead_code(*module).status());
       LT_RETURN_IF_ERROR(recompute(*large, from.target(), again->ns_per_byte, &done).status());
       LT_RETURN_IF_ERROR(remove_dead_code(*large).status());
       const bool applies = recompute_alike(*alike, done);

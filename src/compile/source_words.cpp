@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 
 #include "analysis/leaf_bytes.h"
 #include "compile/plan_rows.h"
@@ -101,7 +102,8 @@ Result<std::vector<std::string>> source_words(const Planner& planner, const Deci
     LT_RETURN_IF_ERROR(derive_all_stacks(*module, planner.target()).status());
     LT_RETURN_IF_ERROR(remove_dead_code(*module).status());
   }
-  for (const Decision& decision : decisions) {
+  // What is made again among streams has no words: those have none.
+  for (const Decision& decision : std::span(decisions).first(first_stream(decisions))) {
     if (const auto* every = std::get_if<SaveEvery>(&decision)) {
       all.push_back(
           fmt::format("a scan over groups of {} trips, each jax.checkpoint of a scan over its trips: what trips begin "

@@ -16,6 +16,7 @@
 #include "passes/execute/read_convolutions_past_moves.h"
 #include "passes/execute/rematerialise.h"
 #include "passes/execute/separate_bodies.h"
+#include "passes/execute/share_invariants.h"
 #include "passes/execute/simplify_shared_bodies.h"
 #include "passes/execute/spell_batch_norms.h"
 #include "passes/execute/spell_bitcasts.h"
@@ -171,6 +172,8 @@ const std::vector<Pass>& execution_pipeline() {
         {"stream-slices", [](Module& m, const Target& target) { return stream_slices(m, target); },
          Numerics::kReassociated, "before reductions are split: their parts would no longer share the dimension",
          Numerics::kExact},
+        {"share-invariants", share_invariants, Numerics::kExact,
+         "after streaming, which joins readers of what was made and of what was made again"},
         {"remove-dead-code", remove_dead_code, Numerics::kExact,
          "what was streamed still reads, dead, what only its tiles consume"},
         {"write-over-consumed-stacks", write_over_consumed_stacks, Numerics::kExact,

@@ -5,8 +5,9 @@
 namespace lowtide::engine {
 namespace {
 
-/// Results that lie over operands which are still read get their scratch.
-void add_scratch(WorkPlan& plan, ValueTable& values, LiveRanges& live, NestCache& nests, InPlaceWays ways) {
+/// Results that lie over operands which are still read get their scratch. False: several that may each lie over an
+/// operand, one of them only in strips, may not together.
+bool add_scratch(WorkPlan& plan, ValueTable& values, LiveRanges& live, NestCache& nests, InPlaceWays ways) {
   for (size_t s = 0; s < plan.flow.steps.size(); ++s) {
     FlowStep& step = plan.flow.steps[s];
     if (!step.work || step.work->kind != WorkKind::kRegion || !step.updates.empty()) continue;
@@ -28,7 +29,7 @@ void add_scratch(WorkPlan& plan, ValueTable& values, LiveRanges& live, NestCache
       plan.has_moves = true;
     } else {
       way->strips = nests.strips(*step.work, over);
-      LT_ASSERT(way->strips, "results lie over operands, and nobody knows how");
+      if (!way->strips) return false;
       plan.has_strips = true;
     }
     const int64_t bytes = way->scratch_bytes();
@@ -39,18 +40,22 @@ void add_scratch(WorkPlan& plan, ValueTable& values, LiveRanges& live, NestCache
     live.of.push_back({{static_cast<Step>(s), static_cast<Step>(s) + 1}});
     live.last_reader.push_back(step.instruction);
   }
+  return true;
 }
 
 }  // namespace
 
-WorkPlan plan_work(const Module& module, ValueTable values, const WorkOrder& order, const Donations& donations,
+WorkPlan plan_work(const Module& module, const ValueTable& given, const WorkOrder& order, const Donations& donations,
                    NestCache& nests, const Packings& packings, InPlaceWays ways, Bytes useless) {
   WorkPlan plan;
+  ValueTable values = given;
   plan.flow = lay_out(module, nests.target(), values, order);
   LiveRanges live = find_live_ranges(plan.flow, values);
   InPlace in_place(plan.flow, nests);
   plan.classes = coalesce(plan.flow, values, live, donations, in_place, ways);
-  if (ways == InPlaceWays::kStrips || ways == InPlaceWays::kMoves) add_scratch(plan, values, live, nests, ways);
+  const bool has_scratch = ways == InPlaceWays::kStrips || ways == InPlaceWays::kMoves;
+  if (has_scratch && !add_scratch(plan, values, live, nests, ways))
+    return plan_work(module, given, order, donations, nests, packings, InPlaceWays::kKernels, useless);
   for (size_t s = 0; s < plan.flow.steps.size(); ++s) {
     const FlowStep& step = plan.flow.steps[s];
     const auto at = static_cast<Step>(s);

@@ -19,8 +19,9 @@ struct WorkPlan {
   }
 };
 
-/// useless: how large an arena is one that the caller has no use for, whatever its size.
-WorkPlan plan_work(const Module& module, ValueTable values, const WorkOrder& order, const Donations& donations,
+/// Where results can't lie over operands in these ways after all, they lie as kernels let them. useless: how large an
+/// arena is one that the caller has no use for, whatever its size.
+WorkPlan plan_work(const Module& module, const ValueTable& given, const WorkOrder& order, const Donations& donations,
                    NestCache& nests, const Packings& packings, InPlaceWays ways, Bytes useless);
 
 }  // namespace lowtide::engine

@@ -89,6 +89,13 @@ bool lies_by_columns(const Instruction& dot) {
   return !contracted.empty() && std::ranges::find(contracted, dot.operand(0).shape.rank() - 1) == contracted.end();
 }
 
+/// In words of 32 bits, of a term: as its factors are, for what they are summed in is no slower where it is wider.
+double product_width(const Instruction& dot) {
+  const ElementType left = dot.operand(0).shape.type, right = dot.operand(1).shape.type;
+  const bool narrow = is_floating(left) && is_floating(right);
+  return (narrow ? std::max(type_bits(left), type_bits(right)) : type_bits(dot.shape.type)) / 32.0;
+}
+
 }  // namespace
 
 double Cost::operation_ns(const Instruction& i) const {
@@ -178,8 +185,7 @@ double Cost::product_ns(const Instruction& dot) const {
   const double elements = elements_of(dot.shape), terms = terms_of(dot), wide = columns(dot);
   const double depth = elements / wide < machine_.few_rows ? machine_.depth_to_cut : machine_.depth_to_fill;
   const double turned = lies_by_columns(dot) ? machine_.columns_to_turn / wide : 0;
-  const double width = std::max(machine_.least_product_width, type_bits(dot.shape.type) / 32.0);
-  return elements * terms * machine_.product_ns * width *
+  return elements * terms * machine_.product_ns * std::max(machine_.least_product_width, product_width(dot)) *
          (1 + machine_.rows_to_fill / rows(dot) + depth / terms + turned);
 }
 

@@ -318,5 +318,38 @@ TEST(Frontier, PlansAreWhatTheFrontierSays) {
   }
 }
 
+/// A brief search for the free plan ends where little is left to save, whatever the number of threads; one for all
+/// points is what it is without the setting.
+TEST(Frontier, BriefSearchesEndEarly) {
+  const auto with_rows = [](int64_t rows) {
+    std::string text = kPairs;
+    for (size_t at = 0; (at = text.find("1024", at)) != std::string::npos; ++at)
+      text.replace(at, 4, std::to_string(rows));
+    return text;
+  };
+  const auto found = [&](int64_t rows, bool brief, bool only_free, int threads = 0) {
+    Settings settings;
+    settings.brief_search = brief;
+    settings.threads = threads;
+    auto module = parse_hlo(std::make_shared<const Source>(Source{"test.hlo", with_rows(rows)}),
+                            std::make_shared<Context>(settings));
+    EXPECT_TRUE(module.ok()) << module.status().message();
+    const auto planner = Planner::make(**module, cpu_target());
+    auto frontier = find_frontier(*planner, {.only_free = only_free});
+    EXPECT_TRUE(frontier.ok());
+    return frontier.take();
+  };
+  constexpr int64_t kFew = 2, kSmall = 1024, kLarge = 8192;  // 4 and 256 MiB
+  EXPECT_LE(found(kSmall, true, true).plans, kFew) << "4 MiB aren't worth a search";
+  EXPECT_GT(found(kSmall, false, true).plans, kFew) << "the control";
+  const Frontier brief = found(kLarge, true, true), whole = found(kLarge, false, true);
+  EXPECT_LT(brief.plans, whole.plans);
+  EXPECT_LE(brief.free.temp_bytes, int64_t{16} << 20);
+  EXPECT_EQ(found(kLarge, true, true, 1).free.decisions, brief.free.decisions);
+  const Frontier all = found(kSmall, true, false), control = found(kSmall, false, false);
+  ASSERT_EQ(all.points.size(), control.points.size());
+  EXPECT_TRUE(all.tightest().equals(control.tightest()));
+}
+
 }  // namespace
 }  // namespace lowtide::engine

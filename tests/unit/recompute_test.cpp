@@ -77,6 +77,59 @@ TEST(Recompute, PlansHoldLessAndGiveTheSame) {
   EXPECT_EQ(checked->exercised(), 1);
 }
 
+/// The same layers under a loss of a wide product, whose gradient starts the way back: more than all that layers keep.
+std::string layers_and_loss(int count, int rows, int width, int words) {
+  std::string text = layers(count, rows, width);
+  const std::string start = fmt::format("  d.{0} = f32[{1},{2}] negate(a.{0})\n", count, rows, width);
+  const std::string wide = fmt::format("f32[{},{}]", rows, words);
+  const std::string loss = fmt::format(
+      "  u = f32[{2},{4}] parameter({5})\n"
+      "  l = {3} dot(a.{0}, u), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}\n"
+      "  e = {3} exponential(l)\n"
+      "  d.{0} = f32[{1},{2}] dot(e, u), lhs_contracting_dims={{1}}, rhs_contracting_dims={{1}}\n",
+      count, rows, width, wide, words, count + 1);
+  return text.replace(text.find(start), start.size(), loss);
+}
+
+TEST(Recompute, MakesAgainWhatStreamsLeaveWhereItStandsAfterThem) {
+  const auto module = read(layers_and_loss(8, 2048, 64, 4096));
+  const Planner planner = Planner::of_shared(module->clone(), cpu_target());
+  const auto temp_of = [&](const Decisions& decisions) {
+    const auto plan = planner.plan(decisions);
+    EXPECT_TRUE(plan.ok()) << plan.status().message();
+    return plan.ok() ? plan->program->temp_bytes : -1;
+  };
+  const auto stream = parse_stream_decision("stream main e dimension=0 tile=64");
+  ASSERT_TRUE(stream.ok()) << stream.status().message();
+  Decisions streamed = without_streams();
+  streamed.emplace_back(*stream);
+  const auto left = planner.streamed(streamed);
+  ASSERT_TRUE(left.ok()) << left.status().message();
+  const auto offers = recompute_offers(**left, cpu_target());
+  ASSERT_FALSE(offers.empty());
+  Decisions after = streamed, before = streamed;
+  after.emplace_back(Recompute{offers.back().ns_per_byte});
+  before.insert(before.begin(), Recompute{offers.back().ns_per_byte});
+  EXPECT_EQ(first_stream(after), 2u);
+  EXPECT_EQ(first_stream(before), 3u);
+  EXPECT_LT(4 * temp_of(after), 3 * temp_of(streamed));
+  EXPECT_NE(temp_of(after), temp_of(before)) << "the control: at the fullest moment without the stream stands the loss";
+
+  // The plan's file keeps the order in which they stand.
+  const auto compiled = compile_plan(*module, cpu_target(), after);
+  ASSERT_TRUE(compiled.ok()) << compiled.status().message();
+  const auto replayed = parse_plan(print_plan(*module, compiled->replay), *module);
+  ASSERT_TRUE(replayed.ok()) << replayed.status().message();
+  const auto again = compile_plan(*module, cpu_target(), replayed->decisions);
+  ASSERT_TRUE(again.ok()) << again.status().message();
+  EXPECT_EQ(again->program->temp_bytes, compiled->program->temp_bytes);
+  for (const bool only_small : {false, true}) {
+    const auto checked = check_fit(*module, *compiled, cpu_backend(), {.only_small = only_small});
+    ASSERT_TRUE(checked.ok()) << checked.status().message();
+    EXPECT_EQ(checked->exercised(), std::ssize(checked->rows));
+  }
+}
+
 TEST(Recompute, IsSaidInTheWordsOfTheSource) {
   std::string text = layers(6);
   const std::string_view call = " tanh(";

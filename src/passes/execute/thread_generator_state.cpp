@@ -39,6 +39,7 @@ class Threaded {
       }
     }
   }
+  bool is_empty() const { return all_.empty(); }
   bool has(const Computation& computation) const { return all_.contains(&computation); }
   bool calls(const Instruction& i) const { return !i.called.empty() && has(*i.called[0]); }
 
@@ -195,10 +196,31 @@ class Thread {
   std::vector<Instruction*> order_;
 };
 
+/// What nobody runs has no turn, and would not fit to what it calls.
+void remove_what_nobody_runs(Module& module) {
+  std::unordered_set<const Computation*> reached{module.entry};
+  std::vector<const Computation*> open{module.entry};
+  while (!open.empty()) {
+    const Computation* next = open.back();
+    open.pop_back();
+    for (const auto& i : next->instructions()) {
+      for (const Computation* callee : i->called) {
+        if (reached.insert(callee).second) open.push_back(callee);
+      }
+    }
+  }
+  module.remove_if([&](const Computation& computation) { return !reached.contains(&computation); });
+}
+
 }  // namespace
 
 Result<PassResult> thread_generator_state(Module& module) {
   PassResult result;
+  if (Threaded(module).is_empty()) {
+    result.note = "0 draws";
+    return result;
+  }
+  remove_what_nobody_runs(module);
   const Threaded threaded(module);
   Roles roles{{module.entry, Role{Role::kEntry}}};
   for (const auto& computation : module.computations()) {

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/thread_pool.h"
 #include "passes/canonicalise/remove_dead_code.h"
 #include "passes/recompute/lives.h"
 #include "passes/recompute/moment.h"
@@ -178,6 +179,7 @@ bool recompute_alike(Module& module, const Recomputed& done) {
 
 std::vector<RecomputeOffer> recompute_offers(const Module& module, const Target& target) {
   const std::unique_ptr<Module> ordered = module.clone();
+  LT_ASSERT(remove_dead_code(*ordered).ok(), "dead code can be removed");
   put_in_good_order(*ordered->entry);
   const double before = entry_ns(*ordered, target);
   const int64_t given = Lives(*ordered->entry, find_virtual_values(*ordered)).most();
@@ -191,9 +193,15 @@ std::vector<RecomputeOffer> recompute_offers(const Module& module, const Target&
   };
 
   // At a price of 1 part all work is worth all that is alive.
+  std::vector<double> parts;
+  for (double part = kLeastPart; part <= kMostPart; part *= 2) parts.push_back(part);
+  std::vector<RecomputeOffer> first(parts.size());
+  module.context().pool().run(std::ssize(parts), [&](int64_t task, int) {
+    const auto k = static_cast<size_t>(task);
+    first[k] = offer(parts[k] * before / static_cast<double>(given));
+  });
   std::vector<RecomputeOffer> all{{0, given, 0}};
-  for (double part = kLeastPart; part <= kMostPart && all.back().ns < before; part *= 2)
-    all.push_back(offer(part * before / static_cast<double>(given)));
+  for (size_t k = 0; k < first.size() && all.back().ns < before; ++k) all.push_back(first[k]);
   for (int k = 0; k < kMostBetween; ++k) {
     size_t widest = 0;
     int64_t gap = given / kWideGap;

@@ -1,6 +1,7 @@
 #include "passes/stream/loop_walk.h"
 
 #include <algorithm>
+#include <set>
 
 #include "analysis/trip_count.h"
 #include "ops/combiner.h"
@@ -223,12 +224,18 @@ class Walker {
   /// Slices of `array` are wanted: they are best made of slices of the state. Taking them from a whole array would make
   /// it anew for each tile.
   void demand(const Instruction& array, int64_t d) {
+    std::set<std::pair<const Instruction*, int64_t>> asked;
+    demand(array, d, asked);
+  }
+
+  /// asked: of whom already, as operations may share operands a thousand times over.
+  void demand(const Instruction& array, int64_t d, std::set<std::pair<const Instruction*, int64_t>>& asked) {
     const auto known = walk_.arrays.find(&array);
-    if (known == walk_.arrays.end() || known->second != kWhole) return;
+    if (known == walk_.arrays.end() || known->second != kWhole || !asked.emplace(&array, d).second) return;
     if (widen(array, d) || !can_be_made_by_slices(array, d) || array.opcode == Opcode::kBroadcast) return;
     for (size_t k = 0; k < array.operands.size(); ++k) {
       int64_t j = kWhole;
-      if (operand_in_step(array, k, d, j) == InStep::kYes) demand(array.operand(k), j);
+      if (operand_in_step(array, k, d, j) == InStep::kYes) demand(array.operand(k), j, asked);
     }
   }
 

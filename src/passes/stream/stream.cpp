@@ -10,6 +10,7 @@
 #include "analysis/evaluations.h"
 #include "analysis/leaf_bytes.h"
 #include "analysis/loop_fusion.h"
+#include "base/thread_pool.h"
 #include "passes/stream/keep_order.h"
 #include "passes/stream/stream_loop.h"
 #include "passes/stream/walk.h"
@@ -253,13 +254,17 @@ std::vector<StreamCandidate> stream_candidates(const Module& module, const Targe
     const ValueGraph graph(*computation, target);
     const std::vector<ValueState> states = stored.of(graph);
     if (seeds.empty()) mine = largest_arrays(graph, states, kMostSeeds);
+    std::vector<std::pair<const Instruction*, int64_t>> ways;
     for (const Instruction* seed : mine) {
-      if (!seed->shape.is_array()) continue;
-      for (int64_t d = 0; d < seed->shape.rank(); ++d) {
-        add_slices(graph, states, *seed, d, options, found);
-        add_windows(graph, states, *seed, d, options, found);
-      }
+      for (int64_t d = 0; seed->shape.is_array() && d < seed->shape.rank(); ++d) ways.emplace_back(seed, d);
     }
+    std::vector<std::vector<StreamCandidate>> of_way(ways.size());
+    module.context().pool().run(std::ssize(ways), [&](int64_t task, int) {
+      const auto k = static_cast<size_t>(task);
+      add_slices(graph, states, *ways[k].first, ways[k].second, options, of_way[k]);
+      add_windows(graph, states, *ways[k].first, ways[k].second, options, of_way[k]);
+    });
+    for (auto& candidates : of_way) std::ranges::move(candidates, std::back_inserter(found));
   }
   std::stable_sort(found.begin(), found.end(),
                    [](const StreamCandidate& a, const StreamCandidate& b) { return a.hidden_bytes > b.hidden_bytes; });

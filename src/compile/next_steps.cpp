@@ -1,0 +1,229 @@
+#include "compile/next_steps.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <span>
+#include <tuple>
+
+namespace lowtide::engine {
+namespace {
+
+constexpr size_t kFewTiles = 2;                       ///< tried of a stream, where plans are few
+constexpr size_t kMostAmong = 4;                      ///< prices tried after streams: each of these has its own
+constexpr size_t kMostCandidates = 6;                 ///< tried in one step
+constexpr double kExtraTime[] = {0.02, 0.1, 0.4, 3};  ///< of what a plan may take, for one more stream
+constexpr int64_t kMostEasier = 3;                    ///< coarser tiles, where all that were tried are too slow
+constexpr double kFreeExtraTime = 0.4;                ///< the most of it that the free plan itself would take
+
+std::string listed(const StreamCandidate& candidate) {
+  std::string text;
+  for (const StreamDecision& d : candidate.decisions(candidate.decision.tile)) text += to_text(d) + " ";
+  return text;
+}
+
+/// What is the same around different seeds, once.
+std::vector<StreamCandidate> distinct(std::vector<StreamCandidate> all) {
+  std::set<std::tuple<std::string, int64_t, double, double, double>> known;
+  std::erase_if(all, [&](const StreamCandidate& c) {
+    return !known.insert({c.decision.computation, c.extent, c.hidden_bytes, c.again_ns, c.ns_per_tile}).second;
+  });
+  return all;
+}
+
+/// One of the streams in finer tiles; those within it keep their part.
+void add_finer(const Trial& at, std::vector<Series>& steps) {
+  for (size_t k = 0; k < at.point.decisions.size(); ++k) {
+    Series& series = steps.emplace_back();
+    for (const int64_t parts : {2, 4}) {
+      Decisions decisions = at.point.decisions;
+      auto* decision = std::get_if<StreamDecision>(&decisions[k]);
+      if (!decision || decision->tile % parts != 0 || decision->tile < parts) continue;
+      decision->tile /= parts;
+      series.steps.push_back(std::move(decisions));
+    }
+  }
+}
+
+/// A decision that is taken once.
+template <class Kind>
+void add_once(const Trial& at, std::vector<Series>& steps) {
+  Decisions decisions = at.point.decisions;
+  if (has<Kind>(decisions)) return;
+  decisions.emplace_back(Kind{});
+  steps.push_back({.steps = {std::move(decisions)}, .easier = {}});
+}
+template <class Kind>
+void add_before_streams(const Trial& at, std::vector<Series>& steps) {
+  Decisions decisions = at.point.decisions;
+  if (has<Kind>(decisions)) return;
+  const bool first = std::is_same_v<Kind, DeriveStacks>;
+  decisions.insert(first ? decisions.begin() : std::ranges::find_if_not(decisions, comes_before_streams), Kind{});
+  steps.push_back({.steps = {std::move(decisions)}, .easier = {}});
+}
+
+}  // namespace
+
+bool is_recompute(const Decision& decision) { return std::holds_alternative<Recompute>(decision); }
+
+std::string key_of(const Decisions& decisions) {
+  std::string key;
+  for (const Decision& d : decisions) key += to_string(d) + "\n";
+  return key;
+}
+
+std::vector<Series> NextSteps::from(const Trial& at) const {
+  std::vector<Series> steps;
+  const bool has_streams = first_stream(at.point.decisions) < at.point.decisions.size();
+  if (!state.has_few_plans || !has_streams) add_recompute(at, steps);
+  if (planner_.target().takes() == Takes::kProgram) add_recompute_among(at, kMostAmong, steps);
+  add_groups(at, steps);
+  add_streams(at, steps);
+  if (!state.has_few_plans || is_within_streams(at)) add_finer(at, steps);
+  if (at.could_rearrange) add_once<Rearrange>(at, steps);
+  if (planner_.could_derive()) add_before_streams<DeriveStacks>(at, steps);
+  if (planner_.could_update()) add_before_streams<UpdateInLoops>(at, steps);
+  // Who takes modules would share what is made twice.
+  const bool is_made_again = state.has_few_plans && has<Recompute>(at.point.decisions);
+  if (planner_.target().takes() == Takes::kProgram && state.is_kept_for_late_readers && !is_made_again)
+    add_once<Rematerialise>(at, steps);
+  return steps;
+}
+
+/// Is most alive in a loop that a stream made?
+bool NextSteps::is_within_streams(const Trial& at) const {
+  return std::ranges::any_of(at.at_peak, [&](const PeakValue& value) {
+    return planner_.shared().find_computation(value.computation) == nullptr;
+  });
+}
+
+/// Tiles worth trying: the finest whose extra time is small, is bearable, is still allowed.
+std::vector<int64_t> NextSteps::some_tiles(const StreamCandidate& candidate) const {
+  std::vector<int64_t> tiles;
+  for (const double part : kExtraTime) {
+    if (!state.is_free_found && part > kFreeExtraTime) break;
+    int64_t finest = 0;
+    for (const int64_t tile : candidate.tiles) {
+      const double parts = std::ceil(static_cast<double>(candidate.extent) / static_cast<double>(tile));
+      const double extra = candidate.again_ns + parts * candidate.ns_per_tile;
+      if (extra > part * state.most_ns && finest > 0) break;
+      finest = tile;
+    }
+    if (finest > 0 && (tiles.empty() || tiles.back() != finest)) tiles.push_back(finest);
+    if (state.has_few_plans && tiles.size() == kFewTiles) break;
+  }
+  return tiles;
+}
+
+/// What could be streamed next. Descents with different thrift begin at the same plans: each is looked at once.
+const std::vector<StreamCandidate>& NextSteps::candidates_at(const Trial& at) const {
+  const auto [known, is_new] = candidates_.try_emplace(key_of(at.point.decisions));
+  if (!is_new) return known->second;
+  const auto module = planner_.streamed(at.point.decisions);
+  if (!module.ok()) return known->second;
+  const std::vector<const Instruction*> seeds = find_values(**module, at.at_peak);
+  if (seeds.empty()) return known->second;
+  std::vector<StreamCandidate>& candidates = known->second;
+  candidates = distinct(stream_candidates(**module, planner_.target(), seeds));
+  if (planner_.context().shows(DebugLevel::kAll, "fit")) {
+    for (const Instruction* i : seeds) planner_.context().print("fit: at the peak " + i->parent->name + " " + i->name);
+    for (const StreamCandidate& c : candidates) {
+      planner_.context().print(fmt::format("fit: candidate {} hides {:.1f} MiB, {:.3f} ms again, {:.1f} us a tile",
+                                           listed(c), c.hidden_bytes / 1048576, 1e-6 * c.again_ns,
+                                           1e-3 * c.ns_per_tile));
+    }
+  }
+  // The best of each way to spend more time for less memory, beside those that only stream.
+  const auto way = [](const StreamCandidate& c) { return c.before.empty() ? c.decision.once ? 1 : 0 : 2; };
+  const size_t most = state.tries_dear_ways ? 1 : 0, kept[] = {kMostCandidates, most, most};
+  size_t tried[] = {0, 0, 0};
+  std::erase_if(candidates, [&](const StreamCandidate& c) { return tried[way(c)]++ >= kept[way(c)]; });
+  return candidates;
+}
+
+void NextSteps::add_streams(const Trial& at, std::vector<Series>& steps) const {
+  for (const StreamCandidate& candidate : candidates_at(at)) {
+    const auto with_tile = [&](int64_t tile) {
+      Decisions decisions = at.point.decisions;
+      for (StreamDecision& decision : candidate.decisions(tile)) decisions.emplace_back(std::move(decision));
+      return decisions;
+    };
+    Series& series = steps.emplace_back();
+    const std::vector<int64_t> tiles = some_tiles(candidate);
+    for (const int64_t tile : tiles) series.steps.push_back(with_tile(tile));
+    if (tiles.empty()) continue;
+    const auto& all = candidate.tiles;  // the coarsest first
+    for (auto tile = std::ranges::find(all, tiles.front());
+         tile != all.begin() && std::ssize(series.easier) < kMostEasier;) {
+      series.easier.push_back(with_tile(*--tile));
+    }
+  }
+}
+
+void NextSteps::add_recompute(const Trial& at, std::vector<Series>& steps) const {
+  if (planner_.target().takes() != Takes::kProgram) return;
+  Decisions decisions = at.point.decisions;
+  const auto before_streams = [&] { return std::span(decisions).first(first_stream(decisions)); };
+  double price = 0;
+  if (const auto so_far = std::ranges::find_if(before_streams(), is_recompute); so_far != before_streams().end()) {
+    price = std::get<Recompute>(*so_far).ns_per_byte;
+    decisions.erase(decisions.begin() + (so_far - before_streams().begin()));
+  }
+  const auto first =
+      std::ranges::find_if_not(decisions, [](const Decision& d) { return std::holds_alternative<DeriveStacks>(d); });
+  const auto place = static_cast<size_t>(first - decisions.begin());
+  decisions.insert(first, Recompute{});
+  Series& series = steps.emplace_back();
+  for (const RecomputeOffer& offer : planner_.recompute_offers()) {
+    if (offer.ns_per_byte <= price || offer.ns > state.most_ns) continue;
+    series.steps.push_back(decisions);
+    series.steps.back()[place] = Recompute{offer.ns_per_byte};
+  }
+}
+
+void NextSteps::add_recompute_among(const Trial& at, size_t most, std::vector<Series>& steps) const {
+  Decisions decisions = at.point.decisions;
+  if (!state.is_free_found || first_stream(decisions) == decisions.size() || planner_.recompute_offers().empty())
+    return;
+  double price = 0;
+  if (is_recompute(decisions.back())) {
+    price = std::get<Recompute>(decisions.back()).ns_per_byte;
+    decisions.pop_back();
+  }
+  decisions.emplace_back(Recompute{});
+  std::vector<double> prices;
+  for (const RecomputeOffer& offer : offers_among(decisions)) {
+    if (offer.ns_per_byte > price && at.point.ns + offer.ns <= state.most_ns) prices.push_back(offer.ns_per_byte);
+  }
+  Series& series = steps.emplace_back();
+  const size_t count = std::min(most, prices.size());
+  for (size_t k = 1; k <= count; ++k) {  // the highest, and others at equal distances
+    series.steps.push_back(decisions);
+    series.steps.back().back() = Recompute{prices[prices.size() * k / count - 1]};
+  }
+}
+
+/// Of the module in which all streams stand; the last decision doesn't count.
+const std::vector<RecomputeOffer>& NextSteps::offers_among(const Decisions& decisions) const {
+  const Decisions part(decisions.begin(), decisions.end() - 1);
+  const auto [known, is_new] = offers_.try_emplace(key_of(part));
+  if (!is_new) return known->second;
+  if (const auto module = planner_.streamed(part); module.ok())
+    known->second = recompute_offers(**module, planner_.target());
+  return known->second;
+}
+
+/// Loops that save every so many trips; once. Behind what else is made again. The free plan runs no loop twice.
+void NextSteps::add_groups(const Trial& at, std::vector<Series>& steps) const {
+  if (!state.is_free_found || planner_.target().takes() != Takes::kProgram || has<SaveEvery>(at.point.decisions))
+    return;
+  for (const Grouping& grouping : planner_.groupings()) {
+    Decisions decisions = at.point.decisions;
+    decisions.insert(std::ranges::find_if_not(decisions, comes_before_streams), SaveEvery{grouping});
+    steps.push_back({.steps = {std::move(decisions)}, .easier = {}});
+  }
+}
+
+}  // namespace lowtide::engine

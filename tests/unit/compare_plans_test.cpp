@@ -1,0 +1,46 @@
+#include "compile/compare_plans.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "backend/cpu/cpu_backend.h"
+#include "compile/compile.h"
+#include "target/cpu.h"
+#include "text/hlo.h"
+
+namespace lowtide::engine {
+namespace {
+
+std::unique_ptr<Module> times(double factor) {
+  const std::string text = fmt::format(
+      "HloModule times\nENTRY main {{\n  x = f64[64] parameter(0)\n  c = f64[] constant({})\n"
+      "  b = f64[64] broadcast(c), dimensions={{}}\n  ROOT y = f64[64] multiply(x, b)\n}}\n",
+      factor);
+  auto module = parse_hlo(std::make_shared<const Source>(Source{"test.hlo", text}));
+  EXPECT_TRUE(module.ok()) << module.status().message();
+  return module.take();
+}
+
+/// What is said of a program that multiplies by `factor` where another is expected.
+std::string beside(double expected, double factor) {
+  const auto zero = times(expected), other = times(factor);
+  const auto planner = Planner::make(*zero, cpu_target());
+  EXPECT_TRUE(planner.ok());
+  const auto comparison = PlanComparison::make(*zero, *planner, cpu_backend(), true);
+  EXPECT_TRUE(comparison.ok()) << comparison.status().message();
+  const auto plan = compile_plan(*other, cpu_target());
+  EXPECT_TRUE(plan.ok()) << plan.status().message();
+  const auto difference = comparison->difference(*plan);
+  EXPECT_TRUE(difference.ok()) << difference.status().message();
+  return *difference;
+}
+
+TEST(ComparePlans, TakesForZeroWhatRoundingOfTheArgumentsLeaves) {
+  EXPECT_EQ(beside(0, 1e-17), "");
+  EXPECT_EQ(beside(1e-17, 0), "");
+  EXPECT_NE(beside(0, 1e-12), "") << "the control";
+  EXPECT_NE(beside(1e-12, 2e-12), "") << "the control: so small a result is one";
+}
+
+}  // namespace
+}  // namespace lowtide::engine
