@@ -4,6 +4,7 @@
 
 #include "error.h"
 #include "functions.h"
+#include "layouts.h"
 #include "lowtide/visibility.h"
 
 namespace lowtide::pjrt {
@@ -60,9 +61,29 @@ enum Slot : size_t {
 };
 static_assert(kSlots == sizeof(PJRT_Api::functions) / sizeof(void*));
 
+PJRT_Layouts_Extension make_layouts() {
+  PJRT_Layouts_Extension layouts = {};
+  layouts.struct_size = sizeof layouts;
+  layouts.type = PJRT_Layouts_Extension::kType;
+  size_t next = 0;
+#define LAYOUTS_FUNCTION(name) \
+  layouts.functions[next++] = reinterpret_cast<void*>(&answer<&name, PJRT_Layouts_##name##_Args>);
+  LAYOUTS_FUNCTION(MemoryLayout_Destroy)
+  LAYOUTS_FUNCTION(MemoryLayout_Serialize)
+  LAYOUTS_FUNCTION(Client_GetDefaultLayout)
+  LAYOUTS_FUNCTION(Buffer_MemoryLayout)
+  LAYOUTS_FUNCTION(Topology_GetDefaultLayout)
+  LAYOUTS_FUNCTION(Executable_GetOutputLayouts)
+  LAYOUTS_FUNCTION(Executable_GetParameterLayouts)
+#undef LAYOUTS_FUNCTION
+  return layouts;
+}
+
 PJRT_Api make_api() {
   PJRT_Api api = {};
   api.struct_size = sizeof(PJRT_Api);
+  static PJRT_Layouts_Extension layouts = make_layouts();
+  api.extension_start = &layouts;
   api.version = {sizeof api.version, nullptr, kPjrtMajor, kPjrtMinor};
 #define PJRT_FUNCTION(name) api.functions[kSlot_##name] = reinterpret_cast<void*>(&answer<&name, PJRT_##name##_Args>);
 #define PJRT_ABSENT(name) api.functions[kSlot_##name] = reinterpret_cast<void*>(&say_absent<kSlot_##name>);

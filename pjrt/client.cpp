@@ -3,10 +3,13 @@
 #include <unistd.h>
 
 #include <charconv>
+#include <chrono>
 #include <cstdlib>
 #include <functional>
+#include <set>
 
 #include "functions.h"
+#include "lowtide/visibility.h"
 #include "lowtide/words.h"
 
 using lowtide::Result;
@@ -22,6 +25,60 @@ Result<Session> PJRT_Client::session(const lowtide::pjrt::Wishes& wishes) {
   Result<Session> opened = Session::open(own);
   if (opened.ok()) sessions_.emplace(wishes, *opened);
   return opened;
+}
+
+PJRT_Client::Compiling::Compiling(PJRT_Client& client) : client_(client) {
+  const std::lock_guard lock(client_.mutex_);
+  ++client_.compiling_;
+}
+
+PJRT_Client::Compiling::~Compiling() {
+  const std::lock_guard lock(client_.mutex_);  // held until the waiting one is told: it ends the client
+  --client_.compiling_;
+  client_.compiled_.notify_all();
+}
+
+namespace {
+
+/// Those that stand. It is never destroyed: hosts leave clients behind.
+struct Clients {
+  std::mutex mutex;
+  std::set<PJRT_Client*> all;
+};
+Clients& clients() {
+  static Clients& standing = *new Clients;
+  return standing;
+}
+
+}  // namespace
+
+PJRT_Client::PJRT_Client() {
+  const std::lock_guard lock(clients().mutex);
+  clients().all.insert(this);
+}
+
+PJRT_Client::~PJRT_Client() {
+  {
+    const std::lock_guard lock(clients().mutex);
+    clients().all.erase(this);
+  }
+  stop_compiling();
+}
+
+/// Before a process leaves: jaxlib destroys parts of its client while threads of its own may still compile.
+extern "C" LOWTIDE_PUBLIC void lowtide_stop_compiling() {
+  const std::lock_guard lock(clients().mutex);
+  for (PJRT_Client* client : clients().all) client->stop_compiling();
+}
+
+void PJRT_Client::stop_compiling() {
+  constexpr std::chrono::milliseconds kAgain(20);  // what was between two calls when the last was stopped
+  std::unique_lock lock(mutex_);
+  ended_ = true;
+  const auto is_done = [&] { return compiling_ == 0; };
+  do {
+    for (const auto& [wishes, session] : sessions_) session.cancel();
+  } while (!compiled_.wait_for(lock, kAgain, is_done));
 }
 
 namespace lowtide::pjrt {
@@ -67,6 +124,9 @@ PJRT_Error* apply_option(PJRT_Client& client, std::string_view name, const std::
     return read_count(name, text, kMostThreads, client.options.threads);
   } else if (name == "cache") {
     client.options.cache_directory = text == "off" ? "" : text;
+  } else if (name == "search") {
+    if (text != "brief" && text != "whole") return invalid("search: found '" + text + "', expected brief or whole");
+    client.options.brief_search = text == "brief";
   } else if (name == "devices") {
     return read_count(name, text, kMostDevices, devices);
   } else if (name == "as_text") {
@@ -75,7 +135,7 @@ PJRT_Error* apply_option(PJRT_Client& client, std::string_view name, const std::
     client.platform_name = text;
   } else {
     return invalid("found the option '" + std::string(name) +
-                   "', expected limit, exact, threads, cache, devices, as_text or platform_name");
+                   "', expected limit, exact, threads, cache, search, devices, as_text or platform_name");
   }
   return nullptr;
 }
@@ -117,6 +177,7 @@ PJRT_Error* Plugin_Attributes(PJRT_Plugin_Attributes_Args& args) {
 PJRT_Error* Client_Create(PJRT_Client_Create_Args& args) {
   auto client = std::make_unique<PJRT_Client>();
   client->options = options_from_environment(variable);
+  client->options.brief_search = true;
   client->platform_version = "lowtide " LOWTIDE_VERSION;
   int devices = 1;
   // The environment says it first, the program's own options last.

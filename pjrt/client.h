@@ -2,6 +2,7 @@
 /// A client: sessions of Lowtide's, devices and their memory's account.
 
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -58,7 +59,29 @@ struct PJRT_Client {
   /// The session in which programs are compiled so.
   lowtide::Result<lowtide::Session> session(const lowtide::pjrt::Wishes& wishes);
 
+  /// While one stands, a program is being compiled. Hosts compile on threads of theirs, and a process that leaves after
+  /// an interrupt destroys the client meanwhile.
+  class Compiling {
+   public:
+    explicit Compiling(PJRT_Client& client);
+    ~Compiling();
+    Compiling(const Compiling&) = delete;
+    Compiling& operator=(const Compiling&) = delete;
+    /// The client is about to end: whoever asked for the program mustn't have it any more.
+    bool is_given_up() const { return client_.ended_; }
+
+   private:
+    PJRT_Client& client_;
+  };
+  PJRT_Client();
+  ~PJRT_Client();
+  /// For good: what is being compiled is given up, and waited for.
+  void stop_compiling();
+
  private:
+  std::atomic<bool> ended_ = false;
+  int compiling_ = 0;
+  std::condition_variable compiled_;
   std::mutex mutex_;
   std::map<lowtide::pjrt::Wishes, lowtide::Session> sessions_;
 };

@@ -7,6 +7,7 @@
 #include "element_types.h"
 #include "executable.h"
 #include "functions.h"
+#include "running.h"
 
 namespace lowtide::pjrt {
 namespace {
@@ -39,13 +40,17 @@ PJRT_NamedValue cost(std::string_view name, double value) {
 
 PJRT_Error* describe(Compiled& compiled, const Module& module) {
   compiled.name = module.name();
-  for (const Array& result : compiled.executable.results()) {
+  for (const ProgramArray& result : compiled.executable.results()) {
     const PJRT_Buffer_Type type = type_of_name(result.type);
     if (type == 0) return unimplemented("results of the element type " + result.type);
     compiled.result_types.push_back(type);
     compiled.result_dims.push_back(result.dims);
     compiled.all_dims.insert(compiled.all_dims.end(), result.dims.begin(), result.dims.end());
     compiled.ranks.push_back(result.dims.size());
+    compiled.result_layouts.push_back(row_major(result.dims.size()));
+  }
+  for (const auto& argument : compiled.executable.arguments()) {
+    compiled.parameter_layouts.push_back(row_major(argument.dims.size()));
   }
   const size_t most = std::max(compiled.executable.arguments().size(), compiled.result_types.size());
   compiled.kinds.assign(most, kDeviceMemory.data());
@@ -74,6 +79,7 @@ std::string first_lines(const std::string& text) {
 /// `plan_text`: a plan that was made before; empty: none.
 PJRT_Error* make(PJRT_Client& client, std::string program, std::string options, const std::string& plan_text,
                  PJRT_LoadedExecutable*& made) {
+  const PJRT_Client::Compiling compiling(client);
   CompileOptions read;
   if (PJRT_Error* error = read_compile_options(options, client.wishes, read)) return error;
   if (read.replicas * read.partitions != 1) {
@@ -98,6 +104,7 @@ PJRT_Error* make(PJRT_Client& client, std::string program, std::string options, 
     }
     return error;
   }
+  if (compiling.is_given_up()) return error_of(*kEnded);
   const Result<Executable> executable = session->compile(*plan);
   if (!executable.ok()) {
     PJRT_Error* const error = fault_of(executable.error());
@@ -114,6 +121,7 @@ PJRT_Error* make(PJRT_Client& client, std::string program, std::string options, 
                                                       .executable = *executable,
                                                       .in_place = InPlace::make(*session, *module, *executable)});
   if (PJRT_Error* error = describe(*compiled, *module)) return error;
+  if (compiling.is_given_up()) return error_of(*kEnded);
   made = new PJRT_LoadedExecutable{.compiled = std::move(compiled)};
   return nullptr;
 }

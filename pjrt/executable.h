@@ -9,6 +9,7 @@
 #include "client.h"
 #include "compile_options.h"
 #include "in_place.h"
+#include "layouts.h"
 #include "lowtide/session.h"
 
 namespace lowtide::pjrt {
@@ -31,6 +32,7 @@ struct Compiled {
   std::vector<const char*> kinds;  ///< of memory, for arguments or results, whichever are more
   std::vector<size_t> kind_sizes;
   std::vector<PJRT_NamedValue> costs;
+  std::vector<PJRT_Layouts_MemoryLayout*> parameter_layouts, result_layouts;
 };
 
 }  // namespace lowtide::pjrt

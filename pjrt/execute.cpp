@@ -7,7 +7,7 @@
 namespace lowtide::pjrt {
 namespace {
 
-bool may_donate(const Array& argument, size_t number, const PJRT_ExecuteOptions* options) {
+bool may_donate(const ProgramArray& argument, size_t number, const PJRT_ExecuteOptions* options) {
   if (!argument.can_be_donated) return false;
   if (!options) return true;
   const int64_t* const kept = options->non_donatable_input_indices;
@@ -16,7 +16,7 @@ bool may_donate(const Array& argument, size_t number, const PJRT_ExecuteOptions*
 }
 
 PJRT_Error* hold(PJRT_Buffer* const* buffers, const PJRT_ExecuteOptions* options, Running& running) {
-  const std::vector<Array>& arguments = running.compiled->executable.arguments();
+  const std::vector<ProgramArray>& arguments = running.compiled->executable.arguments();
   std::vector<size_t> donated;
   running.arguments.reserve(arguments.size());
   for (size_t a = 0; a < arguments.size(); ++a) {

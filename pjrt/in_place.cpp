@@ -7,11 +7,11 @@ namespace lowtide::pjrt {
 std::unique_ptr<InPlace> InPlace::make(const Session& session, const Module& module, const Executable& executable) {
   constexpr int64_t kLarge = int64_t{1} << 20, kMostInstructions = 32;
   if (module.instructions() > kMostInstructions) return nullptr;
-  const std::vector<Array>& arguments = executable.arguments();
-  if (std::ranges::any_of(arguments, [](const Array& array) { return array.can_be_donated; })) return nullptr;
+  const std::vector<ProgramArray>& arguments = executable.arguments();
+  if (std::ranges::any_of(arguments, [](const ProgramArray& array) { return array.can_be_donated; })) return nullptr;
   std::unique_ptr<InPlace> in_place(new InPlace(session, module));
   for (size_t a = 0; a < arguments.size(); ++a) {
-    const auto as_large = [&](const Array& result) { return result.bytes == arguments[a].bytes; };
+    const auto as_large = [&](const ProgramArray& result) { return result.bytes == arguments[a].bytes; };
     if (arguments[a].bytes >= kLarge && std::ranges::any_of(executable.results(), as_large)) {
       in_place->candidates_.push_back(a);
     }

@@ -27,9 +27,9 @@ std::string quoted(std::string_view text) {
   return json + "\"";
 }
 
-std::string json_of(const std::vector<Array>& arrays) {
+std::string json_of(const std::vector<ProgramArray>& arrays) {
   std::string json = "[";
-  for (const Array& array : arrays) {
+  for (const ProgramArray& array : arrays) {
     if (json.size() > 1) json += ", ";
     json += R"({"path": )" + quoted(array.path) + R"(, "type": )" + quoted(array.type) + R"(, "dims": [)";
     for (size_t i = 0; i < array.dims.size(); ++i) json += (i > 0 ? ", " : "") + std::to_string(array.dims[i]);

@@ -64,7 +64,7 @@ Answer* answer(F&& make) noexcept {
 }
 
 /// JSON: an array of objects with path, type, dims and bytes.
-std::string json_of(const std::vector<Array>& arrays);
+std::string json_of(const std::vector<ProgramArray>& arrays);
 std::string json_of(const Sizes& sizes);
 std::string quoted(std::string_view text);
 

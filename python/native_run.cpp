@@ -119,7 +119,7 @@ LOWTIDE_PUBLIC Answer* lowtide_run_files(const Home* home, const Runner* runner,
       if (!opened.ok()) return opened.error();
       files.arguments = *std::move(opened);
     }
-    const std::vector<lowtide::Array>& arrays = runner->executable.results();
+    const std::vector<lowtide::ProgramArray>& arrays = runner->executable.results();
     if (*results) {
       auto writer = home->session.create_tensors(results, arrays);
       if (!writer.ok()) return writer.error();

@@ -1,6 +1,9 @@
-"""bytecode_reads_as_text.py LOWTIDE FOLDER..: each .mlir serialised by jaxlib, at several versions of VHLO, is the same module as its text.
+"""bytecode_reads_as_text.py LOWTIDE [FOLDER..] [--random LOWTIDE_RANDOM [--count N] [--seed S]] [--control]
 
-Of jax.export's files as well, around steps that are written here. Prints what differs; exit 1 where anything does."""
+Each .mlir serialised by jaxlib, at several versions of VHLO, is the same module as its text; jax.export's files as well, around
+steps that are written here; and random programs, which Lowtide turns into StableHLO, at three versions. --control: one artifact is
+another program's, which must be noticed. Prints what differs; exit 1 where anything does."""
+import argparse
 import difflib
 import os
 import pathlib
@@ -13,6 +16,7 @@ sys.dont_write_bytecode = True
 import xla
 
 VERSIONS = ("1.0.0", "1.7.0", "1.13.7", "1.15.0", "1.17.0")
+FEW_VERSIONS = ("1.1.0", "1.9.0", "1.17.0")  # of random programs
 
 
 def renamed(text):
@@ -30,12 +34,12 @@ def printed(lowtide, path):
     return (renamed(ran.stdout), None) if ran.returncode == 0 else (None, f"exit {ran.returncode}: {(ran.stderr.strip().splitlines() or [''])[0]}")
 
 
-def artifacts(text):
+def artifacts(text, versions=VERSIONS):
     """(version, bytes) of a module; of those versions that know all of its operations."""
     from jax._src.interpreters import mlir
     from jax._src.lib.mlir import ir
     from jaxlib.mlir.dialects import stablehlo
-    for version in VERSIONS:
+    for version in versions:
         with mlir.make_ir_context():
             module = ir.Module.parse(text)  # each time: serialising changes it
             try:
@@ -77,11 +81,31 @@ def exported_steps():
     yield "special", jax.jit(lambda x: (jax.lax.top_k(x, 3), jax.scipy.special.erf(x), jax.lax.lgamma(x + 1))), (x,)
 
 
+def random_programs(lowtide, program, count, seed, folder):
+    """(name, text) of random programs as StableHLO; None for what it lacks, or jaxlib doesn't take."""
+    subprocess.run([program, "write", folder, "--count", str(count), "--seed", str(seed)], check=True, capture_output=True, timeout=600)
+    for path in sorted(pathlib.Path(folder).glob("*.hlo")):
+        text = path.with_suffix(".mlir")
+        ran = subprocess.run([lowtide, "opt", "--passes", "", str(path), "-o", str(text)], capture_output=True, timeout=60)
+        try:
+            yield path.name, as_jaxlib_prints(text.read_text()) if ran.returncode == 0 else None
+        except Exception:
+            yield path.name, None
+
+
 def main():
     if xla.absent():
         print(f"SKIP: no jaxlib: {xla.absent()}")
         return 0
-    lowtide, folders = sys.argv[1], [f for f in sys.argv[2:] if os.path.exists(f)]
+    parser = argparse.ArgumentParser()
+    parser.add_argument("lowtide")
+    parser.add_argument("folders", nargs="*")
+    parser.add_argument("--random")
+    parser.add_argument("--count", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--control", action="store_true")
+    options = parser.parse_args()
+    lowtide, folders = options.lowtide, [f for f in options.folders if os.path.exists(f)]
     files = sorted({p for f in folders for p in pathlib.Path(f).rglob("*.mlir") if "errors" not in p.parts})
     compared = same = unread = 0
     wrong, refused = [], []
@@ -117,9 +141,20 @@ def main():
                     continue
                 for version, artifact in artifacts(text):
                     compare(path, version, text, artifact)
+        if options.random:
+            before = {}
+            with tempfile.TemporaryDirectory() as programs:
+                for name, text in random_programs(lowtide, options.random, options.count, options.seed, programs):
+                    if text is None:
+                        unread += 1
+                        continue
+                    for version, artifact in artifacts(text, FEW_VERSIONS):
+                        other = options.control and compared == 4
+                        compare(name, version, text, before.get(version, artifact) if other else artifact)
+                        before[version] = artifact
         try:
             import flatbuffers  # noqa: F401: which serialize() needs
-            steps = exported_steps()
+            steps = () if options.random else exported_steps()
         except ImportError:
             print("without jax.export's files: no flatbuffers")
             steps = ()
@@ -130,7 +165,9 @@ def main():
     for line in wrong + refused:
         print(line)
     print(f"{same} of {compared} artifacts are the module of their text, {len(refused)} are refused by name; jaxlib doesn't read {unread} of the texts")
-    return 1 if wrong or compared == 0 else 0
+    if options.control:
+        return 0 if len(wrong) == 1 else 1
+    return 1 if wrong or compared == 0 or (options.random and refused) else 0
 
 
 if __name__ == "__main__":

@@ -104,6 +104,9 @@ def programs():
         compiled = jax.jit(lambda a: jnp.sin(a @ a.T).sum()).lower(x).compile()
         memory = compiled.memory_analysis()
         assert memory.argument_size_in_bytes == x.nbytes and memory.output_size_in_bytes == 4, memory
+        rows = tuple(range(x.ndim))  # row by row, as arrays always lie
+        assert x.format.layout.major_to_minor == rows and compiled.input_formats[0][0].layout.major_to_minor == rows, compiled.input_formats
+        assert compiled.output_formats.layout.major_to_minor == (), compiled.output_formats
         from jax.experimental import serialize_executable
         again = serialize_executable.deserialize_and_load(*serialize_executable.serialize(compiled))
         assert np.array_equal(again(x), compiled(x))

@@ -60,13 +60,15 @@ def as_mlir(text):
         raise Rejected(str(error)) from error
 
 
-def compiled_mlir(program):
-    """An executable for what as_mlir gave."""
+def compiled_mlir(program, before=lambda: None):
+    """An executable for what as_mlir gave. before: called when the client is about to have the program, which is parsed by then."""
     try:
         device = jax.local_devices()[0]
         with mlir.make_ir_context():
             options = compiler.get_compile_options(num_replicas=1, num_partitions=1)
-            return compiler.backend_compile_and_load(device.client, ir.Module.parse(program), xla_client.DeviceList((device,)), options, [])
+            parsed = ir.Module.parse(program)
+            before()
+            return compiler.backend_compile_and_load(device.client, parsed, xla_client.DeviceList((device,)), options, [])
     except Exception as error:
         raise Rejected(str(error)) from error
 

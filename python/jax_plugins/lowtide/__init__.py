@@ -1,5 +1,8 @@
 """Makes JAX_PLATFORMS=lowtide and jax.devices("lowtide") known to JAX, which calls initialize()."""
 
+import atexit
+import ctypes
+
 import jax._src.xla_bridge as xla_bridge
 
 import lowtide
@@ -9,4 +12,7 @@ _PRIORITY = -100
 
 
 def initialize() -> None:
-    xla_bridge.register_plugin("lowtide", library_path=lowtide.library_path(), priority=_PRIORITY, options={})
+    path = lowtide.library_path()
+    xla_bridge.register_plugin("lowtide", library_path=path, priority=_PRIORITY, options={})
+    # After an interrupt jaxlib's threads go on compiling, and it destroys its client under them.
+    atexit.register(lambda: ctypes.CDLL(path).lowtide_stop_compiling())

@@ -191,9 +191,11 @@ class StableHloWriter {
     if (!operation.properties || fault_.found()) return;
     const BytecodeFile& file = entries_.file();
     ByteCursor cursor = file.cursor(file.properties[*operation.properties], fault_);
-    for (const std::string_view name : known_of(operation)) {
-      bool present = true;  // a module's may be absent
-      const uint64_t number = is_module(operation) ? cursor.flagged(present) : cursor.varint();
+    for (std::string_view name : known_of(operation)) {
+      const bool may_be_absent = name.ends_with('?');
+      if (may_be_absent) name.remove_suffix(1);
+      bool present = true;
+      const uint64_t number = may_be_absent ? cursor.flagged(present) : cursor.varint();
       if (present) properties.emplace_back(name, &entries_.attribute(number));
     }
     if (cursor.done()) return;

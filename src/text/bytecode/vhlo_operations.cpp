@@ -174,13 +174,14 @@ std::string_view foreign_properties(std::string_view dialect, std::string_view n
     std::string_view dialect, name, properties;
   };
   constexpr std::array kForeign = {
-      Foreign{"builtin", "module", "sym_name sym_visibility"},
+      Foreign{"builtin", "module", "sym_name? sym_visibility?"},
       Foreign{"sdy", "mesh", "mesh sym_name"},
       Foreign{"sdy", "manual_computation", "in_shardings manual_axes out_shardings"},
       Foreign{"sdy", "reshard", "sharding"},
       Foreign{"sdy", "sharding_constraint", "sharding"},
       Foreign{"chlo", "constant_like", "value"},
       Foreign{"chlo", "top_k", "k"},
+      Foreign{"mhlo", "topk", "k largest?"},
   };
   for (const Foreign& row : kForeign) {
     if (row.dialect == dialect && row.name == name) return row.properties;
