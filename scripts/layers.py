@@ -22,7 +22,7 @@ FLOORS = {
     "compile": 11, "backend/cpu": 11,  # this one: no floor but the session's names it
     "session": 12,
 }
-TOP, DOORS = 13, ("tools", "pjrt", "python")  # the command, the plugin, the package: what enters by include/lowtide alone
+TOP, DOORS = 13, ("tools", "pjrt", "python", "arrays")  # the command, the plugin, the package, the arrays: what enters by include/lowtide alone
 ONLY_IN = {  # heavy or foreign headers and the places that may see them
     "nlohmann/": ("src/report/", "src/text/safetensors", "src/text/tensor_writer", "src/target/read_machine", "tools/"),
     "CLI/": ("tools/",),
@@ -69,7 +69,7 @@ def hidden_faults(name, text):
 def command_faults(name, text):
     """What the command or the plugin includes of the house beside the public face."""
     return [f"{name}: what enters by include/lowtide includes {included}" for included in INCLUDE.findall(text)
-            if name.startswith(tuple(door + "/" for door in DOORS)) and included.split("/")[0] in FLOORS and not included.startswith("lowtide/")]
+            if name.removeprefix("src/").startswith(tuple(door + "/" for door in DOORS)) and included.split("/")[0] in FLOORS and not included.startswith("lowtide/")]
 
 
 root = pathlib.Path(__file__).resolve().parent.parent
@@ -83,7 +83,7 @@ for path in sorted(root.glob("include/lowtide/*")) + sorted(root.glob("src/**/*"
     if own is None:
         faults.append(f"{name}: folder {folder} stands on no floor")
         continue
-    named = path.suffix == ".h" and folder not in ("lowtide", "pjrt", "python")  # which are namespaces of their own
+    named = path.suffix == ".h" and folder not in ("lowtide", "pjrt", "python", "arrays")  # which are namespaces of their own
     for type_name in TYPE.findall(path.read_text()) if named else []:
         other = types.setdefault(type_name, name)
         if other != name:
@@ -138,13 +138,14 @@ faults += accelerator_faults(accelerator)
 if "--control" in sys.argv:
     noticed = checker_faults("control", '#include "nest/accesses.h"\nauto box = written_box(update);\nbool in = may_lie_over(nest, 1, 0);\n')
     noticed += hidden_faults("src/passes/control.cpp", '#include "library/library.h"\n#include "target/cpu.h"\n#include "target/target.h"\n')
+    noticed += command_faults("src/arrays/control.cpp", '#include "ir/module.h"\n#include "lowtide/module.h"\n#include "arrays/graph.h"\n')
     noticed += command_faults("tools/control.cpp", '#include "session/state.h"\n#include "lowtide/session.h"\n#include "usage.h"\n')
     noticed += hidden_faults("src/compile/control.cpp", '#include "backend/backend.h"\n#include "backend/cpu/cpu_backend.h"\n')
     device = ACCELERATOR + "device.h"
     noticed += accelerator_faults({device: '#include "backend/cpu/cpu_backend.h"\n' + accelerator[device]})
     noticed += accelerator_faults({device: '#include "schedule/flow.h"\n' + "\n" * MOST_LINES})
     print("\n".join(noticed))
-    sys.exit(len(noticed) != 10)
+    sys.exit(len(noticed) != 11)
 for folder in sorted(arrows, key=lambda f: (FLOORS.get(f, TOP), f)):
     print(f"{FLOORS.get(folder, TOP):2} {folder:11} -> {' '.join(sorted(arrows[folder]))}")
 print("\n".join(faults) or "no arrow points upward")

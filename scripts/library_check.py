@@ -18,6 +18,8 @@ ALLOWED = {
     r"(making\(\)::mutex|set_up_tiles\(\)::begun)$": "oneDNN's primitives are made one by one, and its tiles set up once",
     r"::current_(pool|thread)$": "of a thread: which pool's task it is running",
     r"KnownPlans::known\(\)::state$": "of a thread: what is known while one question is answered; empty between questions",
+    r"lazy::this_thread\(\)::state$": "of a thread that uses arrays: its stream, its sequence of keys, the transformations it is in",
+    r"lazy::Runtime::get\(\)::runtime$": "arrays name no session, so that they share one: made with the first array, theirs to the end",
     r"^std::": "libstdc++'s",
 }
 

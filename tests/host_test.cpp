@@ -64,9 +64,9 @@ void run(const Session& session, const Plan& plan) {
   std::vector<std::vector<std::byte>> memory;
   std::vector<Argument> arguments;
   std::vector<void*> results;
-  for (const Array& a : executable->arguments())
+  for (const ProgramArray& a : executable->arguments())
     arguments.push_back({memory.emplace_back(static_cast<size_t>(a.bytes) + 1).data()});
-  for (const Array& r : executable->results())
+  for (const ProgramArray& r : executable->results())
     results.push_back(memory.emplace_back(static_cast<size_t>(r.bytes) + 1).data());
   if (is_there(executable->run(arguments, results))) ++ran;
   (void)is_there(executable->run({}, results));

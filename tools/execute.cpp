@@ -64,7 +64,8 @@ Result<Executable> prepare(const RunOptions& options, const Session& session, Mo
   return executable;
 }
 
-Result<RunFiles> open_files(const RunOptions& options, const Session& session, const std::vector<Array>& results) {
+Result<RunFiles> open_files(const RunOptions& options, const Session& session,
+                            const std::vector<ProgramArray>& results) {
   RunFiles files{.seed = options.seed};
   if (!options.inputs.empty()) {
     LT_TRY(files.arguments, session.open_tensors(options.inputs));

@@ -19,9 +19,9 @@ void run(const Session& session, const Plan& plan, const char* name) {
   std::vector<std::vector<std::byte>> memory;
   std::vector<Argument> arguments;
   std::vector<void*> results;
-  for (const Array& a : executable.arguments())
+  for (const ProgramArray& a : executable.arguments())
     arguments.push_back({memory.emplace_back(static_cast<size_t>(a.bytes)).data()});
-  for (const Array& r : executable.results())
+  for (const ProgramArray& r : executable.results())
     results.push_back(memory.emplace_back(static_cast<size_t>(r.bytes)).data());
   const Result<void> ran = executable.run(arguments, results);
   std::printf("%s: peak %lld bytes, %s\n", name, static_cast<long long>(plan.peak_bytes()),

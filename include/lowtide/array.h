@@ -1,20 +1,140 @@
 #pragma once
-/// Arrays as programs take and give them.
+/// Arrays that are computed when they are needed. An operation makes a node of a graph and returns at once; eval() (or
+/// item(), data(), printing) plans all that is needed for it as one program, in the least memory, and runs it. Names
+/// and meaning are MLX's where it has them; docs/arrays.md says where they differ.
+///
+///   array x = random::normal({1024, 1024}, bfloat16);
+///   array y = sum(x * x, 0);        // x is never stored
+///   std::cout << y << sqrt(y).item<float>();
+///
+/// Faults are exceptions: std::invalid_argument for what makes no sense, which is said by the operation and not by
+/// eval(); std::runtime_error for what can't be run; limit_error for memory that isn't there.
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <iosfwd>
+#include <iterator>
+#include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "lowtide/dtype.h"
+#include "lowtide/stream.h"
+#include "lowtide/visibility.h"
+
 namespace lowtide {
 
-/// An argument or result of a program, an array each: tuples are flattened depth first.
-struct Array {
-  std::string path;           ///< "state.params['w']"; empty where the program doesn't say
-  std::string type;           ///< as HLO spells it: "f32", "bf16", "s32", "pred", ...
-  std::vector<int64_t> dims;  ///< extents, row-major; none: a scalar
-  int64_t bytes = 0;  ///< in memory: elements lie row-major without gaps, "pred" and types below a byte one byte each
-  /// Of an argument: may the program overwrite its bytes, if the caller gives them away?
-  bool can_be_donated = false;
+using ShapeElem = int64_t;
+using Shape = std::vector<int64_t>;
+
+/// A plan that needs more than a limit, or memory that ended. Arrays are as they were before, and can be used.
+class LOWTIDE_PUBLIC limit_error : public std::runtime_error {
+ public:
+  limit_error(const std::string& message, int64_t needed, int64_t limit);
+  int64_t needed() const { return needed_; }  ///< bytes of the lowest plan found, live arrays included; 0: unknown
+  int64_t limit() const { return limit_; }
+
+ private:
+  int64_t needed_, limit_;
 };
+
+class LOWTIDE_PUBLIC array {
+ public:
+  /// A scalar of the type that T has: `array(2)` is int32, `array(2.0f)` float32, `array(2.0)` float32 as well.
+  template <class T>
+    requires(std::is_arithmetic_v<T> || std::is_same_v<T, float16_t> || std::is_same_v<T, bfloat16_t>)
+  explicit array(T value) : array(value, default_dtype<T>()) {}
+  template <class T>
+    requires(std::is_arithmetic_v<T> || std::is_same_v<T, float16_t> || std::is_same_v<T, bfloat16_t>)
+  explicit array(T value, Dtype dtype) : array(&value, TypeToDtype<T>(), {}, dtype) {}
+  array(const complex64_t& value, Dtype dtype = complex64) : array(&value, complex64, {}, dtype) {}
+
+  /// A vector of these elements.
+  array(std::initializer_list<float> data) : array(data.begin(), {static_cast<int64_t>(data.size())}, float32) {}
+  array(std::initializer_list<int> data, Dtype dtype)
+      : array(data.begin(), {static_cast<int64_t>(data.size())}, dtype) {}
+  template <class T>
+  array(std::initializer_list<T> data, Dtype dtype = TypeToDtype<T>())
+      : array(data.begin(), {static_cast<int64_t>(data.size())}, dtype) {}
+  /// As many elements as the shape has, row-major, from an iterator.
+  template <std::input_iterator It>
+  array(It data, Shape shape, Dtype dtype = TypeToDtype<typename std::iterator_traits<It>::value_type>()) {
+    using T = typename std::iterator_traits<It>::value_type;
+    int64_t count = 1;
+    for (const int64_t extent : shape) count *= extent;
+    std::vector<std::conditional_t<std::is_same_v<T, bool>, char, T>> elements;
+    for (int64_t i = 0; i < count; ++i, ++data) elements.push_back(*data);
+    *this = array(elements.data(), TypeToDtype<T>(), std::move(shape), dtype);
+  }
+  template <class T>
+  array(std::initializer_list<T> data, Shape shape, Dtype dtype = TypeToDtype<T>())
+      : array(checked_begin(data, shape), shape, dtype) {}
+  /// The caller's bytes, row-major, without a copy: they stay as they are until deleter(data) is called.
+  array(void* data, Shape shape, Dtype dtype, const std::function<void(void*)>& deleter);
+
+  size_t itemsize() const { return dtype().size(); }
+  size_t size() const;  ///< elements
+  size_t nbytes() const { return size() * itemsize(); }
+  size_t ndim() const { return shape().size(); }
+  const Shape& shape() const;
+  int64_t shape(int dim) const;  ///< negative ones count from the end
+  Dtype dtype() const;
+
+  /// Computes it, and waits.
+  void eval();
+  /// Of a scalar, or of an array with one element: evaluates and converts it.
+  template <class T>
+  T item() const;
+  /// The elements, row-major, of the type that the array has; evaluates. Valid as long as an array holds them.
+  template <class T>
+  T* data() {
+    return static_cast<T*>(const_cast<void*>(bytes(TypeToDtype<std::remove_const_t<T>>())));
+  }
+  template <class T>
+  const T* data() const {
+    return static_cast<const T*>(bytes(TypeToDtype<std::remove_const_t<T>>()));
+  }
+
+  bool is_available() const;  ///< computed, and done
+  void wait() const;          ///< until what async_eval() began for it is done; throws what went wrong there
+  /// The same for handles of one array.
+  std::uintptr_t id() const { return reinterpret_cast<std::uintptr_t>(state_.get()); }
+
+  struct State;
+  explicit array(std::shared_ptr<State> state) : state_(std::move(state)) {}
+  const std::shared_ptr<State>& state() const { return state_; }
+
+ private:
+  template <class T>
+  static Dtype default_dtype() {
+    return std::is_same_v<T, double> ? float32 : Dtype(TypeToDtype<T>());
+  }
+  template <class T>
+  static const T* checked_begin(const std::initializer_list<T>& data, const Shape& shape) {
+    check_count(data.size(), shape);
+    return data.begin();
+  }
+  static void check_count(size_t elements, const Shape& shape);
+  array(const void* elements, Dtype of, Shape shape, Dtype dtype);
+  const void* bytes(Dtype as) const;
+  void one_element(void* to, Dtype as) const;
+
+  std::shared_ptr<State> state_;
+};
+
+template <class T>
+T array::item() const {
+  T value{};
+  one_element(&value, TypeToDtype<T>());
+  return value;
+}
+
+/// array([[1, 2],
+///        [3, 4]], dtype=int32); long ones are abbreviated.
+LOWTIDE_PUBLIC std::ostream& operator<<(std::ostream& out, const array& a);
+LOWTIDE_PUBLIC std::ostream& operator<<(std::ostream& out, Dtype type);
 
 }  // namespace lowtide

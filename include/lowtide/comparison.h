@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "lowtide/array.h"
 #include "lowtide/error.h"
+#include "lowtide/program_array.h"
 #include "lowtide/visibility.h"
 
 namespace lowtide {
@@ -30,13 +30,13 @@ struct Comparison {
 
 /// Row-major elements of an array, aligned or not. `name` opens the sentence of the first mismatch. kUsage: there is no
 /// such type.
-LOWTIDE_PUBLIC Result<Comparison> compare(const Array& array, const void* got, const void* expected,
+LOWTIDE_PUBLIC Result<Comparison> compare(const ProgramArray& array, const void* got, const void* expected,
                                           const Tolerance& tolerance, const std::string& name = "result");
 
 /// One of several results, where it isn't as expected.
 struct ResultDifference {
   std::string name;   ///< "out1"
-  std::string path;   ///< Array::path
+  std::string path;   ///< ProgramArray::path
   std::string shape;  ///< "f32[2,3]"
   int64_t elements = 0;
   Comparison comparison;

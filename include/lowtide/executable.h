@@ -13,11 +13,11 @@
 
 namespace lowtide {
 
-/// Memory of an argument: any that the caller has, as many bytes as Array::bytes says, aligned to 64 bytes.
+/// Memory of an argument: any that the caller has, as many bytes as ProgramArray::bytes says, aligned to 64.
 struct Argument {
   void* data = nullptr;
-  /// The run may overwrite it, and results may come to lie in it (Array::can_be_donated). Otherwise the bytes stay as
-  /// they are; a program that would have overwritten them works on a copy, beside the planned bytes.
+  /// The run may overwrite it, and results may come to lie in it (ProgramArray::can_be_donated). Otherwise the bytes
+  /// stay as they are; a program that would have overwritten them works on a copy, beside the planned bytes.
   bool donated = false;
 };
 
@@ -44,8 +44,8 @@ class LOWTIDE_PUBLIC Event {
 /// Shared; run() and start() may be called from several threads at once, each run has an arena of its own.
 class LOWTIDE_PUBLIC Executable {
  public:
-  const std::vector<Array>& arguments() const;
-  const std::vector<Array>& results() const;
+  const std::vector<ProgramArray>& arguments() const;
+  const std::vector<ProgramArray>& results() const;
   /// By result the argument in whose memory it ends where a run may have that (Argument::donated), so that the result's
   /// memory can be the argument's; -1: none, it has memory of its own.
   const std::vector<int64_t>& result_homes() const;
@@ -53,8 +53,8 @@ class LOWTIDE_PUBLIC Executable {
   /// Operations that run by their definition, for want of code: slow, in memory of the interpreter's.
   int64_t interpreted() const;
 
-  /// Runs, and returns when all is done. results: memory for each, of its Array::bytes, aligned to 64 bytes; it may be
-  /// the memory of a donated argument, in which it can live. kUsage where numbers or alignments are wrong.
+  /// Runs, and returns when all is done. results: memory for each, of its ProgramArray::bytes, aligned to 64 bytes; it
+  /// may be the memory of a donated argument, in which it can live. kUsage where numbers or alignments are wrong.
   Result<void> run(std::span<const Argument> arguments, std::span<void* const> results, Arena arena = {}) const;
   /// The same on a thread of its own. The memory stays the caller's to keep until the event is done.
   Event start(std::vector<Argument> arguments, std::vector<void*> results, Arena arena = {}) const;

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "lowtide/array.h"
 #include "lowtide/error.h"
 #include "lowtide/explanation.h"
+#include "lowtide/program_array.h"
 #include "lowtide/visibility.h"
 
 namespace lowtide {
@@ -21,8 +21,8 @@ class LOWTIDE_PUBLIC Module {
  public:
   const std::string& name() const;
   int64_t instructions() const;
-  std::vector<Array> arguments() const;
-  std::vector<Array> results() const;
+  std::vector<ProgramArray> arguments() const;
+  std::vector<ProgramArray> results() const;
   /// What a reader of the figures should know: parts that the text abbreviates, shardings that contradict its header.
   const std::vector<std::string>& warnings() const;
   /// Bytes as it stands: a scheduled module in XLA's order and fusions, any other in a plain one.
@@ -66,6 +66,7 @@ class LOWTIDE_PUBLIC ModuleBuilder {
   struct Shape {
     std::string type;  ///< empty: follows from the operands
     std::vector<int64_t> dims;
+    std::vector<Shape> elements;  ///< of a tuple, whose type is "tuple"
   };
   struct Attribute {
     std::string key, text;  ///< "dimensions", "{0,1}"; a computation by its name: "to_apply", "add"
@@ -79,6 +80,8 @@ class LOWTIDE_PUBLIC ModuleBuilder {
   class LOWTIDE_PUBLIC Function {
    public:
     Value parameter(std::string type, std::vector<int64_t> dims);
+    /// One that may be a tuple, as bodies and conditions of loops take their carries.
+    Value parameter(Shape shape);
     /// elements: row-major, in the type's own bytes; copied.
     Value constant(std::string type, std::vector<int64_t> dims, const void* elements);
     Value add(std::string_view operation, std::vector<Value> operands, std::vector<Attribute> attributes = {},

@@ -34,9 +34,12 @@ struct Debugging {
 };
 
 struct Options {
-  int threads = 0;                           ///< that compute, the calling one included; 0: one per processor
-  std::optional<int64_t> limit = {};         ///< bytes that a plan may need; none: the free plan
-  bool exact = false;                        ///< every sum stays in its order: the same bits for every limit and plan
+  int threads = 0;                    ///< that compute, the calling one included; 0: one per processor
+  std::optional<int64_t> limit = {};  ///< bytes that a plan may need; none: the free plan
+  bool exact = false;                 ///< every sum stays in its order: the same bits for every limit and plan
+  /// The free plan, without a limit, is searched for in few plans, as suits whoever compiles at once what is run: the
+  /// search ends where little memory is left to save, or where more of it hardly pays beside the time that it takes.
+  bool brief_search = false;
   std::string cache_directory = {};          ///< of kernels and plans, its user's alone; empty: nothing on disk
   int64_t cache_bytes = int64_t{256} << 20;  ///< that stay in it
   /// At whose prices plans are made and modelled seconds are said: one of machine_names(), or the text of a JSON object

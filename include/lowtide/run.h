@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "lowtide/array.h"
 #include "lowtide/comparison.h"
 #include "lowtide/error.h"
+#include "lowtide/program_array.h"
 #include "lowtide/tensors.h"
 #include "lowtide/visibility.h"
 
@@ -31,7 +31,7 @@ class LOWTIDE_PUBLIC Run {
  public:
   /// So many times, each on the arguments as they were given; the seconds of each, without what restores them.
   Result<std::vector<double>> run(int64_t times = 1);
-  const std::vector<Array>& results() const;
+  const std::vector<ProgramArray>& results() const;
   /// Elements of a result as the last run left them, until the next one or the end of this; null where there are none:
   /// before a run, and when RunFiles::results is committed, which ends this.
   const void* result(size_t number) const;

@@ -111,7 +111,7 @@ class LOWTIDE_PUBLIC Session {
   Result<TensorFile> open_tensors(const std::string& path) const;
   /// Makes room for these arrays, called `prefix` and their number; paths stand in the metadata under these names. A
   /// full disk is a fault here, not later. kUnsupported: the format has no such type.
-  Result<TensorWriter> create_tensors(const std::string& path, std::span<const Array> arrays,
+  Result<TensorWriter> create_tensors(const std::string& path, std::span<const ProgramArray> arrays,
                                       const std::string& prefix = "out") const;
   /// The file has its old content or all of the new one, its owner and its mode stay; pipes and devices are written to.
   Result<void> write_file(const std::string& path, std::string_view content) const;

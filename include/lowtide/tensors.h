@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "lowtide/array.h"
 #include "lowtide/error.h"
+#include "lowtide/program_array.h"
 #include "lowtide/visibility.h"
 
 namespace lowtide {
@@ -21,8 +21,8 @@ class LOWTIDE_PUBLIC TensorFile {
   const std::string& path() const;
   std::vector<std::string> names() const;
   /// kInput where there is none of this name.
-  Result<Array> array(const std::string& name) const;
-  /// Its elements, Array::bytes of them, to where the caller wants them.
+  Result<ProgramArray> array(const std::string& name) const;
+  /// Its elements, ProgramArray::bytes of them, to where the caller wants them.
   Result<void> read(const std::string& name, void* elements) const;
   /// The string pairs of `__metadata__`.
   const std::map<std::string, std::string>& metadata() const;
@@ -41,7 +41,7 @@ class LOWTIDE_PUBLIC TensorFile {
 /// twice, and nothing half-written is ever seen.
 class LOWTIDE_PUBLIC TensorWriter {
  public:
-  /// Where the elements of array `number` go, Array::bytes of them, aligned to an element; null behind commit().
+  /// Where the elements of array `number` go, ProgramArray::bytes of them, aligned to an element; null behind commit().
   void* data(size_t number) const;
   /// Puts the file into its place; without it nothing of it stays.
   Result<void> commit();
@@ -57,7 +57,7 @@ class LOWTIDE_PUBLIC TensorWriter {
 /// By array the number of the name that means it: `prefix` and a number, or its tree path, written as JAX does or with
 /// slashes, or the end of one that no other has. kInput where one is missing or may be two; `where` stands in messages.
 LOWTIDE_PUBLIC Result<std::vector<size_t>> match_names(const std::vector<std::string>& names,
-                                                       const std::vector<Array>& arrays,
+                                                       const std::vector<ProgramArray>& arrays,
                                                        const std::string& prefix = "arg",
                                                        const std::string& where = "the arguments");
 

@@ -1,6 +1,7 @@
 // A builder only takes down what it is told: names, shapes and attributes mean something once a module is made.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <unordered_map>
@@ -27,7 +28,8 @@ struct ModuleBuilder::Function::State {
   std::vector<Operation> operations;
   std::vector<Value> results;
   int64_t parameters = 0;
-  std::string fault;  ///< the first
+  std::shared_ptr<int64_t> finished_all;  ///< of the module's, how many had their results
+  int64_t finished = 0;                   ///< which of them this one was; 0: it has none yet
 
   Value add(Operation operation) {
     operations.push_back(std::move(operation));
@@ -39,14 +41,24 @@ struct ModuleBuilder::State {
   std::string name;
   std::vector<std::pair<int64_t, int64_t>> donations;  ///< argument, result
   std::vector<std::unique_ptr<Function>> functions;    ///< the entry first
+  std::shared_ptr<int64_t> finished = std::make_shared<int64_t>(0);
 };
 
 namespace {
 
-std::optional<engine::Shape> shape_of(const std::string& type, const std::vector<int64_t>& dims) {
-  const auto known = engine::type_from_name(type);
+std::optional<engine::Shape> shape_of(const ModuleBuilder::Shape& stated) {
+  if (stated.type == "tuple") {
+    std::vector<engine::Shape> elements;
+    for (const ModuleBuilder::Shape& element : stated.elements) {
+      auto shape = shape_of(element);
+      if (!shape) return {};
+      elements.push_back(std::move(*shape));
+    }
+    return engine::Shape::tuple(std::move(elements));
+  }
+  const auto known = engine::type_from_name(stated.type);
   if (!known || !engine::is_array_type(*known)) return {};
-  return engine::Shape::array(*known, dims);
+  return engine::Shape::array(*known, stated.dims);
 }
 
 }  // namespace
@@ -54,7 +66,11 @@ std::optional<engine::Shape> shape_of(const std::string& type, const std::vector
 ModuleBuilder::Function::Function(std::shared_ptr<State> state) : state_(std::move(state)) {}
 
 ModuleBuilder::Value ModuleBuilder::Function::parameter(std::string type, std::vector<int64_t> dims) {
-  State::Operation operation{.name = "parameter", .shape = {std::move(type), std::move(dims)}};
+  return parameter(Shape{std::move(type), std::move(dims)});
+}
+
+ModuleBuilder::Value ModuleBuilder::Function::parameter(Shape shape) {
+  State::Operation operation{.name = "parameter", .shape = std::move(shape)};
   operation.number = state_->parameters++;
   return state_->add(std::move(operation));
 }
@@ -62,7 +78,7 @@ ModuleBuilder::Value ModuleBuilder::Function::parameter(std::string type, std::v
 ModuleBuilder::Value ModuleBuilder::Function::constant(std::string type, std::vector<int64_t> dims,
                                                        const void* elements) {
   State::Operation operation{.name = "constant", .shape = {type, dims}};
-  const auto shape = shape_of(type, dims);
+  const auto shape = shape_of(operation.shape);
   const int64_t bytes = shape ? engine::logical_bytes(*shape) : 0;
   if (elements != nullptr && bytes > 0) {
     operation.bytes.resize(static_cast<size_t>(bytes));
@@ -79,7 +95,10 @@ ModuleBuilder::Value ModuleBuilder::Function::add(std::string_view operation, st
                       .shape = std::move(shape)});
 }
 
-void ModuleBuilder::Function::result(std::vector<Value> values) { state_->results = std::move(values); }
+void ModuleBuilder::Function::result(std::vector<Value> values) {
+  state_->results = std::move(values);
+  state_->finished = ++*state_->finished_all;
+}
 
 ModuleBuilder::ModuleBuilder(std::string name) : state_(std::make_shared<State>()) {
   state_->name = std::move(name);
@@ -91,6 +110,7 @@ ModuleBuilder::Function& ModuleBuilder::entry() { return *state_->functions.fron
 ModuleBuilder::Function& ModuleBuilder::function(const std::string& name) {
   auto state = std::make_shared<Function::State>();
   state->name = name;
+  state->finished_all = state_->finished;
   state_->functions.push_back(std::unique_ptr<Function>(new Function(std::move(state))));
   return *state_->functions.back();
 }
@@ -140,7 +160,7 @@ class MakeFunction {
     }
     const bool stated = !operation.shape.type.empty();
     if (stated) {
-      const auto shape = shape_of(operation.shape.type, operation.shape.dims);
+      const auto shape = shape_of(operation.shape);
       if (!shape) return Status::input(fmt::format("there is no element type `{}`", operation.shape.type));
       instruction->shape = *shape;
     }
@@ -217,8 +237,12 @@ class MakeFunction {
 Result<std::unique_ptr<Module>> make_module(const ModuleBuilder::State& builder, std::shared_ptr<Context> context) {
   auto module = std::make_unique<Module>(std::move(context));
   module->name = builder.name;
-  for (size_t f = 1; f < builder.functions.size(); ++f) {
-    const auto& from = BuilderParts::of(*builder.functions[f]);
+  // Whatever a function calls was finished before it.
+  std::vector<const BuilderParts::Function*> called;
+  for (size_t f = 1; f < builder.functions.size(); ++f) called.push_back(&BuilderParts::of(*builder.functions[f]));
+  std::ranges::stable_sort(called, {}, &BuilderParts::Function::finished);
+  for (const BuilderParts::Function* function : called) {
+    const BuilderParts::Function& from = *function;
     if (module->find_computation(from.name) || from.name == "main")
       return Status::input(fmt::format("two functions are called `{}`", from.name));
     LT_RETURN_IF_ERROR(MakeFunction(*module, from).run().status());

@@ -58,7 +58,7 @@ Error usage(std::string message) { return {ErrorKind::kUsage, std::move(message)
 
 struct Executable::State {
   std::shared_ptr<Session::State> session;
-  std::vector<Array> arguments, results;
+  std::vector<ProgramArray> arguments, results;
   std::vector<Leaf> argument_leaves, result_leaves;
   size_t all_arguments = 0, all_results = 0;  ///< leaves, arrays or not
   std::vector<const engine::Storage*> taken;  ///< by argument: where the program may overwrite it; null: it doesn't
@@ -217,8 +217,8 @@ Result<void> Event::wait() const { return state_->outcome.get(); }
 
 Executable::Executable(std::shared_ptr<State> state) : state_(std::move(state)) {}
 
-const std::vector<Array>& Executable::arguments() const { return state_->arguments; }
-const std::vector<Array>& Executable::results() const { return state_->results; }
+const std::vector<ProgramArray>& Executable::arguments() const { return state_->arguments; }
+const std::vector<ProgramArray>& Executable::results() const { return state_->results; }
 const std::vector<int64_t>& Executable::result_homes() const { return state_->lives_in; }
 int64_t Executable::arena_bytes() const { return state_->program().temp_bytes; }
 

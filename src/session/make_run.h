@@ -12,15 +12,16 @@
 namespace lowtide::engine {
 
 lowtide::Result<Run> bind_run(std::shared_ptr<Session::State> session, std::shared_ptr<LoadedProgram> program,
-                              const std::vector<Array>& arguments, const std::vector<Array>& results, RunFiles files);
+                              const std::vector<ProgramArray>& arguments, const std::vector<ProgramArray>& results,
+                              RunFiles files);
 
 /// By the definitions of its operations.
 lowtide::Result<Run> interpret_run(std::shared_ptr<Session::State> session, std::unique_ptr<Module> module,
                                    RunFiles files);
 
 /// kUsage where there isn't room for these results.
-lowtide::Result<void> check_room(const std::vector<Array>& results, const RunFiles& files);
+lowtide::Result<void> check_room(const std::vector<ProgramArray>& results, const RunFiles& files);
 /// Gives the file's arrays the names by which they are asked for: "arg0".
-Status name_by_number(TensorFile& file, const std::string& prefix, const std::vector<Array>& arrays);
+Status name_by_number(TensorFile& file, const std::string& prefix, const std::vector<ProgramArray>& arrays);
 
 }  // namespace lowtide::engine

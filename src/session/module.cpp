@@ -19,8 +19,8 @@ Module::Module(std::shared_ptr<const State> state) : state_(std::move(state)) {}
 
 const std::string& Module::name() const { return state_->input.module->name; }
 int64_t Module::instructions() const { return state_->input.module->instruction_count(); }
-std::vector<Array> Module::arguments() const { return engine::arrays_of_arguments(*state_->input.module); }
-std::vector<Array> Module::results() const { return engine::arrays_of_results(*state_->input.module); }
+std::vector<ProgramArray> Module::arguments() const { return engine::arrays_of_arguments(*state_->input.module); }
+std::vector<ProgramArray> Module::results() const { return engine::arrays_of_results(*state_->input.module); }
 const std::vector<std::string>& Module::warnings() const { return state_->input.warnings; }
 std::string Module::hlo() const { return engine::print_hlo(*state_->input.module); }
 
@@ -92,10 +92,10 @@ Result<std::string> Module::bytecode() const {
 namespace engine {
 namespace {
 
-void add_arrays(const Shape& shape, const std::vector<std::string>& paths, std::vector<Array>& arrays) {
+void add_arrays(const Shape& shape, const std::vector<std::string>& paths, std::vector<ProgramArray>& arrays) {
   for_each_leaf(shape, [&](const ShapeIndex&, const Shape& leaf) {
     if (!leaf.is_array()) return;
-    Array array{.path = {}, .type = std::string(type_name(leaf.type)), .dims = leaf.dims};
+    ProgramArray array{.path = {}, .type = std::string(type_name(leaf.type)), .dims = leaf.dims};
     if (arrays.size() < paths.size()) array.path = paths[arrays.size()];
     array.bytes = logical_bytes(Shape::array(leaf.type, leaf.dims));
     arrays.push_back(std::move(array));
@@ -104,8 +104,8 @@ void add_arrays(const Shape& shape, const std::vector<std::string>& paths, std::
 
 }  // namespace
 
-std::vector<Array> arrays_of_arguments(const Module& module) {
-  std::vector<Array> arrays;
+std::vector<ProgramArray> arrays_of_arguments(const Module& module) {
+  std::vector<ProgramArray> arrays;
   const std::vector<std::string> paths = argument_paths(module);
   std::vector<std::pair<int64_t, ShapeIndex>> given;  // parameters and leaves whose bytes may be taken over
   for (const AliasEntry& alias : module.input_output_alias) given.emplace_back(alias.operand, alias.operand_index);
@@ -127,8 +127,8 @@ std::vector<Array> arrays_of_arguments(const Module& module) {
   return arrays;
 }
 
-std::vector<Array> arrays_of_results(const Module& module) {
-  std::vector<Array> arrays;
+std::vector<ProgramArray> arrays_of_results(const Module& module) {
+  std::vector<ProgramArray> arrays;
   add_arrays(module.entry->root->shape, result_paths(module), arrays);
   return arrays;
 }

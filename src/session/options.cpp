@@ -132,6 +132,7 @@ Settings settings_of(const Options& options) {
   settings.dump_directory = options.debugging.dump_directory;
   settings.cache_directory = options.cache_directory;
   settings.cache_bytes = options.cache_bytes;
+  settings.brief_search = options.brief_search;
   settings.poison = options.debugging.poison;
   settings.threads = options.threads;
   return settings;

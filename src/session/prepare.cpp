@@ -17,8 +17,9 @@ namespace {
 /// plan. (The cache knows of passes that are disabled.)
 Result<TextHash> key_of_plan(const Module& module, const Target& target, std::optional<int64_t> limit) {
   LT_ASSIGN_OR_RETURN(const std::string kernels, kernel_target({.context = &module.context()}));
-  return hash_text(fmt::format("plan for {}\n{}{} {}\n{}", target.name(), print_plan(module, {}), limit.value_or(-1),
-                               build_id(), kernels));
+  const char* const search = !limit && module.context().settings().brief_search ? "brief" : "whole";
+  return hash_text(fmt::format("plan for {}\n{}{} {} {}\n{}", target.name(), print_plan(module, {}), search,
+                               limit.value_or(-1), build_id(), kernels));
 }
 
 std::optional<Compiled> made_again(const std::string& text, const Module& module, const Target& target,

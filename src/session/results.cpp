@@ -144,7 +144,7 @@ Result<ResultsComparison> compare_with_file(const Run::State& run, const lowtide
 
 }  // namespace engine
 
-Result<Comparison> compare(const Array& array, const void* got, const void* expected, const Tolerance& tolerance,
+Result<Comparison> compare(const ProgramArray& array, const void* got, const void* expected, const Tolerance& tolerance,
                            const std::string& name) {
   return engine::guarded([&]() -> Result<Comparison> {
     const auto shape = engine::shape_of(array);

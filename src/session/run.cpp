@@ -48,7 +48,7 @@ Result<std::vector<double>> Run::run(int64_t times) {
   });
 }
 
-const std::vector<Array>& Run::results() const { return state_->results; }
+const std::vector<ProgramArray>& Run::results() const { return state_->results; }
 const void* Run::result(size_t number) const { return check_results(*state_).ok() ? state_->result(number) : nullptr; }
 std::optional<int64_t> Run::touched_bytes() const { return state_->touched_bytes(); }
 
@@ -123,13 +123,13 @@ class CompiledRun final : public Run::State {
 
 }  // namespace
 
-Status name_by_number(TensorFile& file, const std::string& prefix, const std::vector<Array>& arrays) {
+Status name_by_number(TensorFile& file, const std::string& prefix, const std::vector<ProgramArray>& arrays) {
   std::vector<std::string> paths;
-  for (const Array& array : arrays) paths.push_back(array.path);
+  for (const ProgramArray& array : arrays) paths.push_back(array.path);
   return name_by_number(file, prefix, paths);
 }
 
-lowtide::Result<void> check_room(const std::vector<Array>& results, const RunFiles& files) {
+lowtide::Result<void> check_room(const std::vector<ProgramArray>& results, const RunFiles& files) {
   if (!files.results) return {};
   const std::vector<int64_t>& room = files.results->state().bytes;
   bool fits = room.size() == results.size() && !files.results->state().is_committed;
@@ -139,7 +139,8 @@ lowtide::Result<void> check_room(const std::vector<Array>& results, const RunFil
 }
 
 lowtide::Result<Run> bind_run(std::shared_ptr<Session::State> session, std::shared_ptr<LoadedProgram> loaded,
-                              const std::vector<Array>& arguments, const std::vector<Array>& results, RunFiles files) {
+                              const std::vector<ProgramArray>& arguments, const std::vector<ProgramArray>& results,
+                              RunFiles files) {
   if (const auto room = check_room(results, files); !room.ok()) return room.error();
   auto run = std::make_shared<CompiledRun>();
   run->session = std::move(session);

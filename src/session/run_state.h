@@ -13,7 +13,7 @@ namespace lowtide {
 
 struct Run::State {
   std::shared_ptr<Session::State> session;
-  std::vector<Array> results;
+  std::vector<ProgramArray> results;
   std::vector<engine::Shape> shapes;  ///< of the results
   RunFiles files;                     ///< as they were given, which keeps them open
 

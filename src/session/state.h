@@ -41,8 +41,8 @@ struct Plan::State {
 namespace engine {
 
 /// Of a module's arguments or results, arrays only.
-std::vector<Array> arrays_of_arguments(const Module& module);
-std::vector<Array> arrays_of_results(const Module& module);
+std::vector<ProgramArray> arrays_of_arguments(const Module& module);
+std::vector<ProgramArray> arrays_of_results(const Module& module);
 
 }  // namespace engine
 }  // namespace lowtide

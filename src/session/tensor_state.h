@@ -26,7 +26,7 @@ struct TensorWriter::State {
 namespace engine {
 
 /// Nothing where no type has this name.
-std::optional<Shape> shape_of(const lowtide::Array& array);
+std::optional<Shape> shape_of(const lowtide::ProgramArray& array);
 
 }  // namespace engine
 }  // namespace lowtide

@@ -16,7 +16,7 @@ using engine::guarded;
 
 namespace engine {
 
-std::optional<Shape> shape_of(const Array& array) {
+std::optional<Shape> shape_of(const ProgramArray& array) {
   const auto type = type_from_name(array.type);
   if (!type || !is_array_type(*type)) return {};
   return Shape::array(*type, array.dims);
@@ -30,14 +30,14 @@ const std::string& TensorFile::path() const { return state_->file.name(); }
 std::vector<std::string> TensorFile::names() const { return state_->file.names(); }
 const std::map<std::string, std::string>& TensorFile::metadata() const { return state_->file.metadata(); }
 
-Result<Array> TensorFile::array(const std::string& name) const {
-  return guarded([&]() -> Result<Array> {
+Result<ProgramArray> TensorFile::array(const std::string& name) const {
+  return guarded([&]() -> Result<ProgramArray> {
     if (!state_->file.contains(name)) return Error{ErrorKind::kInput, fmt::format("{}: no tensor {}", path(), name)};
     const engine::Shape& shape = state_->file.shape_of(name);
-    return Array{.path = name,
-                 .type = std::string(engine::type_name(shape.type)),
-                 .dims = shape.dims,
-                 .bytes = engine::logical_bytes(shape)};
+    return ProgramArray{.path = name,
+                        .type = std::string(engine::type_name(shape.type)),
+                        .dims = shape.dims,
+                        .bytes = engine::logical_bytes(shape)};
   });
 }
 
@@ -79,13 +79,13 @@ Result<TensorFile> Session::open_tensors(const std::string& path) const {
   });
 }
 
-Result<TensorWriter> Session::create_tensors(const std::string& path, std::span<const Array> arrays,
+Result<TensorWriter> Session::create_tensors(const std::string& path, std::span<const ProgramArray> arrays,
                                              const std::string& prefix) const {
   return guarded([&]() -> Result<TensorWriter> {
     std::vector<std::pair<std::string, engine::Shape>> tensors;
     engine::TensorMetadata metadata;
     std::vector<int64_t> bytes;
-    for (const Array& array : arrays) {
+    for (const ProgramArray& array : arrays) {
       const std::string name = fmt::format("{}{}", prefix, tensors.size());
       const auto shape = engine::shape_of(array);
       if (!shape) return Error{ErrorKind::kUnsupported, fmt::format("{}: there is no type `{}`", name, array.type)};
@@ -99,11 +99,11 @@ Result<TensorWriter> Session::create_tensors(const std::string& path, std::span<
   });
 }
 
-Result<std::vector<size_t>> match_names(const std::vector<std::string>& names, const std::vector<Array>& arrays,
+Result<std::vector<size_t>> match_names(const std::vector<std::string>& names, const std::vector<ProgramArray>& arrays,
                                         const std::string& prefix, const std::string& where) {
   return guarded([&]() -> Result<std::vector<size_t>> {
     std::vector<std::string> paths;
-    for (const Array& array : arrays) paths.push_back(array.path);
+    for (const ProgramArray& array : arrays) paths.push_back(array.path);
     LT_TAKE(const auto found, engine::names_by_number(names, where, prefix, paths));
     std::vector<size_t> places;
     for (const std::string& name : found)

@@ -211,8 +211,8 @@ TEST_F(Face, PlansAreChecked) {
 }
 
 TEST_F(Face, FilesOfTensorsAreWrittenWholeAndReadAgain) {
-  const std::vector<Array> arrays = {{.path = "w['a']", .type = "f32", .dims = {2, 3}, .bytes = 24},
-                                     {.path = "", .type = "s8", .dims = {5}, .bytes = 5}};
+  const std::vector<ProgramArray> arrays = {{.path = "w['a']", .type = "f32", .dims = {2, 3}, .bytes = 24},
+                                            {.path = "", .type = "s8", .dims = {5}, .bytes = 5}};
   const std::vector<float> floats = {1, 2, 3, 4, 5, 6};
   {
     TensorWriter writer = taken(session_.create_tensors(at("t"), arrays, "arg"));
@@ -225,7 +225,7 @@ TEST_F(Face, FilesOfTensorsAreWrittenWholeAndReadAgain) {
   EXPECT_EQ(file.path(), at("t"));
   EXPECT_EQ(file.names(), (std::vector<std::string>{"arg0", "arg1"}));
   EXPECT_EQ(file.metadata().at("arg0"), "w['a']");
-  const Array array = taken(file.array("arg0"));
+  const ProgramArray array = taken(file.array("arg0"));
   EXPECT_EQ(array.type, "f32");
   EXPECT_EQ(array.dims, (std::vector<int64_t>{2, 3}));
   EXPECT_EQ(array.bytes, 24);
@@ -244,7 +244,7 @@ TEST_F(Face, FilesOfTensorsAreWrittenWholeAndReadAgain) {
 /// What a signal handler asks of the session, and of none other.
 TEST_F(Face, HandlersRemoveWhatIsUnfinished) {
   const Session other = taken(Session::open());
-  const std::vector<Array> arrays = {{.path = "", .type = "f32", .dims = {1000}, .bytes = 4000}};
+  const std::vector<ProgramArray> arrays = {{.path = "", .type = "f32", .dims = {1000}, .bytes = 4000}};
   const TensorWriter writer = taken(session_.create_tensors(at("t"), arrays));
   EXPECT_EQ(files(), 1u) << "under another name";
   EXPECT_STREQ(session_.file_mapped_at(writer.data(0)), at("t").c_str());
@@ -349,7 +349,7 @@ TEST_F(Face, RunsReadFilesAndWriteThem) {
 }
 
 TEST_F(Face, ArraysAreCompared) {
-  const Array array{.type = "f32", .dims = {3}, .bytes = 12};
+  const ProgramArray array{.type = "f32", .dims = {3}, .bytes = 12};
   const std::vector<float> one = {1, 2, NAN}, other = {1, 2.25, NAN};
   EXPECT_TRUE(taken(compare(array, one.data(), one.data(), {})).agrees());
   const Comparison comparison = taken(compare(array, one.data(), other.data(), {}, "y"));

@@ -359,7 +359,7 @@ TEST(ModuleBuilder, SaysWhereAFaultIs) {
 }
 
 TEST(Session, NamesMeanArraysByNumberOrPath) {
-  const std::vector<Array> arrays = {{.path = "params['dense']['w']"}, {.path = "params['b']"}, {.path = "x"}};
+  const std::vector<ProgramArray> arrays = {{.path = "params['dense']['w']"}, {.path = "params['b']"}, {.path = "x"}};
   const auto places = [&](const std::vector<std::string>& names) { return match_names(names, arrays); };
   EXPECT_EQ(places({"x", "params/b", "dense/w"}).value(), (std::vector<size_t>{2, 1, 0}));
   EXPECT_EQ(places({"arg2", "arg0", "arg1", "more"}).value(), (std::vector<size_t>{1, 2, 0}));

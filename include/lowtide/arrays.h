@@ -1,0 +1,12 @@
+#pragma once
+/// All of the arrays: docs/arrays.md.
+
+#include "lowtide/array.h"
+#include "lowtide/control.h"
+#include "lowtide/fast.h"
+#include "lowtide/io.h"
+#include "lowtide/memory.h"
+#include "lowtide/ops.h"
+#include "lowtide/random.h"
+#include "lowtide/stream.h"
+#include "lowtide/transforms.h"

@@ -1,0 +1,615 @@
+#pragma once
+/// Operations on arrays. Each returns at once; what it says of shapes and types is checked then, and
+/// std::invalid_argument names the operation, what it found and what it expected. Operands of different shapes are
+/// broadcast as NumPy does it (trailing dimensions are equal, or 1), types are promoted by promote_types(). Functions
+/// of real numbers make float32 of integers. Axes count from the end where they are negative; without axes a reduction
+/// is over all elements. The last argument is where it is evaluated (stream.h).
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lowtide/array.h"
+
+namespace lowtide {
+
+// ---- Making arrays
+
+/// [start, start + step, ...), below stop; as many as ceil((stop - start) / step). Integers where all are int.
+LOWTIDE_PUBLIC array arange(double start, double stop, double step, Dtype dtype, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array arange(double start, double stop, double step, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array arange(double start, double stop, Dtype dtype, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array arange(double start, double stop, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array arange(double stop, Dtype dtype, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array arange(double stop, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array arange(int start, int stop, int step, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array arange(int start, int stop, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array arange(int stop, StreamOrDevice s = {});
+/// num numbers from start to stop, which is among them with endpoint.
+LOWTIDE_PUBLIC array linspace(double start, double stop, int num, bool endpoint, Dtype dtype = float32,
+                              StreamOrDevice s = {});
+inline array linspace(double start, double stop, int num = 50, Dtype dtype = float32, StreamOrDevice s = {}) {
+  return linspace(start, stop, num, true, dtype, s);
+}
+LOWTIDE_PUBLIC array full(Shape shape, array vals, Dtype dtype, StreamOrDevice s = {});  ///< vals is broadcast
+LOWTIDE_PUBLIC array full(Shape shape, array vals, StreamOrDevice s = {});
+template <class T>
+array full(Shape shape, T val, Dtype dtype, StreamOrDevice s = {}) {
+  return full(std::move(shape), array(val, dtype), s);
+}
+template <class T>
+array full(Shape shape, T val, StreamOrDevice s = {}) {
+  return full(std::move(shape), array(val), s);
+}
+LOWTIDE_PUBLIC array full_like(const array& a, array vals, Dtype dtype, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array full_like(const array& a, array vals, StreamOrDevice s = {});
+template <class T>
+array full_like(const array& a, T val, StreamOrDevice s = {}) {
+  return full_like(a, array(val, a.dtype()), s);
+}
+LOWTIDE_PUBLIC array zeros(const Shape& shape, Dtype dtype = float32, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array zeros_like(const array& a, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array ones(const Shape& shape, Dtype dtype = float32, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array ones_like(const array& a, StreamOrDevice s = {});
+/// Ones on the k-th diagonal of n x m zeros.
+LOWTIDE_PUBLIC array eye(int n, int m, int k, Dtype dtype, StreamOrDevice s = {});
+inline array eye(int n, Dtype dtype, StreamOrDevice s = {}) { return eye(n, n, 0, dtype, s); }
+inline array eye(int n, int m, int k, StreamOrDevice s = {}) { return eye(n, m, k, float32, s); }
+inline array eye(int n, int m, StreamOrDevice s = {}) { return eye(n, m, 0, float32, s); }
+inline array eye(int n, StreamOrDevice s = {}) { return eye(n, n, 0, float32, s); }
+LOWTIDE_PUBLIC array identity(int n, Dtype dtype = float32, StreamOrDevice s = {});
+/// Ones at and below the k-th diagonal; what lies there, or above, of the last two dimensions of x.
+LOWTIDE_PUBLIC array tri(int n, int m, int k, Dtype dtype, StreamOrDevice s = {});
+inline array tri(int n, Dtype dtype, StreamOrDevice s = {}) { return tri(n, n, 0, dtype, s); }
+LOWTIDE_PUBLIC array tril(array x, int k = 0, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array triu(array x, int k = 0, StreamOrDevice s = {});
+/// Of [a0, a1, ...] arrays in whose dimension i ai runs (with "xy" the first two change places).
+LOWTIDE_PUBLIC std::vector<array> meshgrid(const std::vector<array>& arrays, bool sparse = false,
+                                           const std::string& indexing = "xy", StreamOrDevice s = {});
+/// Windows of m points: 1 at the middle.
+LOWTIDE_PUBLIC array bartlett(int m, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array blackman(int m, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array hamming(int m, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array hanning(int m, StreamOrDevice s = {});
+
+// ---- Types and shapes
+
+LOWTIDE_PUBLIC array astype(array a, Dtype dtype, StreamOrDevice s = {});  ///< floats to integers are cut
+/// The same bytes as another type; the last dimension grows or shrinks with the size of an element.
+LOWTIDE_PUBLIC array view(const array& a, const Dtype& dtype, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array copy(array a, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array contiguous(const array& a, bool allow_col_major = false, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array stop_gradient(const array& a, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array reshape(const array& a, Shape shape, StreamOrDevice s = {});  ///< one extent may be -1
+LOWTIDE_PUBLIC array unflatten(const array& a, int axis, Shape shape, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array flatten(const array& a, int start_axis, int end_axis = -1, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array flatten(const array& a, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array squeeze(const array& a, const std::vector<int>& axes, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array squeeze(const array& a, int axis, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array squeeze(const array& a, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array expand_dims(const array& a, const std::vector<int>& axes, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array expand_dims(const array& a, int axis, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array atleast_1d(const array& a, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array atleast_2d(const array& a, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array atleast_3d(const array& a, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array broadcast_to(const array& a, const Shape& shape, StreamOrDevice s = {});
+LOWTIDE_PUBLIC std::vector<array> broadcast_arrays(const std::vector<array>& inputs, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array transpose(const array& a, std::vector<int> axes, StreamOrDevice s = {});
+inline array transpose(const array& a, std::initializer_list<int> axes, StreamOrDevice s = {}) {
+  return transpose(a, std::vector<int>(axes), s);
+}
+LOWTIDE_PUBLIC array transpose(const array& a, StreamOrDevice s = {});  ///< dimensions in reverse
+LOWTIDE_PUBLIC array matrix_transpose(const array& a, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array swapaxes(const array& a, int axis1, int axis2, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array moveaxis(const array& a, int source, int destination, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array flip(const array& a, const std::vector<int>& axes, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array flip(const array& a, int axis, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array flip(const array& a, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array concatenate(std::vector<array> arrays, int axis, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array concatenate(std::vector<array> arrays, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array stack(const std::vector<array>& arrays, int axis, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array stack(const std::vector<array>& arrays, StreamOrDevice s = {});
+/// Parts of equal extent, or between indices; unstack: of extent 1, which goes.
+LOWTIDE_PUBLIC std::vector<array> split(const array& a, int num_splits, int axis, StreamOrDevice s = {});
+LOWTIDE_PUBLIC std::vector<array> split(const array& a, int num_splits, StreamOrDevice s = {});
+LOWTIDE_PUBLIC std::vector<array> split(const array& a, const Shape& indices, int axis, StreamOrDevice s = {});
+LOWTIDE_PUBLIC std::vector<array> split(const array& a, const Shape& indices, StreamOrDevice s = {});
+LOWTIDE_PUBLIC std::vector<array> unstack(const array& a, int axis = 0, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array repeat(const array& a, int repeats, int axis, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array repeat(const array& a, int repeats, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array tile(const array& a, std::vector<int> reps, StreamOrDevice s = {});
+/// mode: "constant", or "edge", which repeats the outermost elements.
+LOWTIDE_PUBLIC array pad(const array& a, const std::vector<int>& axes, const Shape& low_pad_size,
+                         const Shape& high_pad_size, const array& pad_value = array(0),
+                         const std::string& mode = "constant", StreamOrDevice s = {});
+LOWTIDE_PUBLIC array pad(const array& a, const std::vector<std::pair<int, int>>& pad_width,
+                         const array& pad_value = array(0), const std::string& mode = "constant",
+                         StreamOrDevice s = {});
+LOWTIDE_PUBLIC array pad(const array& a, const std::pair<int, int>& pad_width, const array& pad_value = array(0),
+                         const std::string& mode = "constant", StreamOrDevice s = {});
+LOWTIDE_PUBLIC array pad(const array& a, int pad_width, const array& pad_value = array(0),
+                         const std::string& mode = "constant", StreamOrDevice s = {});
+LOWTIDE_PUBLIC array roll(const array& a, int shift, StreamOrDevice s = {});  ///< of all elements in order
+LOWTIDE_PUBLIC array roll(const array& a, int shift, int axis, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array roll(const array& a, int shift, const std::vector<int>& axes, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array roll(const array& a, const Shape& shift, const std::vector<int>& axes, StreamOrDevice s = {});
+/// Any arrangement of the elements: element i of the result is element offset + sum of i[d] * strides[d].
+LOWTIDE_PUBLIC array as_strided(array a, Shape shape, std::vector<int64_t> strides, size_t offset,
+                                StreamOrDevice s = {});
+/// How many elements the axes have together, as a scalar (of the others with inverted).
+LOWTIDE_PUBLIC array number_of_elements(const array& a, std::vector<int> axes, bool inverted, Dtype dtype = int32,
+                                        StreamOrDevice s = {});
+
+// ---- Parts of arrays
+
+/// Elements from start up to stop; negative ones count from the end, negative strides go backwards.
+LOWTIDE_PUBLIC array slice(const array& a, Shape start, Shape stop, Shape strides, StreamOrDevice s = {});
+inline array slice(const array& a, std::initializer_list<int> start, Shape stop, Shape strides, StreamOrDevice s = {}) {
+  return slice(a, Shape(start.begin(), start.end()), std::move(stop), std::move(strides), s);
+}
+LOWTIDE_PUBLIC array slice(const array& a, Shape start, Shape stop, StreamOrDevice s = {});
+/// From where an array says, in these axes; places that don't fit are moved in.
+LOWTIDE_PUBLIC array slice(const array& a, const array& start, std::vector<int> axes, Shape slice_size,
+                           StreamOrDevice s = {});
+/// src with update in the place of a slice, or what both come to there.
+LOWTIDE_PUBLIC array slice_update(const array& src, const array& update, Shape start, Shape stop, Shape strides,
+                                  StreamOrDevice s = {});
+LOWTIDE_PUBLIC array slice_update(const array& src, const array& update, Shape start, Shape stop,
+                                  StreamOrDevice s = {});
+LOWTIDE_PUBLIC array slice_update(const array& src, const array& update, const array& start, std::vector<int> axes,
+                                  StreamOrDevice s = {});
+inline array slice_update(const array& src, const array& update, std::initializer_list<int> start, Shape stop,
+                          StreamOrDevice s = {}) {
+  return slice_update(src, update, Shape(start.begin(), start.end()), std::move(stop), s);
+}
+LOWTIDE_PUBLIC array slice_update_add(const array& src, const array& update, Shape start, Shape stop, Shape strides,
+                                      StreamOrDevice s = {});
+LOWTIDE_PUBLIC array slice_update_add(const array& src, const array& update, Shape start, Shape stop,
+                                      StreamOrDevice s = {});
+LOWTIDE_PUBLIC array slice_update_prod(const array& src, const array& update, Shape start, Shape stop, Shape strides,
+                                       StreamOrDevice s = {});
+LOWTIDE_PUBLIC array slice_update_prod(const array& src, const array& update, Shape start, Shape stop,
+                                       StreamOrDevice s = {});
+LOWTIDE_PUBLIC array slice_update_max(const array& src, const array& update, Shape start, Shape stop, Shape strides,
+                                      StreamOrDevice s = {});
+LOWTIDE_PUBLIC array slice_update_max(const array& src, const array& update, Shape start, Shape stop,
+                                      StreamOrDevice s = {});
+LOWTIDE_PUBLIC array slice_update_min(const array& src, const array& update, Shape start, Shape stop, Shape strides,
+                                      StreamOrDevice s = {});
+LOWTIDE_PUBLIC array slice_update_min(const array& src, const array& update, Shape start, Shape stop,
+                                      StreamOrDevice s = {});
+/// Slices of slice_sizes at each index: indices of the axes are broadcast, their dimensions come first. Negative
+/// indices count from the end; what is out of bounds is moved in.
+LOWTIDE_PUBLIC array gather(const array& a, const std::vector<array>& indices, const std::vector<int>& axes,
+                            const Shape& slice_sizes, StreamOrDevice s = {});
+inline array gather(const array& a, const array& indices, int axis, const Shape& slice_sizes, StreamOrDevice s = {}) {
+  return gather(a, std::vector<array>{indices}, std::vector<int>{axis}, slice_sizes, s);
+}
+LOWTIDE_PUBLIC array take(const array& a, const array& indices, int axis, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array take(const array& a, int index, int axis, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array take(const array& a, const array& indices, StreamOrDevice s = {});  ///< of all elements in order
+LOWTIDE_PUBLIC array take(const array& a, int index, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array take_along_axis(const array& a, const array& indices, int axis, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array put_along_axis(const array& a, const array& indices, const array& values, int axis,
+                                    StreamOrDevice s = {});
+LOWTIDE_PUBLIC array scatter_add_axis(const array& a, const array& indices, const array& values, int axis,
+                                      StreamOrDevice s = {});
+/// Updates at each index, which have the indices' dimensions and then a slice's; what is out of bounds is left out. Of
+/// several updates of one place scatter takes any.
+LOWTIDE_PUBLIC array scatter(const array& a, const std::vector<array>& indices, const array& updates,
+                             const std::vector<int>& axes, StreamOrDevice s = {});
+inline array scatter(const array& a, const array& indices, const array& updates, int axis, StreamOrDevice s = {}) {
+  return scatter(a, std::vector<array>{indices}, updates, std::vector<int>{axis}, s);
+}
+LOWTIDE_PUBLIC array scatter_add(const array& a, const std::vector<array>& indices, const array& updates,
+                                 const std::vector<int>& axes, StreamOrDevice s = {});
+inline array scatter_add(const array& a, const array& indices, const array& updates, int axis, StreamOrDevice s = {}) {
+  return scatter_add(a, std::vector<array>{indices}, updates, std::vector<int>{axis}, s);
+}
+LOWTIDE_PUBLIC array scatter_prod(const array& a, const std::vector<array>& indices, const array& updates,
+                                  const std::vector<int>& axes, StreamOrDevice s = {});
+inline array scatter_prod(const array& a, const array& indices, const array& updates, int axis, StreamOrDevice s = {}) {
+  return scatter_prod(a, std::vector<array>{indices}, updates, std::vector<int>{axis}, s);
+}
+LOWTIDE_PUBLIC array scatter_max(const array& a, const std::vector<array>& indices, const array& updates,
+                                 const std::vector<int>& axes, StreamOrDevice s = {});
+inline array scatter_max(const array& a, const array& indices, const array& updates, int axis, StreamOrDevice s = {}) {
+  return scatter_max(a, std::vector<array>{indices}, updates, std::vector<int>{axis}, s);
+}
+LOWTIDE_PUBLIC array scatter_min(const array& a, const std::vector<array>& indices, const array& updates,
+                                 const std::vector<int>& axes, StreamOrDevice s = {});
+inline array scatter_min(const array& a, const array& indices, const array& updates, int axis, StreamOrDevice s = {}) {
+  return scatter_min(a, std::vector<array>{indices}, updates, std::vector<int>{axis}, s);
+}
+LOWTIDE_PUBLIC array diagonal(const array& a, int offset = 0, int axis1 = 0, int axis2 = 1, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array diag(const array& a, int k = 0, StreamOrDevice s = {});  ///< a diagonal, or a matrix with it
+LOWTIDE_PUBLIC array trace(const array& a, int offset, int axis1, int axis2, Dtype dtype, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array trace(const array& a, int offset, int axis1, int axis2, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array trace(const array& a, StreamOrDevice s = {});
+
+// ---- Element by element: functions of one array
+LOWTIDE_PUBLIC array abs(const array& a, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array negative(const array& a, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array sign(const array& a, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array ceil(const array& a, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array floor(const array& a, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array trunc(const array& a, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array square(const array& a, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array sqrt(const array& a, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array rsqrt(const array& a, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array reciprocal(const array& a, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array exp(const array& a, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array expm1(const array& a, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array log(const array& a, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array log2(const array& a, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array log10(const array& a, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array log1p(const array& a, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array sin(const array& a, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array cos(const array& a, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array tan(const array& a, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array arcsin(const array& a, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array arccos(const array& a, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array arctan(const array& a, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array sinh(const array& a, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array cosh(const array& a, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array tanh(const array& a, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array arcsinh(const array& a, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array arccosh(const array& a, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array arctanh(const array& a, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array sigmoid(const array& a, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array erf(const array& a, StreamOrDevice s = {});     ///< MLX's bits: within 2e-7; of float64 all digits
+LOWTIDE_PUBLIC array erfinv(const array& a, StreamOrDevice s = {});  ///< MLX's bits: float32 within 3 ulp
+LOWTIDE_PUBLIC array degrees(const array& a, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array radians(const array& a, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array logical_not(const array& a, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array bitwise_invert(const array& a, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array isnan(const array& a, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array isinf(const array& a, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array isfinite(const array& a, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array isposinf(const array& a, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array isneginf(const array& a, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array real(const array& a, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array imag(const array& a, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array conjugate(const array& a, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array round(const array& a, int decimals, StreamOrDevice s = {});  ///< halves to even
+inline array round(const array& a, StreamOrDevice s = {}) { return round(a, 0, s); }
+LOWTIDE_PUBLIC array nan_to_num(const array& a, float nan = 0.0f, const std::optional<float> posinf = {},
+                                const std::optional<float> neginf = {}, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array clip(const array& a, const std::optional<array>& a_min = {},
+                          const std::optional<array>& a_max = {}, StreamOrDevice s = {});
+
+// ---- Element by element: functions of several
+
+LOWTIDE_PUBLIC array add(const array& a, const array& b, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array subtract(const array& a, const array& b, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array multiply(const array& a, const array& b, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array divide(const array& a, const array& b, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array floor_divide(const array& a, const array& b, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array remainder(const array& a, const array& b, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array power(const array& a, const array& b, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array maximum(const array& a, const array& b, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array minimum(const array& a, const array& b, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array logaddexp(const array& a, const array& b, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array arctan2(const array& a, const array& b, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array equal(const array& a, const array& b, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array not_equal(const array& a, const array& b, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array less(const array& a, const array& b, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array less_equal(const array& a, const array& b, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array greater(const array& a, const array& b, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array greater_equal(const array& a, const array& b, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array logical_and(const array& a, const array& b, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array logical_or(const array& a, const array& b, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array bitwise_and(const array& a, const array& b, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array bitwise_or(const array& a, const array& b, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array bitwise_xor(const array& a, const array& b, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array left_shift(const array& a, const array& b, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array right_shift(const array& a, const array& b, StreamOrDevice s = {});
+/// floor_divide and remainder, whose sign is the divisor's.
+LOWTIDE_PUBLIC std::vector<array> divmod(const array& a, const array& b, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array where(const array& condition, const array& x, const array& y, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array isclose(const array& a, const array& b, double rtol = 1e-5, double atol = 1e-8,
+                             bool equal_nan = false, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array allclose(const array& a, const array& b, double rtol = 1e-5, double atol = 1e-8,
+                              bool equal_nan = false, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array array_equal(const array& a, const array& b, bool equal_nan = false, StreamOrDevice s = {});
+
+// ---- Operators: between arrays, and arrays and C++ scalars, which have the type that array(scalar) has
+
+inline array operator-(const array& a) { return negative(a); }
+inline array operator~(const array& a) { return bitwise_invert(a); }
+inline array operator!(const array& a) { return logical_not(a); }
+template <class T>
+concept Scalar = std::is_arithmetic_v<T> || std::is_same_v<T, complex64_t> || std::is_same_v<T, float16_t> ||
+                 std::is_same_v<T, bfloat16_t>;
+inline array operator+(const array& a, const array& b) { return add(a, b); }
+template <Scalar T>
+array operator+(T a, const array& b) {
+  return add(array(a), b);
+}
+template <Scalar T>
+array operator+(const array& a, T b) {
+  return add(a, array(b));
+}
+inline array operator-(const array& a, const array& b) { return subtract(a, b); }
+template <Scalar T>
+array operator-(T a, const array& b) {
+  return subtract(array(a), b);
+}
+template <Scalar T>
+array operator-(const array& a, T b) {
+  return subtract(a, array(b));
+}
+inline array operator*(const array& a, const array& b) { return multiply(a, b); }
+template <Scalar T>
+array operator*(T a, const array& b) {
+  return multiply(array(a), b);
+}
+template <Scalar T>
+array operator*(const array& a, T b) {
+  return multiply(a, array(b));
+}
+inline array operator/(const array& a, const array& b) { return divide(a, b); }
+template <Scalar T>
+array operator/(T a, const array& b) {
+  return divide(array(a), b);
+}
+template <Scalar T>
+array operator/(const array& a, T b) {
+  return divide(a, array(b));
+}
+inline array operator%(const array& a, const array& b) { return remainder(a, b); }
+template <Scalar T>
+array operator%(T a, const array& b) {
+  return remainder(array(a), b);
+}
+template <Scalar T>
+array operator%(const array& a, T b) {
+  return remainder(a, array(b));
+}
+inline array operator==(const array& a, const array& b) { return equal(a, b); }
+template <Scalar T>
+array operator==(T a, const array& b) {
+  return equal(array(a), b);
+}
+template <Scalar T>
+array operator==(const array& a, T b) {
+  return equal(a, array(b));
+}
+inline array operator!=(const array& a, const array& b) { return not_equal(a, b); }
+template <Scalar T>
+array operator!=(T a, const array& b) {
+  return not_equal(array(a), b);
+}
+template <Scalar T>
+array operator!=(const array& a, T b) {
+  return not_equal(a, array(b));
+}
+inline array operator<(const array& a, const array& b) { return less(a, b); }
+template <Scalar T>
+array operator<(T a, const array& b) {
+  return less(array(a), b);
+}
+template <Scalar T>
+array operator<(const array& a, T b) {
+  return less(a, array(b));
+}
+inline array operator<=(const array& a, const array& b) { return less_equal(a, b); }
+template <Scalar T>
+array operator<=(T a, const array& b) {
+  return less_equal(array(a), b);
+}
+template <Scalar T>
+array operator<=(const array& a, T b) {
+  return less_equal(a, array(b));
+}
+inline array operator>(const array& a, const array& b) { return greater(a, b); }
+template <Scalar T>
+array operator>(T a, const array& b) {
+  return greater(array(a), b);
+}
+template <Scalar T>
+array operator>(const array& a, T b) {
+  return greater(a, array(b));
+}
+inline array operator>=(const array& a, const array& b) { return greater_equal(a, b); }
+template <Scalar T>
+array operator>=(T a, const array& b) {
+  return greater_equal(array(a), b);
+}
+template <Scalar T>
+array operator>=(const array& a, T b) {
+  return greater_equal(a, array(b));
+}
+inline array operator&&(const array& a, const array& b) { return logical_and(a, b); }
+template <Scalar T>
+array operator&&(T a, const array& b) {
+  return logical_and(array(a), b);
+}
+template <Scalar T>
+array operator&&(const array& a, T b) {
+  return logical_and(a, array(b));
+}
+inline array operator||(const array& a, const array& b) { return logical_or(a, b); }
+template <Scalar T>
+array operator||(T a, const array& b) {
+  return logical_or(array(a), b);
+}
+template <Scalar T>
+array operator||(const array& a, T b) {
+  return logical_or(a, array(b));
+}
+inline array operator&(const array& a, const array& b) { return bitwise_and(a, b); }
+template <Scalar T>
+array operator&(T a, const array& b) {
+  return bitwise_and(array(a), b);
+}
+template <Scalar T>
+array operator&(const array& a, T b) {
+  return bitwise_and(a, array(b));
+}
+inline array operator|(const array& a, const array& b) { return bitwise_or(a, b); }
+template <Scalar T>
+array operator|(T a, const array& b) {
+  return bitwise_or(array(a), b);
+}
+template <Scalar T>
+array operator|(const array& a, T b) {
+  return bitwise_or(a, array(b));
+}
+inline array operator^(const array& a, const array& b) { return bitwise_xor(a, b); }
+template <Scalar T>
+array operator^(T a, const array& b) {
+  return bitwise_xor(array(a), b);
+}
+template <Scalar T>
+array operator^(const array& a, T b) {
+  return bitwise_xor(a, array(b));
+}
+inline array operator<<(const array& a, const array& b) { return left_shift(a, b); }
+template <Scalar T>
+array operator<<(T a, const array& b) {
+  return left_shift(array(a), b);
+}
+template <Scalar T>
+array operator<<(const array& a, T b) {
+  return left_shift(a, array(b));
+}
+inline array operator>>(const array& a, const array& b) { return right_shift(a, b); }
+template <Scalar T>
+array operator>>(T a, const array& b) {
+  return right_shift(array(a), b);
+}
+template <Scalar T>
+array operator>>(const array& a, T b) {
+  return right_shift(a, array(b));
+}
+
+// ---- Reductions
+
+LOWTIDE_PUBLIC array sum(const array& a, bool keepdims,
+                         StreamOrDevice s = {});  ///< of booleans and small integers int32
+inline array sum(const array& a, StreamOrDevice s = {}) { return sum(a, false, s); }
+LOWTIDE_PUBLIC array sum(const array& a, const std::vector<int>& axes, bool keepdims = false, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array sum(const array& a, int axis, bool keepdims = false, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array prod(const array& a, bool keepdims, StreamOrDevice s = {});
+inline array prod(const array& a, StreamOrDevice s = {}) { return prod(a, false, s); }
+LOWTIDE_PUBLIC array prod(const array& a, const std::vector<int>& axes, bool keepdims = false, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array prod(const array& a, int axis, bool keepdims = false, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array max(const array& a, bool keepdims, StreamOrDevice s = {});  ///< NaN where there is one
+inline array max(const array& a, StreamOrDevice s = {}) { return max(a, false, s); }
+LOWTIDE_PUBLIC array max(const array& a, const std::vector<int>& axes, bool keepdims = false, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array max(const array& a, int axis, bool keepdims = false, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array min(const array& a, bool keepdims, StreamOrDevice s = {});
+inline array min(const array& a, StreamOrDevice s = {}) { return min(a, false, s); }
+LOWTIDE_PUBLIC array min(const array& a, const std::vector<int>& axes, bool keepdims = false, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array min(const array& a, int axis, bool keepdims = false, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array all(const array& a, bool keepdims, StreamOrDevice s = {});
+inline array all(const array& a, StreamOrDevice s = {}) { return all(a, false, s); }
+LOWTIDE_PUBLIC array all(const array& a, const std::vector<int>& axes, bool keepdims = false, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array all(const array& a, int axis, bool keepdims = false, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array any(const array& a, bool keepdims, StreamOrDevice s = {});
+inline array any(const array& a, StreamOrDevice s = {}) { return any(a, false, s); }
+LOWTIDE_PUBLIC array any(const array& a, const std::vector<int>& axes, bool keepdims = false, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array any(const array& a, int axis, bool keepdims = false, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array mean(const array& a, bool keepdims, StreamOrDevice s = {});
+inline array mean(const array& a, StreamOrDevice s = {}) { return mean(a, false, s); }
+LOWTIDE_PUBLIC array mean(const array& a, const std::vector<int>& axes, bool keepdims = false, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array mean(const array& a, int axis, bool keepdims = false, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array var(const array& a, bool keepdims, int ddof = 0, StreamOrDevice s = {});
+inline array var(const array& a, StreamOrDevice s = {}) { return var(a, false, 0, s); }
+LOWTIDE_PUBLIC array var(const array& a, const std::vector<int>& axes, bool keepdims = false, int ddof = 0,
+                         StreamOrDevice s = {});
+LOWTIDE_PUBLIC array var(const array& a, int axis, bool keepdims = false, int ddof = 0, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array std(const array& a, bool keepdims, int ddof = 0, StreamOrDevice s = {});
+inline array std(const array& a, StreamOrDevice s = {}) { return std(a, false, 0, s); }
+LOWTIDE_PUBLIC array std(const array& a, const std::vector<int>& axes, bool keepdims = false, int ddof = 0,
+                         StreamOrDevice s = {});
+LOWTIDE_PUBLIC array std(const array& a, int axis, bool keepdims = false, int ddof = 0, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array logsumexp(const array& a, bool keepdims, StreamOrDevice s = {});
+inline array logsumexp(const array& a, StreamOrDevice s = {}) { return logsumexp(a, false, s); }
+LOWTIDE_PUBLIC array logsumexp(const array& a, const std::vector<int>& axes, bool keepdims = false,
+                               StreamOrDevice s = {});
+LOWTIDE_PUBLIC array logsumexp(const array& a, int axis, bool keepdims = false, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array median(const array& a, bool keepdims, StreamOrDevice s = {});
+inline array median(const array& a, StreamOrDevice s = {}) { return median(a, false, s); }
+LOWTIDE_PUBLIC array median(const array& a, const std::vector<int>& axes, bool keepdims = false, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array median(const array& a, int axis, bool keepdims = false, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array count_nonzero(const array& a, bool keepdims = false, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array count_nonzero(const array& a, int axis, bool keepdims = false, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array count_nonzero(const array& a, const std::vector<int>& axes, bool keepdims = false,
+                                   StreamOrDevice s = {});
+LOWTIDE_PUBLIC array argmax(const array& a, bool keepdims, StreamOrDevice s = {});  ///< uint32; the first of equals
+inline array argmax(const array& a, StreamOrDevice s = {}) { return argmax(a, false, s); }
+LOWTIDE_PUBLIC array argmax(const array& a, int axis, bool keepdims = false, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array argmin(const array& a, bool keepdims, StreamOrDevice s = {});  ///< uint32; the first of equals
+inline array argmin(const array& a, StreamOrDevice s = {}) { return argmin(a, false, s); }
+LOWTIDE_PUBLIC array argmin(const array& a, int axis, bool keepdims = false, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array softmax(const array& a, const std::vector<int>& axes, bool precise = false, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array softmax(const array& a, bool precise = false, StreamOrDevice s = {});
+inline array softmax(const array& a, int axis, bool precise = false, StreamOrDevice s = {}) {
+  return softmax(a, std::vector<int>{axis}, precise, s);
+}
+/// Running sums and their like along an axis, or over all elements in order; without `inclusive` up to the one before.
+LOWTIDE_PUBLIC array cumsum(const array& a, bool reverse = false, bool inclusive = true, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array cumsum(const array& a, int axis, bool reverse = false, bool inclusive = true,
+                            StreamOrDevice s = {});
+LOWTIDE_PUBLIC array cumprod(const array& a, bool reverse = false, bool inclusive = true, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array cumprod(const array& a, int axis, bool reverse = false, bool inclusive = true,
+                             StreamOrDevice s = {});
+LOWTIDE_PUBLIC array cummax(const array& a, bool reverse = false, bool inclusive = true, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array cummax(const array& a, int axis, bool reverse = false, bool inclusive = true,
+                            StreamOrDevice s = {});
+LOWTIDE_PUBLIC array cummin(const array& a, bool reverse = false, bool inclusive = true, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array cummin(const array& a, int axis, bool reverse = false, bool inclusive = true,
+                            StreamOrDevice s = {});
+LOWTIDE_PUBLIC array logcumsumexp(const array& a, bool reverse = false, bool inclusive = true, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array logcumsumexp(const array& a, int axis, bool reverse = false, bool inclusive = true,
+                                  StreamOrDevice s = {});
+LOWTIDE_PUBLIC array diff(const array& a, int n = 1, int axis = -1, StreamOrDevice s = {});
+
+// ---- Order
+
+LOWTIDE_PUBLIC array sort(const array& a, StreamOrDevice s = {});  ///< ascending; NaN last; of all elements
+LOWTIDE_PUBLIC array sort(const array& a, int axis, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array argsort(const array& a,
+                             StreamOrDevice s = {});  ///< uint32; equal ones keep their order; of all elements
+LOWTIDE_PUBLIC array argsort(const array& a, int axis, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array
+partition(const array& a, int kth,
+          StreamOrDevice s = {});  ///< the kth smallest at kth, smaller ones before it: the whole is sorted
+LOWTIDE_PUBLIC array partition(const array& a, int kth, int axis, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array argpartition(const array& a, int kth, StreamOrDevice s = {});  ///< uint32
+LOWTIDE_PUBLIC array argpartition(const array& a, int kth, int axis, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array topk(const array& a, int k, StreamOrDevice s = {});  ///< the k largest, ascending
+LOWTIDE_PUBLIC array topk(const array& a, int k, int axis, StreamOrDevice s = {});
+/// Where values would stand in the sorted vector a: before equals, or behind them with right. uint32.
+LOWTIDE_PUBLIC array searchsorted(const array& a, const array& values, bool right = false, StreamOrDevice s = {});
+
+// ---- Products
+
+LOWTIDE_PUBLIC array matmul(const array& a, const array& b,
+                            StreamOrDevice s = {});  ///< floats; vectors as NumPy has it
+LOWTIDE_PUBLIC array addmm(array c, array a, array b, const float& alpha = 1.f, const float& beta = 1.f,
+                           StreamOrDevice s = {});
+LOWTIDE_PUBLIC array tensordot(const array& a, const array& b, const int axis = 2, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array tensordot(const array& a, const array& b, const std::vector<int>& axes_a,
+                               const std::vector<int>& axes_b, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array outer(const array& a, const array& b, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array inner(const array& a, const array& b, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array vecdot(const array& a, const array& b, int axis = -1, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array kron(const array& a, const array& b, StreamOrDevice s = {});
+/// "ij,jk->ik": as NumPy has it; without "->" the result has the letters that occur once, in their order.
+LOWTIDE_PUBLIC array einsum(const std::string& subscripts, const std::vector<array>& operands, StreamOrDevice s = {});
+/// input: (batch, spatial..., features); weight: (features of the result, spatial..., features / groups).
+LOWTIDE_PUBLIC array conv_general(array input, array weight, std::vector<int> stride, std::vector<int> padding_lo,
+                                  std::vector<int> padding_hi, std::vector<int> kernel_dilation = {},
+                                  std::vector<int> input_dilation = {}, int groups = 1, bool flip = false,
+                                  StreamOrDevice s = {});
+LOWTIDE_PUBLIC array conv1d(const array& input, const array& weight, int stride = 1, int padding = 0, int dilation = 1,
+                            int groups = 1, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array conv2d(const array& input, const array& weight, const std::pair<int, int>& stride = {1, 1},
+                            const std::pair<int, int>& padding = {0, 0}, const std::pair<int, int>& dilation = {1, 1},
+                            int groups = 1, StreamOrDevice s = {});
+
+}  // namespace lowtide

@@ -1,0 +1,122 @@
+#pragma once
+/// Random numbers, MLX's to the bit. A key is two words, an ordinary array of uint32; every number follows from the key
+/// and its own place, so that whoever reads it makes it, and none is stored that nobody keeps. Without a key the next
+/// one of the thread's sequence is used. Shapes and types are checked at once (std::invalid_argument); floats are
+/// float32, float16 or bfloat16. docs/arrays.md says which library's bits are whose.
+
+#include <optional>
+#include <vector>
+
+#include "lowtide/array.h"
+#include "lowtide/ops.h"
+
+namespace lowtide::random {
+
+LOWTIDE_PUBLIC array key(uint64_t seed);  ///< (2,) uint32
+LOWTIDE_PUBLIC void seed(uint64_t seed);  ///< of this thread's sequence
+/// Two keys, or num of them as (num, 2): none has numbers of another, or of the first.
+LOWTIDE_PUBLIC std::pair<array, array> split(const array& key, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array split(const array& key, int num, StreamOrDevice s = {});
+/// Random unsigned integers of `width` bytes: 4, 2 or 1.
+LOWTIDE_PUBLIC array bits(const Shape& shape, int width, const std::optional<array>& key = {}, StreamOrDevice s = {});
+inline array bits(const Shape& shape, const std::optional<array>& key = {}, StreamOrDevice s = {}) {
+  return bits(shape, 4, key, s);
+}
+
+/// Between low and high, which are broadcast to the shape. high is returned where low + (high - low) u rounds to it.
+LOWTIDE_PUBLIC array uniform(const array& low, const array& high, const Shape& shape, Dtype dtype = float32,
+                             const std::optional<array>& key = {}, StreamOrDevice s = {});
+template <Scalar T, Scalar U>
+array uniform(T low, U high, const Shape& shape, Dtype dtype = float32, const std::optional<array>& key = {},
+              StreamOrDevice s = {}) {
+  return uniform(array(low), array(high), shape, dtype, key, s);
+}
+LOWTIDE_PUBLIC array uniform(const Shape& shape, Dtype dtype, const std::optional<array>& key = {},
+                             StreamOrDevice s = {});
+inline array uniform(const Shape& shape, const std::optional<array>& key = {}, StreamOrDevice s = {}) {
+  return uniform(shape, float32, key, s);
+}
+
+/// loc + scale z; complex64 has independent parts, each of variance scale^2 / 2.
+LOWTIDE_PUBLIC array normal(const Shape& shape, Dtype dtype, const std::optional<array>& loc,
+                            const std::optional<array>& scale, const std::optional<array>& key, StreamOrDevice s = {});
+inline array normal(const Shape& shape, Dtype dtype, const float loc, const float scale,
+                    const std::optional<array>& key = {}, StreamOrDevice s = {}) {
+  const auto given = [&](float value, float usual) {
+    return value == usual ? std::nullopt : std::optional(array(value, dtype));
+  };
+  return normal(shape, dtype, given(loc, 0), given(scale, 1), key, s);
+}
+inline array normal(const Shape& shape, const float loc, const float scale, const std::optional<array>& key = {},
+                    StreamOrDevice s = {}) {
+  return normal(shape, float32, loc, scale, key, s);
+}
+inline array normal(const Shape& shape, const Dtype dtype, const std::optional<array>& key = {},
+                    StreamOrDevice s = {}) {
+  return normal(shape, dtype, 0.0F, 1.0F, key, s);
+}
+inline array normal(const Shape& shape, const std::optional<array>& key = {}, StreamOrDevice s = {}) {
+  return normal(shape, float32, 0.0F, 1.0F, key, s);
+}
+/// mean (..., n) + a standard normal vector times the square root of cov (..., n, n), which is symmetric and has no
+/// negative eigenvalue; float32. shape: of the draws, what the dimensions before n are broadcast to.
+LOWTIDE_PUBLIC array multivariate_normal(const array& mean, const array& cov, const Shape& shape, Dtype dtype = float32,
+                                         const std::optional<array>& key = {}, StreamOrDevice s = {});
+
+/// From low up to below high; made of a float32 uniform, so that of ranges beyond 2^24 some never come.
+LOWTIDE_PUBLIC array randint(const array& low, const array& high, const Shape& shape, Dtype dtype = int32,
+                             const std::optional<array>& key = {}, StreamOrDevice s = {});
+template <Scalar T, Scalar U>
+array randint(T low, U high, const Shape& shape, Dtype dtype = int32, const std::optional<array>& key = {},
+              StreamOrDevice s = {}) {
+  return randint(array(low), array(high), shape, dtype, key, s);
+}
+
+/// bool, true with probability p.
+LOWTIDE_PUBLIC array bernoulli(const array& p, const Shape& shape, const std::optional<array>& key = {},
+                               StreamOrDevice s = {});
+LOWTIDE_PUBLIC array bernoulli(const array& p, const std::optional<array>& key = {}, StreamOrDevice s = {});
+template <Scalar T>
+array bernoulli(T p, const std::optional<array>& key = {}, StreamOrDevice s = {}) {
+  return bernoulli(array(p), key, s);
+}
+template <Scalar T>
+array bernoulli(T p, const Shape& shape, const std::optional<array>& key = {}, StreamOrDevice s = {}) {
+  return bernoulli(array(p), shape, key, s);
+}
+LOWTIDE_PUBLIC array bernoulli(const std::optional<array>& key = {}, StreamOrDevice s = {});  ///< p = 1/2, a scalar
+
+LOWTIDE_PUBLIC array truncated_normal(const array& lower, const array& upper, const Shape& shape, Dtype dtype = float32,
+                                      const std::optional<array>& key = {}, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array truncated_normal(const array& lower, const array& upper, Dtype dtype = float32,
+                                      const std::optional<array>& key = {}, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array gumbel(const Shape& shape, Dtype dtype = float32, const std::optional<array>& key = {},
+                            StreamOrDevice s = {});
+LOWTIDE_PUBLIC array laplace(const Shape& shape, Dtype dtype, const float loc, const float scale,
+                             const std::optional<array>& key = {}, StreamOrDevice s = {});
+inline array laplace(const Shape& shape, const float loc, const float scale, const std::optional<array>& key = {},
+                     StreamOrDevice s = {}) {
+  return laplace(shape, float32, loc, scale, key, s);
+}
+inline array laplace(const Shape& shape, const Dtype dtype, const std::optional<array>& key = {},
+                     StreamOrDevice s = {}) {
+  return laplace(shape, dtype, 0.0F, 1.0F, key, s);
+}
+inline array laplace(const Shape& shape, const std::optional<array>& key = {}, StreamOrDevice s = {}) {
+  return laplace(shape, float32, 0.0F, 1.0F, key, s);
+}
+
+/// Indices along an axis of unnormalised logarithms of probabilities, uint32: one each, of a shape that the rest of
+/// logits is broadcast to, or num_samples behind the rest.
+LOWTIDE_PUBLIC array categorical(const array& logits, int axis, const Shape& shape,
+                                 const std::optional<array>& key = {}, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array categorical(const array& logits, int axis, int num_samples, const std::optional<array>& key = {},
+                                 StreamOrDevice s = {});
+LOWTIDE_PUBLIC array categorical(const array& logits, int axis = -1, const std::optional<array>& key = {},
+                                 StreamOrDevice s = {});
+LOWTIDE_PUBLIC array permutation(const array& x, int axis = 0, const std::optional<array>& key = {},
+                                 StreamOrDevice s = {});
+LOWTIDE_PUBLIC array permutation(int x, const std::optional<array>& key = {},
+                                 StreamOrDevice s = {});  ///< of [0, x), uint32
+
+}  // namespace lowtide::random

@@ -1,0 +1,76 @@
+#pragma once
+/// Evaluation, and functions made of functions. A transformed function can be transformed again, in any nesting.
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lowtide/array.h"
+#include "lowtide/visibility.h"
+
+namespace lowtide {
+
+/// Computes arrays, all in one program, and waits.
+LOWTIDE_PUBLIC void eval(std::vector<array> outputs);
+template <class... Arrays>
+  requires(sizeof...(Arrays) > 0 && (std::is_convertible_v<Arrays, array> && ...))
+void eval(Arrays&&... outputs) {
+  eval(std::vector<array>{std::forward<Arrays>(outputs)...});
+}
+/// Begins to, and returns; whoever asks for elements waits. Exceptions come from there, too.
+LOWTIDE_PUBLIC void async_eval(std::vector<array> outputs);
+template <class... Arrays>
+  requires(sizeof...(Arrays) > 0 && (std::is_convertible_v<Arrays, array> && ...))
+void async_eval(Arrays&&... outputs) {
+  async_eval(std::vector<array>{std::forward<Arrays>(outputs)...});
+}
+
+using ManyToMany = std::function<std::vector<array>(const std::vector<array>&)>;
+using ManyToOne = std::function<array(const std::vector<array>&)>;
+using OneToOne = std::function<array(const array&)>;
+
+/// (fun(primals), cotangents times its derivative): one cotangent per output, of its shape.
+LOWTIDE_PUBLIC std::pair<std::vector<array>, std::vector<array>> vjp(const ManyToMany& fun,
+                                                                     const std::vector<array>& primals,
+                                                                     const std::vector<array>& cotangents);
+LOWTIDE_PUBLIC std::pair<array, array> vjp(const OneToOne& fun, const array& primal, const array& cotangent);
+/// (fun(primals), its derivative times the tangents): one tangent per primal, of its shape.
+LOWTIDE_PUBLIC std::pair<std::vector<array>, std::vector<array>> jvp(const ManyToMany& fun,
+                                                                     const std::vector<array>& primals,
+                                                                     const std::vector<array>& tangents);
+LOWTIDE_PUBLIC std::pair<array, array> jvp(const OneToOne& fun, const array& primal, const array& tangent);
+
+/// (values, gradients by the arguments argnums of values[0], which is a scalar).
+using ValueAndGradFn = std::function<std::pair<std::vector<array>, std::vector<array>>(const std::vector<array>&)>;
+LOWTIDE_PUBLIC ValueAndGradFn value_and_grad(const ManyToMany& fun, std::vector<int> argnums);
+inline ValueAndGradFn value_and_grad(const ManyToMany& fun, int argnum = 0) {
+  return value_and_grad(fun, std::vector<int>{argnum});
+}
+LOWTIDE_PUBLIC std::function<std::pair<array, array>(const array&)> value_and_grad(const OneToOne& fun);
+LOWTIDE_PUBLIC std::function<std::pair<array, std::vector<array>>(const std::vector<array>&)> value_and_grad(
+    const ManyToOne& fun, std::vector<int> argnums);
+LOWTIDE_PUBLIC ManyToMany grad(const ManyToOne& fun, std::vector<int> argnums);
+LOWTIDE_PUBLIC std::function<array(const std::vector<array>&)> grad(const ManyToOne& fun, int argnum = 0);
+LOWTIDE_PUBLIC OneToOne grad(const OneToOne& fun);
+
+/// fun for each index along an axis of its arguments (-1: the argument is the same for all), with the results beside
+/// each other along an axis of theirs. Without axes: the first of all.
+LOWTIDE_PUBLIC ManyToMany vmap(const ManyToMany& fun, const std::vector<int>& in_axes = {},
+                               const std::vector<int>& out_axes = {});
+LOWTIDE_PUBLIC OneToOne vmap(const OneToOne& fun, int in_axis = 0, int out_axis = 0);
+LOWTIDE_PUBLIC std::function<array(const array&, const array&)> vmap(
+    const std::function<array(const array&, const array&)>& fun, int in_axis_a = 0, int in_axis_b = 0,
+    int out_axis = 0);
+
+/// fun, traced once per shapes and types of its arguments. Arrays that it holds stay as they were then.
+LOWTIDE_PUBLIC ManyToMany compile(ManyToMany fun, bool shapeless = false);
+/// fun, of which a derivative keeps only the arguments, and computes the rest again.
+LOWTIDE_PUBLIC ManyToMany checkpoint(ManyToMany fun);
+/// fun with a derivative of the caller's: fun_vjp(primals, cotangents, outputs), one gradient per primal.
+LOWTIDE_PUBLIC ManyToMany custom_vjp(
+    ManyToMany fun,
+    std::function<std::vector<array>(const std::vector<array>&, const std::vector<array>&, const std::vector<array>&)>
+        fun_vjp);
+
+}  // namespace lowtide

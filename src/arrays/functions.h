@@ -1,0 +1,29 @@
+#pragma once
+/// Functions as graphs over placeholders: what is traced once and used in several places, or in loops.
+
+#include "arrays/graph.h"
+#include "lowtide/transforms.h"
+
+namespace lowtide::lazy {
+
+/// What a traced function uses beside its arguments becomes arguments behind them.
+struct Traced {
+  Function function;            ///< inputs: the arguments, then what it captured
+  std::vector<array> captured;  ///< the arrays themselves
+};
+Traced trace(const ManyToMany& fun, const std::vector<Spec>& arguments);
+std::vector<Spec> specs_of(const std::vector<array>& arrays);
+
+/// The derivative of a graph: of `outputs` by `inputs`, with these cotangents.
+Gradients backwards(const std::vector<array>& inputs, const std::vector<array>& outputs,
+                    const std::vector<array>& cotangents);
+std::vector<array> or_zeros(Gradients gradients, const std::vector<array>& like);
+/// The outputs of a graph for each index of the first dimension of its inputs; which of them have it.
+std::pair<std::vector<array>, std::vector<bool>> batched_graph(const std::vector<array>& from,
+                                                               const std::vector<array>& outputs,
+                                                               const std::vector<array>& inputs,
+                                                               const std::vector<bool>& has, int64_t count);
+/// The whole function for a batch: all inputs that are batched have the batch in front, and all outputs.
+Function batched_function(const Function& function, const std::vector<bool>& has, int64_t count);
+
+}  // namespace lowtide::lazy

@@ -1,0 +1,120 @@
+#pragma once
+/// Steps of a graph as operations of a program. A Term is a value of the program that is being built; operators on
+/// terms are operations on all elements.
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "arrays/graph.h"
+#include "lowtide/module.h"
+
+namespace lowtide::lazy {
+
+std::string_view hlo_type(Dtype type);  ///< "bf16"
+
+struct Term {
+  Lowering* to = nullptr;
+  ModuleBuilder::Value value;
+  Dtype dtype = float32;
+  Shape shape;
+};
+
+using Attributes = std::vector<ModuleBuilder::Attribute>;
+enum class Reducer : uint8_t { kSum, kProduct, kMaximum, kMinimum, kAnd, kOr };
+
+/// What the functions of one program share.
+struct LoweredModule {
+  ModuleBuilder builder;
+  int64_t functions = 0;
+  std::map<std::string, std::string> reducers;
+  explicit LoweredModule(std::string name) : builder(std::move(name)) {}
+};
+
+/// One function of a program.
+class Lowering {
+ public:
+  Lowering(LoweredModule& module, ModuleBuilder::Function& function) : module_(module), function_(function) {}
+
+  Term parameter(const Shape& shape, Dtype dtype);
+  Term add(std::string_view operation, const std::vector<Term>& operands, Attributes attributes, Shape shape,
+           Dtype dtype);
+  /// One with several results, and those.
+  std::vector<Term> add_tuple(std::string_view operation, const std::vector<Term>& operands, Attributes attributes,
+                              const std::vector<Spec>& results);
+  std::vector<Term> parts(ModuleBuilder::Value tuple, const std::vector<Spec>& results);
+  ModuleBuilder::Value tuple(const std::vector<Term>& terms);
+  std::vector<Term> tuple_parameter(const std::vector<Spec>& elements);
+
+  /// The number in every element.
+  Term constant(double value, Dtype dtype, const Shape& shape = {});
+  Term bits(uint64_t bits, Dtype dtype, const Shape& shape = {});  ///< by its bytes
+  Term table(const std::vector<double>& values, Dtype dtype);
+  Term iota(const Shape& shape, Dtype dtype, int64_t dimension);
+  Term broadcast(const Term& a, const Shape& shape, const std::vector<int64_t>& dimensions);
+  Term splat(const Term& scalar, const Shape& shape) { return broadcast(scalar, shape, {}); }
+  Term reshape(const Term& a, const Shape& shape);
+  Term convert(const Term& a, Dtype dtype);
+  Term bitcast(const Term& a, Dtype dtype);  ///< of a type as wide
+  Term select(const Term& condition, const Term& yes, const Term& no);
+  Term compare(const Term& a, const Term& b, std::string_view direction);
+  Term slice(const Term& a, const std::vector<int64_t>& starts, const std::vector<int64_t>& stops,
+             const std::vector<int64_t>& strides);
+  Term unary(std::string_view operation, const Term& a) { return add(operation, {a}, {}, a.shape, a.dtype); }
+  Term binary(std::string_view operation, const Term& a, const Term& b) {
+    return add(operation, {a, b}, {}, a.shape, a.dtype);
+  }
+  /// What changes nothing in such a fold.
+  Term start_of(Reducer reducer, Dtype dtype);
+  Term reduce(const Term& a, Reducer reducer, const std::vector<int64_t>& dimensions);
+
+  /// The name of a function of two scalars.
+  std::string reducer(Reducer reducer, Dtype dtype);
+  /// A new function of a name that begins so; finished by finish().
+  struct Nested {
+    std::string name;
+    std::unique_ptr<Lowering> lowering;
+  };
+  Nested nested(std::string_view name);
+  void finish(const std::vector<Term>& results);
+  void finish_tuple(const std::vector<Term>& results);  ///< a tuple, of one as well
+  std::vector<Term> loop(const std::vector<Term>& init, const std::string& condition, const std::string& body);
+  std::vector<Term> branch(const Term& pred, const std::vector<Term>& of_true, const std::string& on_true,
+                           const std::vector<Term>& of_false, const std::string& on_false,
+                           const std::vector<Spec>& results);
+  /// The function's outputs where its inputs are these terms.
+  std::vector<Term> inlined(const std::vector<array>& from, const std::vector<array>& outputs,
+                            const std::vector<Term>& inputs);
+
+ private:
+  LoweredModule& module_;
+  ModuleBuilder::Function& function_;
+  std::map<std::string, Term> constants_;
+};
+
+Term operator+(const Term& a, const Term& b);
+Term operator-(const Term& a, const Term& b);
+Term operator*(const Term& a, const Term& b);
+Term operator/(const Term& a, const Term& b);
+Term operator^(const Term& a, const Term& b);
+Term operator|(const Term& a, const Term& b);
+Term operator&(const Term& a, const Term& b);
+Term operator+(const Term& a, double b);
+Term operator-(const Term& a, double b);
+Term operator*(const Term& a, double b);
+Term operator-(const Term& a);
+Term operator<(const Term& a, const Term& b);
+Term operator>(const Term& a, double b);
+Term operator<(const Term& a, double b);
+Term shift_left(const Term& a, int by);
+Term shift_right(const Term& a, int by);  ///< zeros come in
+
+/// A float32 that is rounded before it goes into a sum: products alone are not, where the sum can take them whole.
+Term rounded(const Term& a);
+
+std::string list_text(const std::vector<int64_t>& numbers);  ///< "{0,2}"
+
+}  // namespace lowtide::lazy

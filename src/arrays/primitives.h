@@ -1,0 +1,136 @@
+#pragma once
+/// The operations that all others are made of. Operands have the shapes and types that are needed: what broadcasts and
+/// promotes is above (ops_*.cpp).
+
+#include <functional>
+
+#include "arrays/graph.h"
+#include "arrays/lowering.h"
+
+namespace lowtide::lazy {
+
+/// Element by element, on operands of one shape; rows of elementwise.cpp.
+enum class Op : uint8_t {
+  kAbs,
+  kNegate,
+  kSign,
+  kCeil,
+  kFloor,
+  kRound,
+  kSqrt,
+  kRsqrt,
+  kExp,
+  kExpm1,
+  kLog,
+  kLog1p,
+  kSin,
+  kCos,
+  kTan,
+  kAsin,
+  kAcos,
+  kAtan,
+  kSinh,
+  kCosh,
+  kTanh,
+  kAsinh,
+  kAcosh,
+  kAtanh,
+  kLogistic,
+  kErf,
+  kErfinv,
+  kNot,
+  kIsFinite,
+  kReal,
+  kImag,
+  kConvert,
+  kBitcast,
+  kSameValue,
+  kStopGradient,
+  kBarrier,
+  kAdd,
+  kSubtract,
+  kMultiply,
+  kDivide,
+  kPower,
+  kMaximum,
+  kMinimum,
+  kRemainder,
+  kAtan2,
+  kAnd,
+  kOr,
+  kXor,
+  kShiftLeft,
+  kShiftRight,
+  kComplex,
+  kEq,
+  kNe,
+  kLt,
+  kLe,
+  kGt,
+  kGe,
+  kSelect,
+  kUniformOfBits,
+  kRounded,
+  kErfOfGolden,
+  kLogOfGolden,
+  kLog1pOfGolden,
+  kExpOfGolden,
+};
+inline constexpr int kOps = static_cast<int>(Op::kExpOfGolden) + 1;
+array elementwise(Op op, std::vector<array> inputs, Dtype dtype, StreamOrDevice s = {});
+inline array elementwise(Op op, const array& a, StreamOrDevice s = {}) { return elementwise(op, {a}, a.dtype(), s); }
+std::shared_ptr<const Primitive> same_value();
+
+array constant(double value, Dtype dtype, const Shape& shape = {}, StreamOrDevice s = {});
+array counter(const Shape& shape, Dtype dtype, int64_t dimension, StreamOrDevice s = {});  ///< iota
+
+using Dims = std::vector<int64_t>;
+array broadcast_in(const array& a, const Shape& shape, const Dims& dimensions, StreamOrDevice s = {});
+array reshape_to(const array& a, const Shape& shape, StreamOrDevice s = {});
+array permute(const array& a, const Dims& permutation, StreamOrDevice s = {});
+array slice_of(const array& a, const Dims& starts, const Dims& stops, const Dims& strides, StreamOrDevice s = {});
+array update_slice(const array& a, const array& update, const Dims& starts, StreamOrDevice s = {});
+array pad_with(const array& a, const array& scalar, const Dims& low, const Dims& high, const Dims& interior,
+               StreamOrDevice s = {});
+array join(const std::vector<array>& parts, int64_t dimension, StreamOrDevice s = {});
+array reverse(const array& a, const Dims& dimensions, StreamOrDevice s = {});
+
+array reduce(const array& a, Reducer reducer, const Dims& dimensions, StreamOrDevice s = {});
+array arg_reduce(const array& a, int64_t dimension, bool most, StreamOrDevice s = {});  ///< uint32, dimension gone
+enum class Running : uint8_t { kSum, kProduct, kMaximum, kMinimum };
+array running(const array& a, Running fold, int64_t dimension, bool backwards, StreamOrDevice s = {});
+/// Sorted along a dimension by the first, the others with it; stable.
+std::vector<array> sort_by(const std::vector<array>& arrays, int64_t dimension, StreamOrDevice s = {});
+
+struct DotDims {
+  Dims contract_a, contract_b, batch_a, batch_b;
+};
+/// Batch dimensions first, then what is left of a, then of b.
+array dot(const array& a, const array& b, const DotDims& dims, Dtype dtype, StreamOrDevice s = {});
+
+struct ConvolutionDims {
+  Dims stride, low, high, kernel_dilation, input_dilation;
+  int64_t groups = 1, batch_groups = 1;
+  bool flip = false;
+  std::string input, kernel, output;  ///< "b0f", "o0i", "b0f"
+};
+array convolution(const array& input, const array& kernel, const ConvolutionDims& dims, const Shape& shape,
+                  StreamOrDevice s = {});
+
+/// HLO's gather and scatter, with the index vectors along the last dimension of the indices.
+struct GatherDims {
+  Dims offset_dims, collapsed, start_index_map, batching, index_batching;
+  Dims slice_sizes;
+};
+array gather_slices(const array& a, const array& indices, const GatherDims& dims, const Shape& shape,
+                    StreamOrDevice s = {});
+enum class Scatter : uint8_t { kReplace, kAdd, kMultiply, kMaximum, kMinimum };
+array scatter_slices(const array& a, const array& indices, const array& updates, Scatter kind, const GatherDims& dims,
+                     StreamOrDevice s = {});
+
+array random_bits(const array& key, const Shape& shape, StreamOrDevice s = {});  ///< words of 32 bits, MLX's
+
+/// A dimension of `count` in front, where a batch has none.
+array with_batch(const array& a, bool batched, int64_t count);
+
+}  // namespace lowtide::lazy

@@ -1,0 +1,316 @@
+#include "arrays/runtime.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <new>
+
+#include "lowtide/array.h"
+
+namespace lowtide {
+
+limit_error::limit_error(const std::string& message, int64_t needed, int64_t limit)
+    : std::runtime_error(message), needed_(needed), limit_(limit) {}
+
+namespace lazy {
+namespace {
+
+constexpr int64_t kMapped = 256 << 10;  ///< from here on blocks are pages of their own
+constexpr size_t kMostPlans = 4096;
+
+int64_t capacity_for(int64_t bytes) {
+  const int64_t unit = bytes >= kMapped ? 4096 : 64;
+  return std::max<int64_t>(unit, (bytes + unit - 1) / unit * unit);
+}
+
+void* take(int64_t capacity) {
+  if (capacity < kMapped) return std::aligned_alloc(64, static_cast<size_t>(capacity));
+  void* const data =
+      mmap(nullptr, static_cast<size_t>(capacity), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return data == MAP_FAILED ? nullptr : data;
+}
+
+void give_back(void* data, int64_t capacity) {
+  if (capacity < kMapped) {
+    std::free(data);
+  } else {
+    munmap(data, static_cast<size_t>(capacity));
+  }
+}
+
+}  // namespace
+
+Block::~Block() {
+  if (data) Runtime::get().memory.release(*this);
+}
+
+void Memory::count(int64_t bytes) {
+  stats_.bytes_in_use += bytes;
+  stats_.peak_bytes_in_use = std::max(stats_.peak_bytes_in_use, stats_.bytes_in_use);
+  stats_.largest_alloc_size = std::max(stats_.largest_alloc_size, bytes);
+  ++stats_.num_allocs;
+}
+
+std::shared_ptr<Block> Memory::allocate(int64_t bytes) {
+  auto block = std::make_shared<Block>();
+  const int64_t capacity = capacity_for(bytes);
+  {
+    const std::lock_guard lock(mutex_);
+    const auto kept = kept_.lower_bound(capacity);
+    if (kept != kept_.end() && kept->first <= capacity + capacity / 8 &&
+        (kept->first >= kMapped) == (capacity >= kMapped)) {
+      block->capacity = kept->first;
+      block->data = kept->second;
+      order_.remove(kept->second);
+      cache_bytes_ -= static_cast<size_t>(kept->first);
+      kept_.erase(kept);
+    }
+  }
+  if (!block->data) {
+    block->data = take(capacity);
+    if (!block->data) {
+      clear();
+      block->data = take(capacity);
+    }
+    if (!block->data)
+      throw limit_error("an array of " + std::to_string(bytes) + " bytes: the machine hasn't the memory", bytes, 0);
+    block->capacity = capacity;
+  }
+  block->bytes = bytes;
+  const std::lock_guard lock(mutex_);
+  count(bytes);
+  return block;
+}
+
+std::shared_ptr<Block> Memory::adopt(void* data, int64_t bytes, std::function<void(void*)> deleter) {
+  auto block = std::make_shared<Block>();
+  block->bytes = bytes;
+  block->capacity = bytes;
+  block->deleter = std::move(deleter);
+  block->data = data;
+  const std::lock_guard lock(mutex_);
+  count(bytes);
+  return block;
+}
+
+void Memory::release(Block& block) {
+  {
+    const std::lock_guard lock(mutex_);
+    stats_.bytes_in_use -= block.bytes;
+    if (!block.deleter && static_cast<size_t>(block.capacity) <= cache_limit_) {
+      kept_.emplace(block.capacity, block.data);
+      order_.push_back(block.data);
+      cache_bytes_ += static_cast<size_t>(block.capacity);
+      shrink_to(cache_limit_);
+      return;
+    }
+  }
+  if (block.deleter) {
+    block.deleter(block.data);
+  } else {
+    give_back(block.data, block.capacity);
+  }
+}
+
+/// The longest kept go first. The mutex is held.
+void Memory::shrink_to(size_t bytes) {
+  while (cache_bytes_ > bytes && !order_.empty()) {
+    void* const oldest = order_.front();
+    order_.pop_front();
+    const auto found = std::ranges::find(kept_, oldest, [](const auto& entry) { return entry.second; });
+    cache_bytes_ -= static_cast<size_t>(found->first);
+    give_back(oldest, found->first);
+    kept_.erase(found);
+  }
+}
+
+void Memory::clear() {
+  const std::lock_guard lock(mutex_);
+  shrink_to(0);
+}
+
+size_t Memory::set_cache_limit(size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  const size_t before = std::exchange(cache_limit_, bytes);
+  shrink_to(bytes);
+  return before;
+}
+
+size_t Memory::set_limit(size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(limit_, bytes);
+}
+
+size_t Memory::limit() const {
+  const std::lock_guard lock(mutex_);
+  return limit_;
+}
+int64_t Memory::active() const {
+  const std::lock_guard lock(mutex_);
+  return stats_.bytes_in_use;
+}
+size_t Memory::peak() const {
+  const std::lock_guard lock(mutex_);
+  return static_cast<size_t>(stats_.peak_bytes_in_use);
+}
+void Memory::reset_peak() {
+  const std::lock_guard lock(mutex_);
+  stats_.peak_bytes_in_use = 0;
+}
+size_t Memory::cached() const {
+  const std::lock_guard lock(mutex_);
+  return cache_bytes_;
+}
+MemoryStats Memory::stats() const {
+  const std::lock_guard lock(mutex_);
+  MemoryStats stats = stats_;
+  stats.bytes_limit = limit_ == SIZE_MAX ? 0 : static_cast<int64_t>(limit_);
+  stats.bytes_reserved = stats.bytes_in_use + static_cast<int64_t>(cache_bytes_);
+  return stats;
+}
+
+void Pending::done(std::exception_ptr fault) {
+  const std::lock_guard lock(mutex_);
+  fault_ = std::move(fault);
+  done_ = true;
+  ended_.notify_all();
+}
+bool Pending::is_done() const {
+  const std::lock_guard lock(mutex_);
+  return done_;
+}
+void Pending::wait() const {
+  std::unique_lock lock(mutex_);
+  ended_.wait(lock, [&] { return done_; });
+  if (fault_) std::rethrow_exception(fault_);
+}
+
+void Worker::add(std::function<void()> work) {
+  const std::lock_guard lock(mutex_);
+  waiting_.push_back(std::move(work));
+  if (!started_) {
+    std::thread([this] { run(); }).detach();  // workers are never taken down
+    started_ = true;
+  }
+  changed_.notify_all();
+}
+bool Worker::is_idle() {
+  const std::lock_guard lock(mutex_);
+  return waiting_.empty() && !working_;
+}
+void Worker::drain() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return waiting_.empty() && !working_; });
+}
+void Worker::run() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    changed_.wait(lock, [&] { return !waiting_.empty(); });
+    std::function<void()> work = std::move(waiting_.front());
+    waiting_.pop_front();
+    working_ = true;
+    lock.unlock();
+    work();
+    work = {};
+    lock.lock();
+    working_ = false;
+    changed_.notify_all();
+  }
+}
+
+Runtime& Runtime::get() {
+  static Runtime* const runtime = new Runtime;
+  return *runtime;
+}
+
+Session Runtime::session() {
+  const std::lock_guard lock(mutex_);
+  if (!session_) {
+    auto opened = Session::open();
+    if (!opened.ok()) throw_error(opened.error());
+    session_ = *opened;
+  }
+  return *session_;
+}
+
+void Runtime::use(const Session& session) {
+  const std::lock_guard both(graphs);
+  const std::lock_guard lock(mutex_);
+  session_ = session;
+  known_.clear();  // executables are of the session that compiled them
+  order_.clear();
+}
+
+Runtime::Known& Runtime::known(const std::string& key) {
+  const auto [found, is_new] = known_.try_emplace(key);
+  Known& known = found->second;
+  if (is_new) {
+    order_.push_front(&found->first);
+  } else {
+    order_.splice(order_.begin(), order_, known.place);
+  }
+  known.place = order_.begin();
+  if (known_.size() > kMostPlans) {
+    const std::string last = *order_.back();
+    order_.pop_back();
+    known_.erase(last);
+  }
+  return known;
+}
+
+std::shared_ptr<Worker> Runtime::worker(int stream) {
+  const std::lock_guard lock(mutex_);
+  while (workers_.size() <= static_cast<size_t>(stream)) workers_.push_back(std::make_shared<Worker>());
+  return workers_[static_cast<size_t>(stream)];
+}
+std::vector<std::shared_ptr<Worker>> Runtime::workers() {
+  const std::lock_guard lock(mutex_);
+  return workers_;
+}
+int Runtime::new_stream() {
+  const std::lock_guard lock(mutex_);
+  if (workers_.empty()) workers_.push_back(std::make_shared<Worker>());
+  workers_.push_back(std::make_shared<Worker>());
+  return static_cast<int>(workers_.size()) - 1;
+}
+
+ThreadState& this_thread() {
+  thread_local ThreadState state;
+  return state;
+}
+
+void throw_error(const Error& error) {
+  switch (error.kind) {
+    case ErrorKind::kLimit: throw limit_error(error.message, error.lowest_peak.value_or(0), 0);
+    case ErrorKind::kInput:
+    case ErrorKind::kUsage: throw std::invalid_argument(error.message);
+    case ErrorKind::kInternal: throw std::logic_error(error.message);
+    default: throw std::runtime_error(error.message);
+  }
+}
+
+}  // namespace lazy
+
+Device default_device() { return {}; }
+Stream default_stream(Device) { return {lazy::this_thread().stream}; }
+void set_default_stream(Stream stream) { lazy::this_thread().stream = stream.index; }
+Stream new_stream(Device) { return {lazy::Runtime::get().new_stream()}; }
+void synchronize(Stream stream) { lazy::Runtime::get().worker(stream.index)->drain(); }
+void synchronize() {
+  for (const auto& worker : lazy::Runtime::get().workers()) worker->drain();
+}
+
+size_t get_active_memory() { return static_cast<size_t>(lazy::Runtime::get().memory.active()); }
+size_t get_peak_memory() { return lazy::Runtime::get().memory.peak(); }
+void reset_peak_memory() { lazy::Runtime::get().memory.reset_peak(); }
+size_t get_cache_memory() { return lazy::Runtime::get().memory.cached(); }
+size_t get_memory_limit() { return lazy::Runtime::get().memory.limit(); }
+size_t set_memory_limit(size_t bytes) { return lazy::Runtime::get().memory.set_limit(bytes); }
+size_t set_cache_limit(size_t bytes) { return lazy::Runtime::get().memory.set_cache_limit(bytes); }
+void clear_cache() { lazy::Runtime::get().memory.clear(); }
+MemoryStats memory_stats() { return lazy::Runtime::get().memory.stats(); }
+PlanStats plan_stats() { return lazy::Runtime::get().plans; }
+void use(const Session& session) { lazy::Runtime::get().use(session); }
+
+}  // namespace lowtide

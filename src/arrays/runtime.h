@@ -1,0 +1,133 @@
+#pragma once
+/// What a process has of arrays: the session that plans and runs, the memory that arrays have, the plans that were
+/// made, and the streams. One of each, made when it is first needed, and never taken down: arrays may outlive main().
+
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <list>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <unordered_map>
+
+#include "arrays/graph.h"
+#include "lowtide/memory.h"
+#include "lowtide/session.h"
+
+namespace lowtide::lazy {
+
+/// Bytes of one array, or of several with the same elements.
+struct Block {
+  void* data = nullptr;
+  int64_t bytes = 0;                   ///< that are counted
+  int64_t capacity = 0;                ///< that lie there
+  std::function<void(void*)> deleter;  ///< of the caller's bytes; none: ours
+  std::shared_ptr<const void> holds;   ///< a file that is mapped there
+  Block() = default;
+  Block(const Block&) = delete;
+  Block& operator=(const Block&) = delete;
+  ~Block();
+};
+
+class Memory {
+ public:
+  std::shared_ptr<Block> allocate(int64_t bytes);
+  /// Bytes of somebody else's, which are counted as long as an array has them.
+  std::shared_ptr<Block> adopt(void* data, int64_t bytes, std::function<void(void*)> deleter);
+  void release(Block& block);
+  void clear();
+  size_t set_cache_limit(size_t bytes);
+  size_t set_limit(size_t bytes);
+  size_t limit() const;
+  int64_t active() const;
+  size_t peak() const;
+  void reset_peak();
+  size_t cached() const;
+  MemoryStats stats() const;
+
+ private:
+  void count(int64_t bytes);
+  void shrink_to(size_t bytes);
+  mutable std::mutex mutex_;
+  std::multimap<int64_t, void*> kept_;  ///< by capacity
+  std::list<void*> order_;
+  size_t cache_bytes_ = 0, cache_limit_ = size_t{64} << 20, limit_ = SIZE_MAX;
+  MemoryStats stats_;
+};
+
+/// Work that was handed to a stream.
+class Pending {
+ public:
+  void done(std::exception_ptr fault);
+  bool is_done() const;
+  void wait() const;  ///< throws what went wrong
+
+ private:
+  mutable std::mutex mutex_;
+  mutable std::condition_variable ended_;
+  bool done_ = false;
+  std::exception_ptr fault_;
+};
+
+/// One thread that works through what it is handed.
+class Worker {
+ public:
+  void add(std::function<void()> work);
+  bool is_idle();
+  void drain();
+
+ private:
+  void run();
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::function<void()>> waiting_;
+  bool working_ = false, started_ = false;
+};
+
+struct PlannedGraph {
+  Plan plan;
+  Executable executable;
+};
+
+class Runtime {
+ public:
+  static Runtime& get();
+  Session session();
+  void use(const Session& session);
+
+  Memory memory;
+  std::recursive_mutex graphs;  ///< held while a graph is walked or changed
+  /// Plans by structure: the free one first, then those of limits.
+  struct Known {
+    std::vector<std::shared_ptr<const PlannedGraph>> plans;
+    std::list<const std::string*>::iterator place;
+  };
+  Known& known(const std::string& key);
+  PlanStats plans;
+  std::shared_ptr<Worker> worker(int stream);
+  std::vector<std::shared_ptr<Worker>> workers();
+  int new_stream();
+  uint64_t mark = 0;
+
+ private:
+  std::mutex mutex_;
+  std::optional<Session> session_;
+  std::unordered_map<std::string, Known> known_;
+  std::list<const std::string*> order_;  ///< the latest used first
+  std::vector<std::shared_ptr<Worker>> workers_;
+};
+
+/// Of a thread.
+struct ThreadState {
+  int stream = 0;
+  std::vector<std::shared_ptr<Trace>> traces;
+  std::optional<array> key;  ///< of random numbers without one
+};
+ThreadState& this_thread();
+
+[[noreturn]] void throw_error(const Error& error);
+
+}  // namespace lowtide::lazy

@@ -1,0 +1,44 @@
+#pragma once
+/// What the operations of ops.h have in common: axes, broadcasting, promotion, faults.
+
+#include <fmt/format.h>
+
+#include <numeric>
+#include <stdexcept>
+
+#include "arrays/primitives.h"
+
+namespace lowtide::lazy {
+
+template <class... Args>
+[[noreturn]] void fault(std::string_view operation, fmt::format_string<Args...> format, Args&&... args) {
+  throw std::invalid_argument(fmt::format("{}: {}", operation, fmt::format(format, std::forward<Args>(args)...)));
+}
+
+inline int64_t axis_of(std::string_view operation, int64_t axis, size_t rank) {
+  const auto dimensions = static_cast<int64_t>(rank);
+  if (axis < -dimensions || axis >= dimensions)
+    fault(operation, "found axis {}, expected one of an array of {} dimensions", axis, rank);
+  return axis < 0 ? axis + dimensions : axis;
+}
+
+/// Ascending, each once.
+Dims axes_of(std::string_view operation, const std::vector<int>& axes, size_t rank);
+inline Dims all_axes(size_t rank) {
+  Dims axes(rank);
+  std::iota(axes.begin(), axes.end(), 0);
+  return axes;
+}
+
+/// The shape to which both are broadcast.
+Shape broadcast_shape(std::string_view operation, const Shape& a, const Shape& b);
+array broadcast_as(std::string_view operation, const array& a, const Shape& shape, StreamOrDevice s);
+inline Dtype at_least_float(Dtype dtype) { return issubdtype(dtype, inexact) ? dtype : float32; }
+inline array to_float(const array& a, StreamOrDevice s) {
+  return issubdtype(a.dtype(), inexact) ? a : elementwise(Op::kConvert, {a}, float32, s);
+}
+array as_type(const array& a, Dtype dtype, StreamOrDevice s);
+
+inline size_t at(int64_t dimension) { return static_cast<size_t>(dimension); }
+
+}  // namespace lowtide::lazy

@@ -1,0 +1,186 @@
+// What arrays take: plans found again, inputs that die, random numbers that nobody stores, limits that are kept.
+#include <algorithm>
+#include <thread>
+
+#include "support.h"
+
+namespace lowtide {
+namespace {
+
+/// Bytes that computing `a` takes beyond what stands.
+int64_t peak_of(array a) {
+  reset_peak_memory();
+  const auto before = static_cast<int64_t>(get_active_memory());
+  a.eval();
+  return std::max<int64_t>(0, static_cast<int64_t>(get_peak_memory()) - before);
+}
+
+TEST(ArraysMemory, RandomNumbersTakeTheirOutput) {
+  const array key = random::key(3);
+  const Shape shape = {257, 1031};  // an odd number
+  const auto expect_output_alone = [&](const char* name, const array& a, int64_t beside = 0) {
+    const auto bytes = static_cast<int64_t>(a.nbytes());
+    const int64_t peak = peak_of(a);
+    EXPECT_GE(peak, bytes) << name;
+    EXPECT_LE(peak, bytes + beside + 1024) << name;
+  };
+  for (const Dtype dtype : {bfloat16, float16, float32}) {
+    expect_output_alone("uniform", random::uniform(shape, dtype, key));
+    expect_output_alone("normal", random::normal(shape, dtype, key));
+    expect_output_alone("laplace", random::laplace(shape, dtype, key));
+    expect_output_alone("gumbel", random::gumbel(shape, dtype, key));
+    expect_output_alone("truncated_normal", random::truncated_normal(array(-1.0F), array(2.0F), shape, dtype, key));
+  }
+  expect_output_alone("randint", random::randint(0, 100, shape, int32, key));
+  expect_output_alone("bernoulli", random::bernoulli(0.25F, shape, key));
+  expect_output_alone("sum", sum(random::uniform(shape, float32, key)), 16 << 10);
+  const array x = random::normal(shape, bfloat16, random::key(4));
+  eval(x);
+  expect_output_alone("noise", x + array(0.1F, bfloat16) * random::normal(shape, bfloat16, key));
+  expect_output_alone("dropout",
+                      where(random::bernoulli(0.9F, shape, key), x / array(0.9F, bfloat16), array(0.0F, bfloat16)));
+  const auto rows = vmap(OneToOne([](const array& k) { return random::normal({1031}, bfloat16, k); }));
+  expect_output_alone("vmapped", rows(random::split(key, 100)));
+  // The control: a value that must be stored is seen.
+  EXPECT_GT(peak_of(argsort(random::uniform({100003}, float32, key))), 100003 * 4 + 1024);
+}
+
+TEST(ArraysMemory, ADyingInputGivesItsBuffer) {
+  array x = ones({1000, 1000});
+  eval(x);
+  const void* const place = x.data<float>();
+  x = x * 2.0F + 1.0F;
+  EXPECT_LE(peak_of(x), 1024);
+  EXPECT_EQ(x.data<float>(), place);
+  // The control: whoever holds the old one keeps it.
+  const array old = x;
+  x = x * 2.0F;
+  EXPECT_GE(peak_of(x), 4000000);
+  EXPECT_EQ(old.data<float>()[5], 3.0F);
+  EXPECT_EQ(x.data<float>()[5], 6.0F);
+}
+
+TEST(ArraysMemory, ViewsShare) {
+  array x = ones({1000, 1000});
+  eval(x);
+  array y = reshape(x, {10, -1});
+  EXPECT_EQ(peak_of(y), 0);
+  EXPECT_EQ(y.data<float>(), x.data<float>());
+  const array z = y + 1.0F;  // y's bytes are x's: nobody may write them
+  y = array(0);
+  eval(z);
+  EXPECT_EQ(x.data<float>()[7], 1.0F);
+}
+
+TEST(ArraysMemory, CountsComeBack) {
+  synchronize();
+  const size_t before = get_active_memory();
+  {
+    array x = ones({1000, 100});
+    eval(x);
+    EXPECT_EQ(get_active_memory(), before + 400000);
+  }
+  EXPECT_EQ(get_active_memory(), before);
+  const size_t usual = set_cache_limit(0);
+  clear_cache();
+  EXPECT_EQ(get_cache_memory(), 0U);
+  set_cache_limit(usual);
+}
+
+TEST(ArraysMemory, EqualGraphsHaveOnePlan) {
+  const auto step = [](const array& x, float by) { return sum(exp(x * by) - 1.0F); };
+  const array x = ones({77, 3}), y = zeros({77, 3}), other = ones({78, 3});
+  eval(x, y, other);
+  step(x, 2).item<float>();
+  const PlanStats before = plan_stats();
+  EXPECT_NEAR(step(y, 3).item<float>(), 0, 1e-6);
+  EXPECT_EQ(plan_stats().made, before.made);
+  EXPECT_EQ(plan_stats().found, before.found + 1);
+  step(other, 2).item<float>();  // the control: another shape is another program
+  EXPECT_EQ(plan_stats().made, before.made + 1);
+}
+
+TEST(ArraysMemory, WhatGrowsFromEvaluationToEvaluationStaysShort) {
+  array total = zeros({100});
+  for (int k = 0; k < 6; ++k) {
+    total = total + static_cast<float>(k);
+    EXPECT_EQ(sum(total).item<float>(), 100.0F * static_cast<float>(k * (k + 1) / 2));  // never total itself
+  }
+  const PlanStats before = plan_stats();
+  for (int k = 6; k < 30; ++k) {
+    total = total + static_cast<float>(k);
+    sum(total).item<float>();
+  }
+  EXPECT_EQ(plan_stats().made, before.made);
+}
+
+TEST(ArraysMemory, ALimitIsKeptOrRefused) {
+  array x = random::normal({256, 1024}, float32, random::key(1));
+  eval(x);
+  const auto work = [](const array& a) { return matmul(a, transpose(exp(a))); };
+  const array expected = work(x);
+  eval(expected);
+  const size_t usual = set_memory_limit(get_active_memory() + 1000);
+  array y = work(x) + 1.0F;
+  try {
+    y.eval();
+    ADD_FAILURE() << "the limit wasn't noticed";
+  } catch (const limit_error& e) {
+    EXPECT_NE(std::string(e.what()).find("no executor needs less than"), std::string::npos) << e.what();
+    EXPECT_GT(e.needed(), e.limit());
+  }
+  EXPECT_TRUE(x.is_available());
+  set_memory_limit(usual);
+  EXPECT_TRUE(allclose(y, expected + 1.0F, 1e-3, 1e-2).item<bool>());  // everything can still be used
+}
+
+TEST(ArraysMemory, APlanSaysWhatItTakes) {
+  const Plan p =
+      plan([](const std::vector<array>& in) { return std::vector<array>{sum(in[0] * in[0])}; }, {zeros({1000, 1000})});
+  EXPECT_GE(p.peak_bytes(), 4000004);
+  EXPECT_LE(p.peak_bytes(), 4000004 + 65536);
+  EXPECT_GE(p.floor_of_any()->bytes, 4000004);
+}
+
+TEST(ArraysMemory, WorkGoesOnBesideItsCaller) {
+  const Stream side = new_stream();
+  array x = ones({500, 500}), y = x, z = x;
+  for (int k = 0; k < 3; ++k) y = matmul(y, x, side) / array(500.0F);
+  async_eval(y);
+  z = y + 1.0F;
+  EXPECT_EQ(sum(z).item<float>(), 2.0F * 250000);
+  synchronize(side);
+  EXPECT_TRUE(y.is_available());
+}
+
+TEST(ArraysMemory, ThreadsHaveStreamsOfTheirOwn) {
+  std::vector<std::thread> threads;
+  std::vector<float> found(8);
+  for (int t = 0; t < 8; ++t) {
+    threads.emplace_back([t, &found] {
+      set_default_stream(new_stream());
+      array x = full({64, 64}, static_cast<float>(t));
+      for (int k = 0; k < 5; ++k) {
+        x = x + 1.0F;
+        x.eval();
+      }
+      found[static_cast<size_t>(t)] = sum(x).item<float>();
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (int t = 0; t < 8; ++t) EXPECT_EQ(found[static_cast<size_t>(t)], 4096.0F * static_cast<float>(t + 5));
+}
+
+TEST(ArraysMemory, BytesOfTheCallersAreNotCopied) {
+  std::vector<float> mine = {1, 2, 3};
+  bool deleted = false;
+  {
+    const array a(mine.data(), {3}, float32, [&](void*) { deleted = true; });
+    EXPECT_EQ(a.data<float>(), mine.data());
+    EXPECT_EQ(sum(a).item<float>(), 6.0F);
+  }
+  EXPECT_TRUE(deleted);
+}
+
+}  // namespace
+}  // namespace lowtide
