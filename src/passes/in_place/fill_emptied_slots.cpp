@@ -22,9 +22,15 @@ int64_t elements_from(const Dims& dims, size_t first) {
   return count;
 }
 
-/// Part of a slot, whose elements lie beside each other: `count` rows along one dimension, of all that lies within.
+/// Part of a stack, whose elements of one slot lie beside each other.
 struct Box {
-  Dims starts, sizes;  ///< of the stack; those of its slots, which are its first dimension, are 0 and 1
+  Dims starts, sizes;  ///< along the slots 0 and 1
+};
+
+/// What lies in a slot: elements beside each other, which are whole rows along one dimension.
+struct Run {
+  int64_t first = 0, elements = 0;
+  size_t dimension = 0;  ///< of the stack
 };
 
 /// The parts of a slot that nobody has taken.
@@ -32,48 +38,59 @@ class Slot {
  public:
   explicit Slot(const Dims& stack) : stack_(stack) {}
 
-  /// Room for so many elements; nothing: they make no box, or none is left.
-  std::optional<Box> take(int64_t elements) {
-    for (size_t d = 1; d < stack_.size(); ++d) {
-      const int64_t row = elements_from(stack_, d + 1);
-      if (row == 0 || elements % row != 0 || elements / row > stack_[d]) continue;
-      for (int64_t first = 0; first + elements <= elements_from(stack_, 1);) {
-        const int64_t place = first / row % stack_[d];
-        if (place + elements / row > stack_[d]) {
-          first += (stack_[d] - place) * row;
-        } else if (const int64_t end = taken_until(first, first + elements); end > first) {
-          first = (end + row - 1) / row * row;
+  /// Room for so many elements, in one box where that can be; nothing: they make no whole rows, or none is left.
+  std::optional<Run> take(int64_t elements) {
+    size_t d = 1;
+    while (d < stack_.size() && elements % row(d) != 0) ++d;
+    if (d == stack_.size()) return std::nullopt;
+    for (const bool whole : {true, false}) {
+      for (int64_t first = 0; first + elements <= row(0);) {
+        const Run run{first, elements, d};
+        const int64_t end = taken_until(first, first + elements);
+        if (end > first) {
+          first = (end + row(d) - 1) / row(d) * row(d);
+        } else if (whole && boxes(run).size() > 1) {
+          first = (first / row(d - 1) + 1) * row(d - 1);
         } else {
-          taken_.emplace_back(first, first + elements);
-          return box(first, d, elements / row);
+          taken_.push_back(run);
+          return run;
         }
       }
-      return std::nullopt;
     }
     return std::nullopt;
   }
 
+  /// The run, cut where it leaves a row of a dimension further out.
+  std::vector<Box> boxes(const Run& run) const {
+    std::vector<Box> all;
+    const int64_t last = run.first + run.elements;
+    for (int64_t at = run.first; at < last;) {
+      size_t d = 1;
+      while (at % row(d) != 0 || at + row(d) > last) ++d;
+      const int64_t place = at / row(d) % stack_[d], count = std::min((last - at) / row(d), stack_[d] - place);
+      Box& box = all.emplace_back(Box{Dims(stack_.size(), 0), stack_});
+      for (size_t k = 0; k <= d; ++k) box.sizes[k] = 1;
+      for (size_t k = 1; k <= d; ++k) box.starts[k] = at / row(k) % stack_[k];
+      box.sizes[d] = count;
+      at += count * row(d);
+    }
+    return all;
+  }
+
  private:
+  /// Elements of a row along a dimension; of a slot, along its first.
+  int64_t row(size_t d) const { return elements_from(stack_, d + 1); }
+
   /// The end of what lies in between; `first`: nothing does.
   int64_t taken_until(int64_t first, int64_t last) const {
-    for (const auto& [from, to] : taken_) {
-      if (from < last && first < to) return to;
+    for (const Run& run : taken_) {
+      if (run.first < last && first < run.first + run.elements) return run.first + run.elements;
     }
     return first;
   }
 
-  Box box(int64_t first, size_t d, int64_t count) const {
-    Box made{Dims(stack_.size(), 0), stack_};
-    for (size_t k = 1; k <= d; ++k) {
-      made.starts[k] = first / elements_from(stack_, k + 1) % stack_[k];
-      made.sizes[k] = k == d ? count : 1;
-    }
-    made.sizes[0] = 1;
-    return made;
-  }
-
   Dims stack_;
-  std::vector<std::pair<int64_t, int64_t>> taken_;
+  std::vector<Run> taken_;
 };
 
 class Loop {
@@ -99,7 +116,8 @@ class Loop {
  private:
   struct Part {
     size_t element = 0;
-    Box box;
+    Run run;
+    std::vector<Box> boxes;
   };
 
   int64_t elements(size_t k) const { return elements_from(carry_.initial(k).shape.dims, 0); }
@@ -245,8 +263,8 @@ class Loop {
       const bool fits = shape(k).type == shape(stack).type && shape(k).dims[0] == shape(stack).dims[0] &&
                         kLeastPart * elements(k) >= elements(stack) && is_read_before(stack, k);
       if (!fits) continue;
-      if (const auto box = slot.take(elements_from(shape(k).dims, 1))) {
-        parts.push_back({k, *box});
+      if (const auto run = slot.take(elements_from(shape(k).dims, 1))) {
+        parts.push_back({k, *run, slot.boxes(*run)});
         sum += elements(k);
       }
     }
@@ -263,12 +281,22 @@ class Loop {
     Instruction* whole = carry_.reads(stack)[0];
     for (const Part& part : parts) {
       const Instruction& update = next(part.element);
-      const ElementType index = update.operand(2).shape.type;
-      std::vector<Instruction*> operands{whole, maker.reshape(update.operands[1], part.box.sizes), update.operands[2]};
-      for (size_t d = 1; d < part.box.starts.size(); ++d) {
-        operands.push_back(maker.constant(index, part.box.starts[d]));
+      int64_t first = 0;
+      for (const Box& box : part.boxes) {
+        Instruction* values = update.operands[1];
+        const int64_t count = elements_from(box.sizes, 0);
+        if (part.boxes.size() > 1) {
+          values = maker.reshape(values, {part.run.elements});
+          values = maker.make(Opcode::kSlice, Shape::array(values->shape.type, {count}), {values},
+                              SliceAttributes{{first}, {first + count}, {1}});
+          first += count;
+        }
+        std::vector<Instruction*> operands{whole, maker.reshape(values, box.sizes), update.operands[2]};
+        for (size_t d = 1; d < box.starts.size(); ++d) {
+          operands.push_back(maker.constant(update.operand(2).shape.type, box.starts[d]));
+        }
+        whole = maker.make(Opcode::kDynamicUpdateSlice, shape(stack), operands);
       }
-      whole = maker.make(Opcode::kDynamicUpdateSlice, shape(stack), operands);
       carry_.set_next(part.element, *carry_.reads(part.element)[0]);
     }
     carry_.set_next(stack, *whole);
@@ -280,13 +308,24 @@ class Loop {
     Maker maker(*loop_.parent);
     Instruction* whole = maker.element(loop_, stack);
     for (const Part& part : parts) {
-      SliceAttributes slice;
-      slice.starts = part.box.starts;
-      slice.strides = Dims(slice.starts.size(), 1);
-      Shape shape_of_part = Shape::array(shape(stack).type, part.box.sizes);
-      shape_of_part.dims[0] = shape(stack).dims[0];
-      for (size_t d = 0; d < slice.starts.size(); ++d) slice.limits.push_back(slice.starts[d] + shape_of_part.dims[d]);
-      Instruction* read = maker.make(Opcode::kSlice, shape_of_part, {whole}, slice);
+      // The dimensions that a run leaves are one then.
+      const Dims& dims = shape(stack).dims;
+      const size_t merged = part.boxes.size() > 1 ? part.run.dimension : 1;
+      Dims rows{dims[0], 1};
+      for (size_t d = 1; d <= merged; ++d) rows[1] *= dims[d];
+      rows.insert(rows.end(), dims.begin() + static_cast<std::ptrdiff_t>(merged) + 1, dims.end());
+      SliceAttributes slice{Dims(rows.size(), 0), rows, Dims(rows.size(), 1)};
+      if (part.boxes.size() > 1) {
+        slice.starts[1] = part.run.first / elements_from(rows, 2);
+        slice.limits[1] = slice.starts[1] + part.run.elements / elements_from(rows, 2);
+      } else {
+        slice.starts = part.boxes[0].starts;
+        for (size_t d = 1; d < rows.size(); ++d) slice.limits[d] = slice.starts[d] + part.boxes[0].sizes[d];
+      }
+      Dims taken(rows.size());
+      for (size_t d = 0; d < rows.size(); ++d) taken[d] = slice.limits[d] - slice.starts[d];
+      Instruction* read =
+          maker.make(Opcode::kSlice, Shape::array(shape(stack).type, taken), {maker.reshape(whole, rows)}, slice);
       read = maker.reshape(read, shape(part.element).dims);
       for (const Instruction* result : results_of(part.element)) {
         for (const Instruction* user : uses_.of(*result)) {

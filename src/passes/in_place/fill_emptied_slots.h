@@ -12,8 +12,8 @@
 /// A stack is emptied where another loop made it, each trip reads one slot, in loops within as well, nobody reads it
 /// behind the loop, and no slot is read after the trip that fills it. Stacks are filled where each trip writes one
 /// slot, all trips write all slots, and elementwise work and reductions alone read them behind the loop, which read a
-/// part of a slot as they go. A slice must be a box of the slot: so many rows of it. What is emptied lives on until all
-/// that fill it are read: they must fill half of it.
+/// part of a slot as they go. A slice is a run of whole rows of the slot, written in as many pieces as it takes. What
+/// is emptied lives on until all that fill it are read: they must fill half of it.
 ///
 /// Requires: verified, no calls.  Keeps: roots, donation, schedule.  Numerics: exact.
 /// Not done: stacks of other types, arguments, modules that are still to be partitioned.
