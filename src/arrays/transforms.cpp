@@ -43,15 +43,17 @@ Gradients backwards(const std::vector<array>& inputs, const std::vector<array>& 
     }
     if (!any) continue;
     std::vector<array> made, given;
+    std::vector<bool> reached;
     for (size_t o = 0; o < step.outputs.size(); ++o) {
       made.push_back(output_of(*at_step, o));
       const auto found = sums.find(made.back().state().get());
+      reached.push_back(found != sums.end());
       given.push_back(found == sums.end() ? constant(0, step.specs[o].dtype, step.specs[o].shape) : found->second);
     }
     std::vector<bool> wanted;
     for (const array& input : step.inputs)
       wanted.push_back(depends.contains(input.state().get()) && issubdtype(input.dtype(), inexact));
-    const Gradients gradients = step.primitive->vjp({step.inputs, made, given, wanted});
+    const Gradients gradients = step.primitive->vjp({step.inputs, made, given, wanted, reached});
     for (size_t i = 0; i < gradients.size(); ++i) {
       if (!gradients[i] || !wanted[i]) continue;
       if (gradients[i]->shape() != step.inputs[i].shape())
