@@ -3,6 +3,7 @@
 
 #include "lowtide/array.h"
 #include "lowtide/control.h"
+#include "lowtide/dlpack.h"
 #include "lowtide/fast.h"
 #include "lowtide/fft.h"
 #include "lowtide/io.h"

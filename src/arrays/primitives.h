@@ -153,7 +153,10 @@ std::vector<array> factors_of(const array& a, Factors kind, StreamOrDevice s = {
 /// Which row of a comes to each place by the exchanges that pivots say, of a matrix of so many rows: int32.
 array permutation_of(const array& pivots, int64_t rows, StreamOrDevice s = {});
 
-array random_bits(const array& key, const Shape& shape, StreamOrDevice s = {});  ///< words of 32 bits, MLX's
+/// Words of 32 random bits: laid out as MLX has them (halves), or each by its number, in 64 bits.
+enum class Words : uint8_t { kHalves, kPartitionable, kPhilox, kPairs };
+array random_words(const array& keys, const Shape& shape, Words words);
+array random_bits(const array& key, const Shape& shape, StreamOrDevice s = {});  ///< as the thread has them
 
 /// A dimension of `count` in front, where a batch has none.
 array with_batch(const array& a, bool batched, int64_t count);

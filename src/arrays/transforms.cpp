@@ -20,6 +20,7 @@ namespace lazy {
 /// The cotangents of `inputs`, of which the graph of `outputs` is made; nothing: zero.
 Gradients backwards(const std::vector<array>& inputs, const std::vector<array>& outputs,
                     const std::vector<array>& cotangents) {
+  const std::lock_guard lock(Runtime::get().graphs);
   std::unordered_map<const array::State*, array> sums;
   std::unordered_set<const array::State*> depends;
   for (const array& input : inputs) depends.insert(input.state().get());
@@ -216,6 +217,7 @@ std::pair<std::vector<array>, std::vector<bool>> batched_graph(const std::vector
                                                                const std::vector<array>& outputs,
                                                                const std::vector<array>& inputs,
                                                                const std::vector<bool>& has, int64_t count) {
+  const std::lock_guard lock(Runtime::get().graphs);
   std::unordered_map<const array::State*, std::pair<array, bool>> known;
   for (size_t i = 0; i < from.size(); ++i)
     known.emplace(from[i].state().get(), std::pair(inputs[i], static_cast<bool>(has[i])));

@@ -350,9 +350,47 @@ const std::vector<Row>& matrix_rows() {
   return kRows;
 }
 
+const std::vector<Row>& random_rows() {
+  static const Input kKey{{2}, 0, 1 << 30, uint32}, kMean{{3}, -1, 1, float32}, kWidth{{3}, 1, 2, float32};
+  static const std::vector<Row> kRows = {
+      {"bits", [](const In& x) { return random::bits({5}, 4, x[0]); }, {kKey}},
+      {"bits: of two", [](const In& x) { return random::bits({3, 3}, 2, x[0]); }, {kKey}},
+      {"bits: of one", [](const In& x) { return random::bits({7}, 1, x[0]); }, {kKey}},
+      {"split key", [](const In& x) { return random::split(x[0], 3) + random::key(7); }, {kKey}},
+      {"uniform",
+       [](const In& x) { return random::uniform(x[1], x[2], {3}, float32, x[0]); },
+       {kKey, kMean, kWidth},
+       Slopes::kRough},
+      {"normal",
+       [](const In& x) { return random::normal({3}, float32, x[1], x[2], x[0]); },
+       {kKey, kMean, kWidth},
+       Slopes::kRough},
+      {"multivariate_normal",
+       [](const In& x) {
+         return random::multivariate_normal(x[1], matmul(x[2], transpose(x[2])) + eye(3), {2}, float32, x[0]);
+       },
+       {kKey, kMean, {{3, 3}, -1, 1, float32}},
+       Slopes::kNone},
+      {"truncated_normal",
+       [](const In& x) { return random::truncated_normal(x[1], x[1] + x[2], float32, x[0]); },
+       {kKey, kMean, kWidth},
+       Slopes::kNone},
+      {"gumbel laplace",
+       [](const In& x) { return random::gumbel({3}, float32, x[0]) + random::laplace({3}, x[0]); },
+       {kKey}},
+      {"randint",
+       [](const In& x) { return random::randint(x[1], array(50), {3}, int32, x[0]); },
+       {kKey, {{3}, -9, 9, int32}}},
+      {"bernoulli", [](const In& x) { return random::bernoulli(x[1], x[0]); }, {kKey, {{9}, 0, 1, float32}}},
+      {"categorical", [](const In& x) { return random::categorical(x[1], 0, x[0]); }, {kKey, {{3, 4}, -1, 1, float32}}},
+      {"permutation", [](const In& x) { return random::permutation(x[1], 1, x[0]); }, {kKey, kSingle}, Slopes::kRough},
+  };
+  return kRows;
+}
+
 std::vector<const Row*> every_row() {
   std::vector<const Row*> rows;
-  for (const auto* list : {&elementwise_rows(), &shape_rows(), &folding_rows(), &matrix_rows()}) {
+  for (const auto* list : {&elementwise_rows(), &shape_rows(), &folding_rows(), &matrix_rows(), &random_rows()}) {
     for (const Row& row : *list) rows.push_back(&row);
   }
   return rows;
@@ -377,7 +415,7 @@ std::set<std::string> without_row(const std::set<std::string>& names) {
 
 TEST(ArraysEveryOp, HasARow) {
   std::set<std::string> names;
-  for (const char* header : {"ops.h", "fft.h", "linalg.h", "fast.h"}) {
+  for (const char* header : {"ops.h", "fft.h", "linalg.h", "fast.h", "random.h"}) {
     std::ifstream file(std::string(LOWTIDE_HEADERS "/") + header);
     ASSERT_TRUE(file.good()) << header;
     std::ostringstream text;
@@ -516,7 +554,7 @@ TEST(ArraysEveryOp, DerivativesAreWhatDifferencesComeTo) {
 }
 
 /// f of batches beside f of each of them: every input along every axis, or none; of three inputs the others first.
-void add_batches(Pairs& pairs, const Row& row, const ManyToOne& f, const ManyToOne& alone) {
+void add_batches(Pairs& pairs, const Row& row, const ManyToOne& f, const ManyToOne& alone, bool first_axes = false) {
   constexpr int kBatch = 2;
   const In x = values_of(row, 80, kBatch);
   const ManyToMany fun = [&](const In& in) { return In{f(in)}; };
@@ -536,6 +574,7 @@ void add_batches(Pairs& pairs, const Row& row, const ManyToOne& f, const ManyToO
     for (const int axis : axes) name += " " + std::to_string(axis);
     pairs.add(name, distance(batched, loop), array(0.0F), 1e-5);
   };
+  if (first_axes) return add(std::vector<int>(x.size(), 0));
   std::vector<int> axes(x.size(), -1);
   if (x.size() <= 2) {
     while (true) {
@@ -561,6 +600,25 @@ void add_batches(Pairs& pairs, const Row& row, const ManyToOne& f, const ManyToO
 TEST(ArraysEveryOp, BatchesAreLoops) {
   for (const Row* row : every_row())
     EXPECT_EQ(wrong_of(*row, [&](Pairs& pairs) { add_batches(pairs, *row, row->f, row->f); }), "");
+}
+
+TEST(ArraysEveryOp, BatchesOfDerivativesAreLoops) {
+  for (const Row* row : every_row()) {
+    const In example = values_of(*row, 80);
+    std::vector<int> places;
+    for (size_t i = 0; i < example.size(); ++i) {
+      if (issubdtype(example[i].dtype(), inexact)) places.push_back(static_cast<int>(i));
+    }
+    if (row->slopes == Slopes::kNone || places.empty() || !issubdtype(row->f(example).dtype(), inexact)) continue;
+    const ManyToOne slope = [&](const In& x) {
+      const ManyToOne loss = [&](const In& at) {
+        const array y = row->f(at);
+        return sum(sin(y.dtype() == complex64 ? real(y) + imag(y) : y));
+      };
+      return all_of(grad(loss, places)(x));
+    };
+    EXPECT_EQ(wrong_of(*row, [&](Pairs& pairs) { add_batches(pairs, *row, slope, slope, true); }), "");
+  }
 }
 
 /// The controls: a factor that a derivative doesn't see, and a function that isn't the one of the loop.

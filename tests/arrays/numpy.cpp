@@ -15,6 +15,13 @@ namespace {
 using In = std::vector<array>;
 In of(const std::pair<array, array>& both) { return {both.first, both.second}; }
 
+ManyToMany in_layout_of_jax(const OneToOne& draw) {
+  return [draw](const In& x) {
+    const random::UseBits use(random::Bits::Partitionable);
+    return In{draw(x[0])};
+  };
+}
+
 const std::map<std::string, ManyToMany>& cases() {
   using namespace linalg;
   using namespace fft;
@@ -45,6 +52,9 @@ const std::map<std::string, ManyToMany>& cases() {
       {"ifftn", [](const In& x) { return In{ifftn(x[0], {5, 4}, {2, 0})}; }},
       {"rfftn", [](const In& x) { return In{rfftn(x[0])}; }},
       {"irfftn", [](const In& x) { return In{irfftn(x[0])}; }},
+      {"jaxbits", in_layout_of_jax([](const array& key) { return random::bits({1001, 3}, 4, key); })},
+      {"jaxbytes", in_layout_of_jax([](const array& key) { return random::bits({77}, 1, key); })},
+      {"jaxsplit", in_layout_of_jax([](const array& key) { return random::split(key, 5); })},
       {"fftshift", [](const In& x) { return In{fftshift(x[0])}; }},
       {"ifftshift", [](const In& x) { return In{ifftshift(x[0], {1})}; }},
   };

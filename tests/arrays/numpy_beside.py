@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """numpy_beside.py PROGRAM [--control]: linear algebra and Fourier transforms of arrays (numpy.cpp) beside NumPy's, and
-their gradients beside JAX's where that is installed. Factors are compared where they are determined: vectors by their sizes,
-as signs are anybody's. With --control one element of each first input is another, which every case must notice."""
+where JAX is installed their gradients, and random words in its layout, beside JAX's. Factors are compared where they are
+determined: vectors by their sizes, as signs are anybody's. With --control one element of each first input is another, which
+every case must notice."""
 import os
 import subprocess
 import sys
@@ -74,6 +75,14 @@ CASES = {
     "fftshift": ([real(5, 4)], lambda np, a: (np.fft.fftshift(a),), same, True),
     "ifftshift": ([real(5, 4)], lambda np, a: (np.fft.ifftshift(a, 1),), same, True),
 }
+if jax:  # its random words, and its keys
+    jax.config.update("jax_threefry_partitionable", True)
+    key = lambda words: jax.random.wrap_key_data(jnp.asarray(words), impl="threefry2x32")
+    words = np.array([7, 9], np.uint32)
+    bits = lambda shape, dtype: lambda np, k: (np.asarray(jax.random.bits(key(k), shape, dtype)),)
+    CASES["jaxbits"] = ([words], bits((1001, 3), "uint32"), same, False)
+    CASES["jaxbytes"] = ([words], bits((77,), "uint8"), same, False)
+    CASES["jaxsplit"] = ([words], lambda np, k: (np.asarray(jax.random.key_data(jax.random.split(key(k), 5))),), same, False)
 
 
 def off(found, wanted):
@@ -87,7 +96,7 @@ def off(found, wanted):
 
 def spoilt(inputs):
     changed = [np.array(x) for x in inputs]
-    changed[0][(0,) * changed[0].ndim] += 0.5
+    changed[0][(0,) * changed[0].ndim] += 1 if changed[0].dtype == np.uint32 else 0.5
     return changed
 
 
