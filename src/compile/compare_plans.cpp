@@ -236,6 +236,7 @@ void PlanComparison::allow_for_sums(const std::vector<Value>& summed) {
 Result<std::string> PlanComparison::difference(const Compiled& plan) const {
   LT_ASSIGN_OR_RETURN(const std::vector<Value> got, run(plan, arguments_));
   if (got.size() != expected_.size()) return fmt::format("{} results, expected {}", got.size(), expected_.size());
+  const double rounding = kNothing * largest_float(arguments_);
   for (size_t i = 0; i < expected_.size(); ++i) {
     if (spreads_[i].vague) continue;
     Tolerance tolerance = usual_tolerance(expected_[i]->shape().type);
@@ -244,7 +245,6 @@ Result<std::string> PlanComparison::difference(const Compiled& plan) const {
     if (is_floating(expected_[i]->shape().type) || is_complex(expected_[i]->shape().type)) {
       // What is zero but for rounding, as the variance of one element, has no scale of its own. The definitions are
       // computed in f64.
-      const double rounding = kNothing * largest_float(arguments_);
       if (largest_of(*expected_[i]) <= rounding * roundoff_of(ElementType::kF64) &&
           largest_of(*compared) <= rounding * coarsest_)
         continue;

@@ -44,6 +44,7 @@ constexpr int64_t kFewPlans = 64;                   ///< of large programs
 constexpr double kCheap = 0.02;                     ///< of the time: a stream that takes no more costs next to nothing
 constexpr size_t kMostStarts = 6, kMostPrices = 3;  ///< other first steps that are followed
 constexpr int64_t kDearPart = 16, kLeastDear = 3, kMostDear = 40;  ///< of the plans: more of them, for dear ways
+constexpr double kGoodStep = 0.9;              ///< of what a plan may come down to: who gets there goes on
 constexpr double kLeastGain = 0.005;           ///< of the arena: smaller steps aren't worth their time
 constexpr double kThrifts[] = {0.2, 1, 0.02};  ///< of the free plan's time, what a step may take for nothing
 
@@ -215,7 +216,7 @@ class Search {
     const std::vector<Trial> starts = first_steps(from);
     for (size_t k = 0; k < starts.size(); ++k) {
       const int64_t share = (until - frontier_.plans) / static_cast<int64_t>(starts.size() - k);
-      descend(starts[k], kThrifts[0], std::min(until, frontier_.plans + std::max<int64_t>(1, share)));
+      descend(starts[k], kThrifts[0], std::min(until, frontier_.plans + std::max<int64_t>(1, share)), until);
     }
   }
 
@@ -371,10 +372,12 @@ class Search {
     return gain / (std::max(0.0, to.point.ns - from.point.ns) + thrift_ * from.point.ns);
   }
 
-  /// Step by step to less memory. thrift: of the free plan's time, what counts as nothing.
-  void descend(Trial at, double thrift, int64_t until) {
+  /// Step by step to less memory. thrift: of the free plan's time, what counts as nothing. at_most: plans, as long as
+  /// each step brings much.
+  void descend(Trial at, double thrift, int64_t until, int64_t at_most = 0) {
     thrift_ = thrift;
-    while (frontier_.plans < until && at.point.temp_bytes > kSmallArena && !is_enough() && !context_.should_stop()) {
+    int64_t end = until;
+    while (frontier_.plans < end && at.point.temp_bytes > kSmallArena && !is_enough() && !context_.should_stop()) {
       std::vector<Series> steps = next_.from(at);
       // Of few plans, those that make more and more again reach furthest.
       if (next_.state.has_few_plans && !steps.empty()) attempt_all(std::vector<Series>{steps.front()});
@@ -384,6 +387,7 @@ class Search {
       const Trial* best = best_of(steps, [&](const Trial& trial) { return worth(at, trial); });
       find_late_readers(at);
       if (best == nullptr) return;
+      end = best->potential < kGoodStep * at.potential ? std::max(until, at_most) : until;
       at = Trial(*best);
     }
   }

@@ -144,9 +144,8 @@ std::vector<Pass> shared_rows(const Target& target) {
 
 std::vector<Pass> whole_pipeline(const Decisions& decisions, const Target& target, std::vector<StreamDecision>& found) {
   std::vector<Pass> rows = shared_rows(target);
-  for (const auto& more : {rows_to_streams(decisions, target, found), rows_behind_streams(decisions, target)}) {
-    rows.insert(rows.end(), more.begin(), more.end());
-  }
+  append(rows, rows_to_streams(decisions, target, found));
+  append(rows, rows_behind_streams(decisions, target));
   return rows;
 }
 

@@ -1,5 +1,6 @@
 #include "ops/stand_in.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "ir/element_type.h"
@@ -7,9 +8,12 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr double kOwnPart = 0.5, kOfAll = 0.5,
-                 kOfNext = 0.75;  ///< weights: of an element's own place, of all, by operand
-constexpr int64_t kTurns = 7, kFew = 4;
+constexpr double kOwnPart = 0.5;  ///< weight of the element that stands at the same place of an operand
+constexpr double kOfAll = 0.5;    ///< weight of all elements of all operands
+constexpr double kOfNext = 0.75;  ///< an operand's weight, of that of the one before it
+constexpr int64_t kTurns = 7;     ///< places with weights of their own, so that a permutation changes the sum
+constexpr int64_t kFew = 4;       ///< integers that stand for results: small, for they may be indices
+constexpr int64_t kMostOfIntegers = 1024;
 
 bool is_real(const Shape& shape) { return shape.is_array() && is_floating(shape.type); }
 bool is_whole(const Shape& shape) { return shape.is_array() && !is_floating(shape.type) && !is_complex(shape.type); }
@@ -25,7 +29,7 @@ int64_t mixed_integers(const Literal& array) {
   uint64_t sum = 0;
   for (int64_t e = 0; e < array.size(); ++e)
     sum = sum * 31 + static_cast<uint64_t>(integer_at(array, e)) + static_cast<uint64_t>(e);
-  return static_cast<int64_t>(sum % 1024);
+  return static_cast<int64_t>(sum % kMostOfIntegers);
 }
 
 void set(Literal& array, int64_t element, double number) {
@@ -72,7 +76,7 @@ class StandIn {
       reals_.push_back(operand);
       all_ = kOfNext * all_ + mixed(*operand);
     } else if (is_whole(operand->shape())) {
-      integers_ = (integers_ * 5 + mixed_integers(*operand)) % 1024;
+      integers_ = (integers_ * 5 + mixed_integers(*operand)) % kMostOfIntegers;
     }
   }
 

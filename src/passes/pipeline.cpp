@@ -29,6 +29,7 @@
 #include "passes/execute/unroll_elementwise_loops.h"
 #include "passes/in_place/accumulate_where_it_lies.h"
 #include "passes/in_place/add_products_where_they_lie.h"
+#include "passes/in_place/fill_emptied_slots.h"
 #include "passes/in_place/update_where_it_lies.h"
 #include "passes/in_place/write_over_consumed_stacks.h"
 #include "passes/pass.h"
@@ -178,6 +179,9 @@ const std::vector<Pass>& execution_pipeline() {
          "what was streamed still reads, dead, what only its tiles consume"},
         {"write-over-consumed-stacks", write_over_consumed_stacks, Numerics::kExact,
          "again: what is streamed consumes its operand slice by slice"},
+        {"fill-emptied-slots", fill_emptied_slots, Numerics::kExact,
+         "after streaming, which knows loops over whole stacks; after stacks of one shape, which need no order in a "
+         "trip"},
         {"sink-hoisted-values", sink_hoisted_values, Numerics::kExact,
          "again: what a stream reads whole need not stand beside it"},
         {"slice-operands", slice_operands, Numerics::kExact,

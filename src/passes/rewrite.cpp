@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "ops/op_rule.h"
+
 namespace lowtide::engine {
 
 void Replacements::replace(const Instruction& old, Instruction& by) {
@@ -118,6 +120,18 @@ std::unique_ptr<Instruction> copy_of(const Instruction& instruction) {
   auto copy = std::make_unique<Instruction>(instruction);
   copy->parent = nullptr;
   return copy;
+}
+
+std::string text_of_operation(const Instruction& instruction) {
+  std::string text, payload;
+  if (const auto print = rule_of(instruction.opcode).print) {
+    AttributeWriter writer(text, &payload);
+    print(instruction, writer);
+  }
+  text += payload;
+  for (const RawAttribute& raw : instruction.extra) text += fmt::format(" {}={}", raw.key, raw.text);
+  if (instruction.sharding) text += " " + instruction.sharding->text;
+  return text + " " + instruction.frontend_attributes + " " + instruction.backend_config;
 }
 
 }  // namespace lowtide::engine

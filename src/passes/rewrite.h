@@ -74,4 +74,8 @@ void turn_into(Instruction& instruction, Opcode opcode, std::vector<Instruction*
 /// A copy of `instruction` without a name, operands still those of the original.
 std::unique_ptr<Instruction> copy_of(const Instruction& instruction);
 
+/// What an instruction does to its operands, as text: all that decides its value beyond opcode, shape, operands and the
+/// computations that it calls. Two with equal texts do the same.
+std::string text_of_operation(const Instruction& instruction);
+
 }  // namespace lowtide::engine

@@ -5,20 +5,17 @@
 
 #include "backend/cpu/cpu_backend.h"
 #include "compile/compile.h"
+#include "read_module.h"
 #include "target/cpu.h"
-#include "text/hlo.h"
 
 namespace lowtide::engine {
 namespace {
 
 std::unique_ptr<Module> times(double factor) {
-  const std::string text = fmt::format(
-      "HloModule times\nENTRY main {{\n  x = f64[64] parameter(0)\n  c = f64[] constant({})\n"
-      "  b = f64[64] broadcast(c), dimensions={{}}\n  ROOT y = f64[64] multiply(x, b)\n}}\n",
-      factor);
-  auto module = parse_hlo(std::make_shared<const Source>(Source{"test.hlo", text}));
-  EXPECT_TRUE(module.ok()) << module.status().message();
-  return module.take();
+  return read(
+      fmt::format("HloModule times\nENTRY main {{\n  x = f64[64] parameter(0)\n  c = f64[] constant({})\n"
+                  "  b = f64[64] broadcast(c), dimensions={{}}\n  ROOT y = f64[64] multiply(x, b)\n}}\n",
+                  factor));
 }
 
 /// What is said of a program that multiplies by `factor` where another is expected.

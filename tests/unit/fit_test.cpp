@@ -3,18 +3,13 @@
 #include "backend/cpu/cpu_backend.h"
 #include "compile/check_fit.h"
 #include "compile/frontier.h"
+#include "read_module.h"
 #include "schedule/check/check_program.h"
 #include "target/cpu.h"
 #include "text/hlo.h"
 
 namespace lowtide::engine {
 namespace {
-
-std::unique_ptr<Module> read(const std::string& text) {
-  auto module = parse_hlo(std::make_shared<const Source>(Source{"test.hlo", text}));
-  EXPECT_TRUE(module.ok()) << module.status().message();
-  return module.take();
-}
 
 std::string product(const std::string& factor) {
   return "HloModule m\nENTRY main {\n  x = f32[64] parameter(0)\n  c = f32[] constant(" + factor +

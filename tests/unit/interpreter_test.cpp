@@ -1,20 +1,13 @@
 #include "interp/interpreter.h"
+#include "read_module.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "text/hlo.h"
-
 namespace lowtide::engine {
 namespace {
-
-std::unique_ptr<Module> read(std::string text) {
-  auto module = parse_hlo(std::make_shared<Source>(Source{"test.hlo", std::move(text)}));
-  EXPECT_TRUE(module.ok()) << module.status().message();
-  return module.take();
-}
 
 constexpr const char* kNegate = R"(HloModule m
 ENTRY main {

@@ -9,8 +9,8 @@
 #include "ops/verify.h"
 #include "passes/compare_runs.h"
 #include "passes/pass.h"
+#include "read_module.h"
 #include "target/cpu.h"
-#include "text/hlo.h"
 
 namespace lowtide::engine {
 namespace {
@@ -18,12 +18,6 @@ namespace {
 namespace fs = std::filesystem;
 
 const fs::path kTextTests = fs::path(LOWTIDE_TEST_DATA) / ".." / "text" / "passes";
-
-std::unique_ptr<Module> read(const std::string& text) {
-  auto module = parse_hlo(std::make_shared<const Source>(Source{"test.hlo", text}));
-  EXPECT_TRUE(module.ok()) << module.status().message();
-  return module.ok() ? module.take() : nullptr;
-}
 
 std::unique_ptr<Module> small_module() {
   return read("HloModule m\nENTRY e {\n  x = f32[2] parameter(0)\n  ROOT y = f32[2] negate(x)\n}\n");

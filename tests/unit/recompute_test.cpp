@@ -1,4 +1,5 @@
 #include "passes/recompute/recompute.h"
+#include "read_module.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -9,16 +10,9 @@
 #include "compile/planner.h"
 #include "compile/source_words.h"
 #include "target/cpu.h"
-#include "text/hlo.h"
 
 namespace lowtide::engine {
 namespace {
-
-std::unique_ptr<Module> read(const std::string& text) {
-  auto module = parse_hlo(std::make_shared<const Source>(Source{"test.hlo", text}));
-  EXPECT_TRUE(module.ok()) << module.status().message();
-  return module.take();
-}
 
 /// Dense layers, unrolled, and the gradients of their weights: what each layer made is read again on the way back.
 std::string layers(int count, int rows = 2048, int width = 64) {

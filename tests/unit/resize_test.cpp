@@ -1,4 +1,5 @@
 #include "passes/resize/resize.h"
+#include "read_module.h"
 
 #include <gtest/gtest.h>
 
@@ -12,12 +13,6 @@
 
 namespace lowtide::engine {
 namespace {
-
-std::unique_ptr<Module> read(const std::string& text) {
-  auto module = parse_hlo(std::make_shared<const Source>(Source{"test.hlo", text}));
-  EXPECT_TRUE(module.ok()) << module.status().message();
-  return module.take();
-}
 
 TEST(Atoms, SplitEachOther) {
   Atoms atoms;

@@ -1,4 +1,5 @@
 #include "passes/shrink.h"
+#include "read_module.h"
 
 #include <gtest/gtest.h>
 
@@ -6,16 +7,9 @@
 
 #include "ops/verify.h"
 #include "target/cpu.h"
-#include "text/hlo.h"
 
 namespace lowtide::engine {
 namespace {
-
-std::unique_ptr<Module> read(const char* text) {
-  auto module = parse_hlo(std::make_shared<const Source>(Source{"m", text}));
-  EXPECT_TRUE(module.ok()) << module.status().message();
-  return module.take();
-}
 
 int64_t count_of(const Module& module, Opcode opcode) {
   int64_t count = 0;

@@ -1,4 +1,5 @@
 #include "passes/stand_in.h"
+#include "read_module.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -10,16 +11,9 @@
 #include "interp/interpreter.h"
 #include "ops/stand_in.h"
 #include "target/cpu.h"
-#include "text/hlo.h"
 
 namespace lowtide::engine {
 namespace {
-
-std::unique_ptr<Module> read(const std::string& text) {
-  auto module = parse_hlo(std::make_shared<const Source>(Source{"test.hlo", text}));
-  EXPECT_TRUE(module.ok()) << module.status().message();
-  return module.take();
-}
 
 Value filled(const Shape& shape, float first, float others) {
   auto array = std::make_shared<Literal>(shape);

@@ -36,21 +36,15 @@ class Literals {
 std::string key_of(const Instruction& i, const std::vector<int32_t>& number, Literals& literals) {
   std::string key = fmt::format("{} {}", opcode_name(i.opcode), to_string(i.shape));
   for (const Instruction* operand : i.operands) key += fmt::format(" {}", number[static_cast<size_t>(operand->id)]);
-  std::string payload;
+  for (const Computation* called : i.called) key += " %" + called->name;
   if (const Literal* value = known_constant(i); value && i.shape.is_array()) {
-    key += fmt::format(" {}", fmt::ptr(literals.first_like(*value)));
-  } else if (const auto print = rule_of(i.opcode).print) {
-    AttributeWriter writer(key, &payload);
-    print(i, writer);
+    return key + fmt::format(" {} {} {}", fmt::ptr(literals.first_like(*value)), i.sharding ? i.sharding->text : "",
+                             i.frontend_attributes);
   }
   if (const auto* constant = i.if_as<ConstantAttributes>(); constant && !constant->value->known()) {
     key += fmt::format(" {}", fmt::ptr(constant->value.get()));  // nobody knows whether two are equal
   }
-  key += payload;
-  for (const Computation* called : i.called) key += " %" + called->name;
-  for (const RawAttribute& raw : i.extra) key += fmt::format(" {}={}", raw.key, raw.text);
-  if (i.sharding) key += " " + i.sharding->text;
-  return key + " " + i.frontend_attributes + " " + i.backend_config;
+  return key + " " + text_of_operation(i);
 }
 
 /// The part of the key that costs little: most instructions are told apart by it.

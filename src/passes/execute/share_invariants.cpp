@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <unordered_set>
 
-#include "ops/op_rule.h"
 #include "passes/recompute/making.h"
 #include "passes/rewrite.h"
 #include "passes/rules/loop_carry.h"
@@ -15,36 +16,28 @@ namespace {
 
 constexpr int kDeepest = 32;  ///< operations from a value down to what both are made of
 
-/// Everything but the operands.
-std::string attributes_of(const Instruction& i) {
-  std::string text, payload;
-  if (const auto print = rule_of(i.opcode).print) {
-    AttributeWriter writer(text, &payload);
-    print(i, writer);
-  }
-  text += payload;
-  for (const RawAttribute& raw : i.extra) text += fmt::format(" {}={}", raw.key, raw.text);
-  return text + " " + i.frontend_attributes + " " + i.backend_config + " " + (i.sharding ? i.sharding->text : "");
-}
-
 /// Values of one computation that are the same, by what they are made of.
 class Equality {
  public:
   explicit Equality(const Computation& computation) : fixed_(find_fixed(computation)) {}
 
-  bool are_equal(const Instruction& a, const Instruction& b, int depth = 0) const {
+  bool are_equal(const Instruction& a, const Instruction& b, int depth = 0) {
     if (&a == &b) return true;
     if (depth > kDeepest || a.opcode != b.opcode || a.operands.size() != b.operands.size()) return false;
     if (fixed_.contains(&a) || fixed_.contains(&b) || !same_shape(a.shape, b.shape) || a.called != b.called)
       return false;
+    // Operands that several read would be compared once for each path to them.
+    const auto [known, is_new] = known_.emplace(std::pair(&a, &b), false);
+    if (!is_new) return known->second;
     for (size_t k = 0; k < a.operands.size(); ++k) {
       if (!are_equal(a.operand(k), b.operand(k), depth + 1)) return false;
     }
-    return attributes_of(a) == attributes_of(b);
+    return known_[std::pair(&a, &b)] = text_of_operation(a) == text_of_operation(b);
   }
 
  private:
   std::unordered_set<const Instruction*> fixed_;
+  std::map<std::pair<const Instruction*, const Instruction*>, bool> known_;
 };
 
 /// The body's reads of element `from` become reads of element `to`.

@@ -60,18 +60,23 @@ class Scalars {
 
 }  // namespace
 
-bool writes_each_slot_once(const Instruction& update, const Instruction& loop) {
+std::vector<int64_t> slots_of_trips(const Instruction& start, const Instruction& loop, int64_t last) {
   const auto trips = trip_count(loop);
-  if (!trips || trips->carry < 0 || trips->trips < 1 || trips->trips > kMostTrips) return false;
+  if (!trips || trips->carry < 0 || trips->trips < 1 || trips->trips > kMostTrips) return {};
+  std::vector<int64_t> slots;
+  for (int64_t trip = 0; trip < trips->trips; ++trip) {
+    const Value slot = Scalars(*trips, trip).value_of(start);
+    if (slot == nullptr || !slot->known()) return {};
+    slots.push_back(std::clamp<int64_t>(index_at(*slot, 0), 0, last));
+  }
+  return slots;
+}
+
+bool writes_each_slot_once(const Instruction& update, const Instruction& loop) {
   const Shape &stack = update.shape, &slot = update.operand(1).shape;
   for (size_t d = 0; d < stack.dims.size(); ++d) {
-    std::vector<int64_t> starts;
-    for (int64_t trip = 0; trip < trips->trips; ++trip) {
-      const Value start = Scalars(*trips, trip).value_of(update.operand(2 + d));
-      if (start == nullptr || !start->known()) break;
-      starts.push_back(std::clamp<int64_t>(index_at(*start, 0), 0, stack.dims[d] - slot.dims[d]));
-    }
-    if (static_cast<int64_t>(starts.size()) < trips->trips) continue;
+    std::vector<int64_t> starts = slots_of_trips(update.operand(2 + d), loop, stack.dims[d] - slot.dims[d]);
+    if (starts.empty()) continue;
     std::ranges::sort(starts);
     // Apart along one dimension is apart.
     const auto near = std::ranges::adjacent_find(starts, [&](int64_t a, int64_t b) { return b - a < slot.dims[d]; });
