@@ -1,7 +1,7 @@
 #pragma once
 /// Linear algebra on matrices in the last two dimensions; what lies before them is a batch. Elements are float32 or
-/// float64 (eig, solve and what is made of them take complex64 as well); other types, and matrices that aren't square
-/// where they have to be, are std::invalid_argument. Factors are LAPACK's. Where one doesn't exist (a matrix that isn't
+/// float64; systems, inv and tri_inv take complex64 as well, and eig takes float32 or complex64. Other types, and matrices
+/// that aren't square where they have to be, are std::invalid_argument. Factors are LAPACK's. Where one doesn't exist (a matrix that isn't
 /// positive definite, an iteration that doesn't end) its elements are NaN; systems of singular matrices give infinities
 /// or NaN. Names are those of MLX's linalg.h.
 ///

@@ -129,6 +129,7 @@ array cholesky(const array& a, bool upper, StreamOrDevice s) {
   return upper ? turned(cholesky_factor(turned(a, s), s), s) : cholesky_factor(a, s);
 }
 array cholesky_inv(const array& a, bool upper, StreamOrDevice s) {
+  check_square("cholesky_inv", a);
   const array inverse = tri_inv(a, upper, s);
   return upper ? matmul(inverse, turned(inverse, s), s) : matmul(turned(inverse, s), inverse, s);
 }
