@@ -1,9 +1,9 @@
 #pragma once
 /// Linear algebra on matrices in the last two dimensions; what lies before them is a batch. Elements are float32 or
-/// float64; systems, inv and tri_inv take complex64 as well, and eig takes float32 or complex64. Other types, and matrices
-/// that aren't square where they have to be, are std::invalid_argument. Factors are LAPACK's. Where one doesn't exist (a matrix that isn't
-/// positive definite, an iteration that doesn't end) its elements are NaN; systems of singular matrices give infinities
-/// or NaN. Names are those of MLX's linalg.h.
+/// float64; systems, inv and tri_inv take complex64 as well, and eig takes float32 or complex64. Other types, and
+/// matrices that aren't square where they have to be, are std::invalid_argument. Factors are LAPACK's. Where one
+/// doesn't exist (a matrix that isn't positive definite, an iteration that doesn't end) its elements are NaN; systems
+/// of singular matrices give infinities or NaN. Names are those of MLX's linalg.h.
 ///
 /// Derivatives are those of the field: of symmetric matrices the gradient is symmetric, though one triangle is read;
 /// equal eigenvalues or singular values have none for their vectors (infinities); the LU factors of matrices that

@@ -19,8 +19,8 @@ LOWTIDE_PUBLIC void seed(uint64_t seed);  ///< of this thread's sequence
 /// ones. Partitionable: Threefry as JAX lays it out (jax_threefry_partitionable), bits and split to the bit. Philox:
 /// Philox-4x32-10, word i % 4 of block i / 4. Narrow integers are then the lowest bits of a word each.
 enum class Bits : uint8_t { Mlx, Partitionable, Philox };
-/// All draws of this thread take their words from there, as long as it lives; such may be nested. What was traced before
-/// (compile) keeps the words that it was traced with.
+/// All draws of this thread take their words from there, as long as it lives; such may be nested. What was traced
+/// before (compile) keeps the words that it was traced with.
 class LOWTIDE_PUBLIC UseBits {
  public:
   explicit UseBits(Bits bits);
