@@ -14,7 +14,8 @@ constexpr int kDeepest = 2;  ///< nesting of computations with operations of the
 constexpr int64_t kMostTrips = 4;
 constexpr size_t kMostResults = 10;
 
-/// The genes of a nested computation: the gene's own, or a few made from its seed.
+}  // namespace
+
 std::vector<Gene> nested(const Gene& gene) {
   std::vector<Gene> genes;
   for (const uint64_t seed : gene.inner) genes.push_back({seed, {mix(seed + 1), mix(seed + 2)}});
@@ -25,8 +26,6 @@ void grow(Scope& scope, const std::vector<Gene>& genes) {
   for (const Gene& gene : genes) make_operation(scope, gene);
 }
 
-/// A value of the shape that a body computed last, else the one it was given. Floats come back into a range that they
-/// can't leave however often the body runs.
 Instruction* result_of_shape(Scope& body, Draws& choices, const Shape& shape) {
   Instruction* result = body.choose(choices, has_shape(shape));
   if (!result) result = body.constant_array(shape, choices);
@@ -35,13 +34,10 @@ Instruction* result_of_shape(Scope& body, Draws& choices, const Shape& shape) {
   return body.append(Opcode::kClamp, shape, {least, result, greatest});
 }
 
-/// What a body may rely on of a carried value: wider than its first value, and inexact if a float.
 Fact fact_of_carry(const Shape& shape) {
   if (!is_floating(shape.type)) return any_integer(shape.type);
   return {.low = -4, .high = 4, .error = 1e-6, .grid = Fact::kNoGrid, .parts = {}};
 }
-
-}  // namespace
 
 bool make_call(Scope& scope, Draws& choices, const Gene& gene) {
   if (scope.depth() >= kDeepest) return false;
@@ -208,7 +204,7 @@ void make_operation(Scope& scope, const Gene& gene) {
                                       make_inverse,
                                       make_top_k,
                                       make_scan};
-  static constexpr Caller kCallers[] = {make_call, make_conditional, make_while, make_map};
+  static constexpr Caller kCallers[] = {make_call, make_conditional, make_while, make_layers, make_map};
   scope.begin_gene(gene.seed);
   for (uint64_t attempt = 0; attempt < 4; ++attempt) {
     Draws choices(gene.seed + attempt);

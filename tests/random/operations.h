@@ -11,6 +11,15 @@ namespace lowtide::engine {
 /// none.
 void make_operation(Scope& scope, const Gene& gene);
 
+/// The genes of a nested computation: the gene's own, or a few made from its seed.
+std::vector<Gene> nested(const Gene& gene);
+void grow(Scope& scope, const std::vector<Gene>& genes);
+/// A value of the shape that a body computed last, else the one it was given. Floats come back into a range that they
+/// can't leave however often the body runs.
+Instruction* result_of_shape(Scope& body, Draws& choices, const Shape& shape);
+/// What a body may rely on of a carried value: wider than its first value, and inexact if a float.
+Fact fact_of_carry(const Shape& shape);
+
 /// A computation of two scalars, for reductions and scatters.
 Computation* reducer(Scope& scope, Opcode operation, ElementType type);
 /// An operation that may reduce this type, with its identity.
@@ -65,6 +74,7 @@ bool make_scan(Scope&, Draws&);
 bool make_call(Scope&, Draws&, const Gene&);
 bool make_conditional(Scope&, Draws&, const Gene&);
 bool make_while(Scope&, Draws&, const Gene&);
+bool make_layers(Scope&, Draws&, const Gene&);
 bool make_map(Scope&, Draws&, const Gene&);
 
 inline constexpr int64_t kLargestResult = 4000;  ///< elements

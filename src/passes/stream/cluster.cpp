@@ -40,7 +40,7 @@ class Grower {
     }
     if (cluster_.dimension_of(seed_) != d) return {};
     find_outputs();
-    if (options.once) store_products();
+    if (options.once) store_products(graph_, cluster_);
     return cluster_;
   }
 
@@ -195,15 +195,15 @@ class Grower {
     return ahead;
   }
 
-  /// By member: is it made of the cluster's inputs by cheap operations alone?
-  std::map<int32_t, bool> light_members() const {
-    std::map<int32_t, bool> light;
+  /// By place: is the member made of the cluster's inputs by cheap operations alone?
+  std::vector<bool> light_members() const {
+    std::vector<bool> light(static_cast<size_t>(graph_.size()), false);
     for (const auto& [place, member] : cluster_.members) {
       bool all = is_virtual(place) && member.leaves[0] != kSummed;
       for (const ValueGraph::Read& read : graph_.reads(place)) {
-        if (cluster_.is_member(read.def)) all &= light.at(read.def);
+        if (cluster_.is_member(read.def)) all &= light[static_cast<size_t>(read.def)];
       }
-      light[place] = all;
+      light[static_cast<size_t>(place)] = all;
     }
     return light;
   }
@@ -220,13 +220,13 @@ class Grower {
   /// members wait for it: as part of the cluster it would be a pass of its own, and the next pass would make all that
   /// this one makes again.
   bool drop_light_sum() {
-    const std::map<int32_t, bool> light = light_members();
+    const std::vector<bool> light = light_members();
     const std::vector<bool> ahead = read_by_members();
     const auto is_light_sum = [&](const auto& member) {
       const auto& [place, m] = member;
       if (m.loop != nullptr || m.leaves[0] != kSummed || !ahead[static_cast<size_t>(place)]) return false;
       return std::ranges::all_of(graph_.reads(place), [&](const ValueGraph::Read& read) {
-        return !cluster_.is_member(read.def) || light.at(read.def);
+        return !cluster_.is_member(read.def) || light[static_cast<size_t>(read.def)];
       });
     };
     return std::erase_if(cluster_.members, is_light_sum) > 0;
@@ -294,25 +294,14 @@ class Grower {
   /// What others read is stored whole, or, where it is made of the cluster's inputs by cheap operations alone, made
   /// anew by them.
   void find_outputs() {
-    const std::map<int32_t, bool> light = light_members();
+    const std::vector<bool> light = light_members();
     for (const auto& [place, member] : cluster_.members) {
       for (size_t leaf = 0; leaf < member.leaves.size(); ++leaf) {
         const GraphLeaf array{place, static_cast<int32_t>(leaf)};
         if (member.leaves[leaf] == kSummed) cluster_.sums.insert(array);
-        if (member.leaves[leaf] < 0 || light.at(place) || (alone_ && !behind_.contains(place))) continue;
+        if (member.leaves[leaf] < 0 || light[static_cast<size_t>(place)] || (alone_ && !behind_.contains(place)))
+          continue;
         if (is_read_outside(array)) cluster_.outputs.insert(array);
-      }
-    }
-  }
-
-  /// What later passes would multiply again.
-  void store_products() {
-    for (int32_t pass = 1; pass < cluster_.passes; ++pass) {
-      for (const int32_t place : members_of_pass(graph_, cluster_, pass)) {
-        const StreamMember& member = cluster_.members.at(place);
-        const Opcode opcode = graph_.at(place).opcode;
-        const bool product = opcode == Opcode::kDot || opcode == Opcode::kConvolution;
-        if (product && member.pass < pass && member.leaves[0] >= 0) cluster_.outputs.insert({place, 0});
       }
     }
   }
@@ -345,6 +334,17 @@ class Grower {
 StreamCluster grow_cluster(const ValueGraph& graph, const std::vector<ValueState>& states, GraphLeaf seed, int64_t d,
                            const ClusterOptions& options) {
   return Grower(graph, states, seed).grow(d, options);
+}
+
+void store_products(const ValueGraph& graph, StreamCluster& cluster) {
+  for (int32_t pass = 1; pass < cluster.passes; ++pass) {
+    for (const int32_t place : members_of_pass(graph, cluster, pass)) {
+      const StreamMember& member = cluster.members.at(place);
+      const Opcode opcode = graph.at(place).opcode;
+      const bool product = opcode == Opcode::kDot || opcode == Opcode::kConvolution;
+      if (product && member.pass < pass && member.leaves[0] >= 0) cluster.outputs.insert({place, 0});
+    }
+  }
 }
 
 GraphLeaf array_behind(const ValueGraph& graph, const Instruction& operand) {
@@ -383,18 +383,20 @@ Instruction& read_of(const Instruction& member, size_t read) {
   return is_loop(member) ? *member.operand(0).operands[read] : *member.operands[read];
 }
 
-std::set<int32_t> members_of_pass(const ValueGraph& graph, const StreamCluster& cluster, int32_t pass) {
-  std::set<int32_t> made;
-  std::vector<int32_t> open;
-  for (const std::set<GraphLeaf>& wanted : {cluster.outputs, cluster.sums}) {
-    for (const GraphLeaf& array : wanted) {
+std::vector<int32_t> members_of_pass(const ValueGraph& graph, const StreamCluster& cluster, int32_t pass) {
+  std::vector<bool> is_made(static_cast<size_t>(graph.size()), false);
+  std::vector<int32_t> made, open;
+  for (const std::set<GraphLeaf>* wanted : {&cluster.outputs, &cluster.sums}) {
+    for (const GraphLeaf& array : *wanted) {
       if (cluster.members.at(array.place).pass == pass) open.push_back(array.place);
     }
   }
   while (!open.empty()) {
     const int32_t place = open.back();
     open.pop_back();
-    if (!made.insert(place).second) continue;
+    if (is_made[static_cast<size_t>(place)]) continue;
+    is_made[static_cast<size_t>(place)] = true;
+    made.push_back(place);
     for (const ValueGraph::Read& read : graph.reads(place)) {
       const GraphLeaf array{read.def, read.leaf};
       if (!cluster.is_member(read.def) || cluster.is_sum(array)) continue;
@@ -402,6 +404,7 @@ std::set<int32_t> members_of_pass(const ValueGraph& graph, const StreamCluster& 
       if (!stored) open.push_back(read.def);
     }
   }
+  std::ranges::sort(made);
   return made;
 }
 

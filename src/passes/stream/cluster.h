@@ -56,6 +56,9 @@ struct ClusterOptions {
 StreamCluster grow_cluster(const ValueGraph& graph, const std::vector<ValueState>& states, GraphLeaf seed, int64_t d,
                            const ClusterOptions& options);
 
+/// ClusterOptions::once, of a cluster that was grown without it.
+void store_products(const ValueGraph& graph, StreamCluster& cluster);
+
 /// What the cluster costs and saves, bytes and nanoseconds.
 struct ClusterWeight {
   double hidden_bytes = 0;  ///< stored at once before, now a tile's worth
@@ -88,8 +91,9 @@ std::vector<const Instruction*> largest_arrays(const ValueGraph& graph, const st
 /// with.
 Instruction& read_of(const Instruction& member, size_t read);
 
-/// Which members a pass makes: its outputs, its sums, and all slices that those need and no earlier pass stored.
-std::set<int32_t> members_of_pass(const ValueGraph& graph, const StreamCluster& cluster, int32_t pass);
+/// Which members a pass makes, by place: its outputs, its sums, and all slices that those need and no earlier pass
+/// stored.
+std::vector<int32_t> members_of_pass(const ValueGraph& graph, const StreamCluster& cluster, int32_t pass);
 
 /// Made anew in each tile rather than stored for all: constants and cheap values without the dimension.
 bool is_made_anew(const ValueGraph& graph, const std::vector<ValueState>& states, int32_t place);

@@ -149,11 +149,13 @@ void add_apart(const ValueGraph& graph, const std::vector<ValueState>& states, c
 void add_slices(const ValueGraph& graph, const std::vector<ValueState>& states, const Instruction& seed, int64_t d,
                 const StreamCandidateOptions& options, std::vector<StreamCandidate>& found) {
   const GraphLeaf array = array_behind(graph, seed);
+  const StreamCluster grown = grow_cluster(graph, states, array, d, {});
   double again_ns = 0;
   for (const Flag& flag : {Flag{"", nullptr}, kFlags[1], kFlags[0]}) {
     StreamDecision decision{seed.parent->name, seed.name, d};
     if (flag.flag != nullptr) decision.*flag.flag = true;
-    const StreamCluster cluster = grow_cluster(graph, states, array, d, options_of(decision));
+    StreamCluster cluster = decision.one_pass ? grow_cluster(graph, states, array, d, options_of(decision)) : grown;
+    if (decision.once) store_products(graph, cluster);
     if (cluster.members.empty()) return;
     const ClusterWeight weight = weigh(graph, states, cluster);
     if (flag.flag == nullptr) again_ns = weight.again_ns;

@@ -61,7 +61,7 @@ class Streamer {
   }
 
  private:
-  PassPlan plan_pass(const std::set<int32_t>& members, int32_t pass) {
+  PassPlan plan_pass(std::vector<int32_t> members, int32_t pass) {
     plan_ = {};
     for (const int32_t place : members) {
       const StreamMember& member = cluster_.members.at(place);
@@ -70,7 +70,7 @@ class Streamer {
         Instruction& read = read_of(i, k);
         const GraphLeaf array = array_behind(graph_, read);
         if (member.reads[k] == kInitial) continue;
-        if (members.contains(array.place) && !cluster_.is_sum(array)) continue;
+        if (std::ranges::binary_search(members, array.place) && !cluster_.is_sum(array)) continue;
         if (member.reads[k] < 0) {
           add_whole(read);
         } else {
@@ -84,7 +84,7 @@ class Streamer {
         if (cluster_.outputs.contains(array)) plan_.outputs.push_back(array);
       }
     }
-    plan_.made.assign(members.begin(), members.end());
+    plan_.made = std::move(members);
     return plan_;
   }
 

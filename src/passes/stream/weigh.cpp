@@ -23,7 +23,7 @@ class Weigher {
     weigh_bytes();
     std::map<int32_t, int> times;
     for (int32_t pass = 0; pass < cluster_.passes; ++pass) {
-      const std::set<int32_t> made = members_of_pass(graph_, cluster_, pass);
+      const std::vector<int32_t> made = members_of_pass(graph_, cluster_, pass);
       if (!made.empty()) weight_.ns_per_tile += 2 * cost_.kernel_start_ns();
       for (const int32_t place : made) {
         const bool again = ++times[place] > 1;

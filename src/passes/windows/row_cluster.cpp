@@ -23,8 +23,7 @@ class Grower {
     if (!i.shape.is_array()) return {};
     open_.push({0, seed_.place, d, 0});
     spread();
-    while (drop_unsteady()) {
-    }
+    drop_unsteady();
     keep_one_pass();
     if (!cluster_.is_member(seed_.place)) return {};
     find_outputs();
@@ -104,22 +103,34 @@ class Grower {
     }
   }
 
-  /// Removes a member that reads another one whole, or along another dimension; the other one, where it is small.
-  bool drop_unsteady() {
-    for (const auto& [place, member] : cluster_.members) {
-      for (const RowPiece& piece : member.form.pieces) {
-        for (size_t k = 0; k < piece.reads.size(); ++k) {
-          const RowRead& read = piece.reads[k];
-          if (read.dimension == RowRead::kUnread) continue;
-          const auto made = cluster_.members.find(behind(graph_.at(place), k).place);
-          if (made == cluster_.members.end() || made->second.dimension == read.dimension) continue;
-          const bool small = bytes_of(graph_, {made->first, 0}) < large_ && made->first != seed_.place;
-          cluster_.members.erase(small ? made->first : place);
-          return true;
-        }
+  /// Removes members that read another one whole, or along another dimension; the other one, where it is small. What
+  /// goes makes nobody unsteady.
+  void drop_unsteady() {
+    for (auto member = cluster_.members.begin(); member != cluster_.members.end();) {
+      const int32_t dropped = unsteady_at(member->first, member->second);
+      if (dropped == member->first) {
+        member = cluster_.members.erase(member);
+      } else if (dropped == kNoId) {
+        ++member;
+      } else {
+        cluster_.members.erase(dropped);
       }
     }
-    return false;
+  }
+
+  /// Which member has to go, for this one to be made: itself, or one that it reads; kNoId: none.
+  int32_t unsteady_at(int32_t place, const RowMember& member) const {
+    for (const RowPiece& piece : member.form.pieces) {
+      for (size_t k = 0; k < piece.reads.size(); ++k) {
+        const RowRead& read = piece.reads[k];
+        if (read.dimension == RowRead::kUnread) continue;
+        const auto made = cluster_.members.find(behind(graph_.at(place), k).place);
+        if (made == cluster_.members.end() || made->second.dimension == read.dimension) continue;
+        const bool small = bytes_of(graph_, {made->first, 0}) < large_ && made->first != seed_.place;
+        return small ? made->first : place;
+      }
+    }
+    return kNoId;
   }
 
   /// What reads, through others, what is made of members can't run beside them.
@@ -139,13 +150,13 @@ class Grower {
 
   /// What others read, unless it is cheap to make of the cluster's inputs alone: then they make it themselves.
   void find_outputs() {
-    std::map<int32_t, bool> light;
+    std::vector<bool> light(static_cast<size_t>(graph_.size()), false);
     for (const auto& [place, member] : cluster_.members) {
       bool all = is_virtual(place);
       for (const ValueGraph::Read& read : graph_.reads(place)) {
-        if (cluster_.is_member(read.def)) all &= light.at(read.def);
+        if (cluster_.is_member(read.def)) all &= light[static_cast<size_t>(read.def)];
       }
-      light[place] = all;
+      light[static_cast<size_t>(place)] = all;
       const auto users = graph_.users(place);
       const bool outside = graph_.is_result(place) || std::ranges::any_of(users, [&](const ValueGraph::Read& read) {
                              return graph_.is_live(read.user) && !cluster_.is_member(read.user);
