@@ -182,7 +182,8 @@ array irfftn(const array& a, FFTNorm norm, StreamOrDevice s) { return irfftn(a, 
 array fftfreq(int n, double d, StreamOrDevice s) {
   if (n < 1) fault("fftfreq", "found {} samples", n);
   const array k = counter({n}, int32, 0, s), whole = constant(n, int32, {}, s);
-  const array turned = where(less(k, constant((n + 1) / 2, int32, {}, s), s), k, subtract(k, whole, s), s);
+  const int positive = (n + 1) / 2;
+  const array turned = where(less(k, constant(positive, int32, {}, s), s), k, subtract(k, whole, s), s);
   return multiply(as_type(turned, float32, s), constant(1 / (n * d), float32, {}, s), s);
 }
 array rfftfreq(int n, double d, StreamOrDevice s) {
