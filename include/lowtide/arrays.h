@@ -3,8 +3,11 @@
 
 #include "lowtide/array.h"
 #include "lowtide/control.h"
+#include "lowtide/dlpack.h"
 #include "lowtide/fast.h"
+#include "lowtide/fft.h"
 #include "lowtide/io.h"
+#include "lowtide/linalg.h"
 #include "lowtide/memory.h"
 #include "lowtide/ops.h"
 #include "lowtide/random.h"

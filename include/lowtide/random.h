@@ -14,6 +14,24 @@ namespace lowtide::random {
 
 LOWTIDE_PUBLIC array key(uint64_t seed);  ///< (2,) uint32
 LOWTIDE_PUBLIC void seed(uint64_t seed);  ///< of this thread's sequence
+/// Where random words come from. Mlx: Threefry, laid out in two halves, counted in 32 bits: beyond 2^32 words they
+/// repeat, as MLX's do. The others make word i of its number alone, in 64 bits, so that a draw begins with all shorter
+/// ones. Partitionable: Threefry as JAX lays it out (jax_threefry_partitionable), bits and split to the bit. Philox:
+/// Philox-4x32-10, word i % 4 of block i / 4. Narrow integers are then the lowest bits of a word each.
+enum class Bits : uint8_t { Mlx, Partitionable, Philox };
+/// All draws of this thread take their words from there, as long as it lives; such may be nested. What was traced
+/// before (compile) keeps the words that it was traced with.
+class LOWTIDE_PUBLIC UseBits {
+ public:
+  explicit UseBits(Bits bits);
+  ~UseBits();
+  UseBits(const UseBits&) = delete;
+  UseBits& operator=(const UseBits&) = delete;
+
+ private:
+  Bits before_;
+};
+
 /// Two keys, or num of them as (num, 2): none has numbers of another, or of the first.
 LOWTIDE_PUBLIC std::pair<array, array> split(const array& key, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array split(const array& key, int num, StreamOrDevice s = {});
@@ -35,6 +53,15 @@ LOWTIDE_PUBLIC array uniform(const Shape& shape, Dtype dtype, const std::optiona
                              StreamOrDevice s = {});
 inline array uniform(const Shape& shape, const std::optional<array>& key = {}, StreamOrDevice s = {}) {
   return uniform(shape, float32, key, s);
+}
+
+/// The same, and never high: what rounds to it is the number before it. Not MLX's.
+LOWTIDE_PUBLIC array half_open(const array& low, const array& high, const Shape& shape, Dtype dtype = float32,
+                               const std::optional<array>& key = {}, StreamOrDevice s = {});
+template <Scalar T, Scalar U>
+array half_open(T low, U high, const Shape& shape, Dtype dtype = float32, const std::optional<array>& key = {},
+                StreamOrDevice s = {}) {
+  return half_open(array(low), array(high), shape, dtype, key, s);
 }
 
 /// loc + scale z; complex64 has independent parts, each of variance scale^2 / 2.
@@ -70,6 +97,16 @@ template <Scalar T, Scalar U>
 array randint(T low, U high, const Shape& shape, Dtype dtype = int32, const std::optional<array>& key = {},
               StreamOrDevice s = {}) {
   return randint(array(low), array(high), shape, dtype, key, s);
+}
+
+/// From low up to below high, which are broadcast to the shape: each number equally often, of all ranges that the type
+/// has. Made of 64 bits each; what would favour some numbers is drawn again. Not MLX's.
+LOWTIDE_PUBLIC array integers(const array& low, const array& high, const Shape& shape, Dtype dtype = int64,
+                              const std::optional<array>& key = {}, StreamOrDevice s = {});
+template <Scalar T, Scalar U>
+array integers(T low, U high, const Shape& shape, Dtype dtype = int64, const std::optional<array>& key = {},
+               StreamOrDevice s = {}) {
+  return integers(array(low), array(high), shape, dtype, key, s);
 }
 
 /// bool, true with probability p.

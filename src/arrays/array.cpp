@@ -197,12 +197,18 @@ int64_t array::shape(int dim) const {
 Dtype array::dtype() const { return state_->dtype; }
 
 void array::eval() { lazy::evaluate({*this}, true); }
-bool array::is_available() const { return state_->stands() && (!state_->pending || state_->pending->is_done()); }
+bool array::is_available() const {
+  const std::lock_guard lock(lazy::Runtime::get().graphs);
+  return state_->stands() && (!state_->pending || state_->pending->is_done());
+}
 void array::wait() const {
-  if (const auto pending = state_->pending) {
-    pending->wait();
-    state_->pending.reset();
-  }
+  std::unique_lock lock(lazy::Runtime::get().graphs);
+  const auto pending = state_->pending;
+  if (!pending) return;
+  lock.unlock();
+  pending->wait();
+  lock.lock();
+  if (state_->pending == pending) state_->pending.reset();
 }
 
 const void* array::bytes(Dtype as) const {

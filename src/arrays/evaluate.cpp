@@ -85,7 +85,7 @@ class Graph {
       std::vector<std::shared_ptr<Pending>> before;
       std::shared_ptr<Block> arena;
       std::shared_ptr<Pending> pending = std::make_shared<Pending>();
-      void operator()() {
+      std::exception_ptr operator()() {
         std::exception_ptr fault;
         try {
           for (const auto& other : before) other->wait();
@@ -98,6 +98,7 @@ class Graph {
         arena.reset();
         before.clear();
         pending->done(fault);
+        return fault;
       }
     };
     auto work = std::make_shared<Work>(Work{.executable = plan.executable});
@@ -135,7 +136,11 @@ class Graph {
       state.pending = inline_run ? nullptr : pending;
       if (!is_kept_whole(state)) state.step.reset();
     }
-    if (!inline_run) worker->add([work] { (*work)(); });
+    if (!inline_run) {
+      worker->add([work, worker] {
+        if (const auto fault = (*work)()) worker->keep(fault);
+      });
+    }
     return pending;
   }
 

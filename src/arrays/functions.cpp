@@ -24,6 +24,7 @@ Traced trace(const ManyToMany& fun, const std::vector<Spec>& arguments) {
   std::vector<array>& inputs = made.function.inputs;
   for (const Spec& spec : arguments) inputs.push_back(placeholder(spec.shape, spec.dtype));
   std::vector<array> outputs = fun(inputs);
+  const std::lock_guard lock(Runtime::get().graphs);
   // Every value that doesn't depend on the arguments comes from outside, with all below it.
   std::unordered_set<const array::State*> inside, seen;
   for (const array& input : inputs) inside.insert(input.state().get());

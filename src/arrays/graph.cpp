@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "arrays/primitives.h"
+#include "arrays/runtime.h"
 
 namespace lowtide::lazy {
 
@@ -58,6 +58,7 @@ std::vector<array> apply_all(std::shared_ptr<const Primitive> primitive, std::ve
                              std::vector<Spec> outputs, StreamOrDevice s) {
   auto step = std::make_shared<Step>();
   step->primitive = std::move(primitive);
+  const std::lock_guard lock(Runtime::get().graphs);  // another thread may be computing what goes into it
   for (const array& input : inputs) {
     const array::State& state = *input.state();
     join_trace(step->trace, state.trace);
@@ -154,6 +155,7 @@ std::vector<std::shared_ptr<Step>> steps_between(const std::vector<array>& from,
 
 std::vector<array> substitute(const std::vector<array>& from, const std::vector<array>& outputs,
                               const std::vector<array>& inputs) {
+  const std::lock_guard lock(Runtime::get().graphs);
   std::unordered_map<const array::State*, array> known;
   for (size_t i = 0; i < from.size(); ++i) known.emplace(from[i].state().get(), inputs[i]);
   const auto now = [&](const array& a) {

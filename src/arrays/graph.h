@@ -54,6 +54,7 @@ struct Backward {
   const std::vector<array>& outputs;
   const std::vector<array>& cotangents;  ///< one per output
   const std::vector<bool>& wanted;       ///< per input
+  const std::vector<bool>& reached;      ///< per output: its cotangent isn't just zero
 };
 using Gradients = std::vector<std::optional<array>>;  ///< per input; none: zero
 

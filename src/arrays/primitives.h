@@ -128,7 +128,35 @@ enum class Scatter : uint8_t { kReplace, kAdd, kMultiply, kMaximum, kMinimum };
 array scatter_slices(const array& a, const array& indices, const array& updates, Scatter kind, const GatherDims& dims,
                      StreamOrDevice s = {});
 
-array random_bits(const array& key, const Shape& shape, StreamOrDevice s = {});  ///< words of 32 bits, MLX's
+/// Fourier transforms over the last dimensions, as many as lengths (one to three): float32 and complex64.
+enum class Fourier : uint8_t { kForward, kBackward, kOfReal, kToReal };
+array fourier(const array& a, Fourier kind, const Dims& lengths, StreamOrDevice s = {});
+
+/// Matrices in the last two dimensions, floats or complex64. The lower factor L of a = L L^T; symmetric gradients.
+array cholesky_factor(const array& a, StreamOrDevice s = {});
+struct TriangleDims {
+  bool left = true, lower = true, unit = false, transposed = false;
+};
+/// x of op(a) x = b, or of x op(a) = b; equal leading dimensions.
+array triangular_solve(const array& a, const array& b, const TriangleDims& dims, StreamOrDevice s = {});
+enum class Factors : uint8_t {
+  kLu,               ///< L below U in one matrix; pivots, counted from 0, int32
+  kQr,               ///< of no more columns than rows: Q as the matrix, R square
+  kSymmetric,        ///< eigenvalues ascending, eigenvectors in columns; reads the lower triangle
+  kSymmetricValues,  ///< the values alone
+  kSingular,         ///< U, singular values descending, V^T; U and V are square
+  kSingularValues,   ///< the values alone
+  kGeneral,          ///< complex64 eigenvalues, right eigenvectors in columns
+  kGeneralValues     ///< the values alone
+};
+std::vector<array> factors_of(const array& a, Factors kind, StreamOrDevice s = {});
+/// Which row of a comes to each place by the exchanges that pivots say, of a matrix of so many rows: int32.
+array permutation_of(const array& pivots, int64_t rows, StreamOrDevice s = {});
+
+/// Words of 32 random bits: laid out as MLX has them (halves), or each by its number, in 64 bits.
+enum class Words : uint8_t { kHalves, kPartitionable, kPhilox, kPairs };
+array random_words(const array& keys, const Shape& shape, Words words);
+array random_bits(const array& key, const Shape& shape, StreamOrDevice s = {});  ///< as the thread has them
 
 /// A dimension of `count` in front, where a batch has none.
 array with_batch(const array& a, bool batched, int64_t count);

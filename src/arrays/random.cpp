@@ -69,7 +69,19 @@ array key(uint64_t seed) {
 }
 void seed(uint64_t seed) { this_thread().key = key(seed); }
 
-array split(const array& key, int num, StreamOrDevice s) { return bits({num, 2}, 4, key, s); }
+UseBits::UseBits(Bits bits) : before_(static_cast<Bits>(this_thread().words)) {
+  this_thread().words = static_cast<Words>(bits);
+}
+UseBits::~UseBits() { this_thread().words = static_cast<Words>(before_); }
+static_assert(static_cast<int>(Bits::Mlx) == static_cast<int>(Words::kHalves) &&
+              static_cast<int>(Bits::Partitionable) == static_cast<int>(Words::kPartitionable) &&
+              static_cast<int>(Bits::Philox) == static_cast<int>(Words::kPhilox));
+
+array split(const array& key, int num, StreamOrDevice s) {
+  if (this_thread().words != Words::kPartitionable) return bits({num, 2}, 4, key, s);
+  check_shape("split", {num, 2});
+  return random_words(key_or_next("split", key, s), {num, 2}, Words::kPairs);
+}
 std::pair<array, array> split(const array& key, StreamOrDevice s) {
   const array both = random::split(key, 2, s);
   return {take(both, 0, 0, s), take(both, 1, 0, s)};
@@ -79,6 +91,10 @@ array bits(const Shape& shape, int width, const std::optional<array>& key, Strea
   if (width != 4 && width != 2 && width != 1) fault("bits", "found a width of {}, expected 4, 2 or 1", width);
   check_shape("bits", shape);
   if (width == 4) return words("bits", shape, key, s);
+  if (this_thread().words != Words::kHalves) {
+    const array mask = constant(width == 2 ? 0xffff : 0xff, uint32, {}, s);
+    return as_type(bitwise_and(words("bits", shape, key, s), mask, s), width == 2 ? uint16 : uint8, s);
+  }
   // Narrow ones are the bytes of as many words as they fill.
   const int64_t count = element_count(shape), bytes = count * width;
   const array line = view(words("bits", {(bytes + 3) / 4}, key, s), width == 2 ? uint16 : uint8, s);
@@ -97,6 +113,24 @@ array uniform(const array& low, const array& high, const Shape& shape, Dtype dty
 }
 array uniform(const Shape& shape, Dtype dtype, const std::optional<array>& key, StreamOrDevice s) {
   return uniform(constant(0, dtype, {}, s), constant(1, dtype, {}, s), shape, dtype, key, s);
+}
+
+namespace {
+/// The number before each, towards minus infinity: of 0 and what is smaller than any normal one, the first normal one.
+array before(const array& a, StreamOrDevice s) {
+  const Dtype bits = a.dtype().size() == 2 ? int16 : int32;
+  const array zero = constant(0, a.dtype(), {}, s), one = constant(1, bits, {}, s), whole = view(a, bits, s);
+  const double least = a.dtype().val == Dtype::Val::float16 ? 0x1p-14 : 0x1p-126;
+  const array tiny = constant(least, a.dtype(), {}, s);
+  const array next = view(where(greater(a, zero, s), whole - one, whole + one, s), a.dtype(), s);
+  return where(greater(lowtide::abs(a, s), tiny, s), next, where(greater(a, zero, s), zero, negative(tiny, s), s), s);
+}
+}  // namespace
+
+array half_open(const array& low, const array& high, const Shape& shape, Dtype dtype, const std::optional<array>& key,
+                StreamOrDevice s) {
+  const array drawn = uniform(low, high, shape, dtype, key, s), most = as_type(high, dtype, s);
+  return where(less(drawn, most, s), drawn, before(most, s), s);
 }
 
 array normal(const Shape& shape, Dtype dtype, const std::optional<array>& loc, const std::optional<array>& scale,
@@ -159,6 +193,39 @@ array randint(const array& low, const array& high, const Shape& shape, Dtype dty
   const array drawn = as_type(floor(uniform(low, high, shape, float32, key, s), s), dtype, s);
   return maximum(minimum(drawn, as_type(subtract(high, array(1, high.dtype()), s), dtype, s), s),
                  as_type(low, dtype, s), s);
+}
+
+array integers(const array& low, const array& high, const Shape& shape, Dtype dtype, const std::optional<array>& key,
+               StreamOrDevice s) {
+  if (!issubdtype(dtype, integer)) fault("integers", "found {}, expected integers", dtype_to_string(dtype));
+  const array least = as_type(low, uint64, s), range = as_type(high, uint64, s) - least;
+  if (broadcast_shape("integers", shape, range.shape()) != shape)
+    fault("integers", "found bounds of shape {}, which can't be broadcast to {}", to_string(range.shape()),
+          to_string(shape));
+  // A draw is taken where it lies below the last multiple of the range that 64 bits have: 2^64 less 2^64 mod range.
+  // What isn't has the range itself for a mark, which no draw has; where that doesn't fit into the type, all are taken.
+  const Dtype bits = dtype.size() == 8 ? uint64 : dtype.size() == 4 ? uint32 : dtype.size() == 2 ? uint16 : uint8;
+  const array one = constant(1, uint64, {}, s);
+  const array wide = where(equal(range, constant(0, uint64, {}, s), s), one, range, s), mark = as_type(wide, bits, s);
+  const array most = bitwise_invert(remainder(bitwise_invert(wide - one, s), wide, s), s);  // the last that is taken
+  const array marks = equal(as_type(mark, uint64, s), wide, s);
+  const auto draw = [&](const array& from) {
+    Shape pairs = shape;
+    pairs.push_back(2);
+    const array both = as_type(random_bits(from, pairs, s), uint64, s);
+    const array high = left_shift(take(both, 0, -1, s), constant(32, uint64, {}, s), s);
+    const array word = bitwise_or(high, take(both, 1, -1, s), s);
+    return where(less_equal(word, most, s), as_type(remainder(word, wide, s), bits, s), mark, s);
+  };
+  const auto is_open = [&](const array& drawn) { return logical_and(equal(drawn, mark, s), marks, s); };
+  const auto again = [&](const std::vector<array>& now) {
+    const auto [next, mine] = random::split(now[1], s);
+    return std::vector<array>{where(is_open(now[0]), draw(mine), now[0], s), next};
+  };
+  const auto [next, mine] = random::split(key_or_next("integers", key, s), s);
+  const array drawn =
+      while_loop([&](const std::vector<array>& now) { return any(is_open(now[0]), s); }, again, {draw(mine), next})[0];
+  return as_type(drawn + as_type(least, bits, s), dtype, s);
 }
 
 array bernoulli(const array& p, const Shape& shape, const std::optional<array>& key, StreamOrDevice s) {
@@ -267,7 +334,11 @@ array categorical(const array& logits, int axis, const std::optional<array>& key
   return drawn(logits, d, without(logits.shape(), d), key, s);
 }
 
-array permutation(int x, const std::optional<array>& key, StreamOrDevice s) { return argsort(bits({x}, 4, key, s), s); }
+// Words and places in one number each: what argsort of the words gives, by a sort that needs no array beside it.
+array permutation(int x, const std::optional<array>& key, StreamOrDevice s) {
+  const array high = left_shift(as_type(bits({x}, 4, key, s), uint64, s), constant(32, uint64, {}, s), s);
+  return as_type(sort(bitwise_or(high, counter({x}, uint64, 0, s), s), s), uint32, s);
+}
 array permutation(const array& x, int axis, const std::optional<array>& key, StreamOrDevice s) {
   return take(x, permutation(static_cast<int>(x.shape(axis)), key, s), axis, s);
 }

@@ -1,5 +1,7 @@
 #include "arrays/runtime.h"
 
+#include <chrono>
+
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -202,6 +204,15 @@ bool Worker::is_idle() {
 void Worker::drain() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return waiting_.empty() && !working_; });
+  if (fault_) std::rethrow_exception(std::exchange(fault_, nullptr));
+}
+void Worker::keep(std::exception_ptr fault) {
+  const std::lock_guard lock(mutex_);
+  if (!fault_) fault_ = std::move(fault);
+}
+std::exception_ptr Worker::take_fault() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(fault_, nullptr);
 }
 void Worker::run() {
   std::unique_lock lock(mutex_);
@@ -299,6 +310,54 @@ Stream new_stream(Device) { return {lazy::Runtime::get().new_stream()}; }
 void synchronize(Stream stream) { lazy::Runtime::get().worker(stream.index)->drain(); }
 void synchronize() {
   for (const auto& worker : lazy::Runtime::get().workers()) worker->drain();
+}
+
+void enqueue(std::function<void()> work, Stream stream) {
+  const auto worker = lazy::Runtime::get().worker(stream.index);
+  worker->add([worker, work = std::move(work)] {
+    try {
+      work();
+    } catch (...) {
+      worker->keep(std::current_exception());
+    }
+  });
+}
+
+struct StreamEvent::State {
+  struct Point {
+    lazy::Pending pending;
+    std::chrono::steady_clock::time_point time;  ///< once it is done
+  };
+  std::mutex mutex;
+  std::shared_ptr<Point> point;  ///< null: never recorded
+  std::shared_ptr<Point> recorded() {
+    const std::lock_guard lock(mutex);
+    if (!point) throw std::logic_error("event: found one that was never recorded");
+    return point;
+  }
+};
+
+StreamEvent::StreamEvent() : state_(std::make_shared<State>()) {}
+void StreamEvent::record(Stream stream) {
+  auto point = std::make_shared<State::Point>();
+  const auto worker = lazy::Runtime::get().worker(stream.index);
+  worker->add([point, worker] {
+    point->time = std::chrono::steady_clock::now();
+    point->pending.done(worker->take_fault());
+  });
+  const std::lock_guard lock(state_->mutex);
+  state_->point = std::move(point);
+}
+void StreamEvent::wait() const { state_->recorded()->pending.wait(); }
+void StreamEvent::wait(Stream stream) const {
+  enqueue([point = state_->recorded()] { point->pending.wait(); }, stream);
+}
+bool StreamEvent::query() const { return state_->recorded()->pending.is_done(); }
+double StreamEvent::elapsed(const StreamEvent& later) const {
+  const auto from = state_->recorded(), to = later.state_->recorded();
+  from->pending.wait();
+  to->pending.wait();
+  return std::chrono::duration<double>(to->time - from->time).count();
 }
 
 size_t get_active_memory() { return static_cast<size_t>(lazy::Runtime::get().memory.active()); }

@@ -13,7 +13,7 @@
 #include <thread>
 #include <unordered_map>
 
-#include "arrays/graph.h"
+#include "arrays/primitives.h"
 #include "lowtide/memory.h"
 #include "lowtide/session.h"
 
@@ -77,10 +77,14 @@ class Worker {
  public:
   void add(std::function<void()> work);
   bool is_idle();
-  void drain();
+  void drain();  ///< throws what was kept
+  /// What went wrong, for the next who asks; the first of several.
+  void keep(std::exception_ptr fault);
+  std::exception_ptr take_fault();
 
  private:
   void run();
+  std::exception_ptr fault_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::function<void()>> waiting_;
@@ -125,6 +129,7 @@ struct ThreadState {
   int stream = 0;
   std::vector<std::shared_ptr<Trace>> traces;
   std::optional<array> key;  ///< of random numbers without one
+  Words words = Words::kHalves;
 };
 ThreadState& this_thread();
 

@@ -20,6 +20,7 @@ namespace lazy {
 /// The cotangents of `inputs`, of which the graph of `outputs` is made; nothing: zero.
 Gradients backwards(const std::vector<array>& inputs, const std::vector<array>& outputs,
                     const std::vector<array>& cotangents) {
+  const std::lock_guard lock(Runtime::get().graphs);
   std::unordered_map<const array::State*, array> sums;
   std::unordered_set<const array::State*> depends;
   for (const array& input : inputs) depends.insert(input.state().get());
@@ -43,15 +44,17 @@ Gradients backwards(const std::vector<array>& inputs, const std::vector<array>& 
     }
     if (!any) continue;
     std::vector<array> made, given;
+    std::vector<bool> reached;
     for (size_t o = 0; o < step.outputs.size(); ++o) {
       made.push_back(output_of(*at_step, o));
       const auto found = sums.find(made.back().state().get());
+      reached.push_back(found != sums.end());
       given.push_back(found == sums.end() ? constant(0, step.specs[o].dtype, step.specs[o].shape) : found->second);
     }
     std::vector<bool> wanted;
     for (const array& input : step.inputs)
       wanted.push_back(depends.contains(input.state().get()) && issubdtype(input.dtype(), inexact));
-    const Gradients gradients = step.primitive->vjp({step.inputs, made, given, wanted});
+    const Gradients gradients = step.primitive->vjp({step.inputs, made, given, wanted, reached});
     for (size_t i = 0; i < gradients.size(); ++i) {
       if (!gradients[i] || !wanted[i]) continue;
       if (gradients[i]->shape() != step.inputs[i].shape())
@@ -214,6 +217,7 @@ std::pair<std::vector<array>, std::vector<bool>> batched_graph(const std::vector
                                                                const std::vector<array>& outputs,
                                                                const std::vector<array>& inputs,
                                                                const std::vector<bool>& has, int64_t count) {
+  const std::lock_guard lock(Runtime::get().graphs);
   std::unordered_map<const array::State*, std::pair<array, bool>> known;
   for (size_t i = 0; i < from.size(); ++i)
     known.emplace(from[i].state().get(), std::pair(inputs[i], static_cast<bool>(has[i])));

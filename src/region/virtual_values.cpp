@@ -12,10 +12,11 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr int kRounds = 3;                ///< each knows the states of the round before
-constexpr int32_t kMostCode = 1200;       ///< of a kernel, code_size, clones counted: bounds compile time
-constexpr size_t kMostEvaluations = 12;   ///< distinct index maps of one value, over all kernels
-constexpr size_t kMostChain = 400;        ///< operations looked at below a value to price it
+constexpr int kRounds = 3;               ///< each knows the states of the round before
+constexpr int32_t kMostCode = 1200;      ///< of a kernel, code_size, clones counted: bounds compile time
+constexpr int32_t kLittleCode = 40;      ///< of what is made of indices alone: worth no array, however full a kernel is
+constexpr size_t kMostEvaluations = 12;  ///< distinct index maps of one value, over all kernels
+constexpr size_t kMostChain = 400;       ///< operations looked at below a value to price it
 constexpr double kLittleRead = 1.0 / 64;  ///< of its own bytes: the largest array that a generated value reads
 /// Arrays up to this size are no reason to compute a reduction inside another, or random numbers twice.
 constexpr int64_t kSmallBytes = 1 << 20;
@@ -73,6 +74,7 @@ class Decision {
         kernel_code_(count()),
         stored_before_(count() + 1),
         largest_read_(count()),
+        largest_given_(count()),
         repeats_(count()),
         seen_(count()) {
     for (int32_t place = 0; place < graph_.size(); ++place) {
@@ -85,6 +87,11 @@ class Decision {
                      : roles_.back() != OpRole::kComputed                     ? ValueState::kGiven
                      : plain                                                  ? ValueState::kVirtual
                                                                               : ValueState::kStored;
+      for (const ValueGraph::Read& read : graph_.reads(place)) {
+        const auto def = static_cast<size_t>(read.def);
+        const double theirs = states_[def] == ValueState::kVirtual ? largest_given_[def] : bytes_[def];
+        largest_given_[static_cast<size_t>(place)] = std::max(largest_given_[static_cast<size_t>(place)], theirs);
+      }
     }
     const Module& module = graph_.at(0).parent->module();
     keeps_arguments_ =
@@ -163,13 +170,18 @@ class Decision {
     }
     if (asks(options_.store, i) || is_link_of_updates(place) || is_part_of_what_it_reads(place)) return false;
     if (asks(options_.keep_virtual, i) || is_free(i) || is_wider_than_operand(i)) return true;
-    for (const Evaluations& e : mine) {
-      if (kernel_code_[static_cast<size_t>(e.kernel)] >= kMostCode) return false;
+    int32_t left = kMostCode;
+    for (const Evaluations& e : mine) left = std::min(left, kMostCode - kernel_code_[static_cast<size_t>(e.kernel)]);
+    if (may_be_generated(place)) {
+      const int32_t below = code_below(place, kMostCode);
+      if (below > left && (left > 0 ? below <= kMostCode || is_waist(place, left) : below > kLittleCode)) return false;
+    } else if (left <= 0) {
+      return false;
     }
     return is_heavy(i) ? suits_inside(place, mine) : !is_better_stored(place, mine);
   }
 
-  bool collect(const ValueGraph::Read& read, std::vector<Evaluations>& mine) const {
+  bool collect(const ValueGraph::Read& read, std::vector<Evaluations>& mine) {
     const Instruction& user = graph_.at(read.user);
     const Shape& array = shape_of(read);
     const bool update = state(read.user) == ValueState::kStored && is_update(user);
@@ -177,7 +189,7 @@ class Decision {
       const Evaluations theirs = evaluations_of_operand(e, user, read.operand, array, update);
       add_evaluations(mine, theirs);
       if (mine.size() <= kMostEvaluations) continue;
-      if (!is_free(graph_.at(read.def))) return false;
+      if (!is_free(graph_.at(read.def)) && !is_little(read.def)) return false;
       mine.pop_back();
     }
     return true;
@@ -327,7 +339,7 @@ class Decision {
         last == kForever ? 0 : stored_before_[static_cast<size_t>(last)] - stored_before_[static_cast<size_t>(place)];
     const bool repeated = evaluated > elements * 1.001;
     if (!repeated && between <= bytes(place)) return false;
-    const bool generated = largest_read_[static_cast<size_t>(place)] <= kLittleRead * bytes(place);
+    const bool generated = is_generated(place);
     repeats_[static_cast<size_t>(place)] = generated ? evaluated / elements : 0;
     if (generated && serves_repeated(place)) return false;
     const Chain chain = chain_of(place, last);
@@ -341,6 +353,55 @@ class Decision {
         elements * chain.ns + (chain.input_bytes + bytes(place) * (1 + kernels)) * cost_.byte_ns() +
         evaluated * cost_.cached_read_ns() + cost_.kernel_start_ns() + (bytes(place) - kept) * price;
     return stored_ns < virtual_ns;
+  }
+
+  /// Is it made of indices and scalars, or nearly?
+  bool is_generated(int32_t place) const {
+    return largest_read_[static_cast<size_t>(place)] <= kLittleRead * bytes(place);
+  }
+
+  /// Would it be, if nothing were stored that needn't be, and is it worth a thought?
+  bool may_be_generated(int32_t place) const {
+    return bytes(place) > kSmallBytes && largest_given_[static_cast<size_t>(place)] <= kLittleRead * bytes(place);
+  }
+
+  /// The code of a value and of what is below it, as far as that is virtual; more than `most` is one more.
+  int32_t code_below(int32_t place, int32_t most) {
+    ++stamp_;
+    int32_t code = 0;
+    std::vector<int32_t> open{place};
+    while (!open.empty() && code <= most) {
+      const int32_t user = open.back();
+      open.pop_back();
+      const Instruction& i = graph_.at(user);
+      if (!is_free(i) && elements_of(i.shape) != 1) code += code_size(i);
+      for (const ValueGraph::Read& read : graph_.reads(user)) {
+        int32_t& seen = seen_[static_cast<size_t>(read.def)];
+        if (seen == stamp_ || state(read.def) != ValueState::kVirtual) continue;
+        seen = stamp_;
+        open.push_back(read.def);
+      }
+    }
+    return std::min(code, most + 1);
+  }
+
+  /// A few operations on indices and scalars, in an array that would take room.
+  bool is_little(int32_t place) { return may_be_generated(place) && code_below(place, kLittleCode) <= kLittleCode; }
+
+  /// Do two or more operands of a generated value not fit into what is left of its readers' kernels? Then it is what to
+  /// store: one array, where a kernel that ends somewhere below leaves several (a sum of many random arrays ends at one
+  /// of its terms, and goes on over it in place). So is a value that is too much for them and fits into a kernel alone.
+  bool is_waist(int32_t place, int32_t left) {
+    int32_t large = 0;
+    const auto& reads = graph_.reads(place);
+    for (size_t r = 0; r < reads.size(); ++r) {
+      bool first = true;
+      for (size_t q = 0; q < r; ++q) first &= reads[q].def != reads[r].def;
+      if (!first || role(reads[r].def) != OpRole::kComputed) continue;
+      // What the round before stored may be virtual in this one.
+      large += state(reads[r].def) == ValueState::kStored || code_below(reads[r].def, left) > left;
+    }
+    return large > 1;
   }
 
   /// Is a generated value read only by others that are made anew at least as often? What that takes, this included, was
@@ -413,6 +474,7 @@ class Decision {
   std::vector<int32_t> kernel_code_;
   std::vector<double> stored_before_;  ///< bytes of all stored values before this place
   std::vector<double> largest_read_;   ///< bytes of the largest stored array that computing it where it is read takes
+  std::vector<double> largest_given_;  ///< the same, where all is computed that may be
   std::vector<double> repeats_;        ///< of generated values: evaluations per element; else 0
   std::vector<int32_t> seen_;
   int32_t stamp_ = 0;

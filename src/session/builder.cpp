@@ -198,7 +198,13 @@ class MakeFunction {
     });
     if (rule.read) LT_RETURN_IF_ERROR(rule.read(reader, instruction));
     for (const auto& left : std::move(reader).rest()) {
-      return Status::input(fmt::format("it has no attribute `{}`", left.key));
+      if (instruction.opcode == Opcode::kCustomCall && left.key == "backend_config") {
+        instruction.backend_config = std::string(left.text);
+      } else if (instruction.opcode == Opcode::kCustomCall && left.key == "operand_layout_constraints") {
+        instruction.extra.push_back({left.key, std::string(left.text)});
+      } else {
+        return Status::input(fmt::format("it has no attribute `{}`", left.key));
+      }
     }
     return {};
   }

@@ -1,0 +1,112 @@
+#pragma once
+/// Discrete Fourier transforms: X[k] = sum over j of x[j] exp(-2 pi i j k / n) along each of the axes; the inverse has
+/// the other sign. Results are complex64 (float32 of irfft and its kin); they are computed in double precision and
+/// rounded once. Axes are distinct and count from the end where they are negative; without axes all are meant, or the
+/// last for those of one. n: extents along the axes: more elements are cut off, missing ones are 0. An extent below 1
+/// is std::invalid_argument.
+///
+/// rfft takes real numbers, and gives the n / 2 + 1 frequencies from 0 on along the last of the axes; irfft takes those
+/// and gives n real numbers, 2 (m - 1) of m frequencies where n isn't stated. Names are those of MLX's fft.h.
+
+#include <vector>
+
+#include "lowtide/array.h"
+#include "lowtide/visibility.h"
+
+namespace lowtide::fft {
+
+/// Which of both directions is divided: the inverse by n, both by sqrt(n), the other by n.
+enum class FFTNorm : uint8_t { Backward, Ortho, Forward };
+
+LOWTIDE_PUBLIC array fftn(const array& a, const Shape& n, const std::vector<int>& axes,
+                          FFTNorm norm = FFTNorm::Backward, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array fftn(const array& a, const std::vector<int>& axes, FFTNorm norm = FFTNorm::Backward,
+                          StreamOrDevice s = {});
+LOWTIDE_PUBLIC array fftn(const array& a, FFTNorm norm = FFTNorm::Backward, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array ifftn(const array& a, const Shape& n, const std::vector<int>& axes,
+                           FFTNorm norm = FFTNorm::Backward, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array ifftn(const array& a, const std::vector<int>& axes, FFTNorm norm = FFTNorm::Backward,
+                           StreamOrDevice s = {});
+LOWTIDE_PUBLIC array ifftn(const array& a, FFTNorm norm = FFTNorm::Backward, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array rfftn(const array& a, const Shape& n, const std::vector<int>& axes,
+                           FFTNorm norm = FFTNorm::Backward, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array rfftn(const array& a, const std::vector<int>& axes, FFTNorm norm = FFTNorm::Backward,
+                           StreamOrDevice s = {});
+LOWTIDE_PUBLIC array rfftn(const array& a, FFTNorm norm = FFTNorm::Backward, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array irfftn(const array& a, const Shape& n, const std::vector<int>& axes,
+                            FFTNorm norm = FFTNorm::Backward, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array irfftn(const array& a, const std::vector<int>& axes, FFTNorm norm = FFTNorm::Backward,
+                            StreamOrDevice s = {});
+LOWTIDE_PUBLIC array irfftn(const array& a, FFTNorm norm = FFTNorm::Backward, StreamOrDevice s = {});
+
+// ---- Along one axis, or two
+
+inline array fft(const array& a, int64_t n, int axis, FFTNorm norm = FFTNorm::Backward, StreamOrDevice s = {}) {
+  return fftn(a, Shape{n}, std::vector<int>{axis}, norm, s);
+}
+inline array fft(const array& a, int axis = -1, FFTNorm norm = FFTNorm::Backward, StreamOrDevice s = {}) {
+  return fftn(a, std::vector<int>{axis}, norm, s);
+}
+inline array ifft(const array& a, int64_t n, int axis, FFTNorm norm = FFTNorm::Backward, StreamOrDevice s = {}) {
+  return ifftn(a, Shape{n}, std::vector<int>{axis}, norm, s);
+}
+inline array ifft(const array& a, int axis = -1, FFTNorm norm = FFTNorm::Backward, StreamOrDevice s = {}) {
+  return ifftn(a, std::vector<int>{axis}, norm, s);
+}
+inline array rfft(const array& a, int64_t n, int axis, FFTNorm norm = FFTNorm::Backward, StreamOrDevice s = {}) {
+  return rfftn(a, Shape{n}, std::vector<int>{axis}, norm, s);
+}
+inline array rfft(const array& a, int axis = -1, FFTNorm norm = FFTNorm::Backward, StreamOrDevice s = {}) {
+  return rfftn(a, std::vector<int>{axis}, norm, s);
+}
+inline array irfft(const array& a, int64_t n, int axis, FFTNorm norm = FFTNorm::Backward, StreamOrDevice s = {}) {
+  return irfftn(a, Shape{n}, std::vector<int>{axis}, norm, s);
+}
+inline array irfft(const array& a, int axis = -1, FFTNorm norm = FFTNorm::Backward, StreamOrDevice s = {}) {
+  return irfftn(a, std::vector<int>{axis}, norm, s);
+}
+inline array fft2(const array& a, const Shape& n, const std::vector<int>& axes, FFTNorm norm = FFTNorm::Backward,
+                  StreamOrDevice s = {}) {
+  return fftn(a, n, axes, norm, s);
+}
+inline array fft2(const array& a, const std::vector<int>& axes = {-2, -1}, FFTNorm norm = FFTNorm::Backward,
+                  StreamOrDevice s = {}) {
+  return fftn(a, axes, norm, s);
+}
+inline array ifft2(const array& a, const Shape& n, const std::vector<int>& axes, FFTNorm norm = FFTNorm::Backward,
+                   StreamOrDevice s = {}) {
+  return ifftn(a, n, axes, norm, s);
+}
+inline array ifft2(const array& a, const std::vector<int>& axes = {-2, -1}, FFTNorm norm = FFTNorm::Backward,
+                   StreamOrDevice s = {}) {
+  return ifftn(a, axes, norm, s);
+}
+inline array rfft2(const array& a, const Shape& n, const std::vector<int>& axes, FFTNorm norm = FFTNorm::Backward,
+                   StreamOrDevice s = {}) {
+  return rfftn(a, n, axes, norm, s);
+}
+inline array rfft2(const array& a, const std::vector<int>& axes = {-2, -1}, FFTNorm norm = FFTNorm::Backward,
+                   StreamOrDevice s = {}) {
+  return rfftn(a, axes, norm, s);
+}
+inline array irfft2(const array& a, const Shape& n, const std::vector<int>& axes, FFTNorm norm = FFTNorm::Backward,
+                    StreamOrDevice s = {}) {
+  return irfftn(a, n, axes, norm, s);
+}
+inline array irfft2(const array& a, const std::vector<int>& axes = {-2, -1}, FFTNorm norm = FFTNorm::Backward,
+                    StreamOrDevice s = {}) {
+  return irfftn(a, axes, norm, s);
+}
+
+// ---- Frequencies and their order
+
+/// The frequencies of n samples that are d apart, float32: (0, 1, .., -2, -1) / (n d), and those of rfft.
+LOWTIDE_PUBLIC array fftfreq(int n, double d = 1.0, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array rfftfreq(int n, double d = 1.0, StreamOrDevice s = {});
+/// Frequency 0 to the middle of the axes, and back.
+LOWTIDE_PUBLIC array fftshift(const array& a, const std::vector<int>& axes, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array fftshift(const array& a, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array ifftshift(const array& a, const std::vector<int>& axes, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array ifftshift(const array& a, StreamOrDevice s = {});
+
+}  // namespace lowtide::fft
