@@ -7,15 +7,6 @@
 namespace lowtide::lazy {
 namespace {
 
-Dims shifted(Dims dims) {
-  for (int64_t& d : dims) ++d;
-  return dims;
-}
-Dims in_front(int64_t first, Dims rest) {
-  rest.insert(rest.begin(), first);
-  return rest;
-}
-
 void describe_dims(Key& key, const GatherDims& dims) {
   for (const Dims* list : {&dims.offset_dims, &dims.collapsed, &dims.start_index_map, &dims.batching,
                            &dims.index_batching, &dims.slice_sizes})

@@ -85,6 +85,17 @@ array constant(double value, Dtype dtype, const Shape& shape = {}, StreamOrDevic
 array counter(const Shape& shape, Dtype dtype, int64_t dimension, StreamOrDevice s = {});  ///< iota
 
 using Dims = std::vector<int64_t>;
+
+inline size_t at(int64_t dimension) { return static_cast<size_t>(dimension); }
+/// The numbers of these dimensions where a batch stands in front of them.
+inline Dims shifted(Dims dimensions) {
+  for (int64_t& d : dimensions) ++d;
+  return dimensions;
+}
+inline Dims in_front(int64_t first, Dims rest) {
+  rest.insert(rest.begin(), first);
+  return rest;
+}
 array broadcast_in(const array& a, const Shape& shape, const Dims& dimensions, StreamOrDevice s = {});
 array reshape_to(const array& a, const Shape& shape, StreamOrDevice s = {});
 array permute(const array& a, const Dims& permutation, StreamOrDevice s = {});

@@ -9,7 +9,6 @@
 namespace lowtide::lazy {
 namespace {
 
-size_t at(int64_t dimension) { return static_cast<size_t>(dimension); }
 bool has(const Dims& dims, int64_t d) { return std::ranges::find(dims, d) != dims.end(); }
 
 Dims free_of(size_t rank, const Dims& contracted, const Dims& batch) {
@@ -81,14 +80,9 @@ class Dot final : public Primitive {
     return gradients;
   }
   std::vector<array> vmap(const Batch& batch) const override {
-    const auto shifted = [](Dims dims, bool by) {
-      if (by) {
-        for (int64_t& d : dims) ++d;
-      }
-      return dims;
-    };
-    DotDims dims{shifted(dims_.contract_a, batch.batched[0]), shifted(dims_.contract_b, batch.batched[1]),
-                 shifted(dims_.batch_a, batch.batched[0]), shifted(dims_.batch_b, batch.batched[1])};
+    const auto beside = [](const Dims& dims, bool batched) { return batched ? shifted(dims) : dims; };
+    DotDims dims{beside(dims_.contract_a, batch.batched[0]), beside(dims_.contract_b, batch.batched[1]),
+                 beside(dims_.batch_a, batch.batched[0]), beside(dims_.batch_b, batch.batched[1])};
     const Dtype dtype = batch.outputs[0].dtype;
     if (batch.batched[0] && batch.batched[1]) {
       dims.batch_a.insert(dims.batch_a.begin(), 0);

@@ -10,11 +10,6 @@
 namespace lowtide::lazy {
 namespace {
 
-size_t at(int64_t dimension) { return static_cast<size_t>(dimension); }
-Dims shifted(Dims dimensions) {
-  for (int64_t& d : dimensions) ++d;
-  return dimensions;
-}
 /// The dimensions of `rank` that aren't among these.
 Dims others(size_t rank, const Dims& dimensions) {
   Dims left;

@@ -11,17 +11,6 @@
 namespace lowtide::lazy {
 namespace {
 
-size_t at(int64_t dimension) { return static_cast<size_t>(dimension); }
-Dims shifted(Dims dimensions) {
-  for (int64_t& d : dimensions) ++d;
-  return dimensions;
-}
-Dims in_front(int64_t first, const Dims& rest) {
-  Dims all = {first};
-  all.insert(all.end(), rest.begin(), rest.end());
-  return all;
-}
-
 class Constant final : public Primitive {
  public:
   explicit Constant(double value) : value_(value) {}

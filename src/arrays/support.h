@@ -39,6 +39,4 @@ inline array to_float(const array& a, StreamOrDevice s) {
 }
 array as_type(const array& a, Dtype dtype, StreamOrDevice s);
 
-inline size_t at(int64_t dimension) { return static_cast<size_t>(dimension); }
-
 }  // namespace lowtide::lazy
