@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <unordered_set>
+#include <utility>
 
 namespace lowtide::engine {
 
@@ -28,16 +29,24 @@ std::vector<Instruction*> Computation::parameters() const {
 void Computation::reorder(const std::vector<Instruction*>& order) {
   const std::string fault = "an order must name every instruction of " + name + " once";
   LT_ASSERT(order.size() == instructions_.size(), fault);
-  std::vector<const Instruction*> named(order.begin(), order.end()), owned;
-  for (const auto& instruction : instructions_) owned.push_back(instruction.get());
-  if (named == owned) return;
-  std::sort(named.begin(), named.end());
-  std::sort(owned.begin(), owned.end());
-  LT_ASSERT(named == owned, fault);
-  // Each has one owner at any time, though not always in its place.
-  std::unordered_map<const Instruction*, std::unique_ptr<Instruction>> by_address;
-  for (auto& instruction : instructions_) by_address[instruction.get()].swap(instruction);
-  for (size_t i = 0; i < order.size(); ++i) instructions_[i].swap(by_address.at(order[i]));
+  const auto is_in_place = [](const auto& owned, const Instruction* named) { return owned.get() == named; };
+  if (std::ranges::equal(instructions_, order, is_in_place)) return;
+  std::vector<int32_t> place_of(static_cast<size_t>(module_->id_limit()), -1);
+  for (size_t i = 0; i < instructions_.size(); ++i) {
+    place_of[static_cast<size_t>(instructions_[i]->id)] = static_cast<int32_t>(i);
+  }
+  std::vector<size_t> places;  // checked before anything moves
+  places.reserve(order.size());
+  for (const Instruction* named : order) {
+    LT_ASSERT(static_cast<size_t>(named->id) < place_of.size(), fault);
+    int32_t& place = place_of[static_cast<size_t>(named->id)];
+    LT_ASSERT(place >= 0 && instructions_[static_cast<size_t>(place)].get() == named, fault);
+    places.push_back(static_cast<size_t>(std::exchange(place, -1)));
+  }
+  std::vector<std::unique_ptr<Instruction>> ordered;
+  ordered.reserve(order.size());
+  for (const size_t place : places) ordered.push_back(std::move(instructions_[place]));
+  instructions_.swap(ordered);
 }
 
 void Computation::remove_if(const std::function<bool(const Instruction&)>& dead) {
