@@ -31,17 +31,18 @@ void Computation::reorder(const std::vector<Instruction*>& order) {
   LT_ASSERT(order.size() == instructions_.size(), fault);
   const auto is_in_place = [](const auto& owned, const Instruction* named) { return owned.get() == named; };
   if (std::ranges::equal(instructions_, order, is_in_place)) return;
-  std::vector<int32_t> place_of(static_cast<size_t>(module_->id_limit()), -1);
-  for (size_t i = 0; i < instructions_.size(); ++i) {
-    place_of[static_cast<size_t>(instructions_[i]->id)] = static_cast<int32_t>(i);
-  }
+  std::vector<std::pair<const Instruction*, size_t>> place_of;
+  place_of.reserve(instructions_.size());
+  for (size_t i = 0; i < instructions_.size(); ++i) place_of.emplace_back(instructions_[i].get(), i);
+  std::ranges::sort(place_of);
   std::vector<size_t> places;  // checked before anything moves
   places.reserve(order.size());
+  std::vector<bool> is_named(order.size(), false);
   for (const Instruction* named : order) {
-    LT_ASSERT(static_cast<size_t>(named->id) < place_of.size(), fault);
-    int32_t& place = place_of[static_cast<size_t>(named->id)];
-    LT_ASSERT(place >= 0 && instructions_[static_cast<size_t>(place)].get() == named, fault);
-    places.push_back(static_cast<size_t>(std::exchange(place, -1)));
+    const auto found = std::ranges::lower_bound(place_of, named, {}, [](const auto& entry) { return entry.first; });
+    LT_ASSERT(found != place_of.end() && found->first == named && !is_named[found->second], fault);
+    is_named[found->second] = true;
+    places.push_back(found->second);
   }
   std::vector<std::unique_ptr<Instruction>> ordered;
   ordered.reserve(order.size());
