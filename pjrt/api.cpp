@@ -6,6 +6,7 @@
 #include "functions.h"
 #include "layouts.h"
 #include "lowtide/visibility.h"
+#include "shardings.h"
 
 namespace lowtide::pjrt {
 namespace {
@@ -61,6 +62,19 @@ enum Slot : size_t {
 };
 static_assert(kSlots == sizeof(PJRT_Api::functions) / sizeof(void*));
 
+PJRT_Shardings_Extension make_shardings() {
+  PJRT_Shardings_Extension shardings = {};
+  shardings.struct_size = sizeof shardings;
+  shardings.type = PJRT_Shardings_Extension::kType;
+  size_t next = 0;
+#define SHARDINGS_FUNCTION(name) \
+  shardings.functions[next++] = reinterpret_cast<void*>(&answer<&name, PJRT_Shardings_##name##_Args>);
+  SHARDINGS_FUNCTION(Executable_ParameterShardings)
+  SHARDINGS_FUNCTION(Executable_OutputShardings)
+#undef SHARDINGS_FUNCTION
+  return shardings;
+}
+
 PJRT_Layouts_Extension make_layouts() {
   PJRT_Layouts_Extension layouts = {};
   layouts.struct_size = sizeof layouts;
@@ -82,7 +96,9 @@ PJRT_Layouts_Extension make_layouts() {
 PJRT_Api make_api() {
   PJRT_Api api = {};
   api.struct_size = sizeof(PJRT_Api);
+  static PJRT_Shardings_Extension shardings = make_shardings();
   static PJRT_Layouts_Extension layouts = make_layouts();
+  layouts.next = &shardings;
   api.extension_start = &layouts;
   api.version = {sizeof api.version, nullptr, kPjrtMajor, kPjrtMinor};
 #define PJRT_FUNCTION(name) api.functions[kSlot_##name] = reinterpret_cast<void*>(&answer<&name, PJRT_##name##_Args>);

@@ -18,7 +18,7 @@ void Block::allocate(size_t bytes, const std::shared_ptr<Ledger>& ledger) {
   constexpr size_t kLarge = size_t{256} << 10;
   const size_t whole = (std::max<size_t>(bytes, 1) + kBlockAlignment - 1) / kBlockAlignment * kBlockAlignment;
   if (whole >= kLarge) {
-    piece_ = ledger->arrays.take(whole);
+    piece_ = ledger->pools->arrays.take(whole);
     data_ = static_cast<std::byte*>(piece_.data);
   } else {
     data_ = static_cast<std::byte*>(std::aligned_alloc(kBlockAlignment, whole));
@@ -58,7 +58,7 @@ std::shared_ptr<Block> Block::borrow(void* data, std::shared_ptr<Happening> rele
 Block::~Block() {
   if (ledger_) {
     if (piece_.data) {
-      ledger_->arrays.give_back(piece_);
+      ledger_->pools->arrays.give_back(piece_);
     } else {
       std::free(data_);
     }

@@ -142,13 +142,6 @@ PJRT_Error* apply_option(PJRT_Client& client, std::string_view name, const std::
 
 }  // namespace
 
-void Ledger::take(int64_t bytes) {
-  const int64_t now = in_use += bytes;
-  ++allocations;
-  for (int64_t before = peak; before < now && !peak.compare_exchange_weak(before, now);) continue;
-  for (int64_t before = largest; before < bytes && !largest.compare_exchange_weak(before, bytes);) continue;
-}
-
 PJRT_Error* Plugin_Initialize(PJRT_Plugin_Initialize_Args&) { return nullptr; }
 
 PJRT_Error* Plugin_Attributes(PJRT_Plugin_Attributes_Args& args) {
@@ -193,10 +186,11 @@ PJRT_Error* Client_Create(PJRT_Client_Create_Args& args) {
   }
   const Result<Session> session = client->session(client->wishes);
   if (!session.ok()) return fault_of(session.error());
-  client->ledger->limit = int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
+  client->memory_bytes = int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
   client->topology.client = client.get();
+  const auto pools = std::make_shared<Pools>(static_cast<size_t>(devices));
   for (int id = 0; id < devices; ++id) {
-    PJRT_Device& device = *client->own_devices.emplace_back(std::make_unique<PJRT_Device>(client.get(), id));
+    PJRT_Device& device = *client->own_devices.emplace_back(std::make_unique<PJRT_Device>(client.get(), id, pools));
     client->devices.push_back(&device);
     client->memories.push_back(&device.memory);
     client->topology.devices.push_back(&device.description);

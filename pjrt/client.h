@@ -1,5 +1,5 @@
 #pragma once
-/// A client: sessions of Lowtide's, devices and their memory's account.
+/// A client: sessions of Lowtide's, and devices.
 
 #include <atomic>
 #include <condition_variable>
@@ -13,21 +13,8 @@
 #include "device.h"
 #include "error.h"
 #include "lowtide/session.h"
-#include "pool.h"
 
 namespace lowtide::pjrt {
-
-/// Where buffers and arenas have their memory from, and how many bytes buffers hold.
-struct Ledger {
-  static constexpr size_t kKeptBytes = size_t{64} << 20;
-  Pool arrays{{.most_bytes = kKeptBytes, .most_pieces = 64, .most_slack = 4}};
-  /// Programs that run one after another do so in one arena; those that run at once have one each.
-  Pool arenas{{.most_bytes = SIZE_MAX, .most_pieces = 1, .most_slack = 0}};
-  std::atomic<int64_t> in_use = 0, peak = 0, allocations = 0, largest = 0;
-  int64_t limit = 0;  ///< of this machine; 0: nobody knows
-  void take(int64_t bytes);
-  void give_back(int64_t bytes) { in_use -= bytes; }
-};
 
 /// What a program is compiled with that not all are.
 struct Wishes {
@@ -50,7 +37,7 @@ struct PJRT_Client {
   lowtide::pjrt::Wishes wishes;  ///< of all programs
   std::string platform_name = "cpu", platform_version;
   bool gives_programs = false;  ///< back, as jaxlib asks for each that it has compiled, and parses it
-  std::shared_ptr<lowtide::pjrt::Ledger> ledger = std::make_shared<lowtide::pjrt::Ledger>();
+  int64_t memory_bytes = 0;     ///< of this machine, for all devices together
   std::vector<std::unique_ptr<PJRT_Device>> own_devices;
   std::vector<PJRT_Device*> devices;
   std::vector<PJRT_Memory*> memories;

@@ -8,6 +8,7 @@
 #include "executable.h"
 #include "functions.h"
 #include "running.h"
+#include "shardings.h"
 
 namespace lowtide::pjrt {
 namespace {
@@ -17,15 +18,42 @@ constexpr std::string_view kMagic = "lowtide executable " LOWTIDE_VERSION "\n";
 constexpr std::string_view kHostCallback = "xla_ffi_python_cpu_callback";
 constexpr int64_t kRowsOfExplanation = 5;
 
-/// DeviceAssignmentProto: one replica, one computation, this device.
-std::string assignment_of(const PJRT_Device& device) {
-  std::string ids;
-  for (auto id = static_cast<uint32_t>(device.description.id);; id >>= 7) {
-    ids += static_cast<char>(id < 0x80 ? id : (id & 0x7f) | 0x80);
-    if (id < 0x80) break;
+/// DeviceAssignmentProto: one replica, a computation for each device.
+std::string assignment_of(const std::vector<PJRT_Device*>& devices) {
+  std::string all = "\x08\x01\x10" + varint(devices.size());
+  for (const PJRT_Device* device : devices) {
+    const std::string id = varint(static_cast<size_t>(device->description.id));
+    const std::string computation = "\x0a" + varint(id.size()) + id;
+    all += "\x1a" + varint(computation.size()) + computation;
   }
-  const std::string computation = "\x0a" + std::string(1, static_cast<char>(ids.size())) + ids;
-  return "\x08\x01\x10\x01\x1a" + std::string(1, static_cast<char>(computation.size())) + computation;
+  return all;
+}
+
+/// Those that the options name, or the first ones.
+PJRT_Error* choose_devices(const PJRT_Client& client, const CompileOptions& options,
+                           std::vector<PJRT_Device*>& devices) {
+  const auto there = static_cast<int64_t>(client.devices.size());
+  if (options.replicas != 1) {
+    return unimplemented("found a program of " + std::to_string(options.replicas) +
+                         " replicas, expected one: Lowtide runs partitions alone, as jax.jit asks for");
+  }
+  if (options.partitions < 1 || options.partitions > there) {
+    return invalid("found a program for " + std::to_string(options.partitions) + " devices, where there are " +
+                   std::to_string(there) + ": LOWTIDE_DEVICES makes more");
+  }
+  const auto parts = static_cast<size_t>(options.partitions);
+  if (!options.devices.empty() && options.devices.size() != parts) {
+    return invalid("found " + std::to_string(options.devices.size()) + " devices for " + std::to_string(parts) +
+                   " partitions");
+  }
+  for (size_t part = 0; part < parts; ++part) {
+    const int64_t id = options.devices.empty() ? static_cast<int64_t>(part) : options.devices[part];
+    if (id < 0 || id >= there) {
+      return invalid("found a program for device " + std::to_string(id) + " of " + std::to_string(there));
+    }
+    devices.push_back(client.devices[static_cast<size_t>(id)]);
+  }
+  return nullptr;
 }
 
 PJRT_NamedValue cost(std::string_view name, double value) {
@@ -62,9 +90,37 @@ PJRT_Error* describe(Compiled& compiled, const Module& module) {
                     cost("kernels", static_cast<double>(compiled.plan.kernels()))};
   constexpr double kHandingOver = 1e-4;  // seconds
   compiled.is_quick = compiled.plan.modelled_seconds() < kHandingOver && compiled.executable.interpreted() == 0;
-  compiled.assignment = assignment_of(*compiled.device);
+  compiled.assignment = assignment_of(compiled.devices);
+  for (int part = 0; part < static_cast<int>(compiled.devices.size()); ++part) {
+    compiled.logical_ids.push_back({.replica = 0, .partition = part});
+  }
   const size_t hash = std::hash<std::string>()(compiled.program) * 31 + std::hash<std::string>()(compiled.options);
   compiled.fingerprint = "lowtide-" LOWTIDE_VERSION "-" + std::to_string(hash);
+  return nullptr;
+}
+
+Result<Module> on_each_device(const Module& module) {
+  Result<Module> alone = module.on_each_device();
+  if (alone.ok() || alone.error().kind != ErrorKind::kUnsupported) return alone;
+  return Error{ErrorKind::kUnsupported,
+               "programs that divide arrays over devices, or whose devices talk to each other, are not run by Lowtide: "
+               "put the arguments on one device (jax.device_put(x, jax.devices()[0])), or leave them whole on all "
+               "(jax.sharding.PartitionSpec()), where each device runs the program by itself; " +
+                   alone.error().message};
+}
+
+/// How arrays of all devices are divided, of which one device has `parts`.
+PJRT_Error* state(const std::vector<ProgramArray>& all, const std::vector<ProgramArray>& parts, Shardings& shardings) {
+  shardings.own.resize(all.size());
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (all[i].dims != parts[i].dims) {
+      const std::optional<std::string> divided = serialised_sharding(all[i].sharding);
+      if (!divided) return unimplemented("arrays that are divided as '" + all[i].sharding + "' says");
+      shardings.own[i] = *divided;
+    }
+    shardings.texts.push_back(shardings.own[i].data());
+    shardings.sizes.push_back(shardings.own[i].size());
+  }
   return nullptr;
 }
 
@@ -82,18 +138,21 @@ PJRT_Error* make(PJRT_Client& client, std::string program, std::string options, 
   const PJRT_Client::Compiling compiling(client);
   CompileOptions read;
   if (PJRT_Error* error = read_compile_options(options, client.wishes, read)) return error;
-  if (read.replicas * read.partitions != 1) {
-    return unimplemented("programs over several devices are not run by Lowtide: found " +
-                         std::to_string(read.replicas) + " replicas of " + std::to_string(read.partitions) +
-                         " partitions, expected one of one");
-  }
-  if (read.device < 0 || read.device >= static_cast<int64_t>(client.devices.size())) {
-    return invalid("found a program for device " + std::to_string(read.device) + " of " +
-                   std::to_string(client.devices.size()));
-  }
+  std::vector<PJRT_Device*> devices;
+  if (PJRT_Error* error = choose_devices(client, read, devices)) return error;
   const Result<Session> session = client.session(read.wishes);
   if (!session.ok()) return fault_of(session.error());
-  const Result<Module> module = session->parse(program, "the program");
+  Result<Module> module = session->parse(program, "the program");
+  Shardings parameter_shardings, result_shardings;
+  if (module.ok()) {
+    const Module all = *module;
+    if (devices.size() > 1) module = on_each_device(all);
+    if (module.ok()) {
+      PJRT_Error* error = state(all.arguments(), module->arguments(), parameter_shardings);
+      if (!error) error = state(all.results(), module->results(), result_shardings);
+      if (error) return error;
+    }
+  }
   if (!module.ok()) return fault_of(module.error());
   const Result<Plan> plan = plan_text.empty() ? session->plan(*module) : session->replay(*module, plan_text);
   if (!plan.ok()) {
@@ -113,13 +172,16 @@ PJRT_Error* make(PJRT_Client& client, std::string program, std::string options, 
     }
     return error;
   }
-  auto compiled = std::make_shared<Compiled>(Compiled{.device = client.devices[static_cast<size_t>(read.device)],
+  auto compiled = std::make_shared<Compiled>(Compiled{.devices = std::move(devices),
+                                                      .logical_ids = {},
                                                       .program = std::move(program),
                                                       .options = std::move(options),
                                                       .read_options = read,
                                                       .plan = *plan,
                                                       .executable = *executable,
                                                       .in_place = InPlace::make(*session, *module, *executable)});
+  compiled->parameter_shardings = std::move(parameter_shardings);
+  compiled->result_shardings = std::move(result_shardings);
   if (PJRT_Error* error = describe(*compiled, *module)) return error;
   if (compiling.is_given_up()) return error_of(*kEnded);
   made = new PJRT_LoadedExecutable{.compiled = std::move(compiled)};

@@ -57,18 +57,21 @@ class Fields {
   bool broken_ = false;
 };
 
-/// DeviceAssignmentProto: the device of the first replica of the first computation.
-int64_t first_device(std::string_view bytes) {
+/// DeviceAssignmentProto: the device of the first replica of each computation.
+std::vector<int64_t> first_devices(std::string_view bytes) {
+  std::vector<int64_t> devices;
   Fields assignment(bytes);
   while (assignment.next()) {
     if (assignment.number != 3) continue;
     Fields computation(assignment.bytes);
     while (computation.next()) {
       if (computation.number != 1) continue;
-      return static_cast<int64_t>(computation.bytes.empty() ? computation.value : Fields(computation.bytes).varint());
+      devices.push_back(
+          static_cast<int64_t>(computation.bytes.empty() ? computation.value : Fields(computation.bytes).varint()));
+      break;
     }
   }
-  return 0;
+  return devices;
 }
 
 bool read_build_options(std::string_view bytes, CompileOptions& options) {
@@ -76,7 +79,7 @@ bool read_build_options(std::string_view bytes, CompileOptions& options) {
   while (build.next()) {
     if (build.number == 4) options.replicas = static_cast<int64_t>(build.value);
     if (build.number == 5) options.partitions = static_cast<int64_t>(build.value);
-    if (build.number == 9) options.device = first_device(build.bytes);
+    if (build.number == 9) options.devices = first_devices(build.bytes);
   }
   return !build.is_broken();
 }

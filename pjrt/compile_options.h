@@ -2,6 +2,7 @@
 /// What a host says of one program: CompileOptionsProto of XLA, as far as it matters here.
 
 #include <string_view>
+#include <vector>
 
 #include "client.h"
 
@@ -9,7 +10,7 @@ namespace lowtide::pjrt {
 
 struct CompileOptions {
   int64_t replicas = 1, partitions = 1;
-  int64_t device = 0;  ///< of the first part
+  std::vector<int64_t> devices;  ///< of the first replica, by part; empty: whichever
   Wishes wishes;
 };
 

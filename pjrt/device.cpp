@@ -3,7 +3,8 @@
 #include "client.h"
 #include "functions.h"
 
-PJRT_Device::PJRT_Device(PJRT_Client* of, int id) : client(of) {
+PJRT_Device::PJRT_Device(PJRT_Client* of, int id, std::shared_ptr<lowtide::pjrt::Pools> pools)
+    : client(of), ledger(std::make_shared<lowtide::pjrt::Ledger>(std::move(pools))) {
   description.id = memory.id = id;
   description.kind = "Lowtide CPU";
   description.text = "LowtideDevice(id=" + std::to_string(id) + ")";
@@ -80,14 +81,14 @@ PJRT_Error* Device_GetAttributes(PJRT_Device_GetAttributes_Args& args) {
 }
 
 PJRT_Error* Device_MemoryStats(PJRT_Device_MemoryStats_Args& args) {
-  const Ledger& ledger = *args.device->client->ledger;
+  const Ledger& ledger = *args.device->ledger;
   args.bytes_in_use = ledger.in_use;
   args.peak_bytes_in_use = ledger.peak;
   args.num_allocs = ledger.allocations;
   args.largest_alloc_size = ledger.largest;
-  args.bytes_limit = ledger.limit;
+  args.bytes_limit = args.device->client->memory_bytes;
   args.peak_bytes_in_use_is_set = args.num_allocs_is_set = args.largest_alloc_size_is_set = true;
-  args.bytes_limit_is_set = ledger.limit > 0;
+  args.bytes_limit_is_set = args.bytes_limit > 0;
   args.bytes_reserved = args.peak_bytes_reserved = args.bytes_reservable_limit = 0;
   args.largest_free_block_bytes = args.pool_bytes = args.peak_pool_bytes = 0;
   args.bytes_reserved_is_set = args.peak_bytes_reserved_is_set = args.bytes_reservable_limit_is_set = false;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "abi.h"
+#include "ledger.h"
 #include "worker.h"
 
 struct PJRT_DeviceDescription {
@@ -33,7 +34,9 @@ struct PJRT_Device {
   /// Runs programs and copies arrays, in the order in which they were given.
   lowtide::pjrt::Worker runner{kMostWaiting, lowtide::pjrt::Worker::AtTheEnd::kGiveUp, &news};
 
-  PJRT_Device(PJRT_Client* of, int id);
+  const std::shared_ptr<lowtide::pjrt::Ledger> ledger;  ///< which buffers outlive the device with
+
+  PJRT_Device(PJRT_Client* of, int id, std::shared_ptr<lowtide::pjrt::Pools> pools);
   PJRT_Device(const PJRT_Device&) = delete;
   PJRT_Device& operator=(const PJRT_Device&) = delete;
 };

@@ -22,7 +22,7 @@ PJRT_Error* Executable_NumReplicas(PJRT_Executable_NumReplicas_Args& args) {
 }
 
 PJRT_Error* Executable_NumPartitions(PJRT_Executable_NumPartitions_Args& args) {
-  args.num_partitions = 1;
+  args.num_partitions = args.executable->compiled->devices.size();
   return nullptr;
 }
 
@@ -59,7 +59,7 @@ PJRT_Error* Executable_ParameterMemoryKinds(PJRT_Executable_ParameterMemoryKinds
 /// The program as it was given: what is made of it has no form that hosts read. jaxlib asks twice for each program that
 /// it compiles, and takes longer to parse it than compiling took: it is told only where somebody wants it.
 PJRT_Error* Executable_OptimizedProgram(PJRT_Executable_OptimizedProgram_Args& args) {
-  if (!args.executable->compiled->device->client->gives_programs) {
+  if (!args.executable->compiled->devices[0]->client->gives_programs) {
     return unimplemented("programs are given back with the option as_text, or LOWTIDE_AS_TEXT=1");
   }
   static constexpr std::string_view kFormat = "mlir";
@@ -125,15 +125,13 @@ PJRT_Error* LoadedExecutable_GetExecutable(PJRT_LoadedExecutable_GetExecutable_A
 }
 
 PJRT_Error* LoadedExecutable_AddressableDevices(PJRT_LoadedExecutable_AddressableDevices_Args& args) {
-  args.addressable_devices = &args.executable->compiled->device;
-  args.num_addressable_devices = 1;
+  give(args.executable->compiled->devices, args.addressable_devices, args.num_addressable_devices);
   return nullptr;
 }
 
 PJRT_Error* LoadedExecutable_AddressableDeviceLogicalIds(PJRT_LoadedExecutable_AddressableDeviceLogicalIds_Args& args) {
-  static constexpr PJRT_LogicalDeviceIds kFirst = {0, 0};
-  args.addressable_device_logical_ids = &kFirst;
-  args.num_addressable_device_logical_ids = 1;
+  give(args.executable->compiled->logical_ids, args.addressable_device_logical_ids,
+       args.num_addressable_device_logical_ids);
   return nullptr;
 }
 

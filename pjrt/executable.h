@@ -14,8 +14,16 @@
 
 namespace lowtide::pjrt {
 
+/// By array how it is divided over the devices, serialised.
+struct Shardings {
+  std::vector<std::string> own;
+  std::vector<const char*> texts;
+  std::vector<size_t> sizes;
+};
+
 struct Compiled {
-  PJRT_Device* device = nullptr;
+  std::vector<PJRT_Device*> devices;  ///< each runs all of it, on arrays of its own
+  std::vector<PJRT_LogicalDeviceIds> logical_ids;
   std::string program, options;  ///< as they were given
   CompileOptions read_options;
   Plan plan;
@@ -31,6 +39,7 @@ struct Compiled {
   std::vector<size_t> ranks;       ///< of each result
   std::vector<const char*> kinds;  ///< of memory, for arguments or results, whichever are more
   std::vector<size_t> kind_sizes;
+  Shardings parameter_shardings, result_shardings;
   std::vector<PJRT_NamedValue> costs;
   std::vector<PJRT_Layouts_MemoryLayout*> parameter_layouts, result_layouts;
 };

@@ -15,9 +15,9 @@ bool may_donate(const ProgramArray& argument, size_t number, const PJRT_ExecuteO
   return std::find(kept, end, static_cast<int64_t>(number)) == end;
 }
 
+/// What the program takes of one device: arrays that lie there. Which are given away, donate() says afterwards.
 PJRT_Error* hold(PJRT_Buffer* const* buffers, const PJRT_ExecuteOptions* options, Running& running) {
   const std::vector<ProgramArray>& arguments = running.compiled->executable.arguments();
-  std::vector<size_t> donated;
   running.arguments.reserve(arguments.size());
   for (size_t a = 0; a < arguments.size(); ++a) {
     std::shared_ptr<Block> block = buffers[a]->block();
@@ -26,29 +26,60 @@ PJRT_Error* hold(PJRT_Buffer* const* buffers, const PJRT_ExecuteOptions* options
       return invalid("argument " + std::to_string(a) + " has " + std::to_string(buffers[a]->bytes) +
                      " bytes, expected " + std::to_string(arguments[a].bytes));
     }
-    running.arguments.push_back({std::move(block)});
-    if (may_donate(arguments[a], a, options)) donated.push_back(a);
+    if (buffers[a]->device != running.device) {
+      return invalid("argument " + std::to_string(a) + " lies on device " +
+                     std::to_string(buffers[a]->device->description.id) + ", and the program runs on device " +
+                     std::to_string(running.device->description.id) + ": jax.device_put copies it there");
+    }
+    running.arguments.push_back({std::move(block), may_donate(arguments[a], a, options)});
   }
-  for (const size_t a : donated) {
+  for (size_t a = 0; a < arguments.size(); ++a) {
+    if (!running.arguments[a].given) continue;
     for (size_t other = 0; other < arguments.size(); ++other) {
       if (other == a || buffers[other] != buffers[a]) continue;
-      const bool both = std::ranges::find(donated, other) != donated.end();
-      return invalid(both ? "Attempt to donate the same buffer twice in Execute() (arguments " + std::to_string(a) +
-                                " and " + std::to_string(other) + ")"
-                          : "Attempt to use a buffer that was donated in the same call to Execute() (arguments " +
-                                std::to_string(a) + " and " + std::to_string(other) + ")");
+      return invalid(running.arguments[other].given
+                         ? "Attempt to donate the same buffer twice in Execute() (arguments " + std::to_string(a) +
+                               " and " + std::to_string(other) + ")"
+                         : "Attempt to use a buffer that was donated in the same call to Execute() (arguments " +
+                               std::to_string(a) + " and " + std::to_string(other) + ")");
     }
   }
-  for (const size_t a : donated) running.arguments[a].given = buffers[a]->donate();
   return nullptr;
 }
 
+/// When nothing can be refused any more.
+void donate(PJRT_Buffer* const* buffers, Running& running) {
+  for (size_t a = 0; a < running.arguments.size(); ++a) {
+    if (running.arguments[a].given) running.arguments[a].given = buffers[a]->donate();
+  }
+}
+
 /// On the caller's thread: what is done before another one is told of it, and what would wait for work of others.
-bool runs_here(const Running& running, const PJRT_Device& device) {
+bool runs_here(const Running& running) {
   for (const Running::Held& held : running.arguments) {
     if (!held.block->is_filled()) return false;
   }
-  return running.compiled->is_quick || device.runner.busy() == Worker::Busy::kWithOthers;
+  return running.compiled->is_quick || running.device->runner.busy() == Worker::Busy::kWithOthers;
+}
+
+/// Runs it here, or promises its results: `done` is null where they stand.
+std::optional<Fault> begin(Running& running, std::shared_ptr<Happening>& done) {
+  const bool here = runs_here(running);
+  if (!here) done = std::make_shared<Happening>();
+  const size_t results = running.compiled->result_types.size();
+  running.results.reserve(results);
+  for (size_t r = 0; r < results; ++r) running.results.push_back(Block::promise(done));
+  return here ? running.run() : std::nullopt;
+}
+
+/// Behind all that the device was told before.
+void leave_to_runner(Running running, std::shared_ptr<Happening> done) {
+  Worker& runner = running.device->runner;
+  runner.add([all = std::make_shared<Running>(std::move(running)), done = std::move(done)](bool given_up) {
+    std::optional<Fault> why = given_up ? kEnded : all->run();
+    all->results.clear();  // they are their buffers' alone, which may donate them
+    done->happen(std::move(why));
+  });
 }
 
 }  // namespace
@@ -56,35 +87,35 @@ bool runs_here(const Running& running, const PJRT_Device& device) {
 PJRT_Error* LoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_Args& args) {
   const std::shared_ptr<const Compiled>& compiled = args.executable->compiled;
   if (args.executable->deleted) return invalid("the executable has been deleted");
-  if (args.num_devices != 1) return unimplemented("runs on several devices at once");
+  const size_t devices = compiled->devices.size();
+  if (args.num_devices != devices || (args.execute_device && devices > 1)) {
+    return invalid("found a run on " + std::to_string(args.execute_device ? 1 : args.num_devices) +
+                   " devices, expected " + std::to_string(devices));
+  }
   if (args.num_args != compiled->executable.arguments().size()) {
     return invalid("found " + std::to_string(args.num_args) + " arguments, expected " +
                    std::to_string(compiled->executable.arguments().size()));
   }
-  PJRT_Device* const device = args.execute_device ? args.execute_device : compiled->device;
-  Running running{.compiled = compiled, .ledger = device->client->ledger};
-  PJRT_Buffer* const* const buffers = args.num_args > 0 ? args.argument_lists[0] : nullptr;
-  if (PJRT_Error* error = hold(buffers, args.options, running)) return error;
-
-  const bool here = runs_here(running, *device);
-  const auto done = here ? nullptr : std::make_shared<Happening>();
-  const size_t results = compiled->result_types.size();
-  running.results.reserve(results);
-  for (size_t r = 0; r < results; ++r) running.results.push_back(Block::promise(done));
-  if (here) {
-    if (auto why = running.run()) return error_of(std::move(*why));
+  const auto buffers_of = [&](size_t d) { return args.num_args > 0 ? args.argument_lists[d] : nullptr; };
+  std::vector<Running> runs(devices);
+  for (size_t d = 0; d < devices; ++d) {
+    runs[d].compiled = compiled;
+    runs[d].device = args.execute_device ? args.execute_device : compiled->devices[d];
+    if (PJRT_Error* error = hold(buffers_of(d), args.options, runs[d])) return error;
   }
-  for (size_t r = 0; r < results; ++r) {
-    args.output_lists[0][r] =
-        new PJRT_Buffer(device, compiled->result_types[r], compiled->result_dims[r], running.results[r]);
+  std::vector<std::shared_ptr<Happening>> done(devices);
+  for (size_t d = 0; d < devices; ++d) donate(buffers_of(d), runs[d]);
+  for (size_t d = 0; d < devices; ++d) {
+    if (auto why = begin(runs[d], done[d])) return error_of(std::move(*why));
   }
-  if (args.device_complete_events) args.device_complete_events[0] = event_of(done);
-  if (here) return nullptr;
-  device->runner.add([all = std::make_shared<Running>(std::move(running)), done](bool given_up) {
-    std::optional<Fault> why = given_up ? kEnded : all->run();
-    all->results.clear();  // they are their buffers' alone, which may donate them
-    done->happen(std::move(why));
-  });
+  for (size_t d = 0; d < devices; ++d) {
+    for (size_t r = 0; r < compiled->result_types.size(); ++r) {
+      args.output_lists[d][r] =
+          new PJRT_Buffer(runs[d].device, compiled->result_types[r], compiled->result_dims[r], runs[d].results[r]);
+    }
+    if (args.device_complete_events) args.device_complete_events[d] = event_of(done[d]);
+    if (done[d]) leave_to_runner(std::move(runs[d]), done[d]);
+  }
   return nullptr;
 }
 

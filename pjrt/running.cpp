@@ -6,19 +6,19 @@ namespace {
 /// An arena that programs share as they run after each other; small ones have their own, in which constants stay.
 class SharedArena {
  public:
-  SharedArena(Ledger& ledger, int64_t bytes) : ledger_(ledger) {
+  SharedArena(Pool& arenas, int64_t bytes) : arenas_(arenas) {
     constexpr int64_t kSmall = int64_t{1} << 20;
-    if (bytes >= kSmall) piece_ = ledger.arenas.take(static_cast<size_t>(bytes));
+    if (bytes >= kSmall) piece_ = arenas.take(static_cast<size_t>(bytes));
   }
   ~SharedArena() {
-    if (piece_.data) ledger_.arenas.give_back(piece_);
+    if (piece_.data) arenas_.give_back(piece_);
   }
   SharedArena(const SharedArena&) = delete;
   SharedArena& operator=(const SharedArena&) = delete;
   Arena given() const { return {piece_.data, static_cast<int64_t>(piece_.bytes)}; }
 
  private:
-  Ledger& ledger_;
+  Pool& arenas_;
   Pool::Piece piece_;
 };
 
@@ -64,11 +64,11 @@ std::optional<Fault> Running::run_on_arguments() {
     if (stays) {
       results[r]->take_over(*arguments[static_cast<size_t>(home)].block);
     } else {
-      results[r]->allocate(static_cast<size_t>(executable.results()[r].bytes), ledger);
+      results[r]->allocate(static_cast<size_t>(executable.results()[r].bytes), device->ledger);
     }
     places[r] = results[r]->data();
   }
-  const SharedArena arena(*ledger, executable.arena_bytes());
+  const SharedArena arena(device->ledger->pools->arenas, executable.arena_bytes());
   const Result<void> ran = executable.run(given, places, arena.given());
   if (!ran.ok()) return fault_from(ran.error());
   return {};
@@ -87,29 +87,27 @@ std::optional<Fault> Running::run() {
 
 PJRT_Event* when_filled(PJRT_Device& device, std::shared_ptr<Block> block, std::function<std::optional<Fault>()> work,
                         std::shared_ptr<Happening> done) {
-  const auto finish = [](const std::function<std::optional<Fault>()>& make, Happening& end) {
-    std::optional<Fault> why;
+  // What it reads is let go of before anybody is told, who may look at what memory is used.
+  const auto finish = [](std::function<std::optional<Fault>()> make, std::shared_ptr<Block> of, Happening& end) {
+    std::optional<Fault> why = of->wait();
     try {
-      why = make();
+      if (!why) why = make();
     } catch (...) {
       why = fault_of_exception();
     }
+    make = nullptr;
+    of.reset();
     end.happen(std::move(why));
   };
   if (!done) done = std::make_shared<Happening>();
   if (block->is_filled()) {
-    if (auto why = block->wait()) {
-      done->happen(std::move(why));
-    } else {
-      finish(work, *done);
-    }
+    finish(std::move(work), std::move(block), *done);
     return event_of(std::move(done));
   }
   auto event = std::unique_ptr<PJRT_Event>(event_of(done));
   device.runner.add([block = std::move(block), work = std::move(work), done, finish](bool given_up) mutable {
-    std::optional<Fault> why = given_up ? kEnded : block->wait();
-    if (why) return done->happen(std::move(why));
-    finish(work, *done);
+    if (given_up) return done->happen(kEnded);
+    finish(std::move(work), std::move(block), *done);
   });
   return event.release();
 }

@@ -20,7 +20,7 @@ struct Running {
     bool given = false;  ///< its memory may be overwritten, if nobody else holds it by then
   };
   std::shared_ptr<const Compiled> compiled;
-  std::shared_ptr<Ledger> ledger;
+  PJRT_Device* device = nullptr;
   std::vector<Held> arguments;
   std::vector<std::shared_ptr<Block>> results;  ///< without memory, which they have from the run
 

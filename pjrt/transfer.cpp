@@ -85,7 +85,7 @@ PJRT_Error* copy_to(const PJRT_Buffer& from, PJRT_Device* device, PJRT_Buffer*& 
   auto done = std::make_shared<Happening>();
   auto copy = Block::promise(done);
   made = new PJRT_Buffer(device, from.type, from.dims, copy);
-  const auto work = [block, copy, bytes = from.bytes, ledger = device->client->ledger]() -> std::optional<Fault> {
+  const auto work = [block, copy, bytes = from.bytes, ledger = device->ledger]() -> std::optional<Fault> {
     copy->allocate(bytes, ledger);
     std::memcpy(copy->data(), block->data(), bytes);
     return {};
@@ -121,7 +121,7 @@ PJRT_Error* Client_BufferFromHostBuffer(PJRT_Client_BufferFromHostBuffer_Args& a
     args.done_with_host_buffer = new PJRT_Event{.of = std::move(released)};
     return nullptr;
   }
-  auto block = Block::make(bytes, args.client->ledger);
+  auto block = Block::make(bytes, device->ledger);
   if (bytes > 0) copy.copy(static_cast<const std::byte*>(args.data), block->data());
   args.buffer = new PJRT_Buffer(device, args.type, std::move(dims), std::move(block));
   args.done_with_host_buffer = ready_event();
@@ -172,8 +172,8 @@ PJRT_Error* Client_CreateUninitializedBuffer(PJRT_Client_CreateUninitializedBuff
     return unimplemented("arrays of the element type " + std::to_string(args.shape_element_type) + ", or of this size");
   }
   std::vector<int64_t> dims(args.shape_dims, args.shape_dims + args.shape_num_dims);
-  args.buffer = new PJRT_Buffer(device_of(args.client, args.device, args.memory), args.shape_element_type,
-                                std::move(dims), Block::make(bytes, args.client->ledger));
+  PJRT_Device* const device = device_of(args.client, args.device, args.memory);
+  args.buffer = new PJRT_Buffer(device, args.shape_element_type, std::move(dims), Block::make(bytes, device->ledger));
   return nullptr;
 }
 

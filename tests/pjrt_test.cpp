@@ -1,6 +1,6 @@
 // A host of the plugin with eight threads: each compiles programs of its own, and all run one that they share, with
-// donation, arrays that are dropped while runs are waiting, events, errors; clients end with runs in flight. By PJRT's
-// interface alone.
+// donation, arrays that are dropped while runs are waiting, events, errors; clients end with runs in flight. Then four
+// threads that carry arrays round three devices. By PJRT's interface alone.
 //
 //   pjrt_test LIBRARY [--control]     --control: a wrong value is expected, which must be noticed
 #include <dlfcn.h>
@@ -76,10 +76,27 @@ constexpr PJRT_Buffer_Type kF32 = 11;
 
 struct Host {
   PJRT_Client* client = nullptr;
-  Host() { client = CALL(Client_Create, (void)a).client; }
+  std::vector<PJRT_Device*> devices;
+  explicit Host(int64_t count = 1) {
+    PJRT_NamedValue option = {};
+    option.struct_size = sizeof option;
+    option.name = "devices";
+    option.name_size = 7;
+    option.type = PJRT_NamedValue::kInt64;
+    option.int64_value = count;
+    option.value_size = 1;
+    client = CALL(Client_Create, a.create_options = &option; a.num_options = 1).client;
+    const auto all = CALL(Client_Devices, a.client = client);
+    devices.assign(all.devices, all.devices + all.num_devices);
+    if (devices.size() != static_cast<size_t>(count)) fail("found " + std::to_string(devices.size()) + " devices");
+  }
   ~Host() { CALL(Client_Destroy, a.client = client); }
 
-  PJRT_LoadedExecutable* compile(const std::string& text) const {
+  /// For one device.
+  PJRT_LoadedExecutable* compile(const std::string& text, size_t device = 0) const {
+    // CompileOptionsProto: build options of one replica, one partition, and this device.
+    std::string options = "\x1a\x0f\x20\x01\x28\x01\x4a\x09\x08\x01\x10\x01\x1a\x03\x0a\x01";
+    options += static_cast<char>(device);
     PJRT_Program program = {};
     program.struct_size = sizeof program;
     std::string code = text;
@@ -87,13 +104,14 @@ struct Host {
     program.code_size = code.size();
     program.format = "mlir";
     program.format_size = 4;
-    const auto made = CALL(Client_Compile, a.client = client; a.program = &program; a.compile_options = "");
+    const auto made = CALL(Client_Compile, a.client = client; a.program = &program; a.compile_options = options.data();
+                           a.compile_options_size = options.size());
     return made.executable;
   }
-  PJRT_Buffer* put(const std::vector<float>& values) const {
+  PJRT_Buffer* put(const std::vector<float>& values, size_t device = 0) const {
     const int64_t extent = static_cast<int64_t>(values.size());
     const auto made = CALL(Client_BufferFromHostBuffer, a.client = client; a.data = values.data(); a.type = kF32;
-                           a.dims = &extent; a.num_dims = 1);
+                           a.dims = &extent; a.num_dims = 1; a.device = devices[device]);
     CALL(Event_Destroy, a.event = made.done_with_host_buffer);
     return made.buffer;
   }
@@ -195,6 +213,28 @@ void work(const Host& host, PJRT_LoadedExecutable* shared, size_t number, float 
   for (PJRT_LoadedExecutable* executable : {quick, slow}) CALL(LoadedExecutable_Destroy, a.executable = executable);
 }
 
+/// An array that is carried from device to device: each runs a program over it, and gives it away once it was copied.
+void carry(const Host& host, const std::vector<PJRT_LoadedExecutable*>& programs, size_t first, float more) {
+  const size_t count = host.devices.size();
+  constexpr int kHops = 9;
+  PJRT_Buffer* array = host.put(std::vector<float>(kExtent, 0), first % count);
+  for (size_t hop = first; hop < first + kHops; ++hop) {
+    PJRT_Buffer* const made = run(programs[hop % count], {array});
+    destroy(array);
+    PJRT_Device* const next = host.devices[(hop + 1) % count];
+    array = CALL(Buffer_CopyToDevice, a.buffer = made; a.dst_device = next).dst_buffer;  // which isn't there yet
+    if (CALL(Buffer_Device, a.buffer = array).device != next) fail("a copy on another device");
+    std::string why;
+    if (run(programs[(hop + 1) % count], {made}, &why) || why.find("lies on device") == std::string::npos) {
+      fail("an array of another device was taken: " + why);
+    }
+    destroy(run(programs[hop % count], {made}));
+    destroy(made);
+  }
+  expect(array, kExtent, kHops * kTrips + more);
+  destroy(array);
+}
+
 }  // namespace
 
 int main(int count, char** words) {
@@ -238,6 +278,26 @@ int main(int count, char** words) {
     CALL(Event_Destroy, a.event = event);
   }
   for (PJRT_Buffer* buffer : left) destroy(buffer);
-  if (control) return std::printf("noticed: %d\n", faults.load()), faults == kThreads ? 0 : 1;
+  {
+    const Host host(3);
+    std::vector<PJRT_LoadedExecutable*> programs;
+    for (size_t d = 0; d < host.devices.size(); ++d) programs.push_back(host.compile(adds(kExtent, kTrips, true), d));
+    std::vector<std::thread> threads;
+    constexpr size_t kCarriers = 4;
+    for (size_t t = 0; t < kCarriers; ++t) {
+      threads.emplace_back([&, t] { carry(host, programs, t, control && t == 0 ? 1 : 0); });
+    }
+    for (std::thread& thread : threads) thread.join();
+    // Copies that wait for each other when the client ends.
+    left = {host.put(std::vector<float>(kExtent, 0))};
+    for (size_t hop = 0; hop < kTrips; ++hop) {
+      left.push_back(run(programs[hop % 3], {left.back()}));
+      PJRT_Device* const next = host.devices[(hop + 1) % 3];
+      left.push_back(CALL(Buffer_CopyToDevice, a.buffer = left.back(); a.dst_device = next).dst_buffer);
+    }
+    for (PJRT_LoadedExecutable* executable : programs) CALL(LoadedExecutable_Destroy, a.executable = executable);
+  }
+  for (PJRT_Buffer* buffer : left) destroy(buffer);
+  if (control) return std::printf("noticed: %d\n", faults.load()), faults == kThreads + 1 ? 0 : 1;
   return std::printf("%d faults\n", faults.load()), faults == 0 ? 0 : 1;
 }

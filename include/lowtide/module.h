@@ -34,6 +34,10 @@ class LOWTIDE_PUBLIC Module {
   Result<void> has_all_values() const;
   /// The same, and kUnsupported where it is a program of several devices.
   Result<void> can_run() const;
+  /// Of a program of several devices what each runs by itself, on its parts of the arrays: the program as it is, where
+  /// all arrays are whole on all devices, or the region where manual regions (JAX's pmap and shard_map) are all of it.
+  /// kUnsupported: arrays are divided elsewhere, results as nobody states, or devices talk to each other.
+  Result<Module> on_each_device() const;
   /// The same program, of which this argument may be given away too (Argument::donated). kUsage: it has none of the
   /// number.
   Result<Module> giving(int64_t argument) const;

@@ -15,6 +15,8 @@ struct ProgramArray {
   int64_t bytes = 0;  ///< in memory: elements lie row-major without gaps, "pred" and types below a byte one byte each
   /// Of an argument: may the program overwrite its bytes, if the caller gives them away?
   bool can_be_donated = false;
+  /// Of a program of several devices how they divide it, as HLO says: "{devices=[4,1]<=[4]}"; empty: it doesn't say.
+  std::string sharding = {};
 };
 
 }  // namespace lowtide

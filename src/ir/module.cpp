@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <unordered_set>
+#include <utility>
 
 namespace lowtide::engine {
 
@@ -28,16 +29,25 @@ std::vector<Instruction*> Computation::parameters() const {
 void Computation::reorder(const std::vector<Instruction*>& order) {
   const std::string fault = "an order must name every instruction of " + name + " once";
   LT_ASSERT(order.size() == instructions_.size(), fault);
-  std::vector<const Instruction*> named(order.begin(), order.end()), owned;
-  for (const auto& instruction : instructions_) owned.push_back(instruction.get());
-  if (named == owned) return;
-  std::sort(named.begin(), named.end());
-  std::sort(owned.begin(), owned.end());
-  LT_ASSERT(named == owned, fault);
-  // Each has one owner at any time, though not always in its place.
-  std::unordered_map<const Instruction*, std::unique_ptr<Instruction>> by_address;
-  for (auto& instruction : instructions_) by_address[instruction.get()].swap(instruction);
-  for (size_t i = 0; i < order.size(); ++i) instructions_[i].swap(by_address.at(order[i]));
+  const auto is_in_place = [](const auto& owned, const Instruction* named) { return owned.get() == named; };
+  if (std::ranges::equal(instructions_, order, is_in_place)) return;
+  std::vector<std::pair<const Instruction*, size_t>> place_of;
+  place_of.reserve(instructions_.size());
+  for (size_t i = 0; i < instructions_.size(); ++i) place_of.emplace_back(instructions_[i].get(), i);
+  std::ranges::sort(place_of);
+  std::vector<size_t> places;  // checked before anything moves
+  places.reserve(order.size());
+  std::vector<bool> is_named(order.size(), false);
+  for (const Instruction* named : order) {
+    const auto found = std::ranges::lower_bound(place_of, named, {}, [](const auto& entry) { return entry.first; });
+    LT_ASSERT(found != place_of.end() && found->first == named && !is_named[found->second], fault);
+    is_named[found->second] = true;
+    places.push_back(found->second);
+  }
+  std::vector<std::unique_ptr<Instruction>> ordered;
+  ordered.reserve(order.size());
+  for (const size_t place : places) ordered.push_back(std::move(instructions_[place]));
+  instructions_.swap(ordered);
 }
 
 void Computation::remove_if(const std::function<bool(const Instruction&)>& dead) {

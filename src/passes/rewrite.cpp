@@ -38,6 +38,7 @@ void Replacements::finish(Computation& computation) const {
 
 std::string Names::unused(const std::string& base) {
   if (taken_.empty()) {
+    taken_.reserve(2 * computation_->instructions().size());
     for (const auto& instruction : computation_->instructions()) taken_.insert(instruction->name);
   }
   std::string candidate = base;

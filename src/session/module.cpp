@@ -5,6 +5,7 @@
 #include "analysis/account.h"
 #include "analysis/partitioning.h"
 #include "ops/verify.h"
+#include "passes/each_device.h"
 #include "report/build.h"
 #include "report/tensor_names.h"
 #include "session/guard.h"
@@ -55,10 +56,27 @@ Result<void> Module::can_run() const {
   });
 }
 
+namespace {
+
+engine::Input copy_of(const engine::Input& from) {
+  return {from.module->clone(), from.path, from.stage, from.others, from.report, from.warnings};
+}
+
+}  // namespace
+
+Result<Module> Module::on_each_device() const {
+  return engine::guarded([&]() -> Result<Module> {
+    engine::Input input = copy_of(state_->input);
+    LT_PASS(engine::become_one_of_many(*input.module));
+    LT_PASS(engine::verify(*input.module));
+    input.warnings.clear();  // which are of devices
+    return Module(std::make_shared<State>(std::move(input), state_->dump));
+  });
+}
+
 Result<Module> Module::giving(int64_t argument) const {
   return engine::guarded([&]() -> Result<Module> {
-    const engine::Input& from = state_->input;
-    engine::Input input = {from.module->clone(), from.path, from.stage, from.others, from.report, from.warnings};
+    engine::Input input = copy_of(state_->input);
     int64_t number = 0;
     bool found = false;
     const std::vector<engine::Instruction*> parameters = input.module->entry->parameters();
@@ -92,12 +110,18 @@ Result<std::string> Module::bytecode() const {
 namespace engine {
 namespace {
 
-void add_arrays(const Shape& shape, const std::vector<std::string>& paths, std::vector<ProgramArray>& arrays) {
-  for_each_leaf(shape, [&](const ShapeIndex&, const Shape& leaf) {
+void add_arrays(const Instruction& value, const std::vector<std::string>& paths, std::vector<ProgramArray>& arrays) {
+  const Sharding* const whole = value.sharding.get();
+  size_t number = 0;
+  for_each_leaf(value.shape, [&](const ShapeIndex&, const Shape& leaf) {
+    const bool by_leaf = whole && whole->kind == ShardingKind::kTuple;
+    const Sharding* const said = !by_leaf ? whole : number < whole->parts.size() ? &whole->parts[number] : nullptr;
+    ++number;
     if (!leaf.is_array()) return;
     ProgramArray array{.path = {}, .type = std::string(type_name(leaf.type)), .dims = leaf.dims};
     if (arrays.size() < paths.size()) array.path = paths[arrays.size()];
     array.bytes = logical_bytes(Shape::array(leaf.type, leaf.dims));
+    if (said) array.sharding = said->text;
     arrays.push_back(std::move(array));
   });
 }
@@ -114,7 +138,7 @@ std::vector<ProgramArray> arrays_of_arguments(const Module& module) {
   for (size_t p = 0; p < parameters.size(); ++p) {
     if (!parameters[p]) continue;
     const size_t before = arrays.size();
-    add_arrays(parameters[p]->shape, paths, arrays);
+    add_arrays(*parameters[p], paths, arrays);
     size_t at = before;
     for_each_leaf(parameters[p]->shape, [&](const ShapeIndex& index, const Shape& leaf) {
       if (!leaf.is_array()) return;
@@ -129,7 +153,7 @@ std::vector<ProgramArray> arrays_of_arguments(const Module& module) {
 
 std::vector<ProgramArray> arrays_of_results(const Module& module) {
   std::vector<ProgramArray> arrays;
-  add_arrays(module.entry->root->shape, result_paths(module), arrays);
+  add_arrays(*module.entry->root, result_paths(module), arrays);
   return arrays;
 }
 

@@ -2,8 +2,9 @@
 JAX_PLATFORMS=lowtide, and SIGINT while one is compiled, after which the interpreter goes on.
 
 --sanitizer: the runtime that a LIBRARY built with -fsanitize=thread or address asks for (`gcc -print-file-name=libtsan.so`; of clang
-the shared one, for a plugin linked with -shared-libasan). Reports are counted, but for those of what jaxlib's thread for compiling
-made and hands over: how it does so the sanitizer can't see. --control: a result is spoilt, which must be noticed."""
+the shared one, for a plugin linked with -shared-libasan), and behind a blank gcc's libstdc++.so.6, which must be there before
+jaxlib's. Reports are counted, but for those of what jaxlib's thread for compiling made and hands over: how it does so the sanitizer
+can't see. --control: a result is spoilt, which must be noticed."""
 import argparse
 import os
 import pathlib
@@ -91,7 +92,7 @@ def reports_of(text):
         made = re.search(r"Location is heap block.*?\n\n", race, re.S)
         before = re.search(r"Previous (?:atomic )?write of size \d+ at \w+ by thread (T\d+)", race)
         compiler = before and re.search(rf"Thread {before[1]} 'tf_PjRtCompiler", race)
-        handed_over = made and compiler and re.search(r"Client_Compile|LoadedExecutable_GetExecutable", made[0])
+        handed_over = made and compiler and re.search(r"Client_Compile|LoadedExecutable_GetExecutable|Executable_DeserializeAndLoad", made[0])
         if not handed_over:
             ours.append(race)
     return ours + re.findall(r"ERROR: AddressSanitizer.*|.*runtime error:.*", text), len(races)

@@ -120,6 +120,38 @@ TEST(Bytecode, LargeConstantsComeFromBesideTheText) {
   EXPECT_NE(print_hlo(**module).find("{ 24, 25, 26, 27, 28, 29, 30, 31 }"), std::string::npos);
 }
 
+TEST(Bytecode, ResourcesAreTheSameAsInText) {
+  const auto text = parse_module(bytes_of("resources.mlir"), "resources.mlir");
+  ASSERT_TRUE(text.ok()) << text.status().message();
+  const std::string expected = renamed(**text);
+  EXPECT_NE(expected.find("{ 8, 8.5, 9, 9.5, 10, 10.5, 11, 11.5 }"), std::string::npos) << expected;
+  EXPECT_NE(expected.find("s32[2] constant({5, -1})"), std::string::npos) << expected;
+  for (const char* version : {"1.0.0", "1.17.0"}) {
+    std::string bytes = bytes_of("resources_"s + version + ".mlirbc");
+    const auto module = parse_module(bytes, "resources.mlirbc");
+    ASSERT_TRUE(module.ok()) << module.status().message();
+    EXPECT_EQ(renamed(**module), expected) << version;
+    const size_t counts = bytes.find("\x05\x00\x00\x00\xff\xff\xff\xff"s);
+    ASSERT_NE(counts, bytes.npos);
+    std::string other = bytes, kind = bytes, padding = bytes;
+    other[counts] = 6;
+    const auto changed = parse_module(other, "resources.mlirbc");
+    ASSERT_TRUE(changed.ok()) << changed.status().message();
+    EXPECT_NE(renamed(**changed), expected);
+    padding[counts - 1] = 0;
+    EXPECT_NE(parse_module(padding, "p.mlirbc").status().message().find("no padding where a resource is aligned"),
+              std::string::npos);
+    const size_t offsets = bytes.find("\xc9\x00"s);  // 100 bytes as they are, behind a count and a name
+    ASSERT_NE(offsets, bytes.npos);
+    kind[offsets + 1] = 1;
+    EXPECT_NE(parse_module(kind, "k.mlirbc").status().message().find("found a resource of kind 1, expected bytes"),
+              std::string::npos);
+    std::string fewer = bytes;
+    fewer[offsets - 2] = 5;  // two resources, where attributes name three
+    EXPECT_FALSE(parse_module(fewer, "f.mlirbc").ok());
+  }
+}
+
 TEST(Bytecode, ListsOfIntegersInAttributesOfTheModule) {
   const auto module = parse_module(bytes_of("aliases_1.17.0.mlirbc"), "aliases.mlirbc");
   ASSERT_TRUE(module.ok()) << module.status().message();
@@ -162,8 +194,8 @@ TEST(Bytecode, FaultsNameTheByte) {
 }
 
 TEST(Bytecode, CutAnywhere) {
-  for (const std::string& whole :
-       {smallest(), bytes_of("forms_1.17.0.mlirbc"), bytes_of("forms_0.9.0.mlirbc"), bytes_of("step.jax_export")}) {
+  for (const std::string& whole : {smallest(), bytes_of("forms_1.17.0.mlirbc"), bytes_of("forms_0.9.0.mlirbc"),
+                                   bytes_of("resources_1.17.0.mlirbc"), bytes_of("step.jax_export")}) {
     ASSERT_FALSE(whole.empty());
     for (size_t size = 1; size < whole.size(); ++size) {
       expect_module_or_fault(whole.substr(0, size), std::to_string(size) + " bytes");
@@ -172,8 +204,8 @@ TEST(Bytecode, CutAnywhere) {
 }
 
 TEST(Bytecode, AnyByteOtherwise) {
-  for (const std::string& whole :
-       {smallest(), bytes_of("forms_1.17.0.mlirbc"), bytes_of("forms_0.9.0.mlirbc"), bytes_of("step.jax_export")}) {
+  for (const std::string& whole : {smallest(), bytes_of("forms_1.17.0.mlirbc"), bytes_of("forms_0.9.0.mlirbc"),
+                                   bytes_of("resources_1.17.0.mlirbc"), bytes_of("step.jax_export")}) {
     for (size_t at = 0; at < whole.size(); ++at) {
       for (const int flip : {0x01, 0x40, 0xff}) {
         std::string bytes = whole;

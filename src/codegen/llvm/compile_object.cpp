@@ -5,6 +5,9 @@
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/TargetParser/Host.h>
 
+#include <mutex>
+#include <vector>
+
 #include "codegen/llvm/emitter.h"
 #include "codegen/llvm/start.h"
 #include "codegen/llvm/write_module.h"
@@ -30,10 +33,37 @@ const Host& host() {
   return kHost;
 }
 
-/// One for each thread and instruction set: to make one takes as long as a small kernel. Null: none could be made.
-std::unique_ptr<llvm::TargetMachine>& machine_for(bool avx512, std::string& fault) {
-  thread_local std::unique_ptr<llvm::TargetMachine> machines[2];
-  auto& machine = machines[avx512 ? 1 : 0];
+using Machine = std::unique_ptr<llvm::TargetMachine>;
+
+/// Those that nobody uses, by instruction set: to make one takes as long as a small kernel, and threads come and go.
+class IdleMachines {
+ public:
+  Machine take(bool avx512) {
+    const std::lock_guard lock(mutex_);
+    std::vector<Machine>& idle = idle_[avx512 ? 1 : 0];
+    if (idle.empty()) return nullptr;
+    Machine machine = std::move(idle.back());
+    idle.pop_back();
+    return machine;
+  }
+  void give_back(bool avx512, Machine machine) {
+    const std::lock_guard lock(mutex_);
+    idle_[avx512 ? 1 : 0].push_back(std::move(machine));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<Machine> idle_[2];
+};
+/// They are never destroyed: threads may compile while the process ends.
+IdleMachines& idle_machines() {
+  static IdleMachines& standing = *new IdleMachines;
+  return standing;
+}
+
+/// Null: none could be made.
+Machine machine_for(bool avx512, std::string& fault) {
+  Machine machine = idle_machines().take(avx512);
   if (machine) return machine;
   const llvm::Target* target = llvm::TargetRegistry::lookupTarget(kHostTriple, fault);
   if (!target) return machine;
@@ -57,10 +87,11 @@ void compile(const LlvmRequest& request, llvm::TargetMachine& machine, LlvmAnswe
 
 void compile(const LlvmRequest& request, LlvmAnswer& answer) {
   start_llvm();
-  std::unique_ptr<llvm::TargetMachine>& machine = machine_for(request.avx512, answer.fault);
+  Machine machine = machine_for(request.avx512, answer.fault);
   if (!machine) return;
   try {
     compile(request, *machine, answer);
+    idle_machines().give_back(request.avx512, std::move(machine));
   } catch (...) {  // what LLVM was in the middle of, nobody knows: the next kernel takes another machine
     static_cast<void>(machine.release());
     throw;

@@ -30,14 +30,18 @@ bool counts_its_elements(const Instruction& i) {
 
 LiveElements::LiveElements(const Module& module)
     : states_(static_cast<size_t>(module.id_limit())), ordered_(ordered_instructions(module)), side_effects_(module) {
+  size_t elements = 0;
   for (const auto& c : module.computations()) {
     for (const auto& i : c->instructions()) {
-      states_[static_cast<size_t>(i->id)].live.resize(element_count_of(*i), false);
+      const size_t count = element_count_of(*i);
+      states_[static_cast<size_t>(i->id)] = {.first = elements, .count = count};
+      elements += count;
       for (const Computation* called : i->called) callers_[called].push_back(i.get());
     }
     const auto parameters = c->parameters();
     parameters_[c.get()].assign(parameters.begin(), parameters.end());
   }
+  live_.assign(elements, false);
   reach(*module.entry);
   mark_all(*module.entry->root);
   for (const Instruction* parameter : parameters_[module.entry]) mark_all(*parameter);
@@ -49,8 +53,8 @@ LiveElements::LiveElements(const Module& module)
       s.needed = true;
       on_needed(*next.instruction);
     }
-    if (next.element == kItself || s.live[static_cast<size_t>(next.element)]) continue;
-    s.live[static_cast<size_t>(next.element)] = true;
+    if (next.element == kItself || live_[s.first + static_cast<size_t>(next.element)]) continue;
+    live_[s.first + static_cast<size_t>(next.element)] = true;
     on_live(*next.instruction, next.element);
   }
 }
@@ -94,11 +98,11 @@ void LiveElements::on_needed(const Instruction& i) {
     // Whoever else calls it has told already what it needs of it.
     for (size_t k = 0; k < element_count_of(*called->root); ++k) {
       const bool is_result = !(i.opcode == Opcode::kWhile && called == i.called[0]);
-      if (is_result && state(*called->root).live[k]) mark(i, static_cast<int64_t>(k));
+      if (is_result && live_[state(*called->root).first + k]) mark(i, static_cast<int64_t>(k));
     }
     for (const Instruction* parameter : parameters_[called]) {
       for (size_t k = 0; k < element_count_of(*parameter); ++k) {
-        if (state(*parameter).live[k]) share_parameter(i, *parameter, static_cast<int64_t>(k));
+        if (live_[state(*parameter).first + k]) share_parameter(i, *parameter, static_cast<int64_t>(k));
       }
       if (i.opcode == Opcode::kCall) continue;
       mark(*parameter, kItself);  // one parameter, needed or not
@@ -160,8 +164,8 @@ void LiveElements::on_live(const Instruction& i, int64_t element) {
 std::vector<int64_t> LiveElements::live(const Instruction& i) const {
   std::vector<int64_t> found;
   const State& s = state(i);
-  for (size_t k = 0; k < s.live.size(); ++k) {
-    if (s.live[k]) found.push_back(static_cast<int64_t>(k));
+  for (size_t k = 0; k < s.count; ++k) {
+    if (live_[s.first + k]) found.push_back(static_cast<int64_t>(k));
   }
   return found;
 }

@@ -32,7 +32,7 @@ class LiveElements {
  private:
   struct State {
     bool needed = false;
-    std::vector<bool> live;
+    size_t first = 0, count = 0;  ///< elements, in live_
   };
   struct Mark {
     const Instruction* instruction;
@@ -49,6 +49,7 @@ class LiveElements {
   void share_parameter(const Instruction& caller, const Instruction& parameter, int64_t element);
 
   std::vector<State> states_;  ///< by id
+  std::vector<bool> live_;     ///< of all instructions' elements
   std::vector<bool> ordered_;
   SideEffects side_effects_;
   std::unordered_map<const Computation*, std::vector<const Instruction*>> callers_;

@@ -24,6 +24,7 @@ enum Attribute : uint64_t {
   kFusedWithMetadata = 13,
   kNamed = 14,
   kUnknown = 15,
+  kDenseResource = 16,
   kDenseArray = 17,
   kDenseElements = 18,
   kFileRange = 22,
@@ -79,6 +80,7 @@ void BytecodeEntries::read_builtin_attribute(ByteCursor& cursor, BytecodeAttribu
     case kInteger: return read_integer(cursor, attribute);
     case kFloat: return read_float(cursor, attribute);
     case kDenseArray: return read_integers(cursor, attribute);
+    case kDenseResource: return read_resource(cursor, attribute);
     case kDenseElements:
       attribute.type = &type(cursor.varint());
       attribute.bytes = cursor.bytes(cursor.varint());
@@ -127,6 +129,20 @@ void BytecodeEntries::read_builtin_attribute(ByteCursor& cursor, BytecodeAttribu
       return fault_.raise(cursor.place(), fmt::format("builtin attributes of code {} are not known", code),
                           Fault::kUnsupported);
   }
+}
+
+void BytecodeEntries::read_resource(ByteCursor& cursor, BytecodeAttribute& attribute) {
+  attribute.type = &type(cursor.varint());
+  const uint64_t number = cursor.varint();
+  if (fault_.found()) return;
+  if (number >= file_.resources.size()) {
+    return cursor.raise(fmt::format("found resource {} of {}", number, file_.resources.size()));
+  }
+  const BytecodeFile::Resource& resource = file_.resources[number];
+  attribute.kind = BytecodeAttribute::Kind::kTensor;
+  attribute.bytes = resource.bytes;
+  attribute.text = resource.is_there ? blob_text(resource.bytes) : "dense_resource<__elided__>";
+  attribute.text += " : " + attribute.type->text;
 }
 
 /// `array<i64: 1, 2>`: little-endian, one after another; truths of a byte each.

@@ -177,10 +177,13 @@ void BytecodeEntries::describe_tensor(BytecodeAttribute& attribute) {
   } else if (attribute.bytes.size() <= kInlineBytes) {
     attribute.text = hexadecimal(attribute.bytes);
   } else {
-    const auto& [name, bytes] = blobs_.emplace_back(fmt::format("bytes_{}", blobs_.size()), attribute.bytes);
-    attribute.text = fmt::format("dense_resource<{}>", name);
+    attribute.text = blob_text(attribute.bytes);
   }
   attribute.text += " : " + attribute.type->text;
+}
+
+std::string BytecodeEntries::blob_text(std::string_view bytes) {
+  return fmt::format("dense_resource<{}>", blobs_.emplace_back(fmt::format("bytes_{}", blobs_.size()), bytes).first);
 }
 
 void BytecodeEntries::describe_array(BytecodeAttribute& attribute) const {

@@ -76,6 +76,7 @@ class BytecodeEntries {
   void enter(size_t place);
   void keep(std::string& text, size_t place);
   void describe_tensor(BytecodeAttribute& attribute);
+  std::string blob_text(std::string_view bytes);
   void describe_array(BytecodeAttribute& attribute) const;
   void describe_dictionary(BytecodeAttribute& attribute) const;
   int64_t big_number(ByteCursor& cursor, int width);
@@ -83,6 +84,7 @@ class BytecodeEntries {
   void read_integers(ByteCursor& cursor, BytecodeAttribute& attribute);
   void read_float(ByteCursor& cursor, BytecodeAttribute& attribute);
   void read_string(ByteCursor& cursor, BytecodeAttribute& attribute);
+  void read_resource(ByteCursor& cursor, BytecodeAttribute& attribute);
   void read_items(ByteCursor& cursor, BytecodeAttribute& attribute);
   void read_pairs(ByteCursor& cursor, BytecodeAttribute& attribute);
   std::vector<int64_t> read_signed(ByteCursor& cursor);

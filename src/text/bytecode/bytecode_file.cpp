@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 namespace lowtide::engine {
 namespace {
 
 constexpr uint64_t kNewestVersion = 6;
+constexpr uint8_t kBlob = 0;  // resources of other kinds are truths and texts
 
 enum Section : uint8_t {
   kStrings,
@@ -45,6 +47,7 @@ class SectionReader {
     read_dialects();
     read_entries();
     if (seen_[kProperties]) read_properties();
+    if (seen_[kResourceOffsets]) read_resources();
     file_.operations = sections_[kOperations];
     return std::move(file_);
   }
@@ -155,6 +158,54 @@ class SectionReader {
       const size_t place = cursor.place();
       file_.properties.push_back({cursor.bytes(size), place});
     }
+  }
+
+  void read_resources() {
+    ByteCursor offsets = open(kResourceOffsets), data = open(kResources);
+    const auto read_group = [&](bool is_kept) {
+      const size_t n = offsets.count("resources");
+      for (size_t i = 0; i < n && !fault_.found(); ++i) {
+        BytecodeFile::Resource resource;
+        resource.name = file_.string(offsets.varint(), offsets);
+        const uint64_t size = offsets.varint();
+        const uint8_t kind = offsets.byte();
+        BytecodeFile::Piece piece;
+        piece.place = data.place();
+        piece.bytes = data.bytes(size);
+        if (!is_kept) continue;
+        if (size > 0) {
+          if (kind != kBlob) return offsets.raise(fmt::format("found a resource of kind {}, expected bytes", kind));
+          resource.bytes = blob_of(file_.cursor(piece, fault_));
+          resource.is_there = true;
+        }
+        file_.resources.push_back(resource);
+      }
+    };
+    const size_t tools = offsets.count("groups of resources");  // of whoever wrote the file: options, passes
+    for (size_t i = 0; i < tools && !fault_.found(); ++i) {
+      (void)offsets.varint();
+      read_group(false);
+    }
+    while (!offsets.done()) {
+      (void)dialect_of(offsets.varint(), offsets);
+      read_group(true);
+    }
+    if (!data.done()) data.raise("found bytes behind the resources");
+  }
+
+  /// Aligned in the file, wherever that is now.
+  std::string_view blob_of(ByteCursor cursor) {
+    const uint64_t alignment = cursor.varint(), size = cursor.varint();
+    if (size > cursor.left() || cursor.left() - size >= std::max<uint64_t>(alignment, 1)) {
+      cursor.raise(
+          fmt::format("found {} bytes, expected {} and what aligns them to {}", cursor.left(), size, alignment));
+      return {};
+    }
+    while (cursor.left() > size) {
+      if (cursor.byte() != 0xcb)
+        return cursor.raise("found no padding where a resource is aligned"), std::string_view();
+    }
+    return cursor.bytes(size);
   }
 
   ByteCursor cursor_;

@@ -21,6 +21,11 @@ struct BytecodeFile {
   struct OperationName {
     std::string_view dialect, name;
   };
+  /// Elements that stand beside the attributes.
+  struct Resource {
+    std::string_view name, bytes;
+    bool is_there = false;  ///< else only its name is
+  };
 
   uint64_t version = 0;
   std::string_view producer;  ///< "StableHLO_v1.17.0"
@@ -29,6 +34,7 @@ struct BytecodeFile {
   std::vector<OperationName> names;
   std::vector<Entry> attributes, types;
   std::vector<Piece> properties;
+  std::vector<Resource> resources;  ///< of all dialects, by whose numbers attributes name them
   Piece operations;
 
   /// The string of this number; a fault at `cursor` where there is none.

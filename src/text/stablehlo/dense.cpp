@@ -194,51 +194,70 @@ class DenseReader {
     const size_t open = text_.find('<');
     const size_t close = text_.find('>', std::min(open, text_.size()));
     if (close == text_.npos) return fault("dense_resource<name>");
-    const std::string_view name = text_.substr(open + 1, close - open - 1);
+    std::string_view name = text_.substr(open + 1, close - open - 1);
+    if (name.size() > 1 && name.starts_with('"') && name.ends_with('"')) name = name.substr(1, name.size() - 2);
     if (module_.blobs) {
       const auto blob = module_.blobs->find(std::string(name));
       if (blob != module_.blobs->end()) {
         const std::string_view bytes = blob->second;
-        return read_bytes(shape, bytes.size(), [&](size_t i) { return static_cast<unsigned char>(bytes[i]); });
+        return read_bytes(shape, bytes.size(), false, [&](size_t i) { return static_cast<unsigned char>(bytes[i]); });
       }
     }
     const auto found = module_.resources.find(name);
-    if (found == module_.resources.end()) return unknown(shape);
-    // The first four bytes say how the data were aligned.
-    constexpr size_t kAlignmentDigits = 8;
-    std::string_view blob = found->second;
-    if (blob.size() < kAlignmentDigits + 4) return fault("a resource with its alignment");
+    if (found == module_.resources.end()) {
+      // A printer that leaves out large data leaves out what it would stand in.
+      if (!module_.has_resources || name == "__elided__") return unknown(shape);
+      at_ = open + 1;
+      return fault("the name of one of the builtin dialect_resources");
+    }
+    const std::string_view blob = found->second;
     place_ = static_cast<Offset>(blob.data() - source_.text.data());
     text_ = blob;
     at_ = 0;
-    return read_blob(shape, kAlignmentDigits);
+    LT_ASSIGN_OR_RETURN(const std::string_view digits, read_digits());
+    // The first four bytes say how the data were aligned: little-endian, a power of two, or 0 where nobody knows.
+    constexpr size_t kAlignmentDigits = 8;
+    if (digits.size() < kAlignmentDigits) return fault("four bytes that say how the data are aligned");
+    uint32_t alignment = 0;
+    for (size_t i = 0; i < sizeof alignment; ++i) alignment |= uint32_t{byte_of(digits, i)} << 8 * i;
+    if ((alignment & (alignment - 1)) != 0) return fault("a power of two as the alignment in the first four bytes");
+    return read_bytes(shape, digits.size() / 2 - sizeof alignment, false,
+                      [&](size_t i) { return byte_of(digits, sizeof alignment + i); });
   }
 
-  Result<Dense> read_blob(const Shape& shape, size_t skipped = 0) {
+  static unsigned char byte_of(std::string_view digits, size_t i) {
+    return static_cast<unsigned char>(hexadecimal_digit(digits[2 * i]) * 16 + hexadecimal_digit(digits[2 * i + 1]));
+  }
+
+  /// `"0x..."`: two for each byte.
+  Result<std::string_view> read_digits() {
     if (text_.substr(at_, 3) != "\"0x") return fault("hexadecimal bytes: \"0x...\"");
     const size_t end = text_.find('"', at_ + 1);
     if (end == text_.npos) return fault("a closing quote");
-    const size_t begin = at_ + 3 + skipped;
-    const std::string_view digits = begin <= end ? text_.substr(begin, end - begin) : std::string_view();
+    const size_t begin = at_ + 3;
+    const std::string_view digits = text_.substr(begin, end - begin);
     for (size_t i = 0; i < digits.size(); ++i) {
       if (hexadecimal_digit(digits[i]) >= 0) continue;
       at_ = begin + i;
       return fault("a hexadecimal digit");
     }
     if (digits.size() % 2 != 0) return fault("two hexadecimal digits for each byte");
-    return read_bytes(shape, digits.size() / 2, [&](size_t i) {
-      return hexadecimal_digit(digits[2 * i]) * 16 + hexadecimal_digit(digits[2 * i + 1]);
-    });
+    return digits;
   }
 
-  /// All elements, those below a byte perhaps packed, or one for all.
+  Result<Dense> read_blob(const Shape& shape) {
+    LT_ASSIGN_OR_RETURN(const std::string_view digits, read_digits());
+    return read_bytes(shape, digits.size() / 2, true, [&](size_t i) { return byte_of(digits, i); });
+  }
+
+  /// All elements, those below a byte perhaps packed, or one for all where that may be.
   template <class F>
-  Result<Dense> read_bytes(const Shape& shape, size_t bytes, F&& byte_at) {
+  Result<Dense> read_bytes(const Shape& shape, size_t bytes, bool may_splat, F&& byte_at) {
     const auto width = static_cast<size_t>(stored_bytes(shape.type));
     const auto count = static_cast<size_t>(element_count(shape));
     const auto bits = static_cast<size_t>(shape.type == ElementType::kPred ? 1 : type_bits(shape.type));
     const bool packed = bits < 8 && bytes != count && count > 1 && bytes == (count * bits + 7) / 8;
-    const bool splat = !packed && bytes == width && count != 1;
+    const bool splat = may_splat && !packed && bytes == width && count != 1;
     if (!packed && !splat && (bytes / width != count || bytes % width != 0)) {
       return fault(fmt::format("{} bytes for {} elements", count * width, count));
     }

@@ -20,6 +20,20 @@ bool is_foreign(std::string_view name) {
   return dot != std::string_view::npos && std::ranges::find(kOwn, name.substr(0, dot)) == kOwn.end();
 }
 
+/// `name: ...`, with commas between them: `read_value` is told the name, and reads what stands behind the colon.
+template <class F>
+Status read_group(MlirScanner& scanner, std::string_view close, F&& read_value) {
+  while (!scanner.eat(close)) {
+    const std::string_view name = scanner.peek() == '"' ? scanner.plain_value() : scanner.identifier();
+    if (name.empty() || !scanner.eat(":")) return scanner.expected(fmt::format("'name: value' or '{}'", close));
+    LT_RETURN_IF_ERROR(read_value(name.starts_with('"') ? name.substr(1, name.size() - 2) : name));
+    if (!scanner.eat(",") && !scanner.next_is(close)) {
+      return scanner.expected(fmt::format("',' or '{}' behind a resource", close));
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<MlirModule> MlirReader::read() {
@@ -71,22 +85,23 @@ Status MlirReader::read_aliases(MlirScanner& scanner) {
 
 Status MlirReader::read_resources(MlirScanner& scanner) {
   scanner.eat("{-#");
-  int depth = 0;  // dialect_resources: { builtin: { name: "0x..." } }
-  while (!scanner.eat("#-}")) {
-    if (scanner.eat("{")) {
-      ++depth;
-    } else if (scanner.eat("}")) {
-      --depth;
-    } else if (!scanner.eat(",")) {
-      const std::string_view name = scanner.peek() == '"' ? scanner.plain_value() : scanner.identifier();
-      if (name.empty() || !scanner.eat(":")) return scanner.expected("a resource: 'name: \"0x...\"' or '#-}'");
-      if (depth < 2 || scanner.peek() != '"') continue;
-      const std::string_view blob = scanner.plain_value();
-      if (blob.empty()) return scanner.expected("a string with its closing quote");
-      module_.resources[name.starts_with('"') ? name.substr(1, name.size() - 2) : name] = blob;
-    }
-  }
-  return {};
+  // dialect_resources: { builtin: { name: "0x..." } }, external_resources: { tool: { option: true } }
+  return read_group(scanner, "#-}", [&](std::string_view kind) {
+    if (!scanner.eat("{")) return scanner.expected("'{' and the resources of each dialect");
+    return read_group(scanner, "}", [&](std::string_view dialect) {
+      if (!scanner.eat("{")) return scanner.expected("'{' and resources");
+      const bool is_ours = kind == "dialect_resources" && dialect == "builtin";
+      if (is_ours) module_.has_resources = true;
+      return read_group(scanner, "}", [&](std::string_view name) -> Status {
+        scanner.peek();
+        const Offset place = scanner.place();
+        const std::string_view value = scanner.plain_value();
+        if (value.empty()) return scanner.expected("a string with its closing quote, true or false");
+        if (!is_ours || module_.resources.emplace(name, value).second) return {};
+        return scanner.fault(place, fmt::format("found the resource '{}' twice", name));
+      });
+    });
+  });
 }
 
 Status MlirReader::read_module(MlirScanner& scanner) {

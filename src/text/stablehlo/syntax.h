@@ -76,6 +76,7 @@ struct MlirModule {
   std::vector<MlirOperation> operations;
   std::unordered_map<std::string_view, std::string_view> aliases;    ///< `#name`, `!name`: what they stand for
   std::unordered_map<std::string_view, std::string_view> resources;  ///< of dense_resource<name>: `"0x..."`
+  bool has_resources = false;                                        ///< none that it names may be missing
   const MlirBlobs* blobs = nullptr;                                  ///< likewise, from beside the text
 };
 

@@ -29,13 +29,28 @@ module {
     check.expect_eq_const %hex, dense<[255, 1]> : tensor<2xui8>
     %resource = stablehlo.constant dense_resource<blob> : tensor<2xi32>
     check.expect_eq_const %resource, dense<[5, -1]> : tensor<2xi32>
+    %quoted = stablehlo.constant dense_resource<"two words"> : tensor<3xi8>
+    check.expect_eq_const %quoted, dense<[1, 2, -1]> : tensor<3xi8>
+    %truths = stablehlo.constant dense_resource<truths> : tensor<3xi1>
+    check.expect_eq_const %truths, dense<[true, false, true]> : tensor<3xi1>
     return
   }
 }
 {-#
   dialect_resources: {
     builtin: {
-      blob: "0x0400000005000000FFFFFFFF"
+      blob: "0x0400000005000000FFFFFFFF",
+      "two words": "0x000000000102ff",
+      truths: "0x01000000010001"
+    },
+    other: {
+      blob: "0x0400000007000000FFFFFFFF"
+    }
+  },
+  external_resources: {
+    mlir_reproducer: {
+      verify_each: true,
+      pipeline: "builtin.module(cse)"
     }
   }
 #-}

@@ -1,0 +1,17 @@
+// Resources without a comma between them.
+// RUN: verify
+// ERROR: expected ',' or '}' behind a resource
+module {
+  func.func @main() -> tensor<2xi32> {
+    %0 = stablehlo.constant dense_resource<weights> : tensor<2xi32>
+    return %0 : tensor<2xi32>
+  }
+}
+{-#
+  dialect_resources: {
+    builtin: {
+      weights: "0x0400000005000000FFFFFFFF"
+      other: "0x0400000006000000FFFFFFFF"
+    }
+  }
+#-}
