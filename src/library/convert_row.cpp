@@ -5,19 +5,29 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr int64_t kLanes = 16;
-typedef uint16_t Halves [[gnu::vector_size(kLanes * sizeof(uint16_t))]];
-typedef uint32_t Words [[gnu::vector_size(kLanes * sizeof(uint32_t))]];
+template <int64_t kLanes>
+struct Vectors {
+  typedef uint16_t Halves [[gnu::vector_size(kLanes * sizeof(uint16_t))]];
+  typedef uint32_t Words [[gnu::vector_size(kLanes * sizeof(uint32_t))]];
+};
+/// Of the widest vectors; what they leave of a row goes by fewer.
+constexpr int64_t kLanes = 16, kFewerLanes = 4;
+using Halves = Vectors<kLanes>::Halves;
+using Words = Vectors<kLanes>::Words;
 
 /// One body for all instruction sets: the function that it is inlined into maps vectors to registers.
 [[gnu::always_inline]] inline void widen(const BFloat16* from, int64_t count, float* to) {
   int64_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) {
-    Halves halves;
-    std::memcpy(&halves, from + i, sizeof(halves));
-    const Words words = __builtin_convertvector(halves, Words) << 16;
-    std::memcpy(to + i, &words, sizeof(words));
-  }
+  const auto widen_by = [&]<int64_t kCount>() __attribute__((always_inline)) {
+    for (; i + kCount <= count; i += kCount) {
+      typename Vectors<kCount>::Halves halves;
+      std::memcpy(&halves, from + i, sizeof(halves));
+      const auto words = __builtin_convertvector(halves, typename Vectors<kCount>::Words) << 16;
+      std::memcpy(to + i, &words, sizeof(words));
+    }
+  };
+  widen_by.template operator()<kLanes>();
+  widen_by.template operator()<kFewerLanes>();
   for (; i < count; ++i) to[i] = from[i];
 }
 

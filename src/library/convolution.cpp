@@ -1,27 +1,39 @@
-/// convolution as products of panels: a row of the left ones is a position of the window, laid out as it is packed, so
-/// that nothing is unrolled in memory. Every labelling, dilation, reversal and grouping.
+/// convolution as products of rows by panels: a row is a position of the window, whose elements are read where they
+/// lie, so that nothing is unrolled in memory. Every labelling, dilation, reversal and grouping.
 #include <array>
+#include <utility>
 
 #include "library/convert.h"
-#include "library/gemm.h"
-#include "library/interleave.h"
+#include "library/convert_row.h"
+#include "library/convolution_phases.h"
+#include "library/lanes.h"
+#include "library/panel_kernel.h"
 #include "library/routines.h"
+#include "library/gemm.h"
 #include "ops/index_space.h"
-#include "ops/window.h"
 
 namespace lowtide::engine {
 namespace {
 
-/// Groups with fewer outputs, or sums of fewer products, would fill panels with zeros.
+/// Groups with fewer outputs, or sums of fewer products, leave most of a panel empty, ..
 constexpr int64_t kFewOutputs = 8, kFewTerms = 8;
-/// Where positions are many and far apart, as in NHWC, whatever takes one of them for each lane gathers.
-constexpr int64_t kManyFeatures = 16, kManyPositions = 1024, kFewestOutputs = 2;
-constexpr size_t kMostSpatial = 3;
+/// .. which is still better than to gather one position for each lane, where features lie side by side and are many.
+constexpr int64_t kManyTerms = 64, kManyPositions = 1024;
+
+/// Terms that are summed before they join the sums of those before them.
+constexpr int64_t kDepth = 512;
+/// Of a tile: its sums, and a part of the kernel that is packed for it, stay in the second cache.
+constexpr int64_t kMostRows = 384, kMostColumns = 128, kFewestRows = 24;
+/// Tiles that threads can share without waiting long for the last.
+constexpr int64_t kEnoughTiles = 8;
+
+/// Terms after each other that are worth it to walk taps rather than features.
+constexpr int64_t kLongRun = 16;
 
 /// Extents and strides of the roles of one array.
 struct Roles {
   int64_t batch_stride = 0, feature_stride = 0;
-  std::array<int64_t, kMostSpatial> extents{1, 1, 1}, strides{};
+  Position extents{1, 1, 1}, strides{};
 
   Roles() = default;
   Roles(const Shape& shape, int64_t batch, int64_t feature, const Dims& spatial) {
@@ -36,6 +48,14 @@ struct Roles {
 };
 
 int64_t extent_of(const Shape& shape, int64_t d) { return shape.dims[static_cast<size_t>(d)]; }
+int64_t round_up(int64_t x, int64_t to) { return (x + to - 1) / to * to; }
+
+/// Zeros that rows in the padding read.
+template <class S>
+const S* zeros() {
+  static constexpr std::array<S, kDepth> kZeros{};
+  return kZeros.data();
+}
 
 class Convolution : public LibraryRoutine {
  public:
@@ -54,178 +74,348 @@ class Convolution : public LibraryRoutine {
     by_batch_ = a.batch_group_count > 1;
     features_ = extent_of(kernel, a.kernel_input_feature);
     outputs_ = extent_of(kernel, a.kernel_output_feature) / groups_;
-    for (size_t d = 0; d < spatial_; ++d) {
-      taps_ *= window_.size[d];
-      positions_ *= output_.extents[d];
-    }
-    dispatch(result_type_, [&]<class T>() {
-      using S = summed_t<T>;
-      tiles_ = PanelTiles::of<S>(batch_ * positions_, outputs_, taps_ * features_);
-      lanes_ = Lanes(groups_ * tiles_.count(), tiles_.room_bytes<S>());
-    });
+    // What lies nearest in memory is walked first, rows and terms alike: gradients of kernels have both the other way.
+    const auto before_space = [&](int64_t dim) { return spatial_ > 0 && dim < a.input_spatial[spatial_ - 1]; };
+    batch_first_ = spatial_ > 0 && !before_space(a.input_batch);
+    taps_first_ = spatial_ > 0 && before_space(a.input_feature) && window_.size[spatial_ - 1] >= std::min(features_, kLongRun);
+    set_tiles(dispatch(result_type_, [&]<class T>() { return static_cast<int64_t>(sizeof(summed_t<T>)); }));
   }
 
   bool is_worth_it() const {
-    const bool gathers =
-        input_.feature_stride == 1 && features_ >= kManyFeatures && batch_ * positions_ >= kManyPositions;
-    return outputs_ >= (gathers ? kFewestOutputs : kFewOutputs) && taps_ * features_ >= kFewTerms;
+    const int64_t terms = window_terms() * features_;
+    const bool gathers = input_.feature_stride == 1 && (groups_ == 1 || features_ > 1) && terms >= kManyTerms &&
+                         batch_ * output_.extents[0] * output_.extents[1] * output_.extents[2] >= kManyPositions;
+    return terms >= kFewTerms && (gathers || outputs_ >= kFewOutputs);
   }
   int64_t scratch_bytes() const override { return lanes_.scratch_bytes(); }
 
   Status run(std::span<const void* const> operands, std::span<void* const> results, void* scratch,
              ThreadPool& pool) override {
-    dispatch(result_type_, [&]<class T>() { run_as<T, summed_t<T>>(operands, results[0], scratch, pool); });
+    dispatch(result_type_, [&]<class T>() {
+      using S = summed_t<T>;
+      dispatch(input_type_, [&]<class E>() {
+        if constexpr (sums_in<E, S>) {
+          lanes_.run(pool, scratch, [&](int64_t task, std::byte* room) {
+            compute_tile<T, S>(tile_at(task), static_cast<const E*>(operands[0]), operands[1],
+                               static_cast<T*>(results[0]), room);
+          });
+        }
+      });
+    });
     return {};
   }
 
  private:
-  template <class T, class S>
-  void run_as(std::span<const void* const> operands, void* result, void* scratch, ThreadPool& pool) const {
-    lanes_.run(pool, scratch, [&](int64_t task, std::byte* room) {
-      const int64_t group = task / tiles_.count();
-      const auto pack_left = [&](int64_t row, int64_t rows, int64_t from, int64_t depth, S* to) {
-        dispatch(input_type_, [&]<class E>() {
-          if constexpr (sums_in<E, S>) {
-            pack_input(static_cast<const E*>(operands[0]), group, row, rows, from, depth, to);
-          }
-        });
-      };
-      const auto pack_right = [&](int64_t column, int64_t columns, int64_t from, int64_t depth, S* to) {
-        dispatch(kernel_type_, [&]<class E>() {
-          if constexpr (sums_in<E, S>) {
-            pack_kernel(static_cast<const E*>(operands[1]), group, column, columns, from, depth, to);
-          }
-        });
-      };
-      const auto store = [&](int64_t row, int64_t column, int64_t columns, const S* sums) {
-        int64_t at = row / positions_ * output_.batch_stride + (group * outputs_ + column) * output_.feature_stride;
-        const auto position = digits(row % positions_, output_.extents);
-        for (size_t d = 0; d < spatial_; ++d) at += position[d] * output_.strides[d];
-        T* to = static_cast<T*>(result) + at;
-        for (int64_t j = 0; j < columns; ++j) to[j * output_.feature_stride] = from_sum<T>(sums[j]);
-      };
-      tiles_.multiply<S>(task % tiles_.count(), room, pack_left, pack_right, store);
-    });
-  }
-
-  using Position = std::array<int64_t, kMostSpatial>;
-
-  /// Row-major index over the spatial dimensions -> one index for each.
-  Position digits(int64_t index, const Position& extents) const {
-    Position position{};
-    for (size_t d = spatial_; d-- > 0; index /= extents[d]) position[d] = index % extents[d];
-    return position;
-  }
-  Position tap_at(int64_t index) const {
-    Position extents{1, 1, 1};
-    for (size_t d = 0; d < spatial_; ++d) extents[d] = window_.size[d];
-    return digits(index, extents);
-  }
-
-  /// Calls f(tap, first feature, features, depth from the first) for each run of depths with one tap.
-  template <class F>
-  void for_each_run(int64_t from, int64_t depth, F&& f) const {
-    for (int64_t done = 0; done < depth;) {
-      const int64_t feature = (from + done) % features_, run = std::min(features_ - feature, depth - done);
-      f(tap_at((from + done) / features_), feature, run, done);
-      done += run;
-    }
-  }
-
-  /// Where the window of one position lies: its first tap, along each dimension of the dilated base.
-  struct Place {
-    int64_t origin = 0;  ///< of the position's batch and group, in elements
-    Position first{};
+  /// A phase in tiles of equal rows; tiles of all phases are counted through.
+  struct TiledPhase {
+    Phase phase;
+    int64_t rows = 0, depth = 0;  ///< positions of all batches, terms of each
+    int64_t tile_rows = 0, first_tile = 0;
   };
-  Place place_of(int64_t group, int64_t row) const {
-    const int64_t batch = row / positions_;
-    Place place;
-    place.origin = (by_batch_ ? group * batch_ + batch : batch) * input_.batch_stride +
-                   (by_batch_ ? 0 : group * features_) * input_.feature_stride;
-    place.first = digits(row % positions_, output_.extents);
-    for (size_t d = 0; d < spatial_; ++d) place.first[d] = place.first[d] * window_.stride[d] - window_.pad_low[d];
-    return place;
+  struct Tile {
+    const TiledPhase* of;
+    int64_t group, row, rows, column, columns;
+  };
+
+  int64_t window_terms() const {
+    int64_t taps = 1;
+    for (const int64_t size : window_.size) taps *= size;
+    return taps;
   }
-  /// Where a tap of it lies; nothing for a hole or for padding, as base_index says, whose division is rarely needed.
-  std::optional<int64_t> element_at(const Place& place, const Position& tap) const {
-    int64_t element = place.origin;
-    for (size_t d = 0; d < spatial_; ++d) {
-      int64_t at = place.first[d] + tap[d] * window_.rhs_dilate[d];
-      if (at < 0) return std::nullopt;
-      if (const int64_t dilate = window_.lhs_dilate[d]; dilate != 1) {
-        if (at % dilate != 0) return std::nullopt;
-        at /= dilate;
+
+  void set_tiles(int64_t sum_bytes) {
+    panel_columns_ = kPanelBytes / sum_bytes;
+    tile_columns_ = std::min(kMostColumns * 4 / sum_bytes, round_up(std::max<int64_t>(outputs_, 1), panel_columns_));
+    across_ = std::max<int64_t>((outputs_ + tile_columns_ - 1) / tile_columns_, 1);
+    int64_t most_rows = 0, most_depth = 0;
+    const std::vector<Phase> phases = phases_of(window_, output_.extents);
+    const int64_t others = groups_ * across_ * static_cast<int64_t>(phases.size());
+    const int64_t enough = (kEnoughTiles + others - 1) / others;
+    for (const Phase& phase : phases) {
+      TiledPhase tiled{.phase = phase, .rows = batch_ * phase.positions(), .depth = phase.taps() * features_};
+      const int64_t share = round_up((tiled.rows + enough - 1) / enough, kPanelRows);
+      tiled.tile_rows = std::clamp(share, kFewestRows, kMostRows);
+      tiled.first_tile = tiles_;
+      tiles_ += (tiled.rows + tiled.tile_rows - 1) / tiled.tile_rows * across_;
+      most_rows = std::max(most_rows, std::min(tiled.tile_rows, round_up(tiled.rows, kPanelRows)));
+      most_depth = std::max(most_depth, std::min(tiled.depth, kDepth));
+      phases_.push_back(std::move(tiled));
+    }
+    kernel_bytes_ = align_scratch(most_depth * tile_columns_ * sum_bytes);
+    copies_bytes_ = align_scratch(most_depth * kPanelRows * sum_bytes);
+    runs_bytes_ = align_scratch(most_depth * static_cast<int64_t>(sizeof(RowRun<float>)));
+    terms_bytes_ = align_scratch(most_depth * static_cast<int64_t>(sizeof(TermRun)));
+    rows_bytes_ = align_scratch(most_rows * static_cast<int64_t>(sizeof(Row)));
+    lanes_ = Lanes(groups_ * tiles_, kernel_bytes_ + copies_bytes_ + runs_bytes_ + terms_bytes_ + rows_bytes_ +
+                                         most_rows * tile_columns_ * sum_bytes);
+  }
+
+  Tile tile_at(int64_t task) const {
+    Tile tile{.group = task / tiles_};
+    const int64_t index = task % tiles_;
+    const auto behind = std::ranges::upper_bound(phases_, index, {}, &TiledPhase::first_tile);
+    tile.of = &*std::prev(behind);
+    const int64_t within = index - tile.of->first_tile;
+    tile.row = within / across_ * tile.of->tile_rows;
+    tile.rows = std::min(tile.of->tile_rows, tile.of->rows - tile.row);
+    tile.column = within % across_ * tile_columns_;
+    tile.columns = std::min(tile_columns_, outputs_ - tile.column);
+    return tile;
+  }
+
+  template <class T, class S, class E>
+  void compute_tile(const Tile& tile, const E* input, const void* kernel, T* result, std::byte* room) const {
+    const auto take = [&]<class Item>(int64_t bytes) { return reinterpret_cast<Item*>(std::exchange(room, room + bytes)); };
+    S* const packed = take.template operator()<S>(kernel_bytes_);
+    S* const copies = take.template operator()<S>(copies_bytes_);
+    auto* const terms = take.template operator()<TermRun>(terms_bytes_);
+    auto* const runs = take.template operator()<RowRun<S>>(runs_bytes_);
+    auto* const rows = take.template operator()<Row>(rows_bytes_);
+    S* const sums = reinterpret_cast<S*>(room);
+    find_rows(tile, rows);
+    std::fill(sums, sums + round_up(tile.rows, kPanelRows) * tile_columns_, S{});
+    for (int64_t from = 0; from < tile.of->depth; from += kDepth) {
+      const int64_t depth = std::min(kDepth, tile.of->depth - from);
+      const std::span<const TermRun> walked(terms, find_terms(tile.of->phase, from, depth, terms));
+      dispatch(kernel_type_, [&]<class K>() {
+        if constexpr (sums_in<K, S>) pack_kernel(static_cast<const K*>(kernel), tile, walked, depth, packed);
+      });
+      for (int64_t i = 0; i < tile.rows; i += kPanelRows) {
+        const std::span<const RowRun<S>> found(runs, find_elements(input, tile.of->phase, rows + i, walked, copies, runs));
+        for (int64_t j = 0; j < tile.columns; j += panel_columns_) {
+          multiply_rows<S>(found, packed + j * depth,
+                           {sums + i * tile_columns_ + j, tile_columns_, tile.columns - j});
+        }
       }
-      if (at >= input_.extents[d]) return std::nullopt;
-      element += at * input_.strides[d];
     }
-    return element;
+    for (int64_t i = 0; i < tile.rows; ++i) store(tile, sums + i * tile_columns_, result + rows[i].result);
   }
 
+  template <class T, class S>
+  void store(const Tile& tile, const S* sums, T* to) const {
+    if constexpr (std::is_same_v<T, S> || std::is_same_v<T, BFloat16>) {
+      if (output_.feature_stride == 1) return convert_row(sums, tile.columns, to);
+    }
+    for (int64_t j = 0; j < tile.columns; ++j) to[j * output_.feature_stride] = from_sum<T>(sums[j]);
+  }
+
+  /// A row of a tile: one position of one batch.
+  struct Row {
+    int64_t input = 0;           ///< where its first term lies, in elements, or would without padding
+    Position first{};            ///< the element that its first tap meets, along each dimension
+    int64_t result = 0;          ///< where its first column lies
+    bool meets_padding = false;  ///< with any tap
+  };
+
+  /// Those of a tile, by whole panels: behind the last stands the last again.
+  void find_rows(const Tile& tile, Row* rows) const {
+    const Phase& phase = tile.of->phase;
+    const int64_t positions = phase.positions();
+    int64_t batch = batch_first_ ? tile.row % batch_ : tile.row / positions;
+    Position position = phase.position_at(batch_first_ ? tile.row / batch_ : tile.row % positions);
+    for (int64_t i = 0; i < tile.rows; ++i) {
+      Row& row = rows[i];
+      row.meets_padding = false;
+      row.input = (by_batch_ ? tile.group * batch_ + batch : batch) * input_.batch_stride +
+                  (by_batch_ ? 0 : tile.group * features_) * input_.feature_stride;
+      row.result = batch * output_.batch_stride + (tile.group * outputs_ + tile.column) * output_.feature_stride;
+      for (size_t d = 0; d < kMostSpatial; ++d) {
+        const PhaseAxis& axis = phase.axes[d];
+        row.first[d] = axis.first_element + position[d] * axis.per_position;
+        row.input += row.first[d] * input_.strides[d];
+        row.meets_padding |= row.first[d] < 0 || row.first[d] + (axis.taps - 1) * axis.per_tap >= input_.extents[d];
+        row.result += (axis.first_position + position[d] * axis.position_step) * output_.strides[d];
+      }
+      if (batch_first_ && ++batch < batch_) continue;
+      size_t d = kMostSpatial;
+      while (d-- > 0 && ++position[d] == phase.axes[d].positions) position[d] = 0;
+      if (batch_first_) {
+        batch = 0;
+      } else if (d == std::string::npos) {
+        ++batch;
+      }
+    }
+    std::fill(rows + tile.rows, rows + round_up(tile.rows, kPanelRows), rows[tile.rows - 1]);
+  }
+
+  /// Terms of which one index alone changes, as the order of terms walks them: of features, or of the last
+  /// dimension's taps.
+  struct TermRun {
+    Position tap{};
+    int64_t feature = 0;
+    int64_t done = 0, count = 0;  ///< from the first asked for
+    Position reach{};             ///< elements from a row's first tap to this one
+    int64_t input = 0;            ///< from a row's first term to this one
+  };
+  size_t find_terms(const Phase& phase, int64_t from, int64_t depth, TermRun* runs) const {
+    const int64_t taps = phase.taps();
+    size_t found = 0;
+    for (TermRun run; run.done < depth; run.done += run.count) {
+      const int64_t term = from + run.done, left = depth - run.done;
+      if (taps_first_) {
+        run.tap = phase.tap_at(term % taps);
+        run.feature = term / taps;
+        run.count = std::min(phase.axes[spatial_ - 1].taps - run.tap[spatial_ - 1], left);
+      } else {
+        run.tap = phase.tap_at(term / features_);
+        run.feature = term % features_;
+        run.count = std::min(features_ - run.feature, left);
+      }
+      run.input = run.feature * input_.feature_stride;
+      for (size_t d = 0; d < kMostSpatial; ++d) {
+        run.reach[d] = run.tap[d] * phase.axes[d].per_tap;
+        run.input += run.reach[d] * input_.strides[d];
+      }
+      runs[found++] = run;
+    }
+    return found;
+  }
+
+  /// Where these terms of a panel's rows lie; those that don't lie as they are needed are copied.
   template <class E, class S>
-  void pack_input(const E* input, int64_t group, int64_t row, int64_t rows, int64_t from, int64_t depth, S* to) const {
-    static constexpr E kZero{};
-    for (int64_t panel = 0; panel < rows; panel += kPanelRows, to += kPanelRows * depth) {
-      std::array<Place, kPanelRows> places;
-      const int64_t filled = std::min(kPanelRows, rows - panel);
-      for (int64_t i = 0; i < filled; ++i) places[static_cast<size_t>(i)] = place_of(group, row + panel + i);
-      for_each_run(from, depth, [&](const Position& tap, int64_t feature, int64_t run, int64_t done) {
-        // Holes, padding and rows behind the last read one zero again and again.
-        std::array<const E*, kPanelRows> at;
-        std::array<int64_t, kPanelRows> strides{};
-        bool all_near = input_.feature_stride == 1;
-        for (size_t i = 0; i < at.size(); ++i) {
-          const auto element = i < static_cast<size_t>(filled) ? element_at(places[i], tap) : std::nullopt;
-          at[i] = element ? input + *element + feature * input_.feature_stride : &kZero;
-          strides[i] = element ? input_.feature_stride : 0;
-          all_near = all_near && element;
+  size_t find_elements(const E* input, const Phase& phase, const Row* rows, std::span<const TermRun> terms, S* copies,
+                       RowRun<S>* runs) const {
+    const bool padded = std::any_of(rows, rows + kPanelRows, [](const Row& row) { return row.meets_padding; });
+    RowRun<S>* to = runs;
+    for (const TermRun& run : terms) {
+      S* const copy = copies + run.done * kPanelRows;
+      Elements<E> at;
+      for (size_t r = 0; r < at.size(); ++r) at[r] = input + rows[r].input + run.input;
+      const int64_t step = taps_first_ ? phase.axes[spatial_ - 1].per_tap * input_.strides[spatial_ - 1]
+                                       : input_.feature_stride;
+      if (!padded) {
+        set_run(at, step, run.count, copy, *to++);
+      } else if (taps_first_) {
+        to = add_taps(at, phase.axes[spatial_ - 1].per_tap, rows, run, copy, to);
+      } else {
+        for (size_t r = 0; r < at.size(); ++r) {
+          if (!meets(rows[r], run, kMostSpatial)) at[r] = nullptr;
         }
-        S* lane = to + done * kPanelRows;
-        interleave_rows(at, strides, all_near, run, lane);
-      });
+        set_run(at, step, run.count, copy, *to++);
+      }
+    }
+    return static_cast<size_t>(to - runs);
+  }
+
+  /// Six rows' elements; null for padding.
+  template <class E>
+  using Elements = std::array<const E*, kPanelRows>;
+
+  /// Does the row meet elements there, along the first dimensions?
+  bool meets(const Row& row, const TermRun& run, size_t dimensions) const {
+    bool all = true;
+    for (size_t d = 0; d < dimensions; ++d) {
+      all &= static_cast<uint64_t>(row.first[d] + run.reach[d]) < static_cast<uint64_t>(input_.extents[d]);
+    }
+    return all;
+  }
+
+  /// A run of the last dimension's taps, cut where a row enters or leaves the padding.
+  template <class E, class S>
+  RowRun<S>* add_taps(const Elements<E>& begin, int64_t per_tap, const Row* rows, const TermRun& run, S* copies,
+                      RowRun<S>* to) const {
+    const size_t last = spatial_ - 1;
+    const int64_t step = per_tap * input_.strides[last];
+    std::array<int64_t, kPanelRows> enters{}, leaves{};  // taps of the run
+    for (size_t r = 0; r < begin.size(); ++r) {
+      const auto taps_below = [&](int64_t element) {
+        const int64_t apart = element - rows[r].first[last] - run.reach[last];
+        return std::clamp<int64_t>(per_tap == 1 ? apart : (std::max<int64_t>(apart, 0) + per_tap - 1) / per_tap, 0,
+                                   run.count);
+      };
+      const bool any = meets(rows[r], run, last);
+      enters[r] = any ? taps_below(0) : run.count;
+      leaves[r] = any ? taps_below(input_.extents[last]) : run.count;
+    }
+    for (int64_t tap = 0, next; tap < run.count; tap = next) {
+      next = run.count;
+      Elements<E> at{};
+      for (size_t r = 0; r < at.size(); ++r) {
+        if (enters[r] > tap) next = std::min(next, enters[r]);
+        if (leaves[r] > tap) next = std::min(next, leaves[r]);
+        if (enters[r] <= tap && tap < leaves[r]) at[r] = begin[r] + tap * step;
+      }
+      set_run(at, step, next - tap, copies + tap * kPanelRows, *to++);
+    }
+    return to;
+  }
+
+  /// The rows themselves where all are elements of the type that is summed, and step alike; zeros do for padding.
+  template <class E, class S>
+  static void set_run(const Elements<E>& at, int64_t step, int64_t count, S* copies, RowRun<S>& run) {
+    const bool padded = std::ranges::any_of(at, [](const E* element) { return element == nullptr; });
+    run.step = step;
+    run.depth = count;
+    if constexpr (std::is_same_v<E, S>) {
+      if (!padded || step == 1) {
+        for (size_t r = 0; r < at.size(); ++r) run.rows[r] = at[r] != nullptr ? at[r] : zeros<S>();
+        return;
+      }
+    }
+    bool side_by_side = !padded;
+    for (size_t r = 0; r < at.size() && side_by_side; ++r) side_by_side = at[r] == at[0] + r;
+    if (side_by_side) {
+      run.step = kPanelRows;
+      for (size_t r = 0; r < at.size(); ++r) run.rows[r] = copies + r;
+      for (int64_t k = 0; k < count; ++k) {
+        for (int64_t r = 0; r < kPanelRows; ++r) copies[k * kPanelRows + r] = to_sum<S>(at[0][k * step + r]);
+      }
+      return;
+    }
+    run.step = 1;
+    for (size_t r = 0; r < at.size(); ++r, copies += count) {
+      run.rows[r] = at[r] != nullptr ? copies : zeros<S>();
+      if (at[r] == nullptr) continue;
+      if (step == 1) {
+        to_sums(at[r], count, copies);
+      } else {
+        for (int64_t k = 0; k < count; ++k) copies[k] = to_sum<S>(at[r][k * step]);
+      }
     }
   }
 
-  /// Elements of as many rows side by side, in the order in which they are written.
   template <class E, class S>
-  static void interleave_rows(const std::array<const E*, kPanelRows>& rows,
-                              const std::array<int64_t, kPanelRows>& strides, bool near, int64_t run, S* to) {
-    if constexpr (std::is_same_v<E, float> && std::is_same_v<S, float>) {
-      if (near) return interleave(rows, run, to);
-    }
-    for (int64_t k = 0; k < run; ++k, to += kPanelRows) {
-      for (size_t i = 0; i < rows.size(); ++i) to[i] = to_sum<S>(rows[i][k * strides[i]]);
+  static void to_sums(const E* from, int64_t count, S* to) {
+    if constexpr (std::is_same_v<E, S> || (std::is_same_v<E, BFloat16> && std::is_same_v<S, float>)) {
+      convert_row(from, count, to);
+    } else {
+      for (int64_t k = 0; k < count; ++k) to[k] = to_sum<S>(from[k]);
     }
   }
 
-  template <class E, class S>
-  void pack_kernel(const E* kernel, int64_t group, int64_t column, int64_t columns, int64_t from, int64_t depth,
-                   S* to) const {
-    constexpr int64_t kWidth = kPanelColumns<S>;
-    for (int64_t panel = 0; panel < columns; panel += kWidth, to += kWidth * depth) {
-      const int64_t filled = std::min(kWidth, columns - panel);
-      if (filled < kWidth) std::memset(static_cast<void*>(to), 0, sizeof(S) * static_cast<size_t>(kWidth * depth));
-      const E* origin = kernel + (group * outputs_ + column + panel) * kernel_.feature_stride;
-      for_each_run(from, depth, [&](const Position& tap, int64_t feature, int64_t run, int64_t done) {
-        const E* at = origin + feature * kernel_.batch_stride;
+  /// Panels of the kernel's columns, terms in the order of rows; what lies behind the last column is left as it was.
+  template <class K, class S>
+  void pack_kernel(const K* kernel, const Tile& tile, std::span<const TermRun> terms, int64_t depth, S* to) const {
+    const Phase& phase = tile.of->phase;
+    const int64_t across = kernel_.feature_stride;
+    for (int64_t panel = 0; panel < tile.columns; panel += panel_columns_, to += panel_columns_ * depth) {
+      const int64_t filled = std::min(panel_columns_, tile.columns - panel);
+      const K* origin = kernel + (tile.group * outputs_ + tile.column + panel) * across;
+      for (const TermRun& run : terms) {
+        const K* at = origin + run.feature * kernel_.batch_stride;
+        int64_t along = kernel_.batch_stride;
         for (size_t d = 0; d < spatial_; ++d) {
-          at += (window_.rhs_reversal[d] ? window_.size[d] - 1 - tap[d] : tap[d]) * kernel_.strides[d];
-        }
-        S* to_row = to + done * kWidth;
-        if (kernel_.feature_stride == 1 && filled == kWidth) {
-          for (int64_t k = 0; k < run; ++k, at += kernel_.batch_stride, to_row += kWidth) {
-            if constexpr (std::is_same_v<E, S>) {
-              std::memcpy(static_cast<void*>(to_row), at, sizeof(S) * kWidth);
-            } else {
-              for (int64_t j = 0; j < kWidth; ++j) to_row[j] = to_sum<S>(at[j]);
-            }
+          const PhaseAxis& axis = phase.axes[d];
+          const int64_t tap = axis.first_tap + run.tap[d] * axis.tap_step;
+          at += (window_.rhs_reversal[d] ? window_.size[d] - 1 - tap : tap) * kernel_.strides[d];
+          if (taps_first_ && d == spatial_ - 1) {
+            along = axis.tap_step * kernel_.strides[d] * (window_.rhs_reversal[d] ? -1 : 1);
           }
-          return;
         }
-        for (int64_t k = 0; k < run; ++k, at += kernel_.batch_stride, to_row += kWidth) {
-          for (int64_t j = 0; j < filled; ++j) to_row[j] = to_sum<S>(at[j * kernel_.feature_stride]);
-        }
-      });
+        pack_columns(at, along, run.count, across, filled, to + run.done * panel_columns_);
+      }
+    }
+  }
+
+  /// to[k * panel columns + j] = at[k * along + j * across]
+  template <class K, class S>
+  void pack_columns(const K* at, int64_t along, int64_t count, int64_t across, int64_t filled, S* to) const {
+    for (int64_t k = 0; k < count; ++k, at += along, to += panel_columns_) {
+      if (across == 1) {
+        to_sums(at, filled, to);
+      } else {
+        for (int64_t j = 0; j < filled; ++j) to[j] = to_sum<S>(at[j * across]);
+      }
     }
   }
 
@@ -235,9 +425,12 @@ class Convolution : public LibraryRoutine {
   Roles input_, output_;
   Roles kernel_;                                                 ///< its "batch" are the input features
   int64_t batch_ = 0, groups_ = 1, features_ = 0, outputs_ = 0;  ///< features and outputs of one group
-  int64_t taps_ = 1, positions_ = 1;
   bool by_batch_ = false;
-  PanelTiles tiles_;
+  bool batch_first_ = false, taps_first_ = false;  ///< rows by batch, then position; terms by tap, then feature
+  std::vector<TiledPhase> phases_;
+  int64_t tiles_ = 0;  ///< of one group
+  int64_t panel_columns_ = 0, tile_columns_ = 0, across_ = 1;
+  int64_t kernel_bytes_ = 0, copies_bytes_ = 0, runs_bytes_ = 0, terms_bytes_ = 0, rows_bytes_ = 0;  ///< of a lane's
   Lanes lanes_;
 };
 

@@ -1,5 +1,6 @@
 #include "library/panel_kernel.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace lowtide::engine {
@@ -13,76 +14,93 @@ namespace {
 
 /// One body for all instruction sets: vectors of `Bytes`, which the function it is inlined into maps to registers. What
 /// has constant indices after unrolling stays in them.
-template <class S, int Bytes>
-[[gnu::always_inline]] inline void multiply(const S* left, const S* right, int64_t depth, S* sums, int64_t stride,
+template <class S, int Bytes, int kAtOnce>
+[[gnu::always_inline]] inline void multiply(std::span<const RowRun<S>> runs, const S* right, S* sums, int64_t stride,
                                             Joining joining) {
   typedef S Vector [[gnu::vector_size(Bytes)]];
-  constexpr int kVectors = static_cast<int>(kPanelBytes) / Bytes, kLanes = Bytes / static_cast<int>(sizeof(S));
-  // Vectors at a time that, with a row of the right panel, fit into 16 registers.
-  constexpr int kAtOnce = 2, kSums = static_cast<int>(kPanelRows) * kAtOnce;
-  static_assert(kVectors % kAtOnce == 0);
-  for (int first = 0; first < kVectors; first += kAtOnce) {
-    Vector sum[kSums];
-    LT_UNROLL for (int i = 0; i < kSums; ++i) sum[i] = Vector{};
-    if (joining == Joining::kInOrder) {
-      LT_UNROLL for (int i = 0; i < kSums; ++i) {
-        std::memcpy(&sum[i], sums + i / kAtOnce * stride + (first + i % kAtOnce) * kLanes, sizeof(Vector));
-      }
+  constexpr int kLanes = Bytes / static_cast<int>(sizeof(S)), kSums = static_cast<int>(kPanelRows) * kAtOnce;
+  Vector sum[kSums];
+  LT_UNROLL for (int i = 0; i < kSums; ++i) sum[i] = Vector{};
+  if (joining == Joining::kInOrder) {
+    LT_UNROLL for (int i = 0; i < kSums; ++i) {
+      std::memcpy(&sum[i], sums + i / kAtOnce * stride + i % kAtOnce * kLanes, sizeof(Vector));
     }
-    const S* a = left;
-    const S* b = right + first * kLanes;
-    for (int64_t k = 0; k < depth; ++k, a += kPanelRows, b += kPanelColumns<S>) {
+  }
+  const S* b = right;
+  for (const RowRun<S>& run : runs) {
+    const S* a[kPanelRows];
+    LT_UNROLL for (int i = 0; i < kPanelRows; ++i) a[i] = run.rows[static_cast<size_t>(i)];
+    for (int64_t k = 0, at = 0; k < run.depth; ++k, at += run.step, b += kPanelColumns<S>) {
       Vector row[kAtOnce];
       LT_UNROLL for (int v = 0; v < kAtOnce; ++v) std::memcpy(&row[v], b + v * kLanes, sizeof(Vector));
-      LT_UNROLL for (int i = 0; i < kSums; ++i) sum[i] += a[i / kAtOnce] * row[i % kAtOnce];
+      LT_UNROLL for (int i = 0; i < kSums; ++i) sum[i] += a[i / kAtOnce][at] * row[i % kAtOnce];
     }
-    LT_UNROLL for (int i = 0; i < kSums; ++i) {
-      S* to = sums + i / kAtOnce * stride + (first + i % kAtOnce) * kLanes;
-      if (joining == Joining::kAsPart) {
-        Vector old;
-        std::memcpy(&old, to, sizeof(Vector));
-        sum[i] = old + sum[i];
-      }
-      std::memcpy(to, &sum[i], sizeof(Vector));
+  }
+  LT_UNROLL for (int i = 0; i < kSums; ++i) {
+    S* to = sums + i / kAtOnce * stride + i % kAtOnce * kLanes;
+    if (joining == Joining::kAsPart) {
+      Vector old;
+      std::memcpy(&old, to, sizeof(Vector));
+      sum[i] = old + sum[i];
     }
+    std::memcpy(to, &sum[i], sizeof(Vector));
   }
 }
 #undef LT_UNROLL
 
-template <class S>
-[[gnu::target("avx512f,avx512dq,avx512vl,avx512bw")]] void multiply_avx512(const S* left, const S* right, int64_t depth,
-                                                                           S* sums, int64_t stride, Joining joining) {
-  multiply<S, 64>(left, right, depth, sums, stride, joining);
+/// Two vectors at a time: with a row of the right panel, their sums fit into 16 registers.
+template <class S, int Bytes>
+[[gnu::always_inline]] inline void multiply_all(std::span<const RowRun<S>> runs, const S* right,
+                                                const PanelSums<S>& sums, Joining joining) {
+  constexpr int64_t kLanes = Bytes / static_cast<int>(sizeof(S));
+  static_assert(kPanelBytes % (2 * Bytes) == 0);
+  const int64_t columns = std::min(sums.columns, kPanelColumns<S>);
+  for (int64_t first = 0; first < columns; first += 2 * kLanes) {
+    if (columns - first <= kLanes) {
+      multiply<S, Bytes, 1>(runs, right + first, sums.at + first, sums.stride, joining);
+    } else {
+      multiply<S, Bytes, 2>(runs, right + first, sums.at + first, sums.stride, joining);
+    }
+  }
 }
 
 template <class S>
-[[gnu::target("avx2,fma")]] void multiply_avx2(const S* left, const S* right, int64_t depth, S* sums, int64_t stride,
-                                               Joining joining) {
-  multiply<S, 32>(left, right, depth, sums, stride, joining);
+[[gnu::target("avx512f,avx512dq,avx512vl,avx512bw")]] void multiply_avx512(std::span<const RowRun<S>> runs,
+                                                                           const S* right, const PanelSums<S>& sums,
+                                                                           Joining joining) {
+  multiply_all<S, 64>(runs, right, sums, joining);
 }
 
 template <class S>
-void multiply_plain(const S* left, const S* right, int64_t depth, S* sums, int64_t stride, Joining joining) {
-  multiply<S, 16>(left, right, depth, sums, stride, joining);
+[[gnu::target("avx2,fma")]] void multiply_avx2(std::span<const RowRun<S>> runs, const S* right,
+                                               const PanelSums<S>& sums, Joining joining) {
+  multiply_all<S, 32>(runs, right, sums, joining);
+}
+
+template <class S>
+void multiply_plain(std::span<const RowRun<S>> runs, const S* right, const PanelSums<S>& sums, Joining joining) {
+  multiply_all<S, 16>(runs, right, sums, joining);
 }
 
 /// Without the C standard's rescue of infinities, as XLA.
 template <class R>
-void multiply_complex(const std::complex<R>* left, const std::complex<R>* right, int64_t depth, std::complex<R>* sums,
-                      int64_t stride, Joining joining) {
+void multiply_complex(std::span<const RowRun<std::complex<R>>> runs, const std::complex<R>* right,
+                      const PanelSums<std::complex<R>>& sums, Joining joining) {
   constexpr int kColumns = static_cast<int>(kPanelColumns<std::complex<R>>);
   for (int row = 0; row < kPanelRows; ++row) {
     R real[kColumns] = {}, imaginary[kColumns] = {};
-    std::complex<R>* const row_sums = sums + row * stride;
+    std::complex<R>* const row_sums = sums.at + row * sums.stride;
     for (int j = 0; joining == Joining::kInOrder && j < kColumns; ++j) {
       real[j] = row_sums[j].real(), imaginary[j] = row_sums[j].imag();
     }
-    for (int64_t k = 0; k < depth; ++k) {
-      const std::complex<R> a = left[k * kPanelRows + row];
-      const std::complex<R>* b = right + k * kColumns;
-      for (int j = 0; j < kColumns; ++j) {
-        real[j] += a.real() * b[j].real() - a.imag() * b[j].imag();
-        imaginary[j] += a.real() * b[j].imag() + a.imag() * b[j].real();
+    const std::complex<R>* b = right;
+    for (const RowRun<std::complex<R>>& run : runs) {
+      for (int64_t k = 0; k < run.depth; ++k, b += kColumns) {
+        const std::complex<R> a = run.rows[static_cast<size_t>(row)][k * run.step];
+        for (int j = 0; j < kColumns; ++j) {
+          real[j] += a.real() * b[j].real() - a.imag() * b[j].imag();
+          imaginary[j] += a.real() * b[j].imag() + a.imag() * b[j].real();
+        }
       }
     }
     for (int j = 0; j < kColumns; ++j) {
@@ -93,7 +111,7 @@ void multiply_complex(const std::complex<R>* left, const std::complex<R>* right,
 }
 
 template <class S>
-using Multiply = void (*)(const S*, const S*, int64_t, S*, int64_t, Joining);
+using Multiply = void (*)(std::span<const RowRun<S>>, const S*, const PanelSums<S>&, Joining);
 
 template <class S>
 Multiply<S> pick() {
@@ -108,26 +126,26 @@ Multiply<S> pick() {
 }  // namespace
 
 template <class S>
-void multiply_panels(const S* left, const S* right, int64_t depth, S* sums, int64_t stride, Joining joining) {
+void multiply_rows(std::span<const RowRun<S>> runs, const S* right, const PanelSums<S>& sums, Joining joining) {
   static const Multiply<S> kBest = pick<S>();
-  kBest(left, right, depth, sums, stride, joining);
+  kBest(runs, right, sums, joining);
 }
 
 template <>
-void multiply_panels(const std::complex<float>* left, const std::complex<float>* right, int64_t depth,
-                     std::complex<float>* sums, int64_t stride, Joining joining) {
-  multiply_complex(left, right, depth, sums, stride, joining);
+void multiply_rows(std::span<const RowRun<std::complex<float>>> runs, const std::complex<float>* right,
+                   const PanelSums<std::complex<float>>& sums, Joining joining) {
+  multiply_complex(runs, right, sums, joining);
 }
 
 template <>
-void multiply_panels(const std::complex<double>* left, const std::complex<double>* right, int64_t depth,
-                     std::complex<double>* sums, int64_t stride, Joining joining) {
-  multiply_complex(left, right, depth, sums, stride, joining);
+void multiply_rows(std::span<const RowRun<std::complex<double>>> runs, const std::complex<double>* right,
+                   const PanelSums<std::complex<double>>& sums, Joining joining) {
+  multiply_complex(runs, right, sums, joining);
 }
 
-template void multiply_panels(const float*, const float*, int64_t, float*, int64_t, Joining);
-template void multiply_panels(const double*, const double*, int64_t, double*, int64_t, Joining);
-template void multiply_panels(const uint32_t*, const uint32_t*, int64_t, uint32_t*, int64_t, Joining);
-template void multiply_panels(const uint64_t*, const uint64_t*, int64_t, uint64_t*, int64_t, Joining);
+template void multiply_rows(std::span<const RowRun<float>>, const float*, const PanelSums<float>&, Joining);
+template void multiply_rows(std::span<const RowRun<double>>, const double*, const PanelSums<double>&, Joining);
+template void multiply_rows(std::span<const RowRun<uint32_t>>, const uint32_t*, const PanelSums<uint32_t>&, Joining);
+template void multiply_rows(std::span<const RowRun<uint64_t>>, const uint64_t*, const PanelSums<uint64_t>&, Joining);
 
 }  // namespace lowtide::engine

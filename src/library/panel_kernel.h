@@ -1,12 +1,14 @@
 #pragma once
-/// sums += left panel times right panel, for panels of kPanelRows and kPanelBytes of columns.
+/// sums += kPanelRows rows, wherever their elements lie, times a packed panel of kPanelBytes of columns.
 
+#include <array>
 #include <complex>
 #include <cstdint>
+#include <span>
 
 namespace lowtide::engine {
 
-/// Rows of a left panel: element (i, k) at [k * kPanelRows + i].
+/// Rows whose sums are made together, in registers.
 inline constexpr int64_t kPanelRows = 6;
 /// Bytes of a row of a right panel: element (k, j) at [k * columns + j].
 inline constexpr int64_t kPanelBytes = 128;
@@ -19,10 +21,34 @@ enum class Joining : uint8_t {
   kInOrder,  ///< one after the other: the same bits, in however many calls
 };
 
-/// `sums` has rows of `stride` elements, aligned to 64 bytes. S: float, double, uint32_t, uint64_t, std::complex of
+/// Consecutive terms of the sums of kPanelRows rows: row i's factor of term k at rows[i][k * step].
+template <class S>
+struct RowRun {
+  std::array<const S*, kPanelRows> rows;
+  int64_t step = 1, depth = 0;
+};
+
+/// Sums that a call adds to: rows of `stride` elements, aligned to 64 bytes.
+template <class S>
+struct PanelSums {
+  S* at;
+  int64_t stride;
+  int64_t columns;  ///< of the panel that are wanted; those behind them may be left as they are
+};
+
+/// The runs follow each other along the depth of the right panel. S: float, double, uint32_t, uint64_t, std::complex of
 /// both.
 template <class S>
-void multiply_panels(const S* left, const S* right, int64_t depth, S* sums, int64_t stride,
-                     Joining joining = Joining::kAsPart);
+void multiply_rows(std::span<const RowRun<S>> runs, const S* right, const PanelSums<S>& sums,
+                   Joining joining = Joining::kAsPart);
+
+/// The same where the rows are packed too: element (i, k) at [k * kPanelRows + i].
+template <class S>
+void multiply_panels(const S* left, const S* right, int64_t depth, const PanelSums<S>& sums,
+                     Joining joining = Joining::kAsPart) {
+  RowRun<S> run{.step = kPanelRows, .depth = depth};
+  for (size_t i = 0; i < run.rows.size(); ++i) run.rows[i] = left + i;
+  multiply_rows<S>(std::span<const RowRun<S>>(&run, 1), right, sums, joining);
+}
 
 }  // namespace lowtide::engine

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "passes/rules/maker.h"
@@ -15,11 +16,12 @@ bool is_plain(const Instruction& i) {
   return i.shape.is_array() && i.shape.dynamic.empty() && i.control_predecessors.empty() && !i.sharding;
 }
 
-/// What a value is behind moves: dimension d of the value is dimension map[d] of `from`.
+/// What a value is behind moves: dimension d of the value is dimension map[d] of `from`, perhaps from its end.
 struct Behind {
   Instruction* from = nullptr;
   Dims map;
-  bool transposed = false;
+  std::vector<bool> reversed;
+  bool moved = false;
 };
 
 /// Which of two shapes' dimensions are the same, where only those of one element were added or removed.
@@ -40,9 +42,11 @@ std::optional<Dims> same_but_units(const Dims& result, const Dims& operand) {
   return next == operand.size() ? std::optional(map) : std::nullopt;
 }
 
-Behind behind_moves(Instruction* value) {
-  Behind behind{value, {}, false};
+/// `reversible`: dimensions of the value that may be read from their ends.
+Behind behind_moves(Instruction* value, const Dims& reversible) {
+  Behind behind{value, {}, {}, false};
   for (int64_t d = 0; d < value->shape.rank(); ++d) behind.map.push_back(d);
+  behind.reversed.resize(behind.map.size());
   while (is_plain(*behind.from)) {
     const Instruction& move = *behind.from;
     Dims step;
@@ -52,13 +56,21 @@ Behind behind_moves(Instruction* value) {
       const auto same = same_but_units(move.shape.dims, move.operand(0).shape.dims);
       if (!same) break;
       step = *same;
+    } else if (move.opcode == Opcode::kReverse) {
+      const Dims& ends = move.as<DimensionsAttributes>().dimensions;
+      const auto is_reversed = [&](int64_t d) { return std::ranges::find(ends, behind.map[static_cast<size_t>(d)]) != ends.end(); };
+      if (std::ranges::count_if(reversible, is_reversed) != std::ssize(ends)) break;
+      for (const int64_t d : reversible) {
+        if (is_reversed(d)) behind.reversed[static_cast<size_t>(d)].flip();
+      }
+      for (int64_t d = 0; d < move.shape.rank(); ++d) step.push_back(d);
     } else {
       break;
     }
     for (int64_t& d : behind.map) {
       if (d != kUnit) d = step[static_cast<size_t>(d)];
     }
-    behind.transposed |= move.opcode == Opcode::kTranspose;
+    behind.moved |= move.opcode != Opcode::kReshape;
     behind.from = move.operands[0];
   }
   return behind;
@@ -73,8 +85,11 @@ class Reader {
     std::vector<Instruction*> operands = convolution_.operands;
     bool any = false;
     for (size_t k = 0; k < 2; ++k) {
-      const Behind behind = behind_moves(operands[k]);
-      if (!behind.transposed) continue;
+      const Behind behind = behind_moves(operands[k], k == 1 ? a_.kernel_spatial : Dims{});
+      if (!behind.moved) continue;
+      for (size_t w = 0; k == 1 && w < a_.kernel_spatial.size(); ++w) {
+        if (behind.reversed[static_cast<size_t>(a_.kernel_spatial[w])]) a_.window.rhs_reversal[w].flip();
+      }
       Dims places;
       operands[k] = as_it_lies(*operands[k], behind, places);
       relabel(k, places);
@@ -142,7 +157,7 @@ Result<PassResult> read_convolutions_past_moves(Module& module, const Target& ta
     if (i.as<ConvolutionAttributes>().dim_labels.find('?') != std::string::npos) return nullptr;
     return Reader(i, maker).run();
   });
-  if (result.ok()) result->note = fmt::format("{} convolutions read past transposes", result->count);
+  if (result.ok()) result->note = fmt::format("{} convolutions read past moves", result->count);
   return result;
 }
 

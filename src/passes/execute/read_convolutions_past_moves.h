@@ -7,11 +7,12 @@
 ///           dim_labels=bf0_oi0->bf0
 ///
 /// Saves bytes(t), and the time to write and read them: a convolution's routine packs its operands from any order.
-/// Batches that vmap adds, and `jnp.convolve` of columns, come as such transposes.
+/// Batches that vmap adds, and `jnp.convolve` of columns, come as such transposes; a gradient's kernel comes reversed,
+/// which a window can do itself.
 ///
 /// Requires: verified.  Keeps: roots, donation, schedule.
 /// Numerics: exact: the same products, summed in the same order.
-/// Looked through: transposes, and reshapes that add or remove dimensions of one element.
+/// Looked through: transposes, reverses of a kernel's window, and reshapes that add or remove dimensions of one element.
 /// Not those that kernels make: they read past transposes in any case.
 /// Tests: tests/text/passes/read-convolutions-past-moves/
 
