@@ -144,7 +144,7 @@ class Convolution : public LibraryRoutine {
     kernel_bytes_ = align_scratch(most_depth * tile_columns_ * sum_bytes);
     copies_bytes_ = align_scratch(most_depth * kPanelRows * sum_bytes);
     runs_bytes_ = align_scratch(most_depth * static_cast<int64_t>(sizeof(RowRun<float>)));
-    terms_bytes_ = align_scratch(most_depth * static_cast<int64_t>(sizeof(TermRun)));
+    terms_bytes_ = align_scratch(2 * most_depth * static_cast<int64_t>(sizeof(TermRun)));
     rows_bytes_ = align_scratch(most_rows * static_cast<int64_t>(sizeof(Row)));
     lanes_ = Lanes(groups_ * tiles_, kernel_bytes_ + copies_bytes_ + runs_bytes_ + terms_bytes_ + rows_bytes_ +
                                          most_rows * tile_columns_ * sum_bytes);
@@ -177,11 +177,12 @@ class Convolution : public LibraryRoutine {
     for (int64_t from = 0; from < tile.of->depth; from += kDepth) {
       const int64_t depth = std::min(kDepth, tile.of->depth - from);
       const std::span<const TermRun> walked(terms, find_terms(tile.of->phase, from, depth, terms));
+      const std::span<const TermRun> joined(terms + depth, join_runs(tile.of->phase, walked, terms + depth));
       dispatch(kernel_type_, [&]<class K>() {
         if constexpr (sums_in<K, S>) pack_kernel(static_cast<const K*>(kernel), tile, walked, depth, packed);
       });
       for (int64_t i = 0; i < tile.rows; i += kPanelRows) {
-        const std::span<const RowRun<S>> found(runs, find_elements(input, tile.of->phase, rows + i, walked, copies, runs));
+        const std::span<const RowRun<S>> found(runs, find_elements(input, tile.of->phase, rows + i, walked, joined, copies, runs));
         for (int64_t j = 0; j < tile.columns; j += panel_columns_) {
           multiply_rows<S>(found, packed + j * depth,
                            {sums + i * tile_columns_ + j, tile_columns_, tile.columns - j});
@@ -271,18 +272,35 @@ class Convolution : public LibraryRoutine {
     return found;
   }
 
+  /// The same terms for rows that meet no padding: runs of which the next begins where the last one ends are one.
+  size_t join_runs(const Phase& phase, std::span<const TermRun> runs, TermRun* joined) const {
+    size_t count = 0;
+    for (const TermRun& run : runs) {
+      if (count > 0 && joined[count - 1].input + joined[count - 1].count * term_step(phase) == run.input) {
+        joined[count - 1].count += run.count;
+      } else {
+        joined[count++] = run;
+      }
+    }
+    return count;
+  }
+
+  /// Elements from one term of a run to the next.
+  int64_t term_step(const Phase& phase) const {
+    return taps_first_ ? phase.axes[spatial_ - 1].per_tap * input_.strides[spatial_ - 1] : input_.feature_stride;
+  }
+
   /// Where these terms of a panel's rows lie; those that don't lie as they are needed are copied.
   template <class E, class S>
-  size_t find_elements(const E* input, const Phase& phase, const Row* rows, std::span<const TermRun> terms, S* copies,
-                       RowRun<S>* runs) const {
+  size_t find_elements(const E* input, const Phase& phase, const Row* rows, std::span<const TermRun> terms,
+                       std::span<const TermRun> joined, S* copies, RowRun<S>* runs) const {
     const bool padded = std::any_of(rows, rows + kPanelRows, [](const Row& row) { return row.meets_padding; });
+    const int64_t step = term_step(phase);
     RowRun<S>* to = runs;
-    for (const TermRun& run : terms) {
+    for (const TermRun& run : padded ? terms : joined) {
       S* const copy = copies + run.done * kPanelRows;
       Elements<E> at;
       for (size_t r = 0; r < at.size(); ++r) at[r] = input + rows[r].input + run.input;
-      const int64_t step = taps_first_ ? phase.axes[spatial_ - 1].per_tap * input_.strides[spatial_ - 1]
-                                       : input_.feature_stride;
       if (!padded) {
         set_run(at, step, run.count, copy, *to++);
       } else if (taps_first_) {
