@@ -40,9 +40,9 @@ struct Roles {
     const Dims all = row_major_strides(shape.dims);
     batch_stride = all[static_cast<size_t>(batch)];
     feature_stride = all[static_cast<size_t>(feature)];
-    for (size_t d = 0; d < spatial.size(); ++d) {
-      extents[d] = shape.dims[static_cast<size_t>(spatial[d])];
-      strides[d] = all[static_cast<size_t>(spatial[d])];
+    for (size_t d = 0, to = kMostSpatial - spatial.size(); d < spatial.size(); ++d, ++to) {
+      extents[to] = shape.dims[static_cast<size_t>(spatial[d])];
+      strides[to] = all[static_cast<size_t>(spatial[d])];
     }
   }
 };
@@ -60,7 +60,7 @@ const S* zeros() {
 class Convolution : public LibraryRoutine {
  public:
   explicit Convolution(const Instruction& convolution)
-      : window_(convolution.as<ConvolutionAttributes>().window), spatial_(window_.size.size()) {
+      : window_(convolution.as<ConvolutionAttributes>().window) {
     const auto& a = convolution.as<ConvolutionAttributes>();
     const Shape &input = convolution.operand(0).shape, &kernel = convolution.operand(1).shape;
     input_type_ = input.type;
@@ -75,9 +75,10 @@ class Convolution : public LibraryRoutine {
     features_ = extent_of(kernel, a.kernel_input_feature);
     outputs_ = extent_of(kernel, a.kernel_output_feature) / groups_;
     // What lies nearest in memory is walked first, rows and terms alike: gradients of kernels have both the other way.
-    const auto before_space = [&](int64_t dim) { return spatial_ > 0 && dim < a.input_spatial[spatial_ - 1]; };
-    batch_first_ = spatial_ > 0 && !before_space(a.input_batch);
-    taps_first_ = spatial_ > 0 && before_space(a.input_feature) && window_.size[spatial_ - 1] >= std::min(features_, kLongRun);
+    const size_t spatial = window_.size.size();
+    const auto before_space = [&](int64_t dim) { return spatial > 0 && dim < a.input_spatial[spatial - 1]; };
+    batch_first_ = spatial > 0 && !before_space(a.input_batch);
+    taps_first_ = before_space(a.input_feature) && window_.size[spatial - 1] >= std::min(features_, kLongRun);
     set_tiles(dispatch(result_type_, [&]<class T>() { return static_cast<int64_t>(sizeof(summed_t<T>)); }));
   }
 
@@ -115,6 +116,24 @@ class Convolution : public LibraryRoutine {
   struct Tile {
     const TiledPhase* of;
     int64_t group, row, rows, column, columns;
+  };
+
+  /// A row of a tile: one position of one batch.
+  struct Row {
+    int64_t input = 0;           ///< where its first term lies, in elements, or would without padding
+    Position first{};            ///< the element that its first tap meets, along each dimension
+    int64_t result = 0;          ///< where its first column lies
+    bool meets_padding = false;  ///< with any tap
+  };
+
+  /// Terms of which one index alone changes, as the order of terms walks them: of features, or of the last
+  /// dimension's taps.
+  struct TermRun {
+    Position tap{};
+    int64_t feature = 0;
+    int64_t done = 0, count = 0;  ///< from the first asked for
+    Position reach{};             ///< elements from a row's first tap to this one
+    int64_t input = 0;            ///< from a row's first term to this one
   };
 
   int64_t window_terms() const {
@@ -173,9 +192,10 @@ class Convolution : public LibraryRoutine {
     auto* const rows = take.template operator()<Row>(rows_bytes_);
     S* const sums = reinterpret_cast<S*>(room);
     find_rows(tile, rows);
-    std::fill(sums, sums + round_up(tile.rows, kPanelRows) * tile_columns_, S{});
+    if (tile.of->depth == 0) std::fill(sums, sums + round_up(tile.rows, kPanelRows) * tile_columns_, S{});
     for (int64_t from = 0; from < tile.of->depth; from += kDepth) {
       const int64_t depth = std::min(kDepth, tile.of->depth - from);
+      const Joining joining = from == 0 ? Joining::kAlone : Joining::kAsPart;
       const std::span<const TermRun> walked(terms, find_terms(tile.of->phase, from, depth, terms));
       const std::span<const TermRun> joined(terms + depth, join_runs(tile.of->phase, walked, terms + depth));
       dispatch(kernel_type_, [&]<class K>() {
@@ -183,13 +203,37 @@ class Convolution : public LibraryRoutine {
       });
       for (int64_t i = 0; i < tile.rows; i += kPanelRows) {
         const std::span<const RowRun<S>> found(runs, find_elements(input, tile.of->phase, rows + i, walked, joined, copies, runs));
-        for (int64_t j = 0; j < tile.columns; j += panel_columns_) {
-          multiply_rows<S>(found, packed + j * depth,
-                           {sums + i * tile_columns_ + j, tile_columns_, tile.columns - j});
+        PanelSums<S> to{sums + i * tile_columns_, tile_columns_, tile.columns};
+        if constexpr (std::is_same_v<T, S>) {
+          if (stores_whole_panels(tile, rows + i, i)) to = {result + rows[i].result, rows[i + 1].result - rows[i].result, tile.columns};
+        }
+        for (int64_t j = 0; j < tile.columns; j += panel_columns_, to.at += panel_columns_, to.columns -= panel_columns_) {
+          multiply_rows<S>(found, packed + j * depth, to, joining);
         }
       }
     }
-    for (int64_t i = 0; i < tile.rows; ++i) store(tile, sums + i * tile_columns_, result + rows[i].result);
+    for (int64_t i = 0; i < tile.rows; ++i) {
+      const int64_t panel = i / kPanelRows * kPanelRows;
+      if (std::is_same_v<T, S> && tile.of->depth > 0 && stores_whole_panels(tile, rows + panel, panel)) {
+        i = panel + kPanelRows - 1;
+      } else {
+        store(tile, sums + i * tile_columns_, result + rows[i].result);
+      }
+    }
+  }
+
+  /// Do a panel's results lie as sums do: whole vectors, a row as far from the next as all are? Then they are summed
+  /// where they lie.
+  bool stores_whole_panels(const Tile& tile, const Row* rows, int64_t first) const {
+    constexpr int64_t kVectors = 2;
+    if (first + kPanelRows > tile.rows || output_.feature_stride != 1 || tile.columns % (panel_columns_ / kVectors) != 0) {
+      return false;
+    }
+    const int64_t step = rows[1].result - rows[0].result;
+    for (int64_t r = 2; r < kPanelRows; ++r) {
+      if (rows[r].result - rows[r - 1].result != step) return false;
+    }
+    return true;
   }
 
   template <class T, class S>
@@ -200,54 +244,69 @@ class Convolution : public LibraryRoutine {
     for (int64_t j = 0; j < tile.columns; ++j) to[j * output_.feature_stride] = from_sum<T>(sums[j]);
   }
 
-  /// A row of a tile: one position of one batch.
-  struct Row {
-    int64_t input = 0;           ///< where its first term lies, in elements, or would without padding
-    Position first{};            ///< the element that its first tap meets, along each dimension
-    int64_t result = 0;          ///< where its first column lies
-    bool meets_padding = false;  ///< with any tap
-  };
-
   /// Those of a tile, by whole panels: behind the last stands the last again.
   void find_rows(const Tile& tile, Row* rows) const {
     const Phase& phase = tile.of->phase;
     const int64_t positions = phase.positions();
     int64_t batch = batch_first_ ? tile.row % batch_ : tile.row / positions;
-    Position position = phase.position_at(batch_first_ ? tile.row / batch_ : tile.row % positions);
-    for (int64_t i = 0; i < tile.rows; ++i) {
-      Row& row = rows[i];
-      row.meets_padding = false;
-      row.input = (by_batch_ ? tile.group * batch_ + batch : batch) * input_.batch_stride +
-                  (by_batch_ ? 0 : tile.group * features_) * input_.feature_stride;
-      row.result = batch * output_.batch_stride + (tile.group * outputs_ + tile.column) * output_.feature_stride;
-      for (size_t d = 0; d < kMostSpatial; ++d) {
-        const PhaseAxis& axis = phase.axes[d];
-        row.first[d] = axis.first_element + position[d] * axis.per_position;
-        row.input += row.first[d] * input_.strides[d];
-        row.meets_padding |= row.first[d] < 0 || row.first[d] + (axis.taps - 1) * axis.per_tap >= input_.extents[d];
-        row.result += (axis.first_position + position[d] * axis.position_step) * output_.strides[d];
+    int64_t position = batch_first_ ? tile.row / batch_ : tile.row % positions;
+    // Rows of one line of the walk differ in one index alone, and by the same steps.
+    for (int64_t i = 0; i < tile.rows;) {
+      const Position at = phase.position_at(position);
+      const PhaseAxis& last = phase.axes[kLast];
+      const int64_t line = batch_first_ ? batch_ - batch : last.positions - at[kLast];
+      const int64_t behind = std::min(tile.rows, i + line);
+      Row row = row_at(tile, batch, at);
+      Row step{.input = input_.batch_stride, .first = {}, .result = output_.batch_stride};
+      if (!batch_first_) {
+        step.first[kLast] = last.per_position;
+        step.input = last.per_position * input_.strides[kLast];
+        step.result = last.position_step * output_.strides[kLast];
       }
-      if (batch_first_ && ++batch < batch_) continue;
-      size_t d = kMostSpatial;
-      while (d-- > 0 && ++position[d] == phase.axes[d].positions) position[d] = 0;
+      const bool line_meets = meets_padding(phase, row.first, kLast);
+      const int64_t behind_first = input_.extents[kLast] - (last.taps - 1) * last.per_tap;
+      position += batch_first_ ? 1 : behind - i;
+      for (; i < behind; ++i) {
+        const int64_t first = row.first[kLast];
+        row.meets_padding = line_meets || first < 0 || first >= behind_first;
+        rows[i] = row;
+        row.input += step.input;
+        row.first[kLast] += step.first[kLast];
+        row.result += step.result;
+      }
       if (batch_first_) {
         batch = 0;
-      } else if (d == std::string::npos) {
+      } else if (position == positions) {
+        position = 0;
         ++batch;
       }
     }
     std::fill(rows + tile.rows, rows + round_up(tile.rows, kPanelRows), rows[tile.rows - 1]);
   }
 
-  /// Terms of which one index alone changes, as the order of terms walks them: of features, or of the last
-  /// dimension's taps.
-  struct TermRun {
-    Position tap{};
-    int64_t feature = 0;
-    int64_t done = 0, count = 0;  ///< from the first asked for
-    Position reach{};             ///< elements from a row's first tap to this one
-    int64_t input = 0;            ///< from a row's first term to this one
-  };
+  Row row_at(const Tile& tile, int64_t batch, const Position& position) const {
+    Row row{.input = (by_batch_ ? tile.group * batch_ + batch : batch) * input_.batch_stride +
+                     (by_batch_ ? 0 : tile.group * features_) * input_.feature_stride,
+            .result = batch * output_.batch_stride + (tile.group * outputs_ + tile.column) * output_.feature_stride};
+    for (size_t d = 0; d < kMostSpatial; ++d) {
+      const PhaseAxis& axis = tile.of->phase.axes[d];
+      row.first[d] = axis.first_element + position[d] * axis.per_position;
+      row.input += row.first[d] * input_.strides[d];
+      row.result += (axis.first_position + position[d] * axis.position_step) * output_.strides[d];
+    }
+    return row;
+  }
+
+  /// Does a row that begins there meet padding along the first dimensions?
+  bool meets_padding(const Phase& phase, const Position& first, size_t dimensions) const {
+    bool any = false;
+    for (size_t d = 0; d < dimensions; ++d) {
+      const PhaseAxis& axis = phase.axes[d];
+      any |= first[d] < 0 || first[d] + (axis.taps - 1) * axis.per_tap >= input_.extents[d];
+    }
+    return any;
+  }
+
   size_t find_terms(const Phase& phase, int64_t from, int64_t depth, TermRun* runs) const {
     const int64_t taps = phase.taps();
     size_t found = 0;
@@ -256,7 +315,7 @@ class Convolution : public LibraryRoutine {
       if (taps_first_) {
         run.tap = phase.tap_at(term % taps);
         run.feature = term / taps;
-        run.count = std::min(phase.axes[spatial_ - 1].taps - run.tap[spatial_ - 1], left);
+        run.count = std::min(phase.axes[kLast].taps - run.tap[kLast], left);
       } else {
         run.tap = phase.tap_at(term / features_);
         run.feature = term % features_;
@@ -287,7 +346,7 @@ class Convolution : public LibraryRoutine {
 
   /// Elements from one term of a run to the next.
   int64_t term_step(const Phase& phase) const {
-    return taps_first_ ? phase.axes[spatial_ - 1].per_tap * input_.strides[spatial_ - 1] : input_.feature_stride;
+    return taps_first_ ? phase.axes[kLast].per_tap * input_.strides[kLast] : input_.feature_stride;
   }
 
   /// Where these terms of a panel's rows lie; those that don't lie as they are needed are copied.
@@ -304,7 +363,7 @@ class Convolution : public LibraryRoutine {
       if (!padded) {
         set_run(at, step, run.count, copy, *to++);
       } else if (taps_first_) {
-        to = add_taps(at, phase.axes[spatial_ - 1].per_tap, rows, run, copy, to);
+        to = add_taps(at, phase.axes[kLast].per_tap, rows, run, copy, to);
       } else {
         for (size_t r = 0; r < at.size(); ++r) {
           if (!meets(rows[r], run, kMostSpatial)) at[r] = nullptr;
@@ -332,18 +391,17 @@ class Convolution : public LibraryRoutine {
   template <class E, class S>
   RowRun<S>* add_taps(const Elements<E>& begin, int64_t per_tap, const Row* rows, const TermRun& run, S* copies,
                       RowRun<S>* to) const {
-    const size_t last = spatial_ - 1;
-    const int64_t step = per_tap * input_.strides[last];
+    const int64_t step = per_tap * input_.strides[kLast];
     std::array<int64_t, kPanelRows> enters{}, leaves{};  // taps of the run
     for (size_t r = 0; r < begin.size(); ++r) {
       const auto taps_below = [&](int64_t element) {
-        const int64_t apart = element - rows[r].first[last] - run.reach[last];
+        const int64_t apart = element - rows[r].first[kLast] - run.reach[kLast];
         return std::clamp<int64_t>(per_tap == 1 ? apart : (std::max<int64_t>(apart, 0) + per_tap - 1) / per_tap, 0,
                                    run.count);
       };
-      const bool any = meets(rows[r], run, last);
+      const bool any = meets(rows[r], run, kLast);
       enters[r] = any ? taps_below(0) : run.count;
-      leaves[r] = any ? taps_below(input_.extents[last]) : run.count;
+      leaves[r] = any ? taps_below(input_.extents[kLast]) : run.count;
     }
     for (int64_t tap = 0, next; tap < run.count; tap = next) {
       next = run.count;
@@ -412,12 +470,12 @@ class Convolution : public LibraryRoutine {
       for (const TermRun& run : terms) {
         const K* at = origin + run.feature * kernel_.batch_stride;
         int64_t along = kernel_.batch_stride;
-        for (size_t d = 0; d < spatial_; ++d) {
+        for (size_t w = 0, d = kMostSpatial - window_.size.size(); d < kMostSpatial; ++w, ++d) {
           const PhaseAxis& axis = phase.axes[d];
           const int64_t tap = axis.first_tap + run.tap[d] * axis.tap_step;
-          at += (window_.rhs_reversal[d] ? window_.size[d] - 1 - tap : tap) * kernel_.strides[d];
-          if (taps_first_ && d == spatial_ - 1) {
-            along = axis.tap_step * kernel_.strides[d] * (window_.rhs_reversal[d] ? -1 : 1);
+          at += (window_.rhs_reversal[w] ? window_.size[w] - 1 - tap : tap) * kernel_.strides[d];
+          if (taps_first_ && d == kLast) {
+            along = axis.tap_step * kernel_.strides[d] * (window_.rhs_reversal[w] ? -1 : 1);
           }
         }
         pack_columns(at, along, run.count, across, filled, to + run.done * panel_columns_);
@@ -438,7 +496,6 @@ class Convolution : public LibraryRoutine {
   }
 
   Window window_;
-  size_t spatial_;
   ElementType input_type_{}, kernel_type_{}, result_type_{};
   Roles input_, output_;
   Roles kernel_;                                                 ///< its "batch" are the input features

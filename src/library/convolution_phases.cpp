@@ -40,13 +40,14 @@ Position Phase::tap_at(int64_t index) const { return digits(index, {axes[0].taps
 
 std::vector<Phase> phases_of(const Window& window, const Position& positions) {
   std::vector<Phase> phases(1);
+  const size_t before = kMostSpatial - window.size.size();
   for (size_t d = 0; d < window.size.size(); ++d) {
     const int64_t step = window.lhs_dilate[d] / std::gcd(window.stride[d], window.lhs_dilate[d]);
     std::vector<Phase> split;
     for (const Phase& phase : phases) {
-      for (int64_t first = 0; first < std::min(step, positions[d]); ++first) {
+      for (int64_t first = 0; first < std::min(step, positions[before + d]); ++first) {
         split.push_back(phase);
-        split.back().axes[d] = axis_of(window, d, positions[d], first, step);
+        split.back().axes[before + d] = axis_of(window, d, positions[before + d], first, step);
       }
     }
     phases = std::move(split);

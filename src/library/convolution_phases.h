@@ -11,7 +11,8 @@
 
 namespace lowtide::engine {
 
-inline constexpr size_t kMostSpatial = 3;
+/// Fewer spatial dimensions are the last of as many, so that the last one always is kLast; those before have extent 1.
+inline constexpr size_t kMostSpatial = 3, kLast = kMostSpatial - 1;
 using Position = std::array<int64_t, kMostSpatial>;
 
 /// One spatial dimension of a phase: its positions, and those taps of its window that meet elements, each equally
@@ -24,7 +25,7 @@ struct PhaseAxis {
 };
 
 struct Phase {
-  std::array<PhaseAxis, kMostSpatial> axes;  ///< those behind the last spatial dimension have one position and one tap
+  std::array<PhaseAxis, kMostSpatial> axes;
 
   int64_t positions() const { return axes[0].positions * axes[1].positions * axes[2].positions; }
   int64_t taps() const { return axes[0].taps * axes[1].taps * axes[2].taps; }

@@ -105,7 +105,7 @@ void multiply_complex(std::span<const RowRun<std::complex<R>>> runs, const std::
     }
     for (int j = 0; j < kColumns; ++j) {
       const std::complex<R> sum(real[j], imaginary[j]);
-      row_sums[j] = joining == Joining::kInOrder ? sum : row_sums[j] + sum;
+      row_sums[j] = joining == Joining::kAsPart ? row_sums[j] + sum : sum;
     }
   }
 }

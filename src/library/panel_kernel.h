@@ -17,6 +17,7 @@ inline constexpr int64_t kPanelColumns = kPanelBytes / static_cast<int64_t>(size
 
 /// How the terms of one call join what is in `sums` already.
 enum class Joining : uint8_t {
+  kAlone,    ///< there is nothing yet: `sums` may hold anything
   kAsPart,   ///< added up by themselves first: shorter sums lose fewer bits
   kInOrder,  ///< one after the other: the same bits, in however many calls
 };
@@ -28,12 +29,12 @@ struct RowRun {
   int64_t step = 1, depth = 0;
 };
 
-/// Sums that a call adds to: rows of `stride` elements, aligned to 64 bytes.
+/// Sums that a call makes or adds to: rows of `stride` elements.
 template <class S>
 struct PanelSums {
   S* at;
   int64_t stride;
-  int64_t columns;  ///< of the panel that are wanted; those behind them may be left as they are
+  int64_t columns;  ///< of the panel that are wanted; those behind them, up to a whole vector, may change too
 };
 
 /// The runs follow each other along the depth of the right panel. S: float, double, uint32_t, uint64_t, std::complex of
