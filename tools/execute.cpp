@@ -8,10 +8,13 @@
 #include "command_session.h"
 #include "lowtide/files.h"
 #include "lowtide/words.h"
+#include "output.h"
 #include "run_options.h"
 
 namespace lowtide::command {
 namespace {
+
+constexpr int64_t kMostSpans = 200'000;  ///< of a trace: more of them no viewer opens
 
 using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
@@ -81,6 +84,11 @@ Outcome run(const RunOptions& options, const Session& session, Run& program, Run
   LT_TRY(report.run_seconds, program.run(options.repeat));
   if (files.arguments) LT_DO(files.arguments->check_unchanged());
   report.measured_peak_bytes = program.touched_bytes();
+  if (options.profile || !options.trace.empty()) {
+    LT_TRY(report.profile, program.profile(options.repeat, options.trace.empty() ? 0 : kMostSpans));
+    if (!options.trace.empty()) LT_DO(write_output(session, options.trace, report.profile->trace()));
+    if (!options.profile) report.profile.reset();
+  }
   if (!options.expect.empty()) {
     LT_TRY(const TensorFile expected, session.open_tensors(options.expect));
     LT_TRY(report.comparison, program.compare(expected, options.rtol, options.atol_of_max));

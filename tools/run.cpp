@@ -50,6 +50,7 @@ std::string to_json(const RunReport& r) {
   json["exact"] = r.exact;
   if (!r.run_seconds.empty()) json["run_seconds"] = r.run_seconds;
   add("measured_peak_bytes", r.measured_peak_bytes);
+  if (r.profile) json["profile"] = nlohmann::ordered_json::parse(r.profile->json());
   if (r.comparison) {
     json["max_abs_error"] = r.comparison->all.max_abs_error;
     json["max_ulp"] = r.comparison->all.max_ulp;
@@ -90,6 +91,7 @@ std::string to_text(const RunReport& r) {
     }
   }
   for (const std::string& line : r.results) text += line + "\n";
+  if (r.profile) text += "\n" + r.profile->text();
   if (r.comparison && r.comparison->all.agrees()) {
     text += fmt::format("as expected: largest error {:.3g}, {} ulp\n", r.comparison->all.max_abs_error,
                         r.comparison->all.max_ulp);
@@ -127,7 +129,7 @@ Outcome run(const RunOptions& options) {
   RunReport report;
   Outcome executed = check_outputs(
       {{"INPUT", options.input}, {"--inputs", options.inputs}, {"--expect", options.expect}, {"--plan", options.plan}},
-      {{"--outputs", options.outputs}});
+      {{"--outputs", options.outputs}, {"--trace", options.trace}});
   if (executed.ok()) executed = execute(options, report);
   if (executed.ok()) return print_report(report, options.json);
   return options.json ? write_json(to_json(report), executed) : executed;
@@ -165,6 +167,10 @@ void add_run(CLI::App& app, int& exit_code) {
   CLI::Option* interpret = command->add_flag("--interpret", options->interpret,
                                              "run by the definitions instead: exact, slow, in memory of its own");
   interpret->excludes(limit)->excludes(plan)->excludes(exact);
+  command->add_flag("--profile", options->profile, "run as often again, and print where the time goes, step by step")
+      ->excludes(interpret);
+  command->add_option("--trace", options->trace, "write the steps of one run to FILE, which ui.perfetto.dev opens")
+      ->excludes(interpret);
   command->add_flag("--json", options->json, "print one JSON object");
   command->callback([options, &exit_code] { exit_code = finish(run(*options), options->json); });
 }

@@ -20,6 +20,8 @@ struct RunOptions {
   uint64_t seed = 0;
   int repeat = 1;
   bool interpret = false;
+  bool profile = false;
+  std::string trace;  ///< file that one run's steps are written to; empty: none
   bool exact = false;
   bool json = false;
 };
@@ -37,6 +39,7 @@ struct RunReport {
   std::vector<double> run_seconds;
   std::optional<ResultsComparison> comparison;
   std::vector<std::string> results;  ///< a line each
+  std::optional<Profile> profile;
 };
 
 /// Reads, plans, compiles and runs, or interprets; a fault leaves in the report what was found until then.

@@ -9,6 +9,7 @@
 
 #include "lowtide/comparison.h"
 #include "lowtide/error.h"
+#include "lowtide/profile.h"
 #include "lowtide/program_array.h"
 #include "lowtide/tensors.h"
 #include "lowtide/visibility.h"
@@ -31,6 +32,9 @@ class LOWTIDE_PUBLIC Run {
  public:
   /// So many times, each on the arguments as they were given; the seconds of each, without what restores them.
   Result<std::vector<double>> run(int64_t times = 1);
+  /// The same, and where the time went. spans: single runs of steps that are kept of the last run, from its first on.
+  /// kUsage for what is interpreted, which has no steps.
+  Result<Profile> profile(int64_t times = 1, int64_t spans = 0);
   const std::vector<ProgramArray>& results() const;
   /// Elements of a result as the last run left them, until the next one or the end of this; null where there are none:
   /// before a run, and when RunFiles::results is committed, which ends this.

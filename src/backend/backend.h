@@ -9,6 +9,7 @@
 #include "base/thread_pool.h"
 #include "codegen/kernel.h"
 #include "nest/nest.h"
+#include "runtime/step_times.h"
 #include "schedule/program.h"
 #include "target/target.h"
 
@@ -48,6 +49,11 @@ class LoadedProgram {
   virtual Status run(const RunMemory& memory, ThreadPool& pool) = 0;
   /// Where result leaf i lies after run(): an output or a donated argument of the caller's.
   virtual const void* result(size_t leaf) const = 0;
+  /// From now on each step's time is added to `times`, or nobody's where that is null. Does the backend know it?
+  virtual bool watch(StepTimes* times) {
+    (void)times;
+    return false;
+  }
   virtual int64_t arena_touched_bytes() const = 0;  ///< resident pages of the arena
 
  protected:

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <exception>
 #include <mutex>
 #include <system_error>
@@ -30,6 +31,10 @@ void relax() {
 thread_local const void* current_pool = nullptr;
 thread_local int current_thread = 0;
 
+int64_t now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
 // A job's state in one word: who is inside may be counted only while the door is open, so that a thread that wakes up
 // late finds it closed and never meets the next job half written; nobody waits for threads that didn't come.
 constexpr uint32_t kOpen = uint32_t{1} << 16;
@@ -48,12 +53,15 @@ struct ThreadPool::State {
   int64_t tasks = 0;
   int most = ThreadPool::kAllThreads;  ///< that take part in this job
   std::atomic<int64_t> next{0};
+  std::atomic<bool> counts_use{false};
+  std::atomic<int64_t> joint_ns{0}, busy_ns{0};
   std::mutex thrown_mutex;
   std::exception_ptr thrown;  ///< by a task, the first of them
 
   void take_part(int thread) {
     const void* const outer_pool = std::exchange(current_pool, this);
     const int outer_thread = std::exchange(current_thread, thread);
+    const int64_t began = counts_use.load(std::memory_order_relaxed) ? now_ns() : 0;
     try {
       for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < tasks;) (*task)(i, thread);
     } catch (...) {  // what memory or a system lacks: the caller's to hear, and nobody begins another task
@@ -61,6 +69,7 @@ struct ThreadPool::State {
       const std::lock_guard<std::mutex> lock(thrown_mutex);
       if (!thrown) thrown = std::current_exception();
     }
+    if (began != 0) busy_ns.fetch_add(now_ns() - began, std::memory_order_relaxed);
     current_pool = outer_pool;
     current_thread = outer_thread;
   }
@@ -112,6 +121,12 @@ int usable_processors() {
 
 int ThreadPool::threads() const { return state_->threads; }
 
+void ThreadPool::count_use(bool counts) { state_->counts_use.store(counts, std::memory_order_relaxed); }
+
+ThreadPool::Use ThreadPool::use() const {
+  return {state_->joint_ns.load(std::memory_order_relaxed), state_->busy_ns.load(std::memory_order_relaxed)};
+}
+
 void ThreadPool::run(int64_t tasks, const std::function<void(int64_t, int)>& task, int most) {
   State& s = *state_;
   const bool nested = current_pool == &s;
@@ -121,6 +136,7 @@ void ThreadPool::run(int64_t tasks, const std::function<void(int64_t, int)>& tas
     return;
   }
   if (s.workers.empty() && !s.threads_refused) s.start();
+  const int64_t began = s.counts_use.load(std::memory_order_relaxed) ? now_ns() : 0;
   s.task = &task;
   s.tasks = tasks;
   s.most = most;
@@ -138,6 +154,7 @@ void ThreadPool::run(int64_t tasks, const std::function<void(int64_t, int)>& tas
     }
     door = s.door.load(std::memory_order_acquire);
   }
+  if (began != 0) s.joint_ns.fetch_add(now_ns() - began, std::memory_order_relaxed);
   if (s.thrown) std::rethrow_exception(std::exchange(s.thrown, nullptr));
 }
 

@@ -23,6 +23,13 @@ class ThreadPool {
 
   static constexpr int kAllThreads = 1 << 30;
 
+  /// Nanoseconds since they began to be counted: of callers that had the threads, and of all threads that did tasks.
+  struct Use {
+    int64_t joint = 0, busy = 0;
+  };
+  void count_use(bool counts);
+  Use use() const;
+
  private:
   struct State;
   std::unique_ptr<State> state_;

@@ -105,4 +105,21 @@ std::vector<double> modelled_ns_of_steps(const Program& program, const Cost& cos
   return all;
 }
 
+double modelled_ns_of_step(const Program& program, const ProgramStep& step, const Cost& cost) {
+  return Time(program, cost).of(step);
+}
+
+StepWork work_of_step(const Program& program, const ProgramStep& step) {
+  StepWork work;
+  for (const auto* slots : {&step.reads, &step.writes}) {
+    for (const int32_t slot : *slots) work.bytes += static_cast<double>(program.slots[static_cast<size_t>(slot)].bytes);
+  }
+  const Opcode opcode = step.instruction->opcode;
+  if (step.kind == StepKind::kLibrary && (opcode == Opcode::kDot || opcode == Opcode::kConvolution)) {
+    const double parts = is_complex(step.instruction->shape.type) ? 8 : 2;
+    work.operations = parts * elements_of(step.instruction->shape) * terms_of(*step.instruction);
+  }
+  return work;
+}
+
 }  // namespace lowtide::engine

@@ -11,4 +11,12 @@ double modelled_ns(const Program& program, const Cost& cost);
 /// Of each of its outermost steps.
 std::vector<double> modelled_ns_of_steps(const Program& program, const Cost& cost);
 
+/// Of one step, its blocks included, each time that it runs.
+double modelled_ns_of_step(const Program& program, const ProgramStep& step, const Cost& cost);
+/// Bytes that it reads and writes, and floating-point operations of those that a library computes; its blocks' aside.
+struct StepWork {
+  double bytes = 0, operations = 0;
+};
+StepWork work_of_step(const Program& program, const ProgramStep& step);
+
 }  // namespace lowtide::engine

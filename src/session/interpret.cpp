@@ -31,6 +31,8 @@ class InterpretedRun final : public Run::State {
     for (const Value& value : values_) shapes.push_back(value->shape());
     return {};
   }
+  bool watch(StepTimes*) override { return false; }
+  Profile profile(const StepTimes&, int64_t, double) const override { return {}; }
   const std::byte* result(size_t number) const override { return values_[number]->bytes().data(); }
   std::optional<int64_t> touched_bytes() const override { return {}; }
   void collect() override {

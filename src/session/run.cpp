@@ -4,12 +4,14 @@
 
 #include <chrono>
 #include <cstring>
+#include <numeric>
 
 #include "report/tensor_names.h"
 #include "runtime/bindings.h"
 #include "session/call.h"
 #include "session/guard.h"
 #include "session/make_run.h"
+#include "session/profile.h"
 #include "session/run_state.h"
 #include "session/tensor_state.h"
 
@@ -45,6 +47,17 @@ Result<std::vector<double>> Run::run(int64_t times) {
       seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     }
     return seconds;
+  });
+}
+
+Result<Profile> Run::profile(int64_t times, int64_t spans) {
+  return guarded([&]() -> Result<Profile> {
+    engine::StepTimes steps(state_->session->context->pool(), static_cast<size_t>(std::max<int64_t>(0, spans)));
+    if (!state_->watch(&steps)) return Error{ErrorKind::kUsage, "what is interpreted has no steps to be timed"};
+    auto ran = run(times);
+    state_->watch(nullptr);
+    if (!ran.ok()) return ran.error();
+    return state_->profile(steps, times, std::accumulate(ran->begin(), ran->end(), 0.0));
   });
 }
 
@@ -96,6 +109,10 @@ class CompiledRun final : public Run::State {
   Status run() override { return loaded->run(bindings->memory(), pool()); }
   const std::byte* result(size_t number) const override {
     return static_cast<const std::byte*>(loaded->result(leaves[number]));
+  }
+  bool watch(StepTimes* times) override { return loaded->watch(times); }
+  Profile profile(const StepTimes& times, int64_t runs, double seconds) const override {
+    return profile_of(loaded->program(), times, session->target().cost(), runs, seconds, pool().threads());
   }
   std::optional<int64_t> touched_bytes() const override {
     return loaded->arena_touched_bytes() + bindings->touched_bytes();

@@ -6,6 +6,7 @@
 
 #include "ir/shape.h"
 #include "lowtide/run.h"
+#include "runtime/step_times.h"
 #include "session/state.h"
 #include "session/tensor_state.h"
 
@@ -28,6 +29,9 @@ struct Run::State {
   /// Arguments as they were given, before another run.
   virtual engine::Status restore() = 0;
   virtual engine::Status run() = 0;
+  /// Its steps' times are added there from now on; false: it has no steps, or nobody knows their times.
+  virtual bool watch(engine::StepTimes* times) = 0;
+  virtual Profile profile(const engine::StepTimes& times, int64_t runs, double seconds) const = 0;
   virtual const std::byte* result(size_t number) const = 0;
   virtual std::optional<int64_t> touched_bytes() const = 0;
   virtual void collect() = 0;

@@ -37,7 +37,7 @@ def writers(lowtide, small):
     csv = lowtide.at("b.csv", "id,lower,upper,size\na,0,2,64\n")
     return {"run --outputs": ["run", small, "--outputs"], "opt -o": ["opt", small, "-o"], "fit -o": ["fit", small, "-o"],
             "fit --plan": ["fit", small, "--plan"], "explain --html": ["explain", small, "--html"],
-            "explain --trace": ["explain", small, "--trace"], "plan -o": ["plan", csv, "-o"]}
+            "explain --trace": ["explain", small, "--trace"], "run --trace": ["run", small, "--trace"], "plan -o": ["plan", csv, "-o"]}
 
 
 def check_links_and_modes(lowtide, small):

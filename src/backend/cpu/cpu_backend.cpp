@@ -47,6 +47,10 @@ class CpuProgram final : public LoadedProgram {
   }
   Status run(const RunMemory& memory, ThreadPool& pool) override { return engine_->run(memory, pool); }
   const void* result(size_t leaf) const override { return engine_->result(leaf); }
+  bool watch(StepTimes* times) override {
+    engine_->watch(times);
+    return true;
+  }
   int64_t arena_touched_bytes() const override { return engine_->arena_touched_bytes(); }
 
  private:

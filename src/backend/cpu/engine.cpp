@@ -147,6 +147,7 @@ void Engine::poison(std::span<const int32_t> storages) {
 
 Status Engine::run(const RunMemory& memory, ThreadPool& pool) {
   LT_RETURN_IF_ERROR(start(memory, pool.threads()));
+  if (times_ != nullptr) times_->begin_run();
   return progress().is_watched() ? run_and_show(pool) : run(steps_, pool);
 }
 
@@ -179,6 +180,11 @@ void Engine::take_addresses(Action& action) {
 }
 
 Status Engine::run(Action& action, ThreadPool& pool) {
+  if (times_ == nullptr) return execute(action, pool);
+  return times_->time(*action.step, [&] { return execute(action, pool); });
+}
+
+Status Engine::execute(Action& action, ThreadPool& pool) {
   const ProgramStep& step = *action.step;
   if (!action.dead.empty()) poison(action.dead);
   switch (step.kind) {

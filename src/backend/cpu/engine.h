@@ -23,6 +23,7 @@ class Engine {
   Status run(const RunMemory& memory, ThreadPool& pool);
   const std::vector<Kernel>& kernels() const { return kernels_; }
   const void* result(size_t leaf) const;
+  void watch(StepTimes* times) { times_ = times; }
   int64_t arena_touched_bytes() const;
 
  private:
@@ -46,6 +47,7 @@ class Engine {
   Status run(Block& block, ThreadPool& pool);
   Status run_and_show(ThreadPool& pool);
   Status run(Action& action, ThreadPool& pool);
+  Status execute(Action& action, ThreadPool& pool);
   Status run_while(Action& action, ThreadPool& pool);
   Status run_trips(Action& action, ThreadPool& pool);
   void copy(Action& action, ThreadPool& pool);
@@ -71,6 +73,7 @@ class Engine {
   int portioned_for_ = 0;       ///< threads
   std::vector<double> shares_;  ///< of outermost steps in the time of all; made where progress is shown
   double share_of_trip_ = 0;    ///< of the loop that runs next, where it is an outermost step
+  StepTimes* times_ = nullptr;
   bool constants_stay_ = true;
   std::byte* constants_filled_ = nullptr;  ///< in the arena that begins there
 };

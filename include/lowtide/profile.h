@@ -1,0 +1,51 @@
+#pragma once
+/// Where a run's time goes, step by step.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "lowtide/visibility.h"
+
+namespace lowtide {
+
+struct Profile {
+  /// A step of the plan: a kernel of many operations, a library's call, a copy, a loop.
+  struct Step {
+    std::string name;    ///< of the instruction that it ends with
+    std::string kind;    ///< "kernel", or what a library computes: "dot", "convolution", "sort"; "copy", "while"
+    std::string scope;   ///< the user's: "mlp/wi_0"; empty where unknown
+    std::string source;  ///< "linears.py:212"; empty where unknown
+    int64_t runs = 0;    ///< of all runs of the program that were timed, as are the seconds
+    double seconds = 0;  ///< without those of the steps in it
+    double waiting = 0;  ///< part of the threads' time in which they had nothing to do, 0 to 1
+    double modelled_seconds = 0;  ///< what planning took it for; 0 for what runs other steps
+    double bytes = 0;             ///< read and written
+    double operations = 0;        ///< of floating point, where a library multiplies; else 0
+    /// The first that holds: "threads wait" (a third of their time), "arithmetic" or "memory" (more than half of what
+    /// the machine is said to do), "starts" (less than 20 microseconds a run), "" where nothing is known.
+    std::string held_back_by;
+  };
+  /// One run of one step.
+  struct Span {
+    int64_t step = 0;               ///< of `steps`
+    double start = 0, seconds = 0;  ///< from the beginning of the run
+  };
+
+  std::string module;
+  int64_t runs = 0, threads = 0;
+  double seconds = 0;                     ///< of all runs
+  double modelled_seconds = 0;            ///< of one
+  double machine_operations_per_second = 0, machine_bytes_per_second = 0;  ///< f32 products, memory: as planning has them
+  std::vector<Step> steps;                ///< by falling seconds
+  std::vector<Span> spans;                ///< of the last run, as many as were asked for
+
+  /// As JSON, schema_version 1.
+  LOWTIDE_PUBLIC std::string json() const;
+  /// For a terminal of 100 columns: kinds of steps, then the longest `rows` steps. utf8: false for plain ASCII.
+  LOWTIDE_PUBLIC std::string text(int64_t rows = 12, bool utf8 = true) const;
+  /// The spans in Chrome's trace format, which Perfetto opens.
+  LOWTIDE_PUBLIC std::string trace() const;
+};
+
+}  // namespace lowtide

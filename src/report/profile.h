@@ -1,0 +1,14 @@
+#pragma once
+/// What a profile is printed as (include/lowtide/profile.h).
+
+#include <string>
+
+#include "lowtide/profile.h"
+
+namespace lowtide::engine {
+
+std::string profile_json(const Profile& profile);
+std::string profile_text(const Profile& profile, int64_t rows, bool utf8);
+std::string profile_trace(const Profile& profile);
+
+}  // namespace lowtide::engine

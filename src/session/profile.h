@@ -1,0 +1,14 @@
+#pragma once
+/// What the public face says of the times of a program's steps.
+
+#include "lowtide/profile.h"
+#include "runtime/step_times.h"
+#include "target/cost.h"
+
+namespace lowtide::engine {
+
+/// runs: of the program, in all `seconds`.
+Profile profile_of(const Program& program, const StepTimes& times, const Cost& cost, int64_t runs, double seconds,
+                   int64_t threads);
+
+}  // namespace lowtide::engine
