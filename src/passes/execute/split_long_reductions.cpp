@@ -13,12 +13,36 @@ namespace {
 constexpr int64_t kFewestParts = 16;
 constexpr int64_t kLikedParts = 256;
 
+/// Several arrays folded together by a body whose every result is one of two parameters, as an argument of the maximum
+/// is found: of the initial values it may take them again for each part.
+bool chooses(const Computation& body, size_t arrays) {
+  const Instruction& root = *body.root;
+  if (root.opcode != Opcode::kTuple || root.operands.size() != arrays) return false;
+  for (size_t k = 0; k < arrays; ++k) {
+    const Instruction& chosen = root.operand(k);
+    if (chosen.opcode != Opcode::kSelect) return false;
+    const auto is_own = [&](const Instruction& one, size_t number) {
+      return one.opcode == Opcode::kParameter && one.as<ParameterAttributes>().number == static_cast<int64_t>(number);
+    };
+    const Instruction &a = chosen.operand(1), &b = chosen.operand(2);
+    if (!(is_own(a, k) && is_own(b, arrays + k)) && !(is_own(b, k) && is_own(a, arrays + k))) return false;
+  }
+  return true;
+}
+
 bool is_long(const Instruction& i) {
-  if (i.opcode != Opcode::kReduce || !i.shape.is_array() || i.operands.size() != 2) return false;
+  if (i.opcode != Opcode::kReduce || i.operands.size() % 2 != 0) return false;
+  const size_t arrays = i.operands.size() / 2;
   const Shape& from = i.operand(0).shape;
-  if (!from.dynamic.empty() || from.type != i.shape.type || i.operand(1).shape.type != from.type) return false;
-  const int64_t results = element_count(i.shape);
+  const Shape& folded = i.shape.is_array() ? i.shape : i.shape.elements.front();
+  const int64_t results = element_count(folded);
   if (results == 0 || results >= kFewResults || element_count(from) / results < kLongReduction) return false;
+  for (size_t k = 0; k < arrays; ++k) {
+    const Shape& array = i.operand(k).shape;
+    if (!array.dynamic.empty() || array.type != i.operand(arrays + k).shape.type) return false;
+  }
+  if (!i.shape.is_array()) return !i.parent->module().sums_in_order && chooses(*i.called[0], arrays);
+  if (arrays != 1 || from.type != i.shape.type) return false;
   return recognise_combiner(*i.called[0], from.type).kind == CombinerKind::kBinary &&
          neutral_element(i.called[0]->root->opcode, from.type) &&
          (!i.parent->module().sums_in_order || is_order_free(*i.called[0], from.type));
@@ -36,13 +60,13 @@ int64_t parts_of(int64_t n) {
 class Splitter {
  public:
   Splitter(Computation& computation, Names& names, Instruction& reduce)
-      : computation_(computation), names_(names), reduce_(reduce) {}
+      : computation_(computation), names_(names), reduce_(reduce), arrays_(reduce.operands.size() / 2) {}
 
   Instruction* split() {
     const Shape& from = reduce_.operand(0).shape;
     Dims dimensions = reduce_.as<DimensionsAttributes>().dimensions;
     std::ranges::sort(dimensions);
-    Instruction* x = reduce_.operands[0];
+    const Arrays x(reduce_.operands.begin(), reduce_.operands.begin() + static_cast<std::ptrdiff_t>(arrays_));
     // Kept apart: the most major of the reduced dimensions that makes enough parts.
     for (size_t k = 0; dimensions.size() > 1 && k < dimensions.size(); ++k) {
       const int64_t extent = from.dims[static_cast<size_t>(dimensions[k])];
@@ -57,16 +81,17 @@ class Splitter {
     const int64_t parts = parts_of(extent);
     if (parts > 0) return fold_parts(x, dimensions, longest, parts);
     const int64_t whole = extent / kLikedParts * kLikedParts;
-    if (whole == 0) return nullptr;
-    Instruction* head = fold_parts(slice(x, longest, 0, whole), dimensions, longest, kLikedParts);
-    Instruction* none = neutral();
-    Instruction* tail = fold(slice(x, longest, whole, extent), none, dimensions);
+    if (whole == 0 || !reduce_.shape.is_array()) return nullptr;
+    Instruction* head = fold_parts({slice(x[0], longest, 0, whole)}, dimensions, longest, kLikedParts);
+    Instruction* tail = fold({slice(x[0], longest, whole, extent)}, neutral(), dimensions);
     return combine(head, tail);
   }
 
   std::vector<Instruction*> order;
 
  private:
+  using Arrays = std::vector<Instruction*>;
+
   Instruction* append(Opcode opcode, Shape shape, std::vector<Instruction*> operands, Attributes attributes) {
     auto added = std::make_unique<Instruction>();
     added->opcode = opcode;
@@ -79,39 +104,62 @@ class Splitter {
     return order.back();
   }
 
-  /// The value that changes nothing: the reduction's own initial value enters once, in the second fold.
-  Instruction* neutral() {
+  Arrays initial() const { return {reduce_.operands.begin() + static_cast<std::ptrdiff_t>(arrays_), reduce_.operands.end()}; }
+
+  /// What parts begin with: the value that changes nothing, so that the reduction's own initial value enters once, in
+  /// the second fold; of what chooses the initial values themselves.
+  Arrays neutral() {
+    if (!reduce_.shape.is_array()) return initial();
     const ElementType type = reduce_.shape.type;
-    return append(Opcode::kConstant, Shape::scalar(type), {},
-                  ConstantAttributes{neutral_element(reduce_.called[0]->root->opcode, type)});
+    return {append(Opcode::kConstant, Shape::scalar(type), {},
+                   ConstantAttributes{neutral_element(reduce_.called[0]->root->opcode, type)})};
   }
 
-  Instruction* fold(Instruction* x, Instruction* initial, const Dims& dimensions) {
-    Shape shape = Shape::array(x->shape.type, {});
-    for (int64_t d = 0; d < x->shape.rank(); ++d) {
-      if (std::ranges::find(dimensions, d) == dimensions.end())
-        shape.dims.push_back(x->shape.dims[static_cast<size_t>(d)]);
+  /// The reduction of these arrays, an array or a tuple as the whole one.
+  Instruction* fold(const Arrays& x, const Arrays& begin, const Dims& dimensions) {
+    std::vector<Shape> shapes;
+    for (const Instruction* array : x) {
+      shapes.push_back(Shape::array(array->shape.type, {}));
+      for (int64_t d = 0; d < array->shape.rank(); ++d) {
+        if (std::ranges::find(dimensions, d) == dimensions.end())
+          shapes.back().dims.push_back(array->shape.dims[static_cast<size_t>(d)]);
+      }
     }
-    Instruction* folded = append(Opcode::kReduce, shape, {x, initial}, DimensionsAttributes{dimensions});
+    Arrays operands = x;
+    operands.insert(operands.end(), begin.begin(), begin.end());
+    Shape shape = reduce_.shape.is_array() ? shapes[0] : Shape::tuple(std::move(shapes));
+    Instruction* folded =
+        append(Opcode::kReduce, std::move(shape), std::move(operands), DimensionsAttributes{dimensions});
     folded->called = {reduce_.called[0]};
     return folded;
   }
 
   /// Folds `dimensions`, then what is left of dimension `kept`.
-  Instruction* fold_twice(Instruction* x, const Dims& dimensions, int64_t kept) {
-    Instruction* parts = fold(x, neutral(), dimensions);
+  Instruction* fold_twice(const Arrays& x, const Dims& dimensions, int64_t kept) {
+    Instruction* folded = fold(x, neutral(), dimensions);
+    Arrays parts{folded};
+    if (!folded->shape.is_array()) {
+      parts.clear();
+      for (size_t k = 0; k < arrays_; ++k) {
+        parts.push_back(append(Opcode::kGetTupleElement, folded->shape.elements[k], {folded},
+                               TupleIndexAttributes{static_cast<int64_t>(k)}));
+      }
+    }
     const auto gone = std::ranges::count_if(dimensions, [&](int64_t d) { return d < kept; });
-    return fold(parts, reduce_.operands[1], {kept - gone});
+    return fold(parts, initial(), {kept - gone});
   }
 
-  Instruction* fold_parts(Instruction* x, Dims dimensions, int64_t d, int64_t parts) {
-    Shape cut = Shape::array(x->shape.type, x->shape.dims);
-    const auto at = cut.dims.begin() + d;
-    const int64_t length = *at / parts;
-    *at = length;
-    cut.dims.insert(at, parts);
+  Instruction* fold_parts(Arrays x, Dims dimensions, int64_t d, int64_t parts) {
+    for (Instruction*& array : x) {
+      Shape cut = Shape::array(array->shape.type, array->shape.dims);
+      const auto at = cut.dims.begin() + d;
+      const int64_t length = *at / parts;
+      *at = length;
+      cut.dims.insert(at, parts);
+      array = append(Opcode::kReshape, std::move(cut), {array}, {});
+    }
     for (int64_t& other : dimensions) other += other >= d;
-    return fold_twice(append(Opcode::kReshape, cut, {x}, {}), dimensions, d);
+    return fold_twice(x, dimensions, d);
   }
 
   Instruction* slice(Instruction* x, int64_t d, int64_t from, int64_t to) {
@@ -131,6 +179,7 @@ class Splitter {
   Computation& computation_;
   Names& names_;
   Instruction& reduce_;
+  size_t arrays_;
 };
 
 }  // namespace
@@ -154,7 +203,7 @@ Result<PassResult> split_long_reductions(Module& module) {
         order.insert(order.end(), splitter.order.begin(), splitter.order.end());
       }
       if (made) {
-        made->shape.layout = i->shape.layout;
+        made->shape = i->shape;
         replacements.replace(*i, *made);
       } else {
         order.push_back(i);

@@ -15,7 +15,10 @@
 /// Requires: verified.  Keeps: roots, donation, schedule.
 /// Numerics: reassociated (HLO leaves the order of a fold open). Where Module::sums_in_order, only folds whose order
 ///   doesn't matter are split.
-/// Not split: several operands, bodies that aren't one of add, multiply, minimum, maximum, and, or, xor.
+/// Several arrays are split where the body chooses, as an argument of the maximum is found: each result is one of its two
+/// parameters. Parts are joined in their order, so that of equal ones the same is chosen.
+/// Not split: other bodies than these and one of add, multiply, minimum, maximum, and, or, xor; of what chooses, a
+///   dimension that no divisor cuts.
 /// Tests: tests/text/passes/split-long-reductions/
 
 #include "passes/pass.h"
