@@ -22,7 +22,13 @@ constexpr int64_t kFewProducts = 1 << 15;
 /// Copies of right operands are made for as many matrices at a time as fit here, and for one at least.
 constexpr int64_t kCopiedBytes = int64_t{2} << 20;
 
-int64_t rows_of_tile(int64_t m, int64_t batches) {
+/// A single tile is halved from as many products on: then a second thread brings more than a second copy costs.
+constexpr int64_t kProductsToHalve = 1 << 18, kFewestRowsOfHalf = 16;
+
+int64_t rows_of_tile(int64_t m, int64_t batches, int64_t products) {
+  if (batches == 1 && m <= kFewestRows && m >= 2 * kFewestRowsOfHalf && products >= kProductsToHalve) {
+    return (m / 2 + kFewestRowsOfHalf - 1) / kFewestRowsOfHalf * kFewestRowsOfHalf;
+  }
   const int64_t share = (m * batches / kTiles + 63) / 64 * 64;
   return std::min(m, std::clamp(share, kFewestRows, kMostRows));
 }
@@ -39,7 +45,7 @@ class DotByOneDnn : public LibraryRoutine {
     copies_left_ = !is_dense(left.rows, left.columns);
     by_columns_ = !is_dense(right.rows, right.columns) && is_near(right.rows);
     copies_right_ = by_columns_ ? !is_dense(right.columns, right.rows) : !is_dense(right.rows, right.columns);
-    rows_ = rows_of_tile(m_, batches);
+    rows_ = rows_of_tile(m_, batches, m_ * n_ * k_);
     // What is rounded at the end alone is added up beside the result: worth it where that is less than the copies.
     const bool is_rounded = result != ElementType::kF32;
     const bool is_deep = copies_left_ && !by_columns_ && (!is_rounded || k_ > 4 * n_);

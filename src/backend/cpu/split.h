@@ -11,7 +11,7 @@
 namespace lowtide::engine {
 
 /// Nanoseconds of work below which waking a thread costs more than it brings.
-inline constexpr double kWorthSplitting = 20'000;
+inline constexpr double kWorthSplitting = 12'000;
 
 /// How a piece is cut: calls of `chunk` iterations, the last one shorter. One chunk: it isn't worth more.
 struct Portions {
