@@ -355,6 +355,7 @@ class Convolution : public LibraryRoutine {
                        std::span<const TermRun> joined, S* copies, RowRun<S>* runs) const {
     const bool padded = std::any_of(rows, rows + kPanelRows, [](const Row& row) { return row.meets_padding; });
     const int64_t step = term_step(phase);
+    if (!taps_first_ && step == 1) return find_near(input, rows, terms, joined, copies, runs);
     RowRun<S>* to = runs;
     for (const TermRun& run : padded ? terms : joined) {
       S* const copy = copies + run.done * kPanelRows;
@@ -372,6 +373,43 @@ class Convolution : public LibraryRoutine {
       }
     }
     return static_cast<size_t>(to - runs);
+  }
+
+  /// Where features lie side by side: rows that meet padding, or are to be widened, are copied, terms in their order.
+  template <class E, class S>
+  size_t find_near(const E* input, const Row* rows, std::span<const TermRun> terms, std::span<const TermRun> joined,
+                   S* copies, RowRun<S>* runs) const {
+    const int64_t depth = terms.back().done + terms.back().count;
+    std::array<const S*, kPanelRows> copied{};
+    for (size_t r = 0; r < copied.size(); ++r) {
+      const Row& row = rows[r];
+      if (std::is_same_v<E, S> && !row.meets_padding) continue;
+      S* const to = copies + static_cast<int64_t>(r) * depth;
+      copied[r] = to;
+      for (const TermRun& run : row.meets_padding ? terms : joined) {
+        if (!row.meets_padding || meets(row, run, kMostSpatial)) {
+          to_sums(input + row.input + run.input, run.count, to + run.done);
+        } else {
+          std::fill_n(to + run.done, run.count, S{});
+        }
+      }
+    }
+    if (std::ranges::all_of(copied, [](const S* row) { return row != nullptr; })) {
+      runs[0] = {copied, 1, depth};
+      return 1;
+    }
+    size_t count = 0;
+    if constexpr (std::is_same_v<E, S>) {
+      for (const TermRun& run : joined) {
+        RowRun<S>& to = runs[count++];
+        to.step = 1;
+        to.depth = run.count;
+        for (size_t r = 0; r < copied.size(); ++r) {
+          to.rows[r] = copied[r] != nullptr ? copied[r] + run.done : input + rows[r].input + run.input;
+        }
+      }
+    }
+    return count;
   }
 
   /// Six rows' elements; null for padding.
@@ -452,11 +490,11 @@ class Convolution : public LibraryRoutine {
 
   template <class E, class S>
   static void to_sums(const E* from, int64_t count, S* to) {
+    constexpr int64_t kFew = 16;  // what a call costs more than it brings
     if constexpr (std::is_same_v<E, S> || (std::is_same_v<E, BFloat16> && std::is_same_v<S, float>)) {
-      convert_row(from, count, to);
-    } else {
-      for (int64_t k = 0; k < count; ++k) to[k] = to_sum<S>(from[k]);
+      if (count >= kFew) return convert_row(from, count, to);
     }
+    for (int64_t k = 0; k < count; ++k) to[k] = to_sum<S>(from[k]);
   }
 
   /// Panels of the kernel's columns, terms in the order of rows; what lies behind the last column is left as it was.
