@@ -256,23 +256,20 @@ class Convolution : public LibraryRoutine {
       const PhaseAxis& last = phase.axes[kLast];
       const int64_t line = batch_first_ ? batch_ - batch : last.positions - at[kLast];
       const int64_t behind = std::min(tile.rows, i + line);
-      Row row = row_at(tile, batch, at);
-      Row step{.input = input_.batch_stride, .first = {}, .result = output_.batch_stride};
-      if (!batch_first_) {
-        step.first[kLast] = last.per_position;
-        step.input = last.per_position * input_.strides[kLast];
-        step.result = last.position_step * output_.strides[kLast];
-      }
-      const bool line_meets = meets_padding(phase, row.first, kLast);
+      const Row begin = row_at(tile, batch, at);
+      const int64_t input_step = batch_first_ ? input_.batch_stride : last.per_position * input_.strides[kLast];
+      const int64_t result_step = batch_first_ ? output_.batch_stride : last.position_step * output_.strides[kLast];
+      const int64_t first_step = batch_first_ ? 0 : last.per_position;
+      const bool line_meets = meets_padding(phase, begin.first, kLast);
       const int64_t behind_first = input_.extents[kLast] - (last.taps - 1) * last.per_tap;
       position += batch_first_ ? 1 : behind - i;
-      for (; i < behind; ++i) {
-        const int64_t first = row.first[kLast];
+      for (int64_t k = 0; i < behind; ++i, ++k) {
+        const int64_t first = begin.first[kLast] + k * first_step;
+        Row& row = rows[i];
+        row.input = begin.input + k * input_step;
+        row.first = {begin.first[0], begin.first[1], first};
+        row.result = begin.result + k * result_step;
         row.meets_padding = line_meets || first < 0 || first >= behind_first;
-        rows[i] = row;
-        row.input += step.input;
-        row.first[kLast] += step.first[kLast];
-        row.result += step.result;
       }
       if (batch_first_) {
         batch = 0;
