@@ -172,6 +172,24 @@ class Planner {
   KernelPlan& plan_;
 };
 
+/// Of one thread, with about as much that is read: what arithmetic is hidden behind.
+constexpr double kStoredByteNs = 0.1;
+
+/// Bytes that the stores of a block write, all iterations of its loops.
+double stored_bytes_of(const Nest& nest, int32_t block, double iterations) {
+  double bytes = 0;
+  for (const Item& item : nest.blocks[static_cast<size_t>(block)].items) {
+    if (item.kind == Item::kStore) {
+      const auto buffer = static_cast<size_t>(nest.stores[static_cast<size_t>(item.id)].buffer);
+      bytes += iterations * static_cast<double>(stored_bytes(nest.buffers[buffer].type));
+    } else if (item.kind == Item::kLoop) {
+      const Loop& loop = nest.loops[static_cast<size_t>(item.id)];
+      bytes += stored_bytes_of(nest, loop.body, iterations * static_cast<double>(std::max<int64_t>(1, loop.extent)));
+    }
+  }
+  return bytes;
+}
+
 }  // namespace
 
 KernelPlan plan_kernel(const Nest& nest, bool avx512) {
@@ -192,7 +210,12 @@ KernelPlan plan_kernel(const Nest& nest, bool avx512) {
       const auto loop = static_cast<size_t>(piece.loop);
       piece.figures.granule = plan.tiled[loop] ? kTile : std::max(1, plan.lanes[loop]);
     }
-    piece.figures.cost = total / kCyclesPerNanosecond / static_cast<double>(std::max<int64_t>(1, piece.figures.extent));
+    double ns = total / kCyclesPerNanosecond;
+    if (piece.loop != kNoId) {
+      const Loop& loop = nest.loops[static_cast<size_t>(piece.loop)];
+      ns = std::max(ns, kStoredByteNs * stored_bytes_of(nest, loop.body, static_cast<double>(loop.extent)));
+    }
+    piece.figures.cost = ns / static_cast<double>(std::max<int64_t>(1, piece.figures.extent));
   }
   return plan;
 }

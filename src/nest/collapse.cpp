@@ -1,6 +1,7 @@
 #include "nest/collapse.h"
 
 #include <algorithm>
+#include <span>
 
 #include "nest/compact.h"
 
@@ -53,7 +54,32 @@ class Collapse {
     return false;
   }
 
+  /// What stands before the one loop in a piece of one iteration is computed by the kernel, anew in each thread: unless
+  /// it reads memory, which another thread may have written by then.
+  void lift_from_single_iteration(int32_t id) {
+    const Loop& outer = loop(id);
+    if (outer.kind != LoopKind::kParallel || outer.extent != 1 || outer.body == kNoId) return;
+    Block& inside = block(outer.body);
+    const int32_t around = inside.parent;
+    if (around == kNoId || inside.items.empty() || inside.items.back().kind != Item::kLoop || is_operand(outer.index)) return;
+    for (const Item& item : std::span(inside.items).first(inside.items.size() - 1)) {
+      if (item.kind != Item::kNode || nest_.nodes[static_cast<size_t>(item.id)].kind == NodeKind::kLoad) return;
+    }
+    std::vector<Item>& outside = block(around).items;
+    const auto place = std::ranges::find_if(outside, [&](const Item& item) { return item.kind == Item::kLoop && item.id == id; });
+    if (place == outside.end()) return;
+    std::vector<Item> lifted;
+    for (const Item& item : inside.items) {
+      if (item.kind != Item::kNode || item.id == outer.index) continue;
+      nest_.nodes[static_cast<size_t>(item.id)].block = around;
+      lifted.push_back(item);
+    }
+    outside.insert(place, lifted.begin(), lifted.end());
+    std::erase_if(inside.items, [&](const Item& item) { return item.kind == Item::kNode && item.id != outer.index; });
+  }
+
   bool merge_with_inner(int32_t id) {
+    lift_from_single_iteration(id);
     Loop& outer = loop(id);
     if (outer.kind != LoopKind::kParallel || outer.body == kNoId) return false;
     const std::vector<Item>& items = block(outer.body).items;
@@ -61,11 +87,14 @@ class Collapse {
     Loop& inner = loop(items[0].id);
     if (inner.kind != LoopKind::kParallel) return false;
     const NodeId far = outer.index, near = inner.index;
-    if (is_operand(far) || is_operand(near)) return false;
-    bool linear = true;
-    for_each_sum(
-        [&](Affine& sum) { linear = linear && coefficient_of(sum, far) == inner.extent * coefficient_of(sum, near); });
-    if (!linear) return false;
+    if (is_operand(far)) return false;
+    if (outer.extent != 1) {  // an index that is always 0 goes anyway
+      if (is_operand(near)) return false;
+      bool linear = true;
+      for_each_sum(
+          [&](Affine& sum) { linear = linear && coefficient_of(sum, far) == inner.extent * coefficient_of(sum, near); });
+      if (!linear) return false;
+    }
     for_each_sum([&](Affine& sum) { std::erase_if(sum.terms, [&](const Affine::Term& t) { return t.atom == far; }); });
     // the outer loop takes over the inner one's body and index
     const int32_t body = outer.body;

@@ -4,6 +4,8 @@
 ///   parallel i < 3                      parallel k < 12
 ///     parallel j < 4            ->        b1[k] = b0[k]
 ///       b1[4 i + j] = b0[4 i + j]
+///
+/// A loop of one iteration goes in any case: threads share the outermost loop.
 
 #include "nest/nest.h"
 

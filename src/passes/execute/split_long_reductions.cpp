@@ -36,7 +36,9 @@ bool is_long(const Instruction& i) {
   const Shape& from = i.operand(0).shape;
   const Shape& folded = i.shape.is_array() ? i.shape : i.shape.elements.front();
   const int64_t results = element_count(folded);
-  if (results == 0 || results >= kFewResults || element_count(from) / results < kLongReduction) return false;
+  if (results == 0 || results >= kFewResults || element_count(from) < kLongReduction) return false;
+  const bool several = i.as<DimensionsAttributes>().dimensions.size() > 1;
+  if (element_count(from) / results < (several ? kLongByDimensions : kLongReduction)) return false;
   for (size_t k = 0; k < arrays; ++k) {
     const Shape& array = i.operand(k).shape;
     if (!array.dynamic.empty() || array.type != i.operand(arrays + k).shape.type) return false;
@@ -71,8 +73,12 @@ class Splitter {
     for (size_t k = 0; dimensions.size() > 1 && k < dimensions.size(); ++k) {
       const int64_t extent = from.dims[static_cast<size_t>(dimensions[k])];
       if (extent < kFewestParts || extent > 64 * kMostParts) continue;
-      const int64_t kept = dimensions[k];
+      Dims kept{dimensions[k]};
       dimensions.erase(dimensions.begin() + static_cast<std::ptrdiff_t>(k));
+      if (const int64_t last = dimensions.back(); dimensions.size() > 1 && is_strewn(from, last)) {
+        dimensions.pop_back();
+        kept.push_back(last);
+      }
       return fold_twice(x, dimensions, kept);
     }
     const int64_t longest =
@@ -134,8 +140,17 @@ class Splitter {
     return folded;
   }
 
-  /// Folds `dimensions`, then what is left of dimension `kept`.
-  Instruction* fold_twice(const Arrays& x, const Dims& dimensions, int64_t kept) {
+  /// Is it the last dimension, short, behind one of the results? Folded at the end it leaves whole lines to be added to
+  /// each other, as a norm of groups of features wants.
+  bool is_strewn(const Shape& from, int64_t dimension) const {
+    constexpr int64_t kShort = 16;
+    const Dims& all = reduce_.as<DimensionsAttributes>().dimensions;
+    return dimension == from.rank() - 1 && dimension > 0 && from.dims.back() <= kShort &&
+           std::ranges::find(all, dimension - 1) == all.end() && from.dims[static_cast<size_t>(dimension - 1)] > 1;
+  }
+
+  /// Folds `dimensions`, then what is left of those that are kept.
+  Instruction* fold_twice(const Arrays& x, const Dims& dimensions, const Dims& kept) {
     Instruction* folded = fold(x, neutral(), dimensions);
     Arrays parts{folded};
     if (!folded->shape.is_array()) {
@@ -145,8 +160,11 @@ class Splitter {
                                TupleIndexAttributes{static_cast<int64_t>(k)}));
       }
     }
-    const auto gone = std::ranges::count_if(dimensions, [&](int64_t d) { return d < kept; });
-    return fold(parts, initial(), {kept - gone});
+    Dims left;
+    for (const int64_t d : kept) {
+      left.push_back(d - std::ranges::count_if(dimensions, [&](int64_t folded) { return folded < d; }));
+    }
+    return fold(parts, initial(), left);
   }
 
   Instruction* fold_parts(Arrays x, Dims dimensions, int64_t d, int64_t parts) {
@@ -159,7 +177,7 @@ class Splitter {
       array = append(Opcode::kReshape, std::move(cut), {array}, {});
     }
     for (int64_t& other : dimensions) other += other >= d;
-    return fold_twice(x, dimensions, d);
+    return fold_twice(x, dimensions, {d});
   }
 
   Instruction* slice(Instruction* x, int64_t d, int64_t from, int64_t to) {

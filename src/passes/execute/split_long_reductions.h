@@ -26,6 +26,9 @@
 namespace lowtide::engine {
 
 inline constexpr int64_t kLongReduction = int64_t{1} << 16;  ///< elements folded into one value, from which on it pays
+/// The same where several dimensions are folded, and all results together take kLongReduction elements: one of the
+/// dimensions is kept apart, and the rest walked as it lies.
+inline constexpr int64_t kLongByDimensions = int64_t{1} << 12;
 inline constexpr int64_t kFewResults = 64;                   ///< results, from which on there is enough to share out
 inline constexpr int64_t kMostParts = 1024;                  ///< parts of one fold
 
