@@ -34,11 +34,12 @@ struct Profile {
 
   std::string module;
   int64_t runs = 0, threads = 0;
-  double seconds = 0;                     ///< of all runs
-  double modelled_seconds = 0;            ///< of one
-  double machine_operations_per_second = 0, machine_bytes_per_second = 0;  ///< f32 products, memory: as planning has them
-  std::vector<Step> steps;                ///< by falling seconds
-  std::vector<Span> spans;                ///< of the last run, as many as were asked for
+  double seconds = 0;           ///< of all runs
+  double modelled_seconds = 0;  ///< of one
+  double machine_operations_per_second = 0,
+         machine_bytes_per_second = 0;  ///< f32 products, memory: as planning has them
+  std::vector<Step> steps;              ///< by falling seconds
+  std::vector<Span> spans;              ///< of the last run, as many as were asked for
 
   /// As JSON, schema_version 1.
   LOWTIDE_PUBLIC std::string json() const;

@@ -5,11 +5,11 @@
 #include <memory>
 #include <vector>
 
+#include "backend/step_times.h"
 #include "base/status.h"
 #include "base/thread_pool.h"
 #include "codegen/kernel.h"
 #include "nest/nest.h"
-#include "runtime/step_times.h"
 #include "schedule/program.h"
 #include "target/target.h"
 

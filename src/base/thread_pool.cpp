@@ -32,7 +32,8 @@ thread_local const void* current_pool = nullptr;
 thread_local int current_thread = 0;
 
 int64_t now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 
 // A job's state in one word: who is inside may be counted only while the door is open, so that a thread that wakes up

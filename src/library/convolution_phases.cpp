@@ -23,8 +23,8 @@ PhaseAxis axis_of(const Window& window, size_t d, int64_t positions, int64_t fir
   return axis;
 }
 
-Position digits(int64_t index, const Position& extents) {
-  Position digits{};
+SpatialIndex digits(int64_t index, const SpatialIndex& extents) {
+  SpatialIndex digits{};
   for (size_t d = kMostSpatial; d-- > 1; index /= extents[d]) digits[d] = index % extents[d];
   digits[0] = index;
   return digits;
@@ -32,13 +32,13 @@ Position digits(int64_t index, const Position& extents) {
 
 }  // namespace
 
-Position Phase::position_at(int64_t index) const {
+SpatialIndex Phase::position_at(int64_t index) const {
   return digits(index, {axes[0].positions, axes[1].positions, axes[2].positions});
 }
 
-Position Phase::tap_at(int64_t index) const { return digits(index, {axes[0].taps, axes[1].taps, axes[2].taps}); }
+SpatialIndex Phase::tap_at(int64_t index) const { return digits(index, {axes[0].taps, axes[1].taps, axes[2].taps}); }
 
-std::vector<Phase> phases_of(const Window& window, const Position& positions) {
+std::vector<Phase> phases_of(const Window& window, const SpatialIndex& positions) {
   std::vector<Phase> phases(1);
   const size_t before = kMostSpatial - window.size.size();
   for (size_t d = 0; d < window.size.size(); ++d) {

@@ -57,8 +57,8 @@ struct PanelTiles {
       pack_right(column, some_columns, from, some, right);
       for (int64_t j = 0; j < some_columns; j += kPanelColumns<S>) {
         for (int64_t i = 0; i < some_rows; i += kPanelRows) {
-          multiply_panels<S>(left + i * some, right + j * some, some, {sums + i * columns + j, columns, some_columns - j},
-                             joining);
+          multiply_panels<S>(left + i * some, right + j * some, some,
+                             {sums + i * columns + j, columns, some_columns - j}, joining);
         }
       }
     }

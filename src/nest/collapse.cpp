@@ -61,12 +61,14 @@ class Collapse {
     if (outer.kind != LoopKind::kParallel || outer.extent != 1 || outer.body == kNoId) return;
     Block& inside = block(outer.body);
     const int32_t around = inside.parent;
-    if (around == kNoId || inside.items.empty() || inside.items.back().kind != Item::kLoop || is_operand(outer.index)) return;
+    if (around == kNoId || inside.items.empty() || inside.items.back().kind != Item::kLoop || is_operand(outer.index))
+      return;
     for (const Item& item : std::span(inside.items).first(inside.items.size() - 1)) {
       if (item.kind != Item::kNode || nest_.nodes[static_cast<size_t>(item.id)].kind == NodeKind::kLoad) return;
     }
     std::vector<Item>& outside = block(around).items;
-    const auto place = std::ranges::find_if(outside, [&](const Item& item) { return item.kind == Item::kLoop && item.id == id; });
+    const auto place =
+        std::ranges::find_if(outside, [&](const Item& item) { return item.kind == Item::kLoop && item.id == id; });
     if (place == outside.end()) return;
     std::vector<Item> lifted;
     for (const Item& item : inside.items) {
@@ -91,8 +93,9 @@ class Collapse {
     if (outer.extent != 1) {  // an index that is always 0 goes anyway
       if (is_operand(near)) return false;
       bool linear = true;
-      for_each_sum(
-          [&](Affine& sum) { linear = linear && coefficient_of(sum, far) == inner.extent * coefficient_of(sum, near); });
+      for_each_sum([&](Affine& sum) {
+        linear = linear && coefficient_of(sum, far) == inner.extent * coefficient_of(sum, near);
+      });
       if (!linear) return false;
     }
     for_each_sum([&](Affine& sum) { std::erase_if(sum.terms, [&](const Affine::Term& t) { return t.atom == far; }); });

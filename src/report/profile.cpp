@@ -64,10 +64,10 @@ std::string profile_text(const Profile& profile, int64_t rows, bool utf8) {
   const double one = 1.0 / static_cast<double>(std::max<int64_t>(1, profile.runs));
   const double all = std::max(1e-12, profile.seconds);
   const char* dot = utf8 ? "·" : "-";
-  std::string text = fmt::format("{} {} {:.3f} ms a run, modelled {:.3f} {} {} threads {} machine {:.0f} GFLOP/s, {:.0f} GB/s\n\n",
-                                 profile.module, dot, 1e3 * one * profile.seconds, 1e3 * profile.modelled_seconds, dot,
-                                 profile.threads, dot, 1e-9 * profile.machine_operations_per_second,
-                                 1e-9 * profile.machine_bytes_per_second);
+  std::string text = fmt::format(
+      "{} {} {:.3f} ms a run, modelled {:.3f} {} {} threads {} machine {:.0f} GFLOP/s, {:.0f} GB/s\n\n", profile.module,
+      dot, 1e3 * one * profile.seconds, 1e3 * profile.modelled_seconds, dot, profile.threads, dot,
+      1e-9 * profile.machine_operations_per_second, 1e-9 * profile.machine_bytes_per_second);
   std::map<std::string, Kind> kinds;
   for (const Profile::Step& step : profile.steps) {
     Kind& kind = kinds[step.kind];
@@ -80,16 +80,17 @@ std::string profile_text(const Profile& profile, int64_t rows, bool utf8) {
   }
   std::vector<std::pair<std::string, Kind>> longest(kinds.begin(), kinds.end());
   std::ranges::stable_sort(longest, [](const auto& a, const auto& b) { return a.second.seconds > b.second.seconds; });
-  text += fmt::format("{:>10} {:>6} {:>9} {:>7} {:>8} {:>8} {:>8}  {}\n", "ms a run", "share", "runs", "x model", "waiting",
-                      "GFLOP/s", "GB/s", "kind of step");
+  text += fmt::format("{:>10} {:>6} {:>9} {:>7} {:>8} {:>8} {:>8}  {}\n", "ms a run", "share", "runs", "x model",
+                      "waiting", "GFLOP/s", "GB/s", "kind of step");
   for (const auto& [name, kind] : longest) {
-    text += fmt::format("{:>10.3f} {:>4.0f} % {:>9.0f} {:>7} {:>6.0f} % {:>8} {:>8}  {}\n", 1e3 * one * kind.seconds,
-                        100 * kind.seconds / all, one * static_cast<double>(kind.runs), over_model(kind.seconds, kind.modelled),
-                        kind.seconds > 0 ? 100 * kind.waiting / kind.seconds : 0, rate(kind.operations, kind.seconds),
-                        rate(kind.bytes, kind.seconds), name);
+    text +=
+        fmt::format("{:>10.3f} {:>4.0f} % {:>9.0f} {:>7} {:>6.0f} % {:>8} {:>8}  {}\n", 1e3 * one * kind.seconds,
+                    100 * kind.seconds / all, one * static_cast<double>(kind.runs),
+                    over_model(kind.seconds, kind.modelled), kind.seconds > 0 ? 100 * kind.waiting / kind.seconds : 0,
+                    rate(kind.operations, kind.seconds), rate(kind.bytes, kind.seconds), name);
   }
-  text += fmt::format("\n{:>10} {:>6} {:>9} {:>7} {:>8} {:>8} {:>8}  {}\n", "ms a run", "share", "runs", "x model", "waiting",
-                      "GFLOP/s", "GB/s", "step");
+  text += fmt::format("\n{:>10} {:>6} {:>9} {:>7} {:>8} {:>8} {:>8}  {}\n", "ms a run", "share", "runs", "x model",
+                      "waiting", "GFLOP/s", "GB/s", "step");
   const size_t shown = std::min(profile.steps.size(), static_cast<size_t>(std::max<int64_t>(0, rows)));
   for (size_t s = 0; s < shown; ++s) {
     const Profile::Step& step = profile.steps[s];

@@ -67,7 +67,8 @@ Profile profile_of(const Program& program, const StepTimes& times, const Cost& c
                       .seconds = own(step),
                       .bytes = often * work.bytes,
                       .operations = often * work.operations};
-    if (row.seconds > 0) row.waiting = std::clamp(time.waiting / (static_cast<double>(threads) * row.seconds), 0.0, 1.0);
+    if (row.seconds > 0)
+      row.waiting = std::clamp(time.waiting / (static_cast<double>(threads) * row.seconds), 0.0, 1.0);
     if (step->blocks.empty()) row.modelled_seconds = 1e-9 * often * modelled_ns_of_step(program, *step, cost);
     row.held_back_by = held_back_by(profile, row);
     numbers.emplace(step, static_cast<int64_t>(profile.steps.size()));

@@ -1,8 +1,8 @@
 #pragma once
 /// What the public face says of the times of a program's steps.
 
+#include "backend/step_times.h"
 #include "lowtide/profile.h"
-#include "runtime/step_times.h"
 #include "target/cost.h"
 
 namespace lowtide::engine {

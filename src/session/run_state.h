@@ -4,9 +4,9 @@
 #include <memory>
 #include <vector>
 
+#include "backend/step_times.h"
 #include "ir/shape.h"
 #include "lowtide/run.h"
-#include "runtime/step_times.h"
 #include "session/state.h"
 #include "session/tensor_state.h"
 

@@ -1,13 +1,17 @@
 #include "library/library.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <map>
 #include <memory>
+#include <random>
+#include <vector>
 
 #include "library/convert_row.h"
 #include "library_test_support.h"
@@ -214,6 +218,67 @@ TEST(LibraryConvolution, EveryWindowLabellingAndGroup) {
         "window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f");
   check("f32[2,40,40,70]", "f32[2,40,40,65]", "f32[3,3,65,70]",
         "window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f");
+}
+
+/// A convolution of two spatial dimensions, drawn: windows, strides, dilations, padding and cropping of either side,
+/// reversal, groups of features or of batches, and any order of all dimensions.
+std::string drawn_convolution(std::mt19937& draws, const std::string& type) {
+  const auto draw = [&](int64_t least, int64_t most) {
+    return std::uniform_int_distribution<int64_t>(least, most)(draws);
+  };
+  const int64_t groups = draw(0, 2) == 0 ? draw(2, 3) : 1;
+  const bool by_batch = groups > 1 && draw(0, 1) == 1;
+  const int64_t batch = draw(1, 20), features = draw(1, 21), outputs = groups * draw(8, 40);
+  std::string window = "window={size=", strides, pads, of_base, of_window, reversals;
+  std::map<char, int64_t> input{{'b', by_batch ? batch * groups : batch},
+                                {'f', by_batch ? features : features * groups}};
+  std::map<char, int64_t> kernel{{'i', features}, {'o', outputs}}, output{{'b', batch}, {'f', outputs}};
+  for (const char d : {'0', '1'}) {
+    int64_t base = 0, size = 0, stride = 0, low = 0, high = 0, dilate = 0, apart = 0, positions = 0;
+    while (positions <= 0) {
+      base = draw(1, 24), size = draw(1, 5), stride = draw(1, 3), dilate = draw(1, 3), apart = draw(1, 2);
+      low = draw(-2, 4), high = draw(-2, 4);
+      const int64_t room = (base - 1) * dilate + 1 + low + high - (size - 1) * apart - 1;
+      positions = room < 0 ? 0 : room / stride + 1;
+    }
+    const std::string by = d == '0' ? "" : "x";
+    window += fmt::format("{}{}", by, size);
+    strides += fmt::format("{}{}", by, stride);
+    pads += fmt::format("{}{}_{}", by, low, high);
+    of_base += fmt::format("{}{}", by, dilate);
+    of_window += fmt::format("{}{}", by, apart);
+    reversals += fmt::format("{}{}", by, draw(0, 1));
+    input[d] = base, kernel[d] = size, output[d] = positions;
+  }
+  const auto labelled = [&](std::string order, std::map<char, int64_t> extents, std::string& shape) {
+    std::shuffle(order.begin(), order.end(), draws);
+    std::vector<int64_t> dims;
+    for (const char label : order) dims.push_back(extents[label]);
+    shape = fmt::format("{}[{}]", type, fmt::join(dims, ","));
+    return order;
+  };
+  std::string from, by, to;
+  const std::string labels =
+      labelled("b01f", input, from) + "_" + labelled("01io", kernel, by) + "->" + labelled("b01f", output, to);
+  window += fmt::format(" stride={} pad={} lhs_dilate={} rhs_dilate={} rhs_reversal={}}}", strides, pads, of_base,
+                        of_window, reversals);
+  const std::string grouped =
+      groups == 1 ? "" : fmt::format(", {}_group_count={}", by_batch ? "batch" : "feature", groups);
+  return convolution(to, from, by, window + ", dim_labels=" + labels + grouped);
+}
+
+TEST(LibraryConvolution, AsDefinedWhateverIsDrawn) {
+  std::mt19937 draws(20261123);
+  int in_library_count = 0;
+  for (int k = 0; k < 240; ++k) {
+    const std::string type = k % 6 == 4 ? "bf16" : k % 6 == 5 ? "f64" : "f32";
+    const std::string text = drawn_convolution(draws, type);
+    SCOPED_TRACE(text);
+    if (!in_library(*read(text)->entry->root)) continue;
+    ++in_library_count;
+    expect_as_defined(text, type == "bf16" ? 1e-2 : type == "f64" ? 1e-13 : 1e-5);
+  }
+  EXPECT_GT(in_library_count, 150);
 }
 
 TEST(LibraryConvolution, TypesAndExtentsOfNothing) {

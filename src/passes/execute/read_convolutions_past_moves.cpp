@@ -58,7 +58,9 @@ Behind behind_moves(Instruction* value, const Dims& reversible) {
       step = *same;
     } else if (move.opcode == Opcode::kReverse) {
       const Dims& ends = move.as<DimensionsAttributes>().dimensions;
-      const auto is_reversed = [&](int64_t d) { return std::ranges::find(ends, behind.map[static_cast<size_t>(d)]) != ends.end(); };
+      const auto is_reversed = [&](int64_t d) {
+        return std::ranges::find(ends, behind.map[static_cast<size_t>(d)]) != ends.end();
+      };
       if (std::ranges::count_if(reversible, is_reversed) != std::ssize(ends)) break;
       for (const int64_t d : reversible) {
         if (is_reversed(d)) behind.reversed[static_cast<size_t>(d)].flip();

@@ -110,7 +110,9 @@ class Splitter {
     return order.back();
   }
 
-  Arrays initial() const { return {reduce_.operands.begin() + static_cast<std::ptrdiff_t>(arrays_), reduce_.operands.end()}; }
+  Arrays initial() const {
+    return {reduce_.operands.begin() + static_cast<std::ptrdiff_t>(arrays_), reduce_.operands.end()};
+  }
 
   /// What parts begin with: the value that changes nothing, so that the reduction's own initial value enters once, in
   /// the second fold; of what chooses the initial values themselves.

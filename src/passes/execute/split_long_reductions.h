@@ -15,9 +15,9 @@
 /// Requires: verified.  Keeps: roots, donation, schedule.
 /// Numerics: reassociated (HLO leaves the order of a fold open). Where Module::sums_in_order, only folds whose order
 ///   doesn't matter are split.
-/// Several arrays are split where the body chooses, as an argument of the maximum is found: each result is one of its two
-/// parameters. Parts are joined in their order, so that of equal ones the same is chosen.
-/// Not split: other bodies than these and one of add, multiply, minimum, maximum, and, or, xor; of what chooses, a
+/// Several arrays are split where the body chooses, as an argument of the maximum is found: each result is one of its
+/// two parameters. Parts are joined in their order, so that of equal ones the same is chosen. Not split: other bodies
+/// than these and one of add, multiply, minimum, maximum, and, or, xor; of what chooses, a
 ///   dimension that no divisor cuts.
 /// Tests: tests/text/passes/split-long-reductions/
 
@@ -29,8 +29,8 @@ inline constexpr int64_t kLongReduction = int64_t{1} << 16;  ///< elements folde
 /// The same where several dimensions are folded, and all results together take kLongReduction elements: one of the
 /// dimensions is kept apart, and the rest walked as it lies.
 inline constexpr int64_t kLongByDimensions = int64_t{1} << 12;
-inline constexpr int64_t kFewResults = 64;                   ///< results, from which on there is enough to share out
-inline constexpr int64_t kMostParts = 1024;                  ///< parts of one fold
+inline constexpr int64_t kFewResults = 64;   ///< results, from which on there is enough to share out
+inline constexpr int64_t kMostParts = 1024;  ///< parts of one fold
 
 Result<PassResult> split_long_reductions(Module& module);
 

@@ -1,4 +1,4 @@
-#include "runtime/step_times.h"
+#include "backend/step_times.h"
 
 #include <utility>
 

@@ -1,0 +1,211 @@
+#include "library/convolution_walk.h"
+
+#include <algorithm>
+
+#include "library/panel_kernel.h"
+#include "ops/index_space.h"
+
+namespace lowtide::engine {
+namespace {
+
+/// Groups with fewer outputs, or sums of fewer products, leave most of a panel empty, ..
+constexpr int64_t kFewOutputs = 8, kFewTerms = 8;
+/// .. which is still better than to gather one position for each lane, where features lie side by side and are many.
+constexpr int64_t kManyTerms = 64, kManyPositions = 1024;
+
+/// Of a tile: its sums, and a part of the kernel that is packed for it, stay in the second cache.
+constexpr int64_t kMostRows = 384, kMostColumnBytes = 512, kFewestRows = 24;
+/// Tiles that threads can share without waiting long for the last.
+constexpr int64_t kEnoughTiles = 8;
+/// Terms after each other that are worth it to walk taps rather than features.
+constexpr int64_t kLongRun = 16;
+
+int64_t extent_of(const Shape& shape, int64_t d) { return shape.dims[static_cast<size_t>(d)]; }
+int64_t round_up(int64_t x, int64_t to) { return (x + to - 1) / to * to; }
+
+}  // namespace
+
+ConvolutionRoles::ConvolutionRoles(const Shape& shape, int64_t batch, int64_t feature, const Dims& spatial) {
+  const Dims all = row_major_strides(shape.dims);
+  batch_stride = all[static_cast<size_t>(batch)];
+  feature_stride = all[static_cast<size_t>(feature)];
+  for (size_t d = 0, to = kMostSpatial - spatial.size(); d < spatial.size(); ++d, ++to) {
+    extents[to] = shape.dims[static_cast<size_t>(spatial[d])];
+    strides[to] = all[static_cast<size_t>(spatial[d])];
+  }
+}
+
+ConvolutionWalk::ConvolutionWalk(const Instruction& convolution, int64_t sum_bytes)
+    : window_(convolution.as<ConvolutionAttributes>().window) {
+  const auto& a = convolution.as<ConvolutionAttributes>();
+  const Shape &input = convolution.operand(0).shape, &kernel = convolution.operand(1).shape;
+  input_ = {input, a.input_batch, a.input_feature, a.input_spatial};
+  kernel_ = {kernel, a.kernel_input_feature, a.kernel_output_feature, a.kernel_spatial};
+  output_ = {convolution.shape, a.output_batch, a.output_feature, a.output_spatial};
+  batch_ = extent_of(convolution.shape, a.output_batch);
+  groups_ = std::max(a.feature_group_count, a.batch_group_count);
+  by_batch_ = a.batch_group_count > 1;
+  features_ = extent_of(kernel, a.kernel_input_feature);
+  outputs_ = extent_of(kernel, a.kernel_output_feature) / groups_;
+  const size_t spatial = window_.size.size();
+  const auto before_space = [&](int64_t dim) { return spatial > 0 && dim < a.input_spatial[spatial - 1]; };
+  batch_first_ = spatial > 0 && !before_space(a.input_batch);
+  taps_first_ = before_space(a.input_feature) && window_.size[spatial - 1] >= std::min(features_, kLongRun);
+  set_tiles(sum_bytes);
+}
+
+bool ConvolutionWalk::is_worth_it() const {
+  int64_t terms = features_;
+  for (const int64_t size : window_.size) terms *= size;
+  const bool gathers = input_.feature_stride == 1 && (groups_ == 1 || features_ > 1) && terms >= kManyTerms &&
+                       batch_ * output_.extents[0] * output_.extents[1] * output_.extents[2] >= kManyPositions;
+  return terms >= kFewTerms && (gathers || outputs_ >= kFewOutputs);
+}
+
+void ConvolutionWalk::set_tiles(int64_t sum_bytes) {
+  panel_columns_ = kPanelBytes / sum_bytes;
+  tile_columns_ = std::min(kMostColumnBytes / sum_bytes, round_up(std::max<int64_t>(outputs_, 1), panel_columns_));
+  across_ = std::max<int64_t>((outputs_ + tile_columns_ - 1) / tile_columns_, 1);
+  int64_t most_rows = 0, most_depth = 0;
+  const std::vector<Phase> phases = phases_of(window_, output_.extents);
+  const int64_t others = std::max<int64_t>(1, groups_ * across_ * static_cast<int64_t>(phases.size()));
+  const int64_t enough = (kEnoughTiles + others - 1) / others;
+  for (const Phase& phase : phases) {
+    TiledPhase tiled{.phase = phase, .rows = batch_ * phase.positions(), .depth = phase.taps() * features_};
+    const int64_t share = round_up((tiled.rows + enough - 1) / enough, kPanelRows);
+    tiled.tile_rows = std::clamp(share, kFewestRows, kMostRows);
+    tiled.first_tile = tiles_;
+    tiles_ += (tiled.rows + tiled.tile_rows - 1) / tiled.tile_rows * across_;
+    most_rows = std::max(most_rows, std::min(tiled.tile_rows, round_up(tiled.rows, kPanelRows)));
+    most_depth = std::max(most_depth, std::min(tiled.depth, kConvolutionDepth));
+    phases_.push_back(std::move(tiled));
+  }
+  room_.kernel = align_scratch(most_depth * tile_columns_ * sum_bytes);
+  room_.copies = align_scratch(most_depth * kPanelRows * sum_bytes);
+  room_.terms = align_scratch(2 * most_depth * static_cast<int64_t>(sizeof(TermRun)));
+  room_.runs = align_scratch(most_depth * static_cast<int64_t>(sizeof(RowRun<float>)));
+  room_.rows = align_scratch(most_rows * static_cast<int64_t>(sizeof(Row)));
+  room_.sums = most_rows * tile_columns_ * sum_bytes;
+}
+
+ConvolutionWalk::Tile ConvolutionWalk::tile_at(int64_t task) const {
+  Tile tile{.group = task / tiles_};
+  const int64_t index = task % tiles_;
+  const auto behind = std::ranges::upper_bound(phases_, index, {}, &TiledPhase::first_tile);
+  tile.of = &*std::prev(behind);
+  const int64_t within = index - tile.of->first_tile;
+  tile.row = within / across_ * tile.of->tile_rows;
+  tile.rows = std::min(tile.of->tile_rows, tile.of->rows - tile.row);
+  tile.column = within % across_ * tile_columns_;
+  tile.columns = std::min(tile_columns_, outputs_ - tile.column);
+  return tile;
+}
+
+void ConvolutionWalk::find_rows(const Tile& tile, Row* rows) const {
+  const Phase& phase = tile.of->phase;
+  const int64_t positions = phase.positions();
+  int64_t batch = batch_first_ ? tile.row % batch_ : tile.row / positions;
+  int64_t position = batch_first_ ? tile.row / batch_ : tile.row % positions;
+  // Rows of one line of the walk differ in one index alone, and by the same steps.
+  for (int64_t i = 0; i < tile.rows;) {
+    const SpatialIndex at = phase.position_at(position);
+    const PhaseAxis& last = phase.axes[kLast];
+    const int64_t line = batch_first_ ? batch_ - batch : last.positions - at[kLast];
+    const int64_t behind = std::min(tile.rows, i + line);
+    const Row begin = row_at(tile, batch, at);
+    const int64_t input_step = batch_first_ ? input_.batch_stride : last.per_position * input_.strides[kLast];
+    const int64_t result_step = batch_first_ ? output_.batch_stride : last.position_step * output_.strides[kLast];
+    const int64_t first_step = batch_first_ ? 0 : last.per_position;
+    const bool line_meets = meets_padding(phase, begin.first, kLast);
+    const int64_t behind_first = input_.extents[kLast] - (last.taps - 1) * last.per_tap;
+    position += batch_first_ ? 1 : behind - i;
+    for (int64_t k = 0; i < behind; ++i, ++k) {
+      const int64_t first = begin.first[kLast] + k * first_step;
+      Row& row = rows[i];
+      row.input = begin.input + k * input_step;
+      row.first = {begin.first[0], begin.first[1], first};
+      row.result = begin.result + k * result_step;
+      row.meets_padding = line_meets || first < 0 || first >= behind_first;
+    }
+    if (batch_first_) {
+      batch = 0;
+    } else if (position == positions) {
+      position = 0;
+      ++batch;
+    }
+  }
+  std::fill(rows + tile.rows, rows + round_up(tile.rows, kPanelRows), rows[tile.rows - 1]);
+}
+
+ConvolutionWalk::Row ConvolutionWalk::row_at(const Tile& tile, int64_t batch, const SpatialIndex& position) const {
+  Row row{.input = (by_batch_ ? tile.group * batch_ + batch : batch) * input_.batch_stride +
+                   (by_batch_ ? 0 : tile.group * features_) * input_.feature_stride,
+          .result = batch * output_.batch_stride + (tile.group * outputs_ + tile.column) * output_.feature_stride};
+  for (size_t d = 0; d < kMostSpatial; ++d) {
+    const PhaseAxis& axis = tile.of->phase.axes[d];
+    row.first[d] = axis.first_element + position[d] * axis.per_position;
+    row.input += row.first[d] * input_.strides[d];
+    row.result += (axis.first_position + position[d] * axis.position_step) * output_.strides[d];
+  }
+  return row;
+}
+
+bool ConvolutionWalk::meets_padding(const Phase& phase, const SpatialIndex& first, size_t dimensions) const {
+  bool any = false;
+  for (size_t d = 0; d < dimensions; ++d) {
+    const PhaseAxis& axis = phase.axes[d];
+    any |= first[d] < 0 || first[d] + (axis.taps - 1) * axis.per_tap >= input_.extents[d];
+  }
+  return any;
+}
+
+size_t ConvolutionWalk::find_terms(const Phase& phase, int64_t from, int64_t depth, TermRun* runs) const {
+  const int64_t taps = phase.taps();
+  size_t found = 0;
+  for (TermRun run; run.done < depth; run.done += run.count) {
+    const int64_t term = from + run.done, left = depth - run.done;
+    if (taps_first_) {
+      run.tap = phase.tap_at(term % taps);
+      run.feature = term / taps;
+      run.count = std::min(phase.axes[kLast].taps - run.tap[kLast], left);
+    } else {
+      run.tap = phase.tap_at(term / features_);
+      run.feature = term % features_;
+      run.count = std::min(features_ - run.feature, left);
+    }
+    run.input = run.feature * input_.feature_stride;
+    for (size_t d = 0; d < kMostSpatial; ++d) {
+      run.reach[d] = run.tap[d] * phase.axes[d].per_tap;
+      run.input += run.reach[d] * input_.strides[d];
+    }
+    runs[found++] = run;
+  }
+  return found;
+}
+
+size_t ConvolutionWalk::join_runs(const Phase& phase, std::span<const TermRun> runs, TermRun* joined) const {
+  size_t count = 0;
+  for (const TermRun& run : runs) {
+    if (count > 0 && joined[count - 1].input + joined[count - 1].count * term_step(phase) == run.input) {
+      joined[count - 1].count += run.count;
+    } else {
+      joined[count++] = run;
+    }
+  }
+  return count;
+}
+
+ConvolutionWalk::KernelRun ConvolutionWalk::kernel_run(const Tile& tile, const TermRun& run) const {
+  KernelRun found{(tile.group * outputs_ + tile.column) * kernel_.feature_stride + run.feature * kernel_.batch_stride,
+                  kernel_.batch_stride};
+  for (size_t w = 0, d = kMostSpatial - window_.size.size(); d < kMostSpatial; ++w, ++d) {
+    const PhaseAxis& axis = tile.of->phase.axes[d];
+    const int64_t tap = axis.first_tap + run.tap[d] * axis.tap_step;
+    found.at += (window_.rhs_reversal[w] ? window_.size[w] - 1 - tap : tap) * kernel_.strides[d];
+    if (taps_first_ && d == kLast)
+      found.along = axis.tap_step * kernel_.strides[d] * (window_.rhs_reversal[w] ? -1 : 1);
+  }
+  return found;
+}
+
+}  // namespace lowtide::engine
