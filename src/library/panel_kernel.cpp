@@ -87,10 +87,11 @@ template <class R>
 void multiply_complex(std::span<const RowRun<std::complex<R>>> runs, const std::complex<R>* right,
                       const PanelSums<std::complex<R>>& sums, Joining joining) {
   constexpr int kColumns = static_cast<int>(kPanelColumns<std::complex<R>>);
+  const auto columns = static_cast<int>(std::min<int64_t>(sums.columns, kColumns));
   for (int row = 0; row < kPanelRows; ++row) {
     R real[kColumns] = {}, imaginary[kColumns] = {};
     std::complex<R>* const row_sums = sums.at + row * sums.stride;
-    for (int j = 0; joining == Joining::kInOrder && j < kColumns; ++j) {
+    for (int j = 0; joining == Joining::kInOrder && j < columns; ++j) {
       real[j] = row_sums[j].real(), imaginary[j] = row_sums[j].imag();
     }
     const std::complex<R>* b = right;
@@ -103,7 +104,7 @@ void multiply_complex(std::span<const RowRun<std::complex<R>>> runs, const std::
         }
       }
     }
-    for (int j = 0; j < kColumns; ++j) {
+    for (int j = 0; j < columns; ++j) {
       const std::complex<R> sum(real[j], imaginary[j]);
       row_sums[j] = joining == Joining::kAsPart ? row_sums[j] + sum : sum;
     }

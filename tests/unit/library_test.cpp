@@ -289,6 +289,13 @@ TEST(LibraryConvolution, TypesAndExtentsOfNothing) {
                                                                                              : t[0] == 's' ? 0
                                                                                                            : 1e-2);
   }
+  // Half a panel of columns behind a whole one: the next row begins there.
+  for (const std::string t : {"f32", "f64", "s32", "c64", "c128"}) {
+    const int outputs = t == "f32" || t == "s32" ? 48 : t == "c128" ? 12 : 24;
+    expect_as_defined(convolution(fmt::format("{}[2,9,8,{}]", t, outputs), t + "[2,9,8,5]",
+                                  fmt::format("{}[3,3,5,{}]", t, outputs), how),
+                      t == "f32" || t == "c64" ? 1e-5 : 1e-13);
+  }
   expect_as_defined(convolution("f32[2,9,8,12]", "bf16[2,9,8,5]", "bf16[3,3,5,12]", how), 1e-5);
   expect_as_defined(convolution("f32[0,9,8,12]", "f32[0,9,8,5]", "f32[3,3,5,12]", how), 1e-5);
   expect_as_defined(convolution("f32[2,0,8,12]", "f32[2,0,8,5]", "f32[1,3,5,12]",
