@@ -89,7 +89,8 @@ class Splitter {
     const int64_t whole = extent / kLikedParts * kLikedParts;
     if (whole == 0 || !reduce_.shape.is_array()) return nullptr;
     Instruction* head = fold_parts({slice(x[0], longest, 0, whole)}, dimensions, longest, kLikedParts);
-    Instruction* tail = fold({slice(x[0], longest, whole, extent)}, neutral(), dimensions);
+    Instruction* rest = slice(x[0], longest, whole, extent);
+    Instruction* tail = fold({rest}, neutral(), dimensions);
     return combine(head, tail);
   }
 
