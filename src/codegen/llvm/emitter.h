@@ -110,6 +110,7 @@ class Emitter {
 
   // near_memory.cpp
   Emitted load_clamped(const Node& load, const ClampedIndex& index);
+  std::pair<V, V> lanes_at_bounds(const ClampedIndex& index, V first);
   V load_apart(const Node& load, const Address& at, llvm::Type* element);
 
   // tables.cpp
