@@ -119,12 +119,12 @@ class Planner {
     if (!tiling.is_some()) return 0;
     const int32_t lanes = tiling.chain.back();
     const std::vector<bool> varying = varying_nodes(nest_, lanes);
-    const Spread spread{lanes, kTile, &varying, &tiling.loads};
+    const Spread spread{lanes, tiling.side, &varying, &tiling.loads};
     double iterations = 1;
     for (const int32_t loop : tiling.chain)
       iterations *= static_cast<double>(nest_.loops[static_cast<size_t>(loop)].extent);
     const auto extent = static_cast<double>(nest_.loops[static_cast<size_t>(lanes)].extent);
-    const double steps = iterations / extent * std::ceil(extent / kTile);
+    const double steps = iterations / extent * std::ceil(extent / tiling.side);
     double once = cost_.lane_block(nest_.loops[static_cast<size_t>(lanes)].body, spread) + 2;
     for (const int32_t loop : tiling.chain) {
       if (loop != lanes) once += cost_.scalar_items(nest_.loops[static_cast<size_t>(loop)].body);
@@ -208,7 +208,8 @@ KernelPlan plan_kernel(const Nest& nest, bool avx512) {
     if (piece.loop != kNoId) {
       total = cycles[static_cast<size_t>(piece.loop)];
       const auto loop = static_cast<size_t>(piece.loop);
-      piece.figures.granule = plan.tiled[loop] ? kTile : std::max(1, plan.lanes[loop]);
+      piece.figures.granule =
+          plan.tiled[loop] ? find_tiling(nest, piece.loop, avx512).side : std::max(1, plan.lanes[loop]);
     }
     double ns = total / kCyclesPerNanosecond;
     if (piece.loop != kNoId) {

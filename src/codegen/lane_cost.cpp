@@ -7,6 +7,7 @@
 
 #include "codegen/clamped.h"
 #include "codegen/rotation.h"
+#include "codegen/short_steps.h"
 
 namespace lowtide::engine {
 namespace {
@@ -61,6 +62,36 @@ double LaneCost::scalar_node(const Node& node) const {
   }
 }
 
+// A cache line's fetch where it may have been fetched before: a loop that walks elsewhere repeats what is read inside
+// of it, which is near from the second time on unless it is more than a core's cache holds.
+double LaneCost::fetched_line(const Affine& index, int bytes, int32_t block, const Spread* spread) const {
+  const auto coefficient = [&](int32_t loop) {
+    int64_t found = 0;
+    for (const auto& term : index.terms) {
+      if (nest_.nodes[static_cast<size_t>(term.atom)].loop == loop) found = term.coefficient;
+    }
+    return static_cast<double>(std::llabs(found));
+  };
+  for (const auto& term : index.terms) {
+    if (nest_.nodes[static_cast<size_t>(term.atom)].kind != NodeKind::kLoopIndex) return kFarLine;
+  }
+  const auto lines_of = [&](double trips, double step) {
+    return std::max(1.0, trips * std::min(1.0, step * bytes / kLineBytes));
+  };
+  double lines = spread ? lines_of(spread->width, coefficient(spread->loop)) : 1;
+  double far = 1;
+  for (int32_t at = block; at != kNoId && lines <= kCachedLines; at = nest_.blocks[static_cast<size_t>(at)].parent) {
+    const int32_t id = nest_.blocks[static_cast<size_t>(at)].loop;
+    if (id == kNoId) break;
+    const double width = spread && id == spread->loop ? spread->width : 1;
+    const double iterations = std::max(1.0, static_cast<double>(trips(nest_.loops[static_cast<size_t>(id)])) / width);
+    const double step = coefficient(id);
+    if (step == 0) far /= iterations;
+    lines *= step == 0 ? 1 : lines_of(iterations, step * width);
+  }
+  return far * kFarLine + (1 - far) * kNearLine;
+}
+
 // Cache lines fetched by a scalar access in one iteration of the loop it stands in.
 double LaneCost::scalar_lines(const Affine& index, int bytes, int32_t block) const {
   const int32_t own = nest_.blocks[static_cast<size_t>(block)].loop;
@@ -71,9 +102,10 @@ double LaneCost::scalar_lines(const Affine& index, int bytes, int32_t block) con
     const double part = std::min(1.0, static_cast<double>(std::llabs(term.coefficient)) * bytes / kLineBytes);
     (atom.loop == own ? walked : along) = atom.loop == own ? part : std::min(along, part);
   }
-  if (walked < 1) return walked * kFarLine;
+  const double fetched = fetched_line(index, bytes, block, nullptr);
+  if (walked < 1) return walked * fetched;
   const bool stays = own != kNoId && nest_.loops[static_cast<size_t>(own)].extent <= kCachedLines;
-  return stays ? along * kFarLine + kNearLine : kFarLine;
+  return stays ? along * fetched + kNearLine : fetched;
 }
 
 double LaneCost::scalar_items(int32_t block) const {
@@ -110,12 +142,23 @@ bool LaneCost::needs_gather(const Affine& index, const Spread& spread, int64_t* 
   return any || std::llabs(*step) > 1;
 }
 
+bool LaneCost::reads_apart(const Affine& index, const Spread& spread) const {
+  int64_t step = 0;
+  needs_gather(index, spread, &step);
+  const auto is_same = [&](const Affine::Term& term) {
+    const Node& atom = nest_.nodes[static_cast<size_t>(term.atom)];
+    return (atom.kind == NodeKind::kLoopIndex && atom.loop == spread.loop) || !varies(term.atom, spread);
+  };
+  return is_short_step(step) && std::ranges::all_of(index.terms, is_same);
+}
+
 // Cache lines fetched per lane. A line is fetched once where the loop that moves fastest beside the lanes walks along
 // it: the innermost loop inside of the lane loop, else the one around it.
-double LaneCost::lines(const Affine& index, int bytes, const Spread& spread) const {
+double LaneCost::lines(const Affine& index, int bytes, int32_t block, const Spread& spread) const {
   int64_t step = 0;
   const bool gathers = needs_gather(index, spread, &step);
-  if (!gathers) return std::min(1.0, static_cast<double>(std::llabs(step)) * bytes / kLineBytes) * kFarLine;
+  const double fetched = fetched_line(index, bytes, block, &spread);
+  if (!gathers) return std::min(1.0, static_cast<double>(std::llabs(step)) * bytes / kLineBytes) * fetched;
   if (step == 0) return kNearLine;  // by a table of indices, likely a small one
   const double own = std::min(1.0, static_cast<double>(std::llabs(step)) * bytes / kLineBytes);
   double along = 1;
@@ -133,16 +176,20 @@ double LaneCost::lines(const Affine& index, int bytes, const Spread& spread) con
   const Loop& loop = nest_.loops[static_cast<size_t>(spread.loop)];
   const double lines_between = inside ? spread.width : static_cast<double>(loop.extent);
   if (lines_between > kCachedLines) along = 1;
-  return own * (along * kFarLine + (inside ? 0 : kNearLine));
+  return own * (along * fetched + (inside ? 0 : kNearLine));
 }
 
-double LaneCost::lane_access(const Affine& index, ElementType type, bool is_store, const Spread& spread) const {
+double LaneCost::lane_access(const Affine& index, ElementType type, bool is_store, int32_t block,
+                             const Spread& spread) const {
   int64_t step = 0;
   const bool gathers = needs_gather(index, spread, &step);
   const int bytes = stored_bytes(type);
   if (!gathers && step == 0) return kScalarAccess;
-  const double traffic = lines(index, bytes, spread) * spread.width;
+  const double traffic = lines(index, bytes, block, spread) * spread.width;
   if (!gathers) return registers(type, spread.width) * kVectorAccess * (is_store ? 1.5 : 1) + traffic;
+  if (!is_store && reads_apart(index, spread)) {
+    return registers(type, spread.width) * static_cast<double>(step) * kVectorAccess + traffic;
+  }
   const bool one_by_one = bytes < 4 || !avx512_;
   const double lane = one_by_one ? kSlowLane : is_store ? kScatteredLane : kGatheredLane;
   return lane * spread.width + traffic;
@@ -162,9 +209,9 @@ double LaneCost::lane_node(NodeId id, const Spread& spread) const {
         constexpr double kBranch = 3;
         Affine linear = clamped->rest;
         linear.terms.push_back({nest_.loops[static_cast<size_t>(spread.loop)].index, clamped->step});
-        return kBranch + lane_access(linear, node.type, false, spread);
+        return kBranch + lane_access(linear, node.type, false, node.block, spread);
       }
-      return lane_access(node.affine, node.type, false, spread);
+      return lane_access(node.affine, node.type, false, node.block, spread);
     case NodeKind::kAffine: return registers(ElementType::kS32, width) * kVectorOperation;
     case NodeKind::kFma: return registers(node.type, width) * kVectorOperation;
     case NodeKind::kTable: {
@@ -192,7 +239,8 @@ double LaneCost::lane_block(int32_t block, const Spread& spread) const {
       case Item::kNode: cost += lane_node(item.id, spread); break;
       case Item::kStore: {
         const Store& store = nest_.stores[static_cast<size_t>(item.id)];
-        cost += lane_access(store.index, nest_.buffers[static_cast<size_t>(store.buffer)].type, true, spread);
+        cost +=
+            lane_access(store.index, nest_.buffers[static_cast<size_t>(store.buffer)].type, true, store.block, spread);
         break;
       }
       case Item::kLoop: {
@@ -307,7 +355,9 @@ bool LaneCost::slow_lanes_in(int32_t block, const Spread& spread) const {
     } else {
       const Node& node = nest_.nodes[static_cast<size_t>(item.id)];
       if (!varies(item.id, spread)) continue;
-      if (node.kind == NodeKind::kLoad && one_by_one(node.affine, node.type)) return true;
+      const bool is_near = reads_apart(node.affine, spread) ||
+                           clamped_index(nest_, node.affine, spread.loop, *spread.varying).has_value();
+      if (node.kind == NodeKind::kLoad && !is_near && one_by_one(node.affine, node.type)) return true;
       const bool divides = node.kind == NodeKind::kOperation && is_integral(node.type) &&
                            (node.opcode == Opcode::kDivide || node.opcode == Opcode::kRemainder);
       if (divides && nest_.nodes[static_cast<size_t>(node.operands[1])].kind != NodeKind::kConstant) return true;

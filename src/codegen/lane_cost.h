@@ -48,13 +48,15 @@ class LaneCost {
   static int32_t group(NodeId id, const Spread& spread) {
     return spread.equal && spread.equal->has(id) ? spread.equal->group : 1;
   }
-  double lane_access(const Affine& index, ElementType type, bool is_store, const Spread& spread) const;
-  double lines(const Affine& index, int bytes, const Spread& spread) const;
+  double lane_access(const Affine& index, ElementType type, bool is_store, int32_t block, const Spread& spread) const;
+  double lines(const Affine& index, int bytes, int32_t block, const Spread& spread) const;
+  double fetched_line(const Affine& index, int bytes, int32_t block, const Spread* spread) const;
   double scalar_lines(const Affine& index, int bytes, int32_t block) const;
   void for_uses(const Item& item, const std::function<void(NodeId)>& use) const;
   double registers(ElementType type, int32_t width) const;
   bool varies(NodeId id, const Spread& spread) const { return (*spread.varying)[static_cast<size_t>(id)]; }
   bool needs_gather(const Affine& index, const Spread& spread, int64_t* step) const;
+  bool reads_apart(const Affine& index, const Spread& spread) const;  ///< by short_steps.h, if it is a load's
   bool slow_lanes_in(int32_t block, const Spread& spread) const;
   bool chooses_constant(const Node& node) const;
   double live_in(int32_t block, const Spread& spread, double outside) const;

@@ -6,6 +6,9 @@
 namespace lowtide::engine {
 namespace {
 
+constexpr int32_t kLeastSide = 16;
+constexpr int64_t kLine = 64;  ///< bytes
+
 /// The only loop in the block; kNoId: none, or a store beside it; -2: more.
 int32_t only_loop(const Nest& nest, int32_t block, bool& is_plain) {
   int32_t found = kNoId;
@@ -33,7 +36,7 @@ Tiling find_tiling(const Nest& nest, int32_t outer, bool avx512) {
     id = inner;
   }
   const int32_t lanes = tiling.chain.back();
-  if (lanes == outer || loop_at(lanes).extent < kTile / 2 || loop_at(outer).extent < kTile / 2) return {};
+  if (lanes == outer || loop_at(lanes).extent < kLeastSide / 2 || loop_at(outer).extent < kLeastSide / 2) return {};
   for (const Item& item : nest.blocks[static_cast<size_t>(loop_at(lanes).body)].items) {
     if (item.kind != Item::kNode) continue;
     const Node& node = nest.nodes[static_cast<size_t>(item.id)];
@@ -51,6 +54,13 @@ Tiling find_tiling(const Nest& nest, int32_t outer, bool avx512) {
   }
   constexpr size_t kMostLoads = 4;  // each takes a kilobyte or two of the stack, and code
   if (tiling.loads.size() > kMostLoads) return {};
+  tiling.side = kLeastSide;
+  for (const NodeId load : tiling.loads) {
+    const auto side = static_cast<int32_t>(kLine / stored_bytes(nest.nodes[static_cast<size_t>(load)].type));
+    if (avx512 && std::min(loop_at(lanes).extent, loop_at(outer).extent) >= side) {
+      tiling.side = std::max(tiling.side, side);
+    }
+  }
   return tiling;
 }
 

@@ -14,7 +14,13 @@ std::vector<Work> form_computation(const Computation& computation, const Target&
   std::vector<Work> list;
   for (const Draft& draft : drafts) {
     if (draft.is_region) {
-      list.push_back({WorkKind::kRegion, nullptr, maker.make(draft.outputs)});
+      Region region = maker.make(draft.outputs);
+      const Instruction& made = graph.at(draft.outputs[0]);
+      if (region.ops.size() == 1 && target.calls_alone(made)) {
+        list.push_back({WorkKind::kLibrary, &made, {}});
+      } else {
+        list.push_back({WorkKind::kRegion, nullptr, std::move(region)});
+      }
       continue;
     }
     const Instruction& i = graph.at(draft.outputs[0]);

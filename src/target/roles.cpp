@@ -10,8 +10,9 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr double kFewTerms = 16;  ///< sums this short are arithmetic like any other
-constexpr double kFewReads = 4;   ///< of every element of an operand, without a library's blocking
+constexpr double kFewTerms = 16;                            ///< sums this short are arithmetic like any other
+constexpr double kManyProducts = 1 << 20, kLeastTerms = 4;  ///< of a product that is called by itself
+constexpr double kFewReads = 4;  ///< of every element of an operand, without a library's blocking
 
 /// Transposes and broadcasts that only move, add or drop dimensions of one element leave every byte in place.
 bool keeps_order(const Instruction& i) {
@@ -46,6 +47,13 @@ bool is_thick(const Instruction& dot) {
   const double left = elements_of(dot.operand(0).shape), right = elements_of(dot.operand(1).shape);
   // result = batch m n, left = batch m k, right = batch k n
   return std::min(result * contracted / std::max(left, 1.0), result * contracted / std::max(right, 1.0)) > kFewReads;
+}
+
+bool is_worth_a_call(const Instruction& dot) {
+  const double terms = terms_of(dot), result = elements_of(dot.shape);
+  const double left = elements_of(dot.operand(0).shape), right = elements_of(dot.operand(1).shape);
+  const double least_reads = result * terms / std::max({left, right, 1.0});
+  return terms * result >= kManyProducts && terms >= kLeastTerms && least_reads >= 2;
 }
 
 bool has_element(const Instruction& i) {

@@ -24,6 +24,9 @@ bool can_be_view(const Instruction& i);
 /// often?
 bool is_thick(const Instruction& dot);
 
+/// Of a dot that isn't thick: so much work that a routine pays where nothing else is made with it.
+bool is_worth_a_call(const Instruction& dot);
+
 /// Does an element need many elements of operands, or work that nobody wants to see twice?
 bool is_heavy(const Instruction& i);
 

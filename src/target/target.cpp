@@ -21,4 +21,8 @@ OpRole Target::role_of(const Instruction& i) const {
   return has_element(i) || has_update(i) ? OpRole::kComputed : OpRole::kOther;
 }
 
+bool Target::calls_alone(const Instruction& i) const {
+  return i.opcode == Opcode::kDot && is_worth_a_call(i) && has_routine(i);
+}
+
 }  // namespace lowtide::engine

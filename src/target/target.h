@@ -37,6 +37,8 @@ class Target {
 
   /// What the operation is in a program for this target.
   OpRole role_of(const Instruction& i) const;
+  /// Of an operation that regions make because others may be made with it: where none is, does its routine make it?
+  bool calls_alone(const Instruction& i) const;
   /// Has it a routine for this instance on whole arrays? Otherwise regions make it, or nobody can.
   virtual bool has_routine(const Instruction& i) const = 0;
   /// What the routine takes beside operands and results; 64-byte aligned.

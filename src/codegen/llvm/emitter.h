@@ -99,8 +99,7 @@ class Emitter {
   V affine_value(NodeId id, bool* lanes);
   V pointer(int32_t buffer, V index);
   Emitted emit_load(NodeId id);
-  Emitted load_at(const Node& load, const Address& at);
-  Emitted load_clamped(const Node& load, const ClampedIndex& index);
+  Emitted load_at(const Node& load, const Address& at, V only = nullptr);  ///< only: these lanes of those that run
   void prefetch(const Node& load, V first);
   void emit_store(const Store& store);
   V gather(int32_t buffer, const Address& at, llvm::Type* element);
@@ -108,6 +107,10 @@ class Emitter {
   V lane_offsets(const Address& at, bool& is_wide);
   llvm::Type* stored_type(ElementType type);
   llvm::Align alignment(ElementType type) const;  ///< of one element in memory
+
+  // near_memory.cpp
+  Emitted load_clamped(const Node& load, const ClampedIndex& index);
+  V load_apart(const Node& load, const Address& at, llvm::Type* element);
 
   // tables.cpp
   Emitted emit_table(NodeId id);
@@ -135,7 +138,7 @@ class Emitter {
 
   // tiles.cpp
   void emit_tiled(const Tiling& tiling, V begin, V end);
-  void fill_tile(NodeId load, V tile, V row_count);
+  void fill_tile(NodeId load, int32_t side, V tile, V row_count);
   void transpose(std::vector<V>& rows);
 
   llvm::Module& module_;

@@ -7,6 +7,7 @@
 
 #include "base/status.h"
 #include "codegen/llvm/emitter.h"
+#include "codegen/short_steps.h"
 
 namespace lowtide::engine {
 namespace {
@@ -114,36 +115,7 @@ Emitter::Emitted Emitter::emit_load(NodeId id) {
   return load_at(n, address(n.affine));
 }
 
-// Along memory where all lanes lie inside of the bounds, else a gather.
-Emitter::Emitted Emitter::load_clamped(const Node& n, const ClampedIndex& index) {
-  const Node& linear = node(index.linear);
-  const Affine along = linear.kind == NodeKind::kAffine ? linear.affine : Affine{0, {{index.linear, 1}}};
-  V first = address(along).scalar;
-  V last = builder_.CreateAdd(first, integer(index.step * index.coefficient * (width_ - 1)));
-  V low = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, first, last);
-  V high = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, first, last);
-  V inside = builder_.CreateAnd(builder_.CreateICmpSGE(low, integer(index.least)),
-                                builder_.CreateICmpSLE(high, integer(index.greatest)));
-  V moved = builder_.CreateMul(first, integer(index.coefficient));
-  const Address whole{builder_.CreateAdd(address(index.rest).scalar, moved), index.step, nullptr};
-  llvm::BasicBlock *straight = new_block("inside"), *beyond = new_block("clamped"), *after = new_block("loaded");
-  builder_.CreateCondBr(inside, straight, beyond);
-  builder_.SetInsertPoint(straight);
-  V contiguous = load_at(n, whole).value;
-  straight = builder_.GetInsertBlock();
-  builder_.CreateBr(after);
-  builder_.SetInsertPoint(beyond);
-  V gathered = load_at(n, address(n.affine)).value;
-  beyond = builder_.GetInsertBlock();
-  builder_.CreateBr(after);
-  builder_.SetInsertPoint(after);
-  auto* phi = builder_.CreatePHI(contiguous->getType(), 2);
-  phi->addIncoming(contiguous, straight);
-  phi->addIncoming(gathered, beyond);
-  return {phi, true};
-}
-
-Emitter::Emitted Emitter::load_at(const Node& n, const Address& at) {
+Emitter::Emitted Emitter::load_at(const Node& n, const Address& at, V only) {
   llvm::Type* element = n.type == ElementType::kPred ? builder_.getInt8Ty() : type_of(n.type, 0);
   const auto from_memory = [&](V value) -> V {
     if (n.type != ElementType::kPred) return value;
@@ -154,6 +126,8 @@ Emitter::Emitted Emitter::load_at(const Node& n, const Address& at) {
   }
   auto* type = llvm::FixedVectorType::get(element, static_cast<unsigned>(width_));
   V running = mask();
+  if (only) running = running ? builder_.CreateAnd(running, only) : only;
+  if (!at.vector && !active_ && is_short_step(at.step)) return {from_memory(load_apart(n, at, element)), true};
   if (at.vector || (at.step != 1 && at.step != -1)) return {from_memory(gather(n.buffer, at, element)), true};
   V first = at.scalar;
   if (at.step == -1) {

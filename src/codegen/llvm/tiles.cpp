@@ -8,15 +8,16 @@
 
 namespace lowtide::engine {
 
-// Swaps the off-diagonal quarters of blocks of 16, 8, 4 and 2 rows and columns.
+// Swaps the off-diagonal quarters of the whole, then of each quarter, down to 2 rows and columns.
 void Emitter::transpose(std::vector<V>& rows) {
-  for (int32_t half = kTile / 2; half > 0; half /= 2) {
+  const auto side = static_cast<int32_t>(rows.size());
+  for (int32_t half = side / 2; half > 0; half /= 2) {
     std::vector<int> upper, lower;
-    for (int32_t k = 0; k < kTile; ++k) {
-      upper.push_back((k & half) == 0 ? k : kTile + k - half);
-      lower.push_back((k & half) == 0 ? k + half : kTile + k);
+    for (int32_t k = 0; k < side; ++k) {
+      upper.push_back((k & half) == 0 ? k : side + k - half);
+      lower.push_back((k & half) == 0 ? k + half : side + k);
     }
-    for (size_t i = 0; i < kTile; ++i) {
+    for (size_t i = 0; i < rows.size(); ++i) {
       if ((i & static_cast<size_t>(half)) != 0) continue;
       V &a = rows[i], &b = rows[i + static_cast<size_t>(half)];
       V first = builder_.CreateShuffleVector(a, b, upper);
@@ -27,15 +28,15 @@ void Emitter::transpose(std::vector<V>& rows) {
 }
 
 // Reads `row_count` elements along memory for each of the lanes. Lanes behind the end read the last one again.
-void Emitter::fill_tile(NodeId load, V tile, V row_count) {
+void Emitter::fill_tile(NodeId load, int32_t side, V tile, V row_count) {
   const Node& n = node(load);
   const Loop& lanes = loop_of(lane_loop_);
   llvm::Type* element = stored_type(n.type);
-  auto* type = llvm::FixedVectorType::get(element, kTile);
+  auto* type = llvm::FixedVectorType::get(element, static_cast<unsigned>(side));
   width_ = 0;
   index_[static_cast<size_t>(lane_loop_)] = first_index_;
   V first = address(n.affine).scalar;
-  width_ = kTile;
+  width_ = side;
   int64_t step = 0;
   for (const auto& term : n.affine.terms) {
     const Node& atom = node(term.atom);
@@ -48,39 +49,40 @@ void Emitter::fill_tile(NodeId load, V tile, V row_count) {
   }
   V last = builder_.CreateSub(integer(lanes.extent - 1), first_index_);
   std::vector<V> rows;
-  for (int32_t lane = 0; lane < kTile; ++lane) {
+  for (int32_t lane = 0; lane < side; ++lane) {
     V number = integer(lane);
-    if (lanes.extent % kTile != 0) number = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, number, last);
+    if (lanes.extent % side != 0) number = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, number, last);
     V from = pointer(n.buffer, builder_.CreateAdd(first, builder_.CreateMul(number, integer(step))));
     rows.push_back(running ? static_cast<V>(builder_.CreateMaskedLoad(type, from, llvm::Align(1), running,
                                                                       llvm::Constant::getNullValue(type)))
                            : builder_.CreateAlignedLoad(type, from, llvm::Align(1)));
   }
   transpose(rows);
-  for (int32_t i = 0; i < kTile; ++i) {
-    V to = builder_.CreateConstGEP1_64(element, tile, static_cast<uint64_t>(i) * kTile);
+  for (int32_t i = 0; i < side; ++i) {
+    V to = builder_.CreateConstGEP1_64(element, tile, static_cast<uint64_t>(i * side));
     builder_.CreateAlignedStore(rows[static_cast<size_t>(i)], to, llvm::Align(16));
   }
 }
 
 void Emitter::emit_tiled(const Tiling& tiling, V begin, V end) {
-  const int32_t outer = tiling.chain.front();
+  const int32_t outer = tiling.chain.front(), side = tiling.side;
   lane_loop_ = tiling.chain.back();
   varying_ = varying_nodes(nest_, lane_loop_);
   std::map<NodeId, V> tiles;
   for (const NodeId load : tiling.loads) {
     llvm::IRBuilder<> entry(&function_->getEntryBlock(), function_->getEntryBlock().begin());
-    auto* tile = entry.CreateAlloca(llvm::ArrayType::get(stored_type(node(load).type), kTile * kTile));
+    auto* tile =
+        entry.CreateAlloca(llvm::ArrayType::get(stored_type(node(load).type), static_cast<uint64_t>(side * side)));
     tile->setAlignment(llvm::Align(64));
     tiles[load] = tile;
   }
   const auto run_rows = [&](V first_row, V row_count) {
     count(integer(0), row_count, 1, {}, [&](V row, std::span<const V>) {
-      width_ = kTile;
+      width_ = side;
       index_[static_cast<size_t>(outer)] = builder_.CreateAdd(first_row, row);
       for (const auto& [load, tile] : tiles) {
         llvm::Type* element = stored_type(node(load).type);
-        tile_rows_[load] = builder_.CreateGEP(element, tile, builder_.CreateMul(row, integer(kTile)));
+        tile_rows_[load] = builder_.CreateGEP(element, tile, builder_.CreateMul(row, integer(side)));
       }
       for (const int32_t id : tiling.chain) {
         for (const Item& item : nest_.blocks[static_cast<size_t>(loop_of(id).body)].items) {
@@ -93,32 +95,42 @@ void Emitter::emit_tiled(const Tiling& tiling, V begin, V end) {
     });
   };
   const int64_t extent = loop_of(lane_loop_).extent;
-  const bool whole_rows = loop_of(outer).extent % kTile == 0;
-  std::function<void(size_t, V, V)> descend = [&](size_t depth, V first_row, V row_count) {
-    const int32_t id = tiling.chain[depth];
-    const bool is_last = depth + 1 == tiling.chain.size();
-    count(integer(0), integer(loop_of(id).extent), is_last ? kTile : 1, {}, [&](V index, std::span<const V>) {
-      if (!is_last) {
-        index_[static_cast<size_t>(id)] = index;
-        descend(depth + 1, first_row, row_count);
-        return std::vector<V>();
+  const bool whole_rows = loop_of(outer).extent % side == 0;
+  // Several tiles beside each other go together: what is read of a page, and of the lines that come with a line, is
+  // read while it is at hand.
+  constexpr int32_t kTilesTogether = 8;
+  const auto run_tiles = [&](V index, V first_row, V end_row) {
+    count(first_row, end_row, side, {}, [&](V row, std::span<const V>) {
+      V row_count = integer(side);
+      if (!whole_rows) {
+        row_count = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, row_count, builder_.CreateSub(end, row));
       }
       first_index_ = index;
-      index_[static_cast<size_t>(outer)] = first_row;
-      for (const auto& [load, tile] : tiles) fill_tile(load, tile, whole_rows ? nullptr : row_count);
+      index_[static_cast<size_t>(outer)] = row;
+      for (const auto& [load, tile] : tiles) fill_tile(load, side, tile, whole_rows ? nullptr : row_count);
       width_ = 0;
-      if (extent % kTile != 0) remaining_ = builder_.CreateSub(integer(extent), index);
-      run_rows(first_row, row_count);
+      if (extent % side != 0) remaining_ = builder_.CreateSub(integer(extent), index);
+      run_rows(row, row_count);
       first_index_ = remaining_ = nullptr;
       return std::vector<V>();
     });
   };
-  count(begin, end, kTile, {}, [&](V first_row, std::span<const V>) {
-    V row_count = integer(kTile);
-    if (!whole_rows) {
-      row_count = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, row_count, builder_.CreateSub(end, first_row));
-    }
-    descend(1, first_row, row_count);
+  std::function<void(size_t, V, V)> descend = [&](size_t depth, V first_row, V end_row) {
+    const int32_t id = tiling.chain[depth];
+    const bool is_last = depth + 1 == tiling.chain.size();
+    count(integer(0), integer(loop_of(id).extent), is_last ? side : 1, {}, [&](V index, std::span<const V>) {
+      if (is_last) {
+        run_tiles(index, first_row, end_row);
+      } else {
+        index_[static_cast<size_t>(id)] = index;
+        descend(depth + 1, first_row, end_row);
+      }
+      return std::vector<V>();
+    });
+  };
+  count(begin, end, side * kTilesTogether, {}, [&](V first_row, std::span<const V>) {
+    V behind = builder_.CreateAdd(first_row, integer(side * kTilesTogether));
+    descend(1, first_row, builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, behind, end));
     return std::vector<V>();
   });
   lane_loop_ = kNoId;

@@ -1,0 +1,49 @@
+"""One table beside XLA:CPU: each program on both, turn about, the fastest of several turns. Used by the tables of operations."""
+import json
+import math
+import pathlib
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+BINARY = str(HERE.parent / "build" / "lowtide")
+
+
+def seconds_of_ours(lowtide, path, repeat=4):
+    done = subprocess.run([lowtide, "run", str(path), "--repeat", str(repeat), "--json"], capture_output=True, text=True, check=True)
+    return min(json.loads(done.stdout)["run_seconds"])
+
+
+class Peer:
+    """A process in which XLA has compiled one program."""
+
+    def __init__(self, path):
+        self.process = subprocess.Popen([sys.executable, str(HERE / "xla_worker.py"), str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.process.stdout.readline()
+
+    def seconds(self, repeat=4):
+        self.process.stdin.write(f"{repeat}\n")
+        self.process.stdin.flush()
+        return min(json.loads(self.process.stdout.readline())["seconds"])
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def fastest(lowtide, path, rounds, repeat=4):
+    """(XLA's seconds, ours)."""
+    xla = ours = math.inf
+    with Peer(path) as peer:
+        for _ in range(rounds):
+            xla = min(xla, peer.seconds(repeat))
+            ours = min(ours, seconds_of_ours(lowtide, path, repeat))
+    return xla, ours
+
+
+def summary(ratios, what):
+    mean = math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else 1
+    return f"{len(ratios)} {what}: {mean:.2f} of XLA:CPU's time in geometric mean, worst {max(ratios, default=1):.2f}"

@@ -1,0 +1,130 @@
+// Loads that would be gathers, of elements that lie beside each other: kept in bounds by a clamp, or a few apart.
+
+#include <llvm/Analysis/VectorUtils.h>
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/Intrinsics.h>
+
+#include "codegen/llvm/emitter.h"
+
+namespace lowtide::engine {
+
+// Three cases, told apart anew in each step: all lanes lie inside of the bounds and read along memory; all lie beyond
+// one of them and read one element; else what is inside reads along memory, and what isn't the element at its end.
+Emitter::Emitted Emitter::load_clamped(const Node& n, const ClampedIndex& index) {
+  const Node& linear = node(index.linear);
+  const Affine along = linear.kind == NodeKind::kAffine ? linear.affine : Affine{0, {{index.linear, 1}}};
+  const int64_t direction = index.step * index.coefficient;  // of what is clamped, from lane to lane
+  V lanes = integer(width_);
+  if (remaining_) lanes = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, lanes, remaining_);
+  V first = address(along).scalar;
+  V last = builder_.CreateAdd(first, builder_.CreateMul(builder_.CreateSub(lanes, integer(1)), integer(direction)));
+  V low = direction > 0 ? first : last;
+  V high = direction > 0 ? last : first;
+  V rest = address(index.rest).scalar;
+  const auto place = [&](V value) {
+    return builder_.CreateAdd(rest, builder_.CreateMul(value, integer(index.coefficient)));
+  };
+  const Address whole{place(first), index.step, nullptr};
+  V inside = builder_.CreateAnd(builder_.CreateICmpSGE(low, integer(index.least)),
+                                builder_.CreateICmpSLE(high, integer(index.greatest)));
+  llvm::BasicBlock* after = new_block("loaded");
+  std::vector<std::pair<V, llvm::BasicBlock*>> loaded;
+  const auto ends_with = [&](V value) {
+    loaded.emplace_back(value, builder_.GetInsertBlock());
+    builder_.CreateBr(after);
+  };
+  const auto otherwise = [&](V condition, const auto& then) {
+    auto *yes = new_block("then"), *no = new_block("otherwise");
+    builder_.CreateCondBr(condition, yes, no);
+    builder_.SetInsertPoint(yes);
+    ends_with(then());
+    builder_.SetInsertPoint(no);
+  };
+  otherwise(inside, [&] { return load_at(n, whole).value; });
+  if (active_ || index.least > index.greatest) {
+    ends_with(load_at(n, address(n.affine)).value);
+  } else {
+    const auto element_at = [&](V value) {
+      value = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, value, integer(index.least));
+      value = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, value, integer(index.greatest));
+      return splat(load_at(n, {place(value), 0, nullptr}).value);
+    };
+    V beyond = builder_.CreateOr(builder_.CreateICmpSLT(high, integer(index.least)),
+                                 builder_.CreateICmpSGT(low, integer(index.greatest)));
+    otherwise(beyond, [&] { return element_at(first); });
+    if (avx512_) {
+      V before = nullptr;  // lanes of them are outside, then come those inside, before lane `end`
+      V end = nullptr;
+      const auto bounded = [&](V count) {
+        count = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, count, integer(0));
+        count = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, count, integer(width_));
+        return splat(builder_.CreateTrunc(count, builder_.getInt32Ty()));
+      };
+      const auto until = [&](V from, V to) { return builder_.CreateSub(to, from); };
+      const bool has_least = index.least != INT64_MIN, has_greatest = index.greatest != INT64_MAX;
+      V to_least = has_least ? builder_.CreateMul(until(first, integer(index.least)), integer(direction)) : nullptr;
+      V to_greatest =
+          has_greatest ? builder_.CreateMul(until(first, integer(index.greatest)), integer(direction)) : nullptr;
+      V entry = direction > 0 ? to_least : to_greatest;
+      V exit = direction > 0 ? to_greatest : to_least;
+      before = entry ? bounded(entry) : bounded(integer(0));
+      end = exit ? bounded(builder_.CreateAdd(exit, integer(1))) : bounded(integer(width_));
+      V numbers = lane_numbers(builder_.getInt32Ty());
+      V is_before = builder_.CreateICmpSLT(numbers, before);
+      V is_inside = builder_.CreateAnd(builder_.CreateNot(is_before), builder_.CreateICmpSLT(numbers, end));
+      V edge = builder_.CreateSelect(is_before, element_at(first), element_at(last));
+      ends_with(builder_.CreateSelect(is_inside, load_at(n, whole, is_inside).value, edge));
+    } else {
+      ends_with(load_at(n, address(n.affine)).value);
+    }
+  }
+  builder_.SetInsertPoint(after);
+  auto* phi = builder_.CreatePHI(loaded[0].first->getType(), static_cast<unsigned>(loaded.size()));
+  for (const auto& [value, block] : loaded) phi->addIncoming(value, block);
+  return {phi, true};
+}
+
+// For each register of the result as many are read as the step has elements, the last of them so that it ends with the
+// last lane's element: nothing behind it is touched.
+Emitter::V Emitter::load_apart(const Node& n, const Address& at, llvm::Type* element) {
+  const auto bits = static_cast<int32_t>(element->getScalarSizeInBits());
+  const int32_t part = std::min(width_, (avx512_ ? 512 : 256) / bits);
+  const auto step = static_cast<int32_t>(at.step);
+  auto* type = llvm::FixedVectorType::get(element, static_cast<unsigned>(part));
+  V end = nullptr;  // of what the running lanes read
+  if (remaining_)
+    end = builder_.CreateAdd(builder_.CreateMul(builder_.CreateSub(remaining_, integer(1)), integer(step)), integer(1));
+  std::vector<V> parts;
+  for (int32_t lane = 0; lane < width_; lane += part) {
+    const int32_t last_begin = (part - 1) * step + 1 - part;
+    V chosen = nullptr;
+    for (int32_t k = 0; k < step; ++k) {
+      const int32_t begin = k + 1 < step ? k * part : last_begin;
+      V from = pointer(n.buffer, builder_.CreateAdd(at.scalar, integer(lane * step + begin)));
+      V read = nullptr;
+      if (end) {
+        llvm::Type* i32 = builder_.getInt32Ty();
+        std::vector<llvm::Constant*> places;
+        for (int32_t i = 0; i < part; ++i)
+          places.push_back(builder_.getInt32(static_cast<uint32_t>(lane * step + begin + i)));
+        V within = builder_.CreateICmpSLT(
+            llvm::ConstantVector::get(places),
+            builder_.CreateVectorSplat(static_cast<unsigned>(part), builder_.CreateTrunc(end, i32)));
+        read = builder_.CreateMaskedLoad(type, from, llvm::Align(1), within, llvm::Constant::getNullValue(type));
+      } else {
+        read = builder_.CreateAlignedLoad(type, from, llvm::Align(1));
+      }
+      std::vector<int> picked;
+      for (int32_t i = 0; i < part; ++i) {
+        const int32_t place = i * step;
+        const bool is_here = k + 1 == step ? place >= k * part : place / part == k;
+        picked.push_back(is_here ? part + place - begin : chosen ? i : -1);
+      }
+      chosen = builder_.CreateShuffleVector(chosen ? chosen : read, read, picked);
+    }
+    parts.push_back(chosen);
+  }
+  return parts.size() == 1 ? parts[0] : llvm::concatenateVectors(builder_, parts);
+}
+
+}  // namespace lowtide::engine
