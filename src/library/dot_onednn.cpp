@@ -17,8 +17,8 @@ namespace {
 constexpr int64_t kFewestRows = 128, kMostRows = 512, kTiles = 4;
 /// Copies of left operands are made for sums of at most as many products at a time, which then are added up.
 constexpr int64_t kCopiedDepth = 512;
-/// Below this many products per matrix a call costs more than it saves.
-constexpr int64_t kFewProducts = 1 << 15;
+/// Below this many products per matrix a call costs more than it saves; panels of several matrices of f32 need none.
+constexpr int64_t kFewProducts = 1 << 15, kFewProductsOfMany = 1 << 18;
 /// Copies of right operands are made for as many matrices at a time as fit here, and for one at least.
 constexpr int64_t kCopiedBytes = int64_t{2} << 20;
 
@@ -170,7 +170,8 @@ std::unique_ptr<LibraryRoutine> make_dot_by_onednn(const MatrixView& left, const
   const bool halves = left.type == ElementType::kBF16 && (result == ElementType::kBF16 || result == ElementType::kF32);
   if (left.type != right.type || (!floats && !halves)) return nullptr;
   const int64_t m = left.rows.extent, n = right.columns.extent, k = left.columns.extent;
-  if (m == 0 || n < 2 || k < 2 || left.batch.extent == 0 || m * n < kFewProducts / k) return nullptr;
+  const int64_t few = floats && left.batch.extent > 1 ? kFewProductsOfMany : kFewProducts;
+  if (m == 0 || n < 2 || k < 2 || left.batch.extent == 0 || m * n < few / k) return nullptr;
   if (!adds) {
     if (auto few_rows = make_dot_of_few_rows(left, right, result)) return few_rows;
   }

@@ -1,39 +1,62 @@
 #include "library/gemm.h"
 
 #include "library/convert.h"
+#include "library/copy_block.h"
 
 namespace lowtide::engine {
 namespace {
 
-/// Rows [first, first + count) and depths [from, from + depth) in panels of `width` rows, zeros behind the last.
-template <class S>
+/// Where rows lie side by side: what a depth has of them all at once.
+template <int64_t kWidth, class T, class S>
+void pack_near_rows(const T* rows, const StridedGroup& along, int64_t count, int64_t from, int64_t depth, S* to) {
+  const int64_t whole = count / kWidth * kWidth;
+  for (int64_t k = 0; k < depth; ++k) {
+    const T* at = rows + along.offset(from + k);
+    S* panel = to + k * kWidth;
+    for (int64_t first = 0; first < whole; first += kWidth, panel += kWidth * depth) {
+      for (int64_t i = 0; i < kWidth; ++i) panel[i] = to_sum<S>(at[first + i]);
+    }
+    if (whole == count) continue;
+    for (int64_t i = 0; i < count - whole; ++i) panel[i] = to_sum<S>(at[whole + i]);
+    std::fill(panel + (count - whole), panel + kWidth, S{});
+  }
+}
+
+/// Of rows that lie apart a cache line each, then of the next ones: what is written meanwhile stays near.
+template <int64_t kWidth, class T, class S>
+void pack_far_rows(const T* elements, const StridedGroup& across, const StridedGroup& along, int64_t first,
+                   int64_t count, int64_t from, int64_t depth, S* to) {
+  constexpr auto kLine = static_cast<int64_t>(64 / sizeof(T));
+  for (int64_t panel = 0; panel < count; panel += kWidth, to += kWidth * depth) {
+    const int64_t filled = std::min(kWidth, count - panel);
+    if (filled < kWidth) std::memset(static_cast<void*>(to), 0, sizeof(S) * static_cast<size_t>(kWidth * depth));
+    for (int64_t begin = 0; begin < depth; begin += kLine) {
+      const int64_t end = std::min(begin + kLine, depth);
+      for (int64_t i = 0; i < filled; ++i) {
+        const T* row = elements + across.offset(first + panel + i);
+        if (along.is_one()) {
+          const int64_t stride = along.stride();
+          const T* at = row + from * stride;
+          for (int64_t k = begin; k < end; ++k) to[k * kWidth + i] = to_sum<S>(at[k * stride]);
+        } else {
+          for (int64_t k = begin; k < end; ++k) to[k * kWidth + i] = to_sum<S>(row[along.offset(from + k)]);
+        }
+      }
+    }
+  }
+}
+
+/// Rows [first, first + count) and depths [from, from + depth) in panels of kWidth rows, zeros behind the last.
+template <int64_t kWidth, class S>
 void pack(const MatrixView& view, const StridedGroup& across, const StridedGroup& along, const void* data,
-          int64_t origin, int64_t first, int64_t count, int64_t from, int64_t depth, int64_t width, S* to) {
+          int64_t origin, int64_t first, int64_t count, int64_t from, int64_t depth, S* to) {
   dispatch(view.type, [&]<class T>() {
     if constexpr (sums_in<T, S>) {
       const T* elements = static_cast<const T*>(data) + origin;
-      for (int64_t panel = 0; panel < count; panel += width, to += width * depth) {
-        const int64_t filled = std::min(width, count - panel);
-        if (filled < width) std::memset(static_cast<void*>(to), 0, sizeof(S) * static_cast<size_t>(width * depth));
-        const bool rows_near = across.is_one() && (across.stride() == 1 || across.dims.empty());
-        if (rows_near) {
-          const T* row = elements + across.offset(first + panel);
-          for (int64_t k = 0; k < depth; ++k) {
-            const T* at = row + along.offset(from + k);
-            for (int64_t i = 0; i < filled; ++i) to[k * width + i] = to_sum<S>(at[i]);
-          }
-          continue;
-        }
-        for (int64_t i = 0; i < filled; ++i) {
-          const T* row = elements + across.offset(first + panel + i);
-          if (along.is_one()) {
-            const int64_t stride = along.stride();
-            const T* at = row + from * stride;
-            for (int64_t k = 0; k < depth; ++k) to[k * width + i] = to_sum<S>(at[k * stride]);
-          } else {
-            for (int64_t k = 0; k < depth; ++k) to[k * width + i] = to_sum<S>(row[along.offset(from + k)]);
-          }
-        }
+      if (is_near(across)) {
+        pack_near_rows<kWidth>(elements + across.offset(first), along, count, from, depth, to);
+      } else {
+        pack_far_rows<kWidth>(elements, across, along, first, count, from, depth, to);
       }
     }
   });
@@ -55,33 +78,65 @@ PanelGemm::PanelGemm(MatrixView left, MatrixView right, ElementType result)
     : left_(std::move(left)), right_(std::move(right)), result_(result) {
   dispatch(result_, [&]<class T>() {
     using S = summed_t<T>;
-    tiles_ = PanelTiles::of<S>(left_.rows.extent, right_.columns.extent, left_.columns.extent);
-    lanes_ = Lanes(left_.batch.extent * tiles_.count(), tiles_.room_bytes<S>());
+    const bool is_plain = std::is_same_v<T, S> && right_.type == result_;
+    turned_ = is_plain && left_.rows.extent <= kPanelColumns<S> && is_near(right_.rows) && !is_near(right_.columns);
+    if (turned_) {
+      std::swap(left_, right_);
+      std::swap(left_.rows, left_.columns);
+      std::swap(right_.rows, right_.columns);
+    }
+    const bool in_place = std::is_same_v<T, S> && left_.type == result_ && is_near(left_.columns);
+    tiles_ = PanelTiles::of<S>(left_.rows.extent, right_.columns.extent, left_.columns.extent, in_place);
+    // Small matrices are a task together.
+    constexpr int64_t kProductsOfTask = 1 << 17;
+    const int64_t products = std::max<int64_t>(1, tiles_.m * tiles_.n * tiles_.k);
+    matrices_ = tiles_.count() == 1 ? std::max<int64_t>(1, kProductsOfTask / products) : 1;
+    const int64_t groups = (left_.batch.extent + matrices_ - 1) / matrices_;
+    lanes_ = Lanes(groups * tiles_.count(), tiles_.room_bytes<S>());
   });
 }
 
 template <class T, class S>
 void PanelGemm::run_as(const void* left, const void* right, void* result, void* scratch, ThreadPool& pool, bool adds,
                        Joining joining) const {
-  lanes_.run(pool, scratch, [&](int64_t task, std::byte* room) {
-    const int64_t batch = task / tiles_.count();
+  const auto multiply = [&](int64_t batch, int64_t tile, std::byte* room) {
     const auto pack_left = [&](int64_t row, int64_t rows, int64_t from, int64_t depth, S* to) {
-      pack(left_, left_.rows, left_.columns, left, left_.batch.offset(batch), row, rows, from, depth, kPanelRows, to);
+      pack<kPanelRows>(left_, left_.rows, left_.columns, left, left_.batch.offset(batch), row, rows, from, depth, to);
+    };
+    const auto row_at = [&](int64_t row, int64_t from) {
+      return static_cast<const S*>(left) + left_.batch.offset(batch) + left_.rows.offset(row) + from;
     };
     const auto pack_right = [&](int64_t column, int64_t columns, int64_t from, int64_t depth, S* to) {
-      pack(right_, right_.columns, right_.rows, right, right_.batch.offset(batch), column, columns, from, depth,
-           kPanelColumns<S>, to);
+      pack<kPanelColumns<S>>(right_, right_.columns, right_.rows, right, right_.batch.offset(batch), column, columns,
+                             from, depth, to);
+    };
+    const int64_t step = turned_ ? tiles_.m : 1;
+    const auto place = [&](int64_t row, int64_t column) {
+      const int64_t matrix = batch * tiles_.m * tiles_.n;
+      return static_cast<T*>(result) + matrix + (turned_ ? column * tiles_.m + row : row * tiles_.n + column);
     };
     const auto store = [&](int64_t row, int64_t column, int64_t columns, const S* sums) {
-      T* to = static_cast<T*>(result) + (batch * tiles_.m + row) * tiles_.n + column;
+      T* to = place(row, column);
       const bool joined = !adds || joining == Joining::kInOrder;
-      for (int64_t j = 0; j < columns; ++j) to[j] = from_sum<T>(joined ? sums[j] : to_sum<S>(to[j]) + sums[j]);
+      if (joined && step == 1) {
+        for (int64_t j = 0; j < columns; ++j) to[j] = from_sum<T>(sums[j]);
+      } else {
+        for (int64_t j = 0; j < columns; ++j, to += step)
+          *to = from_sum<T>(joined ? sums[j] : to_sum<S>(*to) + sums[j]);
+      }
     };
     const auto begin = [&](int64_t row, int64_t column, int64_t columns, S* sums) {
-      const T* from = static_cast<const T*>(result) + (batch * tiles_.m + row) * tiles_.n + column;
-      for (int64_t j = 0; adds && j < columns; ++j) sums[j] = to_sum<S>(from[j]);
+      const T* from = place(row, column);
+      for (int64_t j = 0; adds && j < columns; ++j) sums[j] = to_sum<S>(from[j * step]);
     };
-    tiles_.multiply<S>(task % tiles_.count(), room, pack_left, pack_right, store, joining, begin);
+    tiles_.multiply<S>(tile, room, pack_left, row_at, pack_right, store, joining, begin);
+  };
+  if (turned_) std::swap(left, right);
+  lanes_.run(pool, scratch, [&](int64_t task, std::byte* room) {
+    const int64_t first = task / tiles_.count() * matrices_;
+    for (int64_t batch = first; batch < std::min(first + matrices_, left_.batch.extent); ++batch) {
+      multiply(batch, task % tiles_.count(), room);
+    }
   });
 }
 

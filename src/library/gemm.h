@@ -34,6 +34,10 @@ class PanelGemm {
   MatrixView left_, right_;
   ElementType result_;
   PanelTiles tiles_;
+  int64_t matrices_ = 1;  ///< of a task
+  /// Is the transposed product formed, of the operands in each other's place? Then the larger of them is read where it
+  /// lies.
+  bool turned_ = false;
   Lanes lanes_;
 };
 

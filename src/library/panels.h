@@ -10,19 +10,21 @@
 namespace lowtide::engine {
 
 struct PanelTiles {
-  static constexpr int64_t kRows = 96;  ///< a multiple of kPanelRows
-  static constexpr int64_t kDepth = 512;
+  /// A multiple of kPanelRows. More where left isn't packed: each tile packs its columns of right again.
+  static constexpr int64_t kRows = 96, kRowsInPlace = 192;
+  static constexpr int64_t kDepth = 256;  ///< a right panel of it, and the rows beside it, fit a first-level cache
   static constexpr int64_t kColumnBytes = 1024;  ///< of sums; a multiple of kPanelBytes
 
   int64_t m = 0, n = 0, k = 0;               ///< of one product
   int64_t rows = 0, columns = 0, depth = 0;  ///< of one tile
   int64_t down = 0, across = 0;              ///< tiles
+  bool in_place = false;                     ///< are rows of left read where they lie?
 
   template <class S>
-  static PanelTiles of(int64_t m, int64_t n, int64_t k) {
+  static PanelTiles of(int64_t m, int64_t n, int64_t k, bool in_place) {
     const auto round_up = [](int64_t x, int64_t to) { return (std::max<int64_t>(x, 1) + to - 1) / to * to; };
-    PanelTiles tiles{m, n, k};
-    tiles.rows = std::min(kRows, round_up(m, kPanelRows));
+    PanelTiles tiles{.m = m, .n = n, .k = k, .in_place = in_place};
+    tiles.rows = std::min(in_place ? kRowsInPlace : kRows, round_up(m, kPanelRows));
     tiles.columns = std::min(kColumnBytes / static_cast<int64_t>(sizeof(S)), round_up(n, kPanelColumns<S>));
     tiles.depth = std::clamp<int64_t>(k, 1, kDepth);
     tiles.down = (m + tiles.rows - 1) / tiles.rows;
@@ -35,46 +37,51 @@ struct PanelTiles {
     return left_bytes<S>() + right_bytes<S>() + rows * columns * static_cast<int64_t>(sizeof(S));
   }
 
-  /// Tile `tile` of one product. pack_left(first row, rows, first depth, depths, to) fills panels of kPanelRows rows,
-  /// pack_right(first column, columns, ..) of kPanelColumns<S> columns, with zeros behind the last;
-  /// store(row, column, columns, sums) is called for each row. kInOrder: begin(row, column, columns, sums) says what
-  /// each row's sums begin with.
-  template <class S, class PackLeft, class PackRight, class Store, class Begin>
-  void multiply(int64_t tile, std::byte* room, PackLeft&& pack_left, PackRight&& pack_right, Store&& store,
-                Joining joining, Begin&& begin) const {
+  /// Tile `tile` of one product. pack_left(first row, rows, first depth, depths, to) fills panels of kPanelRows rows;
+  /// where left is read in place, row_at(row, depth) says where a row's terms lie, one after the other.
+  /// pack_right(first column, columns, ..) of kPanelColumns<S> columns, with zeros behind the last; store(row, column,
+  /// columns, sums) is called for each row. kInOrder: begin(row, column, columns, sums) says what each row's sums begin
+  /// with.
+  template <class S, class PackLeft, class RowAt, class PackRight, class Store, class Begin>
+  void multiply(int64_t tile, std::byte* room, PackLeft&& pack_left, RowAt&& row_at, PackRight&& pack_right,
+                Store&& store, Joining joining, Begin&& begin) const {
     const int64_t row = tile / across * rows, column = tile % across * columns;
     const int64_t some_rows = std::min(rows, m - row), some_columns = std::min(columns, n - column);
     S* left = reinterpret_cast<S*>(room);
     S* right = reinterpret_cast<S*>(room + left_bytes<S>());
     S* sums = reinterpret_cast<S*>(room + left_bytes<S>() + right_bytes<S>());
-    std::memset(static_cast<void*>(sums), 0, sizeof(S) * static_cast<size_t>(rows * columns));
-    if (joining == Joining::kInOrder) {
+    const bool in_order = joining == Joining::kInOrder;
+    if (in_order || k == 0) std::memset(static_cast<void*>(sums), 0, sizeof(S) * static_cast<size_t>(rows * columns));
+    if (in_order) {
       for (int64_t i = 0; i < some_rows; ++i) begin(row + i, column, some_columns, sums + i * columns);
     }
     for (int64_t from = 0; from < k; from += depth) {
       const int64_t some = std::min(depth, k - from);
-      pack_left(row, some_rows, from, some, left);
+      const Joining part = from == 0 && !in_order ? Joining::kAlone : joining;
+      if (!in_place) pack_left(row, some_rows, from, some, left);
       pack_right(column, some_columns, from, some, right);
       for (int64_t j = 0; j < some_columns; j += kPanelColumns<S>) {
         for (int64_t i = 0; i < some_rows; i += kPanelRows) {
-          multiply_panels<S>(left + i * some, right + j * some, some,
-                             {sums + i * columns + j, columns, some_columns - j}, joining);
+          const PanelSums<S> to{sums + i * columns + j, columns, some_columns - j};
+          if (in_place) {
+            RowRun<S> run{.depth = some};
+            for (int64_t r = 0; r < kPanelRows; ++r) {  // behind the last row it is read again, for sums of nobody
+              run.rows[static_cast<size_t>(r)] = row_at(row + std::min(i + r, some_rows - 1), from);
+            }
+            multiply_rows<S>(std::span<const RowRun<S>>(&run, 1), right + j * some, to, part);
+          } else {
+            multiply_panels<S>(left + i * some, right + j * some, some, to, part);
+          }
         }
       }
     }
     for (int64_t i = 0; i < some_rows; ++i) store(row + i, column, some_columns, sums + i * columns);
   }
 
-  /// Sums of nothing before, in parts of `depth` terms.
-  template <class S, class PackLeft, class PackRight, class Store>
-  void multiply(int64_t tile, std::byte* room, PackLeft&& pack_left, PackRight&& pack_right, Store&& store) const {
-    multiply<S>(tile, room, pack_left, pack_right, store, Joining::kAsPart, [](int64_t, int64_t, int64_t, S*) {});
-  }
-
  private:
   template <class S>
   int64_t left_bytes() const {
-    return align_scratch(rows * depth * static_cast<int64_t>(sizeof(S)));
+    return in_place ? 0 : align_scratch(rows * depth * static_cast<int64_t>(sizeof(S)));
   }
   template <class S>
   int64_t right_bytes() const {

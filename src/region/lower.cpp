@@ -8,6 +8,7 @@
 
 #include "nest/collapse.h"
 #include "nest/join.h"
+#include "nest/turn_short_loops.h"
 #include "ops/evaluate.h"
 #include "region/region_elements.h"
 #include "target/roles.h"
@@ -65,7 +66,7 @@ class Lowering {
       NestBuilder nest(evaluate);
       RegionElements elements(nest, region_);
       make(nest, elements, groups[0], whole(groups[0]));
-      if (nest.cuts().empty()) return collapse_loops(nest.take());
+      if (nest.cuts().empty()) return turn_short_loops(collapse_loops(nest.take()));
     }
     std::vector<std::vector<Piece>> pieces;
     for (const Group& group : groups) pieces.push_back(pieces_of(group));
@@ -76,7 +77,7 @@ class Lowering {
     }
     elements.set_home(0);
     for (const Instruction* update : updates) rule_of(update->opcode).update(elements, *update);
-    return collapse_loops(join_loops(nest.take()));
+    return turn_short_loops(collapse_loops(join_loops(nest.take())));
   }
 
  private:

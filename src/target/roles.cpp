@@ -10,8 +10,9 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr double kFewTerms = 16;                            ///< sums this short are arithmetic like any other
-constexpr double kManyProducts = 1 << 20, kLeastTerms = 4;  ///< of a product that is called by itself
+constexpr double kFewTerms = 16;  ///< sums this short are arithmetic like any other
+/// Of a product that is called by itself; of 64 bits, sums take as long to write as a kernel takes to make short ones.
+constexpr double kManyProducts = 1 << 20, kLeastTerms = 4;
 constexpr double kFewReads = 4;  ///< of every element of an operand, without a library's blocking
 
 /// Transposes and broadcasts that only move, add or drop dimensions of one element leave every byte in place.
@@ -53,7 +54,8 @@ bool is_worth_a_call(const Instruction& dot) {
   const double terms = terms_of(dot), result = elements_of(dot.shape);
   const double left = elements_of(dot.operand(0).shape), right = elements_of(dot.operand(1).shape);
   const double least_reads = result * terms / std::max({left, right, 1.0});
-  return terms * result >= kManyProducts && terms >= kLeastTerms && least_reads >= 2;
+  const double least_terms = type_bits(dot.shape.type) <= 32 ? kLeastTerms : kFewTerms;
+  return terms * result >= kManyProducts && terms >= least_terms && least_reads >= 2;
 }
 
 bool has_element(const Instruction& i) {

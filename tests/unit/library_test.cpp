@@ -150,6 +150,41 @@ TEST(LibraryDot, TilesOfRowsWithCopiesWhereTheyAreNeeded) {
                     1e-5);
 }
 
+/// f64 is never oneDNN's, small matrices of f32 aren't: rows of left in place or packed, columns in each other's place,
+/// several matrices of a task, depths of more than a panel.
+TEST(LibraryDot, Panels) {
+  const std::vector<int> sides = {1, 2, 6, 15, 17, 70};
+  for (const std::string t : {"f64", "s32"}) {
+    for (const int m : sides) {
+      for (const int k : {0, 1, 9, 256, 300}) {
+        const int n = sides[static_cast<size_t>(m + k) % sides.size()];
+        const std::string result = fmt::format("{}[{},{}]", t, m, n);
+        for (const bool left : {false, true}) {
+          for (const bool right : {false, true}) {
+            expect_as_defined(dot(result, t + (left ? fmt::format("[{},{}]", k, m) : fmt::format("[{},{}]", m, k)),
+                                  t + (right ? fmt::format("[{},{}]", n, k) : fmt::format("[{},{}]", k, n)),
+                                  fmt::format("lhs_contracting_dims={{{}}}, rhs_contracting_dims={{{}}}", left ? 0 : 1,
+                                              right ? 1 : 0)),
+                              1e-12);
+          }
+        }
+      }
+    }
+  }
+  for (const std::string t : {"f32", "bf16", "f64"}) {
+    for (const int side : {3, 16, 33}) {
+      const std::string matrices = fmt::format("{}[70,{},{}]", t, side, side);
+      for (const char* right : {"1", "2"}) {
+        expect_as_defined(dot(matrices, matrices, matrices,
+                              "lhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_batch_dims={0}, "
+                              "rhs_contracting_dims={" +
+                                  std::string(right) + "}"),
+                          t == "bf16" ? 1e-2 : 1e-5);
+      }
+    }
+  }
+}
+
 TEST(LibraryDot, DeepProductsOfCopiedRows) {
   for (const std::string t : {"f32", "bf16"}) {
     const double tolerance = t == "f32" ? 1e-5 : 1e-2;

@@ -142,6 +142,27 @@ TEST(Lower, CutsWhereRangesAreAskedFor) {
   EXPECT_EQ(count(masked, "parallel"), 2) << masked;
 }
 
+TEST(Lower, WalksNarrowRowsOnce) {
+  const std::string columns = expect_region_matches(R"(
+  x = f32[2000,3] parameter(0)
+  ROOT y = f32[3,2000] transpose(x), dimensions={1,0})");
+  EXPECT_EQ(columns, R"(buffer b0 f32[6000] read
+buffer b1 f32[6000] written
+parallel i0 < 2000
+  parallel i1 < 3
+    %0 = f32 b0[3 * i0 + i1]
+    b1[i0 + 2000 * i1] = %0
+)");
+  // rows that aren't narrow, loops of which neither is long, and what is computed: as they were
+  for (const char* program : {"x = f32[2000,20] parameter(0)\n ROOT y = f32[20,2000] transpose(x), dimensions={1,0}",
+                              "x = f32[900,3] parameter(0)\n ROOT y = f32[3,900] transpose(x), dimensions={1,0}",
+                              "x = f32[2000,3] parameter(0)\n t = f32[3,2000] transpose(x), dimensions={1,0}\n"
+                              " ROOT y = f32[3,2000] exponential(t)"}) {
+    const std::string text = expect_region_matches(program);
+    EXPECT_EQ(text.find("parallel i0 < 2000"), std::string::npos) << text;
+  }
+}
+
 TEST(Lower, MakesReductionsOutsideOfWhatReadsThem) {
   const std::string text = expect_region_matches(R"(HloModule m
 add { a = s32[] parameter(0)

@@ -111,6 +111,7 @@ class Emitter {
 
   // near_memory.cpp
   Emitted load_clamped(const Node& load, const ClampedIndex& index);
+  std::pair<V, V> lanes_at_bounds(const ClampedIndex& index, V first);
   V load_apart(const Node& load, const Address& at, llvm::Type* element);
   bool store_together(std::span<const int32_t> stores);  ///< false, and nothing done: lanes leave gaps between them
 

@@ -26,6 +26,11 @@ Emitter::Emitted Emitter::load_clamped(const Node& n, const ClampedIndex& index)
     return builder_.CreateAdd(rest, builder_.CreateMul(value, integer(index.coefficient)));
   };
   const Address whole{place(first), index.step, nullptr};
+  const auto element_at = [&](V value) {
+    value = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, value, integer(index.least));
+    value = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, value, integer(index.greatest));
+    return splat(load_at(n, {place(value), 0, nullptr}).value);
+  };
   V inside = builder_.CreateAnd(builder_.CreateICmpSGE(low, integer(index.least)),
                                 builder_.CreateICmpSLE(high, integer(index.greatest)));
   llvm::BasicBlock* after = new_block("loaded");
@@ -34,55 +39,57 @@ Emitter::Emitted Emitter::load_clamped(const Node& n, const ClampedIndex& index)
     loaded.emplace_back(value, builder_.GetInsertBlock());
     builder_.CreateBr(after);
   };
-  const auto otherwise = [&](V condition, const auto& then) {
-    auto *yes = new_block("then"), *no = new_block("otherwise");
+  const auto load_where = [&](V condition, const auto& load) {
+    auto *yes = new_block("where"), *no = new_block("otherwise");
     builder_.CreateCondBr(condition, yes, no);
     builder_.SetInsertPoint(yes);
-    ends_with(then());
+    ends_with(load());
     builder_.SetInsertPoint(no);
   };
-  otherwise(inside, [&] { return load_at(n, whole).value; });
-  if (active_ || index.least > index.greatest) {
-    ends_with(load_at(n, address(n.affine)).value);
-  } else {
-    const auto element_at = [&](V value) {
-      value = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, value, integer(index.least));
-      value = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, value, integer(index.greatest));
-      return splat(load_at(n, {place(value), 0, nullptr}).value);
-    };
+  load_where(inside, [&] { return load_at(n, whole).value; });
+  const bool are_ordered = !active_ && index.least <= index.greatest;
+  if (are_ordered) {
     V beyond = builder_.CreateOr(builder_.CreateICmpSLT(high, integer(index.least)),
                                  builder_.CreateICmpSGT(low, integer(index.greatest)));
-    otherwise(beyond, [&] { return element_at(first); });
-    if (avx512_) {
-      V before = nullptr;  // lanes of them are outside, then come those inside, before lane `end`
-      V end = nullptr;
-      const auto bounded = [&](V count) {
-        count = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, count, integer(0));
-        count = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, count, integer(width_));
-        return splat(builder_.CreateTrunc(count, builder_.getInt32Ty()));
-      };
-      const auto until = [&](V from, V to) { return builder_.CreateSub(to, from); };
-      const bool has_least = index.least != INT64_MIN, has_greatest = index.greatest != INT64_MAX;
-      V to_least = has_least ? builder_.CreateMul(until(first, integer(index.least)), integer(direction)) : nullptr;
-      V to_greatest =
-          has_greatest ? builder_.CreateMul(until(first, integer(index.greatest)), integer(direction)) : nullptr;
-      V entry = direction > 0 ? to_least : to_greatest;
-      V exit = direction > 0 ? to_greatest : to_least;
-      before = entry ? bounded(entry) : bounded(integer(0));
-      end = exit ? bounded(builder_.CreateAdd(exit, integer(1))) : bounded(integer(width_));
-      V numbers = lane_numbers(builder_.getInt32Ty());
-      V is_before = builder_.CreateICmpSLT(numbers, before);
-      V is_inside = builder_.CreateAnd(builder_.CreateNot(is_before), builder_.CreateICmpSLT(numbers, end));
-      V edge = builder_.CreateSelect(is_before, element_at(first), element_at(last));
-      ends_with(builder_.CreateSelect(is_inside, load_at(n, whole, is_inside).value, edge));
-    } else {
-      ends_with(load_at(n, address(n.affine)).value);
-    }
+    load_where(beyond, [&] { return element_at(first); });
+  }
+  if (are_ordered && avx512_) {
+    const auto [is_before, is_inside] = lanes_at_bounds(index, first);
+    V edge = builder_.CreateSelect(is_before, element_at(first), element_at(last));
+    ends_with(builder_.CreateSelect(is_inside, load_at(n, whole, is_inside).value, edge));
+  } else {
+    ends_with(load_at(n, address(n.affine)).value);
   }
   builder_.SetInsertPoint(after);
   auto* phi = builder_.CreatePHI(loaded[0].first->getType(), static_cast<unsigned>(loaded.size()));
   for (const auto& [value, block] : loaded) phi->addIncoming(value, block);
   return {phi, true};
+}
+
+// The lanes that come before all that lie inside of the bounds, and those.
+std::pair<Emitter::V, Emitter::V> Emitter::lanes_at_bounds(const ClampedIndex& index, V first) {
+  const int64_t direction = index.step * index.coefficient;
+  const auto lanes_to = [&](int64_t bound, int64_t more) {
+    V lanes = builder_.CreateMul(builder_.CreateSub(integer(bound), first), integer(direction));
+    lanes = builder_.CreateAdd(lanes, integer(more));
+    lanes = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, lanes, integer(0));
+    lanes = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, lanes, integer(width_));
+    return splat(builder_.CreateTrunc(lanes, builder_.getInt32Ty()));
+  };
+  const bool has_least = index.least != INT64_MIN, has_greatest = index.greatest != INT64_MAX;
+  const bool is_entered = direction > 0 ? has_least : has_greatest, is_left = direction > 0 ? has_greatest : has_least;
+  V numbers = lane_numbers(builder_.getInt32Ty());
+  V none = llvm::Constant::getNullValue(type_of(ElementType::kPred, width_));
+  V is_before = none;
+  if (is_entered) {
+    is_before = builder_.CreateICmpSLT(numbers, lanes_to(direction > 0 ? index.least : index.greatest, 0));
+  }
+  V is_inside = builder_.CreateNot(is_before);
+  if (is_left) {
+    V end = lanes_to(direction > 0 ? index.greatest : index.least, 1);
+    is_inside = builder_.CreateAnd(is_inside, builder_.CreateICmpSLT(numbers, end));
+  }
+  return {is_before, is_inside};
 }
 
 // For each register of the result as many are read as the step has elements, the last of them so that it ends with the
@@ -92,33 +99,30 @@ Emitter::V Emitter::load_apart(const Node& n, const Address& at, llvm::Type* ele
   const int32_t part = std::min(width_, (avx512_ ? 512 : 256) / bits);
   const auto step = static_cast<int32_t>(at.step);
   auto* type = llvm::FixedVectorType::get(element, static_cast<unsigned>(part));
-  V end = nullptr;  // of what the running lanes read
-  if (remaining_)
+  V end = nullptr;  // behind what the running lanes read, from the first on
+  if (remaining_) {
     end = builder_.CreateAdd(builder_.CreateMul(builder_.CreateSub(remaining_, integer(1)), integer(step)), integer(1));
+    end = builder_.CreateVectorSplat(static_cast<unsigned>(part), builder_.CreateTrunc(end, builder_.getInt32Ty()));
+  }
+  const auto read_from = [&](int32_t begin) -> V {
+    V from = pointer(n.buffer, builder_.CreateAdd(at.scalar, integer(begin)));
+    if (!end) return builder_.CreateAlignedLoad(type, from, llvm::Align(1));
+    std::vector<llvm::Constant*> places;
+    for (int32_t i = 0; i < part; ++i) places.push_back(builder_.getInt32(static_cast<uint32_t>(begin + i)));
+    V within = builder_.CreateICmpSLT(llvm::ConstantVector::get(places), end);
+    return builder_.CreateMaskedLoad(type, from, llvm::Align(1), within, llvm::Constant::getNullValue(type));
+  };
   std::vector<V> parts;
   for (int32_t lane = 0; lane < width_; lane += part) {
-    const int32_t last_begin = (part - 1) * step + 1 - part;
     V chosen = nullptr;
     for (int32_t k = 0; k < step; ++k) {
-      const int32_t begin = k + 1 < step ? k * part : last_begin;
-      V from = pointer(n.buffer, builder_.CreateAdd(at.scalar, integer(lane * step + begin)));
-      V read = nullptr;
-      if (end) {
-        llvm::Type* i32 = builder_.getInt32Ty();
-        std::vector<llvm::Constant*> places;
-        for (int32_t i = 0; i < part; ++i)
-          places.push_back(builder_.getInt32(static_cast<uint32_t>(lane * step + begin + i)));
-        V within = builder_.CreateICmpSLT(
-            llvm::ConstantVector::get(places),
-            builder_.CreateVectorSplat(static_cast<unsigned>(part), builder_.CreateTrunc(end, i32)));
-        read = builder_.CreateMaskedLoad(type, from, llvm::Align(1), within, llvm::Constant::getNullValue(type));
-      } else {
-        read = builder_.CreateAlignedLoad(type, from, llvm::Align(1));
-      }
+      const bool is_last = k + 1 == step;
+      const int32_t begin = is_last ? (part - 1) * step + 1 - part : k * part;
+      V read = read_from(lane * step + begin);
       std::vector<int> picked;
       for (int32_t i = 0; i < part; ++i) {
         const int32_t place = i * step;
-        const bool is_here = k + 1 == step ? place >= k * part : place / part == k;
+        const bool is_here = is_last ? place >= k * part : place / part == k;
         picked.push_back(is_here ? part + place - begin : chosen ? i : -1);
       }
       chosen = builder_.CreateShuffleVector(chosen ? chosen : read, read, picked);

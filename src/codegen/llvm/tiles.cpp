@@ -98,7 +98,7 @@ void Emitter::emit_tiled(const Tiling& tiling, V begin, V end) {
   const bool whole_rows = loop_of(outer).extent % side == 0;
   // Several tiles beside each other go together: what is read of a page, and of the lines that come with a line, is
   // read while it is at hand.
-  constexpr int32_t kTilesTogether = 8;
+  constexpr int32_t kTilesTogether = 4;
   const auto run_tiles = [&](V index, V first_row, V end_row) {
     count(first_row, end_row, side, {}, [&](V row, std::span<const V>) {
       V row_count = integer(side);

@@ -1,0 +1,71 @@
+#include "nest/turn_short_loops.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "nest/compact.h"
+
+namespace lowtide::engine {
+namespace {
+
+/// Iterations of the loop that goes inside: as many places are written in turns. The other one must be long.
+constexpr int64_t kShort = 8, kLong = 1024;
+constexpr int64_t kLine = 64;  ///< bytes
+
+class Turn {
+ public:
+  explicit Turn(Nest nest) : nest_(std::move(nest)) {}
+
+  Nest run() {
+    for (Loop& outer : nest_.loops) {
+      if (outer.kind != LoopKind::kParallel || outer.body == kNoId || outer.extent < 2 || outer.extent > kShort)
+        continue;
+      const std::vector<Item>& items = block(outer.body).items;
+      if (items.size() != 1 || items[0].kind != Item::kLoop) continue;
+      Loop& inner = nest_.loops[static_cast<size_t>(items[0].id)];
+      if (inner.kind == LoopKind::kParallel && inner.extent >= kLong && shares_lines(inner, outer.index)) {
+        exchange(outer, inner);
+        turned_ = true;
+      }
+    }
+    return turned_ ? without_dead_parts(nest_) : std::move(nest_);  // numbered anew: equal kernels have equal texts
+  }
+
+ private:
+  Block& block(int32_t id) { return nest_.blocks[static_cast<size_t>(id)]; }
+
+  /// Does the loop only move elements, and read next to each other what iterations of the one around it want?
+  bool shares_lines(const Loop& loop, NodeId around) {
+    bool shares = false;
+    for (const Item& item : block(loop.body).items) {
+      if (item.kind == Item::kLoop) return false;
+      if (item.kind == Item::kStore) continue;
+      const Node& node = nest_.nodes[static_cast<size_t>(item.id)];
+      if (node.kind != NodeKind::kLoad) return false;
+      int64_t step = 0;
+      for (const auto& term : node.affine.terms) {
+        if (term.atom == around) step = term.coefficient;
+      }
+      shares |= std::llabs(step) * stored_bytes(node.type) < kLine;
+    }
+    return shares;
+  }
+
+  void exchange(Loop& outer, Loop& inner) {
+    Node &far = nest_.nodes[static_cast<size_t>(outer.index)], &near = nest_.nodes[static_cast<size_t>(inner.index)];
+    std::swap(far.loop, near.loop);
+    std::swap(far.block, near.block);
+    std::swap(outer.index, inner.index);
+    std::swap(outer.extent, inner.extent);
+    std::swap(outer.one_by_one, inner.one_by_one);
+  }
+
+  Nest nest_;
+  bool turned_ = false;
+};
+
+}  // namespace
+
+Nest turn_short_loops(Nest nest) { return Turn(std::move(nest)).run(); }
+
+}  // namespace lowtide::engine
