@@ -6,6 +6,7 @@
 #include "library/moves.h"
 #include "library/pivoted.h"
 #include "library/routines.h"
+#include "library/small/small_batch.h"
 #include "library/triangular.h"
 
 namespace lowtide::engine {
@@ -107,6 +108,7 @@ std::unique_ptr<LibraryRoutine> make_lapack(const Instruction& call) {
   const LapackProblem& p = lapack->problem;
   if (p.routine == LapackRoutine::kPotrf) return make_row_major_potrf(p, lapack->batch);
   if (p.routine == LapackRoutine::kTrsm) return make_row_major_trsm(p, lapack->batch);
+  if (auto small = make_small_batch(p, lapack->batch)) return small;
   return std::make_unique<LapackBatch>(lapack.take());
 }
 

@@ -55,6 +55,13 @@ struct Across {
     std::memcpy(&x, lanes, sizeof x);
     return x;
   }
+  /// The largest one that isn't above x, which is positive, finite and, or else becomes, normal.
+  [[gnu::always_inline]] static Vector power_of_two(Vector x) {
+    constexpr S kLeast = std::numeric_limits<S>::min(), kInfinite = std::numeric_limits<S>::infinity();
+    const Vector normal = max(x, all(kLeast)), exponent = all(kInfinite);  // whose bits are those of the exponent
+    const Mask bits = reinterpret_cast<Mask>(normal) & reinterpret_cast<Mask>(exponent);
+    return reinterpret_cast<Vector>(bits);
+  }
   [[gnu::always_inline]] static bool any(Mask mask) {
     uint64_t words[kBytes / 8], found = 0;
     std::memcpy(words, &mask, sizeof mask);

@@ -48,6 +48,10 @@ SmallRoutine small_routine(const LapackProblem& problem) {
   switch (problem.routine) {
     case LapackRoutine::kPotrf: return small_cholesky(problem);
     case LapackRoutine::kTrsm: return small_triangular(problem);
+    case LapackRoutine::kGetrf: return small_lu(problem);
+    case LapackRoutine::kGeqrf: return small_qr(problem);
+    case LapackRoutine::kOrgqr: return small_q(problem);
+    case LapackRoutine::kSyevd: return small_eigh(problem);
     default: return {};
   }
 }
