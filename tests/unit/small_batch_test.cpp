@@ -378,6 +378,58 @@ TEST(SmallBatch, EigenvaluesAndVectors) {
   });
 }
 
+TEST(SmallBatch, SingularValuesAndVectors) {
+  for_each_problem(false, [](const Problem& p, std::mt19937& random) {
+    Matrices a = draw(p, random);
+    const double huge = p.type == "f32" ? 0x1p120 : 0x1p1000, tiny = p.type == "f32" ? 0x1p-120 : 0x1p-1000;
+    for (int64_t l = 0; l < p.batch; ++l) {
+      for (int64_t i = 0; i < p.m; ++i) {
+        for (int64_t j = 0; j < p.n; ++j) {
+          double& x = a(l, i, j);
+          switch ((l + p.n) % 7) {
+            case 0: x *= huge; break;
+            case 1: x *= tiny; break;
+            case 2: x = 0; break;
+            case 3: x = i == j; break;
+            case 4: x = 1; break;  // of rank 1
+            case 5: x *= std::pow(2.0, static_cast<double>(-2 * (i + j))); break;
+            default: break;
+          }
+        }
+      }
+    }
+    const int64_t few = std::min(p.m, p.n);
+    for (const char mode : {'S', 'A'}) {
+      const int64_t lefts = mode == 'A' ? p.m : few, rights = mode == 'A' ? p.n : few;
+      const auto solve = [&](char wanted) {
+        return call(
+            "gesdd", fmt::format("mode = {} : ui8", int{wanted}), {matrix(p)},
+            {matrix(p), vector(p, few), {p.type, {p.batch, p.m, lefts}}, {p.type, {p.batch, rights, p.n}}, info(p)},
+            {a.numbers});
+      };
+      const auto got = solve(mode), without = solve('N');
+      EXPECT_EQ(got[1], without[1]);
+      for (const double x : without[2]) EXPECT_EQ(x, 0.0);
+      const Matrices u{p.m, lefts, got[2]}, vt{rights, p.n, got[3]};
+      expect_orthonormal_columns(u, p.tolerance());
+      expect_orthonormal_columns(transposed(vt), p.tolerance());
+      for (int64_t l = 0; l < p.batch; ++l) {
+        EXPECT_EQ(got[4][static_cast<size_t>(l)], 0.0);
+        const double* values = &got[1][static_cast<size_t>(l * few)];
+        for (int64_t k = 0; k + 1 < few; ++k) EXPECT_GE(values[k], values[k + 1]);
+        EXPECT_GE(values[few - 1], 0);
+        for (int64_t i = 0; i < p.m; ++i) {
+          for (int64_t j = 0; j < p.n; ++j) {
+            double off = -a(l, i, j);
+            for (int64_t k = 0; k < few; ++k) off += u(l, i, k) * values[k] * vt(l, k, j);
+            ASSERT_LE(std::fabs(off), p.tolerance() * values[0]) << l << " " << i << " " << j;
+          }
+        }
+      }
+    }
+  });
+}
+
 /// What isn't finite spoils its own matrix only.
 TEST(SmallBatch, EigenvaluesOfNothingFinite) {
   const Problem p{"f32", 11, 9, 9};

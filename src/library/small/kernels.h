@@ -79,8 +79,9 @@ struct SmallRoutine {
 SmallRoutine small_cholesky(const LapackProblem& problem);
 SmallRoutine small_triangular(const LapackProblem& problem);
 SmallRoutine small_lu(const LapackProblem& problem);
-SmallRoutine small_qr(const LapackProblem& problem);  ///< geqrf
-SmallRoutine small_q(const LapackProblem& problem);   ///< orgqr
-SmallRoutine small_eigh(const LapackProblem& problem);
+SmallRoutine small_qr(const LapackProblem& problem);    ///< geqrf
+SmallRoutine small_q(const LapackProblem& problem);     ///< orgqr
+SmallRoutine small_eigh(const LapackProblem& problem);  ///< syevd
+SmallRoutine small_svd(const LapackProblem& problem);   ///< gesdd
 
 }  // namespace lowtide::engine

@@ -52,6 +52,7 @@ SmallRoutine small_routine(const LapackProblem& problem) {
     case LapackRoutine::kGeqrf: return small_qr(problem);
     case LapackRoutine::kOrgqr: return small_q(problem);
     case LapackRoutine::kSyevd: return small_eigh(problem);
+    case LapackRoutine::kGesdd: return small_svd(problem);
     default: return {};
   }
 }
