@@ -41,7 +41,7 @@ struct CholeskyBody {
     for (int64_t j = begin; j < begin + width; ++j) {
       Vector pivot = l(j, j);
       for (int64_t k = begin; k < j; ++k) pivot -= l(j, k) * l(j, k);
-      info = (info == 0) & ~(pivot > 0) ? A::all_counts(j + 1) : info;
+      info = ((info == 0) & ~(pivot > 0)) ? A::all_counts(j + 1) : info;
       const Vector root = A::sqrt(pivot), inverse = 1 / root;
       l(j, j) = root;
       for (int64_t i = j + 1; i < n; ++i) {

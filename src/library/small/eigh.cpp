@@ -133,7 +133,7 @@ struct EighBody {
       const Mask waits = end > A::all_counts(l);
       if (!A::any(waits)) return;
       if (step == kMostSteps) {
-        info = waits & (info == 0) ? A::all_counts(l + 1) : info;
+        info = (waits & (info == 0)) ? A::all_counts(l + 1) : info;
         return;
       }
       int64_t longest = l;
@@ -161,7 +161,7 @@ struct EighBody {
       c = turns ? (vanishes ? A::all(1) : g * inverse) : c;
       room.sine[i] = turns ? s : Vector{};
       room.cosine[i] = turns ? c : A::all(1);
-      e[i + 1] = turns & (end != A::all_counts(i + 1)) ? r : e[i + 1];
+      e[i + 1] = (turns & (end != A::all_counts(i + 1))) ? r : e[i + 1];
       const Vector shifted = d[i + 1] - p, next = (d[i] - shifted) * s + 2 * c * b;
       p = turns ? s * next : p;
       d[i + 1] = turns ? shifted + p : d[i + 1];

@@ -30,7 +30,7 @@ struct LuBody {
         const Mask pivot = find_pivot(a, k, m);
         A::store_counts(pivot + 1, count, pivots + k, few);
         exchange_rows(a, k, pivot, n);
-        info = (info == 0) & (a(k, k) == 0) ? A::all_counts(k + 1) : info;
+        info = ((info == 0) & (a(k, k) == 0)) ? A::all_counts(k + 1) : info;
         divide_column(a, k, m);
         for (int64_t i = k + 1; i < m; ++i) {
           for (int64_t c = k + 1; c < behind; ++c) a(i, c) -= a(i, k) * a(k, c);
