@@ -4,8 +4,8 @@
 #include "library/copy_block.h"
 #include "library/lanes.h"
 #include "library/moves.h"
-#include "library/pivoted.h"
 #include "library/routines.h"
+#include "library/shared_problem.h"
 #include "library/small/small_batch.h"
 #include "library/triangular.h"
 
@@ -16,12 +16,13 @@ int64_t bytes_of(const LapackArray& array) { return array.count() * stored_bytes
 
 class LapackBatch : public LibraryRoutine {
  public:
-  explicit LapackBatch(LapackCall call) : call_(std::move(call)), read_(call_.read()) {
+  explicit LapackBatch(LapackCall call)
+      : call_(std::move(call)), read_(call_.read()), shared_(make_shared_problem(call_.problem)) {
     int64_t lane = align_scratch(lapack_workspace_bytes(call_.problem));
     for (const size_t k : read_) {
       if (call_.operands[k].is_matrix()) lane += align_scratch(bytes_of(call_.operands[k]));
     }
-    lanes_ = Lanes(call_.batch, lane);
+    if (!shared_) lanes_ = Lanes(call_.batch, lane);
     for (const LapackArray& array : call_.results) {
       turned_in_.push_back(move_of(array, false));
       turned_out_.push_back(move_of(array, true));
@@ -31,7 +32,9 @@ class LapackBatch : public LibraryRoutine {
     }
   }
 
-  int64_t scratch_bytes() const override { return std::max(lanes_.scratch_bytes(), move_bytes_); }
+  int64_t scratch_bytes() const override {
+    return std::max(shared_ ? shared_->scratch_bytes() : lanes_.scratch_bytes(), move_bytes_);
+  }
 
   Status run(std::span<const void* const> operands, std::span<void* const> results, void* scratch,
              ThreadPool& pool) override {
@@ -42,13 +45,13 @@ class LapackBatch : public LibraryRoutine {
       copy_to(operands[static_cast<size_t>(from)], results[r], call_.batch * bytes_of(call_.results[r]), pool);
       if (moves(turned_in_[r])) lowtide::engine::run(turned_in_[r], static_cast<std::byte*>(results[r]), room, pool);
     }
-    if (is_worth_blocks(call_.problem)) {
+    if (shared_) {
       for (int64_t problem = 0; problem < call_.batch; ++problem) {
-        const auto part = [&](size_t r) {
-          return static_cast<std::byte*>(results[r]) + problem * bytes_of(call_.results[r]);
-        };
-        factor_in_blocks(call_.problem, part(0), reinterpret_cast<int32_t*>(part(1)),
-                         reinterpret_cast<int32_t*>(part(2)), pool);
+        void* parts[kMost] = {};
+        for (size_t r = 0; r < results.size(); ++r) {
+          parts[r] = static_cast<std::byte*>(results[r]) + problem * bytes_of(call_.results[r]);
+        }
+        shared_->run({parts, results.size()}, room, pool);
       }
     } else {
       lanes_.run(pool, scratch, [&](int64_t problem, std::byte* own) { run_one(operands, results, problem, own); });
@@ -95,6 +98,7 @@ class LapackBatch : public LibraryRoutine {
 
   LapackCall call_;
   std::vector<size_t> read_;
+  std::unique_ptr<SharedProblem> shared_;  ///< where each problem takes all threads
   Lanes lanes_;
   std::vector<ArrayMove> turned_in_, turned_out_;
   int64_t move_bytes_ = 0;

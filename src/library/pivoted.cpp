@@ -1,8 +1,9 @@
-#include "library/pivoted.h"
+/// getrf of one large matrix: panels by LAPACK, what lies behind them by all threads.
 
 #include <algorithm>
 #include <complex>
 
+#include "library/shared_problem.h"
 #include "ops/numbers.h"
 
 namespace lowtide::engine {
@@ -85,15 +86,23 @@ class Factorisation {
   int32_t* pivots_;
 };
 
+class SharedLu : public SharedProblem {
+ public:
+  explicit SharedLu(const LapackProblem& problem) : p_(problem) {}
+  int64_t scratch_bytes() const override { return 0; }
+  void run(std::span<void* const> results, std::byte*, ThreadPool& pool) const override {
+    *static_cast<int32_t*>(results[2]) = Factorisation(p_, results[0], static_cast<int32_t*>(results[1])).run(pool);
+  }
+
+ private:
+  LapackProblem p_;
+};
+
 }  // namespace
 
-bool is_worth_blocks(const LapackProblem& problem) {
+std::unique_ptr<SharedProblem> make_shared_lu(const LapackProblem& problem) {
   constexpr int32_t kLeast = 384;
-  return problem.routine == LapackRoutine::kGetrf && std::min(problem.m, problem.n) >= kLeast;
-}
-
-void factor_in_blocks(const LapackProblem& problem, void* matrix, int32_t* pivots, int32_t* info, ThreadPool& pool) {
-  *info = Factorisation(problem, matrix, pivots).run(pool);
+  return std::min(problem.m, problem.n) >= kLeast ? std::make_unique<SharedLu>(problem) : nullptr;
 }
 
 }  // namespace lowtide::engine

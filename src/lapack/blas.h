@@ -1,0 +1,31 @@
+#pragma once
+/// The few routines of BLAS and LAPACK, column-major, that algorithms of our own are made of, which have several
+/// threads call them side by side. Each computes in the calling thread. T: float or double.
+
+#include <cstdint>
+
+namespace lowtide::engine {
+
+template <class T>
+struct Blas {
+  /// y = alpha op(a) x + beta y; a is rows x columns.
+  static void gemv(char trans, int64_t rows, int64_t columns, T alpha, const T* a, int64_t lead, const T* x,
+                   int64_t x_step, T beta, T* y, int64_t y_step);
+  /// y = alpha a x + beta y, of which only the lower triangle is read.
+  static void symv(int64_t n, T alpha, const T* a, int64_t lead, const T* x, T beta, T* y);
+  /// c = alpha a b^T + c; c is rows x columns.
+  static void gemm_transposed(int64_t rows, int64_t columns, int64_t depth, T alpha, const T* a, int64_t a_lead,
+                              const T* b, int64_t b_lead, T* c, int64_t c_lead);
+  /// The reflector that makes (alpha, x) = (beta, 0), x of n - 1 elements: beta in alpha, v's rest in x. Returns tau.
+  static T larfg(int64_t n, T* alpha, T* x, int64_t step);
+
+  /// Workspace of stedc in elements, and in integers.
+  static int64_t stedc_reals(int64_t n) { return 1 + 4 * n + n * n; }
+  static int64_t stedc_integers(int64_t n) { return 3 + 5 * n; }
+  /// Eigenvalues, ascending, and vectors (n x n) of a matrix of three diagonals. Returns info.
+  static int32_t stedc(int64_t n, T* diagonal, T* beside, T* vectors, T* reals, int32_t* integers);
+  /// Eigenvalues alone.
+  static int32_t sterf(int64_t n, T* diagonal, T* beside);
+};
+
+}  // namespace lowtide::engine

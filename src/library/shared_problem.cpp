@@ -1,0 +1,13 @@
+#include "library/shared_problem.h"
+
+namespace lowtide::engine {
+
+std::unique_ptr<SharedProblem> make_shared_problem(const LapackProblem& problem) {
+  switch (problem.routine) {
+    case LapackRoutine::kGetrf: return make_shared_lu(problem);
+    case LapackRoutine::kSyevd: return make_shared_eigh(problem);
+    default: return nullptr;
+  }
+}
+
+}  // namespace lowtide::engine

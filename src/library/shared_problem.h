@@ -1,0 +1,28 @@
+#pragma once
+/// One large problem of linear algebra on all threads. Matrices are column-major, as run_lapack has them.
+
+#include <memory>
+#include <span>
+
+#include "base/thread_pool.h"
+#include "lapack/lapack.h"
+
+namespace lowtide::engine {
+
+class SharedProblem {
+ public:
+  virtual ~SharedProblem() = default;
+  virtual int64_t scratch_bytes() const = 0;  ///< 64-byte aligned
+  /// `results` as run_lapack's, those that live in operands filled with them. Same bits for every number of threads.
+  virtual void run(std::span<void* const> results, std::byte* scratch, ThreadPool& pool) const = 0;
+};
+
+/// Null where one thread does it as soon, or nothing is known but LAPACK's own way.
+std::unique_ptr<SharedProblem> make_shared_problem(const LapackProblem& problem);
+
+/// p a = l u
+std::unique_ptr<SharedProblem> make_shared_lu(const LapackProblem& problem);
+/// Eigenvalues and vectors of symmetric matrices.
+std::unique_ptr<SharedProblem> make_shared_eigh(const LapackProblem& problem);
+
+}  // namespace lowtide::engine

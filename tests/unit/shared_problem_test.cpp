@@ -1,0 +1,72 @@
+// Large problems that take all threads, against what defines their results, in f64.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "matrices.h"
+
+namespace lowtide::engine::library_test {
+namespace {
+
+/// Orders around panels and tiles; the second matrix of a batch is scaled beyond what squares stand.
+TEST(SharedProblem, EigenvaluesAndVectors) {
+  std::mt19937 random(5);
+  for (const std::string type : {"f32", "f64"}) {
+    for (const int64_t n : {int64_t{256}, int64_t{289}, int64_t{417}}) {
+      const Problem p{type, 2, n, n};
+      SCOPED_TRACE(p.words());
+      Matrices a = draw(p, random);
+      for (int64_t i = 0; i < n; ++i) {
+        for (int64_t j = 0; j <= i; ++j) {
+          a(1, i, j) *= type == "f32" ? 0x1p110 : 0x1p1000;
+          for (int64_t l = 0; l < 2; ++l) a(l, j, i) = a(l, i, j);
+        }
+      }
+      for (const char uplo : {'L', 'U'}) {
+        Matrices given = a;  // the other triangle is nobody's
+        for (int64_t i = 0; i < n; ++i) {
+          for (int64_t j = 0; j < i; ++j) (uplo == 'L' ? given(0, j, i) : given(0, i, j)) = 77;
+        }
+        const auto solve = [&](char mode) {
+          return call("syevd", fmt::format("mode = {} : ui8, uplo = {} : ui8", int{mode}, int{uplo}), {matrix(p)},
+                      {matrix(p), vector(p, n), info(p)}, {given.numbers});
+        };
+        const auto got = solve('V'), without = solve('N');
+        const Matrices v{n, n, got[0]};
+        expect_orthonormal_columns(v, p.tolerance());
+        const Matrices turned = product(a, v);
+        for (int64_t l = 0; l < 2; ++l) {
+          EXPECT_EQ(got[2][static_cast<size_t>(l)], 0.0);
+          const double* values = &got[1][static_cast<size_t>(l * n)];
+          const double largest = std::max(std::fabs(values[0]), std::fabs(values[n - 1]));
+          for (int64_t k = 0; k < n; ++k) {
+            if (k > 0) {
+              EXPECT_LE(values[k - 1], values[k]);
+            }
+            EXPECT_NEAR(values[k], without[1][static_cast<size_t>(l * n + k)], p.tolerance() * largest);
+            for (int64_t i = 0; i < n; ++i) {
+              ASSERT_LE(std::fabs(turned(l, i, k) - values[k] * v(l, i, k)), p.tolerance() * largest) << i << " " << k;
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(SharedProblem, EigenvaluesOfNothingFinite) {
+  const Problem p{"f64", 2, 260, 260};
+  std::mt19937 random(3);
+  Matrices a = draw(p, random);
+  a(1, 250, 3) = std::numeric_limits<double>::infinity();
+  const auto got =
+      call("syevd", "mode = 86 : ui8, uplo = 76 : ui8", {matrix(p)}, {matrix(p), vector(p, p.n), info(p)}, {a.numbers});
+  for (int64_t l = 0; l < p.batch; ++l) {
+    EXPECT_EQ(got[2][static_cast<size_t>(l)] != 0, l == 1);
+    for (int64_t k = 0; k < p.n; ++k) EXPECT_EQ(std::isnan(got[1][static_cast<size_t>(l * p.n + k)]), l == 1);
+  }
+}
+
+}  // namespace
+}  // namespace lowtide::engine::library_test
