@@ -68,6 +68,30 @@ int32_t Blas<T>::sterf(int64_t order, T* diagonal, T* beside) {
   return info;
 }
 
+template <class T>
+int32_t Blas<T>::bdsdc(int64_t order, T* diagonal, T* beside, T* left, int64_t left_lead, T* right, int64_t right_lead,
+                       T* reals, int32_t* integers) {
+  constexpr char kUpper = 'U';
+  const char wanted = left != nullptr ? 'I' : 'N';
+  const int32_t n = narrow(order), ldu = narrow(left_lead), ldvt = narrow(right_lead);
+  T unused = 0;
+  int32_t unused_integer = 0, info = 0;
+  call_blas(function<T>(OpenBlas::kBdsdc), &kUpper, &wanted, &n, diagonal, beside, left, &ldu, right, &ldvt, &unused,
+            &unused_integer, reals, integers, &info, kText, kText);
+  return info;
+}
+
+template <class T>
+void Blas<T>::ormlq(int64_t rows, int64_t columns, const T* a, int64_t a_lead, const T* taus, T* c, int64_t c_lead,
+                    T* reals) {
+  constexpr char kRight = 'R', kAsMade = 'N';  // gelqf's product has its last reflector first
+  const int32_t m = narrow(rows), n = narrow(columns), lda = narrow(a_lead), ldc = narrow(c_lead);
+  const int32_t lwork = narrow(ormlq_reals(rows));
+  int32_t info = 0;
+  call_blas(function<T>(OpenBlas::kOrmlq), &kRight, &kAsMade, &m, &n, &n, a, &lda, taus, c, &ldc, reals, &lwork, &info,
+            kText, kText);
+}
+
 template struct Blas<float>;
 template struct Blas<double>;
 

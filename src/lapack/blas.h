@@ -26,6 +26,20 @@ struct Blas {
   static int32_t stedc(int64_t n, T* diagonal, T* beside, T* vectors, T* reals, int32_t* integers);
   /// Eigenvalues alone.
   static int32_t sterf(int64_t n, T* diagonal, T* beside);
+
+  /// Workspace of bdsdc in elements, and in integers.
+  static int64_t bdsdc_reals(int64_t n, bool vectors) { return vectors ? 3 * n * n + 4 * n : 8 * n; }
+  static int64_t bdsdc_integers(int64_t n) { return 8 * n; }
+  /// Singular values, descending, and vectors (n x n; the right ones in rows) of a matrix with an upper diagonal beside
+  /// its own. left null: values alone. Returns info.
+  static int32_t bdsdc(int64_t n, T* diagonal, T* beside, T* left, int64_t left_lead, T* right, int64_t right_lead,
+                       T* reals, int32_t* integers);
+
+  static constexpr int64_t kReflectors = 64;  ///< that LAPACK joins, at most
+  static int64_t ormlq_reals(int64_t rows) { return kReflectors * rows + kReflectors * (kReflectors + 1); }
+  /// c = c p^T, c of rows x columns; the rows of a, from its diagonal on, hold p's reflectors, one for each column.
+  static void ormlq(int64_t rows, int64_t columns, const T* a, int64_t a_lead, const T* taus, T* c, int64_t c_lead,
+                    T* reals);
 };
 
 }  // namespace lowtide::engine

@@ -24,5 +24,7 @@ std::unique_ptr<SharedProblem> make_shared_problem(const LapackProblem& problem)
 std::unique_ptr<SharedProblem> make_shared_lu(const LapackProblem& problem);
 /// Eigenvalues and vectors of symmetric matrices.
 std::unique_ptr<SharedProblem> make_shared_eigh(const LapackProblem& problem);
+/// Singular values and vectors.
+std::unique_ptr<SharedProblem> make_shared_svd(const LapackProblem& problem);
 
 }  // namespace lowtide::engine

@@ -55,6 +55,53 @@ TEST(SharedProblem, EigenvaluesAndVectors) {
   }
 }
 
+TEST(SharedProblem, SingularValuesAndVectors) {
+  std::mt19937 random(5);
+  for (const std::string type : {"f32", "f64"}) {
+    for (const auto& [m, n] : {std::pair<int64_t, int64_t>{256, 256}, {300, 289}, {417, 261}}) {
+      const Problem p{type, 2, m, n};
+      SCOPED_TRACE(p.words());
+      Matrices a = draw(p, random);
+      for (int64_t i = 0; i < m; ++i) {
+        for (int64_t j = 0; j < n; ++j) a(1, i, j) *= type == "f32" ? 0x1p-110 : 0x1p-1000;
+      }
+      for (const char mode : {'S', 'A'}) {
+        const int64_t lefts = mode == 'A' ? m : n;
+        const auto solve = [&](char wanted) {
+          return call("gesdd", fmt::format("mode = {} : ui8", int{wanted}), {matrix(p)},
+                      {matrix(p), vector(p, n), {type, {2, m, lefts}}, {type, {2, n, n}}, info(p)}, {a.numbers});
+        };
+        const auto got = solve(mode), without = solve('N');
+        Matrices u{m, lefts, got[2]};
+        const Matrices vt{n, n, got[3]};
+        expect_orthonormal_columns(u, p.tolerance());
+        expect_orthonormal_columns(transposed(vt), p.tolerance());
+        Matrices scaled{m, n, Numbers(static_cast<size_t>(2 * m * n))};
+        for (int64_t l = 0; l < 2; ++l) {
+          EXPECT_EQ(got[4][static_cast<size_t>(l)], 0.0);
+          const double* values = &got[1][static_cast<size_t>(l * n)];
+          for (int64_t k = 0; k < n; ++k) {
+            if (k > 0) {
+              EXPECT_GE(values[k - 1], values[k]);
+            }
+            EXPECT_NEAR(values[k], without[1][static_cast<size_t>(l * n + k)], p.tolerance() * values[0]);
+            for (int64_t i = 0; i < m; ++i) scaled(l, i, k) = u(l, i, k) * values[k];
+          }
+        }
+        const Matrices back = product(scaled, vt);
+        for (int64_t l = 0; l < 2; ++l) {
+          const double largest = got[1][static_cast<size_t>(l * n)];
+          for (int64_t i = 0; i < m; ++i) {
+            for (int64_t j = 0; j < n; ++j) {
+              ASSERT_LE(std::fabs(back(l, i, j) - a(l, i, j)), p.tolerance() * largest) << i << " " << j;
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(SharedProblem, EigenvaluesOfNothingFinite) {
   const Problem p{"f64", 2, 260, 260};
   std::mt19937 random(3);
