@@ -1,5 +1,7 @@
 #include "lapack/blas.h"
 
+#include <algorithm>
+
 #include "lapack/openblas.h"
 
 namespace lowtide::engine {
@@ -25,21 +27,12 @@ void Blas<T>::gemv(char trans, int64_t rows, int64_t columns, T alpha, const T* 
 }
 
 template <class T>
-void Blas<T>::symv(int64_t order, T alpha, const T* a, int64_t lead, const T* x, T beta, T* y) {
-  constexpr char kLower = 'L';
-  const int32_t n = narrow(order), lda = narrow(lead), one = 1;
-  call_blas(function<T>(OpenBlas::kSymv), &kLower, &n, &alpha, a, &lda, x, &one, &beta, y, &one, kText);
-}
-
-template <class T>
-void Blas<T>::gemm_transposed(int64_t rows, int64_t columns, int64_t depth, T alpha, const T* a, int64_t a_lead,
-                              const T* b, int64_t b_lead, T* c, int64_t c_lead) {
-  constexpr char kPlain = 'N', kTransposed = 'T';
+void Blas<T>::gemm(char trans_a, char trans_b, int64_t rows, int64_t columns, int64_t depth, T alpha, const T* a,
+                   int64_t a_lead, const T* b, int64_t b_lead, T beta, T* c, int64_t c_lead) {
   const int32_t m = narrow(rows), n = narrow(columns), k = narrow(depth);
   const int32_t lda = narrow(a_lead), ldb = narrow(b_lead), ldc = narrow(c_lead);
-  const T one = 1;
-  call_blas(open_blas()->gemm[sizeof(T) == 4 ? 0 : 1], &kPlain, &kTransposed, &m, &n, &k, &alpha, a, &lda, b, &ldb,
-            &one, c, &ldc, kText, kText);
+  call_blas(open_blas()->gemm[sizeof(T) == 4 ? 0 : 1], &trans_a, &trans_b, &m, &n, &k, &alpha, a, &lda, b, &ldb, &beta,
+            c, &ldc, kText, kText);
 }
 
 template <class T>
@@ -82,14 +75,14 @@ int32_t Blas<T>::bdsdc(int64_t order, T* diagonal, T* beside, T* left, int64_t l
 }
 
 template <class T>
-void Blas<T>::ormlq(int64_t rows, int64_t columns, const T* a, int64_t a_lead, const T* taus, T* c, int64_t c_lead,
-                    T* reals) {
-  constexpr char kRight = 'R', kAsMade = 'N';  // gelqf's product has its last reflector first
-  const int32_t m = narrow(rows), n = narrow(columns), lda = narrow(a_lead), ldc = narrow(c_lead);
-  const int32_t lwork = narrow(ormlq_reals(rows));
-  int32_t info = 0;
-  call_blas(function<T>(OpenBlas::kOrmlq), &kRight, &kAsMade, &m, &n, &n, a, &lda, taus, c, &ldc, reals, &lwork, &info,
-            kText, kText);
+void Blas<T>::larfb(char side, char trans, int64_t rows, int64_t columns, int64_t count, const T* v, int64_t v_lead,
+                    const T* t, int64_t t_lead, T* c, int64_t c_lead, T* work) {
+  constexpr char kForward = 'F';
+  const char stored = side == 'L' ? 'C' : 'R';
+  const int32_t m = narrow(rows), n = narrow(columns), k = narrow(count), ldv = narrow(v_lead), ldt = narrow(t_lead);
+  const int32_t ldc = narrow(c_lead), ldwork = std::max(side == 'L' ? n : m, 1);
+  call_blas(function<T>(OpenBlas::kLarfb), &side, &trans, &kForward, &stored, &m, &n, &k, v, &ldv, t, &ldt, c, &ldc,
+            work, &ldwork, kText, kText, kText, kText);
 }
 
 template struct Blas<float>;

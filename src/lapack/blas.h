@@ -11,11 +11,9 @@ struct Blas {
   /// y = alpha op(a) x + beta y; a is rows x columns.
   static void gemv(char trans, int64_t rows, int64_t columns, T alpha, const T* a, int64_t lead, const T* x,
                    int64_t x_step, T beta, T* y, int64_t y_step);
-  /// y = alpha a x + beta y, of which only the lower triangle is read.
-  static void symv(int64_t n, T alpha, const T* a, int64_t lead, const T* x, T beta, T* y);
-  /// c = alpha a b^T + c; c is rows x columns.
-  static void gemm_transposed(int64_t rows, int64_t columns, int64_t depth, T alpha, const T* a, int64_t a_lead,
-                              const T* b, int64_t b_lead, T* c, int64_t c_lead);
+  /// c = alpha op(a) op(b) + beta c; c is rows x columns.
+  static void gemm(char trans_a, char trans_b, int64_t rows, int64_t columns, int64_t depth, T alpha, const T* a,
+                   int64_t a_lead, const T* b, int64_t b_lead, T beta, T* c, int64_t c_lead);
   /// The reflector that makes (alpha, x) = (beta, 0), x of n - 1 elements: beta in alpha, v's rest in x. Returns tau.
   static T larfg(int64_t n, T* alpha, T* x, int64_t step);
 
@@ -35,11 +33,11 @@ struct Blas {
   static int32_t bdsdc(int64_t n, T* diagonal, T* beside, T* left, int64_t left_lead, T* right, int64_t right_lead,
                        T* reals, int32_t* integers);
 
-  static constexpr int64_t kReflectors = 64;  ///< that LAPACK joins, at most
-  static int64_t ormlq_reals(int64_t rows) { return kReflectors * rows + kReflectors * (kReflectors + 1); }
-  /// c = c p^T, c of rows x columns; the rows of a, from its diagonal on, hold p's reflectors, one for each column.
-  static void ormlq(int64_t rows, int64_t columns, const T* a, int64_t a_lead, const T* taus, T* c, int64_t c_lead,
-                    T* reals);
+  /// The product of `count` reflectors that larft has joined, h = 1 - v t v^T, or its transpose, times c from the left:
+  /// v in columns, c of rows x columns. Or from the right of c: v in rows. work: `count` elements for each column of c,
+  /// or for each row.
+  static void larfb(char side, char trans, int64_t rows, int64_t columns, int64_t count, const T* v, int64_t v_lead,
+                    const T* t, int64_t t_lead, T* c, int64_t c_lead, T* work);
 };
 
 }  // namespace lowtide::engine

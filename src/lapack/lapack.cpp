@@ -150,7 +150,7 @@ class Call {
     });
   }
   void ormqr() {
-    const int32_t order = p_.side == 'L' ? m_ : n_, lead = std::max(p_.read_lead != 0 ? p_.read_lead : order, 1);
+    const int32_t lead = std::max(p_.side == 'L' ? m_ : n_, 1);
     with_work(&unused_, [&](T* work, const int32_t* count, int32_t* info) {
       call_blas(function_, &p_.side, &p_.trans, &m_, &n_, &k_, read(0), &lead, read(1), result(0), &lead_, work, count,
                 info, kText, kText);

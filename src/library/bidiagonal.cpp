@@ -104,8 +104,8 @@ class Reduction {
     const int64_t down = (m_ - first + kTile - 1) / kTile, across = (n_ - first + kTile - 1) / kTile;
     pool_.run(down * across, [&](int64_t tile, int) {
       const int64_t i = first + tile % down * kTile, j = first + tile / down * kTile;
-      Blas<T>::gemm_transposed(std::min(kTile, m_ - i), std::min(kTile, n_ - j), 2 * kPanel, -1, tall_ + i, m_,
-                               wide_ + j, n_, at(i, j), m_);
+      Blas<T>::gemm('N', 'T', std::min(kTile, m_ - i), std::min(kTile, n_ - j), 2 * kPanel, -1, tall_ + i, m_,
+                    wide_ + j, n_, 1, at(i, j), m_);
     });
   }
 

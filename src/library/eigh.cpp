@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "lapack/blas.h"
+#include "library/block_reflectors.h"
 #include "library/copy_block.h"
 #include "library/lanes.h"
 #include "library/shared_problem.h"
@@ -13,19 +14,10 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr int64_t kColumns = 128;  ///< of vectors that one task turns back
-
 template <class T>
 class SharedEigh : public SharedProblem {
  public:
   explicit SharedEigh(const LapackProblem& problem) : p_(problem), n_(problem.n), vectors_(problem.mode == 'V') {
-    back_.routine = LapackRoutine::kOrmqr;
-    back_.type = p_.type;
-    back_.m = back_.k = p_.n - 1;
-    back_.n = static_cast<int32_t>(std::min(kColumns, n_));
-    back_.lead = back_.read_lead = p_.n;
-    const int64_t workspace = vectors_ ? lapack_workspace_bytes(back_) : 0;
-    lanes_ = Lanes((n_ + kColumns - 1) / kColumns, workspace);
     beside_ = take(n_);
     taus_ = take(n_);
     vectors_at_ = take(vectors_ ? n_ * n_ : 0);
@@ -34,7 +26,8 @@ class SharedEigh : public SharedProblem {
     integers_ = room_ + align_scratch(Blas<T>::stedc_reals(n_) * static_cast<int64_t>(sizeof(T)));
     const int64_t divides = integers_ + align_scratch(Blas<T>::stedc_integers(n_) * 4);
     bytes_ = room_ + align_scratch(Tridiagonal<T>::room(n_) * static_cast<int64_t>(sizeof(T)));
-    if (vectors_) bytes_ = std::max({bytes_, divides, room_ + lanes_.scratch_bytes()});
+    const int64_t back = room_ + reflectors(nullptr, nullptr).room(n_) * static_cast<int64_t>(sizeof(T));
+    if (vectors_) bytes_ = std::max({bytes_, divides, back});
   }
 
   int64_t scratch_bytes() const override { return bytes_; }
@@ -57,7 +50,7 @@ class SharedEigh : public SharedProblem {
       *info = Blas<T>::sterf(n_, values, beside);
     } else {
       *info = Blas<T>::stedc(n_, values, beside, vectors, room, reinterpret_cast<int32_t*>(scratch + integers_));
-      turn_back(a, taus, vectors, scratch + room_, pool);
+      reflectors(a, taus).apply(n_, vectors + 1, n_, room, pool);
       copy_to(vectors, a, n_ * n_ * static_cast<int64_t>(sizeof(T)), pool);
     }
     for (int64_t i = 0; i < n_; ++i) values[i] *= unit;
@@ -92,21 +85,14 @@ class SharedEigh : public SharedProblem {
     return unit;
   }
 
-  /// vectors = q vectors, q the product of the reflectors below a's lower diagonal.
-  void turn_back(T* a, T* taus, T* vectors, std::byte* room, ThreadPool& pool) const {
-    lanes_.run(pool, room, [&](int64_t task, std::byte* own) {
-      LapackProblem slice = back_;
-      slice.n = static_cast<int32_t>(std::min(kColumns, n_ - task * kColumns));
-      void* columns = vectors + 1 + task * kColumns * n_;  // the first row stays
-      void* reflectors[] = {a + 1, taus};
-      run_lapack(slice, {&columns, 1}, reflectors, own);
-    });
+  /// Below a's lower diagonal. The first row of what they are multiplied with stays.
+  BlockReflectors<T> reflectors(const T* a, const T* taus) const {
+    return {a != nullptr ? a + 1 : a, n_, n_ - 1, n_ - 1, taus};
   }
 
-  LapackProblem p_, back_;
+  LapackProblem p_;
   int64_t n_;
   bool vectors_;
-  Lanes lanes_;
   int64_t taken_ = 0, beside_ = 0, taus_ = 0, vectors_at_ = 0, room_ = 0, integers_ = 0, bytes_ = 0;
 };
 

@@ -6,27 +6,18 @@
 
 #include "lapack/blas.h"
 #include "library/bidiagonal.h"
+#include "library/block_reflectors.h"
 #include "library/lanes.h"
 #include "library/shared_problem.h"
 
 namespace lowtide::engine {
 namespace {
 
-constexpr int64_t kVectors = 128;  ///< that one task turns back
-
 template <class T>
 class SharedSvd : public SharedProblem {
  public:
   explicit SharedSvd(const LapackProblem& problem) : p_(problem), m_(problem.m), n_(problem.n) {
     lefts_ = p_.k != 0 ? m_ : n_;
-    back_.routine = LapackRoutine::kOrmqr;
-    back_.type = p_.type;
-    back_.m = back_.lead = back_.read_lead = p_.m;
-    back_.k = p_.n;
-    back_.n = static_cast<int32_t>(std::min(kVectors, lefts_));
-    left_tasks_ = (lefts_ + kVectors - 1) / kVectors;
-    const int64_t right = Blas<T>::ormlq_reals(kVectors) * kBytes;
-    lanes_ = Lanes(left_tasks_ + (n_ + kVectors - 1) / kVectors, std::max(lapack_workspace_bytes(back_), right));
     beside_ = take(n_);
     left_taus_ = take(n_);
     right_taus_ = take(n_);
@@ -35,7 +26,8 @@ class SharedSvd : public SharedProblem {
     integers_ = room_ + align_scratch(Blas<T>::bdsdc_reals(n_, vectors()) * kBytes);
     bytes_ = std::max(integers_ + align_scratch(Blas<T>::bdsdc_integers(n_) * int64_t{sizeof(int32_t)}),
                       room_ + align_scratch(Bidiagonal<T>::room(m_, n_) * kBytes));
-    if (vectors()) bytes_ = std::max(bytes_, room_ + lanes_.scratch_bytes());
+    const int64_t back = std::max(of_left(nullptr, nullptr).room(lefts_), of_right(nullptr, nullptr).room(n_));
+    if (vectors()) bytes_ = std::max(bytes_, room_ + back * kBytes);
   }
 
   int64_t scratch_bytes() const override { return bytes_; }
@@ -59,7 +51,8 @@ class SharedSvd : public SharedProblem {
                           reinterpret_cast<int32_t*>(scratch + integers_));
     if (vectors()) {
       for (int64_t j = n_; j < lefts_; ++j) left[j + j * m_] = 1;
-      turn_back(a, part(left_taus_), part(right_taus_), left, right, scratch + room_, pool);
+      of_left(a, part(left_taus_)).apply(lefts_, left, m_, room, pool);
+      of_right(a, part(right_taus_)).apply(n_, right + n_, n_, room, pool);  // the first column stays
     }
     for (int64_t i = 0; i < n_; ++i) values[i] *= unit;
   }
@@ -92,26 +85,14 @@ class SharedSvd : public SharedProblem {
     return unit;
   }
 
-  /// left = q left, right = right p^T.
-  void turn_back(T* a, T* left_taus, T* right_taus, T* left, T* right, std::byte* room, ThreadPool& pool) const {
-    lanes_.run(pool, room, [&](int64_t task, std::byte* own) {
-      if (task < left_tasks_) {
-        LapackProblem slice = back_;
-        slice.n = static_cast<int32_t>(std::min(kVectors, lefts_ - task * kVectors));
-        void* columns = left + task * kVectors * m_;
-        void* reflectors[] = {a, left_taus};
-        run_lapack(slice, {&columns, 1}, reflectors, own);
-      } else {
-        const int64_t first = (task - left_tasks_) * kVectors;
-        Blas<T>::ormlq(std::min(kVectors, n_ - first), n_ - 1, a + m_, m_, right_taus, right + first + n_, n_,
-                       reinterpret_cast<T*>(own));
-      }
-    });
+  BlockReflectors<T> of_left(const T* a, const T* taus) const { return {a, m_, m_, n_, taus}; }
+  /// In rows, behind a's upper diagonal.
+  BlockReflectors<T> of_right(const T* a, const T* taus) const {
+    return {a != nullptr ? a + m_ : a, m_, n_ - 1, n_ - 1, taus, true};
   }
 
-  LapackProblem p_, back_;
-  int64_t m_, n_, lefts_ = 0, left_tasks_ = 0;
-  Lanes lanes_;
+  LapackProblem p_;
+  int64_t m_, n_, lefts_ = 0;
   int64_t taken_ = 0, beside_ = 0, left_taus_ = 0, right_taus_ = 0, room_ = 0, integers_ = 0, bytes_ = 0;
 };
 

@@ -1,9 +1,12 @@
 #include "library/tridiagonal.h"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cmath>
 
 #include "lapack/blas.h"
+#include "library/symmetric_kernel.h"
 
 namespace lowtide::engine {
 namespace {
@@ -11,7 +14,6 @@ namespace {
 constexpr int64_t kPanel = 32;          ///< columns whose reflectors join the rest of the matrix together
 constexpr int64_t kStripes = 8;         ///< of a product with a vector, about equally much work
 constexpr int64_t kLeastStriped = 192;  ///< order of a matrix that is worth stripes
-constexpr int64_t kColumnsNear = 32;    ///< that are read for the columns' sums and then, still near, for the rows'
 constexpr int64_t kTile = 128;          ///< of the rest of the matrix
 
 template <class T>
@@ -86,17 +88,16 @@ class Reduction {
       const double rest = 1 - static_cast<double>(stripe) / static_cast<double>(stripes);
       return rows - static_cast<int64_t>(static_cast<double>(rows) * std::sqrt(rest));
     };
-    pool_.run(stripes, [&](int64_t stripe, int) {
-      T* sums = parts_ + stripe * n_;
-      const int64_t from = begin(stripe), to = begin(stripe + 1);
-      std::fill(sums + from, sums + rows, T(0));
-      for (int64_t c = from; c < to; c += kColumnsNear) {
-        const int64_t width = std::min(kColumnsNear, to - c), below = c + width;
-        Blas<T>::symv(width, 1, at(first + c, first + c), n_, v + c, 1, sums + c);
-        const T* block = at(first + below, first + c);
-        Blas<T>::gemv('T', rows - below, width, 1, block, n_, v + below, 1, 1, sums + c, 1);
-        Blas<T>::gemv('N', rows - below, width, 1, block, n_, v + c, 1, 1, sums + below, 1);
+    // Any thread may have any stripe, but begins with the one that it had for the vector before, which is near it.
+    std::array<std::atomic<bool>, kStripes> begun = {};
+    pool_.run(stripes, [&](int64_t, int thread) {
+      int64_t stripe = thread * stripes / pool_.threads();
+      while (begun[static_cast<size_t>(stripe)].exchange(true, std::memory_order_relaxed)) {
+        stripe = (stripe + 1) % stripes;
       }
+      T* sums = parts_ + stripe * n_;
+      std::fill(sums + begin(stripe), sums + rows, T(0));
+      add_symmetric_product(at(first, first), n_, rows, begin(stripe), begin(stripe + 1), v, sums);
     });
     std::copy_n(parts_, rows, w);
     for (int64_t stripe = 1; stripe < stripes; ++stripe) {
@@ -116,8 +117,8 @@ class Reduction {
       int64_t far = 0;
       while ((far + 1) * (far + 2) / 2 <= pair) ++far;
       const int64_t i = first + far * kTile, j = first + (pair - far * (far + 1) / 2) * kTile;
-      Blas<T>::gemm_transposed(std::min(kTile, n_ - i), std::min(kTile, n_ - j), 2 * kPanel, -1, both_ + i, n_,
-                               swapped_ + j, n_, at(i, j), n_);
+      Blas<T>::gemm('N', 'T', std::min(kTile, n_ - i), std::min(kTile, n_ - j), 2 * kPanel, -1, both_ + i, n_,
+                    swapped_ + j, n_, 1, at(i, j), n_);
     });
   }
 
