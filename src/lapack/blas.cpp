@@ -44,13 +44,37 @@ T Blas<T>::larfg(int64_t n, T* alpha, T* x, int64_t step) {
 }
 
 template <class T>
-int32_t Blas<T>::stedc(int64_t order, T* diagonal, T* beside, T* vectors, T* reals, int32_t* integers) {
+int32_t Blas<T>::stedc(int64_t order, T* diagonal, T* beside, T* vectors, int64_t lead, T* reals, int32_t* integers) {
   constexpr char kOfThreeDiagonals = 'I';
-  const int32_t n = narrow(order), lwork = narrow(stedc_reals(order)), liwork = narrow(stedc_integers(order));
+  const int32_t n = narrow(order), ldz = narrow(lead);
+  const int32_t lwork = narrow(stedc_reals(order)), liwork = narrow(stedc_integers(order));
   int32_t info = 0;
-  call_blas(function<T>(OpenBlas::kStedc), &kOfThreeDiagonals, &n, diagonal, beside, vectors, &n, reals, &lwork,
+  call_blas(function<T>(OpenBlas::kStedc), &kOfThreeDiagonals, &n, diagonal, beside, vectors, &ldz, reals, &lwork,
             integers, &liwork, &info, kText);
   return info;
+}
+
+template <class T>
+void Blas<T>::laed2(int64_t order, int64_t first, T* diagonal, T* q, int64_t q_lead, int32_t* sorted, T* z,
+                    Deflation& to) {
+  const int32_t n = narrow(order), n1 = narrow(first), ldq = narrow(q_lead);
+  int32_t info = 0;
+  call_blas(function<T>(OpenBlas::kLaed2), &to.count, &n, &n1, diagonal, q, &ldq, sorted, &to.joint, z, to.poles,
+            to.weights, to.columns, to.indices, to.grouped, to.order, to.groups, &info);
+}
+
+template <class T>
+int32_t Blas<T>::laed4(const Deflation& of, int64_t j, T* distances, T* root) {
+  const int32_t i = narrow(j + 1);
+  int32_t info = 0;
+  call_blas(function<T>(OpenBlas::kLaed4), &of.count, &i, of.poles, of.weights, distances, &of.joint, root, &info);
+  return info;
+}
+
+template <class T>
+void Blas<T>::lamrg(int64_t ascending, int64_t descending, const T* values, int32_t* order) {
+  const int32_t n1 = narrow(ascending), n2 = narrow(descending), up = 1, down = -1;
+  call_blas(function<T>(OpenBlas::kLamrg), &n1, &n2, values, &up, &down, order);
 }
 
 template <class T>

@@ -21,7 +21,23 @@ struct Blas {
   static int64_t stedc_reals(int64_t n) { return 1 + 4 * n + n * n; }
   static int64_t stedc_integers(int64_t n) { return 3 + 5 * n; }
   /// Eigenvalues, ascending, and vectors (n x n) of a matrix of three diagonals. Returns info.
-  static int32_t stedc(int64_t n, T* diagonal, T* beside, T* vectors, T* reals, int32_t* integers);
+  static int32_t stedc(int64_t n, T* diagonal, T* beside, T* vectors, int64_t lead, T* reals, int32_t* integers);
+  /// Two neighbouring solutions become one, where `joint` stood beside both diagonals: what is deflated stays in the
+  /// last columns of q, sorted, and `count` poles, with their weights and the columns that belong to them, remain.
+  struct Deflation {
+    int32_t count = 0;
+    T joint;             ///< divided so that the weights are of length 1
+    T *poles, *weights;  ///< n, n
+    T* columns;          ///< n^2, packed: those with a first half, then those with a second half
+    int32_t *indices, *grouped, *groups, *order;  ///< n each; grouped: poles by their columns, groups: how many of each
+  };
+  /// As laed2; z of n elements is used up. sorted: for each half the order of its diagonal, from 1.
+  static void laed2(int64_t n, int64_t first, T* diagonal, T* q, int64_t q_lead, int32_t* sorted, T* z, Deflation& to);
+  /// Root j, from 0, of the secular equation: its distances to all poles, and its place. Returns info.
+  static int32_t laed4(const Deflation& of, int64_t j, T* distances, T* root);
+  /// The order of a run that ascends and, behind it, one that descends, as one that ascends; from 1.
+  static void lamrg(int64_t ascending, int64_t descending, const T* values, int32_t* order);
+
   /// Eigenvalues alone.
   static int32_t sterf(int64_t n, T* diagonal, T* beside);
 

@@ -31,8 +31,8 @@ constexpr std::array<RoutineName, kLapackRoutines> kNames = {{{"potrf", "potrf"}
                                                               {"gehrd", "gehrd"},
                                                               {"sytrd", "hetrd"},
                                                               {"gtsv", "gtsv"}}};
-constexpr std::array<std::string_view, OpenBlas::kParts> kPartNames = {"gemv",  "larfg", "stedc",
-                                                                       "sterf", "bdsdc", "larfb"};
+constexpr std::array<std::string_view, OpenBlas::kParts> kPartNames = {"gemv",  "larfg", "stedc", "sterf", "bdsdc",
+                                                                       "larfb", "laed2", "laed4", "lamrg"};
 constexpr std::string_view kLetters = "sdcz";
 constexpr int kFewestThreads = 4;                  ///< that find their panels ready
 constexpr size_t kPanelBytes = size_t{128} << 20;  ///< of addresses, for one thread

@@ -1,12 +1,12 @@
-/// syevd of one large matrix: to three diagonals and back by way of products that threads share; between them LAPACK's
-/// divide and conquer.
+/// syevd of one large matrix: to three diagonals and back by way of products that threads share; between them divide
+/// and conquer.
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "lapack/blas.h"
 #include "library/block_reflectors.h"
-#include "library/copy_block.h"
+#include "library/divide.h"
 #include "library/lanes.h"
 #include "library/shared_problem.h"
 #include "library/tridiagonal.h"
@@ -20,11 +20,13 @@ class SharedEigh : public SharedProblem {
   explicit SharedEigh(const LapackProblem& problem) : p_(problem), n_(problem.n), vectors_(problem.mode == 'V') {
     beside_ = take(n_);
     taus_ = take(n_);
+    order_ = take(vectors_ ? n_ : 0);  // integers, which aren't longer
     vectors_at_ = take(vectors_ ? n_ * n_ : 0);
     room_ = taken_;
     // One after the other they use the same room.
-    integers_ = room_ + align_scratch(Blas<T>::stedc_reals(n_) * static_cast<int64_t>(sizeof(T)));
-    const int64_t divides = integers_ + align_scratch(Blas<T>::stedc_integers(n_) * 4);
+    integers_ = room_ + align_scratch(DivideAndConquer<T>::reals(n_) * static_cast<int64_t>(sizeof(T)));
+    const int64_t divides =
+        integers_ + align_scratch(DivideAndConquer<T>::integers(n_) * static_cast<int64_t>(sizeof(int32_t)));
     bytes_ = room_ + align_scratch(Tridiagonal<T>::room(n_) * static_cast<int64_t>(sizeof(T)));
     const int64_t back = room_ + reflectors(nullptr, nullptr).room(n_) * static_cast<int64_t>(sizeof(T));
     if (vectors_) bytes_ = std::max({bytes_, divides, back});
@@ -49,9 +51,11 @@ class SharedEigh : public SharedProblem {
     if (!vectors_) {
       *info = Blas<T>::sterf(n_, values, beside);
     } else {
-      *info = Blas<T>::stedc(n_, values, beside, vectors, room, reinterpret_cast<int32_t*>(scratch + integers_));
+      auto* order = reinterpret_cast<int32_t*>(scratch + order_);
+      auto* integers = reinterpret_cast<int32_t*>(scratch + integers_);
+      *info = DivideAndConquer<T>::solve(n_, values, beside, vectors, order, room, integers, pool);
       reflectors(a, taus).apply(n_, vectors + 1, n_, room, pool);
-      copy_to(vectors, a, n_ * n_ * static_cast<int64_t>(sizeof(T)), pool);
+      pool.run(n_, [&](int64_t j, int) { std::copy_n(vectors + order[j] * n_, n_, a + j * n_); });
     }
     for (int64_t i = 0; i < n_; ++i) values[i] *= unit;
   }
@@ -93,7 +97,7 @@ class SharedEigh : public SharedProblem {
   LapackProblem p_;
   int64_t n_;
   bool vectors_;
-  int64_t taken_ = 0, beside_ = 0, taus_ = 0, vectors_at_ = 0, room_ = 0, integers_ = 0, bytes_ = 0;
+  int64_t taken_ = 0, beside_ = 0, taus_ = 0, order_ = 0, vectors_at_ = 0, room_ = 0, integers_ = 0, bytes_ = 0;
 };
 
 }  // namespace
