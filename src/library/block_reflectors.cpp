@@ -70,15 +70,18 @@ void BlockReflectors<T>::apply(int64_t vectors, T* c, int64_t c_lead, T* room, T
   });
   turning<T>(vectors).run(pool, lanes, [&](int64_t task, std::byte* own) {
     const int64_t from = task * kVectors, some = std::min(kVectors, vectors - from);
-    for (int64_t block = blocks_of(count); block-- > 0;) {
-      const int64_t first = block * kBlock, joined = std::min(kBlock, count - first), rest = length - first;
+    for (int64_t step = 0; step < blocks_of(count); ++step) {
+      const int64_t block = transposed ? step : blocks_of(count) - 1 - step, first = block * kBlock;
+      if (on_identity && first >= from + some) continue;
+      const int64_t joined = std::min(kBlock, count - first), rest = length - first;
       const T* v = at + first * (lead + 1);
       const T* t = factors + block * kBlock * kBlock;
       T* work = reinterpret_cast<T*>(own);
       if (in_rows) {
         Blas<T>::larfb('R', 'T', some, rest, joined, v, lead, t, kBlock, c + from + first * c_lead, c_lead, work);
       } else {
-        Blas<T>::larfb('L', 'N', rest, some, joined, v, lead, t, kBlock, c + first + from * c_lead, c_lead, work);
+        Blas<T>::larfb('L', transposed ? 'T' : 'N', rest, some, joined, v, lead, t, kBlock, c + first + from * c_lead,
+                       c_lead, work);
       }
     }
   });

@@ -17,6 +17,8 @@ struct BlockReflectors {
   int64_t length, count;  ///< elements of a reflector, and how many there are
   const T* taus;
   bool in_rows = false;
+  bool transposed = false;   ///< c = .. h2 h1 c; of columns only
+  bool on_identity = false;  ///< c is the identity, on which much of the work is none; columns from the first on
 
   /// Elements of scratch, for a matrix of so many vectors that are turned.
   int64_t room(int64_t vectors) const;

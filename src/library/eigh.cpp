@@ -34,7 +34,8 @@ class SharedEigh : public SharedProblem {
 
   int64_t scratch_bytes() const override { return bytes_; }
 
-  void run(std::span<void* const> results, std::byte* scratch, ThreadPool& pool) const override {
+  void run(std::span<void* const> results, std::span<const void* const>, std::byte* scratch,
+           ThreadPool& pool) const override {
     T* a = static_cast<T*>(results[0]);
     T* values = static_cast<T*>(results[1]);
     auto* info = static_cast<int32_t*>(results[2]);

@@ -51,7 +51,11 @@ class LapackBatch : public LibraryRoutine {
         for (size_t r = 0; r < results.size(); ++r) {
           parts[r] = static_cast<std::byte*>(results[r]) + problem * bytes_of(call_.results[r]);
         }
-        shared_->run({parts, results.size()}, room, pool);
+        const void* from[kMost] = {};
+        for (size_t i = 0; i < read_.size(); ++i) {
+          from[i] = static_cast<const std::byte*>(operands[read_[i]]) + problem * bytes_of(call_.operands[read_[i]]);
+        }
+        shared_->run({parts, results.size()}, {from, read_.size()}, room, pool);
       }
     } else {
       lanes_.run(pool, scratch, [&](int64_t problem, std::byte* own) { run_one(operands, results, problem, own); });

@@ -90,7 +90,7 @@ class SharedLu : public SharedProblem {
  public:
   explicit SharedLu(const LapackProblem& problem) : p_(problem) {}
   int64_t scratch_bytes() const override { return 0; }
-  void run(std::span<void* const> results, std::byte*, ThreadPool& pool) const override {
+  void run(std::span<void* const> results, std::span<const void* const>, std::byte*, ThreadPool& pool) const override {
     *static_cast<int32_t*>(results[2]) = Factorisation(p_, results[0], static_cast<int32_t*>(results[1])).run(pool);
   }
 

@@ -13,13 +13,18 @@ class SharedProblem {
  public:
   virtual ~SharedProblem() = default;
   virtual int64_t scratch_bytes() const = 0;  ///< 64-byte aligned
-  /// `results` as run_lapack's, those that live in operands filled with them. Same bits for every number of threads.
-  virtual void run(std::span<void* const> results, std::byte* scratch, ThreadPool& pool) const = 0;
+  /// `results` and `read` as run_lapack's, those results that live in operands filled with them; vectors alone are
+  /// read. Same bits for every number of threads.
+  virtual void run(std::span<void* const> results, std::span<const void* const> read, std::byte* scratch,
+                   ThreadPool& pool) const = 0;
 };
 
 /// Null where one thread does it as soon, or nothing is known but LAPACK's own way.
 std::unique_ptr<SharedProblem> make_shared_problem(const LapackProblem& problem);
 
+/// Reflectors of a = q r, and q made of them.
+std::unique_ptr<SharedProblem> make_shared_qr(const LapackProblem& problem);
+std::unique_ptr<SharedProblem> make_shared_q(const LapackProblem& problem);
 /// p a = l u
 std::unique_ptr<SharedProblem> make_shared_lu(const LapackProblem& problem);
 /// Eigenvalues and vectors of symmetric matrices.

@@ -32,7 +32,8 @@ class SharedSvd : public SharedProblem {
 
   int64_t scratch_bytes() const override { return bytes_; }
 
-  void run(std::span<void* const> results, std::byte* scratch, ThreadPool& pool) const override {
+  void run(std::span<void* const> results, std::span<const void* const>, std::byte* scratch,
+           ThreadPool& pool) const override {
     const auto result = [&](size_t r) { return static_cast<T*>(results[r]); };
     const auto part = [&](int64_t at) { return reinterpret_cast<T*>(scratch + at); };
     T *a = result(0), *values = result(1), *left = result(2), *right = result(3);

@@ -60,6 +60,47 @@ TEST(SharedProblem, EigenvaluesAndVectors) {
   }
 }
 
+/// Tall, wide and square; LAPACK's reflectors are unique, and q may have fewer of them than columns.
+TEST(SharedProblem, OrthogonalFactors) {
+  std::mt19937 random(5);
+  for (const std::string type : {"f32", "f64"}) {
+    for (const auto& [m, n] : {std::pair<int64_t, int64_t>{384, 384}, {530, 421}, {400, 517}}) {
+      const Problem p{type, 2, m, n};
+      SCOPED_TRACE(p.words());
+      const Matrices a = draw(p, random);
+      const int64_t few = std::min(m, n);
+      const auto got = call("geqrf", "", {matrix(p)}, {matrix(p), vector(p, few)}, {a.numbers});
+      const Matrices factored{m, n, got[0]};
+      Matrices r{few, n, Numbers(static_cast<size_t>(2 * few * n))};
+      Matrices reflectors{m, few, Numbers(static_cast<size_t>(2 * m * few))};
+      for (int64_t l = 0; l < 2; ++l) {
+        for (int64_t i = 0; i < m; ++i) {
+          for (int64_t j = 0; j < few; ++j) reflectors(l, i, j) = factored(l, i, j);
+          for (int64_t j = i; j < n && i < few; ++j) r(l, i, j) = factored(l, i, j);
+        }
+        EXPECT_EQ(std::signbit(r(l, 0, 0)), a(l, 0, 0) >= 0);
+      }
+      const Problem thin{type, 2, m, few};
+      const auto made = call("orgqr", "", {matrix(thin), vector(p, few)}, {matrix(thin)}, {reflectors.numbers, got[1]});
+      const Matrices q{m, few, made[0]};
+      expect_orthonormal_columns(q, p.tolerance());
+      expect_near(product(q, r), a, p.tolerance());
+
+      const int64_t fewer = 200;  // the same columns, as far as these go
+      Numbers taus;
+      for (int64_t l = 0; l < 2; ++l) {
+        taus.insert(taus.end(), got[1].begin() + l * few, got[1].begin() + l * few + fewer);
+      }
+      const auto part = call("orgqr", "", {matrix(thin), vector(p, fewer)}, {matrix(thin)}, {reflectors.numbers, taus});
+      const Matrices part_of_q{m, few, part[0]};
+      expect_orthonormal_columns(part_of_q, p.tolerance());
+      for (int64_t i = 0; i < m; ++i) {
+        for (int64_t j = 0; j < fewer; ++j) ASSERT_NEAR(part_of_q(1, i, j), q(1, i, j), p.tolerance());
+      }
+    }
+  }
+}
+
 TEST(SharedProblem, SingularValuesAndVectors) {
   std::mt19937 random(5);
   for (const std::string type : {"f32", "f64"}) {
