@@ -18,11 +18,8 @@ class LapackBatch : public LibraryRoutine {
  public:
   explicit LapackBatch(LapackCall call)
       : call_(std::move(call)), read_(call_.read()), shared_(make_shared_problem(call_.problem)) {
-    int64_t lane = align_scratch(lapack_workspace_bytes(call_.problem));
-    for (const size_t k : read_) {
-      if (call_.operands[k].is_matrix()) lane += align_scratch(bytes_of(call_.operands[k]));
-    }
-    if (!shared_) lanes_ = Lanes(call_.batch, lane);
+    side_by_side_ = !shared_ || (call_.batch > 1 && call_.problem.n < kLeastShared);
+    lanes_ = Lanes(side_by_side_ ? call_.batch : 1, shared_ ? shared_->scratch_bytes() : alone_bytes());
     for (const LapackArray& array : call_.results) {
       turned_in_.push_back(move_of(array, false));
       turned_out_.push_back(move_of(array, true));
@@ -32,9 +29,7 @@ class LapackBatch : public LibraryRoutine {
     }
   }
 
-  int64_t scratch_bytes() const override {
-    return std::max(shared_ ? shared_->scratch_bytes() : lanes_.scratch_bytes(), move_bytes_);
-  }
+  int64_t scratch_bytes() const override { return std::max(lanes_.scratch_bytes(), move_bytes_); }
 
   Status run(std::span<const void* const> operands, std::span<void* const> results, void* scratch,
              ThreadPool& pool) override {
@@ -45,20 +40,10 @@ class LapackBatch : public LibraryRoutine {
       copy_to(operands[static_cast<size_t>(from)], results[r], call_.batch * bytes_of(call_.results[r]), pool);
       if (moves(turned_in_[r])) lowtide::engine::run(turned_in_[r], static_cast<std::byte*>(results[r]), room, pool);
     }
-    if (shared_) {
-      for (int64_t problem = 0; problem < call_.batch; ++problem) {
-        void* parts[kMost] = {};
-        for (size_t r = 0; r < results.size(); ++r) {
-          parts[r] = static_cast<std::byte*>(results[r]) + problem * bytes_of(call_.results[r]);
-        }
-        const void* from[kMost] = {};
-        for (size_t i = 0; i < read_.size(); ++i) {
-          from[i] = static_cast<const std::byte*>(operands[read_[i]]) + problem * bytes_of(call_.operands[read_[i]]);
-        }
-        shared_->run({parts, results.size()}, {from, read_.size()}, room, pool);
-      }
+    if (side_by_side_) {
+      lanes_.run(pool, room, [&](int64_t problem, std::byte* own) { run_one(operands, results, problem, own, pool); });
     } else {
-      lanes_.run(pool, scratch, [&](int64_t problem, std::byte* own) { run_one(operands, results, problem, own); });
+      for (int64_t problem = 0; problem < call_.batch; ++problem) run_one(operands, results, problem, room, pool);
     }
     for (size_t r = 0; r < results.size(); ++r) {
       if (moves(turned_out_[r])) lowtide::engine::run(turned_out_[r], static_cast<std::byte*>(results[r]), room, pool);
@@ -68,6 +53,16 @@ class LapackBatch : public LibraryRoutine {
 
  private:
   static constexpr size_t kMost = 6;  ///< results; operands are fewer
+  /// Columns from which on even several matrices are better done one after the other, each by all threads.
+  static constexpr int32_t kLeastShared = 384;
+
+  int64_t alone_bytes() const {
+    int64_t bytes = align_scratch(lapack_workspace_bytes(call_.problem));
+    for (const size_t k : read_) {
+      if (call_.operands[k].is_matrix()) bytes += align_scratch(bytes_of(call_.operands[k]));
+    }
+    return bytes;
+  }
 
   ArrayMove move_of(const LapackArray& array, bool back) const {
     if (!array.is_matrix()) return {};
@@ -80,8 +75,8 @@ class LapackBatch : public LibraryRoutine {
   }
   static bool moves(const ArrayMove& move) { return move.rows > 1 && move.columns > 1 && move.batch > 0; }
 
-  void run_one(std::span<const void* const> operands, std::span<void* const> results, int64_t problem,
-               std::byte* own) const {
+  void run_one(std::span<const void* const> operands, std::span<void* const> results, int64_t problem, std::byte* own,
+               ThreadPool& pool) const {
     void* to[kMost] = {};
     void* from[kMost] = {};
     for (size_t r = 0; r < results.size(); ++r) {
@@ -97,12 +92,17 @@ class LapackBatch : public LibraryRoutine {
       from[i] = own;
       own += align_scratch(bytes_of(array));
     }
-    run_lapack(call_.problem, {to, results.size()}, {from, read_.size()}, own);
+    if (shared_) {
+      shared_->run({to, results.size()}, {from, read_.size()}, own, pool);
+    } else {
+      run_lapack(call_.problem, {to, results.size()}, {from, read_.size()}, own);
+    }
   }
 
   LapackCall call_;
   std::vector<size_t> read_;
-  std::unique_ptr<SharedProblem> shared_;  ///< where each problem takes all threads
+  std::unique_ptr<SharedProblem> shared_;  ///< where a problem takes all threads, unless others are beside it
+  bool side_by_side_ = true;
   Lanes lanes_;
   std::vector<ArrayMove> turned_in_, turned_out_;
   int64_t move_bytes_ = 0;

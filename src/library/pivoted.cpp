@@ -9,7 +9,9 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr int32_t kBlock = 64;    ///< columns that one thread factors: the others wait
+/// Columns that one thread factors, while others wait: of a large matrix, and of one that one thread has for itself.
+constexpr int32_t kBlock = 64, kBlockAlone = 32;
+constexpr int32_t kLeastShared = 384, kLeast = 64;
 constexpr int32_t kColumns = 96;  ///< that are one task, behind a factored block and before it
 
 class Factorisation {
@@ -20,8 +22,9 @@ class Factorisation {
   int32_t run(ThreadPool& pool) {
     int32_t info = 0;
     const int32_t few = std::min(p_.m, p_.n);
-    for (int32_t k = 0; k < few; k += kBlock) {
-      const int32_t width = std::min(kBlock, few - k);
+    const int32_t block = few < kLeastShared ? kBlockAlone : kBlock;
+    for (int32_t k = 0; k < few; k += block) {
+      const int32_t width = std::min(block, few - k);
       const int32_t said = factor_panel(k, width);
       if (info == 0 && said != 0) info = k + said;
       const int32_t before = (k + kColumns - 1) / kColumns, behind = p_.n - k - width;
@@ -101,7 +104,6 @@ class SharedLu : public SharedProblem {
 }  // namespace
 
 std::unique_ptr<SharedProblem> make_shared_lu(const LapackProblem& problem) {
-  constexpr int32_t kLeast = 384;
   return std::min(problem.m, problem.n) >= kLeast ? std::make_unique<SharedLu>(problem) : nullptr;
 }
 
