@@ -8,6 +8,7 @@
 #include "codegen/clamped.h"
 #include "codegen/rotation.h"
 #include "codegen/short_steps.h"
+#include "codegen/side_by_side.h"
 
 namespace lowtide::engine {
 namespace {
@@ -152,6 +153,16 @@ bool LaneCost::reads_apart(const Affine& index, const Spread& spread) const {
   return is_short_step(step) && std::ranges::all_of(index.terms, is_same);
 }
 
+// How many stores are written as whole registers, together.
+size_t LaneCost::stored_together(std::span<const Item> items, const Spread& spread) const {
+  const std::vector<int32_t> stores = side_by_side(nest_, items);
+  if (stores.empty()) return 0;
+  const Affine& index = nest_.stores[static_cast<size_t>(stores[0])].index;
+  int64_t step = 0;
+  needs_gather(index, spread, &step);
+  return step == static_cast<int64_t>(stores.size()) && reads_apart(index, spread) ? stores.size() : 0;
+}
+
 // Cache lines fetched per lane. A line is fetched once where the loop that moves fastest beside the lanes walks along
 // it: the innermost loop inside of the lane loop, else the one around it.
 double LaneCost::lines(const Affine& index, int bytes, int32_t block, const Spread& spread) const {
@@ -234,13 +245,21 @@ double LaneCost::lane_node(NodeId id, const Spread& spread) const {
 
 double LaneCost::lane_block(int32_t block, const Spread& spread) const {
   double cost = 0;
-  for (const Item& item : nest_.blocks[static_cast<size_t>(block)].items) {
+  std::span<const Item> items = nest_.blocks[static_cast<size_t>(block)].items;
+  for (; !items.empty(); items = items.subspan(1)) {
+    const Item& item = items.front();
     switch (item.kind) {
       case Item::kNode: cost += lane_node(item.id, spread); break;
       case Item::kStore: {
         const Store& store = nest_.stores[static_cast<size_t>(item.id)];
-        cost +=
-            lane_access(store.index, nest_.buffers[static_cast<size_t>(store.buffer)].type, true, store.block, spread);
+        const ElementType type = nest_.buffers[static_cast<size_t>(store.buffer)].type;
+        if (const size_t together = stored_together(items, spread); together > 0) {
+          const double shuffled = 2 * registers(type, spread.width) * kVectorAccess * static_cast<double>(together);
+          cost += shuffled + lines(store.index, stored_bytes(type), store.block, spread) * spread.width;
+          items = items.subspan(together - 1);
+        } else {
+          cost += lane_access(store.index, type, true, store.block, spread);
+        }
         break;
       }
       case Item::kLoop: {
@@ -345,13 +364,19 @@ bool LaneCost::slow_lanes_in(int32_t block, const Spread& spread) const {
     int64_t step = 0;
     return needs_gather(index, spread, &step) && (stored_bytes(type) < 4 || !avx512_);
   };
-  for (const Item& item : nest_.blocks[static_cast<size_t>(block)].items) {
+  std::span<const Item> items = nest_.blocks[static_cast<size_t>(block)].items;
+  for (; !items.empty(); items = items.subspan(1)) {
+    const Item& item = items.front();
     if (item.kind == Item::kLoop) {
       const Loop& loop = nest_.loops[static_cast<size_t>(item.id)];
       if (slow_lanes_in(loop.body, spread) || (loop.head != kNoId && slow_lanes_in(loop.head, spread))) return true;
     } else if (item.kind == Item::kStore) {
       const Store& store = nest_.stores[static_cast<size_t>(item.id)];
-      if (one_by_one(store.index, nest_.buffers[static_cast<size_t>(store.buffer)].type)) return true;
+      if (const size_t together = stored_together(items, spread); together > 0) {
+        items = items.subspan(together - 1);
+      } else if (one_by_one(store.index, nest_.buffers[static_cast<size_t>(store.buffer)].type)) {
+        return true;
+      }
     } else {
       const Node& node = nest_.nodes[static_cast<size_t>(item.id)];
       if (!varies(item.id, spread)) continue;

@@ -56,7 +56,8 @@ class LaneCost {
   double registers(ElementType type, int32_t width) const;
   bool varies(NodeId id, const Spread& spread) const { return (*spread.varying)[static_cast<size_t>(id)]; }
   bool needs_gather(const Affine& index, const Spread& spread, int64_t* step) const;
-  bool reads_apart(const Affine& index, const Spread& spread) const;  ///< by short_steps.h, if it is a load's
+  size_t stored_together(std::span<const Item> items, const Spread& spread) const;
+  bool reads_apart(const Affine& index, const Spread& spread) const;  ///< by short_steps.h, as whole registers
   bool slow_lanes_in(int32_t block, const Spread& spread) const;
   bool chooses_constant(const Node& node) const;
   double live_in(int32_t block, const Spread& spread, double outside) const;

@@ -43,8 +43,8 @@ struct LapackProblem {
   char mode = 'N';               ///< jobz and the like: which vectors are wanted
   char left = 'N', right = 'N';  ///< eigenvectors of geev
   int32_t low = 1, high = 0;     ///< rows that gehrd reduces, from 1
-  int32_t lead = 0;              ///< between columns of the matrix that is overwritten; 0: m. For potrf, getrf and trsm
-  int32_t read_lead = 0;         ///< between columns of trsm's triangle; 0: its rows
+  int32_t lead = 0;       ///< between columns of the matrix that is overwritten; 0: m. For potrf, getrf, trsm and geqrf
+  int32_t read_lead = 0;  ///< between columns of trsm's triangle; 0: its rows
 };
 
 /// Is OpenBLAS installed, with everything that is asked of it?

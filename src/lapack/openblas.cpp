@@ -31,6 +31,8 @@ constexpr std::array<RoutineName, kLapackRoutines> kNames = {{{"potrf", "potrf"}
                                                               {"gehrd", "gehrd"},
                                                               {"sytrd", "hetrd"},
                                                               {"gtsv", "gtsv"}}};
+constexpr std::array<std::string_view, OpenBlas::kParts> kPartNames = {"gemv",  "larfg", "stedc", "sterf", "bdsdc",
+                                                                       "larfb", "laed2", "laed4", "lamrg"};
 constexpr std::string_view kLetters = "sdcz";
 constexpr int kFewestThreads = 4;                  ///< that find their panels ready
 constexpr size_t kPanelBytes = size_t{128} << 20;  ///< of addresses, for one thread
@@ -77,6 +79,10 @@ bool load(OpenBlas& blas) {
     for (size_t r = 0; r < kNames.size(); ++r) {
       blas.routines[r][column] = bind(column < 2 ? kNames[r].real : kNames[r].complex);
       if (blas.routines[r][column] == nullptr) return false;
+    }
+    for (size_t p = 0; p < kPartNames.size() && column < 2; ++p) {
+      blas.parts[p][column] = bind(kPartNames[p]);
+      if (blas.parts[p][column] == nullptr) return false;
     }
     blas.gemm[column] = bind("gemm");
     blas.herk[column] = bind(column < 2 ? "syrk" : "herk");

@@ -7,6 +7,7 @@
 #include "library/convert.h"
 #include "library/convert_row.h"
 #include "library/convolution_walk.h"
+#include "library/few_columns.h"
 #include "library/gemm.h"
 #include "library/lanes.h"
 #include "library/panel_kernel.h"
@@ -78,8 +79,13 @@ class Convolution : public LibraryRoutine {
       const Joining joining = from == 0 ? Joining::kAlone : Joining::kAsPart;
       const std::span<const TermRun> walked(terms, walk_.find_terms(tile.of->phase, from, depth, terms));
       const std::span<const TermRun> joined(terms + depth, walk_.join_runs(tile.of->phase, walked, terms + depth));
+      const bool by_terms = lanes_are_terms<S>(tile, joined);
       dispatch(kernel_type_, [&]<class K>() {
-        if constexpr (sums_in<K, S>) pack_kernel(static_cast<const K*>(kernel), tile, walked, depth, packed);
+        if constexpr (sums_in<K, S>) {
+          const auto* const elements = static_cast<const K*>(kernel);
+          by_terms ? pack_by_columns(elements, tile, walked, depth, packed)
+                   : pack_kernel(elements, tile, walked, depth, packed);
+        }
       });
       for (int64_t i = 0; i < tile.rows; i += kPanelRows) {
         const std::span<const RowRun<S>> found(
@@ -88,6 +94,12 @@ class Convolution : public LibraryRoutine {
         if constexpr (std::is_same_v<T, S>) {
           if (stores_whole_panels(tile, rows + i, i))
             to = {result + rows[i].result, rows[i + 1].result - rows[i].result, tile.columns};
+        }
+        if constexpr (std::is_floating_point_v<S>) {
+          if (by_terms) {
+            multiply_few_columns<S>(found, packed, depth, to, joining);
+            continue;
+          }
         }
         for (int64_t j = 0; j < tile.columns; j += panel, to.at += panel, to.columns -= panel) {
           multiply_rows<S>(found, packed + j * depth, to, joining);
@@ -102,6 +114,14 @@ class Convolution : public LibraryRoutine {
         store(tile, sums + i * width, result + rows[i].result);
       }
     }
+  }
+
+  /// A few columns would leave a panel empty: terms fill vectors where they lie side by side.
+  template <class S>
+  bool lanes_are_terms(const Tile& tile, std::span<const TermRun> joined) const {
+    return std::is_floating_point_v<S> && tile.columns <= kFewColumns && !walk_.walks_taps_first() &&
+           walk_.term_step(tile.of->phase) == 1 &&
+           std::ranges::all_of(joined, [](const TermRun& run) { return run.count >= kShortestRun<S>; });
   }
 
   /// Do a panel's results lie as sums do: whole vectors, a row as far from the next as all are? Then they are summed
@@ -276,6 +296,18 @@ class Convolution : public LibraryRoutine {
       for (const TermRun& run : terms) {
         const auto [at, along] = walk_.kernel_run(tile, run);
         pack_columns(kernel + at + panel * across, along, run.count, across, filled, to + run.done * width);
+      }
+    }
+  }
+
+  /// The kernel's columns one behind the other, terms in the order of rows.
+  template <class K, class S>
+  void pack_by_columns(const K* kernel, const Tile& tile, std::span<const TermRun> terms, int64_t depth, S* to) const {
+    for (const TermRun& run : terms) {
+      const auto [at, along] = walk_.kernel_run(tile, run);
+      for (int64_t j = 0; j < tile.columns; ++j) {
+        const K* from = kernel + at + j * walk_.kernel().feature_stride;
+        for (int64_t k = 0; k < run.count; ++k) to[j * depth + run.done + k] = to_sum<S>(from[k * along]);
       }
     }
   }

@@ -1,38 +1,50 @@
 #pragma once
-/// Discrete Fourier transforms of several lines at once, in f64 whatever the arrays hold: rounded once, at the end.
-/// Cooley and Tukey's factors 4, 2, 3, 5 and other small primes, sorted on the way (Stockham); lengths with large
-/// primes as convolutions (Bluestein).
+/// Discrete Fourier transforms of one line, whose elements are beside each other: as columns and rows of a matrix
+/// (Gentleman and Sande, 1966; Bailey, 1990), so that lanes are filled by elements of the line itself. A line of any
+/// length takes room for itself, and is read and written once.
 
 #include <cstdint>
 #include <vector>
 
+#include "base/thread_pool.h"
+#include "library/fft_lanes.h"
+#include "library/fft_roots.h"
+#include "library/fft_rows.h"
+
 namespace lowtide::engine {
 
-/// A complex number; plain, so that loops over many become vectors.
-struct Wave {
-  double re = 0, im = 0;
+/// Scratch of a transform, and who shares the work: a pool's threads, up to `blocks` of them, or the caller alone.
+template <class R>
+struct FftRoom {
+  R* at;  ///< aligned to 64 bytes
+  ThreadPool* pool = nullptr;
+  int64_t blocks = 1;
 };
 
-class FftLine {
+/// R: float or double, in which it is computed.
+template <class R>
+class LineFft {
  public:
-  explicit FftLine(int64_t length);
+  static constexpr int64_t kLanes = LaneFft<R>::kLanes, kRow = LaneFft<R>::kRow;
 
-  int64_t length() const { return length_; }
-  /// Numbers that a table for all lines has, and that a block of `lines` takes to be transformed.
-  int64_t table_size() const;
-  int64_t room_size(int64_t lines) const { return 2 * inner_ * lines; }
+  /// length: a product of factors (fft_factors), or 1.
+  explicit LineFft(int64_t length);
 
-  void fill_table(Wave* table) const;
-  /// X[k] = sum over j of x[j] exp(-2 pi i j k / length). Element i of line b is room[i * lines + b], before and, at
-  /// the address that is returned, behind it.
-  Wave* transform(const Wave* table, int64_t lines, Wave* room) const;
+  int64_t length() const { return columns_.length() * rows_.length(); }
+  /// Numbers that a room has: the blocks that columns are transformed in, and the matrix.
+  static int64_t room_size(int64_t length, int64_t blocks);
+
+  /// X[k] = scale * sum over j of x[j] exp(-2 pi i j k / length). `to` may be `from`.
+  void run(const LineView<const R>& from, R scale, const LineView<R>& to, const FftRoom<R>& room) const;
 
  private:
-  Wave* by_factors(const Wave* roots, int64_t lines, Wave* from, Wave* to) const;
+  static int64_t column_count(int64_t length);
+  void transform_columns(const LineView<const R>& from, int64_t first, R* block, R* matrix) const;
+  void transform_rows(R* rows, int64_t first, R scale, const LineView<R>& to) const;
 
-  int64_t length_;
-  int64_t inner_;                 ///< length of what factors transform: Bluestein's is longer
-  std::vector<int64_t> factors_;  ///< of inner_
+  LaneFft<R> columns_, rows_;  ///< what a column, and what a row is transformed by
+  std::vector<R> turns_;       ///< exp(-2 pi i k l / length), for each k below the height of a column the lanes l
+  Roots roots_;
 };
 
 }  // namespace lowtide::engine

@@ -4,8 +4,9 @@
 #include "library/copy_block.h"
 #include "library/lanes.h"
 #include "library/moves.h"
-#include "library/pivoted.h"
 #include "library/routines.h"
+#include "library/shared_problem.h"
+#include "library/small/small_batch.h"
 #include "library/triangular.h"
 
 namespace lowtide::engine {
@@ -15,12 +16,10 @@ int64_t bytes_of(const LapackArray& array) { return array.count() * stored_bytes
 
 class LapackBatch : public LibraryRoutine {
  public:
-  explicit LapackBatch(LapackCall call) : call_(std::move(call)), read_(call_.read()) {
-    int64_t lane = align_scratch(lapack_workspace_bytes(call_.problem));
-    for (const size_t k : read_) {
-      if (call_.operands[k].is_matrix()) lane += align_scratch(bytes_of(call_.operands[k]));
-    }
-    lanes_ = Lanes(call_.batch, lane);
+  explicit LapackBatch(LapackCall call)
+      : call_(std::move(call)), read_(call_.read()), shared_(make_shared_problem(call_.problem)) {
+    side_by_side_ = !shared_ || (call_.batch > 1 && call_.problem.n < kLeastShared);
+    lanes_ = Lanes(side_by_side_ ? call_.batch : 1, shared_ ? shared_->scratch_bytes() : alone_bytes());
     for (const LapackArray& array : call_.results) {
       turned_in_.push_back(move_of(array, false));
       turned_out_.push_back(move_of(array, true));
@@ -41,16 +40,10 @@ class LapackBatch : public LibraryRoutine {
       copy_to(operands[static_cast<size_t>(from)], results[r], call_.batch * bytes_of(call_.results[r]), pool);
       if (moves(turned_in_[r])) lowtide::engine::run(turned_in_[r], static_cast<std::byte*>(results[r]), room, pool);
     }
-    if (is_worth_blocks(call_.problem)) {
-      for (int64_t problem = 0; problem < call_.batch; ++problem) {
-        const auto part = [&](size_t r) {
-          return static_cast<std::byte*>(results[r]) + problem * bytes_of(call_.results[r]);
-        };
-        factor_in_blocks(call_.problem, part(0), reinterpret_cast<int32_t*>(part(1)),
-                         reinterpret_cast<int32_t*>(part(2)), pool);
-      }
+    if (side_by_side_) {
+      lanes_.run(pool, room, [&](int64_t problem, std::byte* own) { run_one(operands, results, problem, own, pool); });
     } else {
-      lanes_.run(pool, scratch, [&](int64_t problem, std::byte* own) { run_one(operands, results, problem, own); });
+      for (int64_t problem = 0; problem < call_.batch; ++problem) run_one(operands, results, problem, room, pool);
     }
     for (size_t r = 0; r < results.size(); ++r) {
       if (moves(turned_out_[r])) lowtide::engine::run(turned_out_[r], static_cast<std::byte*>(results[r]), room, pool);
@@ -60,6 +53,16 @@ class LapackBatch : public LibraryRoutine {
 
  private:
   static constexpr size_t kMost = 6;  ///< results; operands are fewer
+  /// Columns from which on even several matrices are better done one after the other, each by all threads.
+  static constexpr int32_t kLeastShared = 384;
+
+  int64_t alone_bytes() const {
+    int64_t bytes = align_scratch(lapack_workspace_bytes(call_.problem));
+    for (const size_t k : read_) {
+      if (call_.operands[k].is_matrix()) bytes += align_scratch(bytes_of(call_.operands[k]));
+    }
+    return bytes;
+  }
 
   ArrayMove move_of(const LapackArray& array, bool back) const {
     if (!array.is_matrix()) return {};
@@ -72,8 +75,8 @@ class LapackBatch : public LibraryRoutine {
   }
   static bool moves(const ArrayMove& move) { return move.rows > 1 && move.columns > 1 && move.batch > 0; }
 
-  void run_one(std::span<const void* const> operands, std::span<void* const> results, int64_t problem,
-               std::byte* own) const {
+  void run_one(std::span<const void* const> operands, std::span<void* const> results, int64_t problem, std::byte* own,
+               ThreadPool& pool) const {
     void* to[kMost] = {};
     void* from[kMost] = {};
     for (size_t r = 0; r < results.size(); ++r) {
@@ -89,11 +92,17 @@ class LapackBatch : public LibraryRoutine {
       from[i] = own;
       own += align_scratch(bytes_of(array));
     }
-    run_lapack(call_.problem, {to, results.size()}, {from, read_.size()}, own);
+    if (shared_) {
+      shared_->run({to, results.size()}, {from, read_.size()}, own, pool);
+    } else {
+      run_lapack(call_.problem, {to, results.size()}, {from, read_.size()}, own);
+    }
   }
 
   LapackCall call_;
   std::vector<size_t> read_;
+  std::unique_ptr<SharedProblem> shared_;  ///< where a problem takes all threads, unless others are beside it
+  bool side_by_side_ = true;
   Lanes lanes_;
   std::vector<ArrayMove> turned_in_, turned_out_;
   int64_t move_bytes_ = 0;
@@ -107,6 +116,7 @@ std::unique_ptr<LibraryRoutine> make_lapack(const Instruction& call) {
   const LapackProblem& p = lapack->problem;
   if (p.routine == LapackRoutine::kPotrf) return make_row_major_potrf(p, lapack->batch);
   if (p.routine == LapackRoutine::kTrsm) return make_row_major_trsm(p, lapack->batch);
+  if (auto small = make_small_batch(p, lapack->batch)) return small;
   return std::make_unique<LapackBatch>(lapack.take());
 }
 

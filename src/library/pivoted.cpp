@@ -1,14 +1,17 @@
-#include "library/pivoted.h"
+/// getrf of one large matrix: panels by LAPACK, what lies behind them by all threads.
 
 #include <algorithm>
 #include <complex>
 
+#include "library/shared_problem.h"
 #include "ops/numbers.h"
 
 namespace lowtide::engine {
 namespace {
 
-constexpr int32_t kBlock = 64;    ///< columns that one thread factors: the others wait
+/// Columns that one thread factors, while others wait: of a large matrix, and of one that one thread has for itself.
+constexpr int32_t kBlock = 64, kBlockAlone = 32;
+constexpr int32_t kLeastShared = 384, kLeast = 64;
 constexpr int32_t kColumns = 96;  ///< that are one task, behind a factored block and before it
 
 class Factorisation {
@@ -19,8 +22,9 @@ class Factorisation {
   int32_t run(ThreadPool& pool) {
     int32_t info = 0;
     const int32_t few = std::min(p_.m, p_.n);
-    for (int32_t k = 0; k < few; k += kBlock) {
-      const int32_t width = std::min(kBlock, few - k);
+    const int32_t block = few < kLeastShared ? kBlockAlone : kBlock;
+    for (int32_t k = 0; k < few; k += block) {
+      const int32_t width = std::min(block, few - k);
       const int32_t said = factor_panel(k, width);
       if (info == 0 && said != 0) info = k + said;
       const int32_t before = (k + kColumns - 1) / kColumns, behind = p_.n - k - width;
@@ -85,15 +89,22 @@ class Factorisation {
   int32_t* pivots_;
 };
 
+class SharedLu : public SharedProblem {
+ public:
+  explicit SharedLu(const LapackProblem& problem) : p_(problem) {}
+  int64_t scratch_bytes() const override { return 0; }
+  void run(std::span<void* const> results, std::span<const void* const>, std::byte*, ThreadPool& pool) const override {
+    *static_cast<int32_t*>(results[2]) = Factorisation(p_, results[0], static_cast<int32_t*>(results[1])).run(pool);
+  }
+
+ private:
+  LapackProblem p_;
+};
+
 }  // namespace
 
-bool is_worth_blocks(const LapackProblem& problem) {
-  constexpr int32_t kLeast = 384;
-  return problem.routine == LapackRoutine::kGetrf && std::min(problem.m, problem.n) >= kLeast;
-}
-
-void factor_in_blocks(const LapackProblem& problem, void* matrix, int32_t* pivots, int32_t* info, ThreadPool& pool) {
-  *info = Factorisation(problem, matrix, pivots).run(pool);
+std::unique_ptr<SharedProblem> make_shared_lu(const LapackProblem& problem) {
+  return std::min(problem.m, problem.n) >= kLeast ? std::make_unique<SharedLu>(problem) : nullptr;
 }
 
 }  // namespace lowtide::engine

@@ -35,13 +35,13 @@ class Cholesky : public LibraryRoutine {
   Cholesky(const LapackProblem& problem, int64_t batch)
       : problem_(problem), batch_(batch), factor_(make_row_major_potrf(problem, batch)) {}
 
-  /// Whether each matrix has a factor.
-  int64_t scratch_bytes() const override { return align_scratch(batch_ * static_cast<int64_t>(sizeof(int32_t))); }
+  /// Whether each matrix has a factor, and behind that what factors them takes.
+  int64_t scratch_bytes() const override { return info_bytes() + factor_->scratch_bytes(); }
 
   Status run(std::span<const void* const> operands, std::span<void* const> results, void* scratch,
              ThreadPool& pool) override {
     void* both[] = {results[0], scratch};
-    LT_RETURN_IF_ERROR(factor_->run(operands, both, nullptr, pool));
+    LT_RETURN_IF_ERROR(factor_->run(operands, both, static_cast<std::byte*>(scratch) + info_bytes(), pool));
     const auto* info = static_cast<const int32_t*>(scratch);
     const int64_t n = problem_.n;
     dispatch(problem_.type, [&]<class T>() {
@@ -57,6 +57,7 @@ class Cholesky : public LibraryRoutine {
   }
 
  private:
+  int64_t info_bytes() const { return align_scratch(batch_ * static_cast<int64_t>(sizeof(int32_t))); }
   static constexpr int64_t kRows = 64;
   int64_t parts() const { return (problem_.n + kRows - 1) / kRows; }
 

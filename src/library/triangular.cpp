@@ -4,6 +4,7 @@
 
 #include "library/copy_block.h"
 #include "library/lanes.h"
+#include "library/small/small_batch.h"
 
 namespace lowtide::engine {
 namespace {
@@ -152,10 +153,12 @@ class RowMajorPotrf : public LibraryRoutine {
 }  // namespace
 
 std::unique_ptr<LibraryRoutine> make_row_major_potrf(const LapackProblem& problem, int64_t batch) {
+  if (auto small = make_small_batch(problem, batch)) return small;
   return std::make_unique<RowMajorPotrf>(problem, batch);
 }
 
 std::unique_ptr<LibraryRoutine> make_row_major_trsm(const LapackProblem& problem, int64_t batch) {
+  if (auto small = make_small_batch(problem, batch)) return small;
   return std::make_unique<RowMajorTrsm>(problem, batch);
 }
 

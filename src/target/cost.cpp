@@ -205,7 +205,9 @@ double Cost::library_ns(const Instruction& i) const {
     case Opcode::kFft: {
       double points = 1;
       for (const int64_t length : i.as<FftAttributes>().length) points *= static_cast<double>(length);
-      return std::max(elements, elements_of(i.operand(0).shape)) * std::log2(std::max(2.0, points)) * machine_.wave_ns;
+      const double width = type_bits(i.shape.type) / (is_complex(i.shape.type) ? 64.0 : 32.0);
+      return std::max(elements, elements_of(i.operand(0).shape)) * std::log2(std::max(2.0, points)) * width *
+             machine_.wave_ns;
     }
     case Opcode::kCholesky:
     case Opcode::kTriangularSolve:

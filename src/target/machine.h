@@ -55,7 +55,7 @@ struct Machine {
 
   // Other libraries, all cores.
   double compare_ns = 0;  ///< of a sort
-  double wave_ns = 0;     ///< of a Fourier transform, per number and halving
+  double wave_ns = 0;     ///< of a Fourier transform of pairs of f32, per number and halving
 
   // Starts.
   double kernel_start_ns = 0;   ///< of one kernel

@@ -32,7 +32,7 @@ Machine zen5() {
       .columns_to_turn = 30,
 
       .compare_ns = 1,
-      .wave_ns = 0.5,
+      .wave_ns = 0.12,
 
       .kernel_start_ns = 1500,
       .meeting_ns = 3000,

@@ -53,6 +53,54 @@ TEST(LibraryFft, SeveralDimensions) {
   expect_as_defined(fft("f32[33,20]", "c64[33,11]", "IRFFT", "33,20"), 1e-6);
 }
 
+/// Lines by themselves and shared by threads, blocks of lanes that are full and that aren't, lines beside each other
+/// and one behind the other, each with lengths of all kinds.
+TEST(LibraryFft, AsDefinedWhateverIsDrawn) {
+  std::mt19937 draws(20261124);
+  const auto draw = [&](int64_t from, int64_t to) { return std::uniform_int_distribution<int64_t>(from, to)(draws); };
+  for (int k = 0; k < 160; ++k) {
+    const int64_t rank = draw(1, 3), transformed = draw(1, rank);
+    Dims dims;
+    int64_t most = k % 8 == 0 ? 60'000 : 6'000;  // elements
+    for (int64_t d = 0; d < rank; ++d) {
+      // Products of small primes, for the definition is slow where there are none, and now and then any number.
+      int64_t extent = 1;
+      while (draw(0, 5) > 0 && extent * 5 <= most) extent *= draw(2, 5);
+      if (draw(0, 5) == 0) extent = draw(1, std::min<int64_t>(most, 90));
+      dims.push_back(extent);
+      most = std::max<int64_t>(1, most / extent);
+    }
+    std::ranges::shuffle(dims, draws);
+    const std::string real = k % 2 == 0 ? "f32" : "f64", pair = k % 2 == 0 ? "c64" : "c128";
+    Dims half = dims;
+    half.back() = dims.back() / 2 + 1;
+    const std::string length = fmt::format("{}", fmt::join(dims.end() - transformed, dims.end(), ","));
+    const std::string whole_dims = fmt::format("[{}]", fmt::join(dims, ","));
+    const std::string half_dims = fmt::format("[{}]", fmt::join(half, ","));
+    const double tolerance = k % 2 == 0 ? 1e-6 : 1e-13;
+    const std::string text = k % 8 < 2   ? fft(pair + whole_dims, pair + whole_dims, "FFT", length)
+                             : k % 8 < 4 ? fft(pair + whole_dims, pair + whole_dims, "IFFT", length)
+                             : k % 8 < 6 ? fft(pair + half_dims, real + whole_dims, "RFFT", length)
+                                         : fft(real + whole_dims, pair + half_dims, "IRFFT", length);
+    SCOPED_TRACE(text);
+    expect_as_defined(text, tolerance);
+  }
+}
+
+/// Lines that threads share: of two factors, of an odd length, and with a large prime.
+TEST(LibraryFft, LongLines) {
+  for (const std::string kind : {"FFT", "IFFT"}) {
+    expect_as_defined(fft("c64[40960]", "c64[40960]", kind, "40960"), 1e-6);
+    expect_as_defined(fft("c128[2,81920]", "c128[2,81920]", kind, "81920"), 1e-13);
+    expect_as_defined(fft("c128[65552]", "c128[65552]", kind, "65552"), 1e-12);
+  }
+  expect_as_defined(fft("c64[40961]", "f32[81920]", "RFFT", "81920"), 1e-6);
+  expect_as_defined(fft("f32[81920]", "c64[40961]", "IRFFT", "81920"), 1e-6);
+  expect_as_defined(fft("c128[5104]", "f64[10206]", "RFFT", "10206"), 1e-13);
+  expect_as_defined(fft("c128[2552]", "f64[5103]", "RFFT", "5103"), 1e-13);
+  expect_as_defined(fft("f64[5103]", "c128[2552]", "IRFFT", "5103"), 1e-13);
+}
+
 TEST(LibraryDot, AllWaysToContract) {
   expect_as_defined(dot("f32[7,9]", "f32[7,13]", "f32[13,9]", "lhs_contracting_dims={1}, rhs_contracting_dims={0}"),
                     1e-6);

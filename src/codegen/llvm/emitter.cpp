@@ -6,6 +6,7 @@
 
 #include "base/status.h"
 #include "codegen/llvm_entry.h"
+#include "codegen/side_by_side.h"
 
 namespace lowtide::engine {
 
@@ -75,10 +76,19 @@ void Emitter::clear_values() {
 }
 
 void Emitter::emit_items(std::span<const Item> items) {
-  for (const Item& item : items) {
+  for (; !items.empty(); items = items.subspan(1)) {
+    const Item& item = items.front();
     switch (item.kind) {
       case Item::kNode: emit_node(item.id); break;
-      case Item::kStore: emit_store(nest_.stores[static_cast<size_t>(item.id)]); break;
+      case Item::kStore: {
+        const std::vector<int32_t> stores = width_ != 0 ? side_by_side(nest_, items) : std::vector<int32_t>();
+        if (store_together(stores)) {
+          items = items.subspan(stores.size() - 1);
+        } else {
+          emit_store(nest_.stores[static_cast<size_t>(item.id)]);
+        }
+        break;
+      }
       case Item::kLoop: emit_loop(item.id, integer(0), integer(loop_of(item.id).extent)); break;
     }
   }

@@ -102,6 +102,7 @@ class Emitter {
   Emitted load_at(const Node& load, const Address& at, V only = nullptr);  ///< only: these lanes of those that run
   void prefetch(const Node& load, V first);
   void emit_store(const Store& store);
+  V in_memory(ElementType type, V value);
   V gather(int32_t buffer, const Address& at, llvm::Type* element);
   void scatter(int32_t buffer, const Address& at, V value, V mask);
   V lane_offsets(const Address& at, bool& is_wide);
@@ -112,6 +113,7 @@ class Emitter {
   Emitted load_clamped(const Node& load, const ClampedIndex& index);
   std::pair<V, V> lanes_at_bounds(const ClampedIndex& index, V first);
   V load_apart(const Node& load, const Address& at, llvm::Type* element);
+  bool store_together(std::span<const int32_t> stores);  ///< false, and nothing done: lanes leave gaps between them
 
   // tables.cpp
   Emitted emit_table(NodeId id);

@@ -212,17 +212,18 @@ void Emitter::scatter(int32_t buffer, const Address& at, V value, V running) {
   }
 }
 
+/// A value as memory holds it: truth in bytes.
+Emitter::V Emitter::in_memory(ElementType type, V value) {
+  if (type != ElementType::kPred) return value;
+  const bool is_vector = value->getType()->isVectorTy();
+  return builder_.CreateZExt(value, is_vector ? type_of(ElementType::kU8, width_) : builder_.getInt8Ty());
+}
+
 void Emitter::emit_store(const Store& store) {
   const Address at = address(store.index);
   const Emitted value = get(store.value);
   const Emitted guard = store.guard == kNoId ? Emitted{} : get(store.guard);
   const ElementType type = nest_.buffers[static_cast<size_t>(store.buffer)].type;
-  const auto in_memory = [&](V v) {
-    if (type != ElementType::kPred) return v;
-    V bytes =
-        builder_.CreateZExt(v, v->getType()->isVectorTy() ? type_of(ElementType::kU8, width_) : builder_.getInt8Ty());
-    return bytes;
-  };
   // A guard that is the same in all lanes is a branch.
   llvm::BasicBlock* after = nullptr;
   if (guard.value && !guard.lanes) {
@@ -232,11 +233,11 @@ void Emitter::emit_store(const Store& store) {
     builder_.SetInsertPoint(then);
   }
   if (at.is_uniform() && !value.lanes && !guard.lanes) {
-    builder_.CreateAlignedStore(in_memory(value.value), pointer(store.buffer, at.scalar), alignment(type));
+    builder_.CreateAlignedStore(in_memory(type, value.value), pointer(store.buffer, at.scalar), alignment(type));
   } else {
     V running = mask();
     if (guard.lanes) running = running ? builder_.CreateAnd(running, guard.value) : guard.value;
-    V stored = in_memory(vector(store.value));
+    V stored = in_memory(type, vector(store.value));
     if (at.vector || (at.step != 1 && at.step != -1)) {
       scatter(store.buffer, at, stored, running);
     } else {

@@ -1,4 +1,5 @@
-// Loads that would be gathers, of elements that lie beside each other: kept in bounds by a clamp, or a few apart.
+// Loads and stores that would be gathers and scatters, of elements that lie beside each other: kept in bounds by a
+// clamp, or a few apart.
 
 #include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/Constants.h>
@@ -129,6 +130,39 @@ Emitter::V Emitter::load_apart(const Node& n, const Address& at, llvm::Type* ele
     parts.push_back(chosen);
   }
   return parts.size() == 1 ? parts[0] : llvm::concatenateVectors(builder_, parts);
+}
+
+// Register by register: the lanes of each store that belong there, sorted into memory's order.
+bool Emitter::store_together(std::span<const int32_t> stores) {
+  if (stores.empty()) return false;
+  const auto store = [&](int32_t id) -> const Store& { return nest_.stores[static_cast<size_t>(id)]; };
+  const Store& first = store(stores[0]);
+  const Address at = address(first.index);
+  const auto step = static_cast<int32_t>(stores.size());
+  V running = mask();
+  if (at.vector || at.step != step || (running && !avx512_)) return false;
+  const ElementType type = nest_.buffers[static_cast<size_t>(first.buffer)].type;
+  std::vector<V> values;
+  for (const int32_t id : stores) values.push_back(in_memory(type, vector(store(id).value)));
+  const auto bits = static_cast<int32_t>(values[0]->getType()->getScalarSizeInBits());
+  const int32_t part = std::min(width_, (avx512_ ? 512 : 256) / bits);
+  const auto lanes_of = [&](V value, int32_t lane) {
+    return part == width_ ? value : builder_.CreateShuffleVector(value, llvm::createSequentialMask(lane, part, 0));
+  };
+  for (int32_t lane = 0; lane < width_; lane += part) {
+    std::vector<V> own;
+    for (V value : values) own.push_back(lanes_of(value, lane));
+    V sorted = llvm::concatenateVectors(builder_, own);
+    sorted = builder_.CreateShuffleVector(sorted, llvm::createInterleaveMask(part, step));
+    V to = pointer(first.buffer, builder_.CreateAdd(at.scalar, integer(lane * step)));
+    if (running) {
+      V runs = builder_.CreateShuffleVector(lanes_of(running, lane), llvm::createReplicatedMask(step, part));
+      builder_.CreateMaskedStore(sorted, to, llvm::Align(1), runs);
+    } else {
+      builder_.CreateAlignedStore(sorted, to, llvm::Align(1));
+    }
+  }
+  return true;
 }
 
 }  // namespace lowtide::engine

@@ -11,6 +11,8 @@ PlainComplex number(PlainComplex like, double re, double im = 0) {
 PlainComplex times_i(PlainComplex z) { return {-z.im, z.re}; }
 PlainComplex over_i(PlainComplex z) { return {z.im, -z.re}; }
 Plain is_zero(PlainComplex z) { return (z.re == 0.0) & (z.im == 0.0); }
+/// A real number that was converted: its imaginary part is known to be zero.
+bool is_real(PlainComplex z) { return z.im.id == z.im.constant(0.0).id; }
 Plain is_finite(Plain x) { return absolute(x) < infinity(); }
 Plain is_infinite(Plain x) { return absolute(x) == infinity(); }
 
@@ -323,6 +325,9 @@ PlainComplex complex_operation(Opcode opcode, PlainComplex a, PlainComplex b) {
     case Opcode::kAdd: return a + b;
     case Opcode::kSubtract: return a - b;
     case Opcode::kMultiply: return a * b;
+    case Opcode::kDivide:
+      if (is_real(b)) return {a.re / b.re, a.im / b.re};
+      break;
     case Opcode::kMaximum: return select(comes_before(a, b), b, a);
     case Opcode::kMinimum: return select(comes_before(b, a), b, a);
     default: break;

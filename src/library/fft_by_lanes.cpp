@@ -1,0 +1,165 @@
+/// As many lines at once as a vector has lanes: each element of theirs is a row, read and written as a whole where
+/// lines are beside each other, turned where they are one behind the other.
+#include <mutex>
+#include <optional>
+
+#include "library/fft_halves.h"
+#include "library/fft_lanes.h"
+#include "library/fft_pass.h"
+#include "library/fft_rows.h"
+#include "library/lanes.h"
+
+namespace lowtide::engine {
+namespace {
+
+template <class R>
+class FftByLanes : public FftPass {
+ public:
+  explicit FftByLanes(const FftAlong& along) : along_(along) {
+    const bool beside = along.inner >= kLanes;
+    blocks_ = ((beside ? along.inner : along.lines()) + kLanes - 1) / kLanes;
+    const int64_t tasks = beside ? along.outer * blocks_ : blocks_;
+    // Real numbers' elements have rows of their own, beside those that are transformed.
+    rows_ = along.complex_length() + (along.by_halves() ? along.complex_length() + 1 : 0);
+    lanes_ = Lanes(tasks, rows_ * kRow * static_cast<int64_t>(sizeof(R)), kSharedBytes);
+  }
+
+  int64_t scratch_bytes() const override { return lanes_.scratch_bytes(); }
+
+  void run(const void* from, void* to, void* scratch, ThreadPool& pool) override {
+    std::call_once(made_, [&] {
+      transform_.emplace(along_.complex_length());
+      if (along_.by_halves()) halves_.emplace(along_.complex_length());
+    });
+    lanes_.run(pool, scratch, [&](int64_t task, std::byte* room) {
+      const bool beside = along_.inner >= kLanes;
+      const int64_t first = beside ? task / blocks_ * along_.inner + task % blocks_ * kLanes : task * kLanes;
+      const int64_t end = beside ? (task / blocks_ + 1) * along_.inner : along_.lines();
+      run_block(static_cast<const R*>(from), static_cast<R*>(to), first, std::min(kLanes, end - first),
+                reinterpret_cast<R*>(room));
+    });
+  }
+
+ private:
+  static constexpr int64_t kLanes = LaneFft<R>::kLanes, kRow = LaneFft<R>::kRow;
+  static constexpr int64_t kSharedBytes = int64_t{2} << 20;
+
+  /// Lines first to first + count.
+  void run_block(const R* from, R* to, int64_t first, int64_t count, R* rows) const {
+    const int64_t length = along_.complex_length();
+    R* const apart = rows + length * kRow;
+    const auto place = [&](int64_t k) { return transform_->place(k); };
+    const auto scale = static_cast<R>(along_.scale());
+    if (along_.inner >= kLanes) {
+      read_beside(from, first, count, rows);
+      transform_->run(rows);
+      write_beside(rows, first, count, scale, to);
+    } else if (along_.inner > 1 || (along_.numbers != FftAlong::Numbers::kComplex && !along_.by_halves())) {
+      read_elements(from, first, count, rows);
+      transform_->run(rows);
+      write_elements(rows, first, count, scale, to);
+    } else if (along_.numbers == FftAlong::Numbers::kComplex) {
+      read_turned(from, first, count, length, along_.inverse, rows);
+      transform_->run(rows);
+      write_turned(rows, place, first, count, length, along_.inverse, scale, to);
+    } else if (along_.numbers == FftAlong::Numbers::kFromReal) {
+      read_turned(from, first, count, length, false, rows);
+      transform_->run(rows);
+      halves_->separate_rows(rows, *transform_, apart);
+      write_turned(apart, [](int64_t k) { return k; }, first, count, length + 1, false, scale, to);
+    } else {
+      read_turned(from, first, count, length + 1, false, apart);
+      halves_->join_rows(apart, rows);
+      transform_->run(rows);
+      write_turned(rows, place, first, count, length, true, scale, to);
+    }
+  }
+
+  void read_beside(const R* from, int64_t first, int64_t count, R* rows) const {
+    const LineView<const R> line = pairs_at(from + 2 * along_.first_element(first, along_.length));
+    const LineView<const R> view = along_.inverse ? line.exchanged() : line;
+    with_vectors([&]<int Bytes>() LT_INLINE {
+      for (int64_t i = 0; i < along_.length; ++i) read_row<Bytes>(view.from(i * along_.inner), count, rows + i * kRow);
+    });
+  }
+  void write_beside(const R* rows, int64_t first, int64_t count, R scale, R* to) const {
+    const LineView<R> line = pairs_at(to + 2 * along_.first_element(first, along_.length));
+    const LineView<R> view = along_.inverse ? line.exchanged() : line;
+    with_vectors([&]<int Bytes>() LT_INLINE {
+      for (int64_t k = 0; k < along_.length; ++k) {
+        write_row<Bytes>(rows + transform_->place(k) * kRow, count, scale, view.from(k * along_.inner));
+      }
+    });
+  }
+
+  void read_elements(const R* from, int64_t first, int64_t count, R* rows) const {
+    std::fill_n(rows, along_.length * kRow, R{});
+    for (int64_t lane = 0; lane < count; ++lane) {
+      for (int64_t i = 0; i < along_.length; ++i) {
+        R* row = rows + i * kRow + lane;
+        along_.load(from, first + lane, i, row[0], row[kLanes]);
+      }
+    }
+  }
+  void write_elements(const R* rows, int64_t first, int64_t count, R scale, R* to) const {
+    for (int64_t lane = 0; lane < count; ++lane) {
+      for (int64_t k = 0; k < along_.written(); ++k) {
+        const R* row = rows + transform_->place(k) * kRow + lane;
+        along_.store(scale * row[0], scale * row[kLanes], to, first + lane, k);
+      }
+    }
+  }
+
+  /// Lines of `extent` pairs each, one behind the other.
+  void read_turned(const R* from, int64_t first, int64_t count, int64_t extent, bool exchanged, R* rows) const {
+    with_vectors([&]<int Bytes>() LT_INLINE {
+      alignas(64) R square[kLanes * kRow];
+      std::fill(square + count * kRow, square + kLanes * kRow, R{});
+      for (int64_t i = 0; i < extent; i += kLanes) {
+        const int64_t width = std::min(kLanes, extent - i);
+        for (int64_t line = 0; line < count; ++line) {
+          const LineView<const R> view = pairs_at(from + 2 * ((first + line) * extent + i));
+          read_row<Bytes>(exchanged ? view.exchanged() : view, width, square + line * kRow);
+        }
+        turn_rows<Bytes>(square, width, rows + i * kRow);
+      }
+    });
+  }
+  template <class Place>
+  void write_turned(const R* rows, Place&& place, int64_t first, int64_t count, int64_t extent, bool exchanged, R scale,
+                    R* to) const {
+    with_vectors([&]<int Bytes>() LT_INLINE {
+      alignas(64) R square[kLanes * kRow], lines[kLanes * kRow];
+      for (int64_t k = 0; k < extent; k += kLanes) {
+        const int64_t width = std::min(kLanes, extent - k);
+        for (int64_t i = 0; i < kLanes; ++i) {
+          const R* row = rows + (i < width ? place(k + i) : 0) * kRow;
+          std::copy_n(row, kRow, square + i * kRow);
+        }
+        turn_rows<Bytes>(square, count, lines);
+        for (int64_t line = 0; line < count; ++line) {
+          const LineView<R> view = pairs_at(to + 2 * ((first + line) * extent + k));
+          write_row<Bytes>(lines + line * kRow, width, scale, exchanged ? view.exchanged() : view);
+        }
+      }
+    });
+  }
+
+  FftAlong along_;
+  int64_t blocks_, rows_;
+  Lanes lanes_;
+  std::once_flag made_;
+  std::optional<LaneFft<R>> transform_;
+  std::optional<FftHalves<R>> halves_;
+};
+
+}  // namespace
+
+template <class R>
+std::unique_ptr<FftPass> make_fft_by_lanes(const FftAlong& along) {
+  return std::make_unique<FftByLanes<R>>(along);
+}
+template std::unique_ptr<FftPass> make_fft_by_lanes<float>(const FftAlong&);
+template std::unique_ptr<FftPass> make_fft_by_lanes<double>(const FftAlong&);
+
+}  // namespace lowtide::engine

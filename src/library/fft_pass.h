@@ -1,0 +1,71 @@
+#pragma once
+/// Discrete Fourier transforms along one dimension of a row-major array.
+
+#include <cstdint>
+#include <memory>
+
+#include "base/thread_pool.h"
+
+namespace lowtide::engine {
+
+/// What is transformed: `outer` x `inner` lines, whose elements stand `inner` apart.
+struct FftAlong {
+  enum class Numbers { kComplex, kFromReal, kToReal };
+
+  Numbers numbers = Numbers::kComplex;
+  bool inverse = false;
+  int64_t outer = 1, inner = 1;  ///< inner is 1 where one side is real
+  int64_t length = 1;            ///< of the transform
+  /// Of a line, in elements: of real numbers' transforms the first half is stored.
+  int64_t read() const { return numbers == Numbers::kToReal ? length / 2 + 1 : length; }
+  int64_t written() const { return numbers == Numbers::kFromReal ? length / 2 + 1 : length; }
+  int64_t lines() const { return outer * inner; }
+  /// Real lines of even length are taken as complex ones of half the length.
+  bool by_halves() const { return numbers != Numbers::kComplex && length % 2 == 0; }
+  int64_t complex_length() const { return by_halves() ? length / 2 : length; }
+  double scale() const { return inverse ? 1 / static_cast<double>(length) : 1; }
+
+  int64_t first_element(int64_t line, int64_t extent) const { return line / inner * extent * inner + line % inner; }
+
+  /// Element i of a line that is transformed as a whole, with its parts exchanged for an inverse transform. `from`
+  /// holds pairs, or real numbers.
+  template <class R>
+  void load(const R* from, int64_t line, int64_t i, R& re, R& im) const {
+    const bool is_mirror = numbers == Numbers::kToReal && i >= read();
+    const int64_t at = first_element(line, read()) + (is_mirror ? length - i : i) * inner;
+    R parts[2] = {numbers == Numbers::kFromReal ? from[at] : from[2 * at],
+                  numbers == Numbers::kFromReal ? R{} : from[2 * at + 1]};
+    if (is_mirror) parts[1] = -parts[1];
+    if (numbers == Numbers::kToReal && (i == 0 || 2 * i == length)) parts[1] = 0;
+    re = parts[inverse], im = parts[!inverse];
+  }
+  /// What such a transform gives, of the elements that are written.
+  template <class R>
+  void store(R re, R im, R* to, int64_t line, int64_t i) const {
+    const int64_t at = first_element(line, written()) + i * inner;
+    const R parts[2] = {inverse ? im : re, inverse ? re : im};
+    if (numbers == Numbers::kToReal) {
+      to[at] = parts[0];
+    } else {
+      to[2 * at] = parts[0], to[2 * at + 1] = parts[1];
+    }
+  }
+};
+
+class FftPass {
+ public:
+  virtual ~FftPass() = default;
+  virtual int64_t scratch_bytes() const = 0;
+  /// All lines; `to` may be `from` where both are complex.
+  virtual void run(const void* from, void* to, void* scratch, ThreadPool& pool) = 0;
+};
+
+/// R: float or double, of what the array holds. As many lines at once as a vector has lanes: for columns, and short
+/// lines.
+template <class R>
+std::unique_ptr<FftPass> make_fft_by_lanes(const FftAlong& along);
+/// One line after the other, of any length; long ones are shared by threads.
+template <class R>
+std::unique_ptr<FftPass> make_fft_by_lines(const FftAlong& along);
+
+}  // namespace lowtide::engine

@@ -1,0 +1,160 @@
+#pragma once
+/// How elements get into the lanes of LaneFft and out of them: pairs of real and imaginary parts taken apart and
+/// joined, squares of them turned. For code that runs inside of with_vectors.
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "library/fft_lanes.h"
+#include "library/vectors.h"
+
+namespace lowtide::engine {
+
+/// Elements of a line: `step` is 2 where real and imaginary parts alternate, 1 where each have a place of their own.
+/// An inverse transform is a transform with the two exchanged.
+template <class R>
+struct LineView {
+  R* re;
+  R* im;
+  int64_t step;
+
+  LineView exchanged() const { return {im, re, step}; }
+  LineView from(int64_t element) const { return {re + element * step, im + element * step, step}; }
+};
+template <class R>
+LineView<R> pairs_at(R* first) {
+  return {first, first + 1, 2};
+}
+
+namespace rows {
+
+template <int kStep, int kFirst, class V, int... kLane>
+LT_INLINE inline V every(const V& a, const V& b, std::integer_sequence<int, kLane...>) {
+  return __builtin_shufflevector(a, b, (kFirst + kStep * kLane)...);
+}
+/// Alternating elements of the halves of a and b that begin at kFirst.
+template <int kFirst, class V, int... kLane>
+LT_INLINE inline V alternate(const V& a, const V& b, std::integer_sequence<int, kLane...>) {
+  return __builtin_shufflevector(a, b, (kFirst + kLane / 2 + kLane % 2 * static_cast<int>(sizeof...(kLane)))...);
+}
+template <class V, int... kLane>
+LT_INLINE inline V reversed(const V& a, std::integer_sequence<int, kLane...>) {
+  return __builtin_shufflevector(a, a, (static_cast<int>(sizeof...(kLane)) - 1 - kLane)...);
+}
+/// One of two rows of a square whose squares of kHalf x kHalf beside the diagonal are exchanged.
+template <int kHalf, bool kLower, class V, int... kLane>
+LT_INLINE inline V exchanged(const V& a, const V& b, std::integer_sequence<int, kLane...>) {
+  constexpr int kCount = static_cast<int>(sizeof...(kLane));
+  if constexpr (kLower) {
+    return __builtin_shufflevector(a, b, ((kLane & kHalf) != 0 ? kCount + kLane : kLane + kHalf)...);
+  } else {
+    return __builtin_shufflevector(a, b, ((kLane & kHalf) != 0 ? kCount + kLane - kHalf : kLane)...);
+  }
+}
+
+template <int kHalf, class V, int kCount>
+LT_INLINE inline void turn_square(V (&square)[kCount]) {
+  using All = std::make_integer_sequence<int, kCount>;
+#pragma GCC unroll 16
+  for (int row = 0; row < kCount; ++row) {
+    if ((row & kHalf) != 0) continue;
+    const V a = square[row], b = square[row + kHalf];
+    square[row] = exchanged<kHalf, false>(a, b, All{});
+    square[row + kHalf] = exchanged<kHalf, true>(a, b, All{});
+  }
+  if constexpr (kHalf > 1) turn_square<kHalf / 2>(square);
+}
+
+}  // namespace rows
+
+/// As many pairs as a register has lanes.
+template <class V, class R>
+LT_INLINE inline void read_pairs(const R* from, V& re, V& im) {
+  using All = std::make_integer_sequence<int, sizeof(V) / sizeof(R)>;
+  const V a = load_vector<V>(from), b = load_vector<V>(from + sizeof(V) / sizeof(R));
+  re = rows::every<2, 0>(a, b, All{});
+  im = rows::every<2, 1>(a, b, All{});
+}
+template <class V, class R>
+LT_INLINE inline void write_pairs(const V& re, const V& im, R* to) {
+  using All = std::make_integer_sequence<int, sizeof(V) / sizeof(R)>;
+  constexpr int kHalf = sizeof(V) / sizeof(R) / 2;
+  store_vector(rows::alternate<0>(re, im, All{}), to);
+  store_vector(rows::alternate<kHalf>(re, im, All{}), to + sizeof(V) / sizeof(R));
+}
+
+/// `count` elements into the lanes of a row, zeros into those that are left.
+template <int Bytes, class R>
+LT_INLINE inline void read_row(const LineView<const R>& line, int64_t count, R* row) {
+  using V = Vector<R, Bytes>;
+  constexpr int64_t kLanes = LaneFft<R>::kLanes, kStep = VectorOf<R, Bytes>::kLanes;
+  if (count < kLanes) {
+    std::fill_n(row, LaneFft<R>::kRow, R{});
+    for (int64_t i = 0; i < count; ++i) {
+      row[i] = line.re[i * line.step];
+      row[kLanes + i] = line.im[i * line.step];
+    }
+    return;
+  }
+  for (int64_t lane = 0; lane < kLanes; lane += kStep) {
+    if (line.step == 2) {
+      V first, second;
+      read_pairs<V>(std::min(line.re, line.im) + 2 * lane, first, second);
+      store_vector(line.re < line.im ? first : second, row + lane);
+      store_vector(line.re < line.im ? second : first, row + kLanes + lane);
+    } else {
+      store_vector(load_vector<V>(line.re + lane), row + lane);
+      store_vector(load_vector<V>(line.im + lane), row + kLanes + lane);
+    }
+  }
+}
+
+/// The first `count` lanes of a row, times `scale`.
+template <int Bytes, class R>
+LT_INLINE inline void write_row(const R* row, int64_t count, R scale, const LineView<R>& line) {
+  using V = Vector<R, Bytes>;
+  constexpr int64_t kLanes = LaneFft<R>::kLanes, kStep = VectorOf<R, Bytes>::kLanes;
+  if (count < kLanes) {
+    for (int64_t i = 0; i < count; ++i) {
+      line.re[i * line.step] = scale * row[i];
+      line.im[i * line.step] = scale * row[kLanes + i];
+    }
+    return;
+  }
+  const bool in_order = line.re < line.im;
+  for (int64_t lane = 0; lane < kLanes; lane += kStep) {
+    const V re = scale * load_vector<V>(row + lane), im = scale * load_vector<V>(row + kLanes + lane);
+    if (line.step == 2) {
+      write_pairs<V>(in_order ? re : im, in_order ? im : re, std::min(line.re, line.im) + 2 * lane);
+    } else {
+      store_vector(re, line.re + lane);
+      store_vector(im, line.im + lane);
+    }
+  }
+}
+
+/// kLanes rows of kLanes elements each, turned: element j of row i goes to element i of row j. Only the first `count`
+/// rows are written.
+template <int Bytes, class R>
+LT_INLINE inline void turn_rows(const R* from, int64_t count, R* to) {
+  using V = Vector<R, Bytes>;
+  constexpr int kStep = VectorOf<R, Bytes>::kLanes;
+  constexpr int64_t kLanes = LaneFft<R>::kLanes, kRow = LaneFft<R>::kRow;
+  for (int64_t part = 0; part < kRow; part += kLanes) {
+    for (int64_t i = 0; i < kLanes; i += kStep) {
+      for (int64_t j = 0; j < std::min(kLanes, count); j += kStep) {
+        V square[kStep];
+#pragma GCC unroll 16
+        for (int k = 0; k < kStep; ++k) square[k] = load_vector<V>(from + (i + k) * kRow + part + j);
+        rows::turn_square<kStep / 2>(square);
+#pragma GCC unroll 16
+        for (int k = 0; k < kStep; ++k) {
+          if (j + k < count) store_vector(square[k], to + (j + k) * kRow + part + i);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace lowtide::engine

@@ -1,0 +1,35 @@
+#pragma once
+/// One large problem of linear algebra on all threads. Matrices are column-major, as run_lapack has them.
+
+#include <memory>
+#include <span>
+
+#include "base/thread_pool.h"
+#include "lapack/lapack.h"
+
+namespace lowtide::engine {
+
+class SharedProblem {
+ public:
+  virtual ~SharedProblem() = default;
+  virtual int64_t scratch_bytes() const = 0;  ///< 64-byte aligned
+  /// `results` and `read` as run_lapack's, those results that live in operands filled with them; vectors alone are
+  /// read. Same bits for every number of threads.
+  virtual void run(std::span<void* const> results, std::span<const void* const> read, std::byte* scratch,
+                   ThreadPool& pool) const = 0;
+};
+
+/// Null where one thread does it as soon, or nothing is known but LAPACK's own way.
+std::unique_ptr<SharedProblem> make_shared_problem(const LapackProblem& problem);
+
+/// Reflectors of a = q r, and q made of them.
+std::unique_ptr<SharedProblem> make_shared_qr(const LapackProblem& problem);
+std::unique_ptr<SharedProblem> make_shared_q(const LapackProblem& problem);
+/// p a = l u
+std::unique_ptr<SharedProblem> make_shared_lu(const LapackProblem& problem);
+/// Eigenvalues and vectors of symmetric matrices.
+std::unique_ptr<SharedProblem> make_shared_eigh(const LapackProblem& problem);
+/// Singular values and vectors.
+std::unique_ptr<SharedProblem> make_shared_svd(const LapackProblem& problem);
+
+}  // namespace lowtide::engine

@@ -1,0 +1,168 @@
+#pragma once
+/// Small matrices of a batch beside each other: a vector holds one element of as many matrices as it has lanes, so that
+/// what is done to one matrix is done to all of them, and no loop is too short to be worth a vector.
+///
+/// Everything here is inlined into a function for one instruction set (kernels.h); its vectors never cross a call.
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+namespace lowtide::engine {
+
+#ifdef __clang__
+#define LT_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define LT_UNROLL _Pragma("GCC unroll 16")
+#endif
+
+template <class S, int kBytes>
+struct VectorOf {
+  typedef S Vector [[gnu::vector_size(kBytes), gnu::may_alias]];
+};
+
+template <class S, int kBytes>
+struct Across {
+  using Vector = typename VectorOf<S, kBytes>::Vector;
+  using Mask = decltype(Vector{} < Vector{});  ///< -1 where it holds; also counts
+  static constexpr int kLanes = kBytes / static_cast<int>(sizeof(S));
+  /// Sides of a tile whose sums stay in registers, of which only the widest vectors have 32.
+  static constexpr int kTile = kBytes == 64 ? 4 : 2;
+
+  /// A matrix of vectors: (i, j) at [i * row + j * column]. It is transposed, or read from behind, by its strides.
+  struct Matrix {
+    Vector* at;
+    int64_t row, column;
+    [[gnu::always_inline]] Vector& operator()(int64_t i, int64_t j) const { return at[i * row + j * column]; }
+    [[gnu::always_inline]] Matrix from(int64_t i, int64_t j) const { return {&(*this)(i, j), row, column}; }
+    [[gnu::always_inline]] Matrix transposed() const { return {at, column, row}; }
+    /// The last of `rows` rows becomes the first.
+    [[gnu::always_inline]] Matrix upside_down(int64_t rows) const { return {&(*this)(rows - 1, 0), -row, column}; }
+  };
+
+  [[gnu::always_inline]] static Vector all(S x) { return x - Vector{}; }
+  [[gnu::always_inline]] static Mask all_counts(int64_t x) {
+    return static_cast<std::remove_reference_t<decltype(Mask{}[0])>>(x) - Mask{};
+  }
+  [[gnu::always_inline]] static Vector abs(Vector x) { return x < 0 ? -x : x; }
+  [[gnu::always_inline]] static Vector max(Vector x, Vector y) { return x > y ? x : y; }
+  [[gnu::always_inline]] static Vector sqrt(Vector x) {
+    S lanes[kLanes];
+    std::memcpy(lanes, &x, sizeof x);
+    for (S& lane : lanes) lane = std::sqrt(lane);
+    std::memcpy(&x, lanes, sizeof x);
+    return x;
+  }
+  /// The largest one that isn't above x, which is positive, finite and, or else becomes, normal.
+  [[gnu::always_inline]] static Vector power_of_two(Vector x) {
+    constexpr S kLeast = std::numeric_limits<S>::min(), kInfinite = std::numeric_limits<S>::infinity();
+    const Vector normal = max(x, all(kLeast)), exponent = all(kInfinite);  // whose bits are those of the exponent
+    const Mask bits = reinterpret_cast<Mask>(normal) & reinterpret_cast<Mask>(exponent);
+    return reinterpret_cast<Vector>(bits);
+  }
+  [[gnu::always_inline]] static bool any(Mask mask) {
+    uint64_t words[kBytes / 8], found = 0;
+    std::memcpy(words, &mask, sizeof mask);
+    for (const uint64_t word : words) found |= word;
+    return found != 0;
+  }
+
+  /// Element e of `count` matrices, `stride` apart, to vector e. Lanes without a matrix have the last one's elements.
+  [[gnu::always_inline]] static void load(const S* from, int64_t stride, int64_t elements, int64_t count, Vector* to) {
+    if (elements < kLanes) {
+      S* lanes = reinterpret_cast<S*>(to);
+      for (int64_t l = 0; l < kLanes; ++l) {
+        const S* matrix = from + (l < count ? l : count - 1) * stride;
+        for (int64_t e = 0; e < elements; ++e) lanes[e * kLanes + l] = matrix[e];
+      }
+      return;
+    }
+    for (int64_t e = 0; e < elements; e += kLanes) {
+      e = e + kLanes <= elements ? e : elements - kLanes;  // what is left, and some once more
+      Vector rows[kLanes];
+      LT_UNROLL for (int64_t l = 0; l < kLanes; ++l) {
+        std::memcpy(&rows[l], from + (l < count ? l : count - 1) * stride + e, sizeof(Vector));
+      }
+      turn<1>(rows);
+      LT_UNROLL for (int l = 0; l < kLanes; ++l) to[e + l] = rows[l];
+    }
+  }
+
+  /// The way back.
+  [[gnu::always_inline]] static void store(const Vector* from, int64_t elements, int64_t count, S* to, int64_t stride) {
+    if (elements < kLanes) {
+      const S* lanes = reinterpret_cast<const S*>(from);
+      for (int64_t l = 0; l < count; ++l) {
+        for (int64_t e = 0; e < elements; ++e) to[l * stride + e] = lanes[e * kLanes + l];
+      }
+      return;
+    }
+    for (int64_t e = 0; e < elements; e += kLanes) {
+      e = e + kLanes <= elements ? e : elements - kLanes;
+      Vector rows[kLanes];
+      LT_UNROLL for (int l = 0; l < kLanes; ++l) rows[l] = from[e + l];
+      turn<1>(rows);
+      LT_UNROLL for (int64_t l = 0; l < kLanes; ++l) {
+        if (l < count) std::memcpy(to + l * stride + e, &rows[l], sizeof(Vector));
+      }
+    }
+  }
+
+  /// Counts of each lane, one for each of `count` matrices.
+  [[gnu::always_inline]] static void store_counts(Mask counts, int64_t count, int32_t* to, int64_t stride) {
+    for (int64_t l = 0; l < count; ++l) to[l * stride] = static_cast<int32_t>(counts[l]);
+  }
+
+  /// c -= a b: c of rows x columns, over `depth`.
+  [[gnu::always_inline]] static void subtract(Matrix c, Matrix a, Matrix b, int64_t rows, int64_t columns,
+                                              int64_t depth) {
+    if (depth == 0) return;
+    int64_t i = 0;
+    for (; i + kTile <= rows; i += kTile) subtract_rows<kTile>(c.from(i, 0), a.from(i, 0), b, columns, depth);
+    for (; i < rows; ++i) subtract_rows<1>(c.from(i, 0), a.from(i, 0), b, columns, depth);
+  }
+
+ private:
+  template <int kRows>
+  [[gnu::always_inline]] static void subtract_rows(Matrix c, Matrix a, Matrix b, int64_t columns, int64_t depth) {
+    int64_t j = 0;
+    for (; j + kTile <= columns; j += kTile) subtract_tile<kRows, kTile>(c.from(0, j), a, b.from(0, j), depth);
+    for (; j < columns; ++j) subtract_tile<kRows, 1>(c.from(0, j), a, b.from(0, j), depth);
+  }
+
+  template <int kRows, int kColumns>
+  [[gnu::always_inline]] static void subtract_tile(Matrix c, Matrix a, Matrix b, int64_t depth) {
+    constexpr int kSums = kRows * kColumns;
+    Vector sum[kSums];
+    LT_UNROLL for (int s = 0; s < kSums; ++s) sum[s] = c(s / kColumns, s % kColumns);
+    for (int64_t k = 0; k < depth; ++k) {
+      Vector left[kRows], right[kColumns];
+      LT_UNROLL for (int i = 0; i < kRows; ++i) left[i] = a(i, k);
+      LT_UNROLL for (int j = 0; j < kColumns; ++j) right[j] = b(k, j);
+      LT_UNROLL for (int s = 0; s < kSums; ++s) sum[s] -= left[s / kColumns] * right[s % kColumns];
+    }
+    LT_UNROLL for (int s = 0; s < kSums; ++s) c(s / kColumns, s % kColumns) = sum[s];
+  }
+
+  /// Squares of kStride elements change places with their mirror images, then those of twice the side.
+  template <int kStride>
+  [[gnu::always_inline]] static void turn(Vector* rows) {
+    if constexpr (kStride < kLanes) {
+      LT_UNROLL for (int i = 0; i < kLanes / 2; ++i) {
+        const int upper = i / kStride * 2 * kStride + i % kStride;
+        exchange<kStride>(rows[upper], rows[upper + kStride], std::make_index_sequence<kLanes>());
+      }
+      turn<2 * kStride>(rows);
+    }
+  }
+  template <size_t kStride, size_t... kLane>
+  [[gnu::always_inline]] static void exchange(Vector& a, Vector& b, std::index_sequence<kLane...>) {
+    const Vector upper = __builtin_shufflevector(a, b, ((kLane & kStride) == 0 ? kLane : kLanes + kLane - kStride)...);
+    b = __builtin_shufflevector(a, b, ((kLane & kStride) == 0 ? kLane + kStride : kLanes + kLane)...);
+    a = upper;
+  }
+};
+
+}  // namespace lowtide::engine

@@ -1,0 +1,87 @@
+#pragma once
+/// What each family of routines on small matrices offers, and how its one body becomes a function for each instruction
+/// set.
+
+#include <span>
+
+#include "lapack/lapack.h"
+
+namespace lowtide::engine {
+
+/// Matrices of a batch, row-major, one after another. Operands and results are those of the custom calls.
+struct SmallMatrices {
+  const LapackProblem* problem;
+  std::span<const void* const> operands;
+  std::span<void* const> results;
+
+  template <class T>
+  const T* operand(size_t k, int64_t first, int64_t elements) const {
+    return static_cast<const T*>(operands[k]) + first * elements;
+  }
+  template <class T>
+  T* result(size_t r, int64_t first, int64_t elements) const {
+    return static_cast<T*>(results[r]) + first * elements;
+  }
+};
+
+/// Computes `count` matrices from the first on: at most as many as a vector has lanes. An operand is read before the
+/// result that may lie there is written.
+using SmallKernel = void (*)(const SmallMatrices& matrices, int64_t first, int64_t count, std::byte* scratch);
+
+inline constexpr int64_t kWidestVector = 64;  ///< bytes; scratch is stated in such vectors
+
+/// Bytes of the vectors that kernels use on this processor.
+inline int vector_bytes() {
+  static const int kBytes = [] {
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+        __builtin_cpu_supports("avx512bw")) {
+      return 64;
+    }
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? 32 : 16;
+  }();
+  return kBytes;
+}
+
+template <template <class, int> class Body, class S>
+[[gnu::target("avx512f,avx512dq,avx512vl,avx512bw")]] void run_avx512(const SmallMatrices& matrices, int64_t first,
+                                                                      int64_t count, std::byte* scratch) {
+  Body<S, 64>::run(matrices, first, count, scratch);
+}
+template <template <class, int> class Body, class S>
+[[gnu::target("avx2,fma")]] void run_avx2(const SmallMatrices& matrices, int64_t first, int64_t count,
+                                          std::byte* scratch) {
+  Body<S, 32>::run(matrices, first, count, scratch);
+}
+template <template <class, int> class Body, class S>
+void run_plain(const SmallMatrices& matrices, int64_t first, int64_t count, std::byte* scratch) {
+  Body<S, 16>::run(matrices, first, count, scratch);
+}
+
+template <template <class, int> class Body, class S>
+SmallKernel pick_small_kernel() {
+  switch (vector_bytes()) {
+    case 64: return run_avx512<Body, S>;
+    case 32: return run_avx2<Body, S>;
+    default: return run_plain<Body, S>;
+  }
+}
+
+/// Body<S, bytes of its vectors>::run for f32 or f64.
+template <template <class, int> class Body>
+SmallKernel small_kernel(ElementType type) {
+  return type == ElementType::kF32 ? pick_small_kernel<Body, float>() : pick_small_kernel<Body, double>();
+}
+
+struct SmallRoutine {
+  SmallKernel kernel = nullptr;
+  int64_t vectors = 0;  ///< of scratch
+};
+SmallRoutine small_cholesky(const LapackProblem& problem);
+SmallRoutine small_triangular(const LapackProblem& problem);
+SmallRoutine small_lu(const LapackProblem& problem);
+SmallRoutine small_qr(const LapackProblem& problem);    ///< geqrf
+SmallRoutine small_q(const LapackProblem& problem);     ///< orgqr
+SmallRoutine small_eigh(const LapackProblem& problem);  ///< syevd
+SmallRoutine small_svd(const LapackProblem& problem);   ///< gesdd
+
+}  // namespace lowtide::engine

@@ -1,0 +1,69 @@
+#include "library/small/small_batch.h"
+
+#include <algorithm>
+
+#include "library/lanes.h"
+#include "library/small/kernels.h"
+
+namespace lowtide::engine {
+namespace {
+
+constexpr int32_t kMostOrder = 32;
+constexpr int64_t kLeastBatch = 4;
+/// A task is worth a thread's while: so many vectors of scratch are filled, in several blocks of lanes.
+constexpr int64_t kTaskVectors = 512;
+
+class SmallBatch : public LibraryRoutine {
+ public:
+  SmallBatch(const LapackProblem& problem, int64_t batch, const SmallRoutine& routine)
+      : problem_(problem), batch_(batch), kernel_(routine.kernel) {
+    block_ = vector_bytes() / stored_bytes(problem.type);
+    const int64_t vectors = std::max<int64_t>(routine.vectors, 1);
+    task_ = block_ * std::clamp<int64_t>(kTaskVectors / vectors, 1, (batch + 2 * block_ - 1) / (2 * block_));
+    lanes_ = Lanes((batch + task_ - 1) / task_, vectors * kWidestVector);
+  }
+
+  int64_t scratch_bytes() const override { return lanes_.scratch_bytes(); }
+
+  Status run(std::span<const void* const> operands, std::span<void* const> results, void* scratch,
+             ThreadPool& pool) override {
+    const SmallMatrices matrices{&problem_, operands, results};
+    lanes_.run(pool, scratch, [&](int64_t task, std::byte* own) {
+      const int64_t end = std::min((task + 1) * task_, batch_);
+      for (int64_t first = task * task_; first < end; first += block_) {
+        kernel_(matrices, first, std::min(block_, end - first), own);
+      }
+    });
+    return {};
+  }
+
+ private:
+  LapackProblem problem_;
+  int64_t batch_, block_ = 1, task_ = 1;  ///< matrices
+  SmallKernel kernel_;
+  Lanes lanes_;
+};
+
+SmallRoutine small_routine(const LapackProblem& problem) {
+  switch (problem.routine) {
+    case LapackRoutine::kPotrf: return small_cholesky(problem);
+    case LapackRoutine::kTrsm: return small_triangular(problem);
+    case LapackRoutine::kGetrf: return small_lu(problem);
+    case LapackRoutine::kGeqrf: return small_qr(problem);
+    case LapackRoutine::kOrgqr: return small_q(problem);
+    case LapackRoutine::kSyevd: return small_eigh(problem);
+    case LapackRoutine::kGesdd: return small_svd(problem);
+    default: return {};
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<LibraryRoutine> make_small_batch(const LapackProblem& problem, int64_t batch) {
+  const bool small = std::max(problem.m, problem.n) <= kMostOrder && std::min(problem.m, problem.n) > 0;
+  if (!small || is_complex(problem.type) || batch < kLeastBatch) return nullptr;
+  const SmallRoutine routine = small_routine(problem);
+  return routine.kernel != nullptr ? std::make_unique<SmallBatch>(problem, batch, routine) : nullptr;
+}
+
+}  // namespace lowtide::engine
