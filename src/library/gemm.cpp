@@ -115,14 +115,21 @@ void PanelGemm::run_as(const void* left, const void* right, void* result, void* 
       const int64_t matrix = batch * tiles_.m * tiles_.n;
       return static_cast<T*>(result) + matrix + (turned_ ? column * tiles_.m + row : row * tiles_.n + column);
     };
-    const auto store = [&](int64_t row, int64_t column, int64_t columns, const S* sums) {
-      T* to = place(row, column);
-      const bool joined = !adds || joining == Joining::kInOrder;
-      if (joined && step == 1) {
-        for (int64_t j = 0; j < columns; ++j) to[j] = from_sum<T>(sums[j]);
-      } else {
-        for (int64_t j = 0; j < columns; ++j, to += step)
-          *to = from_sum<T>(joined ? sums[j] : to_sum<S>(*to) + sums[j]);
+    const bool joined = !adds || joining == Joining::kInOrder;
+    const auto store = [&](int64_t row, int64_t rows, int64_t column, int64_t columns, const S* sums) {
+      if (turned_) {  // along the result's rows
+        for (int64_t j = 0; j < columns; ++j) {
+          T* to = place(row, column + j);
+          for (int64_t i = 0; i < rows; ++i) {
+            const S sum = sums[i * tiles_.columns + j];
+            to[i] = from_sum<T>(joined ? sum : to_sum<S>(to[i]) + sum);
+          }
+        }
+        return;
+      }
+      for (int64_t i = 0; i < rows; ++i, sums += tiles_.columns) {
+        T* to = place(row + i, column);
+        for (int64_t j = 0; j < columns; ++j) to[j] = from_sum<T>(joined ? sums[j] : to_sum<S>(to[j]) + sums[j]);
       }
     };
     const auto begin = [&](int64_t row, int64_t column, int64_t columns, S* sums) {

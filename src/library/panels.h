@@ -39,9 +39,9 @@ struct PanelTiles {
 
   /// Tile `tile` of one product. pack_left(first row, rows, first depth, depths, to) fills panels of kPanelRows rows;
   /// where left is read in place, row_at(row, depth) says where a row's terms lie, one after the other.
-  /// pack_right(first column, columns, ..) of kPanelColumns<S> columns, with zeros behind the last; store(row, column,
-  /// columns, sums) is called for each row. kInOrder: begin(row, column, columns, sums) says what each row's sums begin
-  /// with.
+  /// pack_right(first column, columns, ..) of kPanelColumns<S> columns, with zeros behind the last; store(row, rows,
+  /// column, columns, sums) is called once, rows of sums begin `this->columns` apart. kInOrder: begin(row, column,
+  /// columns, sums) says what each row's sums begin with.
   template <class S, class PackLeft, class RowAt, class PackRight, class Store, class Begin>
   void multiply(int64_t tile, std::byte* room, PackLeft&& pack_left, RowAt&& row_at, PackRight&& pack_right,
                 Store&& store, Joining joining, Begin&& begin) const {
@@ -75,7 +75,7 @@ struct PanelTiles {
         }
       }
     }
-    for (int64_t i = 0; i < some_rows; ++i) store(row + i, column, some_columns, sums + i * columns);
+    store(row, some_rows, column, some_columns, sums);
   }
 
  private:
