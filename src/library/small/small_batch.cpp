@@ -17,7 +17,7 @@ class SmallBatch : public LibraryRoutine {
  public:
   SmallBatch(const LapackProblem& problem, int64_t batch, const SmallRoutine& routine)
       : problem_(problem), batch_(batch), kernel_(routine.kernel) {
-    block_ = vector_bytes() / stored_bytes(problem.type);
+    block_ = widest_vector() / stored_bytes(problem.type);
     const int64_t vectors = std::max<int64_t>(routine.vectors, 1);
     task_ = block_ * std::clamp<int64_t>(kTaskVectors / vectors, 1, (batch + 2 * block_ - 1) / (2 * block_));
     lanes_ = Lanes((batch + task_ - 1) / task_, vectors * kWidestVector);
