@@ -13,7 +13,7 @@ namespace {
 /// Columns that one thread factors, while others wait: of a large matrix, and of one that one thread has for itself.
 constexpr int32_t kBlock = 64, kBlockAlone = 32;
 constexpr int32_t kLeastShared = 384, kLeast = 64;
-constexpr int32_t kCorner = 32;   ///< of a block's triangle, which is inverted
+constexpr int32_t kCorner = 16;   ///< of a block's triangle, which is inverted
 constexpr int32_t kColumns = 96;  ///< that are one task, behind a factored block and before it
 
 class Factorisation {
