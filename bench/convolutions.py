@@ -7,17 +7,15 @@ of several turns that both take.
 Needs jax in the interpreter that runs it. Ends with the geometric mean of the ratios and the worst.
 """
 import argparse
-import json
 import math
 import pathlib
-import subprocess
-import sys
 import tempfile
 
 import jax
 import jax.numpy as jnp
 
-HERE = pathlib.Path(__file__).resolve().parent
+import beside_xla
+
 # Batch, height and width, features in and out, extent of the window, stride, groups.
 LAYERS = [(256, 28, 1, 32, 3, 1, 1), (256, 14, 32, 64, 3, 1, 1), (16, 64, 3, 64, 7, 2, 1), (16, 32, 64, 64, 3, 1, 1),
           (16, 16, 128, 128, 3, 1, 1), (16, 8, 256, 256, 3, 1, 1), (16, 32, 64, 128, 3, 2, 1), (16, 32, 128, 64, 1, 1, 1),
@@ -45,7 +43,7 @@ def programs(only):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("lowtide", nargs="?", default=str(HERE.parent / "build" / "lowtide"))
+    parser.add_argument("lowtide", nargs="?", default=beside_xla.BINARY)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", default="")
     options = parser.parse_args()
@@ -55,20 +53,10 @@ def main():
         path = pathlib.Path(folder) / "convolution.hlo"
         for name, flops, text in programs(options.only):
             path.write_text(text)
-            peer = subprocess.Popen([sys.executable, str(HERE / "xla_worker.py"), str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-            peer.stdout.readline()
-            xla = ours = math.inf
-            for _ in range(options.rounds):
-                peer.stdin.write("4\n")
-                peer.stdin.flush()
-                xla = min(xla, *json.loads(peer.stdout.readline())["seconds"])
-                done = subprocess.run([options.lowtide, "run", str(path), "--repeat", "4", "--json"], capture_output=True, text=True, check=True)
-                ours = min(ours, *json.loads(done.stdout)["run_seconds"])
-            peer.stdin.close()
-            peer.wait()
+            xla, ours, _ = beside_xla.fastest(options.lowtide, path, options.rounds)
             ratios.append(ours / xla)
             print(f"{name:58} {flops / 1e9:6.2f} {xla * 1e3:8.2f} {ours * 1e3:8.2f} {ours / xla:6.2f}", flush=True)
-    print(f"{len(ratios)} convolutions: {math.exp(sum(map(math.log, ratios)) / len(ratios)):.2f} of XLA:CPU's time in geometric mean, worst {max(ratios):.2f}")
+    print(beside_xla.summary(ratios, "convolutions"))
 
 
 main()

@@ -73,7 +73,7 @@ def main():
         for name, flops, text in programs(options.only):
             path.write_text(text)
             repeat = 4 if flops > 1 << 28 else 20
-            xla, ours = beside_xla.fastest(options.lowtide, path, options.rounds, repeat)
+            xla, ours, _ = beside_xla.fastest(options.lowtide, path, options.rounds, repeat)
             ratios.append(ours / xla)
             if ratios[-1] >= options.worst:
                 print(f"{name:44} {flops / 1e9:7.3f} {xla * 1e3:8.4f} {ours * 1e3:8.4f} {ours / xla:6.2f}", flush=True)

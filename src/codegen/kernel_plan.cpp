@@ -102,7 +102,8 @@ class Planner {
       if (width > least && live * width / least > vector_registers) break;
       spread.width = width;
       // Whole steps, then one for the rest: masked, or one by one.
-      const auto steps = static_cast<double>(loop.extent / width);
+      const int64_t whole = loop.extent / width;
+      const auto steps = static_cast<double>(whole);
       const auto rest = static_cast<double>(loop.extent % width);
       constexpr double kStep = 4;  // of loop control, and of what overlaps badly from one step to the next
       const double step = cost_.lane_block(loop.body, spread) + kStep;

@@ -50,12 +50,21 @@ bool is_thick(const Instruction& dot) {
   return std::min(result * contracted / std::max(left, 1.0), result * contracted / std::max(right, 1.0)) > kFewReads;
 }
 
+/// Lanes of a kernel walk along an operand whose rows don't lie along the sum; a routine has to turn it round, or to
+/// copy it, unless its elements are to be widened anyway.
 bool is_worth_a_call(const Instruction& dot) {
-  const double terms = terms_of(dot), result = elements_of(dot.shape);
-  const double left = elements_of(dot.operand(0).shape), right = elements_of(dot.operand(1).shape);
-  const double least_reads = result * terms / std::max({left, right, 1.0});
+  const Shape &l = dot.operand(0).shape, &r = dot.operand(1).shape;
+  const double terms = terms_of(dot), result = elements_of(dot.shape), left = elements_of(l), right = elements_of(r);
+  const auto& a = dot.as<DotAttributes>();
+  const auto lies_across = [](const Shape& operand, const Dims& contracted) {
+    return type_bits(operand.type) >= 32 && std::ranges::find(contracted, operand.rank() - 1) == contracted.end();
+  };
+  double least_reads = 2;
+  if (left >= right && lies_across(l, a.lhs_contracting_dims)) least_reads = kFewReads + 1;
+  if (left < right && lies_across(r, a.rhs_contracting_dims)) least_reads = 3;
   const double least_terms = type_bits(dot.shape.type) <= 32 ? kLeastTerms : kFewTerms;
-  return terms * result >= kManyProducts && terms >= least_terms && least_reads >= 2;
+  return terms * result >= kManyProducts && terms >= least_terms &&
+         result * terms / std::max({left, right, 1.0}) >= least_reads;
 }
 
 bool has_element(const Instruction& i) {
