@@ -72,6 +72,8 @@ class LOWTIDE_PUBLIC array {
   template <class T>
   array(std::initializer_list<T> data, Shape shape, Dtype dtype = TypeToDtype<T>())
       : array(checked_begin(data, shape), shape, dtype) {}
+  /// A copy of row-major elements of one type, as another.
+  array(const void* elements, Dtype of, Shape shape, Dtype dtype);
   /// The caller's bytes, row-major, without a copy: they stay as they are until deleter(data) is called.
   array(void* data, Shape shape, Dtype dtype, const std::function<void(void*)>& deleter);
 
@@ -118,7 +120,6 @@ class LOWTIDE_PUBLIC array {
     return data.begin();
   }
   static void check_count(size_t elements, const Shape& shape);
-  array(const void* elements, Dtype of, Shape shape, Dtype dtype);
   const void* bytes(Dtype as) const;
   void one_element(void* to, Dtype as) const;
 
