@@ -111,7 +111,7 @@ Class bind_array(nb::module_& m) {
   of.def("__copy__", [](const array& a) { return a; });
   of.def("__deepcopy__", [](const array& a, const nb::object&) { return a; }, "memo"_a);
   of.def("__reduce__", [](const array& a) {
-    nb::module_ arrays = nb::module_::import_("lowtide._arrays");
+    nb::module_ arrays = nb::module_::import_("lowtide._arrays.numpy");
     if (a.dtype().val != Dtype::Val::bfloat16) return nb::make_tuple(arrays.attr("array"), nb::make_tuple(numpy_of(a)));
     // By way of float32, which has all of its numbers, so that ml_dtypes isn't asked for.
     return nb::make_tuple(arrays.attr("array"),

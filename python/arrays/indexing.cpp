@@ -72,7 +72,7 @@ class Reader {
       add_slice(entry);
     } else if (PyBool_Check(entry.ptr())) {
       refuse_mask();
-    } else if (!nb::isinstance<array>(entry) && PyIndex_Check(entry.ptr())) {
+    } else if (PyIndex_Check(entry.ptr()) && !nb::hasattr(entry, "__len__")) {  // arrays of one integer are indices, too
       add_number(nb::cast<int64_t>(entry));
     } else {
       add_array(array_of(entry));

@@ -34,17 +34,18 @@ NB_MODULE(_arrays, m) {
   m.attr("LimitError") = nb::borrow(limit_error_type);
   nb::register_exception_translator(translate);
 
-  bind_types(m);
-  Class of = bind_array(m);
+  nb::module_ numpy = m.def_submodule("numpy", "Arrays, and what NumPy has of functions on them.");
+  bind_types(numpy);
+  Class of = bind_array(numpy);
   bind_operators(of);
-  bind_indexing(m, of);
-  bind_making(m);
-  bind_elementwise(m, of);
-  bind_reductions(m, of);
-  bind_shapes(m, of);
-  bind_joins(m, of);
-  bind_parts(m, of);
-  bind_products(m);
+  bind_indexing(numpy, of);
+  bind_making(numpy);
+  bind_elementwise(numpy, of);
+  bind_reductions(numpy, of);
+  bind_shapes(numpy, of);
+  bind_joins(numpy, of);
+  bind_parts(numpy, of);
+  bind_products(numpy);
   nb::module_ linalg = m.def_submodule("linalg", "Linear algebra on matrices in the last two dimensions.");
   bind_linalg(linalg);
   nb::module_ fft = m.def_submodule("fft", "Discrete Fourier transforms.");
@@ -57,6 +58,9 @@ NB_MODULE(_arrays, m) {
   bind_memory(m);
   bind_streams(m);
   bind_files(m);
+  // So that `from lowtide._arrays.numpy import ...` finds them: the module is a file and no folder.
+  nb::object modules = nb::module_::import_("sys").attr("modules");
+  for (const nb::module_& part : {numpy, linalg, fft, fast, random}) modules[part.attr("__name__")] = part;
 }
 
 }  // namespace lowtide::python

@@ -31,7 +31,7 @@ void bind_types(nb::module_& m) {
       .def("__hash__", [](Dtype type) { return static_cast<int>(type.val); })
       .def("__repr__", [](Dtype type) { return dtype_to_string(type); })
       .def("__reduce__", [](Dtype type) {
-        return nb::make_tuple(nb::module_::import_("lowtide._arrays").attr("as_dtype"),
+        return nb::make_tuple(nb::module_::import_("lowtide._arrays.numpy").attr("as_dtype"),
                               nb::make_tuple(dtype_to_string(type)));
       });
   for (int v = 0; v <= static_cast<int>(Dtype::Val::complex64); ++v) {
