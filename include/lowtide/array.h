@@ -19,6 +19,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lowtide/dtype.h"
@@ -93,7 +94,7 @@ class LOWTIDE_PUBLIC array {
   /// The elements, row-major, of the type that the array has; evaluates. Valid as long as an array holds them.
   template <class T>
   T* data() {
-    return static_cast<T*>(const_cast<void*>(bytes(TypeToDtype<std::remove_const_t<T>>())));
+    return const_cast<T*>(std::as_const(*this).template data<T>());
   }
   template <class T>
   const T* data() const {

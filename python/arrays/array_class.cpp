@@ -29,13 +29,15 @@ nb::object index_of(const array& a) {
 
 nb::object as_numpy(const array& a, const nb::object& dtype, std::optional<bool> copy) {
   nb::object made = numpy_of(a);
-  const bool converts = !dtype.is_none() && !made.attr("dtype").equal(nb::module_::import_("numpy").attr("dtype")(dtype));
+  const bool converts =
+      !dtype.is_none() && !made.attr("dtype").equal(nb::module_::import_("numpy").attr("dtype")(dtype));
   if (converts && copy == false) throw std::invalid_argument("__array__: another type needs a copy");
   if (converts) return made.attr("astype")(dtype);
   return copy == true ? made.attr("copy")() : made;
 }
 
-nb::object as_dlpack(const array& a, const nb::object& /*stream*/, const std::optional<std::pair<int, int>>& max_version,
+nb::object as_dlpack(const array& a, const nb::object& /*stream*/,
+                     const std::optional<std::pair<int, int>>& max_version,
                      const std::optional<std::pair<int, int>>& dl_device, std::optional<bool> copy) {
   if (dl_device && dl_device != std::pair(1, 0)) throw nb::buffer_error("arrays are the processor's");
   const bool versioned = max_version && max_version->first >= 1;
@@ -51,55 +53,82 @@ Class bind_array(nb::module_& m) {
            "An array that is computed when it is needed, and never changed. array(obj, dtype=None) copies a number, "
            "lists, an array of NumPy's or of whoever has __dlpack__, __array__ or a buffer; Python's integers are "
            "int32 (int64 where they are larger), its floats float32. ValueError for what arrays don't have.");
-  of.def("__init__",
-         [](array* self, const ArrayLike& object, const std::optional<DtypeLike>& dtype) {
-           new (self) array(made_of(object, dtype, true));
-         },
-         "object"_a, "dtype"_a = nb::none());
-  m.def("asarray", [](const ArrayLike& a, const std::optional<DtypeLike>& dtype) { return made_of(a, dtype, false); },
-        "a"_a, "dtype"_a = nb::none(),
-        "As array() makes it, and without a copy where nothing is converted and elements are row-major: they must stay "
-        "as they are until no array has them.");
-  m.def("from_dlpack", [](const nb::object& x) { return from_dlpack_of(x); }, "x"_a,
-        "The elements of another library's array, where they lie: they must stay as they are. What isn't row-major is a "
-        "view that is put in order where it is read. ValueError of other devices, TypeError of what has no __dlpack__.");
+  of.def(
+      "__init__",
+      [](array* self, const ArrayLike& object, const std::optional<DtypeLike>& dtype) {
+        new (self) array(made_of(object, dtype, true));
+      },
+      "object"_a, "dtype"_a = nb::none());
+  m.def(
+      "asarray", [](const ArrayLike& a, const std::optional<DtypeLike>& dtype) { return made_of(a, dtype, false); },
+      "a"_a, "dtype"_a = nb::none(),
+      "As array() makes it, and without a copy where nothing is converted and elements are row-major: they must stay "
+      "as they are until no array has them.");
+  m.def(
+      "from_dlpack", [](const nb::object& x) { return from_dlpack_of(x); }, "x"_a,
+      "The elements of another library's array, where they lie: they must stay as they are. What isn't row-major is a "
+      "view that is put in order where it is read. ValueError of other devices, TypeError of what has no __dlpack__.");
 
-  of.def_prop_ro("shape", [](const array& a) { return nb::tuple(nb::cast(a.shape())); }, "Extents.",
-                 nb::sig("def shape(self) -> tuple[int, ...]"));
+  of.def_prop_ro(
+      "shape", [](const array& a) { return nb::tuple(nb::cast(a.shape())); }, "Extents.",
+      nb::sig("def shape(self) -> tuple[int, ...]"));
   of.def_prop_ro("ndim", &array::ndim, "Dimensions.");
   of.def_prop_ro("size", &array::size, "Elements.");
   of.def_prop_ro("dtype", &array::dtype, "The type of an element.");
   of.def_prop_ro("itemsize", &array::itemsize, "Bytes of an element.");
   of.def_prop_ro("nbytes", &array::nbytes, "Bytes of all elements.");
-  of.def_prop_ro("is_available", [](const array& a) { return unlocked([&] { return a.is_available(); }); },
-                 "Is it computed, and done?");
+  of.def_prop_ro(
+      "is_available", [](const array& a) { return unlocked([&] { return a.is_available(); }); },
+      "Is it computed, and done?");
 
-  of.def("item", [](const array& a) { return item_of(a); },
-         "Of an array with one element: the number, evaluated. ValueError of another.");
-  of.def("tolist", [](const array& a) {
-    const bool is_small = a.dtype().val == Dtype::Val::bfloat16;  // ml_dtypes' elements stay what they are
-    return numpy_of(is_small ? unlocked([&] { return astype(a, float32); }) : a).attr("tolist")();
-  }, "Nested lists of numbers, evaluated.");
-  of.def("eval", [](array& a) { unlocked([&] { a.eval(); return 0; }); }, "Computes it, and waits.");
-  of.def("wait", [](const array& a) { unlocked([&] { a.wait(); return 0; }); },
-         "Until what async_eval() began for it is done; raises what went wrong there.");
+  of.def(
+      "item", [](const array& a) { return item_of(a); },
+      "Of an array with one element: the number, evaluated. ValueError of another.");
+  of.def(
+      "tolist",
+      [](const array& a) {
+        const bool is_small = a.dtype().val == Dtype::Val::bfloat16;  // ml_dtypes' elements stay what they are
+        return numpy_of(is_small ? unlocked([&] { return astype(a, float32); }) : a).attr("tolist")();
+      },
+      "Nested lists of numbers, evaluated.");
+  of.def(
+      "eval",
+      [](array& a) {
+        unlocked([&] {
+          a.eval();
+          return 0;
+        });
+      },
+      "Computes it, and waits.");
+  of.def(
+      "wait",
+      [](const array& a) {
+        unlocked([&] {
+          a.wait();
+          return 0;
+        });
+      },
+      "Until what async_eval() began for it is done; raises what went wrong there.");
   of.def("__bool__", [](const array& a) { return nb::cast<bool>(nb::bool_(item_of(a))); });
   of.def("__int__", [](const array& a) { return nb::int_(item_of(a)); });
   of.def("__float__", [](const array& a) { return nb::float_(item_of(a)); });
   of.def("__complex__", [](const array& a) { return nb::cast<std::complex<double>>(item_of(a)); });
   of.def("__index__", &index_of, nb::sig("def __index__(self) -> int"));
   of.def("__len__", &length_of);
-  of.def("__iter__", [](const array& a) {
-    length_of(a);
-    return nb::iter(nb::cast(unlocked([&] { return unstack(a); })));
-  }, nb::sig("def __iter__(self) -> collections.abc.Iterator[array]"));
+  of.def(
+      "__iter__",
+      [](const array& a) {
+        length_of(a);
+        return nb::iter(nb::cast(unlocked([&] { return unstack(a); })));
+      },
+      nb::sig("def __iter__(self) -> collections.abc.Iterator[array]"));
   of.def("__repr__", &printed);
   of.def("__str__", &printed);
   of.def("__format__", [](const array& a, const std::string& how) {
     if (how.empty()) return nb::str(printed(a).c_str());
     return nb::str(item_of(a).attr("__format__")(how));
   });
-  of.attr("__hash__") = nb::none();  // == is element by element
+  of.attr("__hash__") = nb::none();      // == is element by element
   of.attr("__array_priority__") = 1000;  // NumPy's operators leave it to ours
   of.attr("__array_ufunc__") = nb::none();
 

@@ -72,7 +72,8 @@ bool holds_arrays(nb::handle list) {
   return false;
 }
 
-/// Keeps an object of Python's alive as long as an array has its bytes. At the interpreter's end nobody is left to tell.
+/// Keeps an object of Python's alive as long as an array has its bytes. At the interpreter's end nobody is left to
+/// tell.
 std::function<void(void*)> kept(nb::object owner) {
   return [object = owner.release().ptr()](void*) {
     if (!Py_IsInitialized()) return;
@@ -103,9 +104,9 @@ array from_numpy(nb::object from, const Taking& how) {
   std::optional<Dtype> as = how.as;
   if (!as && how.narrows && of->val == Dtype::Val::float64) as = float32;
   if (!as && how.narrows && of->val == Dtype::Val::int64) {
-    const bool fits = nb::cast<int64_t>(from.attr("size")) == 0 ||
-                      (has(int32, nb::cast<int64_t>(nb::int_(from.attr("min")()))) &&
-                       has(int32, nb::cast<int64_t>(nb::int_(from.attr("max")()))));
+    const bool fits =
+        nb::cast<int64_t>(from.attr("size")) == 0 || (has(int32, nb::cast<int64_t>(nb::int_(from.attr("min")()))) &&
+                                                      has(int32, nb::cast<int64_t>(nb::int_(from.attr("max")()))));
     as = fits ? int32 : int64;
   }
   auto shape = nb::cast<Shape>(from.attr("shape"));
@@ -145,8 +146,7 @@ array made_of(nb::handle like, const std::optional<DtypeLike>& dtype, bool copy)
   };
   if (nb::isinstance<array>(like)) return typed(*nb::inst_ptr<array>(like));
   if (is_number(like)) return typed(number_of(like, as));
-  if (nb::hasattr(like, "__array_interface__"))
-    return from_numpy(nb::borrow(like), {.as = as, .copy = copy});
+  if (nb::hasattr(like, "__array_interface__")) return from_numpy(nb::borrow(like), {.as = as, .copy = copy});
   if (nb::hasattr(like, "__dlpack__")) {
     const array borrowed = from_dlpack_of(like);
     if (!copy) return typed(borrowed);

@@ -129,10 +129,12 @@ void bind_elementwise(nb::module_& m, Class& of) {
     m.def(name, of_arrays<double, double, bool>(f), "a"_a, "b"_a, "rtol"_a = 1e-5, "atol"_a = 1e-8,
           "equal_nan"_a = false, doc);
   };
-  compared("isclose", [](const array& a, const array& b, double r, double t, bool n) { return isclose(a, b, r, t, n); },
-           "bool: |a - b| <= atol + rtol |b|");
-  compared("allclose", [](const array& a, const array& b, double r, double t, bool n) { return allclose(a, b, r, t, n); },
-           "One bool: is each isclose()?");
+  compared(
+      "isclose", [](const array& a, const array& b, double r, double t, bool n) { return isclose(a, b, r, t, n); },
+      "bool: |a - b| <= atol + rtol |b|");
+  compared(
+      "allclose", [](const array& a, const array& b, double r, double t, bool n) { return allclose(a, b, r, t, n); },
+      "One bool: is each isclose()?");
   m.def("array_equal", of_arrays<bool>([](const array& a, const array& b, bool nan) { return array_equal(a, b, nan); }),
         "a"_a, "b"_a, "equal_nan"_a = false, "One bool: are shapes and elements the same?");
 }

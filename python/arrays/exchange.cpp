@@ -66,10 +66,12 @@ nb::object numpy_of(const array& a) {
   nb::dict interface;
   interface["version"] = 3;
   interface["shape"] = nb::tuple(nb::cast(a.shape()));
-  interface["typestr"] = is_bfloat16 ? nb::object(nb::str("<u2")) : numpy.attr("dtype")(dtype_to_string(a.dtype())).attr("str");
+  interface["typestr"] =
+      is_bfloat16 ? nb::object(nb::str("<u2")) : numpy.attr("dtype")(dtype_to_string(a.dtype())).attr("str");
   interface["data"] = nb::make_tuple(reinterpret_cast<uintptr_t>(data), true);  // only to be read
   // NumPy keeps the object that it was told by, and with it the array.
-  nb::object owner = nb::module_::import_("types").attr("SimpleNamespace")("__array_interface__"_a = interface, "owner"_a = a);
+  nb::object owner =
+      nb::module_::import_("types").attr("SimpleNamespace")("__array_interface__"_a = interface, "owner"_a = a);
   nb::object made = numpy.attr("asarray")(owner);
   return is_bfloat16 ? made.attr("view")(type) : made;
 }
@@ -90,7 +92,8 @@ array from_dlpack_of(nb::handle object) {
       given = object.attr("__dlpack__")();
     }
   }
-  if (PyCapsule_IsValid(given.ptr(), kNew)) return taken<dlpack::VersionedTensor>(given, kNew, "used_dltensor_versioned");
+  if (PyCapsule_IsValid(given.ptr(), kNew))
+    return taken<dlpack::VersionedTensor>(given, kNew, "used_dltensor_versioned");
   if (PyCapsule_IsValid(given.ptr(), kOld)) return taken<dlpack::ManagedTensor>(given, kOld, "used_dltensor");
   throw nb::type_error("from_dlpack: expected an object with __dlpack__, or a capsule that nobody took");
 }

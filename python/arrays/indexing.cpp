@@ -72,7 +72,8 @@ class Reader {
       add_slice(entry);
     } else if (PyBool_Check(entry.ptr())) {
       refuse_mask();
-    } else if (PyIndex_Check(entry.ptr()) && !nb::hasattr(entry, "__len__")) {  // arrays of one integer are indices, too
+    } else if (PyIndex_Check(entry.ptr()) &&
+               !nb::hasattr(entry, "__len__")) {  // arrays of one integer are indices, too
       add_number(nb::cast<int64_t>(entry));
     } else {
       add_array(array_of(entry));
@@ -218,34 +219,41 @@ struct Part {
 }  // namespace
 
 void bind_indexing(nb::module_& m, Class& of) {
-  of.def("__getitem__",
-         [](const array& a, const nb::object& index) {
-           const Selection s = Reader(a, index).take();
-           return unlocked([&] { return read(a, s); });
-         },
-         nb::arg("index").none(),
-         "Numbers, slices, None, ... and arrays of integers, as NumPy has them; numbers out of bounds are an IndexError, "
-         "elements of arrays that are out of bounds are moved in. Masks are an IndexError.");
-  of.def("__setitem__",
-         [](const array&, const nb::object&, const nb::object&) {
-           throw nb::type_error("arrays aren't changed: x = x.at[index].set(value) is another one");
-         },
-         nb::arg("index").none(), nb::arg("value").none(), nb::sig("def __setitem__(self, index: object, value: object) -> NoReturn"));
-  of.def_prop_ro("at", [](const array& a) { return At{a}; },
-                 "x.at[index].set(v), add, multiply, minimum, maximum: x with the elements x[index] replaced.");
+  of.def(
+      "__getitem__",
+      [](const array& a, const nb::object& index) {
+        const Selection s = Reader(a, index).take();
+        return unlocked([&] { return read(a, s); });
+      },
+      nb::arg("index").none(),
+      "Numbers, slices, None, ... and arrays of integers, as NumPy has them; numbers out of bounds are an IndexError, "
+      "elements of arrays that are out of bounds are moved in. Masks are an IndexError.");
+  of.def(
+      "__setitem__",
+      [](const array&, const nb::object&, const nb::object&) {
+        throw nb::type_error("arrays aren't changed: x = x.at[index].set(value) is another one");
+      },
+      nb::arg("index").none(), nb::arg("value").none(),
+      nb::sig("def __setitem__(self, index: object, value: object) -> NoReturn"));
+  of.def_prop_ro(
+      "at", [](const array& a) { return At{a}; },
+      "x.at[index].set(v), add, multiply, minimum, maximum: x with the elements x[index] replaced.");
   nb::class_<At>(m, "At", "What x.at is: an index makes a part of it.")
-      .def("__getitem__", [](const At& at, const nb::object& index) { return Part{at.of, Reader(at.of, index).take()}; },
-           nb::arg("index").none());
-  nb::class_<Part> part(m, "Part", "Elements of an array, x.at[index]. What an array of indices names more than once is "
-                                   "added, multiplied and compared each time, and set to any of the values.");
+      .def(
+          "__getitem__", [](const At& at, const nb::object& index) { return Part{at.of, Reader(at.of, index).take()}; },
+          nb::arg("index").none());
+  nb::class_<Part> part(m, "Part",
+                        "Elements of an array, x.at[index]. What an array of indices names more than once is "
+                        "added, multiplied and compared each time, and set to any of the values.");
   part.def("get", [](const Part& p) { return unlocked([&] { return read(p.of, p.selection); }); }, "The elements.");
   for (const auto& [name, how] : kUpdates) {
-    part.def(name,
-             [how = how](const Part& p, const ArrayLike& values) {
-               const array with = array_of(values, p.of.dtype());
-               return unlocked([&] { return updated(p.of, p.selection, astype(with, p.of.dtype()), how); });
-             },
-             "values"_a, "The array with these elements instead, or with what both come to; values are broadcast.");
+    part.def(
+        name,
+        [how = how](const Part& p, const ArrayLike& values) {
+          const array with = array_of(values, p.of.dtype());
+          return unlocked([&] { return updated(p.of, p.selection, astype(with, p.of.dtype()), how); });
+        },
+        "values"_a, "The array with these elements instead, or with what both come to; values are broadcast.");
   }
 }
 

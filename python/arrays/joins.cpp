@@ -8,9 +8,7 @@ using Widths = std::variant<int, std::pair<int, int>, std::vector<std::pair<int,
 
 array pad_of(const ArrayLike& a, const Widths& width, const std::string& mode, const ArrayLike& value) {
   const array x = array_of(a), fill = array_of(value, x.dtype());
-  return unlocked([&] {
-    return std::visit([&](const auto& by) { return pad(x, by, fill, mode); }, width);
-  });
+  return unlocked([&] { return std::visit([&](const auto& by) { return pad(x, by, fill, mode); }, width); });
 }
 
 using Shift = std::variant<int64_t, Shape>;
@@ -30,23 +28,25 @@ std::vector<array> split_of(const array& a, const std::variant<int, Shape>& wher
 }  // namespace
 
 void bind_joins(nb::module_& m, Class& of) {
-  m.def("concatenate",
-        [](const nb::object& arrays, Axis axis) {
-          const std::vector<array> in = arrays_of(arrays);
-          return unlocked([&] {
-            if (axis) return concatenate(in, *axis);
-            std::vector<array> lines;
-            for (const array& a : in) lines.push_back(flatten(a));
-            return concatenate(lines);
-          });
-        },
-        "arrays"_a, nb::arg("axis").none() = 0, "One behind another along an axis; axis=None: all elements in order.");
-  m.def("stack",
-        [](const nb::object& arrays, int axis) {
-          const std::vector<array> in = arrays_of(arrays);
-          return unlocked([&] { return stack(in, axis); });
-        },
-        "arrays"_a, "axis"_a = 0, "Beside each other along a new axis.");
+  m.def(
+      "concatenate",
+      [](const nb::object& arrays, Axis axis) {
+        const std::vector<array> in = arrays_of(arrays);
+        return unlocked([&] {
+          if (axis) return concatenate(in, *axis);
+          std::vector<array> lines;
+          for (const array& a : in) lines.push_back(flatten(a));
+          return concatenate(lines);
+        });
+      },
+      "arrays"_a, nb::arg("axis").none() = 0, "One behind another along an axis; axis=None: all elements in order.");
+  m.def(
+      "stack",
+      [](const nb::object& arrays, int axis) {
+        const std::vector<array> in = arrays_of(arrays);
+        return unlocked([&] { return stack(in, axis); });
+      },
+      "arrays"_a, "axis"_a = 0, "Beside each other along a new axis.");
   both(m, of, "split", of_array<std::variant<int, Shape>, int>(split_of), "indices_or_sections"_a, "axis"_a = 0,
        "Parts of equal extent, or between indices.");
   m.def("unstack", of_array<int>([](const array& a, int axis) { return unstack(a, axis); }), "a"_a, "axis"_a = 0,

@@ -33,7 +33,8 @@ constexpr std::tuple<const char*, Halves, const char*> kPairs[] = {
 void bind_linalg(nb::module_& m) {
   m.def("norm", of_array<Order, Axes, bool>(norm_of), "a"_a, "ord"_a = nb::none(), "axis"_a = nb::none(),
         "keepdims"_a = false,
-        "Of vectors along one axis, ord any number; of matrices in two, ord 1, -1, 2, -2, an infinity, \"fro\", \"nuc\".");
+        "Of vectors along one axis, ord any number; of matrices in two, ord 1, -1, 2, -2, an infinity, \"fro\", "
+        "\"nuc\".");
   unary(m, "inv", linalg::inv, "The inverse; infinite or NaN where there is none.");
   unary(m, "pinv", linalg::pinv, "(m, n) -> (n, m), by singular values above 10 max(m, n) eps of the largest.");
   unary(m, "eigvals", linalg::eigvals, "complex64 eigenvalues.");
@@ -44,24 +45,26 @@ void bind_linalg(nb::module_& m) {
           "upper"_a = false, doc);
   for (const auto& [name, f, doc] : kPairs)
     m.def(name, of_array([f = f](const array& a) { return f(a, kHere); }), "a"_a, doc);
-  m.def("solve_triangular",
-        of_arrays<bool>([](const array& a, const array& b, bool upper) { return linalg::solve_triangular(a, b, upper); }),
+  m.def("solve_triangular", of_arrays<bool>([](const array& a, const array& b, bool upper) {
+          return linalg::solve_triangular(a, b, upper);
+        }),
         "a"_a, "b"_a, "upper"_a = false, "x of a x = b, where a is triangular.");
-  m.def("svd",
-        [](const ArrayLike& a, bool compute_uv) {
-          const array x = array_of(a);
-          std::vector<array> parts = unlocked([&] { return linalg::svd(x, compute_uv); });
-          return compute_uv ? nb::object(nb::tuple(nb::cast(parts))) : nb::cast(parts[0]);
-        },
-        "a"_a, "compute_uv"_a = true, nb::sig("def svd(a: ArrayLike, compute_uv: bool = True) -> typing.Any"),
-        "(m, n) -> U (m, m), singular values, descending, V^T (n, n); or the values alone.");
+  m.def(
+      "svd",
+      [](const ArrayLike& a, bool compute_uv) {
+        const array x = array_of(a);
+        std::vector<array> parts = unlocked([&] { return linalg::svd(x, compute_uv); });
+        return compute_uv ? nb::object(nb::tuple(nb::cast(parts))) : nb::cast(parts[0]);
+      },
+      "a"_a, "compute_uv"_a = true, nb::sig("def svd(a: ArrayLike, compute_uv: bool = True) -> typing.Any"),
+      "(m, n) -> U (m, m), singular values, descending, V^T (n, n); or the values alone.");
   m.def("lu", of_array([](const array& a) {
           std::vector<array> parts = linalg::lu(a);
           return std::tuple(parts[0], parts[1], parts[2]);
         }),
         "a"_a, "(m, n) -> rows p (m) uint32, L (m, k) with ones on its diagonal, U (k, n): a[p] is L U.");
-  m.def("cross", of_arrays<int>([](const array& a, const array& b, int axis) { return linalg::cross(a, b, axis); }), "a"_a,
-        "b"_a, "axis"_a = -1, "Of vectors of two or three elements along an axis.");
+  m.def("cross", of_arrays<int>([](const array& a, const array& b, int axis) { return linalg::cross(a, b, axis); }),
+        "a"_a, "b"_a, "axis"_a = -1, "Of vectors of two or three elements along an axis.");
   m.def("eigh", of_array<std::string>([](const array& a, const std::string& half) { return linalg::eigh(a, half); }),
         "a"_a, "UPLO"_a = "L", "Eigenvalues, ascending, of symmetric matrices, and orthonormal vectors in columns.");
   m.def("eigvalsh",

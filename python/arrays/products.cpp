@@ -28,19 +28,21 @@ void bind_products(nb::module_& m) {
         "b"_a, "axis"_a = -1, "Sums of products along an axis; a is conjugated.");
   m.def("tensordot", of_arrays<Contracted>(tensordot_of), "a"_a, "b"_a, "axes"_a = 2,
         "Sums of products over the last axes of a and the first of b, or over those that are named.");
-  m.def("addmm",
-        [](const ArrayLike& c, const ArrayLike& a, const ArrayLike& b, float alpha, float beta) {
-          const auto [x, y] = operands(a, b);
-          const array z = array_of(c, x.dtype());
-          return unlocked([&, &x = x, &y = y] { return addmm(z, x, y, alpha, beta); });
-        },
-        "c"_a, "a"_a, "b"_a, "alpha"_a = 1.0F, "beta"_a = 1.0F, "beta c + alpha a b");
-  m.def("einsum",
-        [](const std::string& subscripts, const nb::args& operands) {
-          const std::vector<array> in = arrays_of(operands);
-          return unlocked([&] { return einsum(subscripts, in); });
-        },
-        "subscripts"_a, "operands"_a, "\"ij,jk->ik\": as NumPy has it.");
+  m.def(
+      "addmm",
+      [](const ArrayLike& c, const ArrayLike& a, const ArrayLike& b, float alpha, float beta) {
+        const auto [x, y] = operands(a, b);
+        const array z = array_of(c, x.dtype());
+        return unlocked([&, &x = x, &y = y] { return addmm(z, x, y, alpha, beta); });
+      },
+      "c"_a, "a"_a, "b"_a, "alpha"_a = 1.0F, "beta"_a = 1.0F, "beta c + alpha a b");
+  m.def(
+      "einsum",
+      [](const std::string& subscripts, const nb::args& operands) {
+        const std::vector<array> in = arrays_of(operands);
+        return unlocked([&] { return einsum(subscripts, in); });
+      },
+      "subscripts"_a, "operands"_a, "\"ij,jk->ik\": as NumPy has it.");
   m.def("conv_general",
         of_arrays<Numbers, Numbers, Numbers, Numbers, Numbers, int, bool>(
             [](const array& a, const array& w, const Numbers& stride, const Numbers& low, const Numbers& high,
@@ -56,10 +58,9 @@ void bind_products(nb::module_& m) {
         "input"_a, "weight"_a, "stride"_a = 1, "padding"_a = 0, "dilation"_a = 1, "groups"_a = 1,
         "input (batch, extent, features), weight (features of the result, extent, features / groups).");
   m.def("conv2d",
-        of_arrays<Both, Both, Both, int>([](const array& a, const array& w, const Both& stride, const Both& padding,
-                                            const Both& dilation, int groups) {
-          return conv2d(a, w, pair_of(stride), pair_of(padding), pair_of(dilation), groups);
-        }),
+        of_arrays<Both, Both, Both, int>(
+            [](const array& a, const array& w, const Both& stride, const Both& padding, const Both& dilation,
+               int groups) { return conv2d(a, w, pair_of(stride), pair_of(padding), pair_of(dilation), groups); }),
         "input"_a, "weight"_a, "stride"_a = 1, "padding"_a = 0, "dilation"_a = 1, "groups"_a = 1,
         "input (batch, rows, columns, features), weight (features of the result, rows, columns, features / groups).");
 }

@@ -71,8 +71,9 @@ struct Order {
   SortedAlong along;
   const char* doc;
 };
-constexpr Order kOrders[] = {{"sort", sort, sort, "Ascending, NaN last; axis=None: of all elements."},
-                             {"argsort", argsort, argsort, "Where sort() has it from, uint32; equals keep their order."}};
+constexpr Order kOrders[] = {
+    {"sort", sort, sort, "Ascending, NaN last; axis=None: of all elements."},
+    {"argsort", argsort, argsort, "Where sort() has it from, uint32; equals keep their order."}};
 
 using Chosen = array (*)(const array&, int, StreamOrDevice);
 using ChosenAlong = array (*)(const array&, int, int, StreamOrDevice);
@@ -129,22 +130,22 @@ void bind_reductions(nb::module_& m, Class& of) {
     };
     m.def(name, of_array<int, Axis>(f), "a"_a, nb::arg(count), nb::arg("axis").none() = -1, doc);
   }
-  both(m, of, "softmax",
-       of_array<Axes, bool>([](const array& a, const Axes& axis, bool precise) {
+  both(m, of, "softmax", of_array<Axes, bool>([](const array& a, const Axes& axis, bool precise) {
          return axis ? softmax(a, axes_of(*axis), precise) : softmax(a, precise);
        }),
        "axis"_a = nb::none(), nb::kw_only(), "precise"_a = false, "exp(a) / sum(exp(a)); precise: in float32.");
   m.def("diff", of_array<int, int>([](const array& a, int n, int axis) { return diff(a, n, axis); }), "a"_a, "n"_a = 1,
         "axis"_a = -1, "Differences of neighbours, n times.");
-  m.def("searchsorted",
-        [](const ArrayLike& a, const ArrayLike& values, const std::string& side) {
-          if (side != "left" && side != "right")
-            throw std::invalid_argument("searchsorted: found the side " + side + ", expected left or right");
-          const auto [x, v] = operands(a, values);
-          return unlocked([&, &x = x, &v = v] { return searchsorted(x, v, side == "right"); });
-        },
-        "a"_a, "v"_a, "side"_a = "left",
-        "Where values would stand in the sorted vector a, uint32: before equals, or behind them with side=\"right\".");
+  m.def(
+      "searchsorted",
+      [](const ArrayLike& a, const ArrayLike& values, const std::string& side) {
+        if (side != "left" && side != "right")
+          throw std::invalid_argument("searchsorted: found the side " + side + ", expected left or right");
+        const auto [x, v] = operands(a, values);
+        return unlocked([&, &x = x, &v = v] { return searchsorted(x, v, side == "right"); });
+      },
+      "a"_a, "v"_a, "side"_a = "left",
+      "Where values would stand in the sorted vector a, uint32: before equals, or behind them with side=\"right\".");
 }
 
 }  // namespace lowtide::python

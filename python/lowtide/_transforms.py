@@ -7,7 +7,7 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from lowtide import _arrays
+import lowtide._arrays as _arrays
 from lowtide._arrays.numpy import array, asarray, moveaxis
 from lowtide._tree import Flat, Tree, flat, flatten, is_array, spread
 
@@ -127,7 +127,7 @@ def custom_vjp(fun: _F, fun_vjp: Callable[[Any, Any, Any], Any]) -> _F:
         inner, arrays = flat(fun, args, {})
         form = flatten(args)[1]
 
-        def backwards(primals: list[array], cotangents: list[array], outputs: list[array]) -> list[array]:
+        def backwards(primals: Sequence[array], cotangents: Sequence[array], outputs: Sequence[array]) -> list[array]:
             gradients = fun_vjp(form.build(primals), inner.result(cotangents), inner.result(outputs))
             return [asarray(end) for end in flatten(gradients)[0]]
 
@@ -151,7 +151,7 @@ def scan(f: Callable[[Any, Any], tuple[Any, Any]], init: Any, xs: Any = None, le
     along, x_form = flatten(xs)
     made: list[Any] = []
 
-    def step(carries: list[array], x: list[array]) -> tuple[list[array], list[array]]:
+    def step(carries: Sequence[array], x: Sequence[array]) -> tuple[list[array], list[array]]:
         carry, y = f(form.build(carries), x_form.build(x))
         ends, tree = flatten(y)
         made[:] = [tree]
