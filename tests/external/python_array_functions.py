@@ -5,6 +5,7 @@ import gc
 import os
 import pickle
 import re
+import subprocess
 import sys
 import tempfile
 import threading
@@ -299,17 +300,22 @@ def files(wrong, lowtide, np, numpy):
         wrong.raises(ValueError, "x.npy", lambda: lowtide.load(path + ".npy"))
 
 
-def example(wrong, root):
-    """The documentation's runs, and prints what it says that it prints."""
-    import contextlib
-    import io
+def examples(wrong, root, build):
+    """The documentation's prints what it says that it prints; the canary takes its own bytes. Each has a process of its own, whose memory it
+    counts."""
+    begin = f"import sys, lowtide; lowtide.__path__.append({os.path.join(build, 'python', 'lowtide')!r}); sys.argv = ['example', '1025']\n"
+
+    def printed(code):
+        ran = subprocess.run([sys.executable, "-c", begin + code], env=os.environ | {"PYTHONPATH": os.path.join(root, "python")}, capture_output=True, text=True, timeout=300)
+        return ran.stdout.splitlines() or [ran.stderr]
+
     with open(os.path.join(root, "docs/arrays.md")) as file:
         code = re.search(r"```python\n(.*?)```", file.read(), re.S).group(1)
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said):
-        exec(code, {})
-    wanted = re.findall(r"# prints (.*)", code)
-    wrong.check(wanted and said.getvalue().split("\n")[:-1] == wanted, f"the example prints {said.getvalue()!r}")
+    wanted, got = re.findall(r"# prints (.*)", code), printed(code)
+    wrong.check(wanted and got == wanted, f"the example prints {got}")
+    with open(os.path.join(root, "examples/arrays/canary.py")) as file:
+        got = printed(file.read())
+    wrong.check(got[-1].endswith("1.00 of their own"), f"the canary prints {got}")
 
 
 def main():
@@ -323,14 +329,15 @@ def main():
     if not os.path.isdir(os.path.join(sys.argv[1], "python", "lowtide", "_arrays")):
         print("SKIP: arrays in Python weren't built: no nanobind")
         return 0
-    sys.path.insert(0, os.path.join(sys.argv[2], "python"))
+    root = sys.argv[2]
+    sys.path.insert(0, os.path.join(root, "python"))
     import lowtide
     lowtide.__path__.append(os.path.join(sys.argv[1], "python", "lowtide"))
     np = lowtide.numpy
     wrong = Wrong()
     for part in (derivatives, trees, exchange, memory, draws, threads, files):
         part(wrong, lowtide, np, numpy)
-    example(wrong, sys.argv[2])
+    examples(wrong, root, sys.argv[1])
     for line in wrong:
         print(line[:400])
     print(f"{len(wrong)} wrong")
