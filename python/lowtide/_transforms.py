@@ -94,16 +94,17 @@ def vmap(fun: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callab
 def compile(fun: _F) -> _F:
     """fun, traced once per form, shapes and types of its arguments, and per value of what isn't an array: numbers, words. Arrays that it
     holds stay as they were then. It saves the tracing only: all evaluation is compiled."""
-    known: dict[Any, tuple[Flat, Any]] = {}
+    known: dict[Any, tuple[Flat, Any]] = {}  # by the form of the arguments
 
     @functools.wraps(fun)
     def compiled(*args: Any, **kwargs: Any) -> Any:
         ends, tree = flatten((args, kwargs))
+        forms = [(end.shape, str(end.dtype)) if is_array(end) else (type(end), end) for end in ends]
         inner, arrays = flat(fun, args, kwargs)
-        others = tuple((type(end), end) for end in ends if not is_array(end))
-        key = (tree, tuple(is_array(end) for end in ends), others, tuple((a.shape, a.dtype) for a in arrays))
-        inner, call = known.setdefault(key, (inner, _arrays.compile(inner)))
-        return inner.result(call(arrays))
+        found = known.get((tree, *forms))
+        if found is None:
+            found = known.setdefault((tree, *forms), (inner, _arrays.compile(inner)))
+        return found[0].result(found[1](arrays))
 
     return compiled  # type: ignore[return-value]
 

@@ -71,11 +71,13 @@ def spread(prefix: Any, tree: Any) -> list[Any]:
 
 class Flat:
     """A function of trees as one of a list of arrays. `given` are the ends of its arguments (args, kwargs), of which those at `places`
-    are the list's; other arrays, whosever they are, become ours. It remembers the tree that it gave last."""
+    are the list's, and not kept here; other arrays, whosever they are, become ours. It remembers the tree that it gave last."""
 
     def __init__(self, fun: Callable[..., Any], given: Sequence[Any], tree: Tree, places: Sequence[int]):
         self._fun, self._tree, self._places = fun, tree, list(places)
         self._given = [asarray(end) if is_array(end) else end for end in given]
+        for place in places:
+            self._given[place] = None
         self._gave: Tree | None = None
 
     def __call__(self, arrays: Sequence[array]) -> list[array]:
