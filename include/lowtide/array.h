@@ -19,6 +19,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lowtide/dtype.h"
@@ -72,6 +73,8 @@ class LOWTIDE_PUBLIC array {
   template <class T>
   array(std::initializer_list<T> data, Shape shape, Dtype dtype = TypeToDtype<T>())
       : array(checked_begin(data, shape), shape, dtype) {}
+  /// A copy of row-major elements of one type, as another.
+  array(const void* elements, Dtype of, Shape shape, Dtype dtype);
   /// The caller's bytes, row-major, without a copy: they stay as they are until deleter(data) is called.
   array(void* data, Shape shape, Dtype dtype, const std::function<void(void*)>& deleter);
 
@@ -91,7 +94,7 @@ class LOWTIDE_PUBLIC array {
   /// The elements, row-major, of the type that the array has; evaluates. Valid as long as an array holds them.
   template <class T>
   T* data() {
-    return static_cast<T*>(const_cast<void*>(bytes(TypeToDtype<std::remove_const_t<T>>())));
+    return const_cast<T*>(std::as_const(*this).template data<T>());
   }
   template <class T>
   const T* data() const {
@@ -118,7 +121,6 @@ class LOWTIDE_PUBLIC array {
     return data.begin();
   }
   static void check_count(size_t elements, const Shape& shape);
-  array(const void* elements, Dtype of, Shape shape, Dtype dtype);
   const void* bytes(Dtype as) const;
   void one_element(void* to, Dtype as) const;
 

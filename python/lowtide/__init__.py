@@ -5,8 +5,14 @@
     lowtide.jit(step, donate_argnums=0)       the same on Lowtide's own runtime, in this very process
     JAX_PLATFORMS=lowtide python train.py     all of JAX on Lowtide's own runtime
 
-docs/jax.md says more.
+    import lowtide.numpy as np                arrays of its own, by NumPy's names
+    lowtide.grad, vmap, eval, limit, ...      functions of them, by JAX's and MLX's
+
+docs/jax.md and docs/arrays.md say more.
 """
+
+import importlib
+from typing import TYPE_CHECKING, Any
 
 from lowtide._explain import Report, explain
 from lowtide._fit import Fit, Fitted, fit
@@ -22,3 +28,16 @@ __all__ = [
     "Fit", "Fitted", "Jitted", "LowtideError", "MaxBatch", "OutOfMemoryError", "Report", "Results", "explain", "fit", "jit", "library_path", "max_batch",
     "oom", "run", "show_progress",
 ]
+
+if TYPE_CHECKING:
+    from lowtide.arrays import *  # noqa: F403
+
+
+def __getattr__(name: str) -> Any:
+    """Arrays are loaded when somebody asks for them: who fits a program of JAX's needs none."""
+    if not name.startswith("_"):
+        try:
+            return getattr(importlib.import_module("lowtide.arrays"), name)
+        except ImportError as error:
+            raise AttributeError(f"module 'lowtide' has no attribute '{name}'; there are no arrays: {error}") from error
+    raise AttributeError(f"module 'lowtide' has no attribute '{name}'")

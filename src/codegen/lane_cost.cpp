@@ -199,7 +199,10 @@ double LaneCost::lane_access(const Affine& index, ElementType type, bool is_stor
   const double traffic = lines(index, bytes, block, spread) * spread.width;
   if (!gathers) return registers(type, spread.width) * kVectorAccess * (is_store ? 1.5 : 1) + traffic;
   if (!is_store && reads_apart(index, spread)) {
-    return registers(type, spread.width) * static_cast<double>(step) * kVectorAccess + traffic;
+    // AVX2 has no shuffle of two registers by any pattern.
+    const double shuffle = (avx512_ ? 1 : 4) * kVectorOperation;
+    const auto reads = static_cast<double>(step);
+    return registers(type, spread.width) * (reads * kVectorAccess + (reads - 1) * shuffle) + traffic;
   }
   const bool one_by_one = bytes < 4 || !avx512_;
   const double lane = one_by_one ? kSlowLane : is_store ? kScatteredLane : kGatheredLane;

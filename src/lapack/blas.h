@@ -8,7 +8,7 @@ namespace lowtide::engine {
 
 template <class T>
 struct Blas {
-  /// y = alpha op(a) x + beta y; a is rows x columns.
+  /// y = alpha op(a) x + beta y; a is rows x columns. Of an empty one y stays as it is.
   static void gemv(char trans, int64_t rows, int64_t columns, T alpha, const T* a, int64_t lead, const T* x,
                    int64_t x_step, T beta, T* y, int64_t y_step);
   /// c = alpha op(a) op(b) + beta c; c is rows x columns.

@@ -347,7 +347,8 @@ void subtract_product(const LapackProduct& p, const void* a, const void* b, void
       return;
     }
     const T minus_one(-1), one(1);
-    call_blas(open_blas()->gemm[column], &p.trans_a, &p.trans_b, &p.m, &p.n, &p.k, &minus_one, a, &p.lead, b, &p.lead,
+    const int32_t a_lead = p.a_lead != 0 ? p.a_lead : p.lead, b_lead = p.b_lead != 0 ? p.b_lead : p.lead;
+    call_blas(open_blas()->gemm[column], &p.trans_a, &p.trans_b, &p.m, &p.n, &p.k, &minus_one, a, &a_lead, b, &b_lead,
               &one, c, &p.lead, kText, kText);
   });
 }

@@ -61,7 +61,8 @@ struct LapackProduct {
   ElementType type = ElementType::kF32;
   char trans_a = 'N', trans_b = 'N';  ///< 'C' is 'T' for real numbers
   int32_t m = 0, n = 0, k = 0;
-  int32_t lead = 0;  ///< of all three
+  int32_t lead = 0;                ///< of all three
+  int32_t a_lead = 0, b_lead = 0;  ///< where theirs are others; without a triangle
   /// b is a, conjugated and transposed: only this triangle of c, square, changes. 0: all of it.
   char triangle = 0;
 };

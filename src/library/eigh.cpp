@@ -2,11 +2,11 @@
 /// and conquer.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "lapack/blas.h"
 #include "library/block_reflectors.h"
 #include "library/divide.h"
+#include "library/far_numbers.h"
 #include "library/lanes.h"
 #include "library/shared_problem.h"
 #include "library/tridiagonal.h"
@@ -68,10 +68,8 @@ class SharedEigh : public SharedProblem {
     return at;
   }
 
-  /// Makes the lower triangle that of a / unit, whose squares neither overflow nor vanish, and returns the unit, a
-  /// power of two; NaN where an element isn't finite.
+  /// Makes the lower triangle that of a / unit, and returns the unit (far_numbers.h).
   T scale(T* a, ThreadPool& pool) const {
-    constexpr T kFar = sizeof(T) == 4 ? T(0x1p40) : T(0x1p400);
     T largest = 0, poison = 0;
     for (int64_t j = 0; j < n_; ++j) {
       for (int64_t i = j; i < n_; ++i) {
@@ -81,9 +79,8 @@ class SharedEigh : public SharedProblem {
         poison += x * 0;
       }
     }
-    if (!(poison == 0)) return std::numeric_limits<T>::quiet_NaN();
-    if (largest == 0 || (largest < kFar && largest > 1 / kFar)) return 1;
-    const T unit = std::ldexp(T(1), std::max(std::ilogb(largest), std::numeric_limits<T>::min_exponent));
+    const T unit = unit_for(largest, poison);
+    if (unit == 1 || !std::isfinite(unit)) return unit;
     pool.run(n_, [&](int64_t j, int) {
       for (int64_t i = j; i < n_; ++i) a[i + j * n_] /= unit;
     });

@@ -98,11 +98,9 @@ LT_INLINE inline void divide_by(R* rows, int64_t blocks, int64_t apart, const R*
   const auto change = [&]<bool kTurns>(R* at, const R* turn) LT_INLINE {
     for (int64_t lane = 0; lane < LaneFft<R>::kLanes; lane += kStep) {
       std::array<Waves<V>, kFactor> a;
-#pragma GCC unroll 8
-      for (size_t k = 0; k < kFactor; ++k) a[k] = read<V>(at + lane + static_cast<int64_t>(k) * apart * kRow);
+      LT_UNROLL for (size_t k = 0; k < kFactor; ++k) a[k] = read<V>(at + lane + static_cast<int64_t>(k) * apart * kRow);
       butterfly<R>(a);
-#pragma GCC unroll 8
-      for (size_t k = 0; k < kFactor; ++k) {
+      LT_UNROLL for (size_t k = 0; k < kFactor; ++k) {
         if constexpr (kTurns) {
           if (k > 0) a[k] = turned(a[k], turn + 2 * (k - 1));
         }

@@ -42,29 +42,6 @@ template <class V, int... kLane>
 LT_INLINE inline V reversed(const V& a, std::integer_sequence<int, kLane...>) {
   return __builtin_shufflevector(a, a, (static_cast<int>(sizeof...(kLane)) - 1 - kLane)...);
 }
-/// One of two rows of a square whose squares of kHalf x kHalf beside the diagonal are exchanged.
-template <int kHalf, bool kLower, class V, int... kLane>
-LT_INLINE inline V exchanged(const V& a, const V& b, std::integer_sequence<int, kLane...>) {
-  constexpr int kCount = static_cast<int>(sizeof...(kLane));
-  if constexpr (kLower) {
-    return __builtin_shufflevector(a, b, ((kLane & kHalf) != 0 ? kCount + kLane : kLane + kHalf)...);
-  } else {
-    return __builtin_shufflevector(a, b, ((kLane & kHalf) != 0 ? kCount + kLane - kHalf : kLane)...);
-  }
-}
-
-template <int kHalf, class V, int kCount>
-LT_INLINE inline void turn_square(V (&square)[kCount]) {
-  using All = std::make_integer_sequence<int, kCount>;
-#pragma GCC unroll 16
-  for (int row = 0; row < kCount; ++row) {
-    if ((row & kHalf) != 0) continue;
-    const V a = square[row], b = square[row + kHalf];
-    square[row] = exchanged<kHalf, false>(a, b, All{});
-    square[row + kHalf] = exchanged<kHalf, true>(a, b, All{});
-  }
-  if constexpr (kHalf > 1) turn_square<kHalf / 2>(square);
-}
 
 }  // namespace rows
 
@@ -145,11 +122,9 @@ LT_INLINE inline void turn_rows(const R* from, int64_t count, R* to) {
     for (int64_t i = 0; i < kLanes; i += kStep) {
       for (int64_t j = 0; j < std::min(kLanes, count); j += kStep) {
         V square[kStep];
-#pragma GCC unroll 16
-        for (int k = 0; k < kStep; ++k) square[k] = load_vector<V>(from + (i + k) * kRow + part + j);
-        rows::turn_square<kStep / 2>(square);
-#pragma GCC unroll 16
-        for (int k = 0; k < kStep; ++k) {
+        LT_UNROLL for (int k = 0; k < kStep; ++k) square[k] = load_vector<V>(from + (i + k) * kRow + part + j);
+        turn_square(square);
+        LT_UNROLL for (int k = 0; k < kStep; ++k) {
           if (j + k < count) store_vector(square[k], to + (j + k) * kRow + part + i);
         }
       }

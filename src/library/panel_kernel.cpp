@@ -3,22 +3,18 @@
 #include <algorithm>
 #include <cstring>
 
+#include "library/vectors.h"
+
 namespace lowtide::engine {
 namespace {
-
-#ifdef __clang__
-#define LT_UNROLL _Pragma("clang loop unroll(full)")
-#else
-#define LT_UNROLL _Pragma("GCC unroll 16")
-#endif
 
 /// One body for all instruction sets: vectors of `Bytes`, which the function it is inlined into maps to registers. What
 /// has constant indices after unrolling stays in them.
 template <class S, int Bytes, int kAtOnce>
 [[gnu::always_inline]] inline void multiply(std::span<const RowRun<S>> runs, const S* right, S* sums, int64_t stride,
                                             Joining joining) {
-  typedef S Vector [[gnu::vector_size(Bytes)]];
-  constexpr int kLanes = Bytes / static_cast<int>(sizeof(S)), kSums = static_cast<int>(kPanelRows) * kAtOnce;
+  using Vector = lowtide::engine::Vector<S, Bytes>;
+  constexpr int kLanes = VectorOf<S, Bytes>::kLanes, kSums = static_cast<int>(kPanelRows) * kAtOnce;
   Vector sum[kSums];
   LT_UNROLL for (int i = 0; i < kSums; ++i) sum[i] = Vector{};
   if (joining == Joining::kInOrder) {
@@ -46,7 +42,6 @@ template <class S, int Bytes, int kAtOnce>
     std::memcpy(to, &sum[i], sizeof(Vector));
   }
 }
-#undef LT_UNROLL
 
 /// Two vectors at a time: with a row of the right panel, their sums fit into 16 registers.
 template <class S, int Bytes>
@@ -62,24 +57,6 @@ template <class S, int Bytes>
       multiply<S, Bytes, 2>(runs, right + first, sums.at + first, sums.stride, joining);
     }
   }
-}
-
-template <class S>
-[[gnu::target("avx512f,avx512dq,avx512vl,avx512bw")]] void multiply_avx512(std::span<const RowRun<S>> runs,
-                                                                           const S* right, const PanelSums<S>& sums,
-                                                                           Joining joining) {
-  multiply_all<S, 64>(runs, right, sums, joining);
-}
-
-template <class S>
-[[gnu::target("avx2,fma")]] void multiply_avx2(std::span<const RowRun<S>> runs, const S* right,
-                                               const PanelSums<S>& sums, Joining joining) {
-  multiply_all<S, 32>(runs, right, sums, joining);
-}
-
-template <class S>
-void multiply_plain(std::span<const RowRun<S>> runs, const S* right, const PanelSums<S>& sums, Joining joining) {
-  multiply_all<S, 16>(runs, right, sums, joining);
 }
 
 /// Without the C standard's rescue of infinities, as XLA.
@@ -111,25 +88,11 @@ void multiply_complex(std::span<const RowRun<std::complex<R>>> runs, const std::
   }
 }
 
-template <class S>
-using Multiply = void (*)(std::span<const RowRun<S>>, const S*, const PanelSums<S>&, Joining);
-
-template <class S>
-Multiply<S> pick() {
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-      __builtin_cpu_supports("avx512bw")) {
-    return multiply_avx512<S>;
-  }
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return multiply_avx2<S>;
-  return multiply_plain<S>;
-}
-
 }  // namespace
 
 template <class S>
 void multiply_rows(std::span<const RowRun<S>> runs, const S* right, const PanelSums<S>& sums, Joining joining) {
-  static const Multiply<S> kBest = pick<S>();
-  kBest(runs, right, sums, joining);
+  with_vectors([&]<int Bytes>() LT_INLINE { multiply_all<S, Bytes>(runs, right, sums, joining); });
 }
 
 template <>

@@ -2,11 +2,11 @@
 /// them LAPACK's divide and conquer.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "lapack/blas.h"
 #include "library/bidiagonal.h"
 #include "library/block_reflectors.h"
+#include "library/far_numbers.h"
 #include "library/lanes.h"
 #include "library/shared_problem.h"
 
@@ -68,18 +68,15 @@ class SharedSvd : public SharedProblem {
     return at;
   }
 
-  /// Makes it a / unit, whose squares neither overflow nor vanish, and returns the unit, a power of two; NaN where an
-  /// element isn't finite.
+  /// Makes it a / unit, and returns the unit (far_numbers.h).
   T scale(T* a, ThreadPool& pool) const {
-    constexpr T kFar = sizeof(T) == 4 ? T(0x1p40) : T(0x1p400);
     T largest = 0, poison = 0;
     for (int64_t i = 0; i < m_ * n_; ++i) {
       largest = std::max(largest, std::fabs(a[i]));
       poison += a[i] * 0;
     }
-    if (!(poison == 0)) return std::numeric_limits<T>::quiet_NaN();
-    if (largest == 0 || (largest < kFar && largest > 1 / kFar)) return 1;
-    const T unit = std::ldexp(T(1), std::max(std::ilogb(largest), std::numeric_limits<T>::min_exponent));
+    const T unit = unit_for(largest, poison);
+    if (unit == 1 || !std::isfinite(unit)) return unit;
     pool.run(n_, [&](int64_t j, int) {
       for (int64_t i = 0; i < m_; ++i) a[i + j * m_] /= unit;
     });

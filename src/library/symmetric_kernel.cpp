@@ -3,23 +3,19 @@
 #include <algorithm>
 #include <cstring>
 
+#include "library/vectors.h"
+
 namespace lowtide::engine {
 namespace {
 
 constexpr int kColumns = 4;  ///< whose sums stay in registers while rows pass
-
-#ifdef __clang__
-#define LT_UNROLL _Pragma("clang loop unroll(full)")
-#else
-#define LT_UNROLL _Pragma("GCC unroll 16")
-#endif
 
 /// One body for all instruction sets: vectors of `kBytes`, which the function it is inlined into maps to registers.
 /// Rows from `first` on of `kColumns` columns.
 template <class S, int kBytes>
 [[gnu::always_inline]] inline void add_rows(const S* a, int64_t lead, int64_t first, int64_t n, const S* factors,
                                             const S* v, S* sums, S* column_sums) {
-  typedef S Vector [[gnu::vector_size(kBytes)]];
+  using Vector = lowtide::engine::Vector<S, kBytes>;
   constexpr int kLanes = kBytes / static_cast<int>(sizeof(S));
   Vector across[kColumns] = {};
   int64_t i = first;
@@ -45,7 +41,6 @@ template <class S, int kBytes>
     column_sums[c] += sum;
   }
 }
-#undef LT_UNROLL
 
 template <class S, int kBytes>
 [[gnu::always_inline]] inline void add_stripe(const S* a, int64_t lead, int64_t n, int64_t from, int64_t to, const S* v,
@@ -64,40 +59,11 @@ template <class S, int kBytes>
   }
 }
 
-template <class S>
-using AddStripe = void (*)(const S*, int64_t, int64_t, int64_t, int64_t, const S*, S*);
-
-template <class S>
-[[gnu::target("avx512f,avx512dq,avx512vl,avx512bw")]] void add_avx512(const S* a, int64_t lead, int64_t n, int64_t from,
-                                                                      int64_t to, const S* v, S* sums) {
-  add_stripe<S, 64>(a, lead, n, from, to, v, sums);
-}
-template <class S>
-[[gnu::target("avx2,fma")]] void add_avx2(const S* a, int64_t lead, int64_t n, int64_t from, int64_t to, const S* v,
-                                          S* sums) {
-  add_stripe<S, 32>(a, lead, n, from, to, v, sums);
-}
-template <class S>
-void add_plain(const S* a, int64_t lead, int64_t n, int64_t from, int64_t to, const S* v, S* sums) {
-  add_stripe<S, 16>(a, lead, n, from, to, v, sums);
-}
-
-template <class S>
-AddStripe<S> pick() {
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-      __builtin_cpu_supports("avx512bw")) {
-    return add_avx512<S>;
-  }
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return add_avx2<S>;
-  return add_plain<S>;
-}
-
 }  // namespace
 
 template <class S>
 void add_symmetric_product(const S* a, int64_t lead, int64_t n, int64_t from, int64_t to, const S* v, S* sums) {
-  static const AddStripe<S> kBest = pick<S>();
-  kBest(a, lead, n, from, to, v, sums);
+  with_vectors([&]<int kBytes>() LT_INLINE { add_stripe<S, kBytes>(a, lead, n, from, to, v, sums); });
 }
 
 template void add_symmetric_product(const float*, int64_t, int64_t, int64_t, int64_t, const float*, float*);

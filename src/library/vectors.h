@@ -11,6 +11,13 @@ namespace lowtide::engine {
 /// outside is compiled for the plain machine.
 #define LT_INLINE __attribute__((always_inline))
 
+/// Loops over few elements that stay in registers.
+#ifdef __clang__
+#define LT_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define LT_UNROLL _Pragma("GCC unroll 16")
+#endif
+
 template <class R, int Bytes>
 struct VectorOf {
   typedef R type [[gnu::vector_size(Bytes)]];
@@ -46,7 +53,41 @@ template <class F>
   f.template operator()<16>();
 }
 
-inline int widest() {
+}  // namespace widths
+
+namespace squares {
+
+/// Squares of kSide elements beside the diagonal change places: of rows a and b that are kSide apart, those of the
+/// upper right one go below.
+template <int kSide, class V, int... kLane>
+LT_INLINE inline void exchange(V& a, V& b, std::integer_sequence<int, kLane...>) {
+  constexpr int kLanes = static_cast<int>(sizeof...(kLane));
+  const V upper = __builtin_shufflevector(a, b, ((kLane & kSide) == 0 ? kLane : kLanes + kLane - kSide)...);
+  b = __builtin_shufflevector(a, b, ((kLane & kSide) == 0 ? kLane + kSide : kLanes + kLane)...);
+  a = upper;
+}
+
+template <int kSide, class V, int kLanes>
+LT_INLINE inline void turn(V (&rows)[kLanes]) {
+  if constexpr (kSide < kLanes) {
+    LT_UNROLL for (int i = 0; i < kLanes / 2; ++i) {
+      const int upper = i / kSide * 2 * kSide + i % kSide;
+      exchange<kSide>(rows[upper], rows[upper + kSide], std::make_integer_sequence<int, kLanes>());
+    }
+    turn<2 * kSide>(rows);
+  }
+}
+
+}  // namespace squares
+
+/// Element j of row i becomes element i of row j: of as many rows as a vector has lanes.
+template <class V, int kLanes>
+LT_INLINE inline void turn_square(V (&rows)[kLanes]) {
+  squares::turn<1>(rows);
+}
+
+/// Bytes of this machine's widest registers that code is compiled for: 64, 32 or 16.
+inline int widest_vector() {
   static const int kBytes = [] {
     const bool has_avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
                             __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
@@ -56,12 +97,10 @@ inline int widest() {
   return kBytes;
 }
 
-}  // namespace widths
-
-/// Calls f.operator()<Bytes>() with the width of this machine's widest registers: 64, 32 or 16.
+/// Calls f.operator()<Bytes>() with the width of this machine's registers.
 template <class F>
 void with_vectors(F&& f) {
-  switch (widths::widest()) {
+  switch (widest_vector()) {
     case 64: return widths::call_avx512(f);
     case 32: return widths::call_avx2(f);
     default: return widths::call_plain(f);

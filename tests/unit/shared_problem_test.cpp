@@ -133,6 +133,17 @@ TEST(SharedProblem, FactorsWithPivots) {
   }
 }
 
+TEST(SharedProblem, ComplexFactorsAsDefined) {
+  for (const int n : {70, 390}) {
+    const std::string layout = fmt::format("c128[2,{0},{0}]{{1,2,0}}", n);
+    expect_as_defined(fmt::format("HloModule m\nENTRY e {{\n  a = c128[2,{0},{0}] parameter(0)\n  ROOT r = ({1}, "
+                                  "s32[2,{0}], s32[2]) custom-call(a), custom_call_target=\"lapack_zgetrf_ffi\", "
+                                  "operand_layout_constraints={{{1}}}, backend_config={{}}\n}}\n",
+                                  n, layout),
+                      1e-12, 1, true);
+  }
+}
+
 TEST(SharedProblem, SingularValuesAndVectors) {
   std::mt19937 random(5);
   for (const std::string type : {"f32", "f64"}) {

@@ -19,8 +19,9 @@ void for_each_problem(bool square, const std::function<void(const Problem&, std:
       const auto draw = [&](int64_t least, int64_t most) {
         return least + static_cast<int64_t>(random()) % (most - least + 1);
       };
-      Problem problem{type, draw(4, 40), round < 12 ? round + 1 : draw(1, 32), 0};
+      Problem problem{type, draw(8, 40), round < 12 ? round + 1 : draw(1, 32), 0};
       problem.n = square || round % 3 == 0 ? problem.m : draw(1, 32);
+      if (round == 22) problem = {type, 37, 45, square ? 45 : 19};
       if (round == 23) problem.m = problem.n = 32;
       SCOPED_TRACE(problem.words());
       test(problem, random);
@@ -208,7 +209,7 @@ TEST(SmallBatch, EigenvaluesAndVectors) {
                     {matrix(p), vector(p, p.n), info(p)}, {given.numbers});
       };
       const auto got = solve('V');
-      EXPECT_EQ(got[1], solve('N')[1]);
+      const auto without = solve('N');
       const Matrices v{p.n, p.n, got[0]};
       expect_orthonormal_columns(v, p.tolerance());
       for (int64_t l = 0; l < p.batch; ++l) {
@@ -219,6 +220,7 @@ TEST(SmallBatch, EigenvaluesAndVectors) {
         }
         for (int64_t k = 0; k < p.n; ++k) {
           const double value = got[1][static_cast<size_t>(l * p.n + k)];
+          EXPECT_NEAR(without[1][static_cast<size_t>(l * p.n + k)], value, p.tolerance() * largest);
           if (k > 0) {
             EXPECT_LE(got[1][static_cast<size_t>(l * p.n + k - 1)], value);
           }
@@ -263,7 +265,6 @@ TEST(SmallBatch, SingularValuesAndVectors) {
             {a.numbers});
       };
       const auto got = solve(mode), without = solve('N');
-      EXPECT_EQ(got[1], without[1]);
       for (const double x : without[2]) EXPECT_EQ(x, 0.0);
       const Matrices u{p.m, lefts, got[2]}, vt{rights, p.n, got[3]};
       expect_orthonormal_columns(u, p.tolerance());
@@ -273,6 +274,9 @@ TEST(SmallBatch, SingularValuesAndVectors) {
         const double* values = &got[1][static_cast<size_t>(l * few)];
         for (int64_t k = 0; k + 1 < few; ++k) EXPECT_GE(values[k], values[k + 1]);
         EXPECT_GE(values[few - 1], 0);
+        for (int64_t k = 0; k < few; ++k) {
+          EXPECT_NEAR(without[1][static_cast<size_t>(l * few + k)], values[k], p.tolerance() * values[0]);
+        }
         for (int64_t i = 0; i < p.m; ++i) {
           for (int64_t j = 0; j < p.n; ++j) {
             double off = -a(l, i, j);

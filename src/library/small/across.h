@@ -10,22 +10,19 @@
 #include <limits>
 #include <utility>
 
+#include "library/vectors.h"
+
 namespace lowtide::engine {
 
-#ifdef __clang__
-#define LT_UNROLL _Pragma("clang loop unroll(full)")
-#else
-#define LT_UNROLL _Pragma("GCC unroll 16")
-#endif
-
+/// Vectors that elements are written to one by one, as well.
 template <class S, int kBytes>
-struct VectorOf {
-  typedef S Vector [[gnu::vector_size(kBytes), gnu::may_alias]];
+struct AliasedVectorOf {
+  typedef S type [[gnu::vector_size(kBytes), gnu::may_alias]];
 };
 
 template <class S, int kBytes>
 struct Across {
-  using Vector = typename VectorOf<S, kBytes>::Vector;
+  using Vector = typename AliasedVectorOf<S, kBytes>::type;
   using Mask = decltype(Vector{} < Vector{});  ///< -1 where it holds; also counts
   static constexpr int kLanes = kBytes / static_cast<int>(sizeof(S));
   /// Sides of a tile whose sums stay in registers, of which only the widest vectors have 32.
@@ -81,11 +78,11 @@ struct Across {
     }
     for (int64_t e = 0; e < elements; e += kLanes) {
       e = e + kLanes <= elements ? e : elements - kLanes;  // what is left, and some once more
-      Vector rows[kLanes];
+      lowtide::engine::Vector<S, kBytes> rows[kLanes];
       LT_UNROLL for (int64_t l = 0; l < kLanes; ++l) {
         std::memcpy(&rows[l], from + (l < count ? l : count - 1) * stride + e, sizeof(Vector));
       }
-      turn<1>(rows);
+      turn_square(rows);
       LT_UNROLL for (int l = 0; l < kLanes; ++l) to[e + l] = rows[l];
     }
   }
@@ -101,9 +98,9 @@ struct Across {
     }
     for (int64_t e = 0; e < elements; e += kLanes) {
       e = e + kLanes <= elements ? e : elements - kLanes;
-      Vector rows[kLanes];
+      lowtide::engine::Vector<S, kBytes> rows[kLanes];
       LT_UNROLL for (int l = 0; l < kLanes; ++l) rows[l] = from[e + l];
-      turn<1>(rows);
+      turn_square(rows);
       LT_UNROLL for (int64_t l = 0; l < kLanes; ++l) {
         if (l < count) std::memcpy(to + l * stride + e, &rows[l], sizeof(Vector));
       }
@@ -144,24 +141,6 @@ struct Across {
       LT_UNROLL for (int s = 0; s < kSums; ++s) sum[s] -= left[s / kColumns] * right[s % kColumns];
     }
     LT_UNROLL for (int s = 0; s < kSums; ++s) c(s / kColumns, s % kColumns) = sum[s];
-  }
-
-  /// Squares of kStride elements change places with their mirror images, then those of twice the side.
-  template <int kStride>
-  [[gnu::always_inline]] static void turn(Vector* rows) {
-    if constexpr (kStride < kLanes) {
-      LT_UNROLL for (int i = 0; i < kLanes / 2; ++i) {
-        const int upper = i / kStride * 2 * kStride + i % kStride;
-        exchange<kStride>(rows[upper], rows[upper + kStride], std::make_index_sequence<kLanes>());
-      }
-      turn<2 * kStride>(rows);
-    }
-  }
-  template <size_t kStride, size_t... kLane>
-  [[gnu::always_inline]] static void exchange(Vector& a, Vector& b, std::index_sequence<kLane...>) {
-    const Vector upper = __builtin_shufflevector(a, b, ((kLane & kStride) == 0 ? kLane : kLanes + kLane - kStride)...);
-    b = __builtin_shufflevector(a, b, ((kLane & kStride) == 0 ? kLane + kStride : kLanes + kLane)...);
-    a = upper;
   }
 };
 

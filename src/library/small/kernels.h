@@ -5,6 +5,7 @@
 #include <span>
 
 #include "lapack/lapack.h"
+#include "library/vectors.h"
 
 namespace lowtide::engine {
 
@@ -30,46 +31,16 @@ using SmallKernel = void (*)(const SmallMatrices& matrices, int64_t first, int64
 
 inline constexpr int64_t kWidestVector = 64;  ///< bytes; scratch is stated in such vectors
 
-/// Bytes of the vectors that kernels use on this processor.
-inline int vector_bytes() {
-  static const int kBytes = [] {
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-        __builtin_cpu_supports("avx512bw")) {
-      return 64;
-    }
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? 32 : 16;
-  }();
-  return kBytes;
+/// Body<S, bytes of its vectors>::run for this machine's vectors.
+template <template <class, int> class Body, class S>
+void run_small(const SmallMatrices& matrices, int64_t first, int64_t count, std::byte* scratch) {
+  with_vectors([&]<int kBytes>() LT_INLINE { Body<S, kBytes>::run(matrices, first, count, scratch); });
 }
 
-template <template <class, int> class Body, class S>
-[[gnu::target("avx512f,avx512dq,avx512vl,avx512bw")]] void run_avx512(const SmallMatrices& matrices, int64_t first,
-                                                                      int64_t count, std::byte* scratch) {
-  Body<S, 64>::run(matrices, first, count, scratch);
-}
-template <template <class, int> class Body, class S>
-[[gnu::target("avx2,fma")]] void run_avx2(const SmallMatrices& matrices, int64_t first, int64_t count,
-                                          std::byte* scratch) {
-  Body<S, 32>::run(matrices, first, count, scratch);
-}
-template <template <class, int> class Body, class S>
-void run_plain(const SmallMatrices& matrices, int64_t first, int64_t count, std::byte* scratch) {
-  Body<S, 16>::run(matrices, first, count, scratch);
-}
-
-template <template <class, int> class Body, class S>
-SmallKernel pick_small_kernel() {
-  switch (vector_bytes()) {
-    case 64: return run_avx512<Body, S>;
-    case 32: return run_avx2<Body, S>;
-    default: return run_plain<Body, S>;
-  }
-}
-
-/// Body<S, bytes of its vectors>::run for f32 or f64.
+/// For f32 or f64.
 template <template <class, int> class Body>
 SmallKernel small_kernel(ElementType type) {
-  return type == ElementType::kF32 ? pick_small_kernel<Body, float>() : pick_small_kernel<Body, double>();
+  return type == ElementType::kF32 ? run_small<Body, float> : run_small<Body, double>;
 }
 
 struct SmallRoutine {

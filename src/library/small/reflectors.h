@@ -14,7 +14,7 @@ struct Reflectors {
   /// h (x0, x) = (beta, 0), as LAPACK's larfg: beta has the other sign than x0. `column` of n rows holds x0 and x, and
   /// has beta and v's rest afterwards. Returns tau, 0 where x is zero already.
   [[gnu::always_inline]] static Vector make(Matrix column, int64_t n) {
-    // Of what is near 1 the sum of squares neither overflows nor vanishes; the bounds keep inverses finite and exact.
+    // Of what is near 1 the sum of squares neither overflows nor vanishes; the bounds leave inverses all their digits.
     constexpr S kLeast = std::numeric_limits<S>::min(), kMost = 1 / (4 * kLeast);
     const Vector alpha = column(0, 0);
     Vector largest{};

@@ -8,8 +8,9 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr int32_t kMostOrder = 32;
-constexpr int64_t kLeastBatch = 4;
+/// Scratch of a block stays near: orders up to 64 for factorisations, 43 for eigenvalues, 32 for singular values.
+constexpr int64_t kMostVectors = 4200;
+constexpr int32_t kSmallest = 32;
 /// A task is worth a thread's while: so many vectors of scratch are filled, in several blocks of lanes.
 constexpr int64_t kTaskVectors = 512;
 
@@ -17,10 +18,13 @@ class SmallBatch : public LibraryRoutine {
  public:
   SmallBatch(const LapackProblem& problem, int64_t batch, const SmallRoutine& routine)
       : problem_(problem), batch_(batch), kernel_(routine.kernel) {
-    block_ = vector_bytes() / stored_bytes(problem.type);
-    const int64_t vectors = std::max<int64_t>(routine.vectors, 1);
+    const int64_t element = stored_bytes(problem.type), vectors = std::max<int64_t>(routine.vectors, 1);
+    block_ = widest_vector() / element;
     task_ = block_ * std::clamp<int64_t>(kTaskVectors / vectors, 1, (batch + 2 * block_ - 1) / (2 * block_));
-    lanes_ = Lanes((batch + task_ - 1) / task_, vectors * kWidestVector);
+    // Scratch is the same on all processors: that of blocks of the widest vectors.
+    const int64_t blocks = (batch * element + kWidestVector - 1) / kWidestVector;
+    lanes_ = Lanes(blocks, vectors * kWidestVector);
+    lanes_.tasks = (batch + task_ - 1) / task_;
   }
 
   int64_t scratch_bytes() const override { return lanes_.scratch_bytes(); }
@@ -60,10 +64,14 @@ SmallRoutine small_routine(const LapackProblem& problem) {
 }  // namespace
 
 std::unique_ptr<LibraryRoutine> make_small_batch(const LapackProblem& problem, int64_t batch) {
-  const bool small = std::max(problem.m, problem.n) <= kMostOrder && std::min(problem.m, problem.n) > 0;
-  if (!small || is_complex(problem.type) || batch < kLeastBatch) return nullptr;
+  if (is_complex(problem.type) || std::min(problem.m, problem.n) < 1) return nullptr;
+  // Half the lanes are enough for the smallest; larger ones are worth it where two threads have all of theirs.
+  const int64_t lanes = kWidestVector / stored_bytes(problem.type);
+  const bool smallest = std::max(problem.m, problem.n) <= kSmallest;
+  if (batch < (smallest ? lanes / 2 : 2 * lanes)) return nullptr;
   const SmallRoutine routine = small_routine(problem);
-  return routine.kernel != nullptr ? std::make_unique<SmallBatch>(problem, batch, routine) : nullptr;
+  if (routine.kernel == nullptr || routine.vectors > kMostVectors) return nullptr;
+  return std::make_unique<SmallBatch>(problem, batch, routine);
 }
 
 }  // namespace lowtide::engine

@@ -1,0 +1,68 @@
+// Arrays put together, taken apart, repeated, padded and rolled.
+#include "bind.h"
+
+namespace lowtide::python {
+namespace {
+
+using Widths = std::variant<int, std::pair<int, int>, std::vector<std::pair<int, int>>>;
+
+array pad_of(const ArrayLike& a, const Widths& width, const std::string& mode, const ArrayLike& value) {
+  const array x = array_of(a), fill = array_of(value, x.dtype());
+  return unlocked([&] { return std::visit([&](const auto& by) { return pad(x, by, fill, mode); }, width); });
+}
+
+using Shift = std::variant<int64_t, Shape>;
+array rolled(const array& a, const Shift& shift, const Axes& axis) {
+  if (!axis) {
+    if (shift.index() != 0) throw std::invalid_argument("roll: found several shifts, expected an axis for each");
+    return roll(a, static_cast<int>(std::get<0>(shift)));
+  }
+  const std::vector<int> axes = axes_of(*axis);
+  return roll(a, shift.index() == 0 ? Shape(axes.size(), std::get<0>(shift)) : std::get<1>(shift), axes);
+}
+
+std::vector<array> split_of(const array& a, const std::variant<int, Shape>& where, int axis) {
+  return where.index() == 0 ? split(a, std::get<0>(where), axis) : split(a, std::get<1>(where), axis);
+}
+
+}  // namespace
+
+void bind_joins(nb::module_& m, Class& of) {
+  m.def(
+      "concatenate",
+      [](const nb::object& arrays, Axis axis) {
+        const std::vector<array> in = arrays_of(arrays);
+        return unlocked([&] {
+          if (axis) return concatenate(in, *axis);
+          std::vector<array> lines;
+          for (const array& a : in) lines.push_back(flatten(a));
+          return concatenate(lines);
+        });
+      },
+      "arrays"_a, nb::arg("axis").none() = 0, "One behind another along an axis; axis=None: all elements in order.");
+  m.def(
+      "stack",
+      [](const nb::object& arrays, int axis) {
+        const std::vector<array> in = arrays_of(arrays);
+        return unlocked([&] { return stack(in, axis); });
+      },
+      "arrays"_a, "axis"_a = 0, "Beside each other along a new axis.");
+  both(m, of, "split", of_array<std::variant<int, Shape>, int>(split_of), "indices_or_sections"_a, "axis"_a = 0,
+       "Parts of equal extent, or between indices.");
+  m.def("unstack", of_array<int>([](const array& a, int axis) { return unstack(a, axis); }), "a"_a, "axis"_a = 0,
+        "Parts of extent 1, without that dimension.");
+  both(m, of, "repeat", of_array<int, Axis>([](const array& a, int repeats, Axis axis) {
+         return axis ? repeat(a, repeats, *axis) : repeat(a, repeats);
+       }),
+       "repeats"_a, "axis"_a = nb::none(), "Each element so many times; without axis of all elements in order.");
+  m.def("tile", of_array<std::variant<int, std::vector<int>>>([](const array& a, const auto& reps) {
+          return tile(a, axes_of(reps));
+        }),
+        "a"_a, "reps"_a, "The whole array, so many times along each dimension.");
+  m.def("pad", &pad_of, "a"_a, "pad_width"_a, "mode"_a = "constant", "constant_values"_a = 0,
+        "Wider by n, (before, after) or a pair for each dimension; mode \"edge\" repeats the outermost elements.");
+  m.def("roll", of_array<Shift, Axes>(rolled), "a"_a, "shift"_a, "axis"_a = nb::none(),
+        "Moved along axes, around the ends; without axis of all elements in order.");
+}
+
+}  // namespace lowtide::python

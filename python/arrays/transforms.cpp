@@ -1,0 +1,62 @@
+// Evaluation, and functions made of functions, of lists of arrays: python/lowtide/_transforms.py makes trees of them.
+#include "lowtide/transforms.h"
+
+#include "bind.h"
+#include "lowtide/control.h"
+
+namespace lowtide::python {
+namespace {
+
+using Arrays = std::vector<array>;
+using Two = std::pair<Arrays, Arrays>;
+
+}  // namespace
+
+void bind_transforms(nb::module_& m) {
+  const nb::call_guard<nb::gil_scoped_release> free;
+  m.def("eval_all", [](const Arrays& outputs) { eval(outputs); }, "arrays"_a, free);
+  m.def("async_eval_all", [](const Arrays& outputs) { async_eval(outputs); }, "arrays"_a, free);
+  m.def(
+      "vjp", [](const ManyToMany& f, const Arrays& x, const Arrays& c) -> Two { return vjp(f, x, c); }, "fun"_a,
+      "primals"_a, "cotangents"_a, free);
+  m.def(
+      "jvp", [](const ManyToMany& f, const Arrays& x, const Arrays& t) -> Two { return jvp(f, x, t); }, "fun"_a,
+      "primals"_a, "tangents"_a, free);
+  m.def(
+      "value_and_grad",
+      [](const ManyToMany& f, const Arrays& x, const std::vector<int>& by) { return value_and_grad(f, by)(x); },
+      "fun"_a, "arguments"_a, "argnums"_a, free);
+  m.def(
+      "vmap",
+      [](const ManyToMany& f, const Arrays& x, const std::vector<int>& in, const std::vector<int>& out) {
+        return vmap(f, in, out)(x);
+      },
+      "fun"_a, "arguments"_a, "in_axes"_a, "out_axes"_a, free);
+  m.def("compile", [](const ManyToMany& f) { return compile(f); }, "fun"_a);
+  m.def(
+      "checkpoint", [](const ManyToMany& f, const Arrays& x) { return checkpoint(f)(x); }, "fun"_a, "arguments"_a,
+      free);
+  m.def(
+      "custom_vjp",
+      [](const ManyToMany& f, const std::function<Arrays(const Arrays&, const Arrays&, const Arrays&)>& backwards,
+         const Arrays& x) { return custom_vjp(f, backwards)(x); },
+      "fun"_a, "fun_vjp"_a, "arguments"_a, free);
+  m.def(
+      "while_loop",
+      [](const ManyToOne& c, const ManyToMany& body, const Arrays& init) { return while_loop(c, body, init); },
+      "cond"_a, "body"_a, "init"_a, free);
+  m.def(
+      "scan",
+      [](const ScanBody& f, const Arrays& init, const Arrays& xs, int64_t length, bool reverse) -> Two {
+        return scan(f, init, xs, length, reverse);
+      },
+      "f"_a, "init"_a, "xs"_a, "length"_a, "reverse"_a, free);
+  m.def(
+      "cond",
+      [](const array& pred, const ManyToMany& yes, const ManyToMany& no, const Arrays& x) {
+        return cond(pred, yes, no, x);
+      },
+      "pred"_a, "on_true"_a, "on_false"_a, "operands"_a, free);
+}
+
+}  // namespace lowtide::python

@@ -1,0 +1,186 @@
+"""Evaluation, and functions made of functions. They take and give trees of arrays: lists, tuples and dicts. A transformed function can
+be transformed again."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import lowtide._arrays as _arrays
+from lowtide._arrays.numpy import array, asarray, moveaxis
+from lowtide._tree import Flat, Tree, flat, flatten, is_array, spread
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def _given(trees: tuple[Any, ...]) -> list[array]:
+    return [end for end in flatten(trees)[0] if isinstance(end, array)]
+
+
+def eval(*trees: Any) -> None:
+    """Computes all arrays in one program, in the least memory, and waits. LimitError where memory doesn't do."""
+    _arrays.eval_all(_given(trees))
+
+
+def async_eval(*trees: Any) -> None:
+    """Begins to, and returns; whoever asks for elements waits, and is told what went wrong."""
+    _arrays.async_eval_all(_given(trees))
+
+
+def value_and_grad(fun: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable[..., Any]:
+    """(fun(...), gradients of its first array, a scalar, by arguments): of the form of the argument, or a tuple of such. The others are
+    passed as they are."""
+    chosen = [argnums] if isinstance(argnums, int) else list(argnums)
+
+    @functools.wraps(fun)
+    def differentiated(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
+        ends, tree = flatten([args[number] for number in chosen])
+
+        def of_chosen(parts: list[Any]) -> Any:
+            whole = list(args)
+            for number, part in zip(chosen, parts):
+                whole[number] = part
+            return fun(*whole, **kwargs)
+
+        places = range(len(ends))
+        inner = Flat(of_chosen, ends, Tree(tuple, (), (Tree(tuple, (), (tree,)), Tree(dict))), places)
+        values, gradients = _arrays.value_and_grad(inner, [asarray(end) for end in ends], list(places))
+        by = tree.build(gradients)
+        return inner.result(values), by[0] if isinstance(argnums, int) else tuple(by)
+
+    return differentiated
+
+
+def grad(fun: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable[..., Any]:
+    """The gradients alone."""
+    both = value_and_grad(fun, argnums)
+    return functools.wraps(fun)(lambda *args, **kwargs: both(*args, **kwargs)[1])
+
+
+def vjp(fun: Callable[..., Any], primals: Sequence[Any], cotangents: Any) -> tuple[Any, tuple[Any, ...]]:
+    """(fun(*primals), cotangents times its derivative): cotangents have the form of what fun gives, gradients that of the primals."""
+    inner, arrays = flat(fun, tuple(primals), {})
+    outputs, gradients = _arrays.vjp(inner, arrays, [asarray(end) for end in flatten(cotangents)[0]])
+    return inner.result(outputs), flatten(tuple(primals))[1].build(gradients)
+
+
+def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+    """(fun(*primals), its derivative times the tangents, which have the form of the primals)."""
+    inner, arrays = flat(fun, tuple(primals), {})
+    outputs, derivatives = _arrays.jvp(inner, arrays, [asarray(end) for end in flatten(tuple(tangents))[0]])
+    return inner.result(outputs), inner.result(derivatives)
+
+
+def vmap(fun: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable[..., Any]:
+    """fun for each index along an axis of its arguments (None: the argument is the same for all), with the results beside each other
+    along an axis of theirs. Axes: one for all, or a tuple with one, or a tree of them, for each. Named arguments: the first axis."""
+
+    @functools.wraps(fun)
+    def mapped(*args: Any, **kwargs: Any) -> Any:
+        ends, tree = flatten((args, kwargs))
+        axes = spread((tuple(in_axes) if isinstance(in_axes, list) else in_axes, 0), (args, kwargs))
+        places = [place for place, axis in enumerate(axes) if axis is not None]
+        arrays = [asarray(ends[place]) for place in places]
+        inner = Flat(fun, ends, tree, places)
+        from_first = [axes[place] + a.ndim * (axes[place] < 0) for place, a in zip(places, arrays)]
+        results = inner.result(_arrays.vmap(inner, arrays, from_first, []))
+        made, form = flatten(results)
+        return form.build([moveaxis(a, 0, axis) if axis != 0 else a for a, axis in zip(made, spread(out_axes, results))])
+
+    return mapped
+
+
+def compile(fun: _F) -> _F:
+    """fun, traced once per form, shapes and types of its arguments, and per value of what isn't an array: numbers, words. Arrays that it
+    holds stay as they were then. It saves the tracing only: all evaluation is compiled."""
+    known: dict[Any, tuple[Flat, Any]] = {}  # by the form of the arguments
+
+    @functools.wraps(fun)
+    def compiled(*args: Any, **kwargs: Any) -> Any:
+        ends, tree = flatten((args, kwargs))
+        forms = [(end.shape, str(end.dtype)) if is_array(end) else (type(end), end) for end in ends]
+        inner, arrays = flat(fun, args, kwargs)
+        found = known.get((tree, *forms))
+        if found is None:
+            found = known.setdefault((tree, *forms), (inner, _arrays.compile(inner)))
+        return found[0].result(found[1](arrays))
+
+    return compiled  # type: ignore[return-value]
+
+
+def checkpoint(fun: _F) -> _F:
+    """fun, of which a derivative keeps only the arguments, and computes the rest again."""
+
+    @functools.wraps(fun)
+    def recomputed(*args: Any, **kwargs: Any) -> Any:
+        inner, arrays = flat(fun, args, kwargs)
+        return inner.result(_arrays.checkpoint(inner, arrays))
+
+    return recomputed  # type: ignore[return-value]
+
+
+def custom_vjp(fun: _F, fun_vjp: Callable[[Any, Any, Any], Any]) -> _F:
+    """fun with a derivative of the caller's: fun_vjp(arguments, cotangents, outputs) gives a tuple with a gradient for each argument."""
+
+    @functools.wraps(fun)
+    def differentiable(*args: Any) -> Any:
+        inner, arrays = flat(fun, args, {})
+        form = flatten(args)[1]
+
+        def backwards(primals: Sequence[array], cotangents: Sequence[array], outputs: Sequence[array]) -> list[array]:
+            gradients = fun_vjp(form.build(primals), inner.result(cotangents), inner.result(outputs))
+            return [asarray(end) for end in flatten(gradients)[0]]
+
+        return inner.result(_arrays.custom_vjp(inner, backwards, arrays))
+
+    return differentiable  # type: ignore[return-value]
+
+
+def while_loop(cond: Callable[[Any], Any], body: Callable[[Any], Any], init: Any) -> Any:
+    """init, then body(...) as long as cond(...), a boolean scalar. It has batches, and no derivative."""
+    inner, arrays = flat(body, (init,), {})
+    test = flat(cond, (init,), {})[0]
+    results = _arrays.while_loop(lambda at: test(at)[0], inner, arrays)
+    return flatten(init)[1].build(results)
+
+
+def scan(f: Callable[[Any, Any], tuple[Any, Any]], init: Any, xs: Any = None, length: int | None = None, reverse: bool = False) -> tuple[Any, Any]:
+    """f(carry, x) = (carry, y), for each x along the first dimension of xs (backwards with reverse): the last carry, and the ys beside each
+    other. length: trips, where there are no xs."""
+    carry, form = flatten(init)
+    along, x_form = flatten(xs)
+    made: list[Any] = []
+
+    def step(carries: Sequence[array], x: Sequence[array]) -> tuple[list[array], list[array]]:
+        carry, y = f(form.build(carries), x_form.build(x))
+        ends, tree = flatten(y)
+        made[:] = [tree]
+        return [asarray(end) for end in flatten(carry)[0]], [asarray(end) for end in ends]
+
+    last, ys = _arrays.scan(step, [asarray(end) for end in carry], [asarray(end) for end in along], -1 if length is None else length, reverse)
+    return form.build(last), made[0].build(ys)
+
+
+def cond(pred: Any, on_true: Callable[..., Any], on_false: Callable[..., Any], *operands: Any) -> Any:
+    """on_true(*operands) or on_false(*operands), whichever the boolean scalar says; only that is computed."""
+    yes, arrays = flat(on_true, operands, {})
+    no = flat(on_false, operands, {})[0]
+    return yes.result(_arrays.cond(asarray(pred), yes, no, arrays))
+
+
+def plan(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> _arrays.Plan:
+    """What evaluating fun(...) would take, before anything runs: peak, floor, buffers. Only shapes and types of the arguments matter."""
+    return _arrays.plan_of(*flat(fun, args, kwargs))
+
+
+def limit(fun: _F, bytes: int) -> _F:
+    """fun, evaluated as it is called, in a plan whose peak (arguments, results and arena) is within so many bytes. LimitError where there
+    is none."""
+
+    @functools.wraps(fun)
+    def within(*args: Any, **kwargs: Any) -> Any:
+        inner, arrays = flat(fun, args, kwargs)
+        return inner.result(_arrays.limited(inner, bytes, arrays))
+
+    return within  # type: ignore[return-value]
