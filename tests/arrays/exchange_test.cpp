@@ -8,6 +8,19 @@
 namespace lowtide {
 namespace {
 
+TEST(ArraysElements, AreCopiedAsAnotherType) {
+  double from[] = {1.5, -2.0, 1e300, 0.1, 7.0, 3.25};
+  const array same(from, float64, {2, 3}, float64), whole(from, float64, {6}, int8);
+  from[0] = 0;  // a copy doesn't see it
+  EXPECT_EQ(same.data<double>()[0], 1.5);
+  EXPECT_EQ(same.data<double>()[3], 0.1);
+  EXPECT_EQ(same.shape(), (Shape{2, 3}));
+  const int8_t expected[] = {1, -2, 127, 0, 7, 3};
+  for (int i = 0; i < 6; ++i) EXPECT_EQ(whole.data<int8_t>()[i], expected[i]) << i;
+  EXPECT_EQ(array(nullptr, float32, {0, 3}, float32).size(), 0U);
+  EXPECT_THROW(array(from, float64, {-1}, float64), std::invalid_argument);
+}
+
 TEST(ArraysDlpack, NothingIsCopied) {
   for (const array& a : {random::normal({3, 4}, random::key(1)), astype(arange(7), bfloat16), array({true, false}),
                          array(complex64_t(1, 2)), zeros({0, 2}), astype(arange(5), uint8)}) {
