@@ -22,7 +22,7 @@ class LaneFft {
 
   int64_t length() const { return length_; }
   /// X[k] = sum over j of x[j] exp(-2 pi i j k / length), for each lane. x[j] is row j, X[k] then is row place(k).
-  /// `rows` is aligned to 64 bytes.
+  /// `rows` is read fastest where it is aligned to 64 bytes.
   void run(R* rows) const;
   int64_t place(int64_t k) const { return places_[static_cast<size_t>(k)]; }
 

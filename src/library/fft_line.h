@@ -16,7 +16,7 @@ namespace lowtide::engine {
 /// Scratch of a transform, and who shares the work: a pool's threads, up to `blocks` of them, or the caller alone.
 template <class R>
 struct FftRoom {
-  R* at;  ///< aligned to 64 bytes
+  R* at;  ///< read fastest where it is aligned to 64 bytes
   ThreadPool* pool = nullptr;
   int64_t blocks = 1;
 };

@@ -15,7 +15,7 @@ class LibraryRoutine {
  public:
   virtual ~LibraryRoutine() = default;
   virtual int64_t scratch_bytes()
-      const = 0;  ///< 64-byte aligned; the routine takes nothing else that grows with shapes
+      const = 0;  ///< aligned as arrays are; the routine takes nothing else that grows with shapes
   /// Operand and result leaves in order, depth first. Same bits for every number of threads.
   virtual Status run(std::span<const void* const> operands, std::span<void* const> results, void* scratch,
                      ThreadPool& pool) = 0;

@@ -14,10 +14,11 @@
 
 namespace lowtide::engine {
 
-/// Vectors that elements are written to one by one, as well.
+/// Vectors that elements are written to one by one, as well, and that lie anywhere: scratch may be part of an array of
+/// the caller's.
 template <class S, int kBytes>
 struct AliasedVectorOf {
-  typedef S type [[gnu::vector_size(kBytes), gnu::may_alias]];
+  typedef S type [[gnu::vector_size(kBytes), gnu::may_alias, gnu::aligned(sizeof(S))]];
 };
 
 template <class S, int kBytes>
