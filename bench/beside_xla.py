@@ -1,9 +1,11 @@
 """One table beside XLA:CPU: each program on both, turn about, the fastest of several turns. Used by the tables of operations."""
+import argparse
 import json
 import math
 import pathlib
 import subprocess
 import sys
+import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 BINARY = str(HERE.parent / "build" / "lowtide")
@@ -46,6 +48,28 @@ def fastest(lowtide, path, rounds, repeat=4, measure=None):
     return xla, ours, other
 
 
+def parser(doc):
+    """What all tables are told."""
+    made = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    made.add_argument("lowtide", nargs="?", default=BINARY)
+    made.add_argument("--rounds", type=int, default=3)
+    made.add_argument("--only", default="")
+    return made
+
+
+def measured(programs, options, repeat=lambda flops: 4):
+    """Of programs (name, flops, text): name, flops, XLA's seconds and ours."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "program.hlo"
+        for name, flops, text in programs:
+            path.write_text(text)
+            xla, ours, _ = fastest(options.lowtide, path, options.rounds, repeat(flops))
+            yield name, flops, xla, ours
+
+
+def geometric_mean(ratios):
+    return math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else 1
+
+
 def summary(ratios, what):
-    mean = math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else 1
-    return f"{len(ratios)} {what}: {mean:.2f} of XLA:CPU's time in geometric mean, worst {max(ratios, default=1):.2f}"
+    return f"{len(ratios)} {what}: {geometric_mean(ratios):.2f} of XLA:CPU's time in geometric mean, worst {max(ratios, default=1):.2f}"

@@ -6,10 +6,7 @@ of several turns that both take.
 
 Needs jax in the interpreter that runs it. Ends with the geometric mean of the ratios and the worst.
 """
-import argparse
 import math
-import pathlib
-import tempfile
 
 import jax
 import jax.numpy as jnp
@@ -42,20 +39,12 @@ def programs(only):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("lowtide", nargs="?", default=beside_xla.BINARY)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--only", default="")
-    options = parser.parse_args()
+    options = beside_xla.parser(__doc__).parse_args()
     ratios = []
     print(f"{'convolution':58} {'GFLOP':>6} {'XLA ms':>8} {'ms':>8} {'ratio':>6}")
-    with tempfile.TemporaryDirectory() as folder:
-        path = pathlib.Path(folder) / "convolution.hlo"
-        for name, flops, text in programs(options.only):
-            path.write_text(text)
-            xla, ours, _ = beside_xla.fastest(options.lowtide, path, options.rounds)
-            ratios.append(ours / xla)
-            print(f"{name:58} {flops / 1e9:6.2f} {xla * 1e3:8.2f} {ours * 1e3:8.2f} {ours / xla:6.2f}", flush=True)
+    for name, flops, xla, ours in beside_xla.measured(programs(options.only), options):
+        ratios.append(ours / xla)
+        print(f"{name:58} {flops / 1e9:6.2f} {xla * 1e3:8.2f} {ours * 1e3:8.2f} {ours / xla:6.2f}", flush=True)
     print(beside_xla.summary(ratios, "convolutions"))
 
 

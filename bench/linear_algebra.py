@@ -8,12 +8,9 @@ Needs jax in the interpreter that runs it. Ends with the geometric mean of the r
 worst. --above: lists only what is slower than that. Both sides have the arguments that Lowtide seeds; what has to be
 well-conditioned is made so by adding to the diagonal, which costs nothing beside the function.
 """
-import argparse
 import collections
-import json
 import math
 import pathlib
-import subprocess
 import sys
 import tempfile
 import time
@@ -24,6 +21,8 @@ import xla  # which asks for jax on CPUs alone
 import jax
 import jax.numpy as jnp
 from jax.scipy.linalg import lu_factor, solve_triangular
+
+import beside_xla
 
 # How many matrices, of which order.
 SIZES = [(4096, 2), (4096, 4), (1024, 8), (512, 16), (256, 32), (16, 128), (1, 32), (1, 128), (1, 512), (1, 1024)]
@@ -63,10 +62,7 @@ def programs(only):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("lowtide", nargs="?", default=str(HERE.parent / "build" / "lowtide"))
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--only", default="")
+    parser = beside_xla.parser(__doc__)
     parser.add_argument("--above", type=float, default=0)
     options = parser.parse_args()
     ratios = collections.defaultdict(list)
@@ -90,17 +86,14 @@ def main():
                 for _ in range(options.rounds):
                     theirs = min(theirs, *(once() for _ in range(repeats)))
                     time.sleep(0.02)  # the threads of its library spin on for a while
-                    done = subprocess.run([options.lowtide, "run", str(path), "--repeat", str(repeats), "--json"], capture_output=True, text=True, check=True)
-                    ours = min(ours, *json.loads(done.stdout)["run_seconds"])
+                    ours = min(ours, beside_xla.seconds_of_ours(options.lowtide, path, repeats))
             ratios[function].append(ours / theirs)
             if ours / theirs > options.above:
                 print(f"{name:36} {theirs * 1e3:9.3f} {ours * 1e3:9.3f} {ours / theirs:6.2f}", flush=True)
-    def mean(values):
-        return math.exp(sum(map(math.log, values)) / len(values))
     for function, values in ratios.items():
-        print(f"{function:36} {'':9} {'':9} {mean(values):6.2f} worst {max(values):.2f}")
+        print(f"{function:36} {'':9} {'':9} {beside_xla.geometric_mean(values):6.2f} worst {max(values):.2f}")
     values = sum(ratios.values(), [])
-    print(f"{len(values)} programs: {mean(values):.2f} of XLA:CPU's time in geometric mean, worst {max(values):.2f}, {sum(v > 1.05 for v in values)} above 1.05")
+    print(beside_xla.summary(values, "programs") + f", {sum(v > 1.05 for v in values)} above 1.05")
 
 
 main()

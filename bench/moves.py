@@ -8,7 +8,6 @@ beside a plain pass over as many bytes (a negation), which the same turns measur
 within a row reads whole cache lines. Needs jax in the interpreter that runs it. Ends with the geometric mean of the
 ratios and the worst; --worst prints only lines whose ratio is at least so large.
 """
-import argparse
 import math
 import pathlib
 import tempfile
@@ -156,10 +155,7 @@ def write_negation(path, bytes_):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("lowtide", nargs="?", default=beside_xla.BINARY)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--only", default="")
+    parser = beside_xla.parser(__doc__)
     parser.add_argument("--worst", type=float, default=0)
     parser.add_argument("--keep", help="a folder for the programs")
     options = parser.parse_args()

@@ -7,10 +7,6 @@
 that runs it. Ends with the geometric mean of the ratios and the worst; --worst prints only lines whose ratio is at least
 so large.
 """
-import argparse
-import pathlib
-import tempfile
-
 import jax
 import jax.numpy as jnp
 
@@ -59,24 +55,16 @@ def programs(only):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("lowtide", nargs="?", default=beside_xla.BINARY)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--only", default="")
+    parser = beside_xla.parser(__doc__)
     parser.add_argument("--worst", type=float, default=0)
     options = parser.parse_args()
     jax.config.update("jax_enable_x64", True)
     ratios = []
     print(f"{'product':44} {'GFLOP':>7} {'XLA ms':>8} {'ms':>8} {'ratio':>6}")
-    with tempfile.TemporaryDirectory() as folder:
-        path = pathlib.Path(folder) / "product.hlo"
-        for name, flops, text in programs(options.only):
-            path.write_text(text)
-            repeat = 4 if flops > 1 << 28 else 20
-            xla, ours, _ = beside_xla.fastest(options.lowtide, path, options.rounds, repeat)
-            ratios.append(ours / xla)
-            if ratios[-1] >= options.worst:
-                print(f"{name:44} {flops / 1e9:7.3f} {xla * 1e3:8.4f} {ours * 1e3:8.4f} {ours / xla:6.2f}", flush=True)
+    for name, flops, xla, ours in beside_xla.measured(programs(options.only), options, lambda flops: 4 if flops > 1 << 28 else 20):
+        ratios.append(ours / xla)
+        if ratios[-1] >= options.worst:
+            print(f"{name:44} {flops / 1e9:7.3f} {xla * 1e3:8.4f} {ours * 1e3:8.4f} {ours / xla:6.2f}", flush=True)
     print(beside_xla.summary(ratios, "products"))
 
 

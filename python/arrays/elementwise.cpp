@@ -4,12 +4,13 @@
 namespace lowtide::python {
 namespace {
 
-struct UnaryRow {
+template <class F>
+struct Row {
   const char* name;
-  Unary f;
+  F f;
   const char* doc;
 };
-constexpr UnaryRow kUnary[] = {
+constexpr Row<Unary> kUnary[] = {
     {"abs", abs, "Sizes; float32 of complex64."},
     {"negative", negative, "-a"},
     {"sign", sign, "-1, 0 or 1; of complex numbers a / |a|."},
@@ -55,12 +56,7 @@ constexpr UnaryRow kUnary[] = {
     {"conjugate", conjugate, "With the other sign of the imaginary part."},
 };
 
-struct BinaryRow {
-  const char* name;
-  Binary f;
-  const char* doc;
-};
-constexpr BinaryRow kBinary[] = {
+constexpr Row<Binary> kBinary[] = {
     {"add", add, "a + b"},
     {"subtract", subtract, "a - b"},
     {"multiply", multiply, "a * b"},
@@ -105,8 +101,8 @@ array clip_of(const ArrayLike& a, const std::optional<ArrayLike>& low, const std
 }  // namespace
 
 void bind_elementwise(nb::module_& m, Class& of) {
-  for (const UnaryRow& row : kUnary) unary(m, row.name, row.f, row.doc);
-  for (const BinaryRow& row : kBinary) binary(m, row.name, row.f, row.doc);
+  for (const Row<Unary>& row : kUnary) unary(m, row.name, row.f, row.doc);
+  for (const Row<Binary>& row : kBinary) binary(m, row.name, row.f, row.doc);
   m.def("divmod", of_arrays([](const array& a, const array& b) {
           std::vector<array> parts = divmod(a, b);
           return std::pair(parts[0], parts[1]);

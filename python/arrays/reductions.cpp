@@ -4,15 +4,31 @@
 namespace lowtide::python {
 namespace {
 
-using All = array (*)(const array&, bool, StreamOrDevice);
-using Some = array (*)(const array&, const std::vector<int>&, bool, StreamOrDevice);
-struct Reduction {
+/// A function of all elements in order, and of the same name along axes: one (int), or several.
+template <class Along, class... More>
+struct Row {
   const char* name;
-  All all;
-  Some some;
+  array (*all)(const array&, More..., StreamOrDevice);
+  array (*along)(const array&, Along, More..., StreamOrDevice);
   const char* doc;
+
+  /// As a function of Python's, where None means all.
+  auto function() const {
+    constexpr bool kOne = std::is_same_v<Along, int>;
+    return of_array<std::conditional_t<kOne, Axis, Axes>, More...>(
+        [f = *this](const array& a, const auto& axis, More... more) {
+          if (!axis) return f.all(a, more..., kHere);
+          if constexpr (kOne) {
+            return f.along(a, *axis, more..., kHere);
+          } else {
+            return f.along(a, axes_of(*axis), more..., kHere);
+          }
+        });
+  }
 };
-constexpr Reduction kReductions[] = {
+using Several = const std::vector<int>&;
+
+constexpr Row<Several, bool> kReductions[] = {
     {"sum", sum, sum, "The sum; of booleans and small integers int32."},
     {"prod", prod, prod, "The product."},
     {"max", max, max, "The largest; NaN where there is one. ValueError of nothing."},
@@ -25,37 +41,15 @@ constexpr Reduction kReductions[] = {
     {"count_nonzero", count_nonzero, count_nonzero, "How many aren't 0."},
 };
 
-using SpreadAll = array (*)(const array&, bool, int, StreamOrDevice);
-using SpreadSome = array (*)(const array&, const std::vector<int>&, bool, int, StreamOrDevice);
-struct Spread {
-  const char* name;
-  SpreadAll all;
-  SpreadSome some;
-  const char* doc;
-};
-constexpr Spread kSpreads[] = {{"var", var, var, "The mean square distance from the mean, divided by n - ddof."},
-                               {"std", std, std, "The root of var()."}};
+constexpr Row<Several, bool, int> kSpreads[] = {
+    {"var", var, var, "The mean square distance from the mean, divided by n - ddof."},
+    {"std", std, std, "The root of var()."}};
 
-using Place = array (*)(const array&, bool, StreamOrDevice);
-using PlaceAlong = array (*)(const array&, int, bool, StreamOrDevice);
-struct Placed {
-  const char* name;
-  Place all;
-  PlaceAlong along;
-  const char* doc;
-};
-constexpr Placed kPlaces[] = {{"argmax", argmax, argmax, "Where the largest is, uint32; the first of equals."},
-                              {"argmin", argmin, argmin, "Where the smallest is, uint32; the first of equals."}};
+constexpr Row<int, bool> kPlaces[] = {
+    {"argmax", argmax, argmax, "Where the largest is, uint32; the first of equals."},
+    {"argmin", argmin, argmin, "Where the smallest is, uint32; the first of equals."}};
 
-using Running = array (*)(const array&, bool, bool, StreamOrDevice);
-using RunningAlong = array (*)(const array&, int, bool, bool, StreamOrDevice);
-struct Run {
-  const char* name;
-  Running all;
-  RunningAlong along;
-  const char* doc;
-};
-constexpr Run kRuns[] = {
+constexpr Row<int, bool, bool> kRuns[] = {
     {"cumsum", cumsum, cumsum, "Running sums; without axis of all elements in order."},
     {"cumprod", cumprod, cumprod, "Running products; without axis of all elements in order."},
     {"cummax", cummax, cummax, "The largest so far; without axis of all elements in order."},
@@ -63,15 +57,7 @@ constexpr Run kRuns[] = {
     {"logcumsumexp", logcumsumexp, logcumsumexp, "log(cumsum(exp(a))), without overflow."},
 };
 
-using Sorted = array (*)(const array&, StreamOrDevice);
-using SortedAlong = array (*)(const array&, int, StreamOrDevice);
-struct Order {
-  const char* name;
-  Sorted all;
-  SortedAlong along;
-  const char* doc;
-};
-constexpr Order kOrders[] = {
+constexpr Row<int> kOrders[] = {
     {"sort", sort, sort, "Ascending, NaN last; axis=None: of all elements."},
     {"argsort", argsort, argsort, "Where sort() has it from, uint32; equals keep their order."}};
 
@@ -92,37 +78,22 @@ constexpr Choice kChoices[] = {
 }  // namespace
 
 void bind_reductions(nb::module_& m, Class& of) {
-  for (const auto& [name, all_axes, some, doc] : kReductions) {
-    const auto f = [all = all_axes, some = some](const array& a, const Axes& axis, bool keepdims) {
-      return axis ? some(a, axes_of(*axis), keepdims, kHere) : all(a, keepdims, kHere);
-    };
-    both(m, of, name, of_array<Axes, bool>(f), "axis"_a = nb::none(), nb::kw_only(), "keepdims"_a = false, doc);
+  for (const auto& row : kReductions) {
+    both(m, of, row.name, row.function(), "axis"_a = nb::none(), nb::kw_only(), "keepdims"_a = false, row.doc);
   }
-  for (const auto& [name, all_axes, some, doc] : kSpreads) {
-    const auto f = [all = all_axes, some = some](const array& a, const Axes& axis, bool keepdims, int ddof) {
-      return axis ? some(a, axes_of(*axis), keepdims, ddof, kHere) : all(a, keepdims, ddof, kHere);
-    };
-    both(m, of, name, of_array<Axes, bool, int>(f), "axis"_a = nb::none(), nb::kw_only(), "keepdims"_a = false,
-         "ddof"_a = 0, doc);
+  for (const auto& row : kSpreads) {
+    both(m, of, row.name, row.function(), "axis"_a = nb::none(), nb::kw_only(), "keepdims"_a = false, "ddof"_a = 0,
+         row.doc);
   }
-  for (const auto& [name, all_axes, along, doc] : kPlaces) {
-    const auto f = [all = all_axes, along = along](const array& a, Axis axis, bool keepdims) {
-      return axis ? along(a, *axis, keepdims, kHere) : all(a, keepdims, kHere);
-    };
-    both(m, of, name, of_array<Axis, bool>(f), "axis"_a = nb::none(), nb::kw_only(), "keepdims"_a = false, doc);
+  for (const auto& row : kPlaces) {
+    both(m, of, row.name, row.function(), "axis"_a = nb::none(), nb::kw_only(), "keepdims"_a = false, row.doc);
   }
-  for (const auto& [name, all_axes, along, doc] : kRuns) {
-    const auto f = [all = all_axes, along = along](const array& a, Axis axis, bool reverse, bool inclusive) {
-      return axis ? along(a, *axis, reverse, inclusive, kHere) : all(a, reverse, inclusive, kHere);
-    };
-    both(m, of, name, of_array<Axis, bool, bool>(f), "axis"_a = nb::none(), nb::kw_only(), "reverse"_a = false,
-         "inclusive"_a = true, doc);
+  for (const auto& row : kRuns) {
+    both(m, of, row.name, row.function(), "axis"_a = nb::none(), nb::kw_only(), "reverse"_a = false,
+         "inclusive"_a = true, row.doc);
   }
-  for (const auto& [name, all_axes, along, doc] : kOrders) {
-    const auto f = [all = all_axes, along = along](const array& a, Axis axis) {
-      return axis ? along(a, *axis, kHere) : all(a, kHere);
-    };
-    both(m, of, name, of_array<Axis>(f), nb::arg("axis").none() = -1, doc);
+  for (const auto& row : kOrders) {
+    both(m, of, row.name, row.function(), nb::arg("axis").none() = -1, row.doc);
   }
   for (const auto& [name, count, all_axes, along, doc] : kChoices) {
     const auto f = [all = all_axes, along = along](const array& a, int k, Axis axis) {

@@ -67,11 +67,7 @@ double LaneCost::scalar_node(const Node& node) const {
 // of it, which is near from the second time on unless it is more than a core's cache holds.
 double LaneCost::fetched_line(const Affine& index, int bytes, int32_t block, const Spread* spread) const {
   const auto coefficient = [&](int32_t loop) {
-    int64_t found = 0;
-    for (const auto& term : index.terms) {
-      if (nest_.nodes[static_cast<size_t>(term.atom)].loop == loop) found = term.coefficient;
-    }
-    return static_cast<double>(std::llabs(found));
+    return static_cast<double>(std::llabs(index.coefficient_of(nest_.loops[static_cast<size_t>(loop)].index)));
   };
   for (const auto& term : index.terms) {
     if (nest_.nodes[static_cast<size_t>(term.atom)].kind != NodeKind::kLoopIndex) return kFarLine;

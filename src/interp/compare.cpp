@@ -64,19 +64,23 @@ int64_t place_in_order(T value, int sign_bit) {
   return (bits & sign) ? -magnitude : magnitude;
 }
 
+/// How many steps lie between two places; those of two doubles may be further apart than an int64_t can say.
+int64_t steps_between(int64_t a, int64_t b) {
+  int64_t distance = 0;
+  return __builtin_sub_overflow(std::max(a, b), std::min(a, b), &distance) ? INT64_MAX : distance;
+}
+
 template <class T>
 int64_t ulps(T x, T y, ElementType type) {
   if constexpr (kIsComplex<T>) {
     const int sign_bit = static_cast<int>(sizeof(typename T::value_type)) * 8 - 1;
     const auto part = [&](auto a, auto b) {
-      return std::abs(place_in_order(a, sign_bit) - place_in_order(b, sign_bit));
+      return steps_between(place_in_order(a, sign_bit), place_in_order(b, sign_bit));
     };
     return std::max(part(x.real(), y.real()), part(x.imag(), y.imag()));
   } else {
     const int sign_bit = type == ElementType::kF8E8M0FNU ? -1 : type_bits(type) - 1;
-    const int64_t a = place_in_order(x, sign_bit), b = place_in_order(y, sign_bit);
-    int64_t distance = 0;
-    return __builtin_sub_overflow(std::max(a, b), std::min(a, b), &distance) ? INT64_MAX : distance;
+    return steps_between(place_in_order(x, sign_bit), place_in_order(y, sign_bit));
   }
 }
 

@@ -102,9 +102,7 @@ class SharedEigh : public SharedProblem {
 
 std::unique_ptr<SharedProblem> make_shared_eigh(const LapackProblem& problem) {
   constexpr int32_t kLeast = 256;
-  if (is_complex(problem.type) || problem.n < kLeast) return nullptr;
-  if (problem.type == ElementType::kF32) return std::make_unique<SharedEigh<float>>(problem);
-  return std::make_unique<SharedEigh<double>>(problem);
+  return problem.n < kLeast ? nullptr : shared_of_type<SharedEigh>(problem);
 }
 
 }  // namespace lowtide::engine

@@ -6,13 +6,14 @@
 #include <span>
 
 #include "library/panel_kernel.h"
+#include "library/vectors.h"
 
 namespace lowtide::engine {
 
 inline constexpr int64_t kFewColumns = 4;
 /// Terms that each run has at least: as many as the widest vector has lanes.
 template <class S>
-inline constexpr int64_t kShortestRun = 64 / static_cast<int64_t>(sizeof(S));
+inline constexpr int64_t kShortestRun = kWidestVector / static_cast<int64_t>(sizeof(S));
 
 /// Columns are packed one behind the other: term k of column j at right[j * depth + k]. All runs step by one element,
 /// and follow each other along the columns. S: float or double.

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "library/vectors.h"
+
 namespace lowtide::engine {
 
 /// R: float or double, in which it is computed.
@@ -14,7 +16,7 @@ template <class R>
 class LaneFft {
  public:
   /// Lines beside each other: 64 bytes of real parts, then as many of imaginary ones, are a row.
-  static constexpr int64_t kLanes = 64 / static_cast<int64_t>(sizeof(R));
+  static constexpr int64_t kLanes = kWidestVector / static_cast<int64_t>(sizeof(R));
   static constexpr int64_t kRow = 2 * kLanes;
 
   /// length: a product of factors (fft_factors), or 1.

@@ -91,9 +91,7 @@ class SharedQ : public SharedProblem {
 
 template <template <class> class Shared>
 std::unique_ptr<SharedProblem> make(const LapackProblem& problem) {
-  if (is_complex(problem.type) || std::min(problem.m, problem.n) < kLeast) return nullptr;
-  if (problem.type == ElementType::kF32) return std::make_unique<Shared<float>>(problem);
-  return std::make_unique<Shared<double>>(problem);
+  return std::min(problem.m, problem.n) < kLeast ? nullptr : shared_of_type<Shared>(problem);
 }
 
 }  // namespace

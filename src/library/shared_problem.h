@@ -12,12 +12,22 @@ namespace lowtide::engine {
 class SharedProblem {
  public:
   virtual ~SharedProblem() = default;
-  virtual int64_t scratch_bytes() const = 0;  ///< 64-byte aligned
+  virtual int64_t scratch_bytes() const = 0;
   /// `results` and `read` as run_lapack's, those results that live in operands filled with them; vectors alone are
   /// read. Same bits for every number of threads.
   virtual void run(std::span<void* const> results, std::span<const void* const> read, std::byte* scratch,
                    ThreadPool& pool) const = 0;
 };
+
+/// Of the problem's type; null of complex ones.
+template <template <class> class Shared>
+std::unique_ptr<SharedProblem> shared_of_type(const LapackProblem& problem) {
+  switch (problem.type) {
+    case ElementType::kF32: return std::make_unique<Shared<float>>(problem);
+    case ElementType::kF64: return std::make_unique<Shared<double>>(problem);
+    default: return nullptr;
+  }
+}
 
 /// Null where one thread does it as soon, or nothing is known but LAPACK's own way.
 std::unique_ptr<SharedProblem> make_shared_problem(const LapackProblem& problem);

@@ -100,9 +100,7 @@ std::unique_ptr<SharedProblem> make_shared_svd(const LapackProblem& problem) {
   constexpr int32_t kLeast = 256;
   // Beyond that, LAPACK factors it orthogonally first.
   const bool about_square = problem.m >= problem.n && problem.m < problem.n * int64_t{11} / 6;
-  if (is_complex(problem.type) || problem.n < kLeast || !about_square) return nullptr;
-  if (problem.type == ElementType::kF32) return std::make_unique<SharedSvd<float>>(problem);
-  return std::make_unique<SharedSvd<double>>(problem);
+  return problem.n < kLeast || !about_square ? nullptr : shared_of_type<SharedSvd>(problem);
 }
 
 }  // namespace lowtide::engine

@@ -2,6 +2,7 @@
 /// Code written once with vectors of `Bytes` bytes (GCC's and Clang's vector extension), compiled for each width of
 /// registers and chosen when it runs.
 
+#include <cstdint>
 #include <cstring>
 #include <utility>
 
@@ -10,6 +11,9 @@ namespace lowtide::engine {
 /// What a lambda needs that runs inside of with_vectors, and all that it calls with vectors in hand: code that stays
 /// outside is compiled for the plain machine.
 #define LT_INLINE __attribute__((always_inline))
+
+/// Bytes of the widest registers of any machine, in which rooms for vectors are stated.
+inline constexpr int64_t kWidestVector = 64;
 
 /// Loops over few elements that stay in registers.
 #ifdef __clang__

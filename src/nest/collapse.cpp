@@ -8,13 +8,6 @@
 namespace lowtide::engine {
 namespace {
 
-int64_t coefficient_of(const Affine& sum, NodeId atom) {
-  for (const auto& term : sum.terms) {
-    if (term.atom == atom) return term.coefficient;
-  }
-  return 0;
-}
-
 class Collapse {
  public:
   explicit Collapse(Nest nest) : nest_(std::move(nest)) {}
@@ -93,9 +86,8 @@ class Collapse {
     if (outer.extent != 1) {  // an index that is always 0 goes anyway
       if (is_operand(near)) return false;
       bool linear = true;
-      for_each_sum([&](Affine& sum) {
-        linear = linear && coefficient_of(sum, far) == inner.extent * coefficient_of(sum, near);
-      });
+      for_each_sum(
+          [&](Affine& sum) { linear = linear && sum.coefficient_of(far) == inner.extent * sum.coefficient_of(near); });
       if (!linear) return false;
     }
     for_each_sum([&](Affine& sum) { std::erase_if(sum.terms, [&](const Affine::Term& t) { return t.atom == far; }); });

@@ -27,6 +27,12 @@ struct Affine {
   };
   int64_t constant = 0;
   std::vector<Term> terms;  ///< by atom, ascending; no coefficient is zero
+  int64_t coefficient_of(NodeId atom) const {
+    for (const Term& term : terms) {
+      if (term.atom == atom) return term.coefficient;
+    }
+    return 0;
+  }
   bool operator==(const Affine&) const = default;
 };
 

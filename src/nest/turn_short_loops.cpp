@@ -42,11 +42,7 @@ class Turn {
       if (item.kind == Item::kStore) continue;
       const Node& node = nest_.nodes[static_cast<size_t>(item.id)];
       if (node.kind != NodeKind::kLoad) return false;
-      int64_t step = 0;
-      for (const auto& term : node.affine.terms) {
-        if (term.atom == around) step = term.coefficient;
-      }
-      shares |= std::llabs(step) * stored_bytes(node.type) < kLine;
+      shares |= std::llabs(node.affine.coefficient_of(around)) * stored_bytes(node.type) < kLine;
     }
     return shares;
   }

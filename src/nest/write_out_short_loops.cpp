@@ -12,13 +12,6 @@ constexpr int64_t kMostColumns = 4;  ///< more are as well transposed in tiles
 constexpr int64_t kFewestRows = 16;
 constexpr size_t kMostItems = 8;  ///< of one column
 
-int64_t step_of(const Affine& sum, NodeId index) {
-  for (const auto& term : sum.terms) {
-    if (term.atom == index) return term.coefficient;
-  }
-  return 0;
-}
-
 class WriteOut {
  public:
   explicit WriteOut(Nest nest) : nest_(std::move(nest)) {}
@@ -57,7 +50,7 @@ class WriteOut {
       if (item.kind == Item::kStore) {
         const Store& store = nest_.stores[static_cast<size_t>(item.id)];
         const bool fills =
-            step_of(store.index, columns.index) == 1 && step_of(store.index, rows.index) == columns.extent;
+            store.index.coefficient_of(columns.index) == 1 && store.index.coefficient_of(rows.index) == columns.extent;
         if (++stores > 1 || !fills || store.guard != kNoId || store.value == columns.index) return false;
       } else {
         const auto& operands = nest_.nodes[static_cast<size_t>(item.id)].operands;
@@ -73,7 +66,7 @@ class WriteOut {
     for (int64_t column = 0; column < columns.extent; ++column) {
       std::map<NodeId, NodeId> copies;
       const auto in_column = [&](Affine sum) {
-        sum.constant += step_of(sum, columns.index) * column;
+        sum.constant += sum.coefficient_of(columns.index) * column;
         std::erase_if(sum.terms, [&](const Affine::Term& term) { return term.atom == columns.index; });
         for (auto& term : sum.terms) term.atom = copy_of(copies, term.atom);
         std::ranges::sort(sum.terms, {}, &Affine::Term::atom);

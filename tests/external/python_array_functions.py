@@ -11,6 +11,8 @@ import tempfile
 import threading
 
 sys.dont_write_bytecode = True
+from built_arrays import lowtide_of  # noqa: E402
+
 os.environ["JAX_PLATFORMS"] = "cpu"
 CONTROL = "--control" in sys.argv
 
@@ -319,25 +321,16 @@ def examples(wrong, root, build):
 
 
 def main():
-    try:
-        import jax  # noqa: F401
-        import ml_dtypes  # noqa: F401
-        import numpy
-    except ImportError as error:
-        print(f"SKIP: {error}")
+    build, root = sys.argv[1:3]
+    lowtide = lowtide_of(build, root, ("jax", "ml_dtypes", "numpy"))
+    if lowtide is None:
         return 0
-    if not os.path.isdir(os.path.join(sys.argv[1], "python", "lowtide", "_arrays")):
-        print("SKIP: arrays in Python weren't built: no nanobind")
-        return 0
-    root = sys.argv[2]
-    sys.path.insert(0, os.path.join(root, "python"))
-    import lowtide
-    lowtide.__path__.append(os.path.join(sys.argv[1], "python", "lowtide"))
+    import numpy
     np = lowtide.numpy
     wrong = Wrong()
     for part in (derivatives, trees, exchange, memory, draws, threads, files):
         part(wrong, lowtide, np, numpy)
-    examples(wrong, root, sys.argv[1])
+    examples(wrong, root, build)
     for line in wrong:
         print(line[:400])
     print(f"{len(wrong)} wrong")

@@ -6,6 +6,7 @@ import re
 import sys
 
 sys.dont_write_bytecode = True
+from built_arrays import lowtide_of  # noqa: E402
 from python_array_cases import CASES, MODULES, Beside, Draws  # noqa: E402
 
 CONTROL = "--control" in sys.argv
@@ -105,19 +106,13 @@ def indexing(lowtide, numpy):
 
 
 def main():
-    try:
-        import numpy
-    except ImportError as error:
-        print(f"SKIP: {error}")
+    build, root = sys.argv[1:3]
+    lowtide = lowtide_of(build, root, ("numpy",))
+    if lowtide is None:
         return 0
-    if not os.path.isdir(os.path.join(sys.argv[1], "python", "lowtide", "_arrays")):
-        print("SKIP: arrays in Python weren't built: no nanobind")
-        return 0
-    sys.path.insert(0, os.path.join(sys.argv[2], "python"))
-    import lowtide
-    lowtide.__path__.append(os.path.join(sys.argv[1], "python", "lowtide"))
-    import lowtide.numpy as np
-    wrong = unbound(sys.argv[2], lowtide, np)
+    import numpy
+    np = lowtide.numpy
+    wrong = unbound(root, lowtide, np)
     beside = Beside(numpy)
     numpy.seterr(all="ignore")
     cases = CASES | {f"{module}.{name}": case for module, rows in MODULES.items() for name, case in rows.items()}

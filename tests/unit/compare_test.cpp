@@ -67,6 +67,8 @@ TEST(Compare, UlpsAcrossZeroAndTypes) {
   EXPECT_EQ(
       compare(array<double>(ElementType::kF64, {-1e300}), array<double>(ElementType::kF64, {1e300}), {}, "x").max_ulp,
       INT64_MAX);
+  const auto complex = [](double re) { return array<std::complex<double>>(ElementType::kC128, {{re, 0}}); };
+  EXPECT_EQ(compare(complex(-1e300), complex(1e300), {}, "x").max_ulp, INT64_MAX);
 }
 
 TEST(Compare, ShapesAndCounts) {

@@ -112,6 +112,7 @@ class Emitter {
   // near_memory.cpp
   Emitted load_clamped(const Node& load, const ClampedIndex& index);
   std::pair<V, V> lanes_at_bounds(const ClampedIndex& index, V first);
+  int32_t register_lanes(llvm::Type* element) const;  ///< of those that run, as many as one register holds
   V load_apart(const Node& load, const Address& at, llvm::Type* element);
   bool store_together(std::span<const int32_t> stores);  ///< false, and nothing done: lanes leave gaps between them
 

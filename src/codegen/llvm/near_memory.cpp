@@ -92,11 +92,14 @@ std::pair<Emitter::V, Emitter::V> Emitter::lanes_at_bounds(const ClampedIndex& i
   return {is_before, is_inside};
 }
 
+int32_t Emitter::register_lanes(llvm::Type* element) const {
+  return std::min(width_, (avx512_ ? 512 : 256) / static_cast<int32_t>(element->getScalarSizeInBits()));
+}
+
 // For each register of the result as many are read as the step has elements, the last of them so that it ends with the
 // last lane's element: nothing behind it is touched.
 Emitter::V Emitter::load_apart(const Node& n, const Address& at, llvm::Type* element) {
-  const auto bits = static_cast<int32_t>(element->getScalarSizeInBits());
-  const int32_t part = std::min(width_, (avx512_ ? 512 : 256) / bits);
+  const int32_t part = register_lanes(element);
   const auto step = static_cast<int32_t>(at.step);
   auto* type = llvm::FixedVectorType::get(element, static_cast<unsigned>(part));
   V end = nullptr;  // behind what the running lanes read, from the first on
@@ -144,8 +147,7 @@ bool Emitter::store_together(std::span<const int32_t> stores) {
   const ElementType type = nest_.buffers[static_cast<size_t>(first.buffer)].type;
   std::vector<V> values;
   for (const int32_t id : stores) values.push_back(in_memory(type, vector(store(id).value)));
-  const auto bits = static_cast<int32_t>(values[0]->getType()->getScalarSizeInBits());
-  const int32_t part = std::min(width_, (avx512_ ? 512 : 256) / bits);
+  const int32_t part = register_lanes(values[0]->getType());
   const auto lanes_of = [&](V value, int32_t lane) {
     return part == width_ ? value : builder_.CreateShuffleVector(value, llvm::createSequentialMask(lane, part, 0));
   };

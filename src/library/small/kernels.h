@@ -29,8 +29,6 @@ struct SmallMatrices {
 /// result that may lie there is written.
 using SmallKernel = void (*)(const SmallMatrices& matrices, int64_t first, int64_t count, std::byte* scratch);
 
-inline constexpr int64_t kWidestVector = 64;  ///< bytes; scratch is stated in such vectors
-
 /// Body<S, bytes of its vectors>::run for this machine's vectors.
 template <template <class, int> class Body, class S>
 void run_small(const SmallMatrices& matrices, int64_t first, int64_t count, std::byte* scratch) {
