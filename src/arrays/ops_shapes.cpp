@@ -22,12 +22,12 @@ int64_t length_of(double start, double stop, double step) {
 array arange(double start, double stop, double step, Dtype dtype, StreamOrDevice s) {
   if (dtype.val == Dtype::Val::bool_) fault("arange", "found bool");
   const Shape shape = {length_of(start, stop, step)};
-  if (!issubdtype(dtype, inexact)) {
-    const array places = counter(shape, dtype, 0, s);
-    return places * constant(std::trunc(step), dtype, {}, s) + constant(std::trunc(start), dtype, {}, s);
-  }
-  const Dtype wide = dtype.val == Dtype::Val::float64 ? float64 : float32;
-  const array numbers = counter(shape, wide, 0, s) * constant(step, wide, {}, s) + constant(start, wide, {}, s);
+  const bool counts = !issubdtype(dtype, inexact);
+  const Dtype type = counts ? dtype : dtype.val == Dtype::Val::float64 ? float64 : float32;
+  if (counts) start = std::trunc(start), step = std::trunc(step);
+  array numbers = counter(shape, type, 0, s);
+  if (step != 1) numbers = numbers * constant(step, type, {}, s);
+  if (start != 0) numbers = numbers + constant(start, type, {}, s);
   return as_type(numbers, dtype, s);
 }
 array arange(double start, double stop, double step, StreamOrDevice s) { return arange(start, stop, step, float32, s); }

@@ -18,11 +18,11 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr double kMostTime = 1.75;  ///< of the free plan's: slower ones nobody would run
-/// Of the time without streams: what the free plan may take. Tiles are found in caches more often than modelled, so
-/// that measured times grow less.
+constexpr double kMostTime = 2.5;  ///< of the free plan's: slower ones nobody would run
+/// Of the time without streams: what plans may take that lead to the free one.
 constexpr double kFreeTime = 1.4;
-constexpr double kSlackNs = 5e4;  ///< beside it: programs of microseconds may take some more
+constexpr double kFreeExponent = 8;  ///< of its time, as much as of its memory
+constexpr double kSlackNs = 5e4;     ///< beside it: programs of microseconds may take some more
 constexpr double kFreeThrift = 0.05;
 constexpr double kUnnoticedNs = 1e6;           ///< added to each plan's time where the free one is chosen
 constexpr int64_t kFreeInstructions = 20'000;  ///< planned in all for the free plan
@@ -264,12 +264,12 @@ class Search {
     return starts;
   }
 
-  /// Of the plans so far that take little more time than the first one, which is without streams, the one that takes
-  /// least memory for its time: a tenth more must save a fifth. What no plan changes, arguments and results, counts
-  /// half; beside a millisecond nobody notices more.
+  /// Of the plans so far the one that takes least memory for its time: a twentieth more must save a third, so that the
+  /// free plan is about as fast as the fastest. What no plan changes, arguments and results, counts half; beside a
+  /// millisecond nobody notices more.
   void offer_as_free(const FrontierPoint& point, std::optional<Compiled> compiled) {
     const auto price = [](const FrontierPoint& p) {
-      return static_cast<double>(p.peak_bytes + p.temp_bytes) * std::pow(p.ns + kUnnoticedNs, 2);
+      return static_cast<double>(p.peak_bytes + p.temp_bytes) * std::pow(p.ns + kUnnoticedNs, kFreeExponent);
     };
     if (frontier_.plans > 0) {
       if (next_.state.is_free_found || point.ns > next_.state.most_ns || price(point) >= price(frontier_.free)) return;

@@ -49,7 +49,7 @@ class Estimate {
     double terms = memory_class(i.opcode) == MemoryClass::kContract ? std::max(1.0, terms_of(i)) : 1;
     if (i.opcode == Opcode::kReduce) terms = std::max(1.0, elements_of(i.operand(0).shape) / std::max(1.0, elements));
     if (i.opcode == Opcode::kScatter) elements += elements_of(i.operands.back()->shape);
-    return kNsPerInstruction + solver_terms(i) * kNsPerElement +
+    return kNsPerInstruction + solver_work(i).terms * kNsPerElement +
            elements * terms * (i.called.empty() ? kNsPerElement : kNsPerCall);
   }
 

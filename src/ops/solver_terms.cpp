@@ -37,24 +37,26 @@ double share_of(LapackRoutine routine) {
 
 }  // namespace
 
-double solver_terms(const Instruction& instruction) {
-  switch (instruction.opcode) {
-    case Opcode::kCholesky:
-      return elements_of(instruction.shape) * static_cast<double>(instruction.shape.dims.back()) / 6;
-    case Opcode::kTriangularSolve:
-      return elements_of(instruction.shape) * static_cast<double>(instruction.operand(0).shape.dims.back()) / 2;
-    default: break;
+SolverWork solver_work(const Instruction& instruction) {
+  const auto order_of = [](const Shape& shape) { return static_cast<double>(shape.dims.back()); };
+  if (instruction.opcode == Opcode::kCholesky) {
+    const double order = order_of(instruction.shape);
+    return {elements_of(instruction.shape) * order / 6, order};
   }
-  if (!is_lapack_call(instruction)) return 0;
+  if (instruction.opcode == Opcode::kTriangularSolve) {
+    const double order = order_of(instruction.operand(0).shape);
+    return {elements_of(instruction.shape) * order / 2, order};
+  }
+  if (!is_lapack_call(instruction)) return {};
   const Result<LapackCall> call = read_lapack_call(instruction);
-  if (!call.ok()) return 0;
+  if (!call.ok()) return {};
   const LapackProblem& p = call->problem;
   const double matrix = static_cast<double>(p.m) * p.n * static_cast<double>(call->batch);
-  if (p.routine == LapackRoutine::kGtsv) return 4 * matrix;
+  if (p.routine == LapackRoutine::kGtsv) return {4 * matrix, static_cast<double>(p.n)};
   const int32_t order = p.routine == LapackRoutine::kTrsm && p.side == 'R' ? p.n
                         : p.routine == LapackRoutine::kTrsm                ? p.m
                                                                            : std::min(p.m, p.n);
-  return matrix * order * share_of(p.routine);
+  return {matrix * order * share_of(p.routine), static_cast<double>(order)};
 }
 
 }  // namespace lowtide::engine

@@ -7,6 +7,10 @@ namespace lowtide::engine {
 
 /// Products that are added up, of cholesky, triangular-solve and LAPACK's custom calls; 0 for anything else. By the
 /// pages of LAPACK for square matrices, near enough for others.
-double solver_terms(const Instruction& instruction);
+struct SolverWork {
+  double terms = 0;
+  double order = 1;  ///< of the matrices
+};
+SolverWork solver_work(const Instruction& instruction);
 
 }  // namespace lowtide::engine

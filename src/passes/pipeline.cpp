@@ -53,6 +53,7 @@
 #include "passes/rules/slice_operands.h"
 #include "passes/rules/update_known_scatters.h"
 #include "passes/rules/update_where_it_is_made.h"
+#include "passes/rules/widen_scatters.h"
 #include "passes/stream/stream_slices.h"
 #include "passes/windows/stream_windows.h"
 
@@ -164,6 +165,8 @@ const std::vector<Pass>& execution_pipeline() {
         {"select-single-places", select_single_places, Numerics::kExact,
          "after parts are added where they lie: what is left of zeros and of what they were added to is one scatter; "
          "before streaming, which walks along the places then"},
+        {"widen-scatters", widen_scatters, Numerics::kExact,
+         "after single places are chosen: what is left is stored; before streaming, which would hide what need not be"},
         {"write-over-consumed-stacks", write_over_consumed_stacks, Numerics::kExact,
          "before slices are updated in their stack: it makes the stack read and the stack written one"},
         {"update-where-it-lies", update_where_it_lies, Numerics::kExact,

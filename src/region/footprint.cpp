@@ -14,15 +14,20 @@ namespace {
 
 int64_t bytes_of(const LeafRef& leaf) { return safe_logical_bytes(*leaf_shape(leaf.instruction->shape, leaf.leaf)); }
 
-/// Bytes that an update in place writes: its operands, the updated one aside.
-int64_t changed_bytes(const Instruction& update, const LeafRef& updated) {
-  int64_t bytes = 0;
+/// What an update in place writes: the largest of its operands, the updated one aside; null: it has no other.
+const Shape* changed(const Instruction& update, const LeafRef& updated) {
+  const Shape* largest = nullptr;
   for (const Instruction* operand : update.operands) {
-    if (operand->shape.is_array() && !(resolve({operand, 0}) == updated)) {
-      bytes = std::max(bytes, safe_logical_bytes(operand->shape));
-    }
+    if (!operand->shape.is_array() || resolve({operand, 0}) == updated) continue;
+    if (largest == nullptr || safe_logical_bytes(operand->shape) > safe_logical_bytes(*largest))
+      largest = &operand->shape;
   }
-  return bytes;
+  return largest;
+}
+
+bool cuts_input(const Instruction& op, const Region& region) {
+  if (op.opcode != Opcode::kDynamicSlice && op.opcode != Opcode::kSlice) return false;
+  return std::ranges::find(region.inputs, resolve({&op.operand(0), 0})) != region.inputs.end();
 }
 
 /// A running fold makes each result with one step from the one before.
@@ -36,10 +41,16 @@ Footprint footprint(const Region& region, const Cost& cost) {
   std::unordered_set<const Instruction*> updates;
   for (size_t k = 0; k < region.outputs.size(); ++k) {
     const LeafRef& output = region.outputs[k];
-    const bool is_update = region.updates[k].instruction != nullptr;
-    if (is_update) updates.insert(output.instruction);
-    f.bytes_written = add_bytes(f.bytes_written,
-                                is_update ? changed_bytes(*output.instruction, region.updates[k]) : bytes_of(output));
+    if (region.updates[k].instruction == nullptr) {
+      f.bytes_written = add_bytes(f.bytes_written, bytes_of(output));
+      continue;
+    }
+    updates.insert(output.instruction);
+    const Shape* box = changed(*output.instruction, region.updates[k]);
+    if (box == nullptr) continue;
+    f.bytes_written = add_bytes(f.bytes_written, safe_logical_bytes(*box));
+    if (output.instruction->opcode == Opcode::kDynamicUpdateSlice)
+      f.rows_ns += cost.rows_ns(output.instruction->shape, output.instruction->operand(1).shape);
   }
   bool folds = false;
   for (size_t k = 0; k < region.ops.size(); ++k) {
@@ -54,6 +65,11 @@ Footprint footprint(const Region& region, const Cost& cost) {
     const bool running = is_running_fold(*region.ops[k]);
     f.arithmetic_ns += running ? cost.running_fold_ns(*region.ops[k]) : count * cost.element_ns(*region.ops[k]);
     folds |= running;
+    const Instruction& op = *region.ops[k];
+    if (cuts_input(op, region)) {
+      f.rows_ns +=
+          std::min(1.0, count / std::max(1.0, elements_of(op.shape))) * cost.rows_ns(op.operand(0).shape, op.shape);
+    }
   }
   for (size_t k = 0; k < region.inputs.size(); ++k) {
     const LeafRef& input = region.inputs[k];

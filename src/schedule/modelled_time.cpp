@@ -72,11 +72,11 @@ class Time {
     if (step.way && step.way->rearrangement)
       return cost_.rearrangement_step_ns(step.way->rearrangement->sweeps(), traffic_ns(step.writes));
     const Footprint f = footprint(program_.regions[static_cast<size_t>(step.region)], cost_);
-    double near = 0, all = 0, beside = 0;
+    double weighed = 0, all = 0, beside = 0;
     for (const auto* slots : {&step.reads, &step.writes}) {
       for (const int32_t slot : *slots) {
         all += bytes_of(slot);
-        near += cost_.is_near(storage_bytes(slot)) ? bytes_of(slot) : 0;
+        weighed += cost_.distance(storage_bytes(slot)) * bytes_of(slot);
         const bool over = std::ranges::find(step.writes, slot) != step.writes.end();
         beside += over ? 0 : bytes_of(slot);
       }
@@ -84,7 +84,7 @@ class Time {
     const double bytes = static_cast<double>(add_bytes(f.bytes_read, f.bytes_written));
     // Written where most of it is already: what changes is about as much as what else is read.
     const double part = !step.way || step.way->idle.empty() ? 1 : std::min(1.0, 3 * beside / std::max(1.0, bytes));
-    return cost_.kernel_step_ns({f.arithmetic_ns, bytes}, all > 0 ? near / all : 0, part);
+    return cost_.kernel_step_ns({f.arithmetic_ns, bytes, f.rows_ns}, all > 0 ? weighed / all : 1, part);
   }
 
   const Program& program_;

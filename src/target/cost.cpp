@@ -96,6 +96,14 @@ double product_width(const Instruction& dot) {
   return (narrow ? std::max(type_bits(left), type_bits(right)) : type_bits(dot.shape.type)) / 32.0;
 }
 
+/// The holes of a dilated base aside.
+double convolution_terms(const Instruction& convolution) {
+  double terms = terms_of(convolution);
+  for (const int64_t dilation : convolution.as<ConvolutionAttributes>().window.lhs_dilate)
+    terms /= static_cast<double>(std::max<int64_t>(1, dilation));
+  return terms;
+}
+
 }  // namespace
 
 double Cost::operation_ns(const Instruction& i) const {
@@ -165,16 +173,36 @@ double Cost::repeated_ns(const Instruction& i) const {
   return product ? std::min(by_element, machine_.cores * library_ns(i)) : by_element;
 }
 
-double Cost::traffic_ns(double bytes, double whole) const {
-  return bytes * machine_.memory_factor * machine_.byte_ns / machine_.cores *
-         (is_near(whole) ? machine_.near_factor : 1);
+double Cost::distance(double whole) const {
+  if (whole <= machine_.near_bytes) return machine_.near_factor;
+  return machine_.far_bytes > 0 && whole > machine_.far_bytes ? machine_.far_factor : 1;
 }
 
-double Cost::kernel_step_ns(const KernelWork& work, double near, double part) const {
-  const double from_memory = 1 - near * (1 - machine_.near_factor);
-  const double whole = std::max(machine_.kernel_factor * work.arithmetic_ns / machine_.cores,
-                                work.bytes * from_memory * machine_.memory_factor * machine_.byte_ns / machine_.cores);
-  return part * whole + machine_.kernel_start_ns + machine_.meeting_ns;
+double Cost::traffic_ns(double bytes, double whole) const {
+  return bytes * machine_.memory_factor * machine_.byte_ns / machine_.cores * distance(whole);
+}
+
+double Cost::shared_ns(double one_core) const {
+  return one_core < machine_.sharing_ns ? one_core : one_core / machine_.cores + machine_.meeting_ns;
+}
+
+double Cost::rows_ns(const Shape& whole, const Shape& box) const {
+  const double element = type_bits(whole.type) / 8.0;
+  double row = 1, whole_row = 1;
+  for (size_t d = whole.rank(); d-- > 0;) {
+    row *= static_cast<double>(box.dims[d]);
+    whole_row *= static_cast<double>(whole.dims[d]);
+    if (row != whole_row) break;
+  }
+  if (row == whole_row || element * elements_of(whole) <= machine_.near_bytes) return 0;
+  const double left_out = element * (whole_row - row) * machine_.memory_factor * machine_.byte_ns;
+  return elements_of(box) / std::max(1.0, row) * std::min(machine_.row_ns, left_out);
+}
+
+double Cost::kernel_step_ns(const KernelWork& work, double distance, double part) const {
+  const double whole = machine_.kernel_factor * work.arithmetic_ns + work.rows_ns +
+                       work.bytes * distance * machine_.memory_factor * machine_.byte_ns;
+  return machine_.step_start_ns + shared_ns(part * whole);
 }
 
 double Cost::rearrangement_step_ns(double sweeps, double traffic_ns) const {
@@ -195,10 +223,10 @@ double Cost::library_ns(const Instruction& i) const {
     case Opcode::kDot: return product_ns(i);
     case Opcode::kConvolution: {
       const double width = std::max(machine_.least_product_width, type_bits(i.shape.type) / 32.0);
-      return elements * terms_of(i) * machine_.product_ns * width;
+      return elements * (convolution_terms(i) + machine_.depth_to_fill) * machine_.product_ns * width;
     }
-    case Opcode::kSort:
-    case Opcode::kTopK: {
+    case Opcode::kTopK: return elements_of(i.operand(0).shape) * machine_.compare_ns;  // most keys are compared once
+    case Opcode::kSort: {
       const double keys = elements_of(i.operand(0).shape);
       return keys * std::log2(std::max(2.0, keys)) * machine_.compare_ns;
     }
@@ -213,15 +241,16 @@ double Cost::library_ns(const Instruction& i) const {
     case Opcode::kTriangularSolve:
     case Opcode::kCustomCall: {
       const double width = i.operands.empty() ? 1 : type_bits(i.operand(0).shape.type) / 32.0;
-      return machine_.product_ns *
-             (solver_terms(i) * width + attention_terms(i) * std::max(machine_.least_product_width, width));
+      const SolverWork solver = solver_work(i);
+      return machine_.product_ns * (solver.terms * (1 + machine_.order_to_fill / solver.order) * width +
+                                    attention_terms(i) * std::max(machine_.least_product_width, width));
     }
     default: return machine_.kernel_factor * elements * element_ns(i);
   }
 }
 
 double Cost::library_step_ns(const Instruction& i, double traffic_ns) const {
-  return std::max(library_ns(i), traffic_ns) + machine_.library_start_ns + machine_.meeting_ns;
+  return machine_.library_start_ns + shared_ns(machine_.cores * std::max(library_ns(i), traffic_ns));
 }
 
 int32_t code_size(const Instruction& i) {

@@ -11,6 +11,7 @@ namespace lowtide::engine {
 struct KernelWork {
   double arithmetic_ns = 0;  ///< of one core, by Cost::element_ns
   double bytes = 0;          ///< read and written
+  double rows_ns = 0;        ///< beside the bytes, by Cost::rows_ns
 };
 
 class Cost {
@@ -49,13 +50,15 @@ class Cost {
 
   // Steps of a program, by all cores: as they are measured.
 
-  /// Is a buffer of so many bytes found in a cache?
-  bool is_near(double whole) const { return whole <= machine_.near_bytes; }
+  /// What a byte of a buffer of so many bytes takes, of what it takes from a cache that all cores share.
+  double distance(double whole) const;
   /// Bytes of a buffer that lies in `whole` bytes.
   double traffic_ns(double bytes, double whole) const;
-  /// near: the part of the bytes that lies in small buffers. part: of the work, which isn't done where results are
+  /// By one core: to read or write the box of these extents in an array of that shape, whose rows lie apart.
+  double rows_ns(const Shape& whole, const Shape& box) const;
+  /// distance: of all its bytes, in the mean. part: of the work, which isn't done where results are
   /// there already.
-  double kernel_step_ns(const KernelWork& work, double near, double part) const;
+  double kernel_step_ns(const KernelWork& work, double distance, double part) const;
   double library_step_ns(const Instruction& i, double traffic_ns) const;
   /// Elements moved about where they lie.
   double rearrangement_step_ns(double sweeps, double traffic_ns) const;
@@ -63,6 +66,8 @@ class Cost {
   double trip_ns() const { return machine_.trip_ns; }
 
  private:
+  /// By all cores, or by one alone where that is sooner.
+  double shared_ns(double one_core) const;
   double library_ns(const Instruction& i) const;
   double unknown_call_ns(const Instruction& call) const;
   double product_ns(const Instruction& dot) const;

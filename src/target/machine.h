@@ -42,6 +42,9 @@ struct Machine {
   double memory_factor = 1;   ///< measured over modelled time of whole kernels' traffic, all cores
   double near_bytes = 0;      ///< what is at most so large is found in a cache of the core
   double near_factor = 1;     ///< of the time that a byte takes from memory
+  double far_bytes = 0;       ///< what is larger is found in no cache; 0: there is none but the cores' own
+  double far_factor = 1;      ///< of the time that a byte takes otherwise
+  double row_ns = 0;          ///< to go on in a row of memory that doesn't follow the last one
 
   // Products of matrices by a library: a term is a multiplication and an addition in f32.
   double product_ns = 0;           ///< a term, all cores
@@ -51,6 +54,7 @@ struct Machine {
   double depth_to_fill = 0;        ///< and each result is read and written for so many terms,
   double few_rows = 0;             ///< or, where rows are few and columns cut for the cores,
   double depth_to_cut = 0;         ///< copied for so many;
+  double order_to_fill = 0;        ///< matrices to be factored, of this order, take twice the time of their terms
   double columns_to_turn = 0;      ///< a left matrix that lies by columns is copied: so many columns cost as much
 
   // Other libraries, all cores.
@@ -58,8 +62,10 @@ struct Machine {
   double wave_ns = 0;     ///< of a Fourier transform of pairs of f32, per number and halving
 
   // Starts.
-  double kernel_start_ns = 0;   ///< of one kernel
-  double meeting_ns = 0;        ///< of the cores, at the end of a step
+  double kernel_start_ns = 0;   ///< what one kernel more costs where it is decided what kernels there are
+  double step_start_ns = 0;     ///< of a step that is a kernel, as it is measured
+  double sharing_ns = 0;        ///< a step that takes one core less is not shared by all
+  double meeting_ns = 0;        ///< of the cores, at the end of a step that they share
   double library_start_ns = 0;  ///< of one call
   double copy_start_ns = 0;
   double trip_ns = 0;  ///< of a loop, its steps aside
