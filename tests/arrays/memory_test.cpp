@@ -45,6 +45,22 @@ TEST(ArraysMemory, RandomNumbersTakeTheirOutput) {
   EXPECT_GT(peak_of(argsort(random::uniform({100003}, float32, key))), 100003 * 4 + 1024);
 }
 
+TEST(ArraysMemory, ProductsWithOneHotRowsAreGathers) {
+  const array table = random::normal({256, 300}, float32, random::key(1));
+  const array ids = random::randint(0, 256, {500}, uint32, random::key(2));
+  eval({table, ids});
+  const auto rows_by = [&](int first) {
+    const array hot = equal(expand_dims(ids, 1), arange(first, first + 256, uint32));
+    return matmul(astype(hot, float32), table);
+  };
+  const array rows = rows_by(0);
+  const auto bytes = static_cast<int64_t>(rows.nbytes());
+  EXPECT_LE(peak_of(rows), bytes + 1024);
+  EXPECT_TRUE(array_equal(rows, take(table, ids, 0)).item<bool>());
+  EXPECT_EQ(rows_by(256).shape(), rows.shape());
+  EXPECT_EQ(max(abs(rows_by(256))).item<float>(), 0.0F);  // no id is that large
+}
+
 TEST(ArraysMemory, ADyingInputGivesItsBuffer) {
   array x = ones({1000, 1000});
   eval(x);
