@@ -21,7 +21,7 @@ namespace {
 constexpr double kMostTime = 2.5;  ///< of the free plan's: slower ones nobody would run
 /// Of the time without streams: what plans may take that lead to the free one.
 constexpr double kFreeTime = 1.4;
-constexpr double kFreeExponent = 8;  ///< of its time, as much as of its memory
+constexpr double kFreeExponent = 3;  ///< of its time, as much as of its memory
 constexpr double kSlackNs = 5e4;     ///< beside it: programs of microseconds may take some more
 constexpr double kFreeThrift = 0.05;
 constexpr double kUnnoticedNs = 1e6;           ///< added to each plan's time where the free one is chosen
@@ -264,7 +264,7 @@ class Search {
     return starts;
   }
 
-  /// Of the plans so far the one that takes least memory for its time: a twentieth more must save a third, so that the
+  /// Of the plans so far the one that takes least memory for its time: a tenth more must save a quarter, so that the
   /// free plan is about as fast as the fastest. What no plan changes, arguments and results, counts half; beside a
   /// millisecond nobody notices more.
   void offer_as_free(const FrontierPoint& point, std::optional<Compiled> compiled) {
