@@ -9,6 +9,7 @@ worst. --above: lists only what is slower than that. Both sides have the argumen
 well-conditioned is made so by adding to the diagonal, which costs nothing beside the function.
 """
 import collections
+import itertools
 import math
 import pathlib
 import sys
@@ -27,6 +28,7 @@ import beside_xla
 # How many matrices, of which order.
 SIZES = [(4096, 2), (4096, 4), (1024, 8), (512, 16), (256, 32), (16, 128), (1, 32), (1, 128), (1, 512), (1, 1024)]
 LARGE = [(1, 2048)]
+TALL = [(100000, 16), (6000, 64), (2000, 256)]  # rows, columns
 
 
 def shifted(a):
@@ -61,6 +63,14 @@ def programs(only):
                 yield function, name, run, [xla.seeded(k, jnp.dtype(dtype).type, shape) for k, shape in enumerate(shapes)]
 
 
+def tall_programs(only):
+    for rows, columns in TALL:
+        for dtype in ("float32", "float64"):
+            name = f"tall qr {rows}x{columns} {dtype}"
+            if only in name:
+                yield "tall qr", name, jnp.linalg.qr, [xla.seeded(0, jnp.dtype(dtype).type, (rows, columns))]
+
+
 def main():
     parser = beside_xla.parser(__doc__)
     parser.add_argument("--above", type=float, default=0)
@@ -69,7 +79,7 @@ def main():
     print(f"{'linear algebra':36} {'XLA ms':>9} {'ms':>9} {'ratio':>6}")
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "linear_algebra.hlo"
-        for function, name, run, numbers in programs(options.only):
+        for function, name, run, numbers in itertools.chain(programs(options.only), tall_programs(options.only)):
             with jax.enable_x64(name.endswith("64")):
                 lowered = jax.jit(run).lower(*numbers)
                 path.write_text(lowered.compiler_ir("hlo").as_hlo_text())

@@ -21,10 +21,10 @@ class LapackBatch : public LibraryRoutine {
     side_by_side_ = !shared_ || (call_.batch > 1 && call_.problem.n < kLeastShared);
     lanes_ = Lanes(side_by_side_ ? call_.batch : 1, shared_ ? shared_->scratch_bytes() : alone_bytes());
     for (const LapackArray& array : call_.results) {
-      turned_in_.push_back(move_of(array, false));
-      turned_out_.push_back(move_of(array, true));
-      for (const ArrayMove& move : {turned_in_.back(), turned_out_.back()}) {
-        if (moves(move)) move_bytes_ = std::max(move_bytes_, scratch_of(move));
+      turned_in_.push_back(moves_of_result(array, false));
+      turned_out_.push_back(moves_of_result(array, true));
+      for (const auto* way : {&turned_in_.back(), &turned_out_.back()}) {
+        for (const ArrayMove& move : *way) move_bytes_ = std::max(move_bytes_, scratch_of(move));
       }
     }
   }
@@ -37,8 +37,7 @@ class LapackBatch : public LibraryRoutine {
     for (size_t r = 0; r < results.size(); ++r) {
       const int from = call_.results[r].operand;
       if (from < 0) continue;
-      copy_to(operands[static_cast<size_t>(from)], results[r], call_.batch * bytes_of(call_.results[r]), pool);
-      if (moves(turned_in_[r])) lowtide::engine::run(turned_in_[r], static_cast<std::byte*>(results[r]), room, pool);
+      begin_as(static_cast<const std::byte*>(operands[static_cast<size_t>(from)]), r, results, room, pool);
     }
     if (side_by_side_) {
       lanes_.run(pool, room, [&](int64_t problem, std::byte* own) { run_one(operands, results, problem, own, pool); });
@@ -46,7 +45,7 @@ class LapackBatch : public LibraryRoutine {
       for (int64_t problem = 0; problem < call_.batch; ++problem) run_one(operands, results, problem, room, pool);
     }
     for (size_t r = 0; r < results.size(); ++r) {
-      if (moves(turned_out_[r])) lowtide::engine::run(turned_out_[r], static_cast<std::byte*>(results[r]), room, pool);
+      turn(turned_out_[r], results[r], room, pool);
     }
     return {};
   }
@@ -64,16 +63,35 @@ class LapackBatch : public LibraryRoutine {
     return bytes;
   }
 
-  ArrayMove move_of(const LapackArray& array, bool back) const {
+  using Moves = std::vector<ArrayMove>;
+  /// From rows to columns, or back.
+  Moves moves_of_result(const LapackArray& array, bool back) const {
     if (!array.is_matrix()) return {};
-    ArrayMove move;
-    move.batch = call_.batch;
-    move.rows = array.extents[back ? 1 : 0];
-    move.columns = array.extents[back ? 0 : 1];
-    move.unit = stored_bytes(array.type);
-    return move;
+    const int64_t rows = array.extents[back ? 1 : 0], columns = array.extents[back ? 0 : 1];
+    return moves_of({call_.batch, rows, columns}, {0, 2, 1}, {false, false, false}, stored_bytes(array.type));
   }
-  static bool moves(const ArrayMove& move) { return move.rows > 1 && move.columns > 1 && move.batch > 0; }
+  static void turn(const Moves& moves, void* array, std::byte* room, ThreadPool& pool) {
+    for (const ArrayMove& move : moves) lowtide::engine::run(move, static_cast<std::byte*>(array), room, pool);
+  }
+
+  /// A result begins as an operand, in columns: turned on the way unless it lies there.
+  void begin_as(const std::byte* from, size_t r, std::span<void* const> results, std::byte* room,
+                ThreadPool& pool) const {
+    const LapackArray& array = call_.results[r];
+    auto* const to = static_cast<std::byte*>(results[r]);
+    if (turned_in_[r].empty() || from == to) {
+      copy_to(from, to, call_.batch * bytes_of(array), pool);
+      return turn(turned_in_[r], to, room, pool);
+    }
+    const int64_t rows = array.extents[0], columns = array.extents[1], element = stored_bytes(array.type);
+    const int64_t some = std::max<int64_t>(1, (int64_t{128} << 10) / (columns * element)),
+                  parts = (rows + some - 1) / some;
+    pool.run(call_.batch * parts, [&](int64_t task, int) {
+      const int64_t matrix = task / parts * rows * columns, first = task % parts * some;
+      copy_transposed(element, from + (matrix + first * columns) * element, columns, columns,
+                      std::min(some, rows - first), to + (matrix + first) * element, rows);
+    });
+  }
 
   void run_one(std::span<const void* const> operands, std::span<void* const> results, int64_t problem, std::byte* own,
                ThreadPool& pool) const {
@@ -104,7 +122,7 @@ class LapackBatch : public LibraryRoutine {
   std::unique_ptr<SharedProblem> shared_;  ///< where a problem takes all threads, unless others are beside it
   bool side_by_side_ = true;
   Lanes lanes_;
-  std::vector<ArrayMove> turned_in_, turned_out_;
+  std::vector<Moves> turned_in_, turned_out_;
   int64_t move_bytes_ = 0;
 };
 

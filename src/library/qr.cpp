@@ -1,58 +1,47 @@
-/// geqrf and orgqr of one large matrix: panels by LAPACK, their reflectors by all threads.
+/// geqrf and orgqr of one large matrix: panels by one thread, their reflectors by all.
 #include <algorithm>
 
 #include "library/block_reflectors.h"
 #include "library/lanes.h"
+#include "library/panel_qr.h"
 #include "library/shared_problem.h"
 
 namespace lowtide::engine {
 namespace {
 
-constexpr int32_t kPanel = 64;  ///< columns that one thread factors: the others wait
-constexpr int32_t kLeast = 384;
+constexpr int64_t kPanel = 64;  ///< columns that one thread factors: the others wait
 
 template <class T>
 class SharedQr : public SharedProblem {
  public:
   explicit SharedQr(const LapackProblem& problem) : p_(problem), few_(std::min(p_.m, p_.n)) {
-    const int64_t behind = rest(nullptr, nullptr, 0, kPanel).room(p_.n) * static_cast<int64_t>(sizeof(T));
-    bytes_ = std::max(align_scratch(behind), lapack_workspace_bytes(panel(0)));
+    const int64_t behind = p_.n > kPanel ? rest(nullptr, nullptr, 0, kPanel).room(p_.n - kPanel) : 0;
+    bytes_ = align_scratch(std::max(behind, panel_qr_room(kPanel)) * static_cast<int64_t>(sizeof(T)));
   }
 
   int64_t scratch_bytes() const override { return bytes_; }
 
   void run(std::span<void* const> results, std::span<const void* const>, std::byte* scratch,
            ThreadPool& pool) const override {
-    T *a = static_cast<T*>(results[0]), *taus = static_cast<T*>(results[1]);
-    for (int32_t k = 0; k < few_; k += kPanel) {
-      const LapackProblem columns = panel(k);
-      void* parts[] = {a + k + int64_t{k} * p_.m, taus + k};
-      run_lapack(columns, parts, {}, scratch);
-      const int32_t behind = k + columns.n;
-      if (behind == p_.n) break;
-      rest(a, taus, k, columns.n)
-          .apply(p_.n - behind, a + k + int64_t{behind} * p_.m, p_.m, reinterpret_cast<T*>(scratch), pool);
+    T *a = static_cast<T*>(results[0]), *taus = static_cast<T*>(results[1]), *room = reinterpret_cast<T*>(scratch);
+    for (int64_t k = 0; k < few_; k += kPanel) {
+      const int64_t columns = std::min(kPanel, few_ - k), behind = k + columns;
+      panel_qr(a + k + k * p_.m, p_.m, p_.m - k, columns, taus + k, room);
+      if (behind < p_.n) rest(a, taus, k, columns).apply(p_.n - behind, a + k + behind * p_.m, p_.m, room, pool);
     }
   }
 
  private:
-  LapackProblem panel(int32_t k) const {
-    LapackProblem columns = p_;
-    columns.m = p_.m - k;
-    columns.n = std::min(kPanel, few_ - k);
-    columns.lead = p_.m;
-    return columns;
-  }
   /// What a panel's reflectors do to the columns behind it.
-  BlockReflectors<T> rest(const T* a, const T* taus, int32_t k, int32_t count) const {
+  BlockReflectors<T> rest(const T* a, const T* taus, int64_t k, int64_t count) const {
     BlockReflectors<T> reflectors{a, p_.m, p_.m - k, count, taus};
-    if (a != nullptr) reflectors.at += k + int64_t{k} * p_.m, reflectors.taus += k;
+    if (a != nullptr) reflectors.at += k + k * p_.m, reflectors.taus += k;
     reflectors.transposed = true;
     return reflectors;
   }
 
   LapackProblem p_;
-  int32_t few_;
+  int64_t few_;
   int64_t bytes_ = 0;
 };
 
@@ -89,15 +78,17 @@ class SharedQ : public SharedProblem {
   LapackProblem p_;
 };
 
-template <template <class> class Shared>
-std::unique_ptr<SharedProblem> make(const LapackProblem& problem) {
-  return std::min(problem.m, problem.n) < kLeast ? nullptr : shared_of_type<Shared>(problem);
-}
-
 }  // namespace
 
-std::unique_ptr<SharedProblem> make_shared_qr(const LapackProblem& problem) { return make<SharedQr>(problem); }
+std::unique_ptr<SharedProblem> make_shared_qr(const LapackProblem& problem) {
+  constexpr int64_t kFewest = 16, kElements = 1 << 15;
+  const int64_t few = std::min(problem.m, problem.n), many = std::max(problem.m, problem.n);
+  return few < kFewest || few * many < kElements ? nullptr : shared_of_type<SharedQr>(problem);
+}
 
-std::unique_ptr<SharedProblem> make_shared_q(const LapackProblem& problem) { return make<SharedQ>(problem); }
+std::unique_ptr<SharedProblem> make_shared_q(const LapackProblem& problem) {
+  constexpr int32_t kLeast = 384;
+  return std::min(problem.m, problem.n) < kLeast ? nullptr : shared_of_type<SharedQ>(problem);
+}
 
 }  // namespace lowtide::engine

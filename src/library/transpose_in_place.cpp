@@ -20,13 +20,40 @@ constexpr int64_t kLeastShare = 256;  ///< bytes
 constexpr int64_t kMostLanes = 8;
 constexpr int64_t kMostScratch = int64_t{2} << 20, kScratchPart = 16;  ///< of what is moved
 constexpr int64_t kRun = int64_t{64} << 10;
+constexpr int64_t kPanelBytes = int64_t{256} << 10;
+constexpr int64_t kLeastPanelUnit = 256;  ///< below that, units move too slowly one by one
 
-enum class Way { kSmall, kSquare, kCycles, kLines };
+enum class Way { kSmall, kSquare, kCycles, kPanels, kLines };
+
+/// Panels of the longer dimension, each transposed by itself, so that units of a panel's width are left, which move
+/// along cycles; or the other way round. What the panels leave over is kept beside the array meanwhile.
+struct Panels {
+  bool tall;                      ///< rows are more than columns
+  int64_t shorter, width, count;  ///< width: of a panel
+  int64_t rest;                   ///< of the longer dimension, behind all panels
+  ArrayMove each, units;          ///< of all panels together, and of their units
+  explicit Panels(const ArrayMove& move) : tall(move.rows > move.columns) {
+    const int64_t longer = std::max(move.rows, move.columns);
+    shorter = std::min(move.rows, move.columns);
+    const int64_t whole = longer * shorter * move.unit, line = std::max<int64_t>(1, kLine / move.unit);
+    width = std::max<int64_t>(1, std::min(kPanelBytes, whole / 8) / (shorter * move.unit) / line * line);
+    count = longer / width;
+    rest = longer % width;
+    const auto [rows, columns] = tall ? std::pair(width, shorter) : std::pair(shorter, width);
+    each = {ArrayMove::kTranspose, count, rows, columns, move.unit};
+    const auto [across, along] = tall ? std::pair(count, shorter) : std::pair(shorter, count);
+    units = {ArrayMove::kTranspose, 1, across, along, width * move.unit};
+  }
+  bool is_some() const { return units.unit >= kLeastPanelUnit; }
+  int64_t kept_bytes() const { return align_scratch(rest * shorter * each.unit); }
+  int64_t scratch_bytes() const { return kept_bytes() + std::max(transpose_scratch(each), transpose_scratch(units)); }
+};
 
 Way way_of(const ArrayMove& move) {
   if (move.rows * move.columns * move.unit <= near_matrix(move)) return Way::kSmall;
   if (move.rows == move.columns) return Way::kSquare;
-  return move.unit >= kLeastUnit ? Way::kCycles : Way::kLines;
+  if (move.unit >= kLeastUnit) return Way::kCycles;
+  return Panels(move).is_some() ? Way::kPanels : Way::kLines;
 }
 
 /// Copies units whose size is known here, or (0) only at run time.
@@ -190,6 +217,42 @@ void transpose_by_cycles(const ArrayMove& move, std::byte* array, std::byte* scr
   });
 }
 
+void transpose_by_panels(const ArrayMove& move, std::byte* array, std::byte* scratch, ThreadPool& pool) {
+  const Panels p(move);
+  const int64_t unit = move.unit, line = p.units.unit * p.count, rest = p.rest * unit;  // bytes of a long line
+  std::byte *const kept = scratch, *const room = scratch + p.kept_bytes();
+  for (int64_t matrix = 0; matrix < move.batch; ++matrix) {
+    std::byte* const at = array + matrix * move.rows * move.columns * unit;
+    std::byte* const behind = at + p.shorter * line;  // all panels
+    const auto part_of = [&](int64_t i) { return at + i * (line + rest) + line; };
+    if (p.tall) {
+      std::memcpy(kept, behind, static_cast<size_t>(p.shorter * rest));
+      transpose_in_place(p.each, at, room, pool);
+      transpose_in_place(p.units, at, room, pool);
+      for (int64_t i = p.shorter; i-- > 0 && rest > 0;) {
+        std::memmove(at + i * (line + rest), at + i * line, static_cast<size_t>(line));
+        dispatch_unit(unit, [&](auto units) {
+          for (int64_t r = 0; r < p.rest; ++r) units.copy(part_of(i) + r * unit, kept + (r * p.shorter + i) * unit);
+        });
+      }
+    } else {
+      for (int64_t i = 0; i < p.shorter && rest > 0; ++i) {
+        std::memcpy(kept + i * rest, part_of(i), static_cast<size_t>(rest));
+        std::memmove(at + i * line, at + i * (line + rest), static_cast<size_t>(line));
+      }
+      transpose_in_place(p.units, at, room, pool);
+      transpose_in_place(p.each, at, room, pool);
+      dispatch_unit(unit, [&](auto units) {
+        for (int64_t r = 0; r < p.rest; ++r) {
+          for (int64_t i = 0; i < p.shorter; ++i) {
+            units.copy(behind + (r * p.shorter + i) * unit, kept + (i * p.rest + r) * unit);
+          }
+        }
+      });
+    }
+  }
+}
+
 /// Any matrix, by permutations of its rows and columns each on its own (Catanzaro, Keller and Garland, A Decomposition
 /// for In-place Matrix Transposition, 2014).
 struct Lines {
@@ -307,6 +370,7 @@ int64_t transpose_scratch(const ArrayMove& move) {
     case Way::kSmall: return small_lanes(move).scratch_bytes();
     case Way::kSquare: return square_lanes(move).scratch_bytes();
     case Way::kCycles: return Cycles(move).lanes(move).scratch_bytes();
+    case Way::kPanels: return Panels(move).scratch_bytes();
     case Way::kLines: break;
   }
   const Lines lines(move);
@@ -318,6 +382,7 @@ double transpose_sweeps(const ArrayMove& move) {
     case Way::kSmall:
     case Way::kSquare: return 1;
     case Way::kCycles: return move.unit >= 4 * kLeastUnit ? 1 : 2;
+    case Way::kPanels: return Panels(move).rest > 0 ? 3 : 2;
     case Way::kLines: break;
   }
   return std::gcd(move.rows, move.columns) > 1 ? 8 : 4;
@@ -328,6 +393,7 @@ void transpose_in_place(const ArrayMove& move, std::byte* array, std::byte* scra
     case Way::kSmall: return transpose_small(move, array, scratch, pool);
     case Way::kSquare: return transpose_square(move, array, scratch, pool);
     case Way::kCycles: return transpose_by_cycles(move, array, scratch, pool);
+    case Way::kPanels: return transpose_by_panels(move, array, scratch, pool);
     case Way::kLines: return transpose_by_lines(move, array, scratch, pool);
   }
 }
