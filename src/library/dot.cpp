@@ -1,6 +1,7 @@
 /// dot: oneDNN where it is fast, panels elsewhere, and where sums are made in order.
 #include "library/copy_block.h"
 #include "library/dot_onednn.h"
+#include "library/dot_unpacked.h"
 #include "library/gemm.h"
 #include "library/routines.h"
 #include "ops/dot_checks.h"
@@ -55,6 +56,7 @@ std::unique_ptr<LibraryRoutine> make_dot(const Instruction& dot) {
   const bool in_order = dot.parent->module().sums_in_order;
   if (!in_order) {
     if (auto by_onednn = make_dot_by_onednn(left, right, dot.shape.type, adds)) return by_onednn;
+    if (auto unpacked = make_dot_unpacked(left, right, dot.shape.type, adds)) return unpacked;
   }
   const int64_t added_bytes = adds ? element_count(dot.shape) * stored_bytes(dot.shape.type) : 0;
   return std::make_unique<DotByPanels>(std::move(left), std::move(right), dot.shape.type, added_bytes,

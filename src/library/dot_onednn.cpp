@@ -8,6 +8,7 @@
 #include "library/dot_by_tiles.h"
 #include "library/dot_few_rows.h"
 #include "library/dot_few_tasks.h"
+#include "library/dot_unpacked.h"
 #include "library/onednn.h"
 
 namespace lowtide::engine {
@@ -176,6 +177,7 @@ std::unique_ptr<LibraryRoutine> make_dot_by_onednn(const MatrixView& left, const
     if (auto few_rows = make_dot_of_few_rows(left, right, result)) return few_rows;
   }
   if (auto few_tasks = make_dot_of_few_tasks(left, right, result, adds)) return few_tasks;
+  if (auto unpacked = make_dot_unpacked(left, right, result, adds)) return unpacked;
   if (auto by_tiles = make_dot_by_tiles(left, right, result, adds)) return by_tiles;
   auto dot = std::make_unique<DotByOneDnn>(left, right, result, adds);
   if (!dot->usable()) return nullptr;

@@ -402,6 +402,28 @@ TEST(LibraryDot, FewRowsByColumns) {
   }
 }
 
+/// Rows of right that are whole vectors: groups of rows with all rests, more rows than a task has, blocks of depth with
+/// a rest, either dimension of left along memory, batches.
+TEST(LibraryDot, RowsOfRightAsTheyLie) {
+  for (const std::string t : {"f32", "f64"}) {
+    const double tolerance = t == "f32" ? 1e-5 : 1e-14;
+    for (const int m : {2, 5, 13, 30, 95, 255}) {
+      for (const auto& [n, k] : {std::pair{48, 300}, {368, 129}, {16, 128}}) {
+        expect_as_defined(dot(fmt::format("{}[{},{}]", t, m, n), fmt::format("{}[{},{}]", t, m, k),
+                              fmt::format("{}[{},{}]", t, k, n), "lhs_contracting_dims={1}, rhs_contracting_dims={0}"),
+                          tolerance);
+        expect_as_defined(dot(fmt::format("{}[{},{}]", t, m, n), fmt::format("{}[{},{}]", t, k, m),
+                              fmt::format("{}[{},{}]", t, k, n), "lhs_contracting_dims={0}, rhs_contracting_dims={0}"),
+                          tolerance);
+      }
+      expect_as_defined(dot(fmt::format("{}[3,{},64]", t, m), fmt::format("{}[{},3,90]", t, m), t + "[3,90,64]",
+                            "lhs_batch_dims={1}, lhs_contracting_dims={2}, rhs_batch_dims={0}, "
+                            "rhs_contracting_dims={1}"),
+                        tolerance);
+    }
+  }
+}
+
 /// Large enough to be widened where f32 is faster; last rows, columns and depths of tiles.
 TEST(LibraryDot, LargeProductsOfBFloat16) {
   expect_as_defined(

@@ -69,8 +69,15 @@ TEST(Moves, PanelsOfLargeMatrices) {
   std::mt19937 random(2);
   for (const int threads : {1, 3}) {
     ThreadPool pool(threads);
-    for (const auto& [rows, columns] : std::vector<std::pair<int64_t, int64_t>>{
-             {300, 512}, {301, 513}, {512, 300}, {20000, 6}, {6, 20000}, {320, 320}, {180, 1303}}) {
+    for (const auto& [rows, columns] : std::vector<std::pair<int64_t, int64_t>>{{300, 512},
+                                                                                {301, 513},
+                                                                                {512, 300},
+                                                                                {20000, 6},
+                                                                                {6, 20000},
+                                                                                {320, 320},
+                                                                                {180, 1303},
+                                                                                {40009, 7},
+                                                                                {7, 40009}}) {
       for (const int64_t width : {1, 4}) expect_moved({rows, columns}, {1, 0}, {false, false}, width, pool, random);
     }
     expect_moved({100, 40, 33}, {0, 2, 1}, {false, false, false}, 4, pool, random);

@@ -64,7 +64,7 @@ TEST(SharedProblem, EigenvaluesAndVectors) {
 TEST(SharedProblem, OrthogonalFactors) {
   std::mt19937 random(5);
   for (const std::string type : {"f32", "f64"}) {
-    for (const auto& [m, n] : {std::pair<int64_t, int64_t>{384, 384}, {430, 391}, {400, 417}}) {
+    for (const auto& [m, n] : {std::pair<int64_t, int64_t>{384, 384}, {430, 391}, {400, 417}, {3001, 50}, {90, 1000}}) {
       const Problem p{type, 2, m, n};
       SCOPED_TRACE(p.words());
       const Matrices a = draw(p, random);
@@ -86,7 +86,7 @@ TEST(SharedProblem, OrthogonalFactors) {
       expect_orthonormal_columns(q, p.tolerance());
       expect_near(product(q, r), a, p.tolerance());
 
-      const int64_t fewer = 200;  // the same columns, as far as these go
+      const int64_t fewer = few / 2;  // the same columns, as far as these go
       Numbers taus;
       for (int64_t l = 0; l < 2; ++l) {
         taus.insert(taus.end(), got[1].begin() + l * few, got[1].begin() + l * few + fewer);

@@ -1,0 +1,143 @@
+#include "library/dot_unpacked.h"
+
+#include <algorithm>
+
+#include "library/copy_block.h"
+#include "library/vectors.h"
+
+namespace lowtide::engine {
+namespace {
+
+/// Rows of left: with more, packing costs little beside multiplying. f64 is packed by code of our own, which isn't as
+/// fast.
+template <class S>
+constexpr int64_t kMostRows = sizeof(S) == 4 ? 96 : 256;
+/// Of right, which is read over and over by however many rows.
+template <class S>
+constexpr int64_t kNearBytes = sizeof(S) == 4 ? 8192 : 32768;
+constexpr int64_t kRowsOfTask = 128;
+/// Rows of right that stay near while left's pass.
+constexpr int64_t kDepth = 128;
+/// Columns of a task, at most and at least, and tasks of one matrix.
+constexpr int64_t kMostColumns = 256, kFewestColumns = 32, kTasks = 4;
+/// Fewer products are better made by kernels.
+constexpr int64_t kFewestProducts = 1 << 15;
+constexpr int kVectors = 2;  ///< of a row of right in registers
+
+/// How both operands and the sums lie: left(i, k) at [i * row + k * step], rows of the others `right` and `sums` apart.
+struct Strides {
+  int64_t row, step, right, sums;
+};
+
+/// sums(i, j) of kRows rows and kWide vectors of columns, of `depth` terms; `begins`: nothing is in them yet.
+template <class S, int kBytes, int kRows, int kWide>
+LT_INLINE inline void multiply(const S* left, const S* right, S* sums, const Strides& strides, int64_t depth,
+                               bool begins) {
+  using Vector = lowtide::engine::Vector<S, kBytes>;
+  constexpr int kLanes = VectorOf<S, kBytes>::kLanes;
+  Vector sum[kRows * kWide] = {};
+  for (int64_t k = 0; k < depth; ++k) {
+    Vector row[kWide];
+    LT_UNROLL for (int v = 0; v < kWide; ++v) row[v] = load_vector<Vector>(right + k * strides.right + v * kLanes);
+    LT_UNROLL for (int i = 0; i < kRows; ++i) {
+      const S factor = left[i * strides.row + k * strides.step];
+      LT_UNROLL for (int v = 0; v < kWide; ++v) sum[i * kWide + v] += factor * row[v];
+    }
+  }
+  LT_UNROLL for (int i = 0; i < kRows; ++i) {
+    LT_UNROLL for (int v = 0; v < kWide; ++v) {
+      S* const to = sums + i * strides.sums + v * kLanes;
+      Vector made = sum[i * kWide + v];
+      if (!begins) made += load_vector<Vector>(to);
+      store_vector(made, to);
+    }
+  }
+}
+
+/// All rows of left times kWide vectors of columns. As many rows at a time as leave registers for what they multiply.
+template <class S, int kBytes, int kWide>
+LT_INLINE inline void multiply_rows_of(int64_t rows, const S* left, const S* right, S* sums, const Strides& strides,
+                                       int64_t depth, bool begins) {
+  constexpr int kMost = kBytes == 64 ? 8 : 4;
+  const auto some = [&]<int kRows>(int64_t i) LT_INLINE {
+    multiply<S, kBytes, kRows, kWide>(left + i * strides.row, right, sums + i * strides.sums, strides, depth, begins);
+  };
+  int64_t i = 0;
+  for (; i + kMost <= rows; i += kMost) some.template operator()<kMost>(i);
+  if (kMost > 4 && i + 4 <= rows) some.template operator()<4>(i), i += 4;
+  if (i + 2 <= rows) some.template operator()<2>(i), i += 2;
+  if (i < rows) some.template operator()<1>(i);
+}
+
+template <class S>
+class DotUnpacked : public LibraryRoutine {
+ public:
+  DotUnpacked(const MatrixView& left, const MatrixView& right, bool adds)
+      : left_(left), right_(right), adds_(adds), m_(left.rows.extent), n_(right.columns.extent), k_(right.rows.extent) {
+    rows_ = m_ <= kMostRows<S> ? m_ : kRowsOfTask;
+    const int64_t tasks = rows_ < m_ ? 1 : std::max<int64_t>(1, kTasks / left.batch.extent);
+    const int64_t share = (n_ / tasks + kFewestColumns - 1) / kFewestColumns * kFewestColumns;
+    columns_ = std::min(n_, std::clamp(share, kFewestColumns, kMostColumns));
+    column_tiles_ = (n_ + columns_ - 1) / columns_;
+    tiles_ = column_tiles_ * ((m_ + rows_ - 1) / rows_);
+    strides_ = {left.rows.stride(), left.columns.stride(), right.rows.stride(), n_};
+  }
+
+  int64_t scratch_bytes() const override { return 0; }
+
+  Status run(std::span<const void* const> operands, std::span<void* const> results, void*, ThreadPool& pool) override {
+    const int64_t batches = left_.batch.extent;
+    if (adds_) copy_to(operands[2], results[0], batches * m_ * n_ * static_cast<int64_t>(sizeof(S)), pool);
+    pool.run(batches * tiles_, [&](int64_t task, int) {
+      const int64_t batch = task / tiles_, tile = task % tiles_;
+      const int64_t row = tile / column_tiles_ * rows_, column = tile % column_tiles_ * columns_;
+      const S* const left = static_cast<const S*>(operands[0]) + left_.batch.offset(batch) + row * strides_.row;
+      const S* const right = static_cast<const S*>(operands[1]) + right_.batch.offset(batch) + column;
+      S* const sums = static_cast<S*>(results[0]) + (batch * m_ + row) * n_ + column;
+      const int64_t rows = std::min(rows_, m_ - row), columns = std::min(columns_, n_ - column);
+      with_vectors([&]<int kBytes>() LT_INLINE { make_tile<kBytes>(left, right, sums, rows, columns); });
+    });
+    return {};
+  }
+
+ private:
+  template <int kBytes>
+  LT_INLINE void make_tile(const S* left, const S* right, S* sums, int64_t rows, int64_t columns) const {
+    constexpr int64_t kLanes = VectorOf<S, kBytes>::kLanes;
+    for (int64_t k = 0; k < k_; k += kDepth) {
+      const int64_t depth = std::min(kDepth, k_ - k);
+      const S *const from = left + k * strides_.step, *const at = right + k * strides_.right;
+      const bool begins = k == 0 && !adds_;
+      int64_t j = 0;
+      for (; j + kVectors * kLanes <= columns; j += kVectors * kLanes)
+        multiply_rows_of<S, kBytes, kVectors>(rows, from, at + j, sums + j, strides_, depth, begins);
+      for (; j < columns; j += kLanes)
+        multiply_rows_of<S, kBytes, 1>(rows, from, at + j, sums + j, strides_, depth, begins);
+    }
+  }
+
+  MatrixView left_, right_;
+  bool adds_;
+  int64_t m_, n_, k_, rows_ = 0, columns_ = 0, column_tiles_ = 0, tiles_ = 0;
+  Strides strides_ = {};
+};
+
+}  // namespace
+
+std::unique_ptr<LibraryRoutine> make_dot_unpacked(const MatrixView& left, const MatrixView& right, ElementType result,
+                                                  bool adds) {
+  const int64_t m = left.rows.extent, n = right.columns.extent, k = right.rows.extent;
+  const bool is_plain = left.rows.is_one() && left.columns.is_one() && right.rows.is_one() && is_near(right.columns);
+  if (left.type != result || right.type != result || !is_plain || m < 2 || k == 0) return nullptr;
+  const auto of = [&]<class S>(S) -> std::unique_ptr<LibraryRoutine> {
+    constexpr auto kElement = static_cast<int64_t>(sizeof(S));
+    if (m > kMostRows<S> && k * n * kElement > kNearBytes<S>) return nullptr;
+    if (n * kElement % kWidestVector != 0 || m * n < kFewestProducts / k) return nullptr;
+    return std::make_unique<DotUnpacked<S>>(left, right, adds);
+  };
+  if (result == ElementType::kF32) return of(float{});
+  if (result == ElementType::kF64) return of(double{});
+  return nullptr;
+}
+
+}  // namespace lowtide::engine
