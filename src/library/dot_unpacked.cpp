@@ -128,7 +128,8 @@ std::unique_ptr<LibraryRoutine> make_dot_unpacked(const MatrixView& left, const 
                                                   bool adds) {
   const int64_t m = left.rows.extent, n = right.columns.extent, k = right.rows.extent;
   const bool is_plain = left.rows.is_one() && left.columns.is_one() && right.rows.is_one() && is_near(right.columns);
-  if (left.type != result || right.type != result || !is_plain || m < 2 || k == 0) return nullptr;
+  if (left.type != result || right.type != result || !is_plain || m < 2 || n == 0 || k == 0 || left.batch.extent == 0)
+    return nullptr;
   const auto of = [&]<class S>(S) -> std::unique_ptr<LibraryRoutine> {
     constexpr auto kElement = static_cast<int64_t>(sizeof(S));
     if (m > kMostRows<S> && k * n * kElement > kNearBytes<S>) return nullptr;

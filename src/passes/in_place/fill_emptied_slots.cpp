@@ -133,7 +133,7 @@ class Loop {
   /// goes sees behind the loop?
   bool is_filled(size_t k) const {
     const Instruction& update = next(k);
-    if (carry_.is_tested(k) || carry_.reads(k).size() != 1 || !shape(k).is_array()) return false;
+    if (carry_.is_tested(k) || carry_.reads(k).size() != 1 || !shape(k).is_array() || elements(k) == 0) return false;
     if (update.opcode != Opcode::kDynamicUpdateSlice || &update.operand(0) != carry_.reads(k)[0]) return false;
     if (uses_.of(update).size() != 1 || uses_.of(update.operand(0)).size() != 1) return false;
     Dims slot = shape(k).dims;
@@ -174,8 +174,8 @@ class Loop {
   /// Is element k what another loop made, and only read here, slot by slot?
   bool is_emptied(size_t k) const {
     const Instruction& start = carry_.initial(k);
-    if (!start.shape.is_array() || start.shape.rank() < 2 || !carry_.is_invariant(k) || !results_of(k).empty())
-      return false;
+    if (!start.shape.is_array() || start.shape.rank() < 2 || elements(k) == 0) return false;
+    if (!carry_.is_invariant(k) || !results_of(k).empty()) return false;
     if (start.opcode != Opcode::kGetTupleElement || start.operand(0).opcode != Opcode::kWhile) return false;
     if (uses_.of(start).size() != 1 || start.parent->root == &start) return false;
     if (std::ranges::count(loop_.operand(0).operands, &start) != 1) return false;
