@@ -1,5 +1,5 @@
-/// One line after the other. Complex lines, and real ones of even length, are read and written where they lie; others
-/// are put into a line of scratch first.
+/// One line after the other. Complex lines, and real ones of even length, are read and written where they lie; others,
+/// and those with large prime factors, are put into a line of scratch first.
 #include <algorithm>
 #include <mutex>
 #include <optional>
@@ -16,15 +16,12 @@ namespace {
 template <class R>
 class FftByLines : public FftPass {
  public:
-  explicit FftByLines(const FftAlong& along) : along_(along), has_chirp_(!has_fft_factors(along.complex_length())) {
-    // The halves of a real line with a large prime factor are not worth a way of their own.
-    by_halves_ = along.by_halves() && !has_chirp_;
-    is_direct_ = along.inner == 1 && !has_chirp_ && (along.numbers == FftAlong::Numbers::kComplex || by_halves_);
-    const int64_t length = by_halves_ ? along.complex_length() : along.length;
-    has_chirp_ = !has_fft_factors(length);
-    inner_ = has_chirp_ ? convolution_length(2 * length - 1) : length;
-    table_size_ = has_chirp_ ? in_lines(ChirpFft<R>::table_size(length)) : 0;
-    line_size_ = is_direct_ ? 0 : in_lines(2 * inner_);
+  explicit FftByLines(const FftAlong& along)
+      : along_(along), length_(along.complex_length()), has_chirp_(!has_fft_factors(length_)) {
+    is_direct_ = along.inner == 1 && (along.numbers == FftAlong::Numbers::kComplex || along.by_halves());
+    inner_ = has_chirp_ ? convolution_length(2 * length_ - 1) : length_;
+    table_size_ = has_chirp_ ? in_lines(ChirpFft<R>::table_size(length_)) : 0;
+    line_size_ = is_direct_ && !has_chirp_ ? 0 : in_lines(2 * inner_);
     const int64_t line_bytes = 2 * inner_ * static_cast<int64_t>(sizeof(R));
     is_shared_ = line_bytes > kOwnBytes || (along.lines() == 1 && line_bytes > kFewBytes);
     if (is_shared_) {
@@ -42,11 +39,11 @@ class FftByLines : public FftPass {
   void run(const void* from, void* to, void* scratch, ThreadPool& pool) override {
     std::call_once(made_, [&] {
       if (has_chirp_) {
-        chirp_.emplace(along_.length);
+        chirp_.emplace(length_);
       } else {
         transform_.emplace(inner_);
-        if (by_halves_) halves_.emplace(inner_);
       }
+      if (along_.by_halves()) halves_.emplace(length_);
     });
     R* const table = static_cast<R*>(scratch);
     std::byte* const rooms = static_cast<std::byte*>(scratch) + bytes_of(table_size_);
@@ -83,7 +80,7 @@ class FftByLines : public FftPass {
   }
 
   void run_line(const R* from, R* to, int64_t line, const R* table, R* own, const FftRoom<R>& room) const {
-    if (is_direct_) return run_direct(from, to, line, room);
+    if (is_direct_) return run_direct(from, to, line, table, own, room);
     const auto scale = static_cast<R>(along_.scale());
     for_parts(along_.length, room.pool, [&](int64_t first, int64_t last) {
       for (int64_t i = first; i < last; ++i) along_.load(from, line, i, own[i], own[inner_ + i]);
@@ -99,10 +96,10 @@ class FftByLines : public FftPass {
     });
   }
 
-  void run_direct(const R* from, R* to, int64_t line, const FftRoom<R>& room) const {
+  void run_direct(const R* from, R* to, int64_t line, const R* table, R* room_of_line, const FftRoom<R>& room) const {
     const auto scale = static_cast<R>(along_.scale());
     // Numbers of a line on both sides.
-    const int64_t pairs = 2 * inner_, stored = by_halves_ ? pairs + 2 : pairs;
+    const int64_t pairs = 2 * length_, stored = along_.by_halves() ? pairs + 2 : pairs;
     const bool joins = along_.numbers == FftAlong::Numbers::kToReal;
     const bool separates = along_.numbers == FftAlong::Numbers::kFromReal;
     const R* const own = from + line * (joins ? stored : pairs);
@@ -114,12 +111,28 @@ class FftByLines : public FftPass {
     LineView<const R> read = pairs_at(joins ? static_cast<const R*>(result) : own);
     LineView<R> written = pairs_at(result);
     if (along_.inverse) read = read.exchanged(), written = written.exchanged();
-    transform_->run(read, scale, written, room);
+    if (has_chirp_) {
+      run_chirp(table, read, scale, written, room_of_line, room);
+    } else {
+      transform_->run(read, scale, written, room);
+    }
     if (separates) {
       const R* const whole = result;
       for_parts(halves_->couples(), room.pool,
                 [&](int64_t first, int64_t last) { halves_->separate(whole, result, first, last); });
     }
+  }
+
+  void run_chirp(const R* table, const LineView<const R>& from, R scale, const LineView<R>& to, R* own,
+                 const FftRoom<R>& room) const {
+    R *const re = own, *const im = own + inner_;
+    for_parts(length_, room.pool, [&](int64_t first, int64_t last) {
+      for (int64_t i = first; i < last; ++i) re[i] = from.re[i * from.step], im[i] = from.im[i * from.step];
+    });
+    chirp_->run(table, own, room);
+    for_parts(length_, room.pool, [&](int64_t first, int64_t last) {
+      for (int64_t i = first; i < last; ++i) to.re[i * to.step] = scale * re[i], to.im[i * to.step] = scale * im[i];
+    });
   }
 
   /// f(first, last) over all of [0, count), by threads where there is a pool.
@@ -132,7 +145,8 @@ class FftByLines : public FftPass {
   }
 
   FftAlong along_;
-  bool has_chirp_, by_halves_, is_direct_, is_shared_;
+  int64_t length_;  ///< of the transform of complex numbers
+  bool has_chirp_, is_direct_, is_shared_;
   int64_t inner_, table_size_, line_size_, room_size_, group_ = 1;
   Lanes lanes_;
   std::once_flag made_;
