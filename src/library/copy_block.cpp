@@ -41,12 +41,17 @@ void copy(const StridedGroup& outer, const StridedGroup& inner, const From* from
   }
   for (int64_t i = rows.first; i < rows.first + rows.count; ++i, to += columns.count) {
     const From* row = from + outer.offset(i);
-    if (is_near(inner)) {
-      convert_row(row + columns.first, columns.count, to);
-    } else if (inner.is_one()) {
-      for (int64_t j = 0; j < columns.count; ++j) to[j] = static_cast<To>(row[(columns.first + j) * inner.stride()]);
-    } else {
-      for (int64_t j = 0; j < columns.count; ++j) to[j] = static_cast<To>(row[inner.offset(columns.first + j)]);
+    // along the last of inner's dimensions at a time
+    const int64_t line = inner.dims.empty() ? 1 : inner.dims.back().extent;
+    for (int64_t j = 0; j < columns.count;) {
+      const int64_t column = columns.first + j, count = std::min(columns.count - j, line - column % line);
+      const From* part = row + inner.offset(column);
+      if (inner.stride() == 1 || count == 1) {
+        convert_row(part, count, to + j);
+      } else {
+        for (int64_t k = 0; k < count; ++k) to[j + k] = static_cast<To>(part[k * inner.stride()]);
+      }
+      j += count;
     }
   }
 }

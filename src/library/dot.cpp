@@ -1,4 +1,7 @@
 /// dot: oneDNN where it is fast, panels elsewhere, and where sums are made in order.
+#include <algorithm>
+#include <numeric>
+
 #include "library/copy_block.h"
 #include "library/dot_onednn.h"
 #include "library/dot_unpacked.h"
@@ -29,6 +32,33 @@ class DotByPanels : public LibraryRoutine {
   Joining joining_;
 };
 
+/// Dimensions over which both operands are summed, pair by pair, major first.
+struct Contracted {
+  Dims left, right;
+};
+
+/// The same pairs in the order in which most of them walk as one: it may be any, where sums may have any order.
+Contracted in_memory_order(const DotAttributes& dot, const Shape& left, const Shape& right) {
+  const Contracted given{dot.lhs_contracting_dims, dot.rhs_contracting_dims};
+  const auto runs = [&](const Contracted& dims) {
+    return StridedGroup(left.dims, row_major_strides(left.dims), dims.left).dims.size() +
+           StridedGroup(right.dims, row_major_strides(right.dims), dims.right).dims.size();
+  };
+  Contracted best = given;
+  for (const Dims* key : {&given.right, &given.left}) {
+    std::vector<size_t> order(key->size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::ranges::sort(order, {}, [&](size_t k) { return (*key)[k]; });
+    Contracted sorted;
+    for (const size_t k : order) {
+      sorted.left.push_back(given.left[k]);
+      sorted.right.push_back(given.right[k]);
+    }
+    if (runs(sorted) < runs(best)) best = sorted;
+  }
+  return best;
+}
+
 }  // namespace
 
 bool is_dot_in_library(const Instruction& dot) {
@@ -41,19 +71,21 @@ std::unique_ptr<LibraryRoutine> make_dot(const Instruction& dot) {
   const Shape &l = dot.operand(0).shape, &r = dot.operand(1).shape;
   const auto& attributes = dot.as<DotAttributes>();
   const Dims left_strides = row_major_strides(l.dims), right_strides = row_major_strides(r.dims);
+  const bool in_order = dot.parent->module().sums_in_order;
+  const Contracted contracted = in_order ? Contracted{attributes.lhs_contracting_dims, attributes.rhs_contracting_dims}
+                                         : in_memory_order(attributes, l, r);
   MatrixView left, right;
   left.type = l.type;
   left.batch = {l.dims, left_strides, attributes.lhs_batch_dims};
   left.rows = {l.dims, left_strides, free_dims(l.rank(), attributes.lhs_contracting_dims, attributes.lhs_batch_dims)};
-  left.columns = {l.dims, left_strides, attributes.lhs_contracting_dims};
+  left.columns = {l.dims, left_strides, contracted.left};
   right.type = r.type;
   right.batch = {r.dims, right_strides, attributes.rhs_batch_dims};
-  right.rows = {r.dims, right_strides, attributes.rhs_contracting_dims};
+  right.rows = {r.dims, right_strides, contracted.right};
   right.columns = {r.dims, right_strides,
                    free_dims(r.rank(), attributes.rhs_contracting_dims, attributes.rhs_batch_dims)};
   const bool adds = has_addend(dot);
   // Panels add the terms of an element one after the other, however many rows and columns there are; oneDNN chooses.
-  const bool in_order = dot.parent->module().sums_in_order;
   if (!in_order) {
     if (auto by_onednn = make_dot_by_onednn(left, right, dot.shape.type, adds)) return by_onednn;
     if (auto unpacked = make_dot_unpacked(left, right, dot.shape.type, adds)) return unpacked;
