@@ -124,6 +124,7 @@ class NestBuilder {
     int64_t divisor = 1;
   };
   std::optional<Quotient> quotient_of(NodeId atom) const;
+  Affine remainder_as_atom(const Affine& a, int64_t divisor);  ///< of the dividend's sign, as HLO has it
   int32_t begin(LoopKind kind, int64_t extent, std::span<const NodeId> initial);
   int32_t add_block(int32_t parent, int32_t loop);
 

@@ -16,6 +16,15 @@ int64_t floor_of(int64_t x, int64_t y) { return x / y - (x % y != 0 && (x < 0) !
 constexpr int64_t kMostCutsOfADivision = 2;
 constexpr int kDeepest = 8;  // remainders within remainders that bounds look through
 
+/// Have the numbers in a position that is taken apart and put together again and again, by reshapes and transpositions
+/// of many dimensions, grown so that another time may not fit?
+bool has_grown(const Affine& position, int64_t elements) {
+  const auto is_large = [&](int64_t number) {
+    return std::abs(static_cast<double>(number)) * static_cast<double>(elements) > 0x1p56;
+  };
+  return is_large(position.constant) || std::ranges::any_of(position.terms, is_large, &Affine::Term::coefficient);
+}
+
 }  // namespace
 
 Affine NestBuilder::affine(NodeId integer) {
@@ -185,6 +194,15 @@ Affine NestBuilder::remainder(const Affine& a, int64_t divisor) {
   return plus(a, times(floor_divide(a, divisor), -divisor));
 }
 
+Affine NestBuilder::remainder_as_atom(const Affine& a, int64_t divisor) {
+  const Bounds whole = bounds(a);
+  Node made{.kind = NodeKind::kOperation, .opcode = Opcode::kRemainder, .type = ElementType::kS64};
+  made.operands = {value_of(a), integer(ElementType::kS64, divisor)};
+  made.least = whole.least < 0 ? 1 - divisor : 0;
+  made.greatest = divisor - 1;
+  return {0, {{make(std::move(made)), 1}}};
+}
+
 Affine NestBuilder::clamp(const Affine& a, int64_t least, int64_t greatest) {
   if (least == greatest) return fixed(least);
   const Bounds known = bounds(a);
@@ -264,7 +282,9 @@ Affine NestBuilder::position(const Index& index, const Dims& extents) {
 
 Index NestBuilder::index_at(const Affine& position, const Dims& extents) {
   Index index(extents.size());
-  Affine rest = position;
+  int64_t elements = 1;
+  for (const int64_t extent : extents) elements *= std::max<int64_t>(extent, 1);
+  Affine rest = has_grown(position, elements) ? remainder_as_atom(position, elements) : position;
   for (size_t d = extents.size(); d-- > 0;) {
     if (extents[d] <= 1) continue;
     bool outermost = true;
