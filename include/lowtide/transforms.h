@@ -2,6 +2,7 @@
 /// Evaluation, and functions made of functions. A transformed function can be transformed again, in any nesting.
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -65,12 +66,35 @@ LOWTIDE_PUBLIC std::function<array(const array&, const array&)> vmap(
 
 /// fun, traced once per shapes and types of its arguments. Arrays that it holds stay as they were then.
 LOWTIDE_PUBLIC ManyToMany compile(ManyToMany fun, bool shapeless = false);
+LOWTIDE_PUBLIC ManyToMany compile(std::vector<array> (*fun)(const std::vector<array>&), bool shapeless = false);
+template <class F>
+  requires(std::is_convertible_v<F, std::vector<array> (*)(const std::vector<array>&)> &&
+           !std::is_pointer_v<std::decay_t<F>>)
+ManyToMany compile(F&& fun, bool shapeless = false) {
+  return compile(static_cast<std::vector<array> (*)(const std::vector<array>&)>(std::forward<F>(fun)), shapeless);
+}
+/// All evaluation is planned and compiled, whatever these say: where it is disabled, functions that compile() made are
+/// traced at each call.
+enum class CompileMode { disabled, no_simplify, no_fuse, enabled };
+LOWTIDE_PUBLIC void disable_compile();
+LOWTIDE_PUBLIC void enable_compile();
+LOWTIDE_PUBLIC void set_compile_mode(CompileMode mode);
 /// fun, of which a derivative keeps only the arguments, and computes the rest again.
 LOWTIDE_PUBLIC ManyToMany checkpoint(ManyToMany fun);
+using CustomVjp =
+    std::function<std::vector<array>(const std::vector<array>&, const std::vector<array>&, const std::vector<array>&)>;
+using CustomJvp =
+    std::function<std::vector<array>(const std::vector<array>&, const std::vector<array>&, const std::vector<int>&)>;
+using CustomVmap =
+    std::function<std::pair<std::vector<array>, std::vector<int>>(const std::vector<array>&, const std::vector<int>&)>;
+/// fun with transformations of the caller's, and its own where there are none. fun_vjp(primals, cotangents, outputs)
+/// gives a gradient per primal; fun_jvp(primals, tangents, argnums) a tangent per output, with tangents of the primals
+/// argnums; fun_vmap(inputs, axes) the outputs and their axes (-1: none). Derivatives in both directions are made of
+/// fun_vjp, or of fun_jvp where that is missing, by transposing.
+LOWTIDE_PUBLIC ManyToMany custom_function(ManyToMany fun, std::optional<CustomVjp> fun_vjp = {},
+                                          std::optional<CustomJvp> fun_jvp = {},
+                                          std::optional<CustomVmap> fun_vmap = {});
 /// fun with a derivative of the caller's: fun_vjp(primals, cotangents, outputs), one gradient per primal.
-LOWTIDE_PUBLIC ManyToMany custom_vjp(
-    ManyToMany fun,
-    std::function<std::vector<array>(const std::vector<array>&, const std::vector<array>&, const std::vector<array>&)>
-        fun_vjp);
+LOWTIDE_PUBLIC ManyToMany custom_vjp(ManyToMany fun, CustomVjp fun_vjp);
 
 }  // namespace lowtide

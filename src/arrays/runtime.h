@@ -127,6 +127,8 @@ class Runtime {
 /// Of a thread.
 struct ThreadState {
   int stream = 0;
+  std::vector<int> made;                       ///< streams
+  std::unordered_map<int, int> local_streams;  ///< of this thread, by ThreadLocalStream's
   std::vector<std::shared_ptr<Trace>> traces;
   std::optional<array> key;  ///< of random numbers without one
   Words words = Words::kHalves;
