@@ -155,21 +155,26 @@ def custom_function(
     @functools.wraps(fun)
     def transformable(*args: Any) -> Any:
         inner, arrays = flat(fun, args, {})
-        form = flatten(args)[1]
+        ends, form = flatten(args)
+        places = [place for place, end in enumerate(ends) if is_array(end)]
+
+        def whole(values: Sequence[Any], others: Sequence[Any]) -> Any:
+            return form.build([dict(zip(places, values)).get(place, other) for place, other in enumerate(others)])
 
         def backwards(primals: Sequence[array], cotangents: Sequence[array], outputs: Sequence[array]) -> list[array]:
-            gradients = fun_vjp(form.build(primals), inner.result(cotangents), inner.result(outputs))  # type: ignore[misc]
-            return [asarray(end) for end in flatten(gradients)[0]]
+            gradients = flatten(fun_vjp(whole(primals, ends), inner.result(cotangents), inner.result(outputs)))[0]  # type: ignore[misc]
+            return [asarray(gradient) for gradient in (gradients if len(gradients) == len(places) else [gradients[place] for place in places])]
 
-        def forwards(primals: Sequence[array], tangents: Sequence[array], places: Sequence[int]) -> list[array]:
-            given = dict(zip(places, tangents))
-            made = fun_jvp(form.build(primals), form.build([given.get(i) for i in range(len(primals))]))  # type: ignore[misc]
-            return [asarray(end) for end in flatten(made)[0]]
+        def forwards(primals: Sequence[array], tangents: Sequence[array], by: Sequence[int]) -> list[array]:
+            given = dict(zip(by, tangents))
+            along = whole([given.get(i) for i in range(len(places))], [None] * len(ends))
+            return [asarray(end) for end in flatten(fun_jvp(whole(primals, ends), along))[0]]  # type: ignore[misc]
 
         def batched(inputs: Sequence[array], axes: Sequence[int]) -> tuple[list[array], list[int]]:
-            results, out = fun_vmap(form.build(inputs), form.build([None if axis == -1 else axis for axis in axes]))  # type: ignore[misc]
-            ends = [asarray(end) for end in flatten(results)[0]]
-            return ends, [-1 if axis is None else axis for axis in spread(out, results)]
+            along = whole([None if axis == -1 else axis for axis in axes], [None] * len(ends))
+            results, out = fun_vmap(whole(inputs, ends), along)  # type: ignore[misc]
+            made = [asarray(end) for end in flatten(results)[0]]
+            return made, [-1 if axis is None else axis for axis in spread(out, results)]
 
         rules = (backwards if fun_vjp else None, forwards if fun_jvp else None, batched if fun_vmap else None)
         return inner.result(_arrays.custom_function(inner, *rules, arrays))
