@@ -49,10 +49,12 @@ template <class T>
 array full_like(const array& a, T val, StreamOrDevice s = {}) {
   return full_like(a, array(val, a.dtype()), s);
 }
-LOWTIDE_PUBLIC array zeros(const Shape& shape, Dtype dtype = float32, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array zeros(const Shape& shape, Dtype dtype, StreamOrDevice s = {});
+inline array zeros(const Shape& shape, StreamOrDevice s = {}) { return zeros(shape, float32, s); }
 LOWTIDE_PUBLIC array zeros_like(const array& a, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array zeros_like(const array& a, Dtype dtype, StreamOrDevice s = {});
-LOWTIDE_PUBLIC array ones(const Shape& shape, Dtype dtype = float32, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array ones(const Shape& shape, Dtype dtype, StreamOrDevice s = {});
+inline array ones(const Shape& shape, StreamOrDevice s = {}) { return ones(shape, float32, s); }
 LOWTIDE_PUBLIC array ones_like(const array& a, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array ones_like(const array& a, Dtype dtype, StreamOrDevice s = {});
 /// Ones on the k-th diagonal of n x m zeros.
@@ -61,7 +63,8 @@ inline array eye(int n, Dtype dtype, StreamOrDevice s = {}) { return eye(n, n, 0
 inline array eye(int n, int m, int k, StreamOrDevice s = {}) { return eye(n, m, k, float32, s); }
 inline array eye(int n, int m, StreamOrDevice s = {}) { return eye(n, m, 0, float32, s); }
 inline array eye(int n, StreamOrDevice s = {}) { return eye(n, n, 0, float32, s); }
-LOWTIDE_PUBLIC array identity(int n, Dtype dtype = float32, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array identity(int n, Dtype dtype, StreamOrDevice s = {});
+inline array identity(int n, StreamOrDevice s = {}) { return identity(n, float32, s); }
 /// Ones at and below the k-th diagonal; what lies there, or above, of the last two dimensions of x.
 LOWTIDE_PUBLIC array tri(int n, int m, int k, Dtype dtype, StreamOrDevice s = {});
 inline array tri(int n, Dtype dtype, StreamOrDevice s = {}) { return tri(n, n, 0, dtype, s); }
@@ -331,7 +334,8 @@ LOWTIDE_PUBLIC array isclose(const array& a, const array& b, double rtol = 1e-5,
                              bool equal_nan = false, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array allclose(const array& a, const array& b, double rtol = 1e-5, double atol = 1e-8,
                               bool equal_nan = false, StreamOrDevice s = {});
-LOWTIDE_PUBLIC array array_equal(const array& a, const array& b, bool equal_nan = false, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array array_equal(const array& a, const array& b, bool equal_nan, StreamOrDevice s = {});
+inline array array_equal(const array& a, const array& b, StreamOrDevice s = {}) { return array_equal(a, b, false, s); }
 
 // ---- Reductions
 
@@ -413,6 +417,18 @@ LOWTIDE_PUBLIC array cumprod(const array& a, bool reverse = false, bool inclusiv
                              std::optional<Dtype> dtype = {}, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array cumprod(const array& a, int axis, bool reverse = false, bool inclusive = true,
                              std::optional<Dtype> dtype = {}, StreamOrDevice s = {});
+inline array cumsum(const array& a, bool reverse, bool inclusive, StreamOrDevice s) {
+  return cumsum(a, reverse, inclusive, std::nullopt, s);
+}
+inline array cumsum(const array& a, int axis, bool reverse, bool inclusive, StreamOrDevice s) {
+  return cumsum(a, axis, reverse, inclusive, std::nullopt, s);
+}
+inline array cumprod(const array& a, bool reverse, bool inclusive, StreamOrDevice s) {
+  return cumprod(a, reverse, inclusive, std::nullopt, s);
+}
+inline array cumprod(const array& a, int axis, bool reverse, bool inclusive, StreamOrDevice s) {
+  return cumprod(a, axis, reverse, inclusive, std::nullopt, s);
+}
 LOWTIDE_PUBLIC array cummax(const array& a, bool reverse = false, bool inclusive = true, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array cummax(const array& a, int axis, bool reverse = false, bool inclusive = true,
                             StreamOrDevice s = {});
@@ -486,6 +502,13 @@ LOWTIDE_PUBLIC array conv_general(array input, array weight, std::vector<int> st
                                   std::vector<int> padding_hi, std::vector<int> kernel_dilation = {},
                                   std::vector<int> input_dilation = {}, int groups = 1, bool flip = false,
                                   StreamOrDevice s = {});
+inline array conv_general(const array& input, const array& weight, std::vector<int> stride = {},
+                          std::vector<int> padding = {}, std::vector<int> kernel_dilation = {},
+                          std::vector<int> input_dilation = {}, int groups = 1, bool flip = false,
+                          StreamOrDevice s = {}) {
+  return conv_general(input, weight, std::move(stride), padding, padding, std::move(kernel_dilation),
+                      std::move(input_dilation), groups, flip, s);
+}
 LOWTIDE_PUBLIC array conv1d(const array& input, const array& weight, int stride = 1, int padding = 0, int dilation = 1,
                             int groups = 1, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array conv2d(const array& input, const array& weight, const std::pair<int, int>& stride = {1, 1},

@@ -49,10 +49,13 @@ inline ValueAndGradFn value_and_grad(const ManyToMany& fun, int argnum = 0) {
   return value_and_grad(fun, std::vector<int>{argnum});
 }
 LOWTIDE_PUBLIC std::function<std::pair<array, array>(const array&)> value_and_grad(const OneToOne& fun);
-LOWTIDE_PUBLIC std::function<std::pair<array, std::vector<array>>(const std::vector<array>&)> value_and_grad(
-    const ManyToOne& fun, std::vector<int> argnums);
+using SimpleValueAndGradFn = std::function<std::pair<array, std::vector<array>>(const std::vector<array>&)>;
+LOWTIDE_PUBLIC SimpleValueAndGradFn value_and_grad(const ManyToOne& fun, std::vector<int> argnums);
+inline SimpleValueAndGradFn value_and_grad(const ManyToOne& fun, int argnum = 0) {
+  return value_and_grad(fun, std::vector<int>{argnum});
+}
 LOWTIDE_PUBLIC ManyToMany grad(const ManyToOne& fun, std::vector<int> argnums);
-LOWTIDE_PUBLIC std::function<array(const std::vector<array>&)> grad(const ManyToOne& fun, int argnum = 0);
+inline ManyToMany grad(const ManyToOne& fun, int argnum = 0) { return grad(fun, std::vector<int>{argnum}); }
 LOWTIDE_PUBLIC OneToOne grad(const OneToOne& fun);
 
 /// fun for each index along an axis of its arguments (-1: the argument is the same for all), with the results beside

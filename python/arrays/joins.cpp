@@ -4,14 +4,17 @@
 namespace lowtide::python {
 namespace {
 
-using Widths = std::variant<int, std::pair<int, int>, std::vector<std::pair<int, int>>>;
+using Widths = std::variant<int, std::pair<int, int>, std::vector<std::pair<int, int>>, std::tuple<int>>;
 
 array pad_of(const ArrayLike& a, const Widths& width, const std::string& mode, const ArrayLike& value) {
   const array x = array_of(a), fill = array_of(value, x.dtype());
   return unlocked([&] {
     // One pair stands for all dimensions.
     if (width.index() == 2 && std::get<2>(width).size() == 1) return pad(x, std::get<2>(width)[0], fill, mode);
-    return std::visit([&](const auto& by) { return pad(x, by, fill, mode); }, width);
+    if (width.index() == 3) return pad(x, std::get<0>(std::get<3>(width)), fill, mode);
+    if (width.index() == 2) return pad(x, std::get<2>(width), fill, mode);
+    if (width.index() == 1) return pad(x, std::get<1>(width), fill, mode);
+    return pad(x, std::get<0>(width), fill, mode);
   });
 }
 

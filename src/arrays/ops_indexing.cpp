@@ -348,7 +348,7 @@ array masked_scatter(const array& a, const array& mask, const array& src, Stream
   Shape rows(a.shape().begin() + static_cast<int64_t>(masked), a.shape().end());
   rows.insert(rows.begin(), src.shape(0));
   // Row k for the k-th that is true.
-  const array rank = cumsum(as_type(reshape(mask, {-1}, s), int32, s), 0, false, false, {}, s);
+  const array rank = cumsum(as_type(reshape(mask, {-1}, s), int32, s), 0, false, false, s);
   const array row = minimum(rank, constant(static_cast<double>(src.shape(0) - 1), int32, {}, s), s);
   const array chosen = take(broadcast_as("masked_scatter", values, rows, s), row, 0, s);
   return where(there, reshape_to(chosen, a.shape(), s), a, s);

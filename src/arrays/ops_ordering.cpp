@@ -104,7 +104,7 @@ std::vector<array> unique(const array& a, int size, bool return_index, bool retu
     const auto parts = lowtide::split(sorted[0], Shape{1}, 0, s);
     const array is_new = concatenate(
         {constant(1, bool_, {1}, s), not_equal(parts[1], slice_of(sorted[0], {0}, {n - 1}, {1}, s), s)}, 0, s);
-    const array rank = subtract(cumsum(as_type(is_new, int32, s), 0, false, true, {}, s), constant(1, int32, {}, s), s);
+    const array rank = subtract(cumsum(as_type(is_new, int32, s), 0, false, true, s), constant(1, int32, {}, s), s);
     const array count = add(take(rank, -1, 0, s), constant(1, int32, {}, s), s);
     // Those that aren't the first of their kind are out of bounds, and left out.
     const array place = where(is_new, rank, constant(size, int32, {}, s), s);

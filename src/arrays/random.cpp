@@ -292,8 +292,8 @@ array by_place(const array& logits, const Shape& shape, const std::optional<arra
   const array most = max(line, s);
   const array plain = elementwise(Op::kExpOfGolden, line - most, s);
   const array whole = where(isposinf(most, s), as_type(equal(line, most, s), float32, s), plain, s);
-  const array total = cumsum(whole, 0, false, true, {}, s);
-  const array before = cumsum(whole, 0, false, false, {}, s);
+  const array total = cumsum(whole, 0, false, true, s);
+  const array before = cumsum(whole, 0, false, false, s);
   const array u = multiply(uniform(shape, float32, key, s), take(total, -1, 0, s), s);
   return as_type(subtract(searchsorted(before, u, "right", s), array(1U), s), uint32, s);
 }

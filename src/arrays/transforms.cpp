@@ -189,8 +189,7 @@ std::function<std::pair<array, array>(const array&)> value_and_grad(const OneToO
     return std::pair(values[0], gradients[0]);
   };
 }
-std::function<std::pair<array, std::vector<array>>(const std::vector<array>&)> value_and_grad(
-    const ManyToOne& fun, std::vector<int> argnums) {
+SimpleValueAndGradFn value_and_grad(const ManyToOne& fun, std::vector<int> argnums) {
   const auto both =
       value_and_grad([fun](const std::vector<array>& in) { return std::vector<array>{fun(in)}; }, std::move(argnums));
   return [both](const std::vector<array>& args) {
@@ -201,10 +200,6 @@ std::function<std::pair<array, std::vector<array>>(const std::vector<array>&)> v
 ManyToMany grad(const ManyToOne& fun, std::vector<int> argnums) {
   const auto both = value_and_grad(fun, std::move(argnums));
   return [both](const std::vector<array>& args) { return both(args).second; };
-}
-std::function<array(const std::vector<array>&)> grad(const ManyToOne& fun, int argnum) {
-  const auto both = value_and_grad(fun, std::vector<int>{argnum});
-  return [both](const std::vector<array>& args) { return both(args).second[0]; };
 }
 OneToOne grad(const OneToOne& fun) {
   const auto both = value_and_grad(fun);
