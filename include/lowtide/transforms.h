@@ -91,9 +91,8 @@ using CustomJvp =
 using CustomVmap =
     std::function<std::pair<std::vector<array>, std::vector<int>>(const std::vector<array>&, const std::vector<int>&)>;
 /// fun with transformations of the caller's, and its own where there are none. fun_vjp(primals, cotangents, outputs)
-/// gives a gradient per primal; fun_jvp(primals, tangents, argnums) a tangent per output, with tangents of the primals
-/// argnums; fun_vmap(inputs, axes) the outputs and their axes (-1: none). Derivatives in both directions are made of
-/// fun_vjp, or of fun_jvp where that is missing, by transposing.
+/// gives a gradient per primal, for vjp and gradients; fun_jvp(primals, tangents, argnums) a tangent per output, with
+/// tangents of the primals argnums, for jvp; fun_vmap(inputs, axes) the outputs and their axes (-1: none).
 LOWTIDE_PUBLIC ManyToMany custom_function(ManyToMany fun, std::optional<CustomVjp> fun_vjp = {},
                                           std::optional<CustomJvp> fun_jvp = {},
                                           std::optional<CustomVmap> fun_vmap = {});

@@ -148,9 +148,8 @@ def custom_function(
     fun_vmap: Callable[[Any, Any], tuple[Any, Any]] | None = None,
 ) -> _F:
     """fun with transformations of the caller's, and its own where there are none. fun_vjp(arguments, cotangents, outputs) gives a tuple
-    with a gradient for each argument; fun_jvp(arguments, tangents), with None for what isn't differentiated, the tangents of what fun
-    gives; fun_vmap(arguments, axes), with None for no axis, a pair of results and their axes. Derivatives in both directions are made of
-    fun_vjp, or of fun_jvp where that is missing, by transposing."""
+    with a gradient for each argument, for vjp and grad; fun_jvp(arguments, tangents), with None for what isn't differentiated, the tangents
+    of what fun gives, for jvp; fun_vmap(arguments, axes), with None for no axis, a pair of results and their axes."""
 
     @functools.wraps(fun)
     def transformable(*args: Any) -> Any:

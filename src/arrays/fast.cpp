@@ -106,10 +106,10 @@ array scaled_dot_product_attention(const array& queries, const array& keys, cons
   const int64_t heads = queries.shape(1), shared = keys.shape(1), rows = queries.shape(2), columns = keys.shape(2);
   if (shared == 0 || heads % shared || values.shape(1) != shared)
     fault(kName, "found {} heads of queries, {} of keys and {} of values", heads, shared, values.shape(1));
-  if (mask_mode != "" && mask_mode != "causal" && mask_mode != "array")
+  if (!mask_mode.empty() && mask_mode != "causal" && mask_mode != "array")
     fault(kName, "found the mask mode \"{}\"", mask_mode);
-  if ((mask_mode == "array") != mask_arr.has_value())
-    fault(kName, "found the mask mode \"{}\" {} a mask", mask_mode, mask_arr ? "with" : "without");
+  if (mask_mode == "causal" && mask_arr)
+    fault(kName, "found the mask mode \"causal\" and a mask, expected one of both");
   const Dtype dtype = promote_types(queries.dtype(), promote_types(keys.dtype(), values.dtype()));
   if (!issubdtype(dtype, floating)) fault(kName, "found {}, expected floats", dtype_to_string(dtype));
   if (sinks && sinks->shape() != Shape{heads})

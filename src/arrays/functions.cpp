@@ -101,9 +101,10 @@ class Call final : public Primitive {
     return to.inlined(function_->inputs, function_->outputs, in);
   }
   Gradients vjp(const Backward& b) const override {
-    if (custom_.vjp || custom_.jvp) {
+    const bool forwards = this_thread().forwards;
+    if (forwards ? custom_.jvp != nullptr : custom_.vjp != nullptr) {
       const std::vector<array> primals = first(b.inputs);
-      Gradients gradients = custom_.vjp ? by_vjp(b, primals) : by_jvp(b, primals);
+      Gradients gradients = forwards ? by_jvp(b, primals) : by_vjp(b, primals);
       gradients.resize(b.inputs.size());
       return gradients;
     }

@@ -53,9 +53,9 @@ array argpartition(const array& a, int kth, StreamOrDevice s) { return argpartit
 array topk(const array& a, int k, int axis, StreamOrDevice s) {
   const int64_t d = axis_of("topk", axis, a.ndim()), extent = a.shape()[at(d)];
   if (k < 0 || k > extent) fault("topk", "found k = {}, expected at most {}", k, extent);
-  Dims starts(a.ndim(), 0), stops = a.shape();
+  Dims starts(a.ndim(), 0);
   starts[at(d)] = extent - k;
-  return slice_of(sort(a, axis, s), starts, stops, Dims(a.ndim(), 1), s);
+  return slice_of(sort(a, axis, s), starts, a.shape(), Dims(a.ndim(), 1), s);
 }
 array topk(const array& a, int k, StreamOrDevice s) { return topk(reshape(a, {-1}, s), k, 0, s); }
 

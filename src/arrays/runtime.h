@@ -130,6 +130,7 @@ struct ThreadState {
   std::vector<int> made;                       ///< streams
   std::unordered_map<int, int> local_streams;  ///< of this thread, by ThreadLocalStream's
   std::vector<std::shared_ptr<Trace>> traces;
+  bool forwards = false;     ///< a derivative is made that is transposed afterwards
   std::optional<array> key;  ///< of random numbers without one
   Words words = Words::kHalves;
 };
