@@ -1,7 +1,6 @@
 #include "arrays/functions.h"
 
 #include <algorithm>
-#include <atomic>
 #include <unordered_set>
 
 #include "arrays/evaluate.h"
@@ -217,8 +216,6 @@ std::vector<array> called(const Traced& traced, const std::vector<array>& args, 
   return apply_all(std::make_shared<Call>(std::move(function), again, custom, args.size()), inputs, specs);
 }
 
-std::atomic<CompileMode> compile_mode = CompileMode::enabled;
-
 }  // namespace
 }  // namespace lazy
 
@@ -228,7 +225,7 @@ ManyToMany compile(ManyToMany fun, bool) {
     std::map<std::string, Traced> traced;
   };
   return [fun = std::move(fun), known = std::make_shared<Known>()](const std::vector<array>& args) {
-    if (compile_mode == CompileMode::disabled) return fun(args);
+    if (Runtime::get().compile_mode == CompileMode::disabled) return fun(args);
     Key key;
     for (const array& arg : args) key.value(arg.shape(), arg.dtype());
     const std::lock_guard lock(known->mutex);
@@ -240,9 +237,9 @@ ManyToMany compile(ManyToMany fun, bool) {
 ManyToMany compile(std::vector<array> (*fun)(const std::vector<array>&), bool shapeless) {
   return compile(ManyToMany(fun), shapeless);
 }
-void disable_compile() { compile_mode = CompileMode::disabled; }
-void enable_compile() { compile_mode = CompileMode::enabled; }
-void set_compile_mode(CompileMode mode) { compile_mode = mode; }
+void disable_compile() { set_compile_mode(CompileMode::disabled); }
+void enable_compile() { set_compile_mode(CompileMode::enabled); }
+void set_compile_mode(CompileMode mode) { Runtime::get().compile_mode = mode; }
 
 ManyToMany checkpoint(ManyToMany fun) {
   return [fun = std::move(fun)](const std::vector<array>& args) {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <ostream>
 
-#include "arrays/graph.h"
+#include "arrays/runtime.h"
 #include "lowtide/array.h"
 #include "lowtide/ops.h"
 #include "lowtide/utils.h"
@@ -60,10 +60,7 @@ void print(std::ostream& out, const array& a, size_t dimension, size_t from, con
 
 }  // namespace
 
-PrintFormatter& get_global_formatter() {
-  static PrintFormatter formatter;
-  return formatter;
-}
+PrintFormatter& get_global_formatter() { return lazy::Runtime::get().formatter; }
 void set_printoptions(PrintOptions options) { get_global_formatter().format_options = options; }
 
 void PrintFormatter::print(std::ostream& os, bool val) const {

@@ -5,7 +5,6 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdlib>
 #include <new>
 #include <set>
@@ -312,10 +311,7 @@ size_t get_cache_memory() { return lazy::Runtime::get().memory.cached(); }
 size_t get_memory_limit() { return lazy::Runtime::get().memory.limit(); }
 size_t set_memory_limit(size_t bytes) { return lazy::Runtime::get().memory.set_limit(bytes); }
 size_t set_cache_limit(size_t bytes) { return lazy::Runtime::get().memory.set_cache_limit(bytes); }
-size_t set_wired_limit(size_t bytes) {
-  static std::atomic<size_t> limit = 0;
-  return limit.exchange(bytes);
-}
+size_t set_wired_limit(size_t bytes) { return lazy::Runtime::get().wired_limit.exchange(bytes); }
 size_t get_array_buffer_size(const std::vector<array>& arrays) {
   std::set<const lazy::Block*> blocks;
   int64_t bytes = 0;

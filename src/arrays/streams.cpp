@@ -76,8 +76,7 @@ Stream new_stream(Device device) {
 Stream new_thread_unsafe_stream(Device device) { return new_stream(device); }
 ThreadLocalStream new_thread_local_stream(Device device) {
   check_available("new_thread_local_stream", device);
-  static std::atomic<int> made = 0;
-  return {{made++, device}};
+  return {{lazy::Runtime::get().local_streams++, device}};
 }
 Stream stream_from_thread_local_stream(ThreadLocalStream tls) {
   auto& known = lazy::this_thread().local_streams;
