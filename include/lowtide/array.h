@@ -30,6 +30,7 @@ namespace lowtide {
 
 using ShapeElem = int64_t;
 using Shape = std::vector<int64_t>;
+using Strides = std::vector<int64_t>;
 
 /// A plan that needs more than a limit, or memory that ended. Arrays are as they were before, and can be used.
 class LOWTIDE_PUBLIC limit_error : public std::runtime_error {
@@ -85,6 +86,49 @@ class LOWTIDE_PUBLIC array {
   const Shape& shape() const;
   int64_t shape(int dim) const;  ///< negative ones count from the end
   Dtype dtype() const;
+
+  /// As they lie, row-major: what a view of another layout would be is another array here.
+  Strides strides() const;
+  int64_t strides(int dim) const;
+  struct Flags {
+    bool contiguous : 1, row_contiguous : 1, col_contiguous : 1;
+  };
+  Flags flags() const;
+  size_t data_size() const { return size(); }  ///< elements that lie under it
+  int64_t offset() const { return 0; }
+
+  /// The parts along the first dimension.
+  class LOWTIDE_PUBLIC ArrayIterator {
+   public:
+    using iterator_category = std::input_iterator_tag;
+    using difference_type = std::ptrdiff_t;
+    using value_type = array;
+    using reference = array;
+    using pointer = void;
+    explicit ArrayIterator(const array& arr, int idx = 0);
+    array operator*() const;
+    ArrayIterator& operator+=(difference_type by) {
+      index_ += static_cast<int>(by);
+      return *this;
+    }
+    ArrayIterator& operator++() { return *this += 1; }
+    friend bool operator==(const ArrayIterator& a, const ArrayIterator& b) {
+      return a.of_.id() == b.of_.id() && a.index_ == b.index_;
+    }
+
+   private:
+    const array& of_;
+    int index_;
+  };
+  ArrayIterator begin() const { return ArrayIterator(*this); }
+  ArrayIterator end() const { return ArrayIterator(*this, static_cast<int>(shape(0))); }
+
+  /// What it is made of, as long as it isn't computed: nothing where it stands by itself.
+  bool has_primitive() const;
+  std::vector<array> inputs() const;
+  enum Status { unscheduled, evaluated, available };
+  Status status() const;
+  void detach();  ///< computes it, and forgets what it is made of
 
   /// Computes it, and waits.
   void eval();

@@ -3,6 +3,7 @@
 
 #include "lowtide/array.h"
 #include "lowtide/control.h"
+#include "lowtide/device.h"
 #include "lowtide/dlpack.h"
 #include "lowtide/fast.h"
 #include "lowtide/fft.h"
@@ -13,3 +14,4 @@
 #include "lowtide/random.h"
 #include "lowtide/stream.h"
 #include "lowtide/transforms.h"
+#include "lowtide/utils.h"

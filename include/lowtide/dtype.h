@@ -56,6 +56,9 @@ struct Dtype {
     generic
   };
 
+  /// NumPy's letters, with V for bfloat16, which it lacks.
+  enum class Kind : uint8_t { b, u, i, f, c, V };
+
   Val val;
   constexpr explicit Dtype(Val v) : val(v) {}
   constexpr operator Val() const { return val; }
@@ -79,6 +82,10 @@ inline constexpr Dtype::Category complexfloating = Dtype::Category::complexfloat
 /// bfloat16, the next wider signed type of a signed and an unsigned one (float32 of int64 and uint64).
 LOWTIDE_PUBLIC Dtype promote_types(Dtype a, Dtype b);
 LOWTIDE_PUBLIC bool issubdtype(Dtype type, Dtype::Category category);
+inline bool issubdtype(Dtype a, Dtype b) { return a.val == b.val; }
+inline bool issubdtype(Dtype::Category /*a*/, Dtype /*b*/) { return false; }
+LOWTIDE_PUBLIC bool issubdtype(Dtype::Category a, Dtype::Category b);
+LOWTIDE_PUBLIC Dtype::Kind kindof(Dtype type);
 LOWTIDE_PUBLIC std::string dtype_to_string(Dtype type);  ///< "bfloat16", "bool"
 inline size_t size_of(Dtype type) { return type.size(); }
 

@@ -8,6 +8,8 @@
 /// rfft takes real numbers, and gives the n / 2 + 1 frequencies from 0 on along the last of the axes; irfft takes those
 /// and gives n real numbers, 2 (m - 1) of m frequencies where n isn't stated. Names are those of MLX's fft.h.
 
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "lowtide/array.h"
@@ -108,5 +110,23 @@ LOWTIDE_PUBLIC array fftshift(const array& a, const std::vector<int>& axes, Stre
 LOWTIDE_PUBLIC array fftshift(const array& a, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array ifftshift(const array& a, const std::vector<int>& axes, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array ifftshift(const array& a, StreamOrDevice s = {});
+
+// ---- Of parts of a signal, one behind another
+
+/// Frequencies of the n_fft elements from each multiple of hop_length (n_fft / 4) on along the last dimension, times a
+/// window of n_fft or fewer elements, which stands in their middle (win_length ones): (..., frequencies, parts),
+/// complex64. center: n_fft / 2 elements are added at both ends before, as pad() has it. onesided: the frequencies of
+/// rfft, which is so for real numbers where nothing is stated.
+LOWTIDE_PUBLIC array stft(const array& x, int n_fft = 2048, const std::optional<int>& hop_length = {},
+                          const std::optional<int>& win_length = {}, const std::optional<array>& window = {},
+                          bool center = true, const std::string& pad_mode = "reflect", FFTNorm norm = FFTNorm::Backward,
+                          const std::optional<bool>& onesided = {}, StreamOrDevice s = {});
+/// The real signal that stft() was made of, as the mean by the squares of the windows of what all parts say, and 0
+/// where no window reaches. length: as many elements of it, zeros behind its end.
+LOWTIDE_PUBLIC array istft(const array& stft_matrix, const std::optional<int>& n_fft = {},
+                           const std::optional<int>& hop_length = {}, const std::optional<int>& win_length = {},
+                           const std::optional<array>& window = {}, bool center = true,
+                           FFTNorm norm = FFTNorm::Backward, const std::optional<bool>& onesided = {},
+                           const std::optional<int>& length = {}, StreamOrDevice s = {});
 
 }  // namespace lowtide::fft

@@ -22,7 +22,10 @@ LOWTIDE_PUBLIC size_t get_cache_memory();  ///< bytes that no array has, kept fo
 LOWTIDE_PUBLIC size_t get_memory_limit();  ///< SIZE_MAX: none
 LOWTIDE_PUBLIC size_t set_memory_limit(size_t bytes);  ///< gives the limit before; a hard one
 LOWTIDE_PUBLIC size_t set_cache_limit(size_t bytes);   ///< gives the limit before
+LOWTIDE_PUBLIC size_t set_wired_limit(size_t bytes);   ///< gives the limit before; pages stay where the system has them
 LOWTIDE_PUBLIC void clear_cache();
+/// Bytes that lie under evaluated arrays, of several on the same ones once.
+LOWTIDE_PUBLIC size_t get_array_buffer_size(const std::vector<array>& arrays);
 
 struct MemoryStats {
   int64_t bytes_in_use = 0, peak_bytes_in_use = 0, largest_alloc_size = 0, num_allocs = 0;

@@ -7,6 +7,7 @@
 
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -48,17 +49,22 @@ template <class T>
 array full_like(const array& a, T val, StreamOrDevice s = {}) {
   return full_like(a, array(val, a.dtype()), s);
 }
-LOWTIDE_PUBLIC array zeros(const Shape& shape, Dtype dtype = float32, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array zeros(const Shape& shape, Dtype dtype, StreamOrDevice s = {});
+inline array zeros(const Shape& shape, StreamOrDevice s = {}) { return zeros(shape, float32, s); }
 LOWTIDE_PUBLIC array zeros_like(const array& a, StreamOrDevice s = {});
-LOWTIDE_PUBLIC array ones(const Shape& shape, Dtype dtype = float32, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array zeros_like(const array& a, Dtype dtype, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array ones(const Shape& shape, Dtype dtype, StreamOrDevice s = {});
+inline array ones(const Shape& shape, StreamOrDevice s = {}) { return ones(shape, float32, s); }
 LOWTIDE_PUBLIC array ones_like(const array& a, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array ones_like(const array& a, Dtype dtype, StreamOrDevice s = {});
 /// Ones on the k-th diagonal of n x m zeros.
 LOWTIDE_PUBLIC array eye(int n, int m, int k, Dtype dtype, StreamOrDevice s = {});
 inline array eye(int n, Dtype dtype, StreamOrDevice s = {}) { return eye(n, n, 0, dtype, s); }
 inline array eye(int n, int m, int k, StreamOrDevice s = {}) { return eye(n, m, k, float32, s); }
 inline array eye(int n, int m, StreamOrDevice s = {}) { return eye(n, m, 0, float32, s); }
 inline array eye(int n, StreamOrDevice s = {}) { return eye(n, n, 0, float32, s); }
-LOWTIDE_PUBLIC array identity(int n, Dtype dtype = float32, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array identity(int n, Dtype dtype, StreamOrDevice s = {});
+inline array identity(int n, StreamOrDevice s = {}) { return identity(n, float32, s); }
 /// Ones at and below the k-th diagonal; what lies there, or above, of the last two dimensions of x.
 LOWTIDE_PUBLIC array tri(int n, int m, int k, Dtype dtype, StreamOrDevice s = {});
 inline array tri(int n, Dtype dtype, StreamOrDevice s = {}) { return tri(n, n, 0, dtype, s); }
@@ -81,6 +87,11 @@ LOWTIDE_PUBLIC array view(const array& a, const Dtype& dtype, StreamOrDevice s =
 LOWTIDE_PUBLIC array copy(array a, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array contiguous(const array& a, bool allow_col_major = false, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array stop_gradient(const array& a, StreamOrDevice s = {});
+/// The inputs, which are there when the dependencies have been computed as well.
+LOWTIDE_PUBLIC std::vector<array> depends(const std::vector<array>& inputs, const std::vector<array>& dependencies);
+/// Floats of 8 bits (1 sign, 4 exponent, 3 fraction; E4M3FN) in uint8, rounded to even; beyond +-448, and NaN: +-448.
+LOWTIDE_PUBLIC array to_fp8(array x, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array from_fp8(array x, Dtype dtype, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array reshape(const array& a, Shape shape, StreamOrDevice s = {});  ///< one extent may be -1
 LOWTIDE_PUBLIC array unflatten(const array& a, int axis, Shape shape, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array flatten(const array& a, int start_axis, int end_axis = -1, StreamOrDevice s = {});
@@ -93,6 +104,9 @@ LOWTIDE_PUBLIC array expand_dims(const array& a, int axis, StreamOrDevice s = {}
 LOWTIDE_PUBLIC array atleast_1d(const array& a, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array atleast_2d(const array& a, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array atleast_3d(const array& a, StreamOrDevice s = {});
+LOWTIDE_PUBLIC std::vector<array> atleast_1d(const std::vector<array>& a, StreamOrDevice s = {});
+LOWTIDE_PUBLIC std::vector<array> atleast_2d(const std::vector<array>& a, StreamOrDevice s = {});
+LOWTIDE_PUBLIC std::vector<array> atleast_3d(const std::vector<array>& a, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array broadcast_to(const array& a, const Shape& shape, StreamOrDevice s = {});
 LOWTIDE_PUBLIC std::vector<array> broadcast_arrays(const std::vector<array>& inputs, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array transpose(const array& a, std::vector<int> axes, StreamOrDevice s = {});
@@ -115,11 +129,13 @@ LOWTIDE_PUBLIC std::vector<array> split(const array& a, int num_splits, int axis
 LOWTIDE_PUBLIC std::vector<array> split(const array& a, int num_splits, StreamOrDevice s = {});
 LOWTIDE_PUBLIC std::vector<array> split(const array& a, const Shape& indices, int axis, StreamOrDevice s = {});
 LOWTIDE_PUBLIC std::vector<array> split(const array& a, const Shape& indices, StreamOrDevice s = {});
-LOWTIDE_PUBLIC std::vector<array> unstack(const array& a, int axis = 0, StreamOrDevice s = {});
+LOWTIDE_PUBLIC std::vector<array> unstack(const array& a, int axis, StreamOrDevice s = {});
+LOWTIDE_PUBLIC std::vector<array> unstack(const array& a, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array repeat(const array& a, int repeats, int axis, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array repeat(const array& a, int repeats, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array tile(const array& a, std::vector<int> reps, StreamOrDevice s = {});
-/// mode: "constant", or "edge", which repeats the outermost elements.
+/// mode: "constant", "edge" (the outermost elements again), "reflect" and "symmetric" (backwards, without and with
+/// those).
 LOWTIDE_PUBLIC array pad(const array& a, const std::vector<int>& axes, const Shape& low_pad_size,
                          const Shape& high_pad_size, const array& pad_value = array(0),
                          const std::string& mode = "constant", StreamOrDevice s = {});
@@ -130,13 +146,14 @@ LOWTIDE_PUBLIC array pad(const array& a, const std::pair<int, int>& pad_width, c
                          const std::string& mode = "constant", StreamOrDevice s = {});
 LOWTIDE_PUBLIC array pad(const array& a, int pad_width, const array& pad_value = array(0),
                          const std::string& mode = "constant", StreamOrDevice s = {});
-LOWTIDE_PUBLIC array roll(const array& a, int shift, StreamOrDevice s = {});  ///< of all elements in order
+LOWTIDE_PUBLIC array roll(const array& a, int shift, StreamOrDevice s = {});           ///< of all elements in order
+LOWTIDE_PUBLIC array roll(const array& a, const Shape& shift, StreamOrDevice s = {});  ///< by the sum of the shifts
+LOWTIDE_PUBLIC array roll(const array& a, const Shape& shift, int axis, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array roll(const array& a, int shift, int axis, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array roll(const array& a, int shift, const std::vector<int>& axes, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array roll(const array& a, const Shape& shift, const std::vector<int>& axes, StreamOrDevice s = {});
 /// Any arrangement of the elements: element i of the result is element offset + sum of i[d] * strides[d].
-LOWTIDE_PUBLIC array as_strided(array a, Shape shape, std::vector<int64_t> strides, size_t offset,
-                                StreamOrDevice s = {});
+LOWTIDE_PUBLIC array as_strided(array a, Shape shape, Strides strides, size_t offset, StreamOrDevice s = {});
 /// How many elements the axes have together, as a scalar (of the others with inverted).
 LOWTIDE_PUBLIC array number_of_elements(const array& a, std::vector<int> axes, bool inverted, Dtype dtype = int32,
                                         StreamOrDevice s = {});
@@ -222,6 +239,9 @@ LOWTIDE_PUBLIC array scatter_min(const array& a, const std::vector<array>& indic
 inline array scatter_min(const array& a, const array& indices, const array& updates, int axis, StreamOrDevice s = {}) {
   return scatter_min(a, std::vector<array>{indices}, updates, std::vector<int>{axis}, s);
 }
+/// a with the elements of src, in order, where the mask isn't 0: masks have the first dimensions of a; src has as many
+/// elements as are replaced, or more.
+LOWTIDE_PUBLIC array masked_scatter(const array& a, const array& mask, const array& src, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array diagonal(const array& a, int offset = 0, int axis1 = 0, int axis2 = 1, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array diag(const array& a, int k = 0, StreamOrDevice s = {});  ///< a diagonal, or a matrix with it
 LOWTIDE_PUBLIC array trace(const array& a, int offset, int axis1, int axis2, Dtype dtype, StreamOrDevice s = {});
@@ -231,6 +251,7 @@ LOWTIDE_PUBLIC array trace(const array& a, StreamOrDevice s = {});
 // ---- Element by element: functions of one array
 LOWTIDE_PUBLIC array abs(const array& a, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array negative(const array& a, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array positive(const array& a, StreamOrDevice s = {});  ///< the same elements
 LOWTIDE_PUBLIC array sign(const array& a, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array ceil(const array& a, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array floor(const array& a, StreamOrDevice s = {});
@@ -300,6 +321,7 @@ LOWTIDE_PUBLIC array greater(const array& a, const array& b, StreamOrDevice s = 
 LOWTIDE_PUBLIC array greater_equal(const array& a, const array& b, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array logical_and(const array& a, const array& b, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array logical_or(const array& a, const array& b, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array logical_xor(const array& a, const array& b, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array bitwise_and(const array& a, const array& b, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array bitwise_or(const array& a, const array& b, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array bitwise_xor(const array& a, const array& b, StreamOrDevice s = {});
@@ -312,178 +334,8 @@ LOWTIDE_PUBLIC array isclose(const array& a, const array& b, double rtol = 1e-5,
                              bool equal_nan = false, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array allclose(const array& a, const array& b, double rtol = 1e-5, double atol = 1e-8,
                               bool equal_nan = false, StreamOrDevice s = {});
-LOWTIDE_PUBLIC array array_equal(const array& a, const array& b, bool equal_nan = false, StreamOrDevice s = {});
-
-// ---- Operators: between arrays, and arrays and C++ scalars, which have the type that array(scalar) has
-
-inline array operator-(const array& a) { return negative(a); }
-inline array operator~(const array& a) { return bitwise_invert(a); }
-inline array operator!(const array& a) { return logical_not(a); }
-template <class T>
-concept Scalar = std::is_arithmetic_v<T> || std::is_same_v<T, complex64_t> || std::is_same_v<T, float16_t> ||
-                 std::is_same_v<T, bfloat16_t>;
-inline array operator+(const array& a, const array& b) { return add(a, b); }
-template <Scalar T>
-array operator+(T a, const array& b) {
-  return add(array(a), b);
-}
-template <Scalar T>
-array operator+(const array& a, T b) {
-  return add(a, array(b));
-}
-inline array operator-(const array& a, const array& b) { return subtract(a, b); }
-template <Scalar T>
-array operator-(T a, const array& b) {
-  return subtract(array(a), b);
-}
-template <Scalar T>
-array operator-(const array& a, T b) {
-  return subtract(a, array(b));
-}
-inline array operator*(const array& a, const array& b) { return multiply(a, b); }
-template <Scalar T>
-array operator*(T a, const array& b) {
-  return multiply(array(a), b);
-}
-template <Scalar T>
-array operator*(const array& a, T b) {
-  return multiply(a, array(b));
-}
-inline array operator/(const array& a, const array& b) { return divide(a, b); }
-template <Scalar T>
-array operator/(T a, const array& b) {
-  return divide(array(a), b);
-}
-template <Scalar T>
-array operator/(const array& a, T b) {
-  return divide(a, array(b));
-}
-inline array operator%(const array& a, const array& b) { return remainder(a, b); }
-template <Scalar T>
-array operator%(T a, const array& b) {
-  return remainder(array(a), b);
-}
-template <Scalar T>
-array operator%(const array& a, T b) {
-  return remainder(a, array(b));
-}
-inline array operator==(const array& a, const array& b) { return equal(a, b); }
-template <Scalar T>
-array operator==(T a, const array& b) {
-  return equal(array(a), b);
-}
-template <Scalar T>
-array operator==(const array& a, T b) {
-  return equal(a, array(b));
-}
-inline array operator!=(const array& a, const array& b) { return not_equal(a, b); }
-template <Scalar T>
-array operator!=(T a, const array& b) {
-  return not_equal(array(a), b);
-}
-template <Scalar T>
-array operator!=(const array& a, T b) {
-  return not_equal(a, array(b));
-}
-inline array operator<(const array& a, const array& b) { return less(a, b); }
-template <Scalar T>
-array operator<(T a, const array& b) {
-  return less(array(a), b);
-}
-template <Scalar T>
-array operator<(const array& a, T b) {
-  return less(a, array(b));
-}
-inline array operator<=(const array& a, const array& b) { return less_equal(a, b); }
-template <Scalar T>
-array operator<=(T a, const array& b) {
-  return less_equal(array(a), b);
-}
-template <Scalar T>
-array operator<=(const array& a, T b) {
-  return less_equal(a, array(b));
-}
-inline array operator>(const array& a, const array& b) { return greater(a, b); }
-template <Scalar T>
-array operator>(T a, const array& b) {
-  return greater(array(a), b);
-}
-template <Scalar T>
-array operator>(const array& a, T b) {
-  return greater(a, array(b));
-}
-inline array operator>=(const array& a, const array& b) { return greater_equal(a, b); }
-template <Scalar T>
-array operator>=(T a, const array& b) {
-  return greater_equal(array(a), b);
-}
-template <Scalar T>
-array operator>=(const array& a, T b) {
-  return greater_equal(a, array(b));
-}
-inline array operator&&(const array& a, const array& b) { return logical_and(a, b); }
-template <Scalar T>
-array operator&&(T a, const array& b) {
-  return logical_and(array(a), b);
-}
-template <Scalar T>
-array operator&&(const array& a, T b) {
-  return logical_and(a, array(b));
-}
-inline array operator||(const array& a, const array& b) { return logical_or(a, b); }
-template <Scalar T>
-array operator||(T a, const array& b) {
-  return logical_or(array(a), b);
-}
-template <Scalar T>
-array operator||(const array& a, T b) {
-  return logical_or(a, array(b));
-}
-inline array operator&(const array& a, const array& b) { return bitwise_and(a, b); }
-template <Scalar T>
-array operator&(T a, const array& b) {
-  return bitwise_and(array(a), b);
-}
-template <Scalar T>
-array operator&(const array& a, T b) {
-  return bitwise_and(a, array(b));
-}
-inline array operator|(const array& a, const array& b) { return bitwise_or(a, b); }
-template <Scalar T>
-array operator|(T a, const array& b) {
-  return bitwise_or(array(a), b);
-}
-template <Scalar T>
-array operator|(const array& a, T b) {
-  return bitwise_or(a, array(b));
-}
-inline array operator^(const array& a, const array& b) { return bitwise_xor(a, b); }
-template <Scalar T>
-array operator^(T a, const array& b) {
-  return bitwise_xor(array(a), b);
-}
-template <Scalar T>
-array operator^(const array& a, T b) {
-  return bitwise_xor(a, array(b));
-}
-inline array operator<<(const array& a, const array& b) { return left_shift(a, b); }
-template <Scalar T>
-array operator<<(T a, const array& b) {
-  return left_shift(array(a), b);
-}
-template <Scalar T>
-array operator<<(const array& a, T b) {
-  return left_shift(a, array(b));
-}
-inline array operator>>(const array& a, const array& b) { return right_shift(a, b); }
-template <Scalar T>
-array operator>>(T a, const array& b) {
-  return right_shift(array(a), b);
-}
-template <Scalar T>
-array operator>>(const array& a, T b) {
-  return right_shift(a, array(b));
-}
+LOWTIDE_PUBLIC array array_equal(const array& a, const array& b, bool equal_nan, StreamOrDevice s = {});
+inline array array_equal(const array& a, const array& b, StreamOrDevice s = {}) { return array_equal(a, b, false, s); }
 
 // ---- Reductions
 
@@ -504,6 +356,11 @@ LOWTIDE_PUBLIC array min(const array& a, bool keepdims, StreamOrDevice s = {});
 inline array min(const array& a, StreamOrDevice s = {}) { return min(a, false, s); }
 LOWTIDE_PUBLIC array min(const array& a, const std::vector<int>& axes, bool keepdims = false, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array min(const array& a, int axis, bool keepdims = false, StreamOrDevice s = {});
+LOWTIDE_PUBLIC std::tuple<array, array> minmax(const array& a, bool keepdims, StreamOrDevice s = {});
+inline std::tuple<array, array> minmax(const array& a, StreamOrDevice s = {}) { return minmax(a, false, s); }
+LOWTIDE_PUBLIC std::tuple<array, array> minmax(const array& a, const std::vector<int>& axes, bool keepdims = false,
+                                               StreamOrDevice s = {});
+LOWTIDE_PUBLIC std::tuple<array, array> minmax(const array& a, int axis, bool keepdims = false, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array all(const array& a, bool keepdims, StreamOrDevice s = {});
 inline array all(const array& a, StreamOrDevice s = {}) { return all(a, false, s); }
 LOWTIDE_PUBLIC array all(const array& a, const std::vector<int>& axes, bool keepdims = false, StreamOrDevice s = {});
@@ -551,12 +408,27 @@ inline array softmax(const array& a, int axis, bool precise = false, StreamOrDev
   return softmax(a, std::vector<int>{axis}, precise, s);
 }
 /// Running sums and their like along an axis, or over all elements in order; without `inclusive` up to the one before.
-LOWTIDE_PUBLIC array cumsum(const array& a, bool reverse = false, bool inclusive = true, StreamOrDevice s = {});
+/// dtype: what is summed; sums of booleans are int32.
+LOWTIDE_PUBLIC array cumsum(const array& a, bool reverse = false, bool inclusive = true,
+                            std::optional<Dtype> dtype = {}, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array cumsum(const array& a, int axis, bool reverse = false, bool inclusive = true,
-                            StreamOrDevice s = {});
-LOWTIDE_PUBLIC array cumprod(const array& a, bool reverse = false, bool inclusive = true, StreamOrDevice s = {});
+                            std::optional<Dtype> dtype = {}, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array cumprod(const array& a, bool reverse = false, bool inclusive = true,
+                             std::optional<Dtype> dtype = {}, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array cumprod(const array& a, int axis, bool reverse = false, bool inclusive = true,
-                             StreamOrDevice s = {});
+                             std::optional<Dtype> dtype = {}, StreamOrDevice s = {});
+inline array cumsum(const array& a, bool reverse, bool inclusive, StreamOrDevice s) {
+  return cumsum(a, reverse, inclusive, std::nullopt, s);
+}
+inline array cumsum(const array& a, int axis, bool reverse, bool inclusive, StreamOrDevice s) {
+  return cumsum(a, axis, reverse, inclusive, std::nullopt, s);
+}
+inline array cumprod(const array& a, bool reverse, bool inclusive, StreamOrDevice s) {
+  return cumprod(a, reverse, inclusive, std::nullopt, s);
+}
+inline array cumprod(const array& a, int axis, bool reverse, bool inclusive, StreamOrDevice s) {
+  return cumprod(a, axis, reverse, inclusive, std::nullopt, s);
+}
 LOWTIDE_PUBLIC array cummax(const array& a, bool reverse = false, bool inclusive = true, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array cummax(const array& a, int axis, bool reverse = false, bool inclusive = true,
                             StreamOrDevice s = {});
@@ -583,8 +455,15 @@ LOWTIDE_PUBLIC array argpartition(const array& a, int kth, StreamOrDevice s = {}
 LOWTIDE_PUBLIC array argpartition(const array& a, int kth, int axis, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array topk(const array& a, int k, StreamOrDevice s = {});  ///< the k largest, ascending
 LOWTIDE_PUBLIC array topk(const array& a, int k, int axis, StreamOrDevice s = {});
-/// Where values would stand in the sorted vector a: before equals, or behind them with right. uint32.
-LOWTIDE_PUBLIC array searchsorted(const array& a, const array& values, bool right = false, StreamOrDevice s = {});
+/// Where values would stand in a sorted vector: before equals ("left"), or behind them ("right"). uint32.
+LOWTIDE_PUBLIC array searchsorted(const array& sorted_sequence, const array& values, const std::string& side = "left",
+                                  StreamOrDevice s = {});
+/// The first `size` of the different elements, ascending; of fewer the rest is fill_value, or the smallest. Then, where
+/// asked for: where each stands first in a (uint32), which one each of a's elements is (uint32, of a's shape; the last
+/// for those left out), and how many there are of each (int32).
+LOWTIDE_PUBLIC std::vector<array> unique(const array& a, int size, bool return_index = false,
+                                         bool return_inverse = false, bool return_counts = false,
+                                         const std::optional<array>& fill_value = {}, StreamOrDevice s = {});
 
 // ---- Products
 
@@ -592,6 +471,19 @@ LOWTIDE_PUBLIC array matmul(const array& a, const array& b,
                             StreamOrDevice s = {});  ///< floats; vectors as NumPy has it
 LOWTIDE_PUBLIC array addmm(array c, array a, array b, const float& alpha = 1.f, const float& beta = 1.f,
                            StreamOrDevice s = {});
+/// Products of the matrices of a and b that indices name, counted over all batch dimensions; without them in order.
+LOWTIDE_PUBLIC array gather_mm(array a, array b, std::optional<array> lhs_indices = {},
+                               std::optional<array> rhs_indices = {}, bool sorted_indices = false,
+                               StreamOrDevice s = {});
+/// a[:, from:to] b[from:to, :] of two matrices, for each (from, to) along the last dimension of segments.
+LOWTIDE_PUBLIC array segmented_mm(array a, array b, array segments, StreamOrDevice s = {});
+/// matmul() whose operands and result are multiplied with masks, of which one element stands for block_size x
+/// block_size; booleans say what counts as 0.
+LOWTIDE_PUBLIC array block_masked_mm(array a, array b, int block_size, std::optional<array> mask_out = {},
+                                     std::optional<array> mask_lhs = {}, std::optional<array> mask_rhs = {},
+                                     StreamOrDevice s = {});
+/// Rows times the Hadamard matrix of m 2^k, of which m is 1, 12, 20 or 28; scale: 1 / sqrt(m 2^k).
+LOWTIDE_PUBLIC array hadamard_transform(const array& a, std::optional<float> scale = {}, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array tensordot(const array& a, const array& b, const int axis = 2, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array tensordot(const array& a, const array& b, const std::vector<int>& axes_a,
                                const std::vector<int>& axes_b, StreamOrDevice s = {});
@@ -599,17 +491,51 @@ LOWTIDE_PUBLIC array outer(const array& a, const array& b, StreamOrDevice s = {}
 LOWTIDE_PUBLIC array inner(const array& a, const array& b, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array vecdot(const array& a, const array& b, int axis = -1, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array kron(const array& a, const array& b, StreamOrDevice s = {});
-/// "ij,jk->ik": as NumPy has it; without "->" the result has the letters that occur once, in their order.
+/// "ij,jk->ik", "...ij,jk": as NumPy has it; without "->" the result has what "..." stands for, and the letters that
+/// occur once, in their order.
 LOWTIDE_PUBLIC array einsum(const std::string& subscripts, const std::vector<array>& operands, StreamOrDevice s = {});
+/// (operands that are multiplied, step by step, each product behind what is left; a text about it).
+LOWTIDE_PUBLIC std::pair<std::vector<std::vector<int>>, std::string> einsum_path(const std::string& subscripts,
+                                                                                 const std::vector<array>& operands);
 /// input: (batch, spatial..., features); weight: (features of the result, spatial..., features / groups).
 LOWTIDE_PUBLIC array conv_general(array input, array weight, std::vector<int> stride, std::vector<int> padding_lo,
                                   std::vector<int> padding_hi, std::vector<int> kernel_dilation = {},
                                   std::vector<int> input_dilation = {}, int groups = 1, bool flip = false,
                                   StreamOrDevice s = {});
+inline array conv_general(const array& input, const array& weight, std::vector<int> stride = {},
+                          std::vector<int> padding = {}, std::vector<int> kernel_dilation = {},
+                          std::vector<int> input_dilation = {}, int groups = 1, bool flip = false,
+                          StreamOrDevice s = {}) {
+  return conv_general(input, weight, std::move(stride), padding, padding, std::move(kernel_dilation),
+                      std::move(input_dilation), groups, flip, s);
+}
 LOWTIDE_PUBLIC array conv1d(const array& input, const array& weight, int stride = 1, int padding = 0, int dilation = 1,
                             int groups = 1, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array conv2d(const array& input, const array& weight, const std::pair<int, int>& stride = {1, 1},
                             const std::pair<int, int>& padding = {0, 0}, const std::pair<int, int>& dilation = {1, 1},
                             int groups = 1, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array conv3d(const array& input, const array& weight,
+                            const std::tuple<int, int, int>& stride = {1, 1, 1},
+                            const std::tuple<int, int, int>& padding = {0, 0, 0},
+                            const std::tuple<int, int, int>& dilation = {1, 1, 1}, int groups = 1,
+                            StreamOrDevice s = {});
+/// Each element of the input is spread over a window of the result, `stride` apart; padding cuts both ends off, and
+/// output_padding adds to the far one.
+LOWTIDE_PUBLIC array conv_transpose1d(const array& input, const array& weight, int stride = 1, int padding = 0,
+                                      int dilation = 1, int output_padding = 0, int groups = 1, StreamOrDevice s = {});
+LOWTIDE_PUBLIC array conv_transpose2d(const array& input, const array& weight,
+                                      const std::pair<int, int>& stride = {1, 1},
+                                      const std::pair<int, int>& padding = {0, 0},
+                                      const std::pair<int, int>& dilation = {1, 1},
+                                      const std::pair<int, int>& output_padding = {0, 0}, int groups = 1,
+                                      StreamOrDevice s = {});
+LOWTIDE_PUBLIC array conv_transpose3d(const array& input, const array& weight,
+                                      const std::tuple<int, int, int>& stride = {1, 1, 1},
+                                      const std::tuple<int, int, int>& padding = {0, 0, 0},
+                                      const std::tuple<int, int, int>& dilation = {1, 1, 1},
+                                      const std::tuple<int, int, int>& output_padding = {0, 0, 0}, int groups = 1,
+                                      StreamOrDevice s = {});
 
 }  // namespace lowtide
+
+#include "lowtide/operators.h"  // NOLINT: they are part of this header

@@ -2,6 +2,7 @@
 /// Evaluation, and functions made of functions. A transformed function can be transformed again, in any nesting.
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -48,10 +49,13 @@ inline ValueAndGradFn value_and_grad(const ManyToMany& fun, int argnum = 0) {
   return value_and_grad(fun, std::vector<int>{argnum});
 }
 LOWTIDE_PUBLIC std::function<std::pair<array, array>(const array&)> value_and_grad(const OneToOne& fun);
-LOWTIDE_PUBLIC std::function<std::pair<array, std::vector<array>>(const std::vector<array>&)> value_and_grad(
-    const ManyToOne& fun, std::vector<int> argnums);
+using SimpleValueAndGradFn = std::function<std::pair<array, std::vector<array>>(const std::vector<array>&)>;
+LOWTIDE_PUBLIC SimpleValueAndGradFn value_and_grad(const ManyToOne& fun, std::vector<int> argnums);
+inline SimpleValueAndGradFn value_and_grad(const ManyToOne& fun, int argnum = 0) {
+  return value_and_grad(fun, std::vector<int>{argnum});
+}
 LOWTIDE_PUBLIC ManyToMany grad(const ManyToOne& fun, std::vector<int> argnums);
-LOWTIDE_PUBLIC std::function<array(const std::vector<array>&)> grad(const ManyToOne& fun, int argnum = 0);
+inline ManyToMany grad(const ManyToOne& fun, int argnum = 0) { return grad(fun, std::vector<int>{argnum}); }
 LOWTIDE_PUBLIC OneToOne grad(const OneToOne& fun);
 
 /// fun for each index along an axis of its arguments (-1: the argument is the same for all), with the results beside
@@ -65,12 +69,34 @@ LOWTIDE_PUBLIC std::function<array(const array&, const array&)> vmap(
 
 /// fun, traced once per shapes and types of its arguments. Arrays that it holds stay as they were then.
 LOWTIDE_PUBLIC ManyToMany compile(ManyToMany fun, bool shapeless = false);
+LOWTIDE_PUBLIC ManyToMany compile(std::vector<array> (*fun)(const std::vector<array>&), bool shapeless = false);
+template <class F>
+  requires(std::is_convertible_v<F, std::vector<array> (*)(const std::vector<array>&)> &&
+           !std::is_pointer_v<std::decay_t<F>>)
+ManyToMany compile(F&& fun, bool shapeless = false) {
+  return compile(static_cast<std::vector<array> (*)(const std::vector<array>&)>(std::forward<F>(fun)), shapeless);
+}
+/// All evaluation is planned and compiled, whatever these say: where it is disabled, functions that compile() made are
+/// traced at each call.
+enum class CompileMode { disabled, no_simplify, no_fuse, enabled };
+LOWTIDE_PUBLIC void disable_compile();
+LOWTIDE_PUBLIC void enable_compile();
+LOWTIDE_PUBLIC void set_compile_mode(CompileMode mode);
 /// fun, of which a derivative keeps only the arguments, and computes the rest again.
 LOWTIDE_PUBLIC ManyToMany checkpoint(ManyToMany fun);
+using CustomVjp =
+    std::function<std::vector<array>(const std::vector<array>&, const std::vector<array>&, const std::vector<array>&)>;
+using CustomJvp =
+    std::function<std::vector<array>(const std::vector<array>&, const std::vector<array>&, const std::vector<int>&)>;
+using CustomVmap =
+    std::function<std::pair<std::vector<array>, std::vector<int>>(const std::vector<array>&, const std::vector<int>&)>;
+/// fun with transformations of the caller's, and its own where there are none. fun_vjp(primals, cotangents, outputs)
+/// gives a gradient per primal, for vjp and gradients; fun_jvp(primals, tangents, argnums) a tangent per output, with
+/// tangents of the primals argnums, for jvp; fun_vmap(inputs, axes) the outputs and their axes (-1: none).
+LOWTIDE_PUBLIC ManyToMany custom_function(ManyToMany fun, std::optional<CustomVjp> fun_vjp = {},
+                                          std::optional<CustomJvp> fun_jvp = {},
+                                          std::optional<CustomVmap> fun_vmap = {});
 /// fun with a derivative of the caller's: fun_vjp(primals, cotangents, outputs), one gradient per primal.
-LOWTIDE_PUBLIC ManyToMany custom_vjp(
-    ManyToMany fun,
-    std::function<std::vector<array>(const std::vector<array>&, const std::vector<array>&, const std::vector<array>&)>
-        fun_vjp);
+LOWTIDE_PUBLIC ManyToMany custom_vjp(ManyToMany fun, CustomVjp fun_vjp);
 
 }  // namespace lowtide

@@ -12,6 +12,7 @@ struct Row {
 };
 constexpr Row<Unary> kUnary[] = {
     {"abs", abs, "Sizes; float32 of complex64."},
+    {"positive", positive, "The same elements."},
     {"negative", negative, "-a"},
     {"sign", sign, "-1, 0 or 1; of complex numbers a / |a|."},
     {"ceil", ceil, "The nearest integer from above, of the same type."},
@@ -76,6 +77,7 @@ constexpr Row<Binary> kBinary[] = {
     {"greater_equal", greater_equal, "bool: a >= b"},
     {"logical_and", logical_and, "bool: is neither 0?"},
     {"logical_or", logical_or, "bool: is one not 0?"},
+    {"logical_xor", logical_xor, "bool: is exactly one not 0?"},
     {"bitwise_and", bitwise_and, "a & b, of booleans and integers."},
     {"bitwise_or", bitwise_or, "a | b, of booleans and integers."},
     {"bitwise_xor", bitwise_xor, "a ^ b, of booleans and integers."},

@@ -66,6 +66,33 @@ void bind_fft(nb::module_& m) {
           "norm"_a = "backward", doc);
     m.def(all_axes, many, "a"_a, "s"_a = nb::none(), "axes"_a = nb::none(), "norm"_a = "backward", doc);
   }
+  using Number = std::optional<int>;
+  m.def(
+      "stft",
+      [](const ArrayLike& x, int n_fft, Number hop, Number width, const std::optional<ArrayLike>& window, bool center,
+         const std::string& pad_mode, const std::string& norm, std::optional<bool> onesided) {
+        const array a = array_of(x);
+        const auto w = window ? std::optional(array_of(*window)) : std::nullopt;
+        const FFTNorm by = norm_of(norm);
+        return unlocked([&] { return fft::stft(a, n_fft, hop, width, w, center, pad_mode, by, onesided); });
+      },
+      "x"_a, "n_fft"_a = 2048, "hop_length"_a = nb::none(), "win_length"_a = nb::none(), "window"_a = nb::none(),
+      "center"_a = true, "pad_mode"_a = "reflect", "norm"_a = "backward", "onesided"_a = nb::none(),
+      "Frequencies of the n_fft elements from each multiple of hop_length (n_fft / 4) on along the last dimension, "
+      "times "
+      "a window: (..., frequencies, parts), complex64.");
+  m.def(
+      "istft",
+      [](const ArrayLike& x, Number n_fft, Number hop, Number width, const std::optional<ArrayLike>& window,
+         bool center, const std::string& norm, std::optional<bool> onesided, Number length) {
+        const array a = array_of(x);
+        const auto w = window ? std::optional(array_of(*window)) : std::nullopt;
+        const FFTNorm by = norm_of(norm);
+        return unlocked([&] { return fft::istft(a, n_fft, hop, width, w, center, by, onesided, length); });
+      },
+      "stft_matrix"_a, "n_fft"_a = nb::none(), "hop_length"_a = nb::none(), "win_length"_a = nb::none(),
+      "window"_a = nb::none(), "center"_a = true, "norm"_a = "backward", "onesided"_a = nb::none(),
+      "length"_a = nb::none(), "The real signal that stft() was made of, float32.");
   const auto frequencies = [&](const char* name, array (*f)(int, double, StreamOrDevice), const char* doc) {
     m.def(name, [f](int n, double d) { return unlocked([&] { return f(n, d, kHere); }); }, "n"_a, "d"_a = 1.0, doc);
   };

@@ -26,7 +26,9 @@ class Reader {
     for (nb::handle entry : entries) {
       if (entry.is(nb::ellipsis()) && std::exchange(has_ellipsis, true))
         throw nb::index_error("an index has one ellipsis at most");
-      takes += !entry.is_none() && !entry.is(nb::ellipsis());
+      if (entry.is_none() || entry.is(nb::ellipsis())) continue;
+      const std::optional<array> mask = mask_of(entry);
+      takes += mask ? mask->ndim() : 1;
     }
     if (takes > of.ndim()) throw nb::index_error("more indices than the array has dimensions");
     const size_t left = of.ndim() - takes;
@@ -42,6 +44,15 @@ class Reader {
     if (made_.indices.empty() || !together_) made_.place = 0;
   }
   Selection take() { return std::move(made_); }
+
+  /// An array of booleans, or a list of them; none: something else.
+  static std::optional<array> mask_of(nb::handle entry) {
+    if (PyBool_Check(entry.ptr())) throw nb::index_error("one boolean is no index: where(mask, x, y) takes it");
+    if (nb::isinstance<nb::slice>(entry) || !nb::hasattr(entry, "__len__")) return std::nullopt;
+    const array at = array_of(entry);
+    if (at.dtype().val != Dtype::Val::bool_) return std::nullopt;
+    return at;
+  }
 
  private:
   int64_t extent() const { return of_.shape()[made_.start.size()]; }
@@ -70,8 +81,6 @@ class Reader {
     } else if (nb::isinstance<nb::slice>(entry)) {
       apart_ = started_;
       add_slice(entry);
-    } else if (PyBool_Check(entry.ptr())) {
-      refuse_mask();
     } else if (PyIndex_Check(entry.ptr()) &&
                !nb::hasattr(entry, "__len__")) {  // arrays of one integer are indices, too
       add_number(nb::cast<int64_t>(entry));
@@ -100,18 +109,38 @@ class Reader {
     const int64_t from = at < 0 ? at + n : at;
     range(from, from + 1, 1, 1);
   }
+  /// Where it is true: as many arrays of integers as it has dimensions.
+  void add_mask(const array& mask) {
+    const size_t first = made_.start.size();
+    for (size_t d = 0; d < mask.ndim(); ++d) {
+      if (mask.shape()[d] != of_.shape()[first + d])
+        throw nb::index_error("a mask has the extents of the dimensions that it stands for");
+    }
+    const auto* const is_there = static_cast<const bool*>(elements_of(mask));
+    std::vector<std::vector<int64_t>> places(mask.ndim());
+    for (size_t i = 0; i < mask.size(); ++i) {
+      if (!is_there[i]) continue;
+      size_t left = i;
+      for (size_t d = mask.ndim(); d-- > 0;) {
+        const auto extent = static_cast<size_t>(mask.shape()[d]);
+        places[d].push_back(static_cast<int64_t>(left % extent));
+        left /= extent;
+      }
+    }
+    for (const auto& along : places) add_indices(array(along.begin(), {static_cast<int64_t>(along.size())}, int64));
+  }
   void add_array(array at) {
-    if (at.dtype().val == Dtype::Val::bool_) refuse_mask();
+    if (at.dtype().val == Dtype::Val::bool_) return add_mask(at);
     if (at.size() == 0 && at.ndim() == 1) at = zeros({0}, int32);  // an empty list has no type of its own
     if (!issubdtype(at.dtype(), integer))
       throw nb::index_error(("indices are integers, and not " + dtype_to_string(at.dtype())).c_str());
+    add_indices(std::move(at));
+  }
+  void add_indices(array at) {
     advanced();
     made_.axes.push_back(static_cast<int>(made_.kept.size()));
     made_.indices.push_back(std::move(at));
     whole();
-  }
-  [[noreturn]] static void refuse_mask() {
-    throw nb::index_error("a mask would make a shape that depends on values: where(mask, x, y) has one that doesn't");
   }
 
   const array& of_;
@@ -207,14 +236,40 @@ array updated(const array& a, const Selection& s, const array& values, How how) 
   return s.is_whole ? reshape(put, a.shape()) : put_box(a, s, put, How::kSet);
 }
 
-/// x.at, and x.at[index].
+/// What both come to where the mask, of a's first dimensions, is true.
+array updated_where(const array& a, const array& mask, const array& values, How how) {
+  Shape aligned = mask.shape();
+  if (aligned.size() > a.ndim() || !std::equal(aligned.begin(), aligned.end(), a.shape().begin()))
+    throw nb::index_error("a mask has the extents of the dimensions that it stands for");
+  aligned.resize(a.ndim(), 1);
+  const array there = reshape(mask, aligned), with = broadcast_to(values, a.shape());
+  switch (how) {
+    case How::kSet: return where(there, with, a);
+    case How::kAdd: return where(there, a + with, a);
+    case How::kMultiply: return where(there, a * with, a);
+    case How::kMinimum: return where(there, minimum(a, with), a);
+    case How::kMaximum: break;
+  }
+  return where(there, maximum(a, with), a);
+}
+
+/// x.at, and x.at[index]: a mask alone is kept as it is, as an update needn't know where it is true.
 struct At {
   array of;
 };
 struct Part {
   array of;
-  Selection selection;
+  std::variant<Selection, array> at;
+  Selection selection() const {
+    return at.index() == 0 ? std::get<0>(at) : Reader(of, nb::cast(std::get<1>(at))).take();
+  }
 };
+Part part_of(const array& of, const nb::object& index) {
+  if (!nb::isinstance<nb::tuple>(index) && !index.is_none() && !index.is(nb::ellipsis())) {
+    if (const std::optional<array> mask = Reader::mask_of(index)) return {of, *mask};
+  }
+  return {of, Reader(of, index).take()};
+}
 
 }  // namespace
 
@@ -227,7 +282,7 @@ void bind_indexing(nb::module_& m, Class& of) {
       },
       nb::arg("index").none(),
       "Numbers, slices, None, ... and arrays of integers, as NumPy has them; numbers out of bounds are an IndexError, "
-      "elements of arrays that are out of bounds are moved in. Masks are an IndexError.");
+      "elements of arrays that are out of bounds are moved in. Masks, of booleans, are evaluated.");
   of.def(
       "__setitem__",
       [](const array&, const nb::object&, const nb::object&) {
@@ -240,20 +295,33 @@ void bind_indexing(nb::module_& m, Class& of) {
       "x.at[index].set(v), add, multiply, minimum, maximum: x with the elements x[index] replaced.");
   nb::class_<At>(m, "At", "What x.at is: an index makes a part of it.")
       .def(
-          "__getitem__", [](const At& at, const nb::object& index) { return Part{at.of, Reader(at.of, index).take()}; },
+          "__getitem__", [](const At& at, const nb::object& index) { return part_of(at.of, index); },
           nb::arg("index").none());
   nb::class_<Part> part(m, "Part",
                         "Elements of an array, x.at[index]. What an array of indices names more than once is "
                         "added, multiplied and compared each time, and set to any of the values.");
-  part.def("get", [](const Part& p) { return unlocked([&] { return read(p.of, p.selection); }); }, "The elements.");
+  part.def(
+      "get",
+      [](const Part& p) {
+        const Selection s = p.selection();
+        return unlocked([&] { return read(p.of, s); });
+      },
+      "The elements.");
   for (const auto& [name, how] : kUpdates) {
     part.def(
         name,
         [how = how](const Part& p, const ArrayLike& values) {
           const array with = array_of(values, p.of.dtype());
-          return unlocked([&] { return updated(p.of, p.selection, astype(with, p.of.dtype()), how); });
+          return unlocked([&] {
+            const array values = astype(with, p.of.dtype());
+            if (p.at.index() == 1) return updated_where(p.of, std::get<1>(p.at), values, how);
+            return updated(p.of, std::get<0>(p.at), values, how);
+          });
         },
-        "values"_a, "The array with these elements instead, or with what both come to; values are broadcast.");
+        "values"_a,
+        "The array with these elements instead, or with what both come to; values are broadcast, of a mask to the "
+        "array's "
+        "shape.");
   }
 }
 

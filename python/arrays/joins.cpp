@@ -4,19 +4,25 @@
 namespace lowtide::python {
 namespace {
 
-using Widths = std::variant<int, std::pair<int, int>, std::vector<std::pair<int, int>>>;
+using Widths = std::variant<int, std::pair<int, int>, std::vector<std::pair<int, int>>, std::tuple<int>>;
 
 array pad_of(const ArrayLike& a, const Widths& width, const std::string& mode, const ArrayLike& value) {
   const array x = array_of(a), fill = array_of(value, x.dtype());
-  return unlocked([&] { return std::visit([&](const auto& by) { return pad(x, by, fill, mode); }, width); });
+  return unlocked([&] {
+    // One pair stands for all dimensions.
+    if (width.index() == 2 && std::get<2>(width).size() == 1) return pad(x, std::get<2>(width)[0], fill, mode);
+    if (width.index() == 3) return pad(x, std::get<0>(std::get<3>(width)), fill, mode);
+    if (width.index() == 2) return pad(x, std::get<2>(width), fill, mode);
+    if (width.index() == 1) return pad(x, std::get<1>(width), fill, mode);
+    return pad(x, std::get<0>(width), fill, mode);
+  });
 }
 
 using Shift = std::variant<int64_t, Shape>;
 array rolled(const array& a, const Shift& shift, const Axes& axis) {
-  if (!axis) {
-    if (shift.index() != 0) throw std::invalid_argument("roll: found several shifts, expected an axis for each");
-    return roll(a, static_cast<int>(std::get<0>(shift)));
-  }
+  if (!axis) return roll(a, shift.index() == 0 ? Shape{std::get<0>(shift)} : std::get<1>(shift));
+  if (axis->index() == 0)
+    return roll(a, shift.index() == 0 ? Shape{std::get<0>(shift)} : std::get<1>(shift), std::get<0>(*axis));
   const std::vector<int> axes = axes_of(*axis);
   return roll(a, shift.index() == 0 ? Shape(axes.size(), std::get<0>(shift)) : std::get<1>(shift), axes);
 }
@@ -60,7 +66,8 @@ void bind_joins(nb::module_& m, Class& of) {
         }),
         "a"_a, "reps"_a, "The whole array, so many times along each dimension.");
   m.def("pad", &pad_of, "a"_a, "pad_width"_a, "mode"_a = "constant", "constant_values"_a = 0,
-        "Wider by n, (before, after) or a pair for each dimension; mode \"edge\" repeats the outermost elements.");
+        "Wider by n, (before, after) or a pair for each dimension; mode: \"constant\", \"edge\", \"reflect\", "
+        "\"symmetric\".");
   m.def("roll", of_array<Shift, Axes>(rolled), "a"_a, "shift"_a, "axis"_a = nb::none(),
         "Moved along axes, around the ends; without axis of all elements in order.");
 }

@@ -54,8 +54,18 @@ void bind_making(nb::module_& m) {
   };
   constant("zeros", zeros, "Zeros, float32 unless stated.");
   constant("ones", ones, "Ones, float32 unless stated.");
-  unary(m, "zeros_like", zeros_like, "Zeros of a's shape and type.");
-  unary(m, "ones_like", ones_like, "Ones of a's shape and type.");
+  const auto alike = [&](const char* name, array (*f)(const array&, Dtype, StreamOrDevice), const char* doc) {
+    m.def(
+        name,
+        [f](const ArrayLike& a, const std::optional<DtypeLike>& dtype) {
+          const array x = array_of(a);
+          const Dtype type = dtype_or(dtype, x.dtype());
+          return unlocked([&] { return f(x, type, kHere); });
+        },
+        "a"_a, "dtype"_a = nb::none(), doc);
+  };
+  alike("zeros_like", zeros_like, "Zeros of a's shape and type.");
+  alike("ones_like", ones_like, "Ones of a's shape and type.");
   const auto matrix = [&](const char* name, array (*f)(int, int, int, Dtype, StreamOrDevice), const char* doc) {
     m.def(
         name,

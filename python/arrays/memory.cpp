@@ -36,6 +36,10 @@ void bind_memory(nb::module_& m) {
       "bytes"_a.none(),
       "A hard one: what doesn't fit is planned again, or is a LimitError. Gives the one before; None: no limit.");
   m.def("set_cache_limit", &set_cache_limit, "bytes"_a, "Gives the limit before.");
+  m.def("set_wired_limit", &set_wired_limit, "bytes"_a,
+        "Kept, and gives the one before; pages stay where the system has them.");
+  m.def("get_array_buffer_size", &get_array_buffer_size, "arrays"_a,
+        "Bytes that lie under evaluated arrays, of several on the same ones once.");
   m.def("clear_cache", &clear_cache, "Gives back what is kept.");
   m.def(
       "memory_stats",

@@ -90,11 +90,20 @@ void bind_parts(nb::module_& m, Class& of) {
       "indices"_a, "axis"_a = nb::none(), "Elements or slices at indices; without axis of all elements in order.");
   m.def(
       "take_along_axis",
-      [](const ArrayLike& a, const ArrayLike& indices, int axis) {
+      [](const ArrayLike& a, const ArrayLike& indices, Axis axis) {
         const array x = array_of(a), at = array_of(indices);
-        return unlocked([&] { return take_along_axis(x, at, axis); });
+        return unlocked([&] { return axis ? take_along_axis(x, at, *axis) : take_along_axis(flatten(x), at, 0); });
       },
-      "a"_a, "indices"_a, "axis"_a, "Elements at an index of their own along an axis.");
+      "a"_a, "indices"_a, "axis"_a.none(),
+      "Elements at an index of their own along an axis; axis=None: of all elements in order.");
+  m.def(
+      "masked_scatter",
+      [](const ArrayLike& a, const ArrayLike& mask, const ArrayLike& values) {
+        const array x = array_of(a), where = array_of(mask), with = array_of(values, x.dtype());
+        return unlocked([&] { return masked_scatter(x, where, with); });
+      },
+      "a"_a, "mask"_a, "values"_a,
+      "a with values, in order, where the mask of its first dimensions is true: one for each, or one for all.");
   const auto put = [&](const char* name, Along f, const char* doc) {
     m.def(
         name,

@@ -50,11 +50,14 @@ constexpr Row<int, bool> kPlaces[] = {
     {"argmin", argmin, argmin, "Where the smallest is, uint32; the first of equals."}};
 
 constexpr Row<int, bool, bool> kRuns[] = {
-    {"cumsum", cumsum, cumsum, "Running sums; without axis of all elements in order."},
-    {"cumprod", cumprod, cumprod, "Running products; without axis of all elements in order."},
     {"cummax", cummax, cummax, "The largest so far; without axis of all elements in order."},
     {"cummin", cummin, cummin, "The smallest so far; without axis of all elements in order."},
     {"logcumsumexp", logcumsumexp, logcumsumexp, "log(cumsum(exp(a))), without overflow."},
+};
+
+constexpr Row<int, bool, bool, std::optional<Dtype>> kSums[] = {
+    {"cumsum", cumsum, cumsum, "Running sums, of booleans int32; without axis of all elements in order."},
+    {"cumprod", cumprod, cumprod, "Running products; without axis of all elements in order."},
 };
 
 constexpr Row<int> kOrders[] = {
@@ -92,6 +95,23 @@ void bind_reductions(nb::module_& m, Class& of) {
     both(m, of, row.name, row.function(), "axis"_a = nb::none(), nb::kw_only(), "reverse"_a = false,
          "inclusive"_a = true, row.doc);
   }
+  for (const auto& row : kSums) {
+    const auto f = [row](const ArrayLike& a, Axis axis, const std::optional<DtypeLike>& dtype, bool reverse,
+                         bool inclusive) {
+      const array x = array_of(a);
+      const auto type = dtype ? std::optional(dtype_of(*dtype)) : std::nullopt;
+      return unlocked([&] {
+        return axis ? row.along(x, *axis, reverse, inclusive, type, kHere)
+                    : row.all(x, reverse, inclusive, type, kHere);
+      });
+    };
+    both(m, of, row.name, f, "axis"_a = nb::none(), "dtype"_a = nb::none(), nb::kw_only(), "reverse"_a = false,
+         "inclusive"_a = true, row.doc);
+  }
+  m.def("minmax", of_array<Axes, bool>([](const array& a, const Axes& axis, bool keepdims) {
+          return axis ? minmax(a, axes_of(*axis), keepdims) : minmax(a, keepdims);
+        }),
+        "a"_a, "axis"_a = nb::none(), nb::kw_only(), "keepdims"_a = false, "(min(a), max(a))");
   for (const auto& row : kOrders) {
     both(m, of, row.name, row.function(), nb::arg("axis").none() = -1, row.doc);
   }
@@ -110,13 +130,25 @@ void bind_reductions(nb::module_& m, Class& of) {
   m.def(
       "searchsorted",
       [](const ArrayLike& a, const ArrayLike& values, const std::string& side) {
-        if (side != "left" && side != "right")
-          throw std::invalid_argument("searchsorted: found the side " + side + ", expected left or right");
         const auto [x, v] = operands(a, values);
-        return unlocked([&, &x = x, &v = v] { return searchsorted(x, v, side == "right"); });
+        return unlocked([&, &x = x, &v = v] { return searchsorted(x, v, side); });
       },
       "a"_a, "v"_a, "side"_a = "left",
       "Where values would stand in the sorted vector a, uint32: before equals, or behind them with side=\"right\".");
+  m.def(
+      "unique",
+      [](const ArrayLike& a, int size, bool index, bool inverse, bool counts,
+         const std::optional<ArrayLike>& fill_value) -> nb::object {
+        const array x = array_of(a);
+        const auto fill = fill_value ? std::optional(array_of(*fill_value, x.dtype())) : std::nullopt;
+        const std::vector<array> made = unlocked([&] { return unique(x, size, index, inverse, counts, fill); });
+        return made.size() == 1 ? nb::cast(made[0]) : nb::object(nb::tuple(nb::cast(made)));
+      },
+      "a"_a, "size"_a, "return_index"_a = false, "return_inverse"_a = false, "return_counts"_a = false,
+      "fill_value"_a = nb::none(),
+      "The first `size` of the different elements, ascending; of fewer the rest is fill_value, or the smallest. Where "
+      "asked for, a tuple: these; where each stands first; which one each element of a is; how many there are of "
+      "each.");
 }
 
 }  // namespace lowtide::python

@@ -36,6 +36,30 @@ void bind_shapes(nb::module_& m, Class& of) {
   m.def("contiguous", of_array<bool>([](const array& a, bool columns) { return contiguous(a, columns); }), "a"_a,
         "allow_col_major"_a = false, "The same elements, row-major.");
   unary(m, "stop_gradient", stop_gradient, "The same elements, which count as constant where it is differentiated.");
+  m.def(
+      "depends",
+      [](const std::variant<array, std::vector<array>>& inputs,
+         const std::variant<array, std::vector<array>>& dependencies) -> std::variant<array, std::vector<array>> {
+        const auto list = [](const auto& given) {
+          return given.index() == 0 ? std::vector<array>{std::get<0>(given)} : std::get<1>(given);
+        };
+        std::vector<array> made = unlocked([&] { return depends(list(inputs), list(dependencies)); });
+        if (inputs.index() == 0) return made[0];
+        return made;
+      },
+      "inputs"_a, "dependencies"_a,
+      "The inputs, an array or several, which are there when the dependencies have been computed as well.");
+  unary(
+      m, "to_fp8", [](const array& a, StreamOrDevice s) { return to_fp8(a, s); },
+      "Floats of 8 bits (E4M3FN) as uint8; beyond +-448, and NaN: +-448.");
+  m.def(
+      "from_fp8",
+      [](const ArrayLike& a, const std::optional<DtypeLike>& dtype) {
+        const array x = array_of(a);
+        const Dtype type = dtype_or(dtype, bfloat16);
+        return unlocked([&] { return from_fp8(x, type); });
+      },
+      "a"_a, "dtype"_a = nb::none(), "The floats that to_fp8() was made of, bfloat16 unless stated.");
   m.def("reshape", of_array<ShapeLike>([](const array& a, const ShapeLike& to) { return reshape(a, shape_of(to)); }),
         "a"_a, "shape"_a,
         "The same elements in this shape, of which one extent may be -1. ValueError of another size.");

@@ -33,6 +33,8 @@ void bind_transforms(nb::module_& m) {
       },
       "fun"_a, "arguments"_a, "in_axes"_a, "out_axes"_a, free);
   m.def("compile", [](const ManyToMany& f) { return compile(f); }, "fun"_a);
+  m.def("disable_compile", &disable_compile, "compile() traces functions at each call from now on.");
+  m.def("enable_compile", &enable_compile, "It traces them once, as it does unless disabled.");
   m.def(
       "checkpoint", [](const ManyToMany& f, const Arrays& x) { return checkpoint(f)(x); }, "fun"_a, "arguments"_a,
       free);
@@ -41,6 +43,11 @@ void bind_transforms(nb::module_& m) {
       [](const ManyToMany& f, const std::function<Arrays(const Arrays&, const Arrays&, const Arrays&)>& backwards,
          const Arrays& x) { return custom_vjp(f, backwards)(x); },
       "fun"_a, "fun_vjp"_a, "arguments"_a, free);
+  m.def(
+      "custom_function",
+      [](const ManyToMany& f, const std::optional<CustomVjp>& vjp, const std::optional<CustomJvp>& jvp,
+         const std::optional<CustomVmap>& vmap, const Arrays& x) { return custom_function(f, vjp, jvp, vmap)(x); },
+      "fun"_a, "fun_vjp"_a.none(), "fun_jvp"_a.none(), "fun_vmap"_a.none(), "arguments"_a, free);
   m.def(
       "while_loop",
       [](const ManyToOne& c, const ManyToMany& body, const Arrays& init) { return while_loop(c, body, init); },

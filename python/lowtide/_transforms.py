@@ -74,7 +74,8 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
 
 def vmap(fun: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable[..., Any]:
     """fun for each index along an axis of its arguments (None: the argument is the same for all), with the results beside each other
-    along an axis of theirs. Axes: one for all, or a tuple with one, or a tree of them, for each. Named arguments: the first axis."""
+    along an axis of theirs (None: the result is the same for all, or ValueError; fun is called twice then). Axes: one for all, or a tuple
+    with one, or a tree of them, for each. Named arguments: the first axis."""
 
     @functools.wraps(fun)
     def mapped(*args: Any, **kwargs: Any) -> Any:
@@ -86,7 +87,10 @@ def vmap(fun: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callab
         from_first = [axes[place] + a.ndim * (axes[place] < 0) for place, a in zip(places, arrays)]
         results = inner.result(_arrays.vmap(inner, arrays, from_first, []))
         made, form = flatten(results)
-        return form.build([moveaxis(a, 0, axis) if axis != 0 else a for a, axis in zip(made, spread(out_axes, results))])
+        out = spread(out_axes, results)
+        if None in out:
+            made = _arrays.vmap(inner, arrays, from_first, [-1 if axis is None else 0 for axis in out])
+        return form.build([moveaxis(a, 0, axis) if axis else a for a, axis in zip(made, out)])
 
     return mapped
 
@@ -135,6 +139,46 @@ def custom_vjp(fun: _F, fun_vjp: Callable[[Any, Any, Any], Any]) -> _F:
         return inner.result(_arrays.custom_vjp(inner, backwards, arrays))
 
     return differentiable  # type: ignore[return-value]
+
+
+def custom_function(
+    fun: _F,
+    fun_vjp: Callable[[Any, Any, Any], Any] | None = None,
+    fun_jvp: Callable[[Any, Any], Any] | None = None,
+    fun_vmap: Callable[[Any, Any], tuple[Any, Any]] | None = None,
+) -> _F:
+    """fun with transformations of the caller's, and its own where there are none. fun_vjp(arguments, cotangents, outputs) gives a tuple
+    with a gradient for each argument, for vjp and grad; fun_jvp(arguments, tangents), with None for what isn't differentiated, the tangents
+    of what fun gives, for jvp; fun_vmap(arguments, axes), with None for no axis, a pair of results and their axes."""
+
+    @functools.wraps(fun)
+    def transformable(*args: Any) -> Any:
+        inner, arrays = flat(fun, args, {})
+        ends, form = flatten(args)
+        places = [place for place, end in enumerate(ends) if is_array(end)]
+
+        def whole(values: Sequence[Any], others: Sequence[Any]) -> Any:
+            return form.build([dict(zip(places, values)).get(place, other) for place, other in enumerate(others)])
+
+        def backwards(primals: Sequence[array], cotangents: Sequence[array], outputs: Sequence[array]) -> list[array]:
+            gradients = flatten(fun_vjp(whole(primals, ends), inner.result(cotangents), inner.result(outputs)))[0]  # type: ignore[misc]
+            return [asarray(gradient) for gradient in (gradients if len(gradients) == len(places) else [gradients[place] for place in places])]
+
+        def forwards(primals: Sequence[array], tangents: Sequence[array], by: Sequence[int]) -> list[array]:
+            given = dict(zip(by, tangents))
+            along = whole([given.get(i) for i in range(len(places))], [None] * len(ends))
+            return [asarray(end) for end in flatten(fun_jvp(whole(primals, ends), along))[0]]  # type: ignore[misc]
+
+        def batched(inputs: Sequence[array], axes: Sequence[int]) -> tuple[list[array], list[int]]:
+            along = whole([None if axis == -1 else axis for axis in axes], [None] * len(ends))
+            results, out = fun_vmap(whole(inputs, ends), along)  # type: ignore[misc]
+            made = [asarray(end) for end in flatten(results)[0]]
+            return made, [-1 if axis is None else axis for axis in spread(out, results)]
+
+        rules = (backwards if fun_vjp else None, forwards if fun_jvp else None, batched if fun_vmap else None)
+        return inner.result(_arrays.custom_function(inner, *rules, arrays))
+
+    return transformable  # type: ignore[return-value]
 
 
 def while_loop(cond: Callable[[Any], Any], body: Callable[[Any], Any], init: Any) -> Any:

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -142,6 +143,29 @@ bool issubdtype(Dtype type, Dtype::Category category) {
   return false;
 }
 
+bool issubdtype(Dtype::Category a, Dtype::Category b) {
+  // Every type of a is one of b's, where a type that no other category of a's kind has stands for each.
+  switch (a) {
+    case Dtype::Category::complexfloating: return issubdtype(complex64, b);
+    case Dtype::Category::floating: return issubdtype(float32, b);
+    case Dtype::Category::inexact: return issubdtype(complex64, b) && issubdtype(float32, b);
+    case Dtype::Category::signedinteger: return issubdtype(int32, b);
+    case Dtype::Category::unsignedinteger: return issubdtype(uint32, b);
+    case Dtype::Category::integer: return issubdtype(int32, b) && issubdtype(uint32, b);
+    case Dtype::Category::number: return b == Dtype::Category::number || b == Dtype::Category::generic;
+    case Dtype::Category::generic: break;
+  }
+  return b == Dtype::Category::generic;
+}
+
+Dtype::Kind kindof(Dtype type) {
+  if (type.val == Dtype::Val::bool_) return Dtype::Kind::b;
+  if (type.val == Dtype::Val::bfloat16) return Dtype::Kind::V;
+  if (issubdtype(type, unsignedinteger)) return Dtype::Kind::u;
+  if (issubdtype(type, signedinteger)) return Dtype::Kind::i;
+  return type.val == Dtype::Val::complex64 ? Dtype::Kind::c : Dtype::Kind::f;
+}
+
 Dtype promote_types(Dtype a, Dtype b) {
   if (a.val == b.val) return a;
   if (b.val < a.val) std::swap(a, b);  // b is the later kind
@@ -195,6 +219,45 @@ int64_t array::shape(int dim) const {
   return shape()[static_cast<size_t>(dim < 0 ? dim + rank : dim)];
 }
 Dtype array::dtype() const { return state_->dtype; }
+
+Strides array::strides() const {
+  Strides strides(ndim(), 1);
+  for (size_t d = ndim(); d-- > 1;) strides[d - 1] = strides[d] * shape()[d];
+  return strides;
+}
+int64_t array::strides(int dim) const {
+  (void)shape(dim);
+  return strides()[static_cast<size_t>(dim < 0 ? dim + static_cast<int>(ndim()) : dim)];
+}
+array::Flags array::flags() const {
+  const auto wide = std::ranges::count_if(shape(), [](int64_t extent) { return extent != 1; });
+  return {.contiguous = true, .row_contiguous = true, .col_contiguous = wide < 2};
+}
+
+bool array::has_primitive() const {
+  const std::lock_guard lock(lazy::Runtime::get().graphs);
+  return state_->step != nullptr;
+}
+std::vector<array> array::inputs() const {
+  const std::lock_guard lock(lazy::Runtime::get().graphs);
+  return state_->step ? state_->step->inputs : std::vector<array>();
+}
+array::Status array::status() const {
+  if (is_available()) return Status::available;
+  const std::lock_guard lock(lazy::Runtime::get().graphs);
+  return state_->stands() ? Status::evaluated : Status::unscheduled;
+}
+void array::detach() {
+  eval();
+  const std::lock_guard lock(lazy::Runtime::get().graphs);
+  state_->step.reset();
+}
+
+array::ArrayIterator::ArrayIterator(const array& arr, int idx) : of_(arr), index_(idx) {
+  if (arr.ndim() == 0)
+    throw std::invalid_argument("begin: found an array without dimensions, expected one to go along");
+}
+array array::ArrayIterator::operator*() const { return take(of_, index_, 0); }
 
 void array::eval() { lazy::evaluate({*this}, true); }
 bool array::is_available() const {

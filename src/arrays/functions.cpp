@@ -82,13 +82,17 @@ Function batched_function(const Function& function, const std::vector<bool>& has
 
 namespace {
 
-using CustomVjp =
-    std::function<std::vector<array>(const std::vector<array>&, const std::vector<array>&, const std::vector<array>&)>;
+/// What a function does instead of its own transformations.
+struct Custom {
+  CustomVjp vjp;
+  CustomJvp jvp;
+  CustomVmap vmap;
+};
 
 /// A traced function as one step: its graph where it is lowered, differentiated and batched.
 class Call final : public Primitive {
  public:
-  Call(std::shared_ptr<const Function> function, bool again, CustomVjp custom, size_t arguments)
+  Call(std::shared_ptr<const Function> function, bool again, Custom custom, size_t arguments)
       : function_(std::move(function)), again_(again), custom_(std::move(custom)), arguments_(arguments) {}
   std::string_view name() const override { return "call"; }
   void describe(Key& key) const override { key.text(function_->key); }
@@ -96,11 +100,10 @@ class Call final : public Primitive {
     return to.inlined(function_->inputs, function_->outputs, in);
   }
   Gradients vjp(const Backward& b) const override {
-    if (custom_) {
-      const std::vector<array> primals(b.inputs.begin(), b.inputs.begin() + static_cast<int64_t>(arguments_));
-      const std::vector<array> made = custom_(primals, b.cotangents, b.outputs);
-      if (made.size() != arguments_) fault("custom_vjp", "found {} gradients of {} arguments", made.size(), arguments_);
-      Gradients gradients(made.begin(), made.end());
+    const bool forwards = this_thread().forwards;
+    if (forwards ? custom_.jvp != nullptr : custom_.vjp != nullptr) {
+      const std::vector<array> primals = first(b.inputs);
+      Gradients gradients = forwards ? by_jvp(b, primals) : by_vjp(b, primals);
       gradients.resize(b.inputs.size());
       return gradients;
     }
@@ -110,19 +113,102 @@ class Call final : public Primitive {
     return backwards(inputs, outputs, b.cotangents);
   }
   std::vector<array> vmap(const Batch& batch) const override {
+    const bool captures_batch = std::find(batch.batched.begin() + static_cast<int64_t>(arguments_), batch.batched.end(),
+                                          true) != batch.batched.end();
+    if (custom_.vmap && !captures_batch) return by_vmap(batch);
     auto function = std::make_shared<Function>(batched_function(*function_, batch.batched, batch.count));
     std::vector<Spec> specs = specs_of(function->outputs);
-    return apply_all(std::make_shared<Call>(std::move(function), again_, custom_, arguments_), batch.inputs, specs);
+    return apply_all(std::make_shared<Call>(std::move(function), again_, batched_rules(batch), arguments_),
+                     batch.inputs, specs);
   }
 
  private:
+  std::vector<array> first(const std::vector<array>& inputs) const {
+    return {inputs.begin(), inputs.begin() + static_cast<int64_t>(arguments_)};
+  }
+  Gradients by_vjp(const Backward& b, const std::vector<array>& primals) const {
+    const std::vector<array> made = custom_.vjp(primals, b.cotangents, b.outputs);
+    if (made.size() != arguments_) fault("custom_vjp", "found {} gradients of {} arguments", made.size(), arguments_);
+    return {made.begin(), made.end()};
+  }
+  /// The tangents are linear in those of the primals: transposed they are the gradients.
+  Gradients by_jvp(const Backward& b, const std::vector<array>& primals) const {
+    std::vector<int> places;
+    std::vector<array> tangents;
+    for (size_t i = 0; i < arguments_; ++i) {
+      if (!b.wanted[i]) continue;
+      places.push_back(static_cast<int>(i));
+      tangents.push_back(zeros_like(primals[i]));
+    }
+    Gradients gradients(arguments_);
+    if (places.empty()) return gradients;
+    const std::vector<array> made = custom_.jvp(primals, tangents, places);
+    if (made.size() != b.cotangents.size())
+      fault("custom_function", "found {} tangents of {} results", made.size(), b.cotangents.size());
+    const Gradients transposed = backwards(tangents, made, b.cotangents);
+    for (size_t k = 0; k < places.size(); ++k) gradients[static_cast<size_t>(places[k])] = transposed[k];
+    return gradients;
+  }
+  std::vector<array> by_vmap(const Batch& batch) const {
+    std::vector<int> axes;
+    for (size_t i = 0; i < arguments_; ++i) axes.push_back(batch.batched[i] ? 0 : -1);
+    auto [made, out] = custom_.vmap(first(batch.inputs), axes);
+    if (made.size() != batch.outputs.size() || out.size() != made.size())
+      fault("custom_function", "found {} batches and {} axes of {} results", made.size(), out.size(),
+            batch.outputs.size());
+    for (size_t o = 0; o < made.size(); ++o)
+      made[o] = out[o] == -1 ? with_batch(made[o], false, batch.count) : moveaxis(made[o], out[o], 0);
+    return made;
+  }
+  /// The rules for each of a batch: what all of it shares has the sum of its gradients.
+  Custom batched_rules(const Batch& batch) const {
+    Custom rules;
+    std::vector<int> axes;
+    for (size_t i = 0; i < arguments_; ++i) axes.push_back(batch.batched[i] ? 0 : -1);
+    if (custom_.vjp) {
+      rules.vjp = [vjp = custom_.vjp, axes](const std::vector<array>& primals, const std::vector<array>& cotangents,
+                                            const std::vector<array>& outputs) {
+        std::vector<int> all = axes;
+        all.resize(primals.size() + cotangents.size() + outputs.size(), 0);
+        std::vector<array> given = primals;
+        given.insert(given.end(), cotangents.begin(), cotangents.end());
+        given.insert(given.end(), outputs.begin(), outputs.end());
+        const auto of_one = [&](const std::vector<array>& in) {
+          const auto at = in.begin() + static_cast<int64_t>(primals.size());
+          const auto end = at + static_cast<int64_t>(cotangents.size());
+          return vjp({in.begin(), at}, {at, end}, {end, in.end()});
+        };
+        std::vector<array> made = lowtide::vmap(ManyToMany(of_one), all, {})(given);
+        for (size_t i = 0; i < made.size(); ++i) {
+          if (axes[i] == -1) made[i] = sum(made[i], 0);
+        }
+        return made;
+      };
+    }
+    if (custom_.jvp) {
+      rules.jvp = [jvp = custom_.jvp, axes](const std::vector<array>& primals, const std::vector<array>& tangents,
+                                            const std::vector<int>& places) {
+        std::vector<int> all = axes;
+        for (const int place : places) all.push_back(axes[static_cast<size_t>(place)]);
+        std::vector<array> given = primals;
+        given.insert(given.end(), tangents.begin(), tangents.end());
+        const auto of_one = [&](const std::vector<array>& in) {
+          const auto at = in.begin() + static_cast<int64_t>(primals.size());
+          return jvp({in.begin(), at}, {at, in.end()}, places);
+        };
+        return lowtide::vmap(ManyToMany(of_one), all, {})(given);
+      };
+    }
+    return rules;
+  }
+
   std::shared_ptr<const Function> function_;
   bool again_;  ///< a derivative computes everything anew, from the inputs
-  CustomVjp custom_;
+  Custom custom_;
   size_t arguments_;
 };
 
-std::vector<array> called(const Traced& traced, const std::vector<array>& args, bool again, const CustomVjp& custom) {
+std::vector<array> called(const Traced& traced, const std::vector<array>& args, bool again, const Custom& custom) {
   std::vector<array> inputs = args;
   inputs.insert(inputs.end(), traced.captured.begin(), traced.captured.end());
   auto function = std::make_shared<Function>(traced.function);
@@ -139,6 +225,7 @@ ManyToMany compile(ManyToMany fun, bool) {
     std::map<std::string, Traced> traced;
   };
   return [fun = std::move(fun), known = std::make_shared<Known>()](const std::vector<array>& args) {
+    if (Runtime::get().compile_mode == CompileMode::disabled) return fun(args);
     Key key;
     for (const array& arg : args) key.value(arg.shape(), arg.dtype());
     const std::lock_guard lock(known->mutex);
@@ -147,6 +234,12 @@ ManyToMany compile(ManyToMany fun, bool) {
     return called(found->second, args, false, {});
   };
 }
+ManyToMany compile(std::vector<array> (*fun)(const std::vector<array>&), bool shapeless) {
+  return compile(ManyToMany(fun), shapeless);
+}
+void disable_compile() { set_compile_mode(CompileMode::disabled); }
+void enable_compile() { set_compile_mode(CompileMode::enabled); }
+void set_compile_mode(CompileMode mode) { Runtime::get().compile_mode = mode; }
 
 ManyToMany checkpoint(ManyToMany fun) {
   return [fun = std::move(fun)](const std::vector<array>& args) {
@@ -154,13 +247,14 @@ ManyToMany checkpoint(ManyToMany fun) {
   };
 }
 
-ManyToMany custom_vjp(
-    ManyToMany fun,
-    std::function<std::vector<array>(const std::vector<array>&, const std::vector<array>&, const std::vector<array>&)>
-        fun_vjp) {
-  return [fun = std::move(fun), fun_vjp = std::move(fun_vjp)](const std::vector<array>& args) {
-    return called(trace(fun, specs_of(args)), args, false, fun_vjp);
+ManyToMany custom_function(ManyToMany fun, std::optional<CustomVjp> fun_vjp, std::optional<CustomJvp> fun_jvp,
+                           std::optional<CustomVmap> fun_vmap) {
+  const Custom custom = {fun_vjp.value_or(nullptr), fun_jvp.value_or(nullptr), fun_vmap.value_or(nullptr)};
+  return [fun = std::move(fun), custom](const std::vector<array>& args) {
+    return called(trace(fun, specs_of(args)), args, false, custom);
   };
 }
+
+ManyToMany custom_vjp(ManyToMany fun, CustomVjp fun_vjp) { return custom_function(std::move(fun), std::move(fun_vjp)); }
 
 }  // namespace lowtide

@@ -125,7 +125,7 @@ std::string quoted(const std::string& text) {
 
 }  // namespace
 
-array load(const std::string& file) {
+array load(const std::string& file, StreamOrDevice) {
   const Mapped mapped = map_file(file);
   const auto unmap = [mapped](void*) { munmap(mapped.data, mapped.bytes); };
   try {
@@ -192,7 +192,7 @@ void save(const std::string& file, const array& a) {
   writer.commit();
 }
 
-SafetensorsLoad load_safetensors(const std::string& file) {
+SafetensorsLoad load_safetensors(const std::string& file, StreamOrDevice) {
   auto opened = Runtime::get().session().open_tensors(file);
   if (!opened.ok()) throw_error(opened.error());
   SafetensorsLoad made;

@@ -171,6 +171,7 @@ Term Lowering::start_of(Reducer reducer, Dtype dtype) {
   }
   const bool most = reducer == Reducer::kMaximum;
   if (issubdtype(dtype, floating)) return constant(most ? -INFINITY : INFINITY, dtype);
+  if (dtype.val == Dtype::Val::complex64) return bits(most ? 0xff800000ff800000 : 0x7f8000007f800000, dtype);
   if (dtype.val == Dtype::Val::bool_) return bits(most ? 0 : 1, dtype);
   const int width = 8 * dtype.size();
   const uint64_t ones = width == 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1, sign = uint64_t{1} << (width - 1);

@@ -65,8 +65,13 @@ array binary(std::string_view name, Op op, const array& a, const array& b, Strea
 
 array comparison(std::string_view name, Op op, const array& a, const array& b, StreamOrDevice s) {
   auto [x, y] = matched(name, a, b, promote_types(a.dtype(), b.dtype()), s);
-  if (x.dtype().val == Dtype::Val::complex64 && op != Op::kEq && op != Op::kNe)
-    fault(name, "found complex numbers, which have no order");
+  if (x.dtype().val == Dtype::Val::complex64 && op != Op::kEq && op != Op::kNe) {
+    // By real parts, and of equal ones by imaginary parts.
+    const array a_part = real(x, s), b_part = real(y, s);
+    const array apart = elementwise(op == Op::kLt || op == Op::kLe ? Op::kLt : Op::kGt, {a_part, b_part}, bool_, s);
+    const array beside = elementwise(op, {imag(x, s), imag(y, s)}, bool_, s);
+    return logical_or(apart, logical_and(equal(a_part, b_part, s), beside, s), s);
+  }
   return elementwise(op, {std::move(x), std::move(y)}, bool_, s);
 }
 
@@ -94,6 +99,7 @@ array abs(const array& a, StreamOrDevice s) {
   if (a.dtype().val == Dtype::Val::complex64) return elementwise(Op::kAbs, {a}, float32, s);
   return issubdtype(a.dtype(), unsignedinteger) || a.dtype().val == Dtype::Val::bool_ ? a : elementwise(Op::kAbs, a, s);
 }
+array positive(const array& a, StreamOrDevice s) { return copy(a, s); }
 array negative(const array& a, StreamOrDevice s) {
   if (a.dtype().val == Dtype::Val::bool_) fault("negative", "found booleans; logical_not negates them");
   return elementwise(Op::kNegate, a, s);
@@ -103,12 +109,26 @@ array sign(const array& a, StreamOrDevice s) {
     return as_type(boolean(a, s), a.dtype(), s);
   return elementwise(Op::kSign, a, s);
 }
-array ceil(const array& a, StreamOrDevice s) { return is_float(a) ? elementwise(Op::kCeil, a, s) : a; }
-array floor(const array& a, StreamOrDevice s) { return is_float(a) ? elementwise(Op::kFloor, a, s) : a; }
+namespace {
+void check_real(std::string_view name, const array& a) {
+  if (a.dtype().val == Dtype::Val::complex64) fault(name, "found complex64, expected real numbers");
+}
+}  // namespace
+array ceil(const array& a, StreamOrDevice s) {
+  check_real("ceil", a);
+  return is_float(a) ? elementwise(Op::kCeil, a, s) : a;
+}
+array floor(const array& a, StreamOrDevice s) {
+  check_real("floor", a);
+  return is_float(a) ? elementwise(Op::kFloor, a, s) : a;
+}
 array trunc(const array& a, StreamOrDevice s) {
+  check_real("trunc", a);
   return is_float(a) ? where(less(a, number_of(0, a, s), s), ceil(a, s), floor(a, s), s) : a;
 }
 array round(const array& a, int decimals, StreamOrDevice s) {
+  if (a.dtype().val == Dtype::Val::complex64)
+    return elementwise(Op::kComplex, {round(real(a, s), decimals, s), round(imag(a, s), decimals, s)}, complex64, s);
   if (decimals == 0) return is_float(a) ? elementwise(Op::kRound, a, s) : a;
   const array x = to_float(a, s);
   const array scale = number_of(std::pow(10.0, std::abs(decimals)), x, s);
@@ -232,11 +252,20 @@ array divide(const array& a, const array& b, StreamOrDevice s) {
   return binary("divide", Op::kDivide, as_type(a, dtype, s), as_type(b, dtype, s), s);
 }
 array floor_divide(const array& a, const array& b, StreamOrDevice s) {
-  const array quotient = binary("floor_divide", Op::kDivide, a, b, s);
-  return is_float(quotient) ? floor(quotient, s) : quotient;
+  auto [x, y] = matched("floor_divide", a, b, promote_types(a.dtype(), b.dtype()), s);
+  const Dtype dtype = x.dtype();
+  if (dtype.val == Dtype::Val::bool_) return elementwise(Op::kAnd, {x, y}, bool_, s);
+  const array quotient = elementwise(Op::kDivide, {x, y}, dtype, s);
+  if (issubdtype(dtype, floating)) return floor(quotient, s);
+  if (!issubdtype(dtype, signedinteger)) return quotient;  // of complex numbers, too
+  const array rest = elementwise(Op::kRemainder, {x, y}, dtype, s), zero = number_of(0, rest, s);
+  const array is_below = logical_and(not_equal(rest, zero, s), not_equal(less(rest, zero, s), less(y, zero, s), s), s);
+  return quotient - as_type(is_below, dtype, s);
 }
 array remainder(const array& a, const array& b, StreamOrDevice s) {
   auto [x, y] = matched("remainder", a, b, promote_types(a.dtype(), b.dtype()), s);
+  check_real("remainder", x);
+  if (x.dtype().val == Dtype::Val::bool_) return elementwise(Op::kAnd, {x, logical_not(y, s)}, bool_, s);
   const array rest = elementwise(Op::kRemainder, {x, y}, x.dtype(), s);
   if (issubdtype(x.dtype(), unsignedinteger)) return rest;
   const array zero = number_of(0, rest, s);
@@ -247,7 +276,10 @@ array remainder(const array& a, const array& b, StreamOrDevice s) {
 std::vector<array> divmod(const array& a, const array& b, StreamOrDevice s) {
   return {floor_divide(a, b, s), remainder(a, b, s)};
 }
-array power(const array& a, const array& b, StreamOrDevice s) { return binary("power", Op::kPower, a, b, s); }
+array power(const array& a, const array& b, StreamOrDevice s) {
+  if (promote_types(a.dtype(), b.dtype()).val == Dtype::Val::bool_) return logical_or(a, logical_not(b, s), s);
+  return binary("power", Op::kPower, a, b, s);
+}
 array maximum(const array& a, const array& b, StreamOrDevice s) { return binary("maximum", Op::kMaximum, a, b, s); }
 array minimum(const array& a, const array& b, StreamOrDevice s) { return binary("minimum", Op::kMinimum, a, b, s); }
 array logaddexp(const array& a, const array& b, StreamOrDevice s) {
@@ -278,6 +310,9 @@ array logical_and(const array& a, const array& b, StreamOrDevice s) {
 array logical_or(const array& a, const array& b, StreamOrDevice s) {
   return binary("logical_or", Op::kOr, boolean(a, s), boolean(b, s), s);
 }
+array logical_xor(const array& a, const array& b, StreamOrDevice s) {
+  return binary("logical_xor", Op::kXor, boolean(a, s), boolean(b, s), s);
+}
 
 namespace {
 array of_bits(std::string_view name, Op op, const array& a, const array& b, StreamOrDevice s) {
@@ -296,8 +331,9 @@ array bitwise_xor(const array& a, const array& b, StreamOrDevice s) {
 }
 namespace {
 array shifted(std::string_view name, Op op, const array& a, const array& b, StreamOrDevice s) {
-  const auto number = [&](const array& x) { return x.dtype().val == Dtype::Val::bool_ ? as_type(x, uint8, s) : x; };
-  return of_bits(name, op, number(a), number(b), s);
+  const Dtype dtype = promote_types(a.dtype(), b.dtype());
+  if (dtype.val != Dtype::Val::bool_) return of_bits(name, op, a, b, s);
+  return of_bits(name, op, as_type(a, uint8, s), as_type(b, uint8, s), s);
 }
 }  // namespace
 array left_shift(const array& a, const array& b, StreamOrDevice s) {

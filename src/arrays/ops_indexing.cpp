@@ -206,7 +206,13 @@ array gather(const array& a, const std::vector<array>& indices, const std::vecto
 
 array take(const array& a, const array& indices, int axis, StreamOrDevice s) {
   const int64_t d = axis_of("take", axis, a.ndim());
-  if (a.shape()[at(d)] == 0 && indices.size() > 0) fault("take", "found an axis without elements");
+  if (a.shape()[at(d)] == 0) {
+    if (indices.size() > 0) fault("take", "found an axis without elements");
+    Shape none = a.shape();
+    none.erase(none.begin() + d);
+    none.insert(none.begin() + d, indices.shape().begin(), indices.shape().end());
+    return zeros(none, a.dtype(), s);
+  }
   const array places = from_zero("take", indices, a.shape()[at(d)], s);
   Shape vectors = indices.shape();
   vectors.push_back(1);
@@ -321,6 +327,31 @@ array scatter_max(const array& a, const std::vector<array>& indices, const array
 array scatter_min(const array& a, const std::vector<array>& indices, const array& updates, const std::vector<int>& axes,
                   StreamOrDevice s) {
   return scattered("scatter_min", a, indices, updates, axes, Scatter::kMinimum, s);
+}
+
+array masked_scatter(const array& a, const array& mask, const array& src, StreamOrDevice s) {
+  const size_t masked = mask.ndim();
+  if (mask.dtype().val != Dtype::Val::bool_)
+    fault("masked_scatter", "found a mask of {}, expected bool", dtype_to_string(mask.dtype()));
+  if (masked > a.ndim() || !std::equal(mask.shape().begin(), mask.shape().end(), a.shape().begin()))
+    fault("masked_scatter", "found a mask of shape {}, expected the first extents of {}", to_string(mask.shape()),
+          to_string(a.shape()));
+  Shape aligned = mask.shape();
+  aligned.resize(a.ndim(), 1);
+  const array there = reshape_to(mask, aligned, s), values = as_type(src, a.dtype(), s);
+  const size_t slice_rank = a.ndim() - masked;
+  if (src.ndim() <= slice_rank || (src.ndim() == slice_rank + 1 && src.shape(0) == 1))
+    return where(there, broadcast_as("masked_scatter", values, a.shape(), s), a, s);
+  if (src.ndim() != slice_rank + 1 || src.shape(0) == 0)
+    fault("masked_scatter", "found elements of shape {} for {} dimensions behind the mask's", to_string(src.shape()),
+          slice_rank);
+  Shape rows(a.shape().begin() + static_cast<int64_t>(masked), a.shape().end());
+  rows.insert(rows.begin(), src.shape(0));
+  // Row k for the k-th that is true.
+  const array rank = cumsum(as_type(reshape(mask, {-1}, s), int32, s), 0, false, false, s);
+  const array row = minimum(rank, constant(static_cast<double>(src.shape(0) - 1), int32, {}, s), s);
+  const array chosen = take(broadcast_as("masked_scatter", values, rows, s), row, 0, s);
+  return where(there, reshape_to(chosen, a.shape(), s), a, s);
 }
 
 array diagonal(const array& a, int offset, int axis1, int axis2, StreamOrDevice s) {

@@ -1,4 +1,4 @@
-// Reductions, running folds, orders.
+// Reductions and running folds.
 #include <algorithm>
 #include <cmath>
 
@@ -45,9 +45,11 @@ void check_not_empty(std::string_view name, const array& a, const Dims& axes) {
 }
 
 array sum_over(const array& a, const Dims& axes, bool keepdims, StreamOrDevice s) {
+  if (axes.empty()) return a;
   return fold(summand(a, s), Reducer::kSum, axes, keepdims, s);
 }
 array prod_over(const array& a, const Dims& axes, bool keepdims, StreamOrDevice s) {
+  if (axes.empty()) return a;
   return fold(summand(a, s), Reducer::kProduct, axes, keepdims, s);
 }
 array max_over(const array& a, const Dims& axes, bool keepdims, StreamOrDevice s) {
@@ -72,7 +74,9 @@ array var_over(const array& a, const Dims& axes, bool keepdims, int ddof, Stream
   const array x = to_float(a, s);
   const array middle = mean_over(x, axes, true, s);
   const array apart = x - broadcast_as("var", middle, x.shape(), s);
-  const array total = fold(square(apart, s), Reducer::kSum, axes, keepdims, s);
+  const array sizes =
+      x.dtype().val == Dtype::Val::complex64 ? square(real(apart, s), s) + square(imag(apart, s), s) : square(apart, s);
+  const array total = fold(sizes, Reducer::kSum, axes, keepdims, s);
   return total / constant(std::max<double>(0, static_cast<double>(count_along(a, axes) - ddof)), total.dtype(), {}, s);
 }
 array std_over(const array& a, const Dims& axes, bool keepdims, int ddof, StreamOrDevice s) {
@@ -106,7 +110,7 @@ array median_over(const array& a, const Dims& axes, bool keepdims, StreamOrDevic
   const int64_t count = count_along(a, axes);
   line.push_back(count);
   const array sorted =
-      sort_by({reshape_to(permute(to_float(a, s), order, s), line, s)}, static_cast<int64_t>(line.size()) - 1, s)[0];
+      ascending({reshape_to(permute(to_float(a, s), order, s), line, s)}, static_cast<int64_t>(line.size()) - 1, s)[0];
   const auto nth = [&](int64_t k) { return reshape_to(take(sorted, static_cast<int>(k), -1, s), rest, s); };
   array middle =
       count % 2 ? nth(count / 2) : (nth(count / 2 - 1) + nth(count / 2)) * constant(0.5, sorted.dtype(), {}, s);
@@ -147,6 +151,16 @@ LT_SPREAD(var)
 LT_SPREAD(std)
 #undef LT_SPREAD
 
+std::tuple<array, array> minmax(const array& a, bool keepdims, StreamOrDevice s) {
+  return {min(a, keepdims, s), max(a, keepdims, s)};
+}
+std::tuple<array, array> minmax(const array& a, const std::vector<int>& axes, bool keepdims, StreamOrDevice s) {
+  return {min(a, axes, keepdims, s), max(a, axes, keepdims, s)};
+}
+std::tuple<array, array> minmax(const array& a, int axis, bool keepdims, StreamOrDevice s) {
+  return {min(a, axis, keepdims, s), max(a, axis, keepdims, s)};
+}
+
 array count_nonzero(const array& a, bool keepdims, StreamOrDevice s) { return sum(truth(a, s), keepdims, s); }
 array count_nonzero(const array& a, int axis, bool keepdims, StreamOrDevice s) {
   return sum(truth(a, s), axis, keepdims, s);
@@ -159,7 +173,12 @@ namespace {
 array arg_of(std::string_view name, const array& a, int axis, bool keepdims, bool most, StreamOrDevice s) {
   const int64_t d = axis_of(name, axis, a.ndim());
   check_not_empty(name, a, {d});
-  const array made = arg_reduce(a, d, most, s);
+  array x = a;
+  if (a.dtype().val == Dtype::Val::complex64) {  // by the imaginary parts of those with the extreme real part
+    const array parts = real(a, s), extreme = most ? max(parts, axis, true, s) : min(parts, axis, true, s);
+    x = where(equal(parts, extreme, s), imag(a, s), constant(most ? -INFINITY : INFINITY, float32, {}, s), s);
+  }
+  const array made = arg_reduce(x, d, most, s);
   return keepdims ? with_ones(made, a.shape(), {d}, s) : made;
 }
 array arg_of_all(std::string_view name, const array& a, bool keepdims, bool most, StreamOrDevice s) {
@@ -179,6 +198,7 @@ array argmin(const array& a, int axis, bool keepdims, StreamOrDevice s) {
 array softmax(const array& a, const std::vector<int>& axes, bool precise, StreamOrDevice s) {
   const Dims over = axes_of("softmax", axes, a.ndim());
   array x = to_float(a, s);
+  if (x.size() == 0) return x;
   const Dtype dtype = x.dtype();
   if (precise) x = as_type(x, float32, s);
   const array most = stop_gradient(max_over(x, over, true, s), s);
@@ -194,8 +214,8 @@ array softmax(const array& a, bool precise, StreamOrDevice s) {
 namespace {
 array line_of(const array& a, StreamOrDevice s) { return reshape(a, {-1}, s); }
 
-/// What stands before the first element of a fold without it.
-array shifted_by_one(const array& folded, double first, int64_t axis, bool reverse, StreamOrDevice s) {
+/// `first`, a scalar, stands before the first element of a fold without it.
+array shifted_by_one(const array& folded, const array& first, int64_t axis, bool reverse, StreamOrDevice s) {
   const size_t rank = folded.ndim();
   Dims starts(rank, 0), stops = folded.shape(), zero(rank, 0), low(rank, 0), high(rank, 0);
   const int64_t extent = folded.shape()[at(axis)];
@@ -203,36 +223,48 @@ array shifted_by_one(const array& folded, double first, int64_t axis, bool rever
   starts[at(axis)] = reverse ? 1 : 0;
   stops[at(axis)] = reverse ? extent : extent - 1;
   (reverse ? high : low)[at(axis)] = 1;
-  return pad_with(slice_of(folded, starts, stops, Dims(rank, 1), s), constant(first, folded.dtype(), {}, s), low, high,
-                  zero, s);
+  return pad_with(slice_of(folded, starts, stops, Dims(rank, 1), s), first, low, high, zero, s);
+}
+
+/// What changes nothing in such a fold: the least of a type where the largest is sought, and so on.
+array neutral(Running kind, Dtype dtype, StreamOrDevice s) {
+  if (kind == Running::kSum) return constant(0, dtype, {}, s);
+  if (kind == Running::kProduct) return constant(1, dtype, {}, s);
+  const bool most = kind == Running::kMaximum;
+  if (dtype.val == Dtype::Val::complex64) {
+    const array end = constant(most ? -INFINITY : INFINITY, float32, {}, s);
+    return elementwise(Op::kComplex, {end, end}, complex64, s);
+  }
+  if (issubdtype(dtype, floating)) return constant(most ? -INFINITY : INFINITY, dtype, {}, s);
+  const double least = issubdtype(dtype, signedinteger) ? -std::ldexp(1.0, 8 * dtype.size() - 1) : 0;
+  const array end = constant(least, dtype, {}, s);
+  return most ? end : bitwise_invert(end, s);
 }
 
 array run(std::string_view name, const array& a, Running kind, int axis, bool reverse, bool inclusive,
           StreamOrDevice s) {
   const int64_t d = axis_of(name, axis, a.ndim());
-  const array x = kind == Running::kSum || kind == Running::kProduct ? summand(a, s) : a;
-  const array folded = running(x, kind, d, reverse, s);
-  if (inclusive) return folded;
-  double first = 0;
-  switch (kind) {
-    case Running::kSum: first = 0; break;
-    case Running::kProduct: first = 1; break;
-    case Running::kMaximum:
-    case Running::kMinimum:
-      first = kind == Running::kMaximum ? -INFINITY : INFINITY;
-      if (!issubdtype(x.dtype(), floating)) {
-        const bool is_64 = x.dtype().size() == 8;
-        if (is_64 || issubdtype(x.dtype(), unsignedinteger))
-          fault(name, "found {} without `inclusive`, expected floats or signed integers of up to 32 bits",
-                dtype_to_string(x.dtype()));
-        first = (kind == Running::kMaximum ? -1.0 : 1.0) * std::ldexp(1.0, 8 * x.dtype().size() - 1) -
-                (kind == Running::kMaximum ? 0 : 1);
-      }
-  }
-  return shifted_by_one(folded, first, d, reverse, s);
+  const bool is_bool = a.dtype().val == Dtype::Val::bool_;
+  const array x = kind == Running::kSum && is_bool ? as_type(a, int32, s) : a;
+  const Running fold = kind == Running::kProduct && is_bool ? Running::kMinimum : kind;  // where all are true
+  const array folded = running(x, fold, d, reverse, s);
+  return inclusive ? folded : shifted_by_one(folded, neutral(fold, x.dtype(), s), d, reverse, s);
+}
+array summed_as(const array& a, std::optional<Dtype> dtype, StreamOrDevice s) {
+  return dtype ? as_type(a, *dtype, s) : a;
 }
 }  // namespace
 
+#define LT_RUNNING(NAME, KIND)                                                                                       \
+  array NAME(const array& a, bool reverse, bool inclusive, std::optional<Dtype> dtype, StreamOrDevice s) {           \
+    return run(#NAME, line_of(summed_as(a, dtype, s), s), KIND, 0, reverse, inclusive, s);                           \
+  }                                                                                                                  \
+  array NAME(const array& a, int axis, bool reverse, bool inclusive, std::optional<Dtype> dtype, StreamOrDevice s) { \
+    return run(#NAME, summed_as(a, dtype, s), KIND, axis, reverse, inclusive, s);                                    \
+  }
+LT_RUNNING(cumsum, Running::kSum)
+LT_RUNNING(cumprod, Running::kProduct)
+#undef LT_RUNNING
 #define LT_RUNNING(NAME, KIND)                                                           \
   array NAME(const array& a, bool reverse, bool inclusive, StreamOrDevice s) {           \
     return run(#NAME, line_of(a, s), KIND, 0, reverse, inclusive, s);                    \
@@ -240,8 +272,6 @@ array run(std::string_view name, const array& a, Running kind, int axis, bool re
   array NAME(const array& a, int axis, bool reverse, bool inclusive, StreamOrDevice s) { \
     return run(#NAME, a, KIND, axis, reverse, inclusive, s);                             \
   }
-LT_RUNNING(cumsum, Running::kSum)
-LT_RUNNING(cumprod, Running::kProduct)
 LT_RUNNING(cummax, Running::kMaximum)
 LT_RUNNING(cummin, Running::kMinimum)
 #undef LT_RUNNING
@@ -266,7 +296,7 @@ array logcumsumexp(const array& a, int axis, bool reverse, bool inclusive, Strea
     most = finite;
   }
   const array folded = most + log(total, s);
-  return inclusive ? folded : shifted_by_one(folded, -INFINITY, d, reverse, s);
+  return inclusive ? folded : shifted_by_one(folded, constant(-INFINITY, x.dtype(), {}, s), d, reverse, s);
 }
 array logcumsumexp(const array& a, bool reverse, bool inclusive, StreamOrDevice s) {
   return logcumsumexp(line_of(a, s), 0, reverse, inclusive, s);
@@ -284,56 +314,6 @@ array diff(const array& a, int n, int axis, StreamOrDevice s) {
     x = x.dtype().val == Dtype::Val::bool_ ? not_equal(after, first, s) : after - first;
   }
   return x;
-}
-
-array sort(const array& a, int axis, StreamOrDevice s) { return sort_by({a}, axis_of("sort", axis, a.ndim()), s)[0]; }
-array sort(const array& a, StreamOrDevice s) { return sort(line_of(a, s), 0, s); }
-array argsort(const array& a, int axis, StreamOrDevice s) {
-  const int64_t d = axis_of("argsort", axis, a.ndim());
-  return sort_by({a, counter(a.shape(), uint32, d, s)}, d, s)[1];
-}
-array argsort(const array& a, StreamOrDevice s) { return argsort(line_of(a, s), 0, s); }
-namespace {
-void check_kth(std::string_view name, const array& a, int kth, int64_t axis) {
-  const int64_t extent = a.shape()[at(axis)];
-  if (kth < -extent || kth >= extent) fault(name, "found kth {}, expected one of {} elements", kth, extent);
-}
-}  // namespace
-array partition(const array& a, int kth, int axis, StreamOrDevice s) {
-  check_kth("partition", a, kth, axis_of("partition", axis, a.ndim()));
-  return sort(a, axis, s);
-}
-array partition(const array& a, int kth, StreamOrDevice s) { return partition(line_of(a, s), kth, 0, s); }
-array argpartition(const array& a, int kth, int axis, StreamOrDevice s) {
-  check_kth("argpartition", a, kth, axis_of("argpartition", axis, a.ndim()));
-  return argsort(a, axis, s);
-}
-array argpartition(const array& a, int kth, StreamOrDevice s) { return argpartition(line_of(a, s), kth, 0, s); }
-array topk(const array& a, int k, int axis, StreamOrDevice s) {
-  const int64_t d = axis_of("topk", axis, a.ndim()), extent = a.shape()[at(d)];
-  if (k < 0 || k > extent) fault("topk", "found k = {}, expected at most {}", k, extent);
-  Dims starts(a.ndim(), 0), stops = a.shape();
-  starts[at(d)] = extent - k;
-  return slice_of(sort(a, axis, s), starts, stops, Dims(a.ndim(), 1), s);
-}
-array topk(const array& a, int k, StreamOrDevice s) { return topk(line_of(a, s), k, 0, s); }
-
-array searchsorted(const array& a, const array& values, bool right, StreamOrDevice s) {
-  if (a.ndim() != 1) fault("searchsorted", "found a of shape {}, expected a vector", to_string(a.shape()));
-  const Dtype dtype = promote_types(a.dtype(), values.dtype());
-  const array table = as_type(a, dtype, s), sought = as_type(values, dtype, s);
-  const int64_t n = a.shape()[0];
-  // Halved until nothing is left: `low` is how many elements are known to stand before.
-  array low = constant(0, int32, values.shape(), s), high = constant(static_cast<double>(n), int32, values.shape(), s);
-  for (int64_t left = n; left > 0; left /= 2) {
-    const array open = less(low, high, s);
-    const array mid = right_shift(low + high, array(1), s);
-    const array element = take(table, minimum(mid, array(static_cast<int>(n - 1)), s), s);
-    const array before = right ? less_equal(element, sought, s) : less(element, sought, s);
-    low = where(logical_and(open, before, s), mid + 1, low, s);
-    high = where(logical_and(open, logical_not(before, s), s), mid, high, s);
-  }
-  return as_type(low, uint32, s);
 }
 
 }  // namespace lowtide

@@ -1,6 +1,5 @@
-// Types, shapes, and arrays that are made of nothing.
+// Shapes, and the order of dimensions and elements.
 #include <algorithm>
-#include <cmath>
 
 #include "arrays/support.h"
 #include "lowtide/ops.h"
@@ -8,210 +7,6 @@
 namespace lowtide {
 
 using namespace lazy;
-
-namespace {
-int64_t length_of(double start, double stop, double step) {
-  if (step == 0 || std::isnan(start) || std::isnan(stop) || std::isnan(step))
-    fault("arange", "found start {}, stop {}, step {}", start, stop, step);
-  const double count = std::ceil((stop - start) / step);
-  if (!(count < 0x1p62)) fault("arange", "found start {}, stop {}, step {}: too many elements", start, stop, step);
-  return static_cast<int64_t>(std::max(0.0, count));
-}
-}  // namespace
-
-array arange(double start, double stop, double step, Dtype dtype, StreamOrDevice s) {
-  if (dtype.val == Dtype::Val::bool_) fault("arange", "found bool");
-  const Shape shape = {length_of(start, stop, step)};
-  const bool counts = !issubdtype(dtype, inexact);
-  const Dtype type = counts ? dtype : dtype.val == Dtype::Val::float64 ? float64 : float32;
-  if (counts) start = std::trunc(start), step = std::trunc(step);
-  array numbers = counter(shape, type, 0, s);
-  if (step != 1) numbers = numbers * constant(step, type, {}, s);
-  if (start != 0) numbers = numbers + constant(start, type, {}, s);
-  return as_type(numbers, dtype, s);
-}
-array arange(double start, double stop, double step, StreamOrDevice s) { return arange(start, stop, step, float32, s); }
-array arange(double start, double stop, Dtype dtype, StreamOrDevice s) { return arange(start, stop, 1, dtype, s); }
-array arange(double start, double stop, StreamOrDevice s) { return arange(start, stop, 1, float32, s); }
-array arange(double stop, Dtype dtype, StreamOrDevice s) { return arange(0, stop, 1, dtype, s); }
-array arange(double stop, StreamOrDevice s) { return arange(0, stop, 1, float32, s); }
-array arange(int start, int stop, int step, StreamOrDevice s) {
-  return arange(static_cast<double>(start), stop, step, int32, s);
-}
-array arange(int start, int stop, StreamOrDevice s) { return arange(static_cast<double>(start), stop, 1, int32, s); }
-array arange(int stop, StreamOrDevice s) { return arange(0.0, stop, 1, int32, s); }
-
-array linspace(double start, double stop, int num, bool endpoint, Dtype dtype, StreamOrDevice s) {
-  if (num < 0) fault("linspace", "found {} numbers", num);
-  if (num == 1) return full({1}, start, dtype, s);
-  const double parts = endpoint ? num - 1 : num;
-  const array share = counter({num}, float32, 0, s) * constant(1 / parts, float32, {}, s);
-  const array numbers =
-      (array(1.0F) - share) * constant(start, float32, {}, s) + share * constant(stop, float32, {}, s);
-  const array ends = where(equal(counter({num}, int32, 0, s), array(endpoint ? num - 1 : -1), s),
-                           constant(stop, float32, {}, s), numbers, s);
-  return as_type(ends, dtype, s);
-}
-
-array full(Shape shape, array vals, Dtype dtype, StreamOrDevice s) {
-  for (const int64_t extent : shape) {
-    if (extent < 0) fault("full", "found the shape {}, expected extents from 0 on", to_string(shape));
-  }
-  return broadcast_as("full", as_type(vals, dtype, s), shape, s);
-}
-array full(Shape shape, array vals, StreamOrDevice s) {
-  const Dtype dtype = vals.dtype();
-  return full(std::move(shape), std::move(vals), dtype, s);
-}
-array full_like(const array& a, array vals, Dtype dtype, StreamOrDevice s) {
-  return full(a.shape(), std::move(vals), dtype, s);
-}
-array full_like(const array& a, array vals, StreamOrDevice s) { return full(a.shape(), std::move(vals), a.dtype(), s); }
-namespace {
-array filled(std::string_view name, double value, const Shape& shape, Dtype dtype, StreamOrDevice s) {
-  for (const int64_t extent : shape) {
-    if (extent < 0) fault(name, "found the shape {}, expected extents from 0 on", to_string(shape));
-  }
-  return constant(value, dtype, shape, s);
-}
-}  // namespace
-array zeros(const Shape& shape, Dtype dtype, StreamOrDevice s) { return filled("zeros", 0, shape, dtype, s); }
-array zeros_like(const array& a, StreamOrDevice s) { return constant(0, a.dtype(), a.shape(), s); }
-array ones(const Shape& shape, Dtype dtype, StreamOrDevice s) { return filled("ones", 1, shape, dtype, s); }
-array ones_like(const array& a, StreamOrDevice s) { return constant(1, a.dtype(), a.shape(), s); }
-array eye(int n, int m, int k, Dtype dtype, StreamOrDevice s) {
-  if (n < 0 || m < 0) fault("eye", "found {} rows and {} columns", n, m);
-  const Shape shape = {n, m};
-  return as_type(equal(counter(shape, int64, 1, s), counter(shape, int64, 0, s) + constant(k, int64, {}, s), s), dtype,
-                 s);
-}
-array identity(int n, Dtype dtype, StreamOrDevice s) { return eye(n, n, 0, dtype, s); }
-namespace {
-array below(const Shape& shape, int k, StreamOrDevice s) {
-  const auto rank = static_cast<int64_t>(shape.size());
-  return less_equal(counter(shape, int64, rank - 1, s), counter(shape, int64, rank - 2, s) + constant(k, int64, {}, s),
-                    s);
-}
-}  // namespace
-array tri(int n, int m, int k, Dtype dtype, StreamOrDevice s) {
-  if (n < 0 || m < 0) fault("tri", "found {} rows and {} columns", n, m);
-  return as_type(below({n, m}, k, s), dtype, s);
-}
-array tril(array x, int k, StreamOrDevice s) {
-  if (x.ndim() < 2) fault("tril", "found an array of shape {}, expected two dimensions", to_string(x.shape()));
-  return where(below(x.shape(), k, s), x, zeros_like(x, s), s);
-}
-array triu(array x, int k, StreamOrDevice s) {
-  if (x.ndim() < 2) fault("triu", "found an array of shape {}, expected two dimensions", to_string(x.shape()));
-  return where(below(x.shape(), k - 1, s), zeros_like(x, s), x, s);
-}
-std::vector<array> meshgrid(const std::vector<array>& arrays, bool sparse, const std::string& indexing,
-                            StreamOrDevice s) {
-  if (indexing != "xy" && indexing != "ij")
-    fault("meshgrid", "found indexing \"{}\", expected \"xy\" or \"ij\"", indexing);
-  const size_t rank = arrays.size();
-  const auto place = [&](size_t i) { return indexing == "xy" && rank > 1 && i < 2 ? 1 - i : i; };
-  Shape whole(rank, 1);
-  std::vector<array> grids;
-  for (size_t i = 0; i < rank; ++i) {
-    if (arrays[i].ndim() > 1)
-      fault("meshgrid", "found an array of shape {}, expected vectors", to_string(arrays[i].shape()));
-    Shape shape(rank, 1);
-    shape[place(i)] = whole[place(i)] = static_cast<int64_t>(arrays[i].size());
-    grids.push_back(reshape_to(arrays[i], shape, s));
-  }
-  for (array& grid : grids) {
-    if (!sparse) grid = broadcast_as("meshgrid", grid, whole, s);
-  }
-  return grids;
-}
-namespace {
-/// a0 - a1 cos(2 pi i / (m - 1)) + a2 cos(4 pi i / (m - 1)).
-array cosines(std::string_view name, int m, double a0, double a1, double a2, StreamOrDevice s) {
-  if (m < 0) fault(name, "found {} points", m);
-  if (m < 2) return ones({m}, float32, s);
-  const array angle = counter({m}, float32, 0, s) * constant(2 * M_PI / (m - 1), float32, {}, s);
-  const array first = constant(a0, float32, {}, s) - constant(a1, float32, {}, s) * cos(angle, s);
-  return a2 == 0 ? first : first + constant(a2, float32, {}, s) * cos(angle * 2, s);
-}
-}  // namespace
-array bartlett(int m, StreamOrDevice s) {
-  if (m < 0) fault("bartlett", "found {} points", m);
-  if (m < 2) return ones({m}, float32, s);
-  const array i = counter({m}, float32, 0, s) * constant(2.0 / (m - 1), float32, {}, s);
-  return array(1.0F) - abs(i - array(1.0F), s);
-}
-array blackman(int m, StreamOrDevice s) { return cosines("blackman", m, 0.42, 0.5, 0.08, s); }
-array hamming(int m, StreamOrDevice s) { return cosines("hamming", m, 0.54, 0.46, 0, s); }
-array hanning(int m, StreamOrDevice s) { return cosines("hanning", m, 0.5, 0.5, 0, s); }
-
-array astype(array a, Dtype dtype, StreamOrDevice s) { return as_type(a, dtype, s); }
-array view(const array& a, const Dtype& dtype, StreamOrDevice s) {
-  if (a.dtype().val == dtype.val) return a;
-  const auto raw = [&](const array& x) {  // booleans are bytes
-    return x.dtype().val == Dtype::Val::bool_ ? elementwise(Op::kConvert, {x}, uint8, s) : x;
-  };
-  const array from = raw(a);
-  const Dtype as = dtype.val == Dtype::Val::bool_ ? uint8 : dtype;
-  const int64_t old_size = from.dtype().size(), new_size = as.size();
-  if (from.dtype().val == Dtype::Val::complex64 || as.val == Dtype::Val::complex64) {
-    if (as.val == Dtype::Val::complex64) {
-      const array pairs = view(from, float32, s);
-      if (pairs.ndim() == 0 || pairs.shape(-1) % 2)
-        fault("view", "found a last dimension of {} bytes, expected whole elements of {}",
-              from.ndim() ? from.shape(-1) * old_size : old_size, dtype_to_string(dtype));
-      Shape apart = pairs.shape();
-      apart.back() /= 2;
-      Shape shape = apart;
-      apart.push_back(2);
-      const array both = reshape_to(pairs, apart, s);
-      return elementwise(Op::kComplex, {take(both, 0, -1, s), take(both, 1, -1, s)}, complex64, s);
-    }
-    const array both = stack({real(from, s), imag(from, s)}, -1, s);
-    Shape shape = from.shape();
-    if (shape.empty()) shape.push_back(1);
-    shape.back() *= 2;
-    return view(reshape_to(both, shape, s), dtype, s);
-  }
-  if (old_size == new_size) return elementwise(Op::kBitcast, {from}, as, s);
-  if (from.ndim() == 0)
-    fault("view", "found a scalar of {} bytes, expected elements as large as those of {}", old_size,
-          dtype_to_string(dtype));
-  // Through unsigned integers of both sizes, byte by byte.
-  const auto word = [](int64_t size) { return size == 1 ? uint8 : size == 2 ? uint16 : size == 4 ? uint32 : uint64; };
-  const array words =
-      issubdtype(from.dtype(), unsignedinteger) ? from : elementwise(Op::kBitcast, {from}, word(old_size), s);
-  array made = words;
-  Shape shape = from.shape();
-  if (old_size > new_size) {
-    const int64_t parts = old_size / new_size;
-    Shape wide = shape;
-    wide.push_back(parts);
-    const array spread = broadcast_in(words, wide, all_axes(shape.size()), s);
-    const array by = counter(wide, word(old_size), static_cast<int64_t>(shape.size()), s) *
-                     constant(static_cast<double>(8 * new_size), word(old_size), {}, s);
-    const array cut = right_shift(spread, by, s) &
-                      constant(std::ldexp(1.0, static_cast<int>(8 * new_size)) - 1, word(old_size), {}, s);
-    shape.back() *= parts;
-    made = reshape_to(as_type(cut, word(new_size), s), shape, s);
-  } else {
-    const int64_t parts = new_size / old_size;
-    if (shape.back() % parts)
-      fault("view", "found a last dimension of {} bytes, expected whole elements of {}", shape.back() * old_size,
-            dtype_to_string(dtype));
-    shape.back() /= parts;
-    Shape apart = shape;
-    apart.push_back(parts);
-    const array wide = as_type(reshape_to(words, apart, s), word(new_size), s);
-    const array by = counter(apart, word(new_size), static_cast<int64_t>(shape.size()), s) *
-                     constant(static_cast<double>(8 * old_size), word(new_size), {}, s);
-    made = reduce(left_shift(wide, by, s), Reducer::kSum, {static_cast<int64_t>(shape.size())}, s);
-  }
-  return as.val == made.dtype().val ? made : elementwise(Op::kBitcast, {made}, as, s);
-}
-array copy(array a, StreamOrDevice s) { return elementwise(Op::kSameValue, a, s); }
-array contiguous(const array& a, bool, StreamOrDevice) { return a; }
-array stop_gradient(const array& a, StreamOrDevice s) { return elementwise(Op::kStopGradient, a, s); }
 
 array reshape(const array& a, Shape shape, StreamOrDevice s) {
   int64_t known = 1, unknown = -1;
@@ -244,7 +39,9 @@ array unflatten(const array& a, int axis, Shape shape, StreamOrDevice s) {
 }
 array flatten(const array& a, int start_axis, int end_axis, StreamOrDevice s) {
   if (a.ndim() == 0) return reshape_to(a, {1}, s);
-  const int64_t from = axis_of("flatten", start_axis, a.ndim()), to = axis_of("flatten", end_axis, a.ndim());
+  const auto last = static_cast<int>(a.ndim()) - 1;
+  const int64_t from = axis_of("flatten", start_axis, a.ndim()),
+                to = axis_of("flatten", std::min(end_axis, last), a.ndim());
   if (to < from) fault("flatten", "found axes {} to {}", from, to);
   Shape shape(a.shape().begin(), a.shape().begin() + from);
   int64_t together = 1;
@@ -289,6 +86,16 @@ array atleast_3d(const array& a, StreamOrDevice s) {
   if (a.ndim() == 2) return reshape_to(a, {a.shape(0), a.shape(1), 1}, s);
   return reshape_to(a, {1, static_cast<int64_t>(a.size()), 1}, s);
 }
+#define LT_ATLEAST(NAME)                                                   \
+  std::vector<array> NAME(const std::vector<array>& a, StreamOrDevice s) { \
+    std::vector<array> made;                                               \
+    for (const array& one : a) made.push_back(NAME(one, s));               \
+    return made;                                                           \
+  }
+LT_ATLEAST(atleast_1d)
+LT_ATLEAST(atleast_2d)
+LT_ATLEAST(atleast_3d)
+#undef LT_ATLEAST
 array broadcast_to(const array& a, const Shape& shape, StreamOrDevice s) {
   return broadcast_as("broadcast_to", a, shape, s);
 }
@@ -372,9 +179,10 @@ std::vector<array> split(const array& a, const Shape& indices, int axis, StreamO
   for (size_t i = 0; i <= indices.size(); ++i) {
     int64_t stop = i < indices.size() ? indices[i] : extent;
     if (stop < 0) stop += extent;
-    stops[at(d)] = std::clamp(stop, starts[at(d)], extent);
+    stop = std::clamp<int64_t>(stop, 0, extent);
+    stops[at(d)] = std::max(stop, starts[at(d)]);
     parts.push_back(slice_of(a, starts, stops, Dims(a.ndim(), 1), s));
-    starts[at(d)] = stops[at(d)];
+    starts[at(d)] = stop;
   }
   return parts;
 }
@@ -388,6 +196,7 @@ std::vector<array> split(const array& a, int num_splits, int axis, StreamOrDevic
   return split(a, indices, axis, s);
 }
 std::vector<array> split(const array& a, int num_splits, StreamOrDevice s) { return split(a, num_splits, 0, s); }
+std::vector<array> unstack(const array& a, StreamOrDevice s) { return unstack(a, 0, s); }
 std::vector<array> unstack(const array& a, int axis, StreamOrDevice s) {
   std::vector<array> parts;
   const int64_t extent = a.shape()[at(axis_of("unstack", axis, a.ndim()))];
@@ -420,12 +229,47 @@ array tile(const array& a, std::vector<int> reps, StreamOrDevice s) {
   }
   return reshape_to(broadcast_in(reshape_to(a, shape, s), wide, dimensions, s), tiled, s);
 }
+namespace {
+/// Elements of an axis again beyond both its ends: the outermost, or all of them backwards and forwards in turn.
+array extended(const array& a, int64_t d, int64_t low, int64_t high, const std::string& mode, StreamOrDevice s) {
+  const int64_t extent = a.shape()[at(d)];
+  const auto piece = [&](int64_t from, int64_t to) {
+    Dims starts(a.ndim(), 0), stops = a.shape();
+    starts[at(d)] = from;
+    stops[at(d)] = to;
+    return slice_of(a, starts, stops, Dims(a.ndim(), 1), s);
+  };
+  std::vector<array> parts;
+  if (mode == "edge" || extent == 1) {
+    const auto edge = [&](int64_t place, int64_t width) {
+      Shape wide = a.shape();
+      wide[at(d)] = width;
+      if (width > 0) parts.push_back(broadcast_as("pad", piece(place, place + 1), wide, s));
+    };
+    edge(0, low);
+    parts.push_back(a);
+    edge(extent - 1, high);
+    return join(parts, d, s);
+  }
+  // Runs between two turns: place p of the line is element p of a period there and back.
+  const int64_t again = mode == "symmetric" ? 1 : 0, period = 2 * (extent - 1 + again);
+  for (int64_t place = -low; place < extent + high;) {
+    const int64_t phase = ((place % period) + period) % period;
+    const bool forwards = phase < extent - 1 + again;
+    const int64_t first = forwards ? phase : period - phase - again;
+    const int64_t length = std::min(extent + high - place, forwards ? extent - 1 + again - first : first + again);
+    parts.push_back(forwards ? piece(first, first + length) : reverse(piece(first + 1 - length, first + 1), {d}, s));
+    place += length;
+  }
+  return join(parts, d, s);
+}
+}  // namespace
 array pad(const array& a, const std::vector<int>& axes, const Shape& low_pad_size, const Shape& high_pad_size,
           const array& pad_value, const std::string& mode, StreamOrDevice s) {
   if (axes.size() != low_pad_size.size() || axes.size() != high_pad_size.size())
     fault("pad", "found {} axes, and widths for {} and {}", axes.size(), low_pad_size.size(), high_pad_size.size());
-  if (mode != "constant" && mode != "edge")
-    fault("pad", "found the mode \"{}\", expected \"constant\" or \"edge\"", mode);
+  if (mode != "constant" && mode != "edge" && mode != "reflect" && mode != "symmetric")
+    fault("pad", "found the mode \"{}\", expected \"constant\", \"edge\", \"reflect\" or \"symmetric\"", mode);
   Dims low(a.ndim(), 0), high(a.ndim(), 0);
   for (size_t k = 0; k < axes.size(); ++k) {
     if (low_pad_size[k] < 0 || high_pad_size[k] < 0)
@@ -441,21 +285,10 @@ array pad(const array& a, const std::vector<int>& axes, const Shape& low_pad_siz
   }
   array made = a;
   for (int64_t d = 0; d < static_cast<int64_t>(a.ndim()); ++d) {
-    const int64_t extent = made.shape()[at(d)];
-    const auto edge = [&](int64_t at_index, int64_t width) {
-      Dims starts(a.ndim(), 0), stops = made.shape();
-      starts[at(d)] = at_index;
-      stops[at(d)] = at_index + 1;
-      Shape wide = made.shape();
-      wide[at(d)] = width;
-      return broadcast_as("pad", slice_of(made, starts, stops, Dims(a.ndim(), 1), s), wide, s);
-    };
-    if (extent == 0) continue;
-    std::vector<array> parts;
-    if (low[at(d)] > 0) parts.push_back(edge(0, low[at(d)]));
-    parts.push_back(made);
-    if (high[at(d)] > 0) parts.push_back(edge(extent - 1, high[at(d)]));
-    made = join(parts, d, s);
+    if (low[at(d)] + high[at(d)] == 0) continue;
+    if (made.shape()[at(d)] == 0)
+      fault("pad", "found axis {} of an array of shape {}, whose elements can't be repeated", d, to_string(a.shape()));
+    made = extended(made, d, low[at(d)], high[at(d)], mode, s);
   }
   return made;
 }
@@ -478,13 +311,12 @@ array pad(const array& a, int pad_width, const array& pad_value, const std::stri
   return pad(a, std::pair<int, int>{pad_width, pad_width}, pad_value, mode, s);
 }
 array roll(const array& a, const Shape& shift, const std::vector<int>& axes, StreamOrDevice s) {
-  if (shift.size() != axes.size() && shift.size() != 1)
-    fault("roll", "found {} shifts of {} axes", shift.size(), axes.size());
+  if (shift.size() < axes.size()) fault("roll", "found {} shifts of {} axes", shift.size(), axes.size());
   array made = a;
   for (size_t k = 0; k < axes.size(); ++k) {
     const int64_t d = axis_of("roll", axes[k], a.ndim()), extent = a.shape()[at(d)];
     if (extent == 0) continue;
-    const int64_t by = ((shift[shift.size() == 1 ? 0 : k] % extent) + extent) % extent;
+    const int64_t by = ((shift[k] % extent) + extent) % extent;
     if (by == 0) continue;
     const auto parts = split(made, Shape{extent - by}, static_cast<int>(d), s);
     made = join({parts[1], parts[0]}, d, s);
@@ -492,7 +324,14 @@ array roll(const array& a, const Shape& shift, const std::vector<int>& axes, Str
   return made;
 }
 array roll(const array& a, int shift, const std::vector<int>& axes, StreamOrDevice s) {
-  return roll(a, Shape{shift}, axes, s);
+  return roll(a, Shape(axes.size(), shift), axes, s);
+}
+array roll(const array& a, const Shape& shift, int axis, StreamOrDevice s) {
+  return roll(a, shift.empty() ? shift : Shape{std::accumulate(shift.begin(), shift.end(), int64_t{0})},
+              std::vector<int>{axis}, s);
+}
+array roll(const array& a, const Shape& shift, StreamOrDevice s) {
+  return reshape_to(roll(reshape(a, {-1}, s), shift, 0, s), a.shape(), s);
 }
 array roll(const array& a, int shift, int axis, StreamOrDevice s) {
   return roll(a, Shape{shift}, std::vector<int>{axis}, s);
@@ -500,7 +339,7 @@ array roll(const array& a, int shift, int axis, StreamOrDevice s) {
 array roll(const array& a, int shift, StreamOrDevice s) {
   return reshape_to(roll(reshape(a, {-1}, s), shift, 0, s), a.shape(), s);
 }
-array as_strided(array a, Shape shape, std::vector<int64_t> strides, size_t offset, StreamOrDevice s) {
+array as_strided(array a, Shape shape, Strides strides, size_t offset, StreamOrDevice s) {
   if (shape.size() != strides.size())
     fault("as_strided", "found {} extents and {} strides", shape.size(), strides.size());
   const array line = reshape(a, {-1}, s);

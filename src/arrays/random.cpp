@@ -295,7 +295,7 @@ array by_place(const array& logits, const Shape& shape, const std::optional<arra
   const array total = cumsum(whole, 0, false, true, s);
   const array before = cumsum(whole, 0, false, false, s);
   const array u = multiply(uniform(shape, float32, key, s), take(total, -1, 0, s), s);
-  return as_type(subtract(searchsorted(before, u, true, s), array(1U), s), uint32, s);
+  return as_type(subtract(searchsorted(before, u, "right", s), array(1U), s), uint32, s);
 }
 
 array drawn(const array& logits, int64_t axis, const Shape& shape, const std::optional<array>& key, StreamOrDevice s) {

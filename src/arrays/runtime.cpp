@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <new>
+#include <set>
 
 #include "lowtide/array.h"
 
@@ -303,63 +304,6 @@ void throw_error(const Error& error) {
 
 }  // namespace lazy
 
-Device default_device() { return {}; }
-Stream default_stream(Device) { return {lazy::this_thread().stream}; }
-void set_default_stream(Stream stream) { lazy::this_thread().stream = stream.index; }
-Stream new_stream(Device) { return {lazy::Runtime::get().new_stream()}; }
-void synchronize(Stream stream) { lazy::Runtime::get().worker(stream.index)->drain(); }
-void synchronize() {
-  for (const auto& worker : lazy::Runtime::get().workers()) worker->drain();
-}
-
-void enqueue(std::function<void()> work, Stream stream) {
-  const auto worker = lazy::Runtime::get().worker(stream.index);
-  worker->add([worker, work = std::move(work)] {
-    try {
-      work();
-    } catch (...) {
-      worker->keep(std::current_exception());
-    }
-  });
-}
-
-struct StreamEvent::State {
-  struct Point {
-    lazy::Pending pending;
-    std::chrono::steady_clock::time_point time;  ///< once it is done
-  };
-  std::mutex mutex;
-  std::shared_ptr<Point> point;  ///< null: never recorded
-  std::shared_ptr<Point> recorded() {
-    const std::lock_guard lock(mutex);
-    if (!point) throw std::logic_error("event: found one that was never recorded");
-    return point;
-  }
-};
-
-StreamEvent::StreamEvent() : state_(std::make_shared<State>()) {}
-void StreamEvent::record(Stream stream) {
-  auto point = std::make_shared<State::Point>();
-  const auto worker = lazy::Runtime::get().worker(stream.index);
-  worker->add([point, worker] {
-    point->time = std::chrono::steady_clock::now();
-    point->pending.done(worker->take_fault());
-  });
-  const std::lock_guard lock(state_->mutex);
-  state_->point = std::move(point);
-}
-void StreamEvent::wait() const { state_->recorded()->pending.wait(); }
-void StreamEvent::wait(Stream stream) const {
-  enqueue([point = state_->recorded()] { point->pending.wait(); }, stream);
-}
-bool StreamEvent::query() const { return state_->recorded()->pending.is_done(); }
-double StreamEvent::elapsed(const StreamEvent& later) const {
-  const auto from = state_->recorded(), to = later.state_->recorded();
-  from->pending.wait();
-  to->pending.wait();
-  return std::chrono::duration<double>(to->time - from->time).count();
-}
-
 size_t get_active_memory() { return static_cast<size_t>(lazy::Runtime::get().memory.active()); }
 size_t get_peak_memory() { return lazy::Runtime::get().memory.peak(); }
 void reset_peak_memory() { lazy::Runtime::get().memory.reset_peak(); }
@@ -367,6 +311,18 @@ size_t get_cache_memory() { return lazy::Runtime::get().memory.cached(); }
 size_t get_memory_limit() { return lazy::Runtime::get().memory.limit(); }
 size_t set_memory_limit(size_t bytes) { return lazy::Runtime::get().memory.set_limit(bytes); }
 size_t set_cache_limit(size_t bytes) { return lazy::Runtime::get().memory.set_cache_limit(bytes); }
+size_t set_wired_limit(size_t bytes) { return lazy::Runtime::get().wired_limit.exchange(bytes); }
+size_t get_array_buffer_size(const std::vector<array>& arrays) {
+  std::set<const lazy::Block*> blocks;
+  int64_t bytes = 0;
+  for (const array& a : arrays) {
+    const auto block = a.state()->data;
+    if (!block)
+      throw std::invalid_argument("get_array_buffer_size: found an array that isn't computed, expected evaluated ones");
+    if (blocks.insert(block.get()).second) bytes += std::max(block->bytes, block->capacity);
+  }
+  return static_cast<size_t>(bytes);
+}
 void clear_cache() { lazy::Runtime::get().memory.clear(); }
 MemoryStats memory_stats() { return lazy::Runtime::get().memory.stats(); }
 PlanStats plan_stats() { return lazy::Runtime::get().plans; }

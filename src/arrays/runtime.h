@@ -2,6 +2,7 @@
 /// What a process has of arrays: the session that plans and runs, the memory that arrays have, the plans that were
 /// made, and the streams. One of each, made when it is first needed, and never taken down: arrays may outlive main().
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -16,6 +17,8 @@
 #include "arrays/primitives.h"
 #include "lowtide/memory.h"
 #include "lowtide/session.h"
+#include "lowtide/transforms.h"
+#include "lowtide/utils.h"
 
 namespace lowtide::lazy {
 
@@ -115,6 +118,10 @@ class Runtime {
   std::vector<std::shared_ptr<Worker>> workers();
   int new_stream();
   uint64_t mark = 0;
+  std::atomic<CompileMode> compile_mode = CompileMode::enabled;
+  std::atomic<size_t> wired_limit = 0;
+  std::atomic<int> local_streams = 0;  ///< ThreadLocalStreams that were made
+  PrintFormatter formatter;
 
  private:
   std::mutex mutex_;
@@ -127,7 +134,10 @@ class Runtime {
 /// Of a thread.
 struct ThreadState {
   int stream = 0;
+  std::vector<int> made;                       ///< streams
+  std::unordered_map<int, int> local_streams;  ///< of this thread, by ThreadLocalStream's
   std::vector<std::shared_ptr<Trace>> traces;
+  bool forwards = false;     ///< a derivative is made that is transposed afterwards
   std::optional<array> key;  ///< of random numbers without one
   Words words = Words::kHalves;
 };

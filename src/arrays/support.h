@@ -38,5 +38,9 @@ inline array to_float(const array& a, StreamOrDevice s) {
   return issubdtype(a.dtype(), inexact) ? a : elementwise(Op::kConvert, {a}, float32, s);
 }
 array as_type(const array& a, Dtype dtype, StreamOrDevice s);
+/// Of a product of both: floats, or complex64.
+Dtype product_type(std::string_view name, const array& a, const array& b);
+/// As sort_by(), also by complex numbers: by real parts, and of equal ones by imaginary parts.
+std::vector<array> ascending(std::vector<array> arrays, int64_t dimension, StreamOrDevice s);
 
 }  // namespace lowtide::lazy

@@ -102,6 +102,18 @@ class Tracing {
   std::shared_ptr<Trace> trace_;
 };
 
+/// Which derivative is asked for as long as this lives: rules of the caller's may differ.
+class Direction {
+ public:
+  explicit Direction(bool forwards) : before_(std::exchange(this_thread().forwards, forwards)) {}
+  ~Direction() { this_thread().forwards = before_; }
+  Direction(const Direction&) = delete;
+  Direction& operator=(const Direction&) = delete;
+
+ private:
+  bool before_;
+};
+
 void check_alike(std::string_view name, const char* what, const std::vector<array>& found,
                  const std::vector<array>& expected) {
   if (found.size() != expected.size()) fault(name, "found {} {}, expected {}", found.size(), what, expected.size());
@@ -126,6 +138,7 @@ std::pair<std::vector<array>, std::vector<array>> vjp(const ManyToMany& fun, con
   const std::vector<array> inputs = traced(primals, tracing.trace());
   const std::vector<array> outputs = fun(inputs);
   check_alike("vjp", "cotangents", cotangents, outputs);
+  const Direction backwards_only(false);
   return {outputs, or_zeros(backwards(inputs, outputs, cotangents), inputs)};
 }
 
@@ -145,6 +158,7 @@ std::pair<std::vector<array>, std::vector<array>> jvp(const ManyToMany& fun, con
   std::vector<array> cotangents;
   for (const array& output : outputs)
     cotangents.push_back(traced_copy(constant(0, output.dtype(), output.shape()), tracing.trace()));
+  const Direction forwards(true);
   const Gradients linear = backwards(inputs, outputs, cotangents);
   std::vector<array> reached, given;
   for (size_t i = 0; i < linear.size(); ++i) {
@@ -178,6 +192,7 @@ ValueAndGradFn value_and_grad(const ManyToMany& fun, std::vector<int> argnums) {
     if (outputs.empty() || outputs[0].ndim() != 0)
       fault("grad", "found a first result of shape {}, expected a scalar",
             outputs.empty() ? "nothing" : to_string(outputs[0].shape()));
+    const Direction backwards_only(false);
     return std::pair(outputs, or_zeros(backwards(chosen, {outputs[0]}, {ones_like(outputs[0])}), chosen));
   };
 }
@@ -189,8 +204,7 @@ std::function<std::pair<array, array>(const array&)> value_and_grad(const OneToO
     return std::pair(values[0], gradients[0]);
   };
 }
-std::function<std::pair<array, std::vector<array>>(const std::vector<array>&)> value_and_grad(
-    const ManyToOne& fun, std::vector<int> argnums) {
+SimpleValueAndGradFn value_and_grad(const ManyToOne& fun, std::vector<int> argnums) {
   const auto both =
       value_and_grad([fun](const std::vector<array>& in) { return std::vector<array>{fun(in)}; }, std::move(argnums));
   return [both](const std::vector<array>& args) {
@@ -201,10 +215,6 @@ std::function<std::pair<array, std::vector<array>>(const std::vector<array>&)> v
 ManyToMany grad(const ManyToOne& fun, std::vector<int> argnums) {
   const auto both = value_and_grad(fun, std::move(argnums));
   return [both](const std::vector<array>& args) { return both(args).second; };
-}
-std::function<array(const std::vector<array>&)> grad(const ManyToOne& fun, int argnum) {
-  const auto both = value_and_grad(fun, std::vector<int>{argnum});
-  return [both](const std::vector<array>& args) { return both(args).second[0]; };
 }
 OneToOne grad(const OneToOne& fun) {
   const auto both = value_and_grad(fun);

@@ -52,6 +52,18 @@ const std::map<std::string, ManyToMany>& cases() {
       {"ifftn", [](const In& x) { return In{ifftn(x[0], {5, 4}, {2, 0})}; }},
       {"rfftn", [](const In& x) { return In{rfftn(x[0])}; }},
       {"irfftn", [](const In& x) { return In{irfftn(x[0])}; }},
+      {"reflect", [](const In& x) { return In{pad(x[0], {{5, 2}, {0, 7}}, array(0), "reflect")}; }},
+      {"symmetric", [](const In& x) { return In{pad(x[0], 7, array(0), "symmetric")}; }},
+      {"rolled", [](const In& x) { return In{roll(x[0], Shape{1, -6})}; }},
+      {"dots", [](const In& x) { return In{einsum("...ij,...jk", x)}; }},
+      {"diagonals", [](const In& x) { return In{einsum("ii...,...k->k...i", x)}; }},
+      {"found", [](const In& x) { return In{searchsorted(x[0], x[1]), searchsorted(x[0], x[1], "right")}; }},
+      {"different", [](const In& x) { return unique(x[0], 6, true, true, true); }},
+      {"exclusive",
+       [](const In& x) {
+         const array row = slice(transpose(x[0]), {0, 0}, {1, 4});
+         return In{astype(logical_xor(x[0], row), uint8), cumsum(x[0], 0, false, true, float32)};
+       }},
       {"jaxbits", in_layout_of_jax([](const array& key) { return random::bits({1001, 3}, 4, key); })},
       {"jaxbytes", in_layout_of_jax([](const array& key) { return random::bits({77}, 1, key); })},
       {"jaxsplit", in_layout_of_jax([](const array& key) { return random::split(key, 5); })},

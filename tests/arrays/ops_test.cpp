@@ -172,7 +172,7 @@ TEST(ArraysOps, OrdersAreStableAndPutNaNLast) {
   EXPECT_EQ(ints(sort(array({3, 1, 2, 9, 8, 7}, Shape{2, 3}), 1)), (std::vector<int>{1, 2, 3, 7, 8, 9}));
   EXPECT_EQ(ints(topk(array({5, 1, 4, 2}), 2)), (std::vector<int>{4, 5}));
   EXPECT_EQ(ints(searchsorted(array({1, 3, 3, 5}), array({0, 3, 6}))), (std::vector<int>{0, 1, 4}));
-  EXPECT_EQ(ints(searchsorted(array({1, 3, 3, 5}), array({0, 3, 6}), true)), (std::vector<int>{0, 3, 4}));
+  EXPECT_EQ(ints(searchsorted(array({1, 3, 3, 5}), array({0, 3, 6}), "right")), (std::vector<int>{0, 3, 4}));
 }
 
 TEST(ArraysOps, ProductsSum) {

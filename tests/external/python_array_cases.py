@@ -33,6 +33,7 @@ class Draws:
 
 def definitions(np):
     """What NumPy lacks, by definition."""
+    import ml_dtypes
 
     def put(how):
         def scatter(a, indices, updates, axes):  # one axis 0, rows
@@ -84,6 +85,40 @@ def definitions(np):
     def take_last(a, k, axis=-1):
         return np.take(np.sort(a, axis=axis), range(a.shape[axis] - k, a.shape[axis]), axis=axis)
 
+    def conv_transpose(x, w, stride, padding, dilation, more):
+        rank = len(stride)
+        whole = [(n - 1) * s + (k - 1) * t + 1 + m for n, s, k, t, m in zip(x.shape[1:-1], stride, w.shape[1:-1], dilation, more)]
+        y = np.zeros((x.shape[0], *whole, w.shape[0]), np.float32)
+        for at in np.ndindex(*x.shape[1:-1]):
+            for k in np.ndindex(*w.shape[1:-1]):
+                place = tuple(a * s + t * d for a, s, t, d in zip(at, stride, k, dilation))
+                y[(slice(None), *place)] += x[(slice(None), *at)] @ w[(slice(None), *k)].T
+        return y[(slice(None), *(slice(p, n - p) for p, n in zip(padding, whole)))]
+
+    def unique(a, size, return_index=False, return_inverse=False, return_counts=False, fill_value=None):
+        values, index, inverse, counts = np.unique(a, return_index=True, return_inverse=True, return_counts=True)
+        fit = lambda x, fill: np.concatenate([x[:size], np.full(max(0, size - x.size), fill, x.dtype)])
+        return [fit(values, values[0] if fill_value is None else fill_value), fit(index, index[0]), np.minimum(inverse.reshape(a.shape), size - 1), fit(counts, 0)]
+
+    def masked_scatter(a, mask, values):
+        a = a.copy()
+        a[mask] = values[:mask.sum()]
+        return a
+
+    def masked_mm(a, b, block, out=None, lhs=None, rhs=None):
+        wide = lambda mask, like: 1 if mask is None else np.kron(mask, np.ones((block, block)))[:like.shape[0], :like.shape[1]]
+        made = (a * wide(lhs, a)) @ (b * wide(rhs, b))
+        return (made * wide(out, made)).astype(a.dtype)
+
+    def hadamard(a):
+        h = np.ones((1, 1), a.dtype)
+        while len(h) < a.shape[-1]:
+            h = np.block([[h, h], [h, -h]])
+        return a @ h / np.sqrt(np.float32(len(h)))
+
+    def einsum_path(text, *operands):
+        return [np.array([[0, 1], [0, 1]], "int32")]
+
     plus, times = (lambda a, b: a + b), (lambda a, b: a * b)
     two = lambda n: (n, n) if isinstance(n, int) else n
     erf = np.vectorize(math.erf, otypes=["float32"])
@@ -102,7 +137,13 @@ def definitions(np):
         "put_along_axis": put_along, "scatter_add_axis": add_along, "addmm": lambda c, a, b, alpha=1, beta=1: beta * c + alpha * (a @ b),
         "conv1d": lambda x, w, stride=1, padding=0, dilation=1: conv(x, w, [stride], [padding], [padding], [dilation]),
         "conv2d": lambda x, w, stride=1, padding=0, dilation=1: conv(x, w, two(stride), two(padding), two(padding), two(dilation)),
-        "conv_general": lambda x, w, stride, low, high, flip: conv(x, w, stride, low, high, [1] * len(stride), flip),
+        "conv3d": lambda x, w, stride=1, padding=0: conv(x, w, [stride] * 3, [padding] * 3, [padding] * 3, [1] * 3),
+        "conv_general": lambda x, w, stride, padding, flip: conv(x, w, stride, padding[0], padding[1], [1] * len(stride), flip),
+        **{f"conv_transpose{n}d": lambda x, w, s=1, p=0, d=1, m=0, n=n: conv_transpose(x, w, *([v] * n for v in (s, p, d, m))) for n in (1, 2, 3)},
+        "minmax": lambda a, axis=None: (np.min(a, axis), np.max(a, axis)), "unique": unique, "depends": lambda a, b: a, "masked_scatter": masked_scatter,
+        "gather_mm": lambda a, b, i, j: a[i] @ b[j], "segmented_mm": lambda a, b, s: np.stack([a[:, x:y] @ b[x:y] for x, y in s]), "block_masked_mm": masked_mm,
+        "hadamard_transform": hadamard, "einsum_path": einsum_path,
+        "to_fp8": lambda a: a.astype(np.float32).astype(ml_dtypes.float8_e4m3fn).view("uint8"), "from_fp8": lambda a, t: a.view(ml_dtypes.float8_e4m3fn).astype(t),
         "conj": np.conjugate, "flatten": lambda a: a.reshape(-1), "view": lambda a, t: a.view(t),
         "partition": lambda a, k, axis=-1: np.sort(a, axis)[..., k], "logical": None, "as_strided": lambda a, shape, strides, offset: np.array(
             [a.reshape(-1)[offset + sum(i * s for i, s in zip(at, strides))] for at in np.ndindex(*shape)], a.dtype).reshape(shape),
@@ -115,7 +156,18 @@ class Beside:
 
     def __init__(self, np):
         self.np, self.more = np, definitions(np)
+        self.fft = types.SimpleNamespace(**{name: getattr(np.fft, name) for name in np.fft.__all__} | {"stft": self.stft})
         self.linalg = types.SimpleNamespace(**{name: getattr(np.linalg, name) for name in np.linalg.__all__} | linalg_definitions(np))
+
+    def stft(self, x, n_fft, hop, win_length=None, window=None, center=True):
+        np = self.np
+        window = np.ones(win_length or n_fft, "float32") if window is None else window
+        before = (n_fft - window.size) // 2
+        window = np.pad(window, (before, n_fft - window.size - before))
+        if center:
+            x = np.pad(x, [(0, 0)] * (x.ndim - 1) + [(n_fft // 2, n_fft // 2)], mode="reflect")
+        parts = [np.fft.rfft(x[..., at:at + n_fft] * window) for at in range(0, x.shape[-1] - n_fft + 1, hop)]
+        return np.stack(parts, -1).astype("complex64")
 
     def __getattr__(self, name):
         return self.more[name] if name in self.more else getattr(self.np, name)
@@ -165,7 +217,7 @@ def cumulative(name):
 
 
 CASES = {
-    **each("negative ceil floor trunc square sin cos tan arctan sinh cosh tanh arcsinh exp expm1 degrees radians abs sign sigmoid erf zeros_like ones_like "
+    **each("positive negative ceil floor trunc square sin cos tan arctan sinh cosh tanh arcsinh exp expm1 degrees radians abs sign sigmoid erf zeros_like ones_like "
            "stop_gradient contiguous copy transpose flatten ravel squeeze atleast_1d atleast_2d atleast_3d real imag", rank2()),
     **each("sqrt rsqrt reciprocal log log2 log10 log1p", rank2(0.1, 4)), **each("arcsin arccos arctanh", rank2(-0.9, 0.9)), **each("arccosh", rank2(1.1, 4)),
     **each("isnan isinf isfinite isposinf isneginf nan_to_num", lambda d: [d.rough(4, 5)]),
@@ -173,7 +225,7 @@ CASES = {
     **each("add subtract multiply maximum minimum logaddexp arctan2 equal not_equal less less_equal greater greater_equal", broadcastable()),
     **each("divide floor_divide remainder divmod", broadcastable(0.5, 9)), **each("power", broadcastable(0.5, 2)),
     **each("bitwise_and bitwise_or bitwise_xor left_shift right_shift", whole),
-    **each("logical_and logical_or", lambda d: [d.b(3, 4), d.b(4)]), **each("isclose allclose array_equal", lambda d: [d.i(3, 4), d.i(3, 4)]),
+    **each("logical_and logical_or logical_xor", lambda d: [d.b(3, 4), d.b(4)]), **each("isclose allclose array_equal", lambda d: [d.i(3, 4), d.i(3, 4)]),
     **each("matrix_transpose", lambda d: [d.f(2, 3, 4)]),
     **each("outer", lambda d: [d.f(3), d.f(4)]), **each("inner", lambda d: [d.f(3, 4), d.f(2, 4)]), **each("kron", lambda d: [d.f(2, 3), d.f(3, 2)]),
     **each("vecdot", lambda d: [d.f(3, 4), d.f(3, 4)]), **each("addmm", lambda d: [d.f(3, 4), d.f(3, 2), d.f(2, 4), 0.5, 2.0]),
@@ -227,13 +279,28 @@ CASES = {
     "partition": lambda np, d: np.sort(d.f(4, 5))[..., 2] if isinstance(np, Beside) else np.partition(d.f(4, 5), 2)[..., 2],
     "argpartition": lambda np, d: np.argsort(d.f(4, 5))[..., 2] if isinstance(np, Beside) else np.argpartition(d.f(4, 5), 2)[..., 2],
     "topk": lambda np, d: [np.topk(d.f(4, 5), 2), np.topk(d.f(4, 5), 3, axis=0)], "diff": lambda np, d: [np.diff(d.f(4, 5)), np.diff(d.f(5, 3), 2, axis=0)],
-    "searchsorted": lambda np, d: [np.searchsorted(np.sort(d.i(9)), d.i(4, 2), side=side) for side in ("left", "right")],
+    "searchsorted": lambda np, d: [np.searchsorted(np.sort(d.i(9)), d.i(4, 2), side=side) for side in ("left", "right")]
+    + [np.searchsorted(np.sort(d.rough(9)), d.rough(6), side=side) for side in ("left", "right")],
     "matmul": lambda np, d: [np.matmul(d.f(3, 4), d.f(4, 2)), d.f(2, 3, 4) @ d.f(4), d.f(5) @ d.f(5), d.f(2, 1, 3, 4) @ d.f(3, 4, 2)],
     "tensordot": lambda np, d: [np.tensordot(d.f(2, 3, 4), d.f(3, 4, 5)), np.tensordot(d.f(2, 3), d.f(4, 3), axes=((1,), (1,))), np.tensordot(d.f(2), d.f(3), axes=0)],
     "einsum": lambda np, d: [np.einsum("ij,jk->ik", d.f(2, 3), d.f(3, 4)), np.einsum("bij,bj->bi", d.f(2, 3, 4), d.f(2, 4)), np.einsum("ii", d.f(3, 3))],
     "conv1d": lambda np, d: np.conv1d(d.f(2, 9, 3), d.f(4, 3, 3), stride=2, padding=1, dilation=2),
     "conv2d": lambda np, d: [np.conv2d(d.f(2, 6, 7, 3), d.f(4, 3, 2, 3), padding=1), np.conv2d(d.f(1, 6, 7, 2), d.f(3, 2, 2, 2), stride=(2, 1), dilation=(1, 2))],
-    "conv_general": lambda np, d: np.conv_general(d.f(2, 6, 3), d.f(4, 3, 3), [1], [1], [0], flip=True),
+    "conv_general": lambda np, d: np.conv_general(d.f(2, 6, 3), d.f(4, 3, 3), [1], ([1], [0]), flip=True),
+    "conv3d": lambda np, d: np.conv3d(d.f(1, 4, 5, 4, 2), d.f(3, 2, 3, 2, 2), stride=2, padding=1),
+    "conv_transpose1d": lambda np, d: [np.conv_transpose1d(d.f(2, 5, 2), d.f(3, 3, 2)), np.conv_transpose1d(d.f(2, 5, 2), d.f(3, 3, 2), 3, 1, 2, 1)],
+    "conv_transpose2d": lambda np, d: np.conv_transpose2d(d.f(2, 4, 3, 2), d.f(3, 2, 3, 2), 2, 1), "conv_transpose3d": lambda np, d: np.conv_transpose3d(d.f(1, 2, 3, 2, 2), d.f(3, 2, 2, 2, 2), 2),
+    "minmax": lambda np, d: [*np.minmax(d.f(3, 4)), *np.minmax(d.f(3, 4), 1)], "depends": lambda np, d: np.depends(d.f(3), d.f(4)),
+    "unique": lambda np, d: [*np.unique(d.i(3, 4, high=5), 3, True, True, True), *np.unique(d.i(12, high=5), 9, True, True, True, fill_value=7)],
+    "masked_scatter": lambda np, d: [np.masked_scatter(d.f(3, 4), d.b(3, 4), d.f(12)), np.masked_scatter(d.f(3, 4), d.b(3), d.f(3, 4))],
+    "gather_mm": lambda np, d: np.gather_mm(d.f(3, 2, 4), d.f(5, 4, 3), d.i(6, high=3), d.i(6, high=5)),
+    "segmented_mm": lambda np, d: np.segmented_mm(d.f(3, 6), d.f(6, 2), np.array([[0, 2], [2, 6], [5, 5]], "int32")),
+    "block_masked_mm": lambda np, d: [np.block_masked_mm(d.f(3, 5), d.f(5, 4), 2, d.b(2, 2), d.b(2, 3), d.b(3, 2)), np.block_masked_mm(d.f(3, 5), d.f(5, 4), 4, d.f(1, 1))],
+    "hadamard_transform": lambda np, d: np.hadamard_transform(d.f(2, 128)), "einsum_path": lambda np, d: [np.array(np.einsum_path("ij,jk,kl->il", d.f(2, 3), d.f(3, 4), d.f(4, 5))[0])],
+    "to_fp8": lambda np, d: np.to_fp8(d.f(300, low=-440, high=440) * d.f(300, low=0, high=1) ** 6), "from_fp8": lambda np, d: np.from_fp8(d.i(100, high=127, dtype="uint8"), "float32"),
+    "masks": lambda np, d: [d.f(3, 4)[d.b(3, 4)], d.f(3, 4)[d.b(3)], d.f(3, 4, 2)[:, d.b(4)], d.f(3, 4)[d.b(3), 1:]],
+    "more pads": lambda np, d: [np.pad(d.f(3, 4), 5, mode="reflect"), np.pad(d.f(3, 2), ((3, 1), (0, 7)), mode="symmetric"), np.roll(d.f(3, 4), (1, 2)), np.split(d.f(6), [4, 2])[1]],
+    "dots": lambda np, d: [np.einsum("...ij,...jk", d.f(2, 3, 4), d.f(4, 2)), np.einsum("...i->i...", d.f(2, 3, 4)), np.einsum("i...,j...->ij...", d.f(2, 3), d.f(4, 3))],
     "operators": lambda np, d: [2 - d.f(3), 1 / d.f(3, low=1), d.i(3) // 2, 7 % d.i(3, low=1), 2.0 ** d.f(3), d.i(3) << 1, d.i(3) & 5, ~d.i(3), -d.f(3), +d.f(3), abs(d.f(3)),
                                 d.f(3) > 0, 0 <= d.f(3), d.b(3) | True, d.i(4) == 3, d.i(4) != 3, divmod(d.f(3), 0.5), d.c(3).real, d.c(3).imag],
     "methods": lambda np, d: [d.f(3, 4).sum(axis=0), d.f(3, 4).mean(), d.f(3, 4).max(axis=1), d.f(3, 4).argmax(), d.f(3, 4).clip(-1, 1), d.f(3, 4).var(ddof=1), d.f(2, 3).ravel(),
@@ -290,6 +357,8 @@ MODULES = {
         **{name: (lambda np, d, f=name: [getattr(np.fft, f)(d.c(2, 4, 6)), getattr(np.fft, f)(d.c(4, 6), s=(3, 5), axes=(0, 1))])
            for name in ("fft2", "ifft2", "irfft2", "fftn", "ifftn", "irfftn")},
         **{name: (lambda np, d, f=name: [getattr(np.fft, f)(d.f(2, 4, 6)), getattr(np.fft, f)(d.f(4, 6), s=(3, 5), axes=(0, 1))]) for name in ("rfft2", "rfftn")},
+        "stft": lambda np, d: [np.fft.stft(d.f(2, 20), 8, 3, window=d.f(6, low=0.5)), np.fft.stft(d.f(20), 6, 2, 4, center=False)],
+        "istft": lambda np, d: d.f(2, 24) if isinstance(np, Beside) else np.fft.istft(np.fft.stft(d.f(2, 24), 8, 2), hop_length=2),
         "fftfreq": lambda np, d: [np.fft.fftfreq(7), np.fft.fftfreq(8, 0.5)], "rfftfreq": lambda np, d: np.fft.rfftfreq(9, 2.0),
         "fftshift": lambda np, d: [np.fft.fftshift(d.f(3, 4)), np.fft.fftshift(d.f(3, 4), axes=1)], "ifftshift": lambda np, d: np.fft.ifftshift(d.f(5, 4)),
     },

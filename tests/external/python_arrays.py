@@ -13,7 +13,9 @@ CONTROL = "--control" in sys.argv
 
 
 OTHER = {"default_device": "one there is", "enqueue": "Python has threads", "to_dlpack": "__dlpack__", "to_dlpack_versioned": "__dlpack__", "dtype_to_string": "Dtype.name",
-         "size_of": "Dtype.itemsize", "eval": "a tree", "fault": ""}
+         "size_of": "Dtype.itemsize", "eval": "a tree", "fault": "", "kindof": "Dtype.name", "set_compile_mode": "enable_compile",
+         **dict.fromkeys(("to_stream", "peek_default_stream", "new_thread_unsafe_stream", "new_thread_local_stream", "stream_from_thread_local_stream",
+                          "get_streams", "clear_streams"), "any thread may use any stream")}
 
 
 def declared(root, header):

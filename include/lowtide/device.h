@@ -1,0 +1,36 @@
+#pragma once
+/// Where arrays are: the processor. A GPU has a name, and isn't available: whoever asks for it is told so by
+/// std::invalid_argument.
+
+#include <compare>
+#include <cstddef>
+#include <string>
+#include <unordered_map>
+#include <variant>
+
+#include "lowtide/visibility.h"
+
+namespace lowtide {
+
+struct Device {
+  enum class DeviceType { cpu, gpu };
+  static constexpr DeviceType cpu = DeviceType::cpu;
+  static constexpr DeviceType gpu = DeviceType::gpu;
+
+  DeviceType type = cpu;
+  int index = 0;
+  Device() = default;
+  Device(DeviceType device_type, int number = 0) : type(device_type), index(number) {}  // NOLINT: implicit on purpose
+  auto operator<=>(const Device&) const = default;
+};
+inline bool operator==(const Device& device, Device::DeviceType type) { return device.type == type; }
+
+LOWTIDE_PUBLIC const Device& default_device();
+LOWTIDE_PUBLIC void set_default_device(const Device& d);  ///< one that is available
+LOWTIDE_PUBLIC bool is_available(const Device& d);
+LOWTIDE_PUBLIC int device_count(Device::DeviceType type);
+/// Of the processor: "device_name", "architecture".
+LOWTIDE_PUBLIC const std::unordered_map<std::string, std::variant<std::string, size_t>>& device_info(
+    const Device& d = default_device());
+
+}  // namespace lowtide

@@ -1,0 +1,160 @@
+// What goes with arrays: devices and streams, types, printing, views of what an array is; functions with rules of the
+// caller's.
+#include "support.h"
+
+namespace lowtide {
+namespace {
+
+std::string text_of(const auto& value) {
+  std::ostringstream out;
+  out << value;
+  return out.str();
+}
+
+TEST(ArraysUtils, AGpuHasANameAndIsNotThere) {
+  EXPECT_TRUE(is_available(Device::cpu));
+  EXPECT_FALSE(is_available(Device::gpu));
+  EXPECT_FALSE(is_available(Device(Device::cpu, 1)));
+  EXPECT_EQ(device_count(Device::gpu), 0);
+  EXPECT_TRUE(default_device() == Device::cpu);
+  set_default_device(Device::cpu);
+  EXPECT_EQ(fault_of([] { set_default_device(Device::gpu); }),
+            "set_default_device: found the device (gpu, 0), expected the processor");
+  EXPECT_EQ(fault_of([] { add(array(1), array(2), Device::gpu); }),
+            "stream: found the device (gpu, 0), expected the processor");
+  EXPECT_EQ(add(array(1), array(2), Device::cpu).item<int>(), 3);
+  EXPECT_EQ(device_info().count("architecture"), 1U);
+  EXPECT_EQ(text_of(Device(Device::cpu)), "Device(cpu, 0)");
+  EXPECT_EQ(text_of(Stream{2}), "Stream(Device(cpu, 0), 2)");
+  EXPECT_FALSE(peek_default_stream(Device::gpu).has_value());
+}
+
+TEST(ArraysUtils, StreamsOfAThread) {
+  const Stream first = default_stream();
+  {
+    const StreamContext other(new_stream());
+    EXPECT_NE(default_stream(), first);
+    EXPECT_EQ(to_stream({}), default_stream());
+  }
+  EXPECT_EQ(default_stream(), first);
+  const ThreadLocalStream local = new_thread_local_stream(Device::cpu);
+  const Stream here = stream_from_thread_local_stream(local);
+  EXPECT_EQ(to_stream(local), here);
+  EXPECT_EQ(add(array(1), array(2), local).item<int>(), 3);
+  EXPECT_GT(get_streams().size(), static_cast<size_t>(here.index));
+  synchronize(local);
+  clear_streams();
+  EXPECT_EQ(default_stream().index, 0);
+}
+
+TEST(ArraysUtils, Types) {
+  EXPECT_TRUE(issubdtype(float32, float32));
+  EXPECT_FALSE(issubdtype(float32, float16));
+  EXPECT_TRUE(issubdtype(floating, inexact));
+  EXPECT_FALSE(issubdtype(inexact, floating));
+  EXPECT_TRUE(issubdtype(integer, number));
+  EXPECT_TRUE(issubdtype(generic, generic));
+  EXPECT_FALSE(issubdtype(generic, number));
+  EXPECT_FALSE(issubdtype(floating, float32));
+  std::string kinds;
+  for (const Dtype type : {bool_, uint8, int64, float16, complex64, bfloat16}) kinds += text_of(kindof(type));
+  EXPECT_EQ(kinds, "buifcV");
+  EXPECT_EQ(result_type({array(1), array(2.0F)}), float32);
+  EXPECT_EQ(result_type(std::vector<array>{}), bool_);
+  EXPECT_EQ(broadcast_shapes({2, 1}, {3}), (Shape{2, 3}));
+  EXPECT_EQ(normalize_axis_index(-1, 3), 2);
+  EXPECT_EQ(fault_of([] { normalize_axis_index(5, 3, "here: "); }),
+            "here: found axis 5, expected one of an array of 3 dimensions");
+  EXPECT_EQ(finfo(float16).max, 65504);
+  EXPECT_EQ(finfo(bfloat16).eps, 0x1p-7);
+  EXPECT_EQ(finfo(float32).smallest_normal, static_cast<double>(std::numeric_limits<float>::min()));
+  EXPECT_EQ(iinfo(int8).min, -128);
+  EXPECT_EQ(iinfo(uint64).max, UINT64_MAX);
+}
+
+TEST(ArraysUtils, Printing) {
+  EXPECT_EQ(text_of(Shape{1, 2}), "(1,2)");
+  EXPECT_EQ(text_of(array(complex64_t(1, -2))), "array(1-2j, dtype=complex64)");
+  set_printoptions({.precision = 2});
+  EXPECT_EQ(text_of(array({1.23456F, 100.5F})), "array([1.23, 100.50], dtype=float32)");
+  set_printoptions({});
+  EXPECT_EQ(text_of(array({1.5F, 1e-8F})), "array([1.5, 1e-08], dtype=float32)");
+}
+
+TEST(ArraysUtils, WhatAnArrayIs) {
+  const array a = reshape(arange(6), {2, 3}) + 1;
+  EXPECT_EQ(a.strides(), (Strides{3, 1}));
+  EXPECT_EQ(a.strides(-1), 1);
+  EXPECT_TRUE(a.flags().row_contiguous);
+  EXPECT_FALSE(a.flags().col_contiguous);
+  EXPECT_EQ(a.data_size(), 6U);
+  EXPECT_EQ(a.status(), array::unscheduled);
+  EXPECT_TRUE(a.has_primitive());
+  EXPECT_EQ(a.inputs().size(), 2U);
+  array b = a;
+  b.detach();
+  EXPECT_EQ(a.status(), array::available);
+  EXPECT_FALSE(a.has_primitive());
+  EXPECT_EQ(get_array_buffer_size({a, b}), get_array_buffer_size({a}));
+  EXPECT_GE(get_array_buffer_size({a}), 24U);
+  std::vector<int> sums;
+  for (const array& row : a) sums.push_back(sum(row).item<int>());
+  EXPECT_EQ(sums, (std::vector<int>{6, 15}));
+  EXPECT_NE(fault_of([] { (void)array(1).begin(); }), "");
+  EXPECT_EQ(set_wired_limit(5), 0U);
+  EXPECT_EQ(set_wired_limit(0), 5U);
+}
+
+std::vector<array> doubled(const std::vector<array>& in) { return {in[0] + in[0]}; }
+
+TEST(ArraysUtils, CompiledFunctions) {
+  EXPECT_EQ(ints(compile(doubled)({array({1, 2})})[0]), (std::vector<int>{2, 4}));
+  EXPECT_EQ(ints(compile([](const std::vector<array>& in) { return doubled(in); })({array({1, 2})})[0]),
+            (std::vector<int>{2, 4}));
+  int calls = 0;
+  const ManyToMany counted = compile([&](const std::vector<array>& in) {
+    ++calls;
+    return doubled(in);
+  });
+  counted({array(1)});
+  counted({array(2)});
+  EXPECT_EQ(calls, 1);
+  disable_compile();
+  counted({array(3)});
+  EXPECT_EQ(calls, 2);
+  set_compile_mode(CompileMode::enabled);
+  counted({array(3)});
+  EXPECT_EQ(calls, 2);
+}
+
+TEST(ArraysUtils, RulesOfTheCallers) {
+  const ManyToMany square = [](const std::vector<array>& in) { return std::vector<array>{in[0] * in[1]}; };
+  const ManyToMany by_jvp = custom_function(
+      square, {}, [](const std::vector<array>&, const std::vector<array>& t, const std::vector<int>& at) {
+        array made = zeros_like(t[0]);
+        for (size_t k = 0; k < at.size(); ++k) made = made + t[k] * array(static_cast<float>(10 * (at[k] + 1)));
+        return std::vector<array>{made};
+      });
+  const array x({1.0F, 2.0F}), y({3.0F, 4.0F});
+  expect_near(jvp(by_jvp, {x, y}, {ones_like(x), ones_like(x)}).second[0], {30, 30});
+  expect_near(grad(ManyToOne([&](const std::vector<array>& in) { return sum(by_jvp(in)[0]); }), 1)({x, y})[0], {1, 2});
+  const ManyToMany by_vmap =
+      custom_function(square, {}, {}, [](const std::vector<array>& in, const std::vector<int>& axes) {
+        EXPECT_EQ(axes, (std::vector<int>{0, -1}));
+        return std::pair(std::vector<array>{in[0] * array(100.0F)}, std::vector<int>{0});
+      });
+  expect_near(vmap(by_vmap, {0, -1}, {0})({x, array(7.0F)})[0], {100, 200});
+  // A derivative for one is one for each of a batch.
+  const ManyToMany by_vjp =
+      custom_function([](const std::vector<array>& in) { return std::vector<array>{sum(in[0]) * in[1]}; },
+                      [](const std::vector<array>& in, const std::vector<array>& c, const std::vector<array>&) {
+                        return std::vector<array>{broadcast_to(c[0] * array(2.0F), in[0].shape()), c[0] * sum(in[0])};
+                      });
+  const ManyToOne loss = [&](const std::vector<array>& in) { return sum(vmap(by_vjp, {0, -1}, {0})(in)[0]); };
+  const auto slopes = grad(loss, {0, 1})({reshape(arange(6.0), {2, 3}), array(1.0F)});
+  expect_near(slopes[0], {2, 2, 2, 2, 2, 2});
+  expect_near(slopes[1], {15});
+}
+
+}  // namespace
+}  // namespace lowtide
