@@ -15,8 +15,10 @@ constexpr int64_t kMostRows = 128;
 /// Columns of right for each of them, and terms of each sum: what isn't turned round must be much more than the result,
 /// which is turned round in its place.
 constexpr int64_t kPerRow = 4;
-/// Columns of the result that a call makes.
-constexpr int64_t kTileColumns = 512;
+/// Columns of the result that a call makes: at most, and at least where that makes tasks for several threads.
+constexpr int64_t kTileColumns = 512, kFewestColumns = 128, kTasks = 4;
+/// Fewer products in all are one task.
+constexpr int64_t kProductsToShare = 1 << 18;
 /// What all calls at a time may take beside the result, which would need none if right were turned round.
 constexpr int64_t kSharedBytes = int64_t{1} << 20;
 
@@ -27,7 +29,9 @@ class DotOfFewRows : public LibraryRoutine {
     bytes_ = stored_bytes(left.type);
     result_bytes_ = stored_bytes(result);
     copies_left_ = !is_dense(left.rows, left.columns);
-    columns_ = std::min(n_, kTileColumns);
+    const bool is_shared = left.batch.extent < kTasks && m_ * n_ * k_ >= kProductsToShare;
+    const int64_t share = is_shared ? (n_ / kTasks + 63) / 64 * 64 : n_;
+    columns_ = std::min(n_, std::clamp(share, kFewestColumns, kTileColumns));
     tiles_ = (n_ + columns_ - 1) / columns_;
     const auto product = [&](int64_t columns) {
       return OneDnnMatmul::make({left.type, result, columns, m_, k_, /*right_by_columns=*/true});
