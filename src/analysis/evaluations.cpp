@@ -87,13 +87,16 @@ double terms_of(const Instruction& i) {
 }
 
 double guessed_trips(const Instruction& loop) {
-  // `i < n` or its like against a constant: the constant is the count as a rule, in steps.
+  // `i < n` or its like against a constant: the constant is the count as a rule, in steps. Beside another condition it
+  // is what the loop should not reach.
+  constexpr double kMostOfSeveral = 100;
+  const double most = loop.called[0]->root->opcode == Opcode::kAnd ? kMostOfSeveral : 1e9;
   for (const auto& i : loop.called[0]->instructions()) {
     if (i->opcode != Opcode::kConstant || !is_integral(i->shape.type) || element_count(i->shape) != 1) continue;
     const Literal& value = *i->as<ConstantAttributes>().value;
     if (!value.known()) continue;
     const double step = static_cast<double>(std::abs(trip_step(loop).value_or(1)));
-    return std::clamp(static_cast<double>(integer_at(value, 0)) / std::max(1.0, step), 1.0, 1e9);
+    return std::clamp(static_cast<double>(integer_at(value, 0)) / std::max(1.0, step), 1.0, most);
   }
   return 32;
 }
