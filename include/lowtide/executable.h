@@ -52,6 +52,8 @@ class LOWTIDE_PUBLIC Executable {
   int64_t arena_bytes() const;
   /// Operations that run by their definition, for want of code: slow, in memory of the interpreter's.
   int64_t interpreted() const;
+  /// Kernels that were compiled for it: those of its steps that stood in no cache.
+  int64_t compiled() const;
 
   /// Runs, and returns when all is done. results: memory for each, of its ProgramArray::bytes, aligned to 64 bytes; it
   /// may be the memory of a donated argument, in which it can live. kUsage where numbers or alignments are wrong.

@@ -34,9 +34,10 @@ struct MemoryStats {
 };
 LOWTIDE_PUBLIC MemoryStats memory_stats();
 
-/// How often a graph was planned and compiled, and how often a plan was found again.
+/// How often a graph was planned, how often a plan was found again, and how many kernels were compiled: graphs that
+/// differ in their shapes alone mostly share theirs.
 struct PlanStats {
-  int64_t made = 0, found = 0, kept = 0;
+  int64_t made = 0, found = 0, kernels = 0;
 };
 LOWTIDE_PUBLIC PlanStats plan_stats();
 

@@ -40,6 +40,9 @@ struct Options {
   /// The free plan, without a limit, is searched for in few plans, as suits whoever compiles at once what is run: the
   /// search ends where little memory is left to save, or where more of it hardly pays beside the time that it takes.
   bool brief_search = false;
+  /// Extents are arguments of elementwise and of reducing kernels, so that a program whose shapes are new, but not what
+  /// it computes, compiles none; such a kernel may be a little slower than one that knows its extents.
+  bool kernels_of_any_shape = false;
   std::string cache_directory = {};          ///< of kernels and plans, its user's alone; empty: nothing on disk
   int64_t cache_bytes = int64_t{256} << 20;  ///< that stay in it
   /// At whose prices plans are made and modelled seconds are said: one of machine_names(), or the text of a JSON object

@@ -57,13 +57,13 @@ void bind_memory(nb::module_& m) {
       "plan_stats",
       [] {
         const PlanStats s = plan_stats();
-        return std::unordered_map<std::string, int64_t>{{"made", s.made}, {"found", s.found}, {"kept", s.kept}};
+        return std::unordered_map<std::string, int64_t>{{"made", s.made}, {"found", s.found}, {"kernels", s.kernels}};
       },
-      "How often a graph was planned and compiled, and how often a plan was found again.");
+      "How often a graph was planned, how often a plan was found again, and how many kernels were compiled.");
   m.def(
       "use",
       [](const std::optional<std::string>& cache_directory, int threads) {
-        Options options;
+        Options options{.kernels_of_any_shape = true};
         if (cache_directory) options.cache_directory = *cache_directory;
         options.threads = threads;
         unlocked([&] {

@@ -256,7 +256,7 @@ PlannedGraph plan_graph(const Session& session, const Module& module, std::optio
   const auto compiled = [&](const Plan& plan) {
     auto executable = session.compile(plan);
     if (!executable.ok()) throw_error(executable.error());
-    return PlannedGraph{plan, *executable};
+    return PlannedGraph{plan.peak_bytes(), module.instructions(), *executable};
   };
   auto free = session.plan(module);
   if (!free.ok()) throw_error(free.error());
@@ -296,8 +296,8 @@ void evaluate(const std::vector<array>& outputs, bool wait, std::optional<int64_
         within = std::min(within.value_or(INT64_MAX), left);
       }
       Runtime::Known& known = runtime.known(graph.key());
-      const auto fitting = std::ranges::find_if(
-          known.plans, [&](const auto& plan) { return !within || plan->plan.peak_bytes() <= *within; });
+      const auto fitting =
+          std::ranges::find_if(known.plans, [&](const auto& plan) { return !within || plan->peak_bytes <= *within; });
       std::shared_ptr<const PlannedGraph> plan;
       if (fitting != known.plans.end()) {
         plan = *fitting;
@@ -306,8 +306,9 @@ void evaluate(const std::vector<array>& outputs, bool wait, std::optional<int64_
         const Session session = runtime.session();
         plan = std::make_shared<PlannedGraph>(
             plan_graph(session, graph.module(session), within, within ? graph.live_set() : ""));
-        known.plans.push_back(plan);
+        runtime.keep(known, plan);
         ++runtime.plans.made;
+        runtime.plans.kernels += plan->executable.compiled();
       }
       pending.push_back(graph.run(*plan, wait));
     }

@@ -20,7 +20,8 @@ namespace lazy {
 namespace {
 
 constexpr int64_t kMapped = 256 << 10;  ///< from here on blocks are pages of their own
-constexpr size_t kMostPlans = 4096;
+/// Of plans that are kept, in instructions: one takes about 2 KiB, and a plan as much as 25 beside them.
+constexpr int64_t kMostWeight = 200'000, kWeightOfAny = 25;
 
 int64_t capacity_for(int64_t bytes) {
   const int64_t unit = bytes >= kMapped ? 4096 : 64;
@@ -239,7 +240,7 @@ Runtime& Runtime::get() {
 Session Runtime::session() {
   const std::lock_guard lock(mutex_);
   if (!session_) {
-    auto opened = Session::open();
+    auto opened = Session::open({.kernels_of_any_shape = true});
     if (!opened.ok()) throw_error(opened.error());
     session_ = *opened;
   }
@@ -252,6 +253,7 @@ void Runtime::use(const Session& session) {
   session_ = session;
   known_.clear();  // executables are of the session that compiled them
   order_.clear();
+  known_weight_ = 0;
 }
 
 Runtime::Known& Runtime::known(const std::string& key) {
@@ -263,12 +265,20 @@ Runtime::Known& Runtime::known(const std::string& key) {
     order_.splice(order_.begin(), order_, known.place);
   }
   known.place = order_.begin();
-  if (known_.size() > kMostPlans) {
-    const std::string last = *order_.back();
+  return known;
+}
+
+void Runtime::keep(Known& known, std::shared_ptr<const PlannedGraph> plan) {
+  const int64_t weight = plan->instructions + kWeightOfAny;
+  known.plans.push_back(std::move(plan));
+  known.weight += weight;
+  known_weight_ += weight;
+  while (known_weight_ > kMostWeight && order_.size() > 1) {
+    const auto last = known_.find(*order_.back());
+    known_weight_ -= last->second.weight;
     order_.pop_back();
     known_.erase(last);
   }
-  return known;
 }
 
 std::shared_ptr<Worker> Runtime::worker(int stream) {

@@ -94,8 +94,9 @@ class Worker {
   bool working_ = false, started_ = false;
 };
 
+/// The plan itself isn't kept: it has all that was considered, tens of kilobytes of the smallest graph.
 struct PlannedGraph {
-  Plan plan;
+  int64_t peak_bytes = 0, instructions = 0;
   Executable executable;
 };
 
@@ -110,9 +111,12 @@ class Runtime {
   /// Plans by structure: the free one first, then those of limits.
   struct Known {
     std::vector<std::shared_ptr<const PlannedGraph>> plans;
+    int64_t weight = 0;
     std::list<const std::string*>::iterator place;
   };
   Known& known(const std::string& key);
+  /// Keeps it, and forgets those used longest ago where plans of too many instructions are known.
+  void keep(Known& known, std::shared_ptr<const PlannedGraph> plan);
   PlanStats plans;
   std::shared_ptr<Worker> worker(int stream);
   std::vector<std::shared_ptr<Worker>> workers();
@@ -127,6 +131,7 @@ class Runtime {
   std::mutex mutex_;
   std::optional<Session> session_;
   std::unordered_map<std::string, Known> known_;
+  int64_t known_weight_ = 0;
   std::list<const std::string*> order_;  ///< the latest used first
   std::vector<std::shared_ptr<Worker>> workers_;
 };

@@ -37,6 +37,7 @@ struct Settings {
   std::string cache_directory;               ///< of compiled kernels and plans; empty: nothing is kept on disk
   int64_t cache_bytes = int64_t{256} << 20;  ///< that stay in it
   bool brief_search = false;                 ///< of the free plan: it ends where more would hardly pay
+  bool any_shape = false;                    ///< extents are arguments of kernels, where they can be
   bool poison = false;                       ///< bytes of the arena that hold no value are NaN
   int threads = 0;                           ///< of the pool, the caller included; 0: one per processor
 };

@@ -18,6 +18,7 @@
 #include "codegen/kernel_store.h"
 #include "codegen/llvm_library.h"
 #include "codegen/machine.h"
+#include "codegen/shape_free.h"
 #include "nest/legalise.h"
 
 namespace lowtide::engine {
@@ -26,6 +27,7 @@ namespace {
 /// A kernel to be found or made; nests with equal texts share one.
 struct Job {
   const Nest* nest = nullptr;
+  std::optional<Nest> own;  ///< that one, where it was made of the caller's
   KernelPlan plan;
   std::string object;
   Status status;
@@ -38,13 +40,14 @@ std::vector<KernelPiece> pieces_of(const KernelPlan& plan) {
   return pieces;
 }
 
-std::string plan_text(const KernelPlan& plan) {
+std::string plan_text(const KernelPlan& plan, bool of_any_shape) {
   std::string text;
   for (size_t i = 0; i < plan.lanes.size(); ++i)
     text += fmt::format(" {}{}", plan.lanes[i], plan.masked[i] ? "m" : plan.tiled[i] ? "t" : "");
   for (const PiecePlan& piece : plan.pieces) {
     const KernelPiece& p = piece.figures;
-    text += fmt::format(" {}/{}/{}/{}/{}", piece.loop, piece.items.size(), p.extent, p.granule, p.sequential);
+    const int64_t extent = of_any_shape ? 0 : p.extent;
+    text += fmt::format(" {}/{}/{}/{}/{}", piece.loop, piece.items.size(), extent, p.granule, p.sequential);
   }
   return text;
 }
@@ -131,18 +134,28 @@ Result<std::vector<Kernel>> compile_kernels(std::span<const Nest> nests, const C
   Context nobodys;
   Context& context = options.context ? *options.context : nobodys;
   KernelStore* const store = options.use_cache && options.context ? &context.own<KernelStore>() : nullptr;
+  const bool any_shape = options.any_shape || context.settings().any_shape;
   std::map<TextHash, Job> jobs;
-  std::vector<Job*> job_of;
+  /// What a nest has of its own where several share the code.
+  struct Use {
+    Job* job = nullptr;
+    std::vector<KernelPiece> pieces;
+    std::vector<int64_t> given;
+  };
+  std::vector<Use> uses;
   std::vector<std::pair<const TextHash, Job>*> missing;
   int64_t from_cache = 0;
   for (const Nest& nest : nests) {
     KernelPlan plan = plan_kernel(nest, avx512);
-    const TextHash key = hash_text(target + plan_text(plan) + "\n" + to_text(nest));
+    std::optional<ShapeFree> free = any_shape ? shape_free(nest, plan) : std::nullopt;
+    const TextHash key =
+        hash_text(target + plan_text(plan, free.has_value()) + "\n" + to_text(free ? free->nest : nest));
     const auto [entry, is_new] = jobs.try_emplace(key);
-    job_of.push_back(&entry->second);
-    if (!is_new) continue;
     Job& job = entry->second;
-    job.nest = &nest;
+    uses.push_back({&job, pieces_of(plan), free ? std::move(free->given) : std::vector<int64_t>()});
+    if (!is_new) continue;
+    if (free) job.own = std::move(free->nest);
+    job.nest = job.own ? &*job.own : &nest;
     job.plan = std::move(plan);
     if (auto kernel = store ? store->find(key, pieces_of(job.plan)) : std::nullopt) {
       job.kernel = std::move(*kernel);
@@ -169,7 +182,11 @@ Result<std::vector<Kernel>> compile_kernels(std::span<const Nest> nests, const C
     }
   }
   std::vector<Kernel> kernels;
-  for (const Job* job : job_of) kernels.push_back(job->kernel);
+  for (Use& use : uses) {
+    kernels.push_back(use.job->kernel);
+    kernels.back().pieces = std::move(use.pieces);
+    kernels.back().given = std::move(use.given);
+  }
   if (record) {
     record->kernels += static_cast<int64_t>(nests.size());
     record->distinct += static_cast<int64_t>(jobs.size());

@@ -17,7 +17,8 @@ namespace lowtide::engine {
 
 class Context;
 
-/// Iterations [begin, end) of the outermost loop of one piece. buffers: one address per Nest::buffers entry.
+/// Iterations [begin, end) of the outermost loop of one piece. buffers: one address per Nest::buffers entry, then, for
+/// a kernel that is given numbers, theirs.
 using KernelFunction = void (*)(void* const* buffers, int64_t piece, int64_t begin, int64_t end);
 
 struct KernelPiece {
@@ -32,6 +33,7 @@ struct Kernel {
   std::vector<KernelPiece> pieces;
   std::shared_ptr<void> code;  ///< keeps the machine code mapped
   std::vector<int64_t> skips;  ///< by buffer: bytes of it in front of the address that `run` takes; empty: none
+  std::vector<int64_t> given;  ///< numbers of its nest that are arguments (codegen/shape_free.h); empty: none
   TextHash key;                ///< of the nest, its plan and the target
 };
 
@@ -39,6 +41,7 @@ enum class Isa : uint8_t { kNative, kAvx512, kAvx2 };
 
 struct CompileOptions {
   Isa isa = Isa::kNative;  ///< kNative: what the context's choices say, else the best there is
+  bool any_shape = false;  ///< where it can be, one kernel for arrays of every shape (codegen/shape_free.h)
   bool use_cache = true;   ///< the context's kernels (codegen/kernel_store.h); false: each is made anew, and not kept
   /// Whose kernels, dumps and progress; null: nobody's.
   Context* context = nullptr;

@@ -22,6 +22,8 @@ class KernelCache {
   explicit KernelCache(const std::string& directory, std::string choices = {}, int64_t most_bytes = int64_t{256} << 20);
   /// Why nothing is kept though a directory was named; empty: something is, or the directory can't be made.
   const std::string& refusal() const { return refusal_; }
+  /// Nothing is found or kept where nothing is.
+  bool is_there() const { return folder_ != nullptr; }
   /// What was stored under this key.
   std::optional<std::string> find(TextHash key) const;
   void store(TextHash key, std::string_view content, OpenFiles* files = nullptr) const;

@@ -52,7 +52,8 @@ void KernelStore::remember(TextHash key, const Kernel& kernel, size_t bytes) {
 Result<Kernel> load_kernel(TextHash key, std::string_view object, std::span<const KernelPiece> pieces) {
   LT_ASSIGN_OR_RETURN(const LoadedObject code, load_object(object, kKernelSymbol));
   const auto run = std::bit_cast<KernelFunction>(code.symbol);
-  return Kernel{.run = run, .pieces = {pieces.begin(), pieces.end()}, .code = code.pages, .skips = {}, .key = key};
+  return Kernel{
+      .run = run, .pieces = {pieces.begin(), pieces.end()}, .code = code.pages, .skips = {}, .given = {}, .key = key};
 }
 
 }  // namespace lowtide::engine

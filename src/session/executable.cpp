@@ -230,6 +230,10 @@ Result<void> Executable::run(std::span<const Argument> arguments, std::span<void
   });
 }
 
+int64_t Executable::compiled() const {
+  const engine::CompileRecord& record = state_->all.front()->compile_record();
+  return record.distinct - record.from_cache;
+}
 int64_t Executable::interpreted() const { return state_->all.front()->interpreted(); }
 
 Result<Run> Executable::bind(RunFiles files) const {

@@ -133,6 +133,7 @@ Settings settings_of(const Options& options) {
   settings.cache_directory = options.cache_directory;
   settings.cache_bytes = options.cache_bytes;
   settings.brief_search = options.brief_search;
+  settings.any_shape = options.kernels_of_any_shape;
   settings.poison = options.debugging.poison;
   settings.threads = options.threads;
   return settings;

@@ -37,6 +37,7 @@ std::optional<Compiled> made_again(const std::string& text, const Module& module
 Result<Compiled> kept_plan_within(const Module& module, const Target& target, std::optional<int64_t> limit,
                                   std::optional<int64_t>* tightest) {
   const KernelCache& cache = module.context().own<KernelStore>().disk();
+  if (!cache.is_there()) return compile_within(module, target, limit, tightest);  // its key would take as long as it
   LT_ASSIGN_OR_RETURN(const TextHash key, key_of_plan(module, target, limit));
   if (const auto text = cache.find(key)) {
     if (auto kept = made_again(*text, module, target, limit)) return std::move(*kept);
@@ -73,6 +74,9 @@ Result<Compiled> plan_from_text(Module& module, const Target& target, std::strin
 }
 
 Status check_memory(const Program& program) {
+  // Asking the machine takes longer than planning a small program, which hasn't less room than this question.
+  constexpr int64_t kSmall = int64_t{1} << 20;
+  if (program.peak_bytes() <= kSmall) return {};
   const AvailableMemory available = available_memory();
   if (program.peak_bytes() <= available.bytes) return {};
   return {

@@ -6,7 +6,7 @@
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   const char* const cache = std::getenv("LOWTIDE_ARRAYS_CACHE");
-  auto session = lowtide::Session::open({.cache_directory = cache ? cache : ""});
+  auto session = lowtide::Session::open({.kernels_of_any_shape = true, .cache_directory = cache ? cache : ""});
   if (!session.ok()) return 1;
   lowtide::use(*session);
   return RUN_ALL_TESTS();

@@ -116,6 +116,31 @@ TEST(ArraysMemory, EqualGraphsHaveOnePlan) {
   EXPECT_EQ(plan_stats().made, before.made + 1);
 }
 
+/// How many kernels were compiled for so many shapes of a graph.
+int64_t kernels_for(int first, int shapes, const std::function<array(const array&, const array&)>& graph) {
+  const int64_t before = plan_stats().kernels;
+  for (int k = first; k < first + shapes; ++k) {
+    const Shape shape{17 + k % 10, 40 + 3 * (k / 10)};
+    const array a = full(shape, 0.5f), b = full(shape, 2.0f);
+    eval({a, b});
+    const array found = graph(a, b);
+    eval({found});
+    const float expected = 1.5f * static_cast<float>(shape[1]);  // exact, in any order
+    EXPECT_TRUE(
+        std::all_of(found.data<float>(), found.data<float>() + shape[0], [&](float x) { return x == expected; }))
+        << shape[0] << " x " << shape[1];
+  }
+  return plan_stats().kernels - before;
+}
+
+TEST(ArraysMemory, ANewShapeOfAKnownGraphCompilesNothing) {
+  const auto sums = [](const array& a, const array& b) { return sum(a * b + a, 1); };
+  EXPECT_GT(kernels_for(0, 60, sums), 0);
+  EXPECT_EQ(kernels_for(60, 100, sums), 0);
+  // The control: another graph, which has kernels of its own.
+  EXPECT_GT(kernels_for(60, 1, [](const array& a, const array& b) { return sum(b - a, 1); }), 0);
+}
+
 TEST(ArraysMemory, WhatGrowsFromEvaluationToEvaluationStaysShort) {
   array total = zeros({100});
   float each = 0;

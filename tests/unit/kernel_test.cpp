@@ -31,7 +31,9 @@ std::vector<void*> addresses(Buffers& buffers) {
 
 /// Pieces in order, each cut at a granule somewhere in its middle.
 void run(const Kernel& kernel, Buffers& buffers) {
-  const std::vector<void*> at = addresses(buffers);
+  std::vector<void*> at = addresses(buffers);
+  std::vector<int64_t> given = kernel.given;
+  at.push_back(given.data());
   for (size_t i = 0; i < kernel.pieces.size(); ++i) {
     const KernelPiece& piece = kernel.pieces[i];
     const int64_t middle = piece.sequential ? 0 : piece.extent / 2 / piece.granule * piece.granule;
@@ -62,10 +64,10 @@ std::string difference(const Nest& nest, const Buffers& a, const Buffers& b) {
   return {};
 }
 
-std::string compiled_differs(const RandomNest& random, Isa isa) {
+std::string compiled_differs(const RandomNest& random, Isa isa, bool any_shape) {
   Buffers expected = random.buffers, found = random.buffers;
   execute(random.nest, addresses(expected));
-  auto kernels = compile_kernels({&random.nest, 1}, {.isa = isa, .use_cache = false});
+  auto kernels = compile_kernels({&random.nest, 1}, {.isa = isa, .any_shape = any_shape, .use_cache = false});
   if (!kernels.ok()) return kernels.status().message();
   run((*kernels)[0], found);
   return difference(random.nest, found, expected);
@@ -84,7 +86,11 @@ TEST_P(RandomNests, AreExecutedAsDefined) {
   for (uint64_t seed = start; seed < end; ++seed) {
     const RandomNest random = random_nest(seed);
     ASSERT_EQ(check_plain(random.nest), "") << "seed " << seed;
-    EXPECT_EQ(compiled_differs(random, GetParam()), "") << "seed " << seed << "\n" << to_text(random.nest);
+    for (const bool any_shape : {false, true}) {
+      EXPECT_EQ(compiled_differs(random, GetParam(), any_shape), "")
+          << "seed " << seed << " any shape " << any_shape << "\n"
+          << to_text(random.nest);
+    }
   }
 }
 

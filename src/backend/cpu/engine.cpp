@@ -71,6 +71,11 @@ Engine::Block Engine::bind(std::span<const ProgramStep> steps, Binding& binding)
     Action action;
     action.step = &step;
     action.addresses.resize(step.reads.size() + step.writes.size());
+    if (step.kind == StepKind::kKernel) {
+      // The kernel only reads them.
+      std::vector<int64_t>& given = kernels_[static_cast<size_t>(step.region)].given;
+      if (!given.empty()) action.addresses.push_back(given.data());
+    }
     if (!binding.dead.empty()) action.dead = std::move(binding.dead[binding.step]);
     ++binding.step;
     if (step.kind == StepKind::kLibrary || step.kind == StepKind::kOther) {

@@ -2,6 +2,7 @@
 
 #include <llvm/IR/Constants.h>
 
+#include <algorithm>
 #include <bit>
 
 #include "base/status.h"
@@ -58,6 +59,7 @@ llvm::Function* Emitter::emit_piece(const PiecePlan& piece, size_t number) {
     V at = builder_.CreateConstGEP1_64(builder_.getPtrTy(), function_->getArg(0), i);
     buffers_.push_back(builder_.CreateLoad(builder_.getPtrTy(), at));
   }
+  load_given();
   clear_values();
   if (piece.loop == kNoId) {
     emit_items(piece.items);
@@ -67,6 +69,27 @@ llvm::Function* Emitter::emit_piece(const PiecePlan& piece, size_t number) {
   }
   builder_.CreateRetVoid();
   return function_;
+}
+
+void Emitter::load_given() {
+  int64_t last = kFirstGiven - 1;
+  const auto find = [&](int64_t value) {
+    if (is_given(value)) last = std::max(last, value);
+  };
+  for (const Loop& loop : nest_.loops) find(loop.extent);
+  const auto find_in = [&](const Affine& affine) {
+    for (const auto& term : affine.terms) find(term.coefficient);
+  };
+  for (const Node& n : nest_.nodes) find_in(n.affine);
+  for (const Store& store : nest_.stores) find_in(store.index);
+  given_.clear();
+  if (last < kFirstGiven) return;
+  V at = builder_.CreateConstGEP1_64(builder_.getPtrTy(), function_->getArg(0), nest_.buffers.size());
+  V numbers = builder_.CreateLoad(builder_.getPtrTy(), at);
+  for (int64_t k = 0; k <= last - kFirstGiven; ++k) {
+    V place = builder_.CreateConstGEP1_64(builder_.getInt64Ty(), numbers, static_cast<uint64_t>(k));
+    given_.push_back(builder_.CreateLoad(builder_.getInt64Ty(), place));
+  }
 }
 
 void Emitter::clear_values() {
@@ -89,7 +112,7 @@ void Emitter::emit_items(std::span<const Item> items) {
         }
         break;
       }
-      case Item::kLoop: emit_loop(item.id, integer(0), integer(loop_of(item.id).extent)); break;
+      case Item::kLoop: emit_loop(item.id, integer(0), number(loop_of(item.id).extent)); break;
     }
   }
 }

@@ -18,6 +18,7 @@
 #include "codegen/equal_lanes.h"
 #include "codegen/grid_plan.h"
 #include "codegen/kernel_plan.h"
+#include "codegen/shape_free.h"
 #include "codegen/tiling.h"
 
 namespace lowtide::engine {
@@ -81,6 +82,11 @@ class Emitter {
   llvm::Type* type_of(ElementType type, int32_t lanes);  ///< 0 lanes: a scalar
   llvm::Constant* constant(const Node& node);
   V integer(int64_t value) { return builder_.getInt64(static_cast<uint64_t>(value)); }
+  /// An extent or a coefficient of the nest: a constant, or what the kernel is given (codegen/shape_free.h).
+  V number(int64_t value) {
+    return is_given(value) ? given_[static_cast<size_t>(value - kFirstGiven)] : integer(value);
+  }
+  void load_given();
   V mask();  ///< the lanes that run; null: all
 
   // operations.cpp
@@ -156,6 +162,7 @@ class Emitter {
 
   llvm::Function* function_ = nullptr;
   std::vector<V> buffers_;                                             // addresses
+  std::vector<V> given_;                                               // numbers that are the kernel's arguments
   std::vector<Emitted> values_;                                        // per node
   std::vector<V> index_;                                               // per loop that is not spread
   std::vector<std::vector<std::pair<NodeId, NodeId>>> carried_nodes_;  // per loop and slot: (kCarried, kResult)

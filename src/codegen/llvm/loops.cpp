@@ -189,21 +189,22 @@ void Emitter::emit_lane_loop(int32_t id, V begin, V end) {
     return next;
   };
 
-  const int64_t rest = loop.extent % width;
+  const bool given = is_given(loop.extent);
+  const bool has_rest = given || loop.extent % width != 0;
   // [begin, whole) in whole steps: begin is a multiple of the width, and so is end unless it is the extent
   V whole = end;
-  if (rest != 0) whole = builder_.CreateAnd(end, integer(-static_cast<int64_t>(width)));
-  const bool once = rest != 0 && plan_.masked[static_cast<size_t>(id)];
+  if (has_rest) whole = builder_.CreateAnd(end, integer(-static_cast<int64_t>(width)));
+  const bool once = has_rest && plan_.masked[static_cast<size_t>(id)];
   if (once) whole = begin;
-  if (loop.extent >= width && !once) partial = count(begin, whole, width, partial, run_body);
+  if ((given || loop.extent >= width) && !once) partial = count(begin, whole, width, partial, run_body);
   const auto run_rest_in_lanes = [&](V index, std::span<const V> carried) {
     remaining_ = builder_.CreateSub(end, index);
     return run_body(index, carried);
   };
-  if (rest != 0 && avx512_) partial = count(whole, end, width, partial, run_rest_in_lanes);
+  if (has_rest && avx512_) partial = count(whole, end, width, partial, run_rest_in_lanes);
   std::vector<V> merged;
   if (carries) merged = merge_lanes(loop, partial);
-  if (rest != 0 && !avx512_) {
+  if (has_rest && !avx512_) {
     merged = count(whole, end, 1, merged, [&](V index, std::span<const V> carried) {
       index_[static_cast<size_t>(id)] = index;
       set_carried(id, carried, false);

@@ -55,7 +55,7 @@ Emitter::Address Emitter::address(const Affine& affine) {
     } else {
       value = atom_value.value;
     }
-    at.scalar = builder_.CreateAdd(at.scalar, builder_.CreateMul(value, integer(term.coefficient)));
+    at.scalar = builder_.CreateAdd(at.scalar, builder_.CreateMul(value, number(term.coefficient)));
   }
   range.add(static_cast<double>(at.step) * width_, static_cast<double>(at.step) * width_);
   for (const auto* term : differing) {
@@ -151,13 +151,13 @@ void Emitter::prefetch(const Node& load, V first) {
   for (const auto& term : load.affine.terms) {
     const Node& atom = node(term.atom);
     constexpr int64_t kPage = 4096, kAhead = 8;
-    if (atom.kind != NodeKind::kLoopIndex || atom.loop != serial_loop_ ||
-        std::abs(term.coefficient) * bytes < kPage / 4 || loop_of(serial_loop_).extent < 2 * kAhead) {
-      continue;
-    }
+    if (atom.kind != NodeKind::kLoopIndex || atom.loop != serial_loop_) continue;
+    const int64_t extent = loop_of(serial_loop_).extent;
+    const bool is_far = is_given(term.coefficient) || std::abs(term.coefficient) * bytes >= kPage / 4;
+    if (!is_far || (!is_given(extent) && extent < 2 * kAhead)) continue;
+    V ahead = builder_.CreateMul(number(term.coefficient), integer(bytes * kAhead));
     for (int64_t line = 0; line < width_ * bytes; line += 64) {
-      V at = builder_.CreateConstGEP1_64(builder_.getInt8Ty(), first,
-                                         static_cast<uint64_t>(term.coefficient * bytes * kAhead + line));
+      V at = builder_.CreateGEP(builder_.getInt8Ty(), first, builder_.CreateAdd(ahead, integer(line)));
       builder_.CreateIntrinsic(llvm::Intrinsic::prefetch, {at->getType()},
                                {at, builder_.getInt32(0), builder_.getInt32(3), builder_.getInt32(1)});
     }

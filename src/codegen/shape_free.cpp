@@ -1,0 +1,83 @@
+#include "codegen/shape_free.h"
+
+#include <algorithm>
+
+namespace lowtide::engine {
+namespace {
+
+/// Sums of so few terms are written out (Emitter::emit_short_sum).
+constexpr int64_t kWrittenOut = 8;
+
+class Numbers {
+ public:
+  /// 0, 1 and -1 decide what the code is, not only where it reads.
+  void give(int64_t& number) {
+    if (number >= -1 && number <= 1) return;
+    const auto known = std::ranges::find(given_, number);
+    const auto at = known - given_.begin();
+    if (known == given_.end()) given_.push_back(number);
+    number = kFirstGiven + at;
+  }
+  std::vector<int64_t> take() { return std::move(given_); }
+
+ private:
+  std::vector<int64_t> given_;
+};
+
+bool walks_alone(const Nest& nest, const Affine& affine) {
+  return std::ranges::all_of(affine.terms, [&](const Affine::Term& term) {
+    return nest.nodes[static_cast<size_t>(term.atom)].kind == NodeKind::kLoopIndex;
+  });
+}
+
+/// Do indices only say where elements lie?
+bool is_eligible(const Nest& nest, const KernelPlan& plan) {
+  for (const Node& node : nest.nodes) {
+    if (node.kind == NodeKind::kAffine || node.kind == NodeKind::kTable) return false;
+    if (node.kind == NodeKind::kLoad && !walks_alone(nest, node.affine)) return false;
+    for (const NodeId operand : node.operands) {
+      if (nest.nodes[static_cast<size_t>(operand)].kind == NodeKind::kLoopIndex) return false;
+    }
+  }
+  for (size_t l = 0; l < nest.loops.size(); ++l) {
+    const Loop& loop = nest.loops[l];
+    if (loop.kind != LoopKind::kParallel && loop.kind != LoopKind::kReduce) return false;
+    if (plan.tiled[l] || loop.extent == 0) return false;
+    for (const Carried& carried : loop.carried) {
+      if (nest.nodes[static_cast<size_t>(carried.next)].kind == NodeKind::kLoopIndex) return false;
+    }
+  }
+  return std::ranges::all_of(nest.stores, [&](const Store& store) {
+    return walks_alone(nest, store.index) && nest.nodes[static_cast<size_t>(store.value)].kind != NodeKind::kLoopIndex;
+  });
+}
+
+}  // namespace
+
+std::optional<ShapeFree> shape_free(const Nest& nest, const KernelPlan& plan) {
+  if (!is_eligible(nest, plan)) return {};
+  ShapeFree free{nest, {}};
+  Numbers numbers;
+  for (Loop& loop : free.nest.loops) {
+    if (loop.kind == LoopKind::kParallel || loop.extent > kWrittenOut) numbers.give(loop.extent);
+  }
+  // How an index moves from lane to lane decides what instruction reads there.
+  const auto give = [&](Affine& affine) {
+    for (Affine::Term& term : affine.terms) {
+      const int32_t loop = nest.nodes[static_cast<size_t>(term.atom)].loop;
+      if (plan.lanes[static_cast<size_t>(loop)] == 0) numbers.give(term.coefficient);
+    }
+  };
+  for (Node& node : free.nest.nodes) {
+    if (node.kind == NodeKind::kLoad) give(node.affine);
+    node.least = INT64_MIN;
+    node.greatest = INT64_MAX;
+  }
+  for (Store& store : free.nest.stores) give(store.index);
+  for (NestBuffer& buffer : free.nest.buffers) buffer.elements = 0;
+  free.given = numbers.take();
+  if (std::ssize(free.given) > kMostGiven) return {};
+  return free;
+}
+
+}  // namespace lowtide::engine
