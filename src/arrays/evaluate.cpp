@@ -261,7 +261,7 @@ PlannedGraph plan_graph(const Session& session, const Module& module, std::optio
   auto free = session.plan(module);
   if (!free.ok()) throw_error(free.error());
   if (!most || free->peak_bytes() <= *most) return compiled(*free);
-  auto fit = session.fit(module, *most);
+  auto fit = session.fit(module, most);
   if (!fit.ok()) throw_error(fit.error());
   if (fit->report.met) return compiled(fit->plan);
   const auto floor = fit->plan.floor_of_any();

@@ -81,7 +81,8 @@ class Compilation {
     std::thread other;
     try {
       if (jobs.size() > 1) other = std::thread(work);
-    } catch (const std::system_error&) {  // no thread is left: one does the work
+    } catch (const std::system_error&) {
+      other = {};  // no thread is left: one does the work
     }
     work();
     if (other.joinable()) other.join();
