@@ -146,11 +146,26 @@ Result<std::vector<Kernel>> compile_kernels(std::span<const Nest> nests, const C
   std::vector<Use> uses;
   std::vector<std::pair<const TextHash, Job>*> missing;
   int64_t from_cache = 0;
+  const auto key_of = [&](const Nest& nest, const KernelPlan& plan, bool of_any_shape) {
+    return hash_text(target + plan_text(plan, of_any_shape) + "\n" + to_text(nest));
+  };
+  const auto find = [&](TextHash key) { return store ? store->find(key) : std::nullopt; };
   for (const Nest& nest : nests) {
     KernelPlan plan = plan_kernel(nest, avx512);
-    std::optional<ShapeFree> free = any_shape ? shape_free(nest, plan) : std::nullopt;
-    const TextHash key =
-        hash_text(target + plan_text(plan, free.has_value()) + "\n" + to_text(free ? free->nest : nest));
+    TextHash key = key_of(nest, plan, false);
+    std::optional<Kernel> known = find(key);
+    std::optional<ShapeFree> free;
+    if (any_shape && !known && !jobs.contains(key)) free = shape_free(nest, plan);
+    if (free) {
+      // A kernel of every shape takes longer to compile: of the first shape it is one of its own.
+      const TextHash all = key_of(free->nest, plan, true);
+      if (options.any_shape || !store || store->was_met(all)) {
+        key = all;
+        known = find(all);
+      } else {
+        free.reset();
+      }
+    }
     const auto [entry, is_new] = jobs.try_emplace(key);
     Job& job = entry->second;
     uses.push_back({&job, pieces_of(plan), free ? std::move(free->given) : std::vector<int64_t>()});
@@ -158,8 +173,8 @@ Result<std::vector<Kernel>> compile_kernels(std::span<const Nest> nests, const C
     if (free) job.own = std::move(free->nest);
     job.nest = job.own ? &*job.own : &nest;
     job.plan = std::move(plan);
-    if (auto kernel = store ? store->find(key, pieces_of(job.plan)) : std::nullopt) {
-      job.kernel = std::move(*kernel);
+    if (known) {
+      job.kernel = std::move(*known);
       ++from_cache;
     } else {
       missing.push_back(&*entry);
@@ -177,9 +192,8 @@ Result<std::vector<Kernel>> compile_kernels(std::span<const Nest> nests, const C
     for (auto* entry : missing) {
       Job& job = entry->second;
       LT_RETURN_IF_ERROR(job.status);
-      const std::vector<KernelPiece> pieces = pieces_of(job.plan);
-      LT_ASSIGN_OR_RETURN(job.kernel, store ? store->add(entry->first, job.object, pieces, &context.own<OpenFiles>())
-                                            : load_kernel(entry->first, job.object, pieces));
+      LT_ASSIGN_OR_RETURN(job.kernel, store ? store->add(entry->first, job.object, &context.own<OpenFiles>())
+                                            : load_kernel(entry->first, job.object));
     }
   }
   std::vector<Kernel> kernels;

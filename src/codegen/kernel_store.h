@@ -5,7 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <span>
+#include <set>
 #include <string_view>
 
 #include "base/context.h"
@@ -15,7 +15,8 @@
 
 namespace lowtide::engine {
 
-/// One of a context (Context::own); all of it may be called from several threads.
+/// One of a context (Context::own); all of it may be called from several threads. Kernels have no pieces here: whose
+/// extents they are may differ from nest to nest.
 class KernelStore {
  public:
   /// On disk in Settings::cache_directory, under the text of its choices; where that isn't used, a line says why. While
@@ -24,10 +25,11 @@ class KernelStore {
 
   const KernelCache& disk() const { return disk_; }
   /// The kernel's code, loaded before or from the disk; nothing: it is in neither.
-  std::optional<Kernel> find(TextHash key, std::span<const KernelPiece> pieces);
+  std::optional<Kernel> find(TextHash key);
   /// Loads the object and keeps it. What is dropped here lives on in the executables that use it.
-  Result<Kernel> add(TextHash key, std::string_view object, std::span<const KernelPiece> pieces,
-                     OpenFiles* files = nullptr);
+  Result<Kernel> add(TextHash key, std::string_view object, OpenFiles* files = nullptr);
+  /// Was this asked before? Of what kernels of other shapes have in common.
+  bool was_met(TextHash key);
 
  private:
   void remember(TextHash key, const Kernel& kernel, size_t bytes);
@@ -35,10 +37,11 @@ class KernelStore {
   KernelCache disk_;
   std::mutex mutex_;
   std::map<TextHash, Kernel> loaded_;
+  std::set<TextHash> met_;
   size_t bytes_ = 0;
 };
 
-/// The object's code, mapped.
-Result<Kernel> load_kernel(TextHash key, std::string_view object, std::span<const KernelPiece> pieces);
+/// The object's code, mapped; its pieces are who asks for it's to say.
+Result<Kernel> load_kernel(TextHash key, std::string_view object);
 
 }  // namespace lowtide::engine
