@@ -7,6 +7,7 @@
 #include <optional>
 #include <string_view>
 
+#include "host_callbacks.h"
 #include "lowtide/words.h"
 
 namespace lowtide::python {
@@ -96,6 +97,7 @@ LOWTIDE_PUBLIC Answer* lowtide_open(const char* const* names, const char* const*
     for (size_t i = 0; i < count; ++i) {
       if (auto applied = lowtide::python::apply(names[i], values[i], options); !applied.ok()) return applied;
     }
+    options.host_functions[lowtide::pjrt::kCallbackFunction] = lowtide::pjrt::call_back;
     auto told = std::make_shared<Told>();
     options.progress = [told](const lowtide::Progress& progress) {
       const std::lock_guard lock(told->mutex);
