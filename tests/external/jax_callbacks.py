@@ -177,7 +177,7 @@ def pure(jax, jnp, np):
     def keep(a):
         kept.append(a)
         return np.asarray(a) + 1
-    results["kept.last"] = jax.jit(lambda x: jax.lax.fori_loop(0, 6, lambda i, c: jax.pure_callback(keep, like(c.shape, c.dtype), c), x))(x)
+    results["kept.last"] = jax.jit(lambda x: jax.lax.fori_loop(0, 6, lambda i, c: jax.pure_callback(keep, like(c.shape, c.dtype), c), x))(x).block_until_ready()
     results["kept"] = jnp.stack([jnp.asarray(a) for a in kept])
     return results
 

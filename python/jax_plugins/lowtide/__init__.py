@@ -15,6 +15,6 @@ _PRIORITY = -100
 def initialize() -> None:
     path = lowtide.library_path()
     xla_bridge.register_plugin("lowtide", library_path=path, priority=_PRIORITY, options={})
-    _callbacks.install()
     # After an interrupt jaxlib's threads go on compiling, and it destroys its client under them.
     atexit.register(lambda: ctypes.CDLL(path).lowtide_stop_compiling())
+    _callbacks.install()  # behind it: what is under way is waited for before that
