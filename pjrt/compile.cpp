@@ -1,5 +1,4 @@
 // From a program as the host has it to one that runs; and to bytes and back.
-#include <algorithm>
 #include <array>
 #include <cstring>
 #include <functional>
@@ -90,8 +89,8 @@ PJRT_Error* describe(Compiled& compiled, const Module& module) {
                     cost("kernels", static_cast<double>(compiled.plan.kernels()))};
   constexpr double kHandingOver = 1e-4;  // seconds
   // Nobody knows how long the host takes; and its effects come in the order in which programs were given.
-  compiled.is_quick =
-      compiled.plan.modelled_seconds() < kHandingOver && compiled.executable.interpreted() == 0 && !compiled.calls_host;
+  compiled.is_quick = compiled.plan.modelled_seconds() < kHandingOver && compiled.executable.interpreted() == 0 &&
+                      compiled.host_calls.empty();
   compiled.assignment = assignment_of(compiled.devices);
   for (int part = 0; part < static_cast<int>(compiled.devices.size()); ++part) {
     compiled.logical_ids.push_back({.replica = 0, .partition = part});
@@ -147,13 +146,10 @@ PJRT_Error* make(PJRT_Client& client, std::string program, std::string options, 
   Result<Module> module = session->parse(program, "the program");
   if (module.ok()) module = module->with_tokens_as_arrays();
   Shardings parameter_shardings, result_shardings;
+  bool is_repeated = false;
   if (module.ok()) {
     const Module all = *module;
-    if (devices.size() > 1 && all.can_run().ok() && std::ranges::any_of(all.host_calls(), &HostCallSite::has_effect)) {
-      return unimplemented(
-          "callbacks with effects (io_callback, debug.print) in programs that several devices run whole, where each "
-          "would make them: put the arguments on one device, or the function into jax.shard_map");
-    }
+    is_repeated = devices.size() > 1 && all.can_run().ok();
     if (devices.size() > 1) module = on_each_device(all);
     if (module.ok()) {
       PJRT_Error* error = state(all.arguments(), module->arguments(), parameter_shardings);
@@ -182,9 +178,9 @@ PJRT_Error* make(PJRT_Client& client, std::string program, std::string options, 
                                                       .plan = *plan,
                                                       .executable = *executable,
                                                       .in_place = InPlace::make(*session, *module, *executable)});
-  const std::vector<HostCallSite> calls = module->host_calls();
-  compiled->callbacks = HeldCallbacks(calls);
-  compiled->calls_host = !calls.empty();
+  compiled->host_calls = module->host_calls();
+  compiled->callbacks = HeldCallbacks(compiled->host_calls);
+  compiled->is_repeated = is_repeated;
   compiled->parameter_shardings = std::move(parameter_shardings);
   compiled->result_shardings = std::move(result_shardings);
   if (PJRT_Error* error = describe(*compiled, *module)) return error;
@@ -221,7 +217,7 @@ PJRT_Error* Client_Compile(PJRT_Client_Compile_Args& args) {
 
 PJRT_Error* Executable_Serialize(PJRT_Executable_Serialize_Args& args) {
   const Compiled& compiled = *args.executable->compiled;
-  if (compiled.calls_host)
+  if (!compiled.host_calls.empty())
     return unimplemented("programs with host callbacks as bytes: the functions are of this process");
   auto bytes = std::make_unique<std::string>(kMagic);
   append(*bytes, compiled.options);

@@ -31,8 +31,9 @@ struct Compiled {
   Executable executable;
   std::shared_ptr<InPlace> in_place;  ///< null: it never runs so
   HeldCallbacks callbacks;
-  bool calls_host = false;
-  bool is_quick = false;  ///< it takes less than handing it to another thread
+  std::vector<HostCallSite> host_calls;
+  bool is_repeated = false;  ///< on each device all of it, which isn't a part of anything
+  bool is_quick = false;     ///< it takes less than handing it to another thread
   std::string name, fingerprint, assignment;
 
   // What is handed out as pointers into it.

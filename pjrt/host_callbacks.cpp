@@ -1,5 +1,6 @@
 #include "host_callbacks.h"
 
+#include <algorithm>
 #include <charconv>
 #include <condition_variable>
 #include <mutex>
@@ -53,6 +54,9 @@ class Visit {
   lowtide_callback_hold hold = nullptr;
 };
 
+/// Of the program whose effects are made elsewhere; null: there is none.
+thread_local const std::vector<HostCallSite>* t_elsewhere = nullptr;
+
 std::optional<int64_t> id_of(std::string_view config) {
   const size_t begin = config.find_first_of("0123456789");
   if (begin == std::string_view::npos) return {};
@@ -66,6 +70,16 @@ std::optional<int64_t> id_of(std::string_view config) {
 Result<void> call_back(const HostCall& call) {
   const std::optional<int64_t> id = id_of(call.config);
   if (!id) return Error{ErrorKind::kInput, "found no number of a callback in '" + std::string(call.config) + "'"};
+  if (t_elsewhere) {
+    if (call.results.empty()) return {};  // nothing but an effect
+    const HostCallSite effect{std::string(call.name), std::string(call.config), true};
+    if (std::ranges::find(*t_elsewhere, effect) != t_elsewhere->end()) {
+      return Error{
+          ErrorKind::kUnsupported,
+          "io_callback that gives arrays, in a program that several devices run as a whole: put the arguments on one "
+          "device, or the function into jax.shard_map"};
+    }
+  }
   std::vector<const void*> operands;
   std::vector<void*> results;
   for (const HostOperand& operand : call.operands) operands.push_back(operand.data);
@@ -76,6 +90,10 @@ Result<void> call_back(const HostCall& call) {
   if (visit.call(*id, operands.data(), results.data(), &why) == 0) return {};
   return Error{ErrorKind::kInternal, "a host callback failed: " + why};
 }
+
+EffectsElsewhere::EffectsElsewhere(const std::vector<HostCallSite>* calls)
+    : before_(std::exchange(t_elsewhere, calls)) {}
+EffectsElsewhere::~EffectsElsewhere() { t_elsewhere = before_; }
 
 HeldCallbacks::HeldCallbacks(const std::vector<HostCallSite>& calls) {
   for (const HostCallSite& site : calls) {

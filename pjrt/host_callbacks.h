@@ -14,6 +14,20 @@ namespace lowtide::pjrt {
 inline constexpr const char* kCallbackFunction = "callback";
 Result<void> call_back(const HostCall& call);
 
+/// While one stands, what this thread runs is a program with these calls, which another device runs as a whole, too,
+/// and whose effects are made there: callbacks that give nothing aren't called here, and those with effects that give
+/// arrays are refused. Null: all are called, as in a program that a callback of another runs.
+class EffectsElsewhere {
+ public:
+  explicit EffectsElsewhere(const std::vector<HostCallSite>* calls);
+  ~EffectsElsewhere();
+  EffectsElsewhere(const EffectsElsewhere&) = delete;
+  EffectsElsewhere& operator=(const EffectsElsewhere&) = delete;
+
+ private:
+  const std::vector<HostCallSite>* before_;
+};
+
 /// Those of a program, which the host keeps from here on until this goes: runs outlive what compiled them.
 class HeldCallbacks {
  public:

@@ -128,7 +128,7 @@ LOWTIDE_PUBLIC size_t lowtide_progress(const Home* home, double* share, char* te
   if (home->told->stage.empty() || size == 0) return 0;
   const std::string whole = progress.text();
   const size_t length = std::min(size, whole.size());
-  std::memcpy(text, whole.data(), length);
+  (void)whole.copy(text, length);
   return length;
 }
 

@@ -355,6 +355,40 @@ def both():
         assert "ZeroDivisionError" in str(error), error
 
 
+def devices():
+    """Of four devices each calls back for its part of the arrays, and one alone for a program that all run whole."""
+    import jax
+    import jax.numpy as jnp
+    import numpy as np
+    from jax.experimental import io_callback
+    from jax.sharding import Mesh, NamedSharding, PartitionSpec
+    all_of_them, x, log = jax.devices(), jnp.arange(8.0), Log()
+    assert len(all_of_them) == 4
+    mesh = Mesh(np.array(all_of_them), ("i",))
+    divided, whole = NamedSharding(mesh, PartitionSpec("i")), NamedSharding(mesh, PartitionSpec())
+    add_one = lambda v: jax.pure_callback(lambda a: np.asarray(a) + 1, jax.ShapeDtypeStruct(v.shape, v.dtype), v)
+
+    def told(v):
+        jax.debug.callback(log, v)
+        return add_one(v)
+    parts = ["[0. 1.]", "[2. 3.]", "[4. 5.]", "[6. 7.]"]
+    mapped = jax.jit(jax.shard_map(told, mesh=mesh, in_specs=PartitionSpec("i"), out_specs=PartitionSpec("i")), out_shardings=divided)
+    assert np.array_equal(mapped(jax.device_put(x, divided)), x + 1) and log.take() == parts
+    assert np.array_equal(np.asarray(jax.pmap(told)(x.reshape(4, 2))).reshape(8), x + 1) and log.take() == parts
+    assert np.array_equal(jax.jit(told)(jax.device_put(x, whole)), x + 1) and log.take() == ["[0. 1. 2. 3. 4. 5. 6. 7.]"]
+    ordered = jax.jit(lambda v: (jax.debug.callback(log, v[0], ordered=True), v * 2)[1])
+    for device in all_of_them:
+        assert ordered(jax.device_put(x, device)).devices() == {device}
+    assert log.take(ordered=True) == ["0."] * 4
+    if "lowtide" in all_of_them[0].client.platform_version:
+        try:
+            jax.block_until_ready(jax.jit(lambda v: io_callback(lambda a: np.asarray(a), v, v))(jax.device_put(x, whole)))
+            raise AssertionError("arrays of one call for four devices")
+        except jax.errors.JaxRuntimeError as error:
+            assert "UNIMPLEMENTED" in str(error) and "io_callback" in str(error), error
+        jax._src.dispatch.runtime_tokens.clear()
+
+
 def child(path):
     import jax
     import jax.numpy as jnp
@@ -420,13 +454,17 @@ def main():
         for name in wrong:
             if name in lines and not control:
                 print(name, lines[name][:8], "expected", texts["cpu"]["lines"][name][:8])
-    environment = os.environ | {"JAX_PLATFORMS": "lowtide,cpu", "LOWTIDE_PJRT_LIBRARY": library, "PYTHONPATH": str(ROOT / "python"), "PYTHONDONTWRITEBYTECODE": "1"}
-    ran = subprocess.run([sys.executable, __file__, "--both"], env=environment, capture_output=True, text=True, timeout=600)
-    if ran.returncode != 0:
-        print("both platforms: " + "\n".join(ran.stderr.strip().splitlines()[-12:]))
-        return 1
+    for what, platforms in (("both", "lowtide,cpu"), ("devices", "lowtide"), ("devices", "cpu")):
+        environment = os.environ | {"JAX_PLATFORMS": platforms, "LOWTIDE_PJRT_LIBRARY": library, "PYTHONPATH": str(ROOT / "python"), "PYTHONDONTWRITEBYTECODE": "1"}
+        if what == "devices":
+            environment |= {"LOWTIDE_DEVICES": "4", "XLA_FLAGS": "--xla_force_host_platform_device_count=4"}
+        ran = subprocess.run([sys.executable, __file__, "--" + what], env=environment, capture_output=True, text=True, timeout=600)
+        if ran.returncode != 0:
+            print(f"{what} with {platforms}: " + "\n".join(ran.stderr.strip().splitlines()[-12:]))
+            return 1
     return (0 if sorted(wrong) == sorted(SPOILT) else 1) if control else int(bool(wrong))
 
 
 if __name__ == "__main__":
-    sys.exit(both() if sys.argv[1:2] == ["--both"] else child(sys.argv[2]) if sys.argv[1:2] == ["--child"] else main())
+    alone = {"--both": both, "--devices": devices}.get(" ".join(sys.argv[1:2]))
+    sys.exit(alone() if alone else child(sys.argv[2]) if sys.argv[1:2] == ["--child"] else main())
