@@ -34,7 +34,7 @@ class _Array:
     dtype: np.dtype
     bytes: int
 
-    def copy_from(self, address: int | None) -> np.ndarray:
+    def copy_from(self, address: int) -> np.ndarray:
         """Of what the program overwrites later, while the callback's caller may keep it."""
         array = np.empty(self.shape, self.dtype)
         if self.bytes:
@@ -42,7 +42,7 @@ class _Array:
         array.flags.writeable = False
         return array
 
-    def copy_to(self, address: int | None, value: Any) -> None:
+    def copy_to(self, address: int, value: Any) -> None:
         array = np.asarray(value, order="C")
         if array.nbytes != self.bytes:
             raise RuntimeError(f"a callback gave {array.nbytes} bytes, expected {self.bytes}")

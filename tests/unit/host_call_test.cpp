@@ -228,6 +228,7 @@ TEST(HostCall, IsPlannedWithoutTheFunctionAndNotRepeatedToBeCompared) {
   const Result<Plan> plan = session.plan(module);
   ASSERT_TRUE(plan.ok()) << plan.error().message;
   EXPECT_TRUE(session.explain(module).ok());
+  EXPECT_GT(plan->modelled_seconds(), 1e-4);  // what a host takes, nobody repeats for nothing
   EXPECT_EQ(session.compile(*plan).error().kind, ErrorKind::kInput);
   EXPECT_EQ(session.interpret(module).error().kind, ErrorKind::kInput);
   const Result<CheckedFit> checked = session.check(*plan);
