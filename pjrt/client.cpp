@@ -9,6 +9,7 @@
 #include <set>
 
 #include "functions.h"
+#include "host_callbacks.h"
 #include "lowtide/visibility.h"
 #include "lowtide/words.h"
 
@@ -171,6 +172,7 @@ PJRT_Error* Client_Create(PJRT_Client_Create_Args& args) {
   auto client = std::make_unique<PJRT_Client>();
   client->options = options_from_environment(variable);
   client->options.brief_search = true;
+  client->options.host_functions[kCallbackFunction] = call_back;
   client->platform_version = "lowtide " LOWTIDE_VERSION;
   int devices = 1;
   // The environment says it first, the program's own options last.

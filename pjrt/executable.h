@@ -8,6 +8,7 @@
 
 #include "client.h"
 #include "compile_options.h"
+#include "host_callbacks.h"
 #include "in_place.h"
 #include "layouts.h"
 #include "lowtide/session.h"
@@ -29,7 +30,10 @@ struct Compiled {
   Plan plan;
   Executable executable;
   std::shared_ptr<InPlace> in_place;  ///< null: it never runs so
-  bool is_quick = false;              ///< it takes less than handing it to another thread
+  HeldCallbacks callbacks;
+  std::vector<HostCallSite> host_calls;
+  bool is_repeated = false;  ///< on each device all of it, which isn't a part of anything
+  bool is_quick = false;     ///< it takes less than handing it to another thread
   std::string name, fingerprint, assignment;
 
   // What is handed out as pointers into it.

@@ -69,6 +69,8 @@ std::optional<Fault> Running::run_on_arguments() {
     places[r] = results[r]->data();
   }
   const SharedArena arena(device->ledger->pools->arenas, executable.arena_bytes());
+  const bool repeats = compiled->is_repeated && device != compiled->devices[0];
+  const EffectsElsewhere elsewhere(repeats ? &compiled->host_calls : nullptr);
   const Result<void> ran = executable.run(given, places, arena.given());
   if (!ran.ok()) return fault_from(ran.error());
   return {};

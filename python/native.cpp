@@ -7,6 +7,7 @@
 #include <optional>
 #include <string_view>
 
+#include "host_callbacks.h"
 #include "lowtide/words.h"
 
 namespace lowtide::python {
@@ -96,6 +97,7 @@ LOWTIDE_PUBLIC Answer* lowtide_open(const char* const* names, const char* const*
     for (size_t i = 0; i < count; ++i) {
       if (auto applied = lowtide::python::apply(names[i], values[i], options); !applied.ok()) return applied;
     }
+    options.host_functions[lowtide::pjrt::kCallbackFunction] = lowtide::pjrt::call_back;
     auto told = std::make_shared<Told>();
     options.progress = [told](const lowtide::Progress& progress) {
       const std::lock_guard lock(told->mutex);
@@ -126,7 +128,7 @@ LOWTIDE_PUBLIC size_t lowtide_progress(const Home* home, double* share, char* te
   if (home->told->stage.empty() || size == 0) return 0;
   const std::string whole = progress.text();
   const size_t length = std::min(size, whole.size());
-  std::memcpy(text, whole.data(), length);
+  (void)whole.copy(text, length);
   return length;
 }
 

@@ -16,6 +16,13 @@ namespace lowtide {
 
 struct BuilderParts;
 
+/// Where a program calls a function of the host's (lowtide/host_call.h).
+struct HostCallSite {
+  std::string name, config;
+  bool has_effect = false;  ///< it isn't pure
+  bool operator==(const HostCallSite&) const = default;
+};
+
 /// Immutable and shared: copies are cheap, and any number of threads may use them at once. Of one session.
 class LOWTIDE_PUBLIC Module {
  public:
@@ -41,6 +48,11 @@ class LOWTIDE_PUBLIC Module {
   /// The same program, of which this argument may be given away too (Argument::donated). kUsage: it has none of the
   /// number.
   Result<Module> giving(int64_t argument) const;
+  /// The same program, of which tokens among arguments and results are arrays pred[0], as hosts hand them over that
+  /// know of ordered effects (JAX). Otherwise arguments and results are the arrays alone.
+  Result<Module> with_tokens_as_arrays() const;
+  /// The calls of the host's functions in it, equal ones once.
+  std::vector<HostCallSite> host_calls() const;
   /// HLO text that XLA reads, and this library.
   std::string hlo() const;
   /// StableHLO text that jaxlib reads. kUnsupported names an operation that StableHLO lacks.

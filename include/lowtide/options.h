@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "lowtide/host_call.h"
 #include "lowtide/visibility.h"
 
 namespace lowtide {
@@ -56,6 +58,8 @@ struct Options {
   /// Lines of warnings and of debugging, from any thread; none: they are dropped.
   std::function<void(std::string_view line)> warn = {};
   Debugging debugging = {};
+  /// What programs may call by these names while they run; lowtide/host_call.h says how.
+  std::map<std::string, HostFunction> host_functions = {};
 };
 
 /// What a user says in the environment, for commands and bindings: the library itself never looks there. get:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from lowtide import _signature
+from lowtide import _callbacks, _signature
 from lowtide._memory import Block, contiguous, dtype_of
 from lowtide._native import LowtideError, Plan, Runner, Session
 
@@ -77,13 +77,14 @@ class Jitted:
         dynamic, named = jax.tree.unflatten(tree, structs)
         args, kwargs = self._static.join(dynamic, named, statics)
         traced = jax.jit(plain, static_argnums=self._static.numbers, static_argnames=self._static.names, keep_unused=True, **self._donated).trace(*args, **kwargs)
-        lowered = traced.lower(lowering_platforms=("cpu",))
+        with _callbacks.lowered_for_lowtide():
+            lowered = traced.lower(lowering_platforms=("cpu",))
         donated = [info.donated for info in jax.tree.leaves(lowered.args_info)]
         weak = [getattr(aval, "weak_type", False) for aval in traced.jaxpr.out_avals]
         text = lowered.as_text(debug_info=True)
         try:
             module = _session(*self._session_options).read(text.encode(), getattr(self._function, "__name__", "the program"))
-            return _Compiled(module.plan().compile(), seen["tree"], set(keys), seen["keys"], donated, weak)
+            return _Compiled(module.plan().compile(), seen["tree"], set(keys), seen["keys"], donated, weak, lowered)
         except LowtideError as error:
             error.program = text
             raise
@@ -112,7 +113,8 @@ def _block_of(array: Any) -> Block | None:
 class _Compiled:
     """One signature of a function."""
 
-    def __init__(self, runner: Runner, tree: Any, keys: set[int], result_keys: dict[int, Any], donated: list[bool], weak: list[bool]):
+    def __init__(self, runner: Runner, tree: Any, keys: set[int], result_keys: dict[int, Any], donated: list[bool], weak: list[bool], lowered: Any):
+        self._lowered = lowered  # which keeps its callbacks
         self.runner, self._tree, self._keys, self._result_keys = runner, tree, keys, result_keys
         if len(donated) != len(runner.arguments):
             raise LowtideError("internal", f"found a program of {len(runner.arguments)} arguments, expected {len(donated)}")

@@ -9,6 +9,7 @@
 #include "compile/check_small.h"
 #include "compile/compare_plans.h"
 #include "compile/interpreted_time.h"
+#include "ops/host_call.h"
 #include "schedule/modelled_time.h"
 
 namespace lowtide::engine {
@@ -76,6 +77,7 @@ std::string culprit(const CheckedFit& checked, const std::optional<size_t>& firs
 
 Result<CheckedFit> check_fit(const Module& module, const Compiled& fitted, const Backend& backend,
                              const CheckOptions& options) {
+  LT_RETURN_IF_ERROR(refuse_to_repeat(module));
   const Stage stage(module.context().progress(), "checking", kUsualRuns);
   LT_ASSIGN_OR_RETURN(const Planner planner, Planner::make(module, *fitted.target));
   LT_ASSIGN_OR_RETURN(const Decisions decisions, planner.spelt(fitted.decisions));

@@ -2,6 +2,7 @@
 
 #include "library/routines.h"
 #include "ops/dot_checks.h"
+#include "ops/host_call.h"
 #include "ops/lapack_call.h"
 
 namespace lowtide::engine {
@@ -31,6 +32,7 @@ std::unique_ptr<LibraryRoutine> library_routine(const Instruction& instruction) 
     case Opcode::kFft: return make_fft(instruction);
     case Opcode::kCustomCall:
       if (is_lapack_call(instruction)) return make_lapack(instruction);
+      if (is_host_call(instruction)) return make_host_call(instruction);
       return is_custom_top_k(instruction) ? make_top_k(instruction) : nullptr;
     default: return nullptr;
   }

@@ -18,6 +18,8 @@ std::unique_ptr<LibraryRoutine> make_fft(const Instruction& fft);
 /// The custom calls of ops/lapack_call.h.
 std::unique_ptr<LibraryRoutine> make_lapack(const Instruction& call);
 int lapack_in_place(const Instruction& call, int64_t leaf);
+/// The custom calls of ops/host_call.h.
+std::unique_ptr<LibraryRoutine> make_host_call(const Instruction& call);
 
 std::unique_ptr<LibraryRoutine> make_cholesky(const Instruction& cholesky);
 std::unique_ptr<LibraryRoutine> make_triangular_solve(const Instruction& solve);

@@ -8,10 +8,13 @@
 //   (C3) operands are its arrays: matrices in the last two dimensions, equal batches before them, one element type
 //   (C4) so are results
 //   (C5) operand_layout_constraints, and layouts of results, have matrices column-major, batches outermost
+//   lowtide.host.<name> calls that function of the host's (host_call.h).
+//   (C6) its arrays lie row by row
 #include <fmt/format.h>
 
 #include "ops/check_calls.h"
 #include "ops/checks.h"
+#include "ops/host_call.h"
 #include "ops/lapack_call.h"
 #include "ops/op_rule.h"
 #include "ops/runnable.h"
@@ -70,6 +73,7 @@ Result<Shape> infer_custom_call(const Instruction& call) {
     }
   }
   if (is_lapack_call(call) && !has_unbounded(call)) LT_RETURN_IF_ERROR(read_lapack_call(call).status());
+  if (is_host_call(call)) LT_RETURN_IF_ERROR(check_host_call(call));
   return call.shape;
 }
 
@@ -91,6 +95,7 @@ Result<Value> eval_custom_call(const Instruction& call, Operands operands, EvalC
     return zeros_of(call.shape);
   }
   if (is_lapack_call(call) && !has_unbounded(call)) return eval_lapack_call(call, operands);
+  if (is_host_call(call)) return eval_host_call(call, operands);
   if (is_annotation(target)) {
     if (operands.size() == 1 && same_shape(operands[0]->shape(), call.shape)) return operands[0];
     const Value all = std::make_shared<Literal>(std::vector<Value>(operands.begin(), operands.end()));
@@ -110,7 +115,7 @@ Result<Value> eval_custom_call(const Instruction& call, Operands operands, EvalC
 std::string why_custom_call_not_run(const Instruction& call) {
   const std::string& target = call.as<CustomCallAttributes>().target;
   const bool known = is_check_call(target) || is_annotation(target) || target == "TopK" || target == kStandIn ||
-                     (is_lapack_call(call) && !has_unbounded(call));
+                     is_host_call(call) || (is_lapack_call(call) && !has_unbounded(call));
   return known ? "" : unknown_target(call);
 }
 

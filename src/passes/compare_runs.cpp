@@ -6,6 +6,7 @@
 
 #include "interp/compare.h"
 #include "interp/interpreter.h"
+#include "ops/host_call.h"
 
 namespace lowtide::engine {
 namespace {
@@ -44,6 +45,7 @@ std::string difference_of(const Literal& before, const Literal& after, Numerics 
 }  // namespace
 
 Result<std::string> difference_of_runs(const Module& before, const Module& after, Numerics numerics, uint64_t seed) {
+  LT_RETURN_IF_ERROR(refuse_to_repeat(before));
   LT_ASSIGN_OR_RETURN(const std::vector<Value> expected, interpret(before, seeded_arguments(before, seed)));
   const auto got = interpret(after, seeded_arguments(after, seed));
   if (!got.ok()) return "after the rewrite it doesn't run: " + got.status().message();

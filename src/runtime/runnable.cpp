@@ -5,6 +5,7 @@
 
 #include "analysis/partitioning.h"
 #include "interp/interpreter.h"
+#include "ops/host_call.h"
 #include "ops/runnable.h"
 
 namespace lowtide::engine {
@@ -18,11 +19,12 @@ Status refused(const Instruction& instruction, const std::string& why) {
   return source ? fault.at(*source, instruction.place) : fault;
 }
 
-/// What nobody can run wherever it stands.
+/// What nobody can run wherever it stands, or the host has no function for.
 Status find_undefined(const std::vector<ProgramStep>& steps, const Target& target) {
   for (const ProgramStep& step : steps) {
     if (step.kind == StepKind::kLibrary || step.kind == StepKind::kOther) {
       const Instruction& i = *step.instruction;
+      if (is_host_call(i) && !find_host_function(i)) return missing_host_function(i);
       if (!can_interpret(i) && !target.has_routine(i)) return unsupported_at(i, kNoDefinition);
     }
     for (const auto& block : step.blocks) LT_RETURN_IF_ERROR(find_undefined(block, target));

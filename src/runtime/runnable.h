@@ -8,7 +8,8 @@
 namespace lowtide::engine {
 
 /// A fault of kind kUnsupported with the sentence and the place that `run` would give. Operations in a branch that need
-/// not be taken, and those whose values decide, are passed over.
+/// not be taken, and those whose values decide, are passed over; kInput for a function of the host's that it hasn't
+/// given, wherever it is called.
 Status can_run(const Program& program, const Target& target);
 /// The same, and what is refused of the module before it is planned: as `run` answers for it.
 Status can_run(const Module& module, const Program& program, const Target& target);

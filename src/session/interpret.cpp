@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/sizes.h"
 #include "interp/interpreter.h"
+#include "ops/host_call.h"
 #include "session/call.h"
 #include "session/guard.h"
 #include "session/make_run.h"
@@ -94,6 +95,7 @@ Result<Run> Session::interpret(Module module, RunFiles files) const {
     if (const auto can = module.can_run(); !can.ok()) return can.error();
     auto run = std::make_shared<engine::InterpretedRun>();
     run->module = call.own(std::move(module)).module;
+    LT_PASS(engine::find_missing_host_functions(*run->module));
     run->session = state_;
     run->results = engine::arrays_of_results(*run->module);
     if (const auto room = engine::check_room(run->results, files); !room.ok()) return room.error();

@@ -2,10 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "analysis/account.h"
 #include "analysis/partitioning.h"
+#include "ir/side_effects.h"
+#include "ops/host_call.h"
 #include "ops/verify.h"
 #include "passes/each_device.h"
+#include "passes/tokens_as_arrays.h"
 #include "report/build.h"
 #include "report/tensor_names.h"
 #include "session/guard.h"
@@ -91,6 +96,27 @@ Result<Module> Module::giving(int64_t argument) const {
     if (!found) return Error{ErrorKind::kUsage, fmt::format("found argument {} of {}", argument, number)};
     return Module(std::make_shared<State>(std::move(input), state_->dump));
   });
+}
+
+Result<Module> Module::with_tokens_as_arrays() const {
+  return engine::guarded([&]() -> Result<Module> {
+    engine::Input input = copy_of(state_->input);
+    engine::make_tokens_arrays(*input.module);
+    return Module(std::make_shared<State>(std::move(input), state_->dump));
+  });
+}
+
+std::vector<HostCallSite> Module::host_calls() const {
+  std::vector<HostCallSite> sites;
+  for (const auto& computation : state_->input.module->computations()) {
+    for (const auto& i : computation->instructions()) {
+      if (!engine::is_host_call(*i)) continue;
+      HostCallSite site{std::string(engine::host_function_name(*i)), engine::host_call_config(*i),
+                        engine::has_side_effect(*i)};
+      if (std::ranges::find(sites, site) == sites.end()) sites.push_back(std::move(site));
+    }
+  }
+  return sites;
 }
 
 Result<std::string> Module::stablehlo() const {

@@ -12,6 +12,7 @@
 #include "compile/fit_for_xla.h"
 #include "compile/largest_extent.h"
 #include "lowtide/passes.h"
+#include "ops/host_call.h"
 #include "ops/verify.h"
 #include "passes/pass.h"
 #include "plan/check.h"
@@ -60,6 +61,7 @@ Result<Session> Session::open(Options options) {
     const auto drop = [](std::string_view) {};
     state->context = std::make_shared<engine::Context>(
         engine::settings_of(options), options.warn ? options.warn : std::function<void(std::string_view)>(drop));
+    state->context->own<engine::HostFunctions>().all = {options.host_functions.begin(), options.host_functions.end()};
     state->options = std::move(options);
     state->backend = &engine::cpu_backend();
     auto& targets = state->context->own<engine::Targets>();

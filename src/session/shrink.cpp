@@ -5,6 +5,7 @@
 #include "compile/load.h"
 #include "interp/compare.h"
 #include "interp/interpreter.h"
+#include "ops/host_call.h"
 #include "runtime/value_memory.h"
 #include "session/call.h"
 #include "session/guard.h"
@@ -15,6 +16,7 @@ namespace {
 
 /// Compiled against interpreted.
 Status check_results(const Module& module, const Backend& backend, uint64_t seed) {
+  LT_RETURN_IF_ERROR(refuse_to_repeat(module));
   const std::vector<Value> arguments = seeded_arguments(module, seed);
   const auto expected = interpret(module, arguments);
   if (!expected.ok()) return {};  // nothing to compare with

@@ -5,12 +5,14 @@
 
 #include "analysis/evaluations.h"
 #include "ops/attention_terms.h"
+#include "ops/host_call.h"
 #include "ops/sharding_calls.h"
 #include "ops/solver_terms.h"
 
 namespace lowtide::engine {
 namespace {
 
+constexpr double kHostCall = 1e5;  ///< ns until the host's function, which may be an interpreter's, has returned
 constexpr double kUnknownOperations = 50;  ///< plain ones, of a call of others, for each element
 
 /// Of an element, in plain operations.
@@ -240,6 +242,7 @@ double Cost::library_ns(const Instruction& i) const {
     case Opcode::kCholesky:
     case Opcode::kTriangularSolve:
     case Opcode::kCustomCall: {
+      if (is_host_call(i)) return kHostCall;
       const double width = i.operands.empty() ? 1 : type_bits(i.operand(0).shape.type) / 32.0;
       const SolverWork solver = solver_work(i);
       return machine_.product_ns * (solver.terms * (1 + machine_.order_to_fill / solver.order) * width +

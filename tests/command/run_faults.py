@@ -50,6 +50,12 @@ ENTRY main {
   ROOT w = (s64[], f32[1000]) while(t), condition=condition, body=body
 }
 """
+CALLING = """HloModule m
+ENTRY main {
+  x = f32[4] parameter(0)
+  ROOT r = f32[4] custom-call(x), custom_call_target="lowtide.host.scale"
+}
+"""
 LARGE = """HloModule m
 ENTRY main {
   x = f32[1000000] parameter(0)
@@ -120,6 +126,9 @@ def main():
                            ("type", "f64[1000], expected f32[1000]"), ("extra", "3 arguments"), ("short", "arg0"),
                            ("empty", "empty"), ("noise", "not a safetensors file"), ("nowhere", "No such file")):
             expect(name, 3, told, lowtide, small, "--inputs", at(name))
+        calling = at("calling.hlo", CALLING)
+        for how in ((), ("--interpret",)):
+            expect("a function of nobody's", 3, 'calling.hlo:4:8: custom-call r: the host has given no function named "scale"', lowtide, calling, *how)
         expect("no folder for results", 3, "can't write", lowtide, small, "--outputs", at("nowhere/out"))
         expect("a full disk", 3, "can't write", lowtide, small, "--outputs", "/dev/full")
         if sanitizer_of(lowtide.program):

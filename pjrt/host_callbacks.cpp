@@ -1,0 +1,132 @@
+#include "host_callbacks.h"
+
+#include <algorithm>
+#include <charconv>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "lowtide/visibility.h"
+
+extern "C" {
+/// Calls the callback of this number on the arrays; other than 0 says that it failed, and why the callee has told
+/// lowtide_callback_failed(report).
+typedef int (*lowtide_callback_call)(int64_t id, const void* const* operands, void* const* results, void* report);
+/// A program that calls it was compiled (1), or is gone (-1).
+typedef void (*lowtide_callback_hold)(int64_t id, int change);
+}
+
+namespace lowtide::pjrt {
+namespace {
+
+/// What the host has told, and who is there now.
+struct Callbacks {
+  std::mutex mutex;
+  std::condition_variable left;
+  lowtide_callback_call call = nullptr;
+  lowtide_callback_hold hold = nullptr;
+  int64_t inside = 0;
+};
+
+/// Never destroyed: hosts leave clients behind, whose runs may still ask.
+Callbacks& callbacks() {
+  static Callbacks& all = *new Callbacks;
+  return all;
+}
+
+/// While one stands, the host's functions stay.
+class Visit {
+ public:
+  Visit() {
+    const std::lock_guard lock(callbacks().mutex);
+    ++callbacks().inside;
+    call = callbacks().call;
+    hold = callbacks().hold;
+  }
+  ~Visit() {
+    const std::lock_guard lock(callbacks().mutex);
+    if (--callbacks().inside == 0) callbacks().left.notify_all();
+  }
+  Visit(const Visit&) = delete;
+  Visit& operator=(const Visit&) = delete;
+  lowtide_callback_call call = nullptr;
+  lowtide_callback_hold hold = nullptr;
+};
+
+/// Of the program whose effects are made elsewhere; null: there is none.
+thread_local const std::vector<HostCallSite>* t_elsewhere = nullptr;
+
+std::optional<int64_t> id_of(std::string_view config) {
+  const size_t begin = config.find_first_of("0123456789");
+  if (begin == std::string_view::npos) return {};
+  int64_t id = 0;
+  const auto [end, error] = std::from_chars(config.data() + begin, config.data() + config.size(), id);
+  return error == std::errc() ? std::optional(id) : std::nullopt;
+}
+
+}  // namespace
+
+Result<void> call_back(const HostCall& call) {
+  const std::optional<int64_t> id = id_of(call.config);
+  if (!id) return Error{ErrorKind::kInput, "found no number of a callback in '" + std::string(call.config) + "'"};
+  if (t_elsewhere) {
+    if (call.results.empty()) return {};  // nothing but an effect
+    const HostCallSite effect{std::string(call.name), std::string(call.config), true};
+    if (std::ranges::find(*t_elsewhere, effect) != t_elsewhere->end()) {
+      return Error{
+          ErrorKind::kUnsupported,
+          "io_callback that gives arrays, in a program that several devices run as a whole: put the arguments on one "
+          "device, or the function into jax.shard_map"};
+    }
+  }
+  std::vector<const void*> operands;
+  std::vector<void*> results;
+  for (const HostOperand& operand : call.operands) operands.push_back(operand.data);
+  for (const HostResult& result : call.results) results.push_back(result.data);
+  std::string why;
+  const Visit visit;
+  if (!visit.call) return Error{ErrorKind::kInterrupted, "the host takes no callbacks any more"};
+  if (visit.call(*id, operands.data(), results.data(), &why) == 0) return {};
+  return Error{ErrorKind::kInternal, "a host callback failed: " + why};
+}
+
+EffectsElsewhere::EffectsElsewhere(const std::vector<HostCallSite>* calls)
+    : before_(std::exchange(t_elsewhere, calls)) {}
+EffectsElsewhere::~EffectsElsewhere() { t_elsewhere = before_; }
+
+HeldCallbacks::HeldCallbacks(const std::vector<HostCallSite>& calls) {
+  for (const HostCallSite& site : calls) {
+    if (site.name != kCallbackFunction) continue;
+    if (const auto id = id_of(site.config)) ids_.push_back(*id);
+  }
+  if (ids_.empty()) return;
+  const Visit visit;
+  for (const int64_t id : ids_) {
+    if (visit.hold) visit.hold(id, 1);
+  }
+}
+
+HeldCallbacks::~HeldCallbacks() {
+  if (ids_.empty()) return;
+  const Visit visit;
+  for (const int64_t id : ids_) {
+    if (visit.hold) visit.hold(id, -1);
+  }
+}
+
+}  // namespace lowtide::pjrt
+
+/// What calls the host's callbacks, and what it is told of programs with them. Null, null: from now on it takes none,
+/// and those that are being called have ended.
+extern "C" LOWTIDE_PUBLIC void lowtide_set_callbacks(lowtide_callback_call call, lowtide_callback_hold hold) {
+  lowtide::pjrt::Callbacks& all = lowtide::pjrt::callbacks();
+  std::unique_lock lock(all.mutex);
+  all.call = call;
+  all.hold = hold;
+  if (!call) all.left.wait(lock, [&] { return all.inside == 0; });
+}
+
+extern "C" LOWTIDE_PUBLIC void lowtide_callback_failed(void* report, const char* why, size_t bytes) {
+  static_cast<std::string*>(report)->assign(why, bytes);
+}

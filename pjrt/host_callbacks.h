@@ -1,0 +1,49 @@
+#pragma once
+/// Callbacks of a host in another language: one C function calls them all, each by its number.
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "lowtide/host_call.h"
+#include "lowtide/module.h"
+
+namespace lowtide::pjrt {
+
+/// Programs call "lowtide.host.callback" with a config in which the callback's number is the only one: {id = 3 : ui64}.
+inline constexpr const char* kCallbackFunction = "callback";
+Result<void> call_back(const HostCall& call);
+
+/// While one stands, what this thread runs is a program with these calls, which another device runs as a whole, too,
+/// and whose effects are made there: callbacks that give nothing aren't called here, and those with effects that give
+/// arrays are refused. Null: all are called, as in a program that a callback of another runs.
+class EffectsElsewhere {
+ public:
+  explicit EffectsElsewhere(const std::vector<HostCallSite>* calls);
+  ~EffectsElsewhere();
+  EffectsElsewhere(const EffectsElsewhere&) = delete;
+  EffectsElsewhere& operator=(const EffectsElsewhere&) = delete;
+
+ private:
+  const std::vector<HostCallSite>* before_;
+};
+
+/// Those of a program, which the host keeps from here on until this goes: runs outlive what compiled them.
+class HeldCallbacks {
+ public:
+  HeldCallbacks() = default;
+  explicit HeldCallbacks(const std::vector<HostCallSite>& calls);
+  ~HeldCallbacks();
+  HeldCallbacks(HeldCallbacks&& other) noexcept : ids_(std::exchange(other.ids_, {})) {}
+  HeldCallbacks& operator=(HeldCallbacks&& other) noexcept {
+    std::swap(ids_, other.ids_);
+    return *this;
+  }
+  HeldCallbacks(const HeldCallbacks&) = delete;
+  HeldCallbacks& operator=(const HeldCallbacks&) = delete;
+
+ private:
+  std::vector<int64_t> ids_;
+};
+
+}  // namespace lowtide::pjrt
