@@ -33,7 +33,7 @@ bool passes_on(Opcode opcode) {
          opcode == Opcode::kConstant || opcode == Opcode::kBitcast || opcode == Opcode::kReshape;
 }
 
-std::vector<const Instruction*> as_written(const Computation& computation) {
+std::vector<const Instruction*> in_written_order(const Computation& computation) {
   std::vector<const Instruction*> order;
   for (const auto& i : computation.instructions()) order.push_back(i.get());
   return order;
@@ -72,7 +72,7 @@ class FloorOfOrder {
         virtual_(fuse_loops(module)),
         sizes_(partitioning_of(module)),
         donation_(find_donation(module, leaves_, sizes_, /*with_donors=*/true)),
-        timeline_(lay_out(module, leaves_, as_written)),
+        timeline_(lay_out(module, leaves_, in_written_order)),
         values_(find_values(module, leaves_, timeline_, donation_, {.reshape_is_view = true})) {}
 
   Floor run() {

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kMostSweeps = 16;
 
-const Instruction* parameter_of(const Computation& computation, int64_t number) {
+const Instruction* parameter_with(const Computation& computation, int64_t number) {
   const std::vector<Instruction*> all = computation.parameters();
   return number < static_cast<int64_t>(all.size()) ? all[static_cast<size_t>(number)] : nullptr;
 }
@@ -102,7 +102,7 @@ void PartTable::visit_call(const Instruction& i) {
     const bool loops = i.opcode == Opcode::kWhile, branches = i.opcode == Opcode::kConditional;
     for (size_t o = 0; o < i.operands.size(); ++o) {
       if (branches && o != c + 1) continue;
-      const Instruction* parameter = parameter_of(callee, branches ? 0 : static_cast<int64_t>(o));
+      const Instruction* parameter = parameter_with(callee, branches ? 0 : static_cast<int64_t>(o));
       if (parameter) link_leaves(*i.operands[o], 0, *parameter, 0, leaf_count(parameter->shape));
       if (loops && parameter) link_leaves(i, 0, *parameter, 0, count);
     }

@@ -3,18 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
+#include "base/clock.h"
 #include "base/sizes.h"
 
 namespace lowtide::engine {
 namespace {
-
-int64_t now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 /// Shares below this say nothing about the time that is left.
 constexpr double kLeastShare = 0.02;

@@ -4,13 +4,14 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <exception>
 #include <mutex>
 #include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include "base/clock.h"
 
 namespace lowtide::engine {
 namespace {
@@ -30,11 +31,6 @@ void relax() {
 /// The pool whose task this thread is running, and as which thread.
 thread_local const void* current_pool = nullptr;
 thread_local int current_thread = 0;
-
-int64_t now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 // A job's state in one word: who is inside may be counted only while the door is open, so that a thread that wakes up
 // late finds it closed and never meets the next job half written; nobody waits for threads that didn't come.

@@ -17,7 +17,7 @@ uint64_t round_up(uint64_t value, uint64_t unit) { return (value + unit - 1) / u
 
 /// What one section may take, and be aligned to: a kernel has kilobytes. Sums of as many as a file names don't
 /// overflow.
-constexpr uint64_t kMostBytes = uint64_t{1} << 30, kMostAlignment = 4096;
+constexpr uint64_t kMostObjectBytes = uint64_t{1} << 30, kMostAlignment = 4096;
 
 /// The text up to its zero, or to the end of the table; empty where it begins beyond that.
 std::string_view text_at(std::string_view table, uint64_t at) {
@@ -47,7 +47,7 @@ class Loader {
   Result<uint64_t> entry_of(uint64_t symbol_index, const Elf64_Shdr& symbols) const;
   Result<uint64_t> find(std::string_view symbol) const;
   bool holds(const Elf64_Shdr& section) const {
-    if (section.sh_type == SHT_NOBITS) return section.sh_size <= kMostBytes;
+    if (section.sh_type == SHT_NOBITS) return section.sh_size <= kMostObjectBytes;
     return section.sh_offset <= object_.size() && section.sh_size <= object_.size() - section.sh_offset;
   }
   /// The section's bytes in the file.
@@ -107,7 +107,7 @@ Status Loader::place() {
     if (code) code_bytes_ = end;
   }
   all_bytes_ = end;
-  if (all_bytes_ > kMostBytes) return refused("it takes more than any kernel");
+  if (all_bytes_ > kMostObjectBytes) return refused("it takes more than any kernel");
   if (code_bytes_ == 0) return refused("it has no code");
   void* pages = ::mmap(nullptr, all_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (pages == MAP_FAILED) return refused("no memory");

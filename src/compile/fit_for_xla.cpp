@@ -12,8 +12,8 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr size_t kMostSteps = 20'000;  ///< of a timeline up to which the module is measured behind each pass
-constexpr int64_t kOnlyRules = 1;      ///< plans
+constexpr size_t kMostMeasured = 20'000;  ///< of a timeline up to which the module is measured behind each pass
+constexpr int64_t kOnlyRules = 1;         ///< plans
 
 /// What each row of the pipeline took off the account that those before it left.
 Result<std::vector<RewriteRow>> rewrites_of(const Module& module, const Planner& planner, const Decisions& decisions,
@@ -21,7 +21,7 @@ Result<std::vector<RewriteRow>> rewrites_of(const Module& module, const Planner&
   std::vector<RewriteRow> rows;
   LT_ASSIGN_OR_RETURN(
       const auto records,
-      planner.records(module, decisions, {.record_peaks = given.timeline.size() <= kMostSteps, .quiet = true}));
+      planner.records(module, decisions, {.record_peaks = given.timeline.size() <= kMostMeasured, .quiet = true}));
   int64_t left = given.peak_bytes();
   std::vector<std::string> streams;
   for (const Decision& d : decisions) {

@@ -18,7 +18,7 @@ constexpr size_t kMostDimensions = 3;  ///< tried
 constexpr size_t kMostNamed = 3;       ///< arguments in one line
 constexpr int64_t kLeastExtent = 8;
 constexpr int64_t kPlannedInstructions = 8'000;  ///< in all, for one dimension
-constexpr int64_t kMostPlans = 16;
+constexpr int64_t kMostPlansOfHalves = 16;
 
 struct Dimension {
   int32_t atom = 0;
@@ -91,7 +91,7 @@ std::optional<int64_t> lowest_peak(const Module& module, const Target& target, c
   if (const auto same = planner->plan(decisions); same.ok()) lowest = same->program->peak_bytes();
   const int64_t plans = kPlannedInstructions / std::max<int64_t>(1, planner->instructions());
   if (lowest && plans < 2) return lowest;
-  const auto frontier = find_frontier(*planner, {.budget = std::clamp<int64_t>(plans, 2, kMostPlans)});
+  const auto frontier = find_frontier(*planner, {.budget = std::clamp<int64_t>(plans, 2, kMostPlansOfHalves)});
   if (frontier.ok()) lowest = std::min(lowest.value_or(INT64_MAX), frontier->tightest().peak_bytes);
   return lowest;
 }

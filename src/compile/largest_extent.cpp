@@ -127,10 +127,10 @@ class Resizer {
 };
 
 /// Doubles, then closes in.
-class Search {
+class ExtentTrials {
  public:
-  Search(const Resizer& resizer, LargestExtent& found, int64_t multiple_of, const Context& context,
-         const PeakOf& peak_of)
+  ExtentTrials(const Resizer& resizer, LargestExtent& found, int64_t multiple_of, const Context& context,
+               const PeakOf& peak_of)
       : resizer_(resizer),
         found_(found),
         context_(context),
@@ -224,7 +224,7 @@ Result<LargestExtent> largest_extent(const Module& module, std::string_view dime
                       .given = resizer.given(),
                       .step = resizer.step(),
                       .limit = limit};
-  Search search(resizer, found, multiple_of, module.context(), peak_of);
+  ExtentTrials search(resizer, found, multiple_of, module.context(), peak_of);
   LT_RETURN_IF_ERROR(search.run());
   std::ranges::sort(found.tried, {}, &LargestExtent::Trial::extent);
   found.interrupted = module.context().stop().was_asked();

@@ -17,9 +17,9 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr int64_t kLeastSaved = 50;  ///< of the peak
-constexpr int kMostMoves = 8;        ///< between a product and the compare that makes its one-hot rows
-constexpr size_t kSmallBody = 16;    ///< instructions of a called computation that compares ids with an iota
+constexpr int64_t kLeastWorthSaying = 50;  ///< of the peak
+constexpr int kMostMoves = 8;              ///< between a product and the compare that makes its one-hot rows
+constexpr size_t kSmallBody = 16;          ///< instructions of a called computation that compares ids with an iota
 
 bool only_moves(const Instruction& i) {
   return i.opcode == Opcode::kReshape || i.opcode == Opcode::kTranspose || i.opcode == Opcode::kBitcast ||
@@ -136,7 +136,7 @@ Result<std::vector<PlannedSourceChange>> source_changes(const Module& module, co
     if (!is_look_up && !after.contains(name)) return changes;
   }
   const int64_t lower = account_for(*edited, AccountMode::kAsGiven).peak_bytes();
-  if (lower > peak - peak / kLeastSaved) return changes;
+  if (lower > peak - peak / kLeastWorthSaying) return changes;
   PlannedSourceChange change;
   change.what = "gather the rows instead of multiplying by one-hot rows";
   change.in_source = {"table[ids] for one_hot(ids) @ table, where all ids lie within the table", peak, lower};

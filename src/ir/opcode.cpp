@@ -6,36 +6,36 @@
 namespace lowtide::engine {
 namespace {
 
-struct Row {
+struct OpcodeRow {
   std::string_view text;
   int arity;
   MemoryClass memory;
 };
 
-constexpr Row kRows[] = {
+constexpr OpcodeRow kOpcodeRows[] = {
 #define OP(name, text, arity, memory) {text, arity, MemoryClass::k##memory},
 #include "ir/opcodes.def"
 };
 
-static_assert(std::is_sorted(std::begin(kRows), std::end(kRows),
-                             [](const Row& a, const Row& b) { return a.text < b.text; }),
+static_assert(std::is_sorted(std::begin(kOpcodeRows), std::end(kOpcodeRows),
+                             [](const OpcodeRow& a, const OpcodeRow& b) { return a.text < b.text; }),
               "opcodes.def must be sorted by text: opcode_from_name searches by bisection");
 
-const Row& row(Opcode opcode) { return kRows[static_cast<size_t>(opcode)]; }
+const OpcodeRow& row(Opcode opcode) { return kOpcodeRows[static_cast<size_t>(opcode)]; }
 
 }  // namespace
 
-const int kOpcodeCount = static_cast<int>(std::size(kRows));
+const int kOpcodeCount = static_cast<int>(std::size(kOpcodeRows));
 
 std::string_view opcode_name(Opcode opcode) { return row(opcode).text; }
 int opcode_arity(Opcode opcode) { return row(opcode).arity; }
 MemoryClass memory_class(Opcode opcode) { return row(opcode).memory; }
 
 std::optional<Opcode> opcode_from_name(std::string_view name) {
-  const auto* found = std::lower_bound(std::begin(kRows), std::end(kRows), name,
-                                       [](const Row& r, std::string_view text) { return r.text < text; });
-  if (found == std::end(kRows) || found->text != name) return std::nullopt;
-  return static_cast<Opcode>(found - std::begin(kRows));
+  const auto* found = std::lower_bound(std::begin(kOpcodeRows), std::end(kOpcodeRows), name,
+                                       [](const OpcodeRow& r, std::string_view text) { return r.text < text; });
+  if (found == std::end(kOpcodeRows) || found->text != name) return std::nullopt;
+  return static_cast<Opcode>(found - std::begin(kOpcodeRows));
 }
 
 bool is_commutative(Opcode opcode) {

@@ -14,7 +14,7 @@ constexpr int64_t kLeast = 64;      ///< order of a part that one thread solves
 constexpr int64_t kMostParts = 16;  ///< a power of two
 constexpr int64_t kColumns = 32;    ///< of the vectors that one task makes
 constexpr int64_t kMostLanes = 8;   ///< of a merge, with room for so many columns each
-constexpr int64_t kRealsBeside = 5 + kColumns * kMostLanes, kIntegers = 8;  ///< beside n, for each row
+constexpr int64_t kRealsBeside = 5 + kColumns * kMostLanes, kIntegersBeside = 8;  ///< beside n, for each row
 
 int64_t parts_of(int64_t n) {
   int64_t parts = 1;
@@ -161,7 +161,7 @@ int64_t DivideAndConquer<T>::reals(int64_t n) {
 
 template <class T>
 int64_t DivideAndConquer<T>::integers(int64_t n) {
-  return n * kIntegers;
+  return n * kIntegersBeside;
 }
 
 template <class T>
@@ -177,7 +177,7 @@ int32_t DivideAndConquer<T>::solve(int64_t n, T* diagonal, T* beside, T* vectors
                    n,
                    order + at,
                    reals + at * (n + kRealsBeside),
-                   integers + at * kIntegers};
+                   integers + at * kIntegersBeside};
   };
   std::atomic<int32_t> info = 0;
   pool.run(n, [&](int64_t j, int) { std::fill_n(vectors + j * n, n, T(0)); });

@@ -11,12 +11,12 @@ namespace lowtide::engine {
 namespace {
 
 /// Rows of left: with more, right is turned round for enough of them.
-constexpr int64_t kMostRows = 128;
+constexpr int64_t kMostFewRows = 128;
 /// Columns of right for each of them, and terms of each sum: what isn't turned round must be much more than the result,
 /// which is turned round in its place.
 constexpr int64_t kPerRow = 4;
 /// Columns of the result that a call makes: at most, and at least where that makes tasks for several threads.
-constexpr int64_t kTileColumns = 512, kFewestColumns = 128, kTasks = 4;
+constexpr int64_t kTileColumns = 512, kFewestTileColumns = 128, kTasks = 4;
 /// Fewer products in all are one task.
 constexpr int64_t kProductsToShare = 1 << 18;
 /// What all calls at a time may take beside the result, which would need none if right were turned round.
@@ -31,7 +31,7 @@ class DotOfFewRows : public LibraryRoutine {
     copies_left_ = !is_dense(left.rows, left.columns);
     const bool is_shared = left.batch.extent < kTasks && m_ * n_ * k_ >= kProductsToShare;
     const int64_t share = is_shared ? (n_ / kTasks + 63) / 64 * 64 : n_;
-    columns_ = std::min(n_, std::clamp(share, kFewestColumns, kTileColumns));
+    columns_ = std::min(n_, std::clamp(share, kFewestTileColumns, kTileColumns));
     tiles_ = (n_ + columns_ - 1) / columns_;
     const auto product = [&](int64_t columns) {
       return OneDnnMatmul::make({left.type, result, columns, m_, k_, /*right_by_columns=*/true});
@@ -87,7 +87,7 @@ class DotOfFewRows : public LibraryRoutine {
 std::unique_ptr<LibraryRoutine> make_dot_of_few_rows(const MatrixView& left, const MatrixView& right,
                                                      ElementType result) {
   const int64_t m = left.rows.extent, n = right.columns.extent, k = left.columns.extent;
-  if (m < 2 || m > kMostRows || std::min(n, k) < kPerRow * m) return nullptr;
+  if (m < 2 || m > kMostFewRows || std::min(n, k) < kPerRow * m) return nullptr;
   if (is_dense(right.rows, right.columns) || !is_dense(right.columns, right.rows)) return nullptr;
   auto dot = std::make_unique<DotOfFewRows>(left, right, result);
   if (!dot->usable()) return nullptr;

@@ -12,12 +12,12 @@ namespace lowtide::engine {
 namespace {
 
 /// Rows of left: more make tiles enough.
-constexpr int64_t kMostRows = 192;
+constexpr int64_t kMostPartRows = 192;
 constexpr int64_t kParts = 4;
 /// Of a part: fewer products aren't worth the sums beside.
-constexpr int64_t kLeastDepth = 1024;
+constexpr int64_t kLeastPartDepth = 1024;
 /// Of a call, for which its part of left is copied.
-constexpr int64_t kCopiedDepth = 512;
+constexpr int64_t kPartDepth = 512;
 /// What is summed beside the result is that much less than the operands.
 constexpr int64_t kSmallPart = 8;
 
@@ -29,15 +29,15 @@ class DotOfFewTasks : public LibraryRoutine {
     n_ = right.columns.extent;
     k_ = left.columns.extent;
     bytes_ = stored_bytes(left.type);
-    depth_ = (k_ + kParts * kCopiedDepth - 1) / (kParts * kCopiedDepth) * kCopiedDepth;
-    for (const int64_t depth : {kCopiedDepth, k_ % kCopiedDepth}) {
+    depth_ = (k_ + kParts * kPartDepth - 1) / (kParts * kPartDepth) * kPartDepth;
+    for (const int64_t depth : {kPartDepth, k_ % kPartDepth}) {
       if (depth == 0) continue;
       auto product = OneDnnMatmul::make({left.type, ElementType::kF32, m_, n_, depth, false, /*adds=*/true});
       if (!product) return;
       left_at_ = std::max(left_at_, align_scratch(product->scratch_bytes()));
-      (depth == kCopiedDepth ? whole_ : last_) = std::move(product);
+      (depth == kPartDepth ? whole_ : last_) = std::move(product);
     }
-    sums_at_ = left_at_ + align_scratch(m_ * kCopiedDepth * bytes_);
+    sums_at_ = left_at_ + align_scratch(m_ * kPartDepth * bytes_);
     part_bytes_ = sums_at_ + align_scratch(m_ * n_ * stored_bytes(ElementType::kF32));
     usable_ = true;
   }
@@ -66,11 +66,11 @@ class DotOfFewTasks : public LibraryRoutine {
  private:
   bool sum_part(int64_t part, const void* left, const void* right, std::byte* own) const {
     std::fill_n(reinterpret_cast<float*>(own + sums_at_), m_ * n_, 0.0F);
-    for (int64_t k = part * depth_; k < std::min(k_, (part + 1) * depth_); k += kCopiedDepth) {
-      const int64_t depth = std::min(kCopiedDepth, k_ - k);
+    for (int64_t k = part * depth_; k < std::min(k_, (part + 1) * depth_); k += kPartDepth) {
+      const int64_t depth = std::min(kPartDepth, k_ - k);
       copy_block(bytes_, left_.rows, left_.columns, left, left_.batch.offset(0), {0, m_}, {k, depth}, own + left_at_);
       const auto* below = static_cast<const std::byte*>(right) + (right_.batch.offset(0) + k * n_) * bytes_;
-      const auto& product = depth == kCopiedDepth ? whole_ : last_;
+      const auto& product = depth == kPartDepth ? whole_ : last_;
       if (!product->run(own + left_at_, below, own + sums_at_, own)) return false;
     }
     return true;
@@ -98,7 +98,7 @@ class DotOfFewTasks : public LibraryRoutine {
   int64_t m_ = 0, n_ = 0, k_ = 0, bytes_ = 0;
   int64_t depth_ = 0;                                   ///< of a part
   int64_t left_at_ = 0, sums_at_ = 0, part_bytes_ = 0;  ///< of a part's scratch, after what calls take
-  std::unique_ptr<OneDnnMatmul> whole_, last_;          ///< of kCopiedDepth, and of the rest
+  std::unique_ptr<OneDnnMatmul> whole_, last_;          ///< of kPartDepth, and of the rest
 };
 
 }  // namespace
@@ -106,7 +106,7 @@ class DotOfFewTasks : public LibraryRoutine {
 std::unique_ptr<LibraryRoutine> make_dot_of_few_tasks(const MatrixView& left, const MatrixView& right,
                                                       ElementType result, bool adds) {
   const int64_t m = left.rows.extent, n = right.columns.extent, k = left.columns.extent;
-  if (left.batch.extent != 1 || m > kMostRows || k < kParts * kLeastDepth) return nullptr;
+  if (left.batch.extent != 1 || m > kMostPartRows || k < kParts * kLeastPartDepth) return nullptr;
   const int64_t beside = kParts * m * n * stored_bytes(ElementType::kF32);
   if (beside * kSmallPart > (m + n) * k * stored_bytes(left.type) || !is_dense(right.rows, right.columns))
     return nullptr;

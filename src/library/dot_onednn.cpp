@@ -15,7 +15,7 @@ namespace lowtide::engine {
 namespace {
 
 /// Rows of a tile: many, to make up for what each call copies of the right operand, but a few tiles.
-constexpr int64_t kFewestRows = 128, kMostRows = 512, kTiles = 4;
+constexpr int64_t kFewestTileRows = 128, kMostTileRows = 512, kFewestTiles = 4;
 /// Copies of left operands are made for sums of at most as many products at a time, which then are added up.
 constexpr int64_t kCopiedDepth = 512;
 /// Below this many products per matrix a call costs more than it saves; panels of several matrices of f32 need none.
@@ -27,11 +27,11 @@ constexpr int64_t kCopiedBytes = int64_t{2} << 20;
 constexpr int64_t kProductsToHalve = 1 << 18, kFewestRowsOfHalf = 16;
 
 int64_t rows_of_tile(int64_t m, int64_t batches, int64_t products) {
-  if (batches == 1 && m <= kFewestRows && m >= 2 * kFewestRowsOfHalf && products >= kProductsToHalve) {
+  if (batches == 1 && m <= kFewestTileRows && m >= 2 * kFewestRowsOfHalf && products >= kProductsToHalve) {
     return (m / 2 + kFewestRowsOfHalf - 1) / kFewestRowsOfHalf * kFewestRowsOfHalf;
   }
-  const int64_t share = (m * batches / kTiles + 63) / 64 * 64;
-  return std::min(m, std::clamp(share, kFewestRows, kMostRows));
+  const int64_t share = (m * batches / kFewestTiles + 63) / 64 * 64;
+  return std::min(m, std::clamp(share, kFewestTileRows, kMostTileRows));
 }
 
 class DotByOneDnn : public LibraryRoutine {

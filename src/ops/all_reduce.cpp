@@ -52,15 +52,15 @@ Result<Shape> infer_reduce_scatter(const Instruction& collective) {
   return collective.shape;
 }
 
-Result<Shape> infer_done(const Instruction& done) { return done.operand(0).shape; }
+Result<Shape> infer_reduce_done(const Instruction& done) { return done.operand(0).shape; }
 
-Result<Value> eval_done(const Instruction&, Operands operands, EvalContext&) { return operands[0]; }
+Result<Value> eval_reduce_done(const Instruction&, Operands operands, EvalContext&) { return operands[0]; }
 
 }  // namespace
 
 const OpRule kAllReduceRule{read_reducing_collective, print_reducing_collective, infer_all_reduce, eval_alone};
 const OpRule kAllReduceStartRule{read_reducing_collective, print_reducing_collective, infer_all_reduce, eval_alone};
-const OpRule kAllReduceDoneRule{nullptr, nullptr, infer_done, eval_done};
+const OpRule kAllReduceDoneRule{nullptr, nullptr, infer_reduce_done, eval_reduce_done};
 const OpRule kReduceScatterRule{read_reducing_collective, print_reducing_collective, infer_reduce_scatter, eval_alone};
 const OpRule kCollectiveReduceRule{read_reducing_collective, print_reducing_collective, infer_all_reduce, eval_alone};
 

@@ -55,7 +55,7 @@ void print_start(const Instruction& start, AttributeWriter& writer) {
   }
 }
 
-Result<Shape> infer_start(const Instruction& start) {
+Result<Shape> infer_async_start(const Instruction& start) {
   const Shape& declared = start.shape;
   std::vector<const Shape*> given;
   for (const Instruction* operand : start.operands) given.push_back(&operand->shape);
@@ -88,12 +88,12 @@ Result<Shape> infer_update(const Instruction& update) {
   return update.operand(0).shape;
 }
 
-Result<Shape> infer_done(const Instruction& done) {
+Result<Shape> infer_async_done(const Instruction& done) {
   LT_RETURN_IF_ERROR(check_started(done));
   return done.operand(0).shape.elements[1];
 }
 
-Result<Value> eval_start(const Instruction& start, Operands operands, EvalContext& context) {
+Result<Value> eval_async_start(const Instruction& start, Operands operands, EvalContext& context) {
   LT_ASSIGN_OR_RETURN(const Value zeros, zeros_of(start.shape));
   std::vector<Value> parts = zeros->parts();
   parts[0] = std::make_shared<Literal>(std::vector<Value>(operands.begin(), operands.end()));
@@ -119,12 +119,12 @@ Result<Value> eval_start(const Instruction& start, Operands operands, EvalContex
 
 Result<Value> eval_update(const Instruction&, Operands operands, EvalContext&) { return operands[0]; }
 
-Result<Value> eval_done(const Instruction&, Operands operands, EvalContext&) { return operands[0]->parts()[1]; }
+Result<Value> eval_async_done(const Instruction&, Operands operands, EvalContext&) { return operands[0]->parts()[1]; }
 
 }  // namespace
 
-const OpRule kAsyncStartRule{read_start, print_start, infer_start, eval_start};
+const OpRule kAsyncStartRule{read_start, print_start, infer_async_start, eval_async_start};
 const OpRule kAsyncUpdateRule{read_rest, nullptr, infer_update, eval_update};
-const OpRule kAsyncDoneRule{read_rest, nullptr, infer_done, eval_done};
+const OpRule kAsyncDoneRule{read_rest, nullptr, infer_async_done, eval_async_done};
 
 }  // namespace lowtide::engine

@@ -14,7 +14,7 @@
 namespace lowtide::engine {
 namespace {
 
-Result<Shape> infer(const Instruction& instruction) {
+Result<Shape> infer_concatenation(const Instruction& instruction) {
   LT_RETURN_IF_ERROR(check_operands(instruction, "C1", kAnyArity, kAnything));
   const Shape& first = instruction.operand(0).shape;
   const Dims& dimensions = instruction.as<DimensionsAttributes>().dimensions;
@@ -56,7 +56,7 @@ Result<Shape> infer(const Instruction& instruction) {
   return checked(instruction, std::move(result));
 }
 
-Result<Value> eval(const Instruction& instruction, Operands operands, EvalContext&) {
+Result<Value> eval_concatenation(const Instruction& instruction, Operands operands, EvalContext&) {
   LT_ASSIGN_OR_RETURN(const std::shared_ptr<Literal> result, new_array(instruction.shape));
   const auto along = static_cast<size_t>(instruction.as<DimensionsAttributes>().dimensions[0]);
   Dims starts(instruction.shape.dims.size(), 0);
@@ -107,7 +107,8 @@ NodeId folded(ElementContext& context, const Instruction& instruction, const Ind
   return chosen;
 }
 
-void element(ElementContext& context, const Instruction& instruction, const Index& index, std::span<NodeId> leaves) {
+void element_concatenation(ElementContext& context, const Instruction& instruction, const Index& index,
+                           std::span<NodeId> leaves) {
   NestBuilder& nest = context.nest;
   const auto along = static_cast<size_t>(instruction.as<DimensionsAttributes>().dimensions[0]);
   if (const NodeId chosen = folded(context, instruction, index); chosen != kNoId) {
@@ -136,7 +137,10 @@ void element(ElementContext& context, const Instruction& instruction, const Inde
 
 }  // namespace
 
-const OpRule kConcatenateRule{
-    .read = read_dimensions, .print = print_dimensions, .infer = infer, .eval = eval, .element = element};
+const OpRule kConcatenateRule{.read = read_dimensions,
+                              .print = print_dimensions,
+                              .infer = infer_concatenation,
+                              .eval = eval_concatenation,
+                              .element = element_concatenation};
 
 }  // namespace lowtide::engine

@@ -9,7 +9,7 @@
 namespace lowtide::engine {
 namespace {
 
-Result<Shape> infer(const Instruction& instruction) {
+Result<Shape> infer_conversion(const Instruction& instruction) {
   LT_RETURN_IF_ERROR(check_operands(instruction, "C1", 1, kAnything));
   LT_RETURN_IF_ERROR(check_declared(instruction, "C1", kAnything));
   return with_type(instruction.operand(0).shape, instruction.shape.type);
@@ -55,11 +55,12 @@ To convert_number(From x, ElementType type) {
   }
 }
 
-Result<Value> eval(const Instruction& instruction, Operands operands, EvalContext&) {
+Result<Value> eval_conversion(const Instruction& instruction, Operands operands, EvalContext&) {
   return convert_elements(operands[0], instruction.shape.type);
 }
 
-void element(ElementContext& context, const Instruction& instruction, const Index& index, std::span<NodeId> leaves) {
+void element_conversion(ElementContext& context, const Instruction& instruction, const Index& index,
+                        std::span<NodeId> leaves) {
   leaves[0] = context.nest.convert(context.element(instruction.operand(0), index), instruction.shape.type);
 }
 
@@ -76,6 +77,6 @@ Result<Value> convert_elements(const Value& value, ElementType type) {
   });
 }
 
-const OpRule kConvertRule{.infer = infer, .eval = eval, .element = element};
+const OpRule kConvertRule{.infer = infer_conversion, .eval = eval_conversion, .element = element_conversion};
 
 }  // namespace lowtide::engine

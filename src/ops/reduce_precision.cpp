@@ -29,7 +29,7 @@ void print(const Instruction& instruction, AttributeWriter& writer) {
   writer.integer("mantissa_bits", bits.mantissa_bits);
 }
 
-Result<Shape> infer_reduce(const Instruction& instruction) {
+Result<Shape> infer_precision(const Instruction& instruction) {
   const auto& bits = instruction.as<ReducePrecisionAttributes>();
   LT_ASSIGN_OR_RETURN(Shape result, infer_unary(instruction, kFloats));
   if (bits.exponent_bits < 1) {
@@ -98,7 +98,7 @@ C with_fewer_bits(C x, int64_t exponent_bits, int64_t mantissa_bits) {
   return std::bit_cast<C>(bits);
 }
 
-Result<Value> eval_reduce(const Instruction& instruction, Operands operands, EvalContext&) {
+Result<Value> eval_precision(const Instruction& instruction, Operands operands, EvalContext&) {
   const auto [exponent, mantissa] = instruction.as<ReducePrecisionAttributes>();
   const ElementType type = operands[0]->shape().type;
   // The type's own range is kept, denormals included.
@@ -154,8 +154,8 @@ Result<Value> eval_stochastic(const Instruction& instruction, Operands operands,
   return convert_elements(rounded, instruction.shape.type);
 }
 
-void element_reduce(ElementContext& context, const Instruction& instruction, const Index& index,
-                    std::span<NodeId> leaves) {
+void element_precision(ElementContext& context, const Instruction& instruction, const Index& index,
+                       std::span<NodeId> leaves) {
   NestBuilder& nest = context.nest;
   const NodeId value = context.element(instruction.operand(0), index);
   const NodeId reduced = nest.reduce_precision(value, instruction.as<ReducePrecisionAttributes>());
@@ -172,7 +172,7 @@ void element_stochastic(ElementContext& context, const Instruction& instruction,
 }  // namespace
 
 const OpRule kReducePrecisionRule{
-    .read = read, .print = print, .infer = infer_reduce, .eval = eval_reduce, .element = element_reduce};
+    .read = read, .print = print, .infer = infer_precision, .eval = eval_precision, .element = element_precision};
 const OpRule kStochasticConvertRule{.infer = infer_stochastic, .eval = eval_stochastic, .element = element_stochastic};
 
 }  // namespace lowtide::engine

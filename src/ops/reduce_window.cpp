@@ -31,7 +31,7 @@ void print_reduce_window(const Instruction& reduce, AttributeWriter& writer) {
 }
 
 /// The result in the types of the computation.
-Result<Shape> folded_shape(const Instruction& reduce) {
+Result<Shape> windowed_shape(const Instruction& reduce) {
   LT_ASSIGN_OR_RETURN(const size_t inputs, check_folded_inputs(reduce, 1, 2));  // (C1) (C2)
   const Window& window = reduce.as<WindowAttributes>().window;
   const Shape& first = reduce.operand(0).shape;
@@ -46,7 +46,7 @@ Result<Shape> folded_shape(const Instruction& reduce) {
 }
 
 Result<Shape> infer_reduce_window(const Instruction& reduce) {
-  LT_ASSIGN_OR_RETURN(Shape shape, folded_shape(reduce));
+  LT_ASSIGN_OR_RETURN(Shape shape, windowed_shape(reduce));
   return as_declared(std::move(shape), reduce.shape);
 }
 
@@ -54,7 +54,7 @@ Result<Value> eval_reduce_window(const Instruction& reduce, Operands operands, E
   const Window& window = reduce.as<WindowAttributes>().window;
   const Dims& extents = operands[0]->shape().dims;
   LT_ASSIGN_OR_RETURN(Reducer reducer, Reducer::make(*reduce.called[0], operands, FloatSums::kRounded, context));
-  LT_ASSIGN_OR_RETURN(const Shape shape, folded_shape(reduce));
+  LT_ASSIGN_OR_RETURN(const Shape shape, windowed_shape(reduce));
   std::vector<Literal> results = results_for(shape);
   if (results[0].size() == 0) return rounded_as(bundled(std::move(results)), reduce.shape);
   const Dims positions = results[0].shape().dims;

@@ -61,7 +61,7 @@ class Words {
 };
 
 /// The state's numbers: a key, then a counter of two.
-struct State {
+struct StateNodes {
   NodeId key = kNoId, low = kNoId, high = kNoId;
 };
 
@@ -70,7 +70,7 @@ int64_t state_words(const Instruction& rng) {
   return element_count(state) * (state.type == kLong ? 2 : 1);
 }
 
-State state_of(ElementContext& context, const Instruction& rng) {
+StateNodes state_of(ElementContext& context, const Instruction& rng) {
   Words words(context.nest);
   const Instruction& state = rng.operand(0);
   const auto element = [&](int64_t i) {
@@ -135,7 +135,7 @@ NodeId pick_word(NestBuilder& nest, std::span<const NodeId> words, const Affine&
 NodeId bits_at(ElementContext& context, const Instruction& rng, const Shape& bits, const Index& index) {
   NestBuilder& nest = context.nest;
   Words words(nest);
-  const State state = state_of(context, rng);
+  const StateNodes state = state_of(context, rng);
   const bool wide = stored_bytes(bits.type) == 8;
   const Affine flat = nest.position(index, bits.dims);
   if (is_threefry(rng)) {
@@ -194,7 +194,7 @@ void element_rng_bit_generator(ElementContext& context, const Instruction& rng, 
     return;
   }
   Words words(nest);
-  State state = state_of(context, rng);
+  StateNodes state = state_of(context, rng);
   const NodeId low = counter_at(nest, state.low, NestBuilder::fixed(counted(rng, bits)));
   if (!is_threefry(rng)) state.high = carry_into(nest, state.high, low, state.low);
   const Instruction& given = rng.operand(0);

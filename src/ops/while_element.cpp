@@ -24,8 +24,8 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr size_t kMostCarried = 64;         ///< elements that one element's loop may carry
-constexpr size_t kMostInstructions = 1000;  ///< of condition and body, which are tried out more than once
+constexpr size_t kMostCarried = 64;     ///< elements that one element's loop may carry
+constexpr size_t kMostTriedOut = 1000;  ///< of condition and body, which are tried out more than once
 
 /// One carried element: of a leaf, at the walking index or at a constant one.
 struct Carry {
@@ -250,7 +250,7 @@ bool has_element_while(const Instruction& loop) {
   const Computation& condition = *loop.called[0];
   const Computation& body = *loop.called[1];
   const KnownPlans plans;
-  if (condition.instructions().size() + body.instructions().size() > kMostInstructions) return false;
+  if (condition.instructions().size() + body.instructions().size() > kMostTriedOut) return false;
   if (!has_elements(condition) || !has_elements(body) || !is_light(body)) return false;
   if (!any_of(condition) && !is_light(condition)) return false;
   const int64_t leaves = part_count(loop.shape);

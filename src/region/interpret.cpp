@@ -7,7 +7,7 @@
 namespace lowtide::engine {
 namespace {
 
-Result<Value> evaluate(const Instruction& op, const ArrayStore& arrays, EvalContext& context) {
+Result<Value> value_of_operation(const Instruction& op, const ArrayStore& arrays, EvalContext& context) {
   const auto eval = rule_of(op.opcode).eval;
   if (!eval)
     return Status::unsupported("there is no definition of " + std::string(opcode_name(op.opcode)) + " " + op.name);
@@ -24,7 +24,7 @@ Result<std::vector<Value>> run_region(const Region& region, std::span<const Valu
     if (region.updates[k].instruction) arrays.set(region.updates[k], updated[k]);
   }
   for (const Instruction* op : region.ops) {
-    LT_ASSIGN_OR_RETURN(const Value result, evaluate(*op, arrays, context));
+    LT_ASSIGN_OR_RETURN(const Value result, value_of_operation(*op, arrays, context));
     arrays.set(*op, result);
   }
   std::vector<Value> results;
@@ -60,7 +60,7 @@ class WorkInterpreter {
       return {};
     }
     const Instruction& i = *item.instruction;
-    const Result<Value> result = item.kind == WorkKind::kControl ? control(i, arrays) : evaluate(i, arrays, *context_);
+    const Result<Value> result = item.kind == WorkKind::kControl ? control(i, arrays) : value_of_operation(i, arrays, *context_);
     if (!result.ok()) return result.status();
     arrays.set(i, *result);
     return {};

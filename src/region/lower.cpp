@@ -35,7 +35,7 @@ struct Box {
 using Piece = std::vector<Box>;
 
 /// Outputs with equal extents.
-struct Group {
+struct RegionGroup {
   Dims extents;
   std::vector<size_t> outputs;
 };
@@ -46,7 +46,7 @@ class Lowering {
 
   Nest run() {
     std::map<Dims, size_t> by_extents;
-    std::vector<Group> groups;
+    std::vector<RegionGroup> groups;
     std::vector<const Instruction*> updates;
     for (size_t k = 0; k < region_.outputs.size(); ++k) {
       const LeafRef& output = region_.outputs[k];
@@ -69,7 +69,7 @@ class Lowering {
       if (nest.cuts().empty()) return turn_short_loops(collapse_loops(nest.take()));
     }
     std::vector<std::vector<Piece>> pieces;
-    for (const Group& group : groups) pieces.push_back(pieces_of(group));
+    for (const RegionGroup& group : groups) pieces.push_back(pieces_of(group));
     NestBuilder nest(evaluate);
     RegionElements elements(nest, region_);
     for (size_t g = 0; g < groups.size(); ++g) {
@@ -88,7 +88,7 @@ class Lowering {
     return has_update(made) && (!has_element(made) || !rule_of(made.opcode).updated_operand);
   }
 
-  void make(NestBuilder& nest, RegionElements& elements, const Group& group, const Piece& piece) const {
+  void make(NestBuilder& nest, RegionElements& elements, const RegionGroup& group, const Piece& piece) const {
     const Dims& extents = piece[0].extents;
     std::vector<int32_t> loops;
     if (extents.empty()) loops.push_back(nest.begin_parallel(1));
@@ -123,7 +123,7 @@ class Lowering {
     size_t nodes = 0;
     std::vector<Dims> cuts;
   };
-  Trial try_out(const Group& group, const Piece& piece) const {
+  Trial try_out(const RegionGroup& group, const Piece& piece) const {
     NestBuilder nest(evaluate);
     RegionElements elements(nest, region_);
     make(nest, elements, group, piece);
@@ -146,7 +146,7 @@ class Lowering {
   };
 
   /// Boxes of equal extents become one piece where that saves a quarter of the nodes; single elements always.
-  std::vector<Piece> pieces_of(const Group& group) const {
+  std::vector<Piece> pieces_of(const RegionGroup& group) const {
     std::vector<Cost> made;
     size_t trials = 0;
     for (Cost& box : boxes_of(group)) {
@@ -168,14 +168,14 @@ class Lowering {
     return pieces;
   }
 
-  static Piece whole(const Group& group) { return {{Dims(group.extents.size(), 0), group.extents}}; }
+  static Piece whole(const RegionGroup& group) { return {{Dims(group.extents.size(), 0), group.extents}}; }
 
   static bool is_single(const Dims& extents) {
     return std::all_of(extents.begin(), extents.end(), [](int64_t n) { return n == 1; });
   }
 
   /// One box each. The index space is cut along its outermost dimension that asks for it, then its parts are tried.
-  std::vector<Cost> boxes_of(const Group& group) const {
+  std::vector<Cost> boxes_of(const RegionGroup& group) const {
     int64_t count = 1;
     for (const int64_t extent : group.extents) count *= extent;
     std::vector<Box> open = whole(group);

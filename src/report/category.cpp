@@ -11,7 +11,7 @@ namespace {
 constexpr size_t kLargestCone = 400;         // instructions followed back from one result
 constexpr int64_t kSmallestParameter = 256;  // elements; scalars and step counts are no parameters
 
-bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+bool mentions(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
 Dims sorted_dims(const Shape& shape) {
   Dims dims = shape.dims;
@@ -49,8 +49,8 @@ bool has_elements(const Shape& shape, int64_t count) {
 
 }  // namespace
 
-bool is_backward(const Instruction& i) { return contains(i.metadata.op_name, "transpose("); }
-bool is_forward(const Instruction& i) { return contains(i.metadata.op_name, "jvp(") && !is_backward(i); }
+bool is_backward(const Instruction& i) { return mentions(i.metadata.op_name, "transpose("); }
+bool is_forward(const Instruction& i) { return mentions(i.metadata.op_name, "jvp(") && !is_backward(i); }
 
 }  // namespace lowtide::engine
 

@@ -10,7 +10,7 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr double kWidth = 1120, kHeight = 520;  // of the picture
+constexpr double kPictureWidth = 1120, kHeight = 520;  // of the picture
 constexpr size_t kBoxesDrawn = 6000;            // the largest; a browser stays quick
 constexpr std::array<const char*, 9> kColours = {"#7f8c9b", "#a9b4c0", "#d98c3f", "#3f7fd9", "#b04fc2",
                                                  "#c94f4f", "#5f5f5f", "#4fae6d", "#6fb6c9"};
@@ -41,10 +41,10 @@ std::string picture(const Report& report) {
   std::stable_sort(boxes.begin(), boxes.end(),
                    [](const TimelineBox* a, const TimelineBox* b) { return a->bytes > b->bytes; });
   if (boxes.size() > kBoxesDrawn) boxes.resize(kBoxesDrawn);
-  const double per_step = kWidth / static_cast<double>(last);
+  const double per_step = kPictureWidth / static_cast<double>(last);
   const double per_byte = height > 0 ? kHeight / static_cast<double>(height) : 0;
 
-  std::string svg = fmt::format("<svg viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\">\n", kWidth, kHeight + 24);
+  std::string svg = fmt::format("<svg viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\">\n", kPictureWidth, kHeight + 24);
   for (const TimelineBox* box : boxes) {
     const double x = static_cast<double>(box->born) * per_step;
     const double w = std::max(0.5, static_cast<double>(box->dies - box->born) * per_step);

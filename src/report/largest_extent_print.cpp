@@ -10,7 +10,7 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr size_t kWidth = 100;
+constexpr size_t kLineWidth = 100;
 
 std::string verdict_of(const LargestExtent& found) {
   const std::string limit = format_bytes(found.limit);
@@ -33,7 +33,7 @@ std::string largest_extent_text(const LargestExtent& found, bool utf8) {
   std::string text;
   const auto paragraph = [&](const std::string& words) {
     size_t indent = 0;
-    for (const std::string& line : wrap(words, kWidth - 2)) {
+    for (const std::string& line : wrap(words, kLineWidth - 2)) {
       text += std::string(indent, ' ') + line + "\n";
       indent = 2;
     }
@@ -49,7 +49,7 @@ std::string largest_extent_text(const LargestExtent& found, bool utf8) {
   for (const LargestExtent::Trial& trial : found.tried) {
     text += pad_left(format_count(trial.extent), 12) + pad_left(format_bytes(trial.peak), 12) +
             pad_left(trial.seconds > 0 ? fmt::format("{:.4g}", 1e3 * trial.seconds) : "-", 14) + "  " +
-            pad_right(trial.fits ? "fits" : "doesn't fit", 13) + fit(trial.follows, kWidth - 54) + "\n";
+            pad_right(trial.fits ? "fits" : "doesn't fit", 13) + fit(trial.follows, kLineWidth - 54) + "\n";
   }
   text += "\n";
   if (found.for_xla) paragraph("peaks are Lowtide's model of XLA's account; XLA may need more or less");

@@ -21,7 +21,7 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr size_t kLengthBytes = 8;
+constexpr size_t kLengthFieldBytes = 8;
 constexpr size_t kAlignment = 64;  ///< of the first element
 
 /// Everything before the elements, and where each tensor's begin behind it. Wider elements come first, so that all of
@@ -65,10 +65,11 @@ Result<Head> head_of(const std::vector<std::pair<std::string, Shape>>& tensors, 
                         head.begins[i], head.begins[i] + head.sizes[i]);
   }
   json += "}";
-  const uint64_t length = (json.size() + kLengthBytes + kAlignment - 1) / kAlignment * kAlignment - kLengthBytes;
-  head.text.assign(reinterpret_cast<const char*>(&length), kLengthBytes);
+  const uint64_t length =
+      (json.size() + kLengthFieldBytes + kAlignment - 1) / kAlignment * kAlignment - kLengthFieldBytes;
+  head.text.assign(reinterpret_cast<const char*>(&length), kLengthFieldBytes);
   head.text += json;
-  head.text.resize(kLengthBytes + length, ' ');
+  head.text.resize(kLengthFieldBytes + length, ' ');
   head.total = head.text.size() + at;
   for (size_t& begin : head.begins) begin += head.text.size();
   return head;

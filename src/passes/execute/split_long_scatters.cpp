@@ -20,7 +20,7 @@ int64_t cut_dimension(const Instruction& scatter) {
   return -1;
 }
 
-bool is_long(const Instruction& i) {
+bool is_long_scatter(const Instruction& i) {
   if (i.opcode != Opcode::kScatter || !i.shape.is_array() || i.operands.size() != 3) return false;
   const ElementType type = i.shape.type;
   const int64_t places = element_count(i.shape), updates = element_count(i.operand(2).shape);
@@ -83,7 +83,7 @@ Instruction* split(Instruction& scatter, Maker& maker) {
 
 Result<PassResult> split_long_scatters(Module& module) {
   LT_ASSIGN_OR_RETURN(PassResult result, rewrite_each(module, [](Instruction& i, Maker& maker) -> Instruction* {
-                        return is_long(i) ? split(i, maker) : nullptr;
+                        return is_long_scatter(i) ? split(i, maker) : nullptr;
                       }));
   result.note = fmt::format("{} scatters split", result.count);
   return result;

@@ -14,9 +14,9 @@ namespace lowtide::engine {
 namespace {
 
 /// A loop whose trips visit the slices of stacks.
-class Loop {
+class ConsumingLoop {
  public:
-  Loop(const Instruction& loop, const Uses& uses) : loop_(loop), uses_(uses) {
+  ConsumingLoop(const Instruction& loop, const Uses& uses) : loop_(loop), uses_(uses) {
     const auto trips = trip_count(loop);
     const Computation &test = *loop.called[0], &body = *loop.called[1];
     const auto parameters = body.parameters(), tested = test.parameters();
@@ -124,7 +124,7 @@ bool may_be_overwritten(const Instruction& value, const Module& module) {
 }
 
 int64_t rewrite_loop(Instruction& loop, const Module& module, const Uses& uses) {
-  const Loop view(loop, uses);
+  const ConsumingLoop view(loop, uses);
   if (!view.ok() || uses.of(loop.operand(0)).size() != 1) return 0;
   Instruction& start = *loop.operands[0];
   std::vector<bool> taken(view.size(), false);

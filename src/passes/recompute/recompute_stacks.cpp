@@ -16,8 +16,8 @@ namespace {
 
 using Choice = KeepOrMake::Choice;
 
-constexpr double kSmallest = 1 << 14;  ///< bytes of all stacks together that are worth it
-constexpr double kWorthPart = 0.03;    ///< of them, what must be saved
+constexpr double kSmallestStacks = 1 << 14;  ///< bytes of all stacks together that are worth it
+constexpr double kWorthPart = 0.03;          ///< of them, what must be saved
 
 double bytes_of(const Instruction& i) { return static_cast<double>(safe_logical_bytes(i.shape)); }
 
@@ -43,7 +43,7 @@ class Pair {
   std::vector<Choice> choose(const Cost& cost, double ns_per_byte) {
     double before = 0;
     for (const SavedStack* s : free_) before += bytes_of(*s->value);
-    if (before * static_cast<double>(saved_.trips()) < kSmallest) return {};
+    if (before * static_cast<double>(saved_.trips()) < kSmallestStacks) return {};
     const std::unordered_set<const Instruction*> fixed = find_fixed(saved_.carry().body());
     std::vector<KeepOrMake::Prices> prices;
     for (const Instruction* i : body_) prices.push_back(prices_of(*i, fixed, cost, ns_per_byte));

@@ -22,7 +22,7 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr double kSmallest = 1 << 16;                     ///< bytes of stacks that are worth it
+constexpr double kLeastStackBytes = 1 << 16;              ///< bytes of stacks that are worth it
 constexpr int64_t kLargest = 1000;                        ///< group
 constexpr double kParts[] = {0.25, 0.5, 0.65, 0.8, 0.9};  ///< of the trips, on offer
 
@@ -382,7 +382,7 @@ void for_each_rerun(Module& module, const Take& take) {
     for (Instruction* loop : free_loops(module)) {
       for (const auto& [reader, place] : SavedStacks(*loop, uses, callers).readers()) {
         Rerun rerun(*loop, *reader, *place, uses, callers);
-        if (rerun.is_possible() && rerun.sizes().stack_bytes() >= kSmallest) changed = take(rerun, *loop);
+        if (rerun.is_possible() && rerun.sizes().stack_bytes() >= kLeastStackBytes) changed = take(rerun, *loop);
         if (changed) break;
       }
       if (changed) break;

@@ -17,9 +17,9 @@ using Interval = ModuleExtents::Interval;
 using Mark = Interval::Mark;
 using Counts = Mark::Counts;
 
-class Relater {
+class OperationRelater {
  public:
-  Relater(const Instruction& i, ModuleExtents& extents) : i_(i), extents_(extents) {}
+  OperationRelater(const Instruction& i, ModuleExtents& extents) : i_(i), extents_(extents) {}
 
   void operation() {
     switch (i_.opcode) {
@@ -424,6 +424,6 @@ class Relater {
 
 }  // namespace
 
-void relate_operation(const Instruction& i, ModuleExtents& extents) { Relater(i, extents).operation(); }
+void relate_operation(const Instruction& i, ModuleExtents& extents) { OperationRelater(i, extents).operation(); }
 
 }  // namespace lowtide::engine

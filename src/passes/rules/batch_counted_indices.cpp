@@ -76,7 +76,7 @@ Instruction* batched(const Instruction& array, Instruction* indices, const Index
   return left;
 }
 
-Instruction* rewrite(Instruction& i, Maker& maker) {
+Instruction* as_batch(Instruction& i, Maker& maker) {
   if (!i.shape.is_array() || !i.shape.dynamic.empty()) return nullptr;
   Attributes attributes = i.attributes;
   std::vector<Instruction*> operands = i.operands;
@@ -105,7 +105,7 @@ Instruction* rewrite(Instruction& i, Maker& maker) {
 }  // namespace
 
 Result<PassResult> batch_counted_indices(Module& module) {
-  auto result = rewrite_each(module, rewrite);
+  auto result = rewrite_each(module, as_batch);
   if (!result.ok()) return result;
   PassResult done = result.take();
   done.note = fmt::format("{} gathers and scatters walk a dimension in step", done.count);

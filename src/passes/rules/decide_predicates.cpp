@@ -11,7 +11,7 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr int kDeepest = 24;  ///< operations looked through
+constexpr int kDeepestCondition = 24;  ///< operations looked through
 
 /// A value whose elements are those of another, each at many places: dimension map[d] of it is dimension d of `of`.
 struct Spread {
@@ -23,7 +23,7 @@ Spread spread_of(const Instruction& value) {
   Spread spread{&value, {}};
   for (int64_t d = 0; d < value.shape.rank(); ++d)
     spread.map.push_back(value.shape.dims[static_cast<size_t>(d)] == 1 ? -1 : d);
-  for (int depth = 0; depth < kDeepest; ++depth) {
+  for (int depth = 0; depth < kDeepestCondition; ++depth) {
     const Instruction& i = *spread.of;
     const bool moves = i.opcode == Opcode::kBroadcast || i.opcode == Opcode::kReshape ||
                        i.opcode == Opcode::kTranspose || i.opcode == Opcode::kCopy;

@@ -85,7 +85,7 @@ Instruction* inside(const OneHot& one_hot, Instruction* places, Maker& maker) {
   return one_hot.valid ? maker.binary(Opcode::kAnd, result, one_hot.valid) : result;
 }
 
-Instruction* rewrite(Instruction& dot, Maker& maker) {
+Instruction* as_gather(Instruction& dot, Maker& maker) {
   if (dot.opcode != Opcode::kDot || dot.operands.size() != 2 || !dot.shape.dynamic.empty()) return nullptr;
   const auto& a = dot.as<DotAttributes>();
   if (a.lhs_contracting_dims.size() != 1) return nullptr;
@@ -111,7 +111,7 @@ Instruction* rewrite(Instruction& dot, Maker& maker) {
 }  // namespace
 
 Result<PassResult> gather_one_hot_products(Module& module) {
-  auto result = rewrite_each(module, rewrite);
+  auto result = rewrite_each(module, as_gather);
   if (!result.ok()) return result;
   PassResult done = result.take();
   done.note = fmt::format("{} products became gathers", done.count);

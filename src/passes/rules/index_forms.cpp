@@ -10,7 +10,7 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr int kDeepest = 48;                            ///< operations looked through
+constexpr int kDeepestForm = 48;                        ///< operations looked through
 constexpr int64_t kMostNumber = int64_t{1} << 40;       ///< sums of smaller numbers fit
 constexpr int64_t kLargestConstant = int64_t{1} << 16;  ///< elements of a constant that is read
 
@@ -81,7 +81,7 @@ const Instruction* taken_everywhere(const Instruction& select, int64_t d, int de
 }
 
 std::optional<int64_t> counts(const Instruction& value, int64_t d, int depth) {
-  if (depth > kDeepest || !is_plain(value) || !is_integral(value.shape.type)) return std::nullopt;
+  if (depth > kDeepestForm || !is_plain(value) || !is_integral(value.shape.type)) return std::nullopt;
   std::optional<int64_t> first;
   switch (value.opcode) {
     case Opcode::kIota:
@@ -117,7 +117,7 @@ class Projection {
   explicit Projection(Maker* maker) : maker_(maker) {}
 
   Instruction* of(Instruction* value, int64_t d, int depth) {
-    if (depth > kDeepest || !is_plain(*value)) return nullptr;
+    if (depth > kDeepestForm || !is_plain(*value)) return nullptr;
     const auto [known, is_new] = known_.try_emplace({value, d}, nullptr);
     if (is_new) known->second = look(value, d, depth);
     return known->second;
@@ -251,7 +251,7 @@ std::optional<int64_t> counts_along(const Instruction& value, int64_t d) { retur
 
 Value same_everywhere(const Instruction& value) {
   const Instruction* i = &value;
-  for (int depth = 0; depth < kDeepest; ++depth) {
+  for (int depth = 0; depth < kDeepestForm; ++depth) {
     switch (i->opcode) {
       case Opcode::kBroadcast:
       case Opcode::kReshape:

@@ -9,9 +9,9 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr int kDeepest = 12;                         ///< operations looked through
+constexpr int kDeepestRange = 12;                    ///< operations looked through
 constexpr int64_t kMostElements = int64_t{1} << 14;  ///< of a constant that is read
-constexpr int64_t kMostNumber = int64_t{1} << 40;    ///< sums and differences of smaller numbers fit
+constexpr int64_t kMostBound = int64_t{1} << 40;     ///< sums and differences of smaller numbers fit
 constexpr int64_t kMostStep = int64_t{1} << 30;      ///< and so do products of these
 
 using Range = IntegerRange;
@@ -26,8 +26,8 @@ std::optional<Range> range_of_type(ElementType type) {
 bool is_inside(const Range& inner, ElementType type) {
   const auto all = range_of_type(type);
   if (all) return inner.least >= all->least && inner.greatest <= all->greatest;
-  return (type_kind(type) != TypeKind::kUnsigned || inner.least >= 0) && inner.least > -kMostNumber &&
-         inner.greatest < kMostNumber;
+  return (type_kind(type) != TypeKind::kUnsigned || inner.least >= 0) && inner.least > -kMostBound &&
+         inner.greatest < kMostBound;
 }
 
 Range united(const Range& a, const Range& b) { return {std::min(a.least, b.least), std::max(a.greatest, b.greatest)}; }
@@ -52,7 +52,7 @@ std::optional<Range> of_remainder(const std::optional<Range>& a, const std::opti
 }
 
 /// Numbers whose sums and differences fit.
-bool is_small(const Range& range) { return range.least > -kMostNumber && range.greatest < kMostNumber; }
+bool is_small(const Range& range) { return range.least > -kMostBound && range.greatest < kMostBound; }
 
 }  // namespace
 
@@ -76,7 +76,7 @@ std::optional<IntegerRange> IntegerRanges::of_carry(const Instruction& read) con
   if (loop == loop_of_.end() || read.shape.rank() != 0) return std::nullopt;
   const Instruction& runs = *loop->second;
   const auto progression = progression_of(runs, read.as<TupleIndexAttributes>().index);
-  if (!progression || progression->start <= -kMostNumber || progression->start >= kMostNumber) return std::nullopt;
+  if (!progression || progression->start <= -kMostBound || progression->start >= kMostBound) return std::nullopt;
   const int64_t start = progression->start, step = progression->step;
   if (step == 0) return Range{start, start};
   const auto count = trip_count(runs);
@@ -140,7 +140,7 @@ std::optional<IntegerRange> IntegerRanges::look(const Instruction& i, int depth)
 
 std::optional<IntegerRange> IntegerRanges::find(const Instruction& i, int depth) const {
   if (!i.shape.is_array() || !is_integral(i.shape.type) || i.shape.type == ElementType::kPred) return std::nullopt;
-  if (depth > kDeepest) return range_of_type(i.shape.type);
+  if (depth > kDeepestRange) return range_of_type(i.shape.type);
   const auto found = look(i, depth);
   return found ? found : range_of_type(i.shape.type);
 }

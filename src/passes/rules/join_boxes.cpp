@@ -10,7 +10,7 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr int kDeepest = 16;  ///< operations looked through
+constexpr int kDeepestBox = 16;  ///< operations looked through
 
 /// Places [start, start + size) of an array.
 struct Part {
@@ -150,7 +150,7 @@ bool may_concatenate(const Instruction& i) {
 /// Does an update read of what it writes over, but other elements than it writes there? Looked for in slices, through
 /// elementwise work.
 bool reads_beside_its_place(const Instruction& value, const Instruction& array, const Part& place, int depth) {
-  if (depth > kDeepest || value.shape.dims != place.size) return false;
+  if (depth > kDeepestBox || value.shape.dims != place.size) return false;
   if (value.opcode == Opcode::kSlice) {
     const Part part = part_of(const_cast<Instruction*>(&value));
     if (part.of != &array || part.start == place.start) return false;

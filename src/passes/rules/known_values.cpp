@@ -10,7 +10,7 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr int kDeepest = 64;  ///< operations on the way
+constexpr int kDeepestValue = 64;  ///< operations on the way
 
 class Evaluate {
  public:
@@ -27,7 +27,7 @@ class Evaluate {
     const MemoryClass memory = memory_class(i.opcode);
     const bool makes = i.opcode == Opcode::kIota || memory == MemoryClass::kElementwise ||
                        memory == MemoryClass::kIndexMap || memory == MemoryClass::kView;
-    if (!makes || depth > kDeepest || !i.called.empty() || !rule_of(i.opcode).eval) return nullptr;
+    if (!makes || depth > kDeepestValue || !i.called.empty() || !rule_of(i.opcode).eval) return nullptr;
     if (i.operands.empty() && i.opcode != Opcode::kIota) return nullptr;
     std::vector<Value> operands;
     for (const Instruction* operand : i.operands) {

@@ -29,7 +29,7 @@ Instruction* spread(const Instruction& dot, Instruction* x, const Dims& contract
   return maker.broadcast(maker.convert(x, dot.shape.type), dot.shape.dims, dimensions);
 }
 
-Instruction* rewrite(Instruction& dot, Maker& maker) {
+Instruction* as_multiply(Instruction& dot, Maker& maker) {
   if (dot.opcode != Opcode::kDot || dot.operands.size() != 2 || !dot.shape.dynamic.empty()) return nullptr;
   Instruction *l = dot.operands[0], *r = dot.operands[1];
   const auto& a = dot.as<DotAttributes>();
@@ -48,7 +48,7 @@ Instruction* rewrite(Instruction& dot, Maker& maker) {
 }  // namespace
 
 Result<PassResult> multiply_outer_products(Module& module) {
-  auto result = rewrite_each(module, rewrite);
+  auto result = rewrite_each(module, as_multiply);
   if (!result.ok()) return result;
   PassResult done = result.take();
   done.note = fmt::format("{} dots became products", done.count);

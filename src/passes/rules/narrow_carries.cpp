@@ -13,7 +13,7 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr int kDeepest = 16;                    ///< moves from the carry down to what it is made of
+constexpr int kDeepestMove = 16;                ///< moves from the carry down to what it is made of
 constexpr int64_t kSmallestNarrowed = 1 << 12;  ///< bytes of a carry
 
 bool is_move(const Instruction& i) {
@@ -56,7 +56,7 @@ class SameMoves {
 
   bool compare(Instruction* a, Instruction* b, int depth = 0) {
     if (is_constant(*a, *b)) return true;
-    if (depth < kDeepest && is_move(*a) && same_operation(*a, *b)) {
+    if (depth < kDeepestMove && is_move(*a) && same_operation(*a, *b)) {
       for (size_t k = 0; k < a->operands.size(); ++k) {
         if (!compare(a->operands[k], b->operands[k], depth + 1)) return false;
       }

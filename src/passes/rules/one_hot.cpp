@@ -6,7 +6,7 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr int kDeepest = 48;  ///< operations looked through
+constexpr int kDeepestMatch = 48;  ///< operations looked through
 
 class Matcher {
  public:
@@ -14,7 +14,7 @@ class Matcher {
 
   /// `negated`: zero and one trade places; for predicates only.
   std::optional<OneHot> match(Instruction* value, int64_t d, bool negated, int depth) {
-    if (depth > kDeepest || !value->shape.is_array() || !value->shape.dynamic.empty()) return std::nullopt;
+    if (depth > kDeepestMatch || !value->shape.is_array() || !value->shape.dynamic.empty()) return std::nullopt;
     if (value->shape.dims[static_cast<size_t>(d)] < 2) return std::nullopt;
     const bool predicate = value->shape.type == ElementType::kPred;
     if (negated && !predicate) return std::nullopt;

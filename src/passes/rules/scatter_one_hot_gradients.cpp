@@ -101,7 +101,7 @@ class Scatterer {
   Maker& maker_;
 };
 
-Instruction* rewrite(Instruction& dot, Maker& maker) {
+Instruction* as_scatter(Instruction& dot, Maker& maker) {
   if (dot.opcode != Opcode::kDot || dot.operands.size() != 2 || !dot.shape.dynamic.empty()) return nullptr;
   if (dot.as<DotAttributes>().lhs_contracting_dims.empty() || element_count(dot.shape) == 0) return nullptr;
   for (const bool hot_left : {true, false}) {
@@ -116,7 +116,7 @@ Instruction* rewrite(Instruction& dot, Maker& maker) {
 }  // namespace
 
 Result<PassResult> scatter_one_hot_gradients(Module& module) {
-  auto result = rewrite_each(module, rewrite);
+  auto result = rewrite_each(module, as_scatter);
   if (!result.ok()) return result;
   PassResult done = result.take();
   done.note = fmt::format("{} products became scatters", done.count);

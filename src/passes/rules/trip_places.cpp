@@ -9,11 +9,11 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr int kDeepest = 16;                       ///< operations looked through
-constexpr int64_t kMostNumber = int64_t{1} << 40;  ///< products of a trip and a smaller step fit
+constexpr int kDeepestPlace = 16;                   ///< operations looked through
+constexpr int64_t kMostProduct = int64_t{1} << 40;  ///< products of a trip and a smaller step fit
 
 bool holds(ElementType type, const Progression& p, int64_t trips) {
-  if (p.start <= -kMostNumber || p.start >= kMostNumber || std::abs(p.step) * trips >= kMostNumber) return false;
+  if (p.start <= -kMostProduct || p.start >= kMostProduct || std::abs(p.step) * trips >= kMostProduct) return false;
   const int64_t last = p.start + p.step * (trips - 1);
   const int64_t least = std::min(p.start, last), greatest = std::max(p.start, last);
   const int bits = type_bits(type);
@@ -23,7 +23,7 @@ bool holds(ElementType type, const Progression& p, int64_t trips) {
 }
 
 std::optional<Progression> look(const Instruction& value, const Instruction& loop, int64_t trips, int depth) {
-  if (depth > kDeepest || !value.shape.is_array() || !is_integral(value.shape.type)) return std::nullopt;
+  if (depth > kDeepestPlace || !value.shape.is_array() || !is_integral(value.shape.type)) return std::nullopt;
   if (element_count(value.shape) != 1) return std::nullopt;
   std::optional<Progression> found;
   const auto operand = [&](size_t k) { return look(value.operand(k), loop, trips, depth + 1); };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "text/bytecode/word_lists.h"
 #include "text/stablehlo/mlir_attributes.h"
 
 namespace lowtide::engine {
@@ -35,10 +36,6 @@ constexpr std::array<Structure, 5> kStructures = {{
      " accumulation_type allow_imprecise_accumulation lhs_component_count lhs_precision_type num_primitive_operations "
      "rhs_component_count rhs_precision_type "},
 }};
-
-bool has_word(std::string_view words, std::string_view word) {
-  return words.find(fmt::format(" {} ", word)) != words.npos;
-}
 
 class PropertyWriter {
  public:

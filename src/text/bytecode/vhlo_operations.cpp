@@ -8,7 +8,7 @@ namespace lowtide::engine {
 namespace {
 
 /// Operations without properties, all of them in their first version.
-constexpr std::string_view kPlain =
+constexpr std::string_view kPlainOperations =
     "abs add after_all and atan2 bitcast_convert case ceil clamp complex convert count_leading_zeros create_token "
     "divide dynamic_pad dynamic_reshape dynamic_update_slice floor if imag is_finite maximum minimum multiply negate "
     "not optimization_barrier or partition_id popcnt power real real_dynamic_slice remainder replica_id reshape return "
@@ -138,7 +138,7 @@ void for_each_word(std::string_view words, F&& take) {
 
 Table make_table() {
   Table table;
-  for_each_word(kPlain, [&](std::string_view name) { table[std::string(name) + "_v1"] = {name, ""}; });
+  for_each_word(kPlainOperations, [&](std::string_view name) { table[std::string(name) + "_v1"] = {name, ""}; });
   for_each_word(kFunctions, [&](std::string_view name) {
     table[std::string(name) + "_v1"] = {name, ""};
     table[std::string(name) + "_v2"] = {name, "result_accuracy"};

@@ -7,15 +7,12 @@
 #include <charconv>
 
 #include "text/bytecode/vhlo_codes.h"
+#include "text/bytecode/word_lists.h"
 #include "text/stablehlo/dense.h"
 #include "text/stablehlo/mlir_types.h"
 
 namespace lowtide::engine {
 namespace {
-
-bool has_word(std::string_view words, std::string_view word) {
-  return words.find(fmt::format(" {} ", word)) != words.npos;
-}
 
 /// Properties by what they are, with blanks around them; all others are lists of integers.
 constexpr std::string_view kIntegers =
@@ -43,10 +40,10 @@ constexpr std::array<Word, 6> kWords = {{
 }};
 
 /// Fields of StableHLO's structures.
-struct Structure {
+struct FieldStructure {
   std::string_view operations, attribute, fields;
 };
-constexpr std::array<Structure, 3> kStructures = {{
+constexpr std::array<FieldStructure, 3> kStructures = {{
     {" dot_general ", "dot_dimension_numbers",
      " lhs_batching_dimensions lhs_contracting_dimensions rhs_batching_dimensions rhs_contracting_dimensions "},
     {" gather dynamic_gather ", "dimension_numbers",
@@ -84,7 +81,7 @@ Result<std::vector<EntryPool::Number>> VhloProperties::of(const MlirOperation& o
 
 Result<EntryPool::Number> VhloProperties::property(const MlirOperation& operation, std::string_view name) {
   const std::string_view of = short_name(operation);
-  for (const Structure& structure : kStructures) {
+  for (const FieldStructure& structure : kStructures) {
     if (has_word(structure.operations, of) && has_word(structure.fields, name)) {
       return field(operation, name, structure.attribute);
     }

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kHeadBytes = size_t{16} << 10;
+constexpr size_t kProgramHeadBytes = size_t{16} << 10;
 constexpr int kDeepestFolder = 3;
 constexpr size_t kMostFiles = 200'000;
 
@@ -86,7 +86,7 @@ std::string program_of(std::string_view header) {
   int depth = 0;
   for (const char c : header.substr(at + 25)) {
     depth += c == '{' ? 1 : c == '}' ? -1 : 0;
-    if (depth == 0 || program.size() > kHeadBytes) break;
+    if (depth == 0 || program.size() > kProgramHeadBytes) break;
     if (depth == 1 && c != '}' && c != '{') program += c;
   }
   return program;
@@ -107,7 +107,7 @@ void list(const fs::path& folder, int depth, std::vector<DumpFile>& files, size_
   for (const fs::path& path : names) {
     const std::string name = path.filename().string();
     if (is_foreign(name)) continue;
-    auto file = classify_dump_file(path.string(), name, read_head(path.string(), kHeadBytes));
+    auto file = classify_dump_file(path.string(), name, read_head(path.string(), kProgramHeadBytes));
     if (!file) continue;
     module |= !file->report;
     files.push_back(std::move(*file));

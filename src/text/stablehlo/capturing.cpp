@@ -9,12 +9,11 @@ namespace lowtide::engine {
 namespace {
 
 using Scope = ModuleMaker::Scope;
-using Operands = std::vector<Instruction*>;
 
 }  // namespace
 
 Status make_capturing(ModuleMaker& maker, Scope& scope, const MlirOperation& operation, const OperationSpelling& row,
-                      const Operands& operands, const Operands& captured) {
+                      const Instructions& operands, const Instructions& captured) {
   const MlirRegion& region = operation.regions[0];
   const bool sorts = row.opcode == Opcode::kSort, maps = row.opcode == Opcode::kMap;
   const bool scatters = row.opcode == Opcode::kScatter;
@@ -32,7 +31,7 @@ Status make_capturing(ModuleMaker& maker, Scope& scope, const MlirOperation& ope
                                                     operation.name, operands.size(), results, arguments));
   }
   // For each captured scalar an array like the first of every kind of operand.
-  const auto like = [&](size_t operand, Operands& all) -> Status {
+  const auto like = [&](size_t operand, Instructions& all) -> Status {
     for (Instruction* value : captured) {
       LT_ASSIGN_OR_RETURN(all.emplace_back(),
                           maker.broadcast(scope, operation, value, operands[operand]->shape.dims, {}));
@@ -40,15 +39,15 @@ Status make_capturing(ModuleMaker& maker, Scope& scope, const MlirOperation& ope
     return {};
   };
   const auto some = [&](size_t first, size_t count) {
-    return Operands(operands.begin() + static_cast<ptrdiff_t>(first),
-                    operands.begin() + static_cast<ptrdiff_t>(first + count));
+    return Instructions(operands.begin() + static_cast<ptrdiff_t>(first),
+                        operands.begin() + static_cast<ptrdiff_t>(first + count));
   };
-  Operands all = some(0, given);
+  Instructions all = some(0, given);
   LT_RETURN_IF_ERROR(like(0, all));
   if (scatters) all.push_back(operands[given]);
   if (folds) {
     const size_t second = scatters ? given + 1 : given;
-    const Operands rest = some(second, given);
+    const Instructions rest = some(second, given);
     all.insert(all.end(), rest.begin(), rest.end());
     LT_RETURN_IF_ERROR(like(second, all));  // of a reduction: the scalars themselves
   }

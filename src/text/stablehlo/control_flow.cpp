@@ -8,11 +8,6 @@ namespace lowtide::engine {
 namespace {
 
 using Scope = ModuleMaker::Scope;
-using Operands = std::vector<Instruction*>;
-
-Shape result_shape(const MlirOperation& operation) {
-  return operation.types.size() == 1 ? operation.types[0] : Shape::tuple(operation.types);
-}
 
 Status wrong_regions(const ModuleMaker& maker, const MlirOperation& operation, size_t expected) {
   return maker.fault(operation.place,
@@ -25,9 +20,9 @@ Status wrong_regions(const ModuleMaker& maker, const MlirOperation& operation, s
 Status make_call(ModuleMaker& maker, Scope& scope, const MlirOperation& operation) {
   const auto callee = maker.values().find_any(operation.attributes, "decomposition|callee");
   if (!callee) return maker.fault(operation.place, "found a call without the name of its function");
-  LT_ASSIGN_OR_RETURN(const Operands operands, maker.operands(scope, operation));
+  LT_ASSIGN_OR_RETURN(const Instructions operands, maker.operands(scope, operation));
   LT_ASSIGN_OR_RETURN(const Computation* function, maker.function(callee->text, callee->place));
-  LT_ASSIGN_OR_RETURN(Instruction * result, maker.add(scope, operation, Opcode::kCall, result_shape(operation),
+  LT_ASSIGN_OR_RETURN(Instruction * result, maker.add(scope, operation, Opcode::kCall, operation.result_shape(),
                                                       operands, {{"to_apply", '%' + function->name, callee->place}}));
   maker.bind(scope, operation, result);
   return {};
@@ -53,14 +48,15 @@ Status make_composite(ModuleMaker& maker, Scope& scope, const MlirOperation& ope
 
 Status make_while(ModuleMaker& maker, Scope& scope, const MlirOperation& operation) {
   if (operation.regions.size() != 2) return wrong_regions(maker, operation, 2);
-  LT_ASSIGN_OR_RETURN(Operands carried, maker.operands(scope, operation));
+  LT_ASSIGN_OR_RETURN(Instructions carried, maker.operands(scope, operation));
   const size_t own = carried.size();
   for (const MlirRegion& region : operation.regions) {
     if (region.arguments.size() == own) continue;
     return maker.fault(region.place, fmt::format("found {} arguments, expected one for each of {} values",
                                                  region.arguments.size(), own));
   }
-  LT_ASSIGN_OR_RETURN(const Operands captures, maker.captures(scope, {&operation.regions[0], &operation.regions[1]}));
+  LT_ASSIGN_OR_RETURN(const Instructions captures,
+                      maker.captures(scope, {&operation.regions[0], &operation.regions[1]}));
   LT_ASSIGN_OR_RETURN(const Computation* condition,
                       maker.branch(scope, operation.regions[0], "while.condition", captures, false));
   LT_ASSIGN_OR_RETURN(const Computation* body, maker.branch(scope, operation.regions[1], "while.body", captures, true));
@@ -77,12 +73,12 @@ Status make_conditional(ModuleMaker& maker, Scope& scope, const MlirOperation& o
   const bool by_predicate = operation.name.ends_with("if");
   if (by_predicate && operation.regions.size() != 2) return wrong_regions(maker, operation, 2);
   if (operation.regions.empty()) return wrong_regions(maker, operation, 1);
-  LT_ASSIGN_OR_RETURN(Operands operands, maker.operands(scope, operation));
+  LT_ASSIGN_OR_RETURN(Instructions operands, maker.operands(scope, operation));
   if (operands.size() != 1) return maker.fault(operation.place, "expected one operand: which branch is taken");
   std::vector<std::string> names;
   for (const MlirRegion& region : operation.regions) {
     if (!region.arguments.empty()) return maker.fault(region.place, "found arguments in a branch, expected none");
-    LT_ASSIGN_OR_RETURN(const Operands captures, maker.captures(scope, {&region}));
+    LT_ASSIGN_OR_RETURN(const Instructions captures, maker.captures(scope, {&region}));
     LT_ASSIGN_OR_RETURN(const Computation* branch,
                         maker.branch(scope, region, fmt::format("branch_{}", names.size()), captures, false));
     names.push_back('%' + branch->name);
@@ -95,7 +91,7 @@ Status make_conditional(ModuleMaker& maker, Scope& scope, const MlirOperation& o
   } else {
     attributes = {{"branch_computations", fmt::format("{{{}}}", fmt::join(names, ", "))}};
   }
-  LT_ASSIGN_OR_RETURN(Instruction * result, maker.add(scope, operation, Opcode::kConditional, result_shape(operation),
+  LT_ASSIGN_OR_RETURN(Instruction * result, maker.add(scope, operation, Opcode::kConditional, operation.result_shape(),
                                                       std::move(operands), std::move(attributes)));
   maker.bind(scope, operation, result);
   return {};
@@ -109,7 +105,7 @@ Status make_async(ModuleMaker& maker, Scope& scope, const MlirOperation& operati
     maker.bind(scope, operation, started);
     return {};
   }
-  LT_ASSIGN_OR_RETURN(const Operands operands, maker.operands(scope, operation));
+  LT_ASSIGN_OR_RETURN(const Instructions operands, maker.operands(scope, operation));
   if (operation.regions.size() != 1) return wrong_regions(maker, operation, 1);
   const MlirRegion& region = operation.regions[0];
   LT_ASSIGN_OR_RETURN(const Computation* work, maker.reducer(scope, region, "async"));
@@ -123,7 +119,7 @@ Status make_async(ModuleMaker& maker, Scope& scope, const MlirOperation& operati
 Status make_manual_computation(ModuleMaker& maker, Scope& scope, const MlirOperation& operation) {
   if (operation.regions.size() != 1) return wrong_regions(maker, operation, 1);
   const MlirRegion& region = operation.regions[0];
-  LT_ASSIGN_OR_RETURN(Operands operands, maker.operands(scope, operation));
+  LT_ASSIGN_OR_RETURN(Instructions operands, maker.operands(scope, operation));
   if (region.arguments.size() != operands.size()) {
     return maker.fault(region.place, fmt::format("found {} arguments, expected one for each of {} operands",
                                                  region.arguments.size(), operands.size()));
@@ -135,7 +131,7 @@ Status make_manual_computation(ModuleMaker& maker, Scope& scope, const MlirOpera
   };
   const std::string axes = text("manual_axes", "#sdy<manual_axes{}>");
   const auto convert = [&](std::string_view target, std::string_view key, Shape shape,
-                           const Operands& from) -> Result<Instruction*> {
+                           const Instructions& from) -> Result<Instruction*> {
     MlirOperation origin;
     origin.place = operation.place;
     origin.location = operation.location;
@@ -146,7 +142,7 @@ Status make_manual_computation(ModuleMaker& maker, Scope& scope, const MlirOpera
                                             quote(text(key, "#sdy.sharding_per_value<{}>")), quote(axes));
     return call;
   };
-  Operands parts;
+  Instructions parts;
   if (!operands.empty()) {
     std::vector<Shape> local;
     for (const MlirArgument& argument : region.arguments) local.push_back(argument.type);
@@ -167,7 +163,7 @@ Status make_manual_computation(ModuleMaker& maker, Scope& scope, const MlirOpera
   LT_ASSIGN_OR_RETURN(Instruction * local, maker.add(scope, origin, Opcode::kCall, body->root->shape, parts,
                                                      {{"to_apply", '%' + body->name}}));
   local->frontend_attributes = "{inlineable=\"false\"}";
-  Operands results = {local};
+  Instructions results = {local};
   if (local->shape.is_tuple()) {
     results.clear();
     for (size_t i = 0; i < local->shape.elements.size(); ++i) {
@@ -179,7 +175,7 @@ Status make_manual_computation(ModuleMaker& maker, Scope& scope, const MlirOpera
   }
   if (operation.types.empty()) return {};
   LT_ASSIGN_OR_RETURN(Instruction * whole,
-                      convert("xla.sdy.LocalToGlobalShape", "out_shardings", result_shape(operation), results));
+                      convert("xla.sdy.LocalToGlobalShape", "out_shardings", operation.result_shape(), results));
   maker.bind(scope, operation, whole);
   return {};
 }

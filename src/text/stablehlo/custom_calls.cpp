@@ -12,7 +12,6 @@ namespace lowtide::engine {
 namespace {
 
 using Scope = ModuleMaker::Scope;
-using Operands = std::vector<Instruction*>;
 
 /// [dense<[0, 1]> : tensor<2xindex>, ...] on the shapes, each in turn.
 Status set_layouts(ModuleMaker& maker, const MlirAttribute& layouts, std::vector<Shape*> shapes) {
@@ -61,10 +60,6 @@ std::string api_version(int64_t number, bool has_dictionary) {
   return number == 4 || has_dictionary ? "API_VERSION_TYPED_FFI" : "";
 }
 
-Shape result_shape(const MlirOperation& operation) {
-  return operation.types.size() == 1 ? operation.types[0] : Shape::tuple(operation.types);
-}
-
 /// mhlo.erf, mhlo.topk: operations that the version of StableHLO didn't have yet, as jax.export writes them. Their
 /// attributes are those of `mhlo.attributes`.
 Status make_exported(ModuleMaker& maker, Scope& scope, const MlirOperation& operation, const std::string& name) {
@@ -80,7 +75,7 @@ Status make_exported(ModuleMaker& maker, Scope& scope, const MlirOperation& oper
 /// ApproxTopK, as jax.lax.approx_max_k has it: of the arrays (the second half of the operands are what a reduction
 /// would start from) the first ones along a dimension by a comparator. They are exact here: all is sorted.
 Status make_approximate_top_k(ModuleMaker& maker, Scope& scope, const MlirOperation& operation) {
-  LT_ASSIGN_OR_RETURN(const Operands operands, maker.operands(scope, operation));
+  LT_ASSIGN_OR_RETURN(const Instructions operands, maker.operands(scope, operation));
   const auto called = maker.values().find(operation.attributes, "called_computations");
   const auto config = maker.values().find_any(operation.attributes, "mhlo.backend_config|backend_config");
   const MlirAttributes comparators = called ? maker.values().elements(*called) : MlirAttributes();
@@ -94,7 +89,7 @@ Status make_approximate_top_k(ModuleMaker& maker, Scope& scope, const MlirOperat
   if (!dimension) return maker.fault(config->place, "ApproxTopK: expected 'reduction_dim'");
   LT_ASSIGN_OR_RETURN(int64_t d, maker.values().integer(*dimension));
   if (d < 0) d += operands[0]->shape.rank();
-  const Operands arrays(operands.begin(), operands.begin() + static_cast<ptrdiff_t>(count));
+  const Instructions arrays(operands.begin(), operands.begin() + static_cast<ptrdiff_t>(count));
   std::vector<Shape> shapes;
   for (size_t i = 0; i < count; ++i) {
     shapes.push_back(arrays[i]->shape);
@@ -112,7 +107,7 @@ Status make_approximate_top_k(ModuleMaker& maker, Scope& scope, const MlirOperat
       Instruction * sorted,
       maker.add(scope, operation, Opcode::kSort, count == 1 ? shapes[0] : Shape::tuple(shapes), arrays,
                 {{"dimensions", braced_dims({d})}, {"is_stable", "true"}, {"to_apply", '%' + comparator->name}}));
-  Operands results;
+  Instructions results;
   for (size_t i = 0; i < count; ++i) {
     Instruction* all = sorted;
     if (count > 1) {
@@ -143,9 +138,9 @@ Status make_custom_call(ModuleMaker& maker, Scope& scope, const MlirOperation& o
   }
   if (name.starts_with("mhlo.")) return make_exported(maker, scope, operation, name);
   if (name == "ApproxTopK") return make_approximate_top_k(maker, scope, operation);
-  LT_ASSIGN_OR_RETURN(const Operands operands, maker.operands(scope, operation));
+  LT_ASSIGN_OR_RETURN(const Instructions operands, maker.operands(scope, operation));
   std::vector<HloAttribute> attributes = {{"custom_call_target", quote(name), target->place}};
-  Shape shape = result_shape(operation);
+  Shape shape = operation.result_shape();
   if (const auto layouts = find("operand_layouts"); layouts && layouts->text != "[]") {
     std::vector<Shape> shapes;
     std::vector<Shape*> places;
@@ -215,7 +210,7 @@ Status make_check(ModuleMaker& maker, Scope& scope, const MlirOperation& operati
   if (name != "eq" && name != "close" && name != "almost_eq") {
     return maker.unsupported(operation.place, fmt::format("'{}' can't be checked here", operation.name));
   }
-  LT_ASSIGN_OR_RETURN(Operands operands, maker.operands(scope, operation));
+  LT_ASSIGN_OR_RETURN(Instructions operands, maker.operands(scope, operation));
   MlirOperation origin;
   origin.place = operation.place;
   origin.location = operation.location;
@@ -248,7 +243,7 @@ Status make_check(ModuleMaker& maker, Scope& scope, const MlirOperation& operati
 }
 
 Status make_sharding_constraint(ModuleMaker& maker, Scope& scope, const MlirOperation& operation) {
-  LT_ASSIGN_OR_RETURN(const Operands operands, maker.operands(scope, operation));
+  LT_ASSIGN_OR_RETURN(const Instructions operands, maker.operands(scope, operation));
   const auto sharding = maker.values().find_any(operation.attributes, "angles|sharding");
   if (operands.size() != 1 || !sharding) return maker.fault(operation.place, "expected a value and its sharding");
   LT_ASSIGN_OR_RETURN(Instruction * call, maker.add(scope, operation, Opcode::kCustomCall, operands[0]->shape, operands,

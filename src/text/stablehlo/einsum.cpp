@@ -11,7 +11,6 @@ namespace lowtide::engine {
 namespace {
 
 using Scope = ModuleMaker::Scope;
-using Operands = std::vector<Instruction*>;
 using Labels = std::vector<int>;  ///< letters; the dimensions that "..." stands for are -n..-1
 
 bool has(const Labels& labels, int label) { return std::ranges::find(labels, label) != labels.end(); }
@@ -164,7 +163,7 @@ class Einsum {
   ModuleMaker& maker_;
   Scope& scope_;
   const MlirOperation& operation_;
-  Operands values_;
+  Instructions values_;
   std::vector<Labels> labels_;
   Labels result_;
 };

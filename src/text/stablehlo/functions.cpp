@@ -11,27 +11,26 @@
 namespace lowtide::engine {
 namespace {
 
-using Operands = std::vector<Instruction*>;
 using Made = Result<Instruction*>;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-Made make_square(Arithmetic& a, const Operands& operands) {
+Made make_square(Arithmetic& a, const Instructions& operands) {
   const Term x = a.of(operands[0]);
   return (x * x).array;
 }
 
-Made make_conj(Arithmetic& a, const Operands& operands) {
+Made make_conj(Arithmetic& a, const Instructions& operands) {
   const Term x = a.of(operands[0]);
   if (!is_complex(x.type())) return x.array;
   return a.binary(Opcode::kComplex, a.unary(Opcode::kReal, x), -a.unary(Opcode::kImag, x)).array;
 }
 
-Made make_is_inf(Arithmetic& a, const Operands& operands) { return (abs(a.of(operands[0])) == kInfinity).array; }
-Made make_is_pos_inf(Arithmetic& a, const Operands& operands) { return (a.of(operands[0]) == kInfinity).array; }
-Made make_is_neg_inf(Arithmetic& a, const Operands& operands) { return (a.of(operands[0]) == -kInfinity).array; }
+Made make_is_inf(Arithmetic& a, const Instructions& operands) { return (abs(a.of(operands[0])) == kInfinity).array; }
+Made make_is_pos_inf(Arithmetic& a, const Instructions& operands) { return (a.of(operands[0]) == kInfinity).array; }
+Made make_is_neg_inf(Arithmetic& a, const Instructions& operands) { return (a.of(operands[0]) == -kInfinity).array; }
 
-Made make_constant_like(Arithmetic& a, const Operands& operands) {
+Made make_constant_like(Arithmetic& a, const Instructions& operands) {
   const MlirValues& values = a.maker().values();
   const auto value = values.find(a.operation().attributes, "value");
   if (!value) return a.maker().fault(a.operation().place, "chlo.constant_like: expected 'value'");
@@ -46,7 +45,7 @@ Made make_constant_like(Arithmetic& a, const Operands& operands) {
 }
 
 /// The neighbour of x towards y: the next larger or smaller magnitude as an integer.
-Made make_next_after(Arithmetic& a, const Operands& operands) {
+Made make_next_after(Arithmetic& a, const Instructions& operands) {
   if (operands.size() != 2) return a.maker().fault(a.operation().place, "chlo.next_after: expected two operands");
   const Term x = a.of(operands[0]), y = a.of(operands[1]);
   const int bits = type_bits(x.type());
@@ -73,7 +72,7 @@ Made make_next_after(Arithmetic& a, const Operands& operands) {
 
 /// Types narrower than f32 are computed in it and rounded once.
 template <Term (*kFunction)(const Term&)>
-Made in_wide(Arithmetic& a, const Operands& operands) {
+Made in_wide(Arithmetic& a, const Instructions& operands) {
   const Term x = a.of(operands[0]);
   if (!is_floating(x.type())) return a.maker().unsupported(a.operation().place, "this function of this type");
   const ElementType wide = x.type() == ElementType::kF64 ? ElementType::kF64 : ElementType::kF32;
@@ -81,7 +80,7 @@ Made in_wide(Arithmetic& a, const Operands& operands) {
 }
 
 template <Term (*kFunction)(const Term&, const Term&)>
-Made in_wide_of_two(Arithmetic& a, const Operands& operands) {
+Made in_wide_of_two(Arithmetic& a, const Instructions& operands) {
   if (operands.size() != 2) return a.maker().fault(a.operation().place, "expected two operands");
   const Term x = a.of(operands[0]), y = a.of(operands[1]);
   if (!is_floating(x.type())) return a.maker().unsupported(a.operation().place, "this function of this type");

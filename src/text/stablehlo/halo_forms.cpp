@@ -15,7 +15,6 @@ namespace lowtide::engine {
 namespace {
 
 using Scope = ModuleMaker::Scope;
-using Operands = std::vector<Instruction*>;
 
 /// One operation of this dialect: its attributes, and pieces along its dimension.
 class Halo {
@@ -65,7 +64,7 @@ class Halo {
     limits[d] = end;
     return slice(starts, limits, Dims(starts.size(), 1));
   }
-  Result<Instruction*> joined(size_t d, const Operands& pieces) {
+  Result<Instruction*> joined(size_t d, const Instructions& pieces) {
     Shape shape = Shape::array(x().shape.type, x().shape.dims);
     shape.dims[d] = 0;
     for (const Instruction* piece : pieces) shape.dims[d] += piece->shape.dims[d];
@@ -81,10 +80,10 @@ class Halo {
     return joined(d, {first, second});
   }
 
-  Result<Instruction*> add(Opcode opcode, Shape shape, Operands operands, std::vector<HloAttribute> attributes) {
+  Result<Instruction*> add(Opcode opcode, Shape shape, Instructions operands, std::vector<HloAttribute> attributes) {
     return maker_.add(scope_, operation_, opcode, std::move(shape), std::move(operands), std::move(attributes));
   }
-  Status bind(const Operands& results) {
+  Status bind(const Instructions& results) {
     if (results.size() != operation_.types.size()) {
       return fault(fmt::format("found {} results, expected {}", operation_.types.size(), results.size()));
     }
@@ -99,7 +98,7 @@ class Halo {
   }
 
   const Instruction& x() const { return *operands_[0]; }
-  const Operands& operands() const { return operands_; }
+  const Instructions& operands() const { return operands_; }
   ModuleMaker& maker() { return maker_; }
   const MlirOperation& operation() const { return operation_; }
 
@@ -107,7 +106,7 @@ class Halo {
   ModuleMaker& maker_;
   Scope& scope_;
   const MlirOperation& operation_;
-  Operands operands_;
+  Instructions operands_;
 };
 
 Status make_rotate(ModuleMaker& maker, Scope& scope, const MlirOperation& operation) {
@@ -128,7 +127,7 @@ Status make_multi_rotate(ModuleMaker& maker, Scope& scope, const MlirOperation& 
   if (left + right + 1 != static_cast<int64_t>(operation.types.size())) {
     return halo.fault(fmt::format("found {} results, expected {}", operation.types.size(), left + right + 1));
   }
-  Operands results;
+  Instructions results;
   for (int64_t amount = left; amount >= -right; --amount) {
     LT_ASSIGN_OR_RETURN(results.emplace_back(), halo.rotated(d, amount));
   }
@@ -144,7 +143,7 @@ Status make_between(ModuleMaker& maker, Scope& scope, const MlirOperation& opera
   LT_ASSIGN_OR_RETURN(const int64_t left, halo.part("lhs", n));
   LT_ASSIGN_OR_RETURN(const int64_t right, halo.part("rhs", n));
   const bool wraps = operation.name.ends_with("wrap");
-  Operands pieces;
+  Instructions pieces;
   if (left > 0) {
     LT_ASSIGN_OR_RETURN(pieces.emplace_back(), wraps ? halo.piece(d, n - left, n) : halo.piece(d, 0, left));
   }
@@ -181,7 +180,7 @@ Status make_multi_slice(ModuleMaker& maker, Scope& scope, const MlirOperation& o
   }
   box[0][d] -= left;
   box[1][d] -= left;
-  Operands results;
+  Instructions results;
   for (int64_t i = 0; i <= amount; ++i, ++box[0][d], ++box[1][d]) {
     LT_ASSIGN_OR_RETURN(results.emplace_back(), halo.slice(box[0], box[1], box[2]));
   }

@@ -26,6 +26,8 @@ struct CapturedScalars {
   bool twice = false, returned = false;
 };
 
+using Instructions = std::vector<Instruction*>;
+
 class ModuleMaker {
  public:
   ModuleMaker(std::shared_ptr<const Source> source, MlirModule syntax, std::shared_ptr<Context> context);

@@ -7,7 +7,6 @@ namespace lowtide::engine {
 namespace {
 
 using Scope = ModuleMaker::Scope;
-using Operands = std::vector<Instruction*>;
 
 }  // namespace
 
@@ -34,7 +33,7 @@ MlirRegion adding_region(ElementType type, Offset place) {
 
 /// Of each batch the slices along `dim` that the indices name: those stand in the result where `dim` stood.
 Status make_torch_index_select(ModuleMaker& maker, Scope& scope, const MlirOperation& operation) {
-  LT_ASSIGN_OR_RETURN(const Operands operands, maker.operands(scope, operation));
+  LT_ASSIGN_OR_RETURN(const Instructions operands, maker.operands(scope, operation));
   const auto dim_text = maker.values().find(operation.attributes, "dim");
   const auto batch_text = maker.values().find(operation.attributes, "batch_dims");
   if (operands.size() != 2 || !dim_text || !batch_text || operation.types.size() != 1) {

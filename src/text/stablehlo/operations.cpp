@@ -14,7 +14,6 @@ namespace lowtide::engine {
 namespace {
 
 using Scope = ModuleMaker::Scope;
-using Operands = std::vector<Instruction*>;
 
 Status make_constant(ModuleMaker& maker, Scope& scope, const MlirOperation& operation) {
   const std::optional<MlirAttribute> found = maker.values().find(operation.attributes, "value");
@@ -49,7 +48,7 @@ Shape result_shape(const MlirOperation& operation) {
   return operation.types.size() == 1 ? operation.types[0] : Shape::tuple(operation.types);
 }
 
-std::vector<Shape> shapes_of(const Operands& operands) {
+std::vector<Shape> shapes_of(const Instructions& operands) {
   std::vector<Shape> shapes;
   for (const Instruction* operand : operands) shapes.push_back(operand->shape);
   return shapes;
@@ -57,7 +56,7 @@ std::vector<Shape> shapes_of(const Operands& operands) {
 
 /// An operation of HLO: its attributes by its row, its regions as reducers.
 Status make_plain(ModuleMaker& maker, Scope& scope, const MlirOperation& operation, const OperationSpelling& row,
-                  Operands operands) {
+                  Instructions operands) {
   LT_ASSIGN_OR_RETURN(std::vector<HloAttribute> attributes,
                       hlo_attributes(row, operation, shapes_of(operands), maker.values()));
   if (operation.regions.size() != row.regions.size()) {
@@ -66,7 +65,7 @@ Status make_plain(ModuleMaker& maker, Scope& scope, const MlirOperation& operati
                                    operation.regions.size() == 1 ? "" : "s", row.regions.size()));
   }
   if (row.regions.size() == 1) {
-    LT_ASSIGN_OR_RETURN(const Operands captured, maker.captures(scope, {&operation.regions[0]}));
+    LT_ASSIGN_OR_RETURN(const Instructions captured, maker.captures(scope, {&operation.regions[0]}));
     if (!captured.empty()) return make_capturing(maker, scope, operation, row, operands, captured);
   }
   for (size_t i = 0; i < row.regions.size(); ++i) {
@@ -96,7 +95,7 @@ Status make_plain(ModuleMaker& maker, Scope& scope, const MlirOperation& operati
 }
 
 /// `dims` of each operand in chlo's broadcasting: the last ones, or as the attribute says.
-Status broadcast_operands(ModuleMaker& maker, Scope& scope, const MlirOperation& operation, Operands& operands) {
+Status broadcast_operands(ModuleMaker& maker, Scope& scope, const MlirOperation& operation, Instructions& operands) {
   if (operation.types.size() != 1) return maker.fault(operation.place, "expected one result");
   Dims extents = operation.types[0].dims;
   const std::optional<MlirAttribute> given = maker.values().find(operation.attributes, "broadcast_dimensions");
@@ -125,7 +124,7 @@ Status broadcast_operands(ModuleMaker& maker, Scope& scope, const MlirOperation&
 }
 
 Status make_named(ModuleMaker& maker, Scope& scope, const MlirOperation& operation, std::string_view name,
-                  Operands operands) {
+                  Instructions operands) {
   if (const MakeFunction function = function_named(name)) {
     if (operands.empty() || operation.types.size() != 1) {
       return maker.fault(operation.place, fmt::format("{}: expected operands and one result", operation.name));
@@ -148,7 +147,7 @@ Status make_named(ModuleMaker& maker, Scope& scope, const MlirOperation& operati
 }
 
 Status make_broadcast_in_dim(ModuleMaker& maker, Scope& scope, const MlirOperation& operation) {
-  LT_ASSIGN_OR_RETURN(const Operands operands, maker.operands(scope, operation));
+  LT_ASSIGN_OR_RETURN(const Instructions operands, maker.operands(scope, operation));
   const auto dims = maker.values().find_any(operation.attributes, "broadcast_dimensions|dims");
   if (operands.empty() || !dims || operation.types.size() != 1) {
     return maker.fault(operation.place, "expected an operand and its dimensions in the result");
@@ -162,7 +161,7 @@ Status make_broadcast_in_dim(ModuleMaker& maker, Scope& scope, const MlirOperati
 
 /// stablehlo.broadcast: new dimensions in front.
 Status make_broadcast(ModuleMaker& maker, Scope& scope, const MlirOperation& operation) {
-  LT_ASSIGN_OR_RETURN(const Operands operands, maker.operands(scope, operation));
+  LT_ASSIGN_OR_RETURN(const Instructions operands, maker.operands(scope, operation));
   if (operands.size() != 1 || operation.types.size() != 1) return maker.fault(operation.place, "expected one operand");
   Dims dims(operands[0]->shape.dims.size());
   std::iota(dims.begin(), dims.end(), operation.types[0].rank() - static_cast<int64_t>(dims.size()));
@@ -173,7 +172,7 @@ Status make_broadcast(ModuleMaker& maker, Scope& scope, const MlirOperation& ope
 }
 
 Status make_tuple(ModuleMaker& maker, Scope& scope, const MlirOperation& operation) {
-  LT_ASSIGN_OR_RETURN(const Operands operands, maker.operands(scope, operation));
+  LT_ASSIGN_OR_RETURN(const Instructions operands, maker.operands(scope, operation));
   LT_ASSIGN_OR_RETURN(Instruction * result,
                       maker.add(scope, operation, Opcode::kTuple, Shape::tuple(shapes_of(operands)), operands));
   maker.bind(scope, operation, result);
@@ -181,7 +180,7 @@ Status make_tuple(ModuleMaker& maker, Scope& scope, const MlirOperation& operati
 }
 
 Status make_barrier(ModuleMaker& maker, Scope& scope, const MlirOperation& operation) {
-  LT_ASSIGN_OR_RETURN(const Operands operands, maker.operands(scope, operation));
+  LT_ASSIGN_OR_RETURN(const Instructions operands, maker.operands(scope, operation));
   LT_ASSIGN_OR_RETURN(Instruction * bundle, maker.bundle(scope, operation, operands));
   LT_ASSIGN_OR_RETURN(Instruction * result, maker.add(scope, operation, Opcode::kOptBarrier, bundle->shape, {bundle}));
   maker.bind(scope, operation, result);
@@ -196,14 +195,14 @@ Status make_token(ModuleMaker& maker, Scope& scope, const MlirOperation& operati
 
 /// The extents of rng are an operand here and the result's in HLO.
 Status make_rng(ModuleMaker& maker, Scope& scope, const MlirOperation& operation) {
-  LT_ASSIGN_OR_RETURN(Operands operands, maker.operands(scope, operation));
+  LT_ASSIGN_OR_RETURN(Instructions operands, maker.operands(scope, operation));
   if (operands.size() > 2) operands.resize(2);
   return make_plain(maker, scope, operation, *spelling_of("rng"), operands);
 }
 
 /// A sort along a dimension that may be counted from behind, and is the last one where none is named.
 Status make_sort(ModuleMaker& maker, Scope& scope, const MlirOperation& operation) {
-  LT_ASSIGN_OR_RETURN(const Operands operands, maker.operands(scope, operation));
+  LT_ASSIGN_OR_RETURN(const Instructions operands, maker.operands(scope, operation));
   const auto given = maker.values().find(operation.attributes, "dimension");
   int64_t dimension = -1;
   if (given) {
@@ -221,7 +220,7 @@ Status make_sort(ModuleMaker& maker, Scope& scope, const MlirOperation& operatio
 
 /// chlo.scan: the body's last arguments are what is carried.
 Status make_scan(ModuleMaker& maker, Scope& scope, const MlirOperation& operation) {
-  LT_ASSIGN_OR_RETURN(const Operands operands, maker.operands(scope, operation));
+  LT_ASSIGN_OR_RETURN(const Instructions operands, maker.operands(scope, operation));
   if (operation.regions.size() != 1) return maker.fault(operation.place, "expected one region");
   int64_t carries = 0;
   for (const MlirUse& use : operation.operands) carries += use.carried ? 1 : 0;
@@ -244,7 +243,7 @@ Status make_scan(ModuleMaker& maker, Scope& scope, const MlirOperation& operatio
 
 /// stablehlo.dot: the last dimension with the first.
 Status make_dot(ModuleMaker& maker, Scope& scope, const MlirOperation& operation) {
-  LT_ASSIGN_OR_RETURN(Operands operands, maker.operands(scope, operation));
+  LT_ASSIGN_OR_RETURN(Instructions operands, maker.operands(scope, operation));
   if (operands.size() != 2 || operands[0]->shape.dims.empty())
     return maker.fault(operation.place, "expected two arrays");
   OperationSpelling row{"dot", Opcode::kDot};
@@ -263,7 +262,7 @@ Status make_dot(ModuleMaker& maker, Scope& scope, const MlirOperation& operation
 
 /// all_to_all splits one dimension and joins along another; HLO's does both along one.
 Status make_all_to_all(ModuleMaker& maker, Scope& scope, const MlirOperation& operation) {
-  LT_ASSIGN_OR_RETURN(const Operands operands, maker.operands(scope, operation));
+  LT_ASSIGN_OR_RETURN(const Instructions operands, maker.operands(scope, operation));
   const MlirValues& values = maker.values();
   int64_t split = 0, join = 0, count = 1;
   for (const auto& [key, out] :
@@ -273,7 +272,7 @@ Status make_all_to_all(ModuleMaker& maker, Scope& scope, const MlirOperation& op
     LT_ASSIGN_OR_RETURN(*out, values.integer(*found));
   }
   const OperationSpelling row{"all_to_all", Opcode::kAllToAll, spelling_of("collective_broadcast")->attributes};
-  Operands results;
+  Instructions results;
   for (Instruction* operand : operands) {
     const Shape whole = operand->shape;
     if (split < 0 || split >= whole.rank() || join < 0 || join >= whole.rank() || count < 1 ||
@@ -384,7 +383,7 @@ Status ModuleMaker::operation(Scope& scope, const MlirOperation& operation) {
     return unsupported(operation.place, fmt::format("operations of the dialect '{}' are not known", dialect));
   }
   if (const MakeOperation make = special_operation(name)) return make(*this, scope, operation);
-  LT_ASSIGN_OR_RETURN(Operands operands, this->operands(scope, operation));
+  LT_ASSIGN_OR_RETURN(Instructions operands, this->operands(scope, operation));
   if (dialect == "sdy" && operands.size() == 1) {  // what is left of it says where a value lies, not what it is
     bind(scope, operation, operands[0]);
     return {};

@@ -68,6 +68,9 @@ struct MlirOperation {
   std::vector<Shape> types;                       ///< of the results
   std::vector<MlirAttributes> result_attributes;  ///< of functions
   std::string_view location;                      ///< between the parentheses of loc(...)
+
+  /// Of one result its type, of any other number of them the tuple of theirs.
+  Shape result_shape() const { return types.size() == 1 ? types[0] : Shape::tuple(types); }
 };
 
 struct MlirModule {

@@ -1,0 +1,38 @@
+# lowtide_compile_together(TARGET MOST): up to MOST files of a folder, in the order of their names, are compiled as one (CMake's
+# unity builds), so that headers are read once for all of them: a first build takes a third of the time. Names in anonymous namespaces
+# must then differ within a folder, as they should for whoever reads it. Files with options of their own are compiled alone, and
+# -DLOWTIDE_TOGETHER=OFF compiles every file alone, which shows whether each includes what it uses (scripts/check.sh does).
+option(LOWTIDE_TOGETHER "compile several files as one" ON)
+
+function(lowtide_compile_together target most)
+  if(NOT LOWTIDE_TOGETHER)
+    return()
+  endif()
+  get_target_property(sources ${target} SOURCES)
+  set(folders "")
+  foreach(source IN LISTS sources)
+    get_source_file_property(options ${source} COMPILE_OPTIONS)
+    get_source_file_property(definitions ${source} COMPILE_DEFINITIONS)
+    if(options OR definitions)
+      continue()
+    endif()
+    get_filename_component(folder ${source} DIRECTORY)
+    string(MAKE_C_IDENTIFIER "${folder}" id)
+    list(APPEND folders ${id})
+    list(APPEND in_${id} ${source})
+  endforeach()
+  list(REMOVE_DUPLICATES folders)
+  foreach(id IN LISTS folders)
+    list(LENGTH in_${id} count)
+    math(EXPR groups "(${count} + ${most} - 1) / ${most}")
+    set(number 0)
+    foreach(source IN LISTS in_${id})
+      math(EXPR group "${number} * ${groups} / ${count}")
+      math(EXPR number "${number} + 1")
+      set_source_files_properties(${source} PROPERTIES UNITY_GROUP "${id}_${group}")
+    endforeach()
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  # What is in an anonymous namespace of a file that another includes is seen by that other alone, as it should be.
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+endfunction()

@@ -1,0 +1,15 @@
+#pragma once
+/// Time that only goes forward.
+
+#include <chrono>
+#include <cstdint>
+
+namespace lowtide::engine {
+
+/// Nanoseconds since some moment before the process began.
+inline int64_t now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+}  // namespace lowtide::engine
