@@ -112,6 +112,7 @@ def programs():
         assert np.array_equal(again(x), compiled(x))
         assert jax.devices()[0].memory_stats()["bytes_in_use"] > 0
         asynchronous()
+        from_the_host()
         # Memory of arrays and arenas that are gone is the machine's again, but for a little.
         def resident():
             with open("/proc/self/status") as file:
@@ -124,6 +125,25 @@ def programs():
         del arrays
         assert resident() - before < 80, resident() - before
     return {name: np.asarray(value) for name, value in results.items()}
+
+
+def from_the_host():
+    """Where XLA's CPU isn't asked for, the host is Lowtide's device; memory of others is taken in any layout."""
+    import jax
+    import jax.numpy as jnp
+    import ml_dtypes
+    import numpy as np
+    assert jax.devices("cpu") == jax.devices() == jax.devices("lowtide")
+    source = np.arange(24).reshape(2, 3, 4)
+    for dtype in (np.float32, np.int8, np.complex64, np.bool_):
+        for given in (source.astype(dtype), source.astype(dtype).T, np.asfortranarray(source.astype(dtype))):
+            taken = jnp.from_dlpack(given)
+            assert np.array_equal(taken, given) and np.array_equal(jnp.flip(taken), np.flip(given)), (dtype, given.strides)
+    # ml_dtypes leaves anything in the bits beyond an element's.
+    for dtype in (ml_dtypes.int4, ml_dtypes.uint4, ml_dtypes.int2, ml_dtypes.uint2):
+        limits = ml_dtypes.iinfo(dtype)
+        given = np.arange(int(limits.min), int(limits.max) + 1).astype(dtype)
+        assert np.array_equal(np.asarray(jnp.asarray(-given).astype(jnp.int32)), (-given).astype(np.int32)), dtype
 
 
 def asynchronous():
