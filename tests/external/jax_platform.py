@@ -84,6 +84,12 @@ def programs():
     results["threads"] = np.array([row[-1] for row in seen])
     assert all(len(set(row)) == 1 for row in seen)
     if ours:
+        for extent in (1 << 45, 1 << 50):
+            try:
+                jnp.ones(extent).block_until_ready()
+                raise AssertionError("memory was found that isn't there")
+            except jax.errors.JaxRuntimeError as error:
+                assert "RESOURCE_EXHAUSTED" in str(error), error
         gone = jnp.ones(3)
         gone.delete()
         try:
