@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "analysis/account.h"
+#include "analysis/flops.h"
 #include "analysis/partitioning.h"
 #include "ops/verify.h"
 #include "passes/each_device.h"
@@ -23,6 +24,7 @@ int64_t Module::instructions() const { return state_->input.module->instruction_
 std::vector<ProgramArray> Module::arguments() const { return engine::arrays_of_arguments(*state_->input.module); }
 std::vector<ProgramArray> Module::results() const { return engine::arrays_of_results(*state_->input.module); }
 const std::vector<std::string>& Module::warnings() const { return state_->input.warnings; }
+double Module::flops() const { return engine::flops_of(*state_->input.module); }
 std::string Module::hlo() const { return engine::print_hlo(*state_->input.module); }
 
 Result<Sizes> Module::as_given() const {

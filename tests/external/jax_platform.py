@@ -108,6 +108,9 @@ def programs():
         except Exception as error:
             assert "RESOURCE_EXHAUSTED" in str(error), error
         compiled = jax.jit(lambda a: jnp.sin(a @ a.T).sum()).lower(x).compile()
+        size = x.shape[0]
+        flops = compiled.cost_analysis()["flops"]  # of the product, the sines and the sum
+        assert flops == 2 * size * size * x.shape[1] + 2 * size * size, flops
         memory = compiled.memory_analysis()
         assert memory.argument_size_in_bytes == x.nbytes and memory.output_size_in_bytes == 4, memory
         rows = tuple(range(x.ndim))  # row by row, as arrays always lie
