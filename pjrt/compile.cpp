@@ -83,10 +83,10 @@ PJRT_Error* describe(Compiled& compiled, const Module& module) {
   compiled.kinds.assign(most, kDeviceMemory.data());
   compiled.kind_sizes.assign(most, kDeviceMemory.size());
   const Sizes sizes = compiled.plan.sizes();
-  compiled.costs = {cost("bytes accessed", static_cast<double>(sizes.arguments + sizes.outputs)),
-                    cost("peak bytes", static_cast<double>(sizes.peak)),
-                    cost("optimal_seconds", compiled.plan.modelled_seconds()),
-                    cost("kernels", static_cast<double>(compiled.plan.kernels()))};
+  compiled.costs = {
+      cost("flops", module.flops()), cost("bytes accessed", static_cast<double>(sizes.arguments + sizes.outputs)),
+      cost("peak bytes", static_cast<double>(sizes.peak)), cost("optimal_seconds", compiled.plan.modelled_seconds()),
+      cost("kernels", static_cast<double>(compiled.plan.kernels()))};
   constexpr double kHandingOver = 1e-4;  // seconds
   // Nobody knows how long the host takes; and its effects come in the order in which programs were given.
   compiled.is_quick = compiled.plan.modelled_seconds() < kHandingOver && compiled.executable.interpreted() == 0 &&

@@ -114,7 +114,8 @@ PJRT_Error* Client_BufferFromHostBuffer(PJRT_Client_BufferFromHostBuffer_Args& a
   const bool dense = copy.dims.empty() || (copy.dims.size() == 1 && copy.from[0] == stride);
   const bool may_stay =
       args.host_buffer_semantics == kImmutableZeroCopy || args.host_buffer_semantics == kMutableZeroCopy;
-  if (may_stay && dense && bytes > 0 && reinterpret_cast<uintptr_t>(args.data) % kBlockAlignment == 0) {
+  const bool is_small = is_below_a_byte(args.type);
+  if (may_stay && dense && !is_small && bytes > 0 && reinterpret_cast<uintptr_t>(args.data) % kBlockAlignment == 0) {
     auto released = std::make_shared<Happening>();
     auto block = Block::borrow(const_cast<void*>(args.data), released);  // which is only read: it is never donated
     args.buffer = new PJRT_Buffer(device, args.type, std::move(dims), std::move(block));
@@ -123,6 +124,7 @@ PJRT_Error* Client_BufferFromHostBuffer(PJRT_Client_BufferFromHostBuffer_Args& a
   }
   auto block = Block::make(bytes, device->ledger);
   if (bytes > 0) copy.copy(static_cast<const std::byte*>(args.data), block->data());
+  if (is_small) set_upper_bits(args.type, block->data(), bytes);
   args.buffer = new PJRT_Buffer(device, args.type, std::move(dims), std::move(block));
   args.done_with_host_buffer = ready_event();
   return nullptr;
@@ -137,6 +139,23 @@ PJRT_Error* Client_CreateViewOfDeviceBuffer(PJRT_Client_CreateViewOfDeviceBuffer
   PJRT_Device* const device = device_of(args.client, args.device, memory);
   std::vector<int64_t> dims(args.dims, args.dims + args.num_dims);
   auto released = std::make_shared<Happening>();
+  auto view = std::make_unique<PJRT_Buffer>(device, args.element_type, std::move(dims),
+                                            Block::borrow(args.device_buffer_ptr, released));
+  if (args.layout) {
+    const auto row_by_row = row_major(view->dims, bytes_of(view->type));
+    Strided copy{view->dims, {}, row_by_row, bytes_of(view->type)};
+    if (!strides_of(*args.layout, *view, copy.from)) {
+      return invalid("found a layout of another rank than the array's, or with tiles");
+    }
+    copy.merge();
+    if (copy.from != copy.to && bytes > 0) {
+      // Arrays lie row by row here. Nobody writes to what is viewed, so that a copy is as good.
+      auto block = Block::make(bytes, device->ledger);
+      copy.copy(static_cast<const std::byte*>(args.device_buffer_ptr), block->data());
+      view = std::make_unique<PJRT_Buffer>(device, args.element_type, view->dims, std::move(block));
+    }
+  }
+  // Only now: of a call that fails the memory stays the caller's, who lets it go.
   if (args.on_delete_callback) {
     struct Told {
       PJRT_OnDelete callback;
@@ -151,16 +170,6 @@ PJRT_Error* Client_CreateViewOfDeviceBuffer(PJRT_Client_CreateViewOfDeviceBuffer
           told->callback(told->data, told->user_arg);
         },
         told.release());
-  }
-  auto view = std::make_unique<PJRT_Buffer>(device, args.element_type, std::move(dims),
-                                            Block::borrow(args.device_buffer_ptr, std::move(released)));
-  if (args.layout) {
-    std::vector<int64_t> strides;
-    Strided compared{view->dims, {}, row_major(view->dims, bytes_of(view->type)), bytes_of(view->type)};
-    if (!strides_of(*args.layout, *view, compared.from))
-      return invalid("found a layout of another rank than the array's");
-    compared.merge();
-    if (compared.from != compared.to && bytes > 0) return unimplemented("views of arrays that aren't row-major");
   }
   args.buffer = view.release();
   return nullptr;

@@ -235,6 +235,61 @@ void carry(const Host& host, const std::vector<PJRT_LoadedExecutable*>& programs
   destroy(array);
 }
 
+template <class T>
+std::vector<T> read(PJRT_Buffer* buffer, size_t extent) {
+  std::vector<T> values(extent);
+  const auto copy = CALL(Buffer_ToHostBuffer, a.src = buffer; a.dst = values.data(); a.dst_size = extent * sizeof(T));
+  CALL(Event_Await, a.event = copy.event);
+  CALL(Event_Destroy, a.event = copy.event);
+  return values;
+}
+
+/// Elements below a byte come with anything in their upper bits, and are read with their sign there.
+void take_nibbles(const Host& host) {
+  constexpr PJRT_Buffer_Type kS4 = 21, kU4 = 22;
+  alignas(64) const uint8_t given[64] = {13, 253, 5, 0x85};
+  const int64_t extent = sizeof given;
+  for (const auto& [type, expected] : {std::pair(kS4, 253), std::pair(kU4, 13)}) {
+    const auto made =
+        CALL(Client_BufferFromHostBuffer, a.client = host.client; a.data = given; a.type = type; a.dims = &extent;
+             a.num_dims = 1; a.device = host.devices[0]; a.host_buffer_semantics = kImmutableZeroCopy);
+    CALL(Event_Destroy, a.event = made.done_with_host_buffer);
+    const auto found = read<uint8_t>(made.buffer, sizeof given);
+    if (found[0] != expected || found[1] != expected || found[2] != 5 || found[3] != 5) {
+      fail("found " + std::to_string(found[0]) + ", expected " + std::to_string(expected));
+    }
+    destroy(made.buffer);
+  }
+}
+
+/// Memory of another's: column after column it is copied, and let go once. Of a call that fails it stays the caller's.
+void view_memory(const Host& host) {
+  alignas(64) float columns[6] = {1, 4, 2, 5, 3, 6};
+  const int64_t dims[] = {2, 3}, order[] = {0, 1};
+  int let_go = 0;
+  PJRT_Buffer_MemoryLayout layout = {};
+  layout.type = PJRT_Buffer_MemoryLayout::kTiled;
+  layout.tiled.minor_to_major = order;
+  layout.tiled.minor_to_major_size = 2;
+  PJRT_Client_CreateViewOfDeviceBuffer_Args args = {};
+  args.client = host.client;
+  args.device_buffer_ptr = columns;
+  args.dims = dims;
+  args.num_dims = 2;
+  args.element_type = kF32;
+  args.layout = &layout;
+  args.device = host.devices[0];
+  args.on_delete_callback = [](void*, void* count) { ++*static_cast<int*>(count); };
+  args.on_delete_callback_arg = &let_go;
+  const auto view = must(kSlot_Client_CreateViewOfDeviceBuffer, args);
+  if (read<float>(view.buffer, 6) != std::vector<float>{1, 2, 3, 4, 5, 6}) fail("a view has its elements elsewhere");
+  destroy(view.buffer);
+  if (let_go != 1) fail("a view was let go " + std::to_string(let_go) + " times");
+  layout.tiled.minor_to_major_size = 1;
+  if (call(kSlot_Client_CreateViewOfDeviceBuffer, args).empty()) fail("a layout of another rank was taken");
+  if (let_go != 1) fail("memory of a call that failed was let go");
+}
+
 }  // namespace
 
 int main(int count, char** words) {
@@ -253,6 +308,8 @@ int main(int count, char** words) {
     for (size_t t = 0; t < kThreads; ++t) threads.emplace_back([&, t] { work(host, shared, t, control ? 1 : 0); });
     for (std::thread& thread : threads) thread.join();
     CALL(LoadedExecutable_Destroy, a.executable = shared);
+    take_nibbles(host);
+    view_memory(host);
   }
   constexpr int kTold = 8 * 12;
   if (told != kTold) fail("told of " + std::to_string(told) + " runs, expected " + std::to_string(kTold));

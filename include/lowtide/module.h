@@ -30,6 +30,8 @@ class LOWTIDE_PUBLIC Module {
   int64_t instructions() const;
   std::vector<ProgramArray> arguments() const;
   std::vector<ProgramArray> results() const;
+  /// Operations on numbers that a run takes, as XLA's cost analysis counts them.
+  double flops() const;
   /// What a reader of the figures should know: parts that the text abbreviates, shardings that contradict its header.
   const std::vector<std::string>& warnings() const;
   /// Bytes as it stands: a scheduled module in XLA's order and fusions, any other in a plain one.

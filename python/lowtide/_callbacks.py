@@ -172,22 +172,9 @@ def lowered_for_lowtide() -> Iterator[None]:
 def install() -> None:
     """Once in a process, before anything is lowered for Lowtide."""
     import jax._src.callback as callback
-    import jax._src.xla_bridge as xla_bridge
 
     emit = callback.emit_python_callback
     callback.emit_python_callback = lambda *args, **options: _emit(emit, *args, **options)
-
-    # Callbacks are handed arrays on JAX's cpu, which with JAX_PLATFORMS=lowtide is this one.
-    find = xla_bridge._get_backend_uncached
-
-    def find_or_lowtide(platform: Any = None) -> Any:
-        if platform == "cpu":
-            standing = xla_bridge.backends()
-            if "cpu" not in standing and "lowtide" in standing:
-                return standing["lowtide"]
-        return find(platform)
-
-    xla_bridge._get_backend_uncached = find_or_lowtide
 
     _library().lowtide_set_callbacks(ctypes.cast(_c_call, ctypes.c_void_p), ctypes.cast(_c_hold, ctypes.c_void_p))
     atexit.register(_stop)

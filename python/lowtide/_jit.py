@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from lowtide import _callbacks, _signature
-from lowtide._memory import Block, contiguous, dtype_of
+from lowtide._memory import Block, contiguous, dtype_of, is_below_a_byte
 from lowtide._native import LowtideError, Plan, Runner, Session
 
 
@@ -207,7 +207,9 @@ def _address_of(leaf: Any, argument: dict[str, Any], number: int) -> tuple[int, 
     import jax
     if isinstance(leaf, jax.Array):
         devices = leaf.devices()
-        if len(devices) == 1 and next(iter(devices)).platform == "cpu" and _is_row_major(leaf) and leaf.dtype.itemsize * leaf.size == argument["bytes"]:
+        # XLA packs elements below a byte.
+        lies_so = _is_row_major(leaf) and leaf.dtype.itemsize * leaf.size == argument["bytes"] and not is_below_a_byte(argument)
+        if len(devices) == 1 and next(iter(devices)).platform == "cpu" and lies_so:
             return leaf.block_until_ready().unsafe_buffer_pointer() if leaf.size else 0, leaf
     array = contiguous(leaf, argument, f"argument {number}")
     return array.ctypes.data, array

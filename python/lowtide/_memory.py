@@ -19,6 +19,7 @@ _MORE = {
     "f8e4m3b11fnuz": "float8_e4m3b11fnuz", "f8e4m3fnuz": "float8_e4m3fnuz", "f8e5m2fnuz": "float8_e5m2fnuz", "f8e4m3": "float8_e4m3",
     "f8e3m4": "float8_e3m4", "f8e8m0fnu": "float8_e8m0fnu", "f4e2m1fn": "float4_e2m1fn",
 }
+_WHOLE_BYTES = {"s4": "int8", "s2": "int8", "u4": "uint8", "u2": "uint8"}  # of those below a byte
 _DLPACK_CODES = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
 
 
@@ -34,6 +35,10 @@ def dtype_of(array: dict[str, Any]) -> np.dtype:
         raise LowtideError("unsupported", f"numpy has no element type for {name}") from None
 
 
+def is_below_a_byte(array: dict[str, Any]) -> bool:
+    return array["type"] in _WHOLE_BYTES or array["type"] == "f4e2m1fn"
+
+
 def contiguous(value: Any, array: dict[str, Any], what: str) -> np.ndarray:
     """`value` as the program takes it; a copy only where it isn't that already."""
     given, dtype, dims = np.asarray(value), dtype_of(array), tuple(array["dims"])
@@ -43,6 +48,8 @@ def contiguous(value: Any, array: dict[str, Any], what: str) -> np.ndarray:
         if given.ndim > 0 and not np.can_cast(given.dtype, dtype, "same_kind"):
             raise LowtideError("input", f"{what} is {given.dtype}, expected {dtype}")
         given = given.astype(dtype)
+    if array["type"] in _WHOLE_BYTES:  # ml_dtypes leaves anything in the bits beyond an element's, where programs read the sign
+        given = given.astype(_WHOLE_BYTES[array["type"]]).view(dtype)
     return np.ascontiguousarray(given).reshape(dims)
 
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "analysis/account.h"
+#include "analysis/flops.h"
 #include "analysis/partitioning.h"
 #include "ir/side_effects.h"
 #include "ops/host_call.h"
@@ -28,6 +29,7 @@ int64_t Module::instructions() const { return state_->input.module->instruction_
 std::vector<ProgramArray> Module::arguments() const { return engine::arrays_of_arguments(*state_->input.module); }
 std::vector<ProgramArray> Module::results() const { return engine::arrays_of_results(*state_->input.module); }
 const std::vector<std::string>& Module::warnings() const { return state_->input.warnings; }
+double Module::flops() const { return engine::flops_of(*state_->input.module); }
 std::string Module::hlo() const { return engine::print_hlo(*state_->input.module); }
 
 Result<Sizes> Module::as_given() const {

@@ -84,6 +84,12 @@ def programs():
     results["threads"] = np.array([row[-1] for row in seen])
     assert all(len(set(row)) == 1 for row in seen)
     if ours:
+        for extent in (1 << 45, 1 << 50):
+            try:
+                jnp.ones(extent).block_until_ready()
+                raise AssertionError("memory was found that isn't there")
+            except jax.errors.JaxRuntimeError as error:
+                assert "RESOURCE_EXHAUSTED" in str(error), error
         gone = jnp.ones(3)
         gone.delete()
         try:
@@ -97,6 +103,9 @@ def programs():
         except Exception as error:
             assert "RESOURCE_EXHAUSTED" in str(error), error
         compiled = jax.jit(lambda a: jnp.sin(a @ a.T).sum()).lower(x).compile()
+        size = x.shape[0]
+        flops = compiled.cost_analysis()["flops"]  # of the product, the sines and the sum
+        assert flops == 2 * size * size * x.shape[1] + 2 * size * size, flops
         memory = compiled.memory_analysis()
         assert memory.argument_size_in_bytes == x.nbytes and memory.output_size_in_bytes == 4, memory
         rows = tuple(range(x.ndim))  # row by row, as arrays always lie
@@ -107,6 +116,7 @@ def programs():
         assert np.array_equal(again(x), compiled(x))
         assert jax.devices()[0].memory_stats()["bytes_in_use"] > 0
         asynchronous()
+        from_the_host()
         # Memory of arrays and arenas that are gone is the machine's again, but for a little.
         def resident():
             with open("/proc/self/status") as file:
@@ -119,6 +129,25 @@ def programs():
         del arrays
         assert resident() - before < 80, resident() - before
     return {name: np.asarray(value) for name, value in results.items()}
+
+
+def from_the_host():
+    """Where XLA's CPU isn't asked for, the host is Lowtide's device; memory of others is taken in any layout."""
+    import jax
+    import jax.numpy as jnp
+    import ml_dtypes
+    import numpy as np
+    assert jax.devices("cpu") == jax.devices() == jax.devices("lowtide")
+    source = np.arange(24).reshape(2, 3, 4)
+    for dtype in (np.float32, np.int8, np.complex64, np.bool_):
+        for given in (source.astype(dtype), source.astype(dtype).T, np.asfortranarray(source.astype(dtype))):
+            taken = jnp.from_dlpack(given)
+            assert np.array_equal(taken, given) and np.array_equal(jnp.flip(taken), np.flip(given)), (dtype, given.strides)
+    # ml_dtypes leaves anything in the bits beyond an element's.
+    for dtype in (ml_dtypes.int4, ml_dtypes.uint4, ml_dtypes.int2, ml_dtypes.uint2):
+        limits = ml_dtypes.iinfo(dtype)
+        given = np.arange(int(limits.min), int(limits.max) + 1).astype(dtype)
+        assert np.array_equal(np.asarray(jnp.asarray(-given).astype(jnp.int32)), (-given).astype(np.int32)), dtype
 
 
 def asynchronous():

@@ -37,6 +37,8 @@ def functions(lowtide, jax, jnp, np):
         "empty": (lambda a: a.sum(0), (jnp.zeros((0, 3)),), {}),
         "argument back": (lambda a: (a, a), (x,), {}),
         "solve": (lambda a: jnp.linalg.solve(a, a[:, 0]), (x[:, :3] + 3 * jnp.eye(3),), {}),
+        # ml_dtypes leaves anything in the bits beyond an element's, and XLA packs elements below a byte.
+        "below a byte": (lambda a, b: (a.astype(jnp.float32), b.astype(jnp.float32)), (np.arange(-8, 8).astype(jnp.int4), jnp.arange(-8, 8).astype(jnp.int4)), {}),
         "bf16": (lambda a: a * 2, (x.astype(jnp.bfloat16),), {}),
     }
     for name, (f, args, kwargs) in cases.items():

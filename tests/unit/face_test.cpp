@@ -298,6 +298,37 @@ TEST_F(Face, CancelReachesAllOfManyCalls) {
   EXPECT_EQ(interrupted, kCalls);
 }
 
+TEST_F(Face, CountsOperationsOnNumbers) {
+  EXPECT_EQ(taken(session_.parse(kDoubled)).flops(), 2.0 * 256 * 64) << "of the products and of their sum";
+  // Ten rounds of a product and a sum, then a branch, of which the dearer counts.
+  const char* const nested = R"(HloModule nested
+less { p = (s32[], f32[8,8]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  n = s32[] constant(10)
+  ROOT c = pred[] compare(i, n), direction=LT }
+round { p = (s32[], f32[8,8]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  one = s32[] constant(1)
+  j = s32[] add(i, one)
+  x = f32[8,8] get-tuple-element(p), index=1
+  d = f32[8,8] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT r = (s32[], f32[8,8]) tuple(j, d) }
+twice { x = f32[8,8] parameter(0)
+  a = f32[8,8] add(x, x)
+  ROOT b = f32[8,8] add(a, x) }
+same { ROOT x = f32[8,8] parameter(0) }
+ENTRY main { x = f32[8,8] parameter(0)
+  which = pred[] parameter(1)
+  zero = s32[] constant(0)
+  start = (s32[], f32[8,8]) tuple(zero, x)
+  loop = (s32[], f32[8,8]) while(start), condition=less, body=round
+  y = f32[8,8] get-tuple-element(loop), index=1
+  ROOT z = f32[8,8] conditional(which, y, y), true_computation=twice, false_computation=same }
+)";
+  constexpr double kRound = 2 * 8 * 8 * 8 + 1 + 1;  // with the counter's sum and comparison
+  EXPECT_EQ(taken(session_.parse(nested)).flops(), 10 * kRound + 2 * 8 * 8);
+}
+
 TEST_F(Face, RunsReadFilesAndWriteThem) {
   const Module module = taken(session_.parse(kDoubled));
   const Executable executable = taken(session_.compile(taken(session_.plan(module))));

@@ -2,7 +2,9 @@
 
 import atexit
 import ctypes
+from typing import Any
 
+import jax
 import jax._src.xla_bridge as xla_bridge
 
 import lowtide
@@ -12,9 +14,17 @@ from lowtide import _callbacks
 _PRIORITY = -100
 
 
+def _answer_for_cpu(client: Any) -> None:
+    """Makes jax.devices("cpu") Lowtide's where JAX_PLATFORMS leaves XLA's out, as programs that keep arrays on the host ask for it."""
+    asked = (jax.config.jax_platforms or "cpu").split(",")
+    if "cpu" not in asked and "lowtide" in client.platform_version:
+        xla_bridge._backends.setdefault("cpu", client)
+
+
 def initialize() -> None:
     path = lowtide.library_path()
     xla_bridge.register_plugin("lowtide", library_path=path, priority=_PRIORITY, options={})
+    xla_bridge.register_backend_initialization_hook(_answer_for_cpu)
     # After an interrupt jaxlib's threads go on compiling, and it destroys its client under them.
     atexit.register(lambda: ctypes.CDLL(path).lowtide_stop_compiling())
     _callbacks.install()  # behind it: what is under way is waited for before that

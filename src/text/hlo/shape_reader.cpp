@@ -141,7 +141,9 @@ Status check_size(Scanner& scanner, const Shape& shape, Offset place) {
   int64_t bits = std::max(type_bits(shape.type), 8);
   if (shape.layout) bits = std::max(bits, shape.layout->element_bits);
   for (const int64_t extent : shape.dims) bits = product_up_to(bits, std::max<int64_t>(extent, 1), kMostBits);
-  if (bits > kMostBits) return scanner.fault(place, "this array has more than 1 PiB");
+  if (bits > kMostBits) {
+    return Status(Fault::kLimit, "this array has more than 1 PiB").at(scanner.source(), place);
+  }
   if (!shape.layout) return {};
   for (const Dims& tile : shape.layout->tiles) {
     for (const int64_t extent : tile) bits = product_up_to(bits, std::max<int64_t>(extent, 1), kMostPaddedBits);

@@ -137,6 +137,7 @@ Status make_custom_call(ModuleMaker& maker, Scope& scope, const MlirOperation& o
     LT_ASSIGN_OR_RETURN(name, values.string(*target));
   }
   if (name.starts_with("mhlo.")) return make_exported(maker, scope, operation, name);
+  if (name == "cpu_csr_sparse_dense_ffi") return make_csr_product(maker, scope, operation);
   if (name == "ApproxTopK") return make_approximate_top_k(maker, scope, operation);
   LT_ASSIGN_OR_RETURN(const Instructions operands, maker.operands(scope, operation));
   std::vector<HloAttribute> attributes = {{"custom_call_target", quote(name), target->place}};

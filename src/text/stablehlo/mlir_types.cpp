@@ -149,7 +149,7 @@ Result<Shape> read_type(MlirScanner& scanner, const MlirAliases& aliases, int de
     int64_t bits = std::max(type_bits(shape.type), 8);
     for (const int64_t extent : shape.dims) {
       if (bits > kMostBits / std::max<int64_t>(extent, 1)) {
-        return scanner.fault(before.place(), "this array has more than 1 PiB");
+        return Status(Fault::kLimit, "this array has more than 1 PiB").at(scanner.source(), before.place());
       }
       bits *= std::max<int64_t>(extent, 1);
     }

@@ -27,6 +27,9 @@ Status make_custom_call(ModuleMaker& maker, ModuleMaker::Scope& scope, const Mli
 Status make_check(ModuleMaker& maker, ModuleMaker::Scope& scope, const MlirOperation& operation);
 Status make_sharding_constraint(ModuleMaker& maker, ModuleMaker::Scope& scope, const MlirOperation& operation);
 
+// sparse_calls.cpp
+Status make_csr_product(ModuleMaker& maker, ModuleMaker::Scope& scope, const MlirOperation& operation);
+
 // dynamic_forms.cpp: operations whose attributes are operands, which must be constants
 Status make_dynamic(ModuleMaker& maker, ModuleMaker::Scope& scope, const MlirOperation& operation);
 
