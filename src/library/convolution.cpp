@@ -46,8 +46,7 @@ class Convolution : public LibraryRoutine {
       dispatch(input_type_, [&]<class E>() {
         if constexpr (sums_in<E, S>) {
           lanes_.run(pool, scratch, [&](int64_t task, std::byte* room) {
-            compute_tile<T, S>(walk_.tile_at(task), static_cast<const E*>(operands[0]), operands[1],
-                               static_cast<T*>(results[0]), room);
+            compute_tile<S>(walk_.tile_at(task), static_cast<const E*>(operands[0]), operands[1], results[0], room);
           });
         }
       });
@@ -60,8 +59,10 @@ class Convolution : public LibraryRoutine {
     return dispatch(type, []<class T>() { return static_cast<int64_t>(sizeof(summed_t<T>)); });
   }
 
-  template <class T, class S, class E>
-  void compute_tile(const Tile& tile, const E* input, const void* kernel, T* result, std::byte* room) const {
+  // The types of the kernel and of the result are asked for in functions of their own: the product of all types is code
+  // of megabytes.
+  template <class S, class E>
+  void compute_tile(const Tile& tile, const E* input, const void* kernel, void* result, std::byte* room) const {
     const auto take = [&]<class Item>(int64_t bytes) {
       return reinterpret_cast<Item*>(std::exchange(room, room + bytes));
     };
@@ -80,20 +81,13 @@ class Convolution : public LibraryRoutine {
       const std::span<const TermRun> walked(terms, walk_.find_terms(tile.of->phase, from, depth, terms));
       const std::span<const TermRun> joined(terms + depth, walk_.join_runs(tile.of->phase, walked, terms + depth));
       const bool by_terms = lanes_are_terms<S>(tile, joined);
-      dispatch(kernel_type_, [&]<class K>() {
-        if constexpr (sums_in<K, S>) {
-          const auto* const elements = static_cast<const K*>(kernel);
-          by_terms ? pack_by_columns(elements, tile, walked, depth, packed)
-                   : pack_kernel(elements, tile, walked, depth, packed);
-        }
-      });
+      pack(kernel, tile, walked, depth, by_terms, packed);
       for (int64_t i = 0; i < tile.rows; i += kPanelRows) {
         const std::span<const RowRun<S>> found(
             runs, find_elements(input, tile.of->phase, rows + i, walked, joined, copies, runs));
         PanelSums<S> to{sums + i * width, width, tile.columns};
-        if constexpr (std::is_same_v<T, S>) {
-          if (stores_whole_panels(tile, rows + i, i))
-            to = {result + rows[i].result, rows[i + 1].result - rows[i].result, tile.columns};
+        if (sums_are_results<S>() && stores_whole_panels(tile, rows + i, i)) {
+          to = {static_cast<S*>(result) + rows[i].result, rows[i + 1].result - rows[i].result, tile.columns};
         }
         if constexpr (std::is_floating_point_v<S>) {
           if (by_terms) {
@@ -108,12 +102,28 @@ class Convolution : public LibraryRoutine {
     }
     for (int64_t i = 0; i < tile.rows; ++i) {
       const int64_t begin = i / kPanelRows * kPanelRows;
-      if (std::is_same_v<T, S> && tile.of->depth > 0 && stores_whole_panels(tile, rows + begin, begin)) {
+      if (sums_are_results<S>() && tile.of->depth > 0 && stores_whole_panels(tile, rows + begin, begin)) {
         i = begin + kPanelRows - 1;
       } else {
-        store(tile, sums + i * width, result + rows[i].result);
+        store(tile, sums + i * width, result, rows[i].result);
       }
     }
+  }
+
+  template <class S>
+  bool sums_are_results() const {
+    return dispatch(result_type_, []<class T>() { return std::is_same_v<T, S>; });
+  }
+
+  template <class S>
+  [[gnu::noinline]] void pack(const void* kernel, const Tile& tile, std::span<const TermRun> terms, int64_t depth,
+                              bool by_columns, S* to) const {
+    dispatch(kernel_type_, [&]<class K>() {
+      if constexpr (sums_in<K, S>) {
+        const auto* const elements = static_cast<const K*>(kernel);
+        by_columns ? pack_by_columns(elements, tile, terms, depth, to) : pack_kernel(elements, tile, terms, depth, to);
+      }
+    });
   }
 
   /// A few columns would leave a panel empty: terms fill vectors where they lie side by side.
@@ -139,8 +149,15 @@ class Convolution : public LibraryRoutine {
     return true;
   }
 
+  template <class S>
+  [[gnu::noinline]] void store(const Tile& tile, const S* sums, void* result, int64_t first) const {
+    dispatch(result_type_, [&]<class T>() {
+      if constexpr (std::is_same_v<summed_t<T>, S>) store_row(tile, sums, static_cast<T*>(result) + first);
+    });
+  }
+
   template <class T, class S>
-  void store(const Tile& tile, const S* sums, T* to) const {
+  void store_row(const Tile& tile, const S* sums, T* to) const {
     const int64_t stride = walk_.output().feature_stride;
     if constexpr (std::is_same_v<T, S> || std::is_same_v<T, BFloat16>) {
       if (stride == 1) return convert_row(sums, tile.columns, to);
