@@ -8,7 +8,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// The carry that `value` reads, behind copies; -1: none.
+/// The loop-carried value that `value` reads, through copies; -1: none.
 int64_t carry_read(const Instruction& value) {
   if (value.opcode == Opcode::kCopy) return carry_read(value.operand(0));
   return element_read(value);

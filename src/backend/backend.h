@@ -72,8 +72,7 @@ class Backend {
 
   /// For which what it is handed was planned.
   virtual const Target& target() const = 0;
-  /// Does it run the steps of a block one behind another? Then nobody need find out what they wait for, and
-  /// ProgramStep::after is empty.
+  /// Does it run the steps of a block in order? Then dependencies aren't computed, and ProgramStep::after is empty.
   virtual bool runs_in_order() const { return false; }
   /// Compiles every kernel. Whoever calls has asked can_run() (runtime/runnable.h) first; a kernel without code is a
   /// fault of kind kUnsupported.

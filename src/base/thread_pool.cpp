@@ -80,7 +80,7 @@ struct ThreadPool::State {
       for (int spin = 0; spin < spins && jobs.load(std::memory_order_acquire) == seen; ++spin) relax();
       jobs.wait(seen, std::memory_order_acquire);
       seen = jobs.load(std::memory_order_acquire);
-      if (stop.load(std::memory_order_relaxed)) return;  // asked behind the count: nothing follows the last one
+      if (stop.load(std::memory_order_relaxed)) return;  // checked after the count: nothing follows the last one
       uint32_t found = door.load(std::memory_order_relaxed);
       while ((found & kOpen) && !door.compare_exchange_weak(found, found + 1, std::memory_order_acquire)) {
       }

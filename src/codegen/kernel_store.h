@@ -1,5 +1,5 @@
 #pragma once
-/// The kernels that a session has: those that are loaded, and the cache on disk behind them.
+/// A session's kernels: those that are loaded, and the disk cache that backs them.
 
 #include <map>
 #include <memory>

@@ -11,7 +11,7 @@ namespace lowtide::engine {
 struct OrderedLoop {
   std::vector<Item> ahead;   ///< in lanes
   std::vector<Item> behind;  ///< in order: nodes and stores
-  std::vector<NodeId> kept;  ///< what `behind` needs of the nodes and loops in `ahead`
+  std::vector<NodeId> kept;  ///< nodes and loops in `ahead` that `behind` reads
   bool splits() const { return !ahead.empty() && !behind.empty(); }
 };
 

@@ -8,7 +8,7 @@
 namespace lowtide::engine {
 
 struct CheckOptions {
-  size_t control = 0;       ///< spoil results behind this decision, counted from 1: the check must see it
+  size_t control = 0;       ///< falsify results after this decision, counted from 1: the check must notice
   bool only_small = false;  ///< a small instantiation, whether or not the program itself could be run
 };
 

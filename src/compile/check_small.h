@@ -19,7 +19,7 @@ struct SmallCheck {
   const Planner& planner;      ///< of it
   const Backend& backend;      ///< of its target
   const Decisions& decisions;  ///< spelt
-  size_t control = 0;          ///< results are spoilt behind this decision
+  size_t control = 0;          ///< results are falsified after this decision
 
   /// `of`: what is made small: the module, with everything that is done to it; or, `is_shared`, what the planner
   /// shares: rows before the streams may do less to a small program, and streams not find their values then.

@@ -92,7 +92,8 @@ struct TakeOrder {
   bool operator==(const TakeOrder&) const = default;
 };
 
-/// A result is made wrong (passes/spoil.h): what a control of a check puts behind another decision. In no plan's file.
+/// A result is falsified (passes/spoil.h): inserted by a check's control after another decision. Never in a plan's
+/// file.
 struct Spoilt {
   bool operator==(const Spoilt&) const = default;
 };

@@ -12,7 +12,7 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr size_t kMostSteps = 20'000;  ///< of a timeline up to which the module is measured behind each pass
+constexpr size_t kMostSteps = 20'000;  ///< of the timeline up to which the module is measured after each pass
 constexpr int64_t kOnlyRules = 1;      ///< plans
 
 /// What each row of the pipeline took off the account that those before it left.

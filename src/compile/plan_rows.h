@@ -9,7 +9,7 @@ namespace lowtide::engine {
 
 /// The rows that every plan runs.
 std::vector<Pass> shared_rows(const Target& target);
-/// Behind them, to those that make the decisions' streams. found: what rows that stream by themselves do.
+/// The passes after them, up to those that make the decisions' streams. found: streams that passes make by default.
 std::vector<Pass> rows_to_streams(const Decisions& decisions, const Target& target, std::vector<StreamDecision>& found);
 /// What a decision does that stands among the streams: a stream, or a `recompute`; none of others. The decision must
 /// live as long.

@@ -36,7 +36,7 @@ class Planner {
   Result<std::shared_ptr<const Module>> streamed(const Decisions& decisions) const;
   /// Are there stacks that loops could derive for more time than the pipeline grants?
   bool could_derive() const;
-  /// Are there stacks that are consumed slice by slice behind the loop that fills them?
+  /// Are there stacks that are consumed slice by slice after the loop that fills them?
   bool could_update() const;
   const std::vector<RecomputeOffer>& recompute_offers() const;
   /// Of loops that could save every so many trips; the size that saves most last.
@@ -73,7 +73,7 @@ class Planner {
   Result<Rewritten> rewrite(const Decisions& decisions) const;
   Result<double> modelled_elsewhere(const Decisions& decisions) const;
   const Target* target_;
-  std::shared_ptr<const Module> shared_;  ///< behind the rows that every plan runs
+  std::shared_ptr<const Module> shared_;  ///< after the passes that every plan runs
   std::vector<PassRecord> passes_;
   std::shared_ptr<KnownNests> nests_;
   std::shared_ptr<StreamedModules> streamed_;

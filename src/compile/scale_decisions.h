@@ -12,9 +12,9 @@ struct ScaledDecision {
 };
 
 /// `decisions` are spelt (Planner::spelt) and of `from`; `to` is of the resized module. A stream takes the same values
-/// with it (passes/stream/stream_alike.h), or where names differ those that it finds; its tile is chosen so that there
-/// are several tiles, and a smaller last one where there was one. Streams that nothing in the resized module allows
-/// don't apply; those behind them are tried without them.
+/// with it (passes/stream/stream_alike.h), or, where names differ, those that it finds; its tile is chosen so that
+/// there are several tiles, and a smaller last one if there was one. Streams that the resized module doesn't allow
+/// don't apply; later ones are tried without them.
 Result<std::vector<ScaledDecision>> scale_decisions(const Planner& from, const Planner& to, const Decisions& decisions);
 
 }  // namespace lowtide::engine

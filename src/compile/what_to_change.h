@@ -8,8 +8,8 @@ namespace lowtide::engine {
 
 inline constexpr size_t kMostDonations = 4;  ///< planned one by one, the largest
 
-/// Arguments that results could live in: all of one argument of the Python function, or one alone where that can't be
-/// told; behind several of them all together.
+/// Arguments that results could alias: all leaves of one argument of the Python function, or a single one if that can't
+/// be determined; after several of them, all together.
 struct Donatable {
   std::string what;         ///< "donate state (results live in 38 of its 40 arrays)"
   std::string user_change;  ///< "jax.jit(..., donate_argnames=(\"state\",))"

@@ -1,4 +1,4 @@
-/// getrf of one large matrix: panels by LAPACK, what lies behind them by all threads.
+/// getrf of one large matrix: panels by LAPACK, trailing columns by all threads.
 
 #include <algorithm>
 #include <array>
@@ -14,7 +14,7 @@ namespace {
 constexpr int32_t kBlock = 64, kBlockAlone = 32;
 constexpr int32_t kLeastShared = 384, kLeast = 64;
 constexpr int32_t kCorner = 16;   ///< of a block's triangle, which is inverted
-constexpr int32_t kColumns = 96;  ///< that are one task, behind a factored block and before it
+constexpr int32_t kColumns = 96;  ///< of one task, after a factored block and before it
 
 class Factorisation {
  public:

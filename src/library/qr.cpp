@@ -32,7 +32,7 @@ class SharedQr : public SharedProblem {
   }
 
  private:
-  /// What a panel's reflectors do to the columns behind it.
+  /// Applies a panel's reflectors to the trailing columns.
   BlockReflectors<T> rest(const T* a, const T* taus, int64_t k, int64_t count) const {
     BlockReflectors<T> reflectors{a, p_.m, p_.m - k, count, taus};
     if (a != nullptr) reflectors.at += k + k * p_.m, reflectors.taus += k;

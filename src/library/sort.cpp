@@ -56,7 +56,7 @@ class Sort : public LibraryRoutine {
     alone_ = key_ && types_.size() == 1 && sorts_alone(types_[0], *key_) && count_ > kFewKeys;
     int64_t bytes = 0;
     if (!alone_) {
-      // The order, and behind it what merging or moving a line needs; before that, where there are keys, these.
+      // The scratch: first the keys, if there are any, then the order, then what merging or moving a line needs.
       order_bytes_ = align_scratch(count_ * static_cast<int64_t>(sizeof(uint32_t)));
       bytes = order_bytes_ + count_ * std::max<int64_t>(sizeof(uint32_t), widest);
       const bool wide = key_ && stored_bytes(key_->type) > 4;
@@ -156,7 +156,7 @@ class Sort : public LibraryRoutine {
         } else {
           radix_sort_in_place(keys, count_, kTopByte<Key>);
         }
-        // Entry i of the order never lies behind key i.
+        // Entry i of the order is never located after key i.
         for (int64_t i = 0; i < count_; ++i) {
           const auto index = static_cast<uint32_t>(keys[i]);
           std::memcpy(room + i * static_cast<int64_t>(sizeof(uint32_t)), &index, sizeof(index));

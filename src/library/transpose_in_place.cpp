@@ -30,7 +30,7 @@ enum class Way { kSmall, kSquare, kCycles, kPanels, kLines };
 struct Panels {
   bool tall;                      ///< rows are more than columns
   int64_t shorter, width, count;  ///< width: of a panel
-  int64_t rest;                   ///< of the longer dimension, behind all panels
+  int64_t rest;                   ///< of the longer dimension, the remainder after all panels
   ArrayMove each, units;          ///< of all panels together, and of their units
   explicit Panels(const ArrayMove& move) : tall(move.rows > move.columns) {
     const int64_t longer = std::max(move.rows, move.columns);

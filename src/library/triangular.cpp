@@ -9,7 +9,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// Blocks of a factorisation; more threads than one work on what lies behind a block.
+/// Blocks of a factorisation; several threads work on the trailing part after a block.
 constexpr int32_t kBlock = 128;
 /// Fewer operations than this are one task.
 constexpr int64_t kLeastOperations = int64_t{1} << 20;

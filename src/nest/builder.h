@@ -91,7 +91,7 @@ class NestBuilder {
   int32_t begin_sequential(int64_t extent, std::span<const NodeId> initial);
   int32_t begin_while(std::span<const NodeId> initial);                          ///< the current block is its head
   void begin_while_body(int32_t loop, NodeId condition);                         ///< the current block is its body
-  std::vector<NodeId> end_carrying(int32_t loop, std::span<const NodeId> next);  ///< the results behind the loop
+  std::vector<NodeId> end_carrying(int32_t loop, std::span<const NodeId> next);  ///< the results, after the loop
   Affine index_of(int32_t loop);
   NodeId carried(int32_t loop, int32_t slot) const;
 

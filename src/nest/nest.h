@@ -49,7 +49,7 @@ enum class NodeKind : uint8_t {
   kTable,      ///< element (operand - table->first) of `table`, which has one for every value the operand can have
   kLoad,       ///< element `affine` of `buffer`, which counts in elements of its type
   kCarried,    ///< inside `loop`: its carried value `slot`
-  kResult,     ///< behind `loop`: the last value of its carried value `slot`
+  kResult,     ///< after `loop`: the final value of its loop-carried value `slot`
 };
 
 /// Elements known beforehand, one for each integer from `first` on.
@@ -100,7 +100,7 @@ struct Item {
 };
 
 /// Straight-line code: items in order. Nodes of kind kAffine, kOperation, kFma, kTable and kLoad are items; the others
-/// are known where they are: constants everywhere, an index and what is carried in the loop, results behind it.
+/// are available without one: constants everywhere, an index and loop-carried values in the loop, results after it.
 struct Block {
   int32_t parent = kNoId;  ///< the block its loop stands in; of a while's body: its head. kNoId: the kernel's own
   int32_t loop = kNoId;

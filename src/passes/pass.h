@@ -59,7 +59,7 @@ Numerics numerics_of(const Pass& pass, const Module& module);
 const std::vector<Pass>& pipeline();
 /// What precedes regions when a program is planned or run here: the pipeline, and rewrites that serve our kernels only.
 const std::vector<Pass>& execution_pipeline();
-/// What a plan may decide to run behind all that, once the program has an order.
+/// Passes that a plan may decide to run after all others, once the program has an order.
 const std::vector<Pass>& decided_passes();
 /// What precedes handing a program back to XLA with the streams that were decided for it; pipeline_for_xla.cpp is its
 /// page.

@@ -27,7 +27,7 @@ struct PackOptions {
 
 Placement pack(const Problem& problem, const PackOptions& options = {});
 
-/// A lower bound of every arena: the load, with sizes rounded up where alignment wastes what is behind them.
+/// A lower bound of every arena: the load, with sizes rounded up where alignment wastes the bytes after them.
 Bytes packing_bound(const Problem& problem);
 
 }  // namespace lowtide::engine

@@ -13,9 +13,9 @@ class ArrayStore {
   /// All leaves of a value that an instruction makes.
   void set(const Instruction& instruction, const Value& value);
   bool holds(LeafRef leaf) const { return arrays_.contains(leaf); }
-  /// Behind names; constants are there unasked.
+  /// The value of a leaf, resolved through aliases; constants are provided automatically.
   Value get(LeafRef leaf) const;
-  /// The operand as its reader wants it: arrays from behind bundles, bundled anew.
+  /// The operand in its reader's form: arrays are resolved through tuples, and put into tuples again.
   Value operand(const Instruction& operand) const;
 
  private:

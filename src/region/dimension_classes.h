@@ -13,7 +13,7 @@ class DimensionClasses {
   /// (pointwise, stride 1, offset 0), and dimensions of operands that are folded in step.
   explicit DimensionClasses(const Computation& computation);
 
-  /// The class of dimension d of an array; arrays behind bundles have the classes of what makes them.
+  /// The class of dimension d of an array; arrays inside tuples have the classes of their producers.
   int32_t class_of(LeafRef array, int64_t d) const;
   int32_t count() const { return count_; }
   int64_t extent(int32_t c) const { return extents_[static_cast<size_t>(c)]; }

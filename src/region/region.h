@@ -28,8 +28,8 @@ struct Region {
   std::vector<LeafRef> updates;
 };
 
-/// The array behind bundles: follows get-tuple-element, tuple, opt-barrier, domain and others that only rename.
-/// Ends at an instruction that makes the value, or at a parameter, while, conditional, call, ...
+/// Resolves aliases: follows get-tuple-element, tuple, opt-barrier, domain and other operations that only rename. Ends
+/// at the instruction that computes the value, or at a parameter, while, conditional, call, ...
 LeafRef resolve(LeafRef leaf);
 
 /// Which operand of output number `output` lies in its bytes, where the region changes it in place; -1: none.

@@ -13,7 +13,7 @@ namespace lowtide::engine {
 class ValueGraph {
  public:
   struct Read {
-    int32_t def = kNoId, leaf = 0;      ///< the array, behind all bundles
+    int32_t def = kNoId, leaf = 0;      ///< the array, resolved through tuples
     int32_t user = kNoId, operand = 0;  ///< who reads it, as which of its operands
   };
 

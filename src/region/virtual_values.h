@@ -23,7 +23,7 @@ std::vector<ValueState> decide_values(const ValueGraph& graph, const FormOptions
 /// Has the value bytes of its own?
 inline bool is_made(ValueState state) { return state == ValueState::kStored || state == ValueState::kGiven; }
 
-/// The value behind views.
+/// The value underlying views.
 int32_t base_of(const ValueGraph& graph, const std::vector<ValueState>& states, int32_t place);
 
 /// Do the options name this instruction?

@@ -2,11 +2,11 @@
 /// A kernel that moves boxes of its operand, made where the operand lies: rolls, shifts, halves that change places.
 ///
 ///   y[0:1] = x[15:16]                 keep x[15:16] in scratch
-///   y[1:16] = x[0:15]        ==>      move x[0:15] to [1:16], from behind; put what was kept to [0:1]
+///   y[1:16] = x[0:15]        ==>      move x[0:15] to [1:16], last first; put what was kept to [0:1]
 ///
-/// Every box that is read before another one is written over it goes first; where they wait for each other in a circle,
-/// the smallest is kept beside. Dimensions outside of all moves are blocks, done one after another with the same
-/// scratch. Two boxes that change places and are too large to keep are rotated, without scratch.
+/// A box that must be read before another one overwrites it goes first; where they wait for each other in a cycle, the
+/// smallest is kept beside. Dimensions outside of all moves are blocks, done one after another with the same scratch.
+/// Two boxes that change places and are too large to keep are rotated, without scratch.
 
 #include <optional>
 #include <vector>
@@ -26,7 +26,7 @@ struct BoxMove {
   int64_t kept = kNoId;  ///< where in scratch, bytes; kNoId: read when it is its turn
 
   int64_t elements() const;
-  int64_t span() const;  ///< from the first to behind the last
+  int64_t span() const;  ///< from the first to past the last
 };
 
 struct BoxMoves {

@@ -172,7 +172,7 @@ class Coalesce {
     if (memory.argument != kNoId && !memory.donated) return false;  // the caller reads it when all is done
     const Step at = later.life.born;
     const FlowStep& update = flow_.steps[static_cast<size_t>(at)];
-    // In another loop the readers before the update come behind it too.
+    // In another loop the readers before the update also come after it.
     if (update.frame != made_in_[static_cast<size_t>(earlier.value)]) return false;
     for (const Step reader : readers_[static_cast<size_t>(earlier.value)]) {
       if (reader < at || reader >= earlier.life.dies) continue;

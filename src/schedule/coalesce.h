@@ -31,7 +31,7 @@ struct Donations {
 };
 Donations find_donations(const Module& module);
 
-/// ways: what is still apart behind the first may share bytes in the others.
+/// ways: values that are still separate after the first may share bytes in the others.
 Classes coalesce(const Flow& flow, ValueTable& values, LiveRanges& live, const Donations& donations, InPlace& in_place,
                  InPlaceWays ways);
 

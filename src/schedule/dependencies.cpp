@@ -87,7 +87,7 @@ class FindDependencies {
     return out;
   }
 
-  /// All trips, and what moves back behind them.
+  /// All iterations, and what moves back after them.
   std::vector<ByteAccess> loop(ProgramStep& step) {
     std::vector<ByteAccess> out;
     const Homes first = homes_;
@@ -109,7 +109,7 @@ class FindDependencies {
       add(out, walk(step.blocks[1]));
     }
     if (counted) {
-      // As it is behind the last trip, not behind those that were looked at.
+      // The state after the last iteration, not after those that were examined.
       for (int64_t k = trips == 0 ? 0 : (step.trip_count - trips) % trips; k > 0; --k) {
         for (ProgramStep& inner : step.blocks[1]) {
           if (inner.kind == StepKind::kRotate) (void)touches(inner);

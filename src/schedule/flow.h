@@ -23,7 +23,7 @@ enum class FlowKind : uint8_t {
   kLoopEnd,    ///< carries hold the results
   kBranch,     ///< reads the predicate of a conditional
   kBranchEnd,  ///< a branch's root -> the conditional's results
-  kJoin,       ///< behind the branches
+  kJoin,       ///< after the branches
   kFinish,     ///< the entry's root -> outputs
 };
 

@@ -1,5 +1,6 @@
 #pragma once
-/// Temporaries in memory that is there anyway: a donated argument behind its last reader, an output before its result.
+/// Places temporaries in memory that exists anyway: in a donated argument after its last reader, in an output before
+/// its result.
 
 #include "schedule/coalesce.h"
 

@@ -13,7 +13,7 @@ namespace lowtide::engine {
 /// Where each instruction of a computation stood before, by the computation's name; of computations that changed.
 using InstructionOrder = std::map<std::string, std::vector<int32_t>, std::less<>>;
 
-/// `module` is the program's own. What the program doesn't run by itself (virtual values, names) comes behind its last
+/// `module` is the program's own. What the program doesn't run as steps (virtual values, aliases) comes after its last
 /// operand.
 InstructionOrder put_in_order(Module& module, const Program& program);
 

@@ -63,7 +63,7 @@ class FindLiveRanges {
     }
   }
 
-  /// The step behind the last branch of a conditional.
+  /// The step after the last branch of a conditional.
   Step join_of(const FlowFrame& branch) const {
     Step at = branch.end + 1;
     while (flow_.steps[static_cast<size_t>(at)].kind != FlowKind::kJoin ||

@@ -70,8 +70,8 @@ struct ProgramStep {
   std::vector<std::vector<ProgramStep>> blocks;  ///< kWhile: condition, body; kConditional: branches
   int64_t trip_count = kNoId;                    ///< of kWhile, where known: the condition need not run
   std::vector<int32_t> from, to;  ///< kRotate: slot to[i] gets the address that from[i] had, all at once; a permutation
-  /// kWhile: slots that rotate in it. Behind the loop they have the addresses again that they had before it, and their
-  /// bytes move back there, all at once, strip by strip; nothing moves where the addresses are the same anyway.
+  /// kWhile: slots that rotate in it. After the loop they get back the addresses from before it, and their bytes move
+  /// there, all at once, strip by strip; nothing moves if the addresses are the same anyway.
   std::vector<int32_t> settle;
   std::string reason;  ///< kCopy: why it stays: both reads named
   /// Steps of the same block that must be complete before this one starts, ascending, all before it; no fewer will do.

@@ -55,8 +55,8 @@ inline constexpr int64_t kPatchBytes = 16;
 /// Iterations of a piece begin at multiples of at most so many; a power of two, as every KernelPiece::granule is.
 inline constexpr int64_t kMostGranule = 128;
 
-/// Pieces whose iterations make rows, or single elements as far apart, are run row by row in strips, whose tiles may
-/// then end behind any of them: said to whoever makes the kernel.
+/// Pieces whose iterations compute rows, or single elements that far apart, are run row by row in strips, whose tiles
+/// may then end after any of them; this tells the code generator.
 void run_rows_one_by_one(Nest& nest);
 
 /// Buffer `to`, which the nest writes, is the bytes of buffer `from`, which it reads: equally many elements of one

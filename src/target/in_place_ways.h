@@ -13,7 +13,7 @@ enum class InPlaceWays : uint8_t {
   kMoves,    ///< transposed or reversed where they lie, which may take longer
 };
 
-/// Strips (schedule/strips.h): scratch for a tile of a result and what is read behind it.
+/// Strips (schedule/strips.h): scratch for a tile of a result and for bytes before it that are still read.
 struct StripLimits {
   int64_t least_bytes = int64_t{64} << 10;    ///< of a result; smaller ones aren't worth it
   int64_t wanted_bytes = int64_t{512} << 10;  ///< of a tile

@@ -249,7 +249,7 @@ void Engine::copy(Action& action, ThreadPool& pool) {
   shift_at_once(action.shifts, strip_, pool);
 }
 
-/// Behind a loop its rotating slots are where they were before it, and so are their bytes.
+/// After a loop its rotating slots have the addresses from before it, and their bytes are moved there.
 Status Engine::run_while(Action& action, ThreadPool& pool) {
   const std::vector<int32_t>& settle = action.step->settle;
   action.shifts.clear();

@@ -27,7 +27,7 @@ void Emitter::transpose(std::vector<V>& rows) {
   }
 }
 
-// Reads `row_count` elements along memory for each of the lanes. Lanes behind the end read the last one again.
+// Reads `row_count` contiguous elements for each of the lanes. Lanes past the end read the last one again.
 void Emitter::fill_tile(NodeId load, int32_t side, V tile, V row_count) {
   const Node& n = node(load);
   const Loop& lanes = loop_of(lane_loop_);

@@ -8,8 +8,8 @@
 ///     g1 = get-tuple-element(x), index=1
 ///     v = tuple(g0, g1)                           ==>    v is x
 ///
-/// Saves 8 bytes of pointers an element; the use is that what stands behind a bundle becomes visible: dead elements,
-/// in-place updates, the true last reader.
+/// Saves 8 bytes of pointers per element; the real gain is that the values inside a bundle become visible: dead
+/// elements, in-place updates, the true last reader.
 ///
 /// Requires: verified.  Keeps: roots, donation, schedule.
 /// Numerics: exact.

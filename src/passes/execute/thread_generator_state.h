@@ -8,7 +8,7 @@
 /// Whoever draws gets the counter beside its argument and gives it back beside its result. A loop's condition gives
 /// nothing back: it draws the same number each time, so the body starts that much later.
 ///
-/// Saves nothing by itself: behind it values depend on their operands alone, and may move, be shared and be made again.
+/// Saves nothing by itself: after it values depend only on their operands, and may be moved, shared and recomputed.
 ///
 /// Requires: verified.  Keeps: roots, donation, schedule.
 /// Refuses (unsupported): draws in reducers, comparators and whatever else runs many times in no order; in a condition,

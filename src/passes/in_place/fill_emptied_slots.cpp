@@ -129,8 +129,8 @@ class Loop {
     return slots_of_trips(start, loop_, shape(k).dims[0] - 1);
   }
 
-  /// Does each trip put one slot into element k, and all trips all slots, which only who reads parts of slots as it
-  /// goes sees behind the loop?
+  /// Does each iteration write one slot of element k, and all iterations all slots, with readers after the loop that
+  /// read only parts of slots at a time?
   bool is_filled(size_t k) const {
     const Instruction& update = next(k);
     if (carry_.is_tested(k) || carry_.reads(k).size() != 1 || !shape(k).is_array() || elements(k) == 0) return false;

@@ -8,7 +8,7 @@ namespace lowtide::engine {
 /// A constant zero, of any rank, spread or not.
 bool is_zero(const Instruction& i);
 
-/// The value behind reshapes.
+/// The value, traced through reshapes.
 Instruction* behind_reshapes(Instruction* i);
 
 }  // namespace lowtide::engine

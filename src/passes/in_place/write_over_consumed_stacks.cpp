@@ -50,7 +50,7 @@ class Loop {
     return only_updated ? sliced_along(update.operand(1).shape, shape(k), update, 2) : -1;
   }
 
-  /// Is element k only read, along dimension d, slice i by trip i, and not behind the loop?
+  /// Is element k only read, along dimension d, slice i in iteration i, and not after the loop?
   bool is_consumed_along(size_t k, int64_t d) const {
     const Instruction& same = next(k);
     if (is_tested_[k] || std::ranges::find(reads_[k], &same) == reads_[k].end()) return false;
@@ -159,7 +159,7 @@ int64_t rewrite_loop(Instruction& loop, const Module& module, const Uses& uses) 
   return count;
 }
 
-/// A read of the carry may stand behind those that now use it.
+/// A read of the loop-carried value may come after its new users.
 void put_reads_first(Computation& body) {
   std::vector<Instruction*> order;
   for (const bool first : {true, false}) {

@@ -13,8 +13,8 @@ struct LoopGroups {
   Instruction* group = nullptr;  ///< in the new body: g
 };
 
-/// `counter`: the element of the loop's tuple that counts its trips from 0, which nobody reads behind it; k divides
-/// them. The loop is one of LoopCarry::ok().
+/// `counter`: the element of the loop's tuple that counts its iterations from 0 and isn't read after the loop; k
+/// divides the trip count. The loop is one of LoopCarry::ok().
 LoopGroups group_trips(Instruction& loop, size_t counter, int64_t trips, int64_t k);
 
 /// A condition: element `counter` of the tuple is less than `trips`.

@@ -6,8 +6,9 @@
 
 namespace lowtide::engine {
 
-/// Puts the computation into the best of these: as it stands, depth first, and both with work that frees no less than
-/// it makes moved to where it is first ready, as the gradient of a weight is behind that of its layer.
+/// Puts the computation into the best of these orders: the current one, depth first, and both with work that frees at
+/// least as much as it allocates moved to where it is first ready, such as the gradient of a weight after that of its
+/// layer.
 void put_in_good_order(Computation& computation);
 
 }  // namespace lowtide::engine

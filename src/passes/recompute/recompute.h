@@ -6,11 +6,12 @@
 ///     da = h(a, b, c, dc)                               a' = f(x)  b' = dot(a', w)   c' = g(b')
 ///                                                       da = h(a', b', c', dc)
 ///
-/// A training step keeps for its gradients what its forward part made; most is alive between the two. What is alive
-/// at the fullest moment and read behind it is kept, at `price` ns a byte, or made again, at its modelled time, of what
-/// is kept or made again: the cheapest choice of all is a minimum cut (keep_or_make.h). Products, convolutions, loops
-/// and calls without effects are made again like anything else. Values are made again just before the first that reads
-/// them, once. Then the fullest moment is another one, for which the same is asked, until nothing changes.
+/// A training step keeps values of its forward pass for its gradients; most bytes are live between the two. Each value
+/// that is live at the fullest moment and read later is either kept, at `price` ns per byte, or recomputed, at its
+/// modelled time, from values that are kept or recomputed: the cheapest choice is a minimum cut (keep_or_make.h).
+/// Products, convolutions, loops and calls without effects can be recomputed like anything else. Values are recomputed
+/// just before the first that reads them, once. Then the fullest moment is another one, for which the same is asked,
+/// until nothing changes.
 ///
 /// The order is the computation's own or a depth-first one, whichever needs less; the computation is left in it.
 ///

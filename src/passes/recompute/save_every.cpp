@@ -208,8 +208,8 @@ class Rerun {
     return maker.make(Opcode::kDynamicUpdateSlice, stack->shape, operands);
   }
 
-  /// Behind the loop that makes all trips of a group but the last: of that one, what its slices are made of. The
-  /// stacks.
+  /// After the loop that runs all iterations of a group but the last: the part of the last one on which its slices
+  /// depend. Returns the stacks.
   std::vector<Instruction*> last_trip(Instruction& again, const std::vector<Instruction*>& start, int64_t k,
                                       Maker& maker) const {
     const Computation& body = *again.called[1];
@@ -247,7 +247,7 @@ class Rerun {
     return Shape::array(s.update->shape.type, dims);
   }
 
-  /// Behind the loop over groups: what each of them began with.
+  /// After the loop over groups: the values with which each group began.
   Instruction* save_group(size_t e, int64_t groups) {
     const Callers callers = count_callers(loop_.parent->module());
     LoopCarry carry(loop_, callers);
@@ -340,7 +340,7 @@ class Rerun {
     put_operands_first(carry.body());
   }
 
-  /// What the inner loop begins with has been made behind it.
+  /// The initial values of the inner loop were created after it.
   static void put_operands_first(Computation& computation) {
     std::vector<Instruction*> order;
     std::unordered_set<const Instruction*> done;

@@ -3,7 +3,7 @@
 /// windows of others, and which attributes and constants follow them.
 ///
 ///     x = f32[512,64], y = f32[512,128] reshape(...)       atoms 512, 64, 128
-///     z = f32[511,64] slice(x), slice={[1:512], [0:64]}    511 = what is left of 512 behind a piece of 1
+///     z = f32[511,64] slice(x), slice={[1:512], [0:64]}    511 = what is left of 512 after a piece of 1
 ///     while (i < 24) { w = dynamic-slice(s, i, 0), ... }   s = f32[24,...]: 24 is the trips, in the condition too
 ///
 /// Dimensions that walk in step by their operation's roles (analysis/dimension_roles.h) are one; reshapes split extents
@@ -75,7 +75,7 @@ class ModuleExtents {
     int64_t begin = 0, end = 0;
     ExtentSum part;
     const Instruction* at = nullptr;
-    /// Numbers of instructions that count elements before it, or all up to its end, or behind it, or minus as many.
+    /// Constants of instructions that count the elements before it, or up to its end, or after it, or their negative.
     struct Mark {
       enum class Counts : uint8_t { kBefore, kUntil, kBehind };
       Counts counts = Counts::kBefore;

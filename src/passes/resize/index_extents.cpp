@@ -41,7 +41,7 @@ class Relater {
  private:
   void freeze(const Product& p, const char* words, const Instruction& at) { extents_.atoms().freeze(p, {words, &at}); }
 
-  /// Behind copies, and elements that no trip changes.
+  /// Seen through copies, and through loop-carried values that no iteration changes.
   static std::optional<ConstantUse> constant_behind(const Instruction& user, size_t operand, const Instruction& loop) {
     const Instruction& i = user.operand(operand);
     if (i.opcode == Opcode::kCopy) return constant_behind(i, 0, loop);

@@ -19,7 +19,7 @@ void relate_line(const Instruction& i, const Window& w, size_t d, const Line& li
   const int64_t base = atoms.extent(*line.base), positions = atoms.extent(*line.positions), size = w.size[d];
   const bool plain = w.stride[d] == 1 && w.lhs_dilate[d] == 1 && w.rhs_dilate[d] == 1;
   if (plain && line.window == nullptr && size == base && size > 1) {
-    // Sums over all, or over all before, or behind.
+    // Windows over all elements, or over all preceding or following ones.
     const bool all = positions == 1 && w.pad_low[d] == 0 && w.pad_high[d] == 0;
     const bool before = positions == base && w.pad_low[d] == base - 1 && w.pad_high[d] == 0;
     const bool behind = positions == base && w.pad_low[d] == 0 && w.pad_high[d] == base - 1;

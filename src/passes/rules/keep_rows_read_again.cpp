@@ -21,7 +21,7 @@ struct RowRead {
   int64_t ago = 0;
 };
 
-/// Behind the loop: a box of rows.
+/// A box of rows that is read after the loop.
 struct RowsRead {
   Instruction* box = nullptr;
   Dims start;
@@ -120,7 +120,7 @@ class Windows {
   }
 
   int64_t extent() const { return update_->shape.dims[at_.dimension]; }
-  /// Behind the loop: how many trips ago a row was written, the last one 1.
+  /// After the loop: how many iterations ago a row was written; the last one is 1.
   int64_t ago_of(int64_t row) const { return trips_ - (row - at_.places.start) * at_.places.step; }
 
   void rewrite(size_t k) {

@@ -9,9 +9,9 @@
 /// Saves the other rows. A few rows are elements of the carry that trade places; more of them lie in a ring, trip t's
 /// at t mod their number.
 ///
-/// Trip after trip writes the next row, or the one before; reads are a constant number of trips behind; what is read
-/// behind the loop was written by its last trips. A row that no trip has written yet is that of what the carry started
-/// with.
+/// Each iteration writes the next row, or the previous one; reads lag a constant number of iterations; what is read
+/// after the loop was written by its last iterations. A row that no iteration has written yet is that of the carry's
+/// initial value.
 ///
 /// Requires: verified, no calls.  Keeps: roots, donation, schedule of what stays.
 /// Numerics: exact.

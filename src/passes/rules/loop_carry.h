@@ -13,8 +13,8 @@ class LoopCarry {
   /// `callers`: how many instructions call a computation.
   LoopCarry(Instruction& loop, const std::unordered_map<const Computation*, int>& callers);
 
-  /// Is everything about the loop plain: a tuple that is made for it and taken apart behind it and within it, a body
-  /// and a condition of its own?
+  /// Does the loop have the plain form: a tuple created for it and only taken apart after and inside it, and a body and
+  /// condition of its own?
   bool ok() const { return ok_; }
   const Instruction& loop() const { return loop_; }
   size_t size() const { return reads_.size(); }

@@ -32,12 +32,12 @@ struct Stack {
   Instruction* result = nullptr;  ///< behind the loop
 };
 
-/// What is made in the loop instead of behind it.
+/// Work that is moved from after the loop into it.
 struct Moved {
   int64_t dimension = 0;  ///< of the slices; kSummed
   bool is_open = false;   ///< too large to be stacked: all that reads it is made in the loop, too
   bool is_asked = false;  ///< reads what is open; others are only made again for those
-  bool is_kept = false;   ///< stacked, though it is open: it has readers that stay behind the loop
+  bool is_kept = false;   ///< stacked, though it is open: it has readers that stay after the loop
 };
 
 /// And the dimension along which it is sliced.
@@ -298,7 +298,7 @@ class MakerInLoop {
     return true;
   }
 
-  /// Has it no readers left behind the loop?
+  /// Has it no readers left after the loop?
   bool is_gone(const Instruction& i) const {
     const auto known = members().find(&i);
     if (known == members().end()) return false;

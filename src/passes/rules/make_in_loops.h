@@ -1,5 +1,5 @@
 #pragma once
-/// What reads the stacks of a loop slice by slice behind it, made in the loop instead, where each trip makes its
+/// Moves work that reads the stacks of a loop slice by slice after it into the loop, where each iteration makes its
 /// slices.
 
 #include "passes/pass.h"

@@ -31,7 +31,7 @@ class Narrow {
   }
 
  private:
-  /// Behind the loop, if whoever reads it can widen it as they go.
+  /// The result after the loop, if all its readers can widen it on the fly.
   Instruction* result_of(size_t k) const {
     Instruction* result = nullptr;
     for (const Instruction* user : uses_.of(loop_)) {

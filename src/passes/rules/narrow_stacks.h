@@ -6,14 +6,13 @@
 ///
 /// Saves half of ys: gradients of weights that are products in bf16, collected over layers in f32.
 ///
-/// A carry is narrowed where it starts with zeros, each trip puts a slice into it that a conversion to a wider type of
-/// the same kind made, nobody else in the loop looks at it, and behind the loop elementwise work and reductions alone
-/// read it, which widen it as they go.
+/// A loop-carried value is narrowed if it starts with zeros, each iteration puts a slice into it that was converted to
+/// a wider type of the same kind, it has no other readers in the loop, and after the loop only elementwise operations
+/// and reductions read it, which widen it on the fly.
 ///
 /// Requires: verified, no calls.  Keeps: roots, donation, schedule.
-/// Numerics: exact: to widen what was narrow gives the same number before and behind a store.
-/// Not narrowed: what is a result, or what products, loops or calls read.
-/// Tests: tests/text/passes/narrow-stacks/
+/// Numerics: exact: widening gives the same number before and after a store. Not narrowed: what is a result, or what
+/// products, loops or calls read. Tests: tests/text/passes/narrow-stacks/
 
 #include "passes/pass.h"
 

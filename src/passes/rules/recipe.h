@@ -14,15 +14,15 @@ bool is_light(const Instruction& i);
 bool is_source(const Instruction& i);
 /// Is it there without being made: an argument, or what an outer loop carries unchanged?
 bool is_given(const Instruction& i);
-/// Is it given, and in memory anyway until `reader` has run? An argument that the caller keeps and what an outer loop
-/// carries are; a donated argument is where something behind the reader reads it as well.
+/// Is it available, and in memory anyway until `reader` has run? True for an argument that the caller keeps and for a
+/// value that an outer loop carries; for a donated argument, if something after the reader reads it as well.
 bool is_kept(const Instruction& i, const Instruction& reader);
 /// Is it an argument whose memory results may take?
 bool is_donated(const Instruction& i);
 /// Bytes that live longer if the body of a later loop reads this: none where it, or what comes after it, does so
 /// already.
 double kept_longer(const Instruction& initial, const Instruction& loop);
-/// Does something that stands behind `reader`, in the same computation, read i?
+/// Does something after `reader`, in the same computation, read i?
 bool is_read_behind(const Instruction& reader, const Instruction& i);
 
 /// Modelled time of one run of a computation, a loop's trips included.

@@ -9,9 +9,9 @@
 ///
 /// Saves bytes(ys), and the time to write and read it.
 ///
-/// Each trip writes one slice of the stack, all of them are written, and everything that reads the stack behind the
-/// loop goes through it slice by slice, until little is left of it: at most a quarter of its bytes. What else it
-/// reads is there before the loop, or is made of the same slices. Sums over all slices are carried.
+/// Each iteration writes one slice of the stack, all of them are written, and all readers of the stack after the loop
+/// go through it slice by slice and reduce it to at most a quarter of its bytes. Their other operands exist before the
+/// loop, or are computed from the same slices. Sums over all slices are loop-carried.
 ///
 /// Requires: verified, no calls.  Keeps: roots, donation, schedule of what stays.
 /// Numerics: exact where the slices themselves are reduced, or extremes, integers and logic over all of them;

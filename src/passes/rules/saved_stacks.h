@@ -76,7 +76,7 @@ std::vector<Instruction*> instructions_of(const Computation& computation);
 std::string full_name(const Instruction& i);
 /// Null: there is none.
 Instruction* find_named(const Module& module, const std::string& full_name);
-/// The first `count` of what was made go before one instruction, the rest behind another.
+/// Places the first `count` new instructions before one instruction, the rest after another.
 void put_made(Computation& computation, const std::vector<Instruction*>& before, const Instruction* first,
               const std::vector<Instruction*>& made, size_t count, const Instruction* second);
 

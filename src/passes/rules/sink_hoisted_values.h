@@ -12,9 +12,9 @@
 /// Sunk is what no trip changes and the condition doesn't read, from kSmallestSunk bytes on, and smaller integers that
 /// a few operations make of indices and constants, which other rules look for: it, and what it is made from, as long as
 /// that is elementwise work or moves elements, down to values of less than 1/kSmallPart of its bytes, to arguments that
-/// the caller keeps or something behind the loop reads, and to what the loop carries unchanged anyway. It must pay:
-/// making the elements that a trip reads costs less than reading them, or less than kMostTime of the loop's modelled
-/// time.
+/// the caller keeps or something after the loop reads, and to values that the loop carries unchanged anyway. It must be
+/// profitable: computing the elements that an iteration reads costs less than reading them, or less than kMostTime of
+/// the loop's modelled time.
 ///
 /// Requires: verified, no calls.  Keeps: roots, donation, schedule.
 /// Numerics: exact.

@@ -77,7 +77,7 @@ struct ClusterWeight {
 double own_ns(const Instruction& i, const Target& target);
 ClusterWeight weigh(const ValueGraph& graph, const std::vector<ValueState>& states, const StreamCluster& cluster);
 
-/// The array behind an operand.
+/// The array that an operand refers to, through tuples.
 GraphLeaf array_behind(const ValueGraph& graph, const Instruction& operand);
 const Shape& shape_of(const ValueGraph& graph, GraphLeaf array);
 double bytes_of(const ValueGraph& graph, GraphLeaf array);

@@ -1,5 +1,5 @@
 #pragma once
-/// Writes a cluster of rows as a loop over tiles, with what lies at the edges before and behind it.
+/// Writes a cluster of rows as a loop over tiles, with the rows at the edges computed before and after it.
 
 #include "passes/windows/row_cluster.h"
 

@@ -34,7 +34,8 @@ class Writer {
   Names& names_;
 };
 
-/// Arrays as their makers give them. Not their names: behind a barrier stand others, too, that may be made later.
+/// Arrays as their producers return them. Not their aliases: a barrier has other operands, too, that may be computed
+/// later.
 class Makers {
  public:
   Makers(Writer& writer, const ValueGraph& graph) : writer_(writer), graph_(graph) {}

@@ -7,8 +7,8 @@
 ///       -> (i + 1, x', w)                             x' = f(x, m)
 ///                                                     -> (i + 1, x', w)
 ///
-/// Saves bytes(m) over the life of the loop: XLA's loop-invariant code motion hoists what depends on invariant elements
-/// alone, whatever it weighs. Behind the barrier it depends on the counter.
+/// Saves bytes(m) during the loop: XLA's loop-invariant code motion hoists whatever depends only on invariant elements,
+/// regardless of its size. Through the barrier it depends on the counter.
 ///
 /// Requires: verified, no calls.  Keeps: roots, donation, schedule.
 /// Numerics: exact.

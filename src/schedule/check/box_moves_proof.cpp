@@ -28,7 +28,7 @@ std::vector<BoxMove> rotation(const BoxMoves& moves) {
   return {front, back};
 }
 
-/// Do the runs of one box lie behind each other, and all of them within the block?
+/// Do the runs of one box follow each other without overlap, all within the block?
 bool is_sound(const BoxMove& move, int64_t block) {
   Int128 inner = move.run;
   for (size_t k = move.axes.size(); k-- > 0;) {

@@ -8,7 +8,7 @@
 
 namespace lowtide::engine {
 
-/// Elements first + sum of stride * [0, extent) become those `ahead` elements behind them.
+/// Elements first + sum of stride * [0, extent) become those `ahead` elements after them.
 struct CopiedBox {
   struct Axis {
     int64_t stride = 0, extent = 0;

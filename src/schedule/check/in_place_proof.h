@@ -1,9 +1,10 @@
 #pragma once
 /// Proofs that a kernel gives the same where results lie over operands, as where they lie apart. From what it loads and
-/// stores alone, in the order in which it does so (touches.h): whatever the planner believed takes no part.
+/// stores alone, in execution order (touches.h): the planner's assumptions aren't used.
 ///
-/// A load must find what lay there before the kernel ran. It does if every store to that byte comes behind it, or
-/// writes what stands there already. Two accesses meet, or can't, by an equation in the indices of their loops.
+/// A load must find the bytes from before the kernel ran. It does if every store to that byte comes after it, or writes
+/// the value that is there already. Whether two accesses can meet follows from an equation in the indices of their
+/// loops.
 
 #include <optional>
 #include <utility>

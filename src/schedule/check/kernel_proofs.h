@@ -32,7 +32,8 @@ class KernelProofs {
   const Touches& touches(int32_t region);
   std::string prove(const ProgramStep& step, const std::vector<BytePlace>& places);
 
-  using Overlap = std::tuple<int32_t, int32_t, int64_t>;  ///< a result, an operand, and how far it begins behind it
+  using Overlap = std::tuple<int32_t, int32_t,
+                             int64_t>;  ///< a result, an operand, and the offset of its beginning from the operand's
   const Program& program_;
   const NestOf& nest_of_;
   std::map<int32_t, Derived> derived_;  ///< by region

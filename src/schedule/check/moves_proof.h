@@ -10,7 +10,7 @@
 
 namespace lowtide::engine {
 
-/// Empty, or what the moves, and the pieces that run behind them, do otherwise than the kernel.
+/// Empty, or what the moves and the pieces that run after them do differently from the kernel.
 std::string fault_of_moves(const PlacedKernel& kernel, const BoxMoves& moves);
 
 /// The same of moves that take the place of the whole kernel.

@@ -53,8 +53,8 @@ class Digits {
   void start_at(int64_t constant) { constant_ = constant; }
 
  private:
-  /// In front of the last `behind` digits, such that the next ones count to `count`: the digit there is cut in two
-  /// where needed. How many digits stand behind the cut; nothing: it would cut across digits.
+  /// Splits before the last `behind` digits, so that the preceding ones count to `count`: the digit there is split in
+  /// two if needed. Returns the number of digits after the split; none: it would not fall on digit boundaries.
   std::optional<size_t> cut(size_t behind, int64_t count) {
     if (count <= 0) return {};
     while (count > 1) {

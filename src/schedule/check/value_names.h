@@ -5,7 +5,7 @@
 
 namespace lowtide::engine {
 
-/// The value behind bundles: through tuples, their elements, barriers and other operations that only rename.
+/// The value resolved through tuples, their elements, barriers and other operations that only rename.
 LeafRef behind_bundles(LeafRef leaf);
 
 /// Has the result the bytes of its first operand, under whatever shape?
