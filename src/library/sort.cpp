@@ -79,14 +79,14 @@ class Sort : public LibraryRoutine {
         sort_one(operands[0], results[0], start, lane, room, lines_.extent == 1 ? &pool : nullptr);
         return;
       }
-      std::byte* behind = room + order_bytes_;
+      std::byte* after = room + order_bytes_;
       auto* order = reinterpret_cast<uint32_t*>(room);
       if (!key_ || !sort_by_key(operands, start, lane, room, lines_.extent == 1 ? &pool : nullptr)) {
         std::iota(order, order + count_, 0u);
-        merge_sort(order, reinterpret_cast<uint32_t*>(behind), count_,
+        merge_sort(order, reinterpret_cast<uint32_t*>(after), count_,
                    Before{*this, comparators_[lane], operands, start});
       }
-      for (size_t k = 0; k < results.size(); ++k) permute(operands[k], results[k], k, start, order, behind);
+      for (size_t k = 0; k < results.size(); ++k) permute(operands[k], results[k], k, start, order, after);
     });
     return {};
   }

@@ -129,8 +129,8 @@ void Emitter::emit_tiled(const Tiling& tiling, V begin, V end) {
     });
   };
   count(begin, end, side * kTilesTogether, {}, [&](V first_row, std::span<const V>) {
-    V behind = builder_.CreateAdd(first_row, integer(side * kTilesTogether));
-    descend(1, first_row, builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, behind, end));
+    V after = builder_.CreateAdd(first_row, integer(side * kTilesTogether));
+    descend(1, first_row, builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, after, end));
     return std::vector<V>();
   });
   lane_loop_ = kNoId;

@@ -67,12 +67,12 @@ int64_t make_again(Computation& computation, int32_t place, const std::vector<bo
     if (std::ssize(given) <= place && made[given.size()]) wanted.insert(i.get());
     given.push_back(i.get());
   }
-  const auto behind = given.begin() + place + 1;
-  order.assign(given.begin(), behind);
+  const auto after = given.begin() + place + 1;
+  order.assign(given.begin(), after);
 
   // A bundle's elements are taken at once: who comes later reads those.
   std::unordered_map<const Instruction*, std::vector<Instruction*>> elements;
-  for (auto i = given.begin(); i != behind; ++i) {
+  for (auto i = given.begin(); i != after; ++i) {
     if ((*i)->opcode == Opcode::kGetTupleElement && wanted.contains(*i)) elements[(*i)->operands[0]].push_back(*i);
   }
 
@@ -99,7 +99,7 @@ int64_t make_again(Computation& computation, int32_t place, const std::vector<bo
         open.insert(open.end(), of->second.rbegin(), of->second.rend());
     }
   };
-  std::for_each(behind, given.end(), [&](Instruction* reader) {
+  std::for_each(after, given.end(), [&](Instruction* reader) {
     for (Instruction*& operand : reader->operands) {
       if (!wanted.contains(operand)) continue;
       if (!again.contains(operand)) make(operand);

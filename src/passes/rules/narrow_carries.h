@@ -13,7 +13,8 @@
 /// Requires: verified, no calls.  Keeps: roots, donation, schedule.
 /// Numerics: exact.
 /// Not narrowed: carries that the condition reads; moves of several values, as XLA leaves them of a wrap; savings below
-/// 1/kLeastPart of the carry. Tests: tests/text/passes/narrow-carries/
+/// 1/kLeastPart of the carry.
+/// Tests: tests/text/passes/narrow-carries/
 
 #include "passes/pass.h"
 

@@ -11,8 +11,9 @@
 /// and reductions read it, which widen it on the fly.
 ///
 /// Requires: verified, no calls.  Keeps: roots, donation, schedule.
-/// Numerics: exact: widening gives the same number before and after a store. Not narrowed: what is a result, or what
-/// products, loops or calls read. Tests: tests/text/passes/narrow-stacks/
+/// Numerics: exact: widening gives the same number before and after a store.
+/// Not narrowed: results, and what products, loops or calls read.
+/// Tests: tests/text/passes/narrow-stacks/
 
 #include "passes/pass.h"
 
