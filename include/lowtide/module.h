@@ -32,10 +32,10 @@ class LOWTIDE_PUBLIC Module {
   std::vector<ProgramArray> results() const;
   /// What a reader of the sizes should know: parts that the text abbreviates, shardings that contradict its header.
   const std::vector<std::string>& warnings() const;
-  /// Bytes of the program as it stands: of a scheduled module in XLA's order with XLA's fusions, of any other in a
+  /// Bytes of the program as given: of a scheduled module in XLA's order with XLA's fusions, of any other in a
   /// plain order.
   Result<Sizes> as_given() const;
-  /// No order of the operations as they stand, and no executor, needs less.
+  /// No order of the operations as given, and no executor, needs less.
   Result<LowerBound> floor_of_order() const;
   Result<LowerBound> floor_of_any() const;
   /// kInput where the text leaves out elements of constants ({...}): such a program can be planned but not run.

@@ -28,7 +28,7 @@ class LOWTIDE_PUBLIC Plan {
   /// Bytes of arguments, results, their overlap and the arena; the peak is what a run takes.
   Sizes sizes() const;
   int64_t peak_bytes() const { return sizes().peak; }
-  /// No order of the operations as they stand, and no executor, needs less.
+  /// No order of the operations as given, and no executor, needs less.
   Result<LowerBound> floor_of_order() const;
   Result<LowerBound> floor_of_any() const;
   double modelled_seconds() const;

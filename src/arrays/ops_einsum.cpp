@@ -195,7 +195,7 @@ Labelled plain(Labelled operand, const std::map<char, int64_t>& extents, StreamO
   return operand;
 }
 
-/// Sums over what nobody else needs.
+/// Sums over what nothing else needs.
 Labelled reduced(const Labelled& operand, const std::string& needed, StreamOrDevice s) {
   std::vector<int> gone;
   for (size_t d = 0; d < operand.labels.size(); ++d) {

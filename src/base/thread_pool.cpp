@@ -37,7 +37,7 @@ int64_t now_ns() {
 }
 
 // A job's state in one word: who is inside may be counted only while the door is open, so that a thread that wakes up
-// late finds it closed and never meets the next job half written; nobody waits for threads that didn't come.
+// late finds it closed and never meets the next job half written; nothing waits for threads that didn't come.
 constexpr uint32_t kOpen = uint32_t{1} << 16;
 constexpr uint32_t inside(uint32_t door) { return door & (kOpen - 1); }
 

@@ -42,7 +42,7 @@ enum class Isa : uint8_t { kNative, kAvx512, kAvx2 };
 struct CompileOptions {
   Isa isa = Isa::kNative;  ///< kNative: what the context's choices say, else the best there is
   bool any_shape = false;  ///< where it can be, one kernel for arrays of every shape (codegen/shape_free.h)
-  bool use_cache = true;   ///< the context's kernels (codegen/kernel_store.h); false: each is made anew, and not kept
+  bool use_cache = true;   ///< the context's kernels (codegen/kernel_store.h); false: each is recomputed, and not kept
   /// Whose kernels, dumps and progress; null: nobody's.
   Context* context = nullptr;
 };

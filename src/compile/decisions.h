@@ -38,24 +38,24 @@ struct SearchSteps {
   bool operator==(const SearchSteps&) const = default;
 };
 
-/// Operands that die into their transposed or reversed selves are moved where they lie, though it takes longer.
+/// Operands that die into their transposed or reversed selves are moved in place, though it takes longer.
 struct Rearrange {
   bool operator==(const Rearrange&) const = default;
 };
 
-/// What loops save for others is made again from what is smaller, though it takes longer.
+/// What loops save for others is recomputed from what is smaller, though it takes longer.
 struct DeriveStacks {
   bool operator==(const DeriveStacks&) const = default;
 };
 
-/// What is alive where most is and read later is made again where that costs less than keeping it, at this price
+/// What is alive where most is and read later is recomputed where that costs less than keeping it, at this price
 /// (passes/recompute/recompute.h): before all streams, or, where it stands after some, of what these have left.
 struct Recompute {
   double ns_per_byte = 0;
   bool operator==(const Recompute&) const = default;
 };
 
-/// What loops hand from trip to trip is saved for later ones every so many trips, and made again between
+/// What loops hand from iteration to iteration is saved for later ones every so many iterations, and recomputed between
 /// (passes/recompute/save_every.h).
 struct SaveEvery {
   Grouping grouping;
@@ -67,12 +67,12 @@ struct UpdateInLoops {
   bool operator==(const UpdateInLoops&) const = default;
 };
 
-/// What is read again long after it was made is made again there (passes/execute/rematerialise.h).
+/// What is read again long after it was made is recomputed there (passes/execute/rematerialise.h).
 struct Rematerialise {
   bool operator==(const Rematerialise&) const = default;
 };
 
-/// The order of a computation's instructions in which it was decided what is made again: found before. In plans that
+/// The order of a computation's instructions in which it was decided what is recomputed: found before. In plans that
 /// rematerialise.
 struct TakeSequence {
   std::string computation;

@@ -41,7 +41,7 @@ Result<std::vector<RewriteRow>> rewrites_of(const Module& module, const Planner&
   return rows;
 }
 
-/// What is left out where nobody waits for it.
+/// What is left out where nothing waits for it.
 Status explain_choice(const Module& module, const Planner& planner, const Decisions& decisions, const Account& given,
                       FitReport& report) {
   const Interruptible interruptible(module.context().stop());

@@ -16,7 +16,7 @@ struct FittedForXla {
 };
 
 /// Without a limit: the tightest. Programs that a partitioner still has to divide aren't streamed: slices of divided
-/// dimensions would be exchanged in every trip.
+/// dimensions would be exchanged in every iteration.
 Result<FittedForXla> fit_for_xla(const Input& input, const Target& target, std::optional<int64_t> limit);
 
 }  // namespace lowtide::engine

@@ -5,7 +5,7 @@
 
 namespace lowtide::engine {
 
-/// Loops whose trips nobody knows count as a few.
+/// Loops with an unknown trip count count as a few.
 double interpreted_ns(const Module& module);
 
 }  // namespace lowtide::engine

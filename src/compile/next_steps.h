@@ -1,5 +1,5 @@
 #pragma once
-/// What a plan could have one decision more of: streams of what is alive where most is, values made again, updates
+/// What a plan could have one decision more of: streams of what is alive where most is, values recomputed, updates
 /// where they are made. The search (compile/frontier.h) tries them.
 
 #include <map>
@@ -50,9 +50,9 @@ class NextSteps {
   std::vector<Series> from(const Trial& at) const;
   /// One more stream.
   void add_streams(const Trial& at, std::vector<Series>& steps) const;
-  /// What is made again at a higher price than so far. It stands before the streams, as it is done before them.
+  /// What is recomputed at a higher price than so far. It stands before the streams, as it is done before them.
   void add_recompute(const Trial& at, std::vector<Series>& steps) const;
-  /// What the streams have left is made again, at a higher price than so far: of those on offer, so many.
+  /// What the streams have left is recomputed, at a higher price than so far: of those on offer, so many.
   void add_recompute_among(const Trial& at, size_t most, std::vector<Series>& steps) const;
 
   /// What candidates are worth has changed: tries_dear_ways.

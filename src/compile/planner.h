@@ -39,7 +39,7 @@ class Planner {
   /// Are there stacks that are consumed slice by slice after the loop that fills them?
   bool could_update() const;
   const std::vector<RecomputeOffer>& recompute_offers() const;
-  /// Of loops that could save every so many trips; the size that saves most last.
+  /// Of loops that could save every so many iterations; the size that saves most last.
   const std::vector<Grouping>& groupings() const;
   /// The program that is handed over. Of targets that take modules.
   Result<std::unique_ptr<Module>> exported(const Decisions& decisions) const;

@@ -1,5 +1,5 @@
 #pragma once
-/// What a plan makes again, as its user would write it: checkpoints, and what they save.
+/// What a plan recomputes, as its user would write it: checkpoints, and what they save.
 
 #include <string>
 #include <vector>

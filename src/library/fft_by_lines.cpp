@@ -1,4 +1,4 @@
-/// One line after the other. Complex lines, and real ones of even length, are read and written where they lie; others,
+/// One line after the other. Complex lines, and real ones of even length, are read and written in place; others,
 /// and those with large prime factors, are put into a line of scratch first.
 #include <algorithm>
 #include <mutex>

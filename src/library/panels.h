@@ -18,7 +18,7 @@ struct PanelTiles {
   int64_t m = 0, n = 0, k = 0;               ///< of one product
   int64_t rows = 0, columns = 0, depth = 0;  ///< of one tile
   int64_t down = 0, across = 0;              ///< tiles
-  bool in_place = false;                     ///< are rows of left read where they lie?
+  bool in_place = false;                     ///< are rows of left read in place?
 
   template <class S>
   static PanelTiles of(int64_t m, int64_t n, int64_t k, bool in_place) {

@@ -111,7 +111,7 @@ class Sort : public LibraryRoutine {
 
   size_t place(int64_t start, int64_t index) const { return static_cast<size_t>(start + index * stride_); }
 
-  /// One array, sorted where it lies, without keys beside it.
+  /// One array, sorted in place, without keys beside it.
   void sort_one(const void* operand, void* result, int64_t start, size_t lane, std::byte* room, ThreadPool* pool) {
     dispatch(types_[0], [&]<class T>() {
       const T* from = static_cast<const T*>(operand);

@@ -81,7 +81,7 @@ struct PassRecord {
 struct PassOptions {
   bool record_peaks = false;  ///< an account of the module before and after each pass; Settings::debug = 2 asks too
   bool quiet = false;         ///< no dumps, no lines: one of many plans that are tried
-  bool trusted = false;       ///< verified at the end alone: what is made again, or is one of many plans that are tried
+  bool trusted = false;       ///< verified at the end alone: what is recomputed, or is one of many plans that are tried
 };
 
 /// Runs passes through the one wrapper: skip if disabled, time, verify, record the peak, dump. The module must be

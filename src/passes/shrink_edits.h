@@ -22,7 +22,7 @@ bool cut_off(Module& module, Position begin, size_t end);
 bool bypass(Module& module, Position position, size_t operand);
 /// A scalar integer constant above one is halved: trip counts, indices.
 bool halve(Module& module, Position position);
-/// Arguments that nobody reads go.
+/// Arguments that nothing reads go.
 bool drop_arguments(Module& module);
 
 }  // namespace lowtide::engine

@@ -14,7 +14,7 @@ class ValueGraph {
  public:
   struct Read {
     int32_t def = kNoId, leaf = 0;      ///< the array, resolved through tuples
-    int32_t user = kNoId, operand = 0;  ///< who reads it, as which of its operands
+    int32_t user = kNoId, operand = 0;  ///< what reads it, as which of its operands
   };
 
   /// target: who is to run it.

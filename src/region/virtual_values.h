@@ -10,7 +10,7 @@
 namespace lowtide::engine {
 
 enum class ValueState : uint8_t {
-  kAbsent,   ///< nobody needs it, or it is a name of something else
+  kAbsent,   ///< nothing needs it, or it is a name of something else
   kVirtual,  ///< computed where it is read
   kStored,   ///< computed by a region of its own, or with others
   kView,     ///< the bytes of its first operand, which is stored

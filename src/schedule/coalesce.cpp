@@ -166,7 +166,7 @@ class Coalesce {
     return {nullptr, nullptr};
   }
 
-  /// The later one updates a part of the earlier one's bytes, and from there on nobody reads that part of the earlier.
+  /// The later one updates a part of the earlier one's bytes, and from there on nothing reads that part of the earlier.
   bool read_beside(const Piece& earlier, const Piece& later) {
     const ValueClass& memory = classes_[static_cast<size_t>(find(earlier.value))];
     if (memory.argument != kNoId && !memory.donated) return false;  // the caller reads it when all is done

@@ -6,7 +6,7 @@
 
 namespace lowtide::engine {
 
-/// Pieces of the timeline, [born, dies) each, sorted, disjoint; two that touch meet where the value is made anew.
+/// Pieces of the timeline, [born, dies) each, sorted, disjoint; two that touch meet where the value is recomputed.
 using LivePieces = std::vector<Lifetime>;
 
 /// Sorted and disjoint; pieces that touch become one.

@@ -6,7 +6,7 @@
 
 namespace lowtide::engine {
 
-/// Modelled nanoseconds. Loops whose trips nobody knows count a guess; of a conditional, the longest branch.
+/// Modelled nanoseconds. Loops with an unknown trip count count a guess; of a conditional, the longest branch.
 double modelled_ns(const Program& program, const Cost& cost);
 /// Of each of its outermost steps.
 std::vector<double> modelled_ns_of_steps(const Program& program, const Cost& cost);

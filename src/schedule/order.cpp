@@ -15,7 +15,7 @@ int64_t bytes_of(const WorkGraph& graph, const std::vector<int32_t>& values) {
   return sum;
 }
 
-/// Operands first, the hungriest first; roots are those nobody waits for, in the order given.
+/// Operands first, the hungriest first; roots are those nothing waits for, in the order given.
 std::vector<int32_t> depth_first(const WorkGraph& graph) {
   std::vector<double> peak(graph.size()), left(graph.size());
   std::vector<std::vector<int32_t>> operands = graph.before;

@@ -9,7 +9,7 @@ enum class OrderKind : uint8_t {
   kGiven,       ///< as the module has it
   kDepthFirst,  ///< operands by (peak - result), as for trees (Liu 1987)
   kByFreed,     ///< of what is ready, what frees most beyond what it makes
-  kBackwards,   ///< from the end: of what nobody waits for any more, what makes most beyond what it keeps alive
+  kBackwards,   ///< from the end: of what nothing waits for any more, what makes most beyond what it keeps alive
   kLate,        ///< as given, but each as late as its first reader allows
 };
 inline constexpr OrderKind kOrderKinds[] = {OrderKind::kGiven, OrderKind::kDepthFirst, OrderKind::kByFreed,

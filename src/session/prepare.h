@@ -9,7 +9,7 @@
 namespace lowtide::engine {
 
 /// The free plan, where the limit is met by it or absent; otherwise the fastest plan within it: searched once, then
-/// made again from what the cache of the module's context keeps. What is kept says what to do; planning proves once
+/// recomputed from what the cache of the module's context keeps. What is kept says what to do; planning proves once
 /// more that it may be done, and a plan that turns out to need more than there is, or that can't be made, is searched
 /// for again. A fault of kind kLimit names the lowest peak found, which `tightest` is set to.
 Result<Compiled> kept_plan_within(const Module& module, const Target& target, std::optional<int64_t> limit,

@@ -29,7 +29,7 @@ struct Run::State {
   /// Arguments as they were given, before another run.
   virtual engine::Status restore() = 0;
   virtual engine::Status run() = 0;
-  /// Its steps' times are added there from now on; false: it has no steps, or nobody knows their times.
+  /// Its steps' times are added there from now on; false: it has no steps, or their times are unknown.
   virtual bool watch(engine::StepTimes* times) = 0;
   virtual Profile profile(const engine::StepTimes& times, int64_t runs, double seconds) const = 0;
   virtual const std::byte* result(size_t number) const = 0;

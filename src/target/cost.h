@@ -1,6 +1,6 @@
 #pragma once
 /// What work costs on a machine, in modelled nanoseconds: the one place where facts of a machine become prices. Whoever
-/// decides (what is virtual, streamed, made again, in which order) asks here, and only ratios of the answers matter.
+/// decides (what is virtual, streamed, recomputed, in which order) asks here, and only ratios of the answers matter.
 
 #include "ir/module.h"
 #include "target/machine.h"
@@ -41,7 +41,7 @@ class Cost {
   double streamed_ns(const Instruction& i, bool in_library) const;
   /// A byte read by all cores.
   double shared_byte_ns() const { return machine_.byte_ns / machine_.cores; }
-  /// An instruction's own work, all of it, by one core, where something is to be made again: products at the price that
+  /// An instruction's own work, all of it, by one core, where something is to be recomputed: products at the price that
   /// they have as steps, where that is lower than element by element.
   double repeated_ns(const Instruction& i) const;
   double stored_byte_ns() const { return machine_.stored_byte_ns; }
@@ -60,7 +60,7 @@ class Cost {
   /// there already.
   double kernel_step_ns(const KernelWork& work, double distance, double part) const;
   double library_step_ns(const Instruction& i, double traffic_ns) const;
-  /// Elements moved about where they lie.
+  /// Elements moved about in place.
   double rearrangement_step_ns(double sweeps, double traffic_ns) const;
   double copy_step_ns(double traffic_ns) const { return machine_.copy_start_ns + 2 * traffic_ns; }
   double trip_ns() const { return machine_.trip_ns; }

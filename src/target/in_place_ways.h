@@ -10,7 +10,7 @@ enum class InPlaceWays : uint8_t {
   kNone,     ///< none does, nor shares bytes with anything that lives at the same time
   kKernels,  ///< elements are written where they were read
   kStrips,   ///< tile by tile, with scratch
-  kMoves,    ///< transposed or reversed where they lie, which may take longer
+  kMoves,    ///< transposed or reversed in place, which may take longer
 };
 
 /// Strips (schedule/strips.h): scratch for a tile of a result and for bytes before it that are still read.

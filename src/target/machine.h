@@ -73,7 +73,7 @@ struct Machine {
   // What a byte of memory may cost in time.
   double stored_byte_ns = 0;     ///< of a value that could be computed where it is read,
   double generated_byte_ns = 0;  ///< the same made of indices and a few scalars, as random numbers are
-  double kept_byte_ns = 0;       ///< of a value that could be made again later
+  double kept_byte_ns = 0;       ///< of a value that could be recomputed later
 
   std::vector<MemorySpace> spaces;  ///< the first is where buffers lie
   std::vector<Link> links;

@@ -127,7 +127,7 @@ Status Engine::start(const RunMemory& memory, int threads) {
     addresses_[s] = base ? base + slot.offset : nullptr;
   }
   if (poisons() && base_) std::memset(base_, kPoisonByte, static_cast<size_t>(program.temp_bytes));
-  const bool is_own = base_ == arena_.data();  // nobody else writes there
+  const bool is_own = base_ == arena_.data();  // nothing else writes there
   if (!is_own || constants_filled_ != base_ || !constants_stay_) fill_constants();
   return {};
 }

@@ -4,8 +4,8 @@
 ///     s = f32[8] custom-call(x), custom_call_target="Sharding", sharding={replicated}
 ///     y = f32[8] negate(s)                                     ==>     y = f32[8] negate(x)
 ///
-/// Saves bytes(x) for each annotation that an executor would have turned into a copy, times the trips where the copy is
-/// stacked by a loop.
+/// Saves bytes(x) for each annotation that an executor would have turned into a copy, times the iterations where the
+/// copy is stacked by a loop.
 ///
 ///   target                               goes when
 ///   Sharding, xla.sdy.*, SPMD*Shape      one device runs the program, and the shape stays;

@@ -1,5 +1,5 @@
 #pragma once
-/// Removes what nobody needs, element by element through loops, branches and calls.
+/// Removes what nothing needs, element by element through loops, branches and calls.
 ///
 ///     w = (s32[], f32[8], f32[9]) while(t), ...            w = (s32[], f32[8]) while(t2), ...
 ///     r = f32[8] get-tuple-element(w), index=1     ==>     r = f32[8] get-tuple-element(w), index=1

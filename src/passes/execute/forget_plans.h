@@ -6,7 +6,7 @@
 ///     w = while(s), backend_config={"known_trip_count":       w = while(s), backend_config={"known_trip_count":
 ///         {"n":"4"},"known_induction_variable":..}                {"n":"4"}}
 ///
-/// Saves bytes(x) where the copy would have been stored, and elements that nobody reads, which can't go while a note
+/// Saves bytes(x) where the copy would have been stored, and elements that nothing reads, which can't go while a note
 /// counts them. canonicalise/remove_noop_copies.h keeps copies of scheduled modules, whose aliases count on them; here
 /// storages are shared by proof, and what must be copied is copied again.
 ///

@@ -9,15 +9,15 @@
 ///                                                       dw = convolution(a.again, dc)
 ///
 /// Saves bytes(a) between its readers; costs its work again. What a training step keeps for its gradients falls to what
-/// can't be had elementwise from the rest. A value that nobody reads early is made late only, which costs nothing.
+/// can't be had elementwise from the rest. A value that nothing reads early is made late only, which costs nothing.
 ///
-/// A value is made again where its work is elementwise or moves (no sum, product or library), and reads what is alive
+/// A value is recomputed where its work is elementwise or moves (no sum, product or library), and reads what is alive
 /// there anyway or is much smaller. The work is that of the region that makes it (region/work.h), in the order in which
 /// the module's instructions stand; values that were never stored are made where they are read without this pass.
 ///
 /// Requires: verified, no calls.  Keeps: roots, donation.  Breaks: schedule.
 /// Numerics: exact: the same operations on the same values.
-/// Not made again: results, elements of bundles.
+/// Not recomputed: results, elements of bundles.
 /// Tests: tests/text/passes/rematerialise/
 
 #include "passes/pass.h"

@@ -1,12 +1,12 @@
 #pragma once
-/// Hands a loop each value once: of equal ones that no trip changes, one is kept.
+/// Hands a loop each value once: of equal ones that no iteration changes, one is kept.
 ///
 ///     w = all-gather(s)   w.again = all-gather(s)          w = all-gather(s)
 ///     l = while(..., w, w.again)                    ==>    l = while(..., w)
 ///
-/// What is made again for a late reader (passes/recompute) may be read by one loop together with what was made first,
+/// What is recomputed for a late reader (passes/recompute) may be read by one loop together with what was made first,
 /// where a stream joins both readers: then both would be alive at once. Values are shared as common subexpressions
-/// before plans part; this row stands after the streams, and looks at nothing else, so that what was made again to be
+/// before plans part; this row stands after the streams, and looks at nothing else, so that what was recomputed to be
 /// gone in between stays so. Collectives are shared where all their attributes are the same.
 ///
 /// Saves: the bytes of the second value, and the time to make it.

@@ -8,7 +8,7 @@
 ///
 /// Requires: verified.  Keeps: roots, donation, schedule.  Breaks: dots have two operands.
 /// Numerics: reassociated (a library may begin its sums with s).
-/// Not where s is cheap to make anew, or the dot is made by a kernel: that adds without storing in any case.
+/// Not where s is cheap to recompute, or the dot is made by a kernel: that adds without storing in any case.
 /// Tests: tests/text/passes/add-products-where-they-lie/
 
 #include "passes/pass.h"

@@ -7,7 +7,7 @@
 ///       gs[j] = g, hs[j] = h                      ==>      xs[j, 0:4] = reshape(g), xs[j, 4:6] = reshape(h)
 ///     use(gs, hs)                                        use(reshape(xs[:, 0:4]), reshape(xs[:, 4:6]))
 ///
-/// Saves bytes(gs) + bytes(hs). A trip holds its slices until it has read the slot.
+/// Saves bytes(gs) + bytes(hs). An iteration holds its slices until it has read the slot.
 ///
 /// A stack counts as emptied if another loop made it, each iteration reads one slot (inner loops included), it isn't
 /// read after the loop, and no slot is read after the iteration that fills it. A stack counts as filled if each

@@ -13,7 +13,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// A loop whose trips visit the slices of stacks.
+/// A loop whose iterations visit the slices of stacks.
 class Loop {
  public:
   Loop(const Instruction& loop, const Uses& uses) : loop_(loop), uses_(uses) {
@@ -39,7 +39,7 @@ class Loop {
   const Instruction& next(size_t k) const { return loop_.called[1]->root->operand(k); }
   const Shape& shape(size_t k) const { return loop_.shape.elements[k]; }
 
-  /// The dimension along which element k is only written, slice i by trip i, all in turn; -1: it isn't.
+  /// The dimension along which element k is only written, slice i by iteration i, all in turn; -1: it isn't.
   int64_t written_along(size_t k) const {
     const Instruction& update = next(k);
     if (is_tested_[k] || update.opcode != Opcode::kDynamicUpdateSlice || uses_.of(update).size() != 1) return -1;
@@ -80,7 +80,7 @@ class Loop {
     return true;
   }
 
-  /// The dimension along which the trips' slices make up the stack; -1: they don't.
+  /// The dimension along which the iterations' slices make up the stack; -1: they don't.
   int64_t sliced_along(const Shape& slice, const Shape& stack, const Instruction& user, size_t first_start) const {
     const auto& counters = reads_[static_cast<size_t>(carry_)];
     int64_t along = -1;

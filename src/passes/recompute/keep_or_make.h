@@ -1,8 +1,8 @@
 #pragma once
-/// What of the values that are needed later is kept until then, and what is made again of others that are: the cheapest
+/// What of the values that are needed later is kept until then, and what is recomputed of others that are: the cheapest
 /// choice for all of them together, which is a minimum cut.
 ///
-/// A value that is needed is there if it is kept, at the price of its bytes, or if it is made again, at the price of
+/// A value that is needed is there if it is kept, at the price of its bytes, or if it is recomputed, at the price of
 /// its time, which in turn needs its operands.
 
 #include <cstddef>

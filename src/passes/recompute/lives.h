@@ -1,5 +1,5 @@
 #pragma once
-/// Where the values of one computation are alive, in the order in which its instructions stand, as whoever fuses
+/// Where the values of one computation are alive, in their order, as whoever fuses
 /// elementwise loops would have them.
 
 #include <cstdint>
@@ -30,7 +30,7 @@ class Lives {
   int32_t place_of(const Instruction& i) const { return place_.at(&i); }
   /// Of its own: 0 where it is another name for others, is never stored, is a result, or stands before the program.
   int64_t bytes(int32_t place) const { return bytes_[static_cast<size_t>(place)]; }
-  /// The last place where it is read, under whatever name; size() of a result, kNobody of what nobody reads.
+  /// The last place where it is read, under whatever name; size() of a result, kNobody of what nothing reads.
   int32_t last_read(int32_t place) const { return last_[static_cast<size_t>(place)]; }
   /// Bytes alive while each place runs, what loops hold inside of them included.
   const std::vector<int64_t>& load() const { return load_; }

@@ -1,5 +1,6 @@
 #pragma once
-/// A loop of n trips as a loop over groups of k trips each, with a loop over the trips of a group within.
+/// A loop of n iterations as a loop over groups of k iterations each, with a loop over the iterations of a group
+/// within.
 ///
 ///     while (i < n): body(i)     ==>     while (g < n / k): while (l < k): body(g * k + l)
 

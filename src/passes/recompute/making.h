@@ -1,5 +1,5 @@
 #pragma once
-/// Whether an instruction can be made again, and what that costs.
+/// Whether an instruction can be recomputed, and what that costs.
 
 #include <unordered_set>
 

@@ -18,7 +18,7 @@
 /// Requires: verified, no calls.  Keeps: roots, donation.  Breaks: schedule.
 /// Numerics: exact: the same operations on the same values.
 /// What loops save for later loops is chosen in the same way before (recompute_stacks.h).
-/// Not made again: what has effects, and what control edges hold. Moments are those of the entry.
+/// Not recomputed: what has effects, and what control edges hold. Moments are those of the entry.
 /// Tests: tests/text/passes/recompute/
 
 #include "passes/pass.h"
@@ -26,7 +26,7 @@
 
 namespace lowtide::engine {
 
-/// At one moment: of what stands up to the instruction `last`, `made` is made again for those after it; by name.
+/// At one moment: of what stands up to the instruction `last`, `made` is recomputed for those after it; by name.
 struct MadeAgain {
   std::string last;
   std::vector<std::string> made;
@@ -42,7 +42,7 @@ Result<PassResult> recompute(Module& module, const Target& target, double ns_per
 
 /// The same to a module of the same names in other extents, in which some of the other instructions may be absent, and
 /// a few more may stand: other extents can make other rewrites worth while. False: it isn't possible there, or nothing
-/// is made again.
+/// is recomputed.
 bool recompute_alike(Module& module, const Recomputed& done);
 
 /// A price, and what comes of it.

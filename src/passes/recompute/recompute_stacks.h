@@ -1,6 +1,6 @@
 #pragma once
 /// Saves for a later loop the cheapest of what it needs: what a loop fills a stack with is saved, or what it can be
-/// made of, and made again in the loop that reads it.
+/// made of, and recomputed in the loop that reads it.
 ///
 ///     while (i, x): h = dot(x, w)  a = g(h)          while (i, x): h = dot(x, w)  a = g(h)
 ///                   hs[i] = h  as[i] = a                           xs[i] = x
@@ -8,8 +8,8 @@
 ///                                                                  .. h' .. a'
 ///
 /// A value of the first loop's body is there in the second one if it is saved, at `price` ns a byte, or if it is made
-/// again, at its modelled time, of others that are there: the cheapest choice of all (keep_or_make.h). What no trip
-/// changes and the counter are there anyway.
+/// again, at its modelled time, of others that are there: the cheapest choice of all (keep_or_make.h). What no
+/// iteration changes and the counter are there anyway.
 ///
 /// Numerics: exact.  Not looked at: stacks that are read otherwise than slice by slice in one later loop.
 

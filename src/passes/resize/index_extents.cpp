@@ -137,7 +137,7 @@ class Relater {
     const ExtentReason why = {"indexed by the trips of a loop", &i};
     const int64_t n = atoms.extent(whole), r = atoms.extent(part), slope = std::abs(flow.slope);
     const int64_t trips = atoms.extent(flow.loop->trips);
-    const int64_t left = n - slope * trips;  // that no trip reaches
+    const int64_t left = n - slope * trips;  // that no iteration reaches
     ExtentSum zero(whole);
     if (by_part) {
       Product reached = flow.loop->trips;

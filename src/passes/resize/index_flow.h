@@ -23,7 +23,7 @@ struct CountedLoop {
   Product trips;
 };
 
-/// slope * trips before this one + start.
+/// slope * iterations before this one + start.
 struct IndexFlow {
   enum class Kind : uint8_t {
     kConstant,  ///< start

@@ -8,13 +8,13 @@
 /// Saves bytes(zs) for each stack: a scan under grad saves every value its backward loop reads, the arguments of one
 /// product and the product as well.
 ///
-/// A stack is derived where each trip of the loop that fills it puts one slice, in order, and the slice is made, by
-/// elementwise work, moves, sums of no more elements than it has, and products of much smaller operands (scores of
-/// queries and keys), of slices of other stacks, of what no trip changes, of the counter, or of values so much smaller
-/// that they are saved in its place (the state with which a trip begins); and where nobody reads it but slice by slice
-/// in later loops. It must pay: what must live longer for it is small, and making the slices again costs less than
-/// reading them, or less than `most_time` of the reading loop's modelled time. A plan may decide to derive at any price
-/// (`derive-stacks`).
+/// A stack is derived where each iteration of the loop that fills it puts one slice, in order, and the slice is made,
+/// by elementwise work, moves, sums of no more elements than it has, and products of much smaller operands (scores of
+/// queries and keys), of slices of other stacks, of what no iteration changes, of the counter, or of values so much
+/// smaller that they are saved in its place (the state with which an iteration begins); and where nothing reads it but
+/// slice by slice in later loops. It must pay: what must live longer for it is small, and making the slices again costs
+/// less than reading them, or less than `most_time` of the reading loop's modelled time. A plan may decide to derive at
+/// any price (`derive-stacks`).
 ///
 /// Requires: verified, no calls.  Keeps: roots, donation, schedule.
 /// Numerics: exact: the same operations on the same values.

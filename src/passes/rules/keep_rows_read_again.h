@@ -1,13 +1,13 @@
 #pragma once
-/// Carries only those rows of an array that later trips, or what follows the loop, still read.
+/// Carries only those rows of an array that later iterations, or what follows the loop, still read.
 ///
 ///     while (i, p = f32[N,M]):                             while (i, a = row of p, b = row of p):
 ///       y = p[i - 1] * p[i - 2]                    ==>       y = a * b
 ///       p = dynamic-update-slice(p, y, i)                    a, b = y, a
 ///     z = p[N - 1]                                         z = a
 ///
-/// Saves the other rows. A few rows are elements of the carry that trade places; more of them lie in a ring, trip t's
-/// at t mod their number.
+/// Saves the other rows. A few rows are elements of the carry that trade places; more of them lie in a ring, iteration
+/// t's at t mod their number.
 ///
 /// Each iteration writes the next row, or the previous one; reads lag a constant number of iterations; what is read
 /// after the loop was written by its last iterations. A row that no iteration has written yet is that of the carry's

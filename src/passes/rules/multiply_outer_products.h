@@ -5,7 +5,7 @@
 ///     x f32[K,T], w f32[K]                                  ==>
 ///
 /// Saves bytes(y), and operands laid out for a library: a product of elements is computed where it is read, and what
-/// it is made from may be made again. An einsum that scales by a vector, as RMSNorm spells it, is such a dot.
+/// it is made from may be recomputed. An einsum that scales by a vector, as RMSNorm spells it, is such a dot.
 ///
 /// Requires: verified.  Keeps: roots, donation, schedule.
 /// Numerics: value-exact: one product, rounded once; the sum's zero would have made 0 of -0.

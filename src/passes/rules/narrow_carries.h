@@ -5,10 +5,10 @@
 ///     while (i, p):  y = p[8:16, 1:129]              ==>       p  = pad(y, 0)      (virtual)
 ///                    p' = pad(f(y), 0)                         y' = f(p[8:16, 1:129])
 ///
-/// Saves bytes(p) - bytes(y): halos, wraps, paddings and broadcasts that every trip puts around a smaller value.
+/// Saves bytes(p) - bytes(y): halos, wraps, paddings and broadcasts that every iteration puts around a smaller value.
 ///
-/// A carry is narrowed where what it starts with and what a trip hands on are made by the same moves of one value each:
-/// pads, concatenations, slices, broadcasts, reshapes, transposes, reverses, selects, with the same constants.
+/// A carry is narrowed where what it starts with and what an iteration hands on are made by the same moves of one value
+/// each: pads, concatenations, slices, broadcasts, reshapes, transposes, reverses, selects, with the same constants.
 ///
 /// Requires: verified, no calls.  Keeps: roots, donation, schedule.
 /// Numerics: exact.

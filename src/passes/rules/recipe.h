@@ -1,5 +1,5 @@
 #pragma once
-/// What values are made of, and whether they may be made again somewhere else.
+/// What values are made of, and whether they may be recomputed somewhere else.
 
 #include <vector>
 
@@ -8,7 +8,7 @@
 
 namespace lowtide::engine {
 
-/// Can it be made again, element by element, for no more than its arithmetic?
+/// Can it be recomputed, element by element, for no more than its arithmetic?
 bool is_light(const Instruction& i);
 /// A scalar constant or an iota: made of nothing.
 bool is_source(const Instruction& i);
@@ -25,7 +25,7 @@ double kept_longer(const Instruction& initial, const Instruction& loop);
 /// Does something after `reader`, in the same computation, read i?
 bool is_read_behind(const Instruction& reader, const Instruction& i);
 
-/// Modelled time of one run of a computation, a loop's trips included.
+/// Modelled time of one run of a computation, a loop's iterations included.
 double time_of(const Computation& computation, const Cost& cost);
 
 struct Recipe {

@@ -1,5 +1,5 @@
 #pragma once
-/// Reduces what a loop stacks where each trip makes its slice, so that the stack is never there.
+/// Reduces what a loop stacks where each iteration makes its slice, so that the stack is never there.
 ///
 ///     while (i, ys = 0):  ys[i] = y                      while (i, s = 0):  s[i] = sum(y * y)
 ///     z = f32[N,M] multiply(ys, ys)                ==>
@@ -17,8 +17,8 @@
 /// Numerics: exact where the slices themselves are reduced, or extremes, integers and logic over all of them;
 /// reassociated where floats are summed over the slices: not where Module::sums_in_order.
 /// Not rewritten: stacks that somebody needs whole; products of two dimensions folded over the slices, which are better
-/// made of all at once; sums of small floats over the slices, which would be rounded in each trip; slices so small that
-/// what a trip starts costs more than the stack.
+/// made of all at once; sums of small floats over the slices, which would be rounded in each iteration; slices so small
+/// that what an iteration starts costs more than the stack.
 /// Tests: tests/text/passes/reduce-where-it-is-made/
 
 #include "passes/pass.h"

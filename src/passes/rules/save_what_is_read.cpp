@@ -13,7 +13,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// Bytes of all trips, and the part of what was saved, from which on it is worth it.
+/// Bytes of all iterations, and the part of what was saved, from which on it is worth it.
 constexpr int64_t kSmallestSaving = 1 << 14;
 constexpr int64_t kWorthPart = 16;
 constexpr int64_t kMostConstantBytes = 1 << 12;

@@ -5,8 +5,8 @@
 ///     while (j, ..):  x = select(first, ss[j][k], hs[j])  ==>               ms[i] = m
 ///                     f(x)                                  while (j, ..):  f(ms[j])
 ///
-/// Saves the bytes of all slices that a trip saves, less those of the cheapest cut, times the trips: pipelines that
-/// save the queue beside the stage's input, a wide value of which a narrow one, a slice, a sum or a sign is read.
+/// Saves the bytes of all slices that an iteration saves, less those of the cheapest cut, times the trips: pipelines
+/// that save the queue beside the stage's input, a wide value of which a narrow one, a slice, a sum or a sign is read.
 ///
 /// Between the slices that a later loop takes at one place and what else it computes lie values made of these slices,
 /// of constants and of what neither loop changes, by elementwise work, moves and reductions. The minimum cut through

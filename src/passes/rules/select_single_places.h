@@ -10,7 +10,7 @@
 ///
 /// Requires: verified.  Keeps: roots, donation, schedule.
 /// Numerics: exact: places beyond the array are equal to no index, and are dropped as by the scatter.
-/// Not rewritten: arrays that are stored in any case, which a scatter changes where they lie; arrays with other
+/// Not rewritten: arrays that are stored in any case, which a scatter changes in place; arrays with other
 /// readers; several places in a line.
 /// Tests: tests/text/passes/select-single-places/
 

@@ -78,7 +78,7 @@ class RecipeFinder {
   std::unordered_set<const Instruction*> seen_;
 };
 
-/// Elements that the body reads of element k in a trip.
+/// Elements that the body reads of element k in an iteration.
 double elements_read(const LoopCarry& carry, size_t k) {
   double elements = 0;
   for (const auto& i : carry.body().instructions()) {

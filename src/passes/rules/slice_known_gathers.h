@@ -7,7 +7,7 @@
 ///
 ///     y = f32[1,D] gather(x, i)      i s32[1] ==>     y = f32[1,D] dynamic-slice(x, i, 0)
 ///
-/// Saves what a gather hides: slices are views, parts of a concatenation are made in place, a roll moves where it lies;
+/// Saves what a gather hides: slices are views, parts of a concatenation are made in place, a roll moves in place;
 /// reads of single elements become reads of rows.
 ///
 /// Known are indices made of constants and iotas; at most kMostRuns rows of windows with one step, also backwards

@@ -1,5 +1,5 @@
 #pragma once
-/// Updates arrays by what a loop stacks where each trip makes its slice: an optimiser's step in the backward loop.
+/// Updates arrays by what a loop stacks where each iteration makes its slice: an optimiser's step in the backward loop.
 ///
 ///     while (i, g = 0, w):  g[i] = f(w[i])                  while (i, w, m):  d = f(w[i])
 ///     m' = f32[N,M] add(m, g)                        ==>                      n = m[i] + d
@@ -14,8 +14,8 @@
 ///
 /// Requires: verified, no calls.  Keeps: roots, donation, schedule of what stays.
 /// Numerics: exact; where sums over slices are taken as well, reassociated: not where Module::sums_in_order.
-/// Not by itself: a loop whose trips use up what they make can't run for tiles of a batch one after another, so that it
-/// is decided by plans (`update-in-loops`).
+/// Not by itself: a loop whose iterations use up what they make can't run for tiles of a batch one after another, so
+/// that it is decided by plans (`update-in-loops`).
 /// Tests: tests/text/passes/update-where-it-is-made/
 
 #include "passes/pass.h"

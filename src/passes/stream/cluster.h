@@ -27,7 +27,7 @@ struct StreamMember {
 };
 inline constexpr int64_t kInitial = -3;  ///< read once, before the first tile: what a sum begins with
 
-/// Members that read a sum, or any value made whole from members, are made in a later pass, which makes anew the slices
+/// Members that read a sum, or any value made whole from members, are made in a later pass, which recomputes the slices
 /// that it reads and that are not stored.
 struct StreamCluster {
   int64_t extent = 0;                       ///< of the dimension
@@ -64,7 +64,7 @@ struct ClusterWeight {
   double hidden_bytes = 0;  ///< stored at once before, now a tile's worth
   double inner_bytes = 0;   ///< of the slices of all tiles together: a tile holds its part of them
   double ns = 0;            ///< of the cluster as it stands
-  double again_ns = 0;      ///< for what later passes make anew, all tiles together
+  double again_ns = 0;      ///< for what later passes recompute, all tiles together
   double ns_per_tile = 0;   ///< starts, whole operands read again, sums read and written again
   int64_t least_tile = 1;   ///< slices below which products and vectors are not filled
   /// Of tiles of this size, beyond the time of the cluster as it stands.
@@ -95,7 +95,7 @@ Instruction& read_of(const Instruction& member, size_t read);
 /// stored.
 std::vector<int32_t> members_of_pass(const ValueGraph& graph, const StreamCluster& cluster, int32_t pass);
 
-/// Made anew in each tile rather than stored for all: constants and cheap values without the dimension.
+/// Recomputed in each tile rather than stored for all: constants and cheap values without the dimension.
 bool is_made_anew(const ValueGraph& graph, const std::vector<ValueState>& states, int32_t place);
 
 }  // namespace lowtide::engine

@@ -32,8 +32,8 @@ struct StreamDecision {
   int64_t dimension = 0, tile = 0;
   bool one_pass = false;  ///< only what needs no second pass over the slices
   bool windows = false;   ///< slices read slices beside their own (passes/windows/stream_windows.h)
-  bool once = false;      ///< products that several passes read are stored by the first of them, not made again
-  /// For the seed and what is made of it alone: what it is made of is made again for it, tile by tile.
+  bool once = false;      ///< products that several passes read are stored by the first of them, not recomputed
+  /// For the seed and what is made of it alone: what it is made of is recomputed for it, tile by tile.
   bool alone = false;
   bool operator==(const StreamDecision&) const = default;
 };

@@ -1,5 +1,5 @@
 #pragma once
-/// Where a cluster's outputs can be written: over inputs that nobody else reads.
+/// Where a cluster's outputs can be written: over inputs that nothing else reads.
 
 #include <map>
 

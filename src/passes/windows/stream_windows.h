@@ -8,7 +8,7 @@
 ///
 /// Rolls, pads, concatenations and updates at constant places are pieces that are rows of something; where pieces meet,
 /// at the first and last rows, the same operations run apart, on what lies there alone. Outputs are written over inputs
-/// that nobody else reads: the rows of these that the next tile still needs are carried.
+/// that nothing else reads: the rows of these that the next tile still needs are carried.
 ///
 /// Saves what the stages stored; costs starts of kernels, and the rows that two tiles make: 5 % of the modelled time.
 /// Requires: verified, no calls.  Keeps: roots, donation.  Breaks: schedule.

@@ -1,5 +1,5 @@
 #pragma once
-/// Ties what no trip changes to the loop that reads it, so that a compiler doesn't move it in front of the loop.
+/// Ties what no iteration changes to the loop that reads it, so that a compiler doesn't move it in front of the loop.
 ///
 ///     body: (i, x, w)                               body: (i, x, w)
 ///       m = f32[S,S] exponential(w)                   t = (i, w) opt-barrier(i, w)

@@ -9,7 +9,7 @@
 ///
 /// Requires: verified.  Keeps: roots, donation, schedule.
 /// Numerics: exact.
-/// Tests: tests/text/passes/state-trip-counts/
+/// Tests: tests/text/passes/state-iteration-counts/
 
 #include "passes/pass.h"
 

@@ -56,7 +56,7 @@ Int128 bytes_kept(const BoxMove& move, int64_t element_bytes) {
   return bytes;
 }
 
-/// What is kept first has room of its own, and nobody reads what was written before.
+/// What is kept first has room of its own, and nothing reads what was written before.
 std::string fault_of_order(const BoxMoves& moves) {
   for (size_t k = 0; k < moves.moves.size(); ++k) {
     const BoxMove& move = moves.moves[k];

@@ -35,7 +35,7 @@ using NestOf = std::function<std::shared_ptr<const Nest>(const Region&)>;
 
 /// Empty, or a sentence with the first fault. target: that the program is for, whose routines it calls. The kernels'
 /// proofs come first, where slots have their first addresses. Following the steps says nothing beyond `most_visits` of
-/// them: loops within loops are walked through again for each trip that is looked at.
+/// them: loops within loops are walked through again for each iteration that is looked at.
 std::string check_program(const Program& program, const Target& target, int64_t most_visits = INT64_MAX,
                           const NestOf& nest_of = {});
 

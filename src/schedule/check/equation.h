@@ -16,7 +16,7 @@ class Equation {
   void add(Int128 constant) { constant_ += constant; }
   /// Of an unknown without a value there is nothing to solve.
   void add(Int128 coefficient, Int128 least, Int128 greatest);
-  /// False: it has no solution. True: it has one, or nobody knows.
+  /// False: it has no solution. True: it has one, or unknown.
   bool may_hold() const;
 
  private:

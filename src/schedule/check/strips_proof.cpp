@@ -112,7 +112,7 @@ class StripsProof {
     return apart && std::ssize(s.pieces) == kernel_.touches.piece_count() && !kernel_.touches.pieces().empty();
   }
 
-  /// Nobody reads a result, and what lies under a result that is made in strips lies there element for element.
+  /// Nothing reads a result, and what lies under a result that is made in strips lies there element for element.
   bool are_buffers_apart() const {
     for (const Touch& touch : kernel_.touches.all()) {
       if (!touch.stores && touch.buffer >= kernel_.inputs) return false;
