@@ -1,5 +1,5 @@
 #pragma once
-/// How long the interpreter takes, roughly: what may be checked against it.
+/// A rough estimate of the interpreter's time, to decide what can be checked against it.
 
 #include "ir/module.h"
 

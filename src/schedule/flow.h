@@ -1,6 +1,6 @@
 #pragma once
-/// The program on one line of steps, in terms of values: what each step reads and makes, and what passes between loops
-/// and their carries. Bodies of loops are laid out once (condition, then body), branches end to end.
+/// The program as one sequence of steps, in terms of values: what each step reads and writes, and what moves into and
+/// out of loop carries. Bodies of loops are laid out once (condition, then body), branches end to end.
 
 #include <memory>
 

@@ -1,6 +1,6 @@
 #pragma once
-/// How carries reach the next iteration when the body's root lies elsewhere: by exchanging addresses where every party
-/// may move, by copies otherwise.
+/// How carries reach the next iteration if the body's root is elsewhere: by exchanging addresses if all of them may
+/// move, by copies otherwise.
 
 #include "schedule/coalesce.h"
 

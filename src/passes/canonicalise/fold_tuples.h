@@ -1,6 +1,6 @@
 #pragma once
-/// Reads an element of a tuple where it was before it was bundled, and drops bundles of a whole that was only taken
-/// apart.
+/// Replaces an element of a tuple by the tuple's operand, and drops tuples that only reassemble the elements of
+/// another.
 ///
 ///     t = (f32[8], s32[]) tuple(a, b)                    x = (f32[8], s32[]) while(...)
 ///     u = f32[8] get-tuple-element(t), index=0    ==>    u is a
@@ -13,8 +13,8 @@
 ///
 /// Requires: verified.  Keeps: roots, donation, schedule.
 /// Numerics: exact.
-/// Not folded: elements of an opt-barrier (they are another value on purpose), bundles whose layout or sharding differs
-///   from the whole's, instructions that control edges hold.
+/// Not folded: elements of an opt-barrier (they are separate values on purpose), tuples whose layout or sharding
+/// differs from the original's, instructions that control edges hold.
 /// Tests: tests/text/passes/fold-tuples/
 
 #include "passes/pass.h"

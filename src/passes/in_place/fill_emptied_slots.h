@@ -1,6 +1,6 @@
 #pragma once
-/// Lets the stacks that a loop fills lie in the slots of a stack that it empties, whatever their shapes: the gradients
-/// of a layer's weights take the place of what the layer began with.
+/// Lets the stacks that a loop fills share the slots of a stack that it empties, whatever their shapes: the gradients
+/// of a layer's weights take the place of the layer's saved input.
 ///
 ///     while (i, xs, gs, hs = 0):                         while (i, xs):
 ///       g, h = f(xs[j])                                    g, h = f(xs[j])

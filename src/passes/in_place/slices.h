@@ -1,11 +1,11 @@
 #pragma once
-/// Small questions about slices of stacks.
+/// Helpers for slices of stacks.
 
 #include "ir/module.h"
 
 namespace lowtide::engine {
 
-/// A constant zero, of any rank, spread or not.
+/// A constant zero of any rank, broadcast or not.
 bool is_zero(const Instruction& i);
 
 /// The value, traced through reshapes.

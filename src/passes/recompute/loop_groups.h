@@ -1,6 +1,6 @@
 #pragma once
-/// A loop of n iterations as a loop over groups of k iterations each, with a loop over the iterations of a group
-/// within.
+/// Turns a loop of n iterations into a loop over groups of k iterations, with an inner loop over the iterations of a
+/// group.
 ///
 ///     while (i < n): body(i)     ==>     while (g < n / k): while (l < k): body(g * k + l)
 

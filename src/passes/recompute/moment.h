@@ -15,7 +15,7 @@ class Moment {
 
   int64_t load() const { return lives_.most(); }
   int32_t place() const { return fullest_; }
-  /// By place: what is recomputed where a byte that is kept costs so much; the cheapest choice for all.
+  /// By place: which values to recompute at this price for a kept byte; the cheapest choice for all.
   std::vector<bool> choose(const Target& target, double ns_per_byte) const;
 
  private:

@@ -1,6 +1,5 @@
 #pragma once
-/// An order of a computation's instructions in which little is alive, found quickly: good enough to ask what is kept
-/// for whom.
+/// Quickly finds an instruction order in which few bytes are live: good enough to decide what is kept for which reader.
 
 #include "ir/module.h"
 

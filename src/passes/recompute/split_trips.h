@@ -13,17 +13,17 @@
 
 namespace lowtide::engine {
 
-/// The place along a stack of which an iteration reads the slice.
+/// The order in which iterations read the slices of a stack.
 enum class Direction : uint8_t { kForwards, kBackwards };
 
-/// A loop that fills stacks, a later one that reads them, and where along them it does.
+/// A loop that fills stacks, a later one that reads them, and the place along them that it reads.
 struct LoopPair {
   Instruction* loop = nullptr;
   Instruction* reader = nullptr;
   Instruction* place = nullptr;  ///< in the reader's body
 };
 
-/// What there is to split: stacks that nobody but the reader reads, and that at this place alone.
+/// What is split: stacks with no other reader, read only at this place.
 struct SplitRequest {
   LoopPair pair;
   const SavedStacks* saved = nullptr;     ///< of pair.loop
@@ -32,7 +32,7 @@ struct SplitRequest {
   Direction direction = Direction::kForwards;
 };
 
-/// Both pairs: of the first `first` iterations, and of the others. The old loops are left without readers.
+/// Both pairs: for the first `first` iterations, and for the others. The old loops are left without readers.
 struct SplitPairs {
   LoopPair first, rest;
 };
