@@ -1,5 +1,5 @@
 #pragma once
-/// What of a nest runs on its own.
+/// The parts of a nest that run separately.
 
 #include <vector>
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Arrays by the leaf that makes them, and the bundles that operations want of them.
+/// Arrays by the leaf that computes them, and tuples of them as operations need.
 
 #include <map>
 
@@ -10,7 +10,7 @@ namespace lowtide::engine {
 class ArrayStore {
  public:
   void set(LeafRef leaf, Value array) { arrays_[leaf] = std::move(array); }
-  /// All leaves of a value that an instruction makes.
+  /// Sets all leaves of the value that an instruction computes.
   void set(const Instruction& instruction, const Value& value);
   bool holds(LeafRef leaf) const { return arrays_.contains(leaf); }
   /// The value of a leaf, resolved through aliases; constants are provided automatically.

@@ -1,5 +1,5 @@
 #pragma once
-/// Dimensions of a computation's arrays that walk in step: each class is one loop that many values can share.
+/// Classes of corresponding dimensions of a computation's arrays: each class is one loop that many values can share.
 
 #include <unordered_map>
 
@@ -10,7 +10,7 @@ namespace lowtide::engine {
 class DimensionClasses {
  public:
   /// Unites dimensions of results with those of operands that have equal extents and are read at the same place
-  /// (pointwise, stride 1, offset 0), and dimensions of operands that are folded in step.
+  /// (pointwise, stride 1, offset 0), and dimensions of operands that are reduced together.
   explicit DimensionClasses(const Computation& computation);
 
   /// The class of dimension d of an array; arrays inside tuples have the classes of their producers.

@@ -8,7 +8,7 @@
 
 namespace lowtide::engine {
 
-/// A piece of work before it is written down: instructions by their place in the graph.
+/// A draft of a piece of work: instructions by their place in the graph.
 struct Draft {
   std::vector<int32_t> outputs;  ///< stored values computed by one region; one instruction of any other kind
   bool is_region = false;

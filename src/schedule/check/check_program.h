@@ -6,13 +6,13 @@
 ///
 /// Proved, for every way through the program:
 /// - a step finds its operands where it reads: of values that share bytes, the right one was written last, and other
-/// readers of an array that is updated in place read only unchanged elements (value_names.h, held_bytes.h);
+///   readers of an array that is updated in place read only unchanged elements (value_names.h, held_bytes.h);
 /// - a kernel whose results alias operands loads the same values as otherwise: proved from its accesses, for the order
-/// of its pieces and for iterations in any order (in_place_proof.h), also when run in strips (strips_proof.h) or as
-/// moves (moves_proof.h); omitted pieces and concatenations would change nothing;
+///   of its pieces and for iterations in any order (in_place_proof.h), also when run in strips (strips_proof.h) or as
+///   moves (moves_proof.h); omitted pieces and concatenations would change nothing;
 /// - a routine of the target overwrites only the operand that it may overwrite, and has its scratch;
 /// - results end in their own memory, arguments that aren't donated stay unchanged, slots are large enough for their
-/// values and lie in the arena.
+///   values and lie in the arena.
 ///
 /// That steps may run in every order that their dependencies allow is proved separately, for programs that are about to
 /// run (order_proof.h).
