@@ -1,5 +1,5 @@
 #pragma once
-/// Makes a program that fails smaller, as long as it fails: delta debugging over results, instructions, loops.
+/// Shrinks a failing program while it still fails: delta debugging over results, instructions, loops.
 
 #include <cstdint>
 #include <functional>

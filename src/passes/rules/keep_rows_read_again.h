@@ -6,8 +6,8 @@
 ///       p = dynamic-update-slice(p, y, i)                    a, b = y, a
 ///     z = p[N - 1]                                         z = a
 ///
-/// Saves the other rows. A few rows are elements of the carry that trade places; more of them lie in a ring, iteration
-/// t's at t mod their number.
+/// Saves the other rows. A few rows become elements of the carry that exchange places; more of them form a ring buffer,
+/// with iteration t's row at t mod their number.
 ///
 /// Each iteration writes the next row, or the previous one; reads lag a constant number of iterations; what is read
 /// after the loop was written by its last iterations. A row that no iteration has written yet is that of the carry's

@@ -7,11 +7,11 @@
 namespace lowtide::engine {
 
 enum class MadeInLoops : uint8_t {
-  kReductions,  ///< until little is left of the stack
-  kUpdates,     ///< until arrays are made that take the place of others, which die slice by slice
+  kReductions,  ///< until the stack has been reduced to little
+  kUpdates,     ///< until arrays are computed that replace others, which die slice by slice
 };
 
-/// Counts the stacks that are gone.
+/// Counts the stacks that were removed.
 Result<PassResult> make_in_loops(Module& module, const Target& target, MadeInLoops what);
 
 }  // namespace lowtide::engine

@@ -1,5 +1,5 @@
 #pragma once
-/// Stores what a loop collects in the type that it was computed in, and widens it where it is read.
+/// Stores a loop's stacked values in the type in which they were computed, and widens them where they are read.
 ///
 ///     while (i, ys = 0):  ys[j] = f32 convert(y)          while (i, zs = 0):  zs[j] = y
 ///     z = sum(ys)                                    ==>  z = sum(f32 convert(zs))

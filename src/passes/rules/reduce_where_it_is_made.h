@@ -1,5 +1,5 @@
 #pragma once
-/// Reduces what a loop stacks where each iteration makes its slice, so that the stack is never there.
+/// Reduces a loop's stacked values in the iteration that computes each slice, so that the stack never exists.
 ///
 ///     while (i, ys = 0):  ys[i] = y                      while (i, s = 0):  s[i] = sum(y * y)
 ///     z = f32[N,M] multiply(ys, ys)                ==>
@@ -16,9 +16,9 @@
 /// Requires: verified, no calls.  Keeps: roots, donation, schedule of what stays.
 /// Numerics: exact where the slices themselves are reduced, or extremes, integers and logic over all of them;
 /// reassociated where floats are summed over the slices: not where Module::sums_in_order.
-/// Not rewritten: stacks that somebody needs whole; products of two dimensions folded over the slices, which are better
-/// made of all at once; sums of small floats over the slices, which would be rounded in each iteration; slices so small
-/// that what an iteration starts costs more than the stack.
+/// Not rewritten: stacks that are needed as a whole; products of two dimensions folded over the slices, which are
+/// better computed all at once; sums of small floats over the slices, which would be rounded in each iteration; slices
+/// so small that starting the work in each iteration costs more than the stack.
 /// Tests: tests/text/passes/reduce-where-it-is-made/
 
 #include "passes/pass.h"

@@ -22,7 +22,7 @@ struct SavedStack {
   size_t element = 0;
   size_t dimension = 0;           ///< along which slices are stacked
   Instruction* update = nullptr;  ///< in the body
-  Instruction* value = nullptr;   ///< what a slice is, before reshapes
+  Instruction* value = nullptr;   ///< the slice's value, before reshapes
   Instruction* result = nullptr;  ///< the full stack, after the loop
   std::vector<StackRead> reads;
   bool only_sliced = true;                ///< nothing reads it otherwise
@@ -51,9 +51,9 @@ class SavedStacks {
   std::vector<std::pair<Instruction*, Instruction*>> readers() const;
   /// In a later loop's body: the iteration that filled this place; slices clamp what lies outside.
   Instruction* trip_at(Instruction* place, ElementType type, Maker& maker) const;
-  /// One more stack, of an array that the body makes, in whatever place. Nothing reads it yet.
+  /// Adds a stack for an array that the body computes. Nothing reads it yet.
   SavedStack& save(Instruction& value);
-  /// The element of the carry that `i` reads and no iteration changes; -1: none.
+  /// The loop-invariant element of the carry that `i` reads; -1: none.
   int64_t invariant_of(const Instruction& i) const;
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-/// Writes the instructions that make rows of members: those of a tile, and those at the edges.
+/// Creates the instructions that compute rows of members: those of a tile, and those at the edges.
 
 #include <functional>
 #include <string>

@@ -1,5 +1,5 @@
 #pragma once
-/// Ties what no iteration changes to the loop that reads it, so that a compiler doesn't move it in front of the loop.
+/// Ties loop-invariant computations to the loop that reads them, so that a compiler doesn't hoist them.
 ///
 ///     body: (i, x, w)                               body: (i, x, w)
 ///       m = f32[S,S] exponential(w)                   t = (i, w) opt-barrier(i, w)
@@ -12,8 +12,8 @@
 ///
 /// Requires: verified, no calls.  Keeps: roots, donation, schedule.
 /// Numerics: exact.
-/// Not tied: loops in which nothing large is made of invariants; what is smaller than kSmallestTied; loops whose
-///   counter nobody knows.
+/// Not tied: loops in which nothing large is computed from invariants; values smaller than kSmallestTied; loops with an
+/// unknown counter.
 /// Tried: a barrier around m itself: it is moved with its operands.
 /// Tests: tests/text/passes/keep-in-loops/
 
