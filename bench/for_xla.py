@@ -17,7 +17,7 @@ MIB = 1 << 20
 
 
 def ask(referee, backend, python, files):
-    """What the compiler says of each file. A program that ends the compiler itself has no answer; it begins anew behind it."""
+    """What the compiler says of each file. A program that ends the compiler itself has no answer; it starts anew after it."""
     answers = {}
     while files:
         done = subprocess.run([python, referee, backend, *files], capture_output=True, text=True)

@@ -1,6 +1,6 @@
 """jax_models.py [--library FILE] [--steps N] [--only NAME,..]: five training steps of flax and optax (GPT, ViT, UNet, LSTM, ResNet),
 each in a process of its own, on XLA:CPU, fitted for it, with lowtide.jit, and unchanged under JAX_PLATFORMS=lowtide: the losses,
-seconds a step behind the first, seconds until the first is done, and how far the resident set grows beyond imports and arguments.
+seconds a step after the first, seconds until the first is done, and how far the resident set grows beyond imports and arguments.
 
 Exit 1 where losses differ by more than 1e-3 of XLA's."""
 import argparse

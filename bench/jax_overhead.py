@@ -107,7 +107,7 @@ def dispatch(calls):
 
 
 def importing():
-    """Milliseconds of what starts a platform, behind `import jax`."""
+    """Milliseconds of what starts a platform, after `import jax`."""
     import jax
     start = time.perf_counter()
     if os.environ["JAX_PLATFORMS"] == "lowtide":

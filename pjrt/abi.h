@@ -1,6 +1,7 @@
 #pragma once
-/// PJRT's C interface (https://openxla.org/xla/pjrt), version 0.112, as jaxlib 0.10.2 has it: what both sides hand each
-/// other. Declared here after the published layouts; only what this plugin answers, the other functions being slots.
+/// PJRT's C interface (https://openxla.org/xla/pjrt), version 0.112, as in jaxlib 0.10.2: the structures that both
+/// sides exchange, declared after the published layouts. Only functions that this plugin implements are declared; the
+/// others are slots.
 
 #include <cstddef>
 #include <cstdint>
@@ -39,7 +40,7 @@ enum PJRT_HostBufferSemantics : uint32_t {
   kMutableZeroCopy = 3,
 };
 
-/// What every structure begins with: its size without padding behind the last field, and an extension or null.
+/// The beginning of every structure: its size without trailing padding, and an extension or null.
 struct PJRT_Args {
   size_t struct_size;
   void* extension_start;
@@ -57,7 +58,7 @@ struct PJRT_NamedValue : PJRT_Args {
     float float_value;
     bool bool_value;
   };
-  size_t value_size;  ///< 1 for what is no list
+  size_t value_size;  ///< 1 if it isn't a list
 };
 
 struct PJRT_Program : PJRT_Args {
@@ -111,7 +112,7 @@ struct PJRT_Extension_Base {
   PJRT_Extension_Base* next;
 };
 
-/// The table that GetPjrtApi gives: functions in the order of functions.def.
+/// The table that GetPjrtApi returns: functions in the order of functions.def.
 struct PJRT_Api {
   size_t struct_size;
   PJRT_Extension_Base* extension_start;

@@ -1,5 +1,5 @@
 #pragma once
-/// What each function of PJRT's that this plugin answers is given, and gives back in the same structure.
+/// Arguments and results of each PJRT function that this plugin implements; both are in the same structure.
 
 #include "abi.h"
 

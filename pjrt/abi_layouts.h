@@ -1,5 +1,5 @@
 #pragma once
-/// PJRT's extension of layouts: how the dimensions of arrays lie, as a text that the host reads ("{1,0}").
+/// PJRT's layouts extension: the order of arrays' dimensions in memory, as text for the host ("{1,0}").
 
 #include "abi.h"
 

@@ -1,5 +1,5 @@
 #pragma once
-/// PJRT's extension of shardings: how arguments and results are divided over devices, as serialised xla.OpSharding.
+/// PJRT's shardings extension: how arguments and results are divided over devices, as serialised xla.OpSharding.
 
 #include "abi.h"
 
@@ -13,7 +13,7 @@ static_assert(sizeof(PJRT_Shardings_Extension) == 40);
 struct PJRT_Shardings_Executable_ParameterShardings_Args : PJRT_Args {
   PJRT_Executable* executable;
   size_t num_parameters;
-  const char* const* shardings;  ///< null: nobody says
+  const char* const* shardings;  ///< null: unknown
   const size_t* sharding_sizes;
 };
 struct PJRT_Shardings_Executable_OutputShardings_Args : PJRT_Args {

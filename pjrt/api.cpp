@@ -1,4 +1,4 @@
-// The table that a host asks for, and the border behind which nothing throws.
+// The table that a host asks for, and the boundary beyond which nothing throws.
 #include <array>
 #include <string>
 
@@ -11,8 +11,8 @@
 namespace lowtide::pjrt {
 namespace {
 
-constexpr size_t kPadding = alignof(size_t) - 1;  // behind the last field, which callers don't count
-/// Bytes that a caller must hand over: hosts of other versions leave out fields at the end, or have more.
+constexpr size_t kPadding = alignof(size_t) - 1;  // after the last field, which callers don't count
+/// Bytes that a caller must pass: hosts of other versions lack fields at the end, or have more.
 template <class Args>
 constexpr size_t kNeeded = sizeof(Args) - kPadding;
 constexpr size_t kField = sizeof(void*);

@@ -96,7 +96,7 @@ bool PJRT_Buffer::is_deleted() const {
 }
 
 void PJRT_Buffer::remove() {
-  std::shared_ptr<Block> gone;  // freed, and told of, without the lock
+  std::shared_ptr<Block> gone;  // freed, and reported, without the lock
   const std::lock_guard lock(mutex_);
   deleted_ = true;
   if (outside_ == 0) gone.swap(block_);
@@ -104,7 +104,7 @@ void PJRT_Buffer::remove() {
 
 bool PJRT_Buffer::donate() {
   const std::lock_guard lock(mutex_);
-  if (outside_ > 0) return false;  // who looks at it must not see it change: it stays as it is
+  if (outside_ > 0) return false;  // other readers must not see it change: it keeps its memory
   deleted_ = true;
   block_.reset();
   return true;

@@ -10,16 +10,16 @@
 
 namespace lowtide::pjrt {
 
-/// Memory of one array, kept by whoever uses it: its buffer, runs that read it. One that a run will fill has its memory
-/// from then on, and nobody looks into it before that has happened.
+/// Memory of one array, owned jointly by its users: its buffer, runs that read it. A block that a run will fill gets
+/// its memory when the run starts, and is not read before the run is done.
 class Block {
  public:
   /// Aligned to 64 bytes; throws std::bad_alloc.
   static std::shared_ptr<Block> make(size_t bytes, const std::shared_ptr<Ledger>& ledger);
-  /// Somebody else's, who is told when nobody uses it any more.
+  /// Memory of another owner, who is notified when it is no longer used.
   static std::shared_ptr<Block> borrow(void* data, std::shared_ptr<Happening> released);
-  /// Without memory yet. filled: when it has it, and the array stands, or why it never will; null: before anybody else
-  /// sees it.
+  /// Without memory yet. filled: happens when the array is complete, or says why it never will be; null: before anyone
+  /// else sees the block.
   static std::shared_ptr<Block> promise(std::shared_ptr<Happening> filled);
   ~Block();
   Block(const Block&) = delete;
@@ -29,22 +29,22 @@ class Block {
   bool is_ours() const { return ledger_ != nullptr; }
 
   void allocate(size_t bytes, const std::shared_ptr<Ledger>& ledger);
-  /// The memory of another, which has none then.
+  /// Takes the memory of another block, which then has none.
   void take_over(Block& other);
 
-  /// Null: it stood from the beginning.
+  /// Null: it was complete from the beginning.
   const std::shared_ptr<Happening>& filled() const { return filled_; }
   bool is_filled() const { return !filled_ || filled_->has_happened(); }
-  /// Waits; why it has no array.
+  /// Waits; returns why there is no array, if there is none.
   std::optional<Fault> wait() const;
 
  private:
   Block() = default;
   std::byte* data_ = nullptr;
   int64_t bytes_ = 0;
-  Pool::Piece piece_;                    ///< of large ones
-  std::shared_ptr<Ledger> ledger_;       ///< of memory that is ours
-  std::shared_ptr<Happening> released_;  ///< of memory that isn't
+  Pool::Piece piece_;                    ///< only for large blocks
+  std::shared_ptr<Ledger> ledger_;       ///< only for memory of our own
+  std::shared_ptr<Happening> released_;  ///< only for borrowed memory
   std::shared_ptr<Happening> filled_;
 };
 
@@ -65,7 +65,7 @@ struct PJRT_Buffer {
   std::shared_ptr<lowtide::pjrt::Block> block() const;
   bool is_deleted() const;
   void remove();
-  /// Gives the memory away; false where somebody else looks at it, whose it stays.
+  /// Gives the memory away; false if someone else refers to it, in which case it keeps the memory.
   bool donate();
   void refer(int change);
 
@@ -73,15 +73,15 @@ struct PJRT_Buffer {
   mutable std::mutex mutex_;
   std::shared_ptr<lowtide::pjrt::Block> block_;
   bool deleted_ = false;
-  int outside_ = 0;  ///< pointers that others have, as views of numpy's
+  int outside_ = 0;  ///< pointers that others have, such as numpy views
 };
 
 namespace lowtide::pjrt {
 
-/// What is said of an array whose memory is gone.
+/// The error message for an array whose memory is gone.
 inline constexpr const char* kDeleted = "Buffer has been deleted or donated.";
 
-/// Bytes of an array; false where extents or type make none.
+/// Bytes of an array; false if extents or type are invalid.
 bool array_bytes(PJRT_Buffer_Type type, const int64_t* dims, size_t rank, size_t& bytes);
 
 }  // namespace lowtide::pjrt

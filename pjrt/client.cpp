@@ -34,14 +34,14 @@ PJRT_Client::Compiling::Compiling(PJRT_Client& client) : client_(client) {
 }
 
 PJRT_Client::Compiling::~Compiling() {
-  const std::lock_guard lock(client_.mutex_);  // held until the waiting one is told: it ends the client
+  const std::lock_guard lock(client_.mutex_);  // held until the waiting thread is notified: it destroys the client
   --client_.compiling_;
   client_.compiled_.notify_all();
 }
 
 namespace {
 
-/// Those that stand. It is never destroyed: hosts leave clients behind.
+/// Existing clients. Never destroyed: hosts don't destroy all clients.
 struct Clients {
   std::mutex mutex;
   std::set<PJRT_Client*> all;
@@ -66,14 +66,14 @@ PJRT_Client::~PJRT_Client() {
   stop_compiling();
 }
 
-/// Before a process leaves: jaxlib destroys parts of its client while threads of its own may still compile.
+/// Called before a process exits: jaxlib destroys parts of its client while its threads may still compile.
 extern "C" LOWTIDE_PUBLIC void lowtide_stop_compiling() {
   const std::lock_guard lock(clients().mutex);
   for (PJRT_Client* client : clients().all) client->stop_compiling();
 }
 
 void PJRT_Client::stop_compiling() {
-  constexpr std::chrono::milliseconds kAgain(20);  // what was between two calls when the last was stopped
+  constexpr std::chrono::milliseconds kAgain(20);  // retries, for work that was between two calls when it was stopped
   std::unique_lock lock(mutex_);
   ended_ = true;
   const auto is_done = [&] { return compiling_ == 0; };
@@ -91,7 +91,7 @@ const char* variable(const char* name) { return std::getenv(name); }
 
 std::string_view name_of(const PJRT_NamedValue& value) { return {value.name, value.name_size}; }
 
-/// An option as a text, whichever type the host gave it.
+/// An option as text, whatever its type.
 std::string text_of(const PJRT_NamedValue& value) {
   switch (value.type) {
     case PJRT_NamedValue::kString: return {value.string_value, value.value_size};
@@ -146,7 +146,7 @@ PJRT_Error* apply_option(PJRT_Client& client, std::string_view name, const std::
 PJRT_Error* Plugin_Initialize(PJRT_Plugin_Initialize_Args&) { return nullptr; }
 
 PJRT_Error* Plugin_Attributes(PJRT_Plugin_Attributes_Args& args) {
-  // Newer artifacts are written so that this version reads them.
+  // Hosts write newer artifacts so that this version can read them.
   static constexpr int64_t kCurrent[] = {1, 17, 0}, kOldest[] = {0, 9, 0};
   static const auto kAll = [] {
     std::array<PJRT_NamedValue, 3> all = {};
@@ -175,7 +175,7 @@ PJRT_Error* Client_Create(PJRT_Client_Create_Args& args) {
   client->options.host_functions[kCallbackFunction] = call_back;
   client->platform_version = "lowtide " LOWTIDE_VERSION;
   int devices = 1;
-  // The environment says it first, the program's own options last.
+  // Options come from the environment first; the program's own options override them.
   for (const auto& [name, key] :
        {std::pair{"devices", "LOWTIDE_DEVICES"}, {"limit", "LOWTIDE_LIMIT"}, {"as_text", "LOWTIDE_AS_TEXT"}}) {
     const char* const text = variable(key);

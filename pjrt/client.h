@@ -16,9 +16,9 @@
 
 namespace lowtide::pjrt {
 
-/// What a program is compiled with that not all are.
+/// Compile options that may differ between programs.
 struct Wishes {
-  std::optional<int64_t> limit;  ///< bytes that the program may need
+  std::optional<int64_t> limit;  ///< limit on the program's bytes
   bool exact = false;
   auto operator<=>(const Wishes&) const = default;
 };
@@ -34,27 +34,28 @@ struct PJRT_TopologyDescription {
 struct PJRT_Client {
   void* functions = nullptr;
   lowtide::Options options;
-  lowtide::pjrt::Wishes wishes;  ///< of all programs
+  lowtide::pjrt::Wishes wishes;  ///< for all programs
   std::string platform_name = "cpu", platform_version;
-  bool gives_programs = false;  ///< back, as jaxlib asks for each that it has compiled, and parses it
-  int64_t memory_bytes = 0;     ///< of this machine, for all devices together
+  bool gives_programs =
+      false;                 ///< returns the program's text, which jaxlib asks for after each compilation, and parses
+  int64_t memory_bytes = 0;  ///< of this machine, for all devices together
   std::vector<std::unique_ptr<PJRT_Device>> own_devices;
   std::vector<PJRT_Device*> devices;
   std::vector<PJRT_Memory*> memories;
   PJRT_TopologyDescription topology;
 
-  /// The session in which programs are compiled so.
+  /// The session that compiles programs with these options.
   lowtide::Result<lowtide::Session> session(const lowtide::pjrt::Wishes& wishes);
 
-  /// While one stands, a program is being compiled. Hosts compile on threads of theirs, and a process that leaves after
-  /// an interrupt destroys the client meanwhile.
+  /// Marks that a program is being compiled. Hosts compile on their own threads, and a process that exits after an
+  /// interrupt destroys the client meanwhile.
   class Compiling {
    public:
     explicit Compiling(PJRT_Client& client);
     ~Compiling();
     Compiling(const Compiling&) = delete;
     Compiling& operator=(const Compiling&) = delete;
-    /// The client is about to end: whoever asked for the program mustn't have it any more.
+    /// The client is about to be destroyed: the program must not be returned any more.
     bool is_given_up() const { return client_.ended_; }
 
    private:
@@ -62,7 +63,7 @@ struct PJRT_Client {
   };
   PJRT_Client();
   ~PJRT_Client();
-  /// For good: what is being compiled is given up, and waited for.
+  /// Permanently: aborts what is being compiled, and waits for it.
   void stop_compiling();
 
  private:

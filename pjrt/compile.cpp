@@ -1,4 +1,4 @@
-// From a program as the host has it to one that runs; and to bytes and back.
+// Compiles the host's programs, and serialises and deserialises executables.
 #include <array>
 #include <cstring>
 #include <functional>
@@ -88,7 +88,7 @@ PJRT_Error* describe(Compiled& compiled, const Module& module) {
       cost("peak bytes", static_cast<double>(sizes.peak)), cost("optimal_seconds", compiled.plan.modelled_seconds()),
       cost("kernels", static_cast<double>(compiled.plan.kernels()))};
   constexpr double kHandingOver = 1e-4;  // seconds
-  // Nobody knows how long the host takes; and its effects come in the order in which programs were given.
+  // The time that host functions take is unknown, and their effects must follow the order of programs.
   compiled.is_quick = compiled.plan.modelled_seconds() < kHandingOver && compiled.executable.interpreted() == 0 &&
                       compiled.host_calls.empty();
   compiled.assignment = assignment_of(compiled.devices);
@@ -110,7 +110,7 @@ Result<Module> on_each_device(const Module& module) {
                    alone.error().message};
 }
 
-/// How arrays of all devices are divided, of which one device has `parts`.
+/// Derives how arrays of all devices are divided when one device has `parts`.
 PJRT_Error* state(const std::vector<ProgramArray>& all, const std::vector<ProgramArray>& parts, Shardings& shardings) {
   shardings.own.resize(all.size());
   for (size_t i = 0; i < all.size(); ++i) {
@@ -125,7 +125,7 @@ PJRT_Error* state(const std::vector<ProgramArray>& all, const std::vector<Progra
   return nullptr;
 }
 
-/// What an exception has room for: the figures, and what sets them.
+/// The part that fits an exception: the figures, and what determines them.
 std::string first_lines(const std::string& text) {
   constexpr int kLines = 8;
   size_t end = 0;
@@ -133,7 +133,7 @@ std::string first_lines(const std::string& text) {
   return text.substr(0, end);
 }
 
-/// `plan_text`: a plan that was made before; empty: none.
+/// `plan_text`: a plan made before; empty: none.
 PJRT_Error* make(PJRT_Client& client, std::string program, std::string options, const std::string& plan_text,
                  PJRT_LoadedExecutable*& made) {
   const PJRT_Client::Compiling compiling(client);

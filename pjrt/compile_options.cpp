@@ -16,7 +16,7 @@ class Fields {
   uint64_t value = 0;
   std::string_view bytes;
 
-  /// False at the end, or where the message is broken.
+  /// False at the end, or if the message is malformed.
   bool next() {
     if (rest_.empty() || broken_) return false;
     const uint64_t key = varint();
@@ -84,7 +84,7 @@ bool read_build_options(std::string_view bytes, CompileOptions& options) {
   return !build.is_broken();
 }
 
-/// One of `jax.jit(f, compiler_options={...})`; those that aren't ours are XLA's.
+/// Reads one of `jax.jit(f, compiler_options={...})`; unknown ones are XLA's and ignored.
 PJRT_Error* read_override(std::string_view bytes, Wishes& wishes) {
   std::string_view key;
   std::string text;

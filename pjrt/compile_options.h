@@ -1,5 +1,5 @@
 #pragma once
-/// What a host says of one program: CompileOptionsProto of XLA, as far as it matters here.
+/// A host's options for one program: the relevant part of XLA's CompileOptionsProto.
 
 #include <string_view>
 #include <vector>
@@ -10,11 +10,11 @@ namespace lowtide::pjrt {
 
 struct CompileOptions {
   int64_t replicas = 1, partitions = 1;
-  std::vector<int64_t> devices;  ///< of the first replica, by part; empty: whichever
+  std::vector<int64_t> devices;  ///< of the first replica, by partition; empty: any
   Wishes wishes;
 };
 
-/// `options` beside what holds for all programs of the client; an error for what nobody can read.
+/// Reads `options`, with `usual` as defaults from the client; an error if they are malformed.
 PJRT_Error* read_compile_options(std::string_view bytes, const Wishes& usual, CompileOptions& options);
 
 }  // namespace lowtide::pjrt

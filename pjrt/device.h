@@ -1,5 +1,5 @@
 #pragma once
-/// Devices, what describes them, and their memory: this machine, as often as the client was told.
+/// Devices, their descriptions and their memory: this machine, as many times as the client's option says.
 
 #include <string>
 #include <vector>
@@ -29,12 +29,12 @@ struct PJRT_Device {
   PJRT_Memory* memories[1] = {&memory};
 
   static constexpr size_t kMostWaiting = 32;
-  /// Tells hosts of what has happened; they may take locks of theirs then, for which no program waits.
+  /// Calls hosts back about events; they may take their own locks then, and no program waits for those.
   lowtide::pjrt::Worker news{SIZE_MAX, lowtide::pjrt::Worker::AtTheEnd::kDoAll};
   /// Runs programs and copies arrays, in the order in which they were given.
   lowtide::pjrt::Worker runner{kMostWaiting, lowtide::pjrt::Worker::AtTheEnd::kGiveUp, &news};
 
-  const std::shared_ptr<lowtide::pjrt::Ledger> ledger;  ///< which buffers outlive the device with
+  const std::shared_ptr<lowtide::pjrt::Ledger> ledger;  ///< which outlives the device if buffers do
 
   PJRT_Device(PJRT_Client* of, int id, std::shared_ptr<lowtide::pjrt::Pools> pools);
   PJRT_Device(const PJRT_Device&) = delete;

@@ -8,9 +8,9 @@
 
 namespace lowtide::pjrt {
 
-/// 0 for a name that PJRT has no number for.
+/// 0 for a name without a PJRT number.
 PJRT_Buffer_Type type_of_name(std::string_view name);
-/// Of one element in memory, where those below a byte take one; 0 for a number that isn't known.
+/// Bytes of one element in memory (one byte for narrower types); 0 for an unknown number.
 size_t bytes_of(PJRT_Buffer_Type type);
 /// Is an element less than its byte?
 bool is_below_a_byte(PJRT_Buffer_Type type);

@@ -57,7 +57,7 @@ PJRT_Error* Error_GetCode(PJRT_Error_GetCode_Args& args) {
   return nullptr;
 }
 
-/// There is none: messages say all.
+/// There are no payloads: messages say everything.
 PJRT_Error* Error_ForEachPayload(PJRT_Error_ForEachPayload_Args&) { return nullptr; }
 
 }  // namespace lowtide::pjrt

@@ -1,5 +1,5 @@
 #pragma once
-/// Events: that a run is complete, that an array stands, that a buffer has let go of the host's memory.
+/// Events: a run is complete, an array is available, a buffer no longer uses the host's memory.
 
 #include <condition_variable>
 #include <memory>
@@ -13,16 +13,16 @@
 
 namespace lowtide::pjrt {
 
-/// Something that happens once; told to all who asked for it, without a lock held. A thread that runs programs leaves
-/// the telling to another one (Worker::news_of_this_thread): hosts take locks of theirs in it.
+/// Something that happens once; callbacks are called without a lock held. A thread that runs programs leaves the calls
+/// to another one (Worker::news_of_this_thread), since hosts take their own locks in them.
 class Happening {
  public:
   void happen(std::optional<Fault> fault = {});
   bool has_happened() const;
-  /// Why it went wrong; only where it has happened.
+  /// Why it went wrong; only if it has happened.
   std::optional<Fault> fault() const;
   void wait_for() const;
-  /// Its error, a new one each time; null where all went well.
+  /// Its error, a new object each time; null if there was none.
   PJRT_Error* wait() const;
   PJRT_Error* error() const;
   void when_happened(PJRT_OnReady callback, void* user_arg);
@@ -39,7 +39,7 @@ class Happening {
 
 struct PJRT_Event {
   void* functions = nullptr;
-  std::shared_ptr<lowtide::pjrt::Happening> of;  ///< null: it has happened, and went well
+  std::shared_ptr<lowtide::pjrt::Happening> of;  ///< null: it has happened without an error
 };
 
 namespace lowtide::pjrt {

@@ -56,8 +56,8 @@ PJRT_Error* Executable_ParameterMemoryKinds(PJRT_Executable_ParameterMemoryKinds
   return nullptr;
 }
 
-/// The program as it was given: what is made of it has no form that hosts read. jaxlib asks twice for each program that
-/// it compiles, and takes longer to parse it than compiling took: it is told only where somebody wants it.
+/// The original program: the planned one has no form that hosts read. jaxlib asks twice for each program that it
+/// compiles, and takes longer to parse it than compiling took, so it is returned only on request.
 PJRT_Error* Executable_OptimizedProgram(PJRT_Executable_OptimizedProgram_Args& args) {
   if (!args.executable->compiled->devices[0]->client->gives_programs) {
     return unimplemented("programs are given back with the option as_text, or LOWTIDE_AS_TEXT=1");
@@ -91,7 +91,7 @@ PJRT_Error* Executable_OutputDimensions(PJRT_Executable_OutputDimensions_Args& a
   return nullptr;
 }
 
-/// The plan's bytes, which are what a run takes.
+/// The plan's bytes, which are exactly what a run takes.
 PJRT_Error* Executable_GetCompiledMemoryStats(PJRT_Executable_GetCompiledMemoryStats_Args& args) {
   const Sizes sizes = args.executable->compiled->plan.sizes();
   args.generated_code_size_in_bytes = 0;

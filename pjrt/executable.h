@@ -1,5 +1,5 @@
 #pragma once
-/// A compiled program: what it is, and what hosts ask of it.
+/// A compiled program, and the properties that hosts ask for.
 
 #include <atomic>
 #include <memory>
@@ -15,7 +15,7 @@
 
 namespace lowtide::pjrt {
 
-/// By array how it is divided over the devices, serialised.
+/// For each array, how it is divided over the devices, serialised.
 struct Shardings {
   std::vector<std::string> own;
   std::vector<const char*> texts;
@@ -25,21 +25,21 @@ struct Shardings {
 struct Compiled {
   std::vector<PJRT_Device*> devices;  ///< each runs all of it, on arrays of its own
   std::vector<PJRT_LogicalDeviceIds> logical_ids;
-  std::string program, options;  ///< as they were given
+  std::string program, options;  ///< the originals
   CompileOptions read_options;
   Plan plan;
   Executable executable;
-  std::shared_ptr<InPlace> in_place;  ///< null: it never runs so
+  std::shared_ptr<InPlace> in_place;  ///< null: it never runs in place
   HeldCallbacks callbacks;
   std::vector<HostCallSite> host_calls;
-  bool is_repeated = false;  ///< on each device all of it, which isn't a part of anything
-  bool is_quick = false;     ///< it takes less than handing it to another thread
+  bool is_repeated = false;  ///< every device runs the whole program (replicated)
+  bool is_quick = false;     ///< it takes less time than passing it to another thread
   std::string name, fingerprint, assignment;
 
-  // What is handed out as pointers into it.
+  // Data to which hosts get pointers.
   std::vector<PJRT_Buffer_Type> result_types;
   std::vector<std::vector<int64_t>> result_dims;
-  std::vector<int64_t> all_dims;   ///< of all results, one after another
+  std::vector<int64_t> all_dims;   ///< of all results, concatenated
   std::vector<size_t> ranks;       ///< of each result
   std::vector<const char*> kinds;  ///< of memory, for arguments or results, whichever are more
   std::vector<size_t> kind_sizes;

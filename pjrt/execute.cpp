@@ -1,4 +1,4 @@
-// Runs: arguments are held, donated ones given away, results promised. What takes time runs on the device's own thread.
+// Starts runs: holds arguments, takes donated ones, promises results. Long programs run on the device's thread.
 #include <algorithm>
 
 #include "functions.h"
@@ -15,7 +15,7 @@ bool may_donate(const ProgramArray& argument, size_t number, const PJRT_ExecuteO
   return std::find(kept, end, static_cast<int64_t>(number)) == end;
 }
 
-/// What the program takes of one device: arrays that lie there. Which are given away, donate() says afterwards.
+/// Holds the arguments, which must be on this device. donate() then takes those that are donated.
 PJRT_Error* hold(PJRT_Buffer* const* buffers, const PJRT_ExecuteOptions* options, Running& running) {
   const std::vector<ProgramArray>& arguments = running.compiled->executable.arguments();
   running.arguments.reserve(arguments.size());
@@ -47,14 +47,15 @@ PJRT_Error* hold(PJRT_Buffer* const* buffers, const PJRT_ExecuteOptions* options
   return nullptr;
 }
 
-/// When nothing can be refused any more.
+/// Called when the run can't be refused any more.
 void donate(PJRT_Buffer* const* buffers, Running& running) {
   for (size_t a = 0; a < running.arguments.size(); ++a) {
     if (running.arguments[a].given) running.arguments[a].given = buffers[a]->donate();
   }
 }
 
-/// On the caller's thread: what is done before another one is told of it, and what would wait for work of others.
+/// True for programs that finish before another thread would start them, and for those that would otherwise wait for
+/// others' work.
 bool runs_here(const Running& running) {
   for (const Running::Held& held : running.arguments) {
     if (!held.block->is_filled()) return false;
@@ -62,7 +63,7 @@ bool runs_here(const Running& running) {
   return running.compiled->is_quick || running.device->runner.busy() == Worker::Busy::kWithOthers;
 }
 
-/// Runs it here, or promises its results: `done` is null where they stand.
+/// Runs it here, or promises its results: `done` is null if they are available already.
 std::optional<Fault> begin(Running& running, std::shared_ptr<Happening>& done) {
   const bool here = runs_here(running);
   if (!here) done = std::make_shared<Happening>();
@@ -72,12 +73,12 @@ std::optional<Fault> begin(Running& running, std::shared_ptr<Happening>& done) {
   return here ? running.run() : std::nullopt;
 }
 
-/// Behind all that the device was told before.
+/// Queues the run after all earlier work of the device.
 void leave_to_runner(Running running, std::shared_ptr<Happening> done) {
   Worker& runner = running.device->runner;
   runner.add([all = std::make_shared<Running>(std::move(running)), done = std::move(done)](bool given_up) {
     std::optional<Fault> why = given_up ? kEnded : all->run();
-    all->results.clear();  // they are their buffers' alone, which may donate them
+    all->results.clear();  // only their buffers hold them now, and may donate them
     done->happen(std::move(why));
   });
 }

@@ -1,6 +1,6 @@
 #pragma once
-/// The functions of PJRT's table that this plugin answers, by their names in it. What they throw becomes an error
-/// (api.cpp); null: all is well.
+/// The functions of PJRT's table that this plugin implements, by their names there. Exceptions become errors (api.cpp);
+/// null means success.
 
 #include "abi_args.h"
 

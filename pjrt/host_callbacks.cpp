@@ -10,17 +10,17 @@
 #include "lowtide/visibility.h"
 
 extern "C" {
-/// Calls the callback of this number on the arrays; other than 0 says that it failed, and why the callee has told
-/// lowtide_callback_failed(report).
+/// Calls the callback with this number on the arrays; a result other than 0 means that it failed, and that the callee
+/// has given the reason to lowtide_callback_failed(report).
 typedef int (*lowtide_callback_call)(int64_t id, const void* const* operands, void* const* results, void* report);
-/// A program that calls it was compiled (1), or is gone (-1).
+/// A program that calls it has been compiled (1), or destroyed (-1).
 typedef void (*lowtide_callback_hold)(int64_t id, int change);
 }
 
 namespace lowtide::pjrt {
 namespace {
 
-/// What the host has told, and who is there now.
+/// The host's functions, and the number of calls in progress.
 struct Callbacks {
   std::mutex mutex;
   std::condition_variable left;
@@ -29,13 +29,13 @@ struct Callbacks {
   int64_t inside = 0;
 };
 
-/// Never destroyed: hosts leave clients behind, whose runs may still ask.
+/// Never destroyed: hosts don't destroy all clients, and their runs may still need it.
 Callbacks& callbacks() {
   static Callbacks& all = *new Callbacks;
   return all;
 }
 
-/// While one stands, the host's functions stay.
+/// While one exists, the host's functions are kept.
 class Visit {
  public:
   Visit() {
@@ -54,7 +54,7 @@ class Visit {
   lowtide_callback_hold hold = nullptr;
 };
 
-/// Of the program whose effects are made elsewhere; null: there is none.
+/// Calls of the program whose effects happen on another device; null: none.
 thread_local const std::vector<HostCallSite>* t_elsewhere = nullptr;
 
 std::optional<int64_t> id_of(std::string_view config) {
@@ -117,8 +117,8 @@ HeldCallbacks::~HeldCallbacks() {
 
 }  // namespace lowtide::pjrt
 
-/// What calls the host's callbacks, and what it is told of programs with them. Null, null: from now on it takes none,
-/// and those that are being called have ended.
+/// Sets the function that calls the host's callbacks, and the one that is told of programs with them. Null, null: no
+/// callbacks are called from now on, and those in progress have ended.
 extern "C" LOWTIDE_PUBLIC void lowtide_set_callbacks(lowtide_callback_call call, lowtide_callback_hold hold) {
   lowtide::pjrt::Callbacks& all = lowtide::pjrt::callbacks();
   std::unique_lock lock(all.mutex);

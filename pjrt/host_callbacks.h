@@ -1,5 +1,5 @@
 #pragma once
-/// Callbacks of a host in another language: one C function calls them all, each by its number.
+/// Callbacks of a host in another language: a single C function calls each by its number.
 
 #include <cstdint>
 #include <utility>
@@ -14,9 +14,9 @@ namespace lowtide::pjrt {
 inline constexpr const char* kCallbackFunction = "callback";
 Result<void> call_back(const HostCall& call);
 
-/// While one stands, what this thread runs is a program with these calls, which another device runs as a whole, too,
-/// and whose effects are made there: callbacks that give nothing aren't called here, and those with effects that give
-/// arrays are refused. Null: all are called, as in a program that a callback of another runs.
+/// While one exists, this thread runs a program with these calls that another device runs as well (replicated), and
+/// whose effects happen there: callbacks without results aren't called here, and those with effects that return arrays
+/// are refused. Null: all are called, as in a program that a callback runs.
 class EffectsElsewhere {
  public:
   explicit EffectsElsewhere(const std::vector<HostCallSite>* calls);
@@ -28,7 +28,7 @@ class EffectsElsewhere {
   const std::vector<HostCallSite>* before_;
 };
 
-/// Those of a program, which the host keeps from here on until this goes: runs outlive what compiled them.
+/// A program's callbacks, which the host keeps until this is destroyed: runs outlive the objects that compiled them.
 class HeldCallbacks {
  public:
   HeldCallbacks() = default;

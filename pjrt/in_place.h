@@ -1,6 +1,6 @@
 #pragma once
-/// Small programs on large arrays that nobody has any more by the time they run, as are the ones between eager
-/// operations: the result comes to lie where its argument lay.
+/// Runs small programs in place over large arguments to which no other references are left when they run, such as
+/// intermediates between eager operations.
 
 #include <map>
 #include <mutex>
@@ -13,12 +13,13 @@ namespace lowtide::pjrt {
 
 class InPlace {
  public:
-  /// Null where no argument is large enough, or the program so long that planning it again would show.
+  /// Null if no argument is large enough, or if the program is so long that planning it again would take noticeable
+  /// time.
   static std::unique_ptr<InPlace> make(const Session& session, const Module& module, const Executable& executable);
 
-  /// Arguments as large as a result.
+  /// Arguments of the size of a result.
   const std::vector<size_t>& candidates() const { return candidates_; }
-  /// The program with a result in the memory of this one; made when it is first asked for. Null: it has none there.
+  /// The program with a result that aliases this argument; compiled when it is first asked for. Null: no result can.
   const Executable* over(size_t argument);
 
  private:

@@ -24,7 +24,7 @@ PJRT_Error* give_layout(size_t rank, PJRT_Layouts_MemoryLayout*& layout) {
 }  // namespace
 
 PJRT_Layouts_MemoryLayout* row_major(size_t rank) {
-  static auto& all = *[] {  // hosts ask until the very end of the process
+  static auto& all = *[] {  // hosts use them until the process exits
     auto* const layouts = new std::array<PJRT_Layouts_MemoryLayout, kMostDimensions + 1>;
     for (size_t r = 0; r < layouts->size(); ++r) {
       std::string& text = (*layouts)[r].text;

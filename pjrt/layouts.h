@@ -1,11 +1,11 @@
 #pragma once
-/// How arrays lie, as PJRT's extension says it: here always row by row.
+/// Arrays' layouts for PJRT's extension: always row-major here.
 
 #include "abi_layouts.h"
 
 namespace lowtide::pjrt {
 
-/// Of so many dimensions; it stays for good, whoever destroys it. Null: more than there are.
+/// The layout for this rank; it is never destroyed. Null: the rank is too large.
 PJRT_Layouts_MemoryLayout* row_major(size_t rank);
 
 PJRT_Error* MemoryLayout_Destroy(PJRT_Layouts_MemoryLayout_Destroy_Args& args);

@@ -1,5 +1,5 @@
 #pragma once
-/// Where buffers and arenas have their memory from, and how many bytes the buffers of a device hold.
+/// The source of buffers' and arenas' memory, and the number of bytes that the buffers of a device hold.
 
 #include <atomic>
 #include <cstdint>
@@ -9,12 +9,12 @@
 
 namespace lowtide::pjrt {
 
-/// Of all devices of a client: they are one machine.
+/// Shared by all devices of a client: they are one machine.
 struct Pools {
   static constexpr size_t kKeptBytes = size_t{64} << 20;
   explicit Pools(size_t devices) : arenas({.most_bytes = SIZE_MAX, .most_pieces = devices, .most_slack = 0}) {}
   Pool arrays{{.most_bytes = kKeptBytes, .most_pieces = 64, .most_slack = 4}};
-  /// Programs that run one after another do so in one arena; those that run at once have one each.
+  /// Programs that run one after another share an arena; concurrent ones have one each.
   Pool arenas;
 };
 

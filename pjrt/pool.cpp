@@ -33,7 +33,7 @@ Pool::Piece Pool::take(size_t bytes) {
       kept_bytes_ -= piece.bytes;
       return piece;
     }
-    // What is kept and doesn't fit makes room for what does.
+    // Cached pieces that don't fit are freed to make room.
     while (!kept_.empty() && (kept_.size() >= rules_.most_pieces || kept_bytes_ + bytes > rules_.most_bytes)) {
       dropped.push_back(kept_.front());
       kept_bytes_ -= kept_.front().bytes;
@@ -54,7 +54,7 @@ void Pool::give_back(Piece piece) noexcept {
   try {
     kept_.push_back(piece);
     kept_bytes_ += piece.bytes;
-  } catch (const std::bad_alloc&) {  // nothing is kept then
+  } catch (const std::bad_alloc&) {  // then nothing is cached
     return unmap(piece);
   }
   while (kept_.size() > rules_.most_pieces || kept_bytes_ > rules_.most_bytes) {

@@ -1,6 +1,6 @@
 #pragma once
-/// Pages for large arrays and for arenas: a few that nobody uses are kept for the next, the rest goes back to the
-/// machine at once, which the heap would not do.
+/// Pages for large arrays and for arenas: a few unused pieces are cached, the rest is returned to the system at once,
+/// which the heap would not do.
 
 #include <cstddef>
 #include <mutex>
@@ -11,20 +11,21 @@ namespace lowtide::pjrt {
 class Pool {
  public:
   struct Rules {
-    size_t most_bytes;   ///< kept
-    size_t most_pieces;  ///< kept
-    size_t most_slack;   ///< of a piece that is larger than asked for, as a part of that: 4 is a quarter; 0: any
+    size_t most_bytes;   ///< to cache
+    size_t most_pieces;  ///< to cache
+    size_t
+        most_slack;  ///< excess of a cached piece over the requested size, as a divisor of it: 4 is a quarter; 0: any
   };
   struct Piece {
     void* data = nullptr;
-    size_t bytes = 0;  ///< at least what was asked for
+    size_t bytes = 0;  ///< at least the requested size
   };
   explicit Pool(Rules rules) : rules_(rules) {}
   ~Pool();
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
-  /// Whatever stands there. Throws std::bad_alloc.
+  /// A piece with arbitrary content. Throws std::bad_alloc.
   Piece take(size_t bytes);
   void give_back(Piece piece) noexcept;
 

@@ -3,7 +3,8 @@
 namespace lowtide::pjrt {
 namespace {
 
-/// An arena that programs share as they run after each other; small ones have their own, in which constants stay.
+/// An arena that programs share when they run one after another; small programs have their own, in which constants
+/// stay.
 class SharedArena {
  public:
   SharedArena(Pool& arenas, int64_t bytes) : arenas_(arenas) {
@@ -22,8 +23,8 @@ class SharedArena {
   Pool::Piece piece_;
 };
 
-/// Nobody else can come to hold it. What others did with it has happened before then: the count of a share that goes is
-/// an acquiring one, which a look at the count isn't.
+/// No one else can acquire it any more. Others' accesses happened before: dropping a reference is an acquire operation
+/// on the count, whereas reading the count isn't.
 bool is_the_only_holder(const std::shared_ptr<Block>& block) {
   if (block.use_count() != 1) return false;
   std::shared_ptr<Block>(block).reset();
@@ -89,7 +90,7 @@ std::optional<Fault> Running::run() {
 
 PJRT_Event* when_filled(PJRT_Device& device, std::shared_ptr<Block> block, std::function<std::optional<Fault>()> work,
                         std::shared_ptr<Happening> done) {
-  // What it reads is let go of before anybody is told, who may look at what memory is used.
+  // Arguments are released before completion is reported, as the host may then query memory use.
   const auto finish = [](std::function<std::optional<Fault>()> make, std::shared_ptr<Block> of, Happening& end) {
     std::optional<Fault> why = of->wait();
     try {

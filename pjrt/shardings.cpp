@@ -52,7 +52,7 @@ std::string varint(uint64_t number) {
 }
 
 std::optional<std::string> serialised_sharding(std::string_view text) {
-  if (text == "{replicated}") return "";  // as a message without any field is
+  if (text == "{replicated}") return "";  // like a message without fields
   Words words(text);
   if (!words.eat("{devices=[")) return std::nullopt;
   const auto tiles = words.numbers();

@@ -1,5 +1,5 @@
 #pragma once
-/// How the arrays of a program are divided over its devices, as PJRT's extension says it.
+/// How the arrays of a program are divided over its devices, for PJRT's extension.
 
 #include <optional>
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace lowtide::pjrt {
 
-/// A number as protocol buffers have it.
+/// A number in protocol buffers' encoding.
 std::string varint(uint64_t number);
 
-/// OpSharding of XLA's, serialised, of HLO's text for it: "{devices=[2,1,4]<=[4,2]T(1,0) last_tile_dim_replicate}";
-/// nothing of forms that aren't of whole arrays or tiles.
+/// XLA's OpSharding, serialised, from HLO's text for it: "{devices=[2,1,4]<=[4,2]T(1,0) last_tile_dim_replicate}"; none
+/// for forms other than whole arrays and tiles.
 std::optional<std::string> serialised_sharding(std::string_view text);
 
 PJRT_Error* Executable_ParameterShardings(PJRT_Shardings_Executable_ParameterShardings_Args& args);

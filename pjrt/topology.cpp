@@ -1,4 +1,4 @@
-// The devices as a description that needs no client; it is the client's nevertheless.
+// The devices as a description independent of the client; the client owns it nevertheless.
 #include <functional>
 
 #include "client.h"

@@ -15,7 +15,7 @@ struct Strided {
   std::vector<int64_t> dims, from, to;  ///< strides in bytes
   size_t element = 0;
 
-  /// Dimensions that continue one another on both sides as one, the innermost last.
+  /// Merges dimensions that are contiguous on both sides; the innermost is last.
   void merge() {
     size_t kept = 0;
     for (size_t d = 0; d < dims.size(); ++d) {
@@ -59,7 +59,7 @@ PJRT_Device* device_of(PJRT_Client* client, PJRT_Device* device, PJRT_Memory* me
   return memory ? memory->devices[0] : device ? device : client->devices[0];
 }
 
-/// The strides that a layout means; false where it is none of this array's.
+/// The strides of a layout; false if it isn't valid for this array.
 bool strides_of(const PJRT_Buffer_MemoryLayout& layout, const PJRT_Buffer& buffer, std::vector<int64_t>& strides) {
   const size_t rank = buffer.dims.size();
   if (layout.type == PJRT_Buffer_MemoryLayout::kStrides) {
@@ -117,7 +117,7 @@ PJRT_Error* Client_BufferFromHostBuffer(PJRT_Client_BufferFromHostBuffer_Args& a
   const bool is_small = is_below_a_byte(args.type);
   if (may_stay && dense && !is_small && bytes > 0 && reinterpret_cast<uintptr_t>(args.data) % kBlockAlignment == 0) {
     auto released = std::make_shared<Happening>();
-    auto block = Block::borrow(const_cast<void*>(args.data), released);  // which is only read: it is never donated
+    auto block = Block::borrow(const_cast<void*>(args.data), released);  // read-only: it is never donated
     args.buffer = new PJRT_Buffer(device, args.type, std::move(dims), std::move(block));
     args.done_with_host_buffer = new PJRT_Event{.of = std::move(released)};
     return nullptr;

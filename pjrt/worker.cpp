@@ -24,7 +24,7 @@ Worker::~Worker() {
   if (thread_.joinable()) thread_.join();
 }
 
-/// Under the lock. Signals stay with the host's threads.
+/// Called with the lock held. Signals are blocked, and stay with the host's threads.
 bool Worker::start() {
   sigset_t all, before;
   sigfillset(&all);

@@ -1,5 +1,5 @@
 #pragma once
-/// A thread that does one thing after another.
+/// A thread that runs its work in order.
 
 #include <condition_variable>
 #include <deque>
@@ -11,30 +11,31 @@ namespace lowtide::pjrt {
 
 class Worker {
  public:
-  /// Something to do, or, where the worker ends before, to give up.
+  /// Work to do, or to give up if the worker ends before.
   using Work = std::function<void(bool given_up)>;
   enum class AtTheEnd : bool { kGiveUp, kDoAll };
 
-  /// most_waiting: whoever adds more waits until something was begun. news: a worker that does what happenings on this
-  /// one call for (Happening::happen).
+  /// most_waiting: add() blocks while this much is queued. news: a worker that makes the calls of happenings on this
+  /// one (Happening::happen).
   Worker(size_t most_waiting, AtTheEnd at_the_end, Worker* news = nullptr)
       : most_waiting_(most_waiting), at_the_end_(at_the_end), news_(news) {}
   ~Worker();
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  /// Behind all that was added before. The thread is started by the first; where there is none, the caller does it.
+  /// Queues work after everything added before. The first call starts the thread; if that fails, the caller does the
+  /// work.
   void add(Work work);
   enum class Busy { kNot, kWithMine, kWithOthers };
-  /// With work that this thread added, or only with that of other threads.
+  /// Whether it is busy with work that this thread added, or only with that of other threads.
   Busy busy() const;
-  /// Who does what happenings on this thread call for; null: the thread itself.
+  /// The worker that makes the calls of happenings on this thread; null: the thread itself.
   static Worker* news_of_this_thread();
 
  private:
   struct Item {
     Work work;
-    std::thread::id of;  ///< who added it
+    std::thread::id of;  ///< the thread that added it
   };
   void work_until_end();
   bool start();
@@ -45,7 +46,7 @@ class Worker {
   mutable std::mutex mutex_;
   std::condition_variable added_, begun_;
   std::deque<Item> waiting_;
-  std::thread::id working_for_;  ///< none: it waits
+  std::thread::id working_for_;  ///< none: idle
   bool ends_ = false;
   std::thread thread_;
 };

@@ -1,4 +1,4 @@
-// Sessions, programs, explanations and plans for Python: a program in, texts out.
+// Sessions, programs, explanations and plans for Python: takes programs, returns texts.
 #include "native.h"
 
 #include <algorithm>
@@ -48,7 +48,7 @@ std::string json_of(const Sizes& sizes) {
 
 namespace {
 
-/// Lines that Python hasn't asked for; more would be a debugging session that nobody reads.
+/// The most lines kept until Python asks for them; more would be a debugging session whose output isn't read.
 constexpr size_t kMostLines = 10000;
 
 const char* variable(const char* name) { return std::getenv(name); }
@@ -60,7 +60,7 @@ Result<std::optional<int64_t>> limit_of(std::string_view text) {
   return std::optional<int64_t>{*bytes};
 }
 
-/// The environment's options, and over them these: limit, exact, threads, machine, cache.
+/// These options override the environment's: limit, exact, threads, machine, cache.
 Result<void> apply(std::string_view name, std::string_view value, Options& options) {
   if (name == "limit") {
     const auto limit = limit_of(value);
@@ -90,7 +90,7 @@ using lowtide::python::Told;
 
 extern "C" {
 
-/// A session; names and values of options in turn.
+/// Opens a session; `names` and `values` are its options.
 LOWTIDE_PUBLIC Answer* lowtide_open(const char* const* names, const char* const* values, size_t count) {
   return answer([&](Answer& made) -> lowtide::Result<void> {
     lowtide::Options options = lowtide::options_from_environment(lowtide::python::variable);
@@ -119,7 +119,7 @@ LOWTIDE_PUBLIC Answer* lowtide_open(const char* const* names, const char* const*
 LOWTIDE_PUBLIC void lowtide_close(Home* home) { delete home; }
 LOWTIDE_PUBLIC void lowtide_cancel(const Home* home) { home->session.cancel(); }
 
-/// How far a call of the session is, as much of it as fits; its length. share: 0 to 1.
+/// The progress of the session's call, as much of the text as fits; returns its length. share: 0 to 1.
 LOWTIDE_PUBLIC size_t lowtide_progress(const Home* home, double* share, char* text, size_t size) {
   const std::lock_guard lock(home->told->mutex);
   lowtide::Progress progress = home->told->progress;
@@ -132,7 +132,7 @@ LOWTIDE_PUBLIC size_t lowtide_progress(const Home* home, double* share, char* te
   return length;
 }
 
-/// Lines of warnings since the last time, each with its end.
+/// Lines of warnings since the last call, each with its line end.
 LOWTIDE_PUBLIC Answer* lowtide_lines(const Home* home) {
   return answer([&](Answer& made) -> lowtide::Result<void> {
     const std::lock_guard lock(home->told->mutex);
@@ -142,7 +142,7 @@ LOWTIDE_PUBLIC Answer* lowtide_lines(const Home* home) {
   });
 }
 
-/// A program from memory; `size` 0: from the file `name`, as the command reads it, with what stands beside it.
+/// A program from memory; `size` 0: from the file `name`, as the command reads it, along with the files next to it.
 LOWTIDE_PUBLIC Answer* lowtide_read(const Home* home, const char* program, size_t size, const char* name) {
   return answer([&](Answer& made) -> lowtide::Result<void> {
     auto module = size == 0 ? home->session.read(name) : home->session.parse(std::string(program, size), name);
@@ -157,7 +157,7 @@ LOWTIDE_PUBLIC Answer* lowtide_read(const Home* home, const char* program, size_
 
 LOWTIDE_PUBLIC void lowtide_free_module(lowtide::Module* module) { delete module; }
 
-/// is_file: the commands that the report ends with can be given.
+/// is_file: the report may end with commands to run on the file.
 LOWTIDE_PUBLIC Answer* lowtide_explain(const Home* home, const lowtide::Module* module, int64_t rows, int is_file) {
   return answer([&](Answer& made) -> lowtide::Result<void> {
     auto explanation = home->session.explain(*module, true);
@@ -170,8 +170,8 @@ LOWTIDE_PUBLIC Answer* lowtide_explain(const Home* home, const lowtide::Module* 
   });
 }
 
-/// The program rewritten so that XLA needs less for it, as bytecode, or as StableHLO's text where it has operations
-/// that can't be written so; `limit` empty: as little as possible.
+/// The program rewritten so that XLA needs less for it, as bytecode, or as StableHLO text if it has operations without
+/// a bytecode form; `limit` empty: as little as possible.
 LOWTIDE_PUBLIC Answer* lowtide_fit_for_xla(const Home* home, const lowtide::Module* module, const char* limit) {
   return answer([&](Answer& made) -> lowtide::Result<void> {
     const auto bytes = lowtide::python::limit_of(limit);
@@ -188,7 +188,7 @@ LOWTIDE_PUBLIC Answer* lowtide_fit_for_xla(const Home* home, const lowtide::Modu
   });
 }
 
-/// The program as it stands: bytes by its account, and what no order and no executor goes below.
+/// The program as given: bytes by its account, and the floors.
 LOWTIDE_PUBLIC Answer* lowtide_sizes(const lowtide::Module* module) {
   return answer([&](Answer& made) -> lowtide::Result<void> {
     const auto given = module->as_given();
@@ -237,7 +237,7 @@ LOWTIDE_PUBLIC Answer* lowtide_format(int64_t bytes) {
 
 LOWTIDE_PUBLIC int lowtide_kind(const Answer* answer) { return answer ? answer->kind : 1; }
 
-/// A text of an answer, until that is freed; null: it has none of this name. length: its bytes.
+/// A text of an answer, valid until that is freed; null: it has none with this name. length: its bytes.
 LOWTIDE_PUBLIC const char* lowtide_text(const Answer* answer, const char* which, size_t* length) {
   static const std::string no_memory = "no memory is left";
   const std::string* text = answer ? nullptr : &no_memory;
@@ -249,7 +249,7 @@ LOWTIDE_PUBLIC const char* lowtide_text(const Answer* answer, const char* which,
   return text ? text->c_str() : nullptr;
 }
 
-/// What the call made, which is the caller's to free.
+/// The object that the call created; the caller frees it.
 LOWTIDE_PUBLIC void* lowtide_made(Answer* answer) { return answer ? answer->made : nullptr; }
 LOWTIDE_PUBLIC void lowtide_free(Answer* answer) { delete answer; }
 

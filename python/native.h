@@ -1,7 +1,7 @@
 #pragma once
-/// What the Python package asks of the library beside PJRT: C functions for ctypes, which lets go of Python's lock
-/// while they work. A call that can fail returns an Answer; what it made is taken from that and freed by its own
-/// function.
+/// The library's interface to the Python package, besides PJRT: C functions for ctypes, which releases Python's lock
+/// while they work. A call that can fail returns an Answer; the object it created is taken from that and freed by its
+/// own function.
 #include <cstdint>
 #include <exception>
 #include <map>
@@ -19,11 +19,11 @@
 
 namespace lowtide::python {
 
-/// What a session's threads tell, until Python asks for it.
+/// Messages of a session's threads, kept until Python asks for them.
 struct Told {
   std::mutex mutex;
   Progress progress;
-  std::string stage;  ///< of `progress`, whose own may be gone
+  std::string stage;  ///< of `progress`, whose own text may be gone
   std::vector<std::string> lines;
 };
 
@@ -37,14 +37,14 @@ struct Runner {
   Executable executable;
 };
 
-/// Whatever comes of a call: texts and an object, or an error's kind and message.
+/// The outcome of a call: texts and an object, or an error's kind and message.
 struct Answer {
   int kind = 0;  ///< 0, or lowtide::ErrorKind
   std::map<std::string, std::string> texts;
   void* made = nullptr;
 };
 
-/// Runs `make`, a function from an Answer to a Result<void>; what it throws is an error of kind kInternal.
+/// Runs `make`, a function from an Answer to a Result<void>; an exception becomes an error of kind kInternal.
 template <class F>
 Answer* answer(F&& make) noexcept {
   auto* const made = new (std::nothrow) Answer;

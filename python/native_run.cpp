@@ -1,4 +1,4 @@
-// Executables for Python: runs on memory of its arrays, and memory of ours that its arrays share by DLPack.
+// Executables for Python: runs on the memory of Python's arrays, and memory of ours that they share by DLPack.
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
@@ -8,8 +8,8 @@
 
 namespace lowtide::python {
 
-/// Memory of a result. Whoever else looks at it has a part in it: what an array of JAX's was made of may be overwritten
-/// only when that array, and all views of it, are gone.
+/// Memory of a result. Every user of it counts as an owner: memory from which a JAX array was made may be overwritten
+/// only when that array and all views of it are gone.
 struct Block {
   void* data = nullptr;
   int64_t bytes = 0;
@@ -26,7 +26,7 @@ void release(Block* block) {
   delete block;
 }
 
-/// DLPack's structures, version 0, as its published header has them.
+/// DLPack's structures, version 0, as in its published header.
 struct DlTensor {
   void* data;
   int32_t device_type, device_id;
@@ -62,7 +62,7 @@ using lowtide::python::Runner;
 
 extern "C" {
 
-/// A plan compiled.
+/// Compiles a plan.
 LOWTIDE_PUBLIC Answer* lowtide_compile(const Home* home, const lowtide::Plan* plan) {
   return answer([&](Answer& made) -> lowtide::Result<void> {
     auto executable = home->session.compile(*plan);
@@ -80,7 +80,7 @@ LOWTIDE_PUBLIC Answer* lowtide_compile(const Home* home, const lowtide::Plan* pl
 
 LOWTIDE_PUBLIC void lowtide_free_runner(Runner* runner) { delete runner; }
 
-/// Runs on the caller's memory; null: all is well.
+/// Runs on the caller's memory; null means success.
 LOWTIDE_PUBLIC Answer* lowtide_run(const Runner* runner, void* const* arguments, const uint8_t* donated, size_t given,
                                    void* const* results, size_t wanted) {
   std::optional<lowtide::Error> error;
@@ -96,7 +96,8 @@ LOWTIDE_PUBLIC Answer* lowtide_run(const Runner* runner, void* const* arguments,
   return answer([&](Answer&) -> lowtide::Result<void> { return *error; });
 }
 
-/// Which of `names` means each argument of the program, as files of tensors are read: "places" is a list of numbers.
+/// For each argument of the program, which of `names` denotes it, by the rules for tensor files: "places" is a list of
+/// numbers.
 LOWTIDE_PUBLIC Answer* lowtide_match(const Runner* runner, const char* const* names, size_t count) {
   return answer([&](Answer& made) -> lowtide::Result<void> {
     const std::vector<std::string> all(names, names + count);
@@ -109,7 +110,7 @@ LOWTIDE_PUBLIC Answer* lowtide_match(const Runner* runner, const char* const* na
   });
 }
 
-/// Runs on a file of tensors ("" : seeded numbers), its results into memory of the caller's, or into a file.
+/// Runs on a tensor file ("": seeded numbers), with results to the caller's memory or to a file.
 LOWTIDE_PUBLIC Answer* lowtide_run_files(const Home* home, const Runner* runner, const char* arguments,
                                          const char* results, void* const* into) {
   return answer([&](Answer&) -> lowtide::Result<void> {
@@ -155,11 +156,11 @@ LOWTIDE_PUBLIC Block* lowtide_block(int64_t bytes) {
 }
 
 LOWTIDE_PUBLIC void* lowtide_block_data(const Block* block) { return block->data; }
-/// Does anybody but the caller look at it?
+/// Does anyone but the caller use it?
 LOWTIDE_PUBLIC int lowtide_block_is_shared(const Block* block) { return block->owners.load() > 1; }
 LOWTIDE_PUBLIC void lowtide_block_release(Block* block) { lowtide::python::release(block); }
 
-/// A DLManagedTensor that has a part in the block until its deleter is called.
+/// A DLManagedTensor that shares ownership of the block until its deleter is called.
 LOWTIDE_PUBLIC void* lowtide_block_dlpack(Block* block, int code, int bits, int rank, const int64_t* dims) {
   auto* const shared = new (std::nothrow) lowtide::python::Shared;
   if (!shared) return nullptr;
@@ -186,7 +187,7 @@ LOWTIDE_PUBLIC void* lowtide_block_dlpack(Block* block, int code, int bits, int 
   return &shared->managed;
 }
 
-/// For a tensor that nobody took over.
+/// For a tensor that no consumer took over.
 LOWTIDE_PUBLIC void lowtide_dlpack_delete(void* managed) {
   auto* const tensor = static_cast<lowtide::python::DlManaged*>(managed);
   tensor->deleter(tensor);

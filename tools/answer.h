@@ -1,5 +1,5 @@
 #pragma once
-/// What a command says on stdout with --json: one object, also where it refuses.
+/// The output of a command on stdout with --json: one object, also for errors.
 
 #include <string>
 
@@ -7,13 +7,13 @@
 
 namespace lowtide::command {
 
-/// Writes a report's JSON; where the verdict is a fault, with `error`, `exit_code` and `place` behind the rest.
+/// Writes a report's JSON; if the verdict is an error, with `error`, `exit_code` and `place` after the rest.
 Outcome write_json(std::string json, const Outcome& verdict = {});
 
 /// Has write_json() been called?
 bool is_answered();
 
-/// The object of a fault alone.
+/// The object for an error alone.
 std::string fault_json(const Error& fault);
 
 }  // namespace lowtide::command

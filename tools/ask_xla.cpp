@@ -52,7 +52,7 @@ except Exception as fault:
     print("NO", f"{type(fault).__name__}: {fault}".split("\n")[0][:300])
 )python";
 
-/// What a process prints that reads this; nothing: it can't be run.
+/// The output of a process that is given this input; empty: it can't be run.
 std::string answer_of(const std::string& python, std::string_view input) {
   int to[2], from[2];
   if (::pipe2(to, O_CLOEXEC) != 0) return {};
@@ -70,7 +70,7 @@ std::string answer_of(const std::string& python, std::string_view input) {
   ::close(from[1]);
   std::string answer;
   if (child > 0) {
-    (void)write_all(to[1], input);  // who doesn't read all says so
+    (void)write_all(to[1], input);  // a process that doesn't read all of it reports that
     ::close(to[1]);
     std::array<char, 4096> part = {};
     for (ssize_t size = 0; (size = ::read(from[0], part.data(), part.size())) != 0;) {
@@ -93,7 +93,7 @@ Result<XlaAccount> ask_xla(const std::string& python, const Module& module) {
   const auto refused = [&](std::string_view why) {
     return Error{ErrorKind::kUnsupported, fmt::format("--ask-xla {}: {}", python, why)};
   };
-  // Whatever else was printed stands before it.
+  // Other output precedes it.
   for (size_t end = answer.size(); end != std::string::npos && end > 0; end = answer.rfind('\n', end - 1)) {
     const size_t begin = answer.rfind('\n', end - 1) + 1;  // npos + 1 is the beginning
     const std::string_view line = std::string_view(answer).substr(begin, end - begin);

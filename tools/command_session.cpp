@@ -21,7 +21,7 @@ Options from_environment() {
   return options_from_environment([](const char* name) -> const char* { return std::getenv(name); });
 }
 
-/// What a file holds that is so named, else the text itself.
+/// The content of a file with this name, if there is one, else the text itself.
 Result<std::string> machine_text(const std::string& machine) {
   std::error_code none;
   if (machine.empty() || !std::filesystem::is_regular_file(machine, none)) return machine;
@@ -46,7 +46,7 @@ Result<Session> open_session(bool exact, std::optional<int64_t> limit, const std
   options.warn = print_line;
   draw_progress(options);
   LT_TRY(const Session session, Session::open(std::move(options)));
-  opened = new Session(session);  // handlers may ask for it until the process has ended
+  opened = new Session(session);  // handlers may use it until the process has ended
   return session;
 }
 

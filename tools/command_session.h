@@ -1,5 +1,5 @@
 #pragma once
-/// The session in which the command does all its work, with what the environment says.
+/// The session in which the command does all its work, with the environment's options.
 
 #include <optional>
 #include <string>
@@ -11,10 +11,10 @@ namespace lowtide::command {
 /// Options from the environment; its progress is drawn, and its warnings are printed.
 /// machine: Options::machine, or a file that holds the JSON object.
 Result<Session> open_session(bool exact = false, std::optional<int64_t> limit = {}, const std::string& machine = {});
-/// The same without anybody who waits: for a child process.
+/// The same without progress: for a child process.
 Result<Session> open_session_apart();
 
-/// The one that was opened, for signal handlers; null: none yet.
+/// The open session, for signal handlers; null: none yet.
 const Session* opened_session() noexcept;
 
 }  // namespace lowtide::command

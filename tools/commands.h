@@ -8,9 +8,9 @@
 
 namespace lowtide::command {
 
-/// --exact, of explain, fit and run.
+/// --exact, for explain, fit and run.
 CLI::Option* add_exact(CLI::App& command, bool& exact);
-/// --machine, of the same.
+/// --machine, for the same.
 CLI::Option* add_machine(CLI::App& command, std::string& machine);
 
 void add_explain(CLI::App& app, int& exit_code);
@@ -23,8 +23,8 @@ void add_passes(CLI::App& app, int& exit_code);
 void add_plan(CLI::App& app, int& exit_code);
 void add_reduce(CLI::App& app, int& exit_code);
 
-/// Prints the fault to stderr, if there is one; to stdout as well where --json asks for an answer and none was given.
-/// Returns the exit code: the number of the fault.
+/// Prints the error to stderr, if there is one; with --json also to stdout, if nothing was printed there yet. Returns
+/// the exit code: the error's number.
 int finish(const Outcome& outcome, bool json = false);
 
 /// Whether the terminal shows UTF-8: from LC_ALL, LC_CTYPE, LANG in that order; yes where none is set.

@@ -14,7 +14,7 @@
 namespace lowtide::command {
 namespace {
 
-constexpr int64_t kMostSpans = 200'000;  ///< of a trace: more of them no viewer opens
+constexpr int64_t kMostSpans = 200'000;  ///< of a trace: viewers can't open more
 
 using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
@@ -28,7 +28,7 @@ Result<Module> read(const RunOptions& options, const Session& session, RunReport
   return module;
 }
 
-/// The free plan, or the one that the options ask for.
+/// The free plan, or the one that the options select.
 Result<Plan> plan(const RunOptions& options, const Session& session, Module module,
                   const std::optional<Result<int64_t>>& limit, RunReport& report) {
   if (!options.plan.empty()) {
@@ -44,7 +44,7 @@ Result<Plan> plan(const RunOptions& options, const Session& session, Module modu
   return planned;
 }
 
-/// Plans and compiles; everything that only planning needs is gone afterwards.
+/// Plans and compiles; everything that only planning needs is freed afterwards.
 Result<Executable> prepare(const RunOptions& options, const Session& session, Module module,
                            const std::optional<Result<int64_t>>& limit, RunReport& report) {
   if (options.json) {
@@ -79,7 +79,7 @@ Result<RunFiles> open_files(const RunOptions& options, const Session& session,
   return files;
 }
 
-/// Runs, and judges what came out.
+/// Runs, and compares the results.
 Outcome run(const RunOptions& options, const Session& session, Run& program, RunFiles files, RunReport& report) {
   LT_TRY(report.run_seconds, program.run(options.repeat));
   if (files.arguments) LT_DO(files.arguments->check_unchanged());
@@ -104,7 +104,7 @@ Outcome run(const RunOptions& options, const Session& session, Run& program, Run
 }  // namespace
 
 Outcome execute(const RunOptions& options, RunReport& report) {
-  std::optional<Result<int64_t>> limit;  // a fault in it is one of planning
+  std::optional<Result<int64_t>> limit;  // its error is one of planning
   if (!options.limit.empty()) limit = parse_size(options.limit);
   const bool limited = limit && limit->ok();
   LT_TRY(const Session session,
@@ -118,7 +118,7 @@ Outcome execute(const RunOptions& options, RunReport& report) {
     return run(options, session, program, files, report);
   }
   LT_TRY(const Executable executable, prepare(options, session, std::move(module), limit, report));
-  ::malloc_trim(0);  // what planning took is not held beside the arena
+  ::malloc_trim(0);  // returns planning's memory, so that it doesn't add to the arena
   report.threads = session.threads();
   LT_TRY(RunFiles files, open_files(options, session, executable.results()));
   LT_TRY(Run program, executable.bind(files));

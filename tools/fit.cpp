@@ -1,4 +1,4 @@
-/// lowtide fit INPUT: transform the program until it fits, and say what that took.
+/// lowtide fit INPUT: transform the program until it fits, and report what that took.
 
 #include <fmt/format.h>
 
@@ -26,7 +26,7 @@ struct FitOptions {
   int64_t control = 0;
 };
 
-/// What is said last, and the exit code: a plan that isn't what was asked for, or can't be used here.
+/// The final message and the exit code: whether the plan isn't what was asked for, or can't be used here.
 Outcome verdict_on(FitReport& report) {
   report.interrupted = report.interrupted || was_interrupted();
   int64_t peak = report.ours.peak;
@@ -44,7 +44,7 @@ constexpr int kMostAsked = 3;  ///< times that XLA is asked again about a limit
 
 bool checks(const FitOptions& options) { return options.check || options.check_small || options.control > 0; }
 
-/// Nothing where stdout has the program or the plan.
+/// Prints nothing if stdout has the program or the plan.
 Outcome print_report(const FitOptions& options, const FitReport& report, const Outcome& verdict) {
   if (options.output == "-" || options.plan == "-") return verdict;
   if (options.json) return write_json(report.json(), verdict);
@@ -52,7 +52,7 @@ Outcome print_report(const FitOptions& options, const FitReport& report, const O
   return verdict;
 }
 
-/// XLA decides: what takes no less stays as it was given, and a limit is on what XLA takes.
+/// XLA decides: a program that takes no less stays unchanged, and the limit applies to what XLA takes.
 Result<FitForXla> fit_as_xla_says(const FitOptions& options, const Session& session, const Module& given,
                                   std::optional<int64_t> limit) {
   LT_TRY(const XlaAccount before, ask_xla(options.ask, given));
@@ -70,7 +70,7 @@ Result<FitForXla> fit_as_xla_says(const FitOptions& options, const Session& sess
       fitted.report.xla = XlaAccounts{before, std::move(after), stays};
       return fitted;
     }
-    // The model said less: by as much less it has to say.
+    // The model's figure was too low: lower the target in proportion.
     target =
         static_cast<int64_t>(static_cast<double>(*target) * static_cast<double>(*limit) / static_cast<double>(peak));
   }
@@ -104,7 +104,7 @@ Outcome fit_here(const FitOptions& options, const Session& session, Module modul
     LT_DO(write_program(session, options.output, written));
   }
   Outcome verdict = verdict_on(report);
-  keeping.reset();  // all is written
+  keeping.reset();  // everything is written
   const bool checked = checks(options) && !report.before_partitioning;
   if (checked && !report.interrupted) {
     LT_TRY(report.checked, session.check(fit.plan, {.only_small = options.check_small, .control = options.control}));

@@ -72,7 +72,7 @@ void keep_standard_files_open() {
   }
 }
 
-// Memory can end where no handler stands: in a thread of its own, in a destructor, in a library without exceptions.
+// Memory can run out where there is no handler: in a separate thread, in a destructor, in a library without exceptions.
 [[noreturn]] void on_terminate() {
   remove_files_in_hand();
   int code = static_cast<int>(ErrorKind::kInternal);

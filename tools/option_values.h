@@ -1,12 +1,12 @@
 #pragma once
-/// What every option's value must be, whatever the option: gates that are given nothing, or no number, fail closed.
+/// Requirements on every option's value: a gate with an empty value, or without a number, fails closed.
 
 #include <CLI/App.hpp>
 #include <CLI/Option.hpp>
 
 namespace lowtide::command {
 
-/// An empty text means something to this option.
+/// An empty text is a valid value of this option.
 void may_be_empty(CLI::Option* option);
 
 /// For all options of all subcommands added so far: an empty value, or a number that isn't finite or is below zero, is

@@ -1,5 +1,5 @@
 #pragma once
-/// How commands hand on what the library answers.
+/// How commands propagate the library's results.
 
 #include <string>
 #include <utility>

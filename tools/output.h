@@ -11,11 +11,11 @@ namespace lowtide::command {
 
 /// All of it, or an errno.
 int write_all(int descriptor, std::string_view content);
-/// The text on stdout. A reader that has gone away is no fault.
+/// The text on stdout. A closed pipe is no error.
 Outcome print_stdout(std::string_view text);
-/// The content of a file, whole or not at all, or of stdout for "-".
+/// Writes a file, completely or not at all, or to stdout for "-".
 Outcome write_output(const Session& session, const std::string& path, std::string_view content);
-/// A program as StableHLO where the name ends in `.mlir`, else as HLO text.
+/// Writes a program, as StableHLO if the name ends in `.mlir`, else as HLO text.
 Outcome write_program(const Session& session, const std::string& path, const Module& module);
 
 }  // namespace lowtide::command

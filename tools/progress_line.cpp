@@ -18,12 +18,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr double kUsuallyAfter = 2, kLongestUnseen = 1e6;  ///< seconds
-constexpr double kAgainPart = 0.125;  ///< of the time before it is drawn first: that between two drawings
+constexpr double kAgainPart = 0.125;  ///< the time between two drawings, as a share of that before the first
 constexpr double kSoonest = 0.01, kLatest = 0.25;
 constexpr size_t kNarrowest = 20, kUsualWidth = 80;
 
 std::atomic<bool> drawn{false};
-pid_t drawer = 0;  ///< children that were forked draw nothing
+pid_t drawer = 0;  ///< forked children draw nothing
 std::mutex screen;
 size_t drawn_width = 0;
 bool plain = false;

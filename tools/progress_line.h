@@ -1,5 +1,5 @@
 #pragma once
-/// The line on a terminal that says how far the work is.
+/// The progress line on a terminal.
 
 #include "lowtide/options.h"
 
@@ -9,10 +9,10 @@ namespace lowtide::command {
 /// on a terminal that can't, without escape sequences.
 void draw_progress(Options& options);
 
-/// Takes the line off the screen, before something else is written to a terminal.
+/// Erases the line before something else is written to a terminal.
 void erase_progress_line();
 
-/// Ends a line that stands there. Only calls what a signal handler may call.
+/// Ends a visible line. Async-signal-safe.
 void leave_progress_line() noexcept;
 
 }  // namespace lowtide::command

@@ -30,7 +30,7 @@ struct ReduceOptions {
   std::string input, output = "-";
   uint64_t seed = 0;
   int64_t tries = 5000;
-  unsigned seconds = 60;  ///< for the program as it is; smaller ones get no more than ten times what that took
+  unsigned seconds = 60;  ///< for the original program; smaller ones get at most ten times what that took
   std::vector<std::string> command;
 };
 
@@ -44,7 +44,7 @@ int outcome_of(pid_t child) {
   return WIFEXITED(how) ? WEXITSTATUS(how) : kSignal + WTERMSIG(how);
 }
 
-/// Compiled against interpreted, in a process of its own, which a crash of ours may end.
+/// Compares compiled with interpreted results in a separate process, which may crash.
 int try_apart(const Module& module, const ReduceOptions& options) {
   std::fflush(nullptr);
   const pid_t child = ::fork();
@@ -52,7 +52,7 @@ int try_apart(const Module& module, const ReduceOptions& options) {
     const int null = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
     ::dup2(null, STDERR_FILENO);
     ::alarm(options.seconds);
-    // Threads of the parent's session aren't here.
+    // The child lacks the threads of the parent's session.
     const auto session = open_session_apart();
     const Outcome checked = session.ok() ? session->check(module, options.seed) : Outcome(session.error());
     ::_exit(checked.ok() ? kAgrees : static_cast<int>(checked.error().kind));
@@ -60,7 +60,7 @@ int try_apart(const Module& module, const ReduceOptions& options) {
   return child < 0 ? kAgrees : outcome_of(child);
 }
 
-/// The command's exit code with the program's file behind its words, or in the place of {}.
+/// The command's exit code, with the program's file appended to its words or in place of {}.
 int try_command(const Session& session, const Module& module, const ReduceOptions& options, const std::string& file) {
   if (!write_output(session, file, module.hlo()).ok()) return -1;
   std::vector<std::string> words = options.command;
@@ -81,7 +81,7 @@ int try_command(const Session& session, const Module& module, const ReduceOption
   return child < 0 ? -1 : outcome_of(child);
 }
 
-/// The program's file for a command, in a folder of its own that nobody else sees. Gone with this, and with a signal.
+/// The program's file for a command, in a private folder of its own. Removed with this object, and by a signal.
 class FileForCommand {
  public:
   FileForCommand() = default;
@@ -130,7 +130,7 @@ Outcome reduce(ReduceOptions options) {
   if (!by_command && wanted == kAgrees) {
     return usage_error("this program doesn't fail: compiled and interpreted, it gives the same results");
   }
-  // What was found so far is kept where somebody loses patience.
+  // On an interrupt, what has been found so far is kept.
   const KeepResults keeping;
   const auto fails = [&](const Module& module) { return outcome(module) == wanted; };
   LT_TRY(const Module smallest, session.shrink(input, fails, options.tries));

@@ -1,4 +1,4 @@
-/// lowtide run: execute a program on given or seeded arguments, and judge its results.
+/// lowtide run: execute a program on given or seeded arguments, and check its results.
 
 #include <fmt/format.h>
 

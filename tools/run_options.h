@@ -1,5 +1,5 @@
 #pragma once
-/// What `run` is told, and what it reports.
+/// Options of `run`, and its report.
 
 #include <cstdint>
 #include <optional>
@@ -33,16 +33,16 @@ struct RunReport {
   bool interpreted = false;
   bool exact = false;
   std::optional<Sizes> sizes;
-  std::optional<int64_t> limit_bytes, best_peak_bytes;  ///< of a limit that isn't met
+  std::optional<int64_t> limit_bytes, best_peak_bytes;  ///< only if a limit isn't met
   std::optional<int64_t> floor_order_bytes, floor_any_bytes, kernels, measured_peak_bytes, interpreted_steps, threads;
   std::optional<double> plan_seconds, compile_seconds, modelled_seconds;
   std::vector<double> run_seconds;
   std::optional<ResultsComparison> comparison;
-  std::vector<std::string> results;  ///< a line each
+  std::vector<std::string> results;  ///< one line each
   std::optional<Profile> profile;
 };
 
-/// Reads, plans, compiles and runs, or interprets; a fault leaves in the report what was found until then.
+/// Reads, plans, compiles and runs, or interprets; on an error the report keeps what was found until then.
 Outcome execute(const RunOptions& options, RunReport& report);
 
 }  // namespace lowtide::command

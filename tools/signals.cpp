@@ -30,7 +30,7 @@ void remove_files_in_hand() noexcept {
 
 namespace {
 
-// Handlers write with write(2) alone: a lock of stdio's or malloc's may be held by what they interrupt.
+// Handlers write only with write(2): the interrupted code may hold a lock of stdio or malloc.
 void say(std::initializer_list<std::string_view> words) {
   for (const std::string_view word : words) {
     if (::write(STDERR_FILENO, word.data(), word.size()) < 0) return;
@@ -44,19 +44,19 @@ void on_end(int) {
   ::_exit(kInterrupted);
 }
 
-// A search keeps the best that it found, where it is asked kindly.
+// On a first signal a search ends with the best that it has found.
 void on_interrupt(int signal) {
   if (keeping.load() == 0 || interrupted.exchange(true)) on_end(signal);
   if (const Session* const session = opened_session()) session->cancel();
 }
 
-// A failed assertion has said its sentence; the exit code is that of a bug of ours.
+// A failed assertion has printed its message; the exit code is that of an internal error.
 void on_abort(int) {
   remove_files_in_hand();
   ::_exit(static_cast<int>(ErrorKind::kInternal));
 }
 
-// A page of a mapped file whose bytes are gone: the file shrank, or its disk can't be read any more.
+// A page of a mapped file can't be read: the file shrank, or its disk failed.
 void on_bus_error(int signal, siginfo_t* what, void*) {
   remove_files_in_hand();
   const Session* const session = opened_session();
@@ -68,20 +68,20 @@ void on_bus_error(int signal, siginfo_t* what, void*) {
   ::raise(signal);
 }
 
-// A crash stays one, for whoever looks at the core; only its unfinished files go.
+// A crash still dumps core; only unfinished files are removed.
 void on_crash(int signal) {
   remove_files_in_hand();
   ::signal(signal, SIG_DFL);
   ::raise(signal);
 }
 
-/// What the process was started to ignore (nohup, a job in the background) it goes on ignoring, and what a sanitizer
-/// takes is its own.
+/// Signals that the process was started to ignore (nohup, a background job) stay ignored, and a sanitizer keeps its
+/// handlers.
 void on(std::initializer_list<int> signals, void (*handler)(int)) {
   for (const int signal : signals) {
     struct sigaction before{}, now{};
     const bool known = ::sigaction(signal, nullptr, &before) == 0 && before.sa_handler != SIG_DFL;
-    // Shells start what a script sends to the background with SIGINT ignored; whoever sends it by `kill` means it.
+    // Shells start what a script sends to the background with SIGINT ignored; `kill` must still work.
     if (known && !(signal == SIGINT && before.sa_handler == SIG_IGN)) continue;
     now.sa_handler = handler;
     now.sa_flags = SA_RESTART | SA_ONSTACK;
@@ -90,7 +90,7 @@ void on(std::initializer_list<int> signals, void (*handler)(int)) {
   }
 }
 
-/// Where the stack ends, a handler needs another one.
+/// After a stack overflow, a handler needs another stack.
 void make_room_for_handlers() {
   alignas(16) static char room[1 << 16];
   const stack_t stack{.ss_sp = room, .ss_flags = 0, .ss_size = sizeof room};
@@ -111,8 +111,8 @@ void remove_with_signal(const char* file, const char* folder) noexcept {
 
 void handle_signals() {
   make_room_for_handlers();
-  ::signal(SIGPIPE, SIG_IGN);  // a reader that has gone away is no fault
-  ::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is one that write(2) reports
+  ::signal(SIGPIPE, SIG_IGN);  // a closed pipe is no error
+  ::signal(SIGXFSZ, SIG_IGN);  // write(2) reports a file that may not grow
   on({SIGINT, SIGTERM}, on_interrupt);
   on({SIGHUP, SIGQUIT, SIGXCPU}, on_end);
   on({SIGABRT}, on_abort);

@@ -33,7 +33,7 @@ std::optional<FileNumber> number_of(const std::string& path) {
   return FileNumber{about.st_dev, about.st_ino};
 }
 
-/// Do both end in one place? Files that aren't there yet are one where their folders and names are.
+/// Do both denote the same file? Files that don't exist yet are compared by folder and name.
 bool is_one_place(const std::string& a, const std::string& b) {
   if (a == "-" || b == "-") return a == b;
   const auto first = number_of(a), second = number_of(b);

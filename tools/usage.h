@@ -1,5 +1,5 @@
 #pragma once
-/// Mistakes on the command line: what was meant, and files that would be lost.
+/// Mistakes on the command line: suggestions, and files that would be overwritten.
 
 #include <CLI/App.hpp>
 #include <CLI/Validators.hpp>
@@ -10,10 +10,10 @@
 
 namespace lowtide::command {
 
-/// What is wrong with a line that CLI11 turned down, with the commands or options that are near.
+/// The message for a command line that CLI11 rejected, with commands or options of similar names.
 std::string usage_fault(const CLI::App& app, const CLI::ParseError& error);
 
-/// One of these words; a near one is proposed.
+/// Accepts one of these words; suggests a similar one otherwise.
 CLI::Validator one_of(std::vector<std::string> words);
 
 /// A file that the command line names, and as what.
@@ -22,9 +22,8 @@ struct NamedFile {
   std::string path;    ///< empty: not given
 };
 
-/// Refuses an output that is an input, or another output: by device and number of the file, so that links and other
-/// spellings are seen. An input that is a folder is all
-/// modules and reports that lie in it; `file#part` is the file.
+/// Refuses an output that is an input, or another output: compared by device and inode, so that links and other
+/// spellings are recognised. An input folder stands for all modules and reports in it; `file#part` for the file.
 Outcome check_outputs(const std::vector<NamedFile>& inputs, const std::vector<NamedFile>& outputs);
 
 }  // namespace lowtide::command

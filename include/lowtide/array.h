@@ -1,14 +1,14 @@
 #pragma once
-/// Arrays that are computed when they are needed. An operation makes a node of a graph and returns at once; eval() (or
-/// item(), data(), printing) plans all that is needed for it as one program, in the least memory, and runs it. Names
-/// and meaning are MLX's where it has them; docs/arrays.md says where they differ.
+/// Lazily evaluated arrays. An operation adds a node to a graph and returns at once; eval() (or item(), data(),
+/// printing) plans everything the array needs as one program, in as little memory as possible, and runs it. Names and
+/// semantics are MLX's where it has them; docs/arrays.md says where they differ.
 ///
 ///   array x = random::normal({1024, 1024}, bfloat16);
 ///   array y = sum(x * x, 0);        // x is never stored
 ///   std::cout << y << sqrt(y).item<float>();
 ///
-/// Faults are exceptions: std::invalid_argument for what makes no sense, which is said by the operation and not by
-/// eval(); std::runtime_error for what can't be run; limit_error for memory that isn't there.
+/// Errors are exceptions: std::invalid_argument for invalid arguments, thrown by the operation itself and not by
+/// eval(); std::runtime_error for what can't be run; limit_error when there isn't enough memory.
 
 #include <cstddef>
 #include <cstdint>
@@ -32,11 +32,13 @@ using ShapeElem = int64_t;
 using Shape = std::vector<int64_t>;
 using Strides = std::vector<int64_t>;
 
-/// A plan that needs more than a limit, or memory that ended. Arrays are as they were before, and can be used.
+/// A plan needs more than the limit, or an allocation failed. Arrays are as they were before and remain usable.
 class LOWTIDE_PUBLIC limit_error : public std::runtime_error {
  public:
   limit_error(const std::string& message, int64_t needed, int64_t limit);
-  int64_t needed() const { return needed_; }  ///< bytes of the lowest plan found, live arrays included; 0: unknown
+  int64_t needed() const {
+    return needed_;
+  }  ///< bytes needed by the lowest plan found, live arrays included; 0: unknown
   int64_t limit() const { return limit_; }
 
  private:
@@ -45,7 +47,7 @@ class LOWTIDE_PUBLIC limit_error : public std::runtime_error {
 
 class LOWTIDE_PUBLIC array {
  public:
-  /// A scalar of the type that T has: `array(2)` is int32, `array(2.0f)` float32, `array(2.0)` float32 as well.
+  /// A scalar of T's element type: `array(2)` is int32, `array(2.0f)` float32, `array(2.0)` float32 as well.
   template <class T>
     requires(std::is_arithmetic_v<T> || std::is_same_v<T, float16_t> || std::is_same_v<T, bfloat16_t>)
   explicit array(T value) : array(value, default_dtype<T>()) {}
@@ -54,14 +56,14 @@ class LOWTIDE_PUBLIC array {
   explicit array(T value, Dtype dtype) : array(&value, TypeToDtype<T>(), {}, dtype) {}
   array(const complex64_t& value, Dtype dtype = complex64) : array(&value, complex64, {}, dtype) {}
 
-  /// A vector of these elements.
+  /// A vector with these elements.
   array(std::initializer_list<float> data) : array(data.begin(), {static_cast<int64_t>(data.size())}, float32) {}
   array(std::initializer_list<int> data, Dtype dtype)
       : array(data.begin(), {static_cast<int64_t>(data.size())}, dtype) {}
   template <class T>
   array(std::initializer_list<T> data, Dtype dtype = TypeToDtype<T>())
       : array(data.begin(), {static_cast<int64_t>(data.size())}, dtype) {}
-  /// As many elements as the shape has, row-major, from an iterator.
+  /// Reads as many elements as the shape has, row-major, from an iterator.
   template <std::input_iterator It>
   array(It data, Shape shape, Dtype dtype = TypeToDtype<typename std::iterator_traits<It>::value_type>()) {
     using T = typename std::iterator_traits<It>::value_type;
@@ -74,9 +76,9 @@ class LOWTIDE_PUBLIC array {
   template <class T>
   array(std::initializer_list<T> data, Shape shape, Dtype dtype = TypeToDtype<T>())
       : array(checked_begin(data, shape), shape, dtype) {}
-  /// A copy of row-major elements of one type, as another.
+  /// A copy of row-major elements of type `of`, converted to `dtype`.
   array(const void* elements, Dtype of, Shape shape, Dtype dtype);
-  /// The caller's bytes, row-major, without a copy: they stay as they are until deleter(data) is called.
+  /// The caller's bytes, row-major, without a copy: they must not change until deleter(data) is called.
   array(void* data, Shape shape, Dtype dtype, const std::function<void(void*)>& deleter);
 
   size_t itemsize() const { return dtype().size(); }
@@ -87,17 +89,17 @@ class LOWTIDE_PUBLIC array {
   int64_t shape(int dim) const;  ///< negative ones count from the end
   Dtype dtype() const;
 
-  /// As they lie, row-major: what a view of another layout would be is another array here.
+  /// Always row-major: where MLX would return a view with another layout, this returns a new array.
   Strides strides() const;
   int64_t strides(int dim) const;
   struct Flags {
     bool contiguous : 1, row_contiguous : 1, col_contiguous : 1;
   };
   Flags flags() const;
-  size_t data_size() const { return size(); }  ///< elements that lie under it
+  size_t data_size() const { return size(); }  ///< elements in the underlying buffer
   int64_t offset() const { return 0; }
 
-  /// The parts along the first dimension.
+  /// Iterates over the slices along the first dimension.
   class LOWTIDE_PUBLIC ArrayIterator {
    public:
     using iterator_category = std::input_iterator_tag;
@@ -123,19 +125,19 @@ class LOWTIDE_PUBLIC array {
   ArrayIterator begin() const { return ArrayIterator(*this); }
   ArrayIterator end() const { return ArrayIterator(*this, static_cast<int>(shape(0))); }
 
-  /// What it is made of, as long as it isn't computed: nothing where it stands by itself.
+  /// The operation and the operands this array is computed from, until it is evaluated; afterwards there are none.
   bool has_primitive() const;
   std::vector<array> inputs() const;
   enum Status { unscheduled, evaluated, available };
   Status status() const;
-  void detach();  ///< computes it, and forgets what it is made of
+  void detach();  ///< evaluates it and drops its graph
 
-  /// Computes it, and waits.
+  /// Evaluates it and waits.
   void eval();
-  /// Of a scalar, or of an array with one element: evaluates and converts it.
+  /// Evaluates an array with one element and converts that element to T.
   template <class T>
   T item() const;
-  /// The elements, row-major, of the type that the array has; evaluates. Valid as long as an array holds them.
+  /// Evaluates, and returns the elements, row-major; T is the array's type. Valid as long as an array holds them.
   template <class T>
   T* data() {
     return const_cast<T*>(std::as_const(*this).template data<T>());
@@ -145,9 +147,9 @@ class LOWTIDE_PUBLIC array {
     return static_cast<const T*>(bytes(TypeToDtype<std::remove_const_t<T>>()));
   }
 
-  bool is_available() const;  ///< computed, and done
-  void wait() const;          ///< until what async_eval() began for it is done; throws what went wrong there
-  /// The same for handles of one array.
+  bool is_available() const;  ///< its evaluation has finished
+  void wait() const;          ///< until the async_eval() that computes it is done; rethrows its error
+  /// Equal for all handles to the same array.
   std::uintptr_t id() const { return reinterpret_cast<std::uintptr_t>(state_.get()); }
 
   struct State;

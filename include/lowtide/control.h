@@ -1,7 +1,7 @@
 #pragma once
-/// Loops and branches inside programs. Functions are traced once, over arrays that stand for what they will be given,
-/// so that they can't look at elements (item()); what they use beside that they may hold. std::invalid_argument where
-/// shapes or types change from trip to trip, or differ between branches.
+/// Loops and branches inside programs. Functions are traced once, with placeholder arrays as arguments, so they can't
+/// read elements (item()); they may capture other arrays. std::invalid_argument where shapes or types change from one
+/// iteration to the next, or differ between branches.
 
 #include <functional>
 #include <utility>
@@ -13,22 +13,22 @@
 
 namespace lowtide {
 
-/// init, then body(...) as long as cond(...), a boolean scalar. It has batches, and no derivative: how often it runs
-/// isn't known before (std::runtime_error). Under vmap it runs until all are done; those that are done stay as they
-/// are.
+/// Starts with init and applies body(...) while cond(...), a boolean scalar, is true. It can be batched (vmap) but not
+/// differentiated (std::runtime_error), because its trip count isn't known beforehand. Under vmap it runs until all
+/// elements of the batch are done; those that are done keep their values.
 LOWTIDE_PUBLIC std::vector<array> while_loop(const ManyToOne& cond, const ManyToMany& body,
                                              const std::vector<array>& init);
 
-/// f(carry, x) = (carry, y), for each x along the first dimension of xs (backwards with reverse): the last carry, and
-/// the ys beside each other. length: trips, where there are no xs. Its derivative keeps the carries of all trips, and
-/// computes the rest of each trip again.
+/// Applies f(carry, x) = (carry, y) to each x along the first dimension of xs (backwards with reverse), and returns the
+/// last carry and the stacked ys. length: the trip count where there are no xs. Its derivative stores the carries of
+/// all iterations and recomputes the rest of each iteration.
 using ScanBody = std::function<std::pair<std::vector<array>, std::vector<array>>(const std::vector<array>& carry,
                                                                                  const std::vector<array>& x)>;
 LOWTIDE_PUBLIC std::pair<std::vector<array>, std::vector<array>> scan(const ScanBody& f, const std::vector<array>& init,
                                                                       const std::vector<array>& xs, int64_t length = -1,
                                                                       bool reverse = false);
 
-/// on_true(operands) or on_false(operands), whichever the boolean scalar says; only that is computed.
+/// on_true(operands) or on_false(operands), as the boolean scalar selects; only that one is computed.
 LOWTIDE_PUBLIC std::vector<array> cond(const array& pred, const ManyToMany& on_true, const ManyToMany& on_false,
                                        const std::vector<array>& operands);
 

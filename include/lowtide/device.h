@@ -1,5 +1,5 @@
 #pragma once
-/// Where arrays are: the processor. A GPU has a name, and isn't available: whoever asks for it is told so by
+/// The device on which arrays are evaluated: the processor. A GPU can be named but isn't available: using it throws
 /// std::invalid_argument.
 
 #include <compare>
@@ -26,10 +26,10 @@ struct Device {
 inline bool operator==(const Device& device, Device::DeviceType type) { return device.type == type; }
 
 LOWTIDE_PUBLIC const Device& default_device();
-LOWTIDE_PUBLIC void set_default_device(const Device& d);  ///< one that is available
+LOWTIDE_PUBLIC void set_default_device(const Device& d);  ///< d must be available
 LOWTIDE_PUBLIC bool is_available(const Device& d);
 LOWTIDE_PUBLIC int device_count(Device::DeviceType type);
-/// Of the processor: "device_name", "architecture".
+/// Facts about the processor: "device_name", "architecture".
 LOWTIDE_PUBLIC const std::unordered_map<std::string, std::variant<std::string, size_t>>& device_info(
     const Device& d = default_device());
 

@@ -1,7 +1,8 @@
 #pragma once
-/// Arrays from other libraries and for them, without a copy, as DLPack has them (version 1). The structs have the
-/// layout that its C header publishes, under names of their own, so that they may stand beside it: a DLManagedTensor*
-/// is cast to a dlpack::ManagedTensor*. Of memory that the processor reaches; other devices are std::invalid_argument.
+/// Exchanges arrays with other libraries without a copy, by DLPack (version 1). The structs have the layout of DLPack's
+/// C header under names of their own, so that both can be included: a DLManagedTensor* is cast to a
+/// dlpack::ManagedTensor*. Only memory that the processor can access is supported; other devices are
+/// std::invalid_argument.
 
 #include <cstdint>
 
@@ -12,12 +13,12 @@ namespace lowtide {
 namespace dlpack {
 
 struct Device {
-  int32_t type = 1;  ///< 1: the processor; 3: memory of the processor that a GPU reaches, too
+  int32_t type = 1;  ///< 1: the processor; 3: host memory that a GPU can access, too
   int32_t id = 0;
 };
 struct DataType {
   uint8_t code = 0;  ///< 0 signed, 1 unsigned, 2 float, 4 bfloat, 5 complex, 6 bool
-  uint8_t bits = 0;  ///< of one element, both parts of a complex one
+  uint8_t bits = 0;  ///< bits of one element; of a complex one, of both parts
   uint16_t lanes = 1;
 };
 struct Tensor {
@@ -27,9 +28,9 @@ struct Tensor {
   DataType dtype;
   int64_t* shape = nullptr;
   int64_t* strides = nullptr;  ///< in elements; null: row-major
-  uint64_t byte_offset = 0;    ///< of the first element from data
+  uint64_t byte_offset = 0;    ///< offset of the first element from data
 };
-/// Whoever has it calls deleter(this) once.
+/// Its owner calls deleter(this) once.
 struct ManagedTensor {
   Tensor tensor;
   void* manager_ctx = nullptr;
@@ -39,21 +40,21 @@ struct VersionedTensor {
   uint32_t major = 1, minor = 0;
   void* manager_ctx = nullptr;
   void (*deleter)(VersionedTensor*) = nullptr;
-  uint64_t flags = 0;  ///< bit 0: only to be read
+  uint64_t flags = 0;  ///< bit 0: read-only
   Tensor tensor;
 };
 
 }  // namespace dlpack
 
-/// The elements of an array, which is evaluated, where they lie: row-major, and only to be read. The array keeps them
-/// as long as the tensor isn't deleted.
+/// Evaluates the array and exposes its elements in place: row-major and read-only. The tensor keeps them alive until it
+/// is deleted.
 LOWTIDE_PUBLIC dlpack::ManagedTensor* to_dlpack(const array& a);
 LOWTIDE_PUBLIC dlpack::VersionedTensor* to_dlpack_versioned(const array& a);
 
-/// An array of the tensor's elements where they lie, which nothing here writes to; the tensor's deleter is called when
-/// no array has them any more. They must stay as they are until then. Where they aren't row-major the array is a view
-/// that is put in order where it is read. Null, other devices, types that arrays lack and negative strides are
-/// std::invalid_argument, and leave the tensor to the caller.
+/// An array over the tensor's elements in place; nothing here writes to them. The tensor's deleter is called when no
+/// array uses them any more, and they must not change until then. Where they aren't row-major the array is a view that
+/// is put in order when it is read. A null pointer, another device, an unsupported type or a negative stride is
+/// std::invalid_argument, and the tensor stays the caller's.
 LOWTIDE_PUBLIC array from_dlpack(dlpack::ManagedTensor* tensor);
 LOWTIDE_PUBLIC array from_dlpack(dlpack::VersionedTensor* tensor);
 

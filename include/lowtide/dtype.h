@@ -1,5 +1,5 @@
 #pragma once
-/// The types that elements of arrays have.
+/// Element types of arrays.
 
 #include <complex>
 #include <cstdint>
@@ -44,7 +44,7 @@ struct Dtype {
     float64,
     complex64,
   };
-  /// Sets of types; `issubdtype(float16, floating)`.
+  /// Sets of types, as in `issubdtype(float16, floating)`.
   enum class Category : uint8_t {
     complexfloating,
     floating,
@@ -78,8 +78,8 @@ inline constexpr Dtype::Category complexfloating = Dtype::Category::complexfloat
                                  unsignedinteger = Dtype::Category::unsignedinteger, integer = Dtype::Category::integer,
                                  number = Dtype::Category::number, generic = Dtype::Category::generic;
 
-/// The type in which values of both are kept: the wider one of a kind, float over integer, float32 of float16 and
-/// bfloat16, the next wider signed type of a signed and an unsigned one (float32 of int64 and uint64).
+/// The type that holds values of both: the wider one of the same kind; the float of a float and an integer; float32 for
+/// float16 and bfloat16; the next wider signed type for a signed and an unsigned one (float32 for int64 and uint64).
 LOWTIDE_PUBLIC Dtype promote_types(Dtype a, Dtype b);
 LOWTIDE_PUBLIC bool issubdtype(Dtype type, Dtype::Category category);
 inline bool issubdtype(Dtype a, Dtype b) { return a.val == b.val; }
@@ -89,7 +89,7 @@ LOWTIDE_PUBLIC Dtype::Kind kindof(Dtype type);
 LOWTIDE_PUBLIC std::string dtype_to_string(Dtype type);  ///< "bfloat16", "bool"
 inline size_t size_of(Dtype type) { return type.size(); }
 
-/// The type of arrays made of a C++ type.
+/// The element type that corresponds to a C++ type.
 template <class T>
 struct TypeToDtype {
   operator Dtype() const {

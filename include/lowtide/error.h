@@ -1,6 +1,6 @@
 #pragma once
-/// How calls fail: with a value of type Error, never by an exception or by ending the process. Memory that ends and
-/// broken invariants of the library are errors, too (kLimit, kInternal); the session can be used afterwards.
+/// How calls fail: they return an Error; they never throw and never end the process. Running out of memory and broken
+/// invariants of the library are errors, too (kLimit, kInternal); the session can be used afterwards.
 
 #include <cstdint>
 #include <optional>
@@ -15,15 +15,15 @@ namespace lowtide {
 /// The numbers are the exit codes of the command.
 enum class ErrorKind : int {
   kInternal = 1,      ///< a bug of the library
-  kUsage = 2,         ///< an option, or an order of calls, that makes no sense
+  kUsage = 2,         ///< an invalid option or order of calls
   kInput = 3,         ///< a program, plan or argument that can't be read; the message has file, line and column
-  kLimit = 4,         ///< a limit that no plan meets, or memory or threads that aren't there
+  kLimit = 4,         ///< a limit that no plan meets, or too little memory or too few threads
   kWrongValues = 5,   ///< the program found values other than it expects (check.* custom calls)
-  kUnsupported = 6,   ///< an operation that nobody here can run
+  kUnsupported = 6,   ///< an operation that can't be run here
   kInterrupted = 130  ///< cancelled before anything was found
 };
 
-/// Where in a text a fault is; lines and columns count from 1.
+/// Where in a text an error is; lines and columns count from 1.
 struct Place {
   std::string file;
   int64_t line = 0, column = 0;
@@ -31,9 +31,9 @@ struct Place {
 
 struct Error {
   ErrorKind kind = ErrorKind::kInternal;
-  std::string message;  ///< for people; with the place, the line and a caret where the fault has one
+  std::string message;  ///< for people; with the place, the line and a caret where the error has a place
   std::optional<Place> place = {};
-  std::optional<int64_t> lowest_peak = {};  ///< of a limit that no plan meets: bytes of the lowest found
+  std::optional<int64_t> lowest_peak = {};  ///< where no plan meets the limit: bytes of the lowest plan found
 };
 
 /// A value, or why there is none.
@@ -44,7 +44,7 @@ class [[nodiscard]] Result {
   Result(Error error) : error_(std::move(error)) {}  // NOLINT: implicit on purpose
   bool ok() const { return value_.has_value(); }
   explicit operator bool() const { return ok(); }
-  /// Of a result that isn't ok().
+  /// Only for a result that isn't ok().
   const Error& error() const { return error_; }
   /// Throws std::logic_error with the error's message where there is no value.
   T& value() & { return check(), *value_; }

@@ -1,5 +1,5 @@
 #pragma once
-/// A plan that runs.
+/// A compiled plan.
 
 #include <cstdint>
 #include <memory>
@@ -13,11 +13,11 @@
 
 namespace lowtide {
 
-/// Memory of an argument: any that the caller has, as many bytes as ProgramArray::bytes says, aligned to 64.
+/// An argument's memory, the caller's: ProgramArray::bytes bytes, aligned to 64.
 struct Argument {
   void* data = nullptr;
-  /// The run may overwrite it, and results may come to lie in it (ProgramArray::can_be_donated). Otherwise the bytes
-  /// stay as they are; a program that would have overwritten them works on a copy, beside the planned bytes.
+  /// The run may overwrite it, and results may alias it (ProgramArray::can_be_donated). Otherwise the bytes are left
+  /// unchanged; a program that would overwrite them works on a copy, which is not part of the planned bytes.
   bool donated = false;
 };
 
@@ -27,11 +27,11 @@ struct Arena {
   int64_t bytes = 0;  ///< at least Executable::arena_bytes()
 };
 
-/// A run that was started. Copies are of the same run; where the last of them ends, it is waited for.
+/// A run that was started. Copies refer to the same run; the destructor of the last one waits for it.
 class LOWTIDE_PUBLIC Event {
  public:
   bool is_done() const;
-  /// Until it is done; what it came to. May be asked again.
+  /// Waits until it is done and returns its outcome. May be called again.
   Result<void> wait() const;
 
   struct State;
@@ -41,27 +41,29 @@ class LOWTIDE_PUBLIC Event {
   std::shared_ptr<State> state_;
 };
 
-/// Shared; run() and start() may be called from several threads at once, each run has an arena of its own.
+/// Copies share one executable; run() and start() may be called from several threads at once, and each run has its own
+/// arena.
 class LOWTIDE_PUBLIC Executable {
  public:
   const std::vector<ProgramArray>& arguments() const;
   const std::vector<ProgramArray>& results() const;
-  /// By result the argument in whose memory it ends where a run may have that (Argument::donated), so that the result's
-  /// memory can be the argument's; -1: none, it has memory of its own.
+  /// For each result the argument whose memory it aliases if that argument is donated (Argument::donated), so that the
+  /// caller can pass the argument's memory for the result; -1: none, the result needs memory of its own.
   const std::vector<int64_t>& result_homes() const;
   int64_t arena_bytes() const;
-  /// Operations that run by their definition, for want of code: slow, in memory of the interpreter's.
+  /// How many operations are interpreted because there is no code for them: these are slow and use extra memory.
   int64_t interpreted() const;
-  /// Kernels that were compiled for it: those of its steps that stood in no cache.
+  /// How many kernels were compiled for it: those that were in no cache.
   int64_t compiled() const;
 
-  /// Runs, and returns when all is done. results: memory for each, of its ProgramArray::bytes, aligned to 64 bytes; it
-  /// may be the memory of a donated argument, in which it can live. kUsage where numbers or alignments are wrong.
+  /// Runs, and returns when everything is done. results: memory for each result, of its ProgramArray::bytes, aligned to
+  /// 64 bytes; it may be the memory of the donated argument that the result can alias. kUsage where the number of
+  /// arrays or an alignment is wrong.
   Result<void> run(std::span<const Argument> arguments, std::span<void* const> results, Arena arena = {}) const;
-  /// The same on a thread of its own. The memory stays the caller's to keep until the event is done.
+  /// The same on a thread of its own. The caller keeps the memory valid until the event is done.
   Event start(std::vector<Argument> arguments, std::vector<void*> results, Arena arena = {}) const;
 
-  /// With arguments from a file and results to one. kInput where those of the file aren't the program's.
+  /// Takes arguments from a file and writes results to one. kInput where the file's arguments aren't the program's.
   Result<Run> bind(RunFiles files = {}) const;
 
   struct State;

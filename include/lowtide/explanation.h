@@ -1,7 +1,7 @@
 #pragma once
-/// The explanation of a program as data: the same that `lowtide explain --json` prints. It holds text and numbers alone
-/// and outlives module and session. Bytes are those of one device; steps count from 0 along the order in which the
-/// program runs, bodies of loops laid out once.
+/// The explanation of a program as data: the same that `lowtide explain --json` prints. It holds only text and numbers
+/// and outlives module and session. Bytes are per device; steps count from 0 in execution order, with each loop body
+/// laid out once.
 
 #include <cstdint>
 #include <map>
@@ -13,7 +13,7 @@
 
 namespace lowtide {
 
-/// What a value is for: from structure first, then from the names JAX gives operations.
+/// What a value is for: inferred from the program's structure first, then from the names JAX gives operations.
 enum class Category : uint8_t {
   kParameter,
   kOptimiserState,
@@ -29,30 +29,31 @@ LOWTIDE_PUBLIC const char* name_of(Category category);  ///< "saved for backward
 
 /// Where a value comes from in the user's program.
 struct Origin {
-  std::string op_name;      ///< as in the metadata; empty where nothing near the value has one
-  std::string scope;        ///< the part of it a reader wants: "mlp/wi_0"
+  std::string op_name;      ///< as in the metadata; empty where no operation near the value has one
+  std::string scope;        ///< the user's part of it: "mlp/wi_0"
   std::string source;       ///< "linears.py:212"; empty where unknown
   std::string full_source;  ///< with the whole path
 };
 
-/// What a change in the user's source comes to when stock XLA compiles it: the module was edited so, and its account by
-/// XLA's rules stands beside that of the module as it was.
+/// The effect of a change in the user's source when stock XLA compiles it: the module's account by XLA's rules before
+/// and after the corresponding edit.
 struct SourceChange {
   std::string change;  ///< "jax.jit(..., donate_argnames=(\"state\",))"; empty: the edit has no name in the source
   int64_t peak_before = 0, peak_after = 0;  ///< by that account
   int64_t bytes() const { return peak_before - peak_after; }
 };
 
-/// A way to free a value's bytes that was planned on this very module: a decision of a plan, or an edit of the module.
+/// A way to free a value's bytes, confirmed by planning this module with it: a plan's decision, or an edit of the
+/// module.
 struct Cure {
   std::string what;      ///< "stream over dimension 0 of %dot.7 in tiles of 64"
-  int64_t bytes = 0;     ///< Lowtide's plan with it needs that much less than the free plan; 0: nothing, or no plan
-  double more_time = 0;  ///< modelled, of the free plan's: 0.03 is 3 % more
-  std::string decision;  ///< the line of a plan that says it
+  int64_t bytes = 0;     ///< how much less Lowtide's plan with it needs than the free plan; 0: nothing, or no plan
+  double more_time = 0;  ///< modelled, as a share of the free plan's: 0.03 is 3 % more
+  std::string decision;  ///< its line in a plan
   std::optional<SourceChange> in_source;
 };
 
-/// An instruction by names that outlive the module.
+/// An instruction, by names that outlive the module.
 struct ValueName {
   std::string computation, instruction;
 };
@@ -64,24 +65,24 @@ LOWTIDE_PUBLIC const char* name_of(Fate fate);  ///< "could be donated"
 struct PeakRow {
   std::string value;  ///< "%fusion.88{1}"
   std::string shape;  ///< "bf16[8,16,2048,8192]"
-  int64_t bytes = 0;  ///< of all `count` together, padding included
+  int64_t bytes = 0;  ///< the sum over all `count`, padding included
   int64_t padding = 0;
   int64_t count = 1;
   int32_t born = 0, dies = 0;
   Category category = Category::kTemporary;
-  std::optional<Fate> fate;  ///< of arguments
+  std::optional<Fate> fate;  ///< only for arguments
   Origin origin;
   std::string why_live;
-  std::string in_free_plan;  ///< of a row of the program as given: whether the free plan has the like at its peak
+  std::string in_free_plan;  ///< in rows of the program as given: whether the free plan has a like buffer at its peak
   std::vector<Cure> cures;
-  std::vector<std::string> values;  ///< names of every value the buffer holds, over its life
-  std::vector<ValueName> made_by;   ///< what makes them
+  std::vector<std::string> values;  ///< names of all values the buffer holds during its lifetime
+  std::vector<ValueName> made_by;   ///< the instructions that produce them
   // of a row that is one of XLA's allocations:
   int64_t allocation = -1;
   std::string kind;
-  int64_t offset = 0;  ///< inside the allocation, of a value in `contents`
+  int64_t offset = 0;  ///< offset in the allocation, for a value in `contents`
   bool live_at_peak = true;
-  std::vector<PeakRow> contents;  ///< the values it holds over the program, those alive at the peak first
+  std::vector<PeakRow> contents;  ///< the values it holds during the program, those alive at the peak first
 };
 
 struct ArgumentRow {
@@ -92,7 +93,7 @@ struct ArgumentRow {
   int64_t bytes = 0;
   Category category = Category::kParameter;
   Fate fate = Fate::kMustStay;
-  int64_t result = -1;  ///< the result that lives, or could live, in it
+  int64_t result = -1;  ///< the result that aliases it, or could
   std::string note;     ///< "result 4 has its shape"
 };
 
@@ -101,17 +102,17 @@ struct ArgumentGroup {
   int64_t bytes = 0, count = 0;
 };
 
-/// A row of the table by operation type: buffers at the peak by the operation that defines them.
+/// A row of the table by operation type: buffers at the peak, grouped by the operation that defines them.
 struct OperationRow {
   std::string type;  ///< "loop_dus_fusion", "dot"
   int64_t bytes = 0;
   int64_t count = 0;  ///< buffers
   std::vector<std::string> names;
-  std::string framework_op;  ///< of the largest
+  std::string framework_op;  ///< the largest buffer's
   std::string source;
 };
 
-/// A lower bound on the peak; no pointer into a module, which the report outlives.
+/// A lower bound on the peak; it holds no pointers into the module.
 struct LowerBound {
   int64_t bytes = 0;
   std::string reason;
@@ -130,7 +131,7 @@ struct Phase {
 /// Memory over time: `bytes[s]` is arguments + outputs - alias + live arena bytes at step s.
 struct Curve {
   std::vector<int64_t> bytes;
-  int64_t base = 0;  ///< what is there at every step
+  int64_t base = 0;  ///< bytes that are there at every step
   int32_t peak_step = 0;
   std::vector<Phase> phases;
 };
@@ -143,12 +144,12 @@ struct TimelineBox {
   Category category = Category::kTemporary;
 };
 
-/// Of a plan, and of the module it is made for.
+/// A summary of a plan and of its module.
 struct PlanSummary {
   std::string module;
   int64_t instructions = 0, kernels = 0;
-  bool exact = false;                ///< every sum in its order
-  bool before_partitioning = false;  ///< sizes are one device's, where shapes are those of all
+  bool exact = false;                ///< every sum is in its original order
+  bool before_partitioning = false;  ///< sizes are per device, shapes are of the whole program
   Sizes ours;
   LowerBound floor_order, floor_any;
   std::vector<PeakRow> at_peak;  ///< largest first
@@ -157,14 +158,14 @@ struct PlanSummary {
 };
 
 /// What holds a program's memory at the peak, why, and what would free it. `ours` is the free plan: the one that is
-/// taken without a limit.
+/// chosen without a limit.
 struct Explanation : PlanSummary {
   std::string path;
-  std::string platform;  ///< "XLA:GPU"; empty where nothing tells
+  std::string platform;  ///< "XLA:GPU"; empty where unknown
   bool scheduled = false;
-  int64_t devices = 1;  ///< bytes are those of one of them
+  int64_t devices = 1;  ///< all bytes are per device
   bool has_metadata = true;
-  std::vector<std::string> others;  ///< other modules of the directory
+  std::vector<std::string> others;  ///< other modules in the directory
   std::vector<std::string> warnings;
 
   Sizes given;  ///< as given
@@ -174,7 +175,7 @@ struct Explanation : PlanSummary {
 
   std::vector<ArgumentRow> arguments;
   std::vector<ArgumentGroup> argument_groups;
-  std::vector<PeakRow> input_at_peak;        ///< of `given`
+  std::vector<PeakRow> input_at_peak;        ///< rows of `given`
   std::string peak_place, input_peak_place;  ///< "backward scan, %fusion.88"
   std::vector<OperationRow> by_operation;
   Curve curve;  ///< as given
@@ -183,9 +184,9 @@ struct Explanation : PlanSummary {
 
   /// As JSON, schema_version 1 (docs/schema/lowtide.schema.json).
   LOWTIDE_PUBLIC std::string json() const;
-  /// For a terminal of 100 columns. rows: of each table; 0: all. utf8: false for plain ASCII.
+  /// For a terminal of 100 columns. rows: how many of each table; 0: all. utf8: false for plain ASCII.
   LOWTIDE_PUBLIC std::string text(int64_t rows = 10, bool utf8 = true) const;
-  /// One self-contained page, with buffers drawn over time and address (where they were asked for).
+  /// One self-contained page, with buffers drawn over time and address (if they were asked for).
   LOWTIDE_PUBLIC std::string html() const;
   /// Memory over time as a Chrome trace (chrome://tracing, Perfetto); one step is one microsecond.
   LOWTIDE_PUBLIC std::string trace() const;

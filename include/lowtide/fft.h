@@ -1,12 +1,12 @@
 #pragma once
 /// Discrete Fourier transforms: X[k] = sum over j of x[j] exp(-2 pi i j k / n) along each of the axes; the inverse has
-/// the other sign. Results are complex64 (float32 of irfft and its kin); they are computed in double precision and
-/// rounded once. Axes are distinct and count from the end where they are negative; without axes all are meant, or the
-/// last for those of one. n: extents along the axes: more elements are cut off, missing ones are 0. An extent below 1
-/// is std::invalid_argument.
+/// the other sign. Results are complex64 (float32 for irfft and its variants); they are computed in double precision
+/// and rounded once. Axes are distinct and count from the end where they are negative; the default is all axes, or the
+/// last one for one-dimensional transforms. n: extents along the axes: longer inputs are cut off, shorter ones are
+/// padded with 0. An extent below 1 is std::invalid_argument.
 ///
-/// rfft takes real numbers, and gives the n / 2 + 1 frequencies from 0 on along the last of the axes; irfft takes those
-/// and gives n real numbers, 2 (m - 1) of m frequencies where n isn't stated. Names are those of MLX's fft.h.
+/// rfft takes real numbers and gives the n / 2 + 1 frequencies from 0 on along the last of the axes; irfft takes those
+/// and gives n real numbers, by default 2 (m - 1) for m frequencies. Names are those of MLX's fft.h.
 
 #include <optional>
 #include <string>
@@ -17,7 +17,7 @@
 
 namespace lowtide::fft {
 
-/// Which of both directions is divided: the inverse by n, both by sqrt(n), the other by n.
+/// Which direction is scaled: the inverse by 1 / n, both by 1 / sqrt(n), the forward one by 1 / n.
 enum class FFTNorm : uint8_t { Backward, Ortho, Forward };
 
 LOWTIDE_PUBLIC array fftn(const array& a, const Shape& n, const std::vector<int>& axes,
@@ -102,27 +102,27 @@ inline array irfft2(const array& a, const std::vector<int>& axes = {-2, -1}, FFT
 
 // ---- Frequencies and their order
 
-/// The frequencies of n samples that are d apart, float32: (0, 1, .., -2, -1) / (n d), and those of rfft.
+/// The frequencies for n samples spaced d apart, float32: (0, 1, .., -2, -1) / (n d), and those of rfft.
 LOWTIDE_PUBLIC array fftfreq(int n, double d = 1.0, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array rfftfreq(int n, double d = 1.0, StreamOrDevice s = {});
-/// Frequency 0 to the middle of the axes, and back.
+/// Moves frequency 0 to the middle of the axes, and back.
 LOWTIDE_PUBLIC array fftshift(const array& a, const std::vector<int>& axes, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array fftshift(const array& a, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array ifftshift(const array& a, const std::vector<int>& axes, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array ifftshift(const array& a, StreamOrDevice s = {});
 
-// ---- Of parts of a signal, one behind another
+// ---- Short-time transforms
 
-/// Frequencies of the n_fft elements from each multiple of hop_length (n_fft / 4) on along the last dimension, times a
-/// window of n_fft or fewer elements, which stands in their middle (win_length ones): (..., frequencies, parts),
-/// complex64. center: n_fft / 2 elements are added at both ends before, as pad() has it. onesided: the frequencies of
-/// rfft, which is so for real numbers where nothing is stated.
+/// The frequencies of each frame of n_fft elements along the last dimension; frames start at multiples of hop_length
+/// (default n_fft / 4) and are multiplied by a window of at most n_fft elements, centred in the frame (default:
+/// win_length ones). The result is (..., frequencies, frames), complex64. center: first pads n_fft / 2 elements at both
+/// ends, as pad() does with pad_mode. onesided: only the frequencies of rfft, the default for real numbers.
 LOWTIDE_PUBLIC array stft(const array& x, int n_fft = 2048, const std::optional<int>& hop_length = {},
                           const std::optional<int>& win_length = {}, const std::optional<array>& window = {},
                           bool center = true, const std::string& pad_mode = "reflect", FFTNorm norm = FFTNorm::Backward,
                           const std::optional<bool>& onesided = {}, StreamOrDevice s = {});
-/// The real signal that stft() was made of, as the mean by the squares of the windows of what all parts say, and 0
-/// where no window reaches. length: as many elements of it, zeros behind its end.
+/// The real signal from which stft() was computed: the mean of the overlapping frames, weighted by the squares of their
+/// windows, and 0 where no window reaches. length: the number of elements to return, padded with zeros.
 LOWTIDE_PUBLIC array istft(const array& stft_matrix, const std::optional<int>& n_fft = {},
                            const std::optional<int>& hop_length = {}, const std::optional<int>& win_length = {},
                            const std::optional<array>& window = {}, bool center = true,

@@ -1,5 +1,5 @@
 #pragma once
-/// What making a program fit took, as data: the same that `lowtide fit --json` prints.
+/// What it took to make a program fit, as data: the same that `lowtide fit --json` prints.
 
 #include <optional>
 #include <string>
@@ -11,21 +11,21 @@
 
 namespace lowtide {
 
-/// What was done to the program, and what that saved of the peak when it was done, after those before it.
+/// One rewrite of the program, and how much it reduced the peak on top of those before it.
 struct RewriteRow {
   std::string rule;  ///< a pass, "in place, order, packing", or "stream"
-  std::string what;  ///< of a decision: as the plan's file says it
+  std::string what;  ///< for a decision: as in the plan's file
   Numerics numerics = Numerics::kExact;
   int64_t bytes = 0;
   int64_t count = 0;
 };
 
-/// What the user could change, with the peak that the plan would then have.
+/// Something the user could change, with the peak that the plan would then have.
 struct ChangeRow {
   std::string what;         ///< "donate argument 2 (f32[1024,1024])"
   std::string user_change;  ///< "jax.jit(..., donate_argnames=(\"state\",))"
-  int64_t bytes = 0;        ///< less peak
-  int64_t peak = 0;         ///< what is left of it
+  int64_t bytes = 0;        ///< reduction of the peak
+  int64_t peak = 0;         ///< the peak after it
 };
 
 struct FitPoint {
@@ -33,16 +33,16 @@ struct FitPoint {
   double seconds = 0;
 };
 
-/// What a check of a plan compared.
+/// What a check of a plan has compared.
 struct CheckedFit {
   enum class How : uint8_t { kNothing, kWhole, kSmall };
   struct Row {
     std::string decision;
-    std::string as;  ///< of a small instantiation: with another tile
+    std::string as;  ///< in a small instantiation: with another tile
     bool exercised = true;
   };
   How how = How::kNothing;
-  std::string extents;  ///< of a small instantiation: "2048 -> 16, 512 -> 12"
+  std::string extents;  ///< the small instantiation's: "2048 -> 16, 512 -> 12"
   std::string found;    ///< "3 results agree ...", or why nothing was compared
   std::vector<Row> rows;
 
@@ -50,25 +50,25 @@ struct CheckedFit {
   LOWTIDE_PUBLIC std::string sentence() const;  ///< for people
 };
 
-/// `ours` is the plan chosen, or the tightest.
+/// `ours` is the chosen plan, or the tightest.
 struct FitReport : PlanSummary {
   bool for_xla = false;               ///< sizes are a model of XLA's account
   std::vector<std::string> warnings;  ///< what a reader of the figures must know
   std::string note;                   ///< what these sizes are, where they aren't promises
   std::optional<int64_t> limit;
   bool met = true;
-  bool interrupted = false;  ///< before all plans were tried, or all was said of the one chosen
+  bool interrupted = false;  ///< before all plans were tried, or the chosen one was fully reported
   int64_t given_peak = 0, free_peak = 0;
   double seconds = 0, free_seconds = 0;  ///< modelled
-  std::string machine;                   ///< at whose prices
-  int64_t machine_bytes = 0;             ///< of its memory; 0: nobody says
+  std::string machine;                   ///< whose cost model was used
+  int64_t machine_bytes = 0;             ///< its memory; 0: unknown
   std::vector<RewriteRow> rewrites;
-  std::vector<ChangeRow> changes;      ///< where the limit isn't met
-  std::vector<std::string> in_source;  ///< what the plan makes again, as a change of the user's source
+  std::vector<ChangeRow> changes;      ///< only if the limit isn't met
+  std::vector<std::string> in_source;  ///< what the plan recomputes, as a change of the user's source
   std::vector<FitPoint> frontier;
   int64_t plans = 0;
-  std::optional<CheckedFit> checked;  ///< where it was asked for
-  std::optional<XlaAccounts> xla;     ///< what XLA says of it, where it was asked
+  std::optional<CheckedFit> checked;  ///< only if it was asked for
+  std::optional<XlaAccounts> xla;     ///< what XLA reports for it, only if it was asked
 
   /// As JSON, schema_version 1 (docs/schema/lowtide.schema.json).
   LOWTIDE_PUBLIC std::string json() const;

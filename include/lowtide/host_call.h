@@ -1,5 +1,5 @@
 #pragma once
-/// Functions of the host's that programs call while they run: custom calls whose target begins with "lowtide.host.".
+/// Host functions that programs call while they run: custom calls whose target begins with "lowtide.host.".
 ///
 ///   HLO:        r = f32[4] custom-call(x), custom_call_target="lowtide.host.scale", backend_config="by=2"
 ///   StableHLO:  %r = stablehlo.custom_call @lowtide.host.scale(%x) {backend_config = "by=2"} : ...
@@ -12,11 +12,11 @@
 ///     return {};
 ///   };
 ///
-/// A call that says custom_call_has_side_effect (has_side_effect in StableHLO) is made exactly as often as the program
-/// says, and such calls of one run come one after another in the program's order. Any other is pure: it may be left out
-/// where nobody reads its results, be shared with an equal one, and stand elsewhere among the rest. Tokens order calls,
-/// and nobody hands them over. Programs are planned without the functions; what compiles or interprets one names
-/// those that are missing (kInput).
+/// A call with custom_call_has_side_effect (has_side_effect in StableHLO) is made exactly as often as the program says,
+/// and such calls of one run are made one after another in program order. Any other call is pure: it may be removed if
+/// its results are unused, merged with an equal one, and reordered. Tokens order calls; they are not passed to the
+/// function. A program is planned without the functions; compiling or interpreting it fails with the names of those
+/// missing (kInput).
 
 #include <cstdint>
 #include <functional>
@@ -28,11 +28,11 @@
 
 namespace lowtide {
 
-/// How the targets of such calls begin; the function's name is the rest.
+/// The prefix of such calls' targets; the rest is the function's name.
 inline constexpr std::string_view kHostCallTarget = "lowtide.host.";
 
-/// An operand or result of a call, elements row by row without gaps, as ProgramArray::bytes has them. The memory is the
-/// call's: it holds something else as soon as the function has returned.
+/// An operand or result of a call, with row-major elements without gaps, as ProgramArray::bytes describes. The memory
+/// is valid only during the call.
 struct HostOperand {
   std::string_view type;  ///< as HLO spells it
   std::span<const int64_t> dims;
@@ -43,20 +43,20 @@ struct HostResult {
   std::string_view type;
   std::span<const int64_t> dims;
   int64_t bytes = 0;
-  void* data = nullptr;  ///< to be filled as a whole; it lies over no operand
+  void* data = nullptr;  ///< the function fills all of it; it overlaps no operand
 };
 
 struct HostCall {
   std::string_view name;    ///< the function's
-  std::string_view config;  ///< the call's backend_config, as the program has it
-  /// Arrays alone, of tuples each of theirs, depth first.
+  std::string_view config;  ///< the call's backend_config, as in the program
+  /// Arrays only; tuples are flattened depth first.
   std::span<const HostOperand> operands;
   std::span<const HostResult> results;
 };
 
-/// An error ends the run, and is the run's error; so is what the function throws (kInternal). Called on the thread that
-/// runs the program, so from several threads where several programs run. It may compile and run others, of the same
-/// session as well, and the very program that calls it.
+/// An error ends the run and becomes the run's error; so does an exception (kInternal). The function is called on the
+/// thread that runs the program, hence from several threads if several programs run. It may compile and run other
+/// programs, also of the same session, and even the program that calls it.
 using HostFunction = std::function<Result<void>(const HostCall& call)>;
 
 }  // namespace lowtide

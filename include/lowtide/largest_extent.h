@@ -13,10 +13,10 @@ namespace lowtide {
 struct LargestExtent {
   struct Trial {
     int64_t extent = 0;
-    int64_t peak = 0;  ///< bytes; of one that doesn't fit the lowest found, or a bound that no executor goes below
+    int64_t peak = 0;  ///< bytes; if it doesn't fit, the lowest found or a bound that no executor goes below
     bool fits = false;
     double seconds = 0;   ///< modelled; 0: no plan was made
-    std::string follows;  ///< extents that changed with it: "64 -> 128, 4096 -> 8192"
+    std::string follows;  ///< extents that change with it: "64 -> 128, 4096 -> 8192"
   };
   std::string module;
   std::string dimension;     ///< "dimension 0 of batch['x']"
@@ -24,12 +24,13 @@ struct LargestExtent {
   int64_t step = 1;          ///< extents are multiples of it
   int64_t limit = 0;         ///< bytes
   bool for_xla = false;      ///< peaks are a model of XLA's account
-  std::vector<Trial> tried;  ///< by rising extent
-  std::string beyond;        ///< why there is nothing above the largest tried; empty: nobody asked, or it doesn't fit
-  bool interrupted = false;  ///< before the border was found
+  std::vector<Trial> tried;  ///< by increasing extent
+  std::string
+      beyond;  ///< why nothing above the largest was tried; empty: it wasn't asked for, or the largest doesn't fit
+  bool interrupted = false;  ///< before the largest was found
 
-  LOWTIDE_PUBLIC const Trial* largest() const;  ///< that fits; null: none does
-  LOWTIDE_PUBLIC const Trial* next() const;     ///< the smallest beyond it that doesn't; null: all tried fit
+  LOWTIDE_PUBLIC const Trial* largest() const;  ///< the largest that fits; null: none does
+  LOWTIDE_PUBLIC const Trial* next() const;     ///< the smallest above it that doesn't fit; null: all tried fit
   /// As JSON, schema_version 1 (docs/schema/lowtide.schema.json).
   LOWTIDE_PUBLIC std::string json() const;
   /// For a terminal of 100 columns. utf8: false for plain ASCII.

@@ -1,7 +1,7 @@
 #pragma once
-/// What arrays take, and how much they may. Counted are the elements of arrays that stand and, while a program runs,
-/// its results and its arena, to the byte; what is kept to be used again is not. An evaluation is planned before it
-/// runs, so that a limit is kept or refused (limit_error), and never overrun.
+/// How much memory arrays take, and how much they may take. Counted to the byte are the elements of live arrays and,
+/// while a program runs, its results and its arena; cached memory is not counted. An evaluation is planned before it
+/// runs, so a limit is met or refused (limit_error), but never exceeded.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,13 +18,13 @@ namespace lowtide {
 LOWTIDE_PUBLIC size_t get_active_memory();
 LOWTIDE_PUBLIC size_t get_peak_memory();   ///< the most since the process began, or since reset_peak_memory()
 LOWTIDE_PUBLIC void reset_peak_memory();   ///< to 0
-LOWTIDE_PUBLIC size_t get_cache_memory();  ///< bytes that no array has, kept for the next one
+LOWTIDE_PUBLIC size_t get_cache_memory();  ///< bytes that no array uses, kept for later arrays
 LOWTIDE_PUBLIC size_t get_memory_limit();  ///< SIZE_MAX: none
-LOWTIDE_PUBLIC size_t set_memory_limit(size_t bytes);  ///< gives the limit before; a hard one
+LOWTIDE_PUBLIC size_t set_memory_limit(size_t bytes);  ///< returns the previous limit; a hard limit
 LOWTIDE_PUBLIC size_t set_cache_limit(size_t bytes);   ///< gives the limit before
 LOWTIDE_PUBLIC size_t set_wired_limit(size_t bytes);   ///< gives the limit before; pages stay where the system has them
 LOWTIDE_PUBLIC void clear_cache();
-/// Bytes that lie under evaluated arrays, of several on the same ones once.
+/// Bytes of the buffers of evaluated arrays; a buffer that several arrays share counts once.
 LOWTIDE_PUBLIC size_t get_array_buffer_size(const std::vector<array>& arrays);
 
 struct MemoryStats {
@@ -34,22 +34,22 @@ struct MemoryStats {
 };
 LOWTIDE_PUBLIC MemoryStats memory_stats();
 
-/// How often a graph was planned, how often a plan was found again, and how many kernels were compiled: graphs that
-/// differ in their shapes alone mostly share theirs.
+/// How often a graph was planned, how often a cached plan was reused, and how many kernels were compiled: graphs that
+/// differ only in their shapes mostly share kernels.
 struct PlanStats {
   int64_t made = 0, found = 0, kernels = 0;
 };
 LOWTIDE_PUBLIC PlanStats plan_stats();
 
-/// What evaluating fn(args) would take, before anything runs: peak, floors, buffers, the program.
+/// What evaluating fn(args) would take, without running it: peak, floors, buffers, the program.
 LOWTIDE_PUBLIC Plan plan(const std::function<std::vector<array>(const std::vector<array>&)>& fn,
                          const std::vector<array>& args);
 /// The same function, evaluated as it is called, in a plan whose peak (arguments, results and arena) is within `bytes`.
 LOWTIDE_PUBLIC std::function<std::vector<array>(const std::vector<array>&)> limit(
     std::function<std::vector<array>(const std::vector<array>&)> fn, size_t bytes);
 
-/// The session that plans and runs from now on: its threads, its caches of kernels. Without this call the first
-/// evaluation opens one with no options, which keeps nothing on disk.
+/// Makes this session, with its threads and its caches of kernels, plan and run all later evaluations. Without this
+/// call the first evaluation opens a session with default options, which keeps nothing on disk.
 LOWTIDE_PUBLIC void use(const Session& session);
 
 }  // namespace lowtide

@@ -16,50 +16,50 @@ namespace lowtide {
 
 struct BuilderParts;
 
-/// Where a program calls a function of the host's (lowtide/host_call.h).
+/// A place where a program calls a host function (lowtide/host_call.h).
 struct HostCallSite {
   std::string name, config;
-  bool has_effect = false;  ///< it isn't pure
+  bool has_effect = false;  ///< the call isn't pure
   bool operator==(const HostCallSite&) const = default;
 };
 
-/// Immutable and shared: copies are cheap, and any number of threads may use them at once. Of one session.
+/// Immutable and shared: copies are cheap, and any number of threads may use them at once. Belongs to one session.
 class LOWTIDE_PUBLIC Module {
  public:
   const std::string& name() const;
   int64_t instructions() const;
   std::vector<ProgramArray> arguments() const;
   std::vector<ProgramArray> results() const;
-  /// Operations on numbers that a run takes, as XLA's cost analysis counts them.
+  /// Floating-point operations of one run, as XLA's cost analysis counts them.
   double flops() const;
-  /// What a reader of the figures should know: parts that the text abbreviates, shardings that contradict its header.
+  /// What a reader of the sizes should know: parts that the text abbreviates, shardings that contradict its header.
   const std::vector<std::string>& warnings() const;
-  /// Bytes as it stands: a scheduled module in XLA's order and fusions, any other in a plain one.
+  /// Bytes of the program as given: of a scheduled module in XLA's order with XLA's fusions, of any other in a
+  /// plain order.
   Result<Sizes> as_given() const;
-  /// No order of the operations as they stand, and no executor, needs less.
+  /// No order of the operations as given, and no executor, needs less.
   Result<LowerBound> floor_of_order() const;
   Result<LowerBound> floor_of_any() const;
-  /// kInput where the text leaves out elements of constants ({...}): that can be planned, and not run.
+  /// kInput where the text leaves out elements of constants ({...}): such a program can be planned but not run.
   Result<void> has_all_values() const;
-  /// The same, and kUnsupported where it is a program of several devices.
+  /// The same, and kUnsupported if it is a program for several devices.
   Result<void> can_run() const;
-  /// Of a program of several devices what each runs by itself, on its parts of the arrays: the program as it is, where
-  /// all arrays are whole on all devices, or the region where manual regions (JAX's pmap and shard_map) are all of it.
-  /// kUnsupported: arrays are divided elsewhere, results as nobody states, or devices talk to each other.
+  /// The part of a program for several devices that each device runs by itself, on its shards of the arrays: the whole
+  /// program if all arrays are replicated, or the manual region (JAX's pmap and shard_map) if that is all of it.
+  /// kUnsupported: arrays are sharded otherwise, a result's sharding isn't stated, or devices communicate.
   Result<Module> on_each_device() const;
-  /// The same program, of which this argument may be given away too (Argument::donated). kUsage: it has none of the
-  /// number.
+  /// The same program in which this argument may be donated too (Argument::donated). kUsage: there is no such argument.
   Result<Module> giving(int64_t argument) const;
-  /// The same program, of which tokens among arguments and results are arrays pred[0], as hosts hand them over that
-  /// know of ordered effects (JAX). Otherwise arguments and results are the arrays alone.
+  /// The same program with the tokens among its arguments and results as arrays pred[0], as hosts with ordered effects
+  /// (JAX) pass them. Otherwise tokens are left out.
   Result<Module> with_tokens_as_arrays() const;
-  /// The calls of the host's functions in it, equal ones once.
+  /// Its calls of host functions, each distinct one once.
   std::vector<HostCallSite> host_calls() const;
-  /// HLO text that XLA reads, and this library.
+  /// HLO text that XLA and this library read.
   std::string hlo() const;
   /// StableHLO text that jaxlib reads. kUnsupported names an operation that StableHLO lacks.
   Result<std::string> stablehlo() const;
-  /// The same as MLIR bytecode, a portable artifact of StableHLO's: what stablehlo.deserialize_portable_artifact reads.
+  /// The same as MLIR bytecode, a portable StableHLO artifact: what stablehlo.deserialize_portable_artifact reads.
   Result<std::string> bytecode() const;
 
   struct State;
@@ -70,8 +70,8 @@ class LOWTIDE_PUBLIC Module {
   std::shared_ptr<const State> state_;
 };
 
-/// Builds a program. Operations have HLO's names and attributes, as HLO's text has them; shapes follow from the
-/// operands, and are stated only where they don't (iota, reshape, broadcast, rng). Faults are kept until finish().
+/// Builds a program. Operations have the names and attributes of HLO text; shapes are inferred from the operands and
+/// are stated only where they can't be (iota, reshape, broadcast, rng). Errors are reported by finish().
 ///
 ///   lowtide::ModuleBuilder builder("scaled");
 ///   auto& main = builder.entry();
@@ -82,23 +82,23 @@ class LOWTIDE_PUBLIC Module {
 class LOWTIDE_PUBLIC ModuleBuilder {
  public:
   struct Shape {
-    std::string type;  ///< empty: follows from the operands
+    std::string type;  ///< empty: inferred from the operands
     std::vector<int64_t> dims;
-    std::vector<Shape> elements;  ///< of a tuple, whose type is "tuple"
+    std::vector<Shape> elements;  ///< only of a tuple, whose type is "tuple"
   };
   struct Attribute {
     std::string key, text;  ///< "dimensions", "{0,1}"; a computation by its name: "to_apply", "add"
   };
-  /// A value of one function; made by it alone.
+  /// A value of one function, which alone creates it.
   struct Value {
     int32_t number = -1;
   };
 
-  /// The entry, or what operations call: reducers, bodies and conditions of loops, branches.
+  /// The entry, or a computation that operations call: a reducer, a loop's body or condition, a branch.
   class LOWTIDE_PUBLIC Function {
    public:
     Value parameter(std::string type, std::vector<int64_t> dims);
-    /// One that may be a tuple, as bodies and conditions of loops take their carries.
+    /// A parameter that may be a tuple, such as the loop-carried values of a loop's body and condition.
     Value parameter(Shape shape);
     /// elements: row-major, in the type's own bytes; copied.
     Value constant(std::string type, std::vector<int64_t> dims, const void* elements);
@@ -117,9 +117,9 @@ class LOWTIDE_PUBLIC ModuleBuilder {
 
   explicit ModuleBuilder(std::string name);
   Function& entry();
-  /// One that operations name; to be finished before the first of them is added.
+  /// A computation that operations refer to by name; it must be complete before the first such operation is added.
   Function& function(const std::string& name);
-  /// Result `result` may live in the memory of argument `argument`, if that is donated when it is run.
+  /// Result `result` may live in the memory of argument `argument`, if that is donated in a run.
   void donate(int64_t argument, int64_t result);
 
   struct State;

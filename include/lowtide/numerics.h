@@ -10,7 +10,7 @@ namespace lowtide {
 enum class Numerics : uint8_t {
   kExact,         ///< the same bits
   kValueExact,    ///< the same values: a zero may change its sign, a NaN its payload
-  kReassociated,  ///< sums are made in another order
+  kReassociated,  ///< sums are computed in another order
   kOptIn,         ///< results change; only on request
 };
 LOWTIDE_PUBLIC const char* name_of(Numerics numerics);  ///< "value-exact"

@@ -1,5 +1,5 @@
 #pragma once
-/// Operators between arrays, and between arrays and C++ scalars, which have the type that array(scalar) has.
+/// Operators between arrays, and between arrays and C++ scalars, which are converted by array(scalar).
 
 #include "lowtide/ops.h"
 

@@ -1,9 +1,9 @@
 #pragma once
-/// Operations on arrays. Each returns at once; what it says of shapes and types is checked then, and
-/// std::invalid_argument names the operation, what it found and what it expected. Operands of different shapes are
-/// broadcast as NumPy does it (trailing dimensions are equal, or 1), types are promoted by promote_types(). Functions
-/// of real numbers make float32 of integers. Axes count from the end where they are negative; without axes a reduction
-/// is over all elements. The last argument is where it is evaluated (stream.h).
+/// Operations on arrays. Each returns at once; shapes and types are checked then, and std::invalid_argument names the
+/// operation, what it found and what it expected. Operands of different shapes are broadcast as NumPy does it (trailing
+/// dimensions are equal, or 1), types are promoted by promote_types(). Functions of real numbers convert integers to
+/// float32. Axes count from the end where they are negative; without axes a reduction is over all elements. The last
+/// argument says where the operation is evaluated (stream.h).
 
 #include <optional>
 #include <string>
@@ -17,7 +17,7 @@ namespace lowtide {
 
 // ---- Making arrays
 
-/// [start, start + step, ...), below stop; as many as ceil((stop - start) / step). Integers where all are int.
+/// [start, start + step, ...), below stop; ceil((stop - start) / step) numbers. Integers if all arguments are int.
 LOWTIDE_PUBLIC array arange(double start, double stop, double step, Dtype dtype, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array arange(double start, double stop, double step, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array arange(double start, double stop, Dtype dtype, StreamOrDevice s = {});
@@ -27,7 +27,7 @@ LOWTIDE_PUBLIC array arange(double stop, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array arange(int start, int stop, int step, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array arange(int start, int stop, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array arange(int stop, StreamOrDevice s = {});
-/// num numbers from start to stop, which is among them with endpoint.
+/// num evenly spaced numbers from start to stop, including stop if endpoint.
 LOWTIDE_PUBLIC array linspace(double start, double stop, int num, bool endpoint, Dtype dtype = float32,
                               StreamOrDevice s = {});
 inline array linspace(double start, double stop, int num = 50, Dtype dtype = float32, StreamOrDevice s = {}) {
@@ -65,15 +65,16 @@ inline array eye(int n, int m, StreamOrDevice s = {}) { return eye(n, m, 0, floa
 inline array eye(int n, StreamOrDevice s = {}) { return eye(n, n, 0, float32, s); }
 LOWTIDE_PUBLIC array identity(int n, Dtype dtype, StreamOrDevice s = {});
 inline array identity(int n, StreamOrDevice s = {}) { return identity(n, float32, s); }
-/// Ones at and below the k-th diagonal; what lies there, or above, of the last two dimensions of x.
+/// tri: ones at and below the k-th diagonal. tril, triu: that part of x's last two dimensions, or the part at and above
+/// it.
 LOWTIDE_PUBLIC array tri(int n, int m, int k, Dtype dtype, StreamOrDevice s = {});
 inline array tri(int n, Dtype dtype, StreamOrDevice s = {}) { return tri(n, n, 0, dtype, s); }
 LOWTIDE_PUBLIC array tril(array x, int k = 0, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array triu(array x, int k = 0, StreamOrDevice s = {});
-/// Of [a0, a1, ...] arrays in whose dimension i ai runs (with "xy" the first two change places).
+/// For [a0, a1, ...], coordinate arrays in which ai varies along dimension i (with "xy" the first two are exchanged).
 LOWTIDE_PUBLIC std::vector<array> meshgrid(const std::vector<array>& arrays, bool sparse = false,
                                            const std::string& indexing = "xy", StreamOrDevice s = {});
-/// Windows of m points: 1 at the middle.
+/// Windows of m points, with the value 1 in the middle.
 LOWTIDE_PUBLIC array bartlett(int m, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array blackman(int m, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array hamming(int m, StreamOrDevice s = {});
@@ -81,13 +82,13 @@ LOWTIDE_PUBLIC array hanning(int m, StreamOrDevice s = {});
 
 // ---- Types and shapes
 
-LOWTIDE_PUBLIC array astype(array a, Dtype dtype, StreamOrDevice s = {});  ///< floats to integers are cut
-/// The same bytes as another type; the last dimension grows or shrinks with the size of an element.
+LOWTIDE_PUBLIC array astype(array a, Dtype dtype, StreamOrDevice s = {});  ///< floats are truncated to integers
+/// Reinterprets the bytes as another type; the last dimension grows or shrinks with the size of an element.
 LOWTIDE_PUBLIC array view(const array& a, const Dtype& dtype, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array copy(array a, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array contiguous(const array& a, bool allow_col_major = false, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array stop_gradient(const array& a, StreamOrDevice s = {});
-/// The inputs, which are there when the dependencies have been computed as well.
+/// The inputs, available only once the dependencies have been computed as well.
 LOWTIDE_PUBLIC std::vector<array> depends(const std::vector<array>& inputs, const std::vector<array>& dependencies);
 /// Floats of 8 bits (1 sign, 4 exponent, 3 fraction; E4M3FN) in uint8, rounded to even; beyond +-448, and NaN: +-448.
 LOWTIDE_PUBLIC array to_fp8(array x, StreamOrDevice s = {});
@@ -124,7 +125,7 @@ LOWTIDE_PUBLIC array concatenate(std::vector<array> arrays, int axis, StreamOrDe
 LOWTIDE_PUBLIC array concatenate(std::vector<array> arrays, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array stack(const std::vector<array>& arrays, int axis, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array stack(const std::vector<array>& arrays, StreamOrDevice s = {});
-/// Parts of equal extent, or between indices; unstack: of extent 1, which goes.
+/// split: parts of equal extent, or between indices. unstack: parts of extent 1, with that dimension removed.
 LOWTIDE_PUBLIC std::vector<array> split(const array& a, int num_splits, int axis, StreamOrDevice s = {});
 LOWTIDE_PUBLIC std::vector<array> split(const array& a, int num_splits, StreamOrDevice s = {});
 LOWTIDE_PUBLIC std::vector<array> split(const array& a, const Shape& indices, int axis, StreamOrDevice s = {});
@@ -134,8 +135,8 @@ LOWTIDE_PUBLIC std::vector<array> unstack(const array& a, StreamOrDevice s = {})
 LOWTIDE_PUBLIC array repeat(const array& a, int repeats, int axis, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array repeat(const array& a, int repeats, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array tile(const array& a, std::vector<int> reps, StreamOrDevice s = {});
-/// mode: "constant", "edge" (the outermost elements again), "reflect" and "symmetric" (backwards, without and with
-/// those).
+/// mode: "constant", "edge" (repeats the outermost elements), "reflect" and "symmetric" (mirrors, without and with the
+/// outermost elements).
 LOWTIDE_PUBLIC array pad(const array& a, const std::vector<int>& axes, const Shape& low_pad_size,
                          const Shape& high_pad_size, const array& pad_value = array(0),
                          const std::string& mode = "constant", StreamOrDevice s = {});
@@ -146,7 +147,7 @@ LOWTIDE_PUBLIC array pad(const array& a, const std::pair<int, int>& pad_width, c
                          const std::string& mode = "constant", StreamOrDevice s = {});
 LOWTIDE_PUBLIC array pad(const array& a, int pad_width, const array& pad_value = array(0),
                          const std::string& mode = "constant", StreamOrDevice s = {});
-LOWTIDE_PUBLIC array roll(const array& a, int shift, StreamOrDevice s = {});           ///< of all elements in order
+LOWTIDE_PUBLIC array roll(const array& a, int shift, StreamOrDevice s = {});           ///< all elements, flattened
 LOWTIDE_PUBLIC array roll(const array& a, const Shape& shift, StreamOrDevice s = {});  ///< by the sum of the shifts
 LOWTIDE_PUBLIC array roll(const array& a, const Shape& shift, int axis, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array roll(const array& a, int shift, int axis, StreamOrDevice s = {});
@@ -154,7 +155,7 @@ LOWTIDE_PUBLIC array roll(const array& a, int shift, const std::vector<int>& axe
 LOWTIDE_PUBLIC array roll(const array& a, const Shape& shift, const std::vector<int>& axes, StreamOrDevice s = {});
 /// Any arrangement of the elements: element i of the result is element offset + sum of i[d] * strides[d].
 LOWTIDE_PUBLIC array as_strided(array a, Shape shape, Strides strides, size_t offset, StreamOrDevice s = {});
-/// How many elements the axes have together, as a scalar (of the others with inverted).
+/// The product of the axes' extents, as a scalar (of the other axes' extents with inverted).
 LOWTIDE_PUBLIC array number_of_elements(const array& a, std::vector<int> axes, bool inverted, Dtype dtype = int32,
                                         StreamOrDevice s = {});
 
@@ -166,10 +167,10 @@ inline array slice(const array& a, std::initializer_list<int> start, Shape stop,
   return slice(a, Shape(start.begin(), start.end()), std::move(stop), std::move(strides), s);
 }
 LOWTIDE_PUBLIC array slice(const array& a, Shape start, Shape stop, StreamOrDevice s = {});
-/// From where an array says, in these axes; places that don't fit are moved in.
+/// Starts at the indices in the array `start`, in these axes; starts out of bounds are clamped.
 LOWTIDE_PUBLIC array slice(const array& a, const array& start, std::vector<int> axes, Shape slice_size,
                            StreamOrDevice s = {});
-/// src with update in the place of a slice, or what both come to there.
+/// src with a slice replaced by update, or combined with it.
 LOWTIDE_PUBLIC array slice_update(const array& src, const array& update, Shape start, Shape stop, Shape strides,
                                   StreamOrDevice s = {});
 LOWTIDE_PUBLIC array slice_update(const array& src, const array& update, Shape start, Shape stop,
@@ -196,8 +197,8 @@ LOWTIDE_PUBLIC array slice_update_min(const array& src, const array& update, Sha
                                       StreamOrDevice s = {});
 LOWTIDE_PUBLIC array slice_update_min(const array& src, const array& update, Shape start, Shape stop,
                                       StreamOrDevice s = {});
-/// Slices of slice_sizes at each index: indices of the axes are broadcast, their dimensions come first. Negative
-/// indices count from the end; what is out of bounds is moved in.
+/// Slices of slice_sizes at each index: the axes' index arrays are broadcast, and their dimensions come first. Negative
+/// indices count from the end; indices out of bounds are clamped.
 LOWTIDE_PUBLIC array gather(const array& a, const std::vector<array>& indices, const std::vector<int>& axes,
                             const Shape& slice_sizes, StreamOrDevice s = {});
 inline array gather(const array& a, const array& indices, int axis, const Shape& slice_sizes, StreamOrDevice s = {}) {
@@ -205,15 +206,16 @@ inline array gather(const array& a, const array& indices, int axis, const Shape&
 }
 LOWTIDE_PUBLIC array take(const array& a, const array& indices, int axis, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array take(const array& a, int index, int axis, StreamOrDevice s = {});
-LOWTIDE_PUBLIC array take(const array& a, const array& indices, StreamOrDevice s = {});  ///< of all elements in order
+LOWTIDE_PUBLIC array take(const array& a, const array& indices,
+                          StreamOrDevice s = {});  ///< from all elements, flattened
 LOWTIDE_PUBLIC array take(const array& a, int index, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array take_along_axis(const array& a, const array& indices, int axis, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array put_along_axis(const array& a, const array& indices, const array& values, int axis,
                                     StreamOrDevice s = {});
 LOWTIDE_PUBLIC array scatter_add_axis(const array& a, const array& indices, const array& values, int axis,
                                       StreamOrDevice s = {});
-/// Updates at each index, which have the indices' dimensions and then a slice's; what is out of bounds is left out. Of
-/// several updates of one place scatter takes any.
+/// Writes updates at each index; updates have the indices' dimensions and then a slice's. Those out of bounds are
+/// dropped. Where several updates write one element, scatter keeps any of them.
 LOWTIDE_PUBLIC array scatter(const array& a, const std::vector<array>& indices, const array& updates,
                              const std::vector<int>& axes, StreamOrDevice s = {});
 inline array scatter(const array& a, const array& indices, const array& updates, int axis, StreamOrDevice s = {}) {
@@ -239,11 +241,12 @@ LOWTIDE_PUBLIC array scatter_min(const array& a, const std::vector<array>& indic
 inline array scatter_min(const array& a, const array& indices, const array& updates, int axis, StreamOrDevice s = {}) {
   return scatter_min(a, std::vector<array>{indices}, updates, std::vector<int>{axis}, s);
 }
-/// a with the elements of src, in order, where the mask isn't 0: masks have the first dimensions of a; src has as many
-/// elements as are replaced, or more.
+/// a with the elements of src, in order, where the mask isn't 0. The mask has the leading dimensions of a; src has at
+/// least as many elements as are replaced.
 LOWTIDE_PUBLIC array masked_scatter(const array& a, const array& mask, const array& src, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array diagonal(const array& a, int offset = 0, int axis1 = 0, int axis2 = 1, StreamOrDevice s = {});
-LOWTIDE_PUBLIC array diag(const array& a, int k = 0, StreamOrDevice s = {});  ///< a diagonal, or a matrix with it
+LOWTIDE_PUBLIC array diag(const array& a, int k = 0,
+                          StreamOrDevice s = {});  ///< the diagonal of a matrix, or a matrix with that diagonal
 LOWTIDE_PUBLIC array trace(const array& a, int offset, int axis1, int axis2, Dtype dtype, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array trace(const array& a, int offset, int axis1, int axis2, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array trace(const array& a, StreamOrDevice s = {});
@@ -279,7 +282,8 @@ LOWTIDE_PUBLIC array arcsinh(const array& a, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array arccosh(const array& a, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array arctanh(const array& a, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array sigmoid(const array& a, StreamOrDevice s = {});
-LOWTIDE_PUBLIC array erf(const array& a, StreamOrDevice s = {});     ///< MLX's bits: within 2e-7; of float64 all digits
+LOWTIDE_PUBLIC array erf(const array& a,
+                         StreamOrDevice s = {});  ///< MLX's bits: within 2e-7; full precision for float64
 LOWTIDE_PUBLIC array erfinv(const array& a, StreamOrDevice s = {});  ///< MLX's bits: float32 within 3 ulp
 LOWTIDE_PUBLIC array degrees(const array& a, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array radians(const array& a, StreamOrDevice s = {});
@@ -293,7 +297,7 @@ LOWTIDE_PUBLIC array isneginf(const array& a, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array real(const array& a, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array imag(const array& a, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array conjugate(const array& a, StreamOrDevice s = {});
-LOWTIDE_PUBLIC array round(const array& a, int decimals, StreamOrDevice s = {});  ///< halves to even
+LOWTIDE_PUBLIC array round(const array& a, int decimals, StreamOrDevice s = {});  ///< ties to even
 inline array round(const array& a, StreamOrDevice s = {}) { return round(a, 0, s); }
 LOWTIDE_PUBLIC array nan_to_num(const array& a, float nan = 0.0f, const std::optional<float> posinf = {},
                                 const std::optional<float> neginf = {}, StreamOrDevice s = {});
@@ -327,7 +331,7 @@ LOWTIDE_PUBLIC array bitwise_or(const array& a, const array& b, StreamOrDevice s
 LOWTIDE_PUBLIC array bitwise_xor(const array& a, const array& b, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array left_shift(const array& a, const array& b, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array right_shift(const array& a, const array& b, StreamOrDevice s = {});
-/// floor_divide and remainder, whose sign is the divisor's.
+/// {floor_divide, remainder}; the remainder has the divisor's sign.
 LOWTIDE_PUBLIC std::vector<array> divmod(const array& a, const array& b, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array where(const array& condition, const array& x, const array& y, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array isclose(const array& a, const array& b, double rtol = 1e-5, double atol = 1e-8,
@@ -340,7 +344,7 @@ inline array array_equal(const array& a, const array& b, StreamOrDevice s = {}) 
 // ---- Reductions
 
 LOWTIDE_PUBLIC array sum(const array& a, bool keepdims,
-                         StreamOrDevice s = {});  ///< of booleans and small integers int32
+                         StreamOrDevice s = {});  ///< int32 for booleans and small integers
 inline array sum(const array& a, StreamOrDevice s = {}) { return sum(a, false, s); }
 LOWTIDE_PUBLIC array sum(const array& a, const std::vector<int>& axes, bool keepdims = false, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array sum(const array& a, int axis, bool keepdims = false, StreamOrDevice s = {});
@@ -407,8 +411,8 @@ LOWTIDE_PUBLIC array softmax(const array& a, bool precise = false, StreamOrDevic
 inline array softmax(const array& a, int axis, bool precise = false, StreamOrDevice s = {}) {
   return softmax(a, std::vector<int>{axis}, precise, s);
 }
-/// Running sums and their like along an axis, or over all elements in order; without `inclusive` up to the one before.
-/// dtype: what is summed; sums of booleans are int32.
+/// Cumulative sums and the like along an axis, or over all elements, flattened; without `inclusive` element i is the
+/// sum of those before it. dtype: the type in which sums are computed; sums of booleans are int32.
 LOWTIDE_PUBLIC array cumsum(const array& a, bool reverse = false, bool inclusive = true,
                             std::optional<Dtype> dtype = {}, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array cumsum(const array& a, int axis, bool reverse = false, bool inclusive = true,
@@ -442,47 +446,47 @@ LOWTIDE_PUBLIC array diff(const array& a, int n = 1, int axis = -1, StreamOrDevi
 
 // ---- Order
 
-LOWTIDE_PUBLIC array sort(const array& a, StreamOrDevice s = {});  ///< ascending; NaN last; of all elements
+LOWTIDE_PUBLIC array sort(const array& a, StreamOrDevice s = {});  ///< ascending; NaN last; all elements, flattened
 LOWTIDE_PUBLIC array sort(const array& a, int axis, StreamOrDevice s = {});
-LOWTIDE_PUBLIC array argsort(const array& a,
-                             StreamOrDevice s = {});  ///< uint32; equal ones keep their order; of all elements
+LOWTIDE_PUBLIC array argsort(const array& a, StreamOrDevice s = {});  ///< uint32; stable; all elements, flattened
 LOWTIDE_PUBLIC array argsort(const array& a, int axis, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array
 partition(const array& a, int kth,
-          StreamOrDevice s = {});  ///< the kth smallest at kth, smaller ones before it: the whole is sorted
+          StreamOrDevice s = {});  ///< the kth smallest at kth, smaller ones before it; in fact all is sorted
 LOWTIDE_PUBLIC array partition(const array& a, int kth, int axis, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array argpartition(const array& a, int kth, StreamOrDevice s = {});  ///< uint32
 LOWTIDE_PUBLIC array argpartition(const array& a, int kth, int axis, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array topk(const array& a, int k, StreamOrDevice s = {});  ///< the k largest, ascending
 LOWTIDE_PUBLIC array topk(const array& a, int k, int axis, StreamOrDevice s = {});
-/// Where values would stand in a sorted vector: before equals ("left"), or behind them ("right"). uint32.
+/// The indices at which values would be inserted in a sorted vector: before equal elements ("left") or after them
+/// ("right"). uint32.
 LOWTIDE_PUBLIC array searchsorted(const array& sorted_sequence, const array& values, const std::string& side = "left",
                                   StreamOrDevice s = {});
-/// The first `size` of the different elements, ascending; of fewer the rest is fill_value, or the smallest. Then, where
-/// asked for: where each stands first in a (uint32), which one each of a's elements is (uint32, of a's shape; the last
-/// for those left out), and how many there are of each (int32).
+/// The first `size` of the distinct elements, ascending; if there are fewer, the rest is fill_value, or the smallest.
+/// Then, if asked for: the index of each one's first occurrence in a (uint32), the index of each of a's elements among
+/// the distinct ones (uint32, of a's shape; the last one for those left out), and the counts (int32).
 LOWTIDE_PUBLIC std::vector<array> unique(const array& a, int size, bool return_index = false,
                                          bool return_inverse = false, bool return_counts = false,
                                          const std::optional<array>& fill_value = {}, StreamOrDevice s = {});
 
 // ---- Products
 
-LOWTIDE_PUBLIC array matmul(const array& a, const array& b,
-                            StreamOrDevice s = {});  ///< floats; vectors as NumPy has it
+LOWTIDE_PUBLIC array matmul(const array& a, const array& b, StreamOrDevice s = {});  ///< floats; vectors as in NumPy
 LOWTIDE_PUBLIC array addmm(array c, array a, array b, const float& alpha = 1.f, const float& beta = 1.f,
                            StreamOrDevice s = {});
-/// Products of the matrices of a and b that indices name, counted over all batch dimensions; without them in order.
+/// Products of the matrices of a and b that the indices select, counted over all batch dimensions; without indices in
+/// order.
 LOWTIDE_PUBLIC array gather_mm(array a, array b, std::optional<array> lhs_indices = {},
                                std::optional<array> rhs_indices = {}, bool sorted_indices = false,
                                StreamOrDevice s = {});
 /// a[:, from:to] b[from:to, :] of two matrices, for each (from, to) along the last dimension of segments.
 LOWTIDE_PUBLIC array segmented_mm(array a, array b, array segments, StreamOrDevice s = {});
-/// matmul() whose operands and result are multiplied with masks, of which one element stands for block_size x
-/// block_size; booleans say what counts as 0.
+/// matmul() whose operands and result are multiplied by masks, in which each element covers a block of block_size x
+/// block_size; where a boolean mask is false the block counts as 0.
 LOWTIDE_PUBLIC array block_masked_mm(array a, array b, int block_size, std::optional<array> mask_out = {},
                                      std::optional<array> mask_lhs = {}, std::optional<array> mask_rhs = {},
                                      StreamOrDevice s = {});
-/// Rows times the Hadamard matrix of m 2^k, of which m is 1, 12, 20 or 28; scale: 1 / sqrt(m 2^k).
+/// Rows times the Hadamard matrix of order m 2^k, where m is 1, 12, 20 or 28; scale: 1 / sqrt(m 2^k).
 LOWTIDE_PUBLIC array hadamard_transform(const array& a, std::optional<float> scale = {}, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array tensordot(const array& a, const array& b, const int axis = 2, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array tensordot(const array& a, const array& b, const std::vector<int>& axes_a,
@@ -491,13 +495,13 @@ LOWTIDE_PUBLIC array outer(const array& a, const array& b, StreamOrDevice s = {}
 LOWTIDE_PUBLIC array inner(const array& a, const array& b, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array vecdot(const array& a, const array& b, int axis = -1, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array kron(const array& a, const array& b, StreamOrDevice s = {});
-/// "ij,jk->ik", "...ij,jk": as NumPy has it; without "->" the result has what "..." stands for, and the letters that
-/// occur once, in their order.
+/// "ij,jk->ik", "...ij,jk": as in NumPy; without "->" the result has the dimensions of "..." and then the letters that
+/// occur once, in alphabetical order.
 LOWTIDE_PUBLIC array einsum(const std::string& subscripts, const std::vector<array>& operands, StreamOrDevice s = {});
-/// (operands that are multiplied, step by step, each product behind what is left; a text about it).
+/// (the operands that each step multiplies, its product being appended to the remaining operands; a text about it).
 LOWTIDE_PUBLIC std::pair<std::vector<std::vector<int>>, std::string> einsum_path(const std::string& subscripts,
                                                                                  const std::vector<array>& operands);
-/// input: (batch, spatial..., features); weight: (features of the result, spatial..., features / groups).
+/// input: (batch, spatial..., features); weight: (output features, spatial..., features / groups).
 LOWTIDE_PUBLIC array conv_general(array input, array weight, std::vector<int> stride, std::vector<int> padding_lo,
                                   std::vector<int> padding_hi, std::vector<int> kernel_dilation = {},
                                   std::vector<int> input_dilation = {}, int groups = 1, bool flip = false,
@@ -519,8 +523,8 @@ LOWTIDE_PUBLIC array conv3d(const array& input, const array& weight,
                             const std::tuple<int, int, int>& padding = {0, 0, 0},
                             const std::tuple<int, int, int>& dilation = {1, 1, 1}, int groups = 1,
                             StreamOrDevice s = {});
-/// Each element of the input is spread over a window of the result, `stride` apart; padding cuts both ends off, and
-/// output_padding adds to the far one.
+/// Each element of the input is spread over a window of the result, with windows `stride` apart; padding crops both
+/// ends, and output_padding extends the far one.
 LOWTIDE_PUBLIC array conv_transpose1d(const array& input, const array& weight, int stride = 1, int padding = 0,
                                       int dilation = 1, int output_padding = 0, int groups = 1, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array conv_transpose2d(const array& input, const array& weight,

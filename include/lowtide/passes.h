@@ -1,5 +1,5 @@
 #pragma once
-/// The rewrites that programs go through.
+/// The rewrites that are applied to programs.
 
 #include <string>
 #include <vector>
@@ -13,7 +13,7 @@ namespace lowtide {
 struct PassInfo {
   std::string name;
   Numerics numerics = Numerics::kExact;
-  std::string reason;  ///< why it stands where it stands
+  std::string reason;  ///< why it is at its place in the pipeline
 };
 
 /// Passes in their order.
@@ -24,11 +24,11 @@ struct Pipeline {
   LOWTIDE_PUBLIC std::string text() const;
 };
 
-/// For handing on (the one that Session::rewrite runs unless it is told others), for planning and running here, for
-/// running in XLA.
+/// The pipelines for handing a program on (the default of Session::rewrite), for planning and running it here, and for
+/// running it in XLA.
 LOWTIDE_PUBLIC std::vector<Pipeline> pipelines();
 
-/// kUsage names the first that doesn't exist, and those that are near.
+/// kUsage names the first that doesn't exist, and passes with similar names.
 LOWTIDE_PUBLIC Result<void> check_passes(const std::vector<std::string>& names);
 
 }  // namespace lowtide

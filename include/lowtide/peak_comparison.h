@@ -1,5 +1,5 @@
 #pragma once
-/// Two programs beside each other: values at their peaks, matched by op name.
+/// Compares two programs: values at their peaks, matched by op name.
 
 #include <cstdint>
 #include <string>
@@ -11,8 +11,8 @@
 namespace lowtide {
 
 struct PeakDifference {
-  std::string key;                        ///< user's scopes of the op name; shape and operation where there is none
-  std::string shape_before, shape_after;  ///< of the largest value under the key; empty: not there
+  std::string key;                        ///< the user's scopes in the op name; shape and operation if there is none
+  std::string shape_before, shape_after;  ///< the largest value with the key; empty: none
   Origin origin;
   int64_t before = 0, after = 0;  ///< bytes at the peak
   int64_t change() const { return after - before; }
@@ -30,7 +30,7 @@ struct PeakComparison {
   LOWTIDE_PUBLIC std::string text(int64_t rows = 10, bool utf8 = true) const;
 };
 
-/// As given: of XLA's own accounts, where both programs came with one.
+/// Compares the programs as given, by XLA's own accounts if both programs came with one.
 LOWTIDE_PUBLIC PeakComparison compare_peaks(const Explanation& before, const Explanation& after);
 
 }  // namespace lowtide

@@ -1,5 +1,5 @@
 #pragma once
-/// A plan: what is stored, where and when, so that a program runs in a stated number of bytes.
+/// A plan: what is stored, where and when, so that a program runs in a known number of bytes.
 
 #include <cstdint>
 #include <memory>
@@ -15,7 +15,7 @@
 
 namespace lowtide {
 
-/// Bytes of the arena with one address for a part of the run.
+/// A range of bytes in the arena that is in use for part of the run.
 struct Buffer {
   std::string value;              ///< the first value that lives in it: "fusion.88"
   int64_t bytes = 0, offset = 0;  ///< in the arena
@@ -25,24 +25,24 @@ struct Buffer {
 /// Immutable and shared: copies are cheap, and any number of threads may use them at once.
 class LOWTIDE_PUBLIC Plan {
  public:
-  /// Bytes: arguments, results, what both share, the arena; their peak is what a run takes.
+  /// Bytes of arguments, results, their overlap and the arena; the peak is what a run takes.
   Sizes sizes() const;
   int64_t peak_bytes() const { return sizes().peak; }
-  /// No order of the operations as they stand, and no executor, needs less.
+  /// No order of the operations as given, and no executor, needs less.
   Result<LowerBound> floor_of_order() const;
   Result<LowerBound> floor_of_any() const;
   double modelled_seconds() const;
-  double plan_seconds() const;  ///< that planning took
+  double plan_seconds() const;  ///< time that planning took
   int64_t kernels() const;
-  bool is_exact() const;  ///< every sum in its order: Options::exact, or the text of the plan says so
+  bool is_exact() const;  ///< every sum keeps its order: by Options::exact or the plan's text
   /// What went wrong while it was made; empty: nothing.
   std::string warning() const;
   std::vector<Buffer> buffers() const;
-  /// Can it be run here? Otherwise why not.
+  /// Can it be run here? If not, why not?
   Result<void> can_run() const;
-  /// As a text that Session::replay reads: the same plan again, without its search.
+  /// A text from which Session::replay makes the same plan again, without the search.
   std::string text() const;
-  /// The program as it was rewritten.
+  /// The rewritten program.
   Result<Module> module() const;
 
   struct State;

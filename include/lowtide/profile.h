@@ -12,40 +12,40 @@ namespace lowtide {
 struct Profile {
   /// A step of the plan: a kernel of many operations, a library's call, a copy, a loop.
   struct Step {
-    std::string name;    ///< of the instruction that it ends with
+    std::string name;    ///< its last instruction's name
     std::string kind;    ///< "kernel", or what a library computes: "dot", "convolution", "sort"; "copy", "while"
     std::string scope;   ///< the user's: "mlp/wi_0"; empty where unknown
     std::string source;  ///< "linears.py:212"; empty where unknown
-    int64_t runs = 0;    ///< of all runs of the program that were timed, as are the seconds
-    double seconds = 0;  ///< without those of the steps in it
-    double waiting = 0;  ///< part of the threads' time in which they had nothing to do, 0 to 1
-    double modelled_seconds = 0;  ///< what planning took it for; 0 for what runs other steps
+    int64_t runs = 0;    ///< in all timed runs of the program, as are the seconds
+    double seconds = 0;  ///< without those of the steps inside it
+    double waiting = 0;  ///< share of the threads' time in which they were idle, 0 to 1
+    double modelled_seconds = 0;  ///< the planner's estimate; 0 for a step that runs other steps
     double bytes = 0;             ///< read and written
-    double operations = 0;        ///< of floating point, where a library multiplies; else 0
-    /// The first that holds: "threads wait" (a third of their time), "arithmetic" or "memory" (more than half of what
-    /// the machine is said to do), "starts" (less than 20 microseconds a run), "" where nothing is known.
+    double operations = 0;        ///< floating-point operations, where a library multiplies; else 0
+    /// What limits the step, the first that holds: "threads wait" (a third of their time), "arithmetic" or "memory"
+    /// (more than half of the machine's stated rate), "starts" (less than 20 microseconds per run), "" where unknown.
     std::string held_back_by;
   };
   /// One run of one step.
   struct Span {
-    int64_t step = 0;               ///< of `steps`
+    int64_t step = 0;               ///< index in `steps`
     double start = 0, seconds = 0;  ///< from the beginning of the run
   };
 
   std::string module;
   int64_t runs = 0, threads = 0;
-  double seconds = 0;           ///< of all runs
-  double modelled_seconds = 0;  ///< of one
+  double seconds = 0;           ///< over all runs
+  double modelled_seconds = 0;  ///< of one run
   double machine_operations_per_second = 0,
-         machine_bytes_per_second = 0;  ///< f32 products, memory: as planning has them
-  std::vector<Step> steps;              ///< by falling seconds
-  std::vector<Span> spans;              ///< of the last run, as many as were asked for
+         machine_bytes_per_second = 0;  ///< f32 products, memory: as planning assumes
+  std::vector<Step> steps;              ///< by decreasing seconds
+  std::vector<Span> spans;              ///< of the last run, up to the number asked for
 
   /// As JSON, schema_version 1.
   LOWTIDE_PUBLIC std::string json() const;
   /// For a terminal of 100 columns: kinds of steps, then the longest `rows` steps. utf8: false for plain ASCII.
   LOWTIDE_PUBLIC std::string text(int64_t rows = 12, bool utf8 = true) const;
-  /// The spans in Chrome's trace format, which Perfetto opens.
+  /// The spans in Chrome's trace format, which Perfetto reads.
   LOWTIDE_PUBLIC std::string trace() const;
 };
 

@@ -1,8 +1,8 @@
 #pragma once
-/// Random numbers, MLX's to the bit. A key is two words, an ordinary array of uint32; every number follows from the key
-/// and its own place, so that whoever reads it makes it, and none is stored that nobody keeps. Without a key the next
-/// one of the thread's sequence is used. Shapes and types are checked at once (std::invalid_argument); floats are
-/// float32, float16 or bfloat16. docs/arrays.md says which library's bits are whose.
+/// Random numbers, MLX's to the bit. A key is two words, an ordinary array of uint32; every number is a function of the
+/// key and its own index, so it can be generated where it is read, and need not be stored. Without a key the next one
+/// of the thread's sequence is used. Shapes and types are checked at once (std::invalid_argument); floats are float32,
+/// float16 or bfloat16. docs/arrays.md says which generator has which library's bits.
 
 #include <optional>
 #include <vector>
@@ -14,13 +14,13 @@ namespace lowtide::random {
 
 LOWTIDE_PUBLIC array key(uint64_t seed);  ///< (2,) uint32
 LOWTIDE_PUBLIC void seed(uint64_t seed);  ///< of this thread's sequence
-/// Where random words come from. Mlx: Threefry, laid out in two halves, counted in 32 bits: beyond 2^32 words they
-/// repeat, as MLX's do. The others make word i of its number alone, in 64 bits, so that a draw begins with all shorter
-/// ones. Partitionable: Threefry as JAX lays it out (jax_threefry_partitionable), bits and split to the bit. Philox:
-/// Philox-4x32-10, word i % 4 of block i / 4. Narrow integers are then the lowest bits of a word each.
+/// The generator of random words. Mlx: Threefry, laid out in two halves, with a 32-bit counter: beyond 2^32 words they
+/// repeat, as MLX's do. The others compute word i from the 64-bit number i alone, so a shorter draw is a prefix of a
+/// longer one. Partitionable: Threefry as JAX lays it out (jax_threefry_partitionable), bits and split to the bit.
+/// Philox: Philox-4x32-10, word i % 4 of block i / 4. Each narrow integer is then the lowest bits of a word.
 enum class Bits : uint8_t { Mlx, Partitionable, Philox };
-/// All draws of this thread take their words from there, as long as it lives; such may be nested. What was traced
-/// before (compile) keeps the words that it was traced with.
+/// While it lives, all draws of this thread use these words; such objects may be nested. A function that was traced
+/// before (compile) keeps the generator with which it was traced.
 class LOWTIDE_PUBLIC UseBits {
  public:
   explicit UseBits(Bits bits);
@@ -32,7 +32,7 @@ class LOWTIDE_PUBLIC UseBits {
   Bits before_;
 };
 
-/// Two keys, or num of them as (num, 2): none has numbers of another, or of the first.
+/// Two keys, or num of them as (num, 2), with sequences independent of each other's and of the original key's.
 LOWTIDE_PUBLIC std::pair<array, array> split(const array& key, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array split(const array& key, int num, StreamOrDevice s = {});
 /// Random unsigned integers of `width` bytes: 4, 2 or 1.
@@ -41,7 +41,8 @@ inline array bits(const Shape& shape, const std::optional<array>& key = {}, Stre
   return bits(shape, 4, key, s);
 }
 
-/// Between low and high, which are broadcast to the shape. high is returned where low + (high - low) u rounds to it.
+/// Uniform between low and high, which are broadcast to the shape. The result is high where low + (high - low) u rounds
+/// to it.
 LOWTIDE_PUBLIC array uniform(const array& low, const array& high, const Shape& shape, Dtype dtype = float32,
                              const std::optional<array>& key = {}, StreamOrDevice s = {});
 template <Scalar T, Scalar U>
@@ -55,7 +56,7 @@ inline array uniform(const Shape& shape, const std::optional<array>& key = {}, S
   return uniform(shape, float32, key, s);
 }
 
-/// The same, and never high: what rounds to it is the number before it. Not MLX's.
+/// The same, but never high: what rounds to high becomes the next lower number. Not in MLX.
 LOWTIDE_PUBLIC array half_open(const array& low, const array& high, const Shape& shape, Dtype dtype = float32,
                                const std::optional<array>& key = {}, StreamOrDevice s = {});
 template <Scalar T, Scalar U>
@@ -86,11 +87,11 @@ inline array normal(const Shape& shape, const std::optional<array>& key = {}, St
   return normal(shape, float32, 0.0F, 1.0F, key, s);
 }
 /// mean (..., n) + a standard normal vector times the square root of cov (..., n, n), which is symmetric and has no
-/// negative eigenvalue; float32. shape: of the draws, what the dimensions before n are broadcast to.
+/// negative eigenvalue; float32. shape: that of the draws, to which the dimensions before n are broadcast.
 LOWTIDE_PUBLIC array multivariate_normal(const array& mean, const array& cov, const Shape& shape, Dtype dtype = float32,
                                          const std::optional<array>& key = {}, StreamOrDevice s = {});
 
-/// From low up to below high; made of a float32 uniform, so that of ranges beyond 2^24 some never come.
+/// Integers in [low, high), computed from a float32 uniform, so in ranges beyond 2^24 some never occur.
 LOWTIDE_PUBLIC array randint(const array& low, const array& high, const Shape& shape, Dtype dtype = int32,
                              const std::optional<array>& key = {}, StreamOrDevice s = {});
 template <Scalar T, Scalar U>
@@ -99,8 +100,8 @@ array randint(T low, U high, const Shape& shape, Dtype dtype = int32, const std:
   return randint(array(low), array(high), shape, dtype, key, s);
 }
 
-/// From low up to below high, which are broadcast to the shape: each number equally often, of all ranges that the type
-/// has. Made of 64 bits each; what would favour some numbers is drawn again. Not MLX's.
+/// Integers in [low, high), which are broadcast to the shape: all equally likely, in any range of the type. Each is
+/// made from 64 bits, with rejection of draws that would cause bias. Not in MLX.
 LOWTIDE_PUBLIC array integers(const array& low, const array& high, const Shape& shape, Dtype dtype = int64,
                               const std::optional<array>& key = {}, StreamOrDevice s = {});
 template <Scalar T, Scalar U>
@@ -143,8 +144,8 @@ inline array laplace(const Shape& shape, const std::optional<array>& key = {}, S
   return laplace(shape, float32, 0.0F, 1.0F, key, s);
 }
 
-/// Indices along an axis of unnormalised logarithms of probabilities, uint32: one each, of a shape that the rest of
-/// logits is broadcast to, or num_samples behind the rest.
+/// Samples indices along an axis of unnormalised log probabilities, uint32: one for each element of `shape`, to which
+/// the other dimensions of logits are broadcast, or num_samples in a new last dimension.
 LOWTIDE_PUBLIC array categorical(const array& logits, int axis, const Shape& shape,
                                  const std::optional<array>& key = {}, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array categorical(const array& logits, int axis, int num_samples, const std::optional<array>& key = {},
@@ -154,6 +155,6 @@ LOWTIDE_PUBLIC array categorical(const array& logits, int axis = -1, const std::
 LOWTIDE_PUBLIC array permutation(const array& x, int axis = 0, const std::optional<array>& key = {},
                                  StreamOrDevice s = {});
 LOWTIDE_PUBLIC array permutation(int x, const std::optional<array>& key = {},
-                                 StreamOrDevice s = {});  ///< of [0, x), uint32
+                                 StreamOrDevice s = {});  ///< a permutation of [0, x), uint32
 
 }  // namespace lowtide::random

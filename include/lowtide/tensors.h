@@ -1,5 +1,6 @@
 #pragma once
-/// Files of arrays: safetensors, and numpy's .npz to read. Elements are row-major, without gaps, little endian.
+/// Files of arrays: safetensors, and, for reading only, numpy's .npz. Elements are row-major, without gaps, little
+/// endian.
 
 #include <cstdint>
 #include <map>
@@ -14,19 +15,19 @@
 
 namespace lowtide {
 
-/// An opened file (Session::open_tensors). Its elements are read where they are asked for: a file of gigabytes costs
-/// its header. Shared: copies are of the same file.
+/// An opened file (Session::open_tensors). Its elements are read when they are asked for: opening a file of gigabytes
+/// reads only its header. Copies refer to the same file.
 class LOWTIDE_PUBLIC TensorFile {
  public:
   const std::string& path() const;
   std::vector<std::string> names() const;
-  /// kInput where there is none of this name.
+  /// kInput if there is no array of this name.
   Result<ProgramArray> array(const std::string& name) const;
-  /// Its elements, ProgramArray::bytes of them, to where the caller wants them.
+  /// Copies its elements, ProgramArray::bytes bytes, to the caller's memory.
   Result<void> read(const std::string& name, void* elements) const;
   /// The string pairs of `__metadata__`.
   const std::map<std::string, std::string>& metadata() const;
-  /// kInput where the file was written to since it was opened: what was read of it may be of both.
+  /// kInput if the file was changed since it was opened: data read from it may then mix old and new content.
   Result<void> check_unchanged() const;
 
   struct State;
@@ -38,12 +39,12 @@ class LOWTIDE_PUBLIC TensorFile {
 };
 
 /// A safetensors file whose elements are written into its own pages (Session::create_tensors): nothing is written
-/// twice, and nothing half-written is ever seen.
+/// twice, and the file is never visible half-written.
 class LOWTIDE_PUBLIC TensorWriter {
  public:
-  /// Where the elements of array `number` go, ProgramArray::bytes of them, aligned to an element; null behind commit().
+  /// Where the elements of array `number` go, ProgramArray::bytes bytes, aligned to an element; null after commit().
   void* data(size_t number) const;
-  /// Puts the file into its place; without it nothing of it stays.
+  /// Moves the file to its final name; without this call the file is discarded.
   Result<void> commit();
 
   struct State;
@@ -54,8 +55,9 @@ class LOWTIDE_PUBLIC TensorWriter {
   std::shared_ptr<State> state_;
 };
 
-/// By array the number of the name that means it: `prefix` and a number, or its tree path, written as JAX does or with
-/// slashes, or the end of one that no other has. kInput where one is missing or may be two; `where` stands in messages.
+/// For each array the index of the name that denotes it: `prefix` and a number, or its tree path, written as JAX does
+/// or with slashes, or an unambiguous suffix of that. kInput if one is missing or ambiguous; `where` appears in
+/// messages.
 LOWTIDE_PUBLIC Result<std::vector<size_t>> match_names(const std::vector<std::string>& names,
                                                        const std::vector<ProgramArray>& arrays,
                                                        const std::string& prefix = "arg",

@@ -1,5 +1,5 @@
 #pragma once
-/// What goes with arrays: types of several, shapes of several, axes, and how things are printed.
+/// Helpers for arrays: common types, broadcast shapes, axes, and printing.
 
 #include <cstdint>
 #include <limits>
@@ -13,7 +13,7 @@
 
 namespace lowtide {
 
-/// promote_types() of all; bool of none.
+/// promote_types() over all; bool for none.
 inline Dtype result_type(const array& a, const array& b) { return promote_types(a.dtype(), b.dtype()); }
 inline Dtype result_type(const array& a, const array& b, const array& c) {
   return promote_types(result_type(a, b), c.dtype());
@@ -21,7 +21,8 @@ inline Dtype result_type(const array& a, const array& b, const array& c) {
 LOWTIDE_PUBLIC Dtype result_type(const std::vector<array>& arrays);
 /// The shape to which both are broadcast.
 LOWTIDE_PUBLIC Shape broadcast_shapes(const Shape& s1, const Shape& s2);
-/// From 0 on; std::invalid_argument beginning with msg_prefix for one that ndim dimensions lack.
+/// The axis counted from 0; std::invalid_argument, beginning with msg_prefix, if it is out of bounds for ndim
+/// dimensions.
 LOWTIDE_PUBLIC int normalize_axis_index(int axis, int ndim, const std::string& msg_prefix = "");
 
 struct PrintOptions {
@@ -40,14 +41,14 @@ struct LOWTIDE_PUBLIC PrintFormatter {
 LOWTIDE_PUBLIC void set_printoptions(PrintOptions options);
 LOWTIDE_PUBLIC PrintFormatter& get_global_formatter();
 
-/// What numbers a type of floats has.
+/// Limits of a floating-point type.
 struct LOWTIDE_PUBLIC finfo {
   explicit finfo(Dtype dtype);
   Dtype dtype;
   int bits = 0;
   double min = 0, max = 0, eps = 0, smallest_normal = 0;
 };
-/// And a type of integers.
+/// Limits of an integer type.
 struct LOWTIDE_PUBLIC iinfo {
   explicit iinfo(Dtype dtype);
   Dtype dtype;

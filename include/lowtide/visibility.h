@@ -1,4 +1,4 @@
 #pragma once
-/// What a library shows: nothing but what is marked so.
+/// Exports from a shared library: only what is marked so.
 
 #define LOWTIDE_PUBLIC __attribute__((visibility("default")))

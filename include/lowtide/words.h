@@ -17,7 +17,7 @@ LOWTIDE_PUBLIC Result<int64_t> parse_size(std::string_view text);
 LOWTIDE_PUBLIC std::string format_bytes(int64_t bytes);
 /// "4,294,967,296".
 LOWTIDE_PUBLIC std::string format_count(int64_t count);
-/// "; did you mean a, b or c?" of those of `known` that are close to `word`; nothing where none is.
+/// "; did you mean a, b or c?" of those of `known` that are close to `word`; empty if none is.
 LOWTIDE_PUBLIC std::string did_you_mean(std::string_view word, const std::vector<std::string>& known);
 
 }  // namespace lowtide

@@ -1,5 +1,5 @@
 #pragma once
-/// What XLA's compiler says that a program takes when it runs.
+/// The memory that XLA's compiler reports for a program.
 
 #include <string>
 
@@ -9,13 +9,13 @@ namespace lowtide {
 
 struct XlaAccount {
   std::string platform;  ///< "cpu, jaxlib 0.10.2"
-  Sizes sizes;           ///< bytes; `load` isn't said
+  Sizes sizes;           ///< bytes; `load` isn't reported
 };
 
-/// Of a program and of what fit made of it.
+/// XLA's reports for a program and for its rewritten form.
 struct XlaAccounts {
   XlaAccount before, after;
-  bool stays = false;  ///< XLA takes no less for what was made: the program as it was given is handed on
+  bool stays = false;  ///< XLA needs no less for the rewritten program: the original is handed on
 };
 
 }  // namespace lowtide

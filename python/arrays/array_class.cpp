@@ -1,4 +1,4 @@
-// The class `array`: what it is, how it is made, and its ways out to Python and to other libraries.
+// The class `array`: its properties, construction, and conversion to Python and to other libraries.
 #include <sstream>
 
 #include "bind.h"
@@ -20,7 +20,7 @@ int64_t length_of(const array& a) {
   return a.shape()[0];
 }
 
-/// NumPy's numbers stand for indices where they are integers.
+/// NumPy's integers can be used as indices.
 nb::object index_of(const array& a) {
   if (!issubdtype(a.dtype(), integer) || a.ndim() != 0)
     throw nb::type_error("only an array of one integer, without dimensions, is an index");
@@ -87,7 +87,7 @@ Class bind_array(nb::module_& m) {
   of.def(
       "tolist",
       [](const array& a) {
-        const bool is_small = a.dtype().val == Dtype::Val::bfloat16;  // ml_dtypes' elements stay what they are
+        const bool is_small = a.dtype().val == Dtype::Val::bfloat16;  // ml_dtypes' elements keep their type
         return numpy_of(is_small ? unlocked([&] { return astype(a, float32); }) : a).attr("tolist")();
       },
       "Nested lists of numbers, evaluated.");
@@ -128,8 +128,8 @@ Class bind_array(nb::module_& m) {
     if (how.empty()) return nb::str(printed(a).c_str());
     return nb::str(item_of(a).attr("__format__")(how));
   });
-  of.attr("__hash__") = nb::none();      // == is element by element
-  of.attr("__array_priority__") = 1000;  // NumPy's operators leave it to ours
+  of.attr("__hash__") = nb::none();      // == is elementwise
+  of.attr("__array_priority__") = 1000;  // NumPy's operators defer to ours
   of.attr("__array_ufunc__") = nb::none();
 
   of.def("__array__", &as_numpy, "dtype"_a = nb::none(), "copy"_a = nb::none(),
@@ -142,7 +142,7 @@ Class bind_array(nb::module_& m) {
   of.def("__reduce__", [](const array& a) {
     nb::module_ arrays = nb::module_::import_("lowtide._arrays.numpy");
     if (a.dtype().val != Dtype::Val::bfloat16) return nb::make_tuple(arrays.attr("array"), nb::make_tuple(numpy_of(a)));
-    // By way of float32, which has all of its numbers, so that ml_dtypes isn't asked for.
+    // By way of float32, which represents all its values, so that ml_dtypes isn't needed.
     return nb::make_tuple(arrays.attr("array"),
                           nb::make_tuple(numpy_of(unlocked([&] { return astype(a, float32); })), "bfloat16"));
   });

@@ -1,6 +1,6 @@
 #pragma once
-/// What bindings are made of: a function of the library's, its parameters' names and a sentence are one line. Functions
-/// that NumPy also has as methods are both, from the same line.
+/// Helpers for bindings: one line has a library function, its parameters' names and a docstring. Functions that NumPy
+/// also has as methods are bound as both by the same line.
 #include <string>
 #include <type_traits>
 
@@ -10,7 +10,7 @@
 namespace lowtide::python {
 
 using Class = nb::class_<array>;
-/// None: all axes; one, or several.
+/// None (all axes), one axis, or several.
 using Axes = std::optional<std::variant<int, std::vector<int>>>;
 using Axis = std::optional<int>;
 using ShapeLike = std::variant<int64_t, Shape>;
@@ -26,7 +26,7 @@ inline std::vector<int> axes_of(const std::variant<int, std::vector<int>>& axes)
   return axes.index() == 0 ? std::vector<int>{std::get<0>(axes)} : std::get<1>(axes);
 }
 
-/// f of an array and what else it takes, as a function of Python's.
+/// f, which takes an array and other arguments, as a Python function.
 template <class... More, class F>
 auto of_array(F f) {
   return [f](const ArrayLike& a, More... more) {
@@ -34,7 +34,7 @@ auto of_array(F f) {
     return unlocked([&] { return f(x, more...); });
   };
 }
-/// The same of two arrays, of which one may be a number.
+/// The same for two arrays, one of which may be a number.
 template <class... More, class F>
 auto of_arrays(F f) {
   return [f](const ArrayLike& a, const ArrayLike& b, More... more) {
@@ -49,14 +49,14 @@ inline void unary(nb::module_& m, const char* name, Unary f, const char* doc) {
 inline void binary(nb::module_& m, const char* name, Binary f, const char* doc) {
   m.def(name, of_arrays([f](const array& a, const array& b) { return f(a, b, kHere); }), "a"_a, "b"_a, doc);
 }
-/// As a function of `m`, and as a method.
+/// Binds a function of `m`, and a method.
 template <class F, class... Extra>
 void both(nb::module_& m, Class& of, const char* name, F f, const Extra&... extra) {
   m.def(name, f, "a"_a, extra...);
   of.def(name, f, extra...);
 }
 
-// One of each file of this folder.
+// One for each file of this folder.
 void bind_types(nb::module_& m);
 Class bind_array(nb::module_& m);
 void bind_operators(Class& of);

@@ -25,7 +25,7 @@ std::optional<Dtype> dtype_named(std::string_view name) {
   return {};
 }
 
-/// Does an integer type have this number?
+/// Can an integer type represent this number?
 bool has(Dtype type, int64_t value) {
   const int bits = 8 * type.size();
   if (issubdtype(type, unsignedinteger)) return value >= 0 && (bits == 64 || value >> bits == 0);
@@ -72,8 +72,7 @@ bool holds_arrays(nb::handle list) {
   return false;
 }
 
-/// Keeps an object of Python's alive as long as an array has its bytes. At the interpreter's end nobody is left to
-/// tell.
+/// Keeps a Python object alive while an array uses its bytes. When the interpreter has ended, it does nothing.
 std::function<void(void*)> kept(nb::object owner) {
   return [object = owner.release().ptr()](void*) {
     if (!Py_IsInitialized()) return;
@@ -85,10 +84,10 @@ std::function<void(void*)> kept(nb::object owner) {
 struct Taking {
   std::optional<Dtype> as = {};
   bool copy = true;
-  bool narrows = false;  ///< float64 and int64 are Python's numbers, which are float32 and int32 here
+  bool narrows = false;  ///< float64 and int64 stand for Python numbers, which are float32 and int32 here
 };
 
-/// Elements of NumPy's, in its memory or in ours.
+/// An array of NumPy's elements, in its memory or in ours.
 array from_numpy(nb::object from, const Taking& how) {
   nb::module_ numpy = nb::module_::import_("numpy");
   from = numpy.attr("require")(from, nb::none(), nb::make_tuple("C", "A"));

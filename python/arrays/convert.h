@@ -1,9 +1,9 @@
 #pragma once
-/// Between Python's objects and arrays.
+/// Conversions between Python objects and arrays.
 ///
-/// Python's lock and the graph's: an evaluation holds the graph's lock, and may need Python's (a function that is
-/// traced, the owner of borrowed bytes that is let go). So whoever has Python's lock never waits for the graph's:
-/// every call that makes steps or evaluates goes by way of unlocked().
+/// Python's lock and the graph's: an evaluation holds the graph's lock and may need Python's (to trace a function, to
+/// release the owner of borrowed bytes). So a thread with Python's lock must never wait for the graph's: every call
+/// that adds steps or evaluates goes through unlocked().
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/complex.h>
 #include <nanobind/stl/function.h>
@@ -28,11 +28,11 @@ namespace nb = nanobind;
 using namespace nb::literals;
 
 inline bool is_any(PyObject* /*object*/) { return true; }
-/// An array, a number, nested lists of them, a NumPy array, or what has __dlpack__, __array__ or a buffer.
+/// An array, a number, nested lists of them, a NumPy array, or an object with __dlpack__, __array__ or a buffer.
 class ArrayLike : public nb::object {
   NB_OBJECT_DEFAULT(ArrayLike, nb::object, "ArrayLike", is_any)
 };
-/// A Dtype, its name, a type of Python's (int: int32, float: float32), or a type of NumPy's or ml_dtypes'.
+/// A Dtype, its name, a Python type (int: int32, float: float32), or a type of NumPy or ml_dtypes.
 class DtypeLike : public nb::object {
   NB_OBJECT_DEFAULT(DtypeLike, nb::object, "DtypeLike", is_any)
 };
@@ -47,23 +47,22 @@ auto unlocked(F&& f, Args&&... args) {
 Dtype dtype_of(nb::handle like);
 inline Dtype dtype_or(const std::optional<DtypeLike>& like, Dtype usual) { return like ? dtype_of(*like) : usual; }
 
-/// A number of Python's own, whose type gives way to that of the array beside it: an integer takes any type but bool,
-/// a float any floating one.
+/// Is it a Python number? Its type adapts to that of the other operand: an integer to any type but bool, a float to any
+/// floating-point type.
 bool is_number(nb::handle object);
-/// `beside`: the type of the array beside a number.
+/// `beside`: the type of the other operand, if this is a number.
 array array_of(nb::handle like, std::optional<Dtype> beside = {});
 std::pair<array, array> operands(nb::handle a, nb::handle b);
 std::vector<array> arrays_of(nb::handle sequence);
 
-/// Of any ArrayLike with its own type, or this one. Without a copy where nothing has to be converted or put in order:
-/// the object must stay as it is then.
+/// An array from any ArrayLike, of its own type or of `dtype`. Without a copy if nothing has to be converted or
+/// reordered: then the object must not change.
 array made_of(nb::handle like, const std::optional<DtypeLike>& dtype, bool copy);
-/// Evaluates; the elements, row-major.
+/// Evaluates, and returns the elements, row-major.
 const void* elements_of(const array& a);
-/// Of an array with one element: the number.
+/// The number in an array with one element.
 nb::object item_of(const array& a);
-/// A NumPy array of the same bytes, which can only be read. bfloat16 is ml_dtypes' where that is installed, else
-/// float32.
+/// A read-only NumPy array of the same bytes. bfloat16 becomes ml_dtypes' type if that is installed, else float32.
 nb::object numpy_of(const array& a);
 nb::object dlpack_of(const array& a, bool versioned);
 array from_dlpack_of(nb::handle object);

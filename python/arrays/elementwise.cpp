@@ -1,4 +1,4 @@
-// Functions of each element: rows of a table, and the few that take more than arrays.
+// Elementwise functions: rows of a table, and the few that take more than arrays.
 #include "bind.h"
 
 namespace lowtide::python {

@@ -1,4 +1,4 @@
-// Elements on their way out: numbers, NumPy's arrays, DLPack.
+// Exporting elements: as numbers, NumPy arrays, DLPack.
 #include "convert.h"
 #include "lowtide/dlpack.h"
 #include "lowtide/ops.h"
@@ -9,7 +9,7 @@ namespace {
 constexpr const char* kOld = "dltensor";
 constexpr const char* kNew = "dltensor_versioned";
 
-/// A capsule whose tensor is deleted with it, if nobody took it: who does gives it another name.
+/// A capsule that deletes its tensor, unless a consumer has taken it, which renames the capsule.
 template <class Tensor>
 nb::object capsule(Tensor* tensor, const char* name) {
   PyObject* const made = PyCapsule_New(tensor, name, [](PyObject* self) {
@@ -68,8 +68,8 @@ nb::object numpy_of(const array& a) {
   interface["shape"] = nb::tuple(nb::cast(a.shape()));
   interface["typestr"] =
       is_bfloat16 ? nb::object(nb::str("<u2")) : numpy.attr("dtype")(dtype_to_string(a.dtype())).attr("str");
-  interface["data"] = nb::make_tuple(reinterpret_cast<uintptr_t>(data), true);  // only to be read
-  // NumPy keeps the object that it was told by, and with it the array.
+  interface["data"] = nb::make_tuple(reinterpret_cast<uintptr_t>(data), true);  // read-only
+  // NumPy keeps the object with the interface alive, and thus the array.
   nb::object owner =
       nb::module_::import_("types").attr("SimpleNamespace")("__array_interface__"_a = interface, "owner"_a = a);
   nb::object made = numpy.attr("asarray")(owner);
@@ -87,7 +87,7 @@ array from_dlpack_of(nb::handle object) {
   if (!PyCapsule_CheckExact(object.ptr())) {
     try {
       given = object.attr("__dlpack__")("max_version"_a = nb::make_tuple(1, 0));
-    } catch (nb::python_error& error) {  // from before there were versions
+    } catch (nb::python_error& error) {  // older than versioned capsules
       if (!error.matches(PyExc_TypeError)) throw;
       given = object.attr("__dlpack__")();
     }

@@ -1,6 +1,6 @@
-// x[...] and x.at[...]. An index is a box of the array (slices and numbers), in another shape (numbers drop a
-// dimension, None makes one), and arrays of integers along some dimensions of that. Reading is slice(), reshape(),
-// gather(); an update is the same way back: scatter() into the box, and the box into the array.
+// x[...] and x.at[...]. An index selects a box of the array (slices and numbers), reshapes it (numbers drop a
+// dimension, None adds one), and then indexes some of its dimensions with integer arrays. Reading is slice(),
+// reshape(), gather(); an update is the reverse: scatter() into the box, and the box into the array.
 #include "bind.h"
 
 namespace lowtide::python {
@@ -11,12 +11,12 @@ struct Selection {
   Shape box, kept;             ///< its extents, and those without the numbers' dimensions and with None's
   std::vector<array> indices;  ///< along these dimensions of `kept`
   std::vector<int> axes;
-  int place = 0;  ///< before which dimension of what is left the indices' dimensions stand
+  int place = 0;  ///< the remaining dimension before which the indices' dimensions are inserted
   bool is_whole = true;
 };
 
-/// NumPy puts the dimensions of indices where the first of them stands if all stand beside each other, numbers among
-/// them, else in front.
+/// NumPy puts the indices' dimensions at the place of the first index array if all of them, numbers included, are
+/// adjacent; else in front.
 class Reader {
  public:
   Reader(const array& of, nb::handle index) : of_(of) {
@@ -45,7 +45,7 @@ class Reader {
   }
   Selection take() { return std::move(made_); }
 
-  /// An array of booleans, or a list of them; none: something else.
+  /// An array or list of booleans; none if it is something else.
   static std::optional<array> mask_of(nb::handle entry) {
     if (PyBool_Check(entry.ptr())) throw nb::index_error("one boolean is no index: where(mask, x, y) takes it");
     if (nb::isinstance<nb::slice>(entry) || !nb::hasattr(entry, "__len__")) return std::nullopt;
@@ -68,7 +68,7 @@ class Reader {
     range(0, n, 1, n);
     made_.kept.push_back(n);
   }
-  /// A number or an array begins, or goes on with, what NumPy calls advanced indices.
+  /// A number or an array begins or continues what NumPy calls advanced indices.
   void advanced() {
     if (!started_) made_.place = static_cast<int>(made_.kept.size());
     if (apart_) together_ = false;
@@ -109,7 +109,7 @@ class Reader {
     const int64_t from = at < 0 ? at + n : at;
     range(from, from + 1, 1, 1);
   }
-  /// Where it is true: as many arrays of integers as it has dimensions.
+  /// Adds the indices where the mask is true: one integer array for each of its dimensions.
   void add_mask(const array& mask) {
     const size_t first = made_.start.size();
     for (size_t d = 0; d < mask.ndim(); ++d) {
@@ -131,7 +131,7 @@ class Reader {
   }
   void add_array(array at) {
     if (at.dtype().val == Dtype::Val::bool_) return add_mask(at);
-    if (at.size() == 0 && at.ndim() == 1) at = zeros({0}, int32);  // an empty list has no type of its own
+    if (at.size() == 0 && at.ndim() == 1) at = zeros({0}, int32);  // an empty list has no element type
     if (!issubdtype(at.dtype(), integer))
       throw nb::index_error(("indices are integers, and not " + dtype_to_string(at.dtype())).c_str());
     add_indices(std::move(at));
@@ -152,7 +152,7 @@ array boxed(const array& a, const Selection& s) {
   return reshape(s.is_whole ? a : slice(a, s.start, s.stop, s.step), s.kept);
 }
 
-/// Extents of what is gathered at one index.
+/// Extents of the slice gathered at one index.
 Shape one_slice(const Selection& s) {
   Shape extents = s.kept;
   for (const int axis : s.axes) extents[static_cast<size_t>(axis)] = 1;
@@ -165,7 +165,7 @@ size_t index_dims(const Selection& s) {
   return most;
 }
 
-/// Where each dimension of the result is in (indices' dimensions, those that are left).
+/// For each dimension of the result, its position in (indices' dimensions, remaining dimensions).
 std::vector<int> order_of(const Selection& s) {
   const int index = static_cast<int>(index_dims(s)), left = static_cast<int>(s.kept.size() - s.axes.size());
   std::vector<int> order;
@@ -216,7 +216,7 @@ array scatter_into(const array& box, const Selection& s, const array& values, Ho
 array updated(const array& a, const Selection& s, const array& values, How how) {
   if (s.indices.empty()) return put_box(a, s, broadcast_to(values, s.kept), how);
   const array box = boxed(a, s);
-  // The values as scatter() takes them: the indices' dimensions, and a slice's.
+  // The values in scatter()'s form: the indices' dimensions, then a slice's.
   const array like = broadcast_arrays(s.indices)[0];
   const std::vector<int> order = order_of(s);
   Shape left, whole = like.shape(), result;
@@ -236,7 +236,7 @@ array updated(const array& a, const Selection& s, const array& values, How how) 
   return s.is_whole ? reshape(put, a.shape()) : put_box(a, s, put, How::kSet);
 }
 
-/// What both come to where the mask, of a's first dimensions, is true.
+/// a combined with values where the mask, over a's leading dimensions, is true.
 array updated_where(const array& a, const array& mask, const array& values, How how) {
   Shape aligned = mask.shape();
   if (aligned.size() > a.ndim() || !std::equal(aligned.begin(), aligned.end(), a.shape().begin()))
@@ -253,7 +253,7 @@ array updated_where(const array& a, const array& mask, const array& values, How 
   return where(there, maximum(a, with), a);
 }
 
-/// x.at, and x.at[index]: a mask alone is kept as it is, as an update needn't know where it is true.
+/// x.at, and x.at[index]: a single mask is kept unevaluated, as an update needn't know where it is true.
 struct At {
   array of;
 };

@@ -1,4 +1,4 @@
-// Arrays put together, taken apart, repeated, padded and rolled.
+// Joining, splitting, repeating, padding and rolling arrays.
 #include "bind.h"
 
 namespace lowtide::python {
@@ -9,7 +9,7 @@ using Widths = std::variant<int, std::pair<int, int>, std::vector<std::pair<int,
 array pad_of(const ArrayLike& a, const Widths& width, const std::string& mode, const ArrayLike& value) {
   const array x = array_of(a), fill = array_of(value, x.dtype());
   return unlocked([&] {
-    // One pair stands for all dimensions.
+    // One pair applies to all dimensions.
     if (width.index() == 2 && std::get<2>(width).size() == 1) return pad(x, std::get<2>(width)[0], fill, mode);
     if (width.index() == 3) return pad(x, std::get<0>(std::get<3>(width)), fill, mode);
     if (width.index() == 2) return pad(x, std::get<2>(width), fill, mode);

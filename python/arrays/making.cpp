@@ -1,4 +1,4 @@
-// Arrays from nothing: constants, counters, windows.
+// Creating arrays: constants, ranges, windows.
 #include "bind.h"
 
 namespace lowtide::python {

@@ -1,4 +1,4 @@
-// What arrays take and may take, plans, streams and files.
+// Memory use and limits, plans, streams and files.
 #include "lowtide/memory.h"
 
 #include "bind.h"
@@ -8,7 +8,7 @@
 namespace lowtide::python {
 namespace {
 
-/// Without a limit the library has the largest number.
+/// The library represents no limit by SIZE_MAX.
 std::optional<size_t> limit_of(size_t bytes) { return bytes == SIZE_MAX ? std::nullopt : std::optional(bytes); }
 
 int64_t floor_of(const Plan& plan) {

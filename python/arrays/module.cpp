@@ -1,12 +1,12 @@
-// lowtide._arrays: the arrays of docs/arrays.md in Python. What takes functions and trees of arrays is completed by
-// python/lowtide/_transforms.py; names are put in their places by python/lowtide/numpy.py and its like.
+// lowtide._arrays: the arrays of docs/arrays.md in Python. python/lowtide/_transforms.py adds functions of functions
+// and of trees of arrays; python/lowtide/numpy.py and similar modules arrange the names.
 #include "bind.h"
 #include "lowtide/memory.h"
 
 namespace lowtide::python {
 namespace {
 
-/// Python's LimitError, which says what limit_error says. Python keeps it as long as it lives.
+/// Python's LimitError, the counterpart of limit_error. Python keeps it until it exits.
 PyObject* limit_error_type = nullptr;
 
 void translate(const std::exception_ptr& thrown, void* /*payload*/) {
@@ -24,7 +24,7 @@ void translate(const std::exception_ptr& thrown, void* /*payload*/) {
 
 NB_MODULE(_arrays, m) {
   m.doc() = "Arrays that are computed when they are needed: docs/arrays.md.";
-  nb::set_leak_warnings(false);  // what plans and steps keep lives as long as the process
+  nb::set_leak_warnings(false);  // objects in plans and steps live as long as the process
   limit_error_type = PyErr_NewExceptionWithDoc(
       "lowtide.LimitError",
       "A plan needs more than a limit, or memory ended. Arrays are as they were before. `needed`: bytes of the lowest "
@@ -58,7 +58,7 @@ NB_MODULE(_arrays, m) {
   bind_memory(m);
   bind_streams(m);
   bind_files(m);
-  // So that `from lowtide._arrays.numpy import ...` finds them: the module is a file and no folder.
+  // Makes `from lowtide._arrays.numpy import ...` work: the module is a file, not a folder.
   nb::object modules = nb::module_::import_("sys").attr("modules");
   for (const nb::module_& part : {numpy, linalg, fft, fast, random}) modules[part.attr("__name__")] = part;
 }

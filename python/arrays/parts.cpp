@@ -1,4 +1,4 @@
-// Parts of arrays by functions: slices, gathers and scatters, diagonals. x[...] and x.at[...] are in indexing.cpp.
+// Functions for parts of arrays: slices, gathers and scatters, diagonals. x[...] and x.at[...] are in indexing.cpp.
 #include "bind.h"
 
 namespace lowtide::python {

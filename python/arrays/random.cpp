@@ -12,7 +12,7 @@ using Key = std::optional<ArrayLike>;
 using Type = std::optional<DtypeLike>;
 std::optional<array> key_of(const Key& key) { return key ? std::optional(array_of(*key)) : std::nullopt; }
 
-/// Numbers between two bounds.
+/// A distribution between two bounds.
 using Between = array (*)(const array&, const array&, const Shape&, Dtype, const std::optional<array>&, StreamOrDevice);
 void between(nb::module_& m, const char* name, Between f, Dtype usual, bool has_bounds, const char* doc) {
   const auto draw = [f, usual](const ArrayLike& low, const ArrayLike& high, const std::optional<ShapeLike>& shape,
@@ -41,7 +41,7 @@ array normal_of(const ShapeLike& shape, const Type& dtype, const Key& loc, const
   return unlocked([&] { return random::normal(shape_of(shape), type, mean, width, words); });
 }
 
-/// The words of all draws of this thread, as long as a `with` lasts.
+/// Sets the generator for all draws of this thread during a `with`.
 struct UsedBits {
   random::Bits bits;
   std::unique_ptr<random::UseBits> use = {};

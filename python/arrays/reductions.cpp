@@ -1,10 +1,10 @@
-// Reductions, running sums and their like, and what puts elements in order. Names and defaults are NumPy's.
+// Reductions, cumulative sums and the like, and sorting. Names and defaults are NumPy's.
 #include "bind.h"
 
 namespace lowtide::python {
 namespace {
 
-/// A function of all elements in order, and of the same name along axes: one (int), or several.
+/// A function over all elements, flattened, and its overload along one axis (int) or several.
 template <class Along, class... More>
 struct Row {
   const char* name;
@@ -12,7 +12,7 @@ struct Row {
   array (*along)(const array&, Along, More..., StreamOrDevice);
   const char* doc;
 
-  /// As a function of Python's, where None means all.
+  /// As a Python function, where None means all.
   auto function() const {
     constexpr bool kOne = std::is_same_v<Along, int>;
     return of_array<std::conditional_t<kOne, Axis, Axes>, More...>(

@@ -16,7 +16,7 @@ array view_of(const ArrayLike& a, const DtypeLike& dtype) {
   return unlocked([&] { return view(x, type); });
 }
 
-/// (2, 3), or 2, 3: as NumPy's methods take it.
+/// (2, 3), or 2, 3, as NumPy's methods accept.
 std::vector<int64_t> numbers_of(const nb::args& given) {
   if (given.size() == 1 && !PyIndex_Check(nb::object(given[0]).ptr())) return nb::cast<std::vector<int64_t>>(given[0]);
   return nb::cast<std::vector<int64_t>>(given);

@@ -1,4 +1,4 @@
-// Evaluation, and functions made of functions, of lists of arrays: python/lowtide/_transforms.py makes trees of them.
+// Evaluation and transformations of functions on lists of arrays; python/lowtide/_transforms.py extends them to trees.
 #include "lowtide/transforms.h"
 
 #include "bind.h"

@@ -29,7 +29,7 @@ void bind_types(nb::module_& m) {
           [](Dtype type, nb::object other) {
             try {
               return type.val == dtype_of(other).val;
-            } catch (const std::exception&) {  // what is no type is none of these
+            } catch (const std::exception&) {  // not a type, so none of these
               return false;
             }
           },

@@ -1,14 +1,14 @@
-"""Lowtide: array programs in the least memory they need, and a plain answer to where it goes.
+"""Lowtide runs array programs in as little memory as they need, and shows where the memory goes.
 
     lowtide.explain(step, params, batch)      what holds memory at the peak, why, and what would free it
-    lowtide.fit(step, donate_argnums=0)       the same function, which XLA runs in less
-    lowtide.jit(step, donate_argnums=0)       the same on Lowtide's own runtime, in this very process
-    JAX_PLATFORMS=lowtide python train.py     all of JAX on Lowtide's own runtime
+    lowtide.fit(step, donate_argnums=0)       the same function, in less of XLA's memory lowtide.jit(step,
+    donate_argnums=0)       the same on Lowtide's own runtime, in this process JAX_PLATFORMS=lowtide python train.py
+    all of JAX on Lowtide's own runtime
 
-    import lowtide.numpy as np                arrays of its own, by NumPy's names
-    lowtide.grad, vmap, eval, limit, ...      functions of them, by JAX's and MLX's
+    import lowtide.numpy as np                lazy arrays, with NumPy's names lowtide.grad, vmap, eval, limit, ...
+    their transformations, with JAX's and MLX's names
 
-docs/jax.md and docs/arrays.md say more.
+See docs/jax.md and docs/arrays.md.
 """
 
 import importlib
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    """Arrays are loaded when somebody asks for them: who fits a program of JAX's needs none."""
+    """Loads arrays on first use: fitting a JAX program doesn't need them."""
     if not name.startswith("_"):
         try:
             return getattr(importlib.import_module("lowtide.arrays"), name)

@@ -1,8 +1,8 @@
 """JAX's host callbacks on Lowtide's platform: debug.print, debug.callback, pure_callback, io_callback.
 
-The platform calls itself a cpu, so that JAX lowers a callback to the call that XLA's own client serves for one. Where the backend
-is Lowtide's, that call becomes one of Lowtide's, lowtide.host.callback, with the number of the function here; for every other
-backend all stays as JAX has it. One C function serves all of them."""
+The platform is named cpu, so JAX lowers a callback to the call that XLA's own cpu client implements. If the backend is
+Lowtide's, that call is replaced by lowtide.host.callback with the number of the Python function; other backends are
+unaffected. One C function serves all callbacks."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ _HOLD = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int)
 
 @dataclasses.dataclass(frozen=True)
 class _Array:
-    """An operand or result as it lies in memory: row by row, an element below a byte in one byte."""
+    """An operand or result in memory: row-major, with one byte for types narrower than that."""
 
     shape: tuple[int, ...]
     dtype: np.dtype
     bytes: int
 
     def copy_from(self, address: int) -> np.ndarray:
-        """Of what the program overwrites later, while the callback's caller may keep it."""
+        """A copy, since the program overwrites the memory later, while the callback may keep the array."""
         array = np.empty(self.shape, self.dtype)
         if self.bytes:
             ctypes.memmove(array.ctypes.data, address, self.bytes)
@@ -55,8 +55,8 @@ class _Callback:
     function: Callable[..., Sequence[Any]]
     operands: list[_Array]
     results: list[_Array]
-    has_token: bool  # first among the function's arguments and results, in whose place nothing lies in memory
-    x64: bool  # as it was where the callback was lowered; runs have threads of their own
+    has_token: bool  # first among the function's arguments and results, without memory of its own
+    x64: bool  # the setting at lowering; runs have threads of their own
     holders: int = 0
 
     def __call__(self, operands: Any, results: Any) -> None:
@@ -71,7 +71,7 @@ class _Callback:
 _all: dict[int, _Callback] = {}
 _ids = itertools.count()
 _here = threading.local()
-_lock = threading.RLock()  # collecting garbage may let go of one while another is entered
+_lock = threading.RLock()  # garbage collection may release one while another is registered
 
 
 def _call(id: int, operands: Any, results: Any, report: int) -> int:
@@ -80,7 +80,7 @@ def _call(id: int, operands: Any, results: Any, report: int) -> int:
             callback = _all[id]
         callback(operands, results)
         return 0
-    except BaseException:  # noqa: BLE001: the run's, whatever it is; there is no Python between here and the caller
+    except BaseException:  # noqa: BLE001: any exception becomes the run's error; the caller isn't Python
         why = traceback.format_exc().encode(errors="replace")
         _library().lowtide_callback_failed(report, why, len(why))
         return 1
@@ -94,14 +94,14 @@ def _hold(id: int, change: int) -> None:
         callback.holders += change
         if callback.holders == 0:
             del _all[id]
-    del callback  # what goes with it runs without the lock
+    del callback  # its finalisers run without the lock
 
 
 _c_call, _c_hold = _CALL(_call), _HOLD(_hold)
 
 
 class _Lowered:
-    """Keeps a callback for what was lowered with it, and may be compiled more than once."""
+    """Keeps a callback for the lowered program, which may be compiled more than once."""
 
     def __init__(self, id: int):
         weakref.finalize(self, _hold, id, -1).atexit = False
@@ -125,7 +125,7 @@ def _array_of(aval: Any) -> _Array:
 
 
 def _emit(original: Callable[..., Any], ctx: Any, callback: Any, token: Any, operands: Any, operand_avals: Any, result_avals: Any, **options: Any) -> Any:
-    """JAX's own call, which is then told whom to call."""
+    """JAX's own call, rewritten to call the registered function."""
     emitted = original(ctx, callback, token, operands, operand_avals, result_avals, **options)
     if not getattr(_here, "is_ours", False) and "lowtide" not in str(getattr(ctx.module_context.get_backend(), "platform_version", "")):
         return emitted
@@ -148,18 +148,18 @@ def _emit(original: Callable[..., Any], ctx: Any, callback: Any, token: Any, ope
 
 
 def _stop() -> None:
-    """Before Python ends: what is under way is waited for, as JAX does later, and nobody calls Python any more."""
+    """Before Python exits: waits for runs in progress, as JAX does later, and disables calls to Python."""
     import jax
     try:
         jax.effects_barrier()
-    except Exception:  # noqa: BLE001: JAX says it when it waits itself
+    except Exception:  # noqa: BLE001: JAX reports it when it waits itself
         pass
     _library().lowtide_set_callbacks(None, None)
 
 
 @contextlib.contextmanager
 def lowered_for_lowtide() -> Iterator[None]:
-    """What this thread lowers meanwhile is run by Lowtide, whatever platform the process has."""
+    """In this context the thread lowers programs for Lowtide, whatever the process's platform."""
     install()
     before, _here.is_ours = getattr(_here, "is_ours", False), True
     try:
@@ -170,7 +170,7 @@ def lowered_for_lowtide() -> Iterator[None]:
 
 @functools.cache
 def install() -> None:
-    """Once in a process, before anything is lowered for Lowtide."""
+    """Called once per process, before anything is lowered for Lowtide."""
     import jax._src.callback as callback
 
     emit = callback.emit_python_callback

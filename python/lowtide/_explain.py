@@ -11,17 +11,17 @@ from lowtide._programs import program_of
 
 
 class Report:
-    """An explanation: `print` shows it as the command does, notebooks draw it, `.rows` and `.data` are what it says."""
+    """An explanation: `print` shows it as the command does, notebooks draw it, `.rows` and `.data` are its content."""
 
     def __init__(self, texts: dict[str, str]):
         self._texts = texts
-        #: all of it, as in docs/schema/lowtide.schema.json
+        #: everything, as in docs/schema/lowtide.schema.json
         self.data: dict[str, Any] = json.loads(texts["json"])
 
     @property
     def rows(self) -> list[dict[str, Any]]:
         """The buffers at the peak of the program as given, largest first, a flat dict each: pandas.DataFrame(report.rows).
-        All of it, with what would free each, is in `.data`."""
+        Everything, with what would free each, is in `.data`."""
         return [_flat(row) for row in self.data.get("input_at_peak") or self.data.get("at_peak") or []]
 
     @property
@@ -41,7 +41,7 @@ class Report:
         return self._texts["page"]
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """A page of its own, or JSON where the name ends in .json."""
+        """Writes a self-contained page, or JSON if the name ends in .json."""
         with open(path, "w", encoding="utf-8") as file:
             file.write(self._texts["json"] if os.fspath(path).endswith(".json") else self.html())
 
@@ -64,7 +64,7 @@ def _flat(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def explain(x: Any, *args: Any, rows: int = 10, machine: str | None = None, **kwargs: Any) -> Report:
-    """Explains a path, text, bytes, a function with its arguments (arrays or jax.ShapeDtypeStruct), or what JAX made of
-    one: Lowered, Compiled, Exported. rows: of each table, 0: all."""
+    """Explains a path, text, bytes, a function with its arguments (arrays or jax.ShapeDtypeStruct), or JAX's Lowered,
+    Compiled or Exported. rows: how many of each table, 0: all."""
     program, name = program_of(x, args, kwargs)
     return Report(Session(machine=machine).read(program, name).explain(rows))

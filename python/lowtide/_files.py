@@ -1,4 +1,4 @@
-"""Arrays in files. What is read is checked before a byte of it is used; what is written appears whole, or not at all."""
+"""Arrays in files. A file is validated before any of it is used; a written file appears complete, or not at all."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ __all__ = ["load", "load_safetensors", "save", "save_safetensors", "savez"]
 
 
 def load(file: str | os.PathLike[str]) -> array | dict[str, array]:
-    """The array of an .npy file, which stays where the file is mapped; arrays by name of an .npz or .safetensors file. ValueError names the
-    file and what is wrong with it."""
+    """The array of an .npy file, whose elements stay in the mapped file; arrays by name of an .npz or .safetensors
+    file. ValueError names the file and the problem."""
     name = os.fspath(file)
     return load_npy(name) if name.endswith(".npy") else load_safetensors(name)[0]
 
 
 def save(file: str | os.PathLike[str], arrays: object) -> None:
-    """An array as .npy, or a dict of them as .npz or .safetensors."""
+    """Writes an array as .npy, or a dict of them as .npz or .safetensors."""
     name = os.fspath(file)
     if not isinstance(arrays, dict):
         save_npy(name if name.endswith(".npy") else name + ".npy", asarray(arrays))
@@ -31,5 +31,5 @@ def save(file: str | os.PathLike[str], arrays: object) -> None:
 
 
 def savez(file: str | os.PathLike[str], **arrays: object) -> None:
-    """Arrays by name as NumPy's .npz."""
+    """Writes arrays by name as NumPy's .npz."""
     numpy.savez(file, **{key: numpy.asarray(value) for key, value in arrays.items()})  # type: ignore[arg-type]

@@ -14,7 +14,7 @@ from lowtide._native import LowtideError, Session, format_bytes, size_in_bytes
 from lowtide._progress import logger
 
 _VERSION = "1.15.0"  # of StableHLO, as jax.export writes it
-_TRIES = 4  # of targets, where XLA takes more than its model says
+_TRIES = 4  # number of targets tried if XLA takes more than the model's figure
 _NO_SLOPE = "a fitted function can't be differentiated: fit the step, not the loss, with jax.grad inside of what is fitted"
 _NO_BATCH = "a fitted function has no batched form: fit the batched function, lowtide.fit(jax.vmap(f))"
 
@@ -32,13 +32,13 @@ class Fit:
     is_rewritten: bool  #: False: XLA needs no less for the rewritten program, and `call` is the function as it was
 
     def memory_analysis(self) -> tuple[Any, Any]:
-        """What XLA takes before and after."""
+        """XLA's figures before and after."""
         return self.before, self.after
 
 
 class Fitted:
-    """A function rewritten for XLA. Called as the one it was made of; under jax.jit, too. Each signature is fitted when it
-    is first seen. It can't be differentiated: fit the step, not the loss."""
+    """A function rewritten for XLA. Called like the original, also under jax.jit. Each signature is fitted at its first
+    call. It can't be differentiated: fit the step, not the loss."""
 
     def __init__(self, function: Callable, limit: str, exact: bool, machine: str | None, donate_argnums: Any, donate_argnames: Any, static_argnums: Any,
                  static_argnames: Any):
@@ -46,7 +46,7 @@ class Fitted:
         functools.update_wrapper(self, function, updated=())
         given = lambda mine, name: mine if mine is not None else _signature.jitted_with(function, name)
         self._static = _signature.Static(function, given(static_argnums, "static_argnums"), given(static_argnames, "static_argnames"))
-        # A jitted function keeps what it was jitted with.
+        # A jitted function keeps its jit options.
         self._jitted = function if hasattr(function, "lower") else jax.jit(
             function, donate_argnums=_signature.as_tuple(donate_argnums), donate_argnames=_signature.as_tuple(donate_argnames),
             static_argnums=self._static.numbers, static_argnames=self._static.names)
@@ -55,7 +55,7 @@ class Fitted:
         self._last: Fit | None = None
 
     def fitted_for(self, *args: Any, **kwargs: Any) -> Fit:
-        """What was made for arguments like these: arrays or jax.ShapeDtypeStruct."""
+        """The fitted signature for arguments like these: arrays or jax.ShapeDtypeStruct."""
         import jax
         dynamic, named, statics = self._static.split(args, kwargs)
         leaves, tree = jax.tree.flatten((dynamic, named))
@@ -82,11 +82,11 @@ class Fitted:
 
     @property
     def plan(self) -> dict[str, Any]:
-        """Of the signature that was called last: the report of the search."""
+        """The report of the search for the signature that was called last."""
         return self._latest().plan
 
     def memory_analysis(self, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
-        """What XLA takes before and after, for arguments like these; without any for those of the last call."""
+        """XLA's figures before and after, for arguments like these, or by default for those of the last call."""
         return (self.fitted_for(*args, **kwargs) if args or kwargs else self._latest()).memory_analysis()
 
     def _latest(self) -> Fit:
@@ -116,14 +116,14 @@ class Fitted:
             after = _analysis(call.lower_flat([_committed_struct(leaf) for leaf in leaves]))
             if after is None or not limit or _peak(after) <= limit or fit.plan["peak_bytes"] > target:
                 break
-            target = int(target * limit / _peak(after) * 0.98)  # plans are made by a model of XLA's account, which is short of it here
+            target = int(target * limit / _peak(after) * 0.98)  # the model of XLA's account is too low here
         if before is not None and after is not None and _peak(after) >= _peak(before):
             return self._told(fit, "and no less for what Lowtide makes of it")
         fit.call, fit.exported, fit.after, fit.is_rewritten = call, fitted, after, True
         return self._told(fit, "")
 
     def _told(self, fit: Fit, why_not: str) -> Fit:
-        """Says what it came to: a fault where that is more than the limit."""
+        """Logs the outcome; an error if it exceeds the limit."""
         name = getattr(self, "__name__", "the function")
         if fit.before is None and fit.after is None:
             return fit
@@ -157,8 +157,8 @@ class _Call:
 
 
 def _committed(leaf: Any) -> Any:
-    """The same array, tied to its device: results of exported functions are, and what is given back as an argument would
-    otherwise be compiled for once more."""
+    """The same array, committed to its device: results of exported functions are committed, and passing one back as an
+    argument would otherwise cause another compilation."""
     import jax
     if not isinstance(leaf, jax.Array) or isinstance(leaf, jax.core.Tracer) or leaf.committed:
         return leaf
@@ -173,7 +173,7 @@ def _committed_struct(leaf: Any) -> Any:
 
 
 def _without_slope(call: Callable, tree: Any) -> Callable:
-    """`call` of flat arguments, which says in a sentence that it has no derivative."""
+    """`call` on flat arguments, with a clear error for its missing derivative."""
     import jax
 
     @jax.custom_jvp
@@ -189,7 +189,7 @@ def _without_slope(call: Callable, tree: Any) -> Callable:
 
 
 def _spread(leaf: Any) -> Any:
-    """Without its elements, but with the devices that it lies on where they are several."""
+    """Its ShapeDtypeStruct, with a sharding if it is on several devices."""
     import jax
     if not isinstance(leaf, jax.Array):
         return leaf
@@ -199,7 +199,7 @@ def _spread(leaf: Any) -> Any:
 
 
 def _export(jitted: Any, lowered: Any, args: tuple, kwargs: dict) -> Any:
-    """With whatever custom calls there are: what is exported here runs here."""
+    """Allows all custom calls: the export is run in this process."""
     from jax import export
     names = set(re.findall(r"custom_call @([\w.$]+)", lowered.as_text()))
     checks = [export.DisabledSafetyCheck.custom_call(name) for name in sorted(names)]
@@ -207,7 +207,7 @@ def _export(jitted: Any, lowered: Any, args: tuple, kwargs: dict) -> Any:
 
 
 def _analysis(lowered: Any) -> Any:
-    """XLA's own account; None where the backend has none, or can't compile it."""
+    """XLA's own account; None if the backend has none, or can't compile it."""
     try:
         return lowered.compile().memory_analysis()
     except Exception as error:
@@ -221,7 +221,8 @@ def _peak(analysis: Any) -> int:
 
 
 def _serialised(program: bytes) -> bytes:
-    """As jax.export keeps it. Of operations that only chlo has the library gives text, which jaxlib writes as bytecode."""
+    """The program in jax.export's form. With operations that only chlo has, the library returns text, which jaxlib
+    converts to bytecode."""
     if program.startswith(b"ML\xefR"):
         return program
     from jax._src.interpreters import mlir
@@ -233,9 +234,9 @@ def _serialised(program: bytes) -> bytes:
 
 def fit(function: Callable | None = None, limit: str | int | None = None, *, for_: str = "xla", exact: bool = False, machine: str | None = None,
         donate_argnums: Any = None, donate_argnames: Any = None, static_argnums: Any = None, static_argnames: Any = None) -> Any:
-    """`function` as stock XLA runs it in less memory: within `limit` ("8GiB", bytes), or in as little as was found. Where XLA
-    takes no less for what was made, the function stays as it is. machine: at whose prices plans are chosen ("h100");
-    exact: every sum in its order."""
+    """`function` as stock XLA runs it in less memory: within `limit` ("8GiB", bytes), or in as little as possible. If
+    XLA needs no less for the rewritten program, the original is used. machine: whose cost model chooses plans ("h100");
+    exact: keep every sum's order."""
     if for_ != "xla":
         raise ValueError(f'for_ is {for_!r}, expected "xla"; lowtide.jit runs on Lowtide')
     if function is None:

@@ -1,4 +1,4 @@
-"""A function on Lowtide's own runtime, whatever platform the process has."""
+"""Functions on Lowtide's own runtime, whatever the process's platform."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from lowtide._native import LowtideError, Plan, Runner, Session
 
 
 class Jitted:
-    """A function that Lowtide compiles and runs. Called as jax.jit's: with arrays of JAX's or numpy's, in any tree. Each
-    signature is compiled when it is first seen. What traces it (jax.jit, jax.grad, jax.vmap) gets the function itself."""
+    """A function that Lowtide compiles and runs. Called like jax.jit's: with JAX or numpy arrays, in any tree. Each
+    signature is compiled at its first call. Under tracing (jax.jit, jax.grad, jax.vmap) the original function is
+    used."""
 
     def __init__(self, function: Callable, limit: str | int | None, exact: bool, machine: str | None, donate_argnums: Any, donate_argnames: Any,
                  static_argnums: Any, static_argnames: Any):
@@ -40,8 +41,8 @@ class Jitted:
         return self._compiled(leaves, tree, statics)(leaves)
 
     def plan_for(self, *args: Any, **kwargs: Any) -> Plan:
-        """The plan for arguments like these, arrays or jax.ShapeDtypeStruct: `.sizes` in bytes, `.text`, `.seconds` as
-        modelled."""
+        """The plan for arguments like these, arrays or jax.ShapeDtypeStruct: `.sizes` in bytes, `.text`, modelled
+        `.seconds`."""
         import jax
         dynamic, named, statics = self._static.split(args, kwargs)
         leaves, tree = jax.tree.flatten((dynamic, named))
@@ -56,7 +57,7 @@ class Jitted:
         return made
 
     def _compile(self, leaves: list, tree: Any, statics: tuple) -> "_Compiled":
-        """Lowers the function for a cpu. Arrays of keys go in and out as the numbers that they are."""
+        """Lowers the function for a cpu. Key arrays are passed as their underlying numbers."""
         import jax
         keys = {i: jax.random.key_impl(leaf) for i, leaf in enumerate(leaves) if _signature.is_key(leaf)}
         seen: dict[str, Any] = {}
@@ -114,7 +115,7 @@ class _Compiled:
     """One signature of a function."""
 
     def __init__(self, runner: Runner, tree: Any, keys: set[int], result_keys: dict[int, Any], donated: list[bool], weak: list[bool], lowered: Any):
-        self._lowered = lowered  # which keeps its callbacks
+        self._lowered = lowered  # keeps its callbacks alive
         self.runner, self._tree, self._keys, self._result_keys = runner, tree, keys, result_keys
         if len(donated) != len(runner.arguments):
             raise LowtideError("internal", f"found a program of {len(runner.arguments)} arguments, expected {len(donated)}")
@@ -186,7 +187,7 @@ def _has_cpu() -> bool:
 
 
 def _array_of(block: Block, dtype: np.dtype, dims: tuple[int, ...]) -> Any:
-    """An array of JAX's in this memory, without a copy where the process has XLA's cpu."""
+    """A JAX array in this memory, without a copy if the process has XLA's cpu platform."""
     import jax
     tensor = block.tensor(dtype, dims) if _has_cpu() and 0 not in dims else None
     if tensor is None:
@@ -203,7 +204,7 @@ def _forget(number: int, gone: weakref.ref) -> None:
 
 
 def _address_of(leaf: Any, argument: dict[str, Any], number: int) -> tuple[int, Any]:
-    """Where the elements lie, and what keeps them there."""
+    """The elements' address, and the object that keeps them alive."""
     import jax
     if isinstance(leaf, jax.Array):
         devices = leaf.devices()
@@ -223,10 +224,10 @@ def _is_row_major(array: Any) -> bool:
 
 def jit(function: Callable | None = None, *, limit: str | int | None = None, exact: bool = False, machine: str | None = None, donate_argnums: Any = None,
         donate_argnames: Any = None, static_argnums: Any = None, static_argnames: Any = None) -> Any:
-    """`function` compiled and run by Lowtide on this machine's processors, in a process of any platform. limit: bytes that
-    it may need ("8GiB"); where no plan meets that, LowtideError of the kind "limit". exact: every sum in its order. A
-    jitted function keeps what it was jitted with. Donated arrays are overwritten where a run made them and nobody else
-    looks at them; others are copied, and deleted."""
+    """`function` compiled and run by Lowtide on this machine's processors, in a process of any platform. limit: on its
+    bytes ("8GiB"); if no plan meets it, LowtideError of kind "limit". exact: keep every sum's order. A jitted function
+    keeps its jit options. Donated arrays are overwritten if a run created them and nothing else refers to them; others
+    are copied, and deleted."""
     if function is None:
         return functools.partial(jit, limit=limit, exact=exact, machine=machine, donate_argnums=donate_argnums, donate_argnames=donate_argnames,
                                  static_argnums=static_argnums, static_argnames=static_argnames)

@@ -1,4 +1,4 @@
-"""Where the library is that JAX loads."""
+"""The path of the library that JAX loads."""
 
 import os
 import pathlib
@@ -7,7 +7,8 @@ _NAME = "liblowtide_pjrt.so"
 
 
 def library_path() -> str:
-    """$LOWTIDE_PJRT_LIBRARY; else the one that was installed with this package; else that of the build beside this folder."""
+    """$LOWTIDE_PJRT_LIBRARY; else the one installed with this package; else that of the build tree next to this
+    folder."""
     here = pathlib.Path(__file__).resolve().parent
     named = os.environ.get("LOWTIDE_PJRT_LIBRARY")
     places = [pathlib.Path(named)] if named else [here / _NAME, here.parents[1] / "build" / _NAME]

@@ -11,8 +11,8 @@ from lowtide._progress import logger
 
 
 class MaxBatch(int):
-    """The largest extent that fits: a number. `.peak`: bytes that it needs. `.next`, `.next_peak`: the smallest extent
-    found that doesn't fit, and what it needs at least; None where all were fitting. `.tried`: peaks by extent."""
+    """The largest extent that fits: a number. `.peak`: its bytes. `.next`, `.next_peak`: the smallest extent found that
+    doesn't fit, and what it needs at least; None if all fit. `.tried`: peaks by extent."""
 
     peak: int
     next: int | None
@@ -22,12 +22,13 @@ class MaxBatch(int):
 
 def max_batch(function: Callable, *args: Any, limit: str | int, in_axes: Any, for_: str = "lowtide", multiple_of: int = 1, most: int = 1 << 20,
               donate_argnums: Any = None, donate_argnames: Any = None, static_argnums: Any = None, static_argnames: Any = None, **kwargs: Any) -> MaxBatch:
-    """The largest batch with which `function` fits into `limit` ("16GiB", bytes): it is traced at other sizes, and each is
-    planned; nothing is run. args: arrays or jax.ShapeDtypeStruct of any batch.
+    """The largest batch with which `function` fits into `limit` ("16GiB", bytes): it is traced with other sizes, and
+    each is planned; nothing is run. args: arrays or jax.ShapeDtypeStruct of any batch.
 
-    in_axes: which axis of each positional argument is the batch's, as in jax.vmap: an int, None where it has none, or a
-    tree of them. for_: "lowtide", plans for Lowtide's runtime; "xla", what `lowtide.fit` comes to by the model of XLA's
-    account; "as_given", the program as it stands. multiple_of: extents that are tried; most: the largest of them."""
+    in_axes: which axis of each positional argument is the batch's, as in jax.vmap: an int, None if it has none, or a
+    tree of them. for_: "lowtide", plans for Lowtide's runtime; "xla", the peak of `lowtide.fit` by the model of XLA's
+    account; "as_given", the unchanged program. multiple_of: only multiples of it are tried; most: the largest extent to
+    try."""
     import jax
     given = lambda mine, name: mine if mine is not None else _signature.jitted_with(function, name)
     static = _signature.Static(function, given(static_argnums, "static_argnums"), given(static_argnames, "static_argnames"))
@@ -58,7 +59,7 @@ def max_batch(function: Callable, *args: Any, limit: str | int, in_axes: Any, fo
 
 
 def _broadcast(axis: Any, arg: Any) -> list[int | None]:
-    """An axis for each leaf of an argument; a prefix of its tree says it."""
+    """The axis for each leaf of an argument, from a prefix of its tree."""
     import jax
     if axis is None or isinstance(axis, int):
         return [axis] * len(jax.tree.leaves(arg))
@@ -68,7 +69,7 @@ def _broadcast(axis: Any, arg: Any) -> list[int | None]:
 
 
 class _Sizes:
-    """What each extent needs."""
+    """Finds the bytes that each extent needs."""
 
     def __init__(self, resized: Callable[[int], Any], limit: str | int, for_: str):
         if for_ not in ("lowtide", "xla", "as_given"):
@@ -79,7 +80,7 @@ class _Sizes:
         self.tried: dict[int, int] = {}
 
     def fits(self, extent: int) -> bool:
-        """Planned, unless a bound that no executor goes below says already that it doesn't."""
+        """Plans it, unless a lower bound for every executor already exceeds the limit."""
         module = self._session.read(self._resized(extent).as_text().encode(), f"the program of {extent}")
         as_given, floor = module.sizes()
         if self._for == "as_given":
@@ -102,7 +103,7 @@ class _Sizes:
 
 
 def _largest(sizes: _Sizes, multiple_of: int, most: int) -> MaxBatch:
-    """Doubles, then bisects: of the extent found and of the next one that may be both are known."""
+    """Doubles, then bisects, until both the largest extent that fits and the next admissible one are known."""
     low, high = 0, None
     extent = 1
     while high is None and low * multiple_of < most:
@@ -131,7 +132,7 @@ def _largest(sizes: _Sizes, multiple_of: int, most: int) -> MaxBatch:
 
 
 def _guess(sizes: _Sizes, low: int, multiple_of: int) -> int:
-    """Where the border should be, if bytes grew as they did so far; at least the double, at most eight times as much."""
+    """The expected limit by extrapolation of the bytes so far; at least twice, at most eight times the extent."""
     known = sorted((extent // multiple_of, peak) for extent, peak in sizes.tried.items())
     if len(known) < 2 or known[-1][1] <= known[-2][1]:
         return low * 2

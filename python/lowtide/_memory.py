@@ -1,4 +1,4 @@
-"""Arrays as programs take and give them: numpy's types, and memory that may become an array of JAX's."""
+"""Arguments and results of programs: numpy's types, and memory that may become a JAX array."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _DLPACK_CODES = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
 
 
 def dtype_of(array: dict[str, Any]) -> np.dtype:
-    """numpy's type for one of a program's; those that numpy lacks are of the package ml_dtypes, which JAX brings."""
+    """numpy's type for a program's type; those that numpy lacks come from the package ml_dtypes, which JAX requires."""
     name = array["type"]
     if name in _PLAIN:
         return np.dtype(_PLAIN[name])
@@ -40,7 +40,7 @@ def is_below_a_byte(array: dict[str, Any]) -> bool:
 
 
 def contiguous(value: Any, array: dict[str, Any], what: str) -> np.ndarray:
-    """`value` as the program takes it; a copy only where it isn't that already."""
+    """`value` in the program's form; copied only if necessary."""
     given, dtype, dims = np.asarray(value), dtype_of(array), tuple(array["dims"])
     if given.shape != dims:
         raise LowtideError("input", f"{what} has the shape {list(given.shape)}, expected {list(dims)}")
@@ -54,7 +54,7 @@ def contiguous(value: Any, array: dict[str, Any], what: str) -> np.ndarray:
 
 
 class Block:
-    """Bytes of a result. They are given back when neither this nor an array that was made of it is left."""
+    """Bytes of a result. They are freed when neither this object nor an array made from it is left."""
 
     def __init__(self, size: int):
         self.address: int = library().block(size) or 0
@@ -67,16 +67,16 @@ class Block:
             library().block_release(self.address)
 
     def is_shared(self) -> bool:
-        """Does an array, or a view of one, still look at it?"""
+        """Does an array, or a view of one, still refer to it?"""
         return bool(library().block_is_shared(self.address))
 
     def tensor(self, dtype: np.dtype, dims: tuple[int, ...]) -> "_Tensor | None":
-        """For jax.dlpack.from_dlpack; None where DLPack has no such type."""
+        """For jax.dlpack.from_dlpack; None if DLPack lacks the type."""
         code = 4 if dtype.name == "bfloat16" else _DLPACK_CODES.get(dtype.kind)
         return None if code is None or dtype.name.startswith(("int4", "int2")) else _Tensor(self, code, dtype.itemsize * 8, dims)
 
     def view(self, dtype: np.dtype, dims: tuple[int, ...]) -> np.ndarray:
-        """The same as an array of numpy's, which keeps this."""
+        """The same as a numpy array, which keeps this alive."""
         size = math.prod(dims) * dtype.itemsize
         owner = _Bytes(self, size)
         return np.asarray(owner).view(dtype).reshape(dims) if size else np.empty(dims, dtype)
@@ -93,7 +93,7 @@ _capsule_new.restype, _capsule_new.argtypes = ctypes.py_object, [ctypes.c_void_p
 
 
 class _Tensor:
-    """What DLPack's protocol asks of an object; asked once."""
+    """An object with DLPack's protocol, for a single use."""
 
     def __init__(self, block: Block, code: int, bits: int, dims: tuple[int, ...]):
         self._of = (block, code, bits, dims)

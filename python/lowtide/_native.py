@@ -1,4 +1,4 @@
-"""The library's C functions, by ctypes; they let go of Python's lock while they work."""
+"""The library's C functions, by ctypes; they release Python's lock while they work."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _T = TypeVar("_T")
 
 
 class LowtideError(Exception):
-    """What the library says; `kind` is one of internal, usage, input, limit, wrong values, unsupported, interrupted.
-    `lowest_peak`, of a limit that no plan meets: bytes of the lowest found."""
+    """An error of the library; `kind` is one of internal, usage, input, limit, wrong values, unsupported, interrupted.
+    `lowest_peak`: if no plan meets the limit, bytes of the lowest found."""
 
     def __init__(self, kind: str, message: str, lowest_peak: int | None = None):
         super().__init__(message)
         self.kind = kind
         self.lowest_peak = lowest_peak
-        self.program: str | None = None  # what the library was asked to plan, where that is known
+        self.program: str | None = None  # what the library was asked to plan, if known
 
 
 _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
@@ -70,7 +70,7 @@ class _Functions:
             function.restype, function.argtypes = result, arguments
             setattr(self, name, function)
 
-    def __getattr__(self, name: str) -> Any:  # for checkers of types: all are set above
+    def __getattr__(self, name: str) -> Any:  # for type checkers: all are set above
         raise AttributeError(name)
 
 
@@ -80,7 +80,7 @@ def library() -> _Functions:
 
 
 class Answer:
-    """What a call came to: texts by name, and an object of the library's, if it made one."""
+    """The outcome of a call: texts by name, and a library object, if it created one."""
 
     def __init__(self, address: int):
         c = library()
@@ -112,7 +112,7 @@ class Answer:
 
 
 class _Owned:
-    """An object of the library's, freed with this one."""
+    """A library object, freed with this one."""
 
     _free = ""
 
@@ -143,12 +143,12 @@ def _strings(words: Sequence[str]) -> Any:
 
 
 class Session(_Owned):
-    """Threads, caches and options. Its calls may be interrupted, show how far they are, and log what the library says."""
+    """Threads, caches and options. Its calls can be interrupted, show progress, and log the library's messages."""
 
     _free = "close"
 
     def __init__(self, **options: Any):
-        """limit, exact, threads, machine, cache; None: what the environment says."""
+        """limit, exact, threads, machine, cache; None: from the environment."""
         given = {name: _option(value) for name, value in options.items() if value is not None and value is not False}
         with Answer(library().open(_strings(list(given)), _strings(list(given.values())), len(given))) as opened:
             super().__init__(opened.made)
@@ -168,7 +168,7 @@ class Session(_Owned):
         library().cancel(self.address)
 
     def progress(self) -> tuple[float, str]:
-        """Done, 0 to 1, and a line for people; no line: nothing is being waited for."""
+        """The share done, 0 to 1, and a line for people; no line: no call is in progress."""
         share, text = ctypes.c_double(), ctypes.create_string_buffer(512)
         length = library().progress(self.address, ctypes.byref(share), text, len(text))
         return share.value, text.raw[:length].decode(errors="replace")
@@ -196,12 +196,12 @@ class Module(_Owned):
             return {name: said.text(name) for name in ("report", "page", "json")}
 
     def fit_for_xla(self, limit: str) -> tuple[bytes, dict[str, str]]:
-        """The program, as MLIR bytecode or as text, and what was said of it."""
+        """The program, as MLIR bytecode or as text, and its report."""
         with self.session._wait(lambda: library().fit_for_xla(self.session.address, self.address, limit.encode())) as said:
             return said.bytes("program"), {name: said.text(name) for name in ("report", "json")}
 
     def sizes(self) -> tuple[dict[str, int], int]:
-        """Bytes by the account of the program as it stands, and what no executor goes below."""
+        """Bytes by the account of the program as given, and the floors."""
         with self.session._wait(lambda: library().sizes(self.address)) as said:
             return said.json("given"), int(said.text("floor"))
 
@@ -230,7 +230,7 @@ class Plan(_Owned):
 
 
 class Runner(_Owned):
-    """A plan that runs, from any number of threads."""
+    """A compiled plan, which any number of threads may run."""
 
     _free = "free_runner"
 
@@ -243,10 +243,10 @@ class Runner(_Owned):
         self._arguments = ctypes.c_void_p * len(self.arguments)
         self._results = ctypes.c_void_p * len(self.results)
         self._run = library().run
-        self._is_long = plan.seconds > 0.05  # only then does somebody want to interrupt it
+        self._is_long = plan.seconds > 0.05  # only then is it worth being interruptible
 
     def run(self, arguments: Sequence[int], donated: bytes, results: Sequence[int]) -> None:
-        """Addresses of each; `donated`: a byte for each argument, 1: it may be overwritten."""
+        """Takes addresses; `donated`: a byte for each argument, 1: it may be overwritten."""
         given, wanted = self._arguments(*arguments), self._results(*results)
         call = lambda: self._run(self.address, given, donated, len(given), wanted, len(wanted)) or 0
         failed = _in_background(self.session, call) if self._is_long else call()
@@ -254,7 +254,7 @@ class Runner(_Owned):
             Answer(failed)
 
     def match(self, names: Sequence[str]) -> list[int]:
-        """For each argument which of `names` it is."""
+        """For each argument, which of `names` denotes it."""
         with Answer(library().match(self.address, _strings(names), len(names))) as found:
             return found.json("places")
 
@@ -268,8 +268,8 @@ def _option(value: Any) -> str:
 
 
 def _in_background(session: Session, call: Callable[[], _T]) -> _T:
-    """The call's value. Python takes signals between its own instructions, on its first thread: so that waits there, and
-    another one works. Whatever is interrupted is told so, and ends before the interrupt goes on."""
+    """The call's value. Python handles signals between its own instructions, on its main thread, so that thread waits
+    while another one works. On an interrupt the call is cancelled, and ends before the interrupt propagates."""
     if threading.current_thread() is not threading.main_thread():
         return call()
     values: list[_T] = []

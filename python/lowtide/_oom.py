@@ -1,4 +1,4 @@
-"""From "out of memory" to what took it."""
+"""Explains out-of-memory errors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lowtide._progress import logger
 
 
 class OutOfMemoryError(LowtideError, MemoryError):
-    """What failed, explained: `.report` says what holds its memory. The error of the backend is its cause."""
+    """Explains what failed: `.report` shows what holds its memory. The backend's error is its cause."""
 
     def __init__(self, message: str, report: Report | None):
         super().__init__("limit", message)
@@ -25,8 +25,9 @@ class OutOfMemoryError(LowtideError, MemoryError):
 
 @contextlib.contextmanager
 def oom(rows: int = 10) -> Iterator[None]:
-    """Whatever runs out of memory in here, on any backend, raises OutOfMemoryError: which program it was, what holds its
-    memory at the peak, and which of your lines made that. Where a backend runs behind (GPUs), wait for results in here."""
+    """Code in this block that runs out of memory, on any backend, raises OutOfMemoryError: it says which program it
+    was, what holds its memory at the peak, and which of your lines created that. For asynchronous backends (GPUs), wait
+    for results in the block."""
     with tempfile.TemporaryDirectory(prefix="lowtide_") as folder, _compiled_programs_go_to(folder):
         try:
             yield
@@ -37,7 +38,7 @@ def oom(rows: int = 10) -> Iterator[None]:
             try:
                 program = _program_of(error, folder)
                 report = None if program is None else explain(program, rows=rows)
-            except Exception as why:  # the first error is the one to be told of
+            except Exception as why:  # the original error is the one to report
                 logger.warning("what ran out of memory can't be explained: %s", why)
             raise OutOfMemoryError(_message(error, report, rows), report) from error
 
@@ -50,7 +51,7 @@ def _is_out_of_memory(error: BaseException) -> bool:
 
 @contextlib.contextmanager
 def _compiled_programs_go_to(folder: str) -> Iterator[None]:
-    """JAX writes what it compiles there: of a program that fails to compile nothing else is left."""
+    """JAX writes the programs that it compiles there: of one that fails to compile nothing else is left."""
     import jax
     before = jax.config.values["jax_dump_ir_to"]
     if not before:
@@ -67,22 +68,23 @@ def _program_of(error: BaseException, folder: str) -> str | None:
     wanted = _bytes_in(str(error))
     executable = _live_executable(wanted)
     compiled = _compiled_last(folder)
-    # What failed to compile isn't alive; a message without the bytes of one that is speaks of the last one compiled.
+    # A program that failed to compile isn't alive; a message that fits no live one is about the last one compiled.
     if compiled and (executable is None or not executable[1]):
         return compiled
     return executable[0] if executable else None
 
 
 def _bytes_in(message: str) -> int | None:
-    """What couldn't be had: "Out of memory allocating 4398046511104 bytes", "... trying to allocate 12.50GiB"."""
+    """The bytes that couldn't be allocated: "Out of memory allocating 4398046511104 bytes", "... trying to allocate
+    12.50GiB"."""
     units = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
     found = re.search(r"allocat\w*:? (?:of )?([\d.]+) ?([kmgt]?)i?b", message, re.IGNORECASE)
     return int(float(found[1].rstrip(".")) * units[found[2].lower()]) if found else None
 
 
 def _live_executable(wanted: int | None) -> tuple[str, bool] | None:
-    """The text of the executable of the process that asked for so many bytes, or of the one that needs most, and whether
-    it is the one that asked."""
+    """The text of the live executable that requested this many bytes, or else of the one that needs most, and whether
+    it is the one that requested them."""
     import jax
     best: tuple[bool, int, Any] | None = None
     clients = {id(device.client): device.client for device in jax.devices()}
@@ -90,7 +92,7 @@ def _live_executable(wanted: int | None) -> tuple[str, bool] | None:
         for executable in client.live_executables():
             try:
                 stats = executable.get_compiled_memory_stats()
-            except Exception:  # a backend that doesn't say
+            except Exception:  # a backend without this information
                 continue
             temp, output = stats.temp_size_in_bytes, stats.output_size_in_bytes
             asked = wanted is not None and any(abs(size - wanted) <= 0.005 * wanted for size in (temp, output, temp + output))
@@ -120,7 +122,7 @@ def _message(error: BaseException, report: Report | None, rows: int) -> str:
 
 
 def _own_lines(report: Report, most: int) -> list[str]:
-    """Bytes at the peak by the line that made them, largest first."""
+    """Bytes at the peak by source line, largest first."""
     sizes: dict[str, int] = {}
     for row in report.rows:
         if row.get("source"):

@@ -1,4 +1,4 @@
-"""Whatever a user has of a program, as bytes that the library reads."""
+"""Converts a user's program, in any form, to bytes that the library reads."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import Any
 
 
 def program_of(x: Any, args: tuple, kwargs: dict) -> tuple[bytes, str]:
-    """(bytes, name); no bytes: a file of that name. x: a path, text, bytes, a function with its arguments (arrays or
-    jax.ShapeDtypeStruct), or what JAX makes of one: Lowered, Compiled, Exported."""
+    """Returns (bytes, name); no bytes: a file of that name. x: a path, text, bytes, a function with its arguments
+    (arrays or
+    jax.ShapeDtypeStruct), or JAX's Lowered, Compiled or Exported."""
     if isinstance(x, os.PathLike):
         return b"", os.fspath(x)
     if isinstance(x, (bytes, bytearray)):
@@ -17,7 +18,7 @@ def program_of(x: Any, args: tuple, kwargs: dict) -> tuple[bytes, str]:
         return (x.encode(), "the program") if "\n" in x else (b"", x)
     if hasattr(x, "mlir_module_serialized"):  # jax.export.Exported
         return bytes(x.mlir_module_serialized), x.fun_name
-    if hasattr(x, "as_text"):  # Lowered, whose text has the source's lines; Compiled, which has HLO
+    if hasattr(x, "as_text"):  # Lowered, whose text has source lines; Compiled, which has HLO
         try:
             text = x.as_text(debug_info=True)
         except TypeError:

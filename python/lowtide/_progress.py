@@ -1,4 +1,4 @@
-"""What is said while something takes long: a line on a terminal, a bar in a notebook; and the log."""
+"""Progress of long calls: a line on a terminal, a bar in a notebook; and the log."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 
-#: warnings of the library's, and what becomes of programs
+#: the library's warnings, and the outcome for programs
 logger = logging.getLogger("lowtide")
 
-_FIRST_AFTER = 1.5  # seconds in which nobody wants to be told
+_FIRST_AFTER = 1.5  # seconds before progress is shown
 _wanted: bool | None = None
 
 
 def show_progress(wanted: bool | None) -> None:
-    """True: always; False: never; None, as it is at first: in notebooks and on terminals."""
+    """True: always; False: never; None, the default: in notebooks and on terminals."""
     global _wanted
     _wanted = wanted
 
 
 @contextlib.contextmanager
 def shown() -> Iterator[Callable[[float, str], None]]:
-    """A function that is told how far a call is, done (0 to 1) and a line, as often as one likes."""
+    """A function to call any number of times with a call's progress: the share done (0 to 1) and a line."""
     notebook = _notebook()
     bar = _Bar(notebook) if notebook else _Line()
     bar.silent = _wanted is False or (_wanted is None and not notebook and not sys.stderr.isatty())
@@ -41,7 +41,7 @@ def shown() -> Iterator[Callable[[float, str], None]]:
 
 
 class _Line:
-    """One line that is written over itself."""
+    """A line that overwrites itself."""
 
     silent = False
 
@@ -61,7 +61,7 @@ class _Line:
 
 
 class _Bar(_Line):
-    """The same in a notebook, which keeps what was drawn last."""
+    """The same in a notebook, which keeps the last drawing."""
 
     def __init__(self, display: Callable) -> None:
         super().__init__()
@@ -84,7 +84,7 @@ class _Bar(_Line):
 
 
 def _notebook() -> Callable | None:
-    """IPython's display, where this is a notebook."""
+    """IPython's display, if this is a notebook."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
     if shell is None or not hasattr(shell, "kernel"):

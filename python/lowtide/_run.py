@@ -1,4 +1,4 @@
-"""A program run on arrays or files."""
+"""Runs programs on arrays or files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lowtide._programs import program_of
 
 
 class Results(list):
-    """Arrays in the program's order; `.named` has them by tree path, `.plan` what they were run by."""
+    """Arrays in the program's order; `.named` has them by tree path, `.plan` is the plan of the run."""
 
     def __init__(self, arrays: list[np.ndarray], named: dict[str, np.ndarray], plan: Plan):
         super().__init__(arrays)
@@ -23,7 +23,7 @@ class Results(list):
 
 def run(program: Any, inputs: Any = None, *, outputs: str | os.PathLike[str] | None = None, limit: str | int | None = None, exact: bool = False,
         machine: str | None = None) -> Results:
-    """Runs a program (whatever `explain` takes but a function, for which there is `jit`) within `limit`.
+    """Runs a program (anything `explain` takes except a function, for which there is `jit`) within `limit`.
 
     inputs: a file (.npz, .safetensors); a dict, nested or not, by number ("arg0") or tree path ("params/w"); a sequence in
     the program's order; None: seeded numbers. outputs: a .safetensors file for the results, which then aren't returned."""

@@ -1,4 +1,4 @@
-"""What a function was called with: which arguments are static, and what of the others a program depends on."""
+"""Signatures of calls: which arguments are static, and the properties of the others on which a program depends."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def as_tuple(given: Any) -> tuple:
 
 
 class Static:
-    """Which arguments are static, by place and by name; each says the other, as in jax.jit."""
+    """Which arguments are static, by position and by name; each implies the other, as in jax.jit."""
 
     def __init__(self, function: Callable, numbers: Any, names: Any):
         self.numbers, self.names = as_tuple(numbers), as_tuple(names)
@@ -29,7 +29,7 @@ class Static:
             self.numbers = tuple(i for i, p in enumerate(placed) if p.name in self.names)
 
     def split(self, args: tuple, kwargs: dict) -> tuple[tuple, dict, tuple]:
-        """Arguments that aren't static, and those that are as (place or name, value)."""
+        """Arguments that aren't static, and the static ones as (position or name, value)."""
         if not self.numbers and not self.names:
             return args, kwargs, ()
         numbers = {n % len(args) if args and n < 0 else n for n in self.numbers}
@@ -41,7 +41,7 @@ class Static:
     def join(args: Iterable, kwargs: dict, statics: tuple) -> tuple[tuple, dict]:
         """Undoes split()."""
         whole, named = list(args), dict(kwargs)
-        for where, value in statics:  # places ascend
+        for where, value in statics:  # positions ascend
             if isinstance(where, int):
                 whole.insert(where, value)
             else:
@@ -50,7 +50,7 @@ class Static:
 
 
 def leaf_key(leaf: Any) -> tuple:
-    """Of an argument what its program depends on."""
+    """The properties of an argument on which its program depends."""
     dtype = getattr(leaf, "dtype", None)
     if dtype is None:
         return (type(leaf),)
@@ -60,7 +60,7 @@ def leaf_key(leaf: Any) -> tuple:
 
 
 def is_key(leaf: Any) -> bool:
-    """Is it an array of jax.random.key's?"""
+    """Is it an array of keys from jax.random.key?"""
     import jax
     dtype = getattr(leaf, "dtype", None)
     return dtype is not None and jax.dtypes.issubdtype(dtype, jax.dtypes.prng_key)
@@ -72,7 +72,7 @@ def is_traced(leaves: Iterable) -> bool:
 
 
 def jitted_with(function: Callable, name: str) -> Any:
-    """What a jitted function was jitted with: its own say where it was given none here."""
+    """A jitted function's own options, unless they are given here."""
     return getattr(getattr(function, "_jit_info", None), name, None) or ()
 
 

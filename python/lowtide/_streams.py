@@ -1,4 +1,4 @@
-"""Streams: what is evaluated on one is evaluated one after another, on different ones side by side."""
+"""Streams: evaluations on one stream run one after another, those on different streams concurrently."""
 
 import contextlib
 from collections.abc import Iterator

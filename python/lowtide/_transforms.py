@@ -1,5 +1,5 @@
-"""Evaluation, and functions made of functions. They take and give trees of arrays: lists, tuples and dicts. A transformed function can
-be transformed again."""
+"""Evaluation, and transformations of functions. They take and return trees of arrays: lists, tuples and dicts. A
+transformed function can be transformed again."""
 
 from __future__ import annotations
 
@@ -19,18 +19,19 @@ def _given(trees: tuple[Any, ...]) -> list[array]:
 
 
 def eval(*trees: Any) -> None:
-    """Computes all arrays in one program, in the least memory, and waits. LimitError where memory doesn't do."""
+    """Evaluates all arrays in one program, in as little memory as possible, and waits. LimitError if memory doesn't
+    suffice."""
     _arrays.eval_all(_given(trees))
 
 
 def async_eval(*trees: Any) -> None:
-    """Begins to, and returns; whoever asks for elements waits, and is told what went wrong."""
+    """Starts the evaluation and returns; reading elements waits for it and raises its errors."""
     _arrays.async_eval_all(_given(trees))
 
 
 def value_and_grad(fun: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable[..., Any]:
-    """(fun(...), gradients of its first array, a scalar, by arguments): of the form of the argument, or a tuple of such. The others are
-    passed as they are."""
+    """(fun(...), gradients of its first array, a scalar, with respect to arguments): a tree like the argument, or a
+    tuple of such trees. Other arguments are passed unchanged."""
     chosen = [argnums] if isinstance(argnums, int) else list(argnums)
 
     @functools.wraps(fun)
@@ -53,28 +54,30 @@ def value_and_grad(fun: Callable[..., Any], argnums: int | Sequence[int] = 0) ->
 
 
 def grad(fun: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable[..., Any]:
-    """The gradients alone."""
+    """Only the gradients."""
     both = value_and_grad(fun, argnums)
     return functools.wraps(fun)(lambda *args, **kwargs: both(*args, **kwargs)[1])
 
 
 def vjp(fun: Callable[..., Any], primals: Sequence[Any], cotangents: Any) -> tuple[Any, tuple[Any, ...]]:
-    """(fun(*primals), cotangents times its derivative): cotangents have the form of what fun gives, gradients that of the primals."""
+    """(fun(*primals), cotangents times its derivative): cotangents have the structure of fun's result, gradients that
+    of the primals."""
     inner, arrays = flat(fun, tuple(primals), {})
     outputs, gradients = _arrays.vjp(inner, arrays, [asarray(end) for end in flatten(cotangents)[0]])
     return inner.result(outputs), flatten(tuple(primals))[1].build(gradients)
 
 
 def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
-    """(fun(*primals), its derivative times the tangents, which have the form of the primals)."""
+    """(fun(*primals), its derivative times the tangents, which have the structure of the primals)."""
     inner, arrays = flat(fun, tuple(primals), {})
     outputs, derivatives = _arrays.jvp(inner, arrays, [asarray(end) for end in flatten(tuple(tangents))[0]])
     return inner.result(outputs), inner.result(derivatives)
 
 
 def vmap(fun: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable[..., Any]:
-    """fun for each index along an axis of its arguments (None: the argument is the same for all), with the results beside each other
-    along an axis of theirs (None: the result is the same for all, or ValueError; fun is called twice then). Axes: one for all, or a tuple
+    """fun for each index along an axis of its arguments (None: the argument is the same for all), with the results
+    stacked along an axis (None: the result is the same for all, or ValueError; fun is called twice then). Axes: one for
+    all, or a tuple
     with one, or a tree of them, for each. Named arguments: the first axis."""
 
     @functools.wraps(fun)
@@ -96,9 +99,10 @@ def vmap(fun: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callab
 
 
 def compile(fun: _F) -> _F:
-    """fun, traced once per form, shapes and types of its arguments, and per value of what isn't an array: numbers, words. Arrays that it
-    holds stay as they were then. It saves the tracing only: all evaluation is compiled."""
-    known: dict[Any, tuple[Flat, Any]] = {}  # by the form of the arguments
+    """fun, traced once for each structure, shapes and types of its arguments, and for each value of arguments that
+    aren't arrays: numbers, strings. Captured arrays keep their values from then. Only tracing is saved: all evaluation
+    is compiled."""
+    known: dict[Any, tuple[Flat, Any]] = {}  # by the structure of the arguments
 
     @functools.wraps(fun)
     def compiled(*args: Any, **kwargs: Any) -> Any:
@@ -114,7 +118,7 @@ def compile(fun: _F) -> _F:
 
 
 def checkpoint(fun: _F) -> _F:
-    """fun, of which a derivative keeps only the arguments, and computes the rest again."""
+    """fun with derivatives that store only the arguments and recompute the rest."""
 
     @functools.wraps(fun)
     def recomputed(*args: Any, **kwargs: Any) -> Any:
@@ -125,7 +129,8 @@ def checkpoint(fun: _F) -> _F:
 
 
 def custom_vjp(fun: _F, fun_vjp: Callable[[Any, Any, Any], Any]) -> _F:
-    """fun with a derivative of the caller's: fun_vjp(arguments, cotangents, outputs) gives a tuple with a gradient for each argument."""
+    """fun with the caller's derivative: fun_vjp(arguments, cotangents, outputs) returns a tuple with a gradient for
+    each argument."""
 
     @functools.wraps(fun)
     def differentiable(*args: Any) -> Any:
@@ -147,9 +152,10 @@ def custom_function(
     fun_jvp: Callable[[Any, Any], Any] | None = None,
     fun_vmap: Callable[[Any, Any], tuple[Any, Any]] | None = None,
 ) -> _F:
-    """fun with transformations of the caller's, and its own where there are none. fun_vjp(arguments, cotangents, outputs) gives a tuple
-    with a gradient for each argument, for vjp and grad; fun_jvp(arguments, tangents), with None for what isn't differentiated, the tangents
-    of what fun gives, for jvp; fun_vmap(arguments, axes), with None for no axis, a pair of results and their axes."""
+    """fun with the caller's transformations, or its own where there are none. fun_vjp(arguments, cotangents, outputs)
+    returns a tuple with a gradient for each argument, for vjp and grad; fun_jvp(arguments, tangents), with None for
+    what isn't differentiated, the tangents of fun's result, for jvp; fun_vmap(arguments, axes), with None for no axis,
+    a pair of results and their axes."""
 
     @functools.wraps(fun)
     def transformable(*args: Any) -> Any:
@@ -182,7 +188,8 @@ def custom_function(
 
 
 def while_loop(cond: Callable[[Any], Any], body: Callable[[Any], Any], init: Any) -> Any:
-    """init, then body(...) as long as cond(...), a boolean scalar. It has batches, and no derivative."""
+    """Starts with init and applies body(...) while cond(...), a boolean scalar, is true. It can be batched, but not
+    differentiated."""
     inner, arrays = flat(body, (init,), {})
     test = flat(cond, (init,), {})[0]
     results = _arrays.while_loop(lambda at: test(at)[0], inner, arrays)
@@ -190,8 +197,8 @@ def while_loop(cond: Callable[[Any], Any], body: Callable[[Any], Any], init: Any
 
 
 def scan(f: Callable[[Any, Any], tuple[Any, Any]], init: Any, xs: Any = None, length: int | None = None, reverse: bool = False) -> tuple[Any, Any]:
-    """f(carry, x) = (carry, y), for each x along the first dimension of xs (backwards with reverse): the last carry, and the ys beside each
-    other. length: trips, where there are no xs."""
+    """Applies f(carry, x) = (carry, y) to each x along the first dimension of xs (backwards with reverse): returns the
+    last carry, and the stacked ys. length: the trip count where there are no xs."""
     carry, form = flatten(init)
     along, x_form = flatten(xs)
     made: list[Any] = []
@@ -207,20 +214,21 @@ def scan(f: Callable[[Any, Any], tuple[Any, Any]], init: Any, xs: Any = None, le
 
 
 def cond(pred: Any, on_true: Callable[..., Any], on_false: Callable[..., Any], *operands: Any) -> Any:
-    """on_true(*operands) or on_false(*operands), whichever the boolean scalar says; only that is computed."""
+    """on_true(*operands) or on_false(*operands), as the boolean scalar selects; only that one is computed."""
     yes, arrays = flat(on_true, operands, {})
     no = flat(on_false, operands, {})[0]
     return yes.result(_arrays.cond(asarray(pred), yes, no, arrays))
 
 
 def plan(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> _arrays.Plan:
-    """What evaluating fun(...) would take, before anything runs: peak, floor, buffers. Only shapes and types of the arguments matter."""
+    """What evaluating fun(...) would take, without running it: peak, floor, buffers. Only shapes and types of the
+    arguments matter."""
     return _arrays.plan_of(*flat(fun, args, kwargs))
 
 
 def limit(fun: _F, bytes: int) -> _F:
-    """fun, evaluated as it is called, in a plan whose peak (arguments, results and arena) is within so many bytes. LimitError where there
-    is none."""
+    """fun, evaluated as it is called, in a plan whose peak (arguments, results and arena) is within this many bytes.
+    LimitError if there is none."""
 
     @functools.wraps(fun)
     def within(*args: Any, **kwargs: Any) -> Any:

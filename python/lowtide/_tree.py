@@ -1,4 +1,5 @@
-"""Trees of arrays, as functions take and give them: lists, tuples and dicts in each other, with arrays or anything else at the ends."""
+"""Trees of arrays, as functions take and return them: nested lists, tuples and dicts, with arrays or anything else as
+leaves."""
 
 from __future__ import annotations
 
@@ -11,14 +12,14 @@ from lowtide._arrays.numpy import array, asarray
 
 @dataclasses.dataclass(frozen=True)
 class Tree:
-    """What a tree is without its ends. Equal trees are told apart by nothing but those."""
+    """The structure of a tree without its leaves."""
 
-    kind: Any  # the type of a list, tuple or dict; None: nothing stands there; Tree: an end
+    kind: Any  # the type of a list, tuple or dict; None: empty; Tree: a leaf
     keys: tuple[Any, ...] = ()
     children: tuple["Tree", ...] = ()
 
     def build(self, ends: Sequence[Any]) -> Any:
-        """The tree with these ends."""
+        """The tree with these leaves."""
         left = iter(ends)
         made = self._build(left)
         if next(left, left) is not left:
@@ -37,7 +38,7 @@ class Tree:
 
 
 def flatten(tree: Any) -> tuple[list[Any], Tree]:
-    """The ends of a tree in their order, and what it is without them."""
+    """The leaves of a tree in order, and its structure."""
     ends: list[Any] = []
     return ends, _without_ends(tree, ends.append)
 
@@ -54,12 +55,12 @@ def _without_ends(tree: Any, add: Callable[[Any], None]) -> Tree:
 
 
 def is_array(end: Any) -> bool:
-    """What is traced; numbers, words and the like are what they are."""
+    """Is it traced? Numbers, strings and the like are constants."""
     return isinstance(end, array) or hasattr(end, "__array_interface__") or hasattr(end, "__dlpack__")
 
 
 def spread(prefix: Any, tree: Any) -> list[Any]:
-    """For each end of a tree what a prefix of it says: one thing for all, or a tree of things as deep as it goes."""
+    """For each leaf of a tree the entry of a prefix tree: one for all, or a tree of entries of any depth."""
     if isinstance(prefix, dict) and isinstance(tree, dict):
         return [said for key, child in tree.items() for said in spread(prefix[key], child)]
     if isinstance(prefix, (list, tuple)) and isinstance(tree, (list, tuple)):
@@ -70,8 +71,9 @@ def spread(prefix: Any, tree: Any) -> list[Any]:
 
 
 class Flat:
-    """A function of trees as one of a list of arrays. `given` are the ends of its arguments (args, kwargs), of which those at `places`
-    are the list's, and not kept here; other arrays, whosever they are, become ours. It remembers the tree that it gave last."""
+    """A function of trees as a function of a list of arrays. `given` are the leaves of its arguments (args, kwargs);
+    those at `places` come from the list, and are not kept here; other libraries' arrays are converted to ours. It
+    remembers the structure of its last result."""
 
     def __init__(self, fun: Callable[..., Any], given: Sequence[Any], tree: Tree, places: Sequence[int]):
         self._fun, self._tree, self._places = fun, tree, list(places)
@@ -89,13 +91,13 @@ class Flat:
         return [asarray(end) for end in made]
 
     def result(self, arrays: Sequence[array]) -> Any:
-        """What the function gives, of these arrays."""
+        """The function's result for these arrays."""
         assert self._gave is not None, "the function wasn't called"
         return self._gave.build(arrays)
 
 
 def flat(fun: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Flat, list[array]]:
-    """A function of its arrays alone, and those."""
+    """The function as one of its arrays only, and these arrays."""
     ends, tree = flatten((args, kwargs))
     places = [place for place, end in enumerate(ends) if is_array(end)]
     return Flat(fun, ends, tree, places), [asarray(ends[place]) for place in places]

@@ -1,5 +1,5 @@
-"""What the package has of arrays beside NumPy's names (lowtide.numpy): functions of functions, memory, streams, files. `lowtide` shows all
-of it."""
+"""The arrays' names besides NumPy's (lowtide.numpy): transformations, memory, streams, files. `lowtide` re-exports all
+of them."""
 
 import lowtide.fast as fast
 import lowtide.fft as fft

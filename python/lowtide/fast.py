@@ -1,3 +1,3 @@
-"""What models are made of: norms, rotary positions, attention."""
+"""Building blocks of models: norms, rotary positions, attention."""
 
 from lowtide._arrays.fast import *  # noqa: F403

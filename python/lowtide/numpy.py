@@ -1,10 +1,10 @@
-"""NumPy's names for arrays that are computed when they are needed, and planned in the least memory: docs/arrays.md.
+"""NumPy's names for lazily evaluated arrays, planned in as little memory as possible: docs/arrays.md.
 
     import lowtide.numpy as np
 
-Functions take what array() takes: arrays, numbers, nested lists, arrays of NumPy's and of whoever has __dlpack__. A number has the type of
-the array beside it. Arrays are never changed: x.at[index].set(value) is another one. What makes no sense is a ValueError, said by the
-function and not by its evaluation.
+Functions take what array() takes: arrays, numbers, nested lists, NumPy arrays and objects with __dlpack__. A number
+takes the type of the other operand. Arrays are immutable: x.at[index].set(value) returns a new one. Invalid arguments
+are a ValueError, raised by the function and not by the evaluation.
 """
 
 from lowtide import fft, linalg, random

@@ -39,7 +39,7 @@ Roles identity(const Shape& operand, const Shape& result) {
   return roles;
 }
 
-/// Dimensions that a reshape leaves whole: those with as many elements before and behind them on both sides.
+/// Dimensions that a reshape keeps: those with equal products of the leading and of the trailing extents on both sides.
 Roles reshaped(const Shape& operand, const Shape& result) {
   Roles roles(operand.dims.size());
   int64_t before = 1, result_before = 1;

@@ -136,12 +136,12 @@ void PartTable::visit_reshape(const Instruction& i) {
   size_t a = 0, b = 0;
   while (a < from.size() && b < to.size()) {
     const size_t first_a = a, first_b = b;
-    int64_t before = from[a++], behind = to[b++];
-    while (before != behind) {
-      if (before < behind && a < from.size()) {
+    int64_t before = from[a++], after = to[b++];
+    while (before != after) {
+      if (before < after && a < from.size()) {
         before *= from[a++];
-      } else if (behind < before && b < to.size()) {
-        behind *= to[b++];
+      } else if (after < before && b < to.size()) {
+        after *= to[b++];
       } else {
         return;
       }

@@ -19,7 +19,7 @@ class PartTable {
   /// to come decides; no array is cut into more parts than there are devices.
   void spread();
 
-  /// Parts of each dimension; 0: nobody knows, 1: whole. Empty for what is no array.
+  /// Parts of each dimension; 0: unknown, 1: whole. Empty for what is no array.
   const Dims& of(const Instruction& instruction, int32_t leaf) const;
   /// Says otherwise of one dimension.
   void cut(const Instruction& instruction, int32_t leaf, size_t dimension, int64_t parts);

@@ -81,7 +81,7 @@ Dims parts_of(const Sharding& sharding, int64_t rank) {
   return parts;
 }
 
-/// Where a result of the entry is made: behind bundles.
+/// The instruction and leaf that compute a result of the entry, through tuples.
 std::pair<const Instruction*, int32_t> origin_of(const Instruction* i, int32_t leaf) {
   while (i->opcode == Opcode::kTuple || i->opcode == Opcode::kGetTupleElement) {
     if (i->opcode == Opcode::kGetTupleElement) {

@@ -39,7 +39,7 @@ class Partitioning {
   /// Are shapes those of all devices together?
   bool divides() const { return parts_ != nullptr; }
   int64_t devices() const { return devices_; }
-  /// Nothing but shardings of arguments, which stay behind the partitioner as well: shapes are taken for one device's.
+  /// Only arguments have shardings, which a partitioner keeps too: shapes are assumed to be per device.
   bool is_unsure() const { return unsure_; }
   /// How arguments and results are divided: nothing where shapes say it.
   std::optional<EntryParts> entry_parts(const Module& module) const;

@@ -8,7 +8,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// The carry that `value` reads, behind copies; -1: none.
+/// The loop-carried value that `value` reads, through copies; -1: none.
 int64_t carry_read(const Instruction& value) {
   if (value.opcode == Opcode::kCopy) return carry_read(value.operand(0));
   return element_read(value);
@@ -44,7 +44,7 @@ std::optional<int64_t> bound_of(const Instruction& loop, const Instruction& valu
   return scalar_constant(*initial);
 }
 
-/// What the body adds to the carry in a trip.
+/// What the body adds to the carry in an iteration.
 std::optional<int64_t> step_of(const Instruction& loop, int64_t carry) {
   const Instruction* next = next_of(loop, carry);
   while (next && next->opcode == Opcode::kCopy) next = next->operands[0];
@@ -67,7 +67,7 @@ CompareDirection mirrored(CompareDirection direction) {
   }
 }
 
-/// Trips of `for (i = start; i <direction> bound; i += step)`, if it ends without wrapping.
+/// Iterations of `for (i = start; i <direction> bound; i += step)`, if it ends without wrapping.
 std::optional<int64_t> trips_of(int64_t start, int64_t step, CompareDirection direction, int64_t bound) {
   constexpr int64_t kFar = int64_t{1} << 31;
   if (start <= -kFar || start >= kFar || bound <= -kFar || bound >= kFar || step <= -kFar || step >= kFar) return {};

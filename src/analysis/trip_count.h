@@ -8,7 +8,7 @@
 
 namespace lowtide::engine {
 
-/// An induction variable: a scalar carry that starts at a constant and gains a constant in every trip, and against
+/// An induction variable: a scalar carry that starts at a constant and gains a constant in every iteration, and against
 /// which the condition compares a constant.
 struct TripCount {
   int64_t trips = 0;
@@ -21,14 +21,14 @@ struct TripCount {
 /// known_trip_count in the backend_config.
 std::optional<TripCount> trip_count(const Instruction& loop);
 
-/// The constant that a scalar carry of the loop starts with, and the constant that it gains in every trip; nothing
+/// The constant that a scalar carry of the loop starts with, and the constant that it gains in every iteration; nothing
 /// where one of them isn't known. A carry that stays as it is gains 0.
 struct Progression {
   int64_t start = 0, step = 0;
 };
 std::optional<Progression> progression_of(const Instruction& loop, int64_t carry);
 
-/// What the carry that the condition compares gains in a trip, where that is a constant, wherever it starts.
+/// What the carry that the condition compares gains in an iteration, where that is a constant, wherever it starts.
 std::optional<int64_t> trip_step(const Instruction& loop);
 
 }  // namespace lowtide::engine

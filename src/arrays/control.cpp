@@ -121,7 +121,7 @@ struct ScanShape {
 
 std::vector<array> scan_all(const Function& body, const std::vector<array>& inputs, const ScanShape& shape);
 
-/// Inputs: carries, xs, what the body holds. Outputs: carries, ys, and the carries with which each trip began; who
+/// Inputs: carries, xs, what the body holds. Outputs: carries, ys, and the carries with which each iteration began; who
 /// doesn't read those pays nothing for them.
 class Scan final : public Primitive {
  public:
@@ -190,7 +190,7 @@ class Scan final : public Primitive {
     const size_t held_from = carries + slices;
     const std::vector<array> held = part(b.inputs, held_from, b.inputs.size() - held_from);
     const std::vector<array> saved = part(b.outputs, carries + results, carries);
-    // Backwards each trip is given its slices, the carries that it began with, and the cotangents of its results.
+    // Backwards each iteration is given its slices, the carries that it began with, and the cotangents of its results.
     std::vector<array> init = part(b.cotangents, 0, carries);
     for (const array& h : held) init.push_back(zeros_like(h));
     std::vector<array> along = joined(xs, saved);

@@ -78,7 +78,7 @@ std::vector<int> all_of(const array& a) {
   return axes;
 }
 
-/// As many elements along the axis as asked for: the first, and zeros behind them.
+/// Crops the axis to `extent` elements, or pads it with trailing zeros.
 array with_extent(const array& a, int64_t axis, int64_t extent, StreamOrDevice s) {
   const int64_t has = a.shape()[at(axis)];
   Dims zero(a.ndim(), 0), more(a.ndim(), 0), stops = a.shape();

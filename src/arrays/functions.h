@@ -6,7 +6,7 @@
 
 namespace lowtide::lazy {
 
-/// What a traced function uses beside its arguments becomes arguments behind them.
+/// Arrays that a traced function captures become additional arguments after its own.
 struct Traced {
   Function function;            ///< inputs: the arguments, then what it captured
   std::vector<array> captured;  ///< the arrays themselves

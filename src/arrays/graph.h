@@ -126,7 +126,7 @@ namespace lazy {
 /// Makes the outputs of a new step.
 std::vector<array> apply_all(std::shared_ptr<const Primitive> primitive, std::vector<array> inputs,
                              std::vector<Spec> outputs, StreamOrDevice s = {});
-/// An output of a step, made again where nobody has it any more.
+/// An output of a step, recomputed where nobody has it any more.
 array output_of(const std::shared_ptr<Step>& step, size_t output);
 array apply(std::shared_ptr<const Primitive> primitive, std::vector<array> inputs, Shape shape, Dtype dtype,
             StreamOrDevice s = {});

@@ -96,7 +96,7 @@ Mapped map_file(const std::string& path) {
   return {static_cast<char*>(data), bytes};
 }
 
-/// What stands behind 'key': in the dictionary of an .npy header.
+/// The text after 'key': in the dictionary of an .npy header.
 std::string_view entry(std::string_view header, std::string_view key) {
   const size_t at = header.find(fmt::format("'{}':", key));
   if (at == std::string_view::npos) return {};

@@ -123,7 +123,7 @@ struct Path {
   size_t most_labels = 0, all_labels = 0;
 };
 
-/// The pair with the smallest product first; a product stands behind what is left.
+/// Multiplies the pair with the smallest product first, and appends the product to the remaining operands.
 Path path_of(const Einsum& sum) {
   Path path;
   const auto size_of = [&](const std::string& labels) {
@@ -195,7 +195,7 @@ Labelled plain(Labelled operand, const std::map<char, int64_t>& extents, StreamO
   return operand;
 }
 
-/// Sums over what nobody else needs.
+/// Sums over what nothing else needs.
 Labelled reduced(const Labelled& operand, const std::string& needed, StreamOrDevice s) {
   std::vector<int> gone;
   for (size_t d = 0; d < operand.labels.size(); ++d) {

@@ -88,7 +88,7 @@ std::pair<array, Shape> vectors_of(std::string_view name, const array& a, const 
   return {join(columns, static_cast<int64_t>(shape.size()), s), shape};
 }
 
-/// Slices of whole dimensions, which all stay, behind the indices' dimensions.
+/// Slices that keep all dimensions, placed after the indices' dimensions.
 GatherDims slices_at(const array& a, const std::vector<int>& axes, size_t index_rank, const Shape& slice_sizes) {
   GatherDims dims;
   for (size_t d = 0; d < a.ndim(); ++d) dims.offset_dims.push_back(static_cast<int64_t>(index_rank + d));

@@ -67,7 +67,7 @@ array searchsorted(const array& sorted_sequence, const array& values, const std:
   const Dtype dtype = promote_types(sorted_sequence.dtype(), values.dtype());
   const array table = as_type(sorted_sequence, dtype, s), sought = as_type(values, dtype, s);
   const int64_t n = table.shape()[0];
-  // NaN stands behind all numbers.
+  // NaN sorts after all numbers.
   const auto before = [&](const array& element) {
     const array nan = isnan(sought, s);
     if (side == "right") return logical_or(less_equal(element, sought, s), nan, s);

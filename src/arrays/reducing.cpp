@@ -136,8 +136,8 @@ class RunningFold final : public Primitive {
     switch (fold_) {
       case Running::kSum: return {running(c, Running::kSum, dimension_, !backwards_)};
       case Running::kProduct: {
-        // dy[j]/dx[i] is the product of all x[k] up to j but x[i]; divided by x where that isn't 0, and where it is,
-        // the products that start anew behind it.
+        // dy[j]/dx[i] is the product of all x[k] up to j except x[i]: y[j] / x[i] where x[i] isn't 0, otherwise from
+        // the products that start anew after it.
         const array zero = equal(x, zeros_like(x));
         const array ones = where(zero, ones_like(x), x);
         const array zeros_so_far = running(astype(zero, int32), Running::kSum, dimension_, backwards_);

@@ -1,6 +1,6 @@
 #pragma once
-/// The thing that compiles programs and runs them (docs/backends.md). Who plans asks a Target; who runs what was
-/// planned hands it to a Backend of that target, and sees no more of either than these interfaces.
+/// Compiles and runs programs (docs/backends.md). Planning queries a Target; planned programs are run by a Backend of
+/// that target. Both are used only through these interfaces.
 
 #include <memory>
 #include <vector>
@@ -15,18 +15,19 @@
 
 namespace lowtide::engine {
 
-/// A program and its kernels: all that a backend is handed.
+/// A program and its kernels: a backend's whole input.
 struct LoweredProgram {
   std::shared_ptr<const Program> program;
   /// By region, with its inputs' buffers before its outputs'; equal regions share one. Null: its step does nothing.
   std::vector<std::shared_ptr<const Nest>> nests;
 };
 
-/// The caller's memory, on the host. A backend with memory of its own copies from it and to it.
+/// The caller's memory, on the host. A backend with its own memory copies from and to it.
 struct RunMemory {
   std::vector<void*> arguments;  ///< per argument leaf; donated ones are overwritten
-  std::vector<void*> outputs;    ///< per result leaf; null where the result lives in an argument
-  /// Program::temp_bytes of the caller's; null: the loaded program's own, as it is where the arena isn't on the host.
+  std::vector<void*> outputs;    ///< per result leaf; null if the result aliases an argument
+  /// The caller's arena of Program::temp_bytes; null: the loaded program's own, as is always the case if the arena
+  /// isn't on the host.
   std::byte* arena = nullptr;
 };
 
@@ -38,18 +39,18 @@ class LoadedProgram {
   LoadedProgram& operator=(const LoadedProgram&) = delete;
 
   const Program& program() const { return *program_; }
-  /// Bytes of the arena: Program::temp_bytes, and nothing beside them.
+  /// Bytes of the arena: exactly Program::temp_bytes.
   int64_t arena_bytes() const { return program_->temp_bytes; }
   virtual const CompileRecord& compile_record() const = 0;
-  /// Steps that run by their definition (runtime/interpreted.h): slow, and in memory of the interpreter's own.
+  /// How many steps are interpreted (runtime/interpreted.h): slow, and in extra memory.
   virtual int64_t interpreted() const = 0;
-  /// The same program with an arena and a state of its own, for a run at the same time.
+  /// The same program with an arena and state of its own, for a concurrent run.
   virtual std::unique_ptr<LoadedProgram> another() const = 0;
-  /// Runs once, to the end, and is of one caller while it does. Arena and pool are kept between runs.
+  /// Runs once, to the end; one caller at a time. Arena and pool are kept between runs.
   virtual Status run(const RunMemory& memory, ThreadPool& pool) = 0;
-  /// Where result leaf i lies after run(): an output or a donated argument of the caller's.
+  /// The address of result leaf i after run(): in an output or a donated argument of the caller.
   virtual const void* result(size_t leaf) const = 0;
-  /// From now on each step's time is added to `times`, or nobody's where that is null. Does the backend know it?
+  /// From now on each step's time is added to `times`; null: no longer. False if the backend can't measure it.
   virtual bool watch(StepTimes* times) {
     (void)times;
     return false;
@@ -70,13 +71,12 @@ class Backend {
   Backend(const Backend&) = delete;
   Backend& operator=(const Backend&) = delete;
 
-  /// For which what it is handed was planned.
+  /// The target for which its programs must be planned.
   virtual const Target& target() const = 0;
-  /// Does it run the steps of a block one behind another? Then nobody need find out what they wait for, and
-  /// ProgramStep::after is empty.
+  /// Does it run the steps of a block in order? Then dependencies aren't computed, and ProgramStep::after is empty.
   virtual bool runs_in_order() const { return false; }
-  /// Compiles every kernel. Whoever calls has asked can_run() (runtime/runnable.h) first; a kernel without code is a
-  /// fault of kind kUnsupported.
+  /// Compiles every kernel. The caller must have checked can_run() (runtime/runnable.h); a kernel without code is an
+  /// error of kind kUnsupported.
   virtual Result<std::unique_ptr<LoadedProgram>> load(LoweredProgram lowered) const = 0;
 
  protected:

@@ -1,5 +1,5 @@
 #pragma once
-/// What a run spends on each of its steps, where somebody asks: a backend that can tell adds to it while it runs.
+/// The time that a run spends on each step, on request: a backend that can measure it adds to this while it runs.
 
 #include <chrono>
 #include <cstdint>

@@ -27,7 +27,7 @@ std::optional<int64_t> number_in_file(const std::string& path) {
   }
 }
 
-/// The number behind `key` in a file of "key number" lines ("MemAvailable:  123 kB", "inactive_file 4096").
+/// The number after `key` in a file of "key number" lines ("MemAvailable:  123 kB", "inactive_file 4096").
 std::optional<int64_t> number_behind(const std::string& path, const std::string& key) {
   std::ifstream in(path);
   for (std::string word; in >> word;) {

@@ -36,8 +36,8 @@ bool is_special_file(const std::string& path);
 /// All of it, or an errno.
 int write_all(int descriptor, std::string_view content);
 
-/// Writes `content` beside `path` and renames it into place; a pipe or a device is written to. A fault leaves nothing
-/// behind.
+/// Writes `content` beside `path` and renames it into place; a pipe or a device is written to. An error leaves no
+/// partial file.
 Status write_file(const std::string& path, std::string_view content, OpenFiles* files = nullptr);
 
 }  // namespace lowtide::engine

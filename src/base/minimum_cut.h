@@ -16,7 +16,7 @@ class VertexCut {
   void to_sink(size_t vertex, int64_t cost = kNever);
   /// The vertices of the cut nearest to the source. There must be one: something costs less than kNever on every path.
   std::vector<size_t> cut();
-  /// Behind cut(): is there a way from the source to the vertex, and is the vertex on the source's side with all of it?
+  /// After cut(): can the vertex be reached from the source, and is all of the vertex on the source's side?
   bool is_reached(size_t vertex) const { return distance_[in(vertex)] >= 0; }
   bool is_behind(size_t vertex) const { return distance_[out(vertex)] >= 0; }
 

@@ -7,7 +7,7 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr size_t kLongest = 200;  ///< beyond it nobody reads words letter by letter
+constexpr size_t kLongest = 200;  ///< beyond it nothing reads words letter by letter
 
 std::string folded(std::string_view word) {
   std::string out;

@@ -48,7 +48,7 @@ class Progress {
 /// threads other than the one that began the outermost say nothing.
 class Stage {
  public:
-  /// name: a literal, "searching for plans". total: of what done() counts; 0: nobody knows.
+  /// name: a literal, "searching for plans". total: of what done() counts; 0: unknown.
   Stage(Progress& progress, const char* name, double total);
   ~Stage();
   Stage(const Stage&) = delete;

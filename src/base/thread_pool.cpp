@@ -33,7 +33,7 @@ thread_local const void* current_pool = nullptr;
 thread_local int current_thread = 0;
 
 // A job's state in one word: who is inside may be counted only while the door is open, so that a thread that wakes up
-// late finds it closed and never meets the next job half written; nobody waits for threads that didn't come.
+// late finds it closed and never meets the next job half written; nothing waits for threads that didn't come.
 constexpr uint32_t kOpen = uint32_t{1} << 16;
 constexpr uint32_t inside(uint32_t door) { return door & (kOpen - 1); }
 
@@ -76,7 +76,7 @@ struct ThreadPool::State {
       for (int spin = 0; spin < spins && jobs.load(std::memory_order_acquire) == seen; ++spin) relax();
       jobs.wait(seen, std::memory_order_acquire);
       seen = jobs.load(std::memory_order_acquire);
-      if (stop.load(std::memory_order_relaxed)) return;  // asked behind the count: nothing follows the last one
+      if (stop.load(std::memory_order_relaxed)) return;  // checked after the count: nothing follows the last one
       uint32_t found = door.load(std::memory_order_relaxed);
       while ((found & kOpen) && !door.compare_exchange_weak(found, found + 1, std::memory_order_acquire)) {
       }

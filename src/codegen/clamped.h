@@ -1,6 +1,6 @@
 #pragma once
-/// Indices kept in bounds: element clamp(linear) of a buffer. Most steps of a lane loop lie inside of the bounds and
-/// could read along memory.
+/// Clamped indices: element clamp(linear) of a buffer. Most steps of a lane loop are within the bounds and could load
+/// contiguously.
 
 #include <optional>
 
@@ -16,7 +16,7 @@ struct ClampedIndex {
   int64_t step = 0;         ///< of the index from lane to lane, inside the bounds
 };
 
-/// Whether a load's index is that, with a step of 1 or -1 when `lane_loop` is spread.
+/// A load's index in this form, with a step of 1 or -1 when `lane_loop` is vectorised; none if it isn't.
 std::optional<ClampedIndex> clamped_index(const Nest& nest, const Affine& index, int32_t lane_loop,
                                           const std::vector<bool>& varying);
 

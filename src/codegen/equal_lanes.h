@@ -1,6 +1,6 @@
 #pragma once
-/// In a loop spread over lanes: values that are the same in groups of adjacent lanes, such as a random word from which
-/// several narrow numbers are cut. Each is computed once per group.
+/// In a vectorised loop: values that are equal in groups of adjacent lanes, such as a random word from which several
+/// narrow numbers are extracted. Each is computed once per group.
 ///
 ///   parallel i < n              lanes i       0  1  2  3  4  5  6  7
 ///     %0 = divide(i, 2)         %0            0     1     2     3

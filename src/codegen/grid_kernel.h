@@ -1,5 +1,5 @@
 #pragma once
-/// Code for nests as threads of a grid run them.
+/// Code for nests that the threads of a grid run.
 
 #include <cstdint>
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace lowtide::engine {
 
-/// What one thread does of a launch, on a machine that has no grid and is told whose turn it is.
+/// One thread's part of a launch, for a machine without a grid; the thread's number is an argument.
 using GridFunction = void (*)(void* const* buffers, int64_t launch, int64_t begin, int64_t end, int32_t block,
                               int32_t blocks, int32_t thread);
 

@@ -112,7 +112,7 @@ class Division {
       grid.rows = std::move(grid.columns);
       grid.columns = {grid.rows.back()};
       grid.rows.pop_back();
-      // Behind the others: neighbouring rows are then neighbours in memory for the loads that go across.
+      // After the others: neighbouring rows are then neighbours in memory for transposed loads.
       std::erase(grid.rows, along_rows);
       grid.rows.push_back(along_rows);
       grid.tile_columns = machine_.tile_columns;

@@ -18,7 +18,7 @@ namespace lowtide::engine {
 class Context;
 
 /// Iterations [begin, end) of the outermost loop of one piece. buffers: one address per Nest::buffers entry, then, for
-/// a kernel that is given numbers, theirs.
+/// a kernel with given numbers, their addresses.
 using KernelFunction = void (*)(void* const* buffers, int64_t piece, int64_t begin, int64_t end);
 
 struct KernelPiece {
@@ -40,10 +40,11 @@ struct Kernel {
 enum class Isa : uint8_t { kNative, kAvx512, kAvx2 };
 
 struct CompileOptions {
-  Isa isa = Isa::kNative;  ///< kNative: what the context's choices say, else the best there is
-  bool any_shape = false;  ///< where it can be, one kernel for arrays of every shape (codegen/shape_free.h)
-  bool use_cache = true;   ///< the context's kernels (codegen/kernel_store.h); false: each is made anew, and not kept
-  /// Whose kernels, dumps and progress; null: nobody's.
+  Isa isa = Isa::kNative;  ///< kNative: the context's choice, else the best available
+  bool any_shape = false;  ///< if possible, one kernel for arrays of every shape (codegen/shape_free.h)
+  bool use_cache =
+      true;  ///< the context's kernels (codegen/kernel_store.h); false: each is compiled anew, and not kept
+  /// For kernels, dumps and progress; null: none.
   Context* context = nullptr;
 };
 
@@ -55,14 +56,14 @@ struct CompileRecord {
 /// Can this nest be compiled? Otherwise a sentence that names what can't.
 std::string can_compile(const Nest& nest);
 
-/// What kernels depend on beside their nests, as text: the processor, and the library that makes them.
+/// What kernels depend on besides their nests, as text: the processor, and the library that compiles them.
 Result<std::string> kernel_target(const CompileOptions& options);
 
-/// Asked before any of these, which are in no cache, is compiled: a fault ends it there.
+/// Called before any of these, which are in no cache, is compiled: an error ends the compilation.
 using BeforeCompiling = std::function<Status(std::span<const Nest* const>)>;
 
-/// One kernel per nest; equal nests share one. A kernel is found by its nest's own text, so that whatever lies in a
-/// cache is at worst not what is looked for. LLVM is loaded only if a kernel is in no cache.
+/// One kernel per nest; equal nests share one. A kernel is found by its nest's own text, so that a wrong cache entry is
+/// at worst not found. LLVM is loaded only if a kernel is in no cache.
 Result<std::vector<Kernel>> compile_kernels(std::span<const Nest> nests, const CompileOptions& options,
                                             CompileRecord* record = nullptr, const BeforeCompiling& before = {});
 

@@ -27,7 +27,7 @@ constexpr uint64_t kMagic = 0x3245484341434c00;       // "LCACHE2": the version 
 constexpr std::string_view kSuffix = ".kernel", kUnfinished = ".part";
 constexpr size_t kNameDigits = 32, kRandomDigits = 16;
 
-/// Begins every file; its content follows, and nothing behind that.
+/// The header of every file; the content follows, and nothing else.
 struct Header {
   uint64_t magic = kMagic;
   TextHash name;     ///< of the entry: the file's own name
@@ -49,7 +49,7 @@ bool is_hexadecimal(std::string_view text) {
 
 enum class Ours : uint8_t { kNo, kEntry, kUnfinished };
 
-/// By its name: 32 digits and .kernel; of one being written, 16 more and .part behind that.
+/// Decides by the name: 32 digits and .kernel; for a file being written, followed by 16 more digits and .part.
 Ours kind_of(std::string_view name) {
   constexpr size_t kEntry = kNameDigits + kSuffix.size(), kPart = kEntry + 1 + kRandomDigits + kUnfinished.size();
   if (name.size() != kEntry && name.size() != kPart) return Ours::kNo;

@@ -1,7 +1,7 @@
 #pragma once
-/// Objects of kernels, and plans, on disk, shared by processes. It is code that will run, so the folder must be its
-/// user's own, written by nobody else; a file that can't be read, is cut off, was changed, or isn't a plain file of the
-/// user's own is as good as none; a directory that can't be written is no fault.
+/// Objects of kernels, and plans, on disk, shared by processes. It contains code that will run, so only its user may
+/// own and write the folder; a file that can't be read, is truncated, was changed, or isn't a plain file of the user
+/// counts as missing; an unwritable directory is no error.
 
 #include <cstdint>
 #include <memory>
@@ -16,13 +16,13 @@ namespace lowtide::engine {
 
 class KernelCache {
  public:
-  /// Keeps at most `most_bytes` in `directory`, made where it is missing, for its user alone. One that is somebody
-  /// else's, or that others may write, is left alone: refusal() says why. Keys are those of `choices`, as text
-  /// (base/settings.h): what was kept under other choices is another entry.
+  /// Keeps at most `most_bytes` in `directory`, which is created if missing, private to its user. A directory of
+  /// another user, or one that others may write, is not used: refusal() says why. Keys include `choices` as text
+  /// (base/settings.h): other choices have other entries.
   explicit KernelCache(const std::string& directory, std::string choices = {}, int64_t most_bytes = int64_t{256} << 20);
-  /// Why nothing is kept though a directory was named; empty: something is, or the directory can't be made.
+  /// Why nothing is kept although a directory was given; empty: something is, or the directory can't be created.
   const std::string& refusal() const { return refusal_; }
-  /// Nothing is found or kept where nothing is.
+  /// False: nothing is found or kept.
   bool is_there() const { return folder_ != nullptr; }
   /// What was stored under this key.
   std::optional<std::string> find(TextHash key) const;
@@ -30,7 +30,7 @@ class KernelCache {
   /// The same by the name of the file: a key together with the choices.
   std::optional<std::string> find_named(TextHash name) const;
   void store_named(TextHash name, std::string_view content, OpenFiles* files = nullptr) const;
-  /// Drops the files used longest ago until the rest fits, and what was never finished. Others' files stay.
+  /// Removes the least recently used files until the rest fits, and unfinished ones. Other programs' files stay.
   void drop_oldest() const;
 
  private:

@@ -173,7 +173,7 @@ class Planner {
   KernelPlan& plan_;
 };
 
-/// Of one thread, with about as much that is read: what arithmetic is hidden behind.
+/// For one thread, with about as many bytes read: arithmetic is hidden by this memory traffic.
 constexpr double kStoredByteNs = 0.1;
 
 /// Bytes that the stores of a block write, all iterations of its loops.

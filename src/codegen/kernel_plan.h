@@ -1,5 +1,5 @@
 #pragma once
-/// What is decided about a nest before it becomes code: its pieces, and which loops are spread over lanes.
+/// Decisions about a nest before code generation: its pieces, and which loops are vectorised.
 
 #include <cstdint>
 #include <string>
@@ -19,7 +19,7 @@ struct PiecePlan {
 };
 
 struct KernelPlan {
-  std::vector<int32_t> lanes;  ///< per loop: so many iterations side by side; 0: one after the other
+  std::vector<int32_t> lanes;  ///< per loop: how many iterations run in parallel lanes; 0: one after the other
   std::vector<bool> masked;    ///< per spread loop: all steps run under a mask, so that the code is made once
   std::vector<bool> tiled;     ///< per loop: a tiling starts there (codegen/tiling.h)
   std::vector<PiecePlan> pieces;
@@ -27,7 +27,7 @@ struct KernelPlan {
 
 KernelPlan plan_kernel(const Nest& nest, bool avx512);
 
-/// Per node: does it differ from lane to lane if `lane_loop` is spread over lanes? Bounded to the loop's body.
+/// Per node: does it differ from lane to lane if `lane_loop` is vectorised? Only within the loop's body.
 std::vector<bool> varying_nodes(const Nest& nest, int32_t lane_loop);
 
 }  // namespace lowtide::engine

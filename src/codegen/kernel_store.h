@@ -1,5 +1,5 @@
 #pragma once
-/// The kernels that a session has: those that are loaded, and the cache on disk behind them.
+/// A session's kernels: those that are loaded, and the disk cache that backs them.
 
 #include <map>
 #include <memory>
@@ -15,20 +15,20 @@
 
 namespace lowtide::engine {
 
-/// One of a context (Context::own); all of it may be called from several threads. Kernels have no pieces here: whose
-/// extents they are may differ from nest to nest.
+/// One of a context (Context::own); all of it may be called from several threads. Kernels have no pieces here, since
+/// their extents may differ from nest to nest.
 class KernelStore {
  public:
-  /// On disk in Settings::cache_directory, under the text of its choices; where that isn't used, a line says why. While
-  /// anything is shown or dumped nothing is taken from there: all that is asked for shall be seen.
+  /// On disk in Settings::cache_directory, under the text of its choices; if that can't be used, a warning says why.
+  /// When intermediate stages are shown or dumped, the disk cache isn't read, so that they appear.
   explicit KernelStore(const Context& context);
 
   const KernelCache& disk() const { return disk_; }
-  /// The kernel's code, loaded before or from the disk; nothing: it is in neither.
+  /// The kernel's code, from memory or from the disk; none: it is in neither.
   std::optional<Kernel> find(TextHash key);
-  /// Loads the object and keeps it. What is dropped here lives on in the executables that use it.
+  /// Loads the object and keeps it. A dropped kernel stays alive in the executables that use it.
   Result<Kernel> add(TextHash key, std::string_view object, OpenFiles* files = nullptr);
-  /// Was this asked before? Of what kernels of other shapes have in common.
+  /// Has this key been asked for before? For the shape-independent part of kernels.
   bool was_met(TextHash key);
 
  private:
@@ -41,7 +41,7 @@ class KernelStore {
   size_t bytes_ = 0;
 };
 
-/// The object's code, mapped; its pieces are who asks for it's to say.
+/// The object's code, mapped; the caller sets its pieces.
 Result<Kernel> load_kernel(TextHash key, std::string_view object);
 
 }  // namespace lowtide::engine

@@ -1,8 +1,8 @@
 #pragma once
-/// What a nest's blocks cost, in modelled cycles, as scalars and spread over lanes.
+/// The cost of a nest's blocks, in modelled cycles, scalar and vectorised.
 ///
-/// The figures are of a Zen 4 or 5 core, rounded: they decide between a gather and a contiguous load, or between lanes
-/// along a row and along a column, where the alternatives differ by factors.
+/// The figures are those of a Zen 4 or 5 core, rounded: they decide between a gather and a contiguous load, or between
+/// lanes along a row and along a column, which differ by large factors.
 
 #include <cstdint>
 #include <functional>
@@ -16,7 +16,7 @@ namespace lowtide::engine {
 
 inline constexpr double kCyclesPerNanosecond = 3.5;
 
-/// A loop spread over lanes: what differs from lane to lane.
+/// A vectorised loop, and what differs from lane to lane.
 struct Spread {
   int32_t loop = kNoId;
   int32_t width = 0;
@@ -38,7 +38,7 @@ class LaneCost {
   double merge(const Spread& spread) const;
   /// Registers of 32 bits a lane that are needed at once, in the body of a loop spread over lanes.
   double live_values(const Spread& spread) const;
-  /// Whether lanes are handled one by one somewhere (narrow gathers, long divisions): then few lanes are wanted.
+  /// Are lanes handled one by one somewhere (narrow gathers, long divisions)? Then few lanes are better.
   bool has_slow_lanes(const Spread& spread) const;
   int64_t trips(const Loop& loop) const;
 

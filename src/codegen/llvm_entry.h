@@ -1,5 +1,5 @@
 #pragma once
-/// The doors of liblowtide_llvm.so, the library that holds everything that needs LLVM.
+/// The entry points of liblowtide_llvm.so, the library with everything that needs LLVM.
 
 #include <string>
 
@@ -19,12 +19,12 @@ struct LlvmRequest {
 };
 
 struct LlvmAnswer {
-  std::string fault;   ///< empty: it went well
+  std::string fault;   ///< empty: success
   std::string object;  ///< a relocatable object with the function kKernelSymbol
-  std::string text;    ///< the LLVM IR, where it was wanted
+  std::string text;    ///< the LLVM IR, if requested
 };
 
-/// Threads may call it side by side.
+/// Thread-safe.
 using LlvmCompile = void (*)(const LlvmRequest& request, LlvmAnswer& answer);
 
 inline constexpr char kLlvmGridEntryName[] = "lowtide_llvm_compile_grid";

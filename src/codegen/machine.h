@@ -8,7 +8,7 @@
 
 namespace lowtide::engine {
 
-/// The instruction set to compile for: kNative resolved (`named`: Choices::isa, else the best there is); a fault where
+/// The instruction set to compile for: kNative resolved (`named`: Choices::isa, else the best available); an error if
 /// the processor lacks it. AVX2 with FMA is the least.
 Result<Isa> resolve_isa(Isa wanted, const std::string& named = {});
 

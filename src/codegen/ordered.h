@@ -1,6 +1,6 @@
 #pragma once
-/// Sequential loops that carry nothing, a scatter for example, taken apart: what an iteration computes by itself runs
-/// for several iterations side by side, and only what reads and writes memory that others write, one after the other.
+/// Splits sequential loops without carried values, such as a scatter: the independent part runs for several iterations
+/// in parallel lanes, and only accesses to memory that other iterations write run in order.
 
 #include <vector>
 
@@ -11,11 +11,11 @@ namespace lowtide::engine {
 struct OrderedLoop {
   std::vector<Item> ahead;   ///< in lanes
   std::vector<Item> behind;  ///< in order: nodes and stores
-  std::vector<NodeId> kept;  ///< what `behind` needs of the nodes and loops in `ahead`
+  std::vector<NodeId> kept;  ///< nodes and loops in `ahead` that `behind` reads
   bool splits() const { return !ahead.empty() && !behind.empty(); }
 };
 
-/// Empty where the loop can't be taken apart.
+/// Empty if the loop can't be split.
 OrderedLoop take_apart(const Nest& nest, int32_t loop);
 
 }  // namespace lowtide::engine

@@ -1,5 +1,5 @@
 #pragma once
-/// What of a nest runs on its own.
+/// The parts of a nest that run separately.
 
 #include <vector>
 
@@ -7,8 +7,8 @@
 
 namespace lowtide::engine {
 
-/// One piece per loop of block 0 that stores something, with what it needs of the rest of block 0. Where block 0 itself
-/// stores, or a storing loop's results are read behind it, all of block 0 is one piece of one iteration.
+/// One piece per loop of block 0 that stores something, with the part of block 0 that it needs. If block 0 itself
+/// stores, or a storing loop's results are read after it, all of block 0 is one piece of one iteration.
 std::vector<PiecePlan> pieces_of(const Nest& nest);
 
 }  // namespace lowtide::engine

@@ -1,5 +1,5 @@
 #pragma once
-/// Rotations, which HLO spells with two shifts.
+/// Bit rotations, which HLO writes as two shifts.
 
 #include <optional>
 
@@ -12,7 +12,7 @@ struct Rotation {
   uint32_t left = 0;  ///< bits
 };
 
-/// x << l combined with x >> (width - l), where node `id` is that.
+/// The rotation, if node `id` is x << l combined with x >> (width - l).
 std::optional<Rotation> rotation_of(const Nest& nest, NodeId id);
 
 }  // namespace lowtide::engine

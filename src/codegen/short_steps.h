@@ -1,7 +1,7 @@
 #pragma once
-/// Indices that move by a few elements from lane to lane: columns of narrow rows, every second element. All that lies
-/// between is in the same cache lines, so whole registers are read and sorted out by shuffles; a gather would take
-/// its elements one by one.
+/// Indices that move by a few elements from lane to lane: columns of narrow rows, every second element. The elements in
+/// between are in the same cache lines, so whole registers are loaded and shuffled; a gather would load its elements
+/// one by one.
 
 #include <cstdint>
 

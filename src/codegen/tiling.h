@@ -1,7 +1,7 @@
 #pragma once
-/// Transpositions. Where the lanes of a loop read with a step, but a loop around it walks along what is read, both go
-/// in tiles: a tile is read along memory, transposed in registers and kept on the stack. Its sides are a cache line of
-/// the narrowest elements, where the loops are as long, so that no line is fetched or written in parts.
+/// Transpositions. If the lanes of a loop read with a stride, but an outer loop runs along the contiguous dimension,
+/// both are tiled: a tile is read contiguously, transposed in registers and kept on the stack. Its sides are a cache
+/// line of the narrowest elements, if the loops are that long, so that no line is fetched or written partially.
 
 #include <cstdint>
 #include <vector>
@@ -18,7 +18,7 @@ struct Tiling {
 };
 
 /// The tiling that starts at `outer`: a chain of parallel loops, each with nothing but values around the next, and
-/// nothing inside of the last. No loads: there is none to be had.
+/// nothing inside of the last. No loads: there is none.
 Tiling find_tiling(const Nest& nest, int32_t outer, bool avx512);
 
 }  // namespace lowtide::engine

@@ -31,7 +31,7 @@ std::string hindrance(const Program& plain, const Program& fitted, const Cost& c
   return ns > kLongestNs ? fmt::format("both runs would take some {:.0f} s", 1e-9 * ns) : "";
 }
 
-/// The first `count` decisions, those that leave rows out not counted, and what is spoilt behind one of them.
+/// The first `count` decisions, not counting those that leave out passes, with results falsified after one of them.
 Decisions first_decisions(const Decisions& decisions, size_t count, size_t control) {
   Decisions taken;
   size_t number = 0;

@@ -1,5 +1,5 @@
 #pragma once
-/// A plan checked on a small instantiation of its program (passes/resize/resize.h).
+/// Checks a plan on a small instantiation of its program (passes/resize/resize.h).
 
 #include <optional>
 
@@ -11,7 +11,7 @@ namespace lowtide::engine {
 
 inline constexpr double kQuickNs = 1e9;  ///< of the interpreter
 
-/// In words, with which of the rows results differ first: PlanComparison::first_wrong.
+/// Says with which of the rows results differ first (PlanComparison::first_wrong).
 std::string culprit(const CheckedFit& checked, const std::optional<size_t>& first);
 
 struct SmallCheck {
@@ -19,11 +19,11 @@ struct SmallCheck {
   const Planner& planner;      ///< of it
   const Backend& backend;      ///< of its target
   const Decisions& decisions;  ///< spelt
-  size_t control = 0;          ///< results are spoilt behind this decision
+  size_t control = 0;          ///< results are falsified after this decision
 
-  /// `of`: what is made small: the module, with everything that is done to it; or, `is_shared`, what the planner
-  /// shares: rows before the streams may do less to a small program, and streams not find their values then.
-  /// Adds to `checked` what was exercised; a fault of kind kWrongValues where results differ.
+  /// `of`: what is made small: the module, to which all passes are applied; or, if `is_shared`, the module after the
+  /// passes that all plans share: these may do less to a small program, so that streams wouldn't find their values.
+  /// Adds to `checked` what was exercised; an error of kind kWrongValues if results differ.
   Status check(const Module& of, bool is_shared, CheckedFit& checked) const;
 };
 

@@ -1,9 +1,9 @@
 #pragma once
-/// A module's plans against the module itself, on seeded arguments.
+/// Compares a module's plans with the module itself, on seeded arguments.
 ///
 /// A program may turn roundings into large differences: bf16 sums that cancel, exponentials of large numbers. So it
-/// runs twice as given, once with roundings moved (interp/noise.h), and what differs then is no fault. Where little is
-/// left to compare, arguments are scaled down: results that overflowed say more then.
+/// runs twice as given, once with perturbed roundings (interp/noise.h), and differences of that size are tolerated. If
+/// little is left to compare, arguments are scaled down, so that fewer results overflow.
 
 #include <functional>
 #include <optional>
@@ -15,32 +15,32 @@ namespace lowtide::engine {
 
 class PlanComparison {
  public:
-  /// Runs the module as given: by the definitions of its operations where that is `quick`, or else compiled without
-  /// streams, by `planner`. A fault where neither can be done. backend: runs what is compiled; it must outlive this.
+  /// Runs the module as given: interpreted if that is `quick`, or else compiled without streams, by `planner`. An error
+  /// if neither is possible. backend: runs compiled programs; it must outlive this.
   static Result<PlanComparison> make(const Module& module, const Planner& planner, const Backend& backend, bool quick);
 
   size_t results() const { return expected_.size(); }
-  /// Of these, so many of which rounding leaves too little to tell a fault from it.
+  /// How many of these can't be judged, because rounding alone may change them as much as an error.
   size_t vague() const;
-  /// What is said where no plan differs.
+  /// The message if no plan differs.
   std::string agreement() const;
   /// The first difference in words; empty where the results agree.
   Result<std::string> difference(const Compiled& plan) const;
-  /// The number of decisions, from the first on, with which results differ first; 0: without any; nullopt: with none.
-  /// plan: by so many of `count` decisions.
+  /// The smallest number of decisions, counted from the first, with which results differ; 0: even without any; nullopt:
+  /// they never do. plan: makes the plan with the first so many of `count` decisions.
   Result<std::optional<size_t>> first_wrong(size_t count, const std::function<Result<Compiled>(size_t)>& plan) const;
 
  private:
   struct Spread {
-    double of_max = 0;          ///< how far rounding moves elements, of the largest
-    bool vague = false;         ///< or that much of them that nothing can be told
+    double of_max = 0;          ///< how far rounding moves elements, relative to the largest
+    bool vague = false;         ///< rounding moves so many that nothing can be concluded
     std::vector<int64_t> lost;  ///< elements that rounding may make infinite, or no number
   };
   explicit PlanComparison(const Backend& backend) : backend_(&backend) {}
   Result<std::vector<Value>> run(const Compiled& compiled, std::span<const Value> arguments) const;
   Result<bool> run_as_given(const Module& module, const Planner& planner, bool quick, double scale);
   void measure(const std::vector<Value>& noisy);
-  /// Sums in another order, without any stream, moved the results so far: others may be off as much.
+  /// Results change this much by sums in another order, without any stream: other plans may differ by as much.
   void allow_for_sums(const std::vector<Value>& summed);
   size_t unclear() const;
 

@@ -16,16 +16,15 @@ struct Compiled {
   std::shared_ptr<const Program> program;
   std::vector<PassRecord> passes;
   Decisions decisions;
-  Decisions replay;                   ///< make the same plan without its searches
+  Decisions replay;                   ///< decisions that make the same plan without its searches
   std::shared_ptr<KnownNests> nests;  ///< of the program's regions, and maybe others
   double plan_seconds = 0;
 };
 
-/// The free plan: rewrites on a copy of the module, then regions, order, in place, packing.
+/// The free plan: rewrites on a copy of the module, then regions, order, in-place decisions, packing.
 Result<Compiled> compile_plan(const Module& module, const Target& target);
 
-/// The plan that these decisions make: the same each time. A fault of kind kInput where the module has nothing to which
-/// one of them applies.
+/// The plan with these decisions; deterministic. An error of kind kInput if one of them doesn't apply to the module.
 Result<Compiled> compile_plan(const Module& module, const Target& target, const Decisions& decisions,
                               const PassOptions& options = {});
 

@@ -17,8 +17,7 @@ constexpr std::string_view kMachineWord = "machine ";
 constexpr double kMostPrice = 1e9;               ///< a second for a byte
 constexpr int64_t kMostSearchSteps = 1'000'000;  ///< minutes on a program of any size
 
-/// Rows of the pipeline that a plan may leave out: those behind them don't need them, and all plans share what
-/// precedes.
+/// Passes that a plan may leave out: later passes don't need them, and all plans share the preceding ones.
 constexpr std::string_view kOptional[] = {"stream-windows", "stream-slices", "split-long-reductions",
                                           "split-long-scatters"};
 

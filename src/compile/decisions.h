@@ -1,5 +1,5 @@
 #pragma once
-/// What a plan decides beyond the pipeline's own ways: a list that can be searched, saved as text and replayed.
+/// A plan's decisions beyond the pipeline's defaults: a list that can be searched for, saved as text and replayed.
 
 #include <algorithm>
 #include <array>
@@ -17,16 +17,16 @@
 
 namespace lowtide::engine {
 
-/// A row of the pipeline that isn't run.
+/// A pass of the pipeline that is left out.
 struct WithoutPass {
   std::string pass;
   bool operator==(const WithoutPass&) const = default;
 };
 
-/// The rows that stream by themselves; a plan's own streams follow the last of them.
+/// The passes that make streams by default; a plan's own streams follow the last of them.
 inline constexpr std::array<std::string_view, 2> kStreaming = {"stream-windows", "stream-slices"};
 
-/// What a byte of memory may cost in time: the higher, the more is computed again where it is read.
+/// The price of a byte of memory in time: the higher, the more is recomputed where it is read.
 struct PriceOfMemory {
   double ns_per_byte = 0;
   bool operator==(const PriceOfMemory&) const = default;
@@ -38,61 +38,62 @@ struct SearchSteps {
   bool operator==(const SearchSteps&) const = default;
 };
 
-/// Operands that die into their transposed or reversed selves are moved where they lie, though it takes longer.
+/// Operands whose last use is their transpose or reversal are moved in place, though it takes longer.
 struct Rearrange {
   bool operator==(const Rearrange&) const = default;
 };
 
-/// What loops save for others is made again from what is smaller, though it takes longer.
+/// Values that loops save for others are recomputed from smaller ones, though it takes longer.
 struct DeriveStacks {
   bool operator==(const DeriveStacks&) const = default;
 };
 
-/// What is alive where most is and read later is made again where that costs less than keeping it, at this price
-/// (passes/recompute/recompute.h): before all streams, or, where it stands after some, of what these have left.
+/// Values that are live at the peak and read later are recomputed where that costs less than keeping them, at this
+/// price (passes/recompute/recompute.h): before all streams or, if listed after some, among the values that these have
+/// left.
 struct Recompute {
   double ns_per_byte = 0;
   bool operator==(const Recompute&) const = default;
 };
 
-/// What loops hand from trip to trip is saved for later ones every so many trips, and made again between
+/// Loop-carried values are saved for later loops only every so many iterations, and recomputed in between
 /// (passes/recompute/save_every.h).
 struct SaveEvery {
   Grouping grouping;
   bool operator==(const SaveEvery&) const = default;
 };
 
-/// Arrays are updated in the loops that make what they are updated with (passes/rules/update_where_it_is_made.h).
+/// Arrays are updated in the loops that compute their updates (passes/rules/update_where_it_is_made.h).
 struct UpdateInLoops {
   bool operator==(const UpdateInLoops&) const = default;
 };
 
-/// What is read again long after it was made is made again there (passes/execute/rematerialise.h).
+/// Values that are read again long after they were computed are recomputed there (passes/execute/rematerialise.h).
 struct Rematerialise {
   bool operator==(const Rematerialise&) const = default;
 };
 
-/// The order of a computation's instructions in which it was decided what is made again: found before. In plans that
-/// rematerialise.
+/// The instruction order in which `rematerialise` decided what to recompute, recorded for replaying.
 struct TakeSequence {
   std::string computation;
-  std::vector<int32_t> places;  ///< where each stood
+  std::vector<int32_t> places;  ///< the former place of each
   bool operator==(const TakeSequence&) const = default;
 };
 
-/// Where the buffers of one packing problem lie: what a replayed plan needn't search for.
+/// The buffers' offsets of one packing problem, so that a replayed plan needn't search for them.
 struct Packing {
   KnownPlacement known;
   bool operator==(const Packing&) const = default;
 };
 
-/// The order and the way in which values share memory, found before.
+/// The order and the way in which values share memory, recorded for replaying.
 struct TakeOrder {
   OrderChoice choice;
   bool operator==(const TakeOrder&) const = default;
 };
 
-/// A result is made wrong (passes/spoil.h): what a control of a check puts behind another decision. In no plan's file.
+/// A result is falsified (passes/spoil.h): inserted by a check's control after another decision. Never in a plan's
+/// file.
 struct Spoilt {
   bool operator==(const Spoilt&) const = default;
 };
@@ -100,7 +101,7 @@ struct Spoilt {
 using Decision =
     std::variant<StreamDecision, WithoutPass, PriceOfMemory, SearchSteps, Rearrange, DeriveStacks, Recompute, SaveEvery,
                  UpdateInLoops, Rematerialise, TakeSequence, Packing, TakeOrder, Spoilt>;
-/// Streams in the order in which they are made; the others stand anywhere.
+/// Streams in the order in which they are made; other decisions may be anywhere.
 using Decisions = std::vector<Decision>;
 
 template <class Kind>
@@ -108,13 +109,13 @@ bool has(const Decisions& decisions) {
   return std::ranges::any_of(decisions, [](const Decision& d) { return std::holds_alternative<Kind>(d); });
 }
 
-/// Is it done before all streams, unless it is a `recompute` that stands after one?
+/// Does it take effect before all streams, unless it is a `recompute` listed after one?
 bool comes_before_streams(const Decision& decision);
 
-/// How many decisions stand before the first stream: all, where there is none.
+/// How many decisions precede the first stream: all, if there is none.
 size_t first_stream(const Decisions& decisions);
 
-/// No rows that stream by themselves.
+/// Leaves out the passes that make streams by default.
 Decisions without_streams();
 
 /// One line: `stream main s dimension=1 tile=64`, `without stream-slices`, `price-of-memory 3`, `search-steps 8000`,
@@ -129,8 +130,8 @@ struct PlanFile {
   Decisions decisions;
   bool exact = false;  ///< of a module with Module::sums_in_order
 };
-/// A fault of kind kInput where the text is no plan, or one of another module. Whoever wrote it, a decision says what
-/// to do and never that it may be done: planning proves that again.
+/// An error of kind kInput if the text is no plan, or another module's. A plan's file isn't trusted: planning checks
+/// that its decisions are valid.
 Result<PlanFile> parse_plan(std::string_view text, const Module& module);
 
 }  // namespace lowtide::engine

@@ -1,5 +1,5 @@
 #pragma once
-/// The report of an input with its free plan.
+/// The report on an input with its free plan.
 
 #include "report/report.h"
 #include "target/target.h"

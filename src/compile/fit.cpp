@@ -74,7 +74,7 @@ Result<Planner> make_planner(const Module& module, const Target& target) {
   return Planner::make(module, target);
 }
 
-/// What takes many plans more, and is left out where nobody waits for it.
+/// What takes many plans more, and is left out where nothing waits for it.
 Status explain_choice(const Module& module, const Planner& planner, const Decisions& decisions, const Account& given,
                       Fitted& fitted) {
   const Interruptible interruptible(module.context().stop());

@@ -1,5 +1,5 @@
 #pragma once
-/// A program made to fit: the plan chosen for a limit, and the report of what that took.
+/// Makes a program fit: chooses the plan for a limit, and reports what that took.
 
 #include <functional>
 #include <optional>
@@ -16,11 +16,11 @@ struct Fitted {
   FitReport report;
 };
 
-/// Told of the plan that was chosen, before anything else is made of it.
+/// Receives the chosen plan before anything else is made from it.
 using PlanChosen = std::function<Status(const Decisions&)>;
 
-/// Without a limit: the tightest. Where it is asked to stop (Context::stop): the best of what was found until then,
-/// or the fault interrupted().
+/// Without a limit: the tightest. If it is cancelled (Context::stop): the best found until then, or the error
+/// interrupted().
 Result<Fitted> fit_program(const Input& input, const Target& target, std::optional<int64_t> limit,
                            const PlanChosen& chosen = {});
 

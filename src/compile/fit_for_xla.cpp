@@ -12,7 +12,7 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr size_t kMostMeasured = 20'000;  ///< of a timeline up to which the module is measured behind each pass
+constexpr size_t kMostMeasured = 20'000;  ///< of the timeline up to which the module is measured after each pass
 constexpr int64_t kOnlyRules = 1;         ///< plans
 
 /// What each row of the pipeline took off the account that those before it left.
@@ -41,7 +41,7 @@ Result<std::vector<RewriteRow>> rewrites_of(const Module& module, const Planner&
   return rows;
 }
 
-/// What is left out where nobody waits for it.
+/// What is left out where nothing waits for it.
 Status explain_choice(const Module& module, const Planner& planner, const Decisions& decisions, const Account& given,
                       FitReport& report) {
   const Interruptible interruptible(module.context().stop());

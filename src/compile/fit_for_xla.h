@@ -1,5 +1,5 @@
 #pragma once
-/// A program made to fit where XLA runs it: HLO that XLA reads, with streams chosen by a model of XLA's account.
+/// Makes a program fit when XLA runs it: HLO that XLA reads, with streams chosen by a model of XLA's account.
 
 #include <memory>
 #include <optional>
@@ -15,8 +15,8 @@ struct FittedForXla {
   FitReport report;                ///< sizes are the model's; XLA decides
 };
 
-/// Without a limit: the tightest. Programs that a partitioner still has to divide aren't streamed: slices of divided
-/// dimensions would be exchanged in every trip.
+/// Without a limit: the tightest. Programs that are yet to be partitioned aren't streamed: slices of sharded dimensions
+/// would be exchanged in every iteration.
 Result<FittedForXla> fit_for_xla(const Input& input, const Target& target, std::optional<int64_t> limit);
 
 }  // namespace lowtide::engine

@@ -153,7 +153,7 @@ class Search {
     return frontier_.plans - plans_until_gain_ > kBriefPlans + more;
   }
 
-  /// Of few plans: a stream that costs next to nothing, where much is made again, comes first, and what is made again
+  /// Of few plans: a stream that costs next to nothing, where much is recomputed, comes first, and what is recomputed
   /// is chosen of what it leaves.
   void explore_cheap(const Trial& from, int64_t until) {
     thrift_ = kThrifts[0];
@@ -497,7 +497,7 @@ Result<Compiled> compile_within(const Module& module, const Target& target, std:
                               format_bytes(frontier.tightest().peak_bytes), frontier.tightest().peak_bytes));
   }
   const Decisions chosen = point->decisions;
-  // Debug output is that of the plan chosen, made anew.
+  // Debug output is that of the chosen plan, made again.
   if (chosen == frontier.free.decisions && !planner.context().is_debugging()) return std::move(frontier.free_plan);
   frontier = {};  // two plans of a large module needn't stand beside each other
   return compile_plan(module, target, chosen);

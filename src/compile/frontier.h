@@ -1,6 +1,6 @@
 #pragma once
-/// Which peaks can be had at which time: plans found from the free one by streaming what is alive where most is, more
-/// and more of it. The search knows no limit, so that what a limit gets is monotone in it.
+/// Which peaks are possible at which time: plans that extend the free one by streaming ever more of the values that are
+/// live at the peak. The search doesn't depend on the limit, so that a higher limit never gives a slower plan.
 
 #include <optional>
 
@@ -21,7 +21,7 @@ struct FrontierPoint {
 struct Frontier {
   FrontierPoint free;                 ///< the free plan: the lowest that takes little more time than without streams
   Compiled free_plan;                 ///< the same, planned to the end
-  std::vector<FrontierPoint> points;  ///< by falling peak; each takes more time than those before it
+  std::vector<FrontierPoint> points;  ///< by decreasing peak; each takes more time than those before it
   int64_t plans = 0;                  ///< tried
   bool interrupted = false;           ///< before all were tried
 
@@ -32,15 +32,14 @@ struct Frontier {
 
 struct FrontierOptions {
   int64_t budget = 0;      ///< plans tried at most; 0: as many as the module's size allows
-  bool only_free = false;  ///< as far as the free plan needs it
+  bool only_free = false;  ///< search only as far as needed for the free plan
 };
 
-/// Where it is asked to stop (Context::stop): what was found until then; the fault interrupted() where that is
-/// nothing.
+/// If it is cancelled (Context::stop): what was found until then; the error interrupted() if that is nothing.
 Result<Frontier> find_frontier(const Planner& planner, const FrontierOptions& options = {});
 
-/// The free plan, where the limit is met by it or absent; otherwise the fastest plan within it. A fault of kind kLimit
-/// names the lowest peak found, which `tightest` is set to.
+/// The free plan if it meets the limit or there is none; otherwise the fastest plan within it. An error of kind kLimit
+/// names the lowest peak found, to which `tightest` is set.
 Result<Compiled> compile_within(const Module& module, const Target& target, std::optional<int64_t> limit,
                                 std::optional<int64_t>* tightest = nullptr);
 

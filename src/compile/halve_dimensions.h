@@ -6,9 +6,9 @@
 
 namespace lowtide::engine {
 
-/// The dimensions of arguments whose extents most bytes at the peak of `best` have, each halved with everything that
-/// follows it (passes/resize/resize.h), and the resized program planned anew: by the same decisions, and by a short
-/// search. Only those that lower the peak. A few plans for each of a few dimensions.
+/// Halves each of the few argument dimensions on which most bytes at the peak of `best` depend, along with all
+/// dependent dimensions (passes/resize/resize.h), and plans the resized program anew: with the same decisions, and by a
+/// short search. Returns only those that lower the peak.
 Result<std::vector<ChangeRow>> halve_dimensions(const Module& module, const Compiled& best);
 
 }  // namespace lowtide::engine

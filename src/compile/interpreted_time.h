@@ -1,11 +1,11 @@
 #pragma once
-/// How long the interpreter takes, roughly: what may be checked against it.
+/// A rough estimate of the interpreter's time, to decide what can be checked against it.
 
 #include "ir/module.h"
 
 namespace lowtide::engine {
 
-/// Loops whose trips nobody knows count as a few.
+/// Loops with an unknown trip count count as a few.
 double interpreted_ns(const Module& module);
 
 }  // namespace lowtide::engine

@@ -6,12 +6,12 @@
 
 namespace lowtide::engine {
 
-/// Sets the program, and what makes it again. found: streams that rows of the pipeline made by themselves.
+/// Sets the program, and the decisions that replay it. found: streams that passes made by default.
 Status make_program(Compiled& compiled, const std::shared_ptr<Module>& rewritten, const Decisions& decisions,
                     const std::vector<StreamDecision>& found, const std::shared_ptr<KnownNests>& nests);
 
-/// A wrong plan would be a wrong answer: a plainer one, with no value over another, takes the place of one that
-/// check_program() refuses (Program::refused); with LOWTIDE_CHECK that is a fault.
+/// A plan that check_program() rejects would give wrong results: it is replaced by one in which no values share bytes
+/// (Program::refused); with LOWTIDE_CHECK a rejection is an error.
 Status check_plan(Compiled& compiled);
 
 }  // namespace lowtide::engine

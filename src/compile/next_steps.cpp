@@ -215,7 +215,7 @@ const std::vector<RecomputeOffer>& NextSteps::offers_among(const Decisions& deci
   return known->second;
 }
 
-/// Loops that save every so many trips; once. Behind what else is made again. The free plan runs no loop twice.
+/// Loops that save every k iterations; only once, after other recomputation. The free plan runs no loop twice.
 void NextSteps::add_groups(const Trial& at, std::vector<Series>& steps) const {
   if (!state.is_free_found || planner_.target().takes() != Takes::kProgram || has<SaveEvery>(at.point.decisions))
     return;

@@ -1,6 +1,6 @@
 #pragma once
-/// What a plan could have one decision more of: streams of what is alive where most is, values made again, updates
-/// where they are made. The search (compile/frontier.h) tries them.
+/// Decisions that could be added to a plan: streaming values that are live at the peak, recomputing values, updating
+/// arrays in loops. The search (compile/frontier.h) tries them.
 
 #include <map>
 #include <string>
@@ -20,42 +20,42 @@ struct Trial {
   bool could_rearrange = false;
 };
 
-/// Steps of which each takes more time than the one before.
+/// Steps in order of increasing time.
 struct Series {
   std::vector<Decisions> steps;
-  std::vector<Decisions> easier;  ///< than the first, the nearest first, where that one takes too much already
+  std::vector<Decisions> easier;  ///< easier than the first, the nearest first, in case that one already takes too much
 };
 
 /// Is it a `recompute`?
 bool is_recompute(const Decision& decision);
 
-/// A decision per line: the key of what is known about a plan.
+/// One decision per line: the key under which results about a plan are cached.
 std::string key_of(const Decisions& decisions);
 
 class NextSteps {
  public:
   explicit NextSteps(const Planner& planner) : planner_(planner) {}
 
-  /// What the search knows, and allows, by now.
+  /// The current state of the search.
   struct State {
-    bool has_few_plans = false;    ///< large programs: what seldom helps is left out
-    bool is_free_found = false;    ///< before, nothing is taken that the free plan wouldn't take
-    bool tries_dear_ways = false;  ///< streams that spend more time for less memory, beside those that only stream
+    bool has_few_plans = false;            ///< large programs: steps that seldom help are left out
+    bool is_free_found = false;            ///< until then only steps that the free plan may take
+    bool tries_dear_ways = false;          ///< also streams that take more time for less memory
     bool is_kept_for_late_readers = true;  ///< does `rematerialise` change anything?
-    double most_ns = 0;                    ///< what a plan may take
+    double most_ns = 0;                    ///< limit on a plan's time
   };
   State state;
 
-  /// Of each kind a series.
+  /// One series of each kind.
   std::vector<Series> from(const Trial& at) const;
   /// One more stream.
   void add_streams(const Trial& at, std::vector<Series>& steps) const;
-  /// What is made again at a higher price than so far. It stands before the streams, as it is done before them.
+  /// Recomputation at a higher price than so far. It is listed before the streams, since it is done before them.
   void add_recompute(const Trial& at, std::vector<Series>& steps) const;
-  /// What the streams have left is made again, at a higher price than so far: of those on offer, so many.
+  /// Recomputation among the values that the streams have left, at higher prices than so far: at most so many.
   void add_recompute_among(const Trial& at, size_t most, std::vector<Series>& steps) const;
 
-  /// What candidates are worth has changed: tries_dear_ways.
+  /// Drops cached candidates, whose worth has changed: tries_dear_ways.
   void forget_candidates() { candidates_.clear(); }
 
  private:

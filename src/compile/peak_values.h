@@ -1,5 +1,5 @@
 #pragma once
-/// What holds the arena where most of it is in use, by names that other plans of the module know as well.
+/// The values that occupy the arena at the peak, by names that other plans of the module have as well.
 
 #include <string>
 #include <vector>
@@ -12,13 +12,13 @@ namespace lowtide::engine {
 
 using PeakValue = ValueName;
 
-/// Values in the largest storages alive at the step where most is alive.
+/// Values in the largest storages live at the peak.
 std::vector<PeakValue> peak_values(const Program& program);
 
-/// The same of a program as another compiler would run it.
+/// The same for a program as another compiler would run it.
 std::vector<PeakValue> peak_values(const Account& account);
 
-/// Those of them that this module has, and what they are made of where it has other names for them.
+/// Those of them that this module has, or the values they are computed from if it has other names for them.
 std::vector<const Instruction*> find_values(const Module& module, const std::vector<PeakValue>& values);
 
 }  // namespace lowtide::engine

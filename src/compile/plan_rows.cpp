@@ -20,7 +20,7 @@ size_t row_named(std::string_view name, const Target& target) {
   const std::vector<Pass>& all = pipeline_of(target);
   return static_cast<size_t>(std::ranges::find(all, name, &Pass::name) - all.begin());
 }
-/// The row at which plans part, and the one behind which their own streams stand.
+/// The pass at which plans start to differ, and the one after which their own streams are made.
 size_t parting_row(const Target& target) {
   return row_named(target.takes() == Takes::kModule ? kDecidedStreams : kStreaming.front(), target);
 }

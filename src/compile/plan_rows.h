@@ -1,5 +1,5 @@
 #pragma once
-/// Which rows of the pipeline a plan runs, and where its own streams stand among them.
+/// Which passes ("rows" of the pipeline) a plan runs, and the place of its own streams among them.
 
 #include "compile/decisions.h"
 #include "passes/pass.h"
@@ -9,22 +9,22 @@ namespace lowtide::engine {
 
 /// The rows that every plan runs.
 std::vector<Pass> shared_rows(const Target& target);
-/// Behind them, to those that make the decisions' streams. found: what rows that stream by themselves do.
+/// The passes after them, up to those that make the decisions' streams. found: streams that passes make by default.
 std::vector<Pass> rows_to_streams(const Decisions& decisions, const Target& target, std::vector<StreamDecision>& found);
-/// What a decision does that stands among the streams: a stream, or a `recompute`; none of others. The decision must
-/// live as long.
+/// The pass for a decision among the streams: a stream, or a `recompute`; none for others. The decision must outlive
+/// it.
 std::vector<Pass> rows_among_streams(const Decision& decision);
 /// The rest.
 std::vector<Pass> rows_behind_streams(const Decisions& decisions, const Target& target);
 /// All of them.
 std::vector<Pass> whole_pipeline(const Decisions& decisions, const Target& target, std::vector<StreamDecision>& found);
 
-/// What DeriveStacks does, before dead code goes.
+/// The effect of DeriveStacks, before dead code is removed.
 Result<PassResult> derive_all_stacks(Module& module, const Target& target, std::vector<DerivedStack>* done = nullptr);
 
-/// What decides on the module in which all streams stand.
+/// The decisions that determine the module with all streams.
 Decisions streaming_part(const Decisions& decisions);
-/// Decisions that make the same plan, with these streams instead of rows that would find them.
+/// Decisions that make the same plan, with these streams instead of passes that would find them.
 Decisions spelt_with(const Decisions& decisions, const std::vector<StreamDecision>& found);
 
 }  // namespace lowtide::engine

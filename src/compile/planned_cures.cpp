@@ -91,14 +91,14 @@ class Streams {
   std::map<std::tuple<std::string, int64_t, double, double, double>, std::optional<Cure>> known_;
 };
 
-/// Is there something that loops save for others, and could make again?
+/// Is there something that loops save for others, and could recompute?
 bool could_derive(const Planner& planner, const FrontierPoint& free, const std::vector<PeakRow>& rows) {
   const bool saved = std::ranges::any_of(
       rows, [](const PeakRow& row) { return row.category == Category::kSavedForBackward && is_freed_by_plans(row); });
   return saved && !has<DeriveStacks>(free.decisions) && planner.could_derive();
 }
 
-/// What loops save for others, made again: where the plan that does it has the value no more at its peak.
+/// What loops save for others, recomputed: where the plan that does it has the value no more at its peak.
 void plan_derived_stacks(const Planner& planner, const FrontierPoint& free, std::vector<PeakRow>& rows) {
   Decisions decisions = free.decisions;
   decisions.emplace_back(DeriveStacks{});

@@ -1,5 +1,5 @@
 #pragma once
-/// What frees the values at the peak, with bytes and modelled time of plans that do it.
+/// Ways to free the values at the peak, with bytes and modelled time of plans that do it.
 
 #include "compile/frontier.h"
 #include "report/report.h"
@@ -7,8 +7,8 @@
 namespace lowtide::engine {
 
 /// Replaces the estimates in a report's rows by what planning says, for the largest rows: streams that hide them on top
-/// of the free plan, donated arguments, and, of the program as given, what the free plan doesn't have at its peak. Few
-/// plans are made, none for very large modules: their rows keep estimates, and a warning says so.
+/// of the free plan, donated arguments, and, for the program as given, values that the free plan doesn't have at its
+/// peak. Few plans are made, none for very large modules: their rows keep estimates, and a warning says so.
 Status plan_cures(const Module& module, const Planner& planner, const Frontier& frontier, Report& report);
 
 }  // namespace lowtide::engine

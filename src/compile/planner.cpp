@@ -33,7 +33,7 @@ double potential_of(int64_t temp_bytes, int64_t load_bytes, const std::vector<in
   return static_cast<double>(temp_bytes) + top * (std::pow(std::max(1.0, sum), 1.0 / 16) - 1);
 }
 
-/// Decisions up to the streams with which they end, and what is made again among those.
+/// Decisions up to the streams with which they end, and what is recomputed among those.
 Decisions without_last_streams(Decisions part) {
   const size_t first = first_stream(part);
   while (part.size() > first && !rows_among_streams(part.back()).empty()) part.pop_back();

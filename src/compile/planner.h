@@ -1,5 +1,5 @@
 #pragma once
-/// Many plans of one module: what they share is done once.
+/// Makes many plans of one module; shared work is done once.
 
 #include <optional>
 
@@ -10,7 +10,7 @@
 
 namespace lowtide::engine {
 
-/// What a search asks of a plan. For a target that takes modules: the account of the program handed over.
+/// A plan's measures for the search. For a target that takes modules: the account of the returned program.
 struct Measured {
   int64_t peak_bytes = 0, temp_bytes = 0;
   double ns = 0;         ///< modelled, by Target::modelled_as
@@ -20,39 +20,39 @@ struct Measured {
   std::optional<Compiled> compiled;  ///< the plan itself, where it runs here
 };
 
-/// kNo: whoever takes the plan calls check_plan().
+/// kNo: the caller must call check_plan() on the plan.
 enum class Checked : uint8_t { kNo, kYes };
 
 class Planner {
  public:
-  /// Rewrites a copy of the module as far as all plans do.
+  /// Applies the passes that all plans share to a copy of the module.
   static Result<Planner> make(const Module& module, const Target& target);
 
   Result<Measured> measure(const Decisions& decisions, Checked checked = Checked::kYes) const;
 
   Result<Compiled> plan(const Decisions& decisions) const;
-  /// The module in which the last of these streams stands, and the next one would be found. Plans that go on from it
-  /// are then made sooner.
+  /// The module after the last of these streams, in which the next one would be found. Plans that extend it are then
+  /// made faster.
   Result<std::shared_ptr<const Module>> streamed(const Decisions& decisions) const;
-  /// Are there stacks that loops could derive for more time than the pipeline grants?
+  /// Are there stacks that loops could derive in more time than the pipeline allows?
   bool could_derive() const;
-  /// Are there stacks that are consumed slice by slice behind the loop that fills them?
+  /// Are there stacks that are consumed slice by slice after the loop that fills them?
   bool could_update() const;
   const std::vector<RecomputeOffer>& recompute_offers() const;
-  /// Of loops that could save every so many trips; the size that saves most last.
+  /// Groupings of loops that could save only every so many iterations; the one that saves most is last.
   const std::vector<Grouping>& groupings() const;
-  /// The program that is handed over. Of targets that take modules.
+  /// The returned program. Only for targets that take modules.
   Result<std::unique_ptr<Module>> exported(const Decisions& decisions) const;
-  /// What each row did on the way to it, with peaks where they are asked for.
+  /// What each pass did to produce it, with peaks if requested.
   Result<std::vector<PassRecord>> records(const Module& module, const Decisions& decisions,
                                           const PassOptions& options) const;
   const Target& target() const { return *target_; }
-  /// The rest of a plan: from a module in which all its streams stand.
+  /// The rest of planning, from a module with all streams.
   static Result<Compiled> plan_streamed(const std::shared_ptr<Module>& streamed, const Target& target,
                                         const Decisions& decisions);
-  /// The same plan, with what rows of the pipeline decide on spelt as streams of its own.
+  /// The same plan, with the passes' default streams as explicit decisions.
   Result<Decisions> spelt(const Decisions& decisions) const;
-  /// For a module that is as shared() left it.
+  /// For a module after the shared passes.
   static Planner of_shared(std::shared_ptr<const Module> shared, const Target& target);
   const Module& shared() const { return *shared_; }
   Context& context() const { return shared_->context(); }
@@ -65,15 +65,15 @@ class Planner {
   struct Rewritten {
     std::unique_ptr<Module> module;
     std::vector<PassRecord> records;
-    std::vector<StreamDecision> found;  ///< by rows that stream by themselves
+    std::vector<StreamDecision> found;  ///< streams that passes make by default
     Status run(const std::vector<Pass>& rows, const Target& target);
   };
-  /// As far as all streams stand, and to the end.
+  /// Applies all streams; then the rest.
   Result<Rewritten> stream_all(const Decisions& decisions) const;
   Result<Rewritten> rewrite(const Decisions& decisions) const;
   Result<double> modelled_elsewhere(const Decisions& decisions) const;
   const Target* target_;
-  std::shared_ptr<const Module> shared_;  ///< behind the rows that every plan runs
+  std::shared_ptr<const Module> shared_;  ///< after the passes that every plan runs
   std::vector<PassRecord> passes_;
   std::shared_ptr<KnownNests> nests_;
   std::shared_ptr<StreamedModules> streamed_;

@@ -69,7 +69,7 @@ std::shared_ptr<Module> streamed(const Module& small, const Module& large, const
   return found.ok() ? next : nullptr;
 }
 
-/// Of all trips, or of some, as the other is, where there are both.
+/// Of all iterations, or of some, as the other is, where there are both.
 std::optional<Grouping> grouping_like(const Grouping& given, const Module& small) {
   std::optional<Grouping> best;
   for (const Grouping& g : groupings(small)) {

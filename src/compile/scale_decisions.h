@@ -1,5 +1,5 @@
 #pragma once
-/// The decisions of a plan, for the same program with other extents: tiles become as much finer as their dimensions.
+/// The decisions of a plan, for the same program with other extents: tiles shrink with their dimensions.
 
 #include "compile/planner.h"
 
@@ -11,10 +11,10 @@ struct ScaledDecision {
   std::shared_ptr<const Module> behind;  ///< the other module, with all streams up to this one
 };
 
-/// `decisions` are spelt (Planner::spelt) and of `from`; `to` is of the resized module. A stream takes the same values
-/// with it (passes/stream/stream_alike.h), or where names differ those that it finds; its tile is chosen so that there
-/// are several tiles, and a smaller last one where there was one. Streams that nothing in the resized module allows
-/// don't apply; those behind them are tried without them.
+/// `decisions` are explicit (Planner::spelt) and belong to `from`; `to` plans the resized module. A stream includes the
+/// same values (passes/stream/stream_alike.h), or, where names differ, those that it finds; its tile is chosen so that
+/// there are several tiles, and a smaller last one if there was one. Streams that the resized module doesn't allow
+/// don't apply; later ones are tried without them.
 Result<std::vector<ScaledDecision>> scale_decisions(const Planner& from, const Planner& to, const Decisions& decisions);
 
 }  // namespace lowtide::engine

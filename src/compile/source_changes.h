@@ -1,6 +1,6 @@
 #pragma once
-/// Changes in the user's source, each of which is exactly an edit of the module that was made, with the account of the
-/// module so edited by XLA's rules.
+/// Changes in the user's source that each correspond exactly to an edit of the module, with the edited module's account
+/// by XLA's rules.
 
 #include <vector>
 
@@ -10,13 +10,13 @@
 namespace lowtide::engine {
 
 struct PlannedSourceChange {
-  std::string what;  ///< the edit, in the module's words
+  std::string what;  ///< the edit, in terms of the module
   SourceChange in_source;
   std::vector<ValueName> removes;  ///< values of the module that aren't there any more
 };
 
-/// Rows of a table taken by their ids instead of multiplied by one-hot rows, forwards and in gradients: nothing where
-/// products of other forms would go with those, or little is saved. Not of scheduled modules: XLA compiles none twice.
+/// Indexing a table instead of multiplying it by one-hot rows, forward and in gradients: none if products of other
+/// forms would change as well, or little is saved. Not for scheduled modules: XLA doesn't compile them again.
 Result<std::vector<PlannedSourceChange>> source_changes(const Module& module, const Target& target, int64_t peak);
 
 }  // namespace lowtide::engine

@@ -80,7 +80,7 @@ std::string sentence_of(const Module& module, const StacksChoice& choice) {
     const auto known = choice.choices.find(i->name);
     if (known == choice.choices.end()) continue;
     makes |= known->second == KeepOrMake::Choice::kMake;
-    // What a trip begins with is saved by every checkpoint.
+    // What an iteration begins with is saved by every checkpoint.
     if (known->second == KeepOrMake::Choice::kKeep && i->opcode != Opcode::kGetTupleElement) kept.push_back(i.get());
   }
   if (!makes) return {};
@@ -102,7 +102,7 @@ Result<std::vector<std::string>> source_words(const Planner& planner, const Deci
     LT_RETURN_IF_ERROR(derive_all_stacks(*module, planner.target()).status());
     LT_RETURN_IF_ERROR(remove_dead_code(*module).status());
   }
-  // What is made again among streams has no words: those have none.
+  // What is recomputed among streams has no words: those have none.
   for (const Decision& decision : std::span(decisions).first(first_stream(decisions))) {
     if (const auto* every = std::get_if<SaveEvery>(&decision)) {
       all.push_back(

@@ -1,5 +1,5 @@
 #pragma once
-/// What a plan makes again, as its user would write it: checkpoints, and what they save.
+/// Expresses what a plan recomputes as a change of the user's source: checkpoints, and the values they save.
 
 #include <string>
 #include <vector>
@@ -9,9 +9,9 @@
 
 namespace lowtide::engine {
 
-/// A sentence per change: which loop's body, or which values, jax.checkpoint would have to surround, with the names
-/// that its policy saves and the lines at which these are given. Of programs that jax.jit made. It is what
-/// the plan does, not a promise: what XLA makes of the changed source, XLA decides.
+/// One sentence per change: the loop body or values that jax.checkpoint should surround, the names that its policy
+/// saves, and the source lines of these. Only for programs from jax.jit. It describes the plan and guarantees nothing
+/// about XLA's memory for the changed source.
 Result<std::vector<std::string>> source_words(const Planner& planner, const Decisions& decisions);
 
 }  // namespace lowtide::engine

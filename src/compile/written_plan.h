@@ -1,5 +1,5 @@
 #pragma once
-/// A plan as a program that others read.
+/// Writes a plan as a program for other tools.
 
 #include <memory>
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace lowtide::engine {
 
-/// The plan's module. Of a program that is still to be partitioned: with the shardings of its arguments and results
-/// again; and where it has manual regions, whose border a plan takes apart, the program after the rewrites that leave
-/// them whole (a warning says so): a partitioner needs them.
+/// The plan's module. For a program that is yet to be partitioned, the shardings of its arguments and results are
+/// restored; if it has manual regions, whose boundary a plan splits, it is the program after only the rewrites that
+/// leave them intact (with a warning), since a partitioner needs them.
 Result<std::shared_ptr<const Module>> written_plan(const Module& module, const Compiled& plan,
                                                    std::vector<std::string>& warnings);
 

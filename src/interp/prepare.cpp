@@ -24,7 +24,7 @@ Result<PreparedComputation> prepare(const Computation& computation) {
   std::unordered_map<const Instruction*, size_t> position;
   for (size_t i = 0; i < instructions.size(); ++i) position.emplace(instructions[i].get(), i);
 
-  // Users stand behind their operands: one walk from the end finds what is needed, and each value's last reader.
+  // Users follow their operands: one walk from the end finds what is needed, and each value's last reader.
   std::vector<bool> needed(instructions.size(), false);
   constexpr size_t kNobody = SIZE_MAX;
   std::vector<size_t> last_reader(instructions.size(), kNobody);

@@ -1,5 +1,5 @@
 #pragma once
-/// A computation prepared for running many times: which values exist, who reads them last, what needn't run at all.
+/// A computation prepared for running many times: which values exist, what reads them last, what needn't run at all.
 
 #include <cstdint>
 #include <vector>
@@ -14,10 +14,10 @@ struct PreparedComputation {
     Result<Value> (*eval)(const Instruction&, Operands, EvalContext&) = nullptr;
     std::vector<int32_t> operands;  ///< slots
     std::vector<int32_t> frees;     ///< slots that no later step reads
-    int32_t result = -1;            ///< slot; -1 where nobody reads it
+    int32_t result = -1;            ///< slot; -1 where nothing reads it
   };
   std::vector<Step> steps;          ///< in the computation's order
-  std::vector<int32_t> parameters;  ///< slot by parameter number; -1 where nobody reads it
+  std::vector<int32_t> parameters;  ///< slot by parameter number; -1 where nothing reads it
   int32_t root = 0;
   int32_t slots = 0;
 };

@@ -1,4 +1,4 @@
-// Arguments that anybody can make again from a seed: the design's section on the command, and its outside referee.
+// Arguments that any implementation can reproduce from a seed.
 #include <complex>
 
 #include "interp/interpreter.h"

@@ -91,7 +91,7 @@ class Computation {
   void reorder(const std::vector<Instruction*>& order);
   /// Removes every instruction for which dead(i) holds; nothing that stays may refer to them.
   void remove_if(const std::function<bool(const Instruction&)>& dead);
-  /// Moves all instructions of `other` behind the last one here; parameters included.
+  /// Appends all instructions of `other`, parameters included.
   void take_all(Computation& other);
 
  private:
@@ -153,8 +153,8 @@ class Module {
   const std::vector<std::unique_ptr<Computation>>& computations() const { return computations_; }
   Computation* add_computation(std::string name);
   Computation* find_computation(std::string_view name) const;
-  /// Every computation, each behind those it calls, otherwise in the order they have. Where computations call each
-  /// other in a circle, one of the circle stands before its callee.
+  /// Every computation, each after those it calls, otherwise in their order. Where calls form a cycle, one computation
+  /// of the cycle precedes its callee.
   std::vector<Computation*> callees_first() const;
   /// Puts the computations in this order, which must be a permutation of them.
   void reorder(const std::vector<Computation*>& order);
@@ -168,7 +168,7 @@ class Module {
   int64_t instruction_count() const;
   std::unique_ptr<Module> clone() const;
 
-  /// The user's line behind an instruction: its own metadata or stack frame; nullopt where there is none.
+  /// The user's source line for an instruction: from its own metadata or stack frame; nullopt if there is none.
   std::optional<SourceLocation> location_of(const Instruction& instruction) const;
 
  private:

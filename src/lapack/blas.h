@@ -35,7 +35,7 @@ struct Blas {
   static void laed2(int64_t n, int64_t first, T* diagonal, T* q, int64_t q_lead, int32_t* sorted, T* z, Deflation& to);
   /// Root j, from 0, of the secular equation: its distances to all poles, and its place. Returns info.
   static int32_t laed4(const Deflation& of, int64_t j, T* distances, T* root);
-  /// The order of a run that ascends and, behind it, one that descends, as one that ascends; from 1.
+  /// The ascending order of an ascending run followed by a descending one; indices from 1.
   static void lamrg(int64_t ascending, int64_t descending, const T* values, int32_t* order);
 
   /// Eigenvalues alone.

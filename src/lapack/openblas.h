@@ -22,7 +22,7 @@ const OpenBlas* open_blas();
 /// 0 to 3 for f32, f64, c64, c128.
 size_t blas_column(ElementType type);
 
-/// Fortran: everything by address; behind it, by value, the length of each argument that is text.
+/// Fortran: everything by address, followed by the length of each text argument, by value.
 template <class... Arguments>
 void call_blas(void* function, Arguments... arguments) {
   reinterpret_cast<void (*)(Arguments...)>(function)(arguments...);

@@ -16,7 +16,7 @@ template <class T>
 class Reduction {
  public:
   Reduction(T* a, int64_t m, int64_t n, T* room, ThreadPool& pool) : a_(a), m_(m), n_(n), pool_(pool) {
-    // For a panel: a -= v y^T + x u^T, v and x behind each other, y and u, too.
+    // For a panel: a -= v y^T + x u^T; v and x are adjacent, and so are y and u.
     tall_ = room;
     wide_ = tall_ + m * 2 * kPanel;
     sums_ = wide_ + n * 2 * kPanel;

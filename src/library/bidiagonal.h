@@ -14,8 +14,8 @@ class Bidiagonal {
   /// Elements of scratch.
   static int64_t room(int64_t m, int64_t n);
   /// a: column-major, m rows, n columns, m >= n. `diagonal` and `left_taus` have n elements, `beside` and `right_taus`
-  /// n - 1. Reflectors of q stay below the diagonal, those of p behind the upper one, in rows. Same bits for every
-  /// number of threads.
+  /// n - 1. Reflectors of q stay below the diagonal, those of p to the right of the upper diagonal, in rows. Same bits
+  /// for every number of threads.
   static void reduce(T* a, int64_t m, int64_t n, T* diagonal, T* beside, T* left_taus, T* right_taus, T* room,
                      ThreadPool& pool);
 };

@@ -14,7 +14,7 @@ struct SortKey {
   ElementType type = ElementType::kF32;   ///< of the key
   std::optional<ScalarProgram> function;  ///< f; nothing: the element itself
   bool descending = false;
-  bool total_order = false;  ///< otherwise zeros are equal, and NaN is before and behind nothing
+  bool total_order = false;  ///< otherwise zeros are equal, and NaN compares as unordered
 };
 
 std::optional<SortKey> sort_key(const Computation& comparator);

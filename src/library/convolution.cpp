@@ -304,7 +304,7 @@ class Convolution : public LibraryRoutine {
     for (int64_t k = 0; k < count; ++k) to[k] = to_sum<S>(from[k]);
   }
 
-  /// Panels of the kernel's columns, terms in the order of rows; what lies behind the last column is left as it was.
+  /// Panels of the kernel's columns, terms in the order of rows; the remainder after the last column is not written.
   template <class K, class S>
   void pack_kernel(const K* kernel, const Tile& tile, std::span<const TermRun> terms, int64_t depth, S* to) const {
     const int64_t across = walk_.kernel().feature_stride, width = walk_.panel_columns();
@@ -317,7 +317,7 @@ class Convolution : public LibraryRoutine {
     }
   }
 
-  /// The kernel's columns one behind the other, terms in the order of rows.
+  /// The kernel's columns one after another, terms in the order of rows.
   template <class K, class S>
   void pack_by_columns(const K* kernel, const Tile& tile, std::span<const TermRun> terms, int64_t depth, S* to) const {
     for (const TermRun& run : terms) {

@@ -91,8 +91,8 @@ void ConvolutionWalk::set_tiles(int64_t sum_bytes) {
 ConvolutionWalk::Tile ConvolutionWalk::tile_at(int64_t task) const {
   Tile tile{.group = task / tiles_};
   const int64_t index = task % tiles_;
-  const auto behind = std::ranges::upper_bound(phases_, index, {}, &TiledPhase::first_tile);
-  tile.of = &*std::prev(behind);
+  const auto after = std::ranges::upper_bound(phases_, index, {}, &TiledPhase::first_tile);
+  tile.of = &*std::prev(after);
   const int64_t within = index - tile.of->first_tile;
   tile.row = within / across_ * tile.of->tile_rows;
   tile.rows = std::min(tile.of->tile_rows, tile.of->rows - tile.row);
@@ -111,15 +111,15 @@ void ConvolutionWalk::find_rows(const Tile& tile, Row* rows) const {
     const SpatialIndex at = phase.position_at(position);
     const PhaseAxis& last = phase.axes[kLast];
     const int64_t line = batch_first_ ? batch_ - batch : last.positions - at[kLast];
-    const int64_t behind = std::min(tile.rows, i + line);
+    const int64_t after = std::min(tile.rows, i + line);
     const Row begin = row_at(tile, batch, at);
     const int64_t input_step = batch_first_ ? input_.batch_stride : last.per_position * input_.strides[kLast];
     const int64_t result_step = batch_first_ ? output_.batch_stride : last.position_step * output_.strides[kLast];
     const int64_t first_step = batch_first_ ? 0 : last.per_position;
     const bool line_meets = meets_padding(phase, begin.first, kLast);
     const int64_t behind_first = input_.extents[kLast] - (last.taps - 1) * last.per_tap;
-    position += batch_first_ ? 1 : behind - i;
-    for (int64_t k = 0; i < behind; ++i, ++k) {
+    position += batch_first_ ? 1 : after - i;
+    for (int64_t k = 0; i < after; ++i, ++k) {
       const int64_t first = begin.first[kLast] + k * first_step;
       Row& row = rows[i];
       row.input = begin.input + k * input_step;

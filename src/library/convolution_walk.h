@@ -67,7 +67,7 @@ class ConvolutionWalk {
   const Room& room() const { return room_; }
 
   Tile tile_at(int64_t task) const;
-  /// Those of a tile, by whole panels: behind the last stands the last again.
+  /// The rows of a tile, in whole panels: padded by repeating the last one.
   void find_rows(const Tile& tile, Row* rows) const;
   /// Runs of terms [from, from + depth), and how many they are: at most depth.
   size_t find_terms(const Phase& phase, int64_t from, int64_t depth, TermRun* runs) const;

@@ -147,7 +147,7 @@ class DotByTiles : public LibraryRoutine {
   TileShape tile_;
   int64_t m_ = 0, n_ = 0, k_ = 0;
   int64_t row_tiles_ = 0, column_tiles_ = 0;          ///< of a matrix
-  int64_t left_at_ = 0, right_at_ = 0, sums_at_ = 0;  ///< in a lane's scratch, behind what calls take
+  int64_t left_at_ = 0, right_at_ = 0, sums_at_ = 0;  ///< in a lane's scratch, after what calls use
   std::unique_ptr<OneDnnMatmul> products_[2][2][2];   ///< [are the rows the last ones?][the columns?][is the depth?]
   Lanes lanes_;
 };

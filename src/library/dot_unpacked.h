@@ -1,5 +1,5 @@
 #pragma once
-/// dot of few rows with a matrix whose rows are read where they lie. Libraries pack the right operand first, which for
+/// dot of few rows with a matrix whose rows are read in place. Libraries pack the right operand first, which for
 /// few rows takes as long as multiplying; here a block of its rows stays near while all rows of left pass.
 
 #include "library/gemm.h"

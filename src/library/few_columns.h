@@ -15,8 +15,8 @@ inline constexpr int64_t kFewColumns = 4;
 template <class S>
 inline constexpr int64_t kShortestRun = kWidestVector / static_cast<int64_t>(sizeof(S));
 
-/// Columns are packed one behind the other: term k of column j at right[j * depth + k]. All runs step by one element,
-/// and follow each other along the columns. S: float or double.
+/// Columns are packed one after another: term k of column j at right[j * depth + k]. All runs step by one element, and
+/// follow each other along the columns. S: float or double.
 template <class S>
 void multiply_few_columns(std::span<const RowRun<S>> runs, const S* right, int64_t depth, const PanelSums<S>& sums,
                           Joining joining);

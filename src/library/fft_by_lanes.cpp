@@ -1,5 +1,5 @@
-/// As many lines at once as a vector has lanes: each element of theirs is a row, read and written as a whole where
-/// lines are beside each other, turned where they are one behind the other.
+/// As many lines at once as a vector has lanes: element i of all lines is a row, which is read and written as a whole
+/// if the lines are interleaved in memory, and transposed if they are contiguous.
 #include <mutex>
 #include <optional>
 
@@ -110,7 +110,7 @@ class FftByLanes : public FftPass {
     }
   }
 
-  /// Lines of `extent` pairs each, one behind the other.
+  /// Contiguous lines of `extent` pairs each.
   void read_turned(const R* from, int64_t first, int64_t count, int64_t extent, bool exchanged, R* rows) const {
     with_vectors([&]<int Bytes>() LT_INLINE {
       alignas(64) R square[kLanes * kRow];

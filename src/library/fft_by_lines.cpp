@@ -1,4 +1,4 @@
-/// One line after the other. Complex lines, and real ones of even length, are read and written where they lie; others,
+/// One line after the other. Complex lines, and real ones of even length, are read and written in place; others,
 /// and those with large prime factors, are put into a line of scratch first.
 #include <algorithm>
 #include <mutex>
@@ -74,7 +74,7 @@ class FftByLines : public FftPass {
   }
   static int64_t bytes_of(int64_t numbers) { return numbers * static_cast<int64_t>(sizeof(R)); }
 
-  /// What a transform takes of a lane's scratch: all behind the line.
+  /// A transform's part of a lane's scratch: everything after the line.
   FftRoom<R> room_in(std::byte* lane, ThreadPool* pool) const {
     return {reinterpret_cast<R*>(lane) + line_size_, pool, pool ? kSharing : 1};
   }

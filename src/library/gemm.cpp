@@ -46,7 +46,7 @@ void pack_far_rows(const T* elements, const StridedGroup& across, const StridedG
   }
 }
 
-/// Rows [first, first + count) and depths [from, from + depth) in panels of kWidth rows, zeros behind the last.
+/// Rows [first, first + count) and depths [from, from + depth) in panels of kWidth rows, padded with zeros.
 template <int64_t kWidth, class S>
 void pack(const MatrixView& view, const StridedGroup& across, const StridedGroup& along, const void* data,
           int64_t origin, int64_t first, int64_t count, int64_t from, int64_t depth, S* to) {

@@ -1,4 +1,4 @@
-/// Custom calls of LAPACK: matrices turned where they lie, problems of a batch spread over threads.
+/// Custom calls of LAPACK: matrices turned in place, problems of a batch spread over threads.
 #include "ops/lapack_call.h"
 
 #include "library/copy_block.h"

@@ -21,8 +21,8 @@ struct ArrayMove {
   int64_t bytes() const { return batch * rows * columns * unit; }
 };
 
-/// One after another they make of a row-major array with these extents another with its dimensions in this order:
-/// dimension k of the result is order[k] of the operand, from behind where reversed[order[k]].
+/// Applied in order, they turn a row-major array with these extents into one with its dimensions in this order:
+/// dimension k of the result is order[k] of the operand, reversed if reversed[order[k]].
 std::vector<ArrayMove> moves_of(const std::vector<int64_t>& extents, const std::vector<size_t>& order,
                                 const std::vector<bool>& reversed, int64_t element_bytes);
 

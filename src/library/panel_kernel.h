@@ -34,7 +34,7 @@ template <class S>
 struct PanelSums {
   S* at;
   int64_t stride;
-  int64_t columns;  ///< of the panel that are wanted; those behind them, up to a whole vector, may change too
+  int64_t columns;  ///< of the panel that are needed; further ones, up to a whole vector, may be overwritten
 };
 
 /// The runs follow each other along the depth of the right panel. S: float, double, uint32_t, uint64_t, std::complex of

@@ -68,11 +68,11 @@ class Panel {
   void factor(int64_t first, int64_t count, bool joined) {
     if (count <= kFewColumns)
       return with_vectors([&]<int kBytes>() LT_INLINE { factor_few<kBytes>(first, count, joined); });
-    const int64_t half = (count / 2 + kFewColumns - 1) / kFewColumns * kFewColumns, behind = first + half;
+    const int64_t half = (count / 2 + kFewColumns - 1) / kFewColumns * kFewColumns, after = first + half;
     factor(first, half, true);
     Blas<T>::larfb('L', 'T', rows_ - first, count - half, half, at(first, first), lead_, t(first, first), t_lead_,
-                   at(first, behind), lead_, room_);
-    factor(behind, count - half, joined);
+                   at(first, after), lead_, room_);
+    factor(after, count - half, joined);
     if (joined) join(first, half, count - half);
   }
 
@@ -80,13 +80,13 @@ class Panel {
   template <int kBytes>
   LT_INLINE void factor_few(int64_t first, int64_t count, bool joined) {
     for (int64_t j = first; j < first + count; ++j) {
-      const int64_t length = rows_ - j, behind = first + count - j - 1;
+      const int64_t length = rows_ - j, after = first + count - j - 1;
       T* const v = at(j, j);
       const T tau = taus_[j] = Blas<T>::larfg(length, v, v + 1, 1);
       const T diagonal = *v;
       *v = 1;
       T sums[kFewColumns];
-      by_groups(behind, [&]<int kColumns>(int64_t c) LT_INLINE {
+      by_groups(after, [&]<int kColumns>(int64_t c) LT_INLINE {
         T* const columns = v + (c + 1) * lead_;
         add_products<T, kBytes, kColumns>(v, length, columns, lead_, sums);
         for (int k = 0; k < kColumns; ++k) sums[k] *= tau;
@@ -107,16 +107,16 @@ class Panel {
 
   /// Above the diagonal of two halves' t: -t1 (v1^T v2) t2.
   void join(int64_t first, int64_t half, int64_t rest) {
-    const int64_t behind = first + half, below = behind + rest;
+    const int64_t after = first + half, below = after + rest;
     T *const corner = room_, *const products = corner + rest * std::max(half, rest);
     for (int64_t c = 0; c < rest; ++c) {  // of v2, whose ones and zeros aren't stored
-      for (int64_t r = 0; r < rest; ++r) corner[r + c * rest] = r > c ? *at(behind + r, behind + c) : T(r == c);
+      for (int64_t r = 0; r < rest; ++r) corner[r + c * rest] = r > c ? *at(after + r, after + c) : T(r == c);
     }
-    Blas<T>::gemm('T', 'N', half, rest, rest, 1, at(behind, first), lead_, corner, rest, 0, products, half);
-    Blas<T>::gemm('T', 'N', half, rest, rows_ - below, 1, at(below, first), lead_, at(below, behind), lead_, 1,
-                  products, half);
-    Blas<T>::gemm('N', 'N', half, rest, rest, -1, products, half, t(behind, behind), t_lead_, 0, corner, half);
-    Blas<T>::gemm('N', 'N', half, rest, half, 1, t(first, first), t_lead_, corner, half, 0, t(first, behind), t_lead_);
+    Blas<T>::gemm('T', 'N', half, rest, rest, 1, at(after, first), lead_, corner, rest, 0, products, half);
+    Blas<T>::gemm('T', 'N', half, rest, rows_ - below, 1, at(below, first), lead_, at(below, after), lead_, 1, products,
+                  half);
+    Blas<T>::gemm('N', 'N', half, rest, rest, -1, products, half, t(after, after), t_lead_, 0, corner, half);
+    Blas<T>::gemm('N', 'N', half, rest, half, 1, t(first, first), t_lead_, corner, half, 0, t(first, after), t_lead_);
   }
 
   T* at(int64_t row, int64_t column) const { return a_ + row + column * lead_; }

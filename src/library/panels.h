@@ -18,7 +18,7 @@ struct PanelTiles {
   int64_t m = 0, n = 0, k = 0;               ///< of one product
   int64_t rows = 0, columns = 0, depth = 0;  ///< of one tile
   int64_t down = 0, across = 0;              ///< tiles
-  bool in_place = false;                     ///< are rows of left read where they lie?
+  bool in_place = false;                     ///< are rows of left read in place?
 
   template <class S>
   static PanelTiles of(int64_t m, int64_t n, int64_t k, bool in_place) {
@@ -38,10 +38,10 @@ struct PanelTiles {
   }
 
   /// Tile `tile` of one product. pack_left(first row, rows, first depth, depths, to) fills panels of kPanelRows rows;
-  /// where left is read in place, row_at(row, depth) says where a row's terms lie, one after the other.
-  /// pack_right(first column, columns, ..) of kPanelColumns<S> columns, with zeros behind the last; store(row, rows,
-  /// column, columns, sums) is called once, rows of sums begin `this->columns` apart. kInOrder: begin(row, column,
-  /// columns, sums) says what each row's sums begin with.
+  /// if left is read in place, row_at(row, depth) returns the address of a row's contiguous terms. pack_right(first
+  /// column, columns, ..) fills panels of kPanelColumns<S> columns, padded with zeros; store(row, rows, column,
+  /// columns, sums) is called once, and rows of sums are `this->columns` apart. kInOrder: begin(row, column, columns,
+  /// sums) initialises each row's sums.
   template <class S, class PackLeft, class RowAt, class PackRight, class Store, class Begin>
   void multiply(int64_t tile, std::byte* room, PackLeft&& pack_left, RowAt&& row_at, PackRight&& pack_right,
                 Store&& store, Joining joining, Begin&& begin) const {
@@ -65,7 +65,7 @@ struct PanelTiles {
           const PanelSums<S> to{sums + i * columns + j, columns, some_columns - j};
           if (in_place) {
             RowRun<S> run{.depth = some};
-            for (int64_t r = 0; r < kPanelRows; ++r) {  // behind the last row it is read again, for sums of nobody
+            for (int64_t r = 0; r < kPanelRows; ++r) {  // past the last row it is read again, for sums that aren't used
               run.rows[static_cast<size_t>(r)] = row_at(row + std::min(i + r, some_rows - 1), from);
             }
             multiply_rows<S>(std::span<const RowRun<S>>(&run, 1), right + j * some, to, part);

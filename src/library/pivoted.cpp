@@ -1,4 +1,4 @@
-/// getrf of one large matrix: panels by LAPACK, what lies behind them by all threads.
+/// getrf of one large matrix: panels by LAPACK, trailing columns by all threads.
 
 #include <algorithm>
 #include <array>
@@ -14,7 +14,7 @@ namespace {
 constexpr int32_t kBlock = 64, kBlockAlone = 32;
 constexpr int32_t kLeastShared = 384, kLeast = 64;
 constexpr int32_t kCorner = 16;   ///< of a block's triangle, which is inverted
-constexpr int32_t kColumns = 96;  ///< that are one task, behind a factored block and before it
+constexpr int32_t kColumns = 96;  ///< of one task, after a factored block and before it
 
 class Factorisation {
  public:
@@ -30,8 +30,8 @@ class Factorisation {
       const int32_t said = factor_panel(k, width);
       if (info == 0 && said != 0) info = k + said;
       dispatch_number([&]<class T>() { invert_corners<T>(k, width); });
-      const int32_t before = (k + kColumns - 1) / kColumns, behind = p_.n - k - width;
-      pool.run(before + (behind + kColumns - 1) / kColumns, [&](int64_t task, int) {
+      const int32_t before = (k + kColumns - 1) / kColumns, after = p_.n - k - width;
+      pool.run(before + (after + kColumns - 1) / kColumns, [&](int64_t task, int) {
         const bool left = task < before;
         const auto first = static_cast<int32_t>(left ? task * kColumns : k + width + (task - before) * kColumns);
         const int32_t columns = std::min(kColumns, (left ? k : p_.n) - first);

@@ -15,8 +15,8 @@ template <class T>
 class SharedQr : public SharedProblem {
  public:
   explicit SharedQr(const LapackProblem& problem) : p_(problem), few_(std::min(p_.m, p_.n)) {
-    const int64_t behind = p_.n > kPanel ? rest(nullptr, nullptr, 0, kPanel).room(p_.n - kPanel) : 0;
-    bytes_ = align_scratch(std::max(behind, panel_qr_room(kPanel)) * static_cast<int64_t>(sizeof(T)));
+    const int64_t after = p_.n > kPanel ? rest(nullptr, nullptr, 0, kPanel).room(p_.n - kPanel) : 0;
+    bytes_ = align_scratch(std::max(after, panel_qr_room(kPanel)) * static_cast<int64_t>(sizeof(T)));
   }
 
   int64_t scratch_bytes() const override { return bytes_; }
@@ -25,14 +25,14 @@ class SharedQr : public SharedProblem {
            ThreadPool& pool) const override {
     T *a = static_cast<T*>(results[0]), *taus = static_cast<T*>(results[1]), *room = reinterpret_cast<T*>(scratch);
     for (int64_t k = 0; k < few_; k += kPanel) {
-      const int64_t columns = std::min(kPanel, few_ - k), behind = k + columns;
+      const int64_t columns = std::min(kPanel, few_ - k), after = k + columns;
       panel_qr(a + k + k * p_.m, p_.m, p_.m - k, columns, taus + k, room);
-      if (behind < p_.n) rest(a, taus, k, columns).apply(p_.n - behind, a + k + behind * p_.m, p_.m, room, pool);
+      if (after < p_.n) rest(a, taus, k, columns).apply(p_.n - after, a + k + after * p_.m, p_.m, room, pool);
     }
   }
 
  private:
-  /// What a panel's reflectors do to the columns behind it.
+  /// Applies a panel's reflectors to the trailing columns.
   BlockReflectors<T> rest(const T* a, const T* taus, int64_t k, int64_t count) const {
     BlockReflectors<T> reflectors{a, p_.m, p_.m - k, count, taus};
     if (a != nullptr) reflectors.at += k + k * p_.m, reflectors.taus += k;

@@ -35,7 +35,7 @@ class Cholesky : public LibraryRoutine {
   Cholesky(const LapackProblem& problem, int64_t batch)
       : problem_(problem), batch_(batch), factor_(make_row_major_potrf(problem, batch)) {}
 
-  /// Whether each matrix has a factor, and behind that what factors them takes.
+  /// Whether each matrix has a factor, followed by the factorisation's scratch.
   int64_t scratch_bytes() const override { return info_bytes() + factor_->scratch_bytes(); }
 
   Status run(std::span<const void* const> operands, std::span<void* const> results, void* scratch,

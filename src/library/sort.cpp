@@ -56,7 +56,7 @@ class Sort : public LibraryRoutine {
     alone_ = key_ && types_.size() == 1 && sorts_alone(types_[0], *key_) && count_ > kFewKeys;
     int64_t bytes = 0;
     if (!alone_) {
-      // The order, and behind it what merging or moving a line needs; before that, where there are keys, these.
+      // The scratch: first the keys, if there are any, then the order, then what merging or moving a line needs.
       order_bytes_ = align_scratch(count_ * static_cast<int64_t>(sizeof(uint32_t)));
       bytes = order_bytes_ + count_ * std::max<int64_t>(sizeof(uint32_t), widest);
       const bool wide = key_ && stored_bytes(key_->type) > 4;
@@ -79,14 +79,14 @@ class Sort : public LibraryRoutine {
         sort_one(operands[0], results[0], start, lane, room, lines_.extent == 1 ? &pool : nullptr);
         return;
       }
-      std::byte* behind = room + order_bytes_;
+      std::byte* after = room + order_bytes_;
       auto* order = reinterpret_cast<uint32_t*>(room);
       if (!key_ || !sort_by_key(operands, start, lane, room, lines_.extent == 1 ? &pool : nullptr)) {
         std::iota(order, order + count_, 0u);
-        merge_sort(order, reinterpret_cast<uint32_t*>(behind), count_,
+        merge_sort(order, reinterpret_cast<uint32_t*>(after), count_,
                    Before{*this, comparators_[lane], operands, start});
       }
-      for (size_t k = 0; k < results.size(); ++k) permute(operands[k], results[k], k, start, order, behind);
+      for (size_t k = 0; k < results.size(); ++k) permute(operands[k], results[k], k, start, order, after);
     });
     return {};
   }
@@ -111,7 +111,7 @@ class Sort : public LibraryRoutine {
 
   size_t place(int64_t start, int64_t index) const { return static_cast<size_t>(start + index * stride_); }
 
-  /// One array, sorted where it lies, without keys beside it.
+  /// One array, sorted in place, without keys beside it.
   void sort_one(const void* operand, void* result, int64_t start, size_t lane, std::byte* room, ThreadPool* pool) {
     dispatch(types_[0], [&]<class T>() {
       const T* from = static_cast<const T*>(operand);
@@ -156,7 +156,7 @@ class Sort : public LibraryRoutine {
         } else {
           radix_sort_in_place(keys, count_, kTopByte<Key>);
         }
-        // Entry i of the order never lies behind key i.
+        // Entry i of the order is never located after key i.
         for (int64_t i = 0; i < count_; ++i) {
           const auto index = static_cast<uint32_t>(keys[i]);
           std::memcpy(room + i * static_cast<int64_t>(sizeof(uint32_t)), &index, sizeof(index));

@@ -120,8 +120,7 @@ class AloneSorter {
     return true;
   }
 
-  /// Moves the elements that f makes one of the images behind all others, in the order they have; returns where they
-  /// begin.
+  /// Moves the elements that f maps to one of the images to the end, keeping their order; returns where they begin.
   int64_t gather() {
     int64_t end = count_;
     for (int64_t i = end; i-- > 0 && !images_.empty();) {

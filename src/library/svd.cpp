@@ -84,7 +84,7 @@ class SharedSvd : public SharedProblem {
   }
 
   BlockReflectors<T> of_left(const T* a, const T* taus) const { return {a, m_, m_, n_, taus}; }
-  /// In rows, behind a's upper diagonal.
+  /// In rows, to the right of a's upper diagonal.
   BlockReflectors<T> of_right(const T* a, const T* taus) const {
     return {a != nullptr ? a + m_ : a, m_, n_ - 1, n_ - 1, taus, true};
   }

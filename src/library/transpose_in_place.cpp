@@ -30,7 +30,7 @@ enum class Way { kSmall, kSquare, kCycles, kPanels, kLines };
 struct Panels {
   bool tall;                      ///< rows are more than columns
   int64_t shorter, width, count;  ///< width: of a panel
-  int64_t rest;                   ///< of the longer dimension, behind all panels
+  int64_t rest;                   ///< of the longer dimension, the remainder after all panels
   ArrayMove each, units;          ///< of all panels together, and of their units
   explicit Panels(const ArrayMove& move) : tall(move.rows > move.columns) {
     const int64_t longer = std::max(move.rows, move.columns);
@@ -223,10 +223,10 @@ void transpose_by_panels(const ArrayMove& move, std::byte* array, std::byte* scr
   std::byte *const kept = scratch, *const room = scratch + p.kept_bytes();
   for (int64_t matrix = 0; matrix < move.batch; ++matrix) {
     std::byte* const at = array + matrix * move.rows * move.columns * unit;
-    std::byte* const behind = at + p.shorter * line;  // all panels
+    std::byte* const after = at + p.shorter * line;  // all panels
     const auto part_of = [&](int64_t i) { return at + i * (line + rest) + line; };
     if (p.tall) {
-      std::memcpy(kept, behind, static_cast<size_t>(p.shorter * rest));
+      std::memcpy(kept, after, static_cast<size_t>(p.shorter * rest));
       transpose_in_place(p.each, at, room, pool);
       transpose_in_place(p.units, at, room, pool);
       for (int64_t i = p.shorter; i-- > 0 && rest > 0;) {
@@ -245,7 +245,7 @@ void transpose_by_panels(const ArrayMove& move, std::byte* array, std::byte* scr
       dispatch_unit(unit, [&](auto units) {
         for (int64_t r = 0; r < p.rest; ++r) {
           for (int64_t i = 0; i < p.shorter; ++i) {
-            units.copy(behind + (r * p.shorter + i) * unit, kept + (i * p.rest + r) * unit);
+            units.copy(after + (r * p.shorter + i) * unit, kept + (i * p.rest + r) * unit);
           }
         }
       });

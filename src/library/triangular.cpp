@@ -9,7 +9,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// Blocks of a factorisation; more threads than one work on what lies behind a block.
+/// Blocks of a factorisation; several threads work on the trailing part after a block.
 constexpr int32_t kBlock = 128;
 /// Fewer operations than this are one task.
 constexpr int64_t kLeastOperations = int64_t{1} << 20;
@@ -101,15 +101,15 @@ class RowMajorPotrf : public LibraryRoutine {
     const int32_t n = problem_.n;
     const bool lower = problem_.uplo == 'L';
     for (int32_t k = 0; k < n; k += kBlock) {
-      const int32_t width = std::min(kBlock, n - k), behind = k + width;
+      const int32_t width = std::min(kBlock, n - k), after = k + width;
       int32_t info = 0;
       LapackProblem corner = problem_;
       corner.m = corner.n = width;
       void* to[] = {block(matrix, k, k), &info};
       run_lapack(corner, to, {}, nullptr);
       if (info != 0) return k + info;
-      const int64_t blocks = (n - behind + kBlock - 1) / kBlock;
-      const auto first = [&](int64_t b) { return behind + static_cast<int32_t>(b) * kBlock; };
+      const int64_t blocks = (n - after + kBlock - 1) / kBlock;
+      const auto first = [&](int64_t b) { return after + static_cast<int32_t>(b) * kBlock; };
       const auto extent = [&](int64_t b) { return std::min(kBlock, n - first(b)); };
       pool.run(blocks, [&](int64_t b, int) {
         LapackProblem solve = problem_;

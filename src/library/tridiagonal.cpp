@@ -20,7 +20,7 @@ template <class T>
 class Reduction {
  public:
   Reduction(T* a, int64_t n, T* room, ThreadPool& pool) : a_(a), n_(n), pool_(pool) {
-    both_ = room;  // the reflectors of a panel, and w behind them
+    both_ = room;  // the reflectors of a panel, followed by w
     swapped_ = both_ + n * 2 * kPanel;
     parts_ = swapped_ + n * 2 * kPanel;
     sums_ = parts_ + n * kStripes;

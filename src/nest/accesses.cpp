@@ -40,7 +40,7 @@ class Needs {
 
   void add(const std::vector<NodeId>& nodes, const Affine& affine, int32_t loop) {
     const auto note = [&](NodeId node) {
-      if (node == kNoId || loop == kNoId) return;  // nobody needs the user
+      if (node == kNoId || loop == kNoId) return;  // nothing needs the user
       int32_t& known = loops_[static_cast<size_t>(node)];
       known = known == kNoId || known == loop ? loop : kSeveral;
     };

@@ -1,5 +1,5 @@
 #pragma once
-/// What a nest reads and writes, and whether two of its buffers may be the same bytes.
+/// What a nest reads and writes, and whether two of its buffers may alias.
 
 #include <optional>
 
@@ -7,7 +7,7 @@
 
 namespace lowtide::engine {
 
-/// One load or store, as it stands.
+/// One load or store of the nest.
 struct Access {
   int32_t buffer = kNoId;
   bool is_store = false;
@@ -25,14 +25,14 @@ struct Access {
 /// In the order of execution.
 std::vector<Access> accesses(const Nest& nest);
 
-/// May buffer `to`, which the nest writes, be the bytes of buffer `from`, which it reads? Only where no element is
-/// written before it was read for the last time, whatever the order of the iterations: it is read by the one iteration
-/// that writes it, or by an earlier piece, or it is another element, or what is written there is what was read there.
-/// The elements of both have equally many bytes.
+/// May buffer `to`, which the nest writes, alias buffer `from`, which it reads? Only if no element is written before
+/// its last read, whatever the order of iterations: it is read only by the iteration that writes it, or by an earlier
+/// piece, or the elements differ, or the value written is the one that was read there. The elements of both have the
+/// same size.
 bool may_lie_over(const Nest& nest, int32_t to, int32_t from);
 
-/// Pieces, numbered as Kernel::pieces, that only write elements of `from` to the same elements of `to`: where both are
-/// the same bytes, nothing is left for them to do.
+/// Pieces, numbered as Kernel::pieces, that only copy elements of `from` to the same elements of `to`: if both alias,
+/// they have nothing to do.
 std::vector<int32_t> idle_pieces(const Nest& nest, int32_t to, int32_t from);
 
 }  // namespace lowtide::engine

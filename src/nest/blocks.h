@@ -1,5 +1,5 @@
 #pragma once
-/// Blocks within blocks.
+/// Nesting of blocks.
 
 #include <optional>
 #include <vector>
@@ -15,7 +15,7 @@ bool stands_in(const Nest& nest, int32_t block, int32_t outer);
 /// The loops around a block, the innermost first; a while loop twice around its body, which stands in its head.
 std::vector<int32_t> loops_around(const Nest& nest, int32_t block);
 
-/// How often what stands in a block is done. Nothing: not all loops around it are parallel.
+/// How often a block is executed. None: not all loops around it are parallel.
 std::optional<Int128> parallel_iterations(const Nest& nest, int32_t block);
 
 }  // namespace lowtide::engine

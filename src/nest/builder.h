@@ -1,6 +1,6 @@
 #pragma once
-/// Makes nests. Pure nodes are folded, shared, and placed in the outermost block in which their operands are known, so
-/// that what doesn't depend on a loop is computed outside of it.
+/// Builds nests. Pure nodes are folded, shared, and placed in the outermost block in which their operands are
+/// available, so that loop invariants are computed outside of the loop.
 
 #include <optional>
 #include <span>
@@ -20,8 +20,8 @@ using ElementBits = std::array<uint64_t, 2>;
 /// The value of an operation on constants; nothing where it isn't known. ops/evaluate.h has the definitions' own.
 using FoldOperation = std::optional<ElementBits> (*)(const Node& operation, std::span<const Node* const> operands);
 
-/// A place along a parallel loop where something that bounds can't tell changes its answer: `index < at` and
-/// `index >= at` are better lowered apart.
+/// A place along a parallel loop where a condition that bounds can't decide changes: `index < at` and `index >= at` are
+/// better lowered separately.
 struct Cut {
   int32_t loop = kNoId;
   int64_t at = 0;
@@ -41,7 +41,7 @@ class NestBuilder {
   NodeId argument(ElementType type);  ///< the next one
   Function take_function(std::span<const NodeId> results);
 
-  // Scalars. Types are as in HLO; nothing is converted unasked.
+  // Scalars. Types are as in HLO; there are no implicit conversions.
   NodeId constant(ElementType type, ElementBits bits);
   NodeId constant(const Literal& scalar);
   NodeId number(ElementType type, double value);    ///< rounded to the type; real types and predicates
@@ -81,8 +81,8 @@ class NestBuilder {
   NodeId load(int32_t buffer, const Affine& element, bool fresh = false);
   void store(int32_t buffer, const Affine& element, NodeId value, NodeId guard = kNoId);
 
-  // Loops. begin_* makes its body the current block; end_* appends the loop to the block it was begun in, which is the
-  // current one again. A loop of one iteration inside another is none: its body is the block it stands in.
+  // Loops. begin_* makes its body the current block; end_* appends the loop to the block it was begun in, which becomes
+  // the current one again. A loop of one iteration inside another is omitted: its body is the enclosing block.
   int32_t begin_parallel(int64_t extent, bool one_by_one = false);
   void end_parallel(int32_t loop);
   /// neutral: see Loop.
@@ -91,7 +91,7 @@ class NestBuilder {
   int32_t begin_sequential(int64_t extent, std::span<const NodeId> initial);
   int32_t begin_while(std::span<const NodeId> initial);                          ///< the current block is its head
   void begin_while_body(int32_t loop, NodeId condition);                         ///< the current block is its body
-  std::vector<NodeId> end_carrying(int32_t loop, std::span<const NodeId> next);  ///< the results behind the loop
+  std::vector<NodeId> end_carrying(int32_t loop, std::span<const NodeId> next);  ///< the results, after the loop
   Affine index_of(int32_t loop);
   NodeId carried(int32_t loop, int32_t slot) const;
 
@@ -103,7 +103,7 @@ class NestBuilder {
   /// The deeper of two blocks, one of which lies in the other.
   int32_t inner_block(int32_t a, int32_t b) const;
 
-  /// What bounds could not tell so far, for parallel loops; ascending, each once.
+  /// Conditions that bounds could not decide so far, for parallel loops; ascending, each once.
   std::vector<Cut> cuts() const;
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-/// What a NestBuilder remembers beside the nest.
+/// A NestBuilder's state besides the nest.
 
 #include <set>
 #include <unordered_map>
@@ -9,7 +9,7 @@
 
 namespace lowtide::engine {
 
-using NodeKey = std::vector<uint64_t>;  // all that tells pure nodes apart
+using NodeKey = std::vector<uint64_t>;  // everything that distinguishes pure nodes
 
 struct HashNodeKey {
   size_t operator()(const NodeKey& key) const {

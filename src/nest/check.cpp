@@ -156,7 +156,7 @@ class Checker {
 
   const Nest& nest_;
   std::vector<bool> known_, begun_;
-  std::vector<NodeId> defined_;  // so far, in order: what a block defines is forgotten behind it
+  std::vector<NodeId> defined_;  // so far, in order; a block's definitions are dropped after it
   std::string fault_;
 };
 

@@ -1,11 +1,11 @@
 #pragma once
-/// Merges parallel loops that stand directly inside each other where every index is linear in both together.
+/// Merges directly nested parallel loops if every index is linear in both together.
 ///
 ///   parallel i < 3                      parallel k < 12
 ///     parallel j < 4            ->        b1[k] = b0[k]
 ///       b1[4 i + j] = b0[4 i + j]
 ///
-/// A loop of one iteration goes in any case: threads share the outermost loop.
+/// A loop of one iteration is removed in any case, since threads divide the outermost loop.
 
 #include "nest/nest.h"
 

@@ -1,6 +1,5 @@
 #pragma once
-/// A nest without what nothing needs: nodes and loops that feed no store. What is left is numbered in the order in
-/// which it stands.
+/// Removes what isn't needed from a nest: nodes and loops that feed no store. The rest is renumbered in order.
 
 #include "nest/nest.h"
 

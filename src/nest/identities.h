@@ -1,14 +1,14 @@
 #pragma once
-/// Operations whose result is known, or cheaper made otherwise, whatever their operands are.
+/// Algebraic identities: operations whose result is known, or can be computed more cheaply, for any operands.
 
 #include "nest/builder.h"
 
 namespace lowtide::engine {
 
-/// Of floats: an operand that the operation leaves as it is.
+/// For floats: the operand that the operation returns unchanged.
 std::optional<NodeId> simplified_number(NestBuilder& nest, const Node& operation);
 
-/// Of integers: the same sum (product, ...) with what is known outside of a loop put together there.
+/// For integers: the same sum (product, ...) regrouped so that loop invariants are combined outside of the loop.
 std::optional<NodeId> regrouped(NestBuilder& nest, const Node& operation);
 
 }  // namespace lowtide::engine

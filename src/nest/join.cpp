@@ -49,7 +49,7 @@ class Join {
         kept.push_back({item.id, std::move(*rows)});
         continue;
       }
-      // The joined loop stands here, behind all that either needs.
+      // The joined loop is placed here, after everything that either one needs.
       std::erase_if(items, [&](const Item& i) { return i.kind == Item::kLoop && i.id == beside->loop; });
       items.back().id = beside->loop;
       move_into(beside->loop, item.id);

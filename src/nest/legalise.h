@@ -1,7 +1,7 @@
 #pragma once
 /// Rewrites a nest so that every node is *plain*: one or a few machine instructions, with nothing left to decide. Small
-/// floats become f32 with the rounding spelled out, complex numbers pairs of reals, functions polynomials, and HLO's
-/// special cases selects. The result means the same, and ops/execute.h executes it, too.
+/// floats become f32 with explicit rounding, complex numbers become pairs of reals, functions polynomials, and HLO's
+/// special cases selects. The result is equivalent, and ops/execute.h can execute it, too.
 ///
 /// The plain set. Types of values: pred, s8 s16 s32 s64, u8 u16 u32 u64, f32, f64; f16 only between two converts.
 ///
@@ -27,13 +27,13 @@
 ///                        vcvtps2ph)
 ///   bitcast-convert      of equal widths: integers, f32, f64; f16 from and to u16 and s16
 ///
-/// Two liberties beside that, the first as XLA:CPU takes it: an f32 product that goes nowhere but into a sum is not
-/// rounded (LegaliseOptions::contract_products) unless the sum is one of three terms or fewer, and what bounds
-/// and facts (plain/facts.h) prove is left out: roundings of what is exact, comparisons that always hold.
+/// There are two exceptions to equivalence, the first as in XLA:CPU: an f32 product whose only use is a sum is not
+/// rounded (LegaliseOptions::contract_products), unless the sum has three terms or fewer; and operations that bounds
+/// and facts (plain/facts.h) prove redundant are left out: roundings of exact values, comparisons that always hold.
 ///
 /// Buffers: bf16 and f16 become u16, f8* and f4* u8, s1 s2 s4 become s8, u1 u2 u4 become u8 (one byte an element,
-/// extended by its sign); c64 and c128 become f32 and f64 with twice as many elements, real part first. Loops stay what
-/// they are; a complex carried value becomes two. Rare slow paths (sines of huge numbers, remainders with huge
+/// extended by its sign); c64 and c128 become f32 and f64 with twice as many elements, real part first. Loops are
+/// unchanged; a complex loop-carried value becomes two. Rare slow paths (sines of huge numbers, remainders with huge
 /// quotients) are kWhile loops that usually make no iteration.
 
 #include <string>
@@ -43,10 +43,10 @@
 namespace lowtide::engine {
 
 struct LegaliseOptions {
-  /// Sums of floats are made from the first term to the last, each product rounded: no lanes' partial sums, and none of
-  /// the first liberty above. What a nest computes is then the same bits however values were divided among nests.
+  /// Sums of floats are computed from the first term to the last, each product rounded: no partial sums in lanes, and
+  /// no unrounded products as above. A nest's results are then the same bits however values were divided among nests.
   bool sums_in_order = false;
-  bool contract_products = true;  ///< the first liberty above is taken
+  bool contract_products = true;  ///< products may stay unrounded, as above
 };
 Nest legalise(const Nest& nest, const LegaliseOptions& options = {});
 

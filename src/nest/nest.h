@@ -1,7 +1,7 @@
 #pragma once
-/// A nest: one kernel as data. Loops around scalars, loads and stores; which loop is spread over the lanes of a vector
-/// register is decided by who lowers it. Arithmetic speaks HLO's elementwise operations with HLO's meaning (design
-/// section 8), so that a nest can be executed by definition (ops/execute.h) as well as compiled (codegen/).
+/// A nest: one kernel as data. Loops around scalars, loads and stores; code generation decides which loop is
+/// vectorised. Arithmetic consists of HLO's elementwise operations with HLO's semantics, so that a nest can be
+/// interpreted (ops/execute.h) as well as compiled (codegen/).
 
 #include <array>
 #include <cstdint>
@@ -49,7 +49,7 @@ enum class NodeKind : uint8_t {
   kTable,      ///< element (operand - table->first) of `table`, which has one for every value the operand can have
   kLoad,       ///< element `affine` of `buffer`, which counts in elements of its type
   kCarried,    ///< inside `loop`: its carried value `slot`
-  kResult,     ///< behind `loop`: the last value of its carried value `slot`
+  kResult,     ///< after `loop`: the final value of its loop-carried value `slot`
 };
 
 /// Elements known beforehand, one for each integer from `first` on.
@@ -100,7 +100,7 @@ struct Item {
 };
 
 /// Straight-line code: items in order. Nodes of kind kAffine, kOperation, kFma, kTable and kLoad are items; the others
-/// are known where they are: constants everywhere, an index and what is carried in the loop, results behind it.
+/// are available without one: constants everywhere, an index and loop-carried values in the loop, results after it.
 struct Block {
   int32_t parent = kNoId;  ///< the block its loop stands in; of a while's body: its head. kNoId: the kernel's own
   int32_t loop = kNoId;
@@ -112,8 +112,8 @@ struct Loop {
   int64_t extent = 0;  ///< trip count; of kWhile unknown and 0
   NodeId index = kNoId;
   std::vector<Carried> carried;
-  /// kReduce: 2n arguments (n accumulators, n others), n results. The initial values are an identity of it, or the loop
-  /// must be told otherwise by carrying a neutral start: lanes start with `neutral`, `initial` enters once, at the end.
+  /// kReduce: 2n arguments (n accumulators, n others), n results. The initial values are an identity of it, or else the
+  /// loop has neutral values: lanes start with `neutral`, and `initial` is combined once, at the end.
   std::shared_ptr<const Function> combine;
   std::vector<NodeId>
       neutral;           ///< kReduce: constants, one per accumulator; empty: lanes start with their first element
@@ -138,8 +138,8 @@ struct NestBuffer {
   bool read = false, written = false;
 };
 
-/// Buffers are the kernel's parameters, in order. Every parallel loop in block 0 is a piece that may run on its own,
-/// piece after piece; all else in block 0 (nodes, loops that carry results) is computed anew in each.
+/// Buffers are the kernel's parameters, in order. Every parallel loop in block 0 is a piece that runs separately, piece
+/// after piece; everything else in block 0 (nodes, loops with carried results) is recomputed in each.
 struct Nest {
   std::vector<NestBuffer> buffers;
   std::vector<Node> nodes;

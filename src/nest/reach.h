@@ -19,7 +19,8 @@ struct Reach {
   }
 };
 
-/// As `index`, a loop's, goes through its iterations; kNoId: within the bounds of all that the element depends on.
+/// The reach while `index`, a loop's, runs through its iterations; kNoId: within the bounds of everything the element
+/// depends on.
 Reach reach_of(const Nest& nest, const Affine& element, NodeId index);
 
 }  // namespace lowtide::engine

@@ -1,6 +1,6 @@
 #pragma once
-/// Columns of narrow rows, moved one column after the other, would fetch every row as often as it has columns, and give
-/// threads a loop of few iterations to share. The short loop goes inside, so that rows are walked once.
+/// Interchanges loops: moving narrow rows column by column would fetch every row as often as it has columns, and leave
+/// threads a loop of few iterations to divide. The short loop becomes the inner one, so that rows are traversed once.
 ///
 ///   parallel i < 3                          parallel j < 100000
 ///     parallel j < 100000          ->         parallel i < 3
@@ -10,7 +10,7 @@
 
 namespace lowtide::engine {
 
-/// Only of loops that move elements, and of pairs that stand directly inside each other.
+/// Only for loops that move elements, and for directly nested pairs.
 Nest turn_short_loops(Nest nest);
 
 }  // namespace lowtide::engine

@@ -1,6 +1,6 @@
 #pragma once
-/// Rows of a few elements, whose columns a loop makes one after the other, are made at once: their stores then stand
-/// beside each other, and where rows are spread over lanes whole registers are written (codegen/side_by_side.h).
+/// Unrolls loops over the columns of rows with few elements: the stores are then adjacent, and if rows are spread over
+/// lanes, whole registers are written (codegen/side_by_side.h).
 ///
 ///   parallel i < 1000                       parallel i < 1000
 ///     %0 = f32 b0[i]                          %0 = f32 b0[i]
@@ -12,7 +12,7 @@
 
 namespace lowtide::engine {
 
-/// For what code is made of alone: who asks how a nest's results may lie over its operands asks the one with loops.
+/// Only for code generation: whether results may alias operands is decided on the nest with loops.
 Nest write_out_short_loops(Nest nest);
 
 }  // namespace lowtide::engine

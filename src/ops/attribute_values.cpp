@@ -168,7 +168,7 @@ Result<std::string> unquote(std::string_view quoted) {
       continue;
     }
     const char c = body[++i];
-    const auto digits = [&](size_t most, int base) {  // reads up to `most` digits behind position i
+    const auto digits = [&](size_t most, int base) {  // reads up to `most` digits after position i
       uint32_t value = 0;
       for (size_t n = 0; n < most && i + 1 < body.size(); ++n) {
         const int digit = hex_digit(body[i + 1]);

@@ -23,7 +23,7 @@ struct Limits {
   double tolerance = 1e-4;
 };
 
-/// The number behind `key=`.
+/// The number after `key=`.
 std::optional<double> number_of(std::string_view config, std::string_view key) {
   const size_t at = config.find(key);
   if (at == std::string_view::npos || !config.substr(at + key.size()).starts_with('=')) return std::nullopt;

@@ -36,7 +36,7 @@ struct AxisPart {
   int64_t size = 1;
 };
 
-/// Behind the word `mesh`.
+/// Reads what follows the word `mesh`.
 Result<Mesh> read_mesh(TextCursor& cursor);
 /// `{'x','y':(1)2}`; a `?` (open to propagation) is skipped.
 Result<std::vector<AxisPart>> read_axes(TextCursor& cursor, const Mesh& mesh);

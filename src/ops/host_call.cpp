@@ -16,7 +16,7 @@ const HostFunctions& functions_of(const Instruction& call) {
   return call.parent->module().context().own<HostFunctions>();
 }
 
-/// The layouts of {f32[5,5]{0,1}, token[], f32[5]{0}}, one for each operand: what stands in braces behind a bracket.
+/// The layouts of {f32[5,5]{0,1}, token[], f32[5]{0}}, one for each operand: the braces after a bracket.
 std::vector<std::string_view> stated_layouts(std::string_view constraints) {
   std::vector<std::string_view> layouts;
   for (size_t at = constraints.find(']'); at != std::string_view::npos; at = constraints.find(']', at + 1)) {

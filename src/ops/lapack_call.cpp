@@ -295,7 +295,7 @@ class CallReader {
     for (const RawAttribute& attribute : call_.extra) {
       if (attribute.key == "operand_layout_constraints") constraints = attribute.text;
     }
-    // {f32[5,5]{0,1}, f32[5]{0}}: the layout stands in the first braces behind each bracket.
+    // {f32[5,5]{0,1}, f32[5]{0}}: the layout is in the first braces after each bracket.
     size_t at = 0;
     for (size_t k = 0; k < out_.operands.size(); ++k) {
       at = constraints.find(']', at);

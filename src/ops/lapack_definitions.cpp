@@ -100,7 +100,7 @@ void solve(const M& t, const LapackProblem& p, M& b) {
   }
 }
 
-/// c = h c, or c h, with h = 1 - tau v v^H; v is 1 in row `r`, nothing before it, and as `at` says behind it.
+/// c = h c, or c h, with h = 1 - tau v v^H; v is 0 before row `r`, 1 in it, and given by `at` after it.
 template <class S, class M, class V>
 void reflect(S tau, V&& at, int64_t r, int64_t end, M& c, bool left, int64_t first) {
   const int64_t across = left ? c.columns() : c.rows();

@@ -17,7 +17,7 @@ Result<Value> parse_literal(std::string_view text, const Shape& shape, const Sou
 enum class LargeConstants : uint8_t {
   kWhole,
   kShort,  ///< more than ten elements are abbreviated as `{...}`, as unknown ones always are
-  kNamed,  ///< more than 4,096 by a hash of their bytes, for texts that nobody reads
+  kNamed,  ///< more than 4,096 by a hash of their bytes, for texts that nothing reads
 };
 
 /// Appends the shortest text that reads back as the same value, where it is whole.

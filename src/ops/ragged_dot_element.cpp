@@ -19,7 +19,7 @@ NodeId compared(NestBuilder& nest, NodeId a, CompareDirection direction, NodeId 
   return nest.compare(a, b, {direction, CompareType::kSigned});
 }
 
-/// Walks the groups in order; `visit(k, begin, end)` gives the carried values behind group k, rows [begin, end).
+/// Walks the groups in order; `visit(k, begin, end)` returns the carried values after group k, rows [begin, end).
 template <class Visit>
 std::vector<NodeId> walk_groups(ElementContext& context, const Instruction& dot, int64_t rows,
                                 std::vector<NodeId> carried, Visit&& visit) {

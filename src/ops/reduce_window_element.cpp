@@ -125,7 +125,7 @@ void update_reduce_window(ElementContext& context, const Instruction& reduce) {
     accumulators.push_back(nest.carried(loop, static_cast<int32_t>(k)));
     one_type = one_type && nest.node(accumulators[k]).type == nest.node(elements[k]).type;
   }
-  // From the far end, what was folded so far stands behind the element.
+  // When folding from the far end, the accumulator is the right operand.
   const bool swap = !fold->forward && one_type;
   std::vector<NodeId> arguments = swap ? elements : accumulators;
   const std::vector<NodeId>& second = swap ? accumulators : elements;

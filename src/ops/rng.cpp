@@ -8,7 +8,7 @@
 //
 // The generator is Philox-4x32 with key zero and a counter of four words each, which starts with every run where XLA's
 // does: a program gives the same numbers in each run. An instruction takes from where the one before it, in the order
-// of the text and of the trips, stopped: one word for each uniform number, two (of 64 bits: two and four) for each
+// of the text and of the iterations, stopped: one word for each uniform number, two (of 64 bits: two and four) for each
 // normal one. passes/execute/spell_random_numbers.h says what is made of them.
 #include <algorithm>
 #include <cmath>

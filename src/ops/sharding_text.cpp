@@ -50,7 +50,7 @@ Status read_subgroups(TextCursor& cursor, Sharding& sharding) {
   return {};
 }
 
-/// Behind `devices=`.
+/// Reads what follows `devices=`.
 Status read_tiled(TextCursor& cursor, Sharding& sharding) {
   sharding.kind = ShardingKind::kTiled;
   LT_ASSIGN_OR_RETURN(sharding.tile, read_extents(cursor));
@@ -75,7 +75,7 @@ Status read_tiled(TextCursor& cursor, Sharding& sharding) {
   return {};
 }
 
-/// Behind `mesh`: `['x'=2,'y'=2], [{'x'}, {}], replicated={'y'}`.
+/// Reads what follows `mesh`: `['x'=2,'y'=2], [{'x'}, {}], replicated={'y'}`.
 Status read_named(TextCursor& cursor, Sharding& sharding) {
   sharding.kind = ShardingKind::kTiled;
   LT_ASSIGN_OR_RETURN(const Mesh mesh, read_mesh(cursor));

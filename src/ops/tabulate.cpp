@@ -95,7 +95,7 @@ class Tabulation {
     }
   }
 
-  /// The source of fewest values, behind which there is enough to save; kNoId: none.
+  /// The source with the fewest values whose dependents are worth tabulating; kNoId: none.
   NodeId best_source(size_t id) const {
     const Node& made = nest_.nodes[id];
     const bool has_type = type_bits(made.type) <= kMostBits && made.type != ElementType::kF16;

@@ -43,8 +43,8 @@ size_t end_of_brackets(std::string_view text, size_t at) {
     }
     // `//` inside a word is no comment: a path or an address in an attribute that nobody quoted.
     if (c == '/' && i > at && (is_space(text[i - 1]) || text.substr(i, 2) == "/*")) {
-      const size_t behind = skip_blank(text, i);
-      i = behind > i ? behind : i + 1;
+      const size_t after = skip_blank(text, i);
+      i = after > i ? after : i + 1;
       continue;
     }
     if (c == '(' || c == '[' || c == '{') {

@@ -17,11 +17,12 @@ inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
 inline bool is_name_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 inline bool is_name_char(char c) { return is_name_start(c) || is_digit(c) || c == '.' || c == '-'; }
 
-/// Where the string that opens at `at` ends: behind its closing quote, or npos.
+/// The end of the string that opens at `at`: after its closing quote, or npos.
 size_t end_of_string(std::string_view text, size_t at);
-/// Where the bracket ( [ or { that opens at `at` closes: behind its partner, or npos. Strings and comments are skipped.
+/// The end of the bracket ( [ or { that opens at `at`: after its closing one, or npos. Strings and comments are
+/// skipped.
 size_t end_of_brackets(std::string_view text, size_t at);
-/// Behind white space and comments from `at` on.
+/// The position after white space and comments from `at` on.
 size_t skip_blank(std::string_view text, size_t at);
 
 class TextCursor {

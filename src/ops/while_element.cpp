@@ -1,9 +1,9 @@
 // A loop that commutes with indexing: run for one element at a time.
 //
-// An element of a leaf needs, from the trip before, only elements of its own index ("walking") and elements at constant
-// indices (scalars, small tables); what the body hands on unchanged may be read anywhere. Then element i of every
-// walking leaf evolves by itself, and a loop over the needed elements alone gives the same values trip by trip. What
-// remains is when to stop:
+// An element of a leaf needs, from the iteration before, only elements of its own index ("walking") and elements at
+// constant indices (scalars, small tables); what the body hands on unchanged may be read anywhere. Then element i of
+// every walking leaf evolves by itself, and a loop over the needed elements alone gives the same values iteration by
+// iteration. What remains is when to stop:
 //  - the condition needs only what an element's loop carries, too. It cannot depend on a walking element of another
 //    index, so all elements' loops stop after the same trips as the whole loop (elements of one extent) or follow their
 //    own constant-index values, which are the same for all: exact.
@@ -103,7 +103,7 @@ const Instruction* any_of(const Computation& condition) {
   return is_or && root.operand(0).shape.type == ElementType::kPred ? &root.operand(0) : nullptr;
 }
 
-/// Cheap at every trip, and defined element by element.
+/// Cheap at every iteration, and defined element by element.
 bool is_light(const Computation& computation) {
   for (const auto& instruction : computation.instructions()) {
     const Opcode opcode = instruction->opcode;
@@ -215,7 +215,7 @@ class LoopTrial {
 };
 
 /// Plans of loops within loops: trying out a loop makes the elements of those inside, which ask for their plans again,
-/// twice as often with every level. Kept from the outermost question to its answer: nobody changes a loop meanwhile.
+/// twice as often with every level. Kept from the outermost question to its answer: nothing changes a loop meanwhile.
 class KnownPlans {
  public:
   KnownPlans() { ++known().questions; }

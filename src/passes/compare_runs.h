@@ -1,5 +1,5 @@
 #pragma once
-/// Do two modules compute the same: both run in the interpreter on the same seeded arguments.
+/// Compares what two modules compute: both run in the interpreter on the same seeded arguments.
 
 #include <string>
 
@@ -9,8 +9,8 @@
 
 namespace lowtide::engine {
 
-/// Empty where the results agree as far as `numerics` promises (kExact: bit by bit), otherwise a sentence that names
-/// the first difference. A fault of kind kUnsupported or kInput: `before` can't be run, so there is nothing to compare.
+/// Empty if the results agree as `numerics` requires (kExact: bit by bit), otherwise a sentence that names the first
+/// difference. An error of kind kUnsupported or kInput: `before` can't be run, so there is nothing to compare.
 Result<std::string> difference_of_runs(const Module& before, const Module& after, Numerics numerics, uint64_t seed);
 
 }  // namespace lowtide::engine

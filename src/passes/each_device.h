@@ -1,14 +1,14 @@
 #pragma once
-/// What each of several devices runs by itself, where no partitioner is needed to say it.
+/// Extracts the part of a program for several devices that each runs by itself, where that needs no partitioner.
 
 #include "base/status.h"
 #include "ir/module.h"
 
 namespace lowtide::engine {
 
-/// The program of one of the devices. It is the module itself where one device runs it alone, or where all have whole
-/// arrays; and the body where manual regions (pmap, shard_map) are all that the entry has, and their borders divide as
-/// arguments and results are divided:
+/// Turns the module into the program of one device. It is the module itself if only one device runs it, or if all
+/// arrays are replicated; it is the body if the entry consists only of manual regions (pmap, shard_map) whose
+/// boundaries divide arrays as arguments and results are divided:
 ///
 ///     x = f32[8,3] parameter(0), sharding={devices=[4,1]<=[4]}
 ///     p = f32[2,3] custom-call(x), custom_call_target="xla.sdy.GlobalToLocalShape"
@@ -18,7 +18,7 @@ namespace lowtide::engine {
 ///     x = f32[2,3] parameter(0)
 ///     ROOT r = f32[2,3] call(x), to_apply=body
 ///
-/// kUnsupported, and the module stays as it was: arrays are divided elsewhere, or devices talk or ask who they are.
+/// kUnsupported, with the module unchanged: arrays are sharded elsewhere, or devices communicate or use their ids.
 /// Numerics: exact.
 Status become_one_of_many(Module& module);
 

@@ -19,7 +19,7 @@ const Pass kSpellPrecisions = {"spell-precisions", spell_precisions, Numerics::k
                                "before all others, which put operands in the place of results"};
 
 constexpr uint64_t kCheckSeed = 1;
-/// Larger modules are verified once behind all passes, unless LOWTIDE_CHECK asks for each: it would take half the time.
+/// Larger modules are verified once after all passes, unless LOWTIDE_CHECK asks for each: it would take half the time.
 constexpr int64_t kVerifiedAlways = 5000;  // instructions
 
 /// LOWTIDE_DUMP: the stage as a file that is an input again.

@@ -1,7 +1,7 @@
 #pragma once
 /// Passes: Module -> Module, each one a free function in its own pair of files.
 ///
-/// Words of a pass's contract:
+/// Terms of a pass's contract:
 ///   verified   verify() holds           flat      no call instructions, no nested tuples
 ///   scheduled  instruction order is an order worth keeping
 ///   roots, donation, schedule           what a pass keeps or breaks
@@ -48,26 +48,27 @@ struct Pass {
   std::string_view name;  ///< "remove-noop-copies"
   PassFunction run;
   Numerics numerics;
-  std::string_view reason;  ///< why it stands where it stands
-  /// The same of what it does where Module::sums_in_order; kReassociated: it isn't run there.
+  std::string_view reason;  ///< why it is at its place
+  /// Its numerics if Module::sums_in_order; kReassociated: it isn't run then.
   Numerics in_order = Numerics::kReassociated;
 };
-/// Of a row where it is run on this module.
+/// The numerics of a pass when run on this module.
 Numerics numerics_of(const Pass& pass, const Module& module);
 
-/// The pipeline, in order; pipeline.cpp is its page.
+/// The pipeline, in order; documented in pipeline.cpp.
 const std::vector<Pass>& pipeline();
-/// What precedes regions when a program is planned or run here: the pipeline, and rewrites that serve our kernels only.
+/// Passes before regions are formed when a program is planned or run here: the pipeline, and rewrites that only our
+/// kernels benefit from.
 const std::vector<Pass>& execution_pipeline();
-/// What a plan may decide to run behind all that, once the program has an order.
+/// Passes that a plan may decide to run after all others, once the program has an order.
 const std::vector<Pass>& decided_passes();
-/// What precedes handing a program back to XLA with the streams that were decided for it; pipeline_for_xla.cpp is its
-/// page.
+/// Passes before a program is returned for XLA, with the streams that were decided for it; documented in
+/// pipeline_for_xla.cpp.
 const std::vector<Pass>& pipeline_for_xla();
-inline constexpr std::string_view kDecidedStreams = "decided-streams";  ///< its row where these are made
-/// What precedes planning for the target: of one that takes modules, what precedes handing them over.
+inline constexpr std::string_view kDecidedStreams = "decided-streams";  ///< its pass that makes them
+/// Passes before planning for the target; for a target that takes modules, those before the module is returned.
 const std::vector<Pass>& pipeline_of(const Target& target);
-/// By name, from all.
+/// Finds a pass by name, among all.
 const Pass* find_pass(std::string_view name);
 
 /// One row of the pass table.
@@ -75,19 +76,18 @@ struct PassRecord {
   std::string name;
   PassResult result;
   double milliseconds = 0;
-  int64_t peak_before = 0, peak_after = 0;  ///< as given; zero where nobody asked
+  int64_t peak_before = 0, peak_after = 0;  ///< as given; zero if not requested
 };
 
 struct PassOptions {
   bool record_peaks = false;  ///< an account of the module before and after each pass; Settings::debug = 2 asks too
   bool quiet = false;         ///< no dumps, no lines: one of many plans that are tried
-  bool trusted = false;       ///< verified at the end alone: what is made again, or is one of many plans that are tried
+  bool trusted = false;       ///< verified only at the end: a replayed plan, or one of many that are tried
 };
 
-/// Runs passes through the one wrapper: skip if disabled, time, verify, record the peak, dump. The module must be
-/// verified. The conversions that operations make by themselves are written out first
-/// (execute/spell_precisions.h): every pass may rely on that. A fault of kind kInternal names the pass that left a
-/// broken module, or, with Choices::check, other results.
+/// Runs passes: skips disabled ones, times, verifies, records the peak, dumps. The module must be verified. Implicit
+/// conversions are made explicit first (execute/spell_precisions.h), on which every pass may rely. An error of kind
+/// kInternal names the pass that left an invalid module or, with Choices::check, changed results.
 Result<std::vector<PassRecord>> run_passes(Module& module, const std::vector<Pass>& passes, const Target& target,
                                            const PassOptions& options = {});
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Makes a program that fails smaller, as long as it fails: delta debugging over results, instructions, loops.
+/// Shrinks a failing program while it still fails: delta debugging over results, instructions, loops.
 
 #include <cstdint>
 #include <functional>
@@ -15,8 +15,8 @@ struct ShrinkOptions {
 };
 
 /// The smallest program found for which fails() holds, which it must for `module`. Every program tried is verified:
-/// fewer results, instructions replaced by arguments, zeros or their own operands, fewer trips, calls inlined, dead
-/// code and everything that only describes dropped.
+/// fewer results, instructions replaced by arguments, zeros or their own operands, fewer iterations, calls inlined,
+/// dead code and everything that only describes dropped.
 std::unique_ptr<Module> shrink(const Module& module, const Target& target,
                                const std::function<bool(const Module&)>& fails, const ShrinkOptions& options = {});
 

@@ -10,7 +10,7 @@ struct Position {
   size_t computation = 0, instruction = 0;
 };
 
-/// Layouts, metadata, shardings, aliases and whatever else is no computation.
+/// Drops layouts, metadata, shardings, aliases and everything else that isn't computation.
 bool drop_descriptions(Module& module);
 /// The root keeps only elements [begin, end) of its tuple without, or with, those.
 bool drop_results(Module& module, size_t begin, size_t end);
@@ -22,7 +22,7 @@ bool cut_off(Module& module, Position begin, size_t end);
 bool bypass(Module& module, Position position, size_t operand);
 /// A scalar integer constant above one is halved: trip counts, indices.
 bool halve(Module& module, Position position);
-/// Arguments that nobody reads go.
+/// Drops unused arguments.
 bool drop_arguments(Module& module);
 
 }  // namespace lowtide::engine

@@ -1,5 +1,5 @@
 #pragma once
-/// Makes a module wrong on purpose: what controls of checks are run with.
+/// Makes a module wrong on purpose, for controls of checks.
 ///
 ///     ROOT y = f32[8] add(a, b)     ==>     y = f32[8] add(a, b)
 ///                                           ROOT spoilt = f32[8] negate(y)

@@ -1,7 +1,6 @@
 #pragma once
-/// Puts a function that anybody can compute for what can't be run here: calls that nobody here knows, and collectives
-/// (ops/stand_in.h). Not a rewrite of anybody's program: comparisons of plans are made of the result,
-/// which hold for whatever the call computes, as plans know nothing of it either.
+/// Replaces what can't be run here, unknown calls and collectives, by a computable function (ops/stand_in.h). Only for
+/// comparing plans: since plans don't depend on what a call computes, the comparison holds for the real call, too.
 ///
 /// Requires: verified.  Keeps: names, shapes, donation, schedule.
 /// Left as it is: what has effects or a control edge, asynchronous halves, results that are no arrays.

@@ -56,7 +56,7 @@ class TokensAsArrays {
     return order_.back();
   }
 
-  /// All of the operations stay: those with effects are run although nobody reads their tokens.
+  /// All of the operations stay: those with effects are run although nothing reads their tokens.
   bool replace_results() {
     Instruction* const root = entry_.root;
     if (is_token(root->shape)) {

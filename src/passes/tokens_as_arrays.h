@@ -1,14 +1,14 @@
 #pragma once
-/// Tokens among a program's arguments and results become arrays without elements, for hosts that hand them over as
-/// such: JAX's ordered effects do.
+/// Tokens among a program's arguments and results become arrays without elements, for hosts that pass them as such: JAX
+/// does for ordered effects.
 ///
 ///     t = token[] parameter(0)               p = pred[0] parameter(0)
 ///     u = token[] custom-call(t, x)          t = token[] after-all()
 ///     ROOT r = (token[], f32[2]) tuple(u, x)      u = token[] custom-call(t, x)
 ///                                    ==>     ROOT r = (pred[0], f32[2]) tuple(constant({}), x)
 ///
-/// What a token orders within the program it still orders; between programs the host does, by what it hands over.
-/// Numbers of arguments and results stay. Parameters that are tuples keep their tokens: no host makes such. Requires:
+/// Tokens still order calls within the program; between programs the host does, by passing the arrays. The numbers of
+/// arguments and results stay the same. Parameters that are tuples keep their tokens: no host has such. Requires:
 /// nothing.  Keeps: donation, order.  Tests: tests/unit/host_call_test.cpp
 
 #include "ir/module.h"

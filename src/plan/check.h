@@ -1,5 +1,5 @@
 #pragma once
-/// Is a placement right? Shares no code with the packer.
+/// Checks a placement. Shares no code with the packer.
 
 #include <string>
 

@@ -25,7 +25,7 @@ struct BufferTable {
   Problem problem;                ///< buffers in the order of rows; steps counted from the first birth
 };
 
-/// Faults have file, line and what was expected there.
+/// Errors name file, line and what was expected there.
 Result<BufferTable> parse_buffer_table(const std::string& name, std::string_view text);
 
 /// The rows with their offsets in a last column.

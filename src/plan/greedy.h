@@ -13,7 +13,7 @@ enum class PackOrder : uint8_t {
   kByDuration,  ///< longest first, then largest (XLA's temporal order)
   kByEvents,    ///< those that live through most births and deaths first, then by size
   kByArea,      ///< size times duration
-  kByBirth,     ///< as the program comes to them
+  kByBirth,     ///< in program order
   kByLoad,      ///< those alive where the load is highest first, then by size
 };
 

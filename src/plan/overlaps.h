@@ -1,6 +1,6 @@
 #pragma once
-/// Which placed buffers are alive together with a given one: a balanced tree over all lifetimes, by birth, in which
-/// each node knows the latest death of the placed ones below it.
+/// Finds the placed buffers whose lifetimes overlap a given one: a balanced tree over all lifetimes, by birth, in which
+/// each node has the latest death of the placed ones in its subtree.
 
 #include <algorithm>
 #include <cstdint>
@@ -15,7 +15,8 @@ class Overlaps {
   explicit Overlaps(const Problem& problem);
   void add(int32_t buffer);
 
-  /// Calls f(other) for each added buffer that is alive with `buffer`; one with several lifetimes may be named twice.
+  /// Calls f(other) for each added buffer whose lifetime overlaps that of `buffer`; one with several lifetimes may be
+  /// reported twice.
   template <class F>
   void visit(int32_t buffer, F&& f) const {
     for (int32_t l = first_[static_cast<size_t>(buffer)]; l < first_[static_cast<size_t>(buffer) + 1]; ++l) {

@@ -157,8 +157,8 @@ Bytes packing_bound(const Problem& problem) {
   if (shared <= 1) return load;
   Problem rounded = problem;
   for (PackBuffer& buffer : rounded.buffers) {
-    const Bytes behind = (shared - buffer.size % shared) % shared;
-    if (buffer.size > 0 && buffer.size < std::numeric_limits<Bytes>::max() - behind) buffer.size += behind;
+    const Bytes after = (shared - buffer.size % shared) % shared;
+    if (buffer.size > 0 && buffer.size < std::numeric_limits<Bytes>::max() - after) buffer.size += after;
   }
   // The topmost buffer may end before the next multiple.
   return std::max(load, load_of(rounded) - (shared - 1));

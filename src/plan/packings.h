@@ -1,5 +1,5 @@
 #pragma once
-/// Placements that were searched for once, by problem: a plan that is replayed doesn't search again.
+/// Cached placements, by problem: replaying a plan needs no search.
 
 #include <cstdint>
 #include <span>
@@ -15,15 +15,15 @@ struct KnownPlacement {
   bool operator==(const KnownPlacement&) const = default;
 };
 
-/// Of the buffers, their lifetimes and alignments, and of what bounds the search.
+/// The hash of the buffers, their lifetimes and alignments, and the limits of the search.
 uint64_t hash_of(const Problem& problem, const PackOptions& options);
 
 class Packings {
  public:
   Packings() = default;
-  /// What is known is checked before it is taken; the first of several placements of a problem counts.
+  /// Known placements are checked before they are used; of several for a problem, the first is used.
   explicit Packings(std::span<const KnownPlacement> known);
-  /// As lowtide::engine::pack; what is taken of what is known counts as searched.
+  /// Like lowtide::engine::pack; a known placement counts as searched.
   KnownPlacement pack(const Problem& problem, const PackOptions& options) const;
 
  private:

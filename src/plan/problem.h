@@ -1,5 +1,5 @@
 #pragma once
-/// The packer's words: buffers with lifetimes, and where each lies in one arena. Knows no program.
+/// The packing problem: buffers with lifetimes, and their offsets in one arena. Independent of programs.
 
 #include <algorithm>
 #include <cstdint>
@@ -18,7 +18,7 @@ struct Lifetime {
   bool overlaps(const Lifetime& other) const { return born < other.dies && other.born < dies; }
 };
 
-/// Bytes wanted during one or several lifetimes, always at the same offset.
+/// Bytes needed during one or several lifetimes, always at the same offset.
 struct PackBuffer {
   Bytes size = 0;
   std::vector<Lifetime> alive;  ///< sorted, disjoint; between them the bytes may hold something else

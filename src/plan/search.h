@@ -1,14 +1,14 @@
 #pragma once
 /// Exact packing under a capacity, by depth-first search over placements in canonical order.
 ///
-/// Every packing can be pushed down until each buffer stands on another or on the ground; placing its buffers from the
+/// Every packing can be pushed down until each buffer rests on another or at offset 0; placing its buffers from the
 /// lowest offset up then visits it. So the search places buffers at non-decreasing offsets, each at the lowest offset
-/// that those placed before leave it, and cuts a branch where
+/// that the earlier ones allow, and prunes a branch where
 ///   - in some section the lowest offset still possible plus the bytes still to place exceed the capacity;
 ///   - another buffer would fit whole below the next one (that packing isn't pushed down);
 ///   - the buffer just withdrawn has nothing left above it: another place for it changes nothing;
 ///   - a part of the problem that shares no time with the rest has already failed with the same lowest offsets.
-/// What is left after a placement often falls apart in time: the parts are solved one by one, each with an order of its
+/// The rest after a placement is often disconnected in time: the parts are solved one by one, each with an order of its
 /// own. Restarts with growing budgets go through several orders. The ideas, but for the memory of failed parts, are
 /// those of MiniMalloc (Moffitt, ASPLOS 2023).
 

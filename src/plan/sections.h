@@ -1,5 +1,5 @@
 #pragma once
-/// Time reduced to what matters for packing: the moments at which the set of live buffers is largest.
+/// Time reduced to what matters for packing: the moments at which the set of live buffers is maximal.
 
 #include <cstdint>
 #include <span>
@@ -9,7 +9,7 @@
 
 namespace lowtide::engine {
 
-/// A section stands for all steps whose live buffers are alive at it too. Only sections that no other one contains are
+/// A section represents all steps whose live buffers are also live in it. Only sections not contained in another are
 /// kept: those between a birth and the death that follows it.
 struct Sections {
   /// Sections [begin, end) in which a buffer is alive.

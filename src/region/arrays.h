@@ -1,5 +1,5 @@
 #pragma once
-/// Arrays by the leaf that makes them, and the bundles that operations want of them.
+/// Arrays by the leaf that computes them, and tuples of them as operations need.
 
 #include <map>
 
@@ -10,12 +10,12 @@ namespace lowtide::engine {
 class ArrayStore {
  public:
   void set(LeafRef leaf, Value array) { arrays_[leaf] = std::move(array); }
-  /// All leaves of a value that an instruction makes.
+  /// Sets all leaves of the value that an instruction computes.
   void set(const Instruction& instruction, const Value& value);
   bool holds(LeafRef leaf) const { return arrays_.contains(leaf); }
-  /// Behind names; constants are there unasked.
+  /// The value of a leaf, resolved through aliases; constants are provided automatically.
   Value get(LeafRef leaf) const;
-  /// The operand as its reader wants it: arrays from behind bundles, bundled anew.
+  /// The operand in its reader's form: arrays are resolved through tuples, and put into tuples again.
   Value operand(const Instruction& operand) const;
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-/// Where a region that updates an operand in place reads it, and where it writes: boxes with constant corners.
+/// Where a region that updates an operand in place reads and writes it: boxes with constant corners.
 
 #include <optional>
 
@@ -12,7 +12,7 @@ struct Interval {
 };
 using Box = std::vector<Interval>;  ///< one interval per dimension
 
-/// The elements that an update in place writes, where its places are constants; the whole array otherwise.
+/// The elements that an update in place writes, if its indices are constant; the whole array otherwise.
 Box written_box(const Instruction& update);
 
 /// A box that holds every element of the input that the operations read for the outputs; nothing where none is read.

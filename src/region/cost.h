@@ -1,5 +1,5 @@
 #pragma once
-/// What a region costs as a kernel (target/cost.h).
+/// The cost of a region as a kernel (target/cost.h).
 
 #include "region/region.h"
 #include "target/cost.h"

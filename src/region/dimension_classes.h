@@ -1,5 +1,5 @@
 #pragma once
-/// Dimensions of a computation's arrays that walk in step: each class is one loop that many values can share.
+/// Classes of corresponding dimensions of a computation's arrays: each class is one loop that many values can share.
 
 #include <unordered_map>
 
@@ -10,10 +10,10 @@ namespace lowtide::engine {
 class DimensionClasses {
  public:
   /// Unites dimensions of results with those of operands that have equal extents and are read at the same place
-  /// (pointwise, stride 1, offset 0), and dimensions of operands that are folded in step.
+  /// (pointwise, stride 1, offset 0), and dimensions of operands that are reduced together.
   explicit DimensionClasses(const Computation& computation);
 
-  /// The class of dimension d of an array; arrays behind bundles have the classes of what makes them.
+  /// The class of dimension d of an array; arrays inside tuples have the classes of their producers.
   int32_t class_of(LeafRef array, int64_t d) const;
   int32_t count() const { return count_; }
   int64_t extent(int32_t c) const { return extents_[static_cast<size_t>(c)]; }

@@ -110,7 +110,7 @@ class Grouping {
     return k;
   }
 
-  /// Where a value is there to be read: behind its group.
+  /// Where a value can be read: after its group.
   int32_t made_at(int32_t place) {
     const int32_t k = group_of(place);
     return k == kNoId ? kNoId : group(k).at;

@@ -8,15 +8,15 @@
 
 namespace lowtide::engine {
 
-/// A piece of work before it is written down: instructions by their place in the graph.
+/// A draft of a piece of work: instructions by their place in the graph.
 struct Draft {
   std::vector<int32_t> outputs;  ///< stored values computed by one region; one instruction of any other kind
   bool is_region = false;
 };
 
-/// Pieces of work in an order in which every piece runs behind what it reads. Stored values of equal extents that share
-/// what they read, or read each other element by element, are one piece; values that only their own piece reads become
-/// virtual in `states`. What the options want stored stays by itself.
+/// Pieces of work in an order in which every piece follows its operands. Stored values of equal extents that share
+/// operands, or read each other elementwise, are one piece; values that only their own piece reads become virtual in
+/// `states`. Values that the options require to be stored stay separate.
 std::vector<Draft> group_values(const ValueGraph& graph, const FormOptions& options, std::vector<ValueState>& states);
 
 }  // namespace lowtide::engine

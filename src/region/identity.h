@@ -1,5 +1,5 @@
 #pragma once
-/// Regions that are lowered to the same nest, whatever their operations are called.
+/// Identifies regions that are lowered to the same nest, independent of names.
 
 #include <string>
 

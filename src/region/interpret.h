@@ -1,6 +1,6 @@
 #pragma once
-/// Regions, and whole modules as work, by their operations' definitions: the oracle for kernels, and for what regions
-/// are said to be.
+/// Interprets regions, and whole modules as work, by their operations' definitions: the reference for kernels and for
+/// the formation of regions.
 
 #include <functional>
 #include <span>
@@ -11,7 +11,7 @@
 namespace lowtide::engine {
 
 /// `inputs` and, for outputs that are updates, `updated` (null elsewhere) hold the arrays in the region's order.
-/// The results are those of its outputs. Faults as in interp/interpreter.h.
+/// The results are those of its outputs. Errors as in interp/interpreter.h.
 Result<std::vector<Value>> interpret(const Region& region, std::span<const Value> inputs,
                                      std::span<const Value> updated);
 
@@ -19,8 +19,8 @@ Result<std::vector<Value>> interpret(const Region& region, std::span<const Value
 using RunRegion =
     std::function<Result<std::vector<Value>>(const Region&, std::span<const Value>, std::span<const Value>)>;
 
-/// The entry computation, piece of work by piece: nothing but what is stored passes from one to the next. Results
-/// flattened in tuple order, arguments as in interp/interpreter.h. Regions by definition, or by `run_region`.
+/// Runs the entry computation piece by piece: only stored values pass from one piece to the next. Results flattened in
+/// tuple order, arguments as in interp/interpreter.h. Regions are interpreted, or run by `run_region`.
 Result<std::vector<Value>> interpret(const ModuleWork& work, std::vector<Value> arguments,
                                      const RunRegion& run_region = {});
 

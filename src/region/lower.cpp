@@ -1,5 +1,5 @@
-/// A region as a nest: one parallel loop per dimension of the outputs; those with equal extents share their loops, and
-/// store behind everything that is loaded or computed. Updates in place come last, each with loops of its own.
+/// A region as a nest: one parallel loop per dimension of the outputs; those with equal extents share their loops, with
+/// all stores after all loads and computation. Updates in place come last, each with loops of its own.
 ///
 /// Where an operation asks whether an index lies in a range (pad, concatenate, masks on iota, ...), and bounds can't
 /// tell, the index space is cut at that place and its parts are made one by one: then bounds tell in each. Parts of

@@ -1,6 +1,6 @@
 #pragma once
-/// A region: operations executed as one loop nest. Data on top of unchanged HLO: fusion is a region whose intermediates
-/// are virtual (design section 3).
+/// A region: operations executed as one loop nest. Data on top of unchanged HLO: a fusion is a region whose
+/// intermediates are virtual.
 
 #include <cstdint>
 #include <string>
@@ -21,18 +21,18 @@ struct LeafRef {
 
 struct Region {
   std::vector<const Instruction*> ops;  ///< operands before users; those that are no output are virtual
-  std::vector<LeafRef> inputs;          ///< read from buffers; never a bundle: tuple elements are resolved
+  std::vector<LeafRef> inputs;          ///< read from buffers; never a tuple: elements are resolved
   std::vector<LeafRef> outputs;         ///< written to buffers
   /// Per output: the operand leaf (resolved, stored) whose bytes it changes in place and which its buffer must hold
   /// before the kernel runs (dynamic-update-slice, scatter); instruction null: every element is written.
   std::vector<LeafRef> updates;
 };
 
-/// The array behind bundles: follows get-tuple-element, tuple, opt-barrier, domain and others that only rename.
-/// Ends at an instruction that makes the value, or at a parameter, while, conditional, call, ...
+/// Resolves aliases: follows get-tuple-element, tuple, opt-barrier, domain and other operations that only rename. Ends
+/// at the instruction that computes the value, or at a parameter, while, conditional, call, ...
 LeafRef resolve(LeafRef leaf);
 
-/// Which operand of output number `output` lies in its bytes, where the region changes it in place; -1: none.
+/// Which operand of output number `output` it aliases, if the region updates it in place; -1: none.
 int updated_operand(const Region& region, size_t output);
 
 /// Empty, or a sentence with the first broken invariant: inputs are defined outside, operands of ops are ops or inputs,

@@ -14,7 +14,7 @@ class RegionElements : public ElementContext {
   RegionElements(NestBuilder& nest, const Region& region);
 
   using ElementContext::element;
-  /// Made in the outermost block in which the index is known, but inside `home`.
+  /// Computed in the outermost block in which the index is known, but inside `home`.
   NodeId element(const Instruction& value, int64_t leaf, const Index& index) override;
   std::vector<NodeId> call(const Computation& computation, std::span<const NodeId> arguments) override;
   std::shared_ptr<const Function> function(const Computation& computation) override;

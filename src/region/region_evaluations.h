@@ -14,12 +14,12 @@ struct RegionEvaluations {
 
 RegionEvaluations evaluations_in(const Region& region);
 
-/// By input: is element i of it read for element i of the outputs alone, which all have its extents? Then an output may
-/// be written over it.
+/// By input: is its element i read only for element i of the outputs, which all have its extents? Then an output may
+/// alias it.
 std::vector<bool> inputs_read_in_step(const Region& region);
 
 double total(const std::vector<Evaluations>& all);
-/// Joins evaluations through a map that is known already with those.
+/// Merges evaluations with those through an equal index map.
 void add_evaluations(std::vector<Evaluations>& all, const Evaluations& more);
 
 }  // namespace lowtide::engine

@@ -1,5 +1,5 @@
 #pragma once
-/// From stored values to the region that computes them.
+/// Builds the region that computes given stored values.
 
 #include <span>
 #include <vector>
@@ -9,8 +9,8 @@
 
 namespace lowtide::engine {
 
-/// What the outputs read is virtual, and taken in, or an input. The order of operations and inputs follows the graph
-/// from the outputs alone, so that equal bodies give equal regions.
+/// What the outputs read is either virtual, and included, or an input. The order of operations and inputs depends only
+/// on the graph seen from the outputs, so that equal bodies give equal regions.
 class RegionMaker {
  public:
   RegionMaker(const ValueGraph& graph, const std::vector<ValueState>& states)
@@ -25,7 +25,7 @@ class RegionMaker {
 
   const ValueGraph& graph_;
   const std::vector<ValueState>& states_;
-  std::vector<int32_t> seen_;  ///< by place: the last region that took it in
+  std::vector<int32_t> seen_;  ///< by place: the last region that included it
   int32_t stamp_ = 0;
   Region region_;
 };

@@ -1,5 +1,5 @@
 #pragma once
-/// What form_work decided, as text: a line per piece of work.
+/// The decisions of form_work as text: one line per piece of work.
 
 #include <string>
 

@@ -1,5 +1,5 @@
 #pragma once
-/// A computation without its bundles: which instruction reads which array of which other.
+/// A computation's data flow without tuples: which instruction reads which array of which other.
 
 #include <span>
 #include <vector>
@@ -13,11 +13,11 @@ namespace lowtide::engine {
 class ValueGraph {
  public:
   struct Read {
-    int32_t def = kNoId, leaf = 0;      ///< the array, behind all bundles
-    int32_t user = kNoId, operand = 0;  ///< who reads it, as which of its operands
+    int32_t def = kNoId, leaf = 0;      ///< the array, resolved through tuples
+    int32_t user = kNoId, operand = 0;  ///< what reads it, as which of its operands
   };
 
-  /// target: who is to run it.
+  /// target: the one that will run it.
   ValueGraph(const Computation& computation, const Target& target);
 
   const Target& target() const { return target_; }
@@ -25,9 +25,9 @@ class ValueGraph {
   int32_t size() const { return static_cast<int32_t>(instructions_.size()); }
   const Instruction& at(int32_t place) const { return *instructions_[static_cast<size_t>(place)]; }
   int32_t place_of(const Instruction& instruction) const;
-  /// What an instruction reads, by operand, then leaf. Nothing for those that only rename.
+  /// What an instruction reads, by operand, then leaf. Empty for those that only rename.
   std::span<const Read> reads(int32_t user) const { return part(reads_, first_read_, user); }
-  /// Who reads an instruction, in program order. Readers are never mere names.
+  /// The readers of an instruction, in program order. Instructions that only rename aren't readers.
   std::span<const Read> users(int32_t def) const { return part(users_, first_user_, def); }
   const std::vector<LeafRef>& results() const { return results_; }  ///< of the computation, leaf by leaf
   bool is_result(int32_t place) const { return is_result_[static_cast<size_t>(place)]; }
@@ -49,7 +49,7 @@ class ValueGraph {
   std::vector<bool> is_result_, is_live_;
 };
 
-/// Only another name for arrays made elsewhere: resolve() looks through it.
+/// Does it only rename arrays? resolve() looks through it.
 bool is_name(Opcode opcode);
 
 }  // namespace lowtide::engine

@@ -404,8 +404,8 @@ class Decision {
     return large > 1;
   }
 
-  /// Is a generated value read only by others that are made anew at least as often? What that takes, this included, was
-  /// held against their bytes; to store it as well would only be cheaper on paper: the rest of the chain is made
+  /// Is a generated value read only by others that are recomputed at least as often? What that takes, this included,
+  /// was held against their bytes; to store it as well would only be cheaper on paper: the rest of the chain is made
   /// anyway.
   bool serves_repeated(int32_t place) const {
     const double mine = repeats_[static_cast<size_t>(place)];

@@ -1,5 +1,5 @@
 #pragma once
-/// Lever 1: which values are stored, and which are computed where they are read.
+/// Decides which values are stored, and which are computed where they are read.
 
 #include <vector>
 
@@ -10,7 +10,7 @@
 namespace lowtide::engine {
 
 enum class ValueState : uint8_t {
-  kAbsent,   ///< nobody needs it, or it is a name of something else
+  kAbsent,   ///< nothing needs it, or it only renames another value
   kVirtual,  ///< computed where it is read
   kStored,   ///< computed by a region of its own, or with others
   kView,     ///< the bytes of its first operand, which is stored
@@ -20,13 +20,13 @@ enum class ValueState : uint8_t {
 /// By place in the graph.
 std::vector<ValueState> decide_values(const ValueGraph& graph, const FormOptions& options);
 
-/// Has the value bytes of its own?
+/// Does the value have bytes of its own?
 inline bool is_made(ValueState state) { return state == ValueState::kStored || state == ValueState::kGiven; }
 
-/// The value behind views.
+/// The value underlying views.
 int32_t base_of(const ValueGraph& graph, const std::vector<ValueState>& states, int32_t place);
 
-/// Do the options name this instruction?
+/// Does the list in the options contain this instruction?
 bool asks(const std::vector<bool>& list, const Instruction& i);
 
 /// Does this instruction, stored, overwrite its operand number `operand` in place?

@@ -1,6 +1,6 @@
 #pragma once
-/// A module as work: per computation what is executed as a kernel, by a library, or as control flow; everything else is
-/// virtual or another name for stored bytes.
+/// A module as work: for each computation what is executed as a kernel, by a library, or as control flow; everything
+/// else is virtual or an alias of stored bytes.
 
 #include <optional>
 #include <unordered_map>
@@ -26,7 +26,7 @@ struct Work {
 
 struct ModuleWork {
   const Module* module = nullptr;
-  const Target* target = nullptr;  ///< by whose prices and roles it was formed
+  const Target* target = nullptr;  ///< the target whose costs and roles were used
   /// For every computation that runs as steps: entry, loop conditions and bodies, branches. In the module's order.
   std::unordered_map<const Computation*, std::vector<Work>> of;
 };
@@ -34,12 +34,11 @@ struct ModuleWork {
 struct FormOptions {
   /// Leaves that must be stored although the cost model would keep them virtual, by Instruction::id; empty: none.
   std::vector<bool> store, keep_virtual;
-  /// What a byte of memory may cost in time: the higher, the more is computed again where it is read. Nothing: what
-  /// the target says.
+  /// The price of a byte of memory in time: the higher, the more is recomputed where it is read. None: the target's.
   std::optional<double> ns_per_stored_byte;
 };
 
-/// Decides what is stored (by the target's prices) and groups what is computed into regions. The module is flat:
+/// Decides what is stored (by the target's costs) and groups computed values into regions. The module must be flat:
 /// calls inlined, fusions expanded, every while and branch computation called from one place.
 ModuleWork form_work(const Module& module, const Target& target, const FormOptions& options = {});
 

@@ -20,11 +20,12 @@ class Graph {
   /// The instructions that call `computation`, in program order.
   const std::vector<const Instruction*>& callers(const Computation& computation) const;
 
-  /// The value behind one that only renames, moves or selects it: through tuples, get-tuple-element, bitcast, call,
-  /// fusion and loop results, parameters of bodies, annotations. Nullopt where `value` is made by its own instruction.
-  /// A loop's element that the body leaves as it came leads to the loop's operand, any other to the body's result.
+  /// The source of a value that only renames, moves or selects another: through tuples, get-tuple-element, bitcast,
+  /// call, fusion and loop results, parameters of bodies, annotations. Nullopt where `value` is made by its own
+  /// instruction. A loop-carried value that the body leaves unchanged leads to the loop's operand, any other to the
+  /// body's result.
   std::optional<ValueRef> behind(const ValueRef& value) const;
-  /// As `behind` until nothing is behind; bounded, so that loops end.
+  /// Applies `behind` repeatedly; bounded, so that cycles end.
   ValueRef source_of(ValueRef value) const;
 
   /// The element a loop body writes into its carry's slice: for a carry {k} that the body only updates with a

@@ -24,7 +24,7 @@ class WhyAlive {
   const Graph& graph_;
   const Account& account_;
   std::vector<Step> first_step_;                              ///< by instruction id
-  std::map<std::pair<int32_t, ShapeIndex>, int64_t> result_;  ///< value behind each leaf of the entry's root
+  std::map<std::pair<int32_t, ShapeIndex>, int64_t> result_;  ///< the value of each leaf of the entry's root
 };
 
 }  // namespace lowtide::engine

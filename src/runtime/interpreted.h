@@ -1,6 +1,6 @@
 #pragma once
-/// What has neither code nor library runs by its definition: slowly, one whole operation at a time, in memory of its
-/// own that is declared as scratch.
+/// Operations without code or library routine are interpreted: slowly, one whole operation at a time, in additional
+/// memory that is declared as scratch.
 
 #include <memory>
 
@@ -8,7 +8,7 @@
 
 namespace lowtide::engine {
 
-/// Null where the interpreter can't run it either.
+/// Null if the interpreter can't run it either.
 std::unique_ptr<LibraryRoutine> interpreted_routine(const Instruction& instruction);
 
 }  // namespace lowtide::engine

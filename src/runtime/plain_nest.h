@@ -1,14 +1,14 @@
 #pragma once
-/// From a nest to what code is made of, whoever makes it.
+/// Converts a nest to the form from which any backend generates code.
 
 #include "ir/module.h"
 #include "nest/nest.h"
 
 namespace lowtide::engine {
 
-/// Legal (nest/legalise.h), and functions of few values read off tables (ops/tabulate.h). What the module and its
-/// context decide of that beside the nest (sums in order, products contracted, tables) stands in the text of the result
-/// then, by which kernels are found.
+/// The result is legal (nest/legalise.h), and functions with few possible operand values use tables (ops/tabulate.h).
+/// The choices of the module and its context (sums in order, contracted products, tables) thus appear in the result's
+/// text, the key of kernels.
 Nest plain_nest(const Nest& nest, const Module& module);
 
 }  // namespace lowtide::engine

@@ -20,7 +20,7 @@ class PrivateFile {
   PrivateFile& operator=(PrivateFile&& other) noexcept;
   ~PrivateFile();
   std::byte* data() const { return data_; }
-  /// What was written is forgotten: the bytes are the file's again, at the same address.
+  /// Discards what was written: the bytes are the file's again, at the same address.
   Status restore();
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-/// Can a plan be run: what a backend of its target would refuse, and the first run, asked of the plan alone.
+/// Whether a plan can be run: predicts what a backend of its target, or the first run, would refuse.
 
 #include "base/status.h"
 #include "schedule/program.h"
@@ -7,11 +7,11 @@
 
 namespace lowtide::engine {
 
-/// A fault of kind kUnsupported with the sentence and the place that `run` would give. Operations in a branch that need
-/// not be taken, and those whose values decide, are passed over; kInput for a function of the host's that it hasn't
-/// given, wherever it is called.
+/// An error of kind kUnsupported with the message and the place that `run` would give. Operations in a branch that may
+/// not be taken, and those that depend on values, are skipped; kInput for a missing host function, wherever it is
+/// called.
 Status can_run(const Program& program, const Target& target);
-/// The same, and what is refused of the module before it is planned: as `run` answers for it.
+/// The same, including what is refused about the module before planning, as by `run`.
 Status can_run(const Module& module, const Program& program, const Target& target);
 
 }  // namespace lowtide::engine

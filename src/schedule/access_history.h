@@ -1,5 +1,5 @@
 #pragma once
-/// Who touched which bytes last: of each byte the step that wrote it, and those that have read it since.
+/// For each byte, the step that wrote it last, and those that have read it since.
 
 #include <cstdint>
 #include <map>
@@ -16,13 +16,13 @@ struct ByteAccess {
   auto operator<=>(const ByteAccess&) const = default;
 };
 
-/// What several steps touch between them: in order, no two of one kind meet.
+/// The union of several steps' accesses: sorted, without overlap between accesses of the same kind.
 std::vector<ByteAccess> united(std::vector<ByteAccess> accesses);
 
 class AccessHistory {
  public:
-  /// Steps come in their order. Adds those that must be complete before this one touches the bytes; others that it
-  /// conflicts with are waited for by these.
+  /// Must be called in step order. Adds the steps that must be complete before this one touches the bytes; these in
+  /// turn wait for all others that it conflicts with.
   void touch(const ByteAccess& access, int32_t step, std::vector<int32_t>& waits_for);
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-/// A program's memory in the words of an account, so that reports tell of plans as they tell of modules as given.
+/// A program's memory as an account, so that reports treat plans like modules as given.
 
 #include "analysis/account.h"
 #include "schedule/program.h"

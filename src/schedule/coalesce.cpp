@@ -166,13 +166,13 @@ class Coalesce {
     return {nullptr, nullptr};
   }
 
-  /// The later one updates a part of the earlier one's bytes, and from there on nobody reads that part of the earlier.
+  /// The later one updates a part of the earlier one's bytes, and from there on nothing reads that part of the earlier.
   bool read_beside(const Piece& earlier, const Piece& later) {
     const ValueClass& memory = classes_[static_cast<size_t>(find(earlier.value))];
     if (memory.argument != kNoId && !memory.donated) return false;  // the caller reads it when all is done
     const Step at = later.life.born;
     const FlowStep& update = flow_.steps[static_cast<size_t>(at)];
-    // In another loop the readers before the update come behind it too.
+    // In another loop the readers before the update also come after it.
     if (update.frame != made_in_[static_cast<size_t>(earlier.value)]) return false;
     for (const Step reader : readers_[static_cast<size_t>(earlier.value)]) {
       if (reader < at || reader >= earlier.life.dies) continue;

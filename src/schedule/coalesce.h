@@ -1,6 +1,7 @@
 #pragma once
-/// Which values share bytes: ties that save copies first (results in donated arguments, loop carries, updates in
-/// place), then results over dying operands. As register coalescing, with interference on the timeline.
+/// Which values share bytes: first where this saves copies (results in donated arguments, loop carries, updates in
+/// place), then results over operands with their last use there. Like register coalescing, with interference on the
+/// timeline.
 
 #include <map>
 #include <string>
@@ -31,7 +32,7 @@ struct Donations {
 };
 Donations find_donations(const Module& module);
 
-/// ways: what is still apart behind the first may share bytes in the others.
+/// ways: values that are still separate after the first may share bytes in the others.
 Classes coalesce(const Flow& flow, ValueTable& values, LiveRanges& live, const Donations& donations, InPlace& in_place,
                  InPlaceWays ways);
 

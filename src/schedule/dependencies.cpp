@@ -13,9 +13,9 @@ namespace lowtide::engine {
 namespace {
 
 constexpr int32_t kEffects = -1;  ///< a space of one byte, which everything with a side effect writes
-/// Rotations of several lengths come back together only after their product of trips. Beyond so many of them the steps
-/// of a body wait for each other one by one, whatever they touch; and where loops that rotate stand in each other too
-/// deeply, all steps do.
+/// Rotations of several lengths come back together only after their product of iterations. Beyond so many of them the
+/// steps of a body wait for each other one by one, whatever they touch; and where loops that rotate stand in each other
+/// too deeply, all steps do.
 constexpr int64_t kMostTrips = 64;
 constexpr size_t kMostVisits = 1'000'000, kVisitsPerStep = 16;
 
@@ -87,7 +87,7 @@ class FindDependencies {
     return out;
   }
 
-  /// All trips, and what moves back behind them.
+  /// All iterations, and what moves back after them.
   std::vector<ByteAccess> loop(ProgramStep& step) {
     std::vector<ByteAccess> out;
     const Homes first = homes_;
@@ -109,7 +109,7 @@ class FindDependencies {
       add(out, walk(step.blocks[1]));
     }
     if (counted) {
-      // As it is behind the last trip, not behind those that were looked at.
+      // The state after the last iteration, not after those that were examined.
       for (int64_t k = trips == 0 ? 0 : (step.trip_count - trips) % trips; k > 0; --k) {
         for (ProgramStep& inner : step.blocks[1]) {
           if (inner.kind == StepKind::kRotate) (void)touches(inner);
@@ -153,7 +153,7 @@ class FindDependencies {
   Program& program_;
   Homes homes_;
   size_t left_ = 0;                          ///< visits of steps; none: it is given up
-  std::unordered_map<Block*, Waits> waits_;  ///< of all trips and ways; sorted
+  std::unordered_map<Block*, Waits> waits_;  ///< of all iterations and ways; sorted
 };
 
 }  // namespace

@@ -107,7 +107,7 @@ class LayOut {
     }
   }
 
-  /// The source of a move: itself, or made anew in front of it.
+  /// The source of a move: itself, or recomputed in front of it.
   ValueId filled(ValueId from, int32_t frame) {
     const auto fill = fills_.find(from);
     if (fill == fills_.end()) return from;

@@ -1,6 +1,6 @@
 #pragma once
-/// The program on one line of steps, in terms of values: what each step reads and makes, and what passes between loops
-/// and their carries. Bodies of loops are laid out once (condition, then body), branches end to end.
+/// The program as one sequence of steps, in terms of values: what each step reads and writes, and what moves into and
+/// out of loop carries. Bodies of loops are laid out once (condition, then body), branches end to end.
 
 #include <memory>
 
@@ -23,7 +23,7 @@ enum class FlowKind : uint8_t {
   kLoopEnd,    ///< carries hold the results
   kBranch,     ///< reads the predicate of a conditional
   kBranchEnd,  ///< a branch's root -> the conditional's results
-  kJoin,       ///< behind the branches
+  kJoin,       ///< after the branches
   kFinish,     ///< the entry's root -> outputs
 };
 

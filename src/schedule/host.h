@@ -1,5 +1,6 @@
 #pragma once
-/// Temporaries in memory that is there anyway: a donated argument behind its last reader, an output before its result.
+/// Places temporaries in memory that exists anyway: in a donated argument after its last reader, in an output before
+/// its result.
 
 #include "schedule/coalesce.h"
 
@@ -10,10 +11,11 @@ struct Hosting {
   explicit Hosting(size_t classes) : host(classes, kNoId), offset(classes, 0), part(classes, false) {}
   std::vector<int32_t> host;    ///< by class: the class in whose memory it lies; kNoId: its own
   std::vector<int64_t> offset;  ///< in that memory, bytes
-  std::vector<bool> part;       ///< it lies where the host's value will have it
+  std::vector<bool> part;       ///< it is at its place in the host's value
 };
 
-/// alive: by class. Takes from the arena what is alive where most is, largest first; whoever has a host keeps it.
+/// alive: by class. Moves classes that are live at the peak out of the arena, largest first; a class that has a host
+/// keeps it.
 void find_hosts(const Classes& classes, const std::vector<LivePieces>& alive, Step steps, Hosting& hosting);
 
 }  // namespace lowtide::engine

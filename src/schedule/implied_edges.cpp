@@ -28,7 +28,7 @@ void remove_implied_edges(std::vector<std::vector<int32_t>>& before) {
     const std::vector<int32_t>& edges = before[static_cast<size_t>(v)];
     for (size_t k = 0; k + 1 < edges.size(); ++k) last[static_cast<size_t>(edges[k] / kPanel)] = v;
   }
-  std::vector<NodeSet> behind;  // by node, from the panel's first on: those of the panel that come before it
+  std::vector<NodeSet> behind;  // by node, from the panel's first on: its predecessors in the panel
   for (int32_t first = 0; first < nodes; first += kPanel) {
     const int32_t end = last[static_cast<size_t>(first / kPanel)];
     behind.assign(static_cast<size_t>(std::max(0, end + 1 - first)), {});

@@ -1,5 +1,5 @@
 #pragma once
-/// The transitive reduction of an order: of a graph without circles, the edges that no path of others stands for.
+/// The transitive reduction of an order: the edges of an acyclic graph that no path of other edges implies.
 
 #include <cstdint>
 #include <vector>

@@ -65,13 +65,13 @@ class ImproveOrder {
     return first;
   }
 
-  /// The node, and what only serves it, directly before its first reader behind the peak; empty: it can't.
+  /// Moves the node, and what only it needs, directly before its first reader after the peak; empty: impossible.
   std::vector<int32_t> delayed(int32_t n) const {
     const int32_t target = first_after(n);
     if (target <= peak_.at || target >= static_cast<int32_t>(order_.size())) return {};
     std::vector<bool> moves(order_.size(), false);
     moves[static_cast<size_t>(position(n))] = true;
-    // Backwards over the order: every user of a node stands behind it.
+    // Backward over the order: every user of a node comes after it.
     for (int32_t p = position(n) - 1; p >= std::max(0, position(n) - kReach); --p) {
       const auto& after = graph_.after[static_cast<size_t>(order_[static_cast<size_t>(p)])];
       moves[static_cast<size_t>(p)] = !after.empty() && std::all_of(after.begin(), after.end(), [&](int32_t a) {
@@ -103,8 +103,8 @@ class ImproveOrder {
     return false;
   }
 
-  /// The readers, and what they need that stands behind the peak, directly before the peak; empty: they need what is
-  /// made there.
+  /// Moves the readers, and what they need that comes after the peak, directly before the peak; empty: they need what
+  /// is computed there.
   std::vector<int32_t> advanced(const std::vector<int32_t>& readers) const {
     std::vector<bool> moves(order_.size(), false);
     int32_t last = 0;

@@ -1,5 +1,5 @@
 #pragma once
-/// Local improvement of an order: work is moved across the step where most is held.
+/// Local improvement of an order: work is moved across the peak.
 
 #include "schedule/work_graph.h"
 

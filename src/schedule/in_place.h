@@ -14,9 +14,9 @@ class InPlace {
   InPlace(const Flow& flow, NestCache& nests) : flow_(flow), nests_(nests) {}
   /// From now on results may also lie over operands in these ways.
   void allow(InPlaceWays ways) { ways_ = ways; }
-  /// `from` is read by the step, and by nobody later; `to` is made by it; both have the same bytes.
+  /// `from` has its last use in the step, which computes `to`; both have the same size.
   bool may(Step step, ValueId from, ValueId to);
-  /// Is `to` made by this step in an update, so that most of what lay there stays?
+  /// Does this step compute `to` by an update, so that most bytes stay unchanged?
   bool updates(Step step, ValueId to) const;
   /// Does `reader` read of `from` only what the update that makes `to` in step `update` doesn't write?
   bool reads_beside(Step reader, ValueId from, Step update, ValueId to) const;

@@ -1,5 +1,5 @@
 #pragma once
-/// A module's instructions in the order in which a program runs them.
+/// Puts a module's instructions in the order in which a program runs them.
 
 #include <cstdint>
 #include <map>
@@ -10,15 +10,15 @@
 
 namespace lowtide::engine {
 
-/// Where each instruction of a computation stood before, by the computation's name; of computations that changed.
+/// The former place of each instruction, by the computation's name; only for computations that changed.
 using InstructionOrder = std::map<std::string, std::vector<int32_t>, std::less<>>;
 
-/// `module` is the program's own. What the program doesn't run by itself (virtual values, names) comes behind its last
+/// `module` is the program's own. What the program doesn't run as steps (virtual values, aliases) comes after its last
 /// operand.
 InstructionOrder put_in_order(Module& module, const Program& program);
 
-/// The same again. False, and nothing is changed: it is the order of another module, or none that keeps operands before
-/// their users.
+/// Applies a recorded order. False, with nothing changed: it belongs to another module, or doesn't keep operands before
+/// users.
 bool put_in_order(Module& module, const InstructionOrder& order);
 
 }  // namespace lowtide::engine

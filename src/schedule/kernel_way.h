@@ -1,7 +1,7 @@
 #pragma once
-/// How the processor runs a kernel step otherwise than as its nest stands. Only targets whose ways to write in place go
-/// beyond InPlaceWays::kKernels are handed strips and rearrangements; whoever knows nothing of idle pieces runs them
-/// too, and they write what is there already.
+/// How the CPU backend runs a kernel step differently from its plain nest. Only targets whose in-place ways go beyond
+/// InPlaceWays::kKernels receive strips and rearrangements; a backend that ignores idle pieces runs them too, and they
+/// write what is there already.
 
 #include <optional>
 #include <vector>
@@ -13,11 +13,11 @@ namespace lowtide::engine {
 
 /// One of the three.
 struct KernelWay {
-  std::vector<int32_t> idle;                   ///< pieces of the nest, ascending, that would only write what is there
-  std::optional<Strips> strips;                ///< results lie over operands that are still read: tile by tile
-  std::optional<Rearrangement> rearrangement;  ///< the result lies where the operand lay, which is moved: no code runs
+  std::vector<int32_t> idle;     ///< pieces of the nest, ascending, that would only write what is already there
+  std::optional<Strips> strips;  ///< results lie over operands that are still read: tile by tile
+  std::optional<Rearrangement> rearrangement;  ///< the result is made in place by moving the operand: no code runs
 
-  /// Of the step's scratch.
+  /// Bytes of the step's scratch.
   int64_t scratch_bytes() const {
     return strips ? strips->scratch_bytes : rearrangement ? rearrangement->scratch_bytes : 0;
   }

@@ -63,7 +63,7 @@ class FindLiveRanges {
     }
   }
 
-  /// The step behind the last branch of a conditional.
+  /// The step after the last branch of a conditional.
   Step join_of(const FlowFrame& branch) const {
     Step at = branch.end + 1;
     while (flow_.steps[static_cast<size_t>(at)].kind != FlowKind::kJoin ||
@@ -130,7 +130,7 @@ class FindLiveRanges {
            std::any_of(s.moves.begin(), s.moves.end(), [&](const Move& m) { return m.to == v; });
   }
 
-  /// Pieces that touch are one unless the value is made anew where they do.
+  /// Pieces that touch are one unless the value is recomputed where they do.
   void tidy(ValueId v) {
     LivePieces& pieces = out_.of[static_cast<size_t>(v)];
     if (pieces.size() < 2) return;

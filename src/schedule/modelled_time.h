@@ -1,19 +1,19 @@
 #pragma once
-/// How long a program takes by the cost model: its steps as often as they run (bench/cost_model.py holds them against
-/// measured times).
+/// How long a program takes by the cost model: its steps times the number of their runs (bench/cost_model.py compares
+/// them with measured times).
 
 #include "schedule/program.h"
 
 namespace lowtide::engine {
 
-/// Modelled nanoseconds. Loops whose trips nobody knows count a guess; of a conditional, the longest branch.
+/// Modelled nanoseconds. Loops with an unknown trip count count a guess; of a conditional, the longest branch.
 double modelled_ns(const Program& program, const Cost& cost);
-/// Of each of its outermost steps.
+/// The time of each of its outermost steps.
 std::vector<double> modelled_ns_of_steps(const Program& program, const Cost& cost);
 
-/// Of one step, its blocks included, each time that it runs.
+/// The time of one run of a step, its blocks included.
 double modelled_ns_of_step(const Program& program, const ProgramStep& step, const Cost& cost);
-/// Bytes that it reads and writes, and floating-point operations of those that a library computes; its blocks' aside.
+/// Bytes that it reads and writes, and floating-point operations of those that a library computes; without its blocks.
 struct StepWork {
   double bytes = 0, operations = 0;
 };

@@ -1,5 +1,5 @@
 #pragma once
-/// Regions as nests, lowered when first asked, equal ones once: within a plan, and in all plans of a module.
+/// Regions as nests, lowered on first use, equal ones only once: within a plan, and across all plans of a module.
 
 #include <map>
 #include <memory>
@@ -15,10 +15,10 @@
 
 namespace lowtide::engine {
 
-/// What is known of nests by the identity of their regions, whatever module these stand in. Several threads may ask.
+/// Cached facts about nests by the identity of their regions, across modules. Thread-safe.
 class KnownNests {
  public:
-  /// May buffer `output` of the nest be the bytes of buffer `input`?
+  /// May buffer `output` of the nest alias buffer `input`?
   class Known {
    public:
     explicit Known(Nest made) : nest(std::move(made)) {}
@@ -38,22 +38,22 @@ class KnownNests {
   size_t nodes_ = 0;  ///< of all nests
 };
 
-/// What one plan asks of the regions of its work.
+/// One plan's queries about the regions of its work.
 class NestCache {
  public:
   NestCache(std::shared_ptr<KnownNests> known, const Target& target) : known_(std::move(known)), target_(target) {}
   const Target& target() const { return target_; }
   const Nest& of(const Work& work) { return at(work).nest; }
-  /// May output `output` of the region be the bytes of its input `input`?
+  /// May output `output` of the region alias its input `input`?
   bool may_lie_over(const Work& work, int32_t output, int32_t input);
-  /// Pieces with nothing to do where each of these outputs is the bytes of the input beside it.
+  /// Pieces with nothing to do if each of these outputs aliases the input paired with it.
   std::vector<int32_t> idle_pieces(const Work& work,
                                    const std::vector<std::pair<int32_t, int32_t>>& outputs_over_inputs);
-  /// Inputs that stand as they are in this output.
+  /// Inputs that this output contains unchanged.
   const std::vector<Part>& assembly(const Work& work, int32_t output);
-  /// How the region runs where each of these outputs is the bytes of the input beside it.
+  /// How the region runs if each of these outputs aliases the input paired with it.
   std::optional<Strips> strips(const Work& work, const std::vector<std::pair<int32_t, int32_t>>& outputs_over_inputs);
-  /// How the region's result is made where its operand lies, by moving it.
+  /// How the region's result is made in place by moving its operand.
   std::optional<Rearrangement> rearrangement(const Work& work);
 
  private:

@@ -15,7 +15,7 @@ int64_t bytes_of(const WorkGraph& graph, const std::vector<int32_t>& values) {
   return sum;
 }
 
-/// Operands first, the hungriest first; roots are those nobody waits for, in the order given.
+/// Operands first, the hungriest first; roots are those nothing waits for, in the order given.
 std::vector<int32_t> depth_first(const WorkGraph& graph) {
   std::vector<double> peak(graph.size()), left(graph.size());
   std::vector<std::vector<int32_t>> operands = graph.before;
@@ -167,7 +167,7 @@ std::vector<int32_t> late(const WorkGraph& graph) {
   for (size_t n = graph.size(); n-- > 0;) {
     int64_t first = INT64_MAX;
     for (const int32_t a : graph.after[n]) first = std::min(first, rank[static_cast<size_t>(a)]);
-    // Behind it, all that was as late by the order given; ranks leave room between.
+    // After it comes all that was as late in the given order; ranks leave gaps in between.
     rank[n] = graph.after[n].empty() ? static_cast<int64_t>(n) * (count + 1) : first - 1;
   }
   std::vector<int32_t> order(graph.size());

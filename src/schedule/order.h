@@ -1,5 +1,5 @@
 #pragma once
-/// Lever 3: orders of one computation's work, each a construction of its own; whoever plans keeps the best.
+/// Orders of one computation's work, by different constructions; the planner keeps the best.
 
 #include "schedule/work_graph.h"
 
@@ -8,8 +8,8 @@ namespace lowtide::engine {
 enum class OrderKind : uint8_t {
   kGiven,       ///< as the module has it
   kDepthFirst,  ///< operands by (peak - result), as for trees (Liu 1987)
-  kByFreed,     ///< of what is ready, what frees most beyond what it makes
-  kBackwards,   ///< from the end: of what nobody waits for any more, what makes most beyond what it keeps alive
+  kByFreed,     ///< among ready work, what frees most beyond what it allocates
+  kBackwards,   ///< from the end: among work without unplaced users, what allocates most beyond what it keeps live
   kLate,        ///< as given, but each as late as its first reader allows
 };
 inline constexpr OrderKind kOrderKinds[] = {OrderKind::kGiven, OrderKind::kDepthFirst, OrderKind::kByFreed,

@@ -1,5 +1,5 @@
 #pragma once
-/// One order planned to the end: what is live, what shares bytes, where it lies.
+/// Plans one order to the end: live ranges, shared bytes, offsets.
 
 #include "schedule/storages.h"
 
@@ -19,8 +19,8 @@ struct WorkPlan {
   }
 };
 
-/// Where results can't lie over operands in these ways after all, they lie as kernels let them. useless: how large an
-/// arena is one that the caller has no use for, whatever its size.
+/// If results can't alias operands in these ways after all, they alias them only as kernels allow. useless: arenas of
+/// at least this size are of no use to the caller.
 WorkPlan plan_work(const Module& module, const ValueTable& given, const WorkOrder& order, const Donations& donations,
                    NestCache& nests, const Packings& packings, InPlaceWays ways, Bytes useless);
 

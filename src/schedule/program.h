@@ -20,7 +20,7 @@ struct KernelWay;
 
 enum class StorageKind : uint8_t {
   kArgument,   ///< memory of the caller, argument leaf `number`; written only if donated
-  kOutput,     ///< memory for result leaf `number` that lives in no argument
+  kOutput,     ///< memory for result leaf `number` that aliases no argument
   kConstant,   ///< in the arena, filled before the first step
   kTemporary,  ///< in the arena
 };
@@ -63,26 +63,26 @@ struct ProgramStep {
   int32_t region = kNoId;                    ///< kKernel: of Program::regions
   const Instruction* instruction = nullptr;  ///< kLibrary, kWhile, kConditional; otherwise for reports
   std::vector<int32_t> reads, writes;        ///< slots: a region's inputs and outputs, a library's operands and results
-  bool assembled = false;                    ///< kKernel: its operands lie where its results have them: nothing to do
-  std::shared_ptr<const KernelWay> way;      ///< kKernel: how it runs otherwise than as it stands; null: as it stands
-  int32_t scratch = kNoId;                   ///< slot; kLibrary, kKernel with a way that needs it
-  int32_t predicate = kNoId;                 ///< slot of the loop's condition, of the branch's predicate or index
+  bool assembled = false;  ///< kKernel: its operands are already at their places in its results: nothing to do
+  std::shared_ptr<const KernelWay> way;  ///< kKernel: how it runs differently from its plain nest; null: plainly
+  int32_t scratch = kNoId;               ///< slot; kLibrary, kKernel with a way that needs it
+  int32_t predicate = kNoId;             ///< slot of the loop's condition, of the branch's predicate or index
   std::vector<std::vector<ProgramStep>> blocks;  ///< kWhile: condition, body; kConditional: branches
   int64_t trip_count = kNoId;                    ///< of kWhile, where known: the condition need not run
   std::vector<int32_t> from, to;  ///< kRotate: slot to[i] gets the address that from[i] had, all at once; a permutation
-  /// kWhile: slots that rotate in it. Behind the loop they have the addresses again that they had before it, and their
-  /// bytes move back there, all at once, strip by strip; nothing moves where the addresses are the same anyway.
+  /// kWhile: slots that rotate in it. After the loop they get back the addresses from before it, and their bytes move
+  /// there, all at once, strip by strip; nothing moves if the addresses are the same anyway.
   std::vector<int32_t> settle;
-  std::string reason;  ///< kCopy: why it stays: both reads named
+  std::string reason;  ///< kCopy: why it stays, with both reads named
   /// Steps of the same block that must be complete before this one starts, ascending, all before it; no fewer will do.
-  /// Nobody's until somebody is to run it (schedule/dependencies.h): in their order they run anyway. Addresses are
-  /// those that slots have at this place of the block, whenever it runs; a block begins when its step does, or when the
-  /// block before it ended.
+  /// Filled in only for programs that are about to run (schedule/dependencies.h); running steps in order is always
+  /// valid. Addresses are those that slots have at this place of the block, whenever the step runs; a block begins when
+  /// its step does, or when the preceding block has ended.
   std::vector<int32_t> after;
   Step at = 0;  ///< on the timeline
 };
 
-/// What was taken of the candidate orders (search_order.h), and of the ways.
+/// Which of the candidate orders (search_order.h) and in-place ways was chosen.
 struct OrderChoice {
   int32_t order = 0;
   InPlaceWays ways = InPlaceWays::kKernels;
@@ -105,22 +105,22 @@ struct Program {
   int64_t kernels = 0;                    ///< kernel steps, as laid out
   std::optional<KnownPlacement> packing;  ///< of the arena, where it took a search
   OrderChoice choice;
-  std::string refused;           ///< why values don't share bytes: the fault of a plan in which they did
-  bool could_rearrange = false;  ///< transposed or reversed where operands lie it would take less memory, but more time
+  std::string refused;           ///< why no values share bytes: the fault found in the plan in which they did
+  bool could_rearrange = false;  ///< transposing or reversing in place would take less memory, but more time
   int64_t peak_bytes() const { return argument_bytes + output_bytes - alias_bytes + temp_bytes; }
 };
 
 struct ScheduleOptions {
   int64_t search_steps = 2000;  ///< budget of local improvement, in plans tried
-  bool apart = false;           ///< no value lies where another lay that is read at the same time
-  bool rearrange = false;       ///< transpose and reverse where operands lie, whatever time it takes
+  bool apart = false;           ///< no result aliases an operand
+  bool rearrange = false;       ///< transpose and reverse in place, whatever time it takes
   FormOptions form;
   std::vector<KnownPlacement> packings;  ///< known from before
   std::optional<OrderChoice> choice;     ///< known from before
   std::shared_ptr<KnownNests> nests;     ///< of other plans of the same module; null: it is the only one
 };
 
-/// Order, in place, storages, packing: the free plan of a flat module, for this target.
+/// Order, in-place decisions, storages, packing: the free plan of a flat module, for this target.
 Program schedule(std::shared_ptr<const Module> module, const Target& target, const ScheduleOptions& options = {});
 
 }  // namespace lowtide::engine

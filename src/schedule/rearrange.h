@@ -1,5 +1,5 @@
 #pragma once
-/// A result that has all elements of one operand in another order, transposed or reversed, made where the operand lies.
+/// A result with all elements of one operand in another order, transposed or reversed, made in place.
 
 #include <optional>
 
@@ -14,8 +14,8 @@ struct Rearrangement {
   double sweeps() const;         ///< how often all is read and written
 };
 
-/// The nest does nothing but write the elements of buffer `from` to buffer `to`, in another order. Nothing where it
-/// does more, or where scratch would be large.
+/// The nest does nothing but write the elements of buffer `from` to buffer `to`, in another order. None if it does
+/// more, or if scratch would be large.
 std::optional<Rearrangement> plan_rearrangement(const Nest& nest, int32_t to, int32_t from);
 
 }  // namespace lowtide::engine

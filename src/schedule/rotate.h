@@ -1,5 +1,5 @@
 #pragma once
-/// How carries reach the next trip when the body's root lies elsewhere: by exchanging addresses where every party may
+/// How carries reach the next iteration if the body's root is elsewhere: by exchanging addresses if all of them may
 /// move, by copies otherwise.
 
 #include "schedule/coalesce.h"
@@ -14,7 +14,7 @@ struct LoopMoves {
 /// By step, of the kLoopNext steps.
 using LoopMovesOf = std::unordered_map<Step, LoopMoves>;
 
-/// For the loop that ends its trips at step `next`.
+/// For the loop that ends its iterations at step `next`.
 LoopMoves plan_loop_moves(const Flow& flow, Step next, const Classes& classes, const LiveRanges& live);
 
 }  // namespace lowtide::engine

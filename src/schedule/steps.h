@@ -1,11 +1,11 @@
 #pragma once
-/// From the line of steps to nested program steps over slots.
+/// Converts the sequence of steps to nested program steps over slots.
 
 #include "schedule/storages.h"
 
 namespace lowtide::engine {
 
-/// Why two values that a move ties lie in different bytes.
+/// Why two values that a move connects don't share bytes.
 using ReasonOf = std::function<std::string(const Move&)>;
 
 std::vector<ProgramStep> emit_steps(const Flow& flow, const Classes& classes, const LoopMovesOf& loop_moves,

@@ -1,5 +1,5 @@
 #pragma once
-/// Classes of values become storages: arguments, outputs, constants, and what the arena packs.
+/// Turns classes of values into storages: arguments, outputs, constants, and temporaries packed in the arena.
 
 #include "schedule/host.h"
 #include "schedule/in_place.h"
@@ -20,7 +20,7 @@ struct Placed {
   int64_t temp_bytes() const { return packing.placement.height; }
 };
 
-/// useless: an arena that is as large needn't be packed any better.
+/// useless: an arena of at least this size needn't be packed better.
 Placed place(const Flow& flow, const ValueTable& values, const Classes& classes, const LiveRanges& live,
              const LoopMovesOf& loop_moves, NestCache& nests, const Packings& packings, InPlaceWays ways,
              Bytes useless);

@@ -143,7 +143,7 @@ class PlanStrips {
     }
   }
 
-  /// How far behind its first store an iteration reads at most, and the end of what the piece reads.
+  /// How far before its first store an iteration reads at most, and the end of what the piece reads.
   void add_loads(int32_t id, const StripPiece& piece) {
     for (const Access& access : accesses_) {
       if (access.is_store || !is_read_later(access.buffer) || (access.piece != id && access.piece != kNoId)) continue;
@@ -158,7 +158,7 @@ class PlanStrips {
     }
   }
 
-  /// What is read far behind is kept as head, what is read near by as delay: whichever takes less.
+  /// Bytes read at a large distance are kept as head, those at a small distance as delay: whichever takes less.
   void choose_delay() {
     std::sort(loads_.begin(), loads_.end(), [](const Load& a, const Load& b) { return a.behind > b.behind; });
     int64_t head = 0, least = INT64_MAX;

@@ -1,7 +1,7 @@
 #pragma once
 /// A kernel whose results lie over operands that other iterations still read: shifts, rolls, stencils.
 ///
-/// It runs along the result, tile by tile. A tile's elements go to scratch, and from there to their place once nobody
+/// It runs along the result, tile by tile. A tile's elements go to scratch, and from there to their place once nothing
 /// reads there any more: `delay` elements later, in place of what was read before. The first `head` elements are kept
 /// until the end, as the last tiles may read what they replace (a roll's last rows read the first ones).
 ///
@@ -20,7 +20,7 @@ namespace lowtide::engine {
 struct StripPiece {
   enum Kind : uint8_t {
     kFirst,  ///< makes none of these results: runs before all others
-    kPatch,  ///< one iteration, single elements, wherever they lie: makes them before the others, put there at the end
+    kPatch,  ///< one iteration, single elements at any place: computed before the others, written at the end
     kSweep,  ///< iteration i writes elements from stride * i + first on
   };
   Kind kind = kFirst;
@@ -28,7 +28,7 @@ struct StripPiece {
   int64_t granule = 1;  ///< of kSweep: a call may begin at each multiple of it
 };
 
-/// Positions and sizes count in elements, of which all these results have equally many.
+/// Positions and sizes are in elements; all these results have the same number of elements.
 struct Strips {
   struct Output {
     int32_t number = 0;  ///< of the kernel's outputs
@@ -52,22 +52,22 @@ struct Strips {
 };
 inline constexpr int64_t kPatchBytes = 16;
 
-/// Iterations of a piece begin at multiples of at most so many; a power of two, as every KernelPiece::granule is.
+/// Calls of a piece begin at multiples of at most this number; a power of two, as every KernelPiece::granule is.
 inline constexpr int64_t kMostGranule = 128;
 
-/// Pieces whose iterations make rows, or single elements as far apart, are run row by row in strips, whose tiles may
-/// then end behind any of them: said to whoever makes the kernel.
+/// Pieces whose iterations compute rows, or single elements that far apart, are run row by row in strips, whose tiles
+/// may then end after any of them; this tells the code generator.
 void run_rows_one_by_one(Nest& nest);
 
-/// Buffer `to`, which the nest writes, is the bytes of buffer `from`, which it reads: equally many elements of one
-/// size.
+/// Buffer `to`, which the nest writes, aliases buffer `from`, which it reads: both have the same number of elements of
+/// the same size.
 struct LiesOver {
   int32_t to = kNoId, from = kNoId;
 };
 
 inline constexpr size_t kMostStripOutputs = 8;
 
-/// Nothing where it can't be done, or where scratch would be large. `inputs`: buffers before the first output.
+/// None if it can't be done, or if scratch would be large. `inputs`: buffers before the first output.
 std::optional<Strips> plan_strips(const Nest& nest, int32_t inputs, std::span<const LiesOver> over,
                                   const StripLimits& limits);
 

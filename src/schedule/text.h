@@ -8,7 +8,7 @@
 namespace lowtide::engine {
 
 /// Sizes, then storages, slots, arguments and results by slot, steps with regions as region/text.h has them, and the
-/// timeline with what is alive at each of its steps.
+/// timeline with the live bytes at each of its steps.
 std::string print_program(const Program& program);
 
 }  // namespace lowtide::engine

@@ -1,6 +1,6 @@
 #pragma once
-/// Which leaves are the same bytes under several names: tuples and barriers, views, what loops pass through untouched,
-/// parameters of branches.
+/// Which leaves alias the same bytes: tuples and barriers, views, values that loops pass through unchanged, parameters
+/// of branches.
 
 #include <unordered_map>
 #include <vector>
@@ -12,8 +12,8 @@ namespace lowtide::engine {
 
 using ValueId = int32_t;
 
-/// Stored values of a module, numbered. A carry of a loop, as condition, body and reader of its result see it, is one
-/// value, named by the loop's leaf; so is a result of a conditional.
+/// Stored values of a module, numbered. A loop-carried value is one value in the condition, the body and the readers of
+/// the loop's result, named by the loop's leaf; likewise a result of a conditional.
 class ValueTable {
  public:
   ValueTable(const Module& module, const ModuleWork& work);
@@ -28,7 +28,7 @@ class ValueTable {
   size_t count() const { return refs_.size(); }
   const LeafRef& ref(ValueId v) const { return refs_[static_cast<size_t>(v)]; }
   int64_t bytes(ValueId v) const { return bytes_[static_cast<size_t>(v)]; }
-  /// Does the loop (conditional) hand on its leaf as it came, so that it needs no carry?
+  /// Does the loop (conditional) pass its leaf through unchanged, so that it needs no carry?
   bool passes(const Instruction& control, int64_t leaf) { return of(&control, leaf) != own(control, leaf); }
   /// Who calls the computation; null for the entry.
   const Instruction* caller(const Computation& c) const;

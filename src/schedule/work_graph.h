@@ -1,5 +1,5 @@
 #pragma once
-/// One computation's work as a graph, for choosing an order: who must run before whom, and what each step makes and
+/// One computation's work as a graph, for choosing an order: the order constraints, and what each step allocates and
 /// frees in the arena.
 
 #include "ir/side_effects.h"
@@ -7,9 +7,9 @@
 
 namespace lowtide::engine {
 
-/// What must run in the order given though no value says so: what has effects; beside it also what nobody here looks
-/// into, collectives and calls of others. Their order is free, as long as all devices have the same, and all run the
-/// same plan; but they often stand where somebody wanted them, which is a good place to search from.
+/// Which work keeps its given order without data dependencies: work with effects; optionally also opaque operations,
+/// collectives and foreign calls. Their order is free as long as all devices use the same one, and all run the same
+/// plan; but they were often placed deliberately, which is a good start for the search.
 enum class OrderRules : uint8_t { kEffects, kAsGiven };
 
 struct WorkGraph {
@@ -23,18 +23,18 @@ struct WorkGraph {
   size_t size() const { return nodes.size(); }
 };
 
-/// inside_of: of computations that are called: what they hold at most, beyond what comes in. Arguments and results of
-/// the program have memory of their own and cost nothing here; neither does what a loop's body reads from outside.
-/// effects: of the module.
+/// inside_of: for called computations, the most bytes they hold beyond their inputs. Arguments and results of the
+/// program have memory of their own and cost nothing here; nor do values that a loop's body reads from outside.
+/// effects: those of the module.
 WorkGraph make_work_graph(const Computation& computation, const std::vector<const Work*>& order, ValueTable& values,
                           const std::unordered_map<const Computation*, int64_t>& inside_of, const SideEffects& effects,
                           OrderRules rules = OrderRules::kEffects);
 
-/// Arena bytes at most, by a model: a step holds what it reads and what it makes; of these one may lie over the other
-/// where both have the same bytes and the first dies.
+/// The most arena bytes, by a model: a step holds what it reads and what it writes; a result may alias an operand of
+/// the same size that has its last use there.
 struct ModelledPeak {
   int64_t bytes = 0;
-  int32_t at = 0;  ///< position in the order, the first of those
+  int32_t at = 0;  ///< position in the order, the first if there are several
 };
 ModelledPeak modelled_peak(const WorkGraph& graph, const std::vector<int32_t>& order);
 

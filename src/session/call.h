@@ -1,5 +1,5 @@
 #pragma once
-/// One call of a session: its own progress, its own request to stop.
+/// One call of a session: its own progress and cancellation.
 
 #include <condition_variable>
 #include <memory>
@@ -11,18 +11,19 @@
 
 namespace lowtide::engine {
 
-/// While it stands the session's cancel() reaches it, what is found is kept, and whoever waits is told how far it is.
+/// While it exists, the session's cancel() reaches it, results of its searches are cached, and its progress is
+/// reported.
 class Call {
  public:
   explicit Call(Session::State& session) : Call(session, session.context->for_call()) {}
-  /// A call on what an earlier one made, which tells of its work by that one's context.
+  /// A call on the result of an earlier one, which reports through that one's context.
   Call(Session::State& session, std::shared_ptr<Context> context);
   ~Call();
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
   const std::shared_ptr<Context>& context() const { return context_; }
-  /// The module for this call alone: a copy, unless nobody else has it.
+  /// The module for this call only: a copy, unless there are no other references.
   Input own(lowtide::Module module) const;
 
  private:

@@ -17,13 +17,14 @@ class Calls {
   Calls& operator=(const Calls&) = delete;
 
   void add(Context& call);
-  /// Nobody asks it any more when this returns.
+  /// When this returns, it is no longer accessed.
   void remove(Context& call);
-  /// Asks all of them to stop. From any thread, and from a signal handler: it waits for nobody and takes no memory.
+  /// Asks all of them to stop. May be called from any thread and from a signal handler: it neither blocks nor
+  /// allocates.
   void stop_all() noexcept;
 
  private:
-  /// Places that are never given back, so that whoever walks them needs no lock.
+  /// Slots that are never freed, so that they can be traversed without a lock.
   struct Block {
     std::array<std::atomic<Context*>, 16> calls{};
     std::atomic<Block*> next{nullptr};

@@ -22,7 +22,7 @@ std::optional<FileNumber> number_of(const fs::path& path, mode_t kind) {
   return FileNumber{about.st_dev, about.st_ino};
 }
 
-/// The file that holds the input: without a choice behind '#', where no file has that name as it stands.
+/// The file that holds the input: the part before '#', unless a file has the full name.
 std::string file_of(const std::string& path) {
   std::error_code error;
   const size_t sign = path.rfind('#');

@@ -1,5 +1,5 @@
 #pragma once
-/// The border of the library: what is thrown within becomes an error outside.
+/// The library's boundary: exceptions inside become errors outside.
 
 #include <exception>
 #include <new>
@@ -33,7 +33,7 @@ auto guarded(F&& f) -> decltype(f()) {
 
 }  // namespace lowtide::engine
 
-/// LT_TAKE(Shape shape, infer(x)): the value, or return the fault as a public error.
+/// LT_TAKE(Shape shape, infer(x)): the value, or return the error as a public one.
 #define LT_TAKE_(temporary, declaration, expression)                           \
   auto temporary = (expression);                                               \
   if (!temporary.ok()) return ::lowtide::engine::error_of(temporary.status()); \

@@ -1,5 +1,5 @@
 #pragma once
-/// From a builder to a module.
+/// Builds a module from a builder.
 
 #include <memory>
 
@@ -9,7 +9,7 @@
 
 namespace lowtide::engine {
 
-/// Verified. Faults of kind kInput name the function and the number of its operation.
+/// The module is verified. Errors of kind kInput name the function and the number of its operation.
 Result<std::unique_ptr<Module>> make_module(const ModuleBuilder::State& builder, std::shared_ptr<Context> context);
 
 }  // namespace lowtide::engine

@@ -15,11 +15,11 @@ lowtide::Result<Run> bind_run(std::shared_ptr<Session::State> session, std::shar
                               const std::vector<ProgramArray>& arguments, const std::vector<ProgramArray>& results,
                               RunFiles files);
 
-/// By the definitions of its operations.
+/// An interpreted run.
 lowtide::Result<Run> interpret_run(std::shared_ptr<Session::State> session, std::unique_ptr<Module> module,
                                    RunFiles files);
 
-/// kUsage where there isn't room for these results.
+/// kUsage if the results file has no room for these results.
 lowtide::Result<void> check_room(const std::vector<ProgramArray>& results, const RunFiles& files);
 /// Gives the file's arrays the names by which they are asked for: "arg0".
 Status name_by_number(TensorFile& file, const std::string& prefix, const std::vector<ProgramArray>& arrays);

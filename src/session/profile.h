@@ -1,5 +1,5 @@
 #pragma once
-/// What the public face says of the times of a program's steps.
+/// Converts the times of a program's steps to the public profile.
 
 #include "backend/step_times.h"
 #include "lowtide/profile.h"

@@ -1,5 +1,5 @@
 #pragma once
-/// What a public run holds: a program bound to its arguments, compiled or interpreted.
+/// The state of a public run: a program bound to its arguments, compiled or interpreted.
 
 #include <memory>
 #include <vector>
@@ -23,20 +23,20 @@ struct Run::State {
   State& operator=(const State&) = delete;
   virtual ~State() = default;
 
-  /// Its progress is told there.
+  /// Progress is reported there.
   virtual const std::shared_ptr<engine::Context>& context() const = 0;
   virtual const char* stage() const = 0;
-  /// Arguments as they were given, before another run.
+  /// Restores the original arguments, before another run.
   virtual engine::Status restore() = 0;
   virtual engine::Status run() = 0;
-  /// Its steps' times are added there from now on; false: it has no steps, or nobody knows their times.
+  /// Its steps' times are added there from now on; false: it has no steps, or their times are unknown.
   virtual bool watch(engine::StepTimes* times) = 0;
   virtual Profile profile(const engine::StepTimes& times, int64_t runs, double seconds) const = 0;
   virtual const std::byte* result(size_t number) const = 0;
   virtual std::optional<int64_t> touched_bytes() const = 0;
   virtual void collect() = 0;
 
-  /// A file that is in its place takes the pages of the results with it.
+  /// When the results file has been committed, the results' pages are gone.
   bool is_over() const { return files.results && files.results->state().is_committed; }
 
   bool has_begun = false;  ///< arguments may have been overwritten
@@ -45,7 +45,7 @@ struct Run::State {
 
 namespace engine {
 
-/// "out0 f32[2,3]  least -0.25, mean 0.125, greatest 4", for the reader who wants to see that something came out.
+/// "out0 f32[2,3]  least -0.25, mean 0.125, greatest 4", so that the user sees the results at a glance.
 std::string summary_of(const Run::State& run, size_t number);
 
 Result<ResultsComparison> compare_with_file(const Run::State& run, const lowtide::TensorFile& expected,

@@ -1,5 +1,5 @@
 #pragma once
-/// What the public classes hold.
+/// The state of the public classes.
 
 #include <memory>
 #include <string>
@@ -19,8 +19,9 @@ namespace lowtide {
 struct Session::State {
   Options options;
   std::shared_ptr<engine::Context> context;
-  const engine::Backend* backend = nullptr;  ///< runs what it plans; chosen when it is opened, and named nowhere else
-  /// At whose prices it plans; the context's, like all that plans of it need.
+  const engine::Backend* backend =
+      nullptr;  ///< runs what it plans; chosen when the session is opened, and named nowhere else
+  /// The target whose costs it plans with; owned by the context, like everything that its plans need.
   const engine::Target& target() const { return targets->program(); }
   const engine::Target& xla(engine::Platform platform) const { return targets->xla(platform); }
   const engine::Targets* targets = nullptr;

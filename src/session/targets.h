@@ -9,18 +9,18 @@
 
 namespace lowtide::engine {
 
-/// Context::own<Targets>(): whoever holds a module or a plan of the session holds them, too.
+/// Context::own<Targets>(): modules and plans of the session keep them alive.
 class Targets {
  public:
   explicit Targets(const Context&) {}
-  /// For what runs `ours`, at the prices of Settings::choices.machine, which has been looked at before.
+  /// For the backend that runs `ours`, with the costs of Settings::choices.machine, which has been validated before.
   void set(const Target& ours, const Settings& settings);
   const Target& program() const { return *ours_.program; }
-  /// XLA, at the prices of the machine that was named, else of one of the platform that the module was made for.
+  /// XLA, with the costs of the named machine, else of one of the module's platform.
   const Target& xla(Platform platform) const;
 
  private:
-  /// What the second is for is modelled as the first.
+  /// Time for the second is modelled by the first.
   struct Pair {
     std::unique_ptr<const Target> program, xla;
   };

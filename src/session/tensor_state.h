@@ -1,5 +1,5 @@
 #pragma once
-/// What the public files of tensors hold.
+/// The state of the public tensor files.
 
 #include <memory>
 #include <vector>

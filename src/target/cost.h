@@ -1,13 +1,13 @@
 #pragma once
-/// What work costs on a machine, in modelled nanoseconds: the one place where facts of a machine become prices. Whoever
-/// decides (what is virtual, streamed, made again, in which order) asks here, and only ratios of the answers matter.
+/// The cost of work on a machine, in modelled nanoseconds: the only place where facts of a machine become costs. All
+/// decisions (what is virtual, streamed, recomputed, in which order) use it, and only ratios matter.
 
 #include "ir/module.h"
 #include "target/machine.h"
 
 namespace lowtide::engine {
 
-/// What a kernel does, all of it, once.
+/// The work of one run of a kernel.
 struct KernelWork {
   double arithmetic_ns = 0;  ///< of one core, by Cost::element_ns
   double bytes = 0;          ///< read and written
@@ -23,9 +23,9 @@ class Cost {
 
   /// One element of the operation, its operands given. For those with loops inside (reduce, dot, while): all of it.
   double element_ns(const Instruction& i) const;
-  /// A fold that makes each result from the one before, all of it.
+  /// A fold that computes each result from the previous one (a scan), all of it.
   double running_fold_ns(const Instruction& fold) const;
-  /// Elements added where indices say.
+  /// Elements added at indices (scatter).
   double scatter_ns(double elements) const { return machine_.scattered_ns * elements; }
   double cached_read_ns() const { return machine_.cached_read_ns; }
   double lookup_ns() const { return machine_.lookup_ns; }
@@ -33,7 +33,7 @@ class Cost {
   /// A byte to or from memory.
   double byte_ns() const { return machine_.byte_ns; }
 
-  // Choices between kernels: what they take for certain, which is less than what is measured.
+  // For choices between kernels: the time they take at least, which is less than measured times.
 
   double kernel_start_ns() const { return machine_.kernel_start_ns; }
   double kernel_ns(const KernelWork& work) const;
@@ -41,32 +41,33 @@ class Cost {
   double streamed_ns(const Instruction& i, bool in_library) const;
   /// A byte read by all cores.
   double shared_byte_ns() const { return machine_.byte_ns / machine_.cores; }
-  /// An instruction's own work, all of it, by one core, where something is to be made again: products at the price that
-  /// they have as steps, where that is lower than element by element.
+  /// An instruction's own work, all of it, by one core, for recomputation: products at their cost as steps, if that is
+  /// lower than elementwise.
   double repeated_ns(const Instruction& i) const;
   double stored_byte_ns() const { return machine_.stored_byte_ns; }
   double generated_byte_ns() const { return machine_.generated_byte_ns; }
   double kept_byte_ns() const { return machine_.kept_byte_ns; }
 
-  // Steps of a program, by all cores: as they are measured.
+  // Steps of a program, by all cores: fitted to measurements.
 
-  /// What a byte of a buffer of so many bytes takes, of what it takes from a cache that all cores share.
+  /// The time per byte of a buffer with this many bytes, relative to that from a cache that all cores share.
   double distance(double whole) const;
   /// Bytes of a buffer that lies in `whole` bytes.
   double traffic_ns(double bytes, double whole) const;
-  /// By one core: to read or write the box of these extents in an array of that shape, whose rows lie apart.
+  /// By one core: the time to read or write a box with these extents in an array of that shape, whose rows aren't
+  /// contiguous.
   double rows_ns(const Shape& whole, const Shape& box) const;
-  /// distance: of all its bytes, in the mean. part: of the work, which isn't done where results are
-  /// there already.
+  /// distance: the mean over all its bytes. part: the share of the work that is done; the rest is skipped if results
+  /// are there already.
   double kernel_step_ns(const KernelWork& work, double distance, double part) const;
   double library_step_ns(const Instruction& i, double traffic_ns) const;
-  /// Elements moved about where they lie.
+  /// Elements rearranged in place.
   double rearrangement_step_ns(double sweeps, double traffic_ns) const;
   double copy_step_ns(double traffic_ns) const { return machine_.copy_start_ns + 2 * traffic_ns; }
   double trip_ns() const { return machine_.trip_ns; }
 
  private:
-  /// By all cores, or by one alone where that is sooner.
+  /// By all cores, or by only one if that is faster.
   double shared_ns(double one_core) const;
   double library_ns(const Instruction& i) const;
   double unknown_call_ns(const Instruction& call) const;
@@ -77,8 +78,8 @@ class Cost {
   const Machine machine_;
 };
 
-/// What the operation adds to a kernel's code, in plain operations: functions are written out, and compiling takes as
-/// long as that is.
+/// The code that the operation adds to a kernel, in plain operations: functions are expanded, and compile time grows
+/// with it.
 int32_t code_size(const Instruction& i);
 
 }  // namespace lowtide::engine

@@ -1,9 +1,8 @@
 #pragma once
-/// A machine as numbers: what planning may know of what runs a program, whether or not that stands here. Facts alone:
-/// what they come to for a piece of work is said by target/cost.h.
+/// A machine as numbers: what planning may know about the machine that runs a program, local or not. Only facts:
+/// target/cost.h derives costs from them.
 ///
-/// Times are nanoseconds, sizes bytes. What is said of a core is said of one of those that share a kernel: of a GPU, of
-/// one multiprocessor.
+/// Times are nanoseconds, sizes bytes. A core is one of those that share a kernel: on a GPU, one multiprocessor.
 
 #include <cstdint>
 #include <string>
@@ -15,10 +14,10 @@ namespace lowtide::engine {
 struct MemorySpace {
   std::string name;   ///< "memory", "device", "pinned host"
   int number = 0;     ///< S(n) in HLO's layouts
-  int64_t bytes = 0;  ///< 0: what there is at the time
+  int64_t bytes = 0;  ///< 0: whatever is available at the time
 };
 
-/// The way between two memory spaces, by their places in Machine::spaces.
+/// The connection between two memory spaces, by their positions in Machine::spaces.
 struct Link {
   int from = 0, to = 0;
   double byte_ns = 0, start_ns = 0;
@@ -30,7 +29,7 @@ struct Machine {
   // Arithmetic, of one core.
   double cores = 1;
   double plain_ns = 0;           ///< an element of a plain f32 operation, in full vectors
-  double dependent_step_ns = 0;  ///< a step of a fold that waits for its last step
+  double dependent_step_ns = 0;  ///< a step of a fold that waits for the previous one
   double scattered_ns = 0;       ///< an element added where an index says
   double lookup_ns = 0;          ///< an element of a small table
   double kernel_factor = 1;      ///< measured over modelled time of whole kernels' arithmetic
@@ -40,11 +39,11 @@ struct Machine {
   double byte_ns = 0;         ///< to or from memory, by one core
   double cached_read_ns = 0;  ///< an element that another reader has brought near
   double memory_factor = 1;   ///< measured over modelled time of whole kernels' traffic, all cores
-  double near_bytes = 0;      ///< what is at most so large is found in a cache of the core
-  double near_factor = 1;     ///< of the time that a byte takes from memory
-  double far_bytes = 0;       ///< what is larger is found in no cache; 0: there is none but the cores' own
+  double near_bytes = 0;      ///< buffers of at most this size are in a cache of the core
+  double near_factor = 1;     ///< relative to a byte from memory
+  double far_bytes = 0;       ///< larger buffers are in no cache; 0: there are only the cores' own caches
   double far_factor = 1;      ///< of the time that a byte takes otherwise
-  double row_ns = 0;          ///< to go on in a row of memory that doesn't follow the last one
+  double row_ns = 0;          ///< to continue in a row that isn't contiguous with the previous one
 
   // Products of matrices by a library: a term is a multiplication and an addition in f32.
   double product_ns = 0;           ///< a term, all cores
@@ -62,7 +61,7 @@ struct Machine {
   double wave_ns = 0;     ///< of a Fourier transform of pairs of f32, per number and halving
 
   // Starts.
-  double kernel_start_ns = 0;   ///< what one kernel more costs where it is decided what kernels there are
+  double kernel_start_ns = 0;   ///< cost of an additional kernel when deciding which kernels there are
   double step_start_ns = 0;     ///< of a step that is a kernel, as it is measured
   double sharing_ns = 0;        ///< a step that takes one core less is not shared by all
   double meeting_ns = 0;        ///< of the cores, at the end of a step that they share
@@ -70,10 +69,11 @@ struct Machine {
   double copy_start_ns = 0;
   double trip_ns = 0;  ///< of a loop, its steps aside
 
-  // What a byte of memory may cost in time.
-  double stored_byte_ns = 0;     ///< of a value that could be computed where it is read,
-  double generated_byte_ns = 0;  ///< the same made of indices and a few scalars, as random numbers are
-  double kept_byte_ns = 0;       ///< of a value that could be made again later
+  // The price of a byte of memory in time.
+  double stored_byte_ns = 0;  ///< of a value that could be computed where it is read,
+  double generated_byte_ns =
+      0;                    ///< the same for values computed from indices and a few scalars, such as random numbers
+  double kept_byte_ns = 0;  ///< of a value that could be recomputed later
 
   std::vector<MemorySpace> spaces;  ///< the first is where buffers lie
   std::vector<Link> links;

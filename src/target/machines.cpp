@@ -96,7 +96,7 @@ Machine accelerator(const Datasheet& d) {
       .few_rows = 128,
       .depth_to_cut = 256,
       .order_to_fill = 1000,
-      .columns_to_turn = 0,  // either layout is read where it lies
+      .columns_to_turn = 0,  // either layout is read in place
 
       .compare_ns = 16 / d.gigabytes_per_second / 8,
       .wave_ns = 8 / d.gigabytes_per_second / 4,

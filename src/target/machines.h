@@ -1,5 +1,5 @@
 #pragma once
-/// The machines whose facts are known, and others that a user describes.
+/// Machines with known facts, and others that a user describes.
 
 #include <span>
 #include <string>
@@ -10,12 +10,12 @@
 
 namespace lowtide::engine {
 
-/// The first is what is planned for where nobody says anything.
+/// The first is the default.
 std::span<const Machine> machines();
 
-/// Empty: the first. Else one of machines() by its name, or what stands in the text of a JSON object: "base", the name
-/// of one of them, of which facts are taken that aren't said; and members of Machine by their names, numbers from 0 on.
-/// A fault of kind kUsage says what was expected.
+/// Empty: the first. Else one of machines() by its name, or the text of a JSON object: "base", the name of the one from
+/// which unstated facts are taken, and members of Machine by their names, numbers from 0 on. An error of kind kUsage
+/// says what was expected.
 Result<Machine> read_machine(std::string_view text);
 
 /// The same text in one line. It must be one that read_machine() takes.

@@ -1,5 +1,5 @@
 #pragma once
-/// XLA, which is handed HLO and runs it somewhere else: it fuses, orders and packs by itself.
+/// XLA, which takes HLO and runs it elsewhere: it fuses, orders and packs by itself.
 
 #include <memory>
 
@@ -8,7 +8,7 @@
 namespace lowtide::engine {
 
 const Target& xla_target();
-/// Whose time is that of programs for `modelled_as`, which lives as long.
+/// Its time is modelled by programs for `modelled_as`, which must outlive it.
 std::unique_ptr<const Target> xla_target_like(const Target& modelled_as);
 
 }  // namespace lowtide::engine

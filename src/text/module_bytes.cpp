@@ -52,8 +52,8 @@ ModuleForm form_of(std::string_view bytes, std::string_view name, bool whole) {
   if (text.starts_with("builtin.module") || text.starts_with("\"builtin.module\"")) return ModuleForm::kStableHlo;
   if (text.starts_with("module") || text.starts_with('#') || text.starts_with("func.func")) {
     // HLO text may begin with a computation called `module`: a brace or a signature follows.
-    const std::string_view behind = skip_comments(text.substr(std::min<size_t>(6, text.size())));
-    const bool named = text.starts_with("module") && (behind.starts_with("@") || behind.starts_with("attributes"));
+    const std::string_view after = skip_comments(text.substr(std::min<size_t>(6, text.size())));
+    const bool named = text.starts_with("module") && (after.starts_with("@") || after.starts_with("attributes"));
     if (named || text.find("func.func") != text.npos || name_ends_in(name, ".mlir")) return ModuleForm::kStableHlo;
   }
   if (whole && is_hlo_proto(bytes)) return ModuleForm::kHloProto;

@@ -23,8 +23,8 @@ struct ProgramChoice {
   bool given() const { return number != 0 || !function.empty(); }
 };
 
-/// Reads a module, or the part of it that is chosen; `name` has the choice behind a '#'. Faults name the file and what
-/// was expected. The result is not verified (ops/verify.h).
+/// Reads a module, or the selected part of it; `name` has the selection after a '#'. Errors name the file and what was
+/// expected. The result is not verified (ops/verify.h).
 Result<std::unique_ptr<Module>> parse_module(std::string bytes, const std::string& name,
                                              const ProgramChoice& choice = {}, std::shared_ptr<Context> context = {});
 

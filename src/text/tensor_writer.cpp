@@ -24,8 +24,8 @@ namespace {
 constexpr size_t kLengthFieldBytes = 8;
 constexpr size_t kAlignment = 64;  ///< of the first element
 
-/// Everything before the elements, and where each tensor's begin behind it. Wider elements come first, so that all of
-/// them are aligned to their size.
+/// Everything before the elements, and the offset of each tensor's elements after it. Wider elements come first, so
+/// that all of them are aligned to their size.
 struct Head {
   std::string text;
   std::vector<size_t> begins, sizes;

@@ -9,7 +9,7 @@ namespace lowtide::engine {
 DeviceAddress Device::allocate(int64_t bytes) {
   const DeviceAddress at{next_};
   memory_[next_].resize(static_cast<size_t>(bytes));
-  next_ += (static_cast<uint64_t>(bytes) + 4096) / 64 * 64;  // a gap behind each
+  next_ += (static_cast<uint64_t>(bytes) + 4096) / 64 * 64;  // a gap after each
   return at;
 }
 

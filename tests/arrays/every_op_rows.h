@@ -22,7 +22,7 @@ enum class Slopes : uint8_t {
   kNone
 };
 struct Row {
-  std::string names;  ///< operations that it stands for, and a word on the case behind a colon
+  std::string names;  ///< operations that it stands for, and a word on the case after a colon
   ManyToOne f;
   std::vector<Input> inputs = {{}};
   Slopes slopes = Slopes::kAll;

@@ -111,7 +111,7 @@ TEST(ArraysStreams, EventsArePointsOfStreams) {
       },
       one);
   middle.record(one);
-  middle.wait(two);  // what comes there now is behind it
+  middle.wait(two);  // what comes there now is after it
   enqueue([&] { EXPECT_EQ(done++, 1); }, two);
   after.record(two);
   EXPECT_FALSE(middle.query());

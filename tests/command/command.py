@@ -141,7 +141,7 @@ class Lowtide:
 
 
 def run_checks(checks):
-    """Runs the functions named behind the program, or all of them. With --control each one against the command without the
+    """Runs the functions named after the program, or all of them. With --control each one against the command without the
     manner of its name (rude.py), which it must notice. The exit code of the check."""
     names = [w for w in sys.argv[2:] if not w.startswith("-")]
     chosen = [c for c in checks if not names or c.__name__ in names]

@@ -13,7 +13,7 @@ from command import FOLDS, SMALL, SORT, Lowtide, attention, read, require, verdi
 NEVER = ("dot_product_attention", "over the vocabulary", "maxtext", "checkpoint policy", "(estimated)", "gone from the free plan", "blocks of queries",
          "donate_argnums=(")
 
-# Rows of a SiLU behind a product, normalised by their sums: an exponential and a reduction, and no softmax, no vocabulary.
+# Rows of a SiLU after a product, normalised by their sums: an exponential and a reduction, and no softmax, no vocabulary.
 SILU = FOLDS.join(["HloModule jit_train_step\n", """ENTRY main {
   x = f32[512,256] parameter(0), metadata={op_name="x"}
   w = f32[256,8192] parameter(1), metadata={op_name="params['w']"}

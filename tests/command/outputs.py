@@ -145,7 +145,7 @@ def check_shrunk_files(lowtide):
 
 
 def check_reduce(lowtide, small):
-    """The program's file for a command is in a folder of its own, for this user alone, and both go: also behind a signal."""
+    """The program's file for a command is in a folder of its own, for this user alone, and both go: also after a signal."""
     seen = lowtide.at("seen")
     script = f'stat -c %a "$(dirname "$0")" > {seen}; echo "$0" >> {seen}'
     code, _, error = lowtide.run("reduce", small, "-o", lowtide.at("reduced"), "--", "sh", "-c", script)

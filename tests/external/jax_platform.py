@@ -191,7 +191,7 @@ def asynchronous():
         before = resident("VmRSS:")
         with open("/proc/self/clear_refs", "w") as file:
             file.write("5")
-        z = slow(x)[0, 0] * 0 + start  # the others wait behind it
+        z = slow(x)[0, 0] * 0 + start  # the others wait after it
         for _ in range(4):
             z = z * 0.5 + 1
         z.block_until_ready()

@@ -2,7 +2,7 @@
 JAX_PLATFORMS=lowtide, and SIGINT while one is compiled, after which the interpreter goes on.
 
 --sanitizer: the runtime that a LIBRARY built with -fsanitize=thread or address asks for (`gcc -print-file-name=libtsan.so`; of clang
-the shared one, for a plugin linked with -shared-libasan), and behind a blank gcc's libstdc++.so.6, which must be there before
+the shared one, for a plugin linked with -shared-libasan), and after a blank gcc's libstdc++.so.6, which must be there before
 jaxlib's. Reports are counted, but for those of what jaxlib's thread for compiling made and hands over: how it does so the sanitizer
 can't see. --control: a result is spoilt, which must be noticed."""
 import argparse

@@ -72,7 +72,7 @@ def data_parallel():
 
 
 def gathered_mlp():
-    """Tensor parallel: weights in columns and rows, activations gathered before the first product, scattered behind the last."""
+    """Tensor parallel: weights in columns and rows, activations gathered before the first product, scattered after the last."""
     @manual(LINE, (P("i", None), P(None, "i"), P("i", None)), P("i", None))
     def mlp(x, w0, w1):
         whole = jax.lax.all_gather(x, "i", tiled=True)

@@ -33,7 +33,7 @@ std::optional<Fact> fact_of(const Instruction& instruction, const std::vector<Fa
 /// The fact of a computation's root from those of its arguments.
 std::optional<Fact> fact_of(const Computation& computation, const std::vector<Fact>& arguments);
 
-/// A seeded argument: design section 6.
+/// A seeded argument.
 Fact fact_of_argument(ElementType type);
 
 /// Bounds that hold of any value of an integer type.

@@ -1,4 +1,5 @@
-/// lowtide_random: random programs against our own invariants, and against another executor that sits behind a pipe.
+/// lowtide_random: random programs against our own invariants, and against another executor that sits at the other end
+/// of a pipe.
 ///
 ///   lowtide_random check [--count N] [--seed S]    properties that need no one else
 ///   lowtide_random compiled [--count N] [--seed S] compiled runs against the interpreter

@@ -36,7 +36,7 @@ TEST(MayLieOver, ElementwiseButNotElsewhere) {
 }
 
 TEST(MayLieOver, ColumnsAreApart) {
-  // columns move by one: read behind where they are written
+  // columns move by one: read at lower addresses than they are written
   const std::string text = R"(x = f32[20,30] parameter(0)
     z = f32[] constant(0)
     a = f32[20,29] slice(x), slice={[0:20], [1:30]}

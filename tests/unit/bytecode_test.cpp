@@ -59,7 +59,7 @@ std::string renamed(const Module& module) {
   std::unordered_map<std::string, size_t> names;
   std::string all;
   for (std::string line; std::getline(text, line);) {
-    if (line.ends_with('{')) {  // of which only the name and the result say more than the lines behind it
+    if (line.ends_with('{')) {  // of which only the name and the result say more than the lines after it
       names.clear();
       all += line.substr(0, line.find('(')) + line.substr(line.find("->")) + '\n';
       continue;
@@ -141,7 +141,7 @@ TEST(Bytecode, ResourcesAreTheSameAsInText) {
     padding[counts - 1] = 0;
     EXPECT_NE(parse_module(padding, "p.mlirbc").status().message().find("no padding where a resource is aligned"),
               std::string::npos);
-    const size_t offsets = bytes.find("\xc9\x00"s);  // 100 bytes as they are, behind a count and a name
+    const size_t offsets = bytes.find("\xc9\x00"s);  // 100 bytes as they are, after a count and a name
     ASSERT_NE(offsets, bytes.npos);
     kind[offsets + 1] = 1;
     EXPECT_NE(parse_module(kind, "k.mlirbc").status().message().find("found a resource of kind 1, expected bytes"),

@@ -93,7 +93,7 @@ TEST(Controls, PiecesInAnotherOrder) {
 }
 
 TEST(Controls, AnOverlapThatIsNotAllowed) {
-  // The result can't lie over what is read from behind; a plan in which it does.
+  // The result can't lie over what is read in reverse; a plan in which it does.
   const std::string text = "ENTRY main {\n x = f32[64] parameter(0)\n r = f32[64] reverse(x), dimensions={0}\n";
   Program program = planned(kDonated + text + " ROOT y = f32[64] add(x, r)\n}\n");
   ProgramStep* kernel = find_step(program.steps, "y");
@@ -118,7 +118,7 @@ TEST(Controls, PiecesLeftOut) {
   expect_refused(program, "isn't made");
 }
 
-/// An update in place of x, of which others read the rest behind it.
+/// An update in place of x, of which others read the rest after it.
 Program read_beside() {
   return planned(std::string(kDonated) + R"(
 add { a = f32[] parameter(0)
@@ -142,7 +142,7 @@ ENTRY main {
 TEST(Controls, BoxesThatMeet) {
   const Program program = read_beside();
   ASSERT_LE(program.temp_bytes, 256) << "x is updated where it lies";
-  // What reads x behind the update has x's bytes; where it reads within what was updated, the checker sees it.
+  // What reads x after the update has x's bytes; where it reads within what was updated, the checker sees it.
   const auto edited = [](int64_t shift) {
     return [=](const Region& region) {
       auto nest = std::make_shared<Nest>(lower(region));

@@ -169,7 +169,7 @@ TEST(Dependencies, NoneFollowsFromOthers) {
   }
 }
 
-/// Step by step: b comes behind a.
+/// Step by step: b comes after a.
 using Order = std::vector<std::vector<bool>>;
 
 void close(Order& order) {
@@ -303,7 +303,7 @@ ENTRY main {
 }
 
 TEST(Dependencies, ManyStepsTakeNoTime) {
-  // Two chains of which each step is read again far behind it, by either.
+  // Two chains of which each step is read again much later, by either.
   Hand hand;
   constexpr int32_t kSteps = 100'000;
   for (int32_t k = 0; k < kSteps; ++k) (void)hand.slot(64 * k);

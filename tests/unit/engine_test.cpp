@@ -128,7 +128,7 @@ TEST(Engine, LoopsRotateTheirCarries) {
   }
 }
 
-// Behind the loop the carries are where they were before it, whatever the number of trips.
+// After the loop the carries are where they were before it, whatever the trip count.
 TEST(Engine, LoopsSettle) {
   for (const int64_t trips : {0, 1, 2, 3}) {
     Hand hand;

@@ -85,7 +85,7 @@ TEST(GridPlan, LeavesOrderedLoopsToOneThread) {
   EXPECT_EQ(launch.blocks * launch.threads(), 1);
 }
 
-/// Rows of an array, in each: y[i, 1 + j] = x[i, 1 + j] + 1 for j < 6, z[i, j] = x[i, j] * 2 for j < 8, and behind them
+/// Rows of an array, in each: y[i, 1 + j] = x[i, 1 + j] + 1 for j < 6, z[i, j] = x[i, j] * 2 for j < 8, and after them
 /// y[i, 0] = x[i, 0] + 1, whose sum stands before both.
 Nest rows_of_parts(int64_t rows) {
   NestBuilder nest;

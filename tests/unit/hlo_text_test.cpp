@@ -76,7 +76,7 @@ TEST(HloText, ReadsEveryDialectAlike) {
   EXPECT_EQ(expected, reprint("HloModule m /* a comment } */ // another {\n"
                               "f { p = f32[4]{0} parameter(0) n = f32[4]{0} negate(f32[4]{0} %p) } "
                               "e { x = f32[4]{0} parameter(0) c = f32[4]{0} call(f32[4]{0} x), to_apply=%f }"));
-  // The callee behind its caller; a signature that disagrees.
+  // The callee after its caller; a signature that disagrees.
   EXPECT_EQ(expected,
             reprint("HloModule m\nENTRY e (y: s32[9]) -> (s32[], s32[]) {\n  x = f32[4]{0} parameter(0)\n"
                     "  ROOT c = f32[4]{0} call(x), to_apply=f\n}\n"

@@ -25,7 +25,7 @@ void reads(WorkGraph& graph, int32_t node, int32_t value, int32_t writer) {
 }
 
 /// A gradient and a cotangent (node 0), a loop that reads the cotangent and holds much (1), the gradient summed over
-/// devices (2) and one device's part of the sum (3): small only behind both.
+/// devices (2) and one device's part of the sum (3): small only after both.
 WorkGraph summed_and_cut() {
   WorkGraph graph = graph_of_nodes(4, {1000, 1000, 10, 1});
   for (const int32_t n : {0, 2, 3}) graph.writes[static_cast<size_t>(n)].push_back(n == 0 ? 0 : n - 1);

@@ -184,7 +184,7 @@ TEST(InPlaceProof, ShiftedStoresAreRefused) {
   EXPECT_FALSE(proof(copies(0, true)));
   EXPECT_TRUE(proof(copies(1, true)));
   EXPECT_TRUE(proof(copies(49, true)));
-  EXPECT_FALSE(proof(copies(50, true)));  // behind all that is read
+  EXPECT_FALSE(proof(copies(50, true)));  // after all that is read
 }
 
 TEST(InPlaceProof, OperandsMayLieInAPartOfTheResult) {

@@ -54,7 +54,7 @@ TEST(LibraryFft, SeveralDimensions) {
 }
 
 /// Lines by themselves and shared by threads, blocks of lanes that are full and that aren't, lines beside each other
-/// and one behind the other, each with lengths of all kinds.
+/// and one after the other, each with lengths of all kinds.
 TEST(LibraryFft, AsDefinedWhateverIsDrawn) {
   std::mt19937 draws(20261124);
   const auto draw = [&](int64_t from, int64_t to) { return std::uniform_int_distribution<int64_t>(from, to)(draws); };
@@ -372,7 +372,7 @@ TEST(LibraryConvolution, TypesAndExtentsOfNothing) {
                                                                                              : t[0] == 's' ? 0
                                                                                                            : 1e-2);
   }
-  // Half a panel of columns behind a whole one: the next row begins there.
+  // Half a panel of columns after a whole one: the next row begins there.
   for (const std::string t : {"f32", "f64", "s32", "c64", "c128"}) {
     const int outputs = t == "f32" || t == "s32" ? 48 : t == "c128" ? 12 : 24;
     expect_as_defined(convolution(fmt::format("{}[2,9,8,{}]", t, outputs), t + "[2,9,8,5]",

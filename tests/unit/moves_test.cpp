@@ -44,7 +44,7 @@ void expect_moved(const std::vector<int64_t>& extents, const std::vector<size_t>
   std::vector<std::byte> array = random_bytes(bytes, random);
   const std::vector<std::byte> expected = moved(array, extents, order, reversed, width);
   for (const ArrayMove& move : moves_of(extents, order, reversed, width)) {
-    // what lies behind the scratch must stay
+    // what lies after the scratch must stay
     std::vector<std::byte> scratch(static_cast<size_t>(scratch_of(move)) + 64, std::byte{0x5A});
     run(move, array.data(), scratch.data(), pool);
     EXPECT_EQ(std::count(scratch.end() - 64, scratch.end(), std::byte{0x5A}), 64);

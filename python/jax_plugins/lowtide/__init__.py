@@ -1,4 +1,4 @@
-"""Makes JAX_PLATFORMS=lowtide and jax.devices("lowtide") known to JAX, which calls initialize()."""
+"""Registers JAX_PLATFORMS=lowtide and jax.devices("lowtide") with JAX, which calls initialize()."""
 
 import atexit
 import ctypes
@@ -10,7 +10,7 @@ import jax._src.xla_bridge as xla_bridge
 import lowtide
 from lowtide import _callbacks
 
-# Below the cpu's, which is 0: whoever has Lowtide installed chooses it by name.
+# Below the cpu's, which is 0: Lowtide must be selected by name.
 _PRIORITY = -100
 
 
@@ -25,6 +25,6 @@ def initialize() -> None:
     path = lowtide.library_path()
     xla_bridge.register_plugin("lowtide", library_path=path, priority=_PRIORITY, options={})
     xla_bridge.register_backend_initialization_hook(_answer_for_cpu)
-    # After an interrupt jaxlib's threads go on compiling, and it destroys its client under them.
+    # After an interrupt jaxlib's threads continue to compile while it destroys its client.
     atexit.register(lambda: ctypes.CDLL(path).lowtide_stop_compiling())
-    _callbacks.install()  # behind it: what is under way is waited for before that
+    _callbacks.install()  # after it, so that runs in progress are waited for before that

@@ -1,5 +1,5 @@
 #pragma once
-/// Boxes of an array that move where it lies.
+/// Boxes of an array that move in place.
 
 #include <cstddef>
 

@@ -6,7 +6,7 @@
 
 namespace lowtide::engine {
 
-/// With the best instructions that the context of a program allows, and its kernel cache.
+/// It uses the best instruction set that the program's context allows, and the context's kernel cache.
 const Backend& cpu_backend();
 std::unique_ptr<const Backend> make_cpu_backend(const CompileOptions& options);
 

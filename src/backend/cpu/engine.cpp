@@ -127,7 +127,7 @@ Status Engine::start(const RunMemory& memory, int threads) {
     addresses_[s] = base ? base + slot.offset : nullptr;
   }
   if (poisons() && base_) std::memset(base_, kPoisonByte, static_cast<size_t>(program.temp_bytes));
-  const bool is_own = base_ == arena_.data();  // nobody else writes there
+  const bool is_own = base_ == arena_.data();  // nothing else writes there
   if (!is_own || constants_filled_ != base_ || !constants_stay_) fill_constants();
   return {};
 }
@@ -249,7 +249,7 @@ void Engine::copy(Action& action, ThreadPool& pool) {
   shift_at_once(action.shifts, strip_, pool);
 }
 
-/// Behind a loop its rotating slots are where they were before it, and so are their bytes.
+/// After a loop its rotating slots have the addresses from before it, and their bytes are moved there.
 Status Engine::run_while(Action& action, ThreadPool& pool) {
   const std::vector<int32_t>& settle = action.step->settle;
   action.shifts.clear();

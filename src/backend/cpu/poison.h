@@ -11,8 +11,8 @@ namespace lowtide::engine {
 /// 0xff in every byte: a NaN in all float types, -1 in integers, no predicate.
 inline constexpr int kPoisonByte = 0xff;
 
-/// The temporaries that die between the step before and this one, for every step in the order in which steps are laid
-/// out (blocks of a step behind it, one after the other): storages, by number.
+/// For every step in layout order (a step's blocks follow it, one after the other), the temporaries that die between
+/// the previous step and this one: storages, by number.
 std::vector<std::vector<int32_t>> deaths(const Program& program);
 
 }  // namespace lowtide::engine

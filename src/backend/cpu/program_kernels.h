@@ -6,7 +6,7 @@
 
 namespace lowtide::engine {
 
-/// By region; no code where the step needs none. A fault of kind kUnsupported names what has no code.
+/// By region; without code if the step needs none. An error of kind kUnsupported names what can't be compiled.
 Result<std::vector<Kernel>> program_kernels(const LoweredProgram& lowered, const CompileOptions& options,
                                             CompileRecord& record);
 

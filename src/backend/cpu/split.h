@@ -1,5 +1,5 @@
 #pragma once
-/// One kernel on several threads.
+/// Runs one kernel on several threads.
 
 #include <cstddef>
 #include <span>
@@ -13,7 +13,7 @@ namespace lowtide::engine {
 /// Nanoseconds of work below which waking a thread costs more than it brings.
 inline constexpr double kWorthSplitting = 12'000;
 
-/// How a piece is cut: calls of `chunk` iterations, the last one shorter. One chunk: it isn't worth more.
+/// How a piece is divided: calls of `chunk` iterations, the last one shorter. One chunk: dividing it isn't worthwhile.
 struct Portions {
   int64_t chunk = 0;
   int64_t chunks = 0;
@@ -22,7 +22,7 @@ Portions portion(const KernelPiece& piece, int threads);
 std::vector<Portions> portions_of(const Kernel& kernel, int threads);
 
 /// Runs every piece, one after the other, but for those in `idle` (ascending). Same bits for every number of threads: a
-/// kernel's iterations don't see how they are cut.
+/// kernel's iterations don't depend on the division.
 void run_kernel(const Kernel& kernel, std::span<const Portions> portions, std::span<const int32_t> idle,
                 void* const* buffers, ThreadPool& pool);
 

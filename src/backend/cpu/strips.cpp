@@ -61,7 +61,7 @@ class InStrips {
     }
   }
 
-  /// The first iteration that belongs to a tile behind `end`, rounded up to one with which calls may begin.
+  /// The first iteration that belongs to a tile after `end`, rounded up to one at which calls may begin.
   int64_t iteration(size_t p, int64_t end) const {
     const StripPiece& piece = strips_.pieces[p];
     if (end >= strips_.elements) return piece.extent;

@@ -1,5 +1,5 @@
 #pragma once
-/// A kernel whose results lie over operands that are still read: tile by tile, through scratch.
+/// Runs a kernel whose results alias operands that are still read: tile by tile, through scratch.
 
 #include "base/thread_pool.h"
 #include "codegen/kernel.h"
@@ -7,7 +7,7 @@
 
 namespace lowtide::engine {
 
-/// Empty, or why the kernel can't run so: its pieces are others than those planned with.
+/// Empty, or why the kernel can't run in strips: its pieces differ from the planned ones.
 std::string check_strips(const Kernel& kernel, const Strips& strips);
 
 /// buffers: as the kernel takes them, `inputs` before the first output; changed while it runs. Same bits as with

@@ -35,7 +35,7 @@ const Host& host() {
 
 using Machine = std::unique_ptr<llvm::TargetMachine>;
 
-/// Those that nobody uses, by instruction set: to make one takes as long as a small kernel, and threads come and go.
+/// Those that nothing uses, by instruction set: to make one takes as long as a small kernel, and threads come and go.
 class IdleMachines {
  public:
   Machine take(bool avx512) {

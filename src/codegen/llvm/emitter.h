@@ -2,8 +2,8 @@
 /// A nest as LLVM IR with explicit lanes.
 ///
 /// Outside of lane loops every value is a scalar. Inside, a value is a scalar where it is the same in all lanes, else a
-/// vector of `width_` lanes: wide types (128 lanes of f32 are eight registers) are what interleaves independent chains.
-/// 64-bit integers whose bounds fit are vectors of 32-bit integers.
+/// vector of `width_` lanes: wide types (128 lanes of f32 are eight registers) interleave independent dependency
+/// chains. 64-bit integers whose bounds fit are vectors of 32-bit integers.
 
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>
@@ -29,7 +29,7 @@ class Emitter {
   void emit();  ///< the function kKernelSymbol
 
   /// The same nest for threads of a grid (grid.cpp); the plan spreads nothing over lanes. On a device, a kernel for
-  /// each piece; else the function kKernelSymbol, which is told whose turn it is (GridFunction).
+  /// each piece; else the function kKernelSymbol, to which the thread's number is passed (GridFunction).
   void emit_grid(const GridPlan& grid, bool on_device, bool apart);
 
  private:
@@ -75,7 +75,7 @@ class Emitter {
   V as(NodeId id, bool lanes) { return lanes ? vector(id) : scalar(id); }
   V splat(V scalar);
   V lane_numbers(llvm::Type* element);  ///< 0, 1, 2, ...
-  /// What was made of a value in this block: as a splat of so many lanes, or one of these.
+  /// Forms of a value computed in this block: a splat of this many lanes, or one of these.
   enum Made : int { kLaneIndex = -1, kGroupIndex = -2, kRunning = -3, kActive = -4, kSpreadOut = -5, kGathered = -6 };
   V remember(V key, int what, const std::function<V()>& make);
   bool fits_32_bits(NodeId id) const;

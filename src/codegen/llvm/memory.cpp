@@ -143,8 +143,8 @@ Emitter::Emitted Emitter::load_at(const Node& n, const Address& at, V only) {
   return {from_memory(value), true};
 }
 
-// A loop inside of the lanes that goes from row to row: the next row lies on another page, where no prefetcher of the
-// machine's goes. Addresses behind the end do no harm.
+// For a loop inside of the lanes that moves from row to row: the next row is on another page, which hardware
+// prefetchers don't reach. Addresses past the end are harmless.
 void Emitter::prefetch(const Node& load, V first) {
   if (serial_loop_ == kNoId) return;
   const int64_t bytes = stored_bytes(load.type);

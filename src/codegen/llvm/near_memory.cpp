@@ -96,13 +96,13 @@ int32_t Emitter::register_lanes(llvm::Type* element) const {
   return std::min(width_, (avx512_ ? 512 : 256) / static_cast<int32_t>(element->getScalarSizeInBits()));
 }
 
-// For each register of the result as many are read as the step has elements, the last of them so that it ends with the
-// last lane's element: nothing behind it is touched.
+// Each register of the result needs as many loads as the step has elements; the last load ends with the last lane's
+// element, so that nothing past it is read.
 Emitter::V Emitter::load_apart(const Node& n, const Address& at, llvm::Type* element) {
   const int32_t part = register_lanes(element);
   const auto step = static_cast<int32_t>(at.step);
   auto* type = llvm::FixedVectorType::get(element, static_cast<unsigned>(part));
-  V end = nullptr;  // behind what the running lanes read, from the first on
+  V end = nullptr;  // end of what the active lanes read, relative to the first
   if (remaining_) {
     end = builder_.CreateAdd(builder_.CreateMul(builder_.CreateSub(remaining_, integer(1)), integer(step)), integer(1));
     end = builder_.CreateVectorSplat(static_cast<unsigned>(part), builder_.CreateTrunc(end, builder_.getInt32Ty()));

@@ -154,7 +154,7 @@ Emitter::V Emitter::operate_on_integers(const Node& n, std::span<const V> o) {
     case Opcode::kPopcnt: return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, o[0]);
     case Opcode::kCountLeadingZeros:
       return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, o[0], builder_.getFalse());
-    // A count of the width or more gives any value; LLVM would give poison, which is fine for values nobody uses.
+    // A count of the width or more gives any value; LLVM would give poison, which is fine for values nothing uses.
     case Opcode::kShiftLeft: return builder_.CreateShl(o[0], o[1]);
     case Opcode::kShiftRightLogical: return builder_.CreateLShr(o[0], o[1]);
     case Opcode::kShiftRightArithmetic: return builder_.CreateAShr(o[0], o[1]);

@@ -1,5 +1,5 @@
 #pragma once
-/// What LLVM is told once in a process, before it is asked anything.
+/// LLVM's initialisation, once per process.
 
 namespace lowtide::engine {
 

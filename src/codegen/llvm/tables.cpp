@@ -21,7 +21,7 @@ bool are_upper_halves(const Node& table) {
 
 }  // namespace
 
-// Behind the table's own elements there are zeros.
+// The table is padded with zeros.
 llvm::GlobalVariable* Emitter::table_in_memory(const Node& table, unsigned bits, size_t elements) {
   llvm::Type* element = builder_.getIntNTy(bits);
   std::vector<llvm::Constant*> constants;

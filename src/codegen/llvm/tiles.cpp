@@ -27,7 +27,7 @@ void Emitter::transpose(std::vector<V>& rows) {
   }
 }
 
-// Reads `row_count` elements along memory for each of the lanes. Lanes behind the end read the last one again.
+// Reads `row_count` contiguous elements for each of the lanes. Lanes past the end read the last one again.
 void Emitter::fill_tile(NodeId load, int32_t side, V tile, V row_count) {
   const Node& n = node(load);
   const Loop& lanes = loop_of(lane_loop_);
@@ -129,8 +129,8 @@ void Emitter::emit_tiled(const Tiling& tiling, V begin, V end) {
     });
   };
   count(begin, end, side * kTilesTogether, {}, [&](V first_row, std::span<const V>) {
-    V behind = builder_.CreateAdd(first_row, integer(side * kTilesTogether));
-    descend(1, first_row, builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, behind, end));
+    V after = builder_.CreateAdd(first_row, integer(side * kTilesTogether));
+    descend(1, first_row, builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, after, end));
     return std::vector<V>();
   });
   lane_loop_ = kNoId;

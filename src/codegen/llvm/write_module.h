@@ -1,5 +1,5 @@
 #pragma once
-/// From LLVM's text to what a machine takes.
+/// Emits machine code from LLVM modules.
 
 #include <llvm/IR/Module.h>
 #include <llvm/Target/TargetMachine.h>
@@ -10,8 +10,8 @@ namespace lowtide::engine {
 
 inline constexpr char kHostTriple[] = "x86_64-unknown-linux-gnu";
 
-/// Writes the module as a file of the machine's, and its text where that is wanted. Answers a fault where the verifier
-/// finds one, or where the machine can't be written for, which `processor` names.
+/// Emits the module as a file for the machine, and its text if requested. Returns an error if the verifier finds one,
+/// or if the machine, named by `processor`, isn't supported.
 void write_module(llvm::Module& module, llvm::TargetMachine& machine, llvm::CodeGenFileType type,
                   const std::string& processor, bool want_text, LlvmAnswer& answer);
 

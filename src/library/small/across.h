@@ -29,7 +29,7 @@ struct Across {
   /// Sides of a tile whose sums stay in registers, of which only the widest vectors have 32.
   static constexpr int kTile = kBytes == 64 ? 4 : 2;
 
-  /// A matrix of vectors: (i, j) at [i * row + j * column]. It is transposed, or read from behind, by its strides.
+  /// A matrix of vectors: (i, j) at [i * row + j * column]. Strides make it transposed or reversed.
   struct Matrix {
     Vector* at;
     int64_t row, column;

@@ -22,7 +22,7 @@ struct EighBody {
   /// Scratch of one block.
   struct Room {
     Vector* given;                             ///< n x n
-    Vector* reduced;                           ///< n x (n + 1): the matrix behind a column that its vectors need
+    Vector* reduced;                           ///< n x (n + 1): a column that its vectors need, then the matrix
     Vector *diagonal, *beside, *taus, *pairs;  ///< n, n, n, 2 n
     Vector *cosine, *sine;                     ///< of a step's rotations: n, n
     Room(std::byte* scratch, int64_t n) : given(reinterpret_cast<Vector*>(scratch)) {

@@ -24,22 +24,22 @@ struct LuBody {
     auto* pivots = matrices.result<int32_t>(1, first, few);
     Mask info{};
     for (int64_t j = 0; j < few; j += A::kTile) {
-      const int64_t width = std::min<int64_t>(A::kTile, few - j), behind = j + width;
+      const int64_t width = std::min<int64_t>(A::kTile, few - j), after = j + width;
       A::subtract(a.from(j, j), a.from(j, 0), a.from(0, j), m - j, width, j);
-      for (int64_t k = j; k < behind; ++k) {
+      for (int64_t k = j; k < after; ++k) {
         const Mask pivot = find_pivot(a, k, m);
         A::store_counts(pivot + 1, count, pivots + k, few);
         exchange_rows(a, k, pivot, n);
         info = ((info == 0) & (a(k, k) == 0)) ? A::all_counts(k + 1) : info;
         divide_column(a, k, m);
         for (int64_t i = k + 1; i < m; ++i) {
-          for (int64_t c = k + 1; c < behind; ++c) a(i, c) -= a(i, k) * a(k, c);
+          for (int64_t c = k + 1; c < after; ++c) a(i, c) -= a(i, k) * a(k, c);
         }
       }
-      A::subtract(a.from(j, behind), a.from(j, 0), a.from(0, behind), width, n - behind, j);
-      for (int64_t i = j + 1; i < behind; ++i) {
+      A::subtract(a.from(j, after), a.from(j, 0), a.from(0, after), width, n - after, j);
+      for (int64_t i = j + 1; i < after; ++i) {
         for (int64_t k = j; k < i; ++k) {
-          for (int64_t c = behind; c < n; ++c) a(i, c) -= a(i, k) * a(k, c);
+          for (int64_t c = after; c < n; ++c) a(i, c) -= a(i, k) * a(k, c);
         }
       }
     }

@@ -29,8 +29,8 @@ struct Reflectors {
     }
     const auto nothing = (largest == 0) & (square == square);  // NaN isn't larger than anything
     const Vector norm = A::sqrt(square), beta = near < 0 ? norm : -norm;
-    const Vector behind = nothing ? Vector{} : 1 / (near - beta);
-    for (int64_t i = 1; i < n; ++i) column(i, 0) = column(i, 0) * inverse * behind;
+    const Vector after = nothing ? Vector{} : 1 / (near - beta);
+    for (int64_t i = 1; i < n; ++i) column(i, 0) = column(i, 0) * inverse * after;
     column(0, 0) = nothing ? alpha : beta * scale;
     return nothing ? Vector{} : (beta - near) / beta;
   }

@@ -29,7 +29,7 @@ struct TriangularBody {
     if (!left) x = x.transposed();  // x t = b: t^T x^T = b^T
     const bool turned = (p.trans != 'N') == left;
     if (turned) t = t.transposed();
-    if ((p.uplo == 'L') == turned) {  // an upper triangle from behind is a lower one
+    if ((p.uplo == 'L') == turned) {  // an upper triangle read in reverse is a lower one
       t = t.upside_down(order).transposed().upside_down(order).transposed();
       x = x.upside_down(order);
     }

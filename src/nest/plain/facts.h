@@ -1,6 +1,5 @@
 #pragma once
-/// What is known of the values of plain nodes: enough to leave out roundings, selects and comparisons that can't
-/// matter.
+/// Known facts about the values of plain nodes, by which redundant roundings, selects and comparisons are left out.
 
 #include <algorithm>
 #include <climits>
@@ -19,7 +18,7 @@ struct FloatFacts {
   int grid = INT_MIN;  ///< a multiple of 2^grid; INT_MIN: nothing known
 
   double size() const { return std::max(std::fabs(least), std::fabs(greatest)); }
-  /// Exact in a float with so many bits, the implied one included, above its denormals.
+  /// Is it exact in a float with this many bits, the implied one included, above its denormals?
   bool fits(int bits) const { return !may_be_nan && grid > INT_MIN / 2 && size() <= std::ldexp(1.0, grid + bits); }
 };
 
@@ -29,7 +28,7 @@ class PlainNest : public NestBuilder {
   using NestBuilder::NestBuilder;
   /// Of an f32 or f64.
   const FloatFacts& facts(NodeId id);
-  /// What the operations alone don't show: the caller has reasons.
+  /// Declares facts that the caller can justify but that don't follow from the operations.
   void declare(NodeId id, const FloatFacts& known);
   /// Of an integer: the builder's bounds, or better ones.
   Bounds integer_bounds(NodeId id) const;

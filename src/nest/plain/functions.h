@@ -1,7 +1,7 @@
 #pragma once
 /// Functions of f32 and f64 as plain nodes: branch-free polynomials, our own. f32 within 2 units in the last place, f64
-/// within 3 (docs/accuracy.md has what is measured); denormals, infinities, NaN and the signs of zeros as IEEE and C
-/// have them. Coefficients come from scripts/fit_polynomials.py.
+/// within 3 (docs/accuracy.md has what is measured); denormals, infinities, NaN and the signs of zeros as in IEEE and
+/// C. Coefficients come from scripts/fit_polynomials.py.
 
 #include <functional>
 
@@ -51,8 +51,8 @@ Plain log_from_parts(Plain k, Plain f);
 /// A small integer as a float of its width.
 Plain float_of_small(Plain integer);
 
-/// `fast`, or where `rare` holds, what `slow` makes of `arguments`: in a loop that makes one iteration if any lane
-/// needs it, and usually none; in straight-line code both are computed.
+/// `fast` or, where `rare` holds, `slow` applied to `arguments`: in a loop that runs once if any lane needs it, and
+/// usually not at all; in straight-line code both are computed.
 std::vector<Plain> rarely(Plain rare, std::span<const Plain> fast, std::span<const Plain> arguments,
                           const std::function<std::vector<Plain>(std::span<const Plain>)>& slow);
 

@@ -1,11 +1,11 @@
 #pragma once
-/// Drops custom calls that only say something about a value, where what they say no longer matters.
+/// Drops custom calls that only annotate a value, where the annotation no longer matters.
 ///
 ///     s = f32[8] custom-call(x), custom_call_target="Sharding", sharding={replicated}
 ///     y = f32[8] negate(s)                                     ==>     y = f32[8] negate(x)
 ///
-/// Saves bytes(x) for each annotation that an executor would have turned into a copy, times the trips where the copy is
-/// stacked by a loop.
+/// Saves bytes(x) for each annotation that an executor would have turned into a copy, times the iterations where the
+/// copy is stacked by a loop.
 ///
 ///   target                               goes when
 ///   Sharding, xla.sdy.*, SPMD*Shape      one device runs the program, and the shape stays;
@@ -13,8 +13,8 @@
 ///                                        dimension in one part, device lists written out), or every dimension is open
 ///   annotate_device_placement            no value of the module is placed elsewhere than on the device
 ///
-/// On more than one device an annotation of nothing but whole dimensions means "replicate here": it stays, unless the
-/// operand is replicated already. How many devices there are, the shardings say too: a header may have lost
+/// On more than one device an annotation with only unsharded dimensions means "replicate here": it stays, unless the
+/// operand is replicated already. The number of devices follows from shardings too, since a header may have lost
 /// num_partitions.
 ///
 /// Requires: verified.  Keeps: roots, donation, schedule.
@@ -32,7 +32,7 @@ namespace lowtide::engine {
 
 Result<PassResult> drop_annotations(Module& module);
 
-/// Do both divide a value of this rank the same way? The canonical form drops what makes no difference.
+/// Do both divide a value of this rank in the same way? The canonical form drops irrelevant details.
 bool same_sharding(const Sharding& a, const Sharding& b, int64_t rank);
 
 }  // namespace lowtide::engine

@@ -7,15 +7,15 @@
 ///     c = pred[] constant(true)
 ///     s = f32[8] select(c, x, y)                           s is x
 ///
-/// Saves the instruction and its operands: bytes are small by construction. What it brings is known indices: a slice, a
+/// Saves the instruction and its operands: bytes are small by construction. The real gain is known indices: a slice, a
 /// trip count, a mask's bound.
 ///
-/// It never inflates: the result has at most kLargestFolded bytes, the operands kLargestOperands together. A broadcast
-/// or an iota isn't folded at any size: it is computed where it is read, while a constant is memory that is never given
-/// back.
+/// It never increases memory much: the result has at most kLargestFolded bytes, the operands kLargestOperands together.
+/// A broadcast or an iota isn't folded at any size: it is computed where it is read, while a constant's memory is never
+/// freed.
 ///
 /// Requires: verified.  Keeps: roots, donation, schedule.
-/// Numerics: exact: the operations' own definitions compute it, as the interpreter would.
+/// Numerics: exact: results are computed by the operations' definitions, as in the interpreter.
 /// Not folded: abbreviated constants `{...}`, operations that call computations (reduce, sort, while) or draw random
 ///   numbers, values placed in another memory space, instructions that control edges hold.
 /// Tests: tests/text/passes/fold-constants/

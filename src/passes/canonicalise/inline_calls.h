@@ -1,18 +1,18 @@
 #pragma once
-/// Puts the body of a called computation in the place of the call.
+/// Replaces a call by the body of the called computation.
 ///
 ///     f { p = f32[8] parameter(0)                       ENTRY {
 ///         ROOT r = f32[8] negate(p) }                     x = f32[8] parameter(0)
 ///     ENTRY { x = f32[8] parameter(0)            ==>      ROOT r = f32[8] negate(x)
 ///             ROOT c = f32[8] call(x), to_apply=f }     }
 ///
-/// Saves nothing by itself: bytes(call's operands that die inside f) once later levers see that they die there, since
-/// an argument of a call is alive until the call returns. A body that is called k times is copied k times; a chain of
-/// calls that doubles at each level stops growing at kMostInlined instructions, what is beyond stays a call.
+/// Saves nothing by itself; later passes can save bytes(call's operands with their last use inside f), since an
+/// argument of a call is live until the call returns. A body that is called k times is copied k times; growth stops at
+/// kMostInlined instructions (a chain of calls may double at each level); the rest stay calls.
 ///
-/// What a call says, its body keeps: an op_name that is relative to the call gets the call's name in front
-/// ("jit(f)/jit(_normal)" + "add"), an instruction without a source takes the call's, the call's sharding goes to the
-/// root.
+/// The body inherits the call's metadata: an op_name that is relative to the call is prefixed with the call's name
+/// ("jit(f)/jit(_normal)" + "add"), an instruction without a source gets the call's, and the root gets the call's
+/// sharding.
 ///
 /// Requires: verified.  Keeps: roots, donation, schedule (a body runs where its call stood).
 /// Numerics: exact.

@@ -1,5 +1,5 @@
 #pragma once
-/// Which elements of which values anybody needs, through loops, branches and calls.
+/// Which elements of which values are needed, through loops, branches and calls.
 ///
 /// Words: an instruction of tuple shape has one element per entry of its shape, any other has one. An instruction is
 /// *needed* when it must stay; an element is *live* when something needed reads it. The elements of a loop's operand,
@@ -25,8 +25,8 @@ class LiveElements {
   const std::vector<const Instruction*>& parameters(const Computation& c) const { return parameters_.at(&c); }
   /// The live elements, ascending.
   std::vector<int64_t> live(const Instruction& i) const;
-  /// The elements that `i` will have when the dead ones are dropped: all of them for an operation that makes its tuple
-  /// as a whole (custom-call, fusion, sort).
+  /// The elements that `i` will have when the dead ones are dropped: all of them for an operation that produces its
+  /// tuple as a whole (custom-call, fusion, sort).
   std::vector<int64_t> kept(const Instruction& i) const;
 
  private:

@@ -1,13 +1,13 @@
 #pragma once
-/// Removes what nobody needs, element by element through loops, branches and calls.
+/// Removes what isn't needed, element by element through loops, branches and calls.
 ///
 ///     w = (s32[], f32[8], f32[9]) while(t), ...            w = (s32[], f32[8]) while(t2), ...
 ///     r = f32[8] get-tuple-element(w), index=1     ==>     r = f32[8] get-tuple-element(w), index=1
 ///     (element 2 is only read to make element 2)
 ///
-/// Saves bytes(element) for each dead element of a loop's carry, twice where the loop keeps two copies of it;
-/// bytes(argument) from the call to its end for each dead argument of a call; bytes(value) for a dead value that an
-/// executor would have made.
+/// Saves bytes(element) for each dead loop-carried element, twice if the loop keeps two copies of it; bytes(argument)
+/// during the call for each dead argument of a call; bytes(value) for a dead value that an executor would have
+/// computed.
 ///
 /// Goes: instructions without a needed reader; elements of tuples, opt-barriers, loop carries, branch and call
 ///   arguments and results that are dead or only feed themselves; computations that nothing calls any more.
@@ -21,8 +21,8 @@
 ///
 /// Requires: verified.  Keeps: roots, donation, schedule.
 /// Numerics: exact.
-/// Tried and rejected: one backward sweep after another until nothing changes: a chain of n loops, each fed by the last
-///   one's dead element, took n sweeps. One fixpoint over all elements (live_elements.h) sees them at once.
+/// Tried and rejected: repeated backward sweeps until nothing changes: a chain of n loops, each fed by the previous
+/// one's dead element, took n sweeps. One fixpoint over all elements (live_elements.h) sees them at once.
 /// Tests: tests/text/passes/remove-dead-code/
 
 #include "passes/pass.h"

@@ -45,7 +45,7 @@ bool holds_all_values(ElementType wide, ElementType narrow) {
 
 namespace {
 
-/// The value behind an exact detour: x of convert_U(x) with U ⊇ T. The convert itself where there is none.
+/// The value before an exact detour: x of convert_U(x) with U ⊇ T. The convert itself if there is no detour.
 Instruction* before_detour(Instruction* value, const std::vector<bool>& fixed) {
   if (value->opcode != Opcode::kConvert || fixed[static_cast<size_t>(value->id)]) return value;
   Instruction* inner = value->operands[0];

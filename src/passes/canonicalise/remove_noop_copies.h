@@ -1,5 +1,5 @@
 #pragma once
-/// Drops operations that give their operand back: copies, and index maps that turn out to be the identity.
+/// Drops operations that return their operand: copies, and index maps that turn out to be the identity.
 ///
 ///     c = f32[4,8]{1,0} copy(x)                            c is x
 ///     r = f32[4,8] reshape(x)          x f32[4,8]          r is x
@@ -14,7 +14,7 @@
 /// Requires: verified.  Keeps: roots, donation, schedule.
 /// Numerics: exact.
 /// Not removed: a copy or bitcast that changes the layout or the memory space (an offload to the host is one);
-///   a copy in a scheduled module: XLA put it there to part two lifetimes, and the aliases it declares count on it;
+///   a copy in a scheduled module: XLA inserted it to separate two lifetimes, and the aliases it declares depend on it;
 ///   instructions with a sharding of their own on more than one device; instructions that control edges hold.
 /// Tests: tests/text/passes/remove-noop-copies/
 

@@ -1,14 +1,15 @@
 #pragma once
-/// Puts the body of the branch that is always taken in the place of a conditional.
+/// Replaces a conditional by the body of the branch that is always taken.
 ///
 ///     where = s32[] constant(0)
 ///     y = f32[8] conditional(where, a, b), branch_computations={f, g}     ==>     y = f32[8] the body of f on a
 ///
-/// Saves nothing by itself: what only the other branches read, and what the branch's operand keeps alive until the
-/// conditional ends. JAX writes such conditionals where an operation is lowered for several platforms (gradients of
-/// gathers): values in them can't be streamed or made where they are read.
+/// Saves operands that only the other branches read, and those that the conditional keeps live until it ends. JAX emits
+/// such conditionals for operations that are lowered for several platforms (gradients of gathers): values in them can't
+/// be streamed or computed where they are read.
 ///
-/// Requires: verified, calls inlined: a constant that a caller passes is seen.  Keeps: roots, donation, schedule.
+/// Requires: verified, calls inlined, so that constants that a caller passes are visible.  Keeps: roots, donation,
+/// schedule.
 /// Numerics: exact.
 /// Not taken: a branch whose index is computed, conditionals that control edges hold.
 /// Tests: tests/text/passes/take-known-branches/

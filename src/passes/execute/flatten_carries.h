@@ -1,10 +1,10 @@
 #pragma once
-/// Takes bundles within the carry of a loop, or within what a branch is given and gives, apart.
+/// Flattens nested tuples in a loop's carry, and in the operands and results of branches.
 ///
 ///     w = while(((a, b), c))  ==>  w' = while((a, b, c))
 ///                                  w = ((w'.0, w'.1), w'.2)
 ///
-/// Saves nothing by itself: what looks into loops finds one element per value.
+/// Saves nothing by itself: analyses of loops then find one element per value.
 ///
 /// Requires: verified.  Keeps: roots, donation, schedule.
 /// Not flattened: computations that something else runs as well, bundles with shardings.

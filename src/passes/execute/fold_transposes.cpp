@@ -56,7 +56,7 @@ bool exchanges_sides(const Instruction& transpose, const Instruction& dot) {
   return transpose.as<DimensionsAttributes>().dimensions == exchanged;
 }
 
-/// Makes of a transpose of a dot that nobody else reads a dot.
+/// Makes of a transpose of a dot that nothing else reads a dot.
 bool become_dot(Instruction& transpose, const Uses& uses, const Target& target) {
   const Instruction& dot = transpose.operand(0);
   if (!is_in_library(dot, target) || uses.of(dot).size() != 1 || dot.parent->root == &dot) return false;

@@ -1,5 +1,5 @@
 #pragma once
-/// Lets products of matrices read and write in the order in which arrays lie.
+/// Lets matrix products read and write arrays in their existing layout, without transposes.
 ///
 ///     t = f32[512,32000] transpose(w), dimensions={1,0}
 ///     y = f32[64,32000] dot(x, t), contracting 1 and 0    ==>   y = f32[64,32000] dot(x, w), contracting 1 and 1
@@ -11,8 +11,8 @@
 ///
 /// Requires: verified.  Keeps: roots, donation, schedule.
 /// Numerics: exact (a library may sum in another order).
-/// Not where free dimensions would change their order among themselves, nor products that others read, too, nor those
-/// that kernels make: they read past transposes in any case.
+/// Not done if the order of free dimensions would change, if the product has other readers, or if a kernel computes it:
+/// kernels read through transposes in any case.
 /// Tests: tests/text/passes/fold-transposes/
 
 #include "passes/pass.h"

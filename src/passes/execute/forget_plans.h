@@ -1,14 +1,14 @@
 #pragma once
-/// Drops what another compiler planned: copies, and notes that number the elements of carries.
+/// Drops another compiler's plans: copies, and annotations that refer to loop-carried elements by number.
 ///
 ///     c = f32[8]{0} copy(x)
 ///     y = f32[8]{0} negate(c)                          ==>     y = f32[8]{0} negate(x)
 ///     w = while(s), backend_config={"known_trip_count":       w = while(s), backend_config={"known_trip_count":
 ///         {"n":"4"},"known_induction_variable":..}                {"n":"4"}}
 ///
-/// Saves bytes(x) where the copy would have been stored, and elements that nobody reads, which can't go while a note
-/// counts them. canonicalise/remove_noop_copies.h keeps copies of scheduled modules, whose aliases count on them; here
-/// storages are shared by proof, and what must be copied is copied again.
+/// Saves bytes(x) where the copy would have been stored, and unread elements, which can't be removed while an
+/// annotation counts them. canonicalise/remove_noop_copies.h keeps copies in scheduled modules, whose aliases depend on
+/// them; here storage is shared by proof, and necessary copies are inserted again.
 ///
 /// Requires: verified.  Keeps: roots, donation, schedule.
 /// Numerics: exact.

@@ -1,5 +1,5 @@
 #pragma once
-/// Takes the border of manually partitioned regions apart, where one of several devices is planned for.
+/// Splits the boundary calls of manually partitioned regions, when planning for one of several devices.
 ///
 ///     p = (f32[2,4], f32[8]) custom-call(x, y), custom_call_target="xla.sdy.GlobalToLocalShape"
 ///     a = f32[2,4] get-tuple-element(p), index=0
@@ -8,12 +8,12 @@
 ///     a = f32[2,4] custom-call(x), custom_call_target="xla.sdy.GlobalToLocalShape"
 ///     r = f32[2,4] call(a, ...), to_apply=body
 ///
-/// Saves nothing by itself: a call with one operand and one result is that operand under another shape, and a body that
-/// is inlined is planned with what surrounds it. A partitioner needs both as they were.
+/// Saves nothing by itself: a boundary call with one operand and one result is that operand with another shape, and an
+/// inlined body is planned together with its surroundings. A partitioner needs both unchanged.
 ///
 /// Requires: verified.  Keeps: roots, donation, schedule.
 /// Numerics: exact.
-/// Not done: modules that don't state the parts of one device (analysis/partitioning.h): they are run, or handed on.
+/// Not done: modules that don't state one device's shards (analysis/partitioning.h): they are run, or handed on.
 /// Tests: tests/text/passes/open-manual-regions/
 
 #include "passes/pass.h"

@@ -16,7 +16,7 @@ bool is_plain(const Instruction& i) {
   return i.shape.is_array() && i.shape.dynamic.empty() && i.control_predecessors.empty() && !i.sharding;
 }
 
-/// What a value is behind moves: dimension d of the value is dimension map[d] of `from`, perhaps from its end.
+/// A value traced through moves: dimension d of the value is dimension map[d] of `from`, possibly reversed.
 struct Behind {
   Instruction* from = nullptr;
   Dims map;

@@ -1,5 +1,5 @@
 #pragma once
-/// Lets convolutions read their operands in the order in which these lie.
+/// Lets convolutions read their operands in their existing layout, through moves.
 ///
 ///     t = f32[200,500000] transpose(x), dimensions={1,0}       r = f32[500000,200,1] reshape(x)
 ///     r = f32[200,1,500000] reshape(t)                    ==>  y = f32[200,8,499901] convolution(r, k),
@@ -7,14 +7,14 @@
 ///           dim_labels=bf0_oi0->bf0
 ///
 /// Saves bytes(t), and the time to write and read them: a convolution's routine packs its operands from any order.
-/// Batches that vmap adds, and `jnp.convolve` of columns, come as such transposes; a gradient's kernel comes reversed,
-/// which a window can do itself.
+/// Batches that vmap adds, and `jnp.convolve` of columns, produce such transposes; a gradient's kernel is reversed,
+/// which a window can express.
 ///
 /// Requires: verified.  Keeps: roots, donation, schedule.
 /// Numerics: exact: the same products, summed in the same order.
 /// Looked through: transposes, reverses of a kernel's window, and reshapes that add or remove dimensions of one
-/// element. Not those that kernels make: they read past transposes in any case. Tests:
-/// tests/text/passes/read-convolutions-past-moves/
+/// element. Not those that kernels make: they read past transposes in any case.
+/// Tests: tests/text/passes/read-convolutions-past-moves/
 
 #include "passes/pass.h"
 

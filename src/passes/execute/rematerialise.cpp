@@ -24,13 +24,13 @@ constexpr double kNearPeak = 0.7;          ///< of the most that is alive: momen
 constexpr int64_t kLeastPart = 512;        ///< of that: smaller values aren't looked at
 constexpr int64_t kLeastBytes = 64 << 10;  ///< nor are these
 constexpr int64_t kMuchSmaller = 16;       ///< what may live longer for a value of so many times its bytes
-constexpr size_t kMostOps = 200;           ///< made again for one value
+constexpr size_t kMostOps = 200;           ///< recomputed for one value
 constexpr int32_t kEnd = std::numeric_limits<int32_t>::max();
 
 /// Places are those of the graph. Who stores or gives a value is a piece of work.
 class Choice {
  public:
-  /// A value that is made again before a piece of work, for it and for all later readers.
+  /// A value that is recomputed before a piece of work, for it and for all later readers.
   struct Again {
     int32_t place = kNoId, behind = kNoId, before = kNoId;
   };
@@ -51,7 +51,7 @@ class Choice {
   std::vector<Again> run() {
     std::vector<Again> all;
     if (peak_ < kLeastBytes) return all;
-    // The last first: what is made again reads what was made before it, which then has one more late reader.
+    // The last first: what is recomputed reads what was made before it, which then has one more late reader.
     for (int32_t place = graph_.size() - 1; place >= 0; --place) {
       if (!may_be_made_again(place)) continue;
       const auto again = split(place);

@@ -1,6 +1,5 @@
 #pragma once
-/// Makes a stored value a second time for those who read it long after the others, across the moments where most is
-/// alive.
+/// Recomputes a stored value for readers long after the others, so that it isn't live across the peak.
 ///
 ///     a = f32[96,144,56,56] maximum(x, 0)               a = maximum(x, 0)
 ///     c = convolution(a, w)                             c = convolution(a, w)
@@ -8,16 +7,17 @@
 ///     dw = convolution(a, dc)                           a.again = maximum(x, 0)
 ///                                                       dw = convolution(a.again, dc)
 ///
-/// Saves bytes(a) between its readers; costs its work again. What a training step keeps for its gradients falls to what
-/// can't be had elementwise from the rest. A value that nobody reads early is made late only, which costs nothing.
+/// Saves bytes(a) between its readers; costs its work again. A training step then keeps for its gradients only what
+/// can't be computed elementwise from the rest. A value without early readers is computed only late, which costs
+/// nothing.
 ///
-/// A value is made again where its work is elementwise or moves (no sum, product or library), and reads what is alive
-/// there anyway or is much smaller. The work is that of the region that makes it (region/work.h), in the order in which
-/// the module's instructions stand; values that were never stored are made where they are read without this pass.
+/// A value is recomputed if its work is elementwise or moves (no sum, product or library routine), and reads values
+/// that are live there anyway or much smaller. The work is that of the region that computes it (region/work.h), in the
+/// module's instruction order; values that were never stored are computed where they are read without this pass.
 ///
 /// Requires: verified, no calls.  Keeps: roots, donation.  Breaks: schedule.
 /// Numerics: exact: the same operations on the same values.
-/// Not made again: results, elements of bundles.
+/// Not recomputed: results, elements of tuples.
 /// Tests: tests/text/passes/rematerialise/
 
 #include "passes/pass.h"

@@ -5,11 +5,12 @@
 ///     d = while(y), condition=c, body=b     ==>    d = while(y), condition=c.1, body=b.1
 ///
 /// Saves nothing by itself. Memory is planned on one timeline, in which a body that runs at two places has two sets of
-/// lifetimes; with one caller per body an instruction names one place.
+/// lifetimes; with one caller per body an instruction has one place.
 ///
 /// Requires: verified.  Keeps: roots, donation, schedule.
 /// Numerics: exact.
-/// Not separated: what would grow the module beyond kMostInlined instructions; reducers, comparators and other bodies
+/// Not separated: bodies that would grow the module beyond kMostInlined instructions; reducers, comparators and other
+/// bodies
 ///   that run inside of one operation.
 /// Tests: tests/text/passes/separate-bodies/
 

@@ -5,8 +5,8 @@
 ///     a = call(x), to_apply=f                   ==>    a = call(x), to_apply=f
 ///     ... 1,999 more calls                             ...
 ///
-/// Saves no memory. A jitted loop of Python calls one body thousands of times; what is folded, unrolled and shared once
-/// in the body need not be in every copy.
+/// Saves no memory. A jitted Python loop calls one body thousands of times; folding, unrolling and sharing are then
+/// done once in the body and not in every copy.
 ///
 /// Requires: verified.  Keeps: roots, donation, schedule.
 /// Numerics: exact.

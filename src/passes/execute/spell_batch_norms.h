@@ -5,13 +5,13 @@
 ///     (y, mean, variance) =                        ==>  variance = sum((x - mean)^2) / n
 ///         batch-norm-training(x, scale, offset)         y = (x - mean) * (scale / sqrt(variance + epsilon)) + offset
 ///
-/// Saves y and all that is made of it elementwise: what reads it makes it of x and three vectors. A training step whose
-/// backward part reads y or its activation keeps x alone.
+/// Saves y and everything computed from it elementwise: readers compute it from x and three vectors. A training step
+/// whose backward pass reads y or its activation keeps only x.
 ///
 /// Requires: verified.  Keeps: roots, donation, schedule.
 /// Numerics: reassociated: the definition doesn't say in which order it sums. Types narrower than f32 are computed in
-/// f32. The variance is that of centred values, in two sums: the difference of two means is wrong where the mean is
-/// much more than the spread.
+/// f32. The variance is computed from centred values, in two passes: the difference of two means is inaccurate if the
+/// mean is much larger than the spread.
 /// Tests: tests/text/passes/spell-batch-norms/
 
 #include "passes/pass.h"

@@ -1,15 +1,15 @@
 #pragma once
-/// Writes the conversions that an operation makes by itself where operands or result are floats of another precision.
+/// Makes the implicit conversions of operations with floats of different precisions explicit.
 ///
 ///     y = bf16[N] add(f32[N] a, bf16[N] b)   ==>   c = f32[N] convert(b);  s = f32[N] add(a, c);  y = bf16[N]
 ///     convert(s)
 ///
-/// Programs for TPUs leave them out. Saves nothing by itself: other passes put operands in the place of results, and
-/// need not ask each time whether those round.
+/// Programs for TPUs leave them out. Saves nothing by itself: other passes replace results by operands, and needn't
+/// check each time whether the result is rounded.
 ///
 /// Requires: verified.  Keeps: roots, donation, schedule.
 /// Numerics: exact.
-/// Tried: conversions made by the reader. What is explained wouldn't be the program as it was given then.
+/// Tried: inserting the conversions in the reader. Then the explained program wouldn't be the given one.
 /// Tests: tests/text/passes/spell-precisions/
 
 #include "passes/pass.h"

@@ -1,5 +1,5 @@
 #pragma once
-/// Writes `rng` as bits of a counter-based generator and arithmetic on them.
+/// Replaces `rng` by a counter-based generator's bits and arithmetic on them.
 ///
 ///                                              counter = rng-get-and-update-state(), delta=blocks
 ///     rng(a, b), distribution=rng_uniform  ==> bits = rng-bit-generator({0, counter}), algorithm=rng_philox
@@ -8,7 +8,7 @@
 ///     rng(m, s), distribution=rng_normal   ==> m + s sqrt(-2 log u) cos(2 pi v), u and v made as above
 ///                                              (Box, Muller: A note on the generation of random normal deviates; 1958)
 ///
-/// Saves the numbers: each can be made where it is read. Types narrower than f32 are computed in f32.
+/// Saves the numbers: each can be generated where it is read. Types narrower than f32 are computed in f32.
 ///
 /// Requires: verified.  Keeps: roots, donation, schedule.
 /// Numerics: exact, by the definition in ops/rng.cpp.

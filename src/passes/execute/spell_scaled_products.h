@@ -1,11 +1,12 @@
 #pragma once
-/// Writes a scaled-dot as a dot of scaled operands.
+/// Replaces a scaled-dot by a dot of scaled operands.
 ///
 ///                                            A = convert(a) * reshape(broadcast(convert(s)))
 ///     r = scaled-dot(a, b, s, t), ...   ==>  B = convert(b) * reshape(broadcast(convert(t)))
 ///                                            r = convert(dot(A, B), ...)
 ///
-/// Saves nothing by itself: products read their operands through what makes them, and those of small floats stay small.
+/// Saves nothing by itself: products read their operands through the operations that compute them, and operands of
+/// small floats stay small.
 ///
 /// Requires: verified.  Keeps: roots, donation, schedule.
 /// Numerics: exact, by the definition in ops/scaled_dot.cpp.

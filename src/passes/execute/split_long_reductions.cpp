@@ -143,8 +143,8 @@ class Splitter {
     return folded;
   }
 
-  /// Is it the last dimension, short, behind one of the results? Folded at the end it leaves whole lines to be added to
-  /// each other, as a norm of groups of features wants.
+  /// Is it the last dimension, short, and preceded by one that the result keeps? Reducing it last lets whole lines be
+  /// added to each other, as in a norm over groups of features.
   bool is_strewn(const Shape& from, int64_t dimension) const {
     constexpr int64_t kShort = 16;
     const Dims& all = reduce_.as<DimensionsAttributes>().dimensions;

@@ -39,7 +39,7 @@ Dims cut(Dims dims, int64_t at) {
   return dims;
 }
 
-/// Dimension numbers behind a new dimension `at`.
+/// Dimension numbers after the insertion of a dimension `at`.
 Dims behind(Dims dimensions, int64_t at) {
   for (int64_t& d : dimensions) d += d >= at;
   return dimensions;

@@ -1,12 +1,13 @@
 #pragma once
-/// Makes a scatter of many updates into few places a scatter into as many copies of them as it has parts, and a fold.
+/// Splits a scatter of many updates into few elements: each part scatters into its own copy, and a fold combines the
+/// copies.
 ///
 ///     c = s32[1024] scatter(x, i[4194304,1], u[4194304]), add
 ///       ==>  p = s32[16,1024] scatter(0, i[16,262144,1], u[16,262144]), add, along a batch dimension of 16
 ///            c = x + reduce(p), dimensions={0}, add
 ///
 /// Costs kScatterParts copies of the result, at most kMostCopies bytes and 1/kWorthCopies of the updates; gains
-/// threads: updates of one scatter may meet in any place, those of two parts don't. The parts depend on the shape
+/// threads: updates of one scatter may conflict anywhere, those of two parts don't. The parts depend on the shape
 /// alone, so that results are the same bits for every number of threads.
 ///
 /// Requires: verified.  Keeps: roots, donation, schedule.
@@ -20,7 +21,7 @@
 
 namespace lowtide::engine {
 
-inline constexpr int64_t kLongScatter = int64_t{1} << 17;  ///< updates, from which on it pays
+inline constexpr int64_t kLongScatter = int64_t{1} << 17;  ///< updates from which on splitting pays
 inline constexpr int64_t kScatterParts = 16;
 inline constexpr int64_t kWorthCopies = 16;
 inline constexpr int64_t kMostCopies = int64_t{256} << 10;

@@ -66,7 +66,7 @@ class Threaded {
 struct Role {
   enum Kind : uint8_t { kEntry, kCondition, kOther };
   Kind kind = kOther;
-  int64_t drawn_before = 0;  ///< blocks that a loop's condition draws before each trip
+  int64_t drawn_before = 0;  ///< blocks that a loop's condition draws before each iteration
   bool operator==(const Role&) const = default;
 };
 using Roles = std::unordered_map<const Computation*, Role>;

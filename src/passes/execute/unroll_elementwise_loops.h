@@ -1,20 +1,22 @@
 #pragma once
-/// Writes out a short loop whose body treats its large arrays element by element.
+/// Unrolls a short loop whose body is elementwise in its large arrays.
 ///
 ///     w = while((0, x, y)), trip count 2,                     x1 = add(x, y)      y1 = xor(x1, y)
 ///         body: (i + 1, add(x, y), xor(add(x, y), y))   ==>   x2 = add(x1, y1)    y2 = xor(x2, y1)
 ///
-/// Saves bytes(carry) for each large carry: between the trips they are virtual, element i of the last trip depends on
-/// element i of the first alone. What the loop counted or looked up (rotation amounts, round keys) becomes constants.
-/// Threefry, as JAX spells it on CPUs, is such a loop: 5 trips over two words for each random number.
+/// Saves bytes(carry) for each large carry: between the iterations they are virtual, since element i of the last
+/// iteration depends only on element i of the first. Values that the loop counted or looked up (rotation amounts, round
+/// keys) become constants. Threefry, as JAX writes it on CPUs, is such a loop: 5 iterations over two words for each
+/// random number.
 ///
 /// Requires: verified, trip count known (analysis/trip_count.h).  Keeps: roots, donation; the schedule, where bodies
 /// stand for their loop.
 /// Numerics: exact.
-/// Not unrolled: more than kMostUnrolledTrips trips or kMostUnrolled instructions; bodies in which a large array is
-///   sliced, reduced, multiplied as a matrix or fed to a computation: those trips don't commute with indexing. What no
-///   trip changes (round keys of many generators) may be sliced, reshaped and broadcast.
-/// Longer loops of this kind stay loops, inside of the element (OpRule::element of while).
+/// Not unrolled: more than kMostUnrolledTrips iterations or kMostUnrolled instructions; bodies in which a large array
+/// is
+///   sliced, reduced, multiplied as a matrix or fed to a computation: those iterations don't commute with indexing.
+///   What no trip changes (round keys of many generators) may be sliced, reshaped and broadcast.
+/// Longer loops of this kind stay loops, evaluated per element (OpRule::element of while).
 /// Tests: tests/text/passes/unroll-elementwise-loops/
 
 #include "passes/pass.h"

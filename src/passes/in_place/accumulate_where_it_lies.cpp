@@ -11,7 +11,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// One update of zeros that nobody else reads, behind converts.
+/// A single update of zeros without other readers, through converts.
 Instruction* lone_update(Instruction* b, const Uses& uses, int32_t id_limit) {
   for (;;) {
     if (b->id >= id_limit || uses.of(*b).size() != 1 || b == b->parent->root || !b->shape.dynamic.empty()) {

@@ -1,6 +1,6 @@
 #pragma once
-/// Adds a part to an array inside the array, without spreading the part over zeros first: gradients of slices and
-/// gathers that a backward loop sums up.
+/// Adds a part to an array in place, without first expanding the part with zeros: gradients of slices and gathers that
+/// a backward loop accumulates.
 ///
 ///     z = f32[N,D] broadcast(0)                            s  = f32[1,D] dynamic-slice(a, i)
 ///     b = f32[N,D] dynamic-update-slice(z, u, i)    ==>    a' = f32[N,D] dynamic-update-slice(a, add(s, u), i)
@@ -9,15 +9,14 @@
 ///     b = f32[N,D] scatter(z, ids, u), add          ==>    a' = f32[N,D] scatter(a, ids, u), add
 ///     a' = f32[N,D] add(a, b)
 ///
-/// Saves bytes(b), and the time to walk all of a: where a dies here, only the part is touched. Parts that several
-/// updates put to the same place are added first and written once.
+/// Saves bytes(b), and the time to traverse all of a: if this is a's last use, only the part is touched. Parts that
+/// several updates put in the same place are added first and written once.
 ///
 /// Requires: verified.  Keeps: roots, donation, schedule.
-/// Numerics: reassociated where places of a scatter repeat, value-exact otherwise (-0 + 0 stays -0): only that where
-///   Module::sums_in_order.
-/// Not rewritten: b that others read too; scatters with other computations than an addition; scatters of small
-///   floats: added to the array one by one, updates too small for it would vanish. Pads, which are computed where they
-///   are added.
+/// Numerics: reassociated where indices of a scatter repeat, value-exact otherwise (-0 + 0 stays -0); only the latter
+/// if Module::sums_in_order.
+/// Not rewritten: b with other readers; scatters with other computations than an addition; scatters of small floats:
+/// added to the array one by one, tiny updates would vanish. Pads, which are computed where they are added.
 /// Tests: tests/text/passes/accumulate-where-it-lies/
 
 #include "passes/pass.h"

@@ -1,5 +1,5 @@
 #pragma once
-/// Adds products of matrices to a sum where the sum lies, rather than next to it.
+/// Accumulates matrix products into a sum in place, instead of in a separate array.
 ///
 ///     p = f32[32000,512] dot(x, g)                       s' = f32[32000,512] dot(x, g, s)
 ///     s' = f32[32000,512] add(s, p)            ==>
@@ -8,7 +8,7 @@
 ///
 /// Requires: verified.  Keeps: roots, donation, schedule.  Breaks: dots have two operands.
 /// Numerics: reassociated (a library may begin its sums with s).
-/// Not where s is cheap to make anew, or the dot is made by a kernel: that adds without storing in any case.
+/// Not done if s is cheap to recompute, or if a kernel computes the dot: that adds without storing in any case.
 /// Tests: tests/text/passes/add-products-where-they-lie/
 
 #include "passes/pass.h"

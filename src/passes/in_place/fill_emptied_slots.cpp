@@ -124,13 +124,13 @@ class Loop {
   const Shape& shape(size_t k) const { return carry_.initial(k).shape; }
   const Instruction& next(size_t k) const { return carry_.body().root->operand(k); }
 
-  /// By trip; empty: that can't be told.
+  /// By iteration; empty: that can't be told.
   std::vector<int64_t> slots(const Instruction& start, size_t k) const {
     return slots_of_trips(start, loop_, shape(k).dims[0] - 1);
   }
 
-  /// Does each trip put one slot into element k, and all trips all slots, which only who reads parts of slots as it
-  /// goes sees behind the loop?
+  /// Does each iteration write one slot of element k, and all iterations all slots, with readers after the loop that
+  /// read only parts of slots at a time?
   bool is_filled(size_t k) const {
     const Instruction& update = next(k);
     if (carry_.is_tested(k) || carry_.reads(k).size() != 1 || !shape(k).is_array() || elements(k) == 0) return false;
@@ -191,7 +191,7 @@ class Loop {
   bool gather_starts(const Instruction& stack, const std::vector<const LoopCarry*>& within,
                      std::vector<const Instruction*>& starts) const {
     for (const Instruction* user : uses_.of(stack)) {
-      if (user == stack.parent->root) continue;  // no trip changes it
+      if (user == stack.parent->root) continue;  // no iteration changes it
       if (user->opcode == Opcode::kDynamicSlice) {
         if (user->operands[0] != &stack) return false;
         if (user->shape.dims[0] == stack.shape.dims[0]) {  // a tile of each slot
@@ -224,7 +224,8 @@ class Loop {
     return true;
   }
 
-  /// A value within loops that no trip of theirs changes, as what this loop's body handed to them; null: it isn't one.
+  /// A value within loops that no iteration of theirs changes, as what this loop's body handed to them; null: it isn't
+  /// one.
   const Instruction* brought_out(const Instruction& value, const std::vector<const LoopCarry*>& within) const {
     const Instruction* outer = &value;
     for (size_t depth = within.size(); depth > 0; --depth) {
@@ -238,7 +239,7 @@ class Loop {
     return outer;
   }
 
-  /// Is no slot of `emptied` read after the trip that writes it?
+  /// Is no slot of `emptied` read after the iteration that writes it?
   bool is_read_before(size_t emptied, size_t filled) const {
     std::vector<const Instruction*> starts;
     for (const Instruction* read : carry_.reads(emptied)) gather_starts(*read, {}, starts);

@@ -1,14 +1,14 @@
 #pragma once
-/// Small questions about slices of stacks.
+/// Helpers for slices of stacks.
 
 #include "ir/module.h"
 
 namespace lowtide::engine {
 
-/// A constant zero, of any rank, spread or not.
+/// A constant zero of any rank, broadcast or not.
 bool is_zero(const Instruction& i);
 
-/// The value behind reshapes.
+/// The value, traced through reshapes.
 Instruction* behind_reshapes(Instruction* i);
 
 }  // namespace lowtide::engine

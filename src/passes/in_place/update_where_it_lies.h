@@ -1,5 +1,5 @@
 #pragma once
-/// Updates a slice of a stack inside the stack, without taking it out and putting it back.
+/// Updates a slice of a stack in place, without copying it out and back.
 ///
 ///     x = reshape(dynamic-slice(c, i))                        c' = dynamic-update-slice(c, u', i, j)
 ///     y = dynamic-update-slice(x, u, j)                ==>     y  = reshape(dynamic-slice(c', i))
@@ -9,7 +9,7 @@
 ///
 /// Requires: verified.  Keeps: roots, donation, schedule.
 /// Numerics: exact. Along each dimension the outer slice is whole and starts at 0, or it is one element thick: then
-/// clamping the combined start is clamping each.
+/// clamping the combined start equals clamping each.
 /// Tests: tests/text/passes/update-where-it-lies/
 
 #include "passes/pass.h"

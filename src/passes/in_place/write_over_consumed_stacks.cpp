@@ -13,7 +13,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// A loop whose trips visit the slices of stacks.
+/// A loop whose iterations visit the slices of stacks.
 class ConsumingLoop {
  public:
   ConsumingLoop(const Instruction& loop, const Uses& uses) : loop_(loop), uses_(uses) {
@@ -39,7 +39,7 @@ class ConsumingLoop {
   const Instruction& next(size_t k) const { return loop_.called[1]->root->operand(k); }
   const Shape& shape(size_t k) const { return loop_.shape.elements[k]; }
 
-  /// The dimension along which element k is only written, slice i by trip i, all in turn; -1: it isn't.
+  /// The dimension along which element k is only written, slice i by iteration i, all in turn; -1: it isn't.
   int64_t written_along(size_t k) const {
     const Instruction& update = next(k);
     if (is_tested_[k] || update.opcode != Opcode::kDynamicUpdateSlice || uses_.of(update).size() != 1) return -1;
@@ -50,7 +50,7 @@ class ConsumingLoop {
     return only_updated ? sliced_along(update.operand(1).shape, shape(k), update, 2) : -1;
   }
 
-  /// Is element k only read, along dimension d, slice i by trip i, and not behind the loop?
+  /// Is element k only read, along dimension d, slice i in iteration i, and not after the loop?
   bool is_consumed_along(size_t k, int64_t d) const {
     const Instruction& same = next(k);
     if (is_tested_[k] || std::ranges::find(reads_[k], &same) == reads_[k].end()) return false;
@@ -80,7 +80,7 @@ class ConsumingLoop {
     return true;
   }
 
-  /// The dimension along which the trips' slices make up the stack; -1: they don't.
+  /// The dimension along which the iterations' slices make up the stack; -1: they don't.
   int64_t sliced_along(const Shape& slice, const Shape& stack, const Instruction& user, size_t first_start) const {
     const auto& counters = reads_[static_cast<size_t>(carry_)];
     int64_t along = -1;
@@ -159,7 +159,7 @@ int64_t rewrite_loop(Instruction& loop, const Module& module, const Uses& uses) 
   return count;
 }
 
-/// A read of the carry may stand behind those that now use it.
+/// A read of the loop-carried value may come after its new users.
 void put_reads_first(Computation& body) {
   std::vector<Instruction*> order;
   for (const bool first : {true, false}) {

@@ -8,9 +8,9 @@
 /// Saves bytes(ys): a key-value cache that a decoder's layers update slice by slice stays where it is.
 ///
 /// Requires: verified, no calls, loops take tuples apart once.  Keeps: roots, donation, schedule.
-/// Numerics: exact. The loop counts over all slices (along any dimension, of any thickness), each once; slice i is read
-/// in trip i alone, and what a trip reads is what stood there before the trip. Not done: xs that is read otherwise or
-/// after the loop, arguments that are not donated (their copy would be as large). Tests:
+/// Numerics: exact. The loop visits all slices (along any dimension, of any thickness), each once; slice i is read only
+/// in iteration i, which reads the bytes from before the iteration. Not done: xs that is read otherwise or after the
+/// loop, arguments that are not donated (their copy would be as large). Tests:
 /// tests/text/passes/write-over-consumed-stacks/
 
 #include "passes/pass.h"

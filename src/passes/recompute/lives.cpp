@@ -11,7 +11,7 @@ namespace {
 constexpr int kDeepest = 8;         ///< loops within loops that are looked into
 constexpr int64_t kSmallSlice = 4;  ///< the whole has so many times its bytes
 
-/// The element that this takes out of a bundle which stands here, behind barriers; else the bundle's maker.
+/// The element that this selects from a tuple in this computation, through barriers; else the tuple's producer.
 const Instruction& taken(const Instruction& element) {
   const Instruction* bundle = &element.operand(0);
   while (bundle->opcode == Opcode::kOptBarrier) bundle = &bundle->operand(0);

@@ -1,6 +1,5 @@
 #pragma once
-/// Where the values of one computation are alive, in the order in which its instructions stand, as whoever fuses
-/// elementwise loops would have them.
+/// Where the values of one computation are live, in its instruction order, assuming fusion of elementwise loops.
 
 #include <cstdint>
 #include <unordered_map>
@@ -10,11 +9,11 @@
 
 namespace lowtide::engine {
 
-/// By instruction id, values that are made where they are read: those of elementwise loops (analysis/loop_fusion.h),
-/// but for small slices of what could go once they are taken.
+/// By instruction id, values that are computed where they are read: those of elementwise loops
+/// (analysis/loop_fusion.h), except small slices of values that could be freed once they are taken.
 std::vector<bool> find_virtual_values(const Module& module);
 
-/// Places are those of the computation's instructions as they stand.
+/// Places are positions in the computation's instruction order.
 class Lives {
  public:
   static constexpr int32_t kNobody = -1;
@@ -22,17 +21,17 @@ class Lives {
   /// depth: of loops around it.
   Lives(const Computation& computation, const std::vector<bool>& is_virtual, int depth = 0);
 
-  /// Another name for the bytes of its operand.
+  /// Is it an alias of its operand's bytes?
   static bool is_name(const Instruction& i);
 
   int32_t size() const { return static_cast<int32_t>(all_.size()); }
   Instruction& at(int32_t place) const { return *all_[static_cast<size_t>(place)]; }
   int32_t place_of(const Instruction& i) const { return place_.at(&i); }
-  /// Of its own: 0 where it is another name for others, is never stored, is a result, or stands before the program.
+  /// Its own bytes: 0 if it is an alias, is never stored, is a result, or exists before the program.
   int64_t bytes(int32_t place) const { return bytes_[static_cast<size_t>(place)]; }
-  /// The last place where it is read, under whatever name; size() of a result, kNobody of what nobody reads.
+  /// The last place where it or an alias is read; size() for a result, kNobody for a value without readers.
   int32_t last_read(int32_t place) const { return last_[static_cast<size_t>(place)]; }
-  /// Bytes alive while each place runs, what loops hold inside of them included.
+  /// Bytes live while each place runs, including those inside loops.
   const std::vector<int64_t>& load() const { return load_; }
   int64_t most() const;
   int32_t fullest() const;

@@ -43,7 +43,7 @@ LoopGroups group_trips(Instruction& loop, size_t counter, int64_t trips, int64_t
   loop.called = {count_to(module, state, counter, trips / k), over};
   loop.backend_config.clear();  // it may say how often the loop ran before
 
-  // In the old body, which now counts the trips of its group, the count of all trips.
+  // In the old body, which now counts the iterations of its group, the count of all iterations.
   LoopCarry carry(*inner, count_callers(module));
   Instruction* before = carry.add(*base);
   carry.put_reads_first();
@@ -58,7 +58,7 @@ LoopGroups group_trips(Instruction& loop, size_t counter, int64_t trips, int64_t
     }
   }
   carry.set_next(counter, *one_more);
-  // Behind all reads of the carry.
+  // After all reads of loop-carried values.
   const auto first = std::ranges::find_if_not(old, [](const Instruction* i) { return is_given_to_computation(*i); });
   put_made(body, old, *first, inside.order(), inside.order().size(), nullptr);
   return {&loop, inner, group};

@@ -1,5 +1,6 @@
 #pragma once
-/// A loop of n trips as a loop over groups of k trips each, with a loop over the trips of a group within.
+/// Turns a loop of n iterations into a loop over groups of k iterations, with an inner loop over the iterations of a
+/// group.
 ///
 ///     while (i < n): body(i)     ==>     while (g < n / k): while (l < k): body(g * k + l)
 
@@ -13,8 +14,8 @@ struct LoopGroups {
   Instruction* group = nullptr;  ///< in the new body: g
 };
 
-/// `counter`: the element of the loop's tuple that counts its trips from 0, which nobody reads behind it; k divides
-/// them. The loop is one of LoopCarry::ok().
+/// `counter`: the element of the loop's tuple that counts its iterations from 0 and isn't read after the loop; k
+/// divides the trip count. The loop is one of LoopCarry::ok().
 LoopGroups group_trips(Instruction& loop, size_t counter, int64_t trips, int64_t k);
 
 /// A condition: element `counter` of the tuple is less than `trips`.

@@ -1,5 +1,5 @@
 #pragma once
-/// Whether an instruction can be made again, and what that costs.
+/// Whether an instruction can be recomputed, and what that costs.
 
 #include <unordered_set>
 
@@ -8,10 +8,10 @@
 
 namespace lowtide::engine {
 
-/// What can't be made twice: arguments and constants, what has effects, what control edges hold.
+/// What can't be computed twice: arguments and constants, operations with effects, what control edges hold.
 std::unordered_set<const Instruction*> find_fixed(const Computation& computation);
 
-/// Of all elements, once, by all cores.
+/// The time to compute all elements once, with all cores.
 double make_ns(const Instruction& i, const Cost& cost);
 
 }  // namespace lowtide::engine

@@ -30,12 +30,12 @@ std::vector<bool> Moment::choose(const Target& target, double ns_per_byte) const
   const auto prices_of = [&](int32_t place) -> KeepOrMake::Prices {
     const Instruction& i = lives_.at(place);
     const double make = fixed.contains(&i) ? KeepOrMake::kNever : make_ns(i, target.cost());
-    // A bundle lasts as its elements do. One that can't be made again, as what orders effects, takes nothing.
+    // A bundle lasts as its elements do. One that can't be recomputed, as what orders effects, takes nothing.
     if (!i.shape.is_array()) return {make == KeepOrMake::kNever ? 0 : KeepOrMake::kNever, make};
     const int32_t last = lives_.last_read(place);
     const bool stands = i.opcode == Opcode::kParameter && (!is_donated(i) || last > fullest_);
     if (stands || i.opcode == Opcode::kConstant || last == lives_.size()) return {0, make};
-    // What was made long ago is kept for long. So of equal layers the first are made again at a lower price than the
+    // What was made long ago is kept for long. So of equal layers the first are recomputed at a lower price than the
     // last, and there is something between all and none.
     const double ago = static_cast<double>(fullest_ - place) / std::max(1, fullest_);
     const double weight = kJustMade + (1 - kJustMade) * ago;
@@ -67,12 +67,12 @@ int64_t make_again(Computation& computation, int32_t place, const std::vector<bo
     if (std::ssize(given) <= place && made[given.size()]) wanted.insert(i.get());
     given.push_back(i.get());
   }
-  const auto behind = given.begin() + place + 1;
-  order.assign(given.begin(), behind);
+  const auto after = given.begin() + place + 1;
+  order.assign(given.begin(), after);
 
   // A bundle's elements are taken at once: who comes later reads those.
   std::unordered_map<const Instruction*, std::vector<Instruction*>> elements;
-  for (auto i = given.begin(); i != behind; ++i) {
+  for (auto i = given.begin(); i != after; ++i) {
     if ((*i)->opcode == Opcode::kGetTupleElement && wanted.contains(*i)) elements[(*i)->operands[0]].push_back(*i);
   }
 
@@ -99,7 +99,7 @@ int64_t make_again(Computation& computation, int32_t place, const std::vector<bo
         open.insert(open.end(), of->second.rbegin(), of->second.rend());
     }
   };
-  std::for_each(behind, given.end(), [&](Instruction* reader) {
+  std::for_each(after, given.end(), [&](Instruction* reader) {
     for (Instruction*& operand : reader->operands) {
       if (!wanted.contains(operand)) continue;
       if (!again.contains(operand)) make(operand);

@@ -1,6 +1,6 @@
 #pragma once
-/// The moment at which most is alive in a computation: what stands then and is read behind it is kept until it is read,
-/// or made again.
+/// The moment at which most bytes are live in a computation: a value that is live then and read later is either kept
+/// until then, or recomputed.
 
 #include <vector>
 
@@ -15,7 +15,7 @@ class Moment {
 
   int64_t load() const { return lives_.most(); }
   int32_t place() const { return fullest_; }
-  /// By place: what is made again where a byte that is kept costs so much; the cheapest choice for all.
+  /// By place: which values to recompute at this price for a kept byte; the cheapest choice for all.
   std::vector<bool> choose(const Target& target, double ns_per_byte) const;
 
  private:
@@ -24,8 +24,8 @@ class Moment {
   const int32_t fullest_;
 };
 
-/// What stands up to `place` and is marked by `made` is made again for those who read it behind `place`: just before
-/// the first of them, operands first. How many instructions that are.
+/// Recomputes the values up to `place` that `made` marks for their readers after `place`: just before the first of
+/// these, operands first. Returns the number of instructions added.
 int64_t make_again(Computation& computation, int32_t place, const std::vector<bool>& made);
 
 }  // namespace lowtide::engine

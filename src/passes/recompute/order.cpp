@@ -15,7 +15,7 @@ namespace {
 
 using Order = std::vector<Instruction*>;
 
-/// Instructions one after another, each behind what it reads.
+/// A sequence of instructions, each after its operands.
 class Sequence {
  public:
   /// With what it needs and isn't there yet.
@@ -54,7 +54,7 @@ Order depth_first(const Computation& computation, const std::vector<bool>& is_vi
   return sequence.order();
 }
 
-/// Elements stand behind their bundle, which is then read by nobody who comes later.
+/// Puts elements directly after their tuple, which then has no later readers.
 Order with_elements(const Order& given) {
   std::unordered_map<const Instruction*, Order> elements;
   for (Instruction* i : given) {
@@ -116,7 +116,7 @@ class FreeEarly {
            lives_.at(place).opcode != Opcode::kTuple;
   }
 
-  /// The pieces behind the operands.
+  /// The pieces that produce the operands.
   void find_reads(int32_t place) {
     std::vector<int32_t>& reads = reads_[static_cast<size_t>(place)];
     for (const Instruction* operand : lives_.at(place).operands) {

@@ -34,7 +34,7 @@ double entry_ns(const Module& module, const Target& target) {
   return time_of(*module.entry, target.cost()) / target.cost().machine().cores;
 }
 
-/// At one moment: what stands up to a place is made again for those after it, by place.
+/// At one moment: what stands up to a place is recomputed for those after it, by place.
 struct Made {
   int32_t place = 0;
   std::vector<bool> made;

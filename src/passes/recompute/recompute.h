@@ -1,23 +1,24 @@
 #pragma once
-/// Makes values again for their late readers, where keeping them until then costs more than making them.
+/// Recomputes values for their late readers, where keeping them until then costs more than computing them again.
 ///
 ///     a = f(x)   b = dot(a, w)   c = g(b)               a = f(x)   b = dot(a, w)   c = g(b)
 ///     ...                                         ==>   ...
 ///     da = h(a, b, c, dc)                               a' = f(x)  b' = dot(a', w)   c' = g(b')
 ///                                                       da = h(a', b', c', dc)
 ///
-/// A training step keeps for its gradients what its forward part made; most is alive between the two. What is alive
-/// at the fullest moment and read behind it is kept, at `price` ns a byte, or made again, at its modelled time, of what
-/// is kept or made again: the cheapest choice of all is a minimum cut (keep_or_make.h). Products, convolutions, loops
-/// and calls without effects are made again like anything else. Values are made again just before the first that reads
-/// them, once. Then the fullest moment is another one, for which the same is asked, until nothing changes.
+/// A training step keeps values of its forward pass for its gradients; most bytes are live between the two. Each value
+/// that is live at the fullest moment and read later is either kept, at `price` ns per byte, or recomputed, at its
+/// modelled time, from values that are kept or recomputed: the cheapest choice is a minimum cut (keep_or_make.h).
+/// Products, convolutions, loops and calls without effects can be recomputed like anything else. Values are recomputed
+/// just before the first that reads them, once. Then another moment is the fullest, for which the same is done, until
+/// nothing changes.
 ///
 /// The order is the computation's own or a depth-first one, whichever needs less; the computation is left in it.
 ///
 /// Requires: verified, no calls.  Keeps: roots, donation.  Breaks: schedule.
 /// Numerics: exact: the same operations on the same values.
-/// What loops save for later loops is chosen in the same way before (recompute_stacks.h).
-/// Not made again: what has effects, and what control edges hold. Moments are those of the entry.
+/// Before that, what loops save for later loops is chosen in the same way (recompute_stacks.h).
+/// Not recomputed: operations with effects, and what control edges hold. Only moments of the entry are considered.
 /// Tests: tests/text/passes/recompute/
 
 #include "passes/pass.h"
@@ -25,7 +26,8 @@
 
 namespace lowtide::engine {
 
-/// At one moment: of what stands up to the instruction `last`, `made` is made again for those after it; by name.
+/// At one moment: of the values up to the instruction `last`, those in `made` are recomputed for later readers; by
+/// name.
 struct MadeAgain {
   std::string last;
   std::vector<std::string> made;
@@ -39,18 +41,18 @@ struct Recomputed {
 
 Result<PassResult> recompute(Module& module, const Target& target, double ns_per_byte, Recomputed* done = nullptr);
 
-/// The same to a module of the same names in other extents, in which some of the other instructions may be absent, and
-/// a few more may stand: other extents can make other rewrites worth while. False: it isn't possible there, or nothing
-/// is made again.
+/// Does the same in a module with the same names and other extents, in which some other instructions may be missing or
+/// added, since other extents can make other rewrites worthwhile. False: it isn't possible there, or nothing is
+/// recomputed.
 bool recompute_alike(Module& module, const Recomputed& done);
 
-/// A price, and what comes of it.
+/// A price, and its effect.
 struct RecomputeOffer {
   double ns_per_byte = 0;
-  int64_t most = 0;  ///< bytes alive in the entry, by a model
-  double ns = 0;     ///< that it takes longer
+  int64_t most = 0;  ///< most bytes live in the entry, by a model
+  double ns = 0;     ///< additional time
 };
-/// Prices at which less and less is alive, which takes longer and longer; none where nothing is gained.
+/// Prices that give ever fewer live bytes for ever more time; none if nothing is gained.
 std::vector<RecomputeOffer> recompute_offers(const Module& module, const Target& target);
 
 }  // namespace lowtide::engine

@@ -149,7 +149,7 @@ class Pair {
   std::vector<SavedStack*> free_, others_;
 };
 
-/// What has no name there is made again where something that is made again reads it; none where it can't be.
+/// What has no name there is recomputed where something that is recomputed reads it; none where it can't be.
 std::vector<Choice> choices_alike(const Computation& body, const StacksChoice& choice) {
   std::unordered_map<const Instruction*, size_t> number;
   std::vector<Choice> choices;

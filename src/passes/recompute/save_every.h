@@ -1,18 +1,18 @@
 #pragma once
-/// Saves what a loop hands from trip to trip at the beginning of each group of k trips, where every trip's was saved
-/// for a later loop, which makes the trips of a group again before it needs them.
+/// Saves loop-carried values only at the beginning of each group of k iterations, instead of in every iteration, for a
+/// later loop, which reruns the iterations of a group before it needs them.
 ///
 ///     while (i, x): xs[i] = x  x = f(x)        while (g, x): cs[g] = x  while (l, x): x = f(x)
 ///     while (j, d): .. xs[n - 1 - j] ..   ==>  while (g, d): while (l, x = cs[n / k - 1 - g]): s[l] = x  x = f(x)
 ///                                                            while (l, d): .. s[k - 1 - l] ..
 ///
-/// n stacked values become n / k + k, for one more run of the first loop; of the last trip of a group only what its
-/// slices are made of. Where some trips are in no group, the loops are split first (split_trips.h).
+/// n stacked values become n / k + k, for one more run of the first loop, with the last iteration of a group reduced to
+/// what its slices depend on. If some iterations are in no group, the loops are split first (split_trips.h).
 ///
 /// Requires: verified, no calls.  Keeps: roots, donation, schedule.
 /// Numerics: exact: the same operations on the same values.
-/// Not done: where the later loop has other trips, or reads the stacks at other
-/// places than from the last to the first or from the first to the last.
+/// Not done if the later loop has another trip count, or reads the stacks in another order than first to last or last
+/// to first.
 /// Tests: tests/unit/save_every_test.cpp, tests/text/passes/save-every
 
 #include <vector>
@@ -22,14 +22,14 @@
 namespace lowtide::engine {
 
 struct Grouping {
-  int64_t k = 0;   ///< trips of a group, from 2 on
-  int64_t of = 0;  ///< so many trips are in groups, the first ones; 0: as many as make whole groups
+  int64_t k = 0;   ///< iterations of a group, from 2 on
+  int64_t of = 0;  ///< the first so many iterations are grouped; 0: as many as make whole groups
   bool operator==(const Grouping&) const = default;
 };
 
 Result<PassResult> save_every(Module& module, const Grouping& grouping);
 
-/// Groupings that save anything, the one that saves least first.
+/// Groupings that save memory, by increasing savings.
 std::vector<Grouping> groupings(const Module& module);
 
 }  // namespace lowtide::engine

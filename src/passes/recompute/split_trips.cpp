@@ -10,7 +10,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// A copy of a loop for some of its trips.
+/// A copy of a loop for some of its iterations.
 struct Part {
   int64_t trips = 0, before = 0;  ///< before: that other parts have
   int64_t first_slot = 0;         ///< of all slots of the stacks: those from here on lie in this part's
@@ -97,7 +97,7 @@ class Splitter {
   std::unordered_map<const Instruction*, size_t> index_of_;  ///< by what takes or makes a slice
 };
 
-/// What the second part begins with: what the first leaves, and what no trip changes as it was.
+/// What the second part begins with: what the first leaves, and what no iteration changes as it was.
 std::vector<Instruction*> continued(Maker& maker, Instruction& first, const LoopCarry& carry, size_t counter) {
   std::vector<Instruction*> starts;
   for (size_t e = 0; e < carry.size(); ++e) {

@@ -1,6 +1,6 @@
 #pragma once
-/// Splits a loop that fills stacks, and the later loop that reads them, into those of the first trips and those of the
-/// rest, so that a rewrite can take some of the trips.
+/// Splits a loop that fills stacks, and the later loop that reads them, into those of the first iterations and those of
+/// the rest, so that a rewrite can take some of the iterations.
 ///
 ///     while (i < n): xs[i] = x  x = f(x)         while (i < m): as[i] = x  x = f(x)
 ///     while (j < n): .. xs[n - 1 - j] ..   ==>   while (i < n - m): bs[i] = x  x = f(x)
@@ -13,26 +13,26 @@
 
 namespace lowtide::engine {
 
-/// The place along a stack of which a trip reads the slice.
+/// The order in which iterations read the slices of a stack.
 enum class Direction : uint8_t { kForwards, kBackwards };
 
-/// A loop that fills stacks, a later one that reads them, and where along them it does.
+/// A loop that fills stacks, a later one that reads them, and the place along them that it reads.
 struct LoopPair {
   Instruction* loop = nullptr;
   Instruction* reader = nullptr;
   Instruction* place = nullptr;  ///< in the reader's body
 };
 
-/// What there is to split: stacks that nobody but the reader reads, and that at this place alone.
+/// What is split: stacks with no other reader, read only at this place.
 struct SplitRequest {
   LoopPair pair;
   const SavedStacks* saved = nullptr;     ///< of pair.loop
   std::vector<const SavedStack*> stacks;  ///< some of them
-  size_t reader_counter = 0;              ///< the element of the reader's tuple that counts its trips from 0
+  size_t reader_counter = 0;              ///< the element of the reader's tuple that counts its iterations from 0
   Direction direction = Direction::kForwards;
 };
 
-/// Both pairs: of the first `first` trips, and of the others. The old loops are left without readers.
+/// Both pairs: for the first `first` iterations, and for the others. The old loops are left without readers.
 struct SplitPairs {
   LoopPair first, rest;
 };

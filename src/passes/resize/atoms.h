@@ -1,5 +1,5 @@
 #pragma once
-/// Extents as products of atoms: what reshapes merge and split is the same numbers in other groups.
+/// Extents as products of atoms: reshapes only regroup the same atoms.
 
 #include <cstdint>
 #include <string>
@@ -19,7 +19,7 @@ struct ExtentReason {
 };
 std::string to_string(const ExtentReason& reason);  ///< words and name; empty where nothing is known
 
-/// times * product, added up, + constant.
+/// The sum of times * product, plus a constant.
 struct ExtentSum {
   struct Term {
     int64_t times = 1;
@@ -42,12 +42,12 @@ class Atoms {
   /// A new atom, or none for extent 1.
   Product make(int64_t extent);
 
-  /// These are one dimension: their atoms are united in order, split where one side has more of them. Where they don't
-  /// divide each other they stay what they are.
+  /// Declares that both are the same dimension: their atoms are united in order, and split where one side has more of
+  /// them. If they don't divide each other they stay unchanged.
   void unite(const Product& a, const Product& b, const ExtentReason& reason);
   void freeze(const Product& product, const ExtentReason& reason);
 
-  /// The atoms that others are made of, at the end of all splitting.
+  /// The product in terms of atoms that aren't split further.
   Product whole(const Product& product) const;
 
   int32_t count() const { return static_cast<int32_t>(atoms_.size()); }

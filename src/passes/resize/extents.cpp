@@ -111,9 +111,9 @@ void ModuleExtents::relate_intervals() {
     for (const Interval* i : intervals) {
       relate(between(i->begin, i->end).add(-1, i->part), {"cut into pieces", i->at});
       for (const Interval::Mark& mark : i->marks) {
-        const bool behind = mark.counts == Interval::Mark::Counts::kBehind;
-        const int64_t begin = behind ? i->end : 0;
-        const int64_t end = behind ? extent : (mark.counts == Interval::Mark::Counts::kUntil ? i->end : i->begin);
+        const bool after = mark.counts == Interval::Mark::Counts::kBehind;
+        const int64_t begin = after ? i->end : 0;
+        const int64_t end = after ? extent : (mark.counts == Interval::Mark::Counts::kUntil ? i->end : i->begin);
         ExtentSum counted = ExtentSum().add(mark.sign, between(begin, end));
         counted.constant += mark.more;
         tie(*i->at, mark.slot, mark.index, std::move(counted));

@@ -1,13 +1,13 @@
 #pragma once
-/// What the extents of a module's values have to do with each other: which are the same, which are products, sums and
-/// windows of others, and which attributes and constants follow them.
+/// Relations between the extents of a module's values: which are the same, which are products, sums and windows of
+/// others, and which attributes and constants depend on them.
 ///
 ///     x = f32[512,64], y = f32[512,128] reshape(...)       atoms 512, 64, 128
-///     z = f32[511,64] slice(x), slice={[1:512], [0:64]}    511 = what is left of 512 behind a piece of 1
+///     z = f32[511,64] slice(x), slice={[1:512], [0:64]}    511 = what is left of 512 after a piece of 1
 ///     while (i < 24) { w = dynamic-slice(s, i, 0), ... }   s = f32[24,...]: 24 is the trips, in the condition too
 ///
-/// Dimensions that walk in step by their operation's roles (analysis/dimension_roles.h) are one; reshapes split extents
-/// into atoms; bounds cut dimensions into pieces. Of operations that aren't known nothing may change.
+/// Dimensions that correspond by their operation's roles (analysis/dimension_roles.h) are the same; reshapes split
+/// extents into atoms; bounds cut dimensions into pieces. Extents of unknown operations may not change.
 
 #include <vector>
 
@@ -22,7 +22,7 @@ struct ExtentRelation {
   ExtentReason reason;
 };
 
-/// A number in an instruction that follows extents.
+/// A number in an instruction that depends on extents.
 struct ExtentTie {
   enum class Slot : uint8_t {
     kStart,  ///< of a slice, dimension `index`
@@ -46,7 +46,7 @@ struct ExtentTie {
   ExtentSum value;
 };
 
-/// All of a module, whatever computation: what a call or a loop hands over is the same there.
+/// For a whole module, across computations: values passed to calls and loops have the same extents there.
 class ModuleExtents {
  public:
   explicit ModuleExtents(const Module& module);
@@ -61,7 +61,7 @@ class ModuleExtents {
     return values_[static_cast<size_t>(i.id)][static_cast<size_t>(leaf)];
   }
 
-  // For those who gather them:
+  // For the code that collects relations:
   void same(const Instruction& a, int64_t a_leaf, const Instruction& b, int64_t b_leaf, const Instruction& why);
   /// All leaves of a, and as many of b from `b_first` on.
   void same_leaves(const Instruction& a, int64_t a_first, const Instruction& b, int64_t b_first, int64_t count,
@@ -69,13 +69,13 @@ class ModuleExtents {
   void freeze(const Instruction& i, const ExtentReason& reason);
   void relate(ExtentSum zero, const ExtentReason& reason, bool at_most = false);
   void tie(const Instruction& at, ExtentTie::Slot slot, size_t index, ExtentSum value);
-  /// Elements [begin, end) of a dimension are as many as `part`.
+  /// Elements [begin, end) of a dimension, whose number is `part`.
   struct Interval {
     Product whole;
     int64_t begin = 0, end = 0;
     ExtentSum part;
     const Instruction* at = nullptr;
-    /// Numbers of instructions that count elements before it, or all up to its end, or behind it, or minus as many.
+    /// Constants of instructions that count the elements before it, or up to its end, or after it, or their negative.
     struct Mark {
       enum class Counts : uint8_t { kBefore, kUntil, kBehind };
       Counts counts = Counts::kBefore;

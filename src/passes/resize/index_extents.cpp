@@ -41,7 +41,7 @@ class Relater {
  private:
   void freeze(const Product& p, const char* words, const Instruction& at) { extents_.atoms().freeze(p, {words, &at}); }
 
-  /// Behind copies, and elements that no trip changes.
+  /// Seen through copies, and through loop-carried values that no iteration changes.
   static std::optional<ConstantUse> constant_behind(const Instruction& user, size_t operand, const Instruction& loop) {
     const Instruction& i = user.operand(operand);
     if (i.opcode == Opcode::kCopy) return constant_behind(i, 0, loop);
@@ -137,7 +137,7 @@ class Relater {
     const ExtentReason why = {"indexed by the trips of a loop", &i};
     const int64_t n = atoms.extent(whole), r = atoms.extent(part), slope = std::abs(flow.slope);
     const int64_t trips = atoms.extent(flow.loop->trips);
-    const int64_t left = n - slope * trips;  // that no trip reaches
+    const int64_t left = n - slope * trips;  // that no iteration reaches
     ExtentSum zero(whole);
     if (by_part) {
       Product reached = flow.loop->trips;

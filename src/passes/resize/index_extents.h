@@ -1,13 +1,14 @@
 #pragma once
-/// Loops and the indices that they count: trips, the stacks that are indexed by the counter, the constants between.
+/// Loops and the indices that they count: iterations, the stacks that are indexed by the counter, the constants
+/// between.
 
 #include "passes/resize/extents.h"
 
 namespace lowtide::engine {
 
-/// Of every dynamic-slice and dynamic-update-slice: where an index counts with a loop, the loop's trips follow the
-/// dimension, and so do constants in the loop's condition and on the index's way. Arithmetic that isn't understood
-/// keeps the dimension and the loop as they are.
+/// For every dynamic-slice and dynamic-update-slice: if an index counts with a loop, the loop's trip count depends on
+/// the dimension, and so do constants in the loop's condition and in the index's computation. Arithmetic that isn't
+/// understood keeps the dimension and the loop unchanged.
 void relate_indices(const Module& module, ModuleExtents& extents);
 
 }  // namespace lowtide::engine

@@ -1,5 +1,5 @@
 #pragma once
-/// An index as a function of how often its loop has run, and the constants on its way.
+/// An index as a function of its loop's iteration, and the constants in its computation.
 
 #include <unordered_map>
 #include <vector>
@@ -23,13 +23,13 @@ struct CountedLoop {
   Product trips;
 };
 
-/// slope * trips before this one + start.
+/// slope * iterations before this one + start.
 struct IndexFlow {
   enum class Kind : uint8_t {
     kConstant,  ///< start
     kCounts,    ///< with `loop`
-    kData,      ///< comes from an array, whatever is done to it
-    kTangled,   ///< counts, but not so
+    kData,      ///< comes from an array, with whatever arithmetic
+    kTangled,   ///< counts, but not in this form
   };
   Kind kind = Kind::kData;
   int64_t slope = 0, start = 0;
@@ -42,7 +42,7 @@ class IndexFlows {
  public:
   explicit IndexFlows(const Module& module);
 
-  /// Every body's loop; loops that share a body count alike, or aren't here.
+  /// Every body's loop; loops that share a body must count alike, or are left out.
   std::vector<CountedLoop>& loops() { return loops_; }
   /// Null: its loops don't count alike.
   const CountedLoop* loop_of(const Computation& body) const;

@@ -1,5 +1,5 @@
 #pragma once
-/// What one operation says of the extents of its operands and results.
+/// The relations that one operation imposes on the extents of its operands and results.
 
 #include "passes/resize/extents.h"
 

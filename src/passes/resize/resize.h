@@ -1,15 +1,15 @@
 #pragma once
-/// The same program with other extents: a small one to be run where the program itself is too large, a halved one to
-/// see what that would need.
+/// Derives the same program with other extents: a small one to run where the program itself is too large, a halved one
+/// to see what that would need.
 ///
 ///     x = f32[4096,512] parameter(0)                            x = f32[24,16] parameter(0)
 ///     y = f32[8,512,512] reshape(x)                    ==>      y = f32[2,12,16] reshape(x)
 ///     z = f32[8,511,512] slice(y), slice={.., [1:512], ..}      z = f32[2,11,16] slice(y), slice={.., [1:12], ..}
 ///     while (i < 4096) { .. dynamic-slice(x, i, 0) .. }         while (i < 24) { .. dynamic-slice(x, i, 0) .. }
 ///
-/// Structure and names are kept, shapes, attributes and constants that follow extents change (extents.h). The result is
-/// a well-typed program whose loops and indices stay in range where those of the module do; it need not compute
-/// anything that means something. What can't change, stays, with a reason.
+/// Structure and names are kept; shapes, attributes and constants that depend on extents change (extents.h). The result
+/// is a well-typed program whose loops and indices stay in range if those of the module do; its results need not be
+/// meaningful. Extents that can't change stay, with a reason.
 ///
 /// Requires: verified.  Keeps: names, schedule, donation.  Breaks: what the program computes.
 /// Tried and rejected: scaling all extents by one factor (heads and batches of one leave nothing to scale; halos are
@@ -29,7 +29,7 @@ namespace lowtide::engine {
 struct ExtentClass {
   int32_t atom = 0;
   int64_t extent = 0, now = 0;
-  std::string reason;  ///< why it stays; empty where it changed, or nobody wished it to
+  std::string reason;  ///< why it stays; empty if it changed, or no change was wanted
 };
 
 struct Resized {
@@ -40,7 +40,7 @@ struct Resized {
   bool changed() const;
 };
 
-/// `wish`: of an atom of `extents` and its extent, the one it should have.
+/// `wish`: maps an atom of `extents` and its extent to the wanted one.
 Result<Resized> resize(const Module& module, const ModuleExtents& extents,
                        const std::function<int64_t(int32_t, int64_t)>& wish);
 

@@ -163,7 +163,7 @@ class Setter {
     user.operands[operand] = made;
   }
 
-  /// Each behind the one it stands for.
+  /// Places each after the one it replaces.
   void place_constants() {
     for (auto& [computation, behind] : behind_) {
       std::vector<Instruction*> order;

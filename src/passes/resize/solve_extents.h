@@ -1,5 +1,5 @@
 #pragma once
-/// New extents for all atoms, from wishes for some: what relations demand comes first, and what can't change stays.
+/// Solves for new extents of all atoms, given wishes for some: relations have priority, and what can't change stays.
 
 #include <functional>
 
@@ -15,8 +15,8 @@ struct SolvedExtents {
   int64_t of(const ExtentSum& sum, const Atoms& atoms) const;
 };
 
-/// wish: of an atom and its extent, the one it should have. Small atoms are given theirs first, and what follows of
-/// them; where the relations can't hold, the atoms of the broken one stay as they are, and it begins anew.
+/// wish: maps an atom and its extent to the wanted one. Small atoms are set first, with all consequences; if the
+/// relations can't hold, the atoms of the violated one keep their extents, and solving starts again.
 SolvedExtents solve_extents(const ModuleExtents& extents, const std::function<int64_t(int32_t, int64_t)>& wish);
 
 }  // namespace lowtide::engine

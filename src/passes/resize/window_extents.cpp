@@ -19,15 +19,15 @@ void relate_line(const Instruction& i, const Window& w, size_t d, const Line& li
   const int64_t base = atoms.extent(*line.base), positions = atoms.extent(*line.positions), size = w.size[d];
   const bool plain = w.stride[d] == 1 && w.lhs_dilate[d] == 1 && w.rhs_dilate[d] == 1;
   if (plain && line.window == nullptr && size == base && size > 1) {
-    // Sums over all, or over all before, or behind.
+    // Windows over all elements, or over all preceding or following ones.
     const bool all = positions == 1 && w.pad_low[d] == 0 && w.pad_high[d] == 0;
     const bool before = positions == base && w.pad_low[d] == base - 1 && w.pad_high[d] == 0;
-    const bool behind = positions == base && w.pad_low[d] == 0 && w.pad_high[d] == base - 1;
-    if (all || before || behind) {
+    const bool after = positions == base && w.pad_low[d] == 0 && w.pad_high[d] == base - 1;
+    if (all || before || after) {
       if (!all) atoms.unite(*line.base, *line.positions, why);
       extents.tie(i, Slot::kWindowSize, d, ExtentSum(*line.base));
       if (before) extents.tie(i, Slot::kWindowLow, d, ExtentSum(*line.base, -1));
-      if (behind) extents.tie(i, Slot::kWindowHigh, d, ExtentSum(*line.base, -1));
+      if (after) extents.tie(i, Slot::kWindowHigh, d, ExtentSum(*line.base, -1));
       return;
     }
   }

@@ -1,5 +1,5 @@
 #pragma once
-/// Makes a dimension that a gather's or scatter's indices only count along a batch dimension.
+/// Turns a dimension along which a gather's or scatter's indices merely count into a batch dimension.
 ///
 ///     rows = s32[B,1] reshape(iota)                               ids = s32[B,1]
 ///     at = s32[B,2] concatenate(rows, ids), dimensions={1}   ==>  y = f32[B] gather(x, ids), start_index_map={1},
@@ -7,8 +7,8 @@
 ///     operand_batching_dims={0},
 ///       collapsed_slice_dims={0,1}                                  start_indices_batching_dims={0}
 ///
-/// Saves nothing by itself: what picks x[i, ids[i]] (the label's logit in a loss, a diagonal) and what adds gradients
-/// there then walks the rows of x in step, so that x can be streamed instead of being stored for it.
+/// Saves nothing by itself: selecting x[i, ids[i]] (the label's logit in a loss, a diagonal), and adding gradients
+/// there, then process the rows of x one by one, so that x can be streamed instead of stored.
 ///
 /// Requires: verified, no calls.  Keeps: roots, donation, schedule.
 /// Numerics: exact: the index is in bounds at every place, so that nothing is clamped or dropped for it.

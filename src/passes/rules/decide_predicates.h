@@ -1,5 +1,5 @@
 #pragma once
-/// Decides predicates that are the same for every element, and what they choose.
+/// Evaluates predicates that are the same for every element, and simplifies what they select.
 ///
 ///     compare(s, s), EQ          s of integers           true       segments that equal themselves
 ///     compare(iota, 4096), LT    4096 long       ==>     true       indices inside their array
@@ -7,10 +7,10 @@
 ///     select(true, a, b), select(p, a, a)                a
 ///     select(i < 0, i + n, i)    i counts a loop's trips i
 ///
-/// Saves masks that decide nothing, in attention over one segment or around gathers that fill what lies outside, and
-/// what they are made of: segments, indices.
+/// Saves redundant masks, in attention over one segment or around gathers that fill out-of-bounds elements, and their
+/// operands: segments, indices.
 ///
-/// Equal are values that spread one value in the same way, and scalars that are equal everywhere; integers are compared
+/// Values are equal if they broadcast one value in the same way, or the same scalar everywhere; integers are compared
 /// by the least and greatest they can be (passes/rules/integer_ranges.h).
 ///
 /// Requires: verified.  Keeps: roots, donation, schedule.

@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kSmallestDerived = 1 << 14;  ///< bytes of a stack that is worth it
 constexpr double kSavedPart = 0.125;          ///< of its bytes, what may be saved in its place
-constexpr int64_t kOfOperands = 8;            ///< so many times them, elements of a product that is made again
+constexpr int64_t kOfOperands = 8;            ///< so many times them, elements of a product that is recomputed
 
 double bytes_of(const Instruction& i) { return static_cast<double>(safe_logical_bytes(i.shape)); }
 

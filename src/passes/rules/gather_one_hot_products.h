@@ -5,18 +5,18 @@
 ///     hot = f32[B,V] convert(eq)                         ==>    inside = pred[B] 0 <= ids and ids < V
 ///     y = f32[B,D] dot(hot, table), contracting V               y = f32[B,D] select(inside, rows, 0)
 ///
-/// Saves bytes(hot) = B V bytes(T), what the library lays out of the table, and B V D multiplications for B D reads; a
+/// Saves bytes(hot) = B V bytes(T), the library's packed copy of the table, and B V D multiplications for B D reads; a
 /// table that is converted first is converted where it is read.
 ///
-/// `hot` may stand on either side, under masks, with a factor for each row (the gates of experts), between any
-/// reshapes and transposes (passes/rules/one_hot.h); batch dimensions walk in step. Ids outside of the iota give zero
-/// rows, as in the product.
+/// `hot` may be either operand, with masks, with a factor for each row (the gates of experts), between any reshapes and
+/// transposes (passes/rules/one_hot.h); batch dimensions are kept. Ids outside of the iota give zero rows, as in the
+/// product.
 ///
 /// Requires: verified, no calls.  Keeps: roots, donation, schedule.
 /// Numerics: value-exact: one product of a sum is not zero, and it is exact or rounds once. A product with infinities
 ///   or NaNs in other rows of the table would have been NaN; -0 stays -0.
 /// Not rewritten: more than one contracting dimension; reductions over a select or a product with one-hot rows: they
-///   stream with their neighbours, where a gather would look up what lies in no tile.
+/// stream with their neighbours, whereas a gather would read outside of the tile.
 /// Tests: tests/text/passes/gather-one-hot-products/
 
 #include "passes/pass.h"

@@ -1,8 +1,8 @@
 #pragma once
-/// What a value says as a function of its index, whatever operations spell it.
+/// Properties of a value as a function of its index, independent of the operations that compute it.
 ///
-/// Reshapes, broadcasts, transposes, copies, exact converts and constants are looked through; nothing is found that
-/// isn't there.
+/// Reshapes, broadcasts, transposes, copies, exact converts and constants are looked through; answers are never wrong,
+/// but may be missing.
 
 #include <optional>
 
@@ -14,25 +14,25 @@ namespace lowtide::engine {
 /// -1: none, the reshape merges or splits it.
 int64_t dimension_before_reshape(const Instruction& reshape, int64_t d);
 
-/// Of a value of the same elements in other places (reshape, transpose, broadcast, copy): the operand's dimension that
-/// is dimension `d` of the result; -1: there is none, or it is no such operation.
+/// For a value with the operand's elements in other places (reshape, transpose, broadcast, copy): the operand's
+/// dimension that is dimension `d` of the result; -1: there is none, or it is another operation.
 int64_t dimension_of_operand(const Instruction& i, int64_t d);
 
-/// A slice or dynamic-slice of `value`, which is the slice's operand without its dimension `d`.
+/// The corresponding slice or dynamic-slice of `value`, which is the slice's operand without its dimension `d`.
 Instruction* slice_without_dimension(const Instruction& slice, Instruction* value, int64_t d, Maker& maker);
 
-/// Is element [.., i, ..] = first + i, with i along dimension `d`, wherever the other indices point? The integer
-/// `first`. No element wraps around its type.
+/// Is element [.., i, ..] = first + i, with i along dimension `d`, for all other indices? Returns the integer `first`.
+/// No element wraps around its type.
 std::optional<int64_t> counts_along(const Instruction& value, int64_t d);
 
-/// The scalar that all elements are equal to; null where they aren't, or nobody can tell.
+/// The scalar that all elements are equal to; null if they aren't, or if that is unknown.
 Value same_everywhere(const Instruction& value);
 /// Are all elements 0; or all 1?
 bool is_zero_everywhere(const Instruction& value);
 bool is_one_everywhere(const Instruction& value);
 
-/// The value without dimension `d`, along which its elements must not change: null where they may. Without a maker
-/// nothing is made, and what comes back only says that it could.
+/// The value without dimension `d`, along which its elements must not change: null if they may. Without a maker nothing
+/// is created, and the result only says whether it is possible.
 Instruction* without_dimension(Instruction* value, int64_t d, Maker* maker);
 
 }  // namespace lowtide::engine

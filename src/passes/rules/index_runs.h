@@ -1,5 +1,5 @@
 #pragma once
-/// Known index vectors of a gather or scatter as few runs of windows that lie in a row.
+/// Groups the known index vectors of a gather or scatter into few runs of equally spaced windows.
 
 #include <optional>
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace lowtide::engine {
 
-/// What gathers and scatters share: windows of an array, one for each index vector.
+/// The common form of gathers and scatters: windows of an array, one for each index vector.
 struct IndexedWindows {
   const Instruction* array = nullptr;
   const Instruction* indices = nullptr;
@@ -30,7 +30,7 @@ struct IndexRun {
 
 /// The starts of all windows as the indices say, unclamped; nothing where the indices aren't known.
 std::optional<std::vector<Dims>> known_starts(const IndexedWindows& windows);
-/// Nothing where there are more than `most`.
+/// None if there are more than `most`.
 std::optional<std::vector<IndexRun>> runs_of(const std::vector<Dims>& starts, const Dims& sizes, size_t most);
 
 }  // namespace lowtide::engine

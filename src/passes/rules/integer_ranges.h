@@ -12,11 +12,11 @@ struct IntegerRange {
   int64_t least = 0, greatest = 0;
 };
 
-/// From iotas, constants, clamps, remainders, minima, counters of loops, and what moves and adds them without wrapping
-/// round its type; nothing where it may be anything. Types of up to 32 bits, and of 64 where constants bound them.
+/// Derived from iotas, constants, clamps, remainders, minima, loop counters, and operations that move and add them
+/// without overflow; none if unknown. Types of up to 32 bits, and of 64 where constants bound them.
 class IntegerRanges {
  public:
-  /// Looks at which loop runs which computation: loops must stay as they are while this is asked.
+  /// Records which loop runs which computation: loops must not change while this is used.
   explicit IntegerRanges(const Module& module);
 
   std::optional<IntegerRange> of(const Instruction& value) const { return find(value, 0); }

@@ -181,9 +181,9 @@ Instruction* concatenate_shifted(const Instruction& i, const Part& part, Maker& 
       operands.insert(operands.begin(), box_of(i.operands[0], before, count, maker));
     }
     if (end < extents[d]) {
-      Dims behind = start, count = size;
-      behind[d] = end, count[d] = extents[d] - end;
-      operands.push_back(box_of(i.operands[0], behind, count, maker));
+      Dims after = start, count = size;
+      after[d] = end, count[d] = extents[d] - end;
+      operands.push_back(box_of(i.operands[0], after, count, maker));
     }
     start[d] = 0, size[d] = extents[d];
     made = maker.make(Opcode::kConcatenate, Shape::array(i.shape.type, size), operands,

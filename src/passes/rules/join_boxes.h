@@ -1,5 +1,5 @@
 #pragma once
-/// One move where several follow each other: boxes that are cut and put together again.
+/// Merges successive moves into one: boxes that are cut and reassembled.
 ///
 ///     concatenate(slice(x, [0:4]), slice(x, [4:9]))          slice(x, [0:9])
 ///     concatenate(x[:k], y, x[m:]) under dynamic-update-slice(x, .., 0)
@@ -14,13 +14,13 @@
 ///     dynamic-slice at a known place                         slice
 ///     a collective of one device                             its operand
 ///
-/// Saves the array in the middle, where somebody would have stored it, what it was made of, which need no longer live,
-/// and reads that an update in place would have had to avoid.
+/// Saves the intermediate array, if it would be stored, and its operands, which then die earlier, and removes reads
+/// that would prevent an update in place.
 ///
 /// Requires: verified.  Keeps: roots, donation, schedule.
 /// Numerics: exact.
 /// Not joined: slices with other strides than 1, places that aren't known; slices of what an update wrote, or left:
-///   they would read the update, or the array before it, which then live longer, and the update no longer lies over it.
+/// they would read the update, or the array before it, which would then live longer and prevent the update in place.
 /// Tests: tests/text/passes/join-boxes/
 
 #include "passes/pass.h"

@@ -15,13 +15,13 @@
 namespace lowtide::engine {
 namespace {
 
-/// In the body: a slice of the row that was written so many trips ago.
+/// In the body: a slice of the row that was written so many iterations ago.
 struct RowRead {
   Instruction* slice = nullptr;
   int64_t ago = 0;
 };
 
-/// Behind the loop: a box of rows.
+/// A box of rows that is read after the loop.
 struct RowsRead {
   Instruction* box = nullptr;
   Dims start;
@@ -120,7 +120,7 @@ class Windows {
   }
 
   int64_t extent() const { return update_->shape.dims[at_.dimension]; }
-  /// Behind the loop: how many trips ago a row was written, the last one 1.
+  /// After the loop: how many iterations ago a row was written; the last one is 1.
   int64_t ago_of(int64_t row) const { return trips_ - (row - at_.places.start) * at_.places.step; }
 
   void rewrite(size_t k) {
@@ -129,7 +129,7 @@ class Windows {
     const bool ring = rows_ > kMostSeparateRows;
     Dims row = update_->shape.dims;
     row[at_.dimension] = 1;
-    std::vector<Instruction*> start;  // of the row written 1, 2, ... trips before the first one
+    std::vector<Instruction*> start;  // of the row written 1, 2, ... iterations before the first one
     for (int64_t ago = 1; ago <= rows_; ++ago) {
       start.push_back(row_of(carry_.initial(k), at_.places.start - ago * at_.places.step, row, outside));
     }
@@ -213,7 +213,7 @@ class Windows {
                        slice.attributes);
   }
 
-  /// The row of what the carry starts with; zeros where there is none, which nobody reads.
+  /// The row of what the carry starts with; zeros where there is none, which nothing reads.
   Instruction* row_of(Instruction& all, int64_t place, const Dims& row, Maker& outside) const {
     Instruction* from = &all;
     Dims start(row.size(), 0);

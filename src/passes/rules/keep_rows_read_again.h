@@ -1,17 +1,17 @@
 #pragma once
-/// Carries only those rows of an array that later trips, or what follows the loop, still read.
+/// Carries only those rows of an array that later iterations, or what follows the loop, still read.
 ///
 ///     while (i, p = f32[N,M]):                             while (i, a = row of p, b = row of p):
 ///       y = p[i - 1] * p[i - 2]                    ==>       y = a * b
 ///       p = dynamic-update-slice(p, y, i)                    a, b = y, a
 ///     z = p[N - 1]                                         z = a
 ///
-/// Saves the other rows. A few rows are elements of the carry that trade places; more of them lie in a ring, trip t's
-/// at t mod their number.
+/// Saves the other rows. A few rows become elements of the carry that exchange places; more of them form a ring buffer,
+/// with iteration t's row at t mod their number.
 ///
-/// Trip after trip writes the next row, or the one before; reads are a constant number of trips behind; what is read
-/// behind the loop was written by its last trips. A row that no trip has written yet is that of what the carry started
-/// with.
+/// Each iteration writes the next row, or the previous one; reads lag a constant number of iterations; what is read
+/// after the loop was written by its last iterations. A row that no iteration has written yet is that of the carry's
+/// initial value.
 ///
 /// Requires: verified, no calls.  Keeps: roots, donation, schedule of what stays.
 /// Numerics: exact.

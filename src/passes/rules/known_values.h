@@ -1,5 +1,5 @@
 #pragma once
-/// What small values are that depend on nothing: made of constants and iotas.
+/// Small values that are known: computed only from constants and iotas.
 
 #include "ir/module.h"
 #include "passes/rules/maker.h"
@@ -8,7 +8,7 @@ namespace lowtide::engine {
 
 inline constexpr int64_t kMostKnownElements = int64_t{1} << 14;  ///< of every value on the way
 
-/// By the operations' definitions; null where it depends on anything, or on too much.
+/// Computed by the operations' definitions; null if it depends on unknown values, or on too many.
 Value known_value(const Instruction& value);
 
 /// The scalar integer, or the only element, as a place in an array (index_at).

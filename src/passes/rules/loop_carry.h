@@ -1,5 +1,5 @@
 #pragma once
-/// The carry of one loop: its elements, which of them no trip changes, and more of these.
+/// The carry of one loop: its elements, which of them are loop-invariant, and adding more of these.
 
 #include <unordered_map>
 #include <vector>
@@ -13,23 +13,23 @@ class LoopCarry {
   /// `callers`: how many instructions call a computation.
   LoopCarry(Instruction& loop, const std::unordered_map<const Computation*, int>& callers);
 
-  /// Is everything about the loop plain: a tuple that is made for it and taken apart behind it and within it, a body
-  /// and a condition of its own?
+  /// Does the loop have the plain form: a tuple created for it and only taken apart after and inside it, and a body and
+  /// condition of its own?
   bool ok() const { return ok_; }
   const Instruction& loop() const { return loop_; }
   size_t size() const { return reads_.size(); }
   Instruction& initial(size_t k) const { return *loop_.operand(0).operands[k]; }
-  /// Does every trip hand element k on as it came, and the condition not look at it?
+  /// Does every iteration pass element k on unchanged, and does the condition not read it?
   bool is_invariant(size_t k) const;
-  /// Does the condition look at element k?
+  /// Does the condition read element k?
   bool is_tested(size_t k) const { return !tested_[k].empty(); }
   /// The body's reads of element k.
   const std::vector<Instruction*>& reads(size_t k) const { return reads_[k]; }
 
   Computation& body() const { return *loop_.called[1]; }
-  /// The body's read of a value that no trip changes: of an element that starts with it, or of a new one.
+  /// The body's read of a loop-invariant value: of an element that starts with it, or of a new one.
   Instruction* invariant(Instruction& value);
-  /// The body's read of a new last element, which starts with `value` and is handed on as it came, until set_next().
+  /// The body's read of a new last element, which starts with `value` and is passed on unchanged, until set_next().
   Instruction* add(Instruction& value);
   void set_next(size_t k, Instruction& next) { body().root->operands[k] = &next; }
   /// Puts the body's reads of the carry before everything else.

@@ -24,20 +24,20 @@ constexpr double kLeftPart = 4;  ///< of the stack's bytes a value has this part
 /// fits.
 constexpr double kLarge = 16 << 20, kLargePrice = 16;
 
-/// An element of the carry that each trip fills a slice of.
+/// An element of the carry that each iteration fills a slice of.
 struct Stack {
   size_t element = 0;
   TripPlaces at;
   Instruction* update = nullptr;
-  Instruction* result = nullptr;  ///< behind the loop
+  Instruction* result = nullptr;  ///< after the loop
 };
 
-/// What is made in the loop instead of behind it.
+/// Work that is moved from after the loop into it.
 struct Moved {
   int64_t dimension = 0;  ///< of the slices; kSummed
   bool is_open = false;   ///< too large to be stacked: all that reads it is made in the loop, too
-  bool is_asked = false;  ///< reads what is open; others are only made again for those
-  bool is_kept = false;   ///< stacked, though it is open: it has readers that stay behind the loop
+  bool is_asked = false;  ///< reads what is open; others are only recomputed for those
+  bool is_kept = false;   ///< stacked, though it is open: it has readers that stay after the loop
 };
 
 /// And the dimension along which it is sliced.
@@ -46,7 +46,7 @@ using SlicedArray = std::pair<Instruction*, int64_t>;
 /// What is done to one stack.
 struct Move {
   std::map<const Instruction*, Moved> members;
-  std::vector<Instruction*> whole;  ///< what trips read of what stands before the loop
+  std::vector<Instruction*> whole;  ///< what iterations read of what stands before the loop
   std::vector<SlicedArray> sliced;  ///< the same slice by slice; each in one way alone
 };
 
@@ -182,7 +182,7 @@ class MakerInLoop {
     return take_operand(reduce.operand(1), kWhole, false);
   }
 
-  /// Has the loop this operand, or a slice of it along j, when a trip needs it?
+  /// Has the loop this operand, or a slice of it along j, when an iteration needs it?
   bool take_operand(const Instruction& operand, int64_t j, bool in_body = true) {
     auto* i = const_cast<Instruction*>(&operand);
     if (j == kWhole) {
@@ -206,7 +206,7 @@ class MakerInLoop {
       if (move(*i, j)) return true;
       move_ = std::move(before);
     }
-    // In one way alone: a trip that writes over what it slices mustn't find it read otherwise.
+    // In one way alone: an iteration that writes over what it slices mustn't find it read otherwise.
     const auto known = std::ranges::find(move_.sliced, i, &SlicedArray::first);
     if (known != move_.sliced.end()) return known->second == j;
     if (std::ranges::find(move_.whole, i) != move_.whole.end()) return false;
@@ -214,7 +214,7 @@ class MakerInLoop {
     return true;
   }
 
-  /// Does each trip go to slice d of an array where it goes to that of the stack?
+  /// Does each iteration go to slice d of an array where it goes to that of the stack?
   bool is_in_step(const TripPlaces& at, int64_t d) const {
     const Progression &mine = at.places, &theirs = at_->at.places;
     return static_cast<int64_t>(at.dimension) == d && mine.start == theirs.start && mine.step == theirs.step;
@@ -283,8 +283,8 @@ class MakerInLoop {
     });
   }
 
-  /// May its memory be taken, slice by slice as the loop's trips go along d? Everything else that reads it is done
-  /// before the loop, is gone afterwards, or reads in each trip the slice of that trip.
+  /// May its memory be taken, slice by slice as the loop's iterations go along d? Everything else that reads it is done
+  /// before the loop, is gone afterwards, or reads in each iteration the slice of that iteration.
   bool is_consumed(const Instruction& array, int64_t d) const {
     if (loop_.parent != loop_.parent->module().entry || array.opcode == Opcode::kConstant) return false;
     if (array.opcode == Opcode::kParameter && !is_donated(array)) return false;
@@ -298,7 +298,7 @@ class MakerInLoop {
     return true;
   }
 
-  /// Has it no readers left behind the loop?
+  /// Has it no readers left after the loop?
   bool is_gone(const Instruction& i) const {
     const auto known = members().find(&i);
     if (known == members().end()) return false;
@@ -306,7 +306,7 @@ class MakerInLoop {
            std::ranges::all_of(uses_.of(i), [&](const Instruction* user) { return is_gone(*user); });
   }
 
-  /// Does each trip read of element k, which none changes, nothing but the slice that it writes of the stack?
+  /// Does each iteration read of element k, which none changes, nothing but the slice that it writes of the stack?
   bool is_read_by_trip(size_t k, int64_t d) const {
     if (!carry_.is_invariant(k)) return false;
     for (const Instruction* user : uses_.of(loop_)) {
@@ -379,7 +379,7 @@ class MakerInLoop {
                                          starts({output->second.read, made_[i]}, *i, moved.dimension, inside));
       carry_.set_next(output->second.element, *stacked);
       if (!moved.is_kept) continue;
-      // What else is made of it reads it where it now stands: made again of what it was written over, it would have to
+      // What else is made of it reads it where it now stands: recomputed of what it was written over, it would have to
       // come before.
       const Shape slice = made_[i]->shape;
       made_[i] = inside.make(Opcode::kDynamicSlice, slice, starts({stacked}, *i, moved.dimension, inside),
@@ -426,7 +426,7 @@ class MakerInLoop {
     return i->opcode == Opcode::kConstant ? inside.like(*i, i->shape, {}) : given.at(i);
   }
 
-  /// The operands, and where this trip's slice begins.
+  /// The operands, and where this iteration's slice begins.
   std::vector<Instruction*> starts(std::vector<Instruction*> operands, const Instruction& all, int64_t d,
                                    Maker& inside) const {
     for (int64_t k = 0; k < all.shape.rank(); ++k) {
@@ -452,7 +452,7 @@ class MakerInLoop {
     return inside.like(i, shape, mapped(i, made_));
   }
 
-  /// The sum, or whatever is folded, with this trip's slice.
+  /// The sum, or whatever is folded, with this iteration's slice.
   Instruction* folded(const Instruction& reduce, Instruction* before, Maker& inside) {
     const Opcode combine = reduce.called[0]->root->opcode;
     const ElementType type = reduce.shape.type;

@@ -1,5 +1,5 @@
 #pragma once
-/// What reads the stacks of a loop slice by slice behind it, made in the loop instead, where each trip makes its
+/// Moves work that reads the stacks of a loop slice by slice after it into the loop, where each iteration makes its
 /// slices.
 
 #include "passes/pass.h"
@@ -7,11 +7,11 @@
 namespace lowtide::engine {
 
 enum class MadeInLoops : uint8_t {
-  kReductions,  ///< until little is left of the stack
-  kUpdates,     ///< until arrays are made that take the place of others, which die slice by slice
+  kReductions,  ///< until the stack has been reduced to little
+  kUpdates,     ///< until arrays are computed that replace others, which die slice by slice
 };
 
-/// Counts the stacks that are gone.
+/// Counts the stacks that were removed.
 Result<PassResult> make_in_loops(Module& module, const Target& target, MadeInLoops what);
 
 }  // namespace lowtide::engine

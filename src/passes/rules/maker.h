@@ -1,5 +1,5 @@
 #pragma once
-/// Makes the instructions of a rewrite where the instruction that they stand for stood.
+/// Creates a rewrite's instructions at the place of the instruction that they replace.
 
 #include <functional>
 #include <string>
@@ -21,10 +21,10 @@ class Maker {
   explicit Maker(Computation& computation) : computation_(computation), names_(computation) {}
 
   Instruction* make(Opcode opcode, Shape shape, std::vector<Instruction*> operands, Attributes attributes = {});
-  /// The same operation with the same attributes on other operands, whose extents may differ; what the compiler that
-  /// wrote the text knew of its extents (backend_config, sharding) goes.
+  /// The same operation with the same attributes on other operands, whose extents may differ; another compiler's
+  /// information about its extents (backend_config, sharding) is dropped.
   Instruction* like(const Instruction& pattern, Shape shape, std::vector<Instruction*> operands);
-  /// The instruction itself, with all that it was told, on other operands of the same shapes.
+  /// A copy of the instruction, with all attributes, on other operands of the same shapes.
   Instruction* copy(const Instruction& i, std::vector<Instruction*> operands);
   Instruction* copy(const Instruction& i, const InstructionMap& now) { return copy(i, mapped(i, now)); }
   /// Element k of a tuple.
@@ -37,7 +37,7 @@ class Maker {
   Instruction* binary(Opcode opcode, Instruction* a, Instruction* b);
   Instruction* compare(Instruction* a, Instruction* b, CompareDirection direction);
   Instruction* select(Instruction* predicate, Instruction* a, Instruction* b);
-  // These give x back where nothing changes.
+  // These return x itself if nothing changes.
   Instruction* convert(Instruction* x, ElementType type);
   Instruction* reshape(Instruction* x, const Dims& dims);
   Instruction* transpose(Instruction* x, const Dims& permutation);
@@ -57,9 +57,9 @@ class Maker {
   const Instruction* origin_ = nullptr;
 };
 
-/// Offers every instruction, operands before users, to `rewrite`: what it returns, made just now or
-/// standing before it in the same layout, stands in for it; null leaves it. Instructions that control edges hold aren't
-/// offered.
+/// Offers every instruction, operands before users, to `rewrite`: the instruction is replaced by what it returns,
+/// either new or an earlier instruction with the same layout; null leaves it. Instructions that control edges hold
+/// aren't offered.
 Result<PassResult> rewrite_each(Module& module, const std::function<Instruction*(Instruction&, Maker&)>& rewrite);
 
 }  // namespace lowtide::engine

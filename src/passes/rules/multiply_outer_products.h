@@ -1,11 +1,11 @@
 #pragma once
-/// Multiplies where a dot has nothing to sum up.
+/// Replaces a dot without contracting dimensions by a multiplication.
 ///
 ///     y = f32[K,T] dot(x, w), batch {K}, contracting none         y = f32[K,T] multiply(x, broadcast(w))
 ///     x f32[K,T], w f32[K]                                  ==>
 ///
-/// Saves bytes(y), and operands laid out for a library: a product of elements is computed where it is read, and what
-/// it is made from may be made again. An einsum that scales by a vector, as RMSNorm spells it, is such a dot.
+/// Saves bytes(y), and operands packed for a library: a product of elements is computed where it is read, and its
+/// operands may be recomputed. An einsum that scales by a vector, as written in RMSNorm, is such a dot.
 ///
 /// Requires: verified.  Keeps: roots, donation, schedule.
 /// Numerics: value-exact: one product, rounded once; the sum's zero would have made 0 of -0.

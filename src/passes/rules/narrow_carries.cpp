@@ -148,7 +148,7 @@ class Narrow {
         if (std::ranges::find(carry_.reads(k), operand) != carry_.reads(k).end()) operand = made;
       }
     }
-    // Behind the reads of the carry, which stand first.
+    // After the reads of loop-carried values, which come first.
     std::vector<Instruction*> order;
     size_t at = 0;
     const Instruction* parameter = body.parameters()[0];

@@ -1,19 +1,21 @@
 #pragma once
-/// Carries through a loop what a carry is made of, where that is less, and makes the carry where it is read.
+/// Carries the operands of a loop-carried value instead of the value, if they are smaller, and computes the value where
+/// it is read.
 ///
 ///     p = f32[24,130] pad(x, 0)                              while (i, y = x):
 ///     while (i, p):  y = p[8:16, 1:129]              ==>       p  = pad(y, 0)      (virtual)
 ///                    p' = pad(f(y), 0)                         y' = f(p[8:16, 1:129])
 ///
-/// Saves bytes(p) - bytes(y): halos, wraps, paddings and broadcasts that every trip puts around a smaller value.
+/// Saves bytes(p) - bytes(y): halos, wraps, paddings and broadcasts that every iteration puts around a smaller value.
 ///
-/// A carry is narrowed where what it starts with and what a trip hands on are made by the same moves of one value each:
+/// A carry is narrowed if its initial value and its next value are each computed by the same moves from one value:
 /// pads, concatenations, slices, broadcasts, reshapes, transposes, reverses, selects, with the same constants.
 ///
 /// Requires: verified, no calls.  Keeps: roots, donation, schedule.
 /// Numerics: exact.
-/// Not narrowed: carries that the condition reads; moves of several values, as XLA leaves them of a wrap; savings below
-/// 1/kLeastPart of the carry. Tests: tests/text/passes/narrow-carries/
+/// Not narrowed: carries that the condition reads; moves of several values, such as XLA's form of a wrap; savings below
+/// 1/kLeastPart of the carry.
+/// Tests: tests/text/passes/narrow-carries/
 
 #include "passes/pass.h"
 

@@ -31,7 +31,7 @@ class Narrow {
   }
 
  private:
-  /// Behind the loop, if whoever reads it can widen it as they go.
+  /// The result after the loop, if all its readers can widen it on the fly.
   Instruction* result_of(size_t k) const {
     Instruction* result = nullptr;
     for (const Instruction* user : uses_.of(loop_)) {
@@ -47,7 +47,7 @@ class Narrow {
     return result != nullptr && std::ranges::all_of(uses_.of(*result), widens) ? result : nullptr;
   }
 
-  /// What each trip puts there before it is widened; null where the carry is used otherwise.
+  /// What each iteration puts there before it is widened; null where the carry is used otherwise.
   Instruction* narrow_slice(size_t k) const {
     Instruction* update = carry_.body().root->operands[k];
     if (carry_.is_tested(k) || carry_.reads(k).size() != 1 || !is_zero(carry_.initial(k))) return nullptr;

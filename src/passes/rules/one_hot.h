@@ -1,5 +1,5 @@
 #pragma once
-/// Values that are zero but where an index counts up to an id: one-hot rows, with or without a mask and a factor.
+/// Values that are zero except where an index equals an id: one-hot rows, with or without a mask and a factor.
 
 #include <optional>
 
@@ -16,15 +16,16 @@ struct OneHot {
   Instruction* scale = nullptr;  ///< null: 1; of the value's type
 };
 
-/// The value as one-hot along dimension `d`. Without a maker nothing is made: the answer is only whether it is one.
+/// The value as one-hot along dimension `d`. Without a maker nothing is created, and the result only says whether it is
+/// one.
 /// Looked through: compares of integers in either order and sense, converts, selects between zero and anything that
 /// doesn't depend on c, masks, factors, and whatever moves elements.
 std::optional<OneHot> one_hot_along(Instruction* value, int64_t d, Maker* maker);
 
-/// In what a dot of this type makes its sums: small floats in f32.
+/// The type in which a dot of this type sums: f32 for small floats.
 ElementType sum_type(ElementType type);
 
-/// The ids as places in 0 ... classes - 1; what is beyond stays beyond.
+/// The ids as places in 0 ... classes - 1; those out of range stay out of range.
 Instruction* places_of(const OneHot& one_hot, Maker& maker);
 
 }  // namespace lowtide::engine

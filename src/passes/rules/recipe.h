@@ -1,5 +1,5 @@
 #pragma once
-/// What values are made of, and whether they may be made again somewhere else.
+/// How values are computed, and whether they may be recomputed elsewhere.
 
 #include <vector>
 
@@ -8,31 +8,31 @@
 
 namespace lowtide::engine {
 
-/// Can it be made again, element by element, for no more than its arithmetic?
+/// Can it be recomputed, element by element, for no more than its arithmetic?
 bool is_light(const Instruction& i);
-/// A scalar constant or an iota: made of nothing.
+/// A scalar constant or an iota: it has no operands.
 bool is_source(const Instruction& i);
-/// Is it there without being made: an argument, or what an outer loop carries unchanged?
+/// Is it available without computation: an argument, or a value that an outer loop carries unchanged?
 bool is_given(const Instruction& i);
-/// Is it given, and in memory anyway until `reader` has run? An argument that the caller keeps and what an outer loop
-/// carries are; a donated argument is where something behind the reader reads it as well.
+/// Is it available, and in memory anyway until `reader` has run? True for an argument that the caller keeps and for a
+/// value that an outer loop carries; for a donated argument, if something after the reader reads it as well.
 bool is_kept(const Instruction& i, const Instruction& reader);
 /// Is it an argument whose memory results may take?
 bool is_donated(const Instruction& i);
-/// Bytes that live longer if the body of a later loop reads this: none where it, or what comes after it, does so
+/// Bytes that live longer if the body of a later loop reads this: none if that loop, or something after it, reads it
 /// already.
 double kept_longer(const Instruction& initial, const Instruction& loop);
-/// Does something that stands behind `reader`, in the same computation, read i?
+/// Does something after `reader`, in the same computation, read i?
 bool is_read_behind(const Instruction& reader, const Instruction& i);
 
-/// Modelled time of one run of a computation, a loop's trips included.
+/// Modelled time of one run of a computation, a loop's iterations included.
 double time_of(const Computation& computation, const Cost& cost);
 
 struct Recipe {
   std::vector<Instruction*> ops;     ///< that are repeated, operands before users
-  std::vector<Instruction*> inputs;  ///< what they rest on
+  std::vector<Instruction*> inputs;  ///< what they are computed from
   double ns = 0;                     ///< of all elements
-  double bytes = 0;                  ///< of inputs that live longer for it
+  double bytes = 0;                  ///< of inputs that live longer because of it
 };
 
 inline constexpr size_t kMostRecipeOps = 512;

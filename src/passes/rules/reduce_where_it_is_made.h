@@ -1,5 +1,5 @@
 #pragma once
-/// Reduces what a loop stacks where each trip makes its slice, so that the stack is never there.
+/// Reduces a loop's stacked values in the iteration that computes each slice, so that the stack never exists.
 ///
 ///     while (i, ys = 0):  ys[i] = y                      while (i, s = 0):  s[i] = sum(y * y)
 ///     z = f32[N,M] multiply(ys, ys)                ==>
@@ -9,16 +9,16 @@
 ///
 /// Saves bytes(ys), and the time to write and read it.
 ///
-/// Each trip writes one slice of the stack, all of them are written, and everything that reads the stack behind the
-/// loop goes through it slice by slice, until little is left of it: at most a quarter of its bytes. What else it
-/// reads is there before the loop, or is made of the same slices. Sums over all slices are carried.
+/// Each iteration writes one slice of the stack, all of them are written, and all readers of the stack after the loop
+/// go through it slice by slice and reduce it to at most a quarter of its bytes. Their other operands exist before the
+/// loop, or are computed from the same slices. Sums over all slices are loop-carried.
 ///
 /// Requires: verified, no calls.  Keeps: roots, donation, schedule of what stays.
 /// Numerics: exact where the slices themselves are reduced, or extremes, integers and logic over all of them;
 /// reassociated where floats are summed over the slices: not where Module::sums_in_order.
-/// Not rewritten: stacks that somebody needs whole; products of two dimensions folded over the slices, which are better
-/// made of all at once; sums of small floats over the slices, which would be rounded in each trip; slices so small that
-/// what a trip starts costs more than the stack.
+/// Not rewritten: stacks that are needed as a whole; products of two dimensions folded over the slices, which are
+/// better computed all at once; sums of small floats over the slices, which would be rounded in each iteration; slices
+/// so small that starting the work in each iteration costs more than the stack.
 /// Tests: tests/text/passes/reduce-where-it-is-made/
 
 #include "passes/pass.h"

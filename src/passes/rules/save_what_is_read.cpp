@@ -13,7 +13,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// Bytes of all trips, and the part of what was saved, from which on it is worth it.
+/// Bytes of all iterations, and the part of what was saved, from which on it is worth it.
 constexpr int64_t kSmallestSaving = 1 << 14;
 constexpr int64_t kWorthPart = 16;
 constexpr int64_t kMostConstantBytes = 1 << 12;
@@ -77,7 +77,7 @@ class Cut {
     }
   }
 
-  /// The value behind a barrier, which only keeps what stands on both sides of it apart.
+  /// The operand of a barrier, which only separates what is on both sides of it.
   static Instruction* behind_barriers(Instruction* i) {
     while (i->opcode == Opcode::kGetTupleElement && i->operand(0).opcode == Opcode::kOptBarrier &&
            i->operand(0).operand(0).opcode == Opcode::kTuple) {
@@ -221,7 +221,7 @@ class Cut {
   std::map<const Instruction*, Instruction*> now_;  ///< in the first loop
 };
 
-/// One cut: what was looked at before is no longer true behind it.
+/// Makes one cut: analyses from before are invalid after it.
 bool cut_once(Instruction& loop, const Module& module, const Callers& callers) {
   const Uses uses(module);
   SavedStacks saved(loop, uses, callers);

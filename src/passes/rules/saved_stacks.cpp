@@ -128,7 +128,7 @@ SavedStack& SavedStacks::save(Instruction& value) {
   Dims part{1}, all{trips_};
   for (Dims* dims : {&part, &all}) dims->insert(dims->end(), value.shape.dims.begin(), value.shape.dims.end());
 
-  // Before and behind the loop.
+  // Before and after the loop.
   Computation& parent = *loop_.parent;
   Maker outside(parent);
   const std::vector<Instruction*> outer = instructions_of(parent);

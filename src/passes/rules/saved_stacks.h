@@ -1,5 +1,5 @@
 #pragma once
-/// Stacks that a loop fills, one slice in each trip from the first to the last, and what later loops read of them.
+/// Stacks that a loop fills, one slice in each iteration from the first to the last, and what later loops read of them.
 
 #include <deque>
 
@@ -17,15 +17,15 @@ struct StackRead {
   Instruction* slice = nullptr;  ///< the dynamic-slice in the loop's body
 };
 
-/// An element of a loop's carry that trip i fills at place i.
+/// An element of a loop's carry that iteration i fills at place i.
 struct SavedStack {
   size_t element = 0;
   size_t dimension = 0;           ///< along which slices are stacked
   Instruction* update = nullptr;  ///< in the body
-  Instruction* value = nullptr;   ///< what a slice is, before reshapes
-  Instruction* result = nullptr;  ///< the full stack, behind the loop
+  Instruction* value = nullptr;   ///< the slice's value, before reshapes
+  Instruction* result = nullptr;  ///< the full stack, after the loop
   std::vector<StackRead> reads;
-  bool only_sliced = true;                ///< nobody reads it otherwise
+  bool only_sliced = true;                ///< nothing reads it otherwise
   bool is_used = false, is_gone = false;  ///< by another one's recipe; derived
 
   double slice_bytes() const;
@@ -44,16 +44,16 @@ class SavedStacks {
   LoopCarry& carry() { return carry_; }
   const LoopCarry& carry() const { return carry_; }
   int64_t trips() const { return trips_; }
-  /// The element of the carry that counts trips from 0.
+  /// The element of the carry that counts iterations from 0.
   size_t counter() const { return counter_; }
   bool reads_element(const Instruction& i, size_t k) const;
   /// Later loops that read stacks, each with a place at which it does, once.
   std::vector<std::pair<Instruction*, Instruction*>> readers() const;
-  /// In a later loop's body: the trip that filled this place; slices clamp what lies outside.
+  /// In a later loop's body: the iteration that filled this place; slices clamp what lies outside.
   Instruction* trip_at(Instruction* place, ElementType type, Maker& maker) const;
-  /// One more stack, of an array that the body makes, in whatever place. Nobody reads it yet.
+  /// Adds a stack for an array that the body computes. Nothing reads it yet.
   SavedStack& save(Instruction& value);
-  /// The element of the carry that `i` reads and no trip changes; -1: none.
+  /// The loop-invariant element of the carry that `i` reads; -1: none.
   int64_t invariant_of(const Instruction& i) const;
 
  private:
@@ -76,7 +76,7 @@ std::vector<Instruction*> instructions_of(const Computation& computation);
 std::string full_name(const Instruction& i);
 /// Null: there is none.
 Instruction* find_named(const Module& module, const std::string& full_name);
-/// The first `count` of what was made go before one instruction, the rest behind another.
+/// Places the first `count` new instructions before one instruction, the rest after another.
 void put_made(Computation& computation, const std::vector<Instruction*>& before, const Instruction* first,
               const std::vector<Instruction*>& made, size_t count, const Instruction* second);
 

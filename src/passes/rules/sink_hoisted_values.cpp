@@ -17,7 +17,7 @@ namespace lowtide::engine {
 namespace {
 
 constexpr size_t kFewOps = 4;          ///< from indices and constants alone: what is small is sunk as well
-constexpr double kFewBytes = 1 << 12;  ///< not worth looking behind
+constexpr double kFewBytes = 1 << 12;  ///< not worth tracing further
 
 double bytes_of(const Instruction& i) { return static_cast<double>(safe_logical_bytes(i.shape)); }
 
@@ -78,7 +78,7 @@ class RecipeFinder {
   std::unordered_set<const Instruction*> seen_;
 };
 
-/// Elements that the body reads of element k in a trip.
+/// Elements that the body reads of element k in an iteration.
 double elements_read(const LoopCarry& carry, size_t k) {
   double elements = 0;
   for (const auto& i : carry.body().instructions()) {
@@ -115,7 +115,7 @@ Instruction* repeat(const Recipe& recipe, LoopCarry& carry) {
     for (Instruction*& operand : copy->operands) operand = now.at(operand);
     made.push_back(now[op] = body.append(std::move(copy)));
   }
-  // Behind the reads of the carry, before everything else.
+  // After the reads of loop-carried values, before everything else.
   carry.put_reads_first();
   std::vector<Instruction*> order;
   bool placed = false;

@@ -1,5 +1,5 @@
 #pragma once
-/// Slices where a gather's indices are known, or there is only one: what moves boxes says so.
+/// Replaces a gather with known indices, or with a single one, by slices.
 ///
 ///     k = s32[4,1] {3, 0, 1, 2}                       a = f32[1,D] slice(x), [3:4]
 ///     y = f32[4,D] gather(x, k)              ==>      b = f32[3,D] slice(x), [0:3]
@@ -7,11 +7,11 @@
 ///
 ///     y = f32[1,D] gather(x, i)      i s32[1] ==>     y = f32[1,D] dynamic-slice(x, i, 0)
 ///
-/// Saves what a gather hides: slices are views, parts of a concatenation are made in place, a roll moves where it lies;
-/// reads of single elements become reads of rows.
+/// Exposes what a gather hides: slices are views, parts of a concatenation are computed in place, a roll moves in
+/// place; reads of single elements become reads of rows.
 ///
-/// Known are indices made of constants and iotas; at most kMostRuns rows of windows with one step, also backwards
-/// (reverse) or at one place (broadcast). Both clamp starts alike.
+/// Known are indices computed from constants and iotas; at most kMostRuns rows of windows with a constant step, also
+/// negative (reverse) or zero (broadcast). Both clamp starts alike.
 ///
 /// Requires: verified.  Keeps: roots, donation, schedule.
 /// Numerics: exact.

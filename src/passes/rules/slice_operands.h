@@ -1,18 +1,17 @@
 #pragma once
-/// Takes a slice before the work, where nothing else reads the work's result.
+/// Moves a slice before an operation whose result has no other readers.
 ///
 ///     m = f32[8,N,N] select(mask, 0, -inf)                  k = pred[1,N,N] dynamic-slice(mask, i, 0, 0)
 ///     s = f32[1,N,N] dynamic-slice(m, i, 0, 0)         ==>  s = f32[1,N,N] select(k, 0, -inf)
 ///
-/// Saves what is stored of the chain above a slice: whatever of it is best stored, for it is read several times, is
-/// stored as wide as the slice is, not as wide as what it was taken of. Streams leave such slices of all that isn't
-/// made tile by tile.
+/// Saves stored values in the chain before a slice: a value that is best stored, because it is read several times, is
+/// stored only with the slice's extent. Streams leave such slices of values that aren't computed tile by tile.
 ///
 /// Looked through: elementwise work, broadcasts, transposes, and reshapes that keep the sliced dimensions.
 ///
 /// Requires: verified.  Keeps: roots, donation, schedule.
 /// Numerics: exact: the same operations on the same values, fewer of them.
-/// Not moved: slices of what has another reader, which needs it whole or another part of it.
+/// Not moved: slices of values with another reader, which needs the whole value or another part of it.
 /// Tests: tests/text/passes/slice-operands/
 
 #include "passes/pass.h"

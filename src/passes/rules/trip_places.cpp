@@ -10,7 +10,7 @@ namespace lowtide::engine {
 namespace {
 
 constexpr int kDeepestPlace = 16;                   ///< operations looked through
-constexpr int64_t kMostProduct = int64_t{1} << 40;  ///< products of a trip and a smaller step fit
+constexpr int64_t kMostProduct = int64_t{1} << 40;  ///< products of an iteration and a smaller step fit
 
 bool holds(ElementType type, const Progression& p, int64_t trips) {
   if (p.start <= -kMostProduct || p.start >= kMostProduct || std::abs(p.step) * trips >= kMostProduct) return false;

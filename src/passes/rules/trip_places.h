@@ -1,5 +1,5 @@
 #pragma once
-/// Where along an array the trips of a loop read and write it, one slice each.
+/// Where along an array the iterations of a loop read and write it, one slice each.
 
 #include <optional>
 
@@ -7,8 +7,8 @@
 
 namespace lowtide::engine {
 
-/// What a scalar integer of the loop's body is in each of its trips: start + step * trip; nothing where it isn't known,
-/// or wraps round its type on the way.
+/// A scalar integer of the loop's body as a function of the iteration: start + step * iteration; none if it is unknown,
+/// or overflows.
 std::optional<Progression> in_each_trip(const Instruction& value, const Instruction& loop, int64_t trips);
 
 /// Slices of one element's thickness.
@@ -18,9 +18,9 @@ struct TripPlaces {
   int64_t last(int64_t trips) const { return places.start + places.step * (trips - 1); }
 };
 
-/// Of a dynamic-slice or dynamic-update-slice in the body, whose starts are its operands from `first_start` on: slices
-/// `part` of an array `all`, along one dimension one element thick, within the array in every trip, and whole along the
-/// others.
+/// For a dynamic-slice or dynamic-update-slice in the body, whose starts are its operands from `first_start` on: slices
+/// `part` of an array `all`, along one dimension one element thick, within the array in every iteration, and whole
+/// along the others.
 std::optional<TripPlaces> trip_places(const Instruction& i, size_t first_start, const Shape& part, const Shape& all,
                                       const Instruction& loop, int64_t trips);
 

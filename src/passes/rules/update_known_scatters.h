@@ -1,5 +1,5 @@
 #pragma once
-/// Updates boxes where a scatter's indices are known: `x.at[2:5].set(u)` is a scatter in JAX.
+/// Replaces a scatter with known indices by updates of boxes: `x.at[2:5].set(u)` is a scatter in JAX.
 ///
 ///     k = s32[3,1] {2, 3, 4}
 ///     y = f32[N,D] scatter(x, k, u), second     ==>     y = f32[N,D] dynamic-update-slice(x, u, 2, 0)
@@ -7,12 +7,12 @@
 ///     y = f32[N,D] scatter(x, k, u), add        ==>     s = f32[3,D] add(slice(x), u)
 ///                                                       y = f32[N,D] dynamic-update-slice(x, s, 2, 0)
 ///
-/// Saves what a scatter hides: an update with constant places reads and writes known boxes, so that it is made where x
-/// lies beside others that read elsewhere; and the check of every index.
+/// Exposes what a scatter hides: an update with constant places reads and writes known boxes, so that it can be done in
+/// place even if others read x elsewhere; and saves the check of every index.
 ///
-/// Known are indices made of constants and iotas, all windows inside of x, in at most kMostRuns rows of neighbours, one
-/// after another, combined by one operation or none. Of a single window it is enough that its place is inside, wherever
-/// that is: a row that a loop's counter chooses.
+/// Known are indices computed from constants and iotas, with all windows inside of x, in at most kMostRuns rows of
+/// adjacent windows, combined by one operation or none. A single window need only be inside, wherever that is: a row
+/// selected by a loop's counter.
 ///
 /// Requires: verified.  Keeps: roots, donation, schedule.
 /// Numerics: exact.

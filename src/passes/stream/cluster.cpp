@@ -218,7 +218,7 @@ class Grower {
 
   /// A sum of what is made of the cluster's inputs by cheap operations alone is made whole, ahead of the loop, where
   /// members wait for it: as part of the cluster it would be a pass of its own, and the next pass would make all that
-  /// this one makes again.
+  /// this one recomputes.
   bool drop_light_sum() {
     const std::vector<bool> light = light_members();
     const std::vector<bool> ahead = read_by_members();

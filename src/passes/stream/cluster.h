@@ -1,5 +1,5 @@
 #pragma once
-/// Instructions that can run slice by slice along one dimension that they share, with what folds the slices.
+/// Instructions that can run slice by slice along a common dimension, and folds over the slices.
 
 #include <map>
 #include <memory>
@@ -23,12 +23,12 @@ struct StreamMember {
   Dims leaves;                           ///< per array of the result: its dimension; kWhole or kSummed
   Dims reads;                            ///< per array read: its dimension; kWhole; kInitial
   std::shared_ptr<const LoopWalk> loop;  ///< of a while
-  int32_t pass = 0;                      ///< the first walk over all slices in which it can be made
+  int32_t pass = 0;                      ///< the first pass over all slices in which it can be computed
 };
 inline constexpr int64_t kInitial = -3;  ///< read once, before the first tile: what a sum begins with
 
-/// Members that read a sum, or any value made whole from members, are made in a later pass, which makes anew the slices
-/// that it reads and that are not stored.
+/// Members that read a sum, or any other value that needs all slices, are computed in a later pass, which recomputes
+/// the slices that it reads and that are not stored.
 struct StreamCluster {
   int64_t extent = 0;                       ///< of the dimension
   std::map<int32_t, StreamMember> members;  ///< by place in the graph
@@ -36,7 +36,7 @@ struct StreamCluster {
   std::set<GraphLeaf> sums;
   int32_t passes = 0;
   bool is_member(int32_t place) const { return members.contains(place); }
-  /// The dimension along which a member makes the array; kWhole of others.
+  /// The dimension along which a member computes the array; kWhole for others.
   int64_t dimension_of(GraphLeaf array) const {
     const auto member = members.find(array.place);
     return member == members.end() ? kWhole : member->second.leaves[static_cast<size_t>(array.leaf)];
@@ -47,8 +47,8 @@ struct StreamCluster {
 struct ClusterOptions {
   bool one_pass = false;  ///< only members of the seed's own pass
   bool once = false;      ///< products that later passes read, too, are stored by the first that makes them
-  /// For the seed alone, and what is made of it slice by slice: what else reads the other members has them made as
-  /// before, so that they are made twice.
+  /// Only for the seed, and what is computed from it slice by slice: other readers of the other members use the
+  /// original ones, so that those are computed twice.
   bool alone = false;
 };
 
@@ -56,7 +56,7 @@ struct ClusterOptions {
 StreamCluster grow_cluster(const ValueGraph& graph, const std::vector<ValueState>& states, GraphLeaf seed, int64_t d,
                            const ClusterOptions& options);
 
-/// ClusterOptions::once, of a cluster that was grown without it.
+/// Applies ClusterOptions::once to a cluster that was grown without it.
 void store_products(const ValueGraph& graph, StreamCluster& cluster);
 
 /// What the cluster costs and saves, bytes and nanoseconds.
@@ -64,7 +64,7 @@ struct ClusterWeight {
   double hidden_bytes = 0;  ///< stored at once before, now a tile's worth
   double inner_bytes = 0;   ///< of the slices of all tiles together: a tile holds its part of them
   double ns = 0;            ///< of the cluster as it stands
-  double again_ns = 0;      ///< for what later passes make anew, all tiles together
+  double again_ns = 0;      ///< for what later passes recompute, all tiles together
   double ns_per_tile = 0;   ///< starts, whole operands read again, sums read and written again
   int64_t least_tile = 1;   ///< slices below which products and vectors are not filled
   /// Of tiles of this size, beyond the time of the cluster as it stands.
@@ -77,7 +77,7 @@ struct ClusterWeight {
 double own_ns(const Instruction& i, const Target& target);
 ClusterWeight weigh(const ValueGraph& graph, const std::vector<ValueState>& states, const StreamCluster& cluster);
 
-/// The array behind an operand.
+/// The array that an operand refers to, through tuples.
 GraphLeaf array_behind(const ValueGraph& graph, const Instruction& operand);
 const Shape& shape_of(const ValueGraph& graph, GraphLeaf array);
 double bytes_of(const ValueGraph& graph, GraphLeaf array);
@@ -91,11 +91,11 @@ std::vector<const Instruction*> largest_arrays(const ValueGraph& graph, const st
 /// with.
 Instruction& read_of(const Instruction& member, size_t read);
 
-/// Which members a pass makes, by place: its outputs, its sums, and all slices that those need and no earlier pass
-/// stored.
+/// The members that a pass computes, by place: its outputs, its sums, and all slices that those need and no earlier
+/// pass has stored.
 std::vector<int32_t> members_of_pass(const ValueGraph& graph, const StreamCluster& cluster, int32_t pass);
 
-/// Made anew in each tile rather than stored for all: constants and cheap values without the dimension.
+/// Is it recomputed in each tile rather than stored for all? Constants and cheap values without the dimension are.
 bool is_made_anew(const ValueGraph& graph, const std::vector<ValueState>& states, int32_t place);
 
 }  // namespace lowtide::engine

@@ -1,6 +1,6 @@
 #pragma once
-/// Which streams leave every sum in its order (Module::sums_in_order): those whose tiles make no parts of sums, and
-/// sum what is within a slice as the whole would.
+/// Which streams keep every sum's order (Module::sums_in_order): those whose tiles don't split sums, and that sum
+/// within a slice as the whole computation would.
 ///
 ///     along m:  y = f32[4096,128] dot(p, v)        each row is summed by itself          in order
 ///     along k:  g = f32[64,128] dot(p, dy)         g = dot(p[.., i:i+64], dy[i:i+64], g)  goes on where g stands
@@ -18,14 +18,14 @@ enum class FoldOrder : uint8_t {
   kContinued,  ///< the next tile's terms follow those of the tiles before, one by one
   kNone,       ///< tiles would add up parts, or terms in another order
 };
-/// How dimension d of operand number `operand` can be folded tile by tile with the whole's bits.
+/// How dimension d of operand number `operand` can be folded tile by tile with bit-identical results.
 FoldOrder fold_order(const Instruction& fold, size_t operand, int64_t d, const Target& target);
 /// No sum within the loop has parts in several tiles.
 bool walk_keeps_order(const LoopWalk& walk);
-/// Is each product of a tile, and of what fills none, made as the whole one is: by the same library, or element by
-/// element? Few rows are made otherwise than many, and their terms rounded otherwise.
+/// Is each product of a tile, and of the remainder, computed like the whole one: by the same library, or elementwise?
+/// Few rows are computed differently from many, with different rounding.
 bool tile_keeps_order(const ValueGraph& graph, const StreamCluster& cluster, int64_t tile);
-/// May the operation be made row by row along d, whatever the number of rows?
+/// May the operation be computed row by row along d, whatever the number of rows?
 bool rows_keep_order(const Instruction& i, int64_t d, const Target& target);
 
 }  // namespace lowtide::engine

@@ -1,5 +1,5 @@
 #pragma once
-/// How a loop walks along one dimension of arrays in its state: the batch of a scan over layers.
+/// How a loop can run for slices along one dimension of arrays in its state: the batch of a scan over layers.
 
 #include <memory>
 #include <optional>
@@ -10,22 +10,22 @@
 
 namespace lowtide::engine {
 
-/// Of arrays, beside the numbers of dimensions: what they have to do with the dimension that is walked.
+/// Values besides dimension numbers: an array's relation to the sliced dimension.
 inline constexpr int64_t kWhole = -1;   ///< nothing: the same for every tile
 inline constexpr int64_t kSummed = -2;  ///< each tile makes its part of a sum
 
 /// Along which dimension each array is sliced, or kWhole, or kSummed.
 struct LoopWalk {
   Dims leaves;                 ///< of the state
-  std::vector<bool> in_place;  ///< of the state: sums to which each tile may add where those of the tiles before lie
+  std::vector<bool> in_place;  ///< of the state: sums to which each tile may add in place
   /// Per element of the state: sums of narrow floats are kept in f32 and rounded to this when all tiles are in.
   std::vector<std::optional<ElementType>> rounded;
   std::unordered_map<const Instruction*, int64_t> arrays;                         ///< of the body's arrays
   std::unordered_map<const Instruction*, std::shared_ptr<const LoopWalk>> loops;  ///< of loops within the body
 };
 
-/// What follows for a loop when arrays of its state are sliced as `leaves` says; more of them may have to be. Null: it
-/// can't be walked so. Sums begin with what they begin with now where they are in place, else with zeros.
+/// The consequences for a loop if arrays of its state are sliced as `leaves` says; more of them may have to be. Null:
+/// impossible. Sums start with their present initial values if they are in place, else with zeros.
 std::shared_ptr<const LoopWalk> walk_loop(const Instruction& loop, const Dims& leaves, int64_t extent);
 
 /// Makes the loop's condition and body for tiles of `size`: their state has `at`, s32, the first slice, as one more

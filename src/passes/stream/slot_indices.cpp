@@ -15,7 +15,7 @@ namespace {
 constexpr int64_t kMostTrips = 1 << 14;
 constexpr int kDeepest = 64;
 
-/// Values of scalars in one trip.
+/// Values of scalars in one iteration.
 class Scalars {
  public:
   Scalars(const TripCount& trips, int64_t trip) : trips_(trips), trip_(trip) {}

@@ -1,5 +1,5 @@
 #pragma once
-/// Which slots of a stack the trips of a loop read and write.
+/// Which slots of a stack the iterations of a loop read and write.
 
 #include <vector>
 
@@ -7,12 +7,12 @@
 
 namespace lowtide::engine {
 
-/// Where a slice begins in each trip, kept within 0 and `last` as slices are. `start`: a scalar in the body of `loop`,
-/// and a function of the loop's counter alone; else nothing is told.
+/// Where a slice begins in each iteration, kept within 0 and `last` as slices are. `start`: a scalar in the body of
+/// `loop` that depends only on the loop's counter; else none.
 std::vector<int64_t> slots_of_trips(const Instruction& start, const Instruction& loop, int64_t last);
 
-/// `update`: a dynamic-update-slice in the body of `loop`. Do all trips write different elements? Starts are computed
-/// for every trip: they must be functions of the loop's counter alone.
+/// `update`: a dynamic-update-slice in the body of `loop`. Do all iterations write different elements? Starts are
+/// computed for every iteration: they must be functions of the loop's counter alone.
 bool writes_each_slot_once(const Instruction& update, const Instruction& loop);
 
 }  // namespace lowtide::engine

@@ -1,22 +1,20 @@
 #pragma once
-/// Streaming as decisions: around which value, along which of its dimensions, in tiles of how many slices.
+/// Streams as decisions: around which value, along which of its dimensions, with how many slices per tile.
 ///
 ///     s = f32[4096,4096] dot(q, k)                      while i < 4096:  s = f32[64,4096] dot(q[i:i+64], k)
 ///     p = ... softmax of s along the last dimension  ==>                 p = ... softmax of s
 ///     y = f32[4096,128] dot(p, v)                                        y[i:i+64] = dot(p, v)
 ///     g = f32[4096,128] dot(p, dy) over rows                             g += dot(p, dy[i:i+64]) over rows
 ///
-/// Saves bytes(s) + bytes(p) less a tile of each; costs starts of kernels, what is read whole by each tile, sums read
-/// and written by each tile, and, where the slices depend on what is folded of all of them, another pass that makes
-/// them anew.
+/// Saves bytes(s) + bytes(p) less a tile of each; costs kernel starts, operands that each tile reads whole, sums that
+/// each tile reads and writes, and, if slices depend on a fold over all of them, another pass that recomputes them.
 ///
 /// Requires: verified, no calls.  Keeps: roots, donation.  Breaks: schedule.
 /// Numerics: reassociated where sums are folded tile by tile; else exact (a library's dot of a tile may sum in another
 /// order than the dot of the whole). Where Module::sums_in_order, exact: nothing that folds a sum joins
 /// (passes/stream/keep_order.h).
-/// A loop whose state has the dimension (a batch) runs once for each tile: its stacks are a tile's stacks, and what it
-/// sums over the dimension is added where the tiles before left it.
-/// Windows over the dimension make clusters of their own.
+/// A loop whose state has the dimension (a batch) runs once for each tile: its stacks are a tile's stacks, and sums
+/// over the dimension continue those of the previous tiles. Windows over the dimension make clusters of their own.
 /// Tests: tests/text/passes/stream-slices/
 
 #include <string>
@@ -30,10 +28,10 @@ namespace lowtide::engine {
 struct StreamDecision {
   std::string computation, seed;  ///< names; the seed is an array, an element of a loop's result by its own name
   int64_t dimension = 0, tile = 0;
-  bool one_pass = false;  ///< only what needs no second pass over the slices
-  bool windows = false;   ///< slices read slices beside their own (passes/windows/stream_windows.h)
-  bool once = false;      ///< products that several passes read are stored by the first of them, not made again
-  /// For the seed and what is made of it alone: what it is made of is made again for it, tile by tile.
+  bool one_pass = false;  ///< only members that need no second pass over the slices
+  bool windows = false;   ///< slices read neighbouring slices (passes/windows/stream_windows.h)
+  bool once = false;      ///< products that several passes read are stored by the first of them, not recomputed
+  /// Only for the seed and what is computed from it: its operands are recomputed for it, tile by tile.
   bool alone = false;
   bool operator==(const StreamDecision&) const = default;
 };
@@ -42,7 +40,7 @@ struct StreamDecision {
 std::string to_text(const StreamDecision& decision);
 Result<StreamDecision> parse_stream_decision(std::string_view line);
 
-/// A stream that goes before another one.
+/// A stream that precedes another one.
 struct StreamBefore {
   StreamDecision decision;
   std::vector<int64_t> tiles;  ///< descending
@@ -51,8 +49,8 @@ struct StreamBefore {
 
 struct StreamCandidate {
   StreamDecision decision;  ///< with the largest of the tiles
-  /// Products that the stream would sum tile by tile, in sums that are large and not yet the result: each is made by a
-  /// stream of its own before it, along its rows, and needs no sums.
+  /// Products that the stream would sum tile by tile, in large accumulators that aren't the final result: each is
+  /// computed first by a stream of its own, along its rows, which needs no accumulator.
   std::vector<StreamBefore> before;
   int64_t extent = 0;          ///< of the dimension
   std::vector<int64_t> tiles;  ///< sensible ones, descending
@@ -60,7 +58,7 @@ struct StreamCandidate {
   double again_ns = 0;         ///< modelled time for what is made twice
   double ns_per_tile = 0;      ///< modelled time that each tile adds
 
-  /// What is decided, in this order, for a tile of so many slices.
+  /// The decisions, in this order, for a tile of this many slices.
   std::vector<StreamDecision> decisions(int64_t tile) const;
 };
 
@@ -68,8 +66,8 @@ struct StreamCandidateOptions {
   double least_hidden_bytes = 64 << 10;
 };
 
-/// Which values have bytes of their own, and are hidden by a stream, is decided by our regions, or, where the target
-/// takes modules, as XLA fuses elementwise loops (analysis/loop_fusion.h).
+/// Which values have bytes of their own, and can be hidden by a stream, is decided by our regions or, if the target
+/// takes modules, by XLA's fusion of elementwise loops (analysis/loop_fusion.h).
 
 /// Candidates around stored values of the module, best first: most bytes hidden. Seeds that are no array, or not
 /// stored, have none. No seeds: the largest stored values of each computation.
@@ -77,7 +75,7 @@ std::vector<StreamCandidate> stream_candidates(const Module& module, const Targe
                                                const std::vector<const Instruction*>& seeds,
                                                const StreamCandidateOptions& options = {});
 
-/// Fault: there is no such value, or it can't be streamed so.
+/// An error if there is no such value, or it can't be streamed in this way.
 Result<PassResult> stream(Module& module, const Target& target, const StreamDecision& decision);
 
 /// Tiles for an extent, descending: divisors near powers of two, or powers of two.

@@ -28,7 +28,7 @@ struct PassPlan {
   std::vector<GraphLeaf> outputs, sums;
 };
 
-/// The same of one tile, where it is made: in a loop's body, or behind the loop.
+/// The same for one tile, where it is computed: in a loop's body, or after the loop.
 struct Tile {
   Computation* computation = nullptr;
   Instruction* at = nullptr;  ///< s32: its first slice
@@ -93,8 +93,8 @@ class Streamer {
     if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(one);
   }
 
-  /// The array itself, or what an earlier pass made of it. Not its name: behind a barrier stand others, too, that may
-  /// be made later.
+  /// The array itself, or the one with which an earlier pass replaced it. Not its alias: a barrier has other operands,
+  /// too, that may be computed later.
   Instruction* source_of(Instruction& operand) {
     const LeafRef behind = resolve({&operand, 0});
     if (behind.instruction->id < first_new_id_) {  // else seen through a tuple that has been redirected already
@@ -249,7 +249,7 @@ class Streamer {
     return &c;
   }
 
-  /// All of a tile, and its outputs and folds as they are behind it.
+  /// Computes all of a tile, and its outputs and folds after it.
   void make_tile(Tile& tile) {
     Computation& c = *tile.computation;
     Instruction* zero = integer(c, 0);

@@ -14,10 +14,10 @@ inline constexpr const char* kTilesAttribute = "{lowtide_tiles=\"true\"}";
 /// How the cluster of a decision grows.
 ClusterOptions options_of(const StreamDecision& decision);
 
-/// One loop for each pass; slices that fill no tile are made behind it. Members' readers read what the loops made, the
-/// members themselves stay, without readers. `tile`: slices, less than the extent.
-/// Returns the bodies, which may be streamed again; nothing: values outside need some members and are needed by others,
-/// so that no order of the loops serves both. The module is of no use then.
+/// One loop for each pass; the remainder that doesn't fill a tile is computed after it. Members' readers now read the
+/// loops' results; the members themselves stay, without readers. `tile`: slices, less than the extent. Returns the
+/// bodies, which may be streamed again; nothing: values outside need some members and are needed by others, so that no
+/// order of the loops serves both. The module is of no use then.
 std::optional<std::vector<Computation*>> stream_cluster(Computation& computation, const ValueGraph& graph,
                                                         const std::vector<ValueState>& states,
                                                         const StreamCluster& cluster, int64_t tile);

@@ -1,5 +1,5 @@
 #pragma once
-/// How an operation walks along one dimension that many values share: slice by slice, or folding the slices.
+/// How an operation can be sliced along a common dimension: slice by slice, or by folding the slices.
 
 #include <cstdint>
 #include <optional>
@@ -8,8 +8,8 @@
 
 namespace lowtide::engine {
 
-/// The extents of what an instruction makes: of its array, or of all its arrays (as sort, top-k and reductions of pairs
-/// have) where they are equal; null where they differ.
+/// The extents of an instruction's result: of its array, or of all its arrays (as in sort, top-k and reductions of
+/// pairs) if they are equal; null if they differ.
 const Shape* common_extents(const Instruction& i);
 
 /// Which dimension of operand number `operand` walks in step with dimension `d` of the result.
@@ -20,18 +20,19 @@ enum class InStep : uint8_t {
 };
 InStep operand_in_step(const Instruction& user, size_t operand, int64_t d, int64_t& operand_dimension);
 
-/// Can the result, or all arrays of it alike, be made slice by slice along d, each operand read in step or whole?
-/// Slices of such an instruction differ from the whole in their shapes, and in attributes that adapt_to_slice knows.
+/// Can the result, or all its arrays alike, be computed slice by slice along d, each operand being read in step or
+/// whole? Slices of such an instruction differ from the whole in their shapes, and in attributes that adapt_to_slice
+/// knows.
 bool can_be_made_by_slices(const Instruction& i, int64_t d);
 
 /// The attributes of an instruction that makes `size` slices along d of what `original` makes.
 void adapt_to_slice(const Instruction& original, int64_t d, int64_t size, Attributes& attributes);
 
-/// A result that has not the dimension: all slices folded into it.
+/// A result without the dimension: all slices are folded into it.
 struct Fold {
   Dims dimensions;  ///< per operand: the one that is folded; kNoId: the operand is read whole
 };
-/// nullopt: `user` doesn't fold dimension `d` of its operand, or not so that slices can be added to what others gave.
+/// nullopt: `user` doesn't fold dimension `d` of its operand, or not in a way that slices can be combined.
 std::optional<Fold> folded_along(const Instruction& user, size_t operand, int64_t d);
 
 }  // namespace lowtide::engine

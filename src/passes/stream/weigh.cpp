@@ -75,8 +75,8 @@ class Weigher {
     return is_read;
   }
 
-  /// What the cluster holds at most while it runs: all at once, and tile by tile. Values that others keep alive, before
-  /// and behind it, count in neither.
+  /// The most bytes that the cluster holds while it runs: all at once, and tile by tile. Values that others keep live
+  /// before and after it count in neither.
   void weigh_bytes() {
     std::map<int32_t, double> starts, ends;  // by place: bytes that begin and end there
     double kept = 0;                         // inputs and outputs, alive through all tiles

@@ -1,5 +1,5 @@
 #pragma once
-/// Rows of members without a loop: where pieces meet, and where a walk begins and ends.
+/// Rows of members computed outside of the loop: where pieces meet, and at the beginning and end.
 
 #include "passes/windows/row_maker.h"
 
@@ -10,7 +10,7 @@ class Edges {
   Edges(Writer& writer, Makers& makers, const ValueGraph& graph, const RowCluster& cluster)
       : writer_(writer), makers_(makers), graph_(graph), cluster_(cluster) {}
   void want(int32_t place, RowRange rows);
-  /// Writes all that is wanted, and what it is made of.
+  /// Creates all requested rows, and their operands.
   void make();
   /// Rows that were wanted.
   Instruction* rows(int32_t place, RowRange rows);

@@ -1,5 +1,6 @@
 #pragma once
-/// Instructions that can run rows by rows along one dimension, each row made of a few rows of others.
+/// Instructions that can run a few rows at a time along one dimension, each row being computed from a few rows of
+/// others.
 
 #include <map>
 #include <vector>
@@ -20,7 +21,7 @@ struct RowMember {
   int64_t dimension = 0;
   int64_t at = 0;  ///< the walk's row c is about row c + at
   RowForm form;
-  bool walked = false;  ///< made in tiles; others only at the edges
+  bool walked = false;  ///< computed in tiles; others only at the edges
   RowSpan span;         ///< of those walked
 };
 
@@ -35,12 +36,12 @@ struct RowCluster {
   std::map<int32_t, RowMember> members;  ///< by place in the graph
   std::vector<int32_t> outputs;          ///< read by others, by place
   std::map<RowInput, RowSpan> inputs;
-  int64_t first = 0, last = 0;  ///< tiles lie within [first, last); what they leave out is made apart
+  int64_t first = 0, last = 0;  ///< tiles lie within [first, last); other rows are computed separately
   bool is_member(int32_t place) const { return members.contains(place); }
 };
 
-/// The largest cluster around a stored array, in rows along its dimension d. Empty: it can't be walked so, or nobody
-/// reads rows beside its own: then stream_slices does it.
+/// The largest cluster around a stored array, in rows along its dimension d. Empty: impossible, or no member reads
+/// neighbouring rows, in which case stream_slices handles it.
 RowCluster grow_rows(const ValueGraph& graph, const std::vector<ValueState>& states, GraphLeaf seed, int64_t d);
 
 /// Nanoseconds and bytes of the cluster.

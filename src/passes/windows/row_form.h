@@ -1,6 +1,6 @@
 #pragma once
-/// How the slices of a result along one dimension, its rows, are made of rows of the operands: at which distance, and
-/// how many.
+/// How the slices of a result along one dimension, its rows, are computed from rows of the operands: at which offset,
+/// and how many.
 
 #include <cstdint>
 #include <optional>
@@ -16,7 +16,7 @@ struct RowRead {
   int64_t shift = 0, reach = 0;  ///< rows [p, q) need rows [p + shift, q + shift + reach), as far as there are such
 };
 
-/// Rows that are made alike.
+/// Rows that are computed in the same way.
 struct RowPiece {
   enum class Kind : uint8_t {
     kMade,    ///< by the operation itself, on fewer rows
@@ -35,10 +35,10 @@ struct RowForm {
   const RowPiece& main_piece() const { return pieces[main]; }
 };
 
-/// nullopt: rows need what this doesn't describe.
+/// nullopt: rows have a form that this doesn't describe.
 std::optional<RowForm> row_form(const Instruction& i, int64_t d);
 
-/// The rows of an operand with `extent` of them that rows read; extent -1: there are as many as are wanted.
+/// The rows that `rows` read of an operand with `extent` rows; extent -1: unlimited.
 struct RowRange {
   int64_t begin = 0, end = 0;
 };

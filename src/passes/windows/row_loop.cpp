@@ -130,8 +130,8 @@ class Streamer {
     return element ? &operand : makers_.of(array);
   }
 
-  /// State: the tile's first row, rows kept, arrays read alone, whole ones, outputs, and what is written behind the
-  /// loop but made before it, of inputs as they are then.
+  /// State: the tile's first row, kept rows, read-only arrays, whole ones, outputs, and what is computed before the
+  /// loop, from the inputs' values at that point, but written after it.
   Instruction* make_loop() {
     Shape state = Shape::tuple({Shape::scalar(ElementType::kS32)});
     std::vector<Instruction*> start{before_.integer(cluster_.first)};

@@ -1,14 +1,14 @@
 #pragma once
-/// Writes a cluster of rows as a loop over tiles, with what lies at the edges before and behind it.
+/// Writes a cluster of rows as a loop over tiles, with the rows at the edges computed before and after it.
 
 #include "passes/windows/row_cluster.h"
 
 namespace lowtide::engine {
 
-/// `tile`: rows; at least one tile lies within the cluster's first and last row. Readers of outputs read what the loop
-/// made; members stay, without readers. An output is written where an input lay whose last reader is the cluster: rows
-/// that later tiles still read are kept beside it.
-/// False: no order serves the loop and values outside. The module is of no use then.
+/// `tile`: rows; at least one tile lies within the cluster's first and last row. Readers of outputs read the loop's
+/// results; members stay, without readers. An output is written over an input whose last reader is the cluster: rows
+/// that later tiles still read are kept separately. False: no order satisfies the loop and values outside. The module
+/// is invalid then.
 bool stream_rows(Computation& computation, const ValueGraph& graph, const std::vector<ValueState>& states,
                  const RowCluster& cluster, int64_t tile);
 

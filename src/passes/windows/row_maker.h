@@ -1,5 +1,5 @@
 #pragma once
-/// Writes the instructions that make rows of members: those of a tile, and those at the edges.
+/// Creates the instructions that compute rows of members: those of a tile, and those at the edges.
 
 #include <functional>
 #include <string>
@@ -34,7 +34,8 @@ class Writer {
   Names& names_;
 };
 
-/// Arrays as their makers give them. Not their names: behind a barrier stand others, too, that may be made later.
+/// Arrays as their producers return them. Not their aliases: a barrier has other operands, too, that may be computed
+/// later.
 class Makers {
  public:
   Makers(Writer& writer, const ValueGraph& graph) : writer_(writer), graph_(graph) {}

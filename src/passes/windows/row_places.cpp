@@ -69,7 +69,7 @@ class Places {
            output.dims == shape.dims;
   }
 
-  /// Is the output what the carry is in the next trip, or the result that the argument is donated to?
+  /// Is the output what the carry is in the next iteration, or the result that the argument is donated to?
   bool becomes(GraphLeaf argument, int32_t output) const {
     const auto is_output = [&](size_t leaf) {
       return leaf < graph_.results().size() && graph_.results()[leaf].instruction == &graph_.at(output);

@@ -1,5 +1,5 @@
 #pragma once
-/// Where a cluster's outputs can be written: over inputs that nobody else reads.
+/// Where a cluster's outputs can be written: over inputs without other readers.
 
 #include <map>
 
@@ -7,8 +7,8 @@
 
 namespace lowtide::engine {
 
-/// By output: the input it takes the place of. A loop's carry, or a donated argument, is overwritten by what it becomes
-/// alone; other arrays by any output of their shape.
+/// By output: the input that it replaces. A loop's carry, or a donated argument, is overwritten only by its next value;
+/// other arrays by any output of their shape.
 std::map<int32_t, RowInput> places_of_outputs(const Computation& computation, const ValueGraph& graph,
                                               const RowCluster& cluster);
 

@@ -6,11 +6,12 @@
 ///         with several stages, each whole             all stages on T rows and as many beside them as are still needed
 ///                                                      h[r : r+T] = ...
 ///
-/// Rolls, pads, concatenations and updates at constant places are pieces that are rows of something; where pieces meet,
-/// at the first and last rows, the same operations run apart, on what lies there alone. Outputs are written over inputs
-/// that nobody else reads: the rows of these that the next tile still needs are carried.
+/// Rolls, pads, concatenations and updates at constant places consist of pieces that are rows of something; where
+/// pieces meet, and at the first and last rows, the same operations run separately, only on the rows there. Outputs are
+/// written over inputs without other readers: the rows of these that the next tile still needs are loop-carried.
 ///
-/// Saves what the stages stored; costs starts of kernels, and the rows that two tiles make: 5 % of the modelled time.
+/// Saves what the stages stored; costs kernel starts, and the rows that two tiles compute: at most 5 % of the modelled
+/// time.
 /// Requires: verified, no calls.  Keeps: roots, donation.  Breaks: schedule.
 /// Numerics: exact (a library's dot of a tile may sum in another order than the dot of the whole: where
 ///   Module::sums_in_order, products that are worth a library don't join).
@@ -22,7 +23,7 @@
 namespace lowtide::engine {
 
 Result<PassResult> stream_windows(Module& module, const Target& target);
-/// The same; appends what it decided on, in order.
+/// The same; appends its decisions, in order.
 Result<PassResult> stream_windows(Module& module, const Target& target, std::vector<StreamDecision>& decisions);
 
 }  // namespace lowtide::engine

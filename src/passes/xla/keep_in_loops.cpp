@@ -44,8 +44,8 @@ class Body {
            i.opcode == Opcode::kConstant || i.opcode == Opcode::kDot || i.opcode == Opcode::kReduce;
   }
 
-  /// Arrays that are the same in every trip; of those, the ones that are made of others. Spread scalars aren't tied:
-  /// nobody hoists them, and compilers know what a constant is only while they see it.
+  /// Arrays that are the same in every iteration; of those, the ones that are made of others. Spread scalars aren't
+  /// tied: nobody hoists them, and compilers know what a constant is only while they see it.
   void find_invariant() {
     std::unordered_set<const Instruction*> spread;  // constants and scalars, and what is made of nothing else
     for (const auto& i : body_.instructions()) {

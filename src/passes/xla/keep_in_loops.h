@@ -1,5 +1,5 @@
 #pragma once
-/// Ties what no trip changes to the loop that reads it, so that a compiler doesn't move it in front of the loop.
+/// Ties loop-invariant computations to the loop that reads them, so that a compiler doesn't hoist them.
 ///
 ///     body: (i, x, w)                               body: (i, x, w)
 ///       m = f32[S,S] exponential(w)                   t = (i, w) opt-barrier(i, w)
@@ -7,13 +7,13 @@
 ///       -> (i + 1, x', w)                             x' = f(x, m)
 ///                                                     -> (i + 1, x', w)
 ///
-/// Saves bytes(m) over the life of the loop: XLA's loop-invariant code motion hoists what depends on invariant elements
-/// alone, whatever it weighs. Behind the barrier it depends on the counter.
+/// Saves bytes(m) during the loop: XLA's loop-invariant code motion hoists whatever depends only on invariant elements,
+/// regardless of its size. Through the barrier it depends on the counter.
 ///
 /// Requires: verified, no calls.  Keeps: roots, donation, schedule.
 /// Numerics: exact.
-/// Not tied: loops in which nothing large is made of invariants; what is smaller than kSmallestTied; loops whose
-///   counter nobody knows.
+/// Not tied: loops in which nothing large is computed from invariants; values smaller than kSmallestTied; loops with an
+/// unknown counter.
 /// Tried: a barrier around m itself: it is moved with its operands.
 /// Tests: tests/text/passes/keep-in-loops/
 

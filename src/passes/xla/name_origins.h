@@ -1,6 +1,6 @@
 #pragma once
-/// Gives every operation that a rewrite made the metadata of what it stands for, so that profiles and reports of other
-/// tools name the user's operations.
+/// Gives every operation that a rewrite created the metadata of the operation it replaces, so that profiles and reports
+/// of other tools name the user's operations.
 ///
 ///     d = f32[8,4] dot(x, w), metadata={op_name="f/dot"}         d = f32[8,4] dot(x, w), metadata={op_name="f/dot"}
 ///     u = f32[64,4] dynamic-update-slice(y, d, i, 0)      ==>    u = f32[64,4] dynamic-update-slice(y, d, i, 0),

@@ -1,15 +1,14 @@
 #pragma once
-/// Writes down how often a loop runs, and drops marks that only Lowtide reads.
+/// Annotates loops with their trip counts, and drops attributes that only Lowtide reads.
 ///
 ///     w = while(s), frontend_attributes={lowtide_tiles="true"}  ==>  w = while(s),
 ///         backend_config={"known_trip_count":{"n":"64"}}
 ///
-/// Saves nothing by itself. Compilers and their cost models read the number where they can't tell it from the
-/// condition.
+/// Saves nothing by itself. Compilers and their cost models read the number if they can't derive it from the condition.
 ///
 /// Requires: verified.  Keeps: roots, donation, schedule.
 /// Numerics: exact.
-/// Tests: tests/text/passes/state-trip-counts/
+/// Tests: tests/text/passes/state-iteration-counts/
 
 #include "passes/pass.h"
 

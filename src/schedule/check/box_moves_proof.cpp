@@ -28,7 +28,7 @@ std::vector<BoxMove> rotation(const BoxMoves& moves) {
   return {front, back};
 }
 
-/// Do the runs of one box lie behind each other, and all of them within the block?
+/// Do the runs of one box follow each other without overlap, all within the block?
 bool is_sound(const BoxMove& move, int64_t block) {
   Int128 inner = move.run;
   for (size_t k = move.axes.size(); k-- > 0;) {
@@ -56,7 +56,7 @@ Int128 bytes_kept(const BoxMove& move, int64_t element_bytes) {
   return bytes;
 }
 
-/// What is kept first has room of its own, and nobody reads what was written before.
+/// What is kept first has room of its own, and nothing reads what was written before.
 std::string fault_of_order(const BoxMoves& moves) {
   for (size_t k = 0; k < moves.moves.size(); ++k) {
     const BoxMove& move = moves.moves[k];

@@ -311,7 +311,7 @@ class CheckProgram {
     return before.instruction == own.instruction ? next_++ : token(state, before);
   }
 
-  /// Leaves the loop after no trip, one, two (more where addresses rotate), each a state of its own.
+  /// Leaves the loop after no iteration, one, two (more where addresses rotate), each a state of its own.
   void loop(const ProgramStep& s, State& state, std::vector<State>& after) {
     const Instruction& i = *s.instruction;
     const Computation &condition = *i.called.at(0), &body = *i.called.at(1);
@@ -364,7 +364,7 @@ class CheckProgram {
     }
   }
 
-  /// Values of a computation are made anew each time it runs; constants stay.
+  /// Values of a computation are computed anew each time it runs; constants stay.
   void forget(State& state, const Computation& c) {
     for (const auto& i : c.instructions()) {
       if (i->opcode == Opcode::kConstant) continue;

@@ -8,7 +8,7 @@
 
 namespace lowtide::engine {
 
-/// Elements first + sum of stride * [0, extent) become those `ahead` elements behind them.
+/// Elements first + sum of stride * [0, extent) become those `ahead` elements after them.
 struct CopiedBox {
   struct Axis {
     int64_t stride = 0, extent = 0;
@@ -21,11 +21,11 @@ struct CopiedBox {
   void simplify();
 };
 
-/// How often a store is done, if nothing but parallel loops decide it; each time to an element of its own, if the
-/// kernel stores all of its result so.
+/// How often a store is executed, if only parallel loops determine that; each time to a different element, if the
+/// kernel stores all of its result in this way.
 std::optional<Int128> times_stored(const Touches& touches, const Touch& store);
 
-/// Nothing: it isn't that.
+/// None: it isn't such a box.
 std::optional<CopiedBox> copied_box(const PlacedKernel& kernel, const Touch& store);
 
 }  // namespace lowtide::engine

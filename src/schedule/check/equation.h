@@ -1,6 +1,6 @@
 #pragma once
-/// Linear equations in bounded integers: do two accesses ever meet? The one question to which every proof about
-/// elements comes down (check_program). Answers are sound in one direction: "no solution" is proved.
+/// Linear equations in bounded integers: can two accesses touch the same element? All proofs about elements reduce to
+/// this question (check_program). Answers are sound in one direction: "no solution" is proved.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,9 +14,9 @@ namespace lowtide::engine {
 class Equation {
  public:
   void add(Int128 constant) { constant_ += constant; }
-  /// Of an unknown without a value there is nothing to solve.
+  /// If an unknown has no possible value, there is no solution.
   void add(Int128 coefficient, Int128 least, Int128 greatest);
-  /// False: it has no solution. True: it has one, or nobody knows.
+  /// False: it has no solution. True: it has one, or it is unknown.
   bool may_hold() const;
 
  private:

@@ -1,6 +1,5 @@
 #pragma once
-/// What a program's storages hold on one way through it, byte range by byte range: the memory that check_program
-/// executes on.
+/// What a program's storages hold on one path through it, by byte ranges: the memory on which check_program executes.
 
 #include <map>
 #include <utility>
@@ -10,12 +9,12 @@
 
 namespace lowtide::engine {
 
-/// The name of a value as it was made in one execution of a step. A value may have several names, as a loop's result
-/// that is also its last carry.
+/// The name of a value computed by one execution of a step. A value may have several names, such as a loop's result,
+/// which is also its last carry.
 using Token = int32_t;
 using Tokens = std::vector<Token>;  ///< sorted
 
-/// Bytes of one address space: 0 is the arena, each argument and output is one of its own.
+/// Bytes of one address space: 0 is the arena; each argument and output has its own.
 struct BytePlace {
   int32_t space = 0;
   int64_t begin = 0, end = 0;
@@ -32,7 +31,7 @@ struct Change {
 
 class HeldBytes {
  public:
-  /// A value of which updates in place have changed parts.
+  /// A value that was partially overwritten by updates in place.
   struct Remains {
     Token token = kNoId;
     std::vector<Change> changes;
@@ -55,18 +54,18 @@ class HeldBytes {
   const Held* at(const BytePlace& place) const;
   bool holds(int32_t slot, Token token) const;
 
-  /// Whatever lay there, in part or as a whole, is gone.
+  /// Replaces whatever overlaps these bytes.
   void put(const BytePlace& place, Tokens tokens, std::vector<Remains> remains = {});
-  /// All at once: what lies in from[k] now lies in to[k].
+  /// Copies the content of from[k] to to[k], all at once.
   void copy(const std::vector<int32_t>& from, const std::vector<int32_t>& to);
-  /// Where `token` is held, `also` is.
+  /// Adds the name `also` wherever `token` is held.
   void add_name(Token token, Token also);
 
-  /// Slots take each other's addresses: to[k] that of from[k].
+  /// Slots exchange addresses: to[k] gets that of from[k].
   void rotate(const std::vector<int32_t>& from, const std::vector<int32_t>& to);
   /// By slot: the slot whose home it has now.
   const std::vector<int32_t>& addresses() const { return address_of_; }
-  /// These slots get their addresses of then, and their bytes come with them.
+  /// These slots get back these addresses, and their bytes move there.
   void settle(const std::vector<int32_t>& slots, const std::vector<int32_t>& addresses);
 
   /// Keeps what both hold. False: slots have other addresses there.

@@ -1,9 +1,10 @@
 #pragma once
-/// Proofs that a kernel gives the same where results lie over operands, as where they lie apart. From what it loads and
-/// stores alone, in the order in which it does so (touches.h): whatever the planner believed takes no part.
+/// Proofs that a kernel gives the same results when results alias operands as when they don't. Based only on its loads
+/// and stores, in execution order (touches.h): the planner's assumptions aren't used.
 ///
-/// A load must find what lay there before the kernel ran. It does if every store to that byte comes behind it, or
-/// writes what stands there already. Two accesses meet, or can't, by an equation in the indices of their loops.
+/// A load must find the bytes from before the kernel ran. It does if every store to that byte comes after it, or writes
+/// the value that is there already. Whether two accesses can meet follows from an equation in the indices of their
+/// loops.
 
 #include <optional>
 #include <utility>
@@ -14,12 +15,12 @@
 
 namespace lowtide::engine {
 
-/// A kernel, and where its buffers lie: inputs, then outputs.
+/// A kernel, and its buffers' places: inputs, then outputs.
 struct PlacedKernel {
   const Touches& touches;
   std::vector<BytePlace> buffers;
   int32_t inputs = 0;
-  /// A result and an operand in whose bytes it stores what lies there, whatever its accesses show.
+  /// Results and operands in whose bytes it stores what is already there, even if its accesses don't show it.
   std::vector<std::pair<int32_t, int32_t>> standing = {};
 
   const BytePlace& place(int32_t buffer) const { return buffers[static_cast<size_t>(buffer)]; }
@@ -27,8 +28,8 @@ struct PlacedKernel {
   bool changes_nothing(const Touch& store) const;
 };
 
-/// Is every operand's every load answered as if no result lay over it, when its pieces run in their order? Nothing, or
-/// the number of an operand that may be overwritten too early.
+/// Do all loads find the same values as if no result aliased the operands, when pieces run in order? None, or the
+/// number of an operand that may be overwritten too early.
 std::optional<int32_t> operand_overwritten(const PlacedKernel& kernel);
 
 /// The same of one piece that runs alone, in one call.

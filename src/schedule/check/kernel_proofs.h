@@ -1,6 +1,6 @@
 #pragma once
-/// The proofs that a program's kernel steps need, each made once however often a step is run: that its results may lie
-/// where they lie, run in the way that the plan says; and that a kernel reads nothing of what an update changed.
+/// The proofs that a program's kernel steps need, each made once however often a step runs: that results may have their
+/// places when the kernel runs in the planned way; and that a kernel reads nothing that an update changed.
 
 #include <map>
 #include <memory>
@@ -17,8 +17,7 @@ class KernelProofs {
   /// Both must outlive it.
   KernelProofs(const Program& program, const NestOf& nest_of) : program_(program), nest_of_(nest_of) {}
 
-  /// Empty, or what the step does to its operands, or isn't able to do. places: of what it reads, then of what it
-  /// writes.
+  /// Empty, or what is wrong with the step. places: of what it reads, then of what it writes.
   const std::string& fault_of(const ProgramStep& step, const std::vector<BytePlace>& places);
 
   /// May the kernel find in its input what this update in place has changed?
@@ -32,7 +31,8 @@ class KernelProofs {
   const Touches& touches(int32_t region);
   std::string prove(const ProgramStep& step, const std::vector<BytePlace>& places);
 
-  using Overlap = std::tuple<int32_t, int32_t, int64_t>;  ///< a result, an operand, and how far it begins behind it
+  using Overlap = std::tuple<int32_t, int32_t,
+                             int64_t>;  ///< a result, an operand, and the offset of its beginning from the operand's
   const Program& program_;
   const NestOf& nest_of_;
   std::map<int32_t, Derived> derived_;  ///< by region

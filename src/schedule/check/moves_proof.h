@@ -1,7 +1,7 @@
 #pragma once
-/// Proofs for results that are made where an operand lies by moving bytes: boxes (schedule/box_moves.h), and whole
-/// arrays in another order (schedule/rearrange.h). What must be moved is read off the kernel's loads and stores; what
-/// the moves do, off the moves.
+/// Proofs for results that are computed in place by moving bytes: boxes (schedule/box_moves.h), and whole arrays in
+/// another order (schedule/rearrange.h). The required moves are derived from the kernel's loads and stores, and
+/// compared with the effect of the planned moves.
 
 #include <string>
 
@@ -10,10 +10,10 @@
 
 namespace lowtide::engine {
 
-/// Empty, or what the moves, and the pieces that run behind them, do otherwise than the kernel.
+/// Empty, or what the moves and the pieces that run after them do differently from the kernel.
 std::string fault_of_moves(const PlacedKernel& kernel, const BoxMoves& moves);
 
-/// The same of moves that take the place of the whole kernel.
+/// The same for moves that replace the whole kernel.
 std::string fault_of_rearrangement(const PlacedKernel& kernel, const Rearrangement& rearrangement);
 
 }  // namespace lowtide::engine

@@ -54,7 +54,7 @@ class Line {
     if (earlier < later) pairs_.emplace_back(earlier, later);
   }
 
-  /// The writers before and behind a step; -1: none.
+  /// The writers before and after a step; -1: none.
   std::pair<int32_t, int32_t> around(int32_t step) const {
     const auto next = writers_.upper_bound(step);
     const auto from = writers_.lower_bound(step);
@@ -168,7 +168,7 @@ class OrderProof {
         all.push_back({home.place(slot), true});
       }
     };
-    // Known trips: which addresses slots have behind the last one depends on their number.
+    // Known trip count: the slots' addresses after the last iteration depend on it.
     std::vector<std::vector<int32_t>> at_end;
     for (size_t trip = 0; tests || static_cast<int64_t>(trip) < s.trip_count; ++trip) {
       if (trip > 0 && memory_.addresses() == first) break;

@@ -1,7 +1,7 @@
 #pragma once
-/// A proof that a program may run in every order that its dependencies (ProgramStep::after) allow: whoever starts a
-/// step as soon as those are complete runs each two steps that conflict in the order of their block. Which bytes steps
-/// touch is found here once more, byte by byte instead of step by step as the plan's dependencies were.
+/// A proof that a program may run in every order that its dependencies (ProgramStep::after) allow: any two conflicting
+/// steps are ordered by dependencies as in their block. The bytes that steps touch are determined independently here,
+/// byte by byte instead of step by step.
 
 #include <string>
 
@@ -9,8 +9,8 @@
 
 namespace lowtide::engine {
 
-/// Empty, or two steps in conflict that no path of dependencies orders, or a dependency that is none. Of a program that
-/// check_program() has accepted.
+/// Empty, or two conflicting steps that no path of dependencies orders, or an invalid dependency. Only for a program
+/// that check_program() has accepted.
 std::string fault_of_order(const Program& program);
 
 }  // namespace lowtide::engine

@@ -29,7 +29,7 @@ class Digits {
       digits_ = before;
       return false;
     }
-    const auto place = [&](size_t behind) { return digits_.end() - static_cast<std::ptrdiff_t>(behind); };
+    const auto place = [&](size_t after) { return digits_.end() - static_cast<std::ptrdiff_t>(after); };
     if (reverses) {
       for (auto digit = place(*columns); digit != place(*unit); ++digit) {
         constant_ += digit->target * (digit->extent - 1);
@@ -53,13 +53,13 @@ class Digits {
   void start_at(int64_t constant) { constant_ = constant; }
 
  private:
-  /// In front of the last `behind` digits, such that the next ones count to `count`: the digit there is cut in two
-  /// where needed. How many digits stand behind the cut; nothing: it would cut across digits.
-  std::optional<size_t> cut(size_t behind, int64_t count) {
+  /// Splits before the last `after` digits, so that the preceding ones count to `count`: the digit there is split in
+  /// two if needed. Returns the number of digits after the split; none: it would not fall on digit boundaries.
+  std::optional<size_t> cut(size_t after, int64_t count) {
     if (count <= 0) return {};
     while (count > 1) {
-      if (behind == digits_.size()) return {};
-      const size_t at = digits_.size() - 1 - behind;
+      if (after == digits_.size()) return {};
+      const size_t at = digits_.size() - 1 - after;
       const Digit digit = digits_[at];
       if (count % digit.extent == 0) {
         count /= digit.extent;
@@ -70,9 +70,9 @@ class Digits {
       } else {
         return {};
       }
-      ++behind;
+      ++after;
     }
-    return behind;
+    return after;
   }
 
   std::vector<Digit> digits_;

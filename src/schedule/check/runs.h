@@ -1,7 +1,7 @@
 #pragma once
-/// Operands that stand in a result byte for byte, by what the operations say: joined along the outermost dimension that
-/// counts, under whatever shape. Kernels of few elements choose between them by comparing indices, and their accesses
-/// don't show it.
+/// Operands that are contained in a result byte for byte, by the operations' definitions: concatenated along the
+/// outermost dimension larger than one, under whatever shape. Kernels with few elements select between them by
+/// comparing indices, so their accesses don't show it.
 
 #include <vector>
 
@@ -15,7 +15,7 @@ struct StandingRun {
   int64_t begin = 0, bytes = 0;
 };
 
-/// Of output `output`, in no order; none of an update in place, most of which comes from elsewhere.
+/// The runs of output `output`, in no order; none for an update in place, most of which comes from elsewhere.
 std::vector<StandingRun> standing_runs(const Region& region, size_t output);
 
 }  // namespace lowtide::engine

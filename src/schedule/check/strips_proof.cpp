@@ -89,7 +89,7 @@ class StripsProof {
     if (s.outputs.empty() || s.outputs.size() > kMostStripOutputs || s.tile <= 0 || s.phase < 0 || s.phase >= s.tile ||
         s.delay < 0 || s.head < 0 || s.head > s.elements || s.spill < 0)
       return false;
-    std::map<int64_t, int64_t> taken;  // first byte of scratch -> behind the last
+    std::map<int64_t, int64_t> taken;  // first byte of scratch -> end
     bool apart = true;
     const auto take = [&](int64_t begin, Int128 bytes) {
       if (bytes == 0) return;
@@ -112,7 +112,7 @@ class StripsProof {
     return apart && std::ssize(s.pieces) == kernel_.touches.piece_count() && !kernel_.touches.pieces().empty();
   }
 
-  /// Nobody reads a result, and what lies under a result that is made in strips lies there element for element.
+  /// Nothing reads a result, and what lies under a result that is made in strips lies there element for element.
   bool are_buffers_apart() const {
     for (const Touch& touch : kernel_.touches.all()) {
       if (!touch.stores && touch.buffer >= kernel_.inputs) return false;
@@ -162,7 +162,7 @@ class StripsProof {
     return true;
   }
 
-  /// One iteration, which reads all before it stores, and what it stores is put back behind it.
+  /// A single iteration, which reads everything before it stores, and whose stores are put back after it.
   bool is_patch(const Sweep& sweep, int32_t p) {
     patched_ += std::ssize(sweep.stores);
     if (sweep.piece->extent != 1 || operand_overwritten_by(kernel_, p)) return false;

@@ -1,7 +1,7 @@
 #pragma once
-/// A proof that a kernel run tile by tile (schedule/strips.h) gives what it gives at once: the run is followed as the
-/// runtime makes it, and at each tile what its iterations load must not have been written back yet. Which elements an
-/// iteration loads and stores is read off the kernel; all that the strips say of it is a claim.
+/// A proof that a kernel run tile by tile (schedule/strips.h) gives the same results as when run at once: the proof
+/// follows the runtime's order, and at each tile the elements that its iterations load must not have been written back
+/// yet. Which elements an iteration loads and stores is derived from the kernel; what the strips state is not trusted.
 
 #include <string>
 

@@ -75,7 +75,7 @@ void Touches::need_block(Needed& needed, int32_t id, int32_t piece) {
   }
 }
 
-/// Which pieces run an item of block 0; what nobody needs may stand anywhere.
+/// Which pieces run an item of block 0; what nothing needs may stand anywhere.
 void Touches::number(const Item& item, Touch& touch) const {
   if (pieces_.empty()) return;
   const auto count = static_cast<int32_t>(pieces_.size());

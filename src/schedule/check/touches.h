@@ -1,7 +1,7 @@
 #pragma once
-/// What a kernel touches, in which order: its loads and stores as they stand in its nest, found by the checker for
-/// itself. A kernel's pieces run one after another; iterations of a piece that is parallel run in any order, by several
-/// threads; what stands in block 0 runs again for each call of each piece that needs it.
+/// What a kernel touches, and in which order: its nest's loads and stores, found by the checker's own code. A kernel's
+/// pieces run one after another; iterations of a parallel piece run in any order, by several threads; items of block 0
+/// run again for each call of each piece that needs them.
 
 #include <unordered_map>
 #include <vector>
@@ -18,7 +18,7 @@ struct Touch {
   NodeId value = kNoId, guard = kNoId;  ///< of a store
   std::vector<int32_t> loops;           ///< around it, the outermost first
   int32_t order = 0;                    ///< within one iteration of the loops that two have in common
-  /// The first and the last of the pieces that run it: of a store, both are one.
+  /// The first and the last of the pieces that run it; for a store they are the same.
   int32_t first_piece = 0, last_piece = 0;
   bool ahead = false;  ///< made for each call of a piece, before its loop begins
 };
@@ -41,11 +41,11 @@ class Touches {
   /// Does one call, by one thread, run the whole piece?
   bool runs_at_once(int32_t piece) const;
 
-  /// Of an atom of an element.
+  /// Bounds of an atom of an element.
   Extremes bounds(NodeId atom) const;
-  /// Of an element, in iterations [from, to) of `loop`; kNoId: of any.
+  /// Bounds of an element, in iterations [from, to) of `loop`; kNoId: of any loop.
   Extremes bounds(const Affine& element, int32_t loop, int64_t from, int64_t to) const;
-  /// Is the atom's value the same wherever these loops stand still?
+  /// Is the atom's value determined by the indices of these loops?
   bool is_fixed_by(NodeId atom, const std::vector<int32_t>& loops, size_t count) const;
 
  private:

@@ -1,18 +1,18 @@
 #pragma once
-/// Which leaves are other names of one value, by what HLO says of the operations between them.
+/// Which leaves are aliases of one value, by the HLO semantics of the operations between them.
 
 #include "region/region.h"
 
 namespace lowtide::engine {
 
-/// The value behind bundles: through tuples, their elements, barriers and other operations that only rename.
+/// The value resolved through tuples, their elements, barriers and other operations that only rename.
 LeafRef behind_bundles(LeafRef leaf);
 
 /// Has the result the bytes of its first operand, under whatever shape?
 bool has_bytes_of_operand(const Instruction& i);
 
-/// What the body of a loop, or every branch of a conditional, hands on as it came: where it came from. Its readers need
-/// not wait for the control instruction.
+/// The source of a value that a loop's body, or every branch of a conditional, passes through unchanged. Its readers
+/// needn't wait for the control instruction.
 LeafRef passed_through(LeafRef leaf);
 
 /// Of a loop's condition or body, or a branch: its one parameter.

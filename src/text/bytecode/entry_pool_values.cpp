@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kVhlo = "vhlo", kBuiltin = "builtin";
 
-/// A code, and numbers behind it.
+/// A code, followed by numbers.
 template <class... N>
 std::string coded(uint64_t code, N... numbers) {
   ByteWriter out;

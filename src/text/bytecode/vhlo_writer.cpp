@@ -131,7 +131,7 @@ class VhloWriter {
     const Scope outer = scope_;
     const size_t first_new = visible_.size();
     scope_.next = scope_.reserved;
-    // A cast stands before each operand of an operation of chlo's, and behind each of its results.
+    // Casts are inserted before each operand of a chlo operation, and after each of its results.
     Number defined = static_cast<Number>(region.arguments.size()), operations = region.operations.size();
     for (const MlirOperation& operation : region.operations) {
       const size_t casts = is_foreign(operation) ? operation.operands.size() + operation.types.size() : 0;

@@ -21,7 +21,7 @@ struct DumpFile {
   int64_t stage = 0;                 ///< later stages are larger
   std::string stage_name;            ///< "after optimizations"
   bool before_xla() const { return stage < kFirstPass; }
-  static constexpr int64_t kFirstPass = 10;  ///< XLA's own, and all that comes behind
+  static constexpr int64_t kFirstPass = 10;  ///< XLA's own, and all later ones
 };
 
 /// The group that XLA's own file names say: `module_0004.jit_f` of `module_0004.jit_f.before_optimizations.txt`.

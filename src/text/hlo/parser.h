@@ -1,5 +1,5 @@
 #pragma once
-/// The parser of HLO text. It names no operation: what stands behind an operation's operands is its rule's business.
+/// The parser of HLO text. It names no operation: an operation's rule parses what follows the operands.
 
 #include <memory>
 #include <optional>

@@ -37,8 +37,8 @@ size_t end_of_word(std::string_view text, size_t at) {
   return at;
 }
 
-/// Where a value goes on behind the gap that ends its first part, or npos: `[2,4] <= [8] T(1,0)`,
-/// `mesh['x'=4], device_ids=(...) {'x'}`, `s32[2]{0} {1, 2}`.
+/// Where a value continues after the gap that ends its first part, or npos: `[2,4] <= [8] T(1,0)`, `mesh['x'=4],
+/// device_ids=(...) {'x'}`, `s32[2]{0} {1, 2}`.
 size_t continuation(std::string_view part, std::string_view text, size_t end) {
   const size_t next = skip_blank(text, end);
   const std::string_view rest = text.substr(next);

@@ -20,7 +20,7 @@ class Scanner {
   Offset place() const { return static_cast<Offset>(at_); }
   void move_to(size_t at) { at_ = at; }
 
-  /// The next character behind white space and comments; '\0' at the end.
+  /// The next character after white space and comments; '\0' at the end.
   char peek() {
     at_ = skip_blank(text_, at_);
     return at_ < text_.size() ? text_[at_] : '\0';

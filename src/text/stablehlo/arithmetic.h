@@ -30,7 +30,7 @@ class Arithmetic {
 
   const MlirOperation& operation() const { return operation_; }
   ModuleMaker& maker() { return maker_; }
-  Status status() const { return status_; }  ///< the first fault; what was made behind it is of no use
+  Status status() const { return status_; }  ///< the first error; what was made after it is useless
 
  private:
   Term filled(Literal scalar, const Term& like);  ///< in the shape of `like`

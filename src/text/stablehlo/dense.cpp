@@ -215,7 +215,7 @@ class DenseReader {
     text_ = blob;
     at_ = 0;
     LT_ASSIGN_OR_RETURN(const std::string_view digits, read_digits());
-    // The first four bytes say how the data were aligned: little-endian, a power of two, or 0 where nobody knows.
+    // The first four bytes say how the data were aligned: little-endian, a power of two, or 0 where unknown.
     constexpr size_t kAlignmentDigits = 8;
     if (digits.size() < kAlignmentDigits) return fault("four bytes that say how the data are aligned");
     uint32_t alignment = 0;

@@ -200,10 +200,10 @@ Status make_update_without_corners(ModuleMaker& maker, Scope& scope, const MlirO
     LT_ASSIGN_OR_RETURN(const size_t d, halo.dimension(dimension));
     const int64_t n = places.dims[d];
     LT_ASSIGN_OR_RETURN(const int64_t below, halo.part(first, n));
-    LT_ASSIGN_OR_RETURN(const int64_t behind, halo.part(last, n));
+    LT_ASSIGN_OR_RETURN(const int64_t after, halo.part(last, n));
     LT_ASSIGN_OR_RETURN(Instruction * at, halo.add(Opcode::kIota, places, {}, {{"iota_dimension", std::to_string(d)}}));
     Instruction* side = nullptr;
-    for (const auto& [direction, limit] : {std::pair{"LT", below}, std::pair{"GE", n - behind}}) {
+    for (const auto& [direction, limit] : {std::pair{"LT", below}, std::pair{"GE", n - after}}) {
       Literal number(Shape::scalar(ElementType::kS32));
       number.data<int32_t>()[0] = static_cast<int32_t>(limit);
       LT_ASSIGN_OR_RETURN(Instruction * bound,

@@ -20,7 +20,7 @@ bool is_foreign(std::string_view name) {
   return dot != std::string_view::npos && std::ranges::find(kOwn, name.substr(0, dot)) == kOwn.end();
 }
 
-/// `name: ...`, with commas between them: `read_value` is told the name, and reads what stands behind the colon.
+/// `name: ...`, separated by commas: `read_value` gets the name, and reads what follows the colon.
 template <class F>
 Status read_group(MlirScanner& scanner, std::string_view close, F&& read_value) {
   while (!scanner.eat(close)) {

@@ -7,7 +7,7 @@
 
 namespace lowtide::engine {
 
-/// Where the bracket ( [ { or < that opens at `at` closes: behind its partner, or npos. Strings, comments and arrows
+/// The end of the bracket ( [ { or < that opens at `at`: after its closing one, or npos. Strings, comments and arrows
 /// are skipped.
 size_t end_of_mlir_brackets(std::string_view text, size_t at);
 
@@ -23,7 +23,7 @@ class MlirScanner : public Scanner {
   bool eat_word(std::string_view word);
   /// What a pair of brackets encloses, brackets included; empty when they don't match.
   std::string_view bracketed();
-  /// A value in a dictionary: all up to the comma or bracket behind it, its type included. Empty when there is none.
+  /// A value in a dictionary: everything up to the next comma or bracket, its type included. Empty when there is none.
   std::string_view dictionary_value();
   /// A value in an operation's own syntax, which no type follows: `[0] x [0]`, `RFFT`, `<...>`, `{...}`.
   std::string_view plain_value();

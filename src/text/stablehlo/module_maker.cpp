@@ -24,8 +24,8 @@ std::string name_of(std::string_view ssa, Opcode opcode) {
   return name;
 }
 
-/// Each instruction behind its operands, these in their order: the order that XLA writes, whatever the text's was.
-/// Nothing depends on it but choices between equals, which then fall the same way.
+/// Each instruction after its operands, these in their order: the order that XLA writes, whatever the text's was. It
+/// matters only for choices between equals, which are then made the same way.
 std::vector<Instruction*> operands_first(const Computation& computation) {
   std::unordered_set<const Instruction*> used, done;
   for (const auto& i : computation.instructions()) used.insert(i->operands.begin(), i->operands.end());
@@ -342,7 +342,7 @@ bool ModuleMaker::has_effect(const Instruction& i) const {
 }
 
 void ModuleMaker::finish(Computation& computation) {
-  // What nothing uses isn't computed: lowering leaves much of it behind, and XLA drops it where it reads StableHLO.
+  // Unused values aren't computed: lowering leaves many of them, and XLA drops them when it reads StableHLO.
   std::unordered_set<const Instruction*> used = {computation.root};
   const auto& all = computation.instructions();
   for (auto i = all.rbegin(); i != all.rend(); ++i) {

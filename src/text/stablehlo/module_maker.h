@@ -73,7 +73,7 @@ class ModuleMaker {
   /// A region with one parameter for all its arguments and `captures`, which it gives back as well if `loops`.
   Result<Computation*> branch(Scope& outer, const MlirRegion& region, std::string_view name,
                               const std::vector<Instruction*>& captures, bool loops);
-  /// Values from outside that the regions use, those aside that are made anew inside.
+  /// Values from outside that the regions use, those aside that are recomputed inside.
   Result<std::vector<Instruction*>> captures(Scope& scope, const std::vector<const MlirRegion*>& regions);
   /// Makes instructions until the block's end; what it returns.
   Result<std::vector<Instruction*>> block(Scope& scope, const std::vector<MlirOperation>& operations);
@@ -135,7 +135,7 @@ class ModuleMaker {
   int depth_ = 0;                                   ///< of functions and regions being made
 };
 
-/// Can this be made again in another computation instead of being passed: constants and what is made of them alone.
+/// Can this be recomputed in another computation instead of being passed: constants and what is made of them alone.
 bool is_constant_like(const Instruction& instruction, int depth = 0);
 
 /// loc(...): the framework's name, the user's file and line. Aliases are looked up in the module.

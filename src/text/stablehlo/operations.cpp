@@ -200,7 +200,7 @@ Status make_rng(ModuleMaker& maker, Scope& scope, const MlirOperation& operation
   return make_plain(maker, scope, operation, *spelling_of("rng"), operands);
 }
 
-/// A sort along a dimension that may be counted from behind, and is the last one where none is named.
+/// A sort along a dimension that may be counted from the end, and is the last one by default.
 Status make_sort(ModuleMaker& maker, Scope& scope, const MlirOperation& operation) {
   LT_ASSIGN_OR_RETURN(const Instructions operands, maker.operands(scope, operation));
   const auto given = maker.values().find(operation.attributes, "dimension");

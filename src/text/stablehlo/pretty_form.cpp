@@ -64,7 +64,7 @@ class PrettyForm {
     return ahead.eat("{") && ahead.peek() == '^';
   }
 
-  /// `loc(`: what stands behind all else.
+  /// `loc(`: always last.
   bool starts_location() const {
     MlirScanner ahead = scanner_;
     if (!ahead.eat_word("loc")) return false;
@@ -155,7 +155,7 @@ class PrettyForm {
     return !ahead.signed_name('%').empty() && ahead.eat(":");
   }
 
-  /// `, tolerance = 0.1` behind the types.
+  /// `, tolerance = 0.1` after the types.
   bool is_attribute_next() const {
     MlirScanner ahead = scanner_;
     return ahead.eat(",") && !ahead.identifier().empty() && ahead.next_is("=");

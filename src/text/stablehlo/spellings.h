@@ -32,7 +32,7 @@ enum class Spell : uint8_t {
 };
 
 struct Spelling {
-  std::string_view mlir;  ///< `name`, `structure.field`; behind `|` the pretty form's, where it has another
+  std::string_view mlir;  ///< `name`, `structure.field`; after `|` the pretty form's, if that differs
   std::string_view hlo;
   Spell how = Spell::kDims;
   std::string_view detail = {};  ///< the enumeration's name; of kInteger, i32 instead of i64

@@ -1,4 +1,4 @@
-// Something behind a dictionary.
+// Something after a dictionary.
 // RUN: verify
 // ERROR: expected ',' or '}' behind an attribute
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {

@@ -1,4 +1,4 @@
-// Something behind the module.
+// Something after the module.
 // RUN: verify
 // ERROR: expected the end of the text behind the module
 module {

@@ -1,4 +1,4 @@
-// Slices are chosen behind the batches.
+// Slices are chosen after the batches.
 // RUN: verify
 // ERROR: torch_index_select: 'dim' must be a dimension of the array behind its batches
 func.func @main(%x: tensor<4x4xf32>, %k: tensor<4xi32>) -> tensor<4xf32> {

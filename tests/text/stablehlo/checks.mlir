@@ -1,4 +1,4 @@
-// Checks say how near is near enough, behind the operands, behind the type or in a dictionary.
+// Checks say how near is near enough, after the operands, after the type or in a dictionary.
 // RUN: eval
 func.func @main() {
   %a = stablehlo.constant dense<[5.0, -1.0]> : tensor<2xf64>

@@ -1,4 +1,4 @@
-// Attributes that MLIR may leave out, count from behind or spell raw.
+// Attributes that MLIR may leave out, count from the end or spell raw.
 // RUN: eval
 func.func @main() {
   %x = stablehlo.constant dense<[[3, 1, 2], [9, 8, 7]]> : tensor<2x3xi32>

@@ -1,4 +1,4 @@
-// Locations stand behind whatever MLIR lets them stand behind: meshes, arguments, regions, functions, returns.
+// Locations follow whatever MLIR lets them follow: meshes, arguments, regions, functions, returns.
 // RUN: opt --passes=
 #loc = loc(unknown)
 #loc1 = loc("x")

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kHalfPi = 0x1.921fb54442d18p0, kHalfPiLow = 0x1.1a62633145c07p-54;
 
-/// 2/pi in words of 64 bits, behind a word of zeros.
+/// 2/pi in words of 64 bits, preceded by a word of zeros.
 constexpr std::array<uint64_t, 20> kTwoOverPi = {
     0x0000000000000000, 0xA2F9836E4E441529, 0xFC2757D1F534DDC0, 0xDB6295993C439041, 0xFE5163ABDEBBC561,
     0xB7246E3A424DD2E0, 0x06492EEA09D1921C, 0xFE1DEB1CB129A73E, 0xE88235F52EBB4484, 0xE99C7026B45F7E41,
