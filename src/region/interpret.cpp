@@ -60,7 +60,8 @@ class WorkInterpreter {
       return {};
     }
     const Instruction& i = *item.instruction;
-    const Result<Value> result = item.kind == WorkKind::kControl ? control(i, arrays) : value_of_operation(i, arrays, *context_);
+    const Result<Value> result =
+        item.kind == WorkKind::kControl ? control(i, arrays) : value_of_operation(i, arrays, *context_);
     if (!result.ok()) return result.status();
     arrays.set(i, *result);
     return {};

@@ -11,7 +11,7 @@ namespace lowtide::engine {
 namespace {
 
 constexpr double kPictureWidth = 1120, kHeight = 520;  // of the picture
-constexpr size_t kBoxesDrawn = 6000;            // the largest; a browser stays quick
+constexpr size_t kBoxesDrawn = 6000;                   // the largest; a browser stays quick
 constexpr std::array<const char*, 9> kColours = {"#7f8c9b", "#a9b4c0", "#d98c3f", "#3f7fd9", "#b04fc2",
                                                  "#c94f4f", "#5f5f5f", "#4fae6d", "#6fb6c9"};
 
