@@ -201,7 +201,7 @@ def shapes():
             seconds += time.perf_counter() - begin
         return seconds / count * 1e6
 
-    print(f"{'1,000 shapes':8} {'first, us':>10} {'later, us':>10} {'kernels':>8} {'growth, MiB':>12}")
+    print(f"{'1,000 shapes':12} {'first, us':>10} {'later, us':>10} {'kernels':>8} {'growth, MiB':>12}")
     for name, lib, evaluate in [("MLX", mx, mx.eval), ("here", np, lambda *a: lowtide.eval(list(a)))]:
         round_of(lib, evaluate, 0, 40)
         kernels = lowtide.plan_stats()["kernels"]

@@ -1,14 +1,15 @@
-# lowtide_compile_together(TARGET MOST): up to MOST files of a folder, in the order of their names, are compiled as one (CMake's
-# unity builds), so that headers are read once for all of them: a first build takes a third of the time. Names in anonymous namespaces
+# lowtide_compile_together(TARGET): up to eight files of a folder, in the order of their names, are compiled as one (CMake's
+# unity builds), so that headers are read once for all of them: a first build takes half the time. Names in anonymous namespaces
 # must then differ within a folder, as they should for whoever reads it. Files with options of their own are compiled alone, and
 # -DLOWTIDE_TOGETHER=OFF compiles every file alone, which shows whether each includes what it uses (scripts/check.sh does).
 option(LOWTIDE_TOGETHER "compile several files as one" ON)
 
-function(lowtide_compile_together target most)
+function(lowtide_compile_together target)
   if(NOT LOWTIDE_TOGETHER)
     return()
   endif()
   get_target_property(sources ${target} SOURCES)
+  set(most 8)
   set(folders "")
   foreach(source IN LISTS sources)
     get_source_file_property(options ${source} COMPILE_OPTIONS)

@@ -269,13 +269,12 @@ Runtime::Known& Runtime::known(const std::string& key) {
 }
 
 void Runtime::keep(Known& known, std::shared_ptr<const PlannedGraph> plan) {
-  const int64_t weight = plan->instructions + kWeightOfAny;
+  const auto weight_of = [](const PlannedGraph& planned) { return planned.instructions + kWeightOfAny; };
+  known_weight_ += weight_of(*plan);
   known.plans.push_back(std::move(plan));
-  known.weight += weight;
-  known_weight_ += weight;
   while (known_weight_ > kMostWeight && order_.size() > 1) {
     const auto last = known_.find(*order_.back());
-    known_weight_ -= last->second.weight;
+    for (const auto& forgotten : last->second.plans) known_weight_ -= weight_of(*forgotten);
     order_.pop_back();
     known_.erase(last);
   }

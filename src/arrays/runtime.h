@@ -111,7 +111,6 @@ class Runtime {
   /// Plans by structure: the free one first, then those of limits.
   struct Known {
     std::vector<std::shared_ptr<const PlannedGraph>> plans;
-    int64_t weight = 0;
     std::list<const std::string*>::iterator place;
   };
   Known& known(const std::string& key);
@@ -131,7 +130,7 @@ class Runtime {
   std::mutex mutex_;
   std::optional<Session> session_;
   std::unordered_map<std::string, Known> known_;
-  int64_t known_weight_ = 0;
+  int64_t known_weight_ = 0;             ///< of all plans
   std::list<const std::string*> order_;  ///< the latest used first
   std::vector<std::shared_ptr<Worker>> workers_;
 };

@@ -153,15 +153,18 @@ Result<std::vector<Kernel>> compile_kernels(std::span<const Nest> nests, const C
   for (const Nest& nest : nests) {
     KernelPlan plan = plan_kernel(nest, avx512);
     TextHash key = key_of(nest, plan, false);
-    std::optional<Kernel> known = find(key);
+    std::optional<Kernel> known;
     std::optional<ShapeFree> free;
-    if (any_shape && !known && !jobs.contains(key)) free = shape_free(nest, plan);
+    if (!jobs.contains(key)) {
+      known = find(key);
+      if (any_shape && !known) free = shape_free(nest, plan);
+    }
     if (free) {
       // A kernel of every shape takes longer to compile: of the first shape it is one of its own.
       const TextHash all = key_of(free->nest, plan, true);
       if (options.any_shape || !store || store->was_met(all)) {
         key = all;
-        known = find(all);
+        if (!jobs.contains(all)) known = find(all);
       } else {
         free.reset();
       }

@@ -10,6 +10,10 @@
 
 namespace lowtide::engine {
 
+/// Sums of products with so few terms are written out, in an order of their own; more stay a loop: rows of a matrix
+/// read in turns are slower than in order.
+inline constexpr int64_t kMostTermsWrittenOut = 8;
+
 struct PiecePlan {
   /// Items of block 0, in order; the last is the piece's own loop unless `loop` is kNoId: then all of block 0 runs
   /// once.

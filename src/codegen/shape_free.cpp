@@ -5,9 +5,6 @@
 namespace lowtide::engine {
 namespace {
 
-/// Sums of so few terms are written out (Emitter::emit_short_sum).
-constexpr int64_t kWrittenOut = 8;
-
 class Numbers {
  public:
   /// 0, 1 and -1 decide what the code is, not only where it reads.
@@ -59,7 +56,7 @@ std::optional<ShapeFree> shape_free(const Nest& nest, const KernelPlan& plan) {
   ShapeFree free{nest, {}};
   Numbers numbers;
   for (Loop& loop : free.nest.loops) {
-    if (loop.kind == LoopKind::kParallel || loop.extent > kWrittenOut) numbers.give(loop.extent);
+    if (loop.kind == LoopKind::kParallel || loop.extent > kMostTermsWrittenOut) numbers.give(loop.extent);
   }
   // How an index moves from lane to lane decides what instruction reads there.
   const auto give = [&](Affine& affine) {

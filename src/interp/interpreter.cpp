@@ -102,14 +102,6 @@ class Interpreter final : public EvalContext {
   bool shown_ = false;
 };
 
-void flatten(const Value& value, std::vector<Value>& leaves) {
-  if (value->shape().is_tuple()) {
-    for (const Value& part : value->parts()) flatten(part, leaves);
-  } else if (value->shape().is_array()) {
-    leaves.push_back(value);
-  }
-}
-
 }  // namespace
 
 std::unique_ptr<EvalContext> evaluation_context(const Module& module) { return std::make_unique<Interpreter>(module); }
@@ -132,9 +124,7 @@ Result<std::vector<Value>> interpret(const Module& module, std::vector<Value> ar
     Interpreter interpreter(module, noise);
     interpreter.show_progress();
     LT_ASSIGN_OR_RETURN(const Value result, interpreter.call(*module.entry, arguments));
-    std::vector<Value> leaves;
-    flatten(result, leaves);
-    return leaves;
+    return arrays_in(result);
   } catch (const std::bad_alloc&) {
     return Status::unsupported("the interpreter needs more memory than there is");
   }

@@ -68,4 +68,20 @@ double number_at(const Literal& array, int64_t element) {
   });
 }
 
+std::vector<Value> leaves_in(const Value& value) {
+  if (!value->shape().is_tuple()) return {value};
+  std::vector<Value> leaves;
+  for (const Value& part : value->parts()) {
+    const std::vector<Value> inner = leaves_in(part);
+    leaves.insert(leaves.end(), inner.begin(), inner.end());
+  }
+  return leaves;
+}
+
+std::vector<Value> arrays_in(const Value& value) {
+  std::vector<Value> arrays = leaves_in(value);
+  std::erase_if(arrays, [](const Value& leaf) { return !leaf->shape().is_array(); });
+  return arrays;
+}
+
 }  // namespace lowtide::engine

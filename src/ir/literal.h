@@ -59,4 +59,9 @@ int64_t integer_at(const Literal& array, int64_t element);  ///< integers and pr
 int64_t index_at(const Literal& array, int64_t element);
 double number_at(const Literal& array, int64_t element);  ///< real types, predicates as 0 and 1
 
+/// The values in (nested) tuples, in order, tokens included; of another value itself.
+std::vector<Value> leaves_in(const Value& value);
+/// Those of them that are arrays.
+std::vector<Value> arrays_in(const Value& value);
+
 }  // namespace lowtide::engine

@@ -73,6 +73,7 @@ class Convolution : public LibraryRoutine {
     auto* const rows = take.template operator()<Row>(walk_.room().rows);
     S* const sums = reinterpret_cast<S*>(room);
     const int64_t width = walk_.tile_columns(), panel = walk_.panel_columns();
+    const bool in_place = dispatch(result_type_, []<class T>() { return std::is_same_v<T, S>; });
     walk_.find_rows(tile, rows);
     if (tile.of->depth == 0) std::fill(sums, sums + tile.rows * width, S{});
     for (int64_t from = 0; from < tile.of->depth; from += kConvolutionDepth) {
@@ -86,7 +87,7 @@ class Convolution : public LibraryRoutine {
         const std::span<const RowRun<S>> found(
             runs, find_elements(input, tile.of->phase, rows + i, walked, joined, copies, runs));
         PanelSums<S> to{sums + i * width, width, tile.columns};
-        if (sums_are_results<S>() && stores_whole_panels(tile, rows + i, i)) {
+        if (in_place && stores_whole_panels(tile, rows + i, i)) {
           to = {static_cast<S*>(result) + rows[i].result, rows[i + 1].result - rows[i].result, tile.columns};
         }
         if constexpr (std::is_floating_point_v<S>) {
@@ -100,19 +101,7 @@ class Convolution : public LibraryRoutine {
         }
       }
     }
-    for (int64_t i = 0; i < tile.rows; ++i) {
-      const int64_t begin = i / kPanelRows * kPanelRows;
-      if (sums_are_results<S>() && tile.of->depth > 0 && stores_whole_panels(tile, rows + begin, begin)) {
-        i = begin + kPanelRows - 1;
-      } else {
-        store(tile, sums + i * width, result, rows[i].result);
-      }
-    }
-  }
-
-  template <class S>
-  bool sums_are_results() const {
-    return dispatch(result_type_, []<class T>() { return std::is_same_v<T, S>; });
+    store(tile, rows, sums, in_place, result);
   }
 
   template <class S>
@@ -149,10 +138,20 @@ class Convolution : public LibraryRoutine {
     return true;
   }
 
+  /// in_place: whole panels have been summed where they lie.
   template <class S>
-  [[gnu::noinline]] void store(const Tile& tile, const S* sums, void* result, int64_t first) const {
+  [[gnu::noinline]] void store(const Tile& tile, const Row* rows, const S* sums, bool in_place, void* result) const {
     dispatch(result_type_, [&]<class T>() {
-      if constexpr (std::is_same_v<summed_t<T>, S>) store_row(tile, sums, static_cast<T*>(result) + first);
+      if constexpr (std::is_same_v<summed_t<T>, S>) {
+        for (int64_t i = 0; i < tile.rows; ++i) {
+          const int64_t begin = i / kPanelRows * kPanelRows;
+          if (in_place && tile.of->depth > 0 && stores_whole_panels(tile, rows + begin, begin)) {
+            i = begin + kPanelRows - 1;
+          } else {
+            store_row(tile, sums + i * walk_.tile_columns(), static_cast<T*>(result) + rows[i].result);
+          }
+        }
+      }
     });
   }
 

@@ -68,7 +68,6 @@ class LapackBatch : public LibraryRoutine {
   Moves moves_of_result(const LapackArray& array, bool back) const {
     if (!array.is_matrix()) return {};
     const int64_t rows = array.extents[back ? 1 : 0], columns = array.extents[back ? 0 : 1];
-    if (rows <= 1 || columns <= 1 || call_.batch == 0) return {};
     return moves_of({call_.batch, rows, columns}, {0, 2, 1}, {false, false, false}, stored_bytes(array.type));
   }
   static void turn(const Moves& moves, void* array, std::byte* room, ThreadPool& pool) {

@@ -51,6 +51,7 @@ void add_transpose(const ArrayMove& move, std::vector<ArrayMove>& moves) {
 std::vector<ArrayMove> moves_of(const std::vector<int64_t>& extents, const std::vector<size_t>& order,
                                 const std::vector<bool>& reversed, int64_t element_bytes) {
   std::vector<ArrayMove> moves;
+  if (std::ranges::find(extents, 0) != extents.end()) return moves;  // nothing lies anywhere
   std::vector<size_t> now(order.size());
   std::iota(now.begin(), now.end(), size_t{0});
   const size_t rank = order.size();

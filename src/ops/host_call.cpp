@@ -57,14 +57,6 @@ Value value_over(const Shape& shape, std::vector<void*>& leaves) {
   return literal;
 }
 
-void append_leaves(const Value& value, std::vector<const void*>& leaves) {
-  if (value->shape().is_tuple()) {
-    for (const Value& part : value->parts()) append_leaves(part, leaves);
-  } else {
-    leaves.push_back(value->shape().is_array() ? value->bytes().data() : nullptr);
-  }
-}
-
 }  // namespace
 
 bool is_host_call(const Instruction& instruction) {
@@ -161,7 +153,10 @@ Result<Value> eval_host_call(const Instruction& call, Operands operands) {
   const HostFunction* const function = find_host_function(call);
   if (!function) return missing_host_function(call);
   std::vector<const void*> from;
-  for (const Value& operand : operands) append_leaves(operand, from);
+  for (const Value& operand : operands) {
+    for (const Value& leaf : leaves_in(operand))
+      from.push_back(leaf->shape().is_array() ? leaf->bytes().data() : nullptr);
+  }
   std::vector<void*> to;
   Value result = value_over(call.shape, to);
   LT_RETURN_IF_ERROR(run_host_call(call, *function, from, to));

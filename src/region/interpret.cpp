@@ -100,16 +100,7 @@ Result<std::vector<Value>> interpret(const Region& region, std::span<const Value
 Result<std::vector<Value>> interpret(const ModuleWork& work, std::vector<Value> arguments,
                                      const RunRegion& run_region) {
   LT_ASSIGN_OR_RETURN(const Value result, WorkInterpreter(work, run_region).run(*work.module->entry, arguments));
-  std::vector<Value> leaves;
-  const auto flatten = [&](auto&& self, const Value& value) -> void {
-    if (value->shape().is_tuple()) {
-      for (const Value& part : value->parts()) self(self, part);
-    } else if (value->shape().is_array()) {
-      leaves.push_back(value);
-    }
-  };
-  flatten(flatten, result);
-  return leaves;
+  return arrays_in(result);
 }
 
 }  // namespace lowtide::engine

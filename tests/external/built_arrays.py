@@ -1,17 +1,14 @@
 """The arrays in Python as a build has them, for the tests of them."""
-import importlib
 import os
 import sys
+
+from platforms import are_missing
 
 
 def lowtide_of(build, root, needs):
     """The package with the extension module that was built; None, and a line that says why, where that or one of the modules it is
     compared with isn't there."""
-    try:
-        for name in needs:
-            importlib.import_module(name)
-    except ImportError as error:
-        print(f"SKIP: {error}")
+    if are_missing(*needs):
         return None
     beside = os.path.join(build, "python", "lowtide")
     if not os.path.isdir(os.path.join(beside, "_arrays")):

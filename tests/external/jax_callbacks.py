@@ -9,13 +9,13 @@ import io
 import json
 import os
 import pathlib
-import subprocess
 import sys
 import threading
 import weakref
 
 sys.dont_write_bytecode = True
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from platforms import are_missing, environment, run_again  # noqa: E402
+
 SPOILT = ("train", "ordered.scan", "once.fori")
 
 
@@ -415,22 +415,18 @@ def child(path):
 
 
 def run(platform, library, path):
-    environment = os.environ | {"JAX_PLATFORMS": platform, "LOWTIDE_PJRT_LIBRARY": library, "PYTHONPATH": str(ROOT / "python"), "PYTHONDONTWRITEBYTECODE": "1"}
-    ran = subprocess.run([sys.executable, __file__, "--child", path], env=environment, capture_output=True, text=True, timeout=600)
-    heard = "the last words: 1" in ran.stdout
-    if ran.returncode != 0 or not heard:
-        print(f"{platform}: exit {ran.returncode}, last words {'heard' if heard else 'missing'}: " + "\n".join(ran.stderr.strip().splitlines()[-12:]))
-    return ran.returncode == 0 and heard
+    output = run_again(platform, __file__, "--child", path, **environment(library, JAX_PLATFORMS=platform))
+    heard = output is not None and "the last words: 1" in output
+    if output is not None and not heard:
+        print(f"{platform}: the last words are missing")
+    return heard
 
 
 def main():
     import tempfile
-    try:
-        import jax  # noqa: F401
-        import numpy as np
-    except ImportError as error:
-        print(f"SKIP: {error}")
+    if are_missing("jax", "numpy"):
         return 0
+    import numpy as np
     library, control = sys.argv[1], "--control" in sys.argv
     with tempfile.TemporaryDirectory() as folder:
         files = {platform: os.path.join(folder, platform + ".npz") for platform in ("cpu", "lowtide")}
@@ -455,12 +451,8 @@ def main():
             if name in lines and not control:
                 print(name, lines[name][:8], "expected", texts["cpu"]["lines"][name][:8])
     for what, platforms in (("both", "lowtide,cpu"), ("devices", "lowtide"), ("devices", "cpu")):
-        environment = os.environ | {"JAX_PLATFORMS": platforms, "LOWTIDE_PJRT_LIBRARY": library, "PYTHONPATH": str(ROOT / "python"), "PYTHONDONTWRITEBYTECODE": "1"}
-        if what == "devices":
-            environment |= {"LOWTIDE_DEVICES": "4", "XLA_FLAGS": "--xla_force_host_platform_device_count=4"}
-        ran = subprocess.run([sys.executable, __file__, "--" + what], env=environment, capture_output=True, text=True, timeout=600)
-        if ran.returncode != 0:
-            print(f"{what} with {platforms}: " + "\n".join(ran.stderr.strip().splitlines()[-12:]))
+        four = {"LOWTIDE_DEVICES": "4", "XLA_FLAGS": "--xla_force_host_platform_device_count=4"} if what == "devices" else {}
+        if run_again(f"{what} with {platforms}", __file__, "--" + what, **environment(library, JAX_PLATFORMS=platforms, **four)) is None:
             return 1
     return (0 if sorted(wrong) == sorted(SPOILT) else 1) if control else int(bool(wrong))
 

@@ -5,13 +5,15 @@ process of its own, so that one that ends is seen with the call that ended it. -
 import functools
 import json
 import operator
-import os
 import re
 import subprocess
 import sys
 import zlib
 
 sys.dont_write_bytecode = True
+from jax_calls_table import SECTIONS  # noqa: E402
+from platforms import are_missing, environment  # noqa: E402
+
 TYPES = {"b": "bool", "i4": "int4", "u4": "uint4", "i2": "int2", "s8": "int8", "s32": "int32", "s64": "int64", "u8": "uint8", "u16": "uint16", "u32": "uint32",
          "u64": "uint64", "bf16": "bfloat16", "f16": "float16", "f32": "float32", "f64": "float64", "c64": "complex64", "c128": "complex128",
          "e4m3fn": "float8_e4m3fn", "e5m2": "float8_e5m2"}
@@ -76,7 +78,6 @@ def difference(np, got, wanted):
 
 def calls(section):
     """(expression, letter of the element type) in order."""
-    from jax_calls_table import SECTIONS
     for types, expressions in SECTIONS[section]["calls"]:
         for expression in expressions:
             yield from ((expression, letter) for letter in types.split())
@@ -134,20 +135,15 @@ def child(section, control):
 
 
 def main():
-    try:
-        import jax  # noqa: F401
-        from jax_calls_table import SECTIONS
-    except ImportError as error:
-        print(f"SKIP: {error}")
+    if are_missing("jax", "ml_dtypes"):
         return 0
-    library, root, control = sys.argv[1], sys.argv[2], "--control" in sys.argv
+    library, control = sys.argv[1], "--control" in sys.argv
     names = [word for word in sys.argv[3:] if word in SECTIONS] or (["unary"] if control else list(SECTIONS))
     calls_made, wrong, running = 0, 0, []
     for name in names:
-        environment = os.environ | {"JAX_PLATFORMS": "lowtide,cpu", "LOWTIDE_PJRT_LIBRARY": library, "PYTHONPATH": os.path.join(root, "python"),
-                                    "JAX_ENABLE_X64": str(SECTIONS[name]["wide"]), "PYTHONDONTWRITEBYTECODE": "1"}
+        variables = environment(library, JAX_PLATFORMS="lowtide,cpu", JAX_ENABLE_X64=str(SECTIONS[name]["wide"]))
         command = [sys.executable, __file__, "--child", name] + ["--control"] * control
-        running.append((name, subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)))
+        running.append((name, subprocess.Popen(command, env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)))
         while len(running) == 2 or running and name == names[-1]:
             done, process = running.pop(0)
             output, errors = process.communicate(timeout=800)

@@ -263,73 +263,43 @@ jsp.stats.poisson.pmf(n, jnp.abs(y)); jsp.stats.vonmises.pdf(n, jnp.abs(y)); jsp
 jsp.stats.expon.logpdf(n, y, jnp.abs(w))
 """
 
-RANDOM = """
-random.bits(random.key(42), (3, 5), dtype=jnp.uint8); random.bits(random.key(42), (3, 5), dtype=jnp.uint16);
-random.bits(random.key(42), (3, 5), dtype=jnp.uint32); random.bits(random.key(42), (3, 5), dtype=jnp.uint64);
-random.uniform(random.key(42), (3, 5), minval=-2., maxval=5.); random.uniform(random.key(42), (3, 5), dtype=jnp.bfloat16);
-random.uniform(random.key(42), (7,), dtype=jnp.float16); random.randint(random.key(42), (3, 5), -5, 100);
-random.randint(random.key(42), (30,), -128, 128, dtype=jnp.int8); random.randint(random.key(42), (30,), 0, 300, dtype=jnp.uint16);
-random.permutation(random.key(42), 11); random.permutation(random.key(42), jnp.arange(12).reshape(4, 3), independent=True);
-random.permutation(random.key(42), jnp.arange(12).reshape(4, 3), axis=1); random.choice(random.key(42), 9, (4,));
-random.choice(random.key(42), 9, (4,), replace=False); random.choice(random.key(42), jnp.arange(9.), (2, 3), p=jnp.arange(9.) / 36);
-random.choice(random.key(42), jnp.arange(9.), (3,), replace=False, p=jnp.arange(9.) / 36); random.normal(random.key(42), (3, 5));
-random.normal(random.key(42), (3, 5), dtype=jnp.bfloat16); random.normal(random.key(42), (3, 5), dtype=jnp.complex64);
-random.multivariate_normal(random.key(42), jnp.zeros(3), jnp.eye(3) + .3, (4,), method='cholesky');
-random.multivariate_normal(random.key(42), jnp.zeros(3), jnp.eye(3) + .3, (4,), method='eigh').shape;
-random.truncated_normal(random.key(42), -1., 2., (3, 5)); random.bernoulli(random.key(42), .3, (3, 5));
-random.bernoulli(random.key(42), jnp.array([.1, .5, .9])); random.beta(random.key(42), 2., 3., (4,)); random.cauchy(random.key(42), (4,));
-random.dirichlet(random.key(42), jnp.array([1., 2., 3.]), (4,)); random.exponential(random.key(42), (4,));
-random.gamma(random.key(42), jnp.array([.3, 1., 5.]), (4, 3)); random.loggamma(random.key(42), jnp.array([.01, 1., 5.]), (4, 3));
-random.poisson(random.key(42), jnp.array([.3, 3., 50.]), (4, 3)); random.gumbel(random.key(42), (4,)); random.gumbel(random.key(42), (4,), mode='high');
-random.categorical(random.key(42), jnp.log(jnp.array([[.1, .9], [.5, .5]])), axis=-1, shape=(5, 2));
-random.categorical(random.key(42), jnp.arange(6.), shape=(3,), replace=False); random.laplace(random.key(42), (4,)); random.logistic(random.key(42), (4,));
-random.lognormal(random.key(42), .7, (4,)); random.pareto(random.key(42), 3., (4,)); random.t(random.key(42), 3., (4,));
-random.chisquare(random.key(42), 3., shape=(4,)); random.f(random.key(42), 3., 5., shape=(4,)); random.generalized_normal(random.key(42), 3., (4,));
-random.ball(random.key(42), 3, 2, (4,)); random.orthogonal(random.key(42), 4); random.rademacher(random.key(42), (8,)); random.maxwell(random.key(42), (4,));
-random.double_sided_maxwell(random.key(42), 1., 2., (4,)); random.weibull_min(random.key(42), 1., 2., (4,)); random.rayleigh(random.key(42), 2., (4,));
-random.wald(random.key(42), 2., (4,)); random.geometric(random.key(42), .3, (9,)); random.triangular(random.key(42), 0., .3, 1., (9,));
-random.binomial(random.key(42), 10., .3, (9,)); random.binomial(random.key(42), 1000., .3, (9,));
-random.multinomial(random.key(42), 20, jnp.array([.2, .3, .5])); random.key_data(random.split(random.key(42), 3));
-random.key_data(random.split(random.key(42), (2, 2))); random.key_data(random.fold_in(random.key(42), 77)); random.key_data(random.clone(random.key(42)));
-random.key_data(jnp.concatenate([random.split(random.key(42), 3), random.split(random.key(42), 2)])[::-1][jnp.array([0, 3])]);
-random.key_data(jax.vmap(lambda kk: random.fold_in(kk, 3))(random.split(random.key(42), 4)));
-jax.vmap(lambda kk: random.normal(kk, (3,)))(random.split(random.key(42), 4));
-jax.vmap(lambda kk: random.randint(kk, (3,), 0, 99))(random.split(random.key(42), 4));
-jax.vmap(lambda kk: random.permutation(kk, 7))(random.split(random.key(42), 4));
-lax.scan(lambda kk, _: (random.split(kk)[0], random.uniform(kk)), random.key(42), None, length=5);
-lax.while_loop(lambda c: c[1] < 3, lambda c: (random.fold_in(c[0], c[1]), c[1] + 1), (random.key(42), 0));
-jnp.where(jnp.array([True, False]), random.split(random.key(42), 2), random.key(1, impl='threefry2x32'));
-jax.grad(lambda a: random.gamma(random.key(42), a, (3,)).sum())(jnp.float32(2.));
-jax.jacobian(lambda a: random.truncated_normal(random.key(42), a, 2., (3,)))(jnp.float32(-1.)); random.uniform(random.key(42), ());
-random.normal(random.key(42), (0, 3)); random.bits(random.key(42), (513,)); random.normal(random.key(42), (101, 33)).sum();
-random.bits(random.key(42, impl='rbg'), (3, 5), dtype=jnp.uint8); random.bits(random.key(42, impl='rbg'), (3, 5), dtype=jnp.uint16);
-random.bits(random.key(42, impl='rbg'), (3, 5), dtype=jnp.uint32); random.bits(random.key(42, impl='rbg'), (3, 5), dtype=jnp.uint64);
-random.randint(random.key(42, impl='rbg'), (3, 5), -5, 100); random.randint(random.key(42, impl='rbg'), (30,), -128, 128, dtype=jnp.int8);
-random.randint(random.key(42, impl='rbg'), (30,), 0, 300, dtype=jnp.uint16);
-random.randint(random.key(42, impl='rbg'), (3,), 0, 2 ** 40 if jax.config.jax_enable_x64 else 9, dtype=jnp.int64);
-random.normal(random.key(42, impl='rbg'), (3, 5)); random.normal(random.key(42, impl='rbg'), (3, 5), dtype=jnp.bfloat16);
-random.normal(random.key(42, impl='rbg'), (3, 5), dtype=jnp.complex64); random.key_data(random.split(random.key(42, impl='rbg'), 3));
-random.key_data(random.split(random.key(42, impl='rbg'), (2, 2))); random.key_data(random.fold_in(random.key(42, impl='rbg'), 77));
-random.key_data(jnp.concatenate([random.split(random.key(42, impl='rbg'), 3), random.split(random.key(42, impl='rbg'), 2)])[::-1][jnp.array([0, 3])]);
-random.key_data(jax.vmap(lambda kk: random.fold_in(kk, 3))(random.split(random.key(42, impl='rbg'), 4)));
-jax.vmap(lambda kk: random.normal(kk, (3,)))(random.split(random.key(42, impl='rbg'), 4));
-jax.vmap(lambda kk: random.randint(kk, (3,), 0, 99))(random.split(random.key(42, impl='rbg'), 4));
-jax.vmap(lambda kk: random.permutation(kk, 7))(random.split(random.key(42, impl='rbg'), 4));
-lax.scan(lambda kk, _: (random.split(kk)[0], random.uniform(kk)), random.key(42, impl='rbg'), None, length=5);
-lax.while_loop(lambda c: c[1] < 3, lambda c: (random.fold_in(c[0], c[1]), c[1] + 1), (random.key(42, impl='rbg'), 0));
-jnp.where(jnp.array([True, False]), random.split(random.key(42, impl='rbg'), 2), random.key(1, impl='rbg'));
-random.normal(random.key(42, impl='rbg'), (0, 3)); random.bits(random.key(42, impl='rbg'), (513,));
-random.normal(random.key(42, impl='rbg'), (101, 33)).sum(); random.key_data(random.split(random.key(42, impl='unsafe_rbg'), 3));
-random.key_data(random.split(random.key(42, impl='unsafe_rbg'), (2, 2))); random.key_data(random.fold_in(random.key(42, impl='unsafe_rbg'), 77));
-random.key_data(jnp.concatenate([random.split(random.key(42, impl='unsafe_rbg'), 3), random.split(random.key(42, impl='unsafe_rbg'), 2)])[::-1][jnp.array([0, 3])]);
-random.key_data(jax.vmap(lambda kk: random.fold_in(kk, 3))(random.split(random.key(42, impl='unsafe_rbg'), 4)));
-jax.vmap(lambda kk: random.normal(kk, (3,)))(random.split(random.key(42, impl='unsafe_rbg'), 4));
-jax.vmap(lambda kk: random.randint(kk, (3,), 0, 99))(random.split(random.key(42, impl='unsafe_rbg'), 4));
-jax.vmap(lambda kk: random.permutation(kk, 7))(random.split(random.key(42, impl='unsafe_rbg'), 4));
-lax.scan(lambda kk, _: (random.split(kk)[0], random.uniform(kk)), random.key(42, impl='unsafe_rbg'), None, length=5);
-lax.while_loop(lambda c: c[1] < 3, lambda c: (random.fold_in(c[0], c[1]), c[1] + 1), (random.key(42, impl='unsafe_rbg'), 0));
-jnp.where(jnp.array([True, False]), random.split(random.key(42, impl='unsafe_rbg'), 2), random.key(1, impl='unsafe_rbg'));
-random.bits(random.key(42, impl='unsafe_rbg'), (513,))
+# KEY stands for a key, OTHER for another of the same kind. Of Threefry's numbers all, of the others what their bits make.
+RANDOM_OF_THREEFRY = """
+random.uniform(KEY, (3, 5), minval=-2., maxval=5.); random.uniform(KEY, (3, 5), dtype=jnp.bfloat16); random.uniform(KEY, (7,), dtype=jnp.float16);
+random.permutation(KEY, 11); random.permutation(KEY, jnp.arange(12).reshape(4, 3), independent=True);
+random.permutation(KEY, jnp.arange(12).reshape(4, 3), axis=1); random.choice(KEY, 9, (4,)); random.choice(KEY, 9, (4,), replace=False);
+random.choice(KEY, jnp.arange(9.), (2, 3), p=jnp.arange(9.) / 36); random.choice(KEY, jnp.arange(9.), (3,), replace=False, p=jnp.arange(9.) / 36);
+random.multivariate_normal(KEY, jnp.zeros(3), jnp.eye(3) + .3, (4,), method='cholesky');
+random.multivariate_normal(KEY, jnp.zeros(3), jnp.eye(3) + .3, (4,), method='eigh').shape; random.truncated_normal(KEY, -1., 2., (3, 5));
+random.bernoulli(KEY, .3, (3, 5)); random.bernoulli(KEY, jnp.array([.1, .5, .9])); random.beta(KEY, 2., 3., (4,)); random.cauchy(KEY, (4,));
+random.dirichlet(KEY, jnp.array([1., 2., 3.]), (4,)); random.exponential(KEY, (4,)); random.gamma(KEY, jnp.array([.3, 1., 5.]), (4, 3));
+random.loggamma(KEY, jnp.array([.01, 1., 5.]), (4, 3)); random.poisson(KEY, jnp.array([.3, 3., 50.]), (4, 3)); random.gumbel(KEY, (4,));
+random.gumbel(KEY, (4,), mode='high'); random.categorical(KEY, jnp.log(jnp.array([[.1, .9], [.5, .5]])), axis=-1, shape=(5, 2));
+random.categorical(KEY, jnp.arange(6.), shape=(3,), replace=False); random.laplace(KEY, (4,)); random.logistic(KEY, (4,));
+random.lognormal(KEY, .7, (4,)); random.pareto(KEY, 3., (4,)); random.t(KEY, 3., (4,)); random.chisquare(KEY, 3., shape=(4,));
+random.f(KEY, 3., 5., shape=(4,)); random.generalized_normal(KEY, 3., (4,)); random.ball(KEY, 3, 2, (4,)); random.orthogonal(KEY, 4);
+random.rademacher(KEY, (8,)); random.maxwell(KEY, (4,)); random.double_sided_maxwell(KEY, 1., 2., (4,)); random.weibull_min(KEY, 1., 2., (4,));
+random.rayleigh(KEY, 2., (4,)); random.wald(KEY, 2., (4,)); random.geometric(KEY, .3, (9,)); random.triangular(KEY, 0., .3, 1., (9,));
+random.binomial(KEY, 10., .3, (9,)); random.binomial(KEY, 1000., .3, (9,)); random.multinomial(KEY, 20, jnp.array([.2, .3, .5]));
+random.key_data(random.clone(KEY)); jax.grad(lambda a: random.gamma(KEY, a, (3,)).sum())(jnp.float32(2.));
+jax.jacobian(lambda a: random.truncated_normal(KEY, a, 2., (3,)))(jnp.float32(-1.)); random.uniform(KEY, ())
+"""
+
+RANDOM_OF_BITS = """
+random.bits(KEY, (3, 5), dtype=jnp.uint8); random.bits(KEY, (3, 5), dtype=jnp.uint16); random.bits(KEY, (3, 5), dtype=jnp.uint32);
+random.bits(KEY, (3, 5), dtype=jnp.uint64); random.randint(KEY, (3, 5), -5, 100); random.randint(KEY, (30,), -128, 128, dtype=jnp.int8);
+random.randint(KEY, (30,), 0, 300, dtype=jnp.uint16); random.normal(KEY, (3, 5)); random.normal(KEY, (3, 5), dtype=jnp.bfloat16);
+random.normal(KEY, (3, 5), dtype=jnp.complex64); random.normal(KEY, (0, 3)); random.normal(KEY, (101, 33)).sum()
+"""
+
+RANDOM_OF_KEYS = """
+random.key_data(random.split(KEY, 3)); random.key_data(random.split(KEY, (2, 2))); random.key_data(random.fold_in(KEY, 77));
+random.key_data(jnp.concatenate([random.split(KEY, 3), random.split(KEY, 2)])[::-1][jnp.array([0, 3])]);
+random.key_data(jax.vmap(lambda kk: random.fold_in(kk, 3))(random.split(KEY, 4))); jax.vmap(lambda kk: random.normal(kk, (3,)))(random.split(KEY, 4));
+jax.vmap(lambda kk: random.randint(kk, (3,), 0, 99))(random.split(KEY, 4)); jax.vmap(lambda kk: random.permutation(kk, 7))(random.split(KEY, 4));
+lax.scan(lambda kk, _: (random.split(kk)[0], random.uniform(kk)), KEY, None, length=5);
+lax.while_loop(lambda c: c[1] < 3, lambda c: (random.fold_in(c[0], c[1]), c[1] + 1), (KEY, 0));
+jnp.where(jnp.array([True, False]), random.split(KEY, 2), OTHER); random.bits(KEY, (513,))
 """
 
 DERIVATIVES = """
@@ -385,6 +355,14 @@ def each(text):
     return [expression.strip() for expression in text.split(";")]
 
 
+def with_keys(text, *kinds):
+    keys = {kind: ("random.key(42)" if kind == "threefry2x32" else f"random.key(42, impl='{kind}')", f"random.key(1, impl='{kind}')") for kind in kinds}
+    return [expression.replace("KEY", key).replace("OTHER", other) for key, other in keys.values() for expression in each(text)]
+
+
+RANDOM = (with_keys(RANDOM_OF_THREEFRY, "threefry2x32") + with_keys(RANDOM_OF_BITS, "threefry2x32", "rbg")
+          + with_keys(RANDOM_OF_KEYS, "threefry2x32", "rbg", "unsafe_rbg")
+          + with_keys("random.randint(KEY, (3,), 0, 2 ** 40 if jax.config.jax_enable_x64 else 9, dtype=jnp.int64)", "rbg"))
 ELEMENTWISE = [f"jnp.{name}(n)" for name in UNARY.split()] + [f"jnp.{name}(n, y)" for name in BINARY.split()]
 
 SECTIONS = {
@@ -393,7 +371,7 @@ SECTIONS = {
     "indexing": {"wide": False, "calls": [("i4", each(INDEXING))]},
     "primitives": {"wide": False, "calls": [("s32 f32", each(PRIMITIVES))]},
     "functions": {"wide": False, "calls": [("f32", each(FUNCTIONS))]},
-    "random": {"wide": False, "calls": [("f32", each(RANDOM))]},
+    "random": {"wide": False, "calls": [("f32", RANDOM)]},
     "derivatives": {"wide": False, "calls": [("f32", each(DERIVATIVES))]},
     "wide": {"wide": True, "calls": [("s64 f64", ELEMENTWISE)]},
 }

@@ -4,12 +4,12 @@ Arrays that lie on each, programs that run where their arguments lie, copies bet
 all of them, and what is refused. With --control a result is spoilt, which must be noticed."""
 import json
 import os
-import pathlib
 import subprocess
 import sys
 
 sys.dont_write_bytecode = True
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from platforms import are_missing, environment, run_again  # noqa: E402
+
 DEVICES = 4
 
 
@@ -195,10 +195,6 @@ def child(path):
     np.savez(path, **{name: np.asarray(value) for name, value in results.items()})
 
 
-def environment(library, **more):
-    return os.environ | {"LOWTIDE_PJRT_LIBRARY": library, "PYTHONPATH": str(ROOT / "python"), "PYTHONDONTWRITEBYTECODE": "1"} | more
-
-
 def count_with(library, options, variable):
     """How many devices there are, or the error's last line."""
     code = f"import jax; {options}print(len(jax.devices()), jax.numpy.ones(3).sum())"
@@ -216,21 +212,15 @@ def counts_are_wrong(library):
 
 def main():
     import tempfile
-    try:
-        import jax  # noqa: F401
-        import numpy as np
-    except ImportError as error:
-        print(f"SKIP: {error}")
+    if are_missing("jax", "numpy"):
         return 0
+    import numpy as np
     library, control = sys.argv[1], "--control" in sys.argv
     with tempfile.TemporaryDirectory() as folder:
         files = {}
         for platform, more in {"cpu": {"XLA_FLAGS": f"--xla_force_host_platform_device_count={DEVICES}"}, "lowtide": {"LOWTIDE_DEVICES": str(DEVICES)}}.items():
             files[platform] = os.path.join(folder, platform + ".npz")
-            ran = subprocess.run([sys.executable, __file__, "--child", files[platform]], env=environment(library, JAX_PLATFORMS=platform, **more),
-                                 capture_output=True, text=True, timeout=600)
-            if ran.returncode != 0:
-                print(f"{platform}: exit {ran.returncode}: " + "\n".join(ran.stderr.strip().splitlines()[-8:]))
+            if run_again(platform, __file__, "--child", files[platform], **environment(library, JAX_PLATFORMS=platform, **more)) is None:
                 return 1
         wrong = [] if control else counts_are_wrong(library)
         with np.load(files["cpu"]) as wanted, np.load(files["lowtide"]) as got:

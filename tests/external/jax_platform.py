@@ -4,12 +4,10 @@ Jitted and eager functions, donation, views that outlive their array, errors, th
 result is spoilt, which must be noticed."""
 import json
 import os
-import pathlib
-import subprocess
 import sys
 
 sys.dont_write_bytecode = True
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from platforms import are_missing, environment, run_again  # noqa: E402
 
 
 def programs():
@@ -231,26 +229,16 @@ def child(path):
     np.savez(path, **{name: value.astype(np.float32) if value.dtype.name == "bfloat16" else value for name, value in results.items()})
 
 
-def run(platform, library, path):
-    environment = os.environ | {"JAX_PLATFORMS": platform, "LOWTIDE_PJRT_LIBRARY": library, "PYTHONPATH": str(ROOT / "python"), "PYTHONDONTWRITEBYTECODE": "1"}
-    ran = subprocess.run([sys.executable, __file__, "--child", path], env=environment, capture_output=True, text=True, timeout=600)
-    if ran.returncode != 0:
-        print(f"{platform}: exit {ran.returncode}: " + "\n".join(ran.stderr.strip().splitlines()[-6:]))
-    return ran.returncode == 0
-
-
 def main():
     import tempfile
-    try:
-        import jax  # noqa: F401
-        import numpy as np
-    except ImportError as error:
-        print(f"SKIP: {error}")
+    if are_missing("jax", "numpy"):
         return 0
+    import numpy as np
     library, control = sys.argv[1], "--control" in sys.argv
     with tempfile.TemporaryDirectory() as folder:
         files = {platform: os.path.join(folder, platform + ".npz") for platform in ("cpu", "lowtide")}
-        if not all([run(platform, library, path) for platform, path in files.items()]):
+        ran = [run_again(platform, __file__, "--child", path, **environment(library, JAX_PLATFORMS=platform)) for platform, path in files.items()]
+        if None in ran:
             return 1
         with np.load(files["cpu"]) as wanted, np.load(files["lowtide"]) as got:
             wrong = []

@@ -85,6 +85,16 @@ TEST(Moves, PanelsOfLargeMatrices) {
   }
 }
 
+TEST(Moves, ArraysWithoutElementsTakeNone) {
+  const auto turned = [](const std::vector<int64_t>& extents) {
+    return moves_of(extents, {0, 2, 1}, {false, false, false}, 4);
+  };
+  EXPECT_TRUE(turned({0, 3, 4}).empty());
+  EXPECT_TRUE(turned({2, 0, 4}).empty());
+  EXPECT_TRUE(turned({2, 3, 0}).empty());
+  EXPECT_FALSE(turned({2, 3, 4}).empty());
+}
+
 TEST(Moves, AnyOrderAndDirection) {
   ThreadPool pool(2);
   std::mt19937 random(3);

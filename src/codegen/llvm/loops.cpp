@@ -106,9 +106,8 @@ void Emitter::emit_serial_loop(int32_t id, V begin, V end) {
 }
 
 bool Emitter::is_short_product_sum(const Loop& loop) const {
-  constexpr int64_t kFewTerms = 8;  // more stay a loop: rows of a matrix read in turns are slower than in order
   constexpr size_t kFewNodes = 32;  // of one term, which is written out as often as there are terms
-  if (loop.kind != LoopKind::kReduce || loop.extent < kPairedTerms || loop.extent > kFewTerms) return false;
+  if (loop.kind != LoopKind::kReduce || loop.extent < kPairedTerms || loop.extent > kMostTermsWrittenOut) return false;
   if (loop.carried.size() != 1 || loop.neutral.size() != 1 || !loop.combine) return false;
   const auto& items = nest_.blocks[static_cast<size_t>(loop.body)].items;
   if (items.size() > kFewNodes) return false;

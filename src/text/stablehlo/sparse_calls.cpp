@@ -8,7 +8,6 @@ namespace lowtide::engine {
 namespace {
 
 using Scope = ModuleMaker::Scope;
-using Operands = std::vector<Instruction*>;
 
 class CsrProduct {
  public:
@@ -16,7 +15,7 @@ class CsrProduct {
       : maker_(maker), scope_(scope), operation_(operation) {}
 
   Status make() {
-    LT_ASSIGN_OR_RETURN(const Operands operands, maker_.operands(scope_, operation_));
+    LT_ASSIGN_OR_RETURN(const Instructions operands, maker_.operands(scope_, operation_));
     if (operands.size() != 4 || operation_.types.size() != 1 || !fits(operands)) {
       return maker_.fault(operation_.place,
                           "cpu_csr_sparse_dense_ffi: expected elements, where each row begins and the last ends, the "
@@ -35,7 +34,7 @@ class CsrProduct {
   }
 
  private:
-  bool fits(const Operands& operands) const {
+  bool fits(const Instructions& operands) const {
     const Shape &elements = operands[0]->shape, &starts = operands[1]->shape, &columns = operands[2]->shape;
     const Shape &dense = operands[3]->shape, &result = operation_.types[0];
     for (const Instruction* operand : operands) {
@@ -67,7 +66,7 @@ class CsrProduct {
   }
 
   /// Each element times the row of the dense array that its column names.
-  Result<Instruction*> terms_of(const Operands& operands) {
+  Result<Instruction*> terms_of(const Instructions& operands) {
     const Shape& dense = operands[3]->shape;
     Shape shape = dense;
     shape.dims[0] = operands[0]->shape.dims[0];
