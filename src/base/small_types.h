@@ -115,13 +115,14 @@ struct ScaleFloat {
   uint8_t bits = 0;
   constexpr ScaleFloat() = default;
   ScaleFloat(float value) {  // NOLINT
-    // The nearest, up from the middle of two powers; 0 is NaN.
-    const bool is_positive = value > 0 && !std::isinf(value);
+    // The nearest, up from the middle of two powers; 0 is NaN. By its bits, as threads may count denormals as zeros.
     const uint32_t pattern = std::bit_cast<uint32_t>(value);
+    const bool is_positive = pattern != 0 && pattern < 0x7f800000;
     bits = is_positive ? static_cast<uint8_t>((pattern + (pattern < 0x800000 ? 0x200000 : 0x400000)) >> 23) : 255;
   }
   operator float() const {  // NOLINT
-    return bits == 255 ? std::numeric_limits<float>::quiet_NaN() : std::ldexp(1.0f, static_cast<int>(bits) - 127);
+    if (bits == 255) return std::numeric_limits<float>::quiet_NaN();
+    return std::bit_cast<float>(bits == 0 ? uint32_t{0x400000} : uint32_t{bits} << 23);
   }
 };
 

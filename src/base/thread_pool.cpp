@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/denormals.h"
 
 namespace lowtide::engine {
 namespace {
@@ -48,7 +49,8 @@ struct ThreadPool::State {
   std::atomic<bool> stop{false};
   const std::function<void(int64_t, int)>* task = nullptr;
   int64_t tasks = 0;
-  int most = ThreadPool::kAllThreads;  ///< that take part in this job
+  Denormals denormals = Denormals::kKept;  ///< as the caller of this job treats them
+  int most = ThreadPool::kAllThreads;      ///< that take part in this job
   std::atomic<int64_t> next{0};
   std::atomic<bool> counts_use{false};
   std::atomic<int64_t> joint_ns{0}, busy_ns{0};
@@ -58,6 +60,7 @@ struct ThreadPool::State {
   void take_part(int thread) {
     const void* const outer_pool = std::exchange(current_pool, this);
     const int outer_thread = std::exchange(current_thread, thread);
+    const DenormalsScope as_the_caller(denormals);
     const int64_t began = counts_use.load(std::memory_order_relaxed) ? now_ns() : 0;
     try {
       for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < tasks;) (*task)(i, thread);
@@ -136,6 +139,7 @@ void ThreadPool::run(int64_t tasks, const std::function<void(int64_t, int)>& tas
   const int64_t began = s.counts_use.load(std::memory_order_relaxed) ? now_ns() : 0;
   s.task = &task;
   s.tasks = tasks;
+  s.denormals = DenormalsScope::current();
   s.most = most;
   s.next.store(0, std::memory_order_relaxed);
   s.door.store(kOpen, std::memory_order_release);

@@ -18,7 +18,8 @@ class ThreadPool {
   /// thread runs which task is not fixed: what a task does must not depend on it. Called from inside a task, it runs
   /// all of them in the calling thread. What a task throws is thrown here, and tasks not begun are left out; where the
   /// system has no more threads, those that there are do the work. Of several callers at once one has the
-  /// threads, and the others do their work alone. most: threads that take part, no more.
+  /// threads, and the others do their work alone. most: threads that take part, no more. Tasks treat denormals as the
+  /// caller does.
   void run(int64_t tasks, const std::function<void(int64_t task, int thread)>& task, int most = kAllThreads);
 
   static constexpr int kAllThreads = 1 << 30;

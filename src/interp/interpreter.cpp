@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/denormals.h"
 #include "interp/noise.h"
 #include "interp/prepare.h"
 #include "ops/counter_bits.h"
@@ -120,6 +121,7 @@ Result<std::vector<Value>> interpret(const Module& module, std::vector<Value> ar
                                      arguments[k] ? to_string_without_layout(arguments[k]->shape()) : "nothing"));
   }
   LT_RETURN_IF_ERROR(verify_runnable(module));
+  const DenormalsScope flushed(Denormals::kFlushed);  // as the engine does
   try {
     Interpreter interpreter(module, noise);
     interpreter.show_progress();

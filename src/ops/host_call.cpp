@@ -6,6 +6,7 @@
 #include <exception>
 #include <functional>
 
+#include "base/denormals.h"
 #include "base/near_words.h"
 #include "ops/checks.h"
 
@@ -137,6 +138,7 @@ Status run_host_call(const Instruction& call, const HostFunction& function, std:
     if (leaf.is_array()) wanted.push_back({type_name(leaf.type), leaf.dims, logical_bytes(leaf), data});
   });
   const std::string config = host_call_config(call);
+  const DenormalsScope kept(Denormals::kKept);  // the host's code is not ours, and expects C's numbers
   try {
     const lowtide::Result<void> done = function({host_function_name(call), config, given, wanted});
     if (done.ok()) return {};

@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <cstring>
+#include <limits>
 #include <mutex>
 #include <numeric>
 #include <stdexcept>
@@ -198,6 +199,30 @@ TEST(HostCall, PureCallsThatNobodyReadsMayGo) {
   ASSERT_TRUE(run(session, entry(body), {1, 2, 3, 4}, 4).ok());
   EXPECT_EQ(heard.all, std::vector<std::string>{" 1"});
 }
+
+#if defined(__x86_64__) || defined(__aarch64__)
+/// Programs flush denormals, as under XLA:CPU; the host's functions see C's numbers.
+TEST(HostCall, KeepsDenormalsWhereProgramsFlushThem) {
+  Options options;
+  options.threads = 2;
+  float least = 0;
+  options.host_functions["halve"] = [&least](const HostCall& call) -> Result<void> {
+    const volatile float small = std::numeric_limits<float>::min();
+    least = small / 2;
+    std::memcpy(call.results[0].data, call.operands[0].data, sizeof(float) * 4);
+    return {};
+  };
+  const Session session = Session::open(options).value();
+  const std::string halved =
+      "  x = f32[4] parameter(0)\n  c = f32[4] custom-call(x), custom_call_target=\"lowtide.host.halve\"\n"
+      "  h = f32[] constant(0.5)\n  hs = f32[4] broadcast(h), dimensions={}\n  ROOT r = f32[4] multiply(c, hs)\n";
+  const float normal = std::numeric_limits<float>::min();
+  const auto ran = run(session, entry(halved), {normal, -normal, 4 * normal, 3}, 4);
+  ASSERT_TRUE(ran.ok()) << ran.error().message;
+  EXPECT_EQ(*ran, (std::vector<float>{0, -0.0f, 2 * normal, 1.5f}));
+  EXPECT_GT(least, 0);
+}
+#endif
 
 TEST(HostCall, FaultsOfTheFunctionAreTheRuns) {
   Heard heard;

@@ -8,6 +8,8 @@
 #include <memory>
 #include <random>
 
+#include "base/denormals.h"
+
 namespace lowtide::engine::library_test {
 
 std::unique_ptr<Module> read(const std::string& text) {
@@ -95,6 +97,7 @@ void flatten(const Value& value, std::vector<Value>& leaves) {
 std::vector<Bytes> run(const Module& module, std::span<const Value> arguments, int threads, bool in_place) {
   const Instruction& root = *module.entry->root;
   EXPECT_TRUE(in_library(root)) << root.name;
+  const DenormalsScope flushed(Denormals::kFlushed);  // as in a run
   const auto routine = library_routine(root);
   if (!routine) return {};
   constexpr size_t kGuard = 64;

@@ -2,11 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <new>
 #include <numeric>
 #include <thread>
 #include <vector>
+
+#include "base/denormals.h"
 
 namespace lowtide::engine {
 namespace {
@@ -91,6 +94,34 @@ TEST(ThreadPool, WhatATaskThrowsTheCallerHears) {
     pool.run(1000, [&](int64_t, int) { ++ran; });
     EXPECT_EQ(ran, 1000) << "the control: the next job is whole";
   }
+}
+
+TEST(ThreadPool, TasksTreatDenormalsAsTheirCallerDoes) {
+  ThreadPool pool(2);
+  const auto seen = [&] {
+    std::array<Denormals, 2> treated{};
+    std::atomic<int> waiting = 0;
+    pool.run(2, [&](int64_t task, int) {  // ends only if both threads run one
+      treated[static_cast<size_t>(task)] = DenormalsScope::current();
+      ++waiting;
+      while (waiting < 2) std::this_thread::yield();
+    });
+    return treated;
+  };
+  const std::array kept{Denormals::kKept, Denormals::kKept};
+  EXPECT_EQ(seen(), kept);
+#if defined(__x86_64__) || defined(__aarch64__)
+  {
+    const DenormalsScope flushed(Denormals::kFlushed);
+    const std::array both{Denormals::kFlushed, Denormals::kFlushed};
+    EXPECT_EQ(seen(), both);
+    volatile float small = 1e-38f;
+    EXPECT_EQ(small * 0.1f, 0.0f);
+  }
+#endif
+  EXPECT_EQ(seen(), kept);
+  volatile float small = 1e-38f;
+  EXPECT_NE(small * 0.1f, 0.0f);
 }
 
 TEST(ThreadPool, MoreThanOneThreadTakesPart) {

@@ -10,6 +10,7 @@
 #include "backend/cpu/poison.h"
 #include "backend/cpu/strips.h"
 #include "base/context.h"
+#include "base/denormals.h"
 #include "base/sizes.h"
 #include "schedule/kernel_way.h"
 #include "schedule/modelled_time.h"
@@ -153,6 +154,7 @@ void Engine::poison(std::span<const int32_t> storages) {
 Status Engine::run(const RunMemory& memory, ThreadPool& pool) {
   LT_RETURN_IF_ERROR(start(memory, pool.threads()));
   if (times_ != nullptr) times_->begin_run();
+  const DenormalsScope flushed(Denormals::kFlushed);
   return progress().is_watched() ? run_and_show(pool) : run(steps_, pool);
 }
 

@@ -202,8 +202,9 @@ struct EighBody {
   }
 
   static constexpr int kRows = 4;
-  /// Below this a number beside elements near 1 is none, and its square would have lost digits.
-  static constexpr S kNothing = sizeof(S) == 4 ? S(0x1p-63) : S(0x1p-511);
+  /// Below this a number beside elements near 1 is none. Of two numbers of which one isn't below it, squares that are
+  /// flushed to zero are less than a rounding of the other's.
+  static constexpr S kNothing = sizeof(S) == 4 ? S(0x1p-51) : S(0x1p-485);
 };
 
 }  // namespace
