@@ -80,8 +80,9 @@ bool array_bytes(PJRT_Buffer_Type type, const int64_t* dims, size_t rank, size_t
 
 using lowtide::pjrt::Block;
 
-PJRT_Buffer::PJRT_Buffer(PJRT_Device* on, PJRT_Buffer_Type of, std::vector<int64_t> extents, std::shared_ptr<Block> in)
-    : device(on), type(of), dims(std::move(extents)), block_(std::move(in)) {
+PJRT_Buffer::PJRT_Buffer(PJRT_Memory* in_memory, PJRT_Buffer_Type of, std::vector<int64_t> extents,
+                         std::shared_ptr<Block> in)
+    : device(in_memory->devices[0]), memory(in_memory), type(of), dims(std::move(extents)), block_(std::move(in)) {
   (void)lowtide::pjrt::array_bytes(type, dims.data(), dims.size(), bytes);
 }
 
@@ -173,7 +174,7 @@ PJRT_Error* Buffer_Device(PJRT_Buffer_Device_Args& args) {
 }
 
 PJRT_Error* Buffer_Memory(PJRT_Buffer_Memory_Args& args) {
-  args.memory = &args.buffer->device->memory;
+  args.memory = args.buffer->memory;
   return nullptr;
 }
 

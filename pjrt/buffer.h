@@ -55,11 +55,12 @@ inline constexpr size_t kBlockAlignment = 64;
 struct PJRT_Buffer {
   void* functions = nullptr;
   PJRT_Device* device = nullptr;
+  PJRT_Memory* memory = nullptr;  ///< of the device's
   PJRT_Buffer_Type type = 0;
   std::vector<int64_t> dims;
   size_t bytes = 0;
 
-  PJRT_Buffer(PJRT_Device* on, PJRT_Buffer_Type of, std::vector<int64_t> extents,
+  PJRT_Buffer(PJRT_Memory* in_memory, PJRT_Buffer_Type of, std::vector<int64_t> extents,
               std::shared_ptr<lowtide::pjrt::Block> in);
   /// Its memory; null once it was deleted or donated.
   std::shared_ptr<lowtide::pjrt::Block> block() const;

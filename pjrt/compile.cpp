@@ -13,7 +13,6 @@
 namespace lowtide::pjrt {
 namespace {
 
-constexpr std::string_view kDeviceMemory = "device";
 constexpr std::string_view kMagic = "lowtide executable " LOWTIDE_VERSION "\n";
 constexpr int64_t kRowsOfExplanation = 5;
 
@@ -65,6 +64,19 @@ PJRT_NamedValue cost(std::string_view name, double value) {
   return cost;
 }
 
+PJRT_Error* take_kinds(PJRT_Device& device, const std::vector<ProgramArray>& arrays, MemoryKinds& kinds) {
+  for (const ProgramArray& array : arrays) {
+    const PJRT_Memory* const memory = device.memory_of(array.memory_kind);
+    if (!memory)
+      return invalid("found an array in memory of the kind '" + array.memory_kind +
+                     "', expected device, pinned_host or unpinned_host");
+    kinds.own.push_back(memory->kind);
+    kinds.texts.push_back(memory->kind.data());
+    kinds.sizes.push_back(memory->kind.size());
+  }
+  return nullptr;
+}
+
 PJRT_Error* describe(Compiled& compiled, const Module& module) {
   compiled.name = module.name();
   for (const ProgramArray& result : compiled.executable.results()) {
@@ -79,9 +91,9 @@ PJRT_Error* describe(Compiled& compiled, const Module& module) {
   for (const auto& argument : compiled.executable.arguments()) {
     compiled.parameter_layouts.push_back(row_major(argument.dims.size()));
   }
-  const size_t most = std::max(compiled.executable.arguments().size(), compiled.result_types.size());
-  compiled.kinds.assign(most, kDeviceMemory.data());
-  compiled.kind_sizes.assign(most, kDeviceMemory.size());
+  PJRT_Device& device = *compiled.devices[0];
+  if (PJRT_Error* error = take_kinds(device, module.arguments(), compiled.parameter_memory)) return error;
+  if (PJRT_Error* error = take_kinds(device, module.results(), compiled.result_memory)) return error;
   const Sizes sizes = compiled.plan.sizes();
   compiled.costs = {
       cost("flops", module.flops()), cost("bytes accessed", static_cast<double>(sizes.arguments + sizes.outputs)),

@@ -5,12 +5,26 @@
 
 PJRT_Device::PJRT_Device(PJRT_Client* of, int id, std::shared_ptr<lowtide::pjrt::Pools> pools)
     : client(of), ledger(std::make_shared<lowtide::pjrt::Ledger>(std::move(pools))) {
-  description.id = memory.id = id;
+  description.id = id;
   description.kind = "Lowtide CPU";
   description.text = "LowtideDevice(id=" + std::to_string(id) + ")";
-  memory.kind = "device";
-  memory.text = "LowtideMemory(id=" + std::to_string(id) + ")";
-  memory.devices = {this};
+  constexpr std::string_view kKinds[] = {"device", "pinned_host", "unpinned_host"};
+  for (size_t k = 0; k < own_memories.size(); ++k) {
+    PJRT_Memory& memory = own_memories[k];
+    memory.id = id * static_cast<int>(own_memories.size()) + static_cast<int>(k);
+    memory.kind_id = static_cast<int>(k);
+    memory.kind = kKinds[k];
+    memory.text = "LowtideMemory(id=" + std::to_string(memory.id) + ", kind=" + memory.kind + ")";
+    memory.devices = {this};
+    memories.push_back(&memory);
+  }
+}
+
+PJRT_Memory* PJRT_Device::memory_of(std::string_view kind) {
+  for (PJRT_Memory* memory : memories) {
+    if (kind.empty() || memory->kind == kind) return memory;
+  }
+  return nullptr;
 }
 
 namespace lowtide::pjrt {
@@ -62,13 +76,12 @@ PJRT_Error* Device_LocalHardwareId(PJRT_Device_LocalHardwareId_Args& args) {
 }
 
 PJRT_Error* Device_AddressableMemories(PJRT_Device_AddressableMemories_Args& args) {
-  args.memories = args.device->memories;
-  args.num_memories = 1;
+  give(args.device->memories, args.memories, args.num_memories);
   return nullptr;
 }
 
 PJRT_Error* Device_DefaultMemory(PJRT_Device_DefaultMemory_Args& args) {
-  args.memory = &args.device->memory;
+  args.memory = args.device->memories[0];
   return nullptr;
 }
 
@@ -107,7 +120,7 @@ PJRT_Error* Memory_Kind(PJRT_Memory_Kind_Args& args) {
 }
 
 PJRT_Error* Memory_Kind_Id(PJRT_Memory_Kind_Id_Args& args) {
-  args.kind_id = 0;
+  args.kind_id = args.memory->kind_id;
   return nullptr;
 }
 

@@ -1,7 +1,9 @@
 #pragma once
 /// Devices, their descriptions and their memory: this machine, as many times as the client's option says.
 
+#include <array>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "abi.h"
@@ -16,7 +18,7 @@ struct PJRT_DeviceDescription {
 
 struct PJRT_Memory {
   void* functions = nullptr;
-  int id = 0;
+  int id = 0, kind_id = 0;
   std::string kind, text;
   std::vector<PJRT_Device*> devices;
 };
@@ -25,8 +27,10 @@ struct PJRT_Device {
   void* functions = nullptr;
   PJRT_Client* client = nullptr;
   PJRT_DeviceDescription description;
-  PJRT_Memory memory;
-  PJRT_Memory* memories[1] = {&memory};
+  /// "device", "pinned_host" and "unpinned_host", as XLA:CPU has them: all of them this machine's memory, and nothing
+  /// but names by which programs say where an accelerator would keep arrays. The first is the default.
+  std::array<PJRT_Memory, 3> own_memories;
+  std::vector<PJRT_Memory*> memories;
 
   static constexpr size_t kMostWaiting = 32;
   /// Calls hosts back about events; they may take their own locks then, and no program waits for those.
@@ -39,4 +43,6 @@ struct PJRT_Device {
   PJRT_Device(PJRT_Client* of, int id, std::shared_ptr<lowtide::pjrt::Pools> pools);
   PJRT_Device(const PJRT_Device&) = delete;
   PJRT_Device& operator=(const PJRT_Device&) = delete;
+  /// The one of this kind; null: there is none. An empty kind is the default's.
+  PJRT_Memory* memory_of(std::string_view kind);
 };

@@ -44,15 +44,15 @@ PJRT_Error* Executable_GetCostAnalysis(PJRT_Executable_GetCostAnalysis_Args& arg
 
 PJRT_Error* Executable_OutputMemoryKinds(PJRT_Executable_OutputMemoryKinds_Args& args) {
   args.num_outputs = args.executable->compiled->result_types.size();
-  args.memory_kinds = args.executable->compiled->kinds.data();
-  args.memory_kind_sizes = args.executable->compiled->kind_sizes.data();
+  args.memory_kinds = args.executable->compiled->result_memory.texts.data();
+  args.memory_kind_sizes = args.executable->compiled->result_memory.sizes.data();
   return nullptr;
 }
 
 PJRT_Error* Executable_ParameterMemoryKinds(PJRT_Executable_ParameterMemoryKinds_Args& args) {
   args.num_parameters = args.executable->compiled->executable.arguments().size();
-  args.memory_kinds = args.executable->compiled->kinds.data();
-  args.memory_kind_sizes = args.executable->compiled->kind_sizes.data();
+  args.memory_kinds = args.executable->compiled->parameter_memory.texts.data();
+  args.memory_kind_sizes = args.executable->compiled->parameter_memory.sizes.data();
   return nullptr;
 }
 

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "client.h"
@@ -18,6 +19,13 @@ namespace lowtide::pjrt {
 /// For each array, how it is divided over the devices, serialised.
 struct Shardings {
   std::vector<std::string> own;
+  std::vector<const char*> texts;
+  std::vector<size_t> sizes;
+};
+
+/// For each array, the kind of memory in which the program has it.
+struct MemoryKinds {
+  std::vector<std::string_view> own;  ///< of the first device's memories
   std::vector<const char*> texts;
   std::vector<size_t> sizes;
 };
@@ -39,10 +47,9 @@ struct Compiled {
   // Data to which hosts get pointers.
   std::vector<PJRT_Buffer_Type> result_types;
   std::vector<std::vector<int64_t>> result_dims;
-  std::vector<int64_t> all_dims;   ///< of all results, concatenated
-  std::vector<size_t> ranks;       ///< of each result
-  std::vector<const char*> kinds;  ///< of memory, for arguments or results, whichever are more
-  std::vector<size_t> kind_sizes;
+  std::vector<int64_t> all_dims;  ///< of all results, concatenated
+  std::vector<size_t> ranks;      ///< of each result
+  MemoryKinds parameter_memory, result_memory;
   Shardings parameter_shardings, result_shardings;
   std::vector<PJRT_NamedValue> costs;
   std::vector<PJRT_Layouts_MemoryLayout*> parameter_layouts, result_layouts;

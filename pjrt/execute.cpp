@@ -112,7 +112,8 @@ PJRT_Error* LoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_Args& args) {
   for (size_t d = 0; d < devices; ++d) {
     for (size_t r = 0; r < compiled->result_types.size(); ++r) {
       args.output_lists[d][r] =
-          new PJRT_Buffer(runs[d].device, compiled->result_types[r], compiled->result_dims[r], runs[d].results[r]);
+          new PJRT_Buffer(runs[d].device->memory_of(compiled->result_memory.own[r]), compiled->result_types[r],
+                          compiled->result_dims[r], runs[d].results[r]);
     }
     if (args.device_complete_events) args.device_complete_events[d] = event_of(done[d]);
     if (done[d]) leave_to_runner(std::move(runs[d]), done[d]);

@@ -55,8 +55,8 @@ std::vector<int64_t> row_major(const std::vector<int64_t>& dims, size_t element)
   return strides;
 }
 
-PJRT_Device* device_of(PJRT_Client* client, PJRT_Device* device, PJRT_Memory* memory) {
-  return memory ? memory->devices[0] : device ? device : client->devices[0];
+PJRT_Memory* memory_of(PJRT_Client* client, PJRT_Device* device, PJRT_Memory* memory) {
+  return memory ? memory : (device ? device : client->devices[0])->memories[0];
 }
 
 /// The strides of a layout; false if it isn't valid for this array.
@@ -79,13 +79,13 @@ bool strides_of(const PJRT_Buffer_MemoryLayout& layout, const PJRT_Buffer& buffe
   return true;
 }
 
-PJRT_Error* copy_to(const PJRT_Buffer& from, PJRT_Device* device, PJRT_Buffer*& made) {
+PJRT_Error* copy_to(const PJRT_Buffer& from, PJRT_Memory* memory, PJRT_Buffer*& made) {
   const auto block = from.block();
   if (!block) return invalid(kDeleted);
   auto done = std::make_shared<Happening>();
   auto copy = Block::promise(done);
-  made = new PJRT_Buffer(device, from.type, from.dims, copy);
-  const auto work = [block, copy, bytes = from.bytes, ledger = device->ledger]() -> std::optional<Fault> {
+  made = new PJRT_Buffer(memory, from.type, from.dims, copy);
+  const auto work = [block, copy, bytes = from.bytes, ledger = memory->devices[0]->ledger]() -> std::optional<Fault> {
     copy->allocate(bytes, ledger);
     std::memcpy(copy->data(), block->data(), bytes);
     return {};
@@ -101,7 +101,7 @@ PJRT_Error* Client_BufferFromHostBuffer(PJRT_Client_BufferFromHostBuffer_Args& a
   if (!array_bytes(args.type, args.dims, args.num_dims, bytes)) {
     return unimplemented("arrays of the element type " + std::to_string(args.type) + ", or of this size");
   }
-  PJRT_Device* const device = device_of(args.client, args.device, args.memory);
+  PJRT_Memory* const memory = memory_of(args.client, args.device, args.memory);
   std::vector<int64_t> dims(args.dims, args.dims + args.num_dims);
   const size_t element = bytes_of(args.type);
   Strided copy{dims, row_major(dims, element), row_major(dims, element), element};
@@ -118,14 +118,14 @@ PJRT_Error* Client_BufferFromHostBuffer(PJRT_Client_BufferFromHostBuffer_Args& a
   if (may_stay && dense && !is_small && bytes > 0 && reinterpret_cast<uintptr_t>(args.data) % kBlockAlignment == 0) {
     auto released = std::make_shared<Happening>();
     auto block = Block::borrow(const_cast<void*>(args.data), released);  // read-only: it is never donated
-    args.buffer = new PJRT_Buffer(device, args.type, std::move(dims), std::move(block));
+    args.buffer = new PJRT_Buffer(memory, args.type, std::move(dims), std::move(block));
     args.done_with_host_buffer = new PJRT_Event{.of = std::move(released)};
     return nullptr;
   }
-  auto block = Block::make(bytes, device->ledger);
+  auto block = Block::make(bytes, memory->devices[0]->ledger);
   if (bytes > 0) copy.copy(static_cast<const std::byte*>(args.data), block->data());
   if (is_small) set_upper_bits(args.type, block->data(), bytes);
-  args.buffer = new PJRT_Buffer(device, args.type, std::move(dims), std::move(block));
+  args.buffer = new PJRT_Buffer(memory, args.type, std::move(dims), std::move(block));
   args.done_with_host_buffer = ready_event();
   return nullptr;
 }
@@ -135,11 +135,11 @@ PJRT_Error* Client_CreateViewOfDeviceBuffer(PJRT_Client_CreateViewOfDeviceBuffer
   if (!array_bytes(args.element_type, args.dims, args.num_dims, bytes)) {
     return unimplemented("arrays of the element type " + std::to_string(args.element_type) + ", or of this size");
   }
-  PJRT_Memory* const memory = args.struct_size >= sizeof args ? args.memory : nullptr;
-  PJRT_Device* const device = device_of(args.client, args.device, memory);
+  PJRT_Memory* const given = args.struct_size >= sizeof args ? args.memory : nullptr;
+  PJRT_Memory* const memory = memory_of(args.client, args.device, given);
   std::vector<int64_t> dims(args.dims, args.dims + args.num_dims);
   auto released = std::make_shared<Happening>();
-  auto view = std::make_unique<PJRT_Buffer>(device, args.element_type, std::move(dims),
+  auto view = std::make_unique<PJRT_Buffer>(memory, args.element_type, std::move(dims),
                                             Block::borrow(args.device_buffer_ptr, released));
   if (args.layout) {
     const auto row_by_row = row_major(view->dims, bytes_of(view->type));
@@ -150,9 +150,9 @@ PJRT_Error* Client_CreateViewOfDeviceBuffer(PJRT_Client_CreateViewOfDeviceBuffer
     copy.merge();
     if (copy.from != copy.to && bytes > 0) {
       // Arrays lie row by row here. Nobody writes to what is viewed, so that a copy is as good.
-      auto block = Block::make(bytes, device->ledger);
+      auto block = Block::make(bytes, memory->devices[0]->ledger);
       copy.copy(static_cast<const std::byte*>(args.device_buffer_ptr), block->data());
-      view = std::make_unique<PJRT_Buffer>(device, args.element_type, view->dims, std::move(block));
+      view = std::make_unique<PJRT_Buffer>(memory, args.element_type, view->dims, std::move(block));
     }
   }
   // Only now: of a call that fails the memory stays the caller's, who lets it go.
@@ -181,8 +181,9 @@ PJRT_Error* Client_CreateUninitializedBuffer(PJRT_Client_CreateUninitializedBuff
     return unimplemented("arrays of the element type " + std::to_string(args.shape_element_type) + ", or of this size");
   }
   std::vector<int64_t> dims(args.shape_dims, args.shape_dims + args.shape_num_dims);
-  PJRT_Device* const device = device_of(args.client, args.device, args.memory);
-  args.buffer = new PJRT_Buffer(device, args.shape_element_type, std::move(dims), Block::make(bytes, device->ledger));
+  PJRT_Memory* const memory = memory_of(args.client, args.device, args.memory);
+  args.buffer =
+      new PJRT_Buffer(memory, args.shape_element_type, std::move(dims), Block::make(bytes, memory->devices[0]->ledger));
   return nullptr;
 }
 
@@ -228,11 +229,11 @@ PJRT_Error* Buffer_CopyRawToHost(PJRT_Buffer_CopyRawToHost_Args& args) {
 }
 
 PJRT_Error* Buffer_CopyToMemory(PJRT_Buffer_CopyToMemory_Args& args) {
-  return copy_to(*args.buffer, args.dst_memory->devices[0], args.dst_buffer);
+  return copy_to(*args.buffer, args.dst_memory, args.dst_buffer);
 }
 
 PJRT_Error* Buffer_CopyToDevice(PJRT_Buffer_CopyToDevice_Args& args) {
-  return copy_to(*args.buffer, args.dst_device, args.dst_buffer);
+  return copy_to(*args.buffer, args.dst_device->memories[0], args.dst_buffer);
 }
 
 }  // namespace lowtide::pjrt

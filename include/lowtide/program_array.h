@@ -17,6 +17,8 @@ struct ProgramArray {
   bool can_be_donated = false;
   /// In a program for several devices, its sharding as HLO writes it: "{devices=[4,1]<=[4]}"; empty: unspecified.
   std::string sharding = {};
+  /// The kind of memory in which the program has it, by JAX's name ("pinned_host"); empty: unspecified, the device's.
+  std::string memory_kind = {};
 };
 
 }  // namespace lowtide

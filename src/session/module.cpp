@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "analysis/account.h"
 #include "analysis/flops.h"
 #include "analysis/partitioning.h"
+#include "ir/memory_kinds.h"
 #include "ir/side_effects.h"
 #include "ops/host_call.h"
 #include "ops/verify.h"
@@ -138,18 +140,22 @@ Result<std::string> Module::bytecode() const {
 namespace engine {
 namespace {
 
-void add_arrays(const Instruction& value, const std::vector<std::string>& paths, std::vector<ProgramArray>& arrays) {
+/// kinds: of memory, by the value's leaf; those beyond the last are unspecified.
+void add_arrays(const Instruction& value, const std::vector<std::string>& paths, std::span<const std::string> kinds,
+                std::vector<ProgramArray>& arrays) {
   const Sharding* const whole = value.sharding.get();
   size_t number = 0;
   for_each_leaf(value.shape, [&](const ShapeIndex&, const Shape& leaf) {
     const bool by_leaf = whole && whole->kind == ShardingKind::kTuple;
     const Sharding* const said = !by_leaf ? whole : number < whole->parts.size() ? &whole->parts[number] : nullptr;
+    const std::string kind = number < kinds.size() ? kinds[number] : std::string();
     ++number;
     if (!leaf.is_array()) return;
     ProgramArray array{.path = {}, .type = std::string(type_name(leaf.type)), .dims = leaf.dims};
     if (arrays.size() < paths.size()) array.path = paths[arrays.size()];
     array.bytes = logical_bytes(Shape::array(leaf.type, leaf.dims));
     if (said) array.sharding = said->text;
+    array.memory_kind = kind;
     arrays.push_back(std::move(array));
   });
 }
@@ -162,11 +168,13 @@ std::vector<ProgramArray> arrays_of_arguments(const Module& module) {
   std::vector<std::pair<int64_t, ShapeIndex>> given;  // parameters and leaves whose bytes may be taken over
   for (const AliasEntry& alias : module.input_output_alias) given.emplace_back(alias.operand, alias.operand_index);
   for (const Module::Donor& donor : module.buffer_donors) given.emplace_back(donor.parameter, donor.index);
+  const std::vector<std::string> kinds = memory_kinds(module, EntrySide::kArguments);
   const std::vector<Instruction*> parameters = module.entry->parameters();
   for (size_t p = 0; p < parameters.size(); ++p) {
     if (!parameters[p]) continue;
     const size_t before = arrays.size();
-    add_arrays(*parameters[p], paths, arrays);
+    add_arrays(*parameters[p], paths,
+               std::span(kinds).subspan(std::min(p, kinds.size())).first(p < kinds.size() ? 1 : 0), arrays);
     size_t at = before;
     for_each_leaf(parameters[p]->shape, [&](const ShapeIndex& index, const Shape& leaf) {
       if (!leaf.is_array()) return;
@@ -181,7 +189,7 @@ std::vector<ProgramArray> arrays_of_arguments(const Module& module) {
 
 std::vector<ProgramArray> arrays_of_results(const Module& module) {
   std::vector<ProgramArray> arrays;
-  add_arrays(*module.entry->root, result_paths(module), arrays);
+  add_arrays(*module.entry->root, result_paths(module), memory_kinds(module, EntrySide::kResults), arrays);
   return arrays;
 }
 

@@ -170,7 +170,7 @@ def facts(devices):
     assert jax.device_count() == jax.local_device_count() == DEVICES and [device.id for device in devices] == list(range(DEVICES))
     assert all(device.platform == "cpu" and device.process_index == 0 and device.local_hardware_id == k for k, device in enumerate(devices))
     assert len({str(device) for device in devices}) == DEVICES and all(f"id={k}" in repr(device) for k, device in enumerate(devices))
-    assert all([memory.kind for memory in device.addressable_memories()] == ["device"] for device in devices)
+    assert all([memory.kind for memory in device.addressable_memories()] == ["device", "pinned_host", "unpinned_host"] for device in devices)
     assert len({str(device.default_memory()) for device in devices}) == DEVICES
     before = [device.memory_stats()["bytes_in_use"] for device in devices]
     kept = jax.block_until_ready(jax.device_put(jnp.zeros(1 << 20) + 1, devices[3]))

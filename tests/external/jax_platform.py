@@ -56,6 +56,24 @@ def programs():
     results["cond"] = jax.jit(lambda x: jax.lax.cond(x.sum() > 0, jnp.sin, jnp.cos, x))(x)
     results["vmap"] = jax.vmap(lambda a, b: jnp.outer(a, b).sum(0))(x, x)
 
+    # Kinds of memory are names, as on XLA:CPU: arguments and results have them, and they change no value.
+    from jax.ad_checkpoint import checkpoint_name
+    device = jax.devices()[0]
+    here, host, other = (jax.sharding.SingleDeviceSharding(device, memory_kind=kind) for kind in ("device", "pinned_host", "unpinned_host"))
+    assert [memory.kind for memory in device.addressable_memories()] == ["device", "pinned_host", "unpinned_host"] and device.default_memory().kind == "device"
+    on_host, elsewhere = jax.device_put(x, host), jax.device_put(x, other)
+    assert [jax.jit(jnp.sin)(a).sharding.memory_kind for a in (x, on_host, elsewhere)] == ["device", "pinned_host", "device"]
+    placed = jax.jit(lambda a, b: (jax.device_put(a, here) * 2, a, b + 1), out_shardings=(here, host, None))
+    moved = placed(on_host, elsewhere)
+    assert [a.sharding.memory_kind for a in moved] == ["device", "pinned_host", "device"]
+    compiled = placed.lower(on_host, elsewhere).compile()
+    assert [s.memory_kind for s in jax.tree.leaves(compiled.input_shardings)] == ["pinned_host", "unpinned_host"]
+    offload = jax.checkpoint_policies.save_and_offload_only_these_names(
+        names_which_can_be_saved=[], names_which_can_be_offloaded=["wave"], offload_src="device", offload_dst="pinned_host")
+    waves = jax.checkpoint(lambda a: jnp.sin(checkpoint_name(jnp.sin(a), "wave")).sum(), policy=offload)
+    results |= {"memory.moved": moved[0] + jax.device_put(moved[1], here), "memory.kept": moved[2], "memory.offloaded": jax.jit(jax.grad(waves))(x)}
+    results["memory.in_place"] = jax.jit(lambda a: a + 1, donate_argnums=0)(jax.device_put(x * 3, host))
+
     # A view outlives its array, and doesn't see what a donated run would have written.
     array = jnp.arange(1000.0)
     view = np.asarray(array)

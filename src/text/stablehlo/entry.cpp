@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "ir/memory_kinds.h"
 #include "ops/attribute_text.h"
 #include "text/stablehlo.h"
 #include "text/stablehlo/mlir_reader.h"
@@ -118,7 +119,21 @@ Status ModuleMaker::make_entry(const MlirOperation& main) {
     if (!is_name_char(c)) c = '_';
   }
   read_donations(main);
+  read_memory_kinds(main);
   return {};
+}
+
+void ModuleMaker::read_memory_kinds(const MlirOperation& main) {
+  const auto kind_of = [&](const MlirAttributes& attributes) {
+    const MlirAttribute* stated = find_attribute(attributes, "mhlo.memory_kind");
+    const Result<std::string> kind = stated ? values_.string(*stated) : Result<std::string>(std::string());
+    return kind.ok() ? *kind : std::string();
+  };
+  std::vector<std::string> arguments, results;
+  for (const MlirArgument& argument : main.regions[0].arguments) arguments.push_back(kind_of(argument.attributes));
+  for (const MlirAttributes& attributes : main.result_attributes) results.push_back(kind_of(attributes));
+  set_memory_kinds(*module_, EntrySide::kArguments, arguments);
+  set_memory_kinds(*module_, EntrySide::kResults, results);
 }
 
 void ModuleMaker::read_donations(const MlirOperation& main) {

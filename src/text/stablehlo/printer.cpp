@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ir/memory_kinds.h"
 #include "ops/text_cursor.h"
 #include "text/stablehlo.h"
 #include "text/stablehlo/mlir_types.h"
@@ -79,6 +80,7 @@ std::string StableHloPrinter::donation(int64_t parameter, const ShapeIndex& inde
 
 void StableHloPrinter::print_arguments(const Computation& function) {
   bool first = true;
+  const std::vector<std::string> kinds = memory_kinds(module_, EntrySide::kArguments);
   const auto parameters = function.parameters();
   for (size_t p = 0; p < parameters.size(); ++p) {
     const Instruction* parameter = parameters[p];
@@ -89,8 +91,12 @@ void StableHloPrinter::print_arguments(const Computation& function) {
       names.push_back(name);
       std::string attributes = annotations(*parameter);
       if (&function == module_.entry) {
+        const auto add = [&](const std::string& attribute) {
+          attributes += (attributes.empty() ? "" : ", ") + attribute;
+        };
         const std::string donated = donation(static_cast<int64_t>(p), index);
-        if (!donated.empty()) attributes += (attributes.empty() ? "" : ", ") + donated;
+        if (!donated.empty()) add(donated);
+        if (p < kinds.size() && !kinds[p].empty()) add("mhlo.memory_kind = " + mlir_quote(kinds[p]));
       }
       out_ += fmt::format("{}{}: {}{}{}", first ? "" : ", ", name, mlir_type_text(leaf),
                           attributes.empty() ? "" : " {" + attributes + '}', location(*parameter));
@@ -100,22 +106,30 @@ void StableHloPrinter::print_arguments(const Computation& function) {
 }
 
 std::string StableHloPrinter::result_types(const Computation& function, const std::vector<Shape>& results) const {
-  const Sharding* sharding = &function == module_.entry ? function.root->sharding.get() : nullptr;
+  const bool outside = &function == module_.entry;
+  const Sharding* sharding = outside ? function.root->sharding.get() : nullptr;
   const bool each = sharding && sharding->kind == ShardingKind::kTuple && sharding->parts.size() == results.size();
-  if (!sharding || (!each && results.size() != 1)) {
+  if (sharding && !each && results.size() != 1) sharding = nullptr;
+  const std::vector<std::string> kinds = memory_kinds(module_, EntrySide::kResults);
+  if (!sharding && (kinds.empty() || !outside)) {
     return results.size() == 1 ? mlir_type_text(results[0]) : types_text(results);
   }
   const bool shardy = module_.frontend_attributes.find("xla.sdy.meshes") != std::string::npos;
   std::vector<std::string> all;
   for (size_t r = 0; r < results.size(); ++r) {
-    const Sharding& part = each ? sharding->parts[r] : *sharding;
+    std::vector<std::string> attributes;
+    if (sharding) {
+      const Sharding& part = each ? sharding->parts[r] : *sharding;
+      // Beside results that Shardy marks, those that it doesn't say nothing, though HLO has them replicated.
+      const auto* mark = function.root->opcode == Opcode::kTuple && r < function.root->operands.size()
+                             ? function.root->operand(r).if_as<CustomCallAttributes>()
+                             : nullptr;
+      const bool silent = shardy && each && part.kind == ShardingKind::kReplicated && !mark;
+      if (!silent) attributes.push_back("mhlo.sharding = " + mlir_quote(part.text));
+    }
+    if (r < kinds.size() && !kinds[r].empty()) attributes.push_back("mhlo.memory_kind = " + mlir_quote(kinds[r]));
     all.push_back(mlir_type_text(results[r]));
-    // Beside results that Shardy marks, those that it doesn't say nothing, though HLO has them replicated.
-    const auto* mark = function.root->opcode == Opcode::kTuple && r < function.root->operands.size()
-                           ? function.root->operand(r).if_as<CustomCallAttributes>()
-                           : nullptr;
-    const bool silent = shardy && each && part.kind == ShardingKind::kReplicated && !mark;
-    if (!silent) all.back() += fmt::format(" {{mhlo.sharding = {}}}", mlir_quote(part.text));
+    if (!attributes.empty()) all.back() += fmt::format(" {{{}}}", fmt::join(attributes, ", "));
   }
   return fmt::format("({})", fmt::join(all, ", "));
 }
