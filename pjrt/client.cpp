@@ -12,6 +12,7 @@
 #include "host_callbacks.h"
 #include "lowtide/visibility.h"
 #include "lowtide/words.h"
+#include "warm_up.h"
 
 using lowtide::Result;
 using lowtide::Session;
@@ -194,9 +195,10 @@ PJRT_Error* Client_Create(PJRT_Client_Create_Args& args) {
   for (int id = 0; id < devices; ++id) {
     PJRT_Device& device = *client->own_devices.emplace_back(std::make_unique<PJRT_Device>(client.get(), id, pools));
     client->devices.push_back(&device);
-    client->memories.push_back(&device.memory);
+    client->memories.insert(client->memories.end(), device.memories.begin(), device.memories.end());
     client->topology.devices.push_back(&device.description);
   }
+  warm_up(*client);
   args.client = client.release();
   return nullptr;
 }
