@@ -47,7 +47,9 @@ class LOWTIDE_PUBLIC limit_error : public std::runtime_error {
 
 class LOWTIDE_PUBLIC array {
  public:
-  /// A scalar of T's element type: `array(2)` is int32, `array(2.0f)` float32, `array(2.0)` float32 as well.
+  struct State;
+  /// A scalar of T's element type: `array(2)` is int32, `array(2.0f)` float32, `array(2.0)` float32 as well: in all
+  /// constructors, doubles without a Dtype are float32.
   template <class T>
     requires(std::is_arithmetic_v<T> || std::is_same_v<T, float16_t> || std::is_same_v<T, bfloat16_t>)
   explicit array(T value) : array(value, default_dtype<T>()) {}
@@ -61,11 +63,11 @@ class LOWTIDE_PUBLIC array {
   array(std::initializer_list<int> data, Dtype dtype)
       : array(data.begin(), {static_cast<int64_t>(data.size())}, dtype) {}
   template <class T>
-  array(std::initializer_list<T> data, Dtype dtype = TypeToDtype<T>())
+  array(std::initializer_list<T> data, Dtype dtype = default_dtype<T>())
       : array(data.begin(), {static_cast<int64_t>(data.size())}, dtype) {}
   /// Reads as many elements as the shape has, row-major, from an iterator.
   template <std::input_iterator It>
-  array(It data, Shape shape, Dtype dtype = TypeToDtype<typename std::iterator_traits<It>::value_type>()) {
+  array(It data, Shape shape, Dtype dtype = default_dtype<typename std::iterator_traits<It>::value_type>()) {
     using T = typename std::iterator_traits<It>::value_type;
     int64_t count = 1;
     for (const int64_t extent : shape) count *= extent;
@@ -74,7 +76,7 @@ class LOWTIDE_PUBLIC array {
     *this = array(elements.data(), TypeToDtype<T>(), std::move(shape), dtype);
   }
   template <class T>
-  array(std::initializer_list<T> data, Shape shape, Dtype dtype = TypeToDtype<T>())
+  array(std::initializer_list<T> data, Shape shape, Dtype dtype = default_dtype<T>())
       : array(checked_begin(data, shape), shape, dtype) {}
   /// A copy of row-major elements of type `of`, converted to `dtype`.
   array(const void* elements, Dtype of, Shape shape, Dtype dtype);
@@ -86,12 +88,12 @@ class LOWTIDE_PUBLIC array {
   size_t nbytes() const { return size() * itemsize(); }
   size_t ndim() const { return shape().size(); }
   const Shape& shape() const;
-  int64_t shape(int dim) const;  ///< negative ones count from the end
+  int64_t shape(int dim) const;  ///< negative ones count from the end; std::out_of_range beyond them
   Dtype dtype() const;
 
   /// Always row-major: where MLX would return a view with another layout, this returns a new array.
   Strides strides() const;
-  int64_t strides(int dim) const;
+  int64_t strides(int dim) const;  ///< as shape(dim)
   struct Flags {
     bool contiguous : 1, row_contiguous : 1, col_contiguous : 1;
   };
@@ -104,22 +106,23 @@ class LOWTIDE_PUBLIC array {
    public:
     using iterator_category = std::input_iterator_tag;
     using difference_type = std::ptrdiff_t;
-    using value_type = array;
-    using reference = array;
+    using value_type = const array;
+    using reference = const array;
     using pointer = void;
     explicit ArrayIterator(const array& arr, int idx = 0);
-    array operator*() const;
+    const array operator*() const;  // NOLINT: nobody can assign to a slice
     ArrayIterator& operator+=(difference_type by) {
       index_ += static_cast<int>(by);
       return *this;
     }
     ArrayIterator& operator++() { return *this += 1; }
+    friend ArrayIterator operator+(ArrayIterator from, difference_type by) { return from += by; }
     friend bool operator==(const ArrayIterator& a, const ArrayIterator& b) {
-      return a.of_.id() == b.of_.id() && a.index_ == b.index_;
+      return a.of_ == b.of_ && a.index_ == b.index_;
     }
 
    private:
-    const array& of_;
+    std::shared_ptr<State> of_;
     int index_;
   };
   ArrayIterator begin() const { return ArrayIterator(*this); }
@@ -128,6 +131,8 @@ class LOWTIDE_PUBLIC array {
   /// The operation and the operands this array is computed from, until it is evaluated; afterwards there are none.
   bool has_primitive() const;
   std::vector<array> inputs() const;
+  /// A value inside a function that a transformation (vjp, vmap, compile, ...) is tracing.
+  bool is_tracer() const;
   enum Status { unscheduled, evaluated, available };
   Status status() const;
   void detach();  ///< evaluates it and drops its graph
@@ -152,7 +157,6 @@ class LOWTIDE_PUBLIC array {
   /// Equal for all handles to the same array.
   std::uintptr_t id() const { return reinterpret_cast<std::uintptr_t>(state_.get()); }
 
-  struct State;
   explicit array(std::shared_ptr<State> state) : state_(std::move(state)) {}
   const std::shared_ptr<State>& state() const { return state_; }
 

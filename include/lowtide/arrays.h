@@ -7,6 +7,7 @@
 #include "lowtide/dlpack.h"
 #include "lowtide/fast.h"
 #include "lowtide/fft.h"
+#include "lowtide/graph_utils.h"
 #include "lowtide/io.h"
 #include "lowtide/linalg.h"
 #include "lowtide/memory.h"

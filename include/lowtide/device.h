@@ -33,4 +33,15 @@ LOWTIDE_PUBLIC int device_count(Device::DeviceType type);
 LOWTIDE_PUBLIC const std::unordered_map<std::string, std::variant<std::string, size_t>>& device_info(
     const Device& d = default_device());
 
+/// Kinds of GPU, none of which is available.
+namespace gpu {
+inline bool is_available() { return lowtide::is_available(Device::gpu); }
+}  // namespace gpu
+namespace metal {
+inline bool is_available() { return false; }
+}  // namespace metal
+namespace cu {
+inline bool is_available() { return false; }
+}  // namespace cu
+
 }  // namespace lowtide

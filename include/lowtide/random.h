@@ -12,6 +12,10 @@
 
 namespace lowtide::random {
 
+/// Bounds are numbers or arrays, in any mixture.
+template <class T>
+concept Bound = Scalar<T> || std::is_same_v<T, array>;
+
 LOWTIDE_PUBLIC array key(uint64_t seed);  ///< (2,) uint32
 LOWTIDE_PUBLIC void seed(uint64_t seed);  ///< of this thread's sequence
 /// The generator of random words. Mlx: Threefry, laid out in two halves, with a 32-bit counter: beyond 2^32 words they
@@ -45,9 +49,9 @@ inline array bits(const Shape& shape, const std::optional<array>& key = {}, Stre
 /// to it.
 LOWTIDE_PUBLIC array uniform(const array& low, const array& high, const Shape& shape, Dtype dtype = float32,
                              const std::optional<array>& key = {}, StreamOrDevice s = {});
-template <Scalar T, Scalar U>
-array uniform(T low, U high, const Shape& shape, Dtype dtype = float32, const std::optional<array>& key = {},
-              StreamOrDevice s = {}) {
+template <Bound T, Bound U>
+array uniform(const T& low, const U& high, const Shape& shape, Dtype dtype = float32,
+              const std::optional<array>& key = {}, StreamOrDevice s = {}) {
   return uniform(array(low), array(high), shape, dtype, key, s);
 }
 LOWTIDE_PUBLIC array uniform(const Shape& shape, Dtype dtype, const std::optional<array>& key = {},
@@ -59,9 +63,9 @@ inline array uniform(const Shape& shape, const std::optional<array>& key = {}, S
 /// The same, but never high: what rounds to high becomes the next lower number. Not in MLX.
 LOWTIDE_PUBLIC array half_open(const array& low, const array& high, const Shape& shape, Dtype dtype = float32,
                                const std::optional<array>& key = {}, StreamOrDevice s = {});
-template <Scalar T, Scalar U>
-array half_open(T low, U high, const Shape& shape, Dtype dtype = float32, const std::optional<array>& key = {},
-                StreamOrDevice s = {}) {
+template <Bound T, Bound U>
+array half_open(const T& low, const U& high, const Shape& shape, Dtype dtype = float32,
+                const std::optional<array>& key = {}, StreamOrDevice s = {}) {
   return half_open(array(low), array(high), shape, dtype, key, s);
 }
 
@@ -94,9 +98,9 @@ LOWTIDE_PUBLIC array multivariate_normal(const array& mean, const array& cov, co
 /// Integers in [low, high), computed from a float32 uniform, so in ranges beyond 2^24 some never occur.
 LOWTIDE_PUBLIC array randint(const array& low, const array& high, const Shape& shape, Dtype dtype = int32,
                              const std::optional<array>& key = {}, StreamOrDevice s = {});
-template <Scalar T, Scalar U>
-array randint(T low, U high, const Shape& shape, Dtype dtype = int32, const std::optional<array>& key = {},
-              StreamOrDevice s = {}) {
+template <Bound T, Bound U>
+array randint(const T& low, const U& high, const Shape& shape, Dtype dtype = int32,
+              const std::optional<array>& key = {}, StreamOrDevice s = {}) {
   return randint(array(low), array(high), shape, dtype, key, s);
 }
 
@@ -104,9 +108,9 @@ array randint(T low, U high, const Shape& shape, Dtype dtype = int32, const std:
 /// made from 64 bits, with rejection of draws that would cause bias. Not in MLX.
 LOWTIDE_PUBLIC array integers(const array& low, const array& high, const Shape& shape, Dtype dtype = int64,
                               const std::optional<array>& key = {}, StreamOrDevice s = {});
-template <Scalar T, Scalar U>
-array integers(T low, U high, const Shape& shape, Dtype dtype = int64, const std::optional<array>& key = {},
-               StreamOrDevice s = {}) {
+template <Bound T, Bound U>
+array integers(const T& low, const U& high, const Shape& shape, Dtype dtype = int64,
+               const std::optional<array>& key = {}, StreamOrDevice s = {}) {
   return integers(array(low), array(high), shape, dtype, key, s);
 }
 

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "lowtide/device.h"
@@ -35,7 +36,9 @@ struct StreamOrDevice {
 LOWTIDE_PUBLIC Stream to_stream(StreamOrDevice s);
 LOWTIDE_PUBLIC Stream to_stream(StreamOrDevice s, Device default_);  ///< the device's default where s is empty
 
-LOWTIDE_PUBLIC Stream default_stream(Device device = {});  ///< this thread's
+/// This thread's: stream 0 in the first thread that asks, a new one in every other.
+LOWTIDE_PUBLIC Stream default_stream(Device device = {});
+/// The same, or nothing where this thread hasn't used it yet.
 LOWTIDE_PUBLIC std::optional<Stream> peek_default_stream(Device device);
 LOWTIDE_PUBLIC void set_default_stream(Stream stream);
 LOWTIDE_PUBLIC Stream new_stream(Device device = {});
@@ -52,6 +55,9 @@ LOWTIDE_PUBLIC void synchronize();
 /// Runs the caller's work on the stream's thread, in order with the evaluations on the stream (async_eval). An
 /// exception is kept for the next event that is recorded there, or synchronize().
 LOWTIDE_PUBLIC void enqueue(std::function<void()> work, Stream stream);
+namespace scheduler {
+inline void enqueue(const Stream& stream, std::function<void()> work) { lowtide::enqueue(std::move(work), stream); }
+}  // namespace scheduler
 
 /// A point in a stream, after all work submitted to it before record(). Copies refer to the same event. Using one that
 /// wasn't recorded is std::logic_error.

@@ -214,7 +214,7 @@ const Shape& array::shape() const { return state_->shape; }
 int64_t array::shape(int dim) const {
   const auto rank = static_cast<int>(ndim());
   if (dim < -rank || dim >= rank)
-    throw std::invalid_argument(
+    throw std::out_of_range(
         fmt::format("shape: found dimension {} of an array of shape {}", dim, lazy::to_string(shape())));
   return shape()[static_cast<size_t>(dim < 0 ? dim + rank : dim)];
 }
@@ -231,7 +231,7 @@ int64_t array::strides(int dim) const {
 }
 array::Flags array::flags() const {
   const auto wide = std::ranges::count_if(shape(), [](int64_t extent) { return extent != 1; });
-  return {.contiguous = true, .row_contiguous = true, .col_contiguous = wide < 2};
+  return {.contiguous = true, .row_contiguous = true, .col_contiguous = wide < 2 || size() == 0};
 }
 
 bool array::has_primitive() const {
@@ -241,6 +241,10 @@ bool array::has_primitive() const {
 std::vector<array> array::inputs() const {
   const std::lock_guard lock(lazy::Runtime::get().graphs);
   return state_->step ? state_->step->inputs : std::vector<array>();
+}
+bool array::is_tracer() const {
+  const std::lock_guard lock(lazy::Runtime::get().graphs);
+  return state_->trace && state_->trace->live;
 }
 array::Status array::status() const {
   if (is_available()) return Status::available;
@@ -253,11 +257,11 @@ void array::detach() {
   state_->step.reset();
 }
 
-array::ArrayIterator::ArrayIterator(const array& arr, int idx) : of_(arr), index_(idx) {
+array::ArrayIterator::ArrayIterator(const array& arr, int idx) : of_(arr.state()), index_(idx) {
   if (arr.ndim() == 0)
     throw std::invalid_argument("begin: found an array without dimensions, expected one to go along");
 }
-array array::ArrayIterator::operator*() const { return take(of_, index_, 0); }
+const array array::ArrayIterator::operator*() const { return take(array(of_), index_, 0); }
 
 void array::eval() { lazy::evaluate({*this}, true); }
 bool array::is_available() const {

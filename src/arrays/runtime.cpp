@@ -295,6 +295,13 @@ int Runtime::new_stream() {
   workers_.push_back(std::make_shared<Worker>());
   return static_cast<int>(workers_.size()) - 1;
 }
+int Runtime::stream_of_new_thread() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!std::exchange(has_first_thread_, true)) return 0;
+  }
+  return new_stream();
+}
 
 ThreadState& this_thread() {
   thread_local ThreadState state;

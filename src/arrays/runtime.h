@@ -120,6 +120,7 @@ class Runtime {
   std::shared_ptr<Worker> worker(int stream);
   std::vector<std::shared_ptr<Worker>> workers();
   int new_stream();
+  int stream_of_new_thread();  ///< 0 for the first that asks
   uint64_t mark = 0;
   std::atomic<CompileMode> compile_mode = CompileMode::enabled;
   std::atomic<size_t> wired_limit = 0;
@@ -133,11 +134,12 @@ class Runtime {
   int64_t known_weight_ = 0;             ///< of all plans
   std::list<const std::string*> order_;  ///< the latest used first
   std::vector<std::shared_ptr<Worker>> workers_;
+  bool has_first_thread_ = false;
 };
 
 /// Of a thread.
 struct ThreadState {
-  int stream = 0;
+  int stream = -1, first_stream = -1;          ///< the default one, now and at first; -1: none yet
   std::vector<int> made;                       ///< streams
   std::unordered_map<int, int> local_streams;  ///< of this thread, by ThreadLocalStream's
   std::vector<std::shared_ptr<Trace>> traces;

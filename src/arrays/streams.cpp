@@ -59,11 +59,13 @@ Stream to_stream(StreamOrDevice s, Device default_) {
 }
 Stream default_stream(Device device) {
   check_available("default_stream", device);
-  return {lazy::this_thread().stream};
+  auto& thread = lazy::this_thread();
+  if (thread.stream < 0) thread.stream = thread.first_stream = lazy::Runtime::get().stream_of_new_thread();
+  return {thread.stream};
 }
 std::optional<Stream> peek_default_stream(Device device) {
-  if (!is_available(device)) return std::nullopt;
-  return default_stream(device);
+  const int stream = lazy::this_thread().stream;
+  return is_available(device) && stream >= 0 ? std::optional(Stream{stream}) : std::nullopt;
 }
 void set_default_stream(Stream stream) {
   check_available("set_default_stream", stream.device);
@@ -92,7 +94,7 @@ std::vector<Stream> get_streams() {
 }
 void clear_streams() {
   auto& thread = lazy::this_thread();
-  thread.stream = 0;
+  thread.stream = thread.first_stream;
   thread.local_streams.clear();
   for (const int stream : std::exchange(thread.made, {})) synchronize(Stream{stream});
 }

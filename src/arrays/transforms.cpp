@@ -270,6 +270,12 @@ std::pair<std::vector<array>, std::vector<bool>> batched_graph(const std::vector
 }  // namespace lazy
 
 ManyToMany vmap(const ManyToMany& fun, const std::vector<int>& in_axes, const std::vector<int>& out_axes) {
+  const auto none = [](const std::vector<int>& axes) {
+    return !axes.empty() && std::ranges::count(axes, -1) == std::ssize(axes);
+  };
+  if (none(in_axes) && none(out_axes)) return fun;
+  static constexpr const char* kNoAxis = "found no argument with an axis to go along";
+  if (none(in_axes)) fault("vmap", kNoAxis);
   return [fun, in_axes, out_axes](const std::vector<array>& args) {
     if (!in_axes.empty() && in_axes.size() != args.size())
       fault("vmap", "found {} axes for {} arguments", in_axes.size(), args.size());
@@ -295,7 +301,7 @@ ManyToMany vmap(const ManyToMany& fun, const std::vector<int>& in_axes, const st
       one.erase(one.begin() + d);
       placeholders.push_back(placeholder(one, args[i].dtype(), tracing.trace()));
     }
-    if (count < 0) fault("vmap", "found no argument with an axis to go along");
+    if (count < 0) fault("vmap", kNoAxis);
     const std::vector<array> outputs = fun(placeholders);
     if (!out_axes.empty() && out_axes.size() != outputs.size())
       fault("vmap", "found {} axes for {} results", out_axes.size(), outputs.size());

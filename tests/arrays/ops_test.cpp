@@ -13,7 +13,7 @@ TEST(ArraysOps, LiteralsHaveTheirTypes) {
   EXPECT_EQ(array(2.0).dtype(), float32);
   EXPECT_EQ(array(true).dtype(), bool_);
   EXPECT_EQ(array({1, 2, 3}).dtype(), int32);
-  EXPECT_EQ(array({1.0, 2.0}).dtype(), float64);
+  EXPECT_EQ(array({1.0, 2.0}).dtype(), float32);
   EXPECT_EQ(array({1.0F, 2.0F}, bfloat16).dtype(), bfloat16);
   EXPECT_EQ(array({1, 2, 3, 4}, Shape{2, 2}).shape(), (Shape{2, 2}));
   EXPECT_EQ(array(3, float16).item<float>(), 3.0F);

@@ -1,5 +1,11 @@
 // What goes with arrays: devices and streams, types, printing, views of what an array is; functions with rules of the
 // caller's.
+#include <iterator>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <thread>
+
 #include "support.h"
 
 namespace lowtide {
@@ -45,6 +51,29 @@ TEST(ArraysUtils, StreamsOfAThread) {
   synchronize(local);
   clear_streams();
   EXPECT_EQ(default_stream().index, 0);
+}
+
+TEST(ArraysUtils, EachThreadHasItsStream) {
+  std::mutex mutex;
+  std::set<int> streams{default_stream().index};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 3; ++t) {
+    threads.emplace_back([&] {
+      const bool unknown = !peek_default_stream(Device::cpu).has_value();
+      const array x = array(1) + array(2);  // asks for one
+      const std::lock_guard lock(mutex);
+      EXPECT_TRUE(unknown);
+      EXPECT_EQ(peek_default_stream(Device::cpu), default_stream());
+      EXPECT_TRUE(streams.insert(default_stream().index).second);
+      EXPECT_EQ(array(x).item<int>(), 3);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(streams.size(), 4U);
+  bool ran = false;
+  scheduler::enqueue(default_stream(), [&] { ran = true; });
+  synchronize(default_stream());
+  EXPECT_TRUE(ran);
 }
 
 TEST(ArraysUtils, Types) {
@@ -103,6 +132,89 @@ TEST(ArraysUtils, WhatAnArrayIs) {
   EXPECT_NE(fault_of([] { (void)array(1).begin(); }), "");
   EXPECT_EQ(set_wired_limit(5), 0U);
   EXPECT_EQ(set_wired_limit(0), 5U);
+}
+
+TEST(ArraysUtils, NumbersWithoutATypeAreFloat32) {
+  EXPECT_EQ(array({1.0, 2.0}).dtype(), float32);
+  EXPECT_EQ(array({1.0, 2.0, 3.0}, {3, 1}).dtype(), float32);
+  const std::vector<double> numbers{1, 2};
+  EXPECT_EQ(array(numbers.begin(), {2}).dtype(), float32);
+  EXPECT_EQ(array(numbers.begin(), {2}, float64).dtype(), float64);
+  EXPECT_EQ(array({1.0, 2.0}, float64).dtype(), float64);
+  EXPECT_EQ(array({int64_t{1}}).dtype(), int64);
+}
+
+TEST(ArraysUtils, SlicesInTurn) {
+  const array a = reshape(arange(6), {3, 2});
+  auto at = a.begin();
+  EXPECT_EQ(ints(*(at + 2)), (std::vector<int>{4, 5}));
+  EXPECT_EQ(ints(*at), (std::vector<int>{0, 1}));
+  EXPECT_EQ(ints(*++at), (std::vector<int>{2, 3}));
+  EXPECT_TRUE(a.begin() + 3 == a.end());
+  EXPECT_FALSE(a.begin() == (a + 0).begin());
+  EXPECT_THROW((void)a.shape(2), std::out_of_range);
+  EXPECT_THROW((void)a.strides(-3), std::out_of_range);
+  EXPECT_TRUE(zeros({3, 0, 2}).flags().col_contiguous);
+}
+
+TEST(ArraysUtils, TracersAreThoseOfTransformationsAtWork) {
+  const array x(1.5F);
+  std::optional<array> kept;
+  const auto looked = [&](const array& a) {
+    EXPECT_TRUE(a.is_tracer());
+    EXPECT_TRUE((a * x).is_tracer());
+    EXPECT_FALSE((x * x).is_tracer());
+    kept = a;
+    return a * a;
+  };
+  expect_near(grad(looked)(x), {3});
+  EXPECT_FALSE(x.is_tracer());
+  EXPECT_FALSE(kept->is_tracer());  // its transformation has ended
+  EXPECT_EQ(ints(vmap(looked)(array({1, 2}))), (std::vector<int>{1, 4}));
+}
+
+TEST(ArraysUtils, GraphsAsText) {
+  const array x({1.0F, 2.0F}), y = exp(x) + x;
+  std::ostringstream lines, dot;
+  print_graph(lines, y);
+  EXPECT_EQ(lines.str(),
+            "Inputs: A\nOutputs: C\nexp A [(2,), float32] -> B [(2,), float32]\n"
+            "add B [(2,), float32], A [(2,), float32] -> C [(2,), float32]\n");
+  NodeNamer namer;
+  namer.set_name(x, "a \"name\"");
+  export_to_dot(dot, namer, {y});
+  EXPECT_EQ(dot.str(),
+            "digraph {\n  { rank=source; \"a \\\"name\\\"\" [label=\"a \\\"name\\\"\", shape=diamond]; }\n"
+            "  { 0 [label=\"exp\", shape=rectangle]; }\n  \"a \\\"name\\\"\" -> 0\n  0 -> \"B\"\n"
+            "  { 1 [label=\"add\", shape=rectangle]; }\n  \"B\" -> 1\n  \"a \\\"name\\\"\" -> 1\n  1 -> \"C\"\n}\n");
+  EXPECT_FALSE(y.is_available());
+  std::vector<array> many;
+  for (int k = 0; k < 28; ++k) many.emplace_back(k);
+  NodeNamer letters;
+  std::string last;
+  for (const array& a : many) last = letters.get_name(a);
+  EXPECT_EQ(last, "AB");
+  eval(y);
+  std::ostringstream after;
+  print_graph(after, y);
+  EXPECT_EQ(after.str(), "Inputs: A\nOutputs: A\n");
+}
+
+TEST(ArraysUtils, BoundsAreNumbersOrArrays) {
+  const array high({1.0F, 10.0F}), k = random::key(3);
+  for (const array& drawn :
+       {random::uniform(0, high, {100, 2}, float32, k), random::uniform(array(0.0F), high, {100, 2}, float32, k)}) {
+    EXPECT_EQ(floats(drawn), floats(random::uniform(array(0.0F), high, {100, 2}, float32, k)));
+  }
+  EXPECT_EQ(ints(random::randint(array(3), 4, {2})), (std::vector<int>{3, 3}));
+  EXPECT_EQ(ints(random::integers(3, array(4), {2})), (std::vector<int>{3, 3}));
+}
+
+TEST(ArraysUtils, AxesOfNothing) {
+  const ManyToMany twice = [](const std::vector<array>& in) { return std::vector<array>{in[0] + in[0]}; };
+  EXPECT_EQ(ints(vmap(twice, {-1}, {-1})({array({1, 2})})[0]), (std::vector<int>{2, 4}));
+  EXPECT_NE(fault_of([&] { vmap(twice, {-1}, {0}); }), "");
+  EXPECT_NE(fault_of([&] { vmap(twice, {0}, {-1})({array({1, 2})}); }), "");
 }
 
 std::vector<array> doubled(const std::vector<array>& in) { return {in[0] + in[0]}; }
