@@ -97,18 +97,20 @@ class Planner {
     Spread spread{id, least, &varying, nullptr, &equal};
     const double live = cost_.live_values(spread);
     const bool slow = cost_.has_slow_lanes(spread);
+    // Without lanes in the loops inside, either: those were forgotten for lanes of this one.
+    const double alone = avx512_ ? 0 : inner_cycles(id) / static_cast<double>(std::max<int64_t>(1, cost_.trips(loop)));
     Choice best;
     for (int32_t width = least; width <= most_lanes(id) && (!slow || width <= 16); width *= 2) {
       if (width > least && live * width / least > vector_registers) break;
       spread.width = width;
-      // Whole steps, then one for the rest: masked, or one by one.
+      // Whole steps, then the rest: one masked step, or one by one.
       const int64_t whole = loop.extent / width;
       const auto steps = static_cast<double>(whole);
       const auto rest = static_cast<double>(loop.extent % width);
       constexpr double kStep = 4;  // of loop control, and of what overlaps badly from one step to the next
       const double step = cost_.lane_block(loop.body, spread) + kStep;
       double cycles = steps * step + cost_.merge(spread);
-      if (rest > 0) cycles += avx512_ ? step * 1.1 : rest * step / least;
+      if (rest > 0) cycles += avx512_ ? step * 1.1 : rest * alone;
       const double gain = has_loop(loop.body) ? 1.02 : 1;  // rows are better walked in long parts
       if (best.width == 0 || cycles < best.cycles * gain) best = {width, cycles};
     }

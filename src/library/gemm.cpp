@@ -86,7 +86,9 @@ PanelGemm::PanelGemm(MatrixView left, MatrixView right, ElementType result)
       std::swap(right_.rows, right_.columns);
     }
     const bool in_place = std::is_same_v<T, S> && left_.type == result_ && is_near(left_.columns);
-    tiles_ = PanelTiles::of<S>(left_.rows.extent, right_.columns.extent, left_.columns.extent, in_place);
+    constexpr int64_t kTasks = 4;  // for which threads find their shares equal enough
+    const int64_t few = kTasks / std::max<int64_t>(1, left_.batch.extent);
+    tiles_ = PanelTiles::of<S>(left_.rows.extent, right_.columns.extent, left_.columns.extent, in_place, few);
     // Small matrices are a task together.
     constexpr int64_t kProductsOfTask = 1 << 17;
     const int64_t products = std::max<int64_t>(1, tiles_.m * tiles_.n * tiles_.k);

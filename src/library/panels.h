@@ -20,15 +20,21 @@ struct PanelTiles {
   int64_t down = 0, across = 0;              ///< tiles
   bool in_place = false;                     ///< are rows of left read in place?
 
+  /// Fewer columns, then fewer rows than usual where a product with many terms would have fewer than `few` tiles.
   template <class S>
-  static PanelTiles of(int64_t m, int64_t n, int64_t k, bool in_place) {
+  static PanelTiles of(int64_t m, int64_t n, int64_t k, bool in_place, int64_t few = 1) {
     const auto round_up = [](int64_t x, int64_t to) { return (std::max<int64_t>(x, 1) + to - 1) / to * to; };
     PanelTiles tiles{.m = m, .n = n, .k = k, .in_place = in_place};
     tiles.rows = std::min(in_place ? kRowsInPlace : kRows, round_up(m, kPanelRows));
     tiles.columns = std::min(kColumnBytes / static_cast<int64_t>(sizeof(S)), round_up(n, kPanelColumns<S>));
     tiles.depth = std::clamp<int64_t>(k, 1, kDepth);
-    tiles.down = (m + tiles.rows - 1) / tiles.rows;
-    tiles.across = (n + tiles.columns - 1) / tiles.columns;
+    const auto share = [&] {
+      tiles.down = (m + tiles.rows - 1) / tiles.rows;
+      tiles.across = (n + tiles.columns - 1) / tiles.columns;
+      return tiles.count() >= few || k < kDepth;
+    };
+    while (!share() && tiles.columns > kPanelColumns<S>) tiles.columns = round_up(tiles.columns / 2, kPanelColumns<S>);
+    while (!share() && tiles.rows > 4 * kPanelRows) tiles.rows = round_up(tiles.rows / 2, kPanelRows);
     return tiles;
   }
   int64_t count() const { return down * across; }

@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "codegen/kernel.h"
+#include "codegen/kernel_plan.h"
 
 #include "nest/legalise.h"
 #include "ops/execute.h"
@@ -126,6 +127,43 @@ Nest product_sum(int64_t terms, int64_t columns) {
   nest.store(y, j, nest.end_carrying(along, std::array{next})[0]);
   nest.end_parallel(across);
   return legalise(nest.take());
+}
+
+/// y[i, j] = sum over k < terms of x[k, i] * m[k, j], in f32: loops i, j and k.
+Nest columns_by_columns(int64_t rows, int64_t terms, int64_t columns) {
+  NestBuilder sum;
+  const NodeId a = sum.argument(ElementType::kF32), b = sum.argument(ElementType::kF32);
+  const NodeId both = sum.operation(Opcode::kAdd, ElementType::kF32, {a, b});
+  const auto combine = std::make_shared<const Function>(sum.take_function(std::array{both}));
+  NestBuilder nest;
+  const int32_t x = nest.add_buffer(ElementType::kF32, terms * rows);
+  const int32_t m = nest.add_buffer(ElementType::kF32, terms * columns);
+  const int32_t y = nest.add_buffer(ElementType::kF32, rows * columns);
+  const int32_t down = nest.begin_parallel(rows), across = nest.begin_parallel(columns);
+  const Affine i = nest.index_of(down), j = nest.index_of(across);
+  const NodeId zero = nest.number(ElementType::kF32, 0), neutral = nest.number(ElementType::kF32, -0.0);
+  const int32_t along = nest.begin_reduce(terms, std::array{zero}, combine, std::array{neutral});
+  const Affine k = nest.index_of(along);
+  const NodeId left = nest.load(x, nest.plus(nest.times(k, rows), i));
+  const NodeId right = nest.load(m, nest.plus(nest.times(k, columns), j));
+  const NodeId product = nest.operation(Opcode::kMultiply, ElementType::kF32, {left, right});
+  const NodeId next = nest.operation(Opcode::kAdd, ElementType::kF32, {nest.carried(along, 0), product});
+  nest.store(y, nest.plus(nest.times(i, columns), j), nest.end_carrying(along, std::array{next})[0]);
+  nest.end_parallel(across);
+  nest.end_parallel(down);
+  return legalise(nest.take());
+}
+
+/// Without masks, iterations that fill no lanes are scalar code, with all loops inside.
+TEST(KernelPlans, LanesAreOfALoopThatFillsThem) {
+  for (const int64_t rows : {2, 4, 7}) {
+    const KernelPlan plan = plan_kernel(columns_by_columns(rows, 4096, 1024), false);
+    EXPECT_EQ(plan.lanes[0], 0) << rows;
+    EXPECT_GT(plan.lanes[1], 0) << rows;
+  }
+  const KernelPlan tall = plan_kernel(columns_by_columns(1024, 4096, 2), false);  // the control
+  EXPECT_GT(tall.lanes[0], 0);
+  EXPECT_EQ(tall.lanes[1], 0);
 }
 
 TEST(ShortSums, OfProductsAddUpInPairs) {
