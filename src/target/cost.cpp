@@ -62,6 +62,31 @@ double plain_operations(Opcode opcode) {
   }
 }
 
+/// Of an element of a complex type, in plain operations on its parts: functions of c64 are computed in f64, by the real
+/// functions of its parts and with the special cases of C.
+double complex_operations(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::kMultiply: return 3;
+    case Opcode::kAbs: return 130;
+    case Opcode::kDivide:
+    case Opcode::kSign: return 250;
+    case Opcode::kLog:
+    case Opcode::kLogPlusOne:
+    case Opcode::kSqrt:
+    case Opcode::kRsqrt:
+    case Opcode::kCbrt: return 500;
+    case Opcode::kExponential:
+    case Opcode::kExponentialMinusOne:
+    case Opcode::kSine:
+    case Opcode::kCosine:
+    case Opcode::kTan:
+    case Opcode::kPower: return 1000;
+    case Opcode::kTanh:
+    case Opcode::kLogistic: return 1500;
+    default: return plain_operations(opcode);
+  }
+}
+
 /// Of f32's time.
 double width_factor(ElementType type) {
   if (!is_array_type(type)) return 1;
@@ -109,7 +134,9 @@ double convolution_terms(const Instruction& convolution) {
 }  // namespace
 
 double Cost::operation_ns(const Instruction& i) const {
-  return plain_operations(i.opcode) * machine_.plain_ns * width_factor(i.shape.type);
+  const bool complex = is_complex(i.shape.type) || (!i.operands.empty() && is_complex(i.operand(0).shape.type));
+  const double operations = complex ? complex_operations(i.opcode) : plain_operations(i.opcode);
+  return operations * machine_.plain_ns * width_factor(i.shape.type);
 }
 
 double Cost::computation_ns(const Computation& computation, int depth) const {
