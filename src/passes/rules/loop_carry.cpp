@@ -10,6 +10,21 @@ const Instruction* behind_copies(const Instruction* i) {
   return i;
 }
 
+/// An element of a bundle may be taken out of it only after the user: then it is taken out right after the bundle.
+void put_before(const Instruction& element, const Instruction& user) {
+  if (element.opcode != Opcode::kGetTupleElement) return;
+  Computation& parent = *element.parent;
+  std::vector<Instruction*> order;
+  bool is_late = false;
+  for (const auto& i : parent.instructions()) {
+    if (i.get() == &user) is_late = true;
+    if (i.get() == &element && !is_late) return;
+    if (i.get() != &element) order.push_back(i.get());
+    if (i.get() == element.operands[0]) order.push_back(const_cast<Instruction*>(&element));
+  }
+  parent.reorder(order);
+}
+
 }  // namespace
 
 LoopCarry::LoopCarry(Instruction& loop, const std::unordered_map<const Computation*, int>& callers) : loop_(loop) {
@@ -44,16 +59,17 @@ bool LoopCarry::is_invariant(size_t k) const {
   return tested_[k].empty() && std::ranges::find(reads_[k], next) != reads_[k].end();
 }
 
-Instruction* LoopCarry::invariant(Instruction& value) {
+Instruction* LoopCarry::invariant(Instruction& value, Names* names) {
   for (size_t k = 0; k < size(); ++k) {
     if (&initial(k) == &value && is_invariant(k)) return reads_[k][0];
   }
-  return add(value);
+  return add(value, names);
 }
 
-Instruction* LoopCarry::add(Instruction& value) {
+Instruction* LoopCarry::add(Instruction& value, Names* names) {
   const Shape shape = value.shape;
   Instruction& start = *loop_.operands[0];
+  put_before(value, start);
   start.operands.push_back(&value);
   const Computation& test = *loop_.called[0];
   Instruction* parameter = body().parameters()[0];
@@ -62,7 +78,7 @@ Instruction* LoopCarry::add(Instruction& value) {
   }
   auto read = std::make_unique<Instruction>();
   read->opcode = Opcode::kGetTupleElement;
-  read->name = Names(body()).unused(value.name);
+  read->name = names != nullptr ? names->unused(value.name) : unused_name(body(), value.name);
   read->shape = shape;
   read->operands = {parameter};
   read->attributes = TupleIndexAttributes{static_cast<int64_t>(size())};

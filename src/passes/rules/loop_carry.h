@@ -27,10 +27,12 @@ class LoopCarry {
   const std::vector<Instruction*>& reads(size_t k) const { return reads_[k]; }
 
   Computation& body() const { return *loop_.called[1]; }
-  /// The body's read of a loop-invariant value: of an element that starts with it, or of a new one.
-  Instruction* invariant(Instruction& value);
+  /// The body's read of a loop-invariant value: of an element that starts with it, or of a new one. `names`: those of
+  /// the body, where the caller keeps them.
+  Instruction* invariant(Instruction& value, Names* names = nullptr);
   /// The body's read of a new last element, which starts with `value` and is passed on unchanged, until set_next().
-  Instruction* add(Instruction& value);
+  /// Where `value` is an element of a bundle that is taken out of it after the loop, it is taken out before.
+  Instruction* add(Instruction& value, Names* names = nullptr);
   void set_next(size_t k, Instruction& next) { body().root->operands[k] = &next; }
   /// Puts the body's reads of the carry before everything else.
   void put_reads_first();
