@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "ops/op_rule.h"
 
@@ -45,6 +46,26 @@ std::string Names::unused(const std::string& base) {
   int& next = next_.emplace(base, 1).first->second;
   while (!taken_.insert(candidate).second) candidate = fmt::format("{}.{}", base, next++);
   return candidate;
+}
+
+std::string unused_name(const Computation& computation, const std::string& base) {
+  bool is_taken = false;
+  std::vector<uint32_t> numbers;
+  for (const auto& instruction : computation.instructions()) {
+    const std::string_view name = instruction->name;
+    if (!name.starts_with(base)) continue;
+    if (name.size() == base.size()) is_taken = true;
+    if (name.size() < base.size() + 2 || name[base.size()] != '.') continue;
+    const std::string_view digits = name.substr(base.size() + 1);
+    uint32_t number = 0;
+    const auto [end, error] = std::from_chars(digits.begin(), digits.end(), number);
+    if (error == std::errc() && end == digits.end() && digits[0] != '0') numbers.push_back(number);
+  }
+  if (!is_taken) return base;
+  std::ranges::sort(numbers);
+  uint32_t next = 1;
+  for (const uint32_t number : numbers) next += number == next ? 1 : 0;
+  return fmt::format("{}.{}", base, next);
 }
 
 std::vector<bool> ordered_instructions(const Module& module) {

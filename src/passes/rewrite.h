@@ -45,6 +45,9 @@ class Names {
   std::unordered_map<std::string, int> next_;  ///< first number to try for a base
 };
 
+/// What Names would answer, once: `base` or the first of `base.1`, `base.2`, ... that no instruction has.
+std::string unused_name(const Computation& computation, const std::string& base);
+
 /// For each instruction of a computation, by id: is it someone's control predecessor, or has it such.
 /// A rewrite that dropped such an instruction would drop an order that the program asked for.
 std::vector<bool> ordered_instructions(const Module& module);

@@ -11,7 +11,7 @@ Instruction* negated(Instruction* array) {
   Computation& computation = *array->parent;
   auto made = std::make_unique<Instruction>();
   made->opcode = Opcode::kNegate;
-  made->name = Names(computation).unused("spoilt");
+  made->name = unused_name(computation, "spoilt");
   made->shape = array->shape;
   made->operands = {array};
   return computation.append(std::move(made));

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <unordered_set>
 
 #include "analysis/evaluations.h"
 #include "analysis/leaf_bytes.h"
@@ -32,8 +31,7 @@ class Derive {
     int64_t count = 0;
     for (SavedStack* s : order) {
       if (s->is_used || !s->only_sliced || s->reads.empty() || bytes_of(*s->result) < kSmallestDerived) continue;
-      recipe_ = {};
-      seen_.clear();
+      trail_ = {};
       unsaved_.clear();
       self_ = s;
       if (!may_be_repeated(*s->value)) continue;
@@ -53,7 +51,7 @@ class Derive {
     for (SavedStack& s : saved_.all()) {
       if (s.value->name != done.value || s.is_gone || !s.only_sliced || s.reads.empty()) continue;
       self_ = &s;
-      recipe_ = {};
+      trail_ = {};
       const bool is_there =
           find_all(done.inputs, recipe_.inputs) && find_all(done.ops, recipe_.ops) && find_all(done.saved, unsaved_);
       if (is_there) derive(s);
@@ -112,15 +110,13 @@ class Derive {
   bool may_be_repeated(const Instruction& i) const { return is_light(i) || is_small_sum(i) || is_of_small_operands(i); }
 
   bool find(Instruction& i) {
-    if (!seen_.insert(&i).second) return true;
-    const Recipe before = recipe_;
-    const std::unordered_set<const Instruction*> seen_before = seen_;
-    const std::vector<Instruction*> unsaved_before = unsaved_;
+    if (!trail_.look_at(i)) return true;
+    const RecipeTrail::Place before = trail_.place();
+    const size_t unsaved_before = unsaved_.size();
     if (make(i)) return true;
     // What can't be made of what is saved can be saved.
-    recipe_ = before;
-    seen_ = seen_before;
-    unsaved_ = unsaved_before;
+    trail_.return_to(before);
+    unsaved_.resize(unsaved_before);
     if (!i.shape.is_array() || i.opcode == Opcode::kParameter) return false;
     double bytes = bytes_of(i);
     for (const Instruction* other : unsaved_) bytes += bytes_of(*other);
@@ -209,8 +205,8 @@ class Derive {
   const double most_time_;
   // Of the stack being looked at.
   const SavedStack* self_ = nullptr;
-  Recipe recipe_;
-  std::unordered_set<const Instruction*> seen_;
+  RecipeTrail trail_;
+  Recipe& recipe_ = trail_.recipe;
   std::vector<Instruction*> unsaved_;  ///< inputs that are to be saved for it
 };
 

@@ -84,4 +84,18 @@ double time_of(const Computation& computation, const Cost& cost) {
   return ns;
 }
 
+bool RecipeTrail::look_at(const Instruction& i) {
+  if (!seen_.insert(&i).second) return false;
+  order_.push_back(&i);
+  return true;
+}
+
+void RecipeTrail::return_to(const Place& place) {
+  recipe.ops.resize(place.ops);
+  recipe.inputs.resize(place.inputs);
+  recipe.ns = place.ns;
+  recipe.bytes = place.bytes;
+  for (; order_.size() > place.seen; order_.pop_back()) seen_.erase(order_.back());
+}
+
 }  // namespace lowtide::engine

@@ -1,6 +1,7 @@
 #pragma once
 /// How values are computed, and whether they may be recomputed elsewhere.
 
+#include <unordered_set>
 #include <vector>
 
 #include "ir/module.h"
@@ -36,5 +37,25 @@ struct Recipe {
 };
 
 inline constexpr size_t kMostRecipeOps = 512;
+
+/// A recipe that is being found, and what was looked at for it. It can go back to an earlier place, so that an attempt
+/// that fails leaves nothing, at the cost of that attempt alone.
+class RecipeTrail {
+ public:
+  Recipe recipe;
+
+  /// False: it was looked at before.
+  bool look_at(const Instruction& i);
+  struct Place {
+    size_t ops = 0, inputs = 0, seen = 0;
+    double ns = 0, bytes = 0;
+  };
+  Place place() const { return {recipe.ops.size(), recipe.inputs.size(), order_.size(), recipe.ns, recipe.bytes}; }
+  void return_to(const Place& place);
+
+ private:
+  std::unordered_set<const Instruction*> seen_;
+  std::vector<const Instruction*> order_;  ///< in which they were seen
+};
 
 }  // namespace lowtide::engine

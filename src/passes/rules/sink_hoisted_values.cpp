@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <map>
 #include <ranges>
-#include <unordered_set>
 
 #include "analysis/evaluations.h"
 #include "analysis/leaf_bytes.h"
@@ -28,12 +27,12 @@ class RecipeFinder {
 
   /// The value itself is no input.
   bool find_for(Instruction& value) { return is_light(value) && expand(value); }
-
-  Recipe recipe;
+  const Recipe& recipe() const { return trail_.recipe; }
 
  private:
   bool find(Instruction& value) {
-    if (!seen_.insert(&value).second) return true;
+    if (!trail_.look_at(value)) return true;
+    Recipe& recipe = trail_.recipe;
     if (is_source(value)) {
       recipe.ops.push_back(&value);
       return true;
@@ -43,11 +42,9 @@ class RecipeFinder {
     const bool small = bytes_of(value) * static_cast<double>(kSmallPart) < bytes_;
     if (is_light(value) && !free && bytes_of(value) >= kFewBytes) {
       // A small value may as well be an input, where what it is made from takes more room.
-      const auto seen = seen_;
-      const Recipe before = recipe;
+      const RecipeTrail::Place before = trail_.place();
       if (expand(value) && (!small || recipe.bytes - before.bytes < bytes_of(value))) return true;
-      seen_ = seen;
-      recipe = before;
+      trail_.return_to(before);
     }
     if (!small && !free) return false;
     recipe.inputs.push_back(&value);
@@ -59,8 +56,8 @@ class RecipeFinder {
     for (Instruction* operand : value.operands) {
       if (!find(*operand)) return false;
     }
-    recipe.ops.push_back(&value);
-    recipe.ns += cost_.element_ns(value) * elements_of(value.shape);
+    trail_.recipe.ops.push_back(&value);
+    trail_.recipe.ns += cost_.element_ns(value) * elements_of(value.shape);
     return true;
   }
 
@@ -75,7 +72,7 @@ class RecipeFinder {
   const LoopCarry& carry_;
   const Cost& cost_;
   double bytes_;
-  std::unordered_set<const Instruction*> seen_;
+  RecipeTrail trail_;
 };
 
 /// Elements that the body reads of element k in an iteration.
@@ -103,11 +100,10 @@ bool pays(const Instruction& loop, const LoopCarry& carry, const Cost& cost, siz
 }
 
 /// Puts the recipe into the body.
-Instruction* repeat(const Recipe& recipe, LoopCarry& carry) {
+Instruction* repeat(const Recipe& recipe, LoopCarry& carry, Names& names) {
   std::map<const Instruction*, Instruction*> now;
-  for (Instruction* input : recipe.inputs) now[input] = carry.invariant(*input);
+  for (Instruction* input : recipe.inputs) now[input] = carry.invariant(*input, &names);
   Computation& body = carry.body();
-  Names names(body);
   std::vector<Instruction*> made;
   for (Instruction* op : recipe.ops) {
     auto copy = copy_of(*op);
@@ -135,19 +131,25 @@ int64_t sink_into(Instruction& loop, const std::unordered_map<const Computation*
   if (!carry.ok()) return 0;
   int64_t count = 0;
   const size_t elements = carry.size();
+  Names names(carry.body());
+  std::vector<std::vector<const Instruction*>> taken_out(elements);
+  for (const auto& i : loop.parent->instructions()) {
+    if (i->opcode == Opcode::kGetTupleElement && i->operands[0] == &loop)
+      taken_out[static_cast<size_t>(i->as<TupleIndexAttributes>().index)].push_back(i.get());
+  }
   for (size_t k = 0; k < elements; ++k) {
     Instruction& value = carry.initial(k);
     if (!value.shape.is_array() || !carry.is_invariant(k)) continue;
     RecipeFinder finder(loop, carry, cost, bytes_of(value));
     if (!finder.find_for(value)) continue;
     const bool made_of_nothing =
-        is_integral(value.shape.type) && finder.recipe.inputs.empty() && finder.recipe.ops.size() <= kFewOps;
+        is_integral(value.shape.type) && finder.recipe().inputs.empty() && finder.recipe().ops.size() <= kFewOps;
     if (bytes_of(value) < static_cast<double>(kSmallestSunk) ? !made_of_nothing
-                                                             : !pays(loop, carry, cost, k, finder.recipe)) {
+                                                             : !pays(loop, carry, cost, k, finder.recipe())) {
       continue;
     }
     const std::vector<Instruction*> reads = carry.reads(k);
-    Instruction* made = repeat(finder.recipe, carry);
+    Instruction* made = repeat(finder.recipe(), carry, names);
     for (const auto& i : carry.body().instructions()) {
       for (size_t o = 0; o < i->operands.size(); ++o) {
         const bool hands_on = i.get() == carry.body().root && o == k;
@@ -156,12 +158,11 @@ int64_t sink_into(Instruction& loop, const std::unordered_map<const Computation*
         }
       }
     }
-    // What comes out of the loop is what went in.
-    for (const auto& i : loop.parent->instructions()) {
-      for (Instruction*& operand : i->operands) {
-        const bool result = operand->opcode == Opcode::kGetTupleElement && operand->operands[0] == &loop &&
-                            operand->as<TupleIndexAttributes>().index == static_cast<int64_t>(k);
-        if (result) operand = &value;
+    if (!taken_out[k].empty()) {  // what comes out of the loop is what went in
+      for (const auto& i : loop.parent->instructions()) {
+        for (Instruction*& operand : i->operands) {
+          if (std::ranges::find(taken_out[k], operand) != taken_out[k].end()) operand = &value;
+        }
       }
     }
     ++count;
