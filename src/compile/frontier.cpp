@@ -27,6 +27,8 @@ constexpr double kFreeThrift = 0.05;
 constexpr double kUnnoticedNs = 1e6;           ///< added to each plan's time where the free one is chosen
 constexpr int64_t kFreeInstructions = 20'000;  ///< planned in all for the free plan
 constexpr int64_t kLeastFree = 2, kMostFree = 48;
+constexpr int64_t kFreeReached = 5;                 ///< of the memory without streams, the part that is low enough
+constexpr int64_t kFreePatience = 2;                ///< so many times as many, as long as each step brings much
 constexpr int64_t kSmallArena = int64_t{64} << 10;  ///< nothing is left to save
 // Of brief searches:
 constexpr int64_t kBriefArena = int64_t{16} << 20;  ///< less than compiling the kernels takes
@@ -100,9 +102,14 @@ class Search {
     plain_ns_ = first.point.ns;
     if (first.point.temp_bytes <= kSmallArena) return {};
     const Trial second = streams_by_itself ? record(plans[1].take(), {}) : first;
-    if (streams_by_itself && second.point.ns <= next_.state.most_ns) descend(second, kFreeThrift, until);
-    // Where the pipeline found nothing to stream, both are the same plan.
-    if (!streams_by_itself || !second.point.equals(first.point)) descend(first, kFreeThrift, until);
+    if (streams_by_itself && second.point.ns <= next_.state.most_ns)
+      descend(second, kFreeThrift, until * 2 / 3, kFreePatience * until);
+    // Where the pipeline found nothing to stream, both are the same plan. Where its streams lead nowhere, there are
+    // some more plans without them.
+    const bool is_stuck = frontier_.free.temp_bytes > first.point.temp_bytes / kFreeReached;
+    const int64_t more = is_stuck ? std::max(until, frontier_.plans + until / 2) : until;
+    if (!streams_by_itself || !second.point.equals(first.point))
+      descend(first, kFreeThrift, more, kFreePatience * until);
     if (!is_enough()) try_dear_ways(first, {kFreeThrift});
     return {};
   }

@@ -15,6 +15,7 @@ constexpr size_t kFewTiles = 2;                       ///< tried of a stream, wh
 constexpr size_t kMostAmong = 4;                      ///< prices tried after streams: each of these has its own
 constexpr size_t kMostCandidates = 6;                 ///< tried in one step
 constexpr double kExtraTime[] = {0.02, 0.1, 0.4, 3};  ///< of what a plan may take, for one more stream
+constexpr double kHopeless = 1.25;                    ///< of what a plan may take: beyond it no stream is tried
 constexpr int64_t kMostEasier = 3;                    ///< coarser tiles, where all that were tried are too slow
 constexpr double kFreeExtraTime = 0.4;                ///< the most of it that the free plan itself would take
 
@@ -145,6 +146,8 @@ const std::vector<StreamCandidate>& NextSteps::candidates_at(const Trial& at) co
 
 void NextSteps::add_streams(const Trial& at, std::vector<Series>& steps) const {
   for (const StreamCandidate& candidate : candidates_at(at)) {
+    // What would be computed again, in tiles of any size, takes too long in any case.
+    if (at.point.ns + candidate.again_ns > kHopeless * state.most_ns) continue;
     const auto with_tile = [&](int64_t tile) {
       Decisions decisions = at.point.decisions;
       for (StreamDecision& decision : candidate.decisions(tile)) decisions.emplace_back(std::move(decision));
@@ -215,11 +218,12 @@ const std::vector<RecomputeOffer>& NextSteps::offers_among(const Decisions& deci
   return known->second;
 }
 
-/// Loops that save every k iterations; only once, after other recomputation. The free plan runs no loop twice.
+/// Loops that save every k iterations; only once, after other recomputation. The free plan is offered the grouping that
+/// saves most.
 void NextSteps::add_groups(const Trial& at, std::vector<Series>& steps) const {
-  if (!state.is_free_found || planner_.target().takes() != Takes::kProgram || has<SaveEvery>(at.point.decisions))
-    return;
-  for (const Grouping& grouping : planner_.groupings()) {
+  if (planner_.target().takes() != Takes::kProgram || has<SaveEvery>(at.point.decisions)) return;
+  const std::span<const Grouping> all = planner_.groupings();
+  for (const Grouping& grouping : state.is_free_found || all.empty() ? all : all.last(1)) {
     Decisions decisions = at.point.decisions;
     decisions.insert(std::ranges::find_if_not(decisions, comes_before_streams), SaveEvery{grouping});
     steps.push_back({.steps = {std::move(decisions)}, .easier = {}});
