@@ -148,7 +148,11 @@ Leaves called_on_elements(const ProgramPtr& program, size_t function, const Leav
 
 using namespace lazy;
 
-ManyToMany function_of(const Module& module) {
+ManyToMany function_of(const Module& given) {
+  // Optimised programs mix element types in one operation, which is a conversion that isn't written.
+  auto spelled = Runtime::get().session().rewrite(given, std::vector<std::string>{"spell-precisions"});
+  if (!spelled.ok()) throw_error(spelled.error());
+  const Module& module = *spelled;
   auto functions = functions_of(module);
   if (!functions.ok()) throw_error(functions.error());
   if (const auto runs = module.can_run(); !runs.ok()) throw_error(runs.error());

@@ -43,7 +43,10 @@ array along_last(const array& a, const Shape& shape) {
   return broadcast_in(a, shape, {static_cast<int64_t>(shape.size()) - 1});
 }
 
-array inside(const array& indices, const Shape& of, const GatherDims& dims) {
+array inside(const array& given, const Shape& of, const GatherDims& dims) {
+  array indices = given;
+  if (indices.dtype().val == Dtype::Val::uint64)  // beyond the signed ones is beyond every end
+    indices = minimum(indices, constant(0x1p62, uint64, indices.shape()));
   const array places = as_places(indices);
   const array most = along_last(most_of(of, dims, places.dtype()), places.shape());
   return minimum(maximum(places, zeros_like(places)), most);

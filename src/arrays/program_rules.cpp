@@ -196,7 +196,11 @@ Leaves iota(const At& at) {
   return {counter(result_shape(at), result_type(at), integer_of(at.operation, "iota_dimension", 0))};
 }
 Leaves broadcast(const At& at) {
-  return {broadcast_in(at[0], result_shape(at), dims_of(at.operation, "dimensions"))};
+  // Dimensions may change places on the way.
+  Dims dimensions = dims_of(at.operation, "dimensions"), order = all_axes(dimensions.size());
+  std::ranges::sort(order, {}, [&](int64_t d) { return dimensions[lazy::at(d)]; });
+  std::ranges::sort(dimensions);
+  return {broadcast_in(permute(at[0], order), result_shape(at), dimensions)};
 }
 Leaves reshape(const At& at) { return {reshape_to(at[0], result_shape(at))}; }
 Leaves transpose(const At& at) { return {permute(at[0], dims_of(at.operation, "dimensions"))}; }
