@@ -258,8 +258,7 @@ std::string Lowering::copy_of(const Program& program, size_t function) {
     if (operation.parameter >= 0) {
       values.push_back(given[static_cast<size_t>(operation.parameter)]);
     } else if (operation.elements) {
-      values.push_back(
-          to.function_.constant(operation.shape.type, operation.shape.dims, operation.elements.get()));
+      values.push_back(to.function_.constant(operation.shape.type, operation.shape.dims, operation.elements.get()));
     } else {
       std::vector<ModuleBuilder::Value> operands;
       for (const size_t operand : operation.operands) operands.push_back(values[operand]);

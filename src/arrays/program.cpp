@@ -123,8 +123,7 @@ std::vector<Leaves> evaluated(const ProgramPtr& program, size_t function, const 
 }
 
 Leaves called(const ProgramPtr& program, size_t function, const std::vector<Leaves>& arguments) {
-  return std::move(
-      evaluated(program, function, arguments, {}, {program->functions[function].result}).front());
+  return std::move(evaluated(program, function, arguments, {}, {program->functions[function].result}).front());
 }
 
 Leaves called_on_elements(const ProgramPtr& program, size_t function, const Leaves& arguments) {

@@ -1,7 +1,7 @@
 #pragma once
 /// A program that is read as a function of arrays: each of its operations becomes steps of a graph. Most become the
-/// primitives that arrays consist of. The others become one step each that is the operation itself (verbatim()), and has
-/// its derivative and its batches from what it is equal to.
+/// primitives that arrays consist of. The others become one step each that is the operation itself (verbatim()), and
+/// has its derivative and its batches from what it is equal to.
 
 #include <memory>
 #include <string>
@@ -67,8 +67,8 @@ using Batching = std::function<std::vector<array>(const Batch&)>;
 /// What an operation's results are equal to: outputs of inputs, of which the operation's own outputs are known.
 using Equal = std::function<Leaves(const Leaves& inputs, const Leaves& outputs)>;
 
-/// The operation as one step. Without a derivative it is an error to ask for one; without batching it is done for one of
-/// the batch after another.
+/// The operation as one step. Without a derivative it is an error to ask for one; without batching it is done for one
+/// of the batch after another.
 Leaves verbatim(const At& at, Derivative derivative, Batching batching = nullptr);
 Gradients zero(const Backward& at);
 Derivative as_of(Equal equal);
@@ -79,8 +79,8 @@ Batching batched_as(Equal equal);
 // ---- attributes
 
 const std::string* attribute(const ProgramOperation& operation, std::string_view key);
-Dims numbers_in(std::string_view text);                                   ///< all integers
-Dims dims_of(const ProgramOperation& operation, std::string_view key);    ///< empty where it isn't there
+Dims numbers_in(std::string_view text);                                 ///< all integers
+Dims dims_of(const ProgramOperation& operation, std::string_view key);  ///< empty where it isn't there
 int64_t integer_of(const ProgramOperation& operation, std::string_view key, int64_t absent);
 bool flag_of(const ProgramOperation& operation, std::string_view key);
 std::string word_of(const ProgramOperation& operation, std::string_view key);

@@ -44,8 +44,8 @@ Leaves as_declared(Leaves made, const At& at) {
 /// A fold by any function: a scan along the elements, in row-major order of the folded dimensions.
 Equal scanned(const At& at) {
   const Dims dimensions = dims_of(at.operation, "dimensions");
-  return [program = at.program, function = at.operation.functions.at(0), dimensions,
-          specs = leaf_specs(at.operation)](const Leaves& all, const Leaves&) {
+  return [program = at.program, function = at.operation.functions.at(0), dimensions, specs = leaf_specs(at.operation)](
+             const Leaves& all, const Leaves&) {
     Leaves lines, init;
     for (const array& a : half(all, false)) {
       Dims order = dimensions;
@@ -79,8 +79,7 @@ Leaves fold(const At& at) {
   const auto op = binary_of(at.program->functions[at.operation.functions.at(0)]);
   if (!op || at.in.size() != 2) return verbatim(at, as_of(scanned(at)));
   array made = lazy::reduce(at[0], *reducer_of(*op), dimensions);
-  if (!is_start_of(at, 1, *op))
-    made = elementwise(*op, {made, broadcast_in(at[1], made.shape(), {})}, made.dtype());
+  if (!is_start_of(at, 1, *op)) made = elementwise(*op, {made, broadcast_in(at[1], made.shape(), {})}, made.dtype());
   return as_declared({made}, at);
 }
 
@@ -244,28 +243,28 @@ ProgramPtr with_indices(const ProgramPtr& program, size_t comparator) {
 
 Leaves sort_all(const At& at) {
   const int64_t dimension = dims_of(at.operation, "dimensions").at(0);
-  const auto derivative = as_of([program = at.program, operation = at.operation, dimension](const Leaves& in,
-                                                                                           const Leaves&) {
-    const ProgramPtr extended = with_indices(program, operation.functions.at(0));
-    ProgramOperation order = operation;
-    order.functions = {extended->functions.size() - 1};
-    for (auto& [key, text] : order.attributes) {
-      if (key == "to_apply") text = fmt::format("%{}", order.functions[0]);
-    }
-    ModuleBuilder::Shape indices{"s32", in[0].shape(), {}};
-    if (order.shape.type == "tuple") {
-      order.shape.elements.push_back(indices);
-    } else {
-      order.shape = {"tuple", {}, {order.shape, indices}};
-    }
-    At with{extended, extended->functions.back(), order, {}};
-    for (const array& a : in) with.in.push_back({stop_gradient(a)});
-    with.in.push_back({counter(in[0].shape(), int32, dimension)});
-    const array places = verbatim(with, zero).back();
-    Leaves made;
-    for (const array& a : in) made.push_back(take_along_axis(a, places, static_cast<int>(dimension)));
-    return made;
-  });
+  const auto derivative =
+      as_of([program = at.program, operation = at.operation, dimension](const Leaves& in, const Leaves&) {
+        const ProgramPtr extended = with_indices(program, operation.functions.at(0));
+        ProgramOperation order = operation;
+        order.functions = {extended->functions.size() - 1};
+        for (auto& [key, text] : order.attributes) {
+          if (key == "to_apply") text = fmt::format("%{}", order.functions[0]);
+        }
+        ModuleBuilder::Shape indices{"s32", in[0].shape(), {}};
+        if (order.shape.type == "tuple") {
+          order.shape.elements.push_back(indices);
+        } else {
+          order.shape = {"tuple", {}, {order.shape, indices}};
+        }
+        At with{extended, extended->functions.back(), order, {}};
+        for (const array& a : in) with.in.push_back({stop_gradient(a)});
+        with.in.push_back({counter(in[0].shape(), int32, dimension)});
+        const array places = verbatim(with, zero).back();
+        Leaves made;
+        for (const array& a : in) made.push_back(take_along_axis(a, places, static_cast<int>(dimension)));
+        return made;
+      });
   const auto batching = [program = at.program, &function = at.function, operation = at.operation,
                          dimension](const Batch& batch) {
     ProgramOperation larger = operation;
@@ -284,9 +283,8 @@ Leaves sort_all(const At& at) {
 }
 
 Leaves top_k(const At& at) {
-  const auto derivative = as_of([](const Leaves& in, const Leaves& out) -> Leaves {
-    return {take_along_axis(in[0], out[1], -1), out[1]};
-  });
+  const auto derivative =
+      as_of([](const Leaves& in, const Leaves& out) -> Leaves { return {take_along_axis(in[0], out[1], -1), out[1]}; });
   return verbatim(at, derivative, by_element(at));
 }
 
@@ -307,8 +305,7 @@ Leaves scan_all(const At& at) {
     const auto outputs = made.end() - carries;
     return std::pair(Leaves(outputs, made.end()), Leaves(made.begin(), outputs));
   };
-  const auto [last, stacked] =
-      scan(body, Leaves(middle, all.end()), along, -1, flag_of(at.operation, "is_reverse"));
+  const auto [last, stacked] = scan(body, Leaves(middle, all.end()), along, -1, flag_of(at.operation, "is_reverse"));
   Leaves made;
   for (const array& a : stacked) made.push_back(moveaxis(a, 0, axis));
   made.insert(made.end(), last.begin(), last.end());

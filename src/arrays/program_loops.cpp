@@ -93,7 +93,8 @@ class Integers {
     if (!b) return std::nullopt;
     if (name == "add") return *a + *b;
     if (name == "subtract") return *a - *b;
-    if (name == "multiply") return std::abs(*a) < INT32_MAX && std::abs(*b) < INT32_MAX ? std::optional(*a * *b) : std::nullopt;
+    if (name == "multiply")
+      return std::abs(*a) < INT32_MAX && std::abs(*b) < INT32_MAX ? std::optional(*a * *b) : std::nullopt;
     if (name == "maximum") return std::max(*a, *b);
     if (name == "minimum") return std::min(*a, *b);
     if (name == "divide" && *b > 0 && *a >= 0) return *a / *b;
@@ -334,8 +335,8 @@ class Counted {
   int64_t trips_;
   size_t leaves_;
   std::vector<Role> roles_;
-  std::vector<Source> next_;    ///< per leaf, what it is after a trip
-  std::vector<size_t> reads_;   ///< per leaf, by how many operands
+  std::vector<Source> next_;   ///< per leaf, what it is after a trip
+  std::vector<size_t> reads_;  ///< per leaf, by how many operands
   std::map<size_t, std::vector<int64_t>> places_;
   std::vector<Slices> reads_along_, writes_along_;
 };
@@ -362,15 +363,14 @@ Leaves loop(const At& at) {
     for (size_t k = 0; k < changing.size(); ++k) given[changing[k]] = now[k];
     return std::vector<Leaves>{given};
   };
-  const Leaves last = while_loop(
-      [&](const Leaves& now) { return called(at.program, condition, all(now)).front(); },
-      [&](const Leaves& now) {
-        const Leaves made = called(at.program, body, all(now));
-        Leaves next;
-        for (const size_t l : changing) next.push_back(made[l]);
-        return next;
-      },
-      carried);
+  const Leaves last = while_loop([&](const Leaves& now) { return called(at.program, condition, all(now)).front(); },
+                                 [&](const Leaves& now) {
+                                   const Leaves made = called(at.program, body, all(now));
+                                   Leaves next;
+                                   for (const size_t l : changing) next.push_back(made[l]);
+                                   return next;
+                                 },
+                                 carried);
   return all(last).front();
 }
 

@@ -35,8 +35,7 @@ Leaves convolve(const At& at) {
   array kernel = as_type(at[1], dtype, {});
   Dims reversed;
   for (size_t d = 0; d < window.reversal.size(); ++d) {
-    if (window.reversal[d])
-      reversed.push_back(static_cast<int64_t>(kernel_labels.find(static_cast<char>('0' + d))));
+    if (window.reversal[d]) reversed.push_back(static_cast<int64_t>(kernel_labels.find(static_cast<char>('0' + d))));
   }
   const bool flips = !reversed.empty() && reversed.size() == window.reversal.size();
   if (!flips) kernel = reverse(kernel, reversed);
@@ -133,7 +132,8 @@ Leaves norm_gradient(const At& at) {
     const array &x = in[0], &dy = in[4];
     const array inverse = norm.inverse(in[3]), centred = x - norm.over(in[2], x);
     const array of_offset = norm.sums(dy), along = norm.sums(dy * centred);
-    const auto count = static_cast<double>(element_count(x.shape())) / static_cast<double>(x.shape()[lazy::at(norm.feature)]);
+    const auto count =
+        static_cast<double>(element_count(x.shape())) / static_cast<double>(x.shape()[lazy::at(norm.feature)]);
     const array each = constant(1 / count, x.dtype());
     const array inner = dy - norm.over(of_offset * each, x) - centred * norm.over(inverse * inverse * along * each, x);
     return {norm.over(in[1] * inverse, x) * inner, along * inverse, of_offset};

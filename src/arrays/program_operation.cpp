@@ -97,9 +97,8 @@ std::string text_of(const Program& program, size_t function) {
 Leaves verbatim(const At& at, Derivative derivative, Batching batching) {
   Leaves inputs;
   for (const Leaves& leaves : at.in) inputs.insert(inputs.end(), leaves.begin(), leaves.end());
-  return apply_all(
-      std::make_shared<Verbatim>(at.program, at.operation, std::move(derivative), std::move(batching)),
-      std::move(inputs), leaf_specs(at.operation));
+  return apply_all(std::make_shared<Verbatim>(at.program, at.operation, std::move(derivative), std::move(batching)),
+                   std::move(inputs), leaf_specs(at.operation));
 }
 
 Gradients zero(const Backward& at) { return Gradients(at.inputs.size()); }

@@ -60,8 +60,8 @@ Leaves gather(const At& at) {
                   .batching = dims_of(o, "operand_batching_dims"),
                   .index_batching = dims_of(o, "start_indices_batching_dims"),
                   .slice_sizes = dims_of(o, "slice_sizes")};
-  const Equal equal = [dims, shape = leaf_specs(o)[0].shape,
-                       vectors = integer_of(o, "index_vector_dim", 0)](const Leaves& in, const Leaves&) -> Leaves {
+  const Equal equal = [dims, shape = leaf_specs(o)[0].shape, vectors = integer_of(o, "index_vector_dim", 0)](
+                          const Leaves& in, const Leaves&) -> Leaves {
     GatherDims own = dims;
     auto [indices, batching] = last(in[1], vectors, dims.index_batching);
     own.index_batching = std::move(batching);
@@ -98,7 +98,7 @@ Leaves scatter(const At& at) {
     dims.slice_sizes.push_back(gone ? 1 : at[2].shape()[lazy::at(dims.offset_dims[window++])]);
   }
   const Equal equal = [dims, kind = *kind, vectors = integer_of(o, "index_vector_dim", 0)](const Leaves& in,
-                                                                                          const Leaves&) -> Leaves {
+                                                                                           const Leaves&) -> Leaves {
     GatherDims own = dims;
     auto [indices, batching] = last(in[1], vectors, dims.index_batching);
     own.index_batching = std::move(batching);

@@ -140,13 +140,12 @@ Leaves clamp(const At& at) {
       return mine.ndim() == 0 && c.ndim() > 0 ? sum(here) : here;
     };
     return {where_true(logical_and(less(x, low), less(low, high)), b.inputs[0]),
-            where_true(logical_and(greater(x, low), less(x, high)), x),
-            where_true(greater(x, high), b.inputs[2])};
+            where_true(logical_and(greater(x, low), less(x, high)), x), where_true(greater(x, high), b.inputs[2])};
   };
-  if (at[0].shape() == at[1].shape() && at[2].shape() == at[1].shape())
-    return verbatim(at, derivative, by_element(at));
+  if (at[0].shape() == at[1].shape() && at[2].shape() == at[1].shape()) return verbatim(at, derivative, by_element(at));
   return verbatim(at, derivative, batched_as([](const Leaves& in, const Leaves&) -> Leaves {
-                    const array low = broadcast_in(in[0], in[1].shape(), {}), high = broadcast_in(in[2], in[1].shape(), {});
+                    const array low = broadcast_in(in[0], in[1].shape(), {}),
+                                high = broadcast_in(in[2], in[1].shape(), {});
                     return {minimum(maximum(in[1], low), high)};
                   }));
 }
@@ -160,8 +159,8 @@ Leaves bitcast(const At& at) {
 
 /// What is rounded away has no derivative; the cotangent is rounded in the same way.
 Leaves reduce_precision(const At& at) {
-  const auto derivative = [program = at.program, &function = at.function, operation = at.operation](
-                              const Backward& b) -> Gradients {
+  const auto derivative = [program = at.program, &function = at.function,
+                           operation = at.operation](const Backward& b) -> Gradients {
     const Leaves rounded = reduce_precision({program, function, operation, {{b.cotangents[0]}}});
     return {rounded[0]};
   };
@@ -205,9 +204,7 @@ Leaves broadcast(const At& at) {
 Leaves reshape(const At& at) { return {reshape_to(at[0], result_shape(at))}; }
 Leaves transpose(const At& at) { return {permute(at[0], dims_of(at.operation, "dimensions"))}; }
 Leaves reverse_all(const At& at) { return {reverse(at[0], dims_of(at.operation, "dimensions"))}; }
-Leaves concatenate(const At& at) {
-  return {join(tuple(at), dims_of(at.operation, "dimensions").at(0))};
-}
+Leaves concatenate(const At& at) { return {join(tuple(at), dims_of(at.operation, "dimensions").at(0))}; }
 
 Leaves slice(const At& at) {
   // {[0:2:1], [1:3]}

@@ -50,8 +50,15 @@ std::vector<ModuleBuilder::Attribute> attributes_in(std::string_view text) {
 }
 
 bool names_functions(std::string_view key) {
-  constexpr std::string_view kKeys[] = {"to_apply", "calls", "condition", "body", "true_computation",
-                                        "false_computation", "branch_computations", "called_computations", "select",
+  constexpr std::string_view kKeys[] = {"to_apply",
+                                        "calls",
+                                        "condition",
+                                        "body",
+                                        "true_computation",
+                                        "false_computation",
+                                        "branch_computations",
+                                        "called_computations",
+                                        "select",
                                         "scatter"};
   return std::ranges::find(kKeys, key) != std::end(kKeys);
 }
@@ -137,7 +144,8 @@ class Functions {
     made.has_side_effect = effects_.has(i);
     if (!lines_.empty() && i.place != kNowhere) {
       const auto line = std::ranges::upper_bound(lines_, static_cast<size_t>(i.place)) - lines_.begin();
-      made.place = fmt::format("{}:{}:{}", module_.source->name, line, i.place - lines_[static_cast<size_t>(line) - 1] + 1);
+      made.place =
+          fmt::format("{}:{}:{}", module_.source->name, line, i.place - lines_[static_cast<size_t>(line) - 1] + 1);
     }
     return made;
   }

@@ -1,5 +1,5 @@
-// programs FOLDER CASE...: reads each case's program, CASE.mlir, as a function, calls it on CASE.arg.0.npy and so on, and
-// saves its results as CASE.out.0.npy; its tangents along CASE.tan.0.npy as CASE.jvp.0.npy; its gradients for the
+// programs FOLDER CASE...: reads each case's program, CASE.mlir, as a function, calls it on CASE.arg.0.npy and so on,
+// and saves its results as CASE.out.0.npy; its tangents along CASE.tan.0.npy as CASE.jvp.0.npy; its gradients for the
 // cotangents CASE.cot.0.npy as CASE.grad.0.npy, unless there is no CASE.cot.0.npy. The gradient is run once more as a
 // program of its own, read from its text, as CASE.again.0.npy.
 #include <lowtide/arrays.h>
