@@ -112,13 +112,13 @@ class Taps {
   /// The elements of `a`, one per place, where the tap reads; zeros elsewhere.
   array write(const array& a, int64_t tap) const {
     const Dims from = offset(tap);
-    Dims low = from, high, interior;
+    Dims high, interior;
     for (size_t d = 0; d < from.size(); ++d) {
       interior.push_back(window_.stride[d] - 1);
       high.push_back(padded_[d] - from[d] - ((places_[d] - 1) * window_.stride[d] + 1));
     }
     const array zero = constant(0, a.dtype());
-    const array whole = pad_with(a, zero, low, high, interior);
+    const array whole = pad_with(a, zero, from, high, interior);
     Dims starts = window_.low, stops;
     for (size_t d = 0; d < of_.size(); ++d) stops.push_back(starts[d] + (of_[d] - 1) * window_.input_dilation[d] + 1);
     return slice_of(whole, starts, stops, window_.input_dilation);

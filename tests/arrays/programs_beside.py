@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """programs_beside.py PROGRAM [CASE...] [--control]: functions of JAX, written as StableHLO and read back as functions of
-arrays (programs.cpp): their results, tangents and gradients beside JAX's own. With --control one element of each first
-argument is another for JAX, which every case must notice."""
+arrays (programs.cpp): their results, tangents and gradients beside JAX's own. With --control JAX is given arguments that
+are a tenth larger, which every case must notice."""
 import os
 import subprocess
 import sys
@@ -137,13 +137,7 @@ def is_float(a):
 
 
 def changed(args):
-    """One element of the first argument that has any is another."""
-    args = [np.array(a) for a in args]
-    for k, a in enumerate(args):
-        if is_float(a):
-            a.reshape(-1)[0] += 0.05
-            break
-    return args
+    return [a * np.float32(1.1) if is_float(a) else a for a in args]
 
 
 def distance(a, b):
