@@ -12,6 +12,7 @@
 #include "lowtide/linalg.h"
 #include "lowtide/memory.h"
 #include "lowtide/ops.h"
+#include "lowtide/programs.h"
 #include "lowtide/random.h"
 #include "lowtide/stream.h"
 #include "lowtide/transforms.h"

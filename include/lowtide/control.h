@@ -13,9 +13,9 @@
 
 namespace lowtide {
 
-/// Starts with init and applies body(...) while cond(...), a boolean scalar, is true. It can be batched (vmap) but not
-/// differentiated (std::runtime_error), because its trip count isn't known beforehand. Under vmap it runs until all
-/// elements of the batch are done; those that are done keep their values.
+/// Starts with init and applies body(...) while cond(...), a boolean scalar, is true. It can be batched (vmap) and
+/// differentiated forwards (jvp), but not backwards (std::runtime_error), because its trip count isn't known
+/// beforehand. Under vmap it runs until all elements of the batch are done; those that are done keep their values.
 LOWTIDE_PUBLIC std::vector<array> while_loop(const ManyToOne& cond, const ManyToMany& body,
                                              const std::vector<array>& init);
 

@@ -3,12 +3,28 @@
 
 #include "bind.h"
 #include "lowtide/control.h"
+#include "lowtide/programs.h"
+#include "lowtide/session.h"
 
 namespace lowtide::python {
 namespace {
 
 using Arrays = std::vector<array>;
 using Two = std::pair<Arrays, Arrays>;
+
+/// A program as bytes, for Python's side to write.
+Module parsed(const std::string& bytes, const std::string& name) {
+  static const Session kSession = Session::open().value();
+  auto module = kSession.parse(bytes, name);
+  if (!module.ok()) throw std::invalid_argument(module.error().message);
+  return *module;
+}
+
+template <class T>
+T value_of(Result<T> result) {
+  if (!result.ok()) throw std::runtime_error(result.error().message);
+  return std::move(*result);
+}
 
 }  // namespace
 
@@ -32,6 +48,27 @@ void bind_transforms(nb::module_& m) {
         return vmap(f, in, out)(x);
       },
       "fun"_a, "arguments"_a, "in_axes"_a, "out_axes"_a, free);
+  nb::class_<Module>(m, "Program", "A program, which compilers read.")
+      .def_prop_ro("name", &Module::name)
+      .def("hlo", &Module::hlo, "HLO text.")
+      .def(
+          "stablehlo", [](const Module& program) { return value_of(program.stablehlo()); }, "StableHLO text.")
+      .def(
+          "bytecode",
+          [](const Module& program) {
+            const std::string bytes = value_of(program.bytecode());
+            return nb::bytes(bytes.data(), bytes.size());
+          },
+          "A portable StableHLO artifact.");
+  m.def("program_at", [](const std::string& path) { return function_of(path); }, "path"_a, free);
+  m.def(
+      "program_in",
+      [](const nb::bytes& bytes, const std::string& name) {
+        return function_of(parsed(std::string(bytes.c_str(), bytes.size()), name));
+      },
+      "bytes"_a, "name"_a);
+  m.def("program_of", [](const Module& program) { return function_of(program); }, "program"_a);
+  m.def("to_program", &to_module, "fun"_a, "arguments"_a, "name"_a, free);
   m.def("compile", [](const ManyToMany& f) { return compile(f); }, "fun"_a);
   m.def("disable_compile", &disable_compile, "compile() traces functions at each call from now on.");
   m.def("enable_compile", &enable_compile, "It traces them once, as it does unless disabled.");

@@ -4,6 +4,7 @@ transformed function can be transformed again."""
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -188,8 +189,8 @@ def custom_function(
 
 
 def while_loop(cond: Callable[[Any], Any], body: Callable[[Any], Any], init: Any) -> Any:
-    """Starts with init and applies body(...) while cond(...), a boolean scalar, is true. It can be batched, but not
-    differentiated."""
+    """Starts with init and applies body(...) while cond(...), a boolean scalar, is true. It can be batched, and
+    differentiated forwards (jvp)."""
     inner, arrays = flat(body, (init,), {})
     test = flat(cond, (init,), {})[0]
     results = _arrays.while_loop(lambda at: test(at)[0], inner, arrays)
@@ -236,3 +237,27 @@ def limit(fun: _F, bytes: int) -> _F:
         return inner.result(_arrays.limited(inner, bytes, arrays))
 
     return within  # type: ignore[return-value]
+
+
+def function_of(program: Any) -> Callable[..., Any]:
+    """The program as a function of its arguments, flattened, that can be differentiated, batched and compiled: a file in
+    any form that Lowtide reads (its path), a Program, or what JAX's jit(f).lower(...) gives. It returns an array, or a
+    tuple of them. RuntimeError names an operation that isn't supported, or whose derivative isn't."""
+    if isinstance(program, _arrays.Program):
+        run = _arrays.program_of(program)
+    elif hasattr(program, "as_text"):
+        run = _arrays.program_in(program.as_text().encode(), "program.mlir")
+    else:
+        run = _arrays.program_at(os.fspath(program))
+
+    def call(*args: Any) -> Any:
+        results = run([asarray(arg) for arg in args])
+        return results[0] if len(results) == 1 else tuple(results)
+
+    return call
+
+
+def to_program(fun: Callable[..., Any], *args: Any, name: str = "arrays") -> _arrays.Program:
+    """The program that computes fun(*args), of which only shapes and types matter: its text is hlo() or stablehlo().
+    Arrays that fun captures become constants of it."""
+    return _arrays.to_program(*flat(fun, args, {}), name)

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "arrays/functions.h"
+#include "arrays/runtime.h"
 #include "arrays/support.h"
 #include "lowtide/ops.h"
 
@@ -73,9 +74,38 @@ class While final : public Primitive {
     made.resize(values_);
     return made;
   }
-  Gradients vjp(const Backward&) const override {
-    throw std::runtime_error(
-        "while_loop: found a derivative of a loop whose number of trips isn't known; scan has one");
+  /// Backwards there is none. Forwards (jvp) it is asked for in order to be transposed: TangentsBack is the transpose
+  /// of a loop that carries the tangents beside the values.
+  Gradients vjp(const Backward& b) const override;
+  /// The outputs' tangents, of those of the inputs.
+  std::vector<array> tangents(const std::vector<array>& inputs, const std::vector<array>& of_inputs) const {
+    // Carried: values, then tangents of those that are floats.
+    std::vector<size_t> floats;
+    for (size_t v = 0; v < values_; ++v) {
+      if (issubdtype(inputs[v].dtype(), inexact)) floats.push_back(v);
+    }
+    std::vector<array> init = part(inputs, 0, values_);
+    for (const size_t v : floats) init.push_back(of_inputs[v]);
+    const size_t held = values_ + of_cond_, count = inputs.size() - held;
+    const auto goes_on = [&](const std::vector<array>& now) {
+      return at_inputs(cond_, joined(part(now, 0, values_), part(inputs, values_, of_cond_)))[0];
+    };
+    const auto trip = [&](const std::vector<array>& now) {
+      std::vector<array> of_now;
+      for (size_t v = 0, next = values_; v < values_; ++v)
+        of_now.push_back(next < now.size() && floats[next - values_] == v ? now[next++] : zeros_like(now[v]));
+      const auto body = [&](const std::vector<array>& in) { return at_inputs(body_, in); };
+      const auto [values, slopes] = jvp(body, joined(part(now, 0, values_), part(inputs, held, count)),
+                                        joined(of_now, part(of_inputs, held, count)));
+      std::vector<array> next = values;
+      for (const size_t v : floats) next.push_back(slopes[v]);
+      return next;
+    };
+    const std::vector<array> last = while_loop(goes_on, trip, init);
+    std::vector<array> made;
+    for (size_t v = 0, next = values_; v < values_; ++v)
+      made.push_back(next < last.size() && floats[next - values_] == v ? last[next++] : zeros_like(last[v]));
+    return made;
   }
   std::vector<array> vmap(const Batch& batch) const override {
     std::vector<array> init;
@@ -110,6 +140,38 @@ class While final : public Primitive {
   Function cond_, body_;
   size_t values_, of_cond_;  ///< carried; held by the condition, before what the body holds
 };
+
+constexpr const char* kNoGradient =
+    "while_loop: found a derivative of a loop whose number of trips isn't known; scan has one, and jvp works";
+
+/// Inputs of a loop, then cotangents of its outputs; gives cotangents of the inputs. It is there to be transposed.
+class TangentsBack final : public Primitive {
+ public:
+  TangentsBack(std::shared_ptr<const While> loop, size_t inputs) : loop_(std::move(loop)), inputs_(inputs) {}
+  std::string_view name() const override { return "tangents_back"; }
+  std::vector<Term> lower(Lowering&, const std::vector<Term>&, const std::vector<Spec>&) const override {
+    throw std::runtime_error(kNoGradient);
+  }
+  Gradients vjp(const Backward& b) const override {
+    Gradients made(inputs_);
+    for (array& tangent : loop_->tangents(part(b.inputs, 0, inputs_), b.cotangents)) made.push_back(std::move(tangent));
+    return made;
+  }
+  std::vector<array> vmap(const Batch&) const override { throw std::runtime_error(kNoGradient); }
+
+ private:
+  std::shared_ptr<const While> loop_;
+  size_t inputs_;
+};
+
+Gradients While::vjp(const Backward& b) const {
+  if (!this_thread().forwards) throw std::runtime_error(kNoGradient);
+  const auto back = std::make_shared<TangentsBack>(std::make_shared<While>(*this), b.inputs.size());
+  Gradients made;
+  for (array& gradient : apply_all(back, joined(b.inputs, b.cotangents), specs_of(b.inputs)))
+    made.push_back(std::move(gradient));
+  return made;
+}
 
 // ---- scan
 

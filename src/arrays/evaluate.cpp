@@ -341,11 +341,19 @@ std::string key_of(const std::vector<array>& inputs, const std::vector<array>& o
   return key.take();
 }
 
-Module module_of(const Function& function) {
-  LoweredModule module("arrays");
+Module module_of(const Function& function, const std::string& name, const std::vector<array>& constants) {
+  LoweredModule module(name);
   Lowering to(module, module.builder.entry());
   std::vector<Term> inputs;
-  for (const array& input : function.inputs) inputs.push_back(to.parameter(input.shape(), input.dtype()));
+  for (const array& input : function.inputs) {
+    const size_t left = function.inputs.size() - inputs.size();
+    if (left > constants.size()) {
+      inputs.push_back(to.parameter(input.shape(), input.dtype()));
+    } else {
+      const array& known = constants[constants.size() - left];
+      inputs.push_back(to.elements(known.state()->data->data, known.dtype(), known.shape()));
+    }
+  }
   to.finish(to.inlined(function.inputs, function.outputs, inputs));
   auto built = Runtime::get().session().build(module.builder);
   if (!built.ok()) throw std::logic_error("a graph became no program: " + built.error().message);

@@ -54,11 +54,23 @@ Traced trace(const ManyToMany& fun, const std::vector<Spec>& arguments) {
     for (const array& input : step->inputs) capture(input);
   }
   for (const array& output : outputs) capture(output);
-  if (!replaced.empty()) {
+  // Constants may be anybody's, who evaluates them one day; then they have no step any more. The function has its own.
+  std::vector<array> constants, copies;
+  for (const auto& step : steps) {
+    if (!step->inputs.empty()) continue;
+    const std::vector<array> made = apply_all(step->primitive, {}, step->specs, Stream{step->stream});
+    for (size_t o = 0; o < made.size(); ++o) {
+      constants.push_back(output_of(step, o));
+      copies.push_back(made[o]);
+    }
+  }
+  if (!replaced.empty() || !constants.empty()) {
     // The graph once more, over placeholders alone.
     std::vector<array> from = inputs, to = inputs;
     from.insert(from.end(), replaced.begin(), replaced.end());
     to.insert(to.end(), placeholders.begin(), placeholders.end());
+    from.insert(from.end(), constants.begin(), constants.end());
+    to.insert(to.end(), copies.begin(), copies.end());
     outputs = substitute(from, outputs, to);
     inputs.insert(inputs.end(), placeholders.begin(), placeholders.end());
   }

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "arrays/program.h"
+
 namespace lowtide::lazy {
 
 std::string_view hlo_type(Dtype type) {
@@ -121,6 +123,10 @@ Term Lowering::table(const std::vector<double>& values, Dtype dtype) {
   return {this, function_.constant(std::string(hlo_type(dtype)), shape, bytes.data()), dtype, shape};
 }
 
+Term Lowering::elements(const void* elements, Dtype dtype, const Shape& shape) {
+  return {this, function_.constant(std::string(hlo_type(dtype)), shape, elements), dtype, shape};
+}
+
 Term Lowering::iota(const Shape& shape, Dtype dtype, int64_t dimension) {
   return add("iota", {}, {{"iota_dimension", std::to_string(dimension)}}, shape, dtype);
 }
@@ -219,6 +225,51 @@ void Lowering::finish(const std::vector<Term>& results) {
 }
 
 void Lowering::finish_tuple(const std::vector<Term>& results) { function_.result({tuple(results)}); }
+
+Attributes Lowering::attributes_of(const Program& program, const ProgramOperation& operation) {
+  Attributes attributes = operation.attributes;
+  if (operation.functions.empty()) return attributes;
+  for (auto& [key, text] : attributes) {
+    if (key == "backend_config") continue;
+    for (size_t at = text.find('%'); at != std::string::npos; at = text.find('%', at + 1)) {
+      const size_t end = std::min(text.find_first_not_of("0123456789", at + 1), text.size());
+      const std::string name = copy_of(program, std::stoul(text.substr(at + 1, end - at - 1)));
+      text.replace(at + 1, end - at - 1, name);
+    }
+  }
+  return attributes;
+}
+
+std::string Lowering::copy_of(const Program& program, size_t function) {
+  const std::string text = text_of(program, function);
+  if (const auto known = module_.copies.find(text); known != module_.copies.end()) return known->second;
+  const ProgramFunction& of = program.functions[function];
+  Nested made = nested("function");
+  Lowering& to = *made.lowering;
+  std::vector<const ProgramOperation*> parameters;
+  for (const ProgramOperation& operation : of.operations) {
+    if (operation.parameter < 0) continue;
+    parameters.resize(std::max(parameters.size(), static_cast<size_t>(operation.parameter) + 1));
+    parameters[static_cast<size_t>(operation.parameter)] = &operation;
+  }
+  std::vector<ModuleBuilder::Value> given, values;
+  for (const ProgramOperation* parameter : parameters) given.push_back(to.function_.parameter(parameter->shape));
+  for (const ProgramOperation& operation : of.operations) {
+    if (operation.parameter >= 0) {
+      values.push_back(given[static_cast<size_t>(operation.parameter)]);
+    } else if (operation.elements) {
+      values.push_back(to.function_.constant(operation.shape.type, operation.shape.dims, operation.elements.get()));
+    } else {
+      std::vector<ModuleBuilder::Value> operands;
+      for (const size_t operand : operation.operands) operands.push_back(values[operand]);
+      values.push_back(to.function_.add(operation.operation, std::move(operands), to.attributes_of(program, operation),
+                                        operation.shape));
+    }
+  }
+  to.function_.result({values[of.result]});
+  module_.copies.emplace(text, made.name);
+  return made.name;
+}
 
 std::vector<Term> Lowering::loop(const std::vector<Term>& init, const std::string& condition, const std::string& body) {
   std::vector<Spec> specs;

@@ -12,8 +12,13 @@
 #include "arrays/graph.h"
 #include "lowtide/module.h"
 
+namespace lowtide {
+struct ProgramOperation;
+}
+
 namespace lowtide::lazy {
 
+struct Program;
 std::string_view hlo_type(Dtype type);  ///< "bf16"
 
 struct Term {
@@ -31,6 +36,7 @@ struct LoweredModule {
   ModuleBuilder builder;
   int64_t functions = 0;
   std::map<std::string, std::string> reducers;
+  std::map<std::string, std::string> copies;  ///< of functions of other programs, by their texts
   explicit LoweredModule(std::string name) : builder(std::move(name)) {}
 };
 
@@ -53,6 +59,7 @@ class Lowering {
   Term constant(double value, Dtype dtype, const Shape& shape = {});
   Term bits(uint64_t bits, Dtype dtype, const Shape& shape = {});  ///< by its bytes
   Term table(const std::vector<double>& values, Dtype dtype);
+  Term elements(const void* elements, Dtype dtype, const Shape& shape);  ///< row-major
   Term iota(const Shape& shape, Dtype dtype, int64_t dimension);
   Term broadcast(const Term& a, const Shape& shape, const std::vector<int64_t>& dimensions);
   Term splat(const Term& scalar, const Shape& shape) { return broadcast(scalar, shape, {}); }
@@ -73,6 +80,8 @@ class Lowering {
 
   /// The name of a function of two scalars.
   std::string reducer(Reducer reducer, Dtype dtype);
+  /// The attributes of another program's operation; the functions that it calls become functions of this program.
+  Attributes attributes_of(const Program& program, const ProgramOperation& operation);
   /// A new function of a name that begins so; finished by finish().
   struct Nested {
     std::string name;
@@ -90,6 +99,7 @@ class Lowering {
                             const std::vector<Term>& inputs);
 
  private:
+  std::string copy_of(const Program& program, size_t function);
   LoweredModule& module_;
   ModuleBuilder::Function& function_;
   std::map<std::string, Term> constants_;

@@ -33,7 +33,8 @@ array dot_gradient(const array& c, const array& mine, const array& other, const 
   const Dims free_other = free_of(other.ndim(), contract_other, batch_other);
   const int64_t batches = static_cast<int64_t>(batch_mine.size());
   const int64_t other_from = batches + (first ? static_cast<int64_t>(free_mine.size()) : 0);
-  const array product = dot(c, other,
+  const array like_c = other.dtype().val == c.dtype().val ? other : elementwise(Op::kConvert, {other}, c.dtype());
+  const array product = dot(c, like_c,
                             {.contract_a = numbers(other_from, free_other.size()),
                              .contract_b = free_other,
                              .batch_a = numbers(0, batch_mine.size()),

@@ -133,6 +133,13 @@ array half_open(const array& low, const array& high, const Shape& shape, Dtype d
   return where(less(drawn, most, s), drawn, before(most, s), s);
 }
 
+namespace {
+/// The product is rounded before anything is added to it, as one operation after another does it.
+array moved(const array& product, const array& by, StreamOrDevice s) {
+  return add(by, elementwise(Op::kRounded, product, s), s);
+}
+}  // namespace
+
 array normal(const Shape& shape, Dtype dtype, const std::optional<array>& loc, const std::optional<array>& scale,
              const std::optional<array>& key, StreamOrDevice s) {
   std::optional<array> made;
@@ -148,7 +155,7 @@ array normal(const Shape& shape, Dtype dtype, const std::optional<array>& loc, c
     if (scale) by = multiply(by, as_type(*scale, dtype, s), s);
     made = multiply(by, as_type(unit_normal(shape, key, s), dtype, s), s);
   }
-  return loc ? add(as_type(*loc, dtype, s), *made, s) : *made;
+  return loc ? moved(*made, as_type(*loc, dtype, s), s) : *made;
 }
 
 namespace {
@@ -273,7 +280,7 @@ array laplace(const Shape& shape, Dtype dtype, const float loc, const float scal
   const array size = elementwise(Op::kLog1pOfGolden, negative(abs(v, s), s), s);
   array made = as_type(multiply(sign(v, s), size, s), dtype, s);
   if (scale != 1) made = multiply(array(scale, dtype), made, s);
-  return loc == 0 ? made : add(array(loc, dtype), made, s);
+  return loc == 0 ? made : moved(made, array(loc, dtype), s);
 }
 
 namespace {

@@ -30,6 +30,7 @@ constexpr int64_t kLeastFree = 2, kMostFree = 48;
 constexpr int64_t kFreeReached = 5;                 ///< of the memory without streams, the part that is low enough
 constexpr int64_t kFreePatience = 2;                ///< so many times as many, as long as each step brings much
 constexpr int64_t kSmallArena = int64_t{64} << 10;  ///< nothing is left to save
+constexpr int64_t kFewInstructions = 64;
 // Of brief searches:
 constexpr int64_t kBriefArena = int64_t{16} << 20;  ///< less than compiling the kernels takes
 constexpr double kBriefTime = 1.1;                  ///< of the time without streams: hardly more
@@ -79,8 +80,10 @@ class Search {
   /// What the free plan is chosen from.
   Status find_free() {
     const bool streams_by_itself = !plain_.empty();
+    // Of a few instructions most programs have nothing to save: they don't wait for a second plan.
+    const bool at_once = streams_by_itself && planner_.instructions() > kFewInstructions;
     std::vector<Decisions> firsts = {plain_};
-    if (streams_by_itself) firsts.emplace_back();
+    if (at_once) firsts.emplace_back();
     const int64_t most =
         std::clamp(kFreeInstructions / std::max<int64_t>(1, planner_.instructions()), kLeastFree, kMostFree);
     const int64_t until = std::min(budget_, most);
@@ -101,6 +104,10 @@ class Search {
     next_.state.most_ns = kFreeTime * first.point.ns + kSlackNs;
     plain_ns_ = first.point.ns;
     if (first.point.temp_bytes <= kSmallArena) return {};
+    if (streams_by_itself && !at_once) {
+      plans.push_back(std::move(measure({Decisions()}).front()));
+      if (!plans[1].ok()) return context_.should_stop() ? Status() : plans[1].status();
+    }
     const Trial second = streams_by_itself ? record(plans[1].take(), {}) : first;
     if (streams_by_itself && second.point.ns <= next_.state.most_ns)
       descend(second, kFreeThrift, until * 2 / 3, kFreePatience * until);

@@ -223,5 +223,15 @@ TEST(ArraysRandom, NothingBesideWhatIsDrawnIsStored) {
             bytes + little);
 }
 
+TEST(ArraysRandom, ProductsAreRoundedBeforeAMeanIsAdded) {
+  const array key = random::key(3);
+  const auto check = [](const array& whole, array product) {
+    product.eval();
+    EXPECT_EQ(floats(whole), floats(product + array(0.3F)));
+  };
+  check(random::normal({1000}, float32, 0.3F, 1.7F, key), random::normal({1000}, float32, 0.0F, 1.7F, key));
+  check(random::laplace({1000}, float32, 0.3F, 1.7F, key), random::laplace({1000}, float32, 0.0F, 1.7F, key));
+}
+
 }  // namespace
 }  // namespace lowtide

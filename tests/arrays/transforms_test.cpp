@@ -97,5 +97,14 @@ TEST(ArraysTransforms, FaultsAreSentences) {
             std::string::npos);
 }
 
+TEST(ArraysTransforms, AConstantThatIsEvaluatedStaysOneOfFunctionsThatHaveIt) {
+  const array all = ones({3});
+  const auto next = compile([&](const std::vector<array>& in) { return std::vector<array>{in[0] + all}; });
+  const array x({1.0F, 2.0F, 3.0F});
+  expect_near(next({x})[0], {2, 3, 4});
+  eval(all);
+  expect_near(next({x})[0], {2, 3, 4});
+}
+
 }  // namespace
 }  // namespace lowtide

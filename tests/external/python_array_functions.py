@@ -313,6 +313,34 @@ def files(wrong, lowtide, np, numpy):
         wrong.raises(ValueError, "x.npy", lambda: lowtide.load(path + ".npy"))
 
 
+def programs(wrong, lowtide, np, numpy):
+    """What JAX lowered, as a function, and its gradient as a program."""
+    import jax
+    import jax.numpy as jnp
+
+    def loss(w, x):
+        return jnp.sum(jnp.tanh(x @ w) ** 2)
+
+    w, x = numpy.linspace(-1, 1, 6, dtype=numpy.float32).reshape(3, 2), numpy.linspace(0, 1, 12, dtype=numpy.float32).reshape(4, 3)
+    read, expected = lowtide.function_of(jax.jit(loss).lower(w, x)), jax.grad(loss)(w, x)
+    wrong.check(near(numpy, read(w, x), loss(w, x)), "a program's value")
+    gradient = lowtide.to_program(lowtide.grad(read), np.asarray(w), np.asarray(x), name="gradient")
+    wrong.check(gradient.name == "gradient" and b"StableHLO" in gradient.bytecode() and "func.func" in gradient.stablehlo(), "a program's texts")
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "gradient.hlo")
+        with open(path, "w") as out:
+            out.write(gradient.hlo())
+        for what in (path, gradient):
+            wrong.check(near(numpy, lowtide.function_of(what)(w, x), expected), f"the gradient read from {type(what).__name__}")
+    batch = lowtide.vmap(read, (None, 0))(np.asarray(w), np.asarray(numpy.stack([x, x + 1])))
+    wrong.check(near(numpy, batch, numpy.stack([loss(w, x), loss(w, x + 1)])), "a batch of a program")
+    try:
+        read(w)
+        wrong.append("a program without an argument")
+    except ValueError as fault:
+        wrong.check("found 1 arguments, expected 2" in str(fault), str(fault))
+
+
 def examples(wrong, root, build):
     """The documentation's prints what it says that it prints; the canary takes its own bytes. Each has a process of its own, whose memory it
     counts."""
@@ -339,7 +367,7 @@ def main():
     import numpy
     np = lowtide.numpy
     wrong = Wrong()
-    for part in (derivatives, trees, exchange, memory, draws, threads, files):
+    for part in (derivatives, trees, exchange, memory, draws, threads, files, programs):
         part(wrong, lowtide, np, numpy)
     examples(wrong, root, build)
     for line in wrong:
