@@ -108,17 +108,21 @@ class Search {
       plans.push_back(std::move(measure({Decisions()}).front()));
       if (!plans[1].ok()) return context_.should_stop() ? Status() : plans[1].status();
     }
-    const Trial second = streams_by_itself ? record(plans[1].take(), {}) : first;
-    if (streams_by_itself && second.point.ns <= next_.state.most_ns)
-      descend(second, kFreeThrift, until * 2 / 3, kFreePatience * until);
-    // Where the pipeline found nothing to stream, both are the same plan. Where its streams lead nowhere, there are
-    // some more plans without them.
-    const bool is_stuck = frontier_.free.temp_bytes > first.point.temp_bytes / kFreeReached;
-    const int64_t more = is_stuck ? std::max(until, frontier_.plans + until / 2) : until;
-    if (!streams_by_itself || !second.point.equals(first.point))
-      descend(first, kFreeThrift, more, kFreePatience * until);
+    descend_to_free(first, streams_by_itself ? record(plans[1].take(), {}) : first, until);
     if (!is_enough()) try_dear_ways(first, {kFreeThrift});
     return {};
+  }
+
+  /// From the plan without streams and from the pipeline's own, which are the same where it found nothing to stream.
+  void descend_to_free(const Trial& first, const Trial& second, int64_t until) {
+    const bool both = !plain_.empty() && !second.point.equals(first.point);
+    const int64_t patient = kFreePatience * until;
+    if (!plain_.empty() && second.point.ns <= next_.state.most_ns)
+      descend(second, kFreeThrift, both ? until * 2 / 3 : until, patient);
+    // Where the pipeline's streams lead nowhere, there are some more plans without them.
+    const bool is_stuck = frontier_.free.temp_bytes > first.point.temp_bytes / kFreeReached;
+    const int64_t more = is_stuck ? std::max(until, frontier_.plans + until / 2) : until;
+    if (plain_.empty() || both) descend(first, kFreeThrift, more, patient);
   }
 
   /// Once more with streams that store products between passes, or make them apart, in a few plans more: what was found
