@@ -88,8 +88,8 @@ class _Bytes:
         self.__array_interface__ = {"shape": (size,), "typestr": "|u1", "data": (block.data, False), "version": 3}
 
 
-_capsule_new = ctypes.pythonapi.PyCapsule_New
-_capsule_new.restype, _capsule_new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+# A prototype of our own: the attributes of ctypes.pythonapi's functions belong to everyone, and jax.ffi changes them.
+_capsule_new = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)(("PyCapsule_New", ctypes.pythonapi))
 
 
 class _Tensor:
