@@ -6,7 +6,6 @@
 #include <charconv>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 #include <optional>
 
 namespace lowtide::pjrt {
@@ -49,6 +48,8 @@ constexpr std::array<TypeRow, 29> kTypes = {{
     {"token", "token", 17, 0},
 }};
 constexpr XLA_FFI_Type kPred = 1;
+constexpr size_t kMostElements = size_t{1} << 26;  ///< of an array: it stands in the program's text
+constexpr int kMostNested = 64;                    ///< dictionaries in each other
 
 const TypeRow* type_row(std::string_view name) {
   const auto found =
@@ -119,6 +120,7 @@ class ForeignAttributes::Reader {
   Result<void> dictionary() {
     std::vector<Entry> entries;
     if (!take("{")) return fault("found no dictionary of attributes");
+    if (++depth_ > kMostNested) return fault("found more than 64 dictionaries in each other");
     while (!take("}")) {
       if (!entries.empty() && !take(",")) return fault("found a dictionary of attributes that doesn't end");
       Result<Entry> entry = named_value();
@@ -132,6 +134,7 @@ class ForeignAttributes::Reader {
       all.names.push_back(entry.name);
       all.values.push_back(entry.value);
     }
+    --depth_;
     all.all = {{sizeof(XLA_FFI_Attributes), nullptr},
                static_cast<int64_t>(entries.size()),
                all.kinds.data(),
@@ -261,7 +264,7 @@ class ForeignAttributes::Reader {
          x = type.find('x')) {
       size_t extent = 0;
       std::from_chars(type.data(), type.data() + x, extent);
-      if (extent > 0 && count > std::numeric_limits<uint32_t>::max() / extent) return false;
+      if (extent > kMostElements || count * extent > kMostElements) return false;
       count *= extent;
       type.remove_prefix(x + 1);
     }
@@ -272,8 +275,10 @@ class ForeignAttributes::Reader {
   /// count: of elements, if it is known: a single number stands for all of them.
   bool numbers_of(std::string_view text, const TypeRow& type, std::optional<size_t> count, Entry& entry) {
     entry.kind = XLA_FFI_Attributes::kArray;
-    if (text.starts_with("\"0x")) {
-      text.remove_prefix(3);
+    constexpr std::string_view kBytes = "\"0x";
+    if (text.starts_with(kBytes)) {
+      if (text.size() == kBytes.size() || !text.ends_with('"')) return false;
+      text.remove_prefix(kBytes.size());
       text.remove_suffix(1);
       return count && bytes_of(text, type, *count, entry);
     }
@@ -319,6 +324,7 @@ class ForeignAttributes::Reader {
 
   std::string_view rest_;
   ForeignAttributes& made_;
+  int depth_ = 0;
 };
 
 Result<ForeignAttributes> ForeignAttributes::parse(std::string_view dictionary) {
