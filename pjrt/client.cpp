@@ -8,6 +8,7 @@
 #include <functional>
 #include <set>
 
+#include "foreign_calls.h"
 #include "functions.h"
 #include "host_callbacks.h"
 #include "lowtide/visibility.h"
@@ -174,6 +175,7 @@ PJRT_Error* Client_Create(PJRT_Client_Create_Args& args) {
   client->options = options_from_environment(variable);
   client->options.brief_search = true;
   client->options.host_functions[kCallbackFunction] = call_back;
+  client->options.foreign_calls = foreign_function;
   client->platform_version = "lowtide " LOWTIDE_VERSION;
   int devices = 1;
   // Options come from the environment first; the program's own options override them.

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string_view>
 
+#include "foreign_calls.h"
 #include "host_callbacks.h"
 #include "lowtide/words.h"
 
@@ -98,6 +99,7 @@ LOWTIDE_PUBLIC Answer* lowtide_open(const char* const* names, const char* const*
       if (auto applied = lowtide::python::apply(names[i], values[i], options); !applied.ok()) return applied;
     }
     options.host_functions[lowtide::pjrt::kCallbackFunction] = lowtide::pjrt::call_back;
+    options.foreign_calls = lowtide::pjrt::foreign_function;
     auto told = std::make_shared<Told>();
     options.progress = [told](const lowtide::Progress& progress) {
       const std::lock_guard lock(told->mutex);

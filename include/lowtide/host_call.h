@@ -12,6 +12,9 @@
 ///     return {};
 ///   };
 ///
+/// Custom calls of other targets that Lowtide doesn't know call functions of the host's, too, if Options::foreign_calls
+/// has one for the target.
+///
 /// A call with custom_call_has_side_effect (has_side_effect in StableHLO) is made exactly as often as the program says,
 /// and such calls of one run are made one after another in program order. Any other call is pure: it may be removed if
 /// its results are unused, merged with an equal one, and reordered. Tokens order calls; they are not passed to the
@@ -43,7 +46,9 @@ struct HostResult {
   std::string_view type;
   std::span<const int64_t> dims;
   int64_t bytes = 0;
-  void* data = nullptr;  ///< the function fills all of it; it overlaps no operand
+  /// The function fills all of it; it overlaps no operand. If the program says that it shares an operand's memory
+  /// (output_to_operand_aliasing), it has that operand's elements before the call.
+  void* data = nullptr;
 };
 
 struct HostCall {

@@ -60,6 +60,10 @@ struct Options {
   Debugging debugging = {};
   /// Functions that programs may call by these names while they run; see lowtide/host_call.h.
   std::map<std::string, HostFunction> host_functions = {};
+  /// Asked, when a program is read, for the function of each custom call whose target Lowtide doesn't know. Empty:
+  /// there is none, and the program can't be run. Otherwise the call is a call of that host function, with the whole
+  /// target as its name. From any thread.
+  std::function<HostFunction(std::string_view target)> foreign_calls = {};
 };
 
 /// Options from environment variables, for commands and bindings: the library itself never reads the environment. get:

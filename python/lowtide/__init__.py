@@ -1,12 +1,12 @@
 """Lowtide runs array programs in as little memory as they need, and shows where the memory goes.
 
     lowtide.explain(step, params, batch)      what holds memory at the peak, why, and what would free it
-    lowtide.fit(step, donate_argnums=0)       the same function, in less of XLA's memory lowtide.jit(step,
-    donate_argnums=0)       the same on Lowtide's own runtime, in this process JAX_PLATFORMS=lowtide python train.py
-    all of JAX on Lowtide's own runtime
+    lowtide.fit(step, donate_argnums=0)       the same function, in less of XLA's memory
+    lowtide.jit(step, donate_argnums=0)       the same on Lowtide's own runtime, in this process
+    JAX_PLATFORMS=lowtide python train.py     all of JAX on Lowtide's own runtime
 
-    import lowtide.numpy as np                lazy arrays, with NumPy's names lowtide.grad, vmap, eval, limit, ...
-    their transformations, with JAX's and MLX's names
+    import lowtide.numpy as np                lazy arrays, with NumPy's names
+    lowtide.grad, vmap, eval, limit, ...      their transformations, with JAX's and MLX's names
 
 See docs/jax.md and docs/arrays.md.
 """

@@ -217,6 +217,8 @@ def _address_of(leaf: Any, argument: dict[str, Any], number: int) -> tuple[int, 
 
 
 def _is_row_major(array: Any) -> bool:
+    if array.ndim < 2:
+        return True
     layout = getattr(getattr(array, "format", None), "layout", None)
     order = getattr(layout, "major_to_minor", None)
     return order is None or tuple(order) == tuple(range(array.ndim))

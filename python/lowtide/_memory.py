@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import math
 from typing import Any
 
@@ -53,6 +54,13 @@ def contiguous(value: Any, array: dict[str, Any], what: str) -> np.ndarray:
     return np.ascontiguousarray(given).reshape(dims)
 
 
+@functools.cache
+def _dlpack_code(dtype: np.dtype) -> int | None:
+    if dtype.name.startswith(("int4", "int2")):
+        return None
+    return 4 if dtype.name == "bfloat16" else _DLPACK_CODES.get(dtype.kind)
+
+
 class Block:
     """Bytes of a result. They are freed when neither this object nor an array made from it is left."""
 
@@ -72,8 +80,8 @@ class Block:
 
     def tensor(self, dtype: np.dtype, dims: tuple[int, ...]) -> "_Tensor | None":
         """For jax.dlpack.from_dlpack; None if DLPack lacks the type."""
-        code = 4 if dtype.name == "bfloat16" else _DLPACK_CODES.get(dtype.kind)
-        return None if code is None or dtype.name.startswith(("int4", "int2")) else _Tensor(self, code, dtype.itemsize * 8, dims)
+        code = _dlpack_code(dtype)
+        return None if code is None else _Tensor(self, code, dtype.itemsize * 8, dims)
 
     def view(self, dtype: np.dtype, dims: tuple[int, ...]) -> np.ndarray:
         """The same as a numpy array, which keeps this alive."""
@@ -88,8 +96,8 @@ class _Bytes:
         self.__array_interface__ = {"shape": (size,), "typestr": "|u1", "data": (block.data, False), "version": 3}
 
 
-_capsule_new = ctypes.pythonapi.PyCapsule_New
-_capsule_new.restype, _capsule_new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+# A prototype of our own: the attributes of ctypes.pythonapi's functions belong to everyone, and jax.ffi changes them.
+_capsule_new = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)(("PyCapsule_New", ctypes.pythonapi))
 
 
 class _Tensor:

@@ -3,19 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <exception>
 #include <functional>
 
 #include "base/denormals.h"
 #include "base/near_words.h"
 #include "ops/checks.h"
+#include "ops/runnable.h"
 
 namespace lowtide::engine {
 namespace {
 
-const HostFunctions& functions_of(const Instruction& call) {
-  return call.parent->module().context().own<HostFunctions>();
-}
+HostFunctions& functions_of(const Instruction& call) { return call.parent->module().context().own<HostFunctions>(); }
 
 /// The layouts of {f32[5,5]{0,1}, token[], f32[5]{0}}, one for each operand: the braces after a bracket.
 std::vector<std::string_view> stated_layouts(std::string_view constraints) {
@@ -41,6 +41,35 @@ void append_operands(const Shape& shape, std::span<const void* const>& leaves, s
     leaves = leaves.subspan(1);
     if (leaf.is_array()) operands.push_back({type_name(leaf.type), leaf.dims, logical_bytes(leaf), data});
   });
+}
+
+/// The leaf at `index`, among all leaves.
+size_t leaf_number(const Shape& shape, const ShapeIndex& index) {
+  size_t number = 0, found = 0;
+  for_each_leaf(shape, [&](const ShapeIndex& here, const Shape&) {
+    if (here == index) found = number;
+    ++number;
+  });
+  return found;
+}
+
+size_t leaf_count(const Shape& shape) {
+  size_t count = 0;
+  for_each_leaf(shape, [&](const ShapeIndex&, const Shape&) { ++count; });
+  return count;
+}
+
+/// Results that the program says to share operands' memory begin with their elements.
+void copy_aliased(const Instruction& call, std::span<const void* const> operands, std::span<void* const> results) {
+  for (const AliasEntry& alias : call.as<CustomCallAttributes>().output_to_operand_aliasing) {
+    const auto which = static_cast<size_t>(alias.operand);
+    size_t from = leaf_number(call.operand(which).shape, alias.operand_index);
+    for (size_t i = 0; i < which; ++i) from += leaf_count(call.operand(i).shape);
+    const Shape& shape = subshape(call.shape, alias.output);
+    if (!shape.is_array() || logical_bytes(shape) == 0) continue;
+    std::memcpy(results[leaf_number(call.shape, alias.output)], operands[from],
+                static_cast<size_t>(logical_bytes(shape)));
+  }
 }
 
 Value value_over(const Shape& shape, std::vector<void*>& leaves) {
@@ -102,15 +131,41 @@ Status check_host_call(const Instruction& call) {
   return wrong < 0 ? Status() : broken(call, 6, fmt::format("result {} doesn't lie row by row", wrong));
 }
 
+Status take_foreign_calls(Module& module) {
+  auto& functions = module.context().own<HostFunctions>();
+  if (!functions.foreign) return {};
+  for (const auto& computation : module.computations()) {
+    for (const auto& call : computation->instructions()) {
+      if (call->opcode != Opcode::kCustomCall || why_custom_call_not_run(*call).empty()) continue;
+      std::string& target = std::get<CustomCallAttributes>(call->attributes).target;
+      HostFunction function = functions.foreign(target);
+      if (!function) continue;
+      if (const Status lies = check_host_call(*call); !lies.ok()) {
+        const Status fault = Status::unsupported(lies.message());
+        return module.source ? fault.at(*module.source, call->place) : fault;
+      }
+      const std::lock_guard lock(functions.mutex);
+      functions.all.insert_or_assign(target, std::move(function));
+      target.insert(0, kHostCallTarget);
+    }
+  }
+  return {};
+}
+
 const HostFunction* find_host_function(const Instruction& call) {
-  const HostFunctions& functions = functions_of(call);
+  HostFunctions& functions = functions_of(call);
+  const std::lock_guard lock(functions.mutex);
   const auto found = functions.all.find(host_function_name(call));
   return found != functions.all.end() && found->second ? &found->second : nullptr;
 }
 
 Status missing_host_function(const Instruction& call) {
   std::vector<std::string> known;
-  for (const auto& [name, function] : functions_of(call).all) known.push_back(name);
+  {
+    HostFunctions& functions = functions_of(call);
+    const std::lock_guard lock(functions.mutex);
+    for (const auto& [name, function] : functions.all) known.push_back(name);
+  }
   const std::string name(host_function_name(call));
   const Status fault = Status::input(fmt::format("custom-call {}: the host has given no function named \"{}\"{}",
                                                  call.name, name, did_you_mean(near_words(name, known))));
@@ -129,6 +184,7 @@ Status find_missing_host_functions(const Module& module) {
 
 Status run_host_call(const Instruction& call, const HostFunction& function, std::span<const void* const> operands,
                      std::span<void* const> results) {
+  copy_aliased(call, operands, results);
   std::vector<HostOperand> given;
   for (const Instruction* operand : call.operands) append_operands(operand->shape, operands, given);
   std::vector<HostResult> wanted;

@@ -1,7 +1,9 @@
 #pragma once
 /// The custom calls lowtide.host.<name>: a function of the host's, which the session was given (lowtide/host_call.h).
 
+#include <functional>
 #include <map>
+#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,8 +18,14 @@ namespace lowtide::engine {
 /// What a session was told of; its context has them for all that runs.
 struct HostFunctions {
   explicit HostFunctions(const Context&) {}
+  std::function<HostFunction(std::string_view target)> foreign;  ///< empty: there are none
+  std::mutex mutex;                                              ///< of those below, which reading programs adds to
   std::map<std::string, HostFunction, std::less<>> all;
 };
+
+/// Calls of targets that are unknown otherwise become calls lowtide.host.<target> where the host has a function for the
+/// target. At the place of one whose arrays don't lie row by row: kUnsupported.
+Status take_foreign_calls(Module& module);
 
 bool is_host_call(const Instruction& instruction);
 /// Does running any of its operations call one? What compares two runs must not make the calls twice.

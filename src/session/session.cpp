@@ -61,7 +61,9 @@ Result<Session> Session::open(Options options) {
     const auto drop = [](std::string_view) {};
     state->context = std::make_shared<engine::Context>(
         engine::settings_of(options), options.warn ? options.warn : std::function<void(std::string_view)>(drop));
-    state->context->own<engine::HostFunctions>().all = {options.host_functions.begin(), options.host_functions.end()};
+    auto& host = state->context->own<engine::HostFunctions>();
+    host.all = {options.host_functions.begin(), options.host_functions.end()};
+    host.foreign = options.foreign_calls;
     state->options = std::move(options);
     state->backend = &engine::cpu_backend();
     auto& targets = state->context->own<engine::Targets>();
@@ -79,6 +81,7 @@ Result<Module> Session::read(const std::string& path, Stage stage) const {
     const Call call(*state_);
     LT_TAKE(engine::Input input, engine::read_input(path, stage_of(stage), call.context()));
     input.module->set_context(state_->context);
+    LT_PASS(engine::take_foreign_calls(*input.module));
     const bool is_xlas = !input.stage.empty() && stage == Stage::kLatest;
     return module_of(std::move(input), is_xlas ? path : "");
   });
@@ -91,6 +94,7 @@ Result<Module> Session::parse(std::string bytes, const std::string& name) const 
     LT_PASS(engine::verify(*module));
     LT_PASS(engine::verify_sizes(*module));
     module->set_context(state_->context);
+    LT_PASS(engine::take_foreign_calls(*module));
     engine::Input input;
     input.module = std::move(module);
     input.path = name;
@@ -101,6 +105,7 @@ Result<Module> Session::parse(std::string bytes, const std::string& name) const 
 Result<Module> Session::build(const ModuleBuilder& builder) const {
   return guarded([&]() -> Result<Module> {
     LT_TAKE(auto module, engine::make_module(builder.state(), state_->context));
+    LT_PASS(engine::take_foreign_calls(*module));
     engine::Input input;
     input.module = std::move(module);
     return module_of(std::move(input));

@@ -160,7 +160,9 @@ bool make_layers(Scope& scope, Draws& choices, const Gene& gene) {
       Instruction* gradient = trial.body().choose(choices, is_slot);
       if (!gradient) return false;
       Draws wide(gene.seed + static_cast<uint64_t>(k));
-      slots.push_back(widened(trial.body(), wide, gradient)->shape);
+      const Instruction* given = widened(trial.body(), wide, gradient);
+      if (!given) return false;
+      slots.push_back(given->shape);
     }
   }
   std::vector<Instruction*> state{cotangent, saved};

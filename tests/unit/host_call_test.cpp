@@ -224,6 +224,63 @@ TEST(HostCall, KeepsDenormalsWhereProgramsFlushThem) {
 }
 #endif
 
+/// Custom calls that Lowtide doesn't know, and those that it does, in a session that has a function for any target.
+TEST(HostCall, UnknownTargetsAreAskedFor) {
+  Options options;
+  options.threads = 2;
+  std::vector<std::string> asked;
+  options.foreign_calls = [&asked](std::string_view target) -> HostFunction {
+    asked.emplace_back(target);
+    if (target != "triple") return {};
+    return [](const HostCall& call) -> Result<void> {
+      if (call.name != "triple" || call.config != "{by = 3 : i32}") return Error{ErrorKind::kInput, "another call"};
+      const auto* from = static_cast<const float*>(call.operands[0].data);
+      for (int k = 0; k < 4; ++k) static_cast<float*>(call.results[0].data)[k] = 3 * from[k];
+      return {};
+    };
+  };
+  const Session session = Session::open(options).value();
+  const auto body = [](const std::string& target, const std::string& layout = "") {
+    return entry(
+        "  x = f32[4] parameter(0)\n  s = f32[4] custom-call(x), custom_call_target=\"Sharding\"\n  r = f32[2,2]" +
+        layout + " custom-call(s), custom_call_target=\"" + target +
+        "\", backend_config={by = 3 : i32}\n  ROOT y = f32[4] reshape(r)\n");
+  };
+  const auto tripled = run(session, body("triple"), {1, 2, 3, 4}, 4);
+  ASSERT_TRUE(tripled.ok()) << tripled.error().message;
+  EXPECT_EQ(*tripled, (std::vector<float>{3, 6, 9, 12}));
+  EXPECT_EQ(asked, std::vector<std::string>{"triple"});
+  EXPECT_EQ(session.parse(body("triple"), "calls.hlo")->host_calls().at(0).name, "triple");
+  EXPECT_EQ(run(session, body("quadruple"), {1, 2, 3, 4}, 4).error().kind, ErrorKind::kUnsupported);
+  const auto across = session.parse(body("triple", "{0,1}"), "calls.hlo");
+  ASSERT_FALSE(across.ok());
+  EXPECT_EQ(across.error().kind, ErrorKind::kUnsupported);
+  EXPECT_NE(across.error().message.find("result 0 doesn't lie row by row"), std::string::npos)
+      << across.error().message;
+}
+
+TEST(HostCall, ResultsInAnOperandsMemoryBeginWithItsElements) {
+  Options options;
+  options.threads = 2;
+  options.host_functions["touch"] = [](const HostCall& call) -> Result<void> {
+    static_cast<float*>(call.results[1].data)[0] += 10;
+    std::memset(call.results[0].data, 0, static_cast<size_t>(call.results[0].bytes));
+    return {};
+  };
+  const Session session = Session::open(options).value();
+  const auto y = run(session, entry(R"(  x = f32[4] parameter(0)
+  n = f32[4] negate(x)
+  pair = (f32[4], f32[4]) tuple(x, n)
+  t = token[] after-all()
+  r = (f32[2], f32[4]) custom-call(t, pair), custom_call_target="lowtide.host.touch", output_to_operand_aliasing={{1}: (1, {1})}
+  e = f32[4] get-tuple-element(r), index=1
+  ROOT s = f32[4] add(e, n)
+)"),
+                     {1, 2, 3, 4}, 4);
+  ASSERT_TRUE(y.ok()) << y.error().message;
+  EXPECT_EQ(*y, (std::vector<float>{8, -4, -6, -8}));
+}
+
 TEST(HostCall, FaultsOfTheFunctionAreTheRuns) {
   Heard heard;
   const Session session = Session::open(with_functions(heard)).value();

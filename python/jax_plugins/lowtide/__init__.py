@@ -8,7 +8,7 @@ import jax
 import jax._src.xla_bridge as xla_bridge
 
 import lowtide
-from lowtide import _callbacks
+from lowtide import _callbacks, _foreign
 
 # Below the cpu's, which is 0: Lowtide must be selected by name.
 _PRIORITY = -100
@@ -27,4 +27,5 @@ def initialize() -> None:
     xla_bridge.register_backend_initialization_hook(_answer_for_cpu)
     # After an interrupt jaxlib's threads continue to compile while it destroys its client.
     atexit.register(lambda: ctypes.CDLL(path).lowtide_stop_compiling())
+    _foreign.install()
     _callbacks.install()  # after it, so that runs in progress are waited for before that

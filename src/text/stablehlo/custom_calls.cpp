@@ -246,10 +246,13 @@ Status make_check(ModuleMaker& maker, Scope& scope, const MlirOperation& operati
 Status make_sharding_constraint(ModuleMaker& maker, Scope& scope, const MlirOperation& operation) {
   LT_ASSIGN_OR_RETURN(const Instructions operands, maker.operands(scope, operation));
   const auto sharding = maker.values().find_any(operation.attributes, "angles|sharding");
-  if (operands.size() != 1 || !sharding) return maker.fault(operation.place, "expected a value and its sharding");
+  const size_t angle = sharding ? sharding->text.find('<') : std::string_view::npos;
+  if (operands.size() != 1 || angle == std::string_view::npos) {
+    return maker.fault(operation.place, "expected a value and its sharding");
+  }
   LT_ASSIGN_OR_RETURN(Instruction * call, maker.add(scope, operation, Opcode::kCustomCall, operands[0]->shape, operands,
                                                     {{"custom_call_target", "\"Sharding\""}}));
-  const std::string_view text = sharding->text.substr(sharding->text.find('<'));
+  const std::string_view text = sharding->text.substr(angle);
   call->frontend_attributes = "{xla.sdy.sharding=" + quote(fmt::format("#sdy.sharding_per_value<[{}]>", text)) + '}';
   const Result<Sharding> tiled = parse_sharding(hlo_sharding_of_shardy(text, maker.syntax()));
   if (tiled.ok()) call->sharding = std::make_shared<const Sharding>(*tiled);

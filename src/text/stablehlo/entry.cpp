@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "ir/memory_kinds.h"
 #include "ops/attribute_text.h"
@@ -100,6 +101,11 @@ Status ModuleMaker::read_module_attributes() {
     const MlirAttribute* generic = find_attribute(operation.attributes, "sym_name");
     std::string_view name = pretty ? pretty->text : generic ? generic->text : "";
     if (name.starts_with('"') && name.size() > 1) name = name.substr(1, name.size() - 2);
+    const auto is_plain = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.'; };
+    if (!std::ranges::all_of(name, is_plain)) {  // HLO would end it elsewhere
+      return unsupported(operation.place,
+                         fmt::format("the name of the mesh '{}' has other characters than words", name));
+    }
     if (const MlirAttribute* angles = find_attribute(operation.attributes, "angles")) {
       meshes.push_back(fmt::format("{} = #sdy.mesh{}", name, angles->text));
     } else if (const MlirAttribute* mesh = find_attribute(operation.attributes, "mesh")) {
