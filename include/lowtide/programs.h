@@ -20,8 +20,7 @@ namespace lowtide {
 /// The program as a function of its arguments (Module::arguments(), in order), giving its results. Calls with other
 /// shapes or types are std::invalid_argument. std::runtime_error names the operation and its place where
 ///  - the program has what arrays lack: other element types, dynamic shapes, communication between devices, side
-///  effects
-///    (stateful random bits, host calls, checks);
+///    effects (stateful random bits, host calls, checks);
 ///  - a derivative is asked for of an operation that has none here.
 /// Loops whose trip count is known become scans, which have derivatives in both directions; other loops have only
 /// forward ones (jvp).
