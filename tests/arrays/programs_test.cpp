@@ -70,9 +70,9 @@ TEST(ArraysPrograms, AProgramIsAFunctionWithGradients) {
   expect_near(gradients[1], {56});
   // Second derivative along x.
   const auto slope = [&](const std::vector<array>& in) {
-    return std::vector<array>{sum(value_and_grad(loss, {0})(in).second[0])};
+    return std::vector<array>{sum(value_and_grad(loss, 0)(in).second[0])};
   };
-  expect_near(value_and_grad(slope, {0})({x, s}).second[0], {8, 8, 8});
+  expect_near(value_and_grad(slope, 0)({x, s}).second[0], {8, 8, 8});
   expect_near(vmap(loss, {0, -1})({stack({x, x * array(2.0F)}), s})[0], {56, 224});
   expect_near(compile(loss)({x, s})[0], {56});
 }
