@@ -88,7 +88,6 @@ Roles of_convolution(const Instruction& convolution, size_t operand) {
   Roles roles(convolution.operand(operand).shape.dims.size());
   const auto at = [&](int64_t d) -> OperandDimension& { return roles[static_cast<size_t>(d)]; };
   if (a.dim_labels.find('?') != std::string::npos) return roles;
-  const bool grouped = a.feature_group_count > 1 || a.batch_group_count > 1;
   if (operand == 1) {
     if (a.batch_group_count == 1) at(a.kernel_output_feature) = pointwise(a.output_feature);
     at(a.kernel_input_feature) = reduced(0);
@@ -96,7 +95,8 @@ Roles of_convolution(const Instruction& convolution, size_t operand) {
     return roles;
   }
   if (a.batch_group_count == 1) at(a.input_batch) = pointwise(a.output_batch);
-  if (!grouped) at(a.input_feature) = reduced(0);
+  // Groups of the batch have all features, as in the gradient of a depthwise kernel.
+  if (a.feature_group_count == 1) at(a.input_feature) = reduced(0);
   for (size_t w = 0; w < a.input_spatial.size(); ++w) {
     at(a.input_spatial[w]) = under_window(a.window, w, a.output_spatial[w]);
   }

@@ -125,18 +125,15 @@ class Search {
     if (plain_.empty() || both) descend(first, kFreeThrift, more, patient);
   }
 
-  /// Once more with streams that store products between passes, or make them apart, in a few plans more: what was found
-  /// without them stays.
+  /// Once more with streams that make products apart, in a few plans more: what was found without them stays.
   void try_dear_ways(const Trial& from, const std::vector<double>& thrifts) {
     const int64_t more = std::clamp(budget_ / kDearPart, kLeastDear, kMostDear);
     next_.state.tries_dear_ways = true;
-    next_.forget_candidates();
     for (const double thrift : thrifts) {
       budget_ += more;
       descend(from, thrift, std::min(budget_, frontier_.plans + more));
     }
     next_.state.tries_dear_ways = false;
-    next_.forget_candidates();
   }
 
   Result<Frontier> run() {
@@ -276,7 +273,7 @@ class Search {
       const auto* d = std::get_if<StreamDecision>(&all.back());
       const StreamDecision stream = d && std::holds_alternative<StreamDecision>(added) ? *d : StreamDecision();
       const auto key = std::tuple(added.index(), stream.computation, stream.seed, stream.dimension, stream.one_pass,
-                                  stream.once, stream.windows, all.size());
+                                  stream.store > 0, stream.windows, all.size());
       if (known.insert(key).second) starts.push_back(*trial);
     }
     return starts;

@@ -14,6 +14,8 @@ namespace {
 constexpr size_t kFewTiles = 2;                       ///< tried of a stream, where plans are few
 constexpr size_t kMostAmong = 4;                      ///< prices tried after streams: each of these has its own
 constexpr size_t kMostCandidates = 6;                 ///< tried in one step
+constexpr size_t kMostOfKind = 3;                     ///< of those in some passes, and of those that store between them
+constexpr double kOtherPrice = 0.5;                   ///< of the time for what is recomputed: another way to store
 constexpr double kExtraTime[] = {0.02, 0.1, 0.4, 3};  ///< of what a plan may take, for one more stream
 constexpr double kHopeless = 1.25;                    ///< of what a plan may take: beyond it no stream is tried
 constexpr int64_t kMostEasier = 3;                    ///< coarser tiles, where all that were tried are too slow
@@ -136,18 +138,38 @@ const std::vector<StreamCandidate>& NextSteps::candidates_at(const Trial& at) co
                                            1e-3 * c.ns_per_tile));
     }
   }
-  // The best of each way to spend more time for less memory, beside those that only stream.
-  const auto way = [](const StreamCandidate& c) { return c.before.empty() ? c.decision.once ? 1 : 0 : 2; };
-  const size_t most = state.tries_dear_ways ? 1 : 0, kept[] = {kMostCandidates, most, most};
-  size_t tried[] = {0, 0, 0};
-  std::erase_if(candidates, [&](const StreamCandidate& c) { return tried[way(c)]++ >= kept[way(c)]; });
   return candidates;
 }
 
+/// Those worth a plan: the best of each kind, without those that would compute too much again in tiles of any size.
+std::vector<const StreamCandidate*> NextSteps::worth_trying(const Trial& at) const {
+  std::vector<const StreamCandidate*> streams, partial, storing, apart;
+  const bool is_program = planner_.target().takes() == Takes::kProgram;
+  const size_t most_dear = state.tries_dear_ways ? 1 : 0, most_first = state.is_free_found ? kMostOfKind : 1;
+  const size_t most_others = is_program ? most_first : most_dear;
+  const auto offer = [](const StreamCandidate& c, size_t most, std::vector<const StreamCandidate*>& kind) {
+    if (kind.size() < most) kind.push_back(&c);
+  };
+  for (const StreamCandidate& c : candidates_at(at)) {
+    if (at.point.ns + c.again_ns > kHopeless * state.most_ns) continue;
+    if (!c.before.empty()) {
+      offer(c, most_dear, apart);
+    } else if (c.decision.store > 0) {
+      const bool differs = storing.empty() || c.again_ns < kOtherPrice * storing.back()->again_ns;
+      if (differs) offer(c, most_others, storing);
+    } else if (c.decision.passes > 0) {
+      offer(c, most_others, partial);
+    } else {
+      offer(c, kMostCandidates, streams);
+    }
+  }
+  for (const auto* more : {&partial, &storing, &apart}) streams.insert(streams.end(), more->begin(), more->end());
+  return streams;
+}
+
 void NextSteps::add_streams(const Trial& at, std::vector<Series>& steps) const {
-  for (const StreamCandidate& candidate : candidates_at(at)) {
-    // What would be computed again, in tiles of any size, takes too long in any case.
-    if (at.point.ns + candidate.again_ns > kHopeless * state.most_ns) continue;
+  for (const StreamCandidate* worth : worth_trying(at)) {
+    const StreamCandidate& candidate = *worth;
     const auto with_tile = [&](int64_t tile) {
       Decisions decisions = at.point.decisions;
       for (StreamDecision& decision : candidate.decisions(tile)) decisions.emplace_back(std::move(decision));

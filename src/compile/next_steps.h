@@ -55,13 +55,11 @@ class NextSteps {
   /// Recomputation among the values that the streams have left, at higher prices than so far: at most so many.
   void add_recompute_among(const Trial& at, size_t most, std::vector<Series>& steps) const;
 
-  /// Drops cached candidates, whose worth has changed: tries_dear_ways.
-  void forget_candidates() { candidates_.clear(); }
-
  private:
   bool is_within_streams(const Trial& at) const;
   std::vector<int64_t> some_tiles(const StreamCandidate& candidate) const;
   const std::vector<StreamCandidate>& candidates_at(const Trial& at) const;
+  std::vector<const StreamCandidate*> worth_trying(const Trial& at) const;
   const std::vector<RecomputeOffer>& offers_among(const Decisions& decisions) const;
   void add_groups(const Trial& at, std::vector<Series>& steps) const;
 

@@ -1,8 +1,10 @@
 #include "passes/stream/cluster.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "analysis/leaf_bytes.h"
+#include "passes/stream/between_passes.h"
 #include "passes/stream/keep_order.h"
 #include "passes/stream/stream_loop.h"
 #include "passes/stream/walk.h"
@@ -11,6 +13,7 @@ namespace lowtide::engine {
 namespace {
 
 constexpr size_t kMostMembers = 4000;
+constexpr int32_t kNever = std::numeric_limits<int32_t>::max();
 constexpr double kLargePart = 1.0 / 16;  ///< of the seed's bytes: worth hiding too
 
 bool is_loop(const Instruction& i) { return i.opcode == Opcode::kWhile; }
@@ -38,9 +41,10 @@ class Grower {
       settle();
       if (cluster_.passes > 1) return {};
     }
+    if (options.passes > 0 && !keep_passes(options.passes)) return {};
     if (cluster_.dimension_of(seed_) != d) return {};
     find_outputs();
-    if (options.once) store_products(graph_, cluster_);
+    if (options.store > 0) keep_between_passes(graph_, states_, cluster_, options.store);
     return cluster_;
   }
 
@@ -289,6 +293,41 @@ class Grower {
       member->second.pass = mine;
       cluster_.passes = std::max(cluster_.passes, mine + 1);
     }
+    const std::vector<int32_t> latest = latest_passes();
+    for (auto& [place, member] : cluster_.members) member.pass = latest[static_cast<size_t>(place)];
+  }
+
+  /// Leaves members of so many passes, from the first that needs the seed on. False: there are no fewer than before.
+  bool keep_passes(int32_t count) {
+    if (cluster_.passes <= count || !cluster_.is_member(seed_.place)) return false;
+    const int32_t first = cluster_.members.at(seed_.place).pass;
+    std::erase_if(cluster_.members, [&](const auto& member) {
+      return member.second.pass < first || member.second.pass >= first + count;
+    });
+    settle();
+    return true;
+  }
+
+  /// By place: the last pass in which a member can be computed without delaying sums and what others read.
+  /// What is recomputed for late readers, from values that have long been there, belongs to their pass, not to the
+  /// first one possible.
+  std::vector<int32_t> latest_passes() const {
+    std::vector<int32_t> latest(static_cast<size_t>(graph_.size()), kNever);
+    for (int32_t place = graph_.size(); place-- > 0;) {
+      const auto member = cluster_.members.find(place);
+      const bool is_member = member != cluster_.members.end();
+      int32_t& mine = latest[static_cast<size_t>(place)];
+      for (const ValueGraph::Read& read : graph_.users(place)) {
+        const int32_t user = latest[static_cast<size_t>(read.user)];
+        if (user == kNever) continue;
+        const bool before = is_member && (!cluster_.is_member(read.user) || cluster_.is_sum({place, read.leaf}));
+        mine = std::min(mine, before ? user - 1 : user);
+      }
+      if (!is_member) continue;
+      const bool is_sum = std::ranges::find(member->second.leaves, kSummed) != member->second.leaves.end();
+      if (mine == kNever || is_sum) mine = member->second.pass;
+    }
+    return latest;
   }
 
   /// What others read is stored whole, or, where it is made of the cluster's inputs by cheap operations alone, made
@@ -331,20 +370,23 @@ class Grower {
 
 }  // namespace
 
+bool StreamCluster::is_stored_before(GraphLeaf array, int32_t pass) const {
+  if (outputs.contains(array) && members.at(array.place).pass < pass) return true;
+  const auto stays = kept.find(array.place);
+  return stays != kept.end() && dimension_of(array) >= 0 &&
+         std::ranges::any_of(stays->second, [&](const Stay& stay) { return stay.first < pass && pass <= stay.last; });
+}
+
+bool StreamCluster::is_stored_by(GraphLeaf array, int32_t pass) const {
+  if (outputs.contains(array) && members.at(array.place).pass == pass) return true;
+  const auto stays = kept.find(array.place);
+  return stays != kept.end() && dimension_of(array) >= 0 &&
+         std::ranges::find(stays->second, pass, &Stay::first) != stays->second.end();
+}
+
 StreamCluster grow_cluster(const ValueGraph& graph, const std::vector<ValueState>& states, GraphLeaf seed, int64_t d,
                            const ClusterOptions& options) {
   return Grower(graph, states, seed).grow(d, options);
-}
-
-void store_products(const ValueGraph& graph, StreamCluster& cluster) {
-  for (int32_t pass = 1; pass < cluster.passes; ++pass) {
-    for (const int32_t place : members_of_pass(graph, cluster, pass)) {
-      const StreamMember& member = cluster.members.at(place);
-      const Opcode opcode = graph.at(place).opcode;
-      const bool product = opcode == Opcode::kDot || opcode == Opcode::kConvolution;
-      if (product && member.pass < pass && member.leaves[0] >= 0) cluster.outputs.insert({place, 0});
-    }
-  }
 }
 
 GraphLeaf array_behind(const ValueGraph& graph, const Instruction& operand) {
@@ -391,6 +433,9 @@ std::vector<int32_t> members_of_pass(const ValueGraph& graph, const StreamCluste
       if (cluster.members.at(array.place).pass == pass) open.push_back(array.place);
     }
   }
+  for (const auto& [place, stays] : cluster.kept) {
+    if (std::ranges::find(stays, pass, &Stay::first) != stays.end()) open.push_back(place);
+  }
   while (!open.empty()) {
     const int32_t place = open.back();
     open.pop_back();
@@ -400,8 +445,7 @@ std::vector<int32_t> members_of_pass(const ValueGraph& graph, const StreamCluste
     for (const ValueGraph::Read& read : graph.reads(place)) {
       const GraphLeaf array{read.def, read.leaf};
       if (!cluster.is_member(read.def) || cluster.is_sum(array)) continue;
-      const bool stored = cluster.members.at(read.def).pass < pass && cluster.outputs.contains(array);
-      if (!stored) open.push_back(read.def);
+      if (!cluster.is_stored_before(array, pass)) open.push_back(read.def);
     }
   }
   std::ranges::sort(made);

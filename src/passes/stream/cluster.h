@@ -27,6 +27,11 @@ struct StreamMember {
 };
 inline constexpr int64_t kInitial = -3;  ///< read once, before the first tile: what a sum begins with
 
+/// All slices of a value are stored by one pass, for later ones up to the last that reads them.
+struct Stay {
+  int32_t first = 0, last = 0;
+};
+
 /// Members that read a sum, or any other value that needs all slices, are computed in a later pass, which recomputes
 /// the slices that it reads and that are not stored.
 struct StreamCluster {
@@ -34,6 +39,7 @@ struct StreamCluster {
   std::map<int32_t, StreamMember> members;  ///< by place in the graph
   std::set<GraphLeaf> outputs;              ///< slices that others read: stored whole
   std::set<GraphLeaf> sums;
+  std::map<int32_t, std::vector<Stay>> kept;  ///< by place: what is stored only between passes, in order
   int32_t passes = 0;
   bool is_member(int32_t place) const { return members.contains(place); }
   /// The dimension along which a member computes the array; kWhole for others.
@@ -42,22 +48,26 @@ struct StreamCluster {
     return member == members.end() ? kWhole : member->second.leaves[static_cast<size_t>(array.leaf)];
   }
   bool is_sum(GraphLeaf array) const { return dimension_of(array) == kSummed; }
+  /// Can the pass read all slices of it?
+  bool is_stored_before(GraphLeaf array, int32_t pass) const;
+  /// Does the pass store all slices of it?
+  bool is_stored_by(GraphLeaf array, int32_t pass) const;
 };
 
 struct ClusterOptions {
   bool one_pass = false;  ///< only members of the seed's own pass
-  bool once = false;      ///< products that later passes read, too, are stored by the first that makes them
   /// Only for the seed, and what is computed from it slice by slice: other readers of the other members use the
   /// original ones, so that those are computed twice.
   bool alone = false;
+  /// Only members of so many passes, from the first that needs the seed on; 0: all. What stands before those is read,
+  /// though it could be computed slice by slice as well.
+  int32_t passes = 0;
+  double store = 0;  ///< price at which what later passes need is stored (between_passes.h); 0: only outputs are
 };
 
 /// The largest cluster around a stored array, sliced along its dimension d; no members: it can't be sliced.
 StreamCluster grow_cluster(const ValueGraph& graph, const std::vector<ValueState>& states, GraphLeaf seed, int64_t d,
                            const ClusterOptions& options);
-
-/// Applies ClusterOptions::once to a cluster that was grown without it.
-void store_products(const ValueGraph& graph, StreamCluster& cluster);
 
 /// What the cluster costs and saves, bytes and nanoseconds.
 struct ClusterWeight {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <set>
 #include <unordered_map>
 
@@ -11,6 +12,7 @@
 #include "analysis/leaf_bytes.h"
 #include "analysis/loop_fusion.h"
 #include "base/thread_pool.h"
+#include "passes/stream/between_passes.h"
 #include "passes/stream/keep_order.h"
 #include "passes/stream/stream_loop.h"
 #include "passes/stream/walk.h"
@@ -21,24 +23,28 @@ namespace {
 
 constexpr double kLargeSums =
     16;  ///< times their bytes is what the stream hides, at least: worth a stream of their own
-constexpr double kDearAgain = 0.05;  ///< of the stream's time, at least: what is multiplied again may be stored
-constexpr size_t kMostSeeds = 6;     ///< of a computation, where none are asked for
+constexpr double kDearAgain = 0.05;   ///< of the stream's time, at least: what is multiplied again may be stored
+constexpr size_t kMostPrices = 16;    ///< at which values are kept between passes
+constexpr double kJustAbove = 1.001;  ///< a price is written with few digits
+constexpr int32_t kFewestPasses = 2, kMostPasses = 4;  ///< of a stream in some of a cluster's passes
+constexpr size_t kMostSeeds = 6;                       ///< of a computation, where none are asked for
 
 /// At most one of them.
 struct Flag {
   std::string_view word;
   bool StreamDecision::* flag;
 };
-constexpr Flag kFlags[] = {{"one_pass", &StreamDecision::one_pass},
-                           {"once", &StreamDecision::once},
-                           {"alone", &StreamDecision::alone},
-                           {"windows", &StreamDecision::windows}};
+constexpr Flag kFlags[] = {
+    {"one_pass", &StreamDecision::one_pass}, {"alone", &StreamDecision::alone}, {"windows", &StreamDecision::windows}};
+
+constexpr std::string_view kPasses = "passes=", kStore = "store=";
 
 Status no_decision(std::string_view line) {
   return Status(Fault::kInput, fmt::format("expected `stream COMPUTATION VALUE dimension=D tile=T`, got `{}`", line));
 }
 
-bool read_number(std::string_view word, std::string_view key, int64_t& number) {
+template <class Number>
+bool read_number(std::string_view word, std::string_view key, Number& number) {
   if (!word.starts_with(key)) return false;
   const std::string_view digits = word.substr(key.size());
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
@@ -145,44 +151,91 @@ void add_apart(const ValueGraph& graph, const std::vector<ValueState>& states, c
   if (!products.empty() && is_read_beside(graph, seed, products)) found.push_back(std::move(apart));
 }
 
-/// All passes; all, with what they would multiply again stored; the seed's own.
-void add_slices(const ValueGraph& graph, const std::vector<ValueState>& states, const Instruction& seed, int64_t d,
+/// A value and a dimension along which it could be streamed.
+struct Way {
+  const Instruction* seed = nullptr;
+  int64_t dimension = 0;
+  StreamCluster cluster;
+  bool is_first = true;  ///< of those with this cluster
+};
+
+/// All passes, and all with something stored between them, of each cluster once; the seed's own; some from the first
+/// that needs it on.
+void add_slices(const ValueGraph& graph, const std::vector<ValueState>& states, const Way& way,
                 const StreamCandidateOptions& options, std::vector<StreamCandidate>& found) {
-  const GraphLeaf array = array_behind(graph, seed);
-  const StreamCluster grown = grow_cluster(graph, states, array, d, {});
-  double again_ns = 0;
-  for (const Flag& flag : {Flag{"", nullptr}, kFlags[1], kFlags[0]}) {
-    StreamDecision decision{seed.parent->name, seed.name, d};
-    if (flag.flag != nullptr) decision.*flag.flag = true;
-    StreamCluster cluster = decision.one_pass ? grow_cluster(graph, states, array, d, options_of(decision)) : grown;
-    if (decision.once) store_products(graph, cluster);
-    if (cluster.members.empty()) return;
-    const ClusterWeight weight = weigh(graph, states, cluster);
-    if (flag.flag == nullptr) again_ns = weight.again_ns;
-    if (decision.once && (again_ns < kDearAgain * weight.ns || weight.again_ns >= again_ns)) continue;
+  const auto& [seed, d, grown, is_first] = way;
+  const GraphLeaf array = array_behind(graph, *seed);
+  const bool in_order = seed->parent->module().sums_in_order;
+  const auto offer = [&](StreamDecision decision, const StreamCluster& cluster, const ClusterWeight& weight) {
     std::vector<int64_t> tiles = tiles_of(cluster.extent, weight.least_tile);
-    if (seed.parent->module().sums_in_order) {
-      std::erase_if(tiles, [&](int64_t tile) { return !tile_keeps_order(graph, cluster, tile); });
+    if (in_order) std::erase_if(tiles, [&](int64_t tile) { return !tile_keeps_order(graph, cluster, tile); });
+    if (weight.hidden_bytes < options.least_hidden_bytes || tiles.empty()) return;
+    decision.tile = tiles.front();
+    found.push_back({.decision = std::move(decision),
+                     .before = {},
+                     .extent = cluster.extent,
+                     .tiles = std::move(tiles),
+                     .hidden_bytes = weight.hidden_bytes,
+                     .again_ns = weight.again_ns,
+                     .ns_per_tile = weight.ns_per_tile});
+    add_apart(graph, states, cluster, weight, array.place, found);
+  };
+  const auto offer_part = [&](const StreamDecision& decision) {
+    const StreamCluster cluster = grow_cluster(graph, states, array, d, options_of(decision));
+    if (!cluster.members.empty()) offer(decision, cluster, weigh(graph, states, cluster));
+  };
+  StreamDecision decision{seed->parent->name, seed->name, d};
+  if (is_first) {
+    const ClusterWeight weight = weigh(graph, states, grown);
+    offer(decision, grown, weight);
+    std::vector<double> prices;
+    if (weight.again_ns >= kDearAgain * weight.ns) prices = keeping_prices(graph, states, grown, kMostPrices);
+    for (const double price : prices) {
+      decision.store = std::stod(fmt::format("{:.4g}", price * kJustAbove));
+      StreamCluster cluster = grown;
+      keep_between_passes(graph, states, cluster, decision.store);
+      const ClusterWeight kept = weigh(graph, states, cluster);
+      if (kept.again_ns < weight.again_ns) offer(decision, cluster, kept);
     }
-    if (weight.hidden_bytes >= options.least_hidden_bytes && !tiles.empty()) {
-      decision.tile = tiles.front();
-      found.push_back({.decision = std::move(decision),
-                       .before = {},
-                       .extent = cluster.extent,
-                       .tiles = std::move(tiles),
-                       .hidden_bytes = weight.hidden_bytes,
-                       .again_ns = weight.again_ns,
-                       .ns_per_tile = weight.ns_per_tile});
-      add_apart(graph, states, cluster, weight, array.place, found);
-    }
-    if (cluster.passes == 1) return;
+    decision.store = 0;
   }
+  if (grown.passes == 1) return;
+  decision.one_pass = true;
+  offer_part(decision);
+  decision.one_pass = false;
+  for (decision.passes = kFewestPasses; decision.passes <= std::min(kMostPasses, grown.passes - 1); ++decision.passes)
+    offer_part(decision);
+}
+
+bool have_same_members(const StreamCluster& a, const StreamCluster& b) {
+  const auto same = [](const auto& x, const auto& y) {
+    return x.first == y.first && x.second.leaves == y.second.leaves && x.second.reads == y.second.reads;
+  };
+  return a.extent == b.extent && std::ranges::equal(a.members, b.members, same);
+}
+
+/// Grows all clusters around the seeds.
+std::vector<Way> find_ways(const ValueGraph& graph, const std::vector<ValueState>& states,
+                           const std::vector<const Instruction*>& seeds, ThreadPool& pool) {
+  std::vector<Way> ways;
+  for (const Instruction* seed : seeds) {
+    for (int64_t d = 0; seed->shape.is_array() && d < seed->shape.rank(); ++d) ways.push_back({seed, d, {}});
+  }
+  pool.run(std::ssize(ways), [&](int64_t task, int) {
+    Way& way = ways[static_cast<size_t>(task)];
+    way.cluster = grow_cluster(graph, states, array_behind(graph, *way.seed), way.dimension, {});
+  });
+  for (auto way = ways.begin(); way != ways.end(); ++way) {
+    way->is_first = std::none_of(ways.begin(), way,
+                                 [&](const Way& other) { return have_same_members(other.cluster, way->cluster); });
+  }
+  return ways;
 }
 
 }  // namespace
 
 ClusterOptions options_of(const StreamDecision& decision) {
-  return {.one_pass = decision.one_pass, .once = decision.once, .alone = decision.alone};
+  return {.one_pass = decision.one_pass, .alone = decision.alone, .passes = decision.passes, .store = decision.store};
 }
 
 std::vector<StreamDecision> StreamCandidate::decisions(int64_t tile) const {
@@ -220,6 +273,8 @@ std::string to_text(const StreamDecision& d) {
   for (const auto& [word, flag] : kFlags) {
     if (d.*flag) text += fmt::format(" {}", word);
   }
+  if (d.passes > 0) text += fmt::format(" {}{}", kPasses, d.passes);
+  if (d.store > 0) text += fmt::format(" {}{}", kStore, d.store);
   return text;
 }
 
@@ -231,14 +286,21 @@ Result<StreamDecision> parse_stream_decision(std::string_view line) {
     at = end + 1;
   }
   StreamDecision d;
-  const auto given = std::ranges::find(kFlags, words.size() == 6 ? words[5] : "", &Flag::word);
-  const bool known = words.size() == 5 || given != std::end(kFlags);
-  const bool whole = known && words[0] == "stream" && read_number(words[3], "dimension=", d.dimension) &&
-                     read_number(words[4], "tile=", d.tile);
+  bool whole = words.size() >= 5 && words[0] == "stream" && read_number(words[3], "dimension=", d.dimension) &&
+               read_number(words[4], "tile=", d.tile);
+  for (size_t k = 5; whole && k < words.size(); ++k) {
+    const auto flag = std::ranges::find(kFlags, words[k], &Flag::word);
+    if (flag != std::end(kFlags)) {
+      whole = std::ranges::none_of(kFlags, [&](const Flag& f) { return d.*f.flag; });
+      d.*flag->flag = true;
+    } else {
+      whole = (read_number(words[k], kPasses, d.passes) && d.passes > 0) ||
+              (read_number(words[k], kStore, d.store) && d.store > 0 && std::isfinite(d.store));
+    }
+  }
   if (!whole) return no_decision(line);
   d.computation = words[1];
   d.seed = words[2];
-  if (given != std::end(kFlags)) d.*given->flag = true;
   return d;
 }
 
@@ -256,15 +318,13 @@ std::vector<StreamCandidate> stream_candidates(const Module& module, const Targe
     const ValueGraph graph(*computation, target);
     const std::vector<ValueState> states = stored.of(graph);
     if (seeds.empty()) mine = largest_arrays(graph, states, kMostSeeds);
-    std::vector<std::pair<const Instruction*, int64_t>> ways;
-    for (const Instruction* seed : mine) {
-      for (int64_t d = 0; seed->shape.is_array() && d < seed->shape.rank(); ++d) ways.emplace_back(seed, d);
-    }
+    ThreadPool& pool = module.context().pool();
+    const std::vector<Way> ways = find_ways(graph, states, mine, pool);
     std::vector<std::vector<StreamCandidate>> of_way(ways.size());
-    module.context().pool().run(std::ssize(ways), [&](int64_t task, int) {
+    pool.run(std::ssize(ways), [&](int64_t task, int) {
       const auto k = static_cast<size_t>(task);
-      add_slices(graph, states, *ways[k].first, ways[k].second, options, of_way[k]);
-      add_windows(graph, states, *ways[k].first, ways[k].second, options, of_way[k]);
+      if (!ways[k].cluster.members.empty()) add_slices(graph, states, ways[k], options, of_way[k]);
+      add_windows(graph, states, *ways[k].seed, ways[k].dimension, options, of_way[k]);
     });
     for (auto& candidates : of_way) std::ranges::move(candidates, std::back_inserter(found));
   }

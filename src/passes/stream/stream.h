@@ -30,13 +30,16 @@ struct StreamDecision {
   int64_t dimension = 0, tile = 0;
   bool one_pass = false;  ///< only members that need no second pass over the slices
   bool windows = false;   ///< slices read neighbouring slices (passes/windows/stream_windows.h)
-  bool once = false;      ///< products that several passes read are stored by the first of them, not recomputed
   /// Only for the seed and what is computed from it: its operands are recomputed for it, tile by tile.
   bool alone = false;
+  int32_t passes = 0;  ///< only so many passes over the slices, from the first that needs the seed on; 0: all
+  /// What later passes need is stored where that costs less than to recompute it, at a price in ns per byte that is
+  /// live at the fullest pass (between_passes.h); 0: only what others read is stored.
+  double store = 0;
   bool operator==(const StreamDecision&) const = default;
 };
 
-/// One line: `stream COMPUTATION SEED dimension=D tile=T [one_pass|once|alone|windows]`.
+/// One line: `stream COMPUTATION SEED dimension=D tile=T [one_pass|alone|windows] [passes=N] [store=PRICE]`.
 std::string to_text(const StreamDecision& decision);
 Result<StreamDecision> parse_stream_decision(std::string_view line);
 

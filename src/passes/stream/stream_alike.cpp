@@ -38,7 +38,8 @@ class Follower {
   }
 
   Result<StreamCluster> follow(const ValueGraph& from, const StreamCluster& cluster, int64_t extent) const {
-    StreamCluster followed{.extent = extent, .members = {}, .outputs = {}, .sums = {}, .passes = cluster.passes};
+    StreamCluster followed{
+        .extent = extent, .members = {}, .outputs = {}, .sums = {}, .kept = {}, .passes = cluster.passes};
     for (const auto& [place, member] : cluster.members) {
       const int32_t there = place_[static_cast<size_t>(place)];
       if (there == kNoId || !reads_alike(from, place, there)) return unlike(from.at(place).name);
@@ -53,6 +54,7 @@ class Follower {
     }
     for (const GraphLeaf& array : cluster.outputs) followed.outputs.insert(at(array));
     for (const GraphLeaf& array : cluster.sums) followed.sums.insert(at(array));
+    for (const auto& [place, stays] : cluster.kept) followed.kept[place_[static_cast<size_t>(place)]] = stays;
     return followed;
   }
 

@@ -77,11 +77,10 @@ class Streamer {
           add_once(plan_.sliced, std::pair{source_of(read), member.reads[k]});
         }
       }
-      if (member.pass != pass) continue;
       for (size_t leaf = 0; leaf < member.leaves.size(); ++leaf) {
         const GraphLeaf array{place, static_cast<int32_t>(leaf)};
-        if (cluster_.sums.contains(array)) plan_.sums.push_back(array);
-        if (cluster_.outputs.contains(array)) plan_.outputs.push_back(array);
+        if (member.pass == pass && cluster_.sums.contains(array)) plan_.sums.push_back(array);
+        if (cluster_.is_stored_by(array, pass)) plan_.outputs.push_back(array);
       }
     }
     plan_.made = std::move(members);

@@ -60,10 +60,9 @@ bool has_neutral(const Computation& computation, ElementType type) {
 /// would be in one?
 bool folds_features(const Instruction& convolution, size_t operand, int64_t d) {
   const auto& a = convolution.as<ConvolutionAttributes>();
-  const bool grouped = a.feature_group_count > 1 || a.batch_group_count > 1;
   const ElementType type = convolution.shape.type;
   const bool precise = type == ElementType::kF32 || type == ElementType::kF64;
-  return !grouped && precise && d == (operand == 0 ? a.input_feature : a.kernel_input_feature);
+  return a.feature_group_count == 1 && precise && d == (operand == 0 ? a.input_feature : a.kernel_input_feature);
 }
 
 }  // namespace

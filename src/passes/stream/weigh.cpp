@@ -2,7 +2,7 @@
 #include <limits>
 
 #include "analysis/evaluations.h"
-#include "passes/stream/cluster.h"
+#include "passes/stream/between_passes.h"
 #include "passes/stream/walk.h"
 
 namespace lowtide::engine {
@@ -43,7 +43,7 @@ class Weigher {
 
   /// Until which member's kernel a value is read; kForever where others read it, too.
   int32_t last_reader(GraphLeaf array) {
-    if (cluster_.is_member(array.place) ? is_whole(array) : graph_.is_result(array.place)) return kForever;
+    if (graph_.is_result(array.place)) return kForever;
     const auto known = last_.find(array);
     if (known != last_.end()) return known->second;
     int32_t last = array.place;
@@ -79,28 +79,35 @@ class Weigher {
   /// before and after it count in neither.
   void weigh_bytes() {
     std::map<int32_t, double> starts, ends;  // by place: bytes that begin and end there
-    double kept = 0;                         // inputs and outputs, alive through all tiles
+    const PassUses uses(graph_, cluster_);
+    std::vector<double> kept = stored_bytes_by_pass(graph_, cluster_, uses);  // alive through all tiles of a pass
+    const auto keep = [&](int32_t place, double bytes) {
+      for (int32_t pass = 0; pass <= uses.last_reader(place, 0); ++pass) kept[static_cast<size_t>(pass)] += bytes;
+    };
     std::set<GraphLeaf> seen;
     for (const auto& [place, member] : cluster_.members) {
       for (const ValueGraph::Read& read : graph_.reads(place)) {
         const GraphLeaf array{read.def, read.leaf};
         if (cluster_.is_member(read.def) || !seen.insert(array).second) continue;
         if (is_virtual(read.def)) {
-          if (!is_made_anew(graph_, states_, read.def)) kept += bytes_of(graph_, array);
+          if (!is_made_anew(graph_, states_, read.def)) keep(read.def, bytes_of(graph_, array));
           continue;
         }
         const int32_t last = last_reader(array);
         if (last == kForever || graph_.target().role_of(graph_.at(read.def)) == OpRole::kSource) continue;
         starts[-1] += bytes_of(graph_, array);
         ends[last] += bytes_of(graph_, array);
-        kept += bytes_of(graph_, array);
+        keep(read.def, bytes_of(graph_, array));
       }
     }
     for (const auto& [place, member] : cluster_.members) {
       for (size_t leaf = 0; leaf < member.leaves.size(); ++leaf) {
         const GraphLeaf array{place, static_cast<int32_t>(leaf)};
-        if (continues_carry(array)) continue;
-        if (is_whole(array)) kept += bytes_of(graph_, array);
+        if (continues_carry(array)) {
+          for (int32_t pass = member.pass; pass < cluster_.passes && is_whole(array); ++pass)
+            kept[static_cast<size_t>(pass)] -= bytes_of(graph_, array);
+          continue;
+        }
         if (!is_stored(place) || member.leaves[leaf] == kWhole) continue;
         starts[place] += bytes_of(graph_, array);
         const int32_t last = last_reader(array);
@@ -120,7 +127,7 @@ class Weigher {
       if (!is_whole({place, 0})) weight_.inner_bytes = std::max(weight_.inner_bytes, both - before);
       live -= dying;
     }
-    weight_.hidden_bytes = most - kept;
+    weight_.hidden_bytes = most - *std::ranges::max_element(kept);
   }
 
   void weigh_time(int32_t place, bool again) {

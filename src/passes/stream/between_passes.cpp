@@ -1,0 +1,246 @@
+#include "passes/stream/between_passes.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+namespace lowtide::engine {
+namespace {
+
+constexpr int kMostSteps = 160;
+
+class Keeper {
+ public:
+  Keeper(const ValueGraph& graph, const std::vector<ValueState>& states, StreamCluster& cluster)
+      : graph_(graph), cluster_(cluster), ns_(static_cast<size_t>(graph.size()), 0), seen_(ns_.size(), 0) {
+    for (const auto& [place, member] : cluster.members) {
+      const ValueState state = states[static_cast<size_t>(place)];
+      const bool has_memory = state != ValueState::kVirtual && state != ValueState::kView;
+      double& ns = ns_[static_cast<size_t>(place)];
+      ns = own_ns(graph.at(place), graph.target());
+      if (has_memory) ns += bytes_at(place) * graph.target().cost().byte_ns();
+      const bool is_output = cluster.outputs.lower_bound({place, 0}) != cluster.outputs.lower_bound({place + 1, 0});
+      if (has_memory && !is_output && bytes_at(place) > 0) cluster.kept[place] = {{member.pass, cluster.passes - 1}};
+    }
+    trim(PassUses(graph_, cluster_));
+  }
+
+  /// Step by step, as long as the time for each byte is within the price.
+  void drop_within(double ns_per_byte) {
+    for (int step = 0; step < kMostSteps; ++step) {
+      const PassUses uses(graph_, cluster_);
+      const std::optional<Drop> best = cheapest(uses);
+      if (!best || best->ns > ns_per_byte * bytes_at(best->place)) return;
+      apply(*best);
+      trim(PassUses(graph_, cluster_));
+    }
+  }
+
+  /// The price of each step, the highest so far, with the most bytes stored after it.
+  std::vector<std::pair<double, double>> prices() {
+    std::vector<std::pair<double, double>> all;
+    double highest = 0;
+    for (int step = 0; step < kMostSteps; ++step) {
+      const PassUses uses(graph_, cluster_);
+      const std::optional<Drop> best = cheapest(uses);
+      if (!best) break;
+      highest = std::max(highest, best->ns / bytes_at(best->place));
+      apply(*best);
+      const PassUses after(graph_, cluster_);
+      trim(after);
+      const std::vector<double> load = stored_bytes_by_pass(graph_, cluster_, after);
+      all.emplace_back(highest, *std::ranges::max_element(load));
+    }
+    return all;
+  }
+
+ private:
+  /// A value no longer kept from one pass until another.
+  struct Drop {
+    int32_t place = kNoId;
+    size_t stay = 0;              ///< of the value's
+    int32_t until = 0, from = 0;  ///< kept until one pass, and from another one on: none where that is the last
+    double ns = 0;                ///< for making it again
+  };
+
+  /// Of its sliced arrays, all slices together.
+  double bytes_at(int32_t place) const {
+    double bytes = 0;
+    const Dims& leaves = cluster_.members.at(place).leaves;
+    for (size_t leaf = 0; leaf < leaves.size(); ++leaf) {
+      if (leaves[leaf] >= 0) bytes += bytes_of(graph_, {place, static_cast<int32_t>(leaf)});
+    }
+    return bytes;
+  }
+
+  /// Of what lives across the fullest pass, what takes least time to make again for its bytes: in each later pass that
+  /// reads it, or in the first of those, which keeps it for the others.
+  std::optional<Drop> cheapest(const PassUses& uses) {
+    const std::vector<double> load = stored_bytes_by_pass(graph_, cluster_, uses);
+    const auto fullest = static_cast<int32_t>(std::ranges::max_element(load) - load.begin());
+    std::optional<Drop> best;
+    for (const auto& [place, stays] : cluster_.kept) {
+      for (size_t k = 0; k < stays.size(); ++k) {
+        if (stays[k].first > fullest || fullest > stays[k].last) continue;
+        const auto offer = [&](Drop drop) {
+          drop.place = place;
+          drop.stay = k;
+          if (!best || drop.ns / bytes_at(place) < best->ns / bytes_at(best->place)) best = drop;
+        };
+        const Stay stay = stays[k];
+        Drop everywhere{.until = std::max(stay.first, fullest - 1), .from = stay.last};
+        if (stay.first == fullest) everywhere.until = stay.first;
+        int32_t first = kNoId;
+        for (const int32_t pass : uses.readers(place)) {
+          if (pass <= everywhere.until || pass > stay.last) continue;
+          const double ns = again_ns(place, pass, uses);
+          everywhere.ns += ns;
+          if (first == kNoId && pass > fullest) {
+            first = pass;
+            if (pass < stay.last && everywhere.ns == ns) offer({.until = everywhere.until, .from = pass, .ns = ns});
+          }
+        }
+        offer(everywhere);
+      }
+    }
+    return best;
+  }
+
+  /// Of the value and all that it needs and that is neither stored nor made in the pass.
+  double again_ns(int32_t place, int32_t pass, const PassUses& uses) {
+    ++mark_;
+    double ns = 0;
+    std::vector<int32_t> open{place};
+    while (!open.empty()) {
+      const int32_t next = open.back();
+      open.pop_back();
+      if (std::exchange(seen_[static_cast<size_t>(next)], mark_) == mark_ || uses.is_made_in(next, pass)) continue;
+      ns += ns_[static_cast<size_t>(next)];
+      for (const ValueGraph::Read& read : graph_.reads(next)) {
+        const GraphLeaf array{read.def, read.leaf};
+        if (!cluster_.is_member(read.def) || cluster_.is_sum(array)) continue;
+        if (!cluster_.is_stored_before(array, pass)) open.push_back(read.def);
+      }
+    }
+    return ns;
+  }
+
+  void apply(const Drop& drop) {
+    std::vector<Stay>& stays = cluster_.kept.at(drop.place);
+    const Stay whole = stays[drop.stay];
+    stays[drop.stay].last = drop.until;
+    const auto after = stays.begin() + static_cast<std::ptrdiff_t>(drop.stay) + 1;
+    if (drop.from < whole.last) stays.insert(after, Stay{drop.from, whole.last});
+  }
+
+  /// Nothing is kept longer than somebody reads it.
+  void trim(const PassUses& uses) {
+    for (auto& [place, stays] : cluster_.kept) {
+      for (Stay& stay : stays) {
+        int32_t last = stay.first;
+        for (const int32_t pass : uses.readers(place)) {
+          if (pass <= stay.last) last = std::max(last, pass);
+        }
+        stay.last = last;
+      }
+      std::erase_if(stays, [](const Stay& stay) { return stay.last <= stay.first; });
+    }
+    std::erase_if(cluster_.kept, [](const auto& entry) { return entry.second.empty(); });
+  }
+
+  const ValueGraph& graph_;
+  StreamCluster& cluster_;
+  std::vector<double> ns_;  ///< by place: of making it once
+  std::vector<int> seen_;
+  int mark_ = 0;
+};
+
+}  // namespace
+
+PassUses::PassUses(const ValueGraph& graph, const StreamCluster& cluster)
+    : readers_(static_cast<size_t>(graph.size())) {
+  std::vector<int32_t> made_in(readers_.size(), kNoId);
+  makers_.resize(readers_.size());
+  for (int32_t pass = 0; pass < cluster.passes; ++pass) {
+    made_.push_back(members_of_pass(graph, cluster, pass));
+    for (const int32_t place : made_.back()) {
+      made_in[static_cast<size_t>(place)] = pass;
+      makers_[static_cast<size_t>(place)].push_back(pass);
+    }
+    for (const int32_t place : made_.back()) {
+      for (const ValueGraph::Read& read : graph.reads(place)) {
+        const auto def = static_cast<size_t>(read.def);
+        const bool is_read = made_in[def] != pass || !cluster.is_member(read.def);
+        if (is_read && (readers_[def].empty() || readers_[def].back() != pass)) readers_[def].push_back(pass);
+      }
+    }
+  }
+}
+
+bool PassUses::is_made_in(int32_t place, int32_t pass) const {
+  return std::ranges::binary_search(makers_[static_cast<size_t>(place)], pass);
+}
+
+int32_t PassUses::last_reader(int32_t place, int32_t from) const {
+  const auto& readers = readers_[static_cast<size_t>(place)];
+  return readers.empty() ? from : std::max(from, readers.back());
+}
+
+std::vector<double> stored_bytes_by_pass(const ValueGraph& graph, const StreamCluster& cluster, const PassUses& uses) {
+  std::vector<double> bytes(static_cast<size_t>(cluster.passes), 0);
+  const auto add = [&](GraphLeaf array, const Stay& stay) {
+    for (int32_t pass = stay.first; pass <= stay.last; ++pass)
+      bytes[static_cast<size_t>(pass)] += bytes_of(graph, array);
+  };
+  const auto is_read_outside = [&](GraphLeaf array) {
+    const auto users = graph.users(array.place);
+    return graph.is_result(array.place) || std::any_of(users.begin(), users.end(), [&](const ValueGraph::Read& read) {
+             return read.leaf == array.leaf && graph.is_live(read.user) && !cluster.is_member(read.user);
+           });
+  };
+  for (const std::set<GraphLeaf>* all : {&cluster.outputs, &cluster.sums}) {
+    for (const GraphLeaf& array : *all) {
+      const int32_t first = cluster.members.at(array.place).pass;
+      add(array, {first, is_read_outside(array) ? cluster.passes - 1 : uses.last_reader(array.place, first)});
+    }
+  }
+  for (const auto& [place, stays] : cluster.kept) {
+    const Dims& leaves = cluster.members.at(place).leaves;
+    for (size_t leaf = 0; leaf < leaves.size(); ++leaf) {
+      for (const Stay& stay : stays) {
+        if (leaves[leaf] >= 0) add({place, static_cast<int32_t>(leaf)}, stay);
+      }
+    }
+  }
+  return bytes;
+}
+
+void keep_between_passes(const ValueGraph& graph, const std::vector<ValueState>& states, StreamCluster& cluster,
+                         double ns_per_byte) {
+  Keeper(graph, states, cluster).drop_within(ns_per_byte);
+}
+
+std::vector<double> keeping_prices(const ValueGraph& graph, const std::vector<ValueState>& states,
+                                   StreamCluster cluster, size_t most) {
+  const auto all = Keeper(graph, states, cluster).prices();
+  std::vector<double> prices;
+  if (all.empty()) return prices;
+  double lowest = all.front().second;
+  for (const auto& step : all) lowest = std::min(lowest, step.second);
+  // At equal distances between the logarithms of what is stored.
+  double least = all.front().second;
+  const double ratio = std::pow(std::max(lowest, 1.0) / std::max(least, 1.0), 1.0 / static_cast<double>(most));
+  double bound = least * ratio;
+  for (size_t k = 0; k < all.size(); ++k) {
+    least = std::min(least, all[k].second);
+    const bool is_last = k + 1 == all.size() || all[k + 1].first > all[k].first;  // of the steps at its price
+    if (!is_last || least > bound * (1 + 1e-9)) continue;
+    prices.push_back(all[k].first);
+    while (bound >= least && ratio < 1) bound *= ratio;
+    if (prices.size() == most) break;
+  }
+  return prices;
+}
+
+}  // namespace lowtide::engine

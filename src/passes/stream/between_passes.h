@@ -1,0 +1,40 @@
+#pragma once
+/// What the passes of a stream leave for later ones: values that are stored whole, or recomputed slice by slice in each
+/// pass that reads them.
+
+#include "passes/stream/cluster.h"
+
+namespace lowtide::engine {
+
+/// What each pass of a cluster computes and reads, with what it stores.
+class PassUses {
+ public:
+  PassUses(const ValueGraph& graph, const StreamCluster& cluster);
+  /// By place, ascending.
+  const std::vector<int32_t>& made_in(int32_t pass) const { return made_[static_cast<size_t>(pass)]; }
+  int32_t passes() const { return static_cast<int32_t>(made_.size()); }
+  /// Passes that read the value and don't make it, ascending.
+  const std::vector<int32_t>& readers(int32_t place) const { return readers_[static_cast<size_t>(place)]; }
+  bool is_made_in(int32_t place, int32_t pass) const;
+  /// The last pass in which it is read, or the one given if there is none after it.
+  int32_t last_reader(int32_t place, int32_t from) const;
+
+ private:
+  std::vector<std::vector<int32_t>> made_, readers_, makers_;
+};
+
+/// Keeps values from one pass to later ones. At first all is kept that would have memory of its own without the stream.
+/// Then, step by step, of the values that live across the fullest pass the one is dropped that takes least time for its
+/// bytes to be made again, as long as that is within a price in ns per byte: the passes that read it make it again, or
+/// the first of them does, and keeps it for the others.
+void keep_between_passes(const ValueGraph& graph, const std::vector<ValueState>& states, StreamCluster& cluster,
+                         double ns_per_byte);
+
+/// Prices at which ever less is kept, ascending, at most so many.
+std::vector<double> keeping_prices(const ValueGraph& graph, const std::vector<ValueState>& states,
+                                   StreamCluster cluster, size_t most);
+
+/// Bytes that the cluster stores whole by pass: outputs, sums, and what is kept.
+std::vector<double> stored_bytes_by_pass(const ValueGraph& graph, const StreamCluster& cluster, const PassUses& uses);
+
+}  // namespace lowtide::engine
