@@ -169,8 +169,17 @@ Result<Value> eval_grad(const Instruction& norm, Operands operands, EvalContext&
 
 }  // namespace
 
-const OpRule kBatchNormTrainingRule{read_batch_norm, print_batch_norm, infer_training, eval_training};
-const OpRule kBatchNormInferenceRule{read_batch_norm, print_batch_norm, infer_inference, eval_inference};
-const OpRule kBatchNormGradRule{read_batch_norm, print_batch_norm, infer_grad, eval_grad};
+const OpRule kBatchNormTrainingRule{.read = read_batch_norm,
+                                    .print = print_batch_norm,
+                                    .infer = infer_training,
+                                    .eval = eval_training,
+                                    .slicing = kNotSliced};
+const OpRule kBatchNormInferenceRule{.read = read_batch_norm,
+                                     .print = print_batch_norm,
+                                     .infer = infer_inference,
+                                     .eval = eval_inference,
+                                     .slicing = kNotSliced};
+const OpRule kBatchNormGradRule{
+    .read = read_batch_norm, .print = print_batch_norm, .infer = infer_grad, .eval = eval_grad, .slicing = kNotSliced};
 
 }  // namespace lowtide::engine

@@ -15,6 +15,7 @@
 #include <algorithm>
 
 #include "ops/bit_elements.h"
+#include "ops/dimension_roles.h"
 #include "ops/elementwise.h"
 #include "ops/strided.h"
 
@@ -229,8 +230,12 @@ void element_convert(ElementContext& context, const Instruction& instruction, co
 
 }  // namespace
 
-const OpRule kBitcastRule{
-    .infer = infer_bitcast, .eval = eval_bitcast, .element = element_bitcast, .has_element = has_element_bitcast};
-const OpRule kBitcastConvertRule{.infer = infer_convert, .eval = eval_convert, .element = element_convert};
+const OpRule kBitcastRule{.infer = infer_bitcast,
+                          .eval = eval_bitcast,
+                          .element = element_bitcast,
+                          .has_element = has_element_bitcast,
+                          .slicing = not_sliced(regrouped_dimensions)};
+const OpRule kBitcastConvertRule{
+    .infer = infer_convert, .eval = eval_convert, .element = element_convert, .slicing = not_sliced(same_dimensions)};
 
 }  // namespace lowtide::engine

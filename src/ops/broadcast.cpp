@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "ops/dimension_roles.h"
 #include "ops/dimensions.h"
 #include "ops/elementwise.h"
 #include "ops/strided.h"
@@ -65,9 +66,31 @@ void element(ElementContext& context, const Instruction& instruction, const Inde
   leaves[0] = context.nest.convert(context.element(instruction.operand(0), from), instruction.shape.type);
 }
 
+std::vector<OperandDimension> roles_of_broadcast(const Instruction& instruction, size_t) {
+  const Dims& dimensions = instruction.as<DimensionsAttributes>().dimensions;
+  const Dims& operand = instruction.operand(0).shape.dims;
+  std::vector<OperandDimension> roles(operand.size());
+  for (size_t d = 0; d < dimensions.size(); ++d) {
+    const bool walks = operand[d] == instruction.shape.dims[static_cast<size_t>(dimensions[d])];
+    if (walks) roles[d] = pointwise(dimensions[d]);
+  }
+  return roles;
+}
+
+constexpr Slicing kBroadcastSlicing{.roles = roles_of_broadcast,
+                                    .sliceable = Sliceable::kAlways,
+                                    .whole = ReadWhole::kAny,
+                                    .adapt = keep_attributes,
+                                    .folds = never_folds,
+                                    .rows = kRowsInStep};
+
 }  // namespace
 
-const OpRule kBroadcastRule{
-    .read = read_dimensions_or_none, .print = print_dimensions, .infer = infer, .eval = eval, .element = element};
+const OpRule kBroadcastRule{.read = read_dimensions_or_none,
+                            .print = print_dimensions,
+                            .infer = infer,
+                            .eval = eval,
+                            .element = element,
+                            .slicing = kBroadcastSlicing};
 
 }  // namespace lowtide::engine

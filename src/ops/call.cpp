@@ -66,7 +66,9 @@ Result<Value> eval_call(const Instruction& call, Operands operands, EvalContext&
 
 }  // namespace
 
-const OpRule kCallRule{read_call, print_call, infer_call, eval_call};
-const OpRule kFusionRule{read_fusion, print_fusion, infer_call, eval_call};
+const OpRule kCallRule{
+    .read = read_call, .print = print_call, .infer = infer_call, .eval = eval_call, .slicing = kNotSliced};
+const OpRule kFusionRule{
+    .read = read_fusion, .print = print_fusion, .infer = infer_call, .eval = eval_call, .slicing = kNotSliced};
 
 }  // namespace lowtide::engine

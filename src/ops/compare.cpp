@@ -67,6 +67,7 @@ void element(ElementContext& context, const Instruction& instruction, const Inde
 
 }  // namespace
 
-const OpRule kCompareRule{.read = read, .print = print, .infer = infer, .eval = eval, .element = element};
+const OpRule kCompareRule{
+    .read = read, .print = print, .infer = infer, .eval = eval, .element = element, .slicing = kSlicedByElement};
 
 }  // namespace lowtide::engine

@@ -7,8 +7,10 @@
 
 #include <algorithm>
 
+#include "ops/dimension_roles.h"
 #include "ops/dimensions.h"
 #include "ops/elementwise.h"
+#include "ops/rows.h"
 #include "ops/strided.h"
 
 namespace lowtide::engine {
@@ -135,12 +137,44 @@ void element_concatenation(ElementContext& context, const Instruction& instructi
   leaves[0] = chosen;
 }
 
+std::vector<OperandDimension> roles_of_concatenate(const Instruction& instruction, size_t operand) {
+  const int64_t along = instruction.as<DimensionsAttributes>().dimensions[0];
+  const int64_t rank = instruction.operand(operand).shape.rank();
+  int64_t before = 0;
+  for (size_t k = 0; k < operand; ++k) before += instruction.operand(k).shape.dims[static_cast<size_t>(along)];
+  std::vector<OperandDimension> roles;
+  for (int64_t d = 0; d < rank; ++d) roles.push_back(pointwise(d, 1, d == along ? -before : 0));
+  return roles;
+}
+
+std::optional<std::vector<RowPiece>> rows_of_concatenate(const Instruction& instruction, int64_t d) {
+  std::vector<RowPiece> pieces;
+  if (instruction.as<DimensionsAttributes>().dimensions[0] != d) return pieces;
+  int64_t before = 0;
+  for (size_t k = 0; k < instruction.operands.size(); ++k) {
+    const int64_t more = instruction.operand(k).shape.dims[static_cast<size_t>(d)];
+    if (more == 0) continue;
+    pieces.push_back(row_piece(instruction, before, before + more, RowPiece::Kind::kSame, k));
+    pieces.back().reads[k] = {.dimension = d, .shift = -before};
+    before += more;
+  }
+  return pieces;
+}
+
+constexpr Slicing kConcatenateSlicing{.roles = roles_of_concatenate,
+                                      .sliceable = Sliceable::kInStep,
+                                      .whole = ReadWhole::kScalars,
+                                      .adapt = keep_attributes,
+                                      .folds = never_folds,
+                                      .rows = {.pieces = rows_of_concatenate, .adapt = keep_row_attributes}};
+
 }  // namespace
 
 const OpRule kConcatenateRule{.read = read_dimensions,
                               .print = print_dimensions,
                               .infer = infer_concatenation,
                               .eval = eval_concatenation,
-                              .element = element_concatenation};
+                              .element = element_concatenation,
+                              .slicing = kConcatenateSlicing};
 
 }  // namespace lowtide::engine

@@ -118,6 +118,7 @@ const OpRule kConditionalRule{.read = read_conditional,
                               .infer = infer_conditional,
                               .eval = eval_conditional,
                               .leaf_element = element_conditional,
-                              .has_element = has_element_conditional};
+                              .has_element = has_element_conditional,
+                              .slicing = kNotSliced};
 
 }  // namespace lowtide::engine

@@ -77,6 +77,7 @@ Result<Value> convert_elements(const Value& value, ElementType type) {
   });
 }
 
-const OpRule kConvertRule{.infer = infer_conversion, .eval = eval_conversion, .element = element_conversion};
+const OpRule kConvertRule{
+    .infer = infer_conversion, .eval = eval_conversion, .element = element_conversion, .slicing = kSlicedByElement};
 
 }  // namespace lowtide::engine

@@ -14,8 +14,10 @@
 
 #include <algorithm>
 
+#include "ops/dimension_roles.h"
 #include "ops/element_rules.h"
 #include "ops/op_rule.h"
+#include "ops/rows.h"
 #include "ops/window.h"
 
 namespace lowtide::engine {
@@ -144,6 +146,52 @@ Result<Shape> infer_convolution(const Instruction& convolution) {
   return Shape::array(convolution.shape.is_array() ? convolution.shape.type : lhs.type, dims);
 }
 
+std::vector<OperandDimension> roles_of_convolution(const Instruction& convolution, size_t operand) {
+  const auto& a = convolution.as<ConvolutionAttributes>();
+  std::vector<OperandDimension> roles(convolution.operand(operand).shape.dims.size());
+  const auto at = [&](int64_t d) -> OperandDimension& { return roles[static_cast<size_t>(d)]; };
+  if (a.dim_labels.find('?') != std::string::npos) return roles;
+  const bool grouped = a.feature_group_count > 1 || a.batch_group_count > 1;
+  if (operand == 1) {
+    if (a.batch_group_count == 1) at(a.kernel_output_feature) = pointwise(a.output_feature);
+    at(a.kernel_input_feature) = reduced(0);
+    for (size_t w = 0; w < a.kernel_spatial.size(); ++w) at(a.kernel_spatial[w]) = reduced(static_cast<int64_t>(w) + 1);
+    return roles;
+  }
+  if (a.batch_group_count == 1) at(a.input_batch) = pointwise(a.output_batch);
+  if (!grouped) at(a.input_feature) = reduced(0);
+  for (size_t w = 0; w < a.input_spatial.size(); ++w) {
+    at(a.input_spatial[w]) = under_window(a.window, w, a.output_spatial[w]);
+  }
+  return roles;
+}
+
+/// Features alone are, as batches are where a kernel's gradient is a convolution, in sums as precise as they would be
+/// in one.
+bool folds_of_convolution(const Instruction& convolution, size_t operand, int64_t d) {
+  const auto& a = convolution.as<ConvolutionAttributes>();
+  const bool grouped = a.feature_group_count > 1 || a.batch_group_count > 1;
+  const ElementType type = convolution.shape.type;
+  const bool precise = type == ElementType::kF32 || type == ElementType::kF64;
+  return !grouped && precise && d == (operand == 0 ? a.input_feature : a.kernel_input_feature);
+}
+
+void clip_to_rows_of_convolution(const Instruction& original, const RowPiece& piece, int64_t d, RowRange rows,
+                                 bool at_edges, Attributes& attributes) {
+  auto& convolution = std::get<ConvolutionAttributes>(attributes);
+  const Dims& spatial = convolution.output_spatial;
+  const auto w = std::ranges::find(spatial, d);
+  if (w == spatial.end()) return;
+  clip_window(original, piece, rows, at_edges, convolution.window, static_cast<size_t>(w - spatial.begin()));
+}
+
+constexpr Slicing kConvolutionSlicing{.roles = roles_of_convolution,
+                                      .sliceable = Sliceable::kInStep,
+                                      .whole = ReadWhole::kSecond,
+                                      .adapt = keep_attributes,
+                                      .folds = folds_of_convolution,
+                                      .rows = {.pieces = rows_under_windows, .adapt = clip_to_rows_of_convolution}};
+
 }  // namespace
 
 const OpRule kConvolutionRule{.read = read_convolution,
@@ -151,6 +199,7 @@ const OpRule kConvolutionRule{.read = read_convolution,
                               .infer = infer_convolution,
                               .eval = eval_convolution,
                               .element = element_convolution,
-                              .has_element = has_element_convolution};
+                              .has_element = has_element_convolution,
+                              .slicing = kConvolutionSlicing};
 
 }  // namespace lowtide::engine

@@ -119,6 +119,10 @@ std::string why_custom_call_not_run(const Instruction& call) {
   return known ? "" : unknown_target(call);
 }
 
-const OpRule kCustomCallRule{read_custom_call, print_custom_call, infer_custom_call, eval_custom_call};
+const OpRule kCustomCallRule{.read = read_custom_call,
+                             .print = print_custom_call,
+                             .infer = infer_custom_call,
+                             .eval = eval_custom_call,
+                             .slicing = kNotSliced};
 
 }  // namespace lowtide::engine

@@ -77,8 +77,8 @@ std::string why_set_dimension_size_not_run(const Instruction& instruction) {
 }
 
 const OpRule kGetDimensionSizeRule{
-    .read = read_dimensions, .print = print_dimensions, .infer = infer_get, .eval = eval_get};
+    .read = read_dimensions, .print = print_dimensions, .infer = infer_get, .eval = eval_get, .slicing = kNotSliced};
 const OpRule kSetDimensionSizeRule{
-    .read = read_dimensions, .print = print_dimensions, .infer = infer_set, .eval = eval_set};
+    .read = read_dimensions, .print = print_dimensions, .infer = infer_set, .eval = eval_set, .slicing = kNotSliced};
 
 }  // namespace lowtide::engine

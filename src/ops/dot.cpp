@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "ops/contract.h"
+#include "ops/dimension_roles.h"
 #include "ops/dot_checks.h"
 #include "ops/element_rules.h"
 #include "ops/index_space.h"
@@ -52,6 +53,35 @@ Result<Value> eval_dot(const Instruction& dot, Operands operands, EvalContext&) 
   contract(*lhs, *rhs, attributes, *result, has_addend(dot) ? operands[2].get() : nullptr);
   return Value(result);
 }
+
+std::vector<OperandDimension> roles_of_dot(const Instruction& dot, size_t operand) {
+  const auto& a = dot.as<DotAttributes>();
+  const bool left = operand == 0;
+  const Shape& shape = dot.operand(operand).shape;
+  std::vector<OperandDimension> roles(shape.dims.size());
+  if (dot.operands.size() != 2) return roles;
+  const Dims& batch = left ? a.lhs_batch_dims : a.rhs_batch_dims;
+  const Dims& contracting = left ? a.lhs_contracting_dims : a.rhs_contracting_dims;
+  for (size_t k = 0; k < batch.size(); ++k) roles[static_cast<size_t>(batch[k])] = pointwise(static_cast<int64_t>(k));
+  for (size_t k = 0; k < contracting.size(); ++k) {
+    roles[static_cast<size_t>(contracting[k])] = reduced(static_cast<int64_t>(k));
+  }
+  auto next = static_cast<int64_t>(batch.size());
+  if (!left) {
+    next += dot.operand(0).shape.rank() - next - static_cast<int64_t>(a.lhs_contracting_dims.size());
+  }
+  for (const int64_t d : free_dims(shape.rank(), contracting, batch)) roles[static_cast<size_t>(d)] = pointwise(next++);
+  return roles;
+}
+
+bool folds_of_dot(const Instruction& dot, size_t, int64_t) { return dot.operands.size() == 2; }
+
+constexpr Slicing kDotSlicing{.roles = roles_of_dot,
+                              .sliceable = Sliceable::kInStep,
+                              .whole = ReadWhole::kAny,
+                              .adapt = keep_attributes,
+                              .folds = folds_of_dot,
+                              .rows = kRowsInStep};
 
 }  // namespace
 
@@ -99,6 +129,7 @@ const OpRule kDotRule{.read = read_dot,
                       .infer = infer_dot,
                       .eval = eval_dot,
                       .element = element_dot,
-                      .has_element = has_element_dot};
+                      .has_element = has_element_dot,
+                      .slicing = kDotSlicing};
 
 }  // namespace lowtide::engine

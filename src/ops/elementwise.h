@@ -106,13 +106,15 @@ template <Kinds kinds, auto f>
 constexpr OpRule unary() {
   return {.infer = [](const Instruction& instruction) { return infer_unary(instruction, kinds); },
           .eval = eval_unary<kinds, f>,
-          .element = element_by_operation};
+          .element = element_by_operation,
+          .slicing = kSlicedByElement};
 }
 template <Kinds kinds, auto f>
 constexpr OpRule binary() {
   return {.infer = [](const Instruction& instruction) { return infer_binary(instruction, kinds); },
           .eval = eval_binary<kinds, f>,
-          .element = element_by_operation};
+          .element = element_by_operation,
+          .slicing = kSlicedByElement};
 }
 
 }  // namespace lowtide::engine

@@ -9,6 +9,7 @@
 #include <numbers>
 
 #include "ops/checks.h"
+#include "ops/dimension_roles.h"
 #include "ops/index_space.h"
 #include "ops/matrices.h"
 #include "ops/op_rule.h"
@@ -176,8 +177,16 @@ Result<Value> eval_fft(const Instruction& fft, Operands operands, EvalContext&) 
   return Value(result);
 }
 
+std::vector<OperandDimension> roles_of_fft(const Instruction& fft, size_t operand) {
+  return batch_dimensions(fft, operand, fft.as<FftAttributes>().length.size());
+}
+
 }  // namespace
 
-const OpRule kFftRule{read_fft, print_fft, infer_fft, eval_fft};
+const OpRule kFftRule{.read = read_fft,
+                      .print = print_fft,
+                      .infer = infer_fft,
+                      .eval = eval_fft,
+                      .slicing = sliced_in_step(roles_of_fft)};
 
 }  // namespace lowtide::engine

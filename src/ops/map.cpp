@@ -75,6 +75,7 @@ const OpRule kMapRule{.read = read_map,
                       .infer = infer_map,
                       .eval = eval_map,
                       .element = element_map,
-                      .has_element = has_element_map};
+                      .has_element = has_element_map,
+                      .slicing = kSlicedByElement};
 
 }  // namespace lowtide::engine

@@ -8,6 +8,7 @@
 #include "ir/module.h"
 #include "ops/attribute_text.h"
 #include "ops/element.h"
+#include "ops/slicing.h"
 
 namespace lowtide::engine {
 
@@ -49,6 +50,8 @@ struct OpRule {
   bool (*has_update)(const Instruction&) = nullptr;
   /// For leaf `leaf` of an update: the operand it overwrites; kNoId: none, the update writes every element.
   int (*updated_operand)(const Instruction&, int64_t leaf) = nullptr;
+  /// How it is made slice by slice. Has no default.
+  Slicing slicing;
 };
 
 #define OP(name, text, arity, memory) extern const OpRule k##name##Rule;

@@ -141,6 +141,7 @@ const OpRule kRaggedDotRule{.read = read_dot,
                             .infer = infer_ragged_dot,
                             .eval = eval_ragged_dot,
                             .element = element_ragged_dot,
-                            .has_element = has_element_ragged_dot};
+                            .has_element = has_element_ragged_dot,
+                            .slicing = kNotSliced};
 
 }  // namespace lowtide::engine

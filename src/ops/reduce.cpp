@@ -9,6 +9,8 @@
 // Declared floats may differ in precision from what the computation gives: TPU programs round the finished fold.
 #include <algorithm>
 
+#include "ops/combiner.h"
+#include "ops/dimension_roles.h"
 #include "ops/element_rules.h"
 #include "ops/elementwise.h"
 #include "ops/index_space.h"
@@ -77,6 +79,32 @@ Result<Value> eval_reduce(const Instruction& reduce, Operands operands, EvalCont
   return rounded_as(bundled(std::move(results)), reduce.shape);
 }
 
+std::vector<OperandDimension> roles_of_reduce(const Instruction& reduce, size_t operand) {
+  if (2 * operand >= reduce.operands.size()) return {};
+  std::vector<OperandDimension> roles(reduce.operand(operand).shape.dims.size());
+  const Dims& dimensions = reduce.as<DimensionsAttributes>().dimensions;
+  int64_t kept = 0;
+  for (size_t d = 0; d < roles.size(); ++d) {
+    const auto place = static_cast<int64_t>(d);
+    roles[d] = contains(dimensions, place) ? reduced(place) : pointwise(kept++);
+  }
+  return roles;
+}
+
+/// By one operation on two numbers that has a neutral element.
+bool folds_of_reduce(const Instruction& reduce, size_t, int64_t) {
+  const ElementType type = reduce.shape.type;
+  return reduce.operands.size() == 2 && recognise_combiner(*reduce.called[0], type).kind == CombinerKind::kBinary &&
+         neutral_element(reduce.called[0]->root->opcode, type) != nullptr;
+}
+
+constexpr Slicing kReduceSlicing{.roles = roles_of_reduce,
+                                 .sliceable = Sliceable::kInStep,
+                                 .whole = ReadWhole::kScalars,
+                                 .adapt = keep_attributes,
+                                 .folds = folds_of_reduce,
+                                 .rows = kRowsInStep};
+
 }  // namespace
 
 const OpRule kReduceRule{.read = read_reduce,
@@ -84,6 +112,7 @@ const OpRule kReduceRule{.read = read_reduce,
                          .infer = infer_reduce,
                          .eval = eval_reduce,
                          .element = element_reduce,
-                         .has_element = has_element_reduce};
+                         .has_element = has_element_reduce,
+                         .slicing = kReduceSlicing};
 
 }  // namespace lowtide::engine

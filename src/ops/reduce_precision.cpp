@@ -171,8 +171,13 @@ void element_stochastic(ElementContext& context, const Instruction& instruction,
 
 }  // namespace
 
-const OpRule kReducePrecisionRule{
-    .read = read, .print = print, .infer = infer_precision, .eval = eval_precision, .element = element_precision};
-const OpRule kStochasticConvertRule{.infer = infer_stochastic, .eval = eval_stochastic, .element = element_stochastic};
+const OpRule kReducePrecisionRule{.read = read,
+                                  .print = print,
+                                  .infer = infer_precision,
+                                  .eval = eval_precision,
+                                  .element = element_precision,
+                                  .slicing = kSlicedByElement};
+const OpRule kStochasticConvertRule{
+    .infer = infer_stochastic, .eval = eval_stochastic, .element = element_stochastic, .slicing = kSlicedByElement};
 
 }  // namespace lowtide::engine

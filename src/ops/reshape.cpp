@@ -10,6 +10,7 @@
 
 #include <algorithm>
 
+#include "ops/dimension_roles.h"
 #include "ops/elementwise.h"
 
 namespace lowtide::engine {
@@ -84,7 +85,10 @@ void element_reshape(ElementContext& context, const Instruction& instruction, co
 
 }  // namespace
 
-const OpRule kReshapeRule{.infer = infer_reshape, .eval = eval_reshape, .element = element_reshape};
-const OpRule kDynamicReshapeRule{.infer = infer_dynamic_reshape, .eval = eval_dynamic_reshape};
+const OpRule kReshapeRule{.infer = infer_reshape,
+                          .eval = eval_reshape,
+                          .element = element_reshape,
+                          .slicing = sliced_in_step(regrouped_dimensions)};
+const OpRule kDynamicReshapeRule{.infer = infer_dynamic_reshape, .eval = eval_dynamic_reshape, .slicing = kNotSliced};
 
 }  // namespace lowtide::engine

@@ -136,6 +136,7 @@ const OpRule kRngBitGeneratorRule{.read = read_rng_bit_generator,
                                   .infer = infer_rng_bit_generator,
                                   .eval = eval_rng_bit_generator,
                                   .leaf_element = element_rng_bit_generator,
-                                  .has_element = has_element_rng_bit_generator};
+                                  .has_element = has_element_rng_bit_generator,
+                                  .slicing = kNotSliced};
 
 }  // namespace lowtide::engine

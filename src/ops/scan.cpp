@@ -142,6 +142,7 @@ Result<Value> eval_scan(const Instruction& scan, Operands operands, EvalContext&
 
 }  // namespace
 
-const OpRule kScanRule{read_scan, print_scan, infer_scan, eval_scan};
+const OpRule kScanRule{
+    .read = read_scan, .print = print_scan, .infer = infer_scan, .eval = eval_scan, .slicing = kNotSliced};
 
 }  // namespace lowtide::engine

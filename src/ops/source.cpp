@@ -92,14 +92,17 @@ void element_device_id(ElementContext& context, const Instruction&, const Index&
 
 }  // namespace
 
-const OpRule kParameterRule{.read = read_parameter, .print = print_parameter};
+const OpRule kParameterRule{.read = read_parameter, .print = print_parameter, .slicing = kNotSliced};
 const OpRule kConstantRule{.read = read_constant,
                            .print = print_constant,
                            .infer = infer_constant,
                            .eval = eval_constant,
                            .element = element_constant,
-                           .has_element = is_splat};
-const OpRule kPartitionIdRule{.infer = infer_device_id, .eval = eval_device_id, .element = element_device_id};
-const OpRule kReplicaIdRule{.infer = infer_device_id, .eval = eval_device_id, .element = element_device_id};
+                           .has_element = is_splat,
+                           .slicing = kNotSliced};
+const OpRule kPartitionIdRule{
+    .infer = infer_device_id, .eval = eval_device_id, .element = element_device_id, .slicing = kNotSliced};
+const OpRule kReplicaIdRule{
+    .infer = infer_device_id, .eval = eval_device_id, .element = element_device_id, .slicing = kNotSliced};
 
 }  // namespace lowtide::engine

@@ -12,6 +12,7 @@
 #include <numeric>
 
 #include "ops/checks.h"
+#include "ops/dimension_roles.h"
 #include "ops/numbers.h"
 #include "ops/op_rule.h"
 
@@ -60,6 +61,10 @@ Result<Value> eval_topk(const Instruction& topk, Operands operands, EvalContext&
   return top_k(*operands[0], topk.as<TopKAttributes>().k, topk.as<TopKAttributes>().largest);
 }
 
+std::vector<OperandDimension> roles_of_topk(const Instruction& instruction, size_t operand) {
+  return batch_dimensions(instruction, operand, 1);
+}
+
 }  // namespace
 
 Result<Value> top_k(const Literal& operand, int64_t k, bool largest) {
@@ -95,6 +100,10 @@ Result<Value> top_k(const Literal& operand, int64_t k, bool largest) {
   return Value(std::make_shared<Literal>(std::vector<Value>{values, indices}));
 }
 
-const OpRule kTopKRule{read_topk, print_topk, infer_topk, eval_topk};
+const OpRule kTopKRule{.read = read_topk,
+                       .print = print_topk,
+                       .infer = infer_topk,
+                       .eval = eval_topk,
+                       .slicing = sliced_in_step(roles_of_topk)};
 
 }  // namespace lowtide::engine

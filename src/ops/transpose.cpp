@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "ops/dimension_roles.h"
 #include "ops/dimensions.h"
 #include "ops/elementwise.h"
 #include "ops/strided.h"
@@ -48,9 +49,22 @@ void element(ElementContext& context, const Instruction& instruction, const Inde
   leaves[0] = context.nest.convert(context.element(instruction.operand(0), from), instruction.shape.type);
 }
 
+std::vector<OperandDimension> roles_of_transpose(const Instruction& instruction, size_t) {
+  const Dims& dimensions = instruction.as<DimensionsAttributes>().dimensions;
+  std::vector<OperandDimension> roles(instruction.operand(0).shape.dims.size());
+  for (size_t d = 0; d < dimensions.size(); ++d) {
+    roles[static_cast<size_t>(dimensions[d])] = pointwise(static_cast<int64_t>(d));
+  }
+  return roles;
+}
+
 }  // namespace
 
-const OpRule kTransposeRule{
-    .read = read_dimensions, .print = print_dimensions, .infer = infer, .eval = eval, .element = element};
+const OpRule kTransposeRule{.read = read_dimensions,
+                            .print = print_dimensions,
+                            .infer = infer,
+                            .eval = eval,
+                            .element = element,
+                            .slicing = sliced_in_step(roles_of_transpose)};
 
 }  // namespace lowtide::engine

@@ -4,6 +4,7 @@
 //   (C2) equal ranks >= 2, equal batch extents
 //   (C3) A is square, and B has its extent on the solved side
 #include "ops/checks.h"
+#include "ops/dimension_roles.h"
 #include "ops/matrices.h"
 #include "ops/op_rule.h"
 
@@ -100,9 +101,16 @@ Result<Value> eval_triangular_solve(const Instruction& solve, Operands operands,
   return Value(result);
 }
 
+std::vector<OperandDimension> roles_of_triangular_solve(const Instruction& instruction, size_t operand) {
+  return batch_dimensions(instruction, operand, 2);
+}
+
 }  // namespace
 
-const OpRule kTriangularSolveRule{read_triangular_solve, print_triangular_solve, infer_triangular_solve,
-                                  eval_triangular_solve};
+const OpRule kTriangularSolveRule{.read = read_triangular_solve,
+                                  .print = print_triangular_solve,
+                                  .infer = infer_triangular_solve,
+                                  .eval = eval_triangular_solve,
+                                  .slicing = sliced_in_step(roles_of_triangular_solve)};
 
 }  // namespace lowtide::engine

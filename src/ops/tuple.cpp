@@ -81,11 +81,11 @@ Result<Value> eval_same(const Instruction&, Operands operands, EvalContext&) { r
 
 }  // namespace
 
-const OpRule kTupleRule{.infer = infer_tuple, .eval = eval_tuple};
+const OpRule kTupleRule{.infer = infer_tuple, .eval = eval_tuple, .slicing = kNotSliced};
 const OpRule kGetTupleElementRule{
-    .read = read_index, .print = print_index, .infer = infer_element, .eval = eval_element};
-const OpRule kOptBarrierRule{.infer = infer_same, .eval = eval_same};
-const OpRule kDomainRule{.infer = infer_same, .eval = eval_same};
-const OpRule kAddDependencyRule{.infer = infer_same, .eval = eval_same};
+    .read = read_index, .print = print_index, .infer = infer_element, .eval = eval_element, .slicing = kNotSliced};
+const OpRule kOptBarrierRule{.infer = infer_same, .eval = eval_same, .slicing = kNotSliced};
+const OpRule kDomainRule{.infer = infer_same, .eval = eval_same, .slicing = kNotSliced};
+const OpRule kAddDependencyRule{.infer = infer_same, .eval = eval_same, .slicing = kNotSliced};
 
 }  // namespace lowtide::engine

@@ -53,6 +53,7 @@ const OpRule kWhileRule{.read = read_while,
                         .infer = infer_while,
                         .eval = eval_while,
                         .leaf_element = element_while,
-                        .has_element = has_element_while};
+                        .has_element = has_element_while,
+                        .slicing = kNotSliced};
 
 }  // namespace lowtide::engine

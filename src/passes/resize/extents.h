@@ -6,7 +6,7 @@
 ///     z = f32[511,64] slice(x), slice={[1:512], [0:64]}    511 = what is left of 512 after a piece of 1
 ///     while (i < 24) { w = dynamic-slice(s, i, 0), ... }   s = f32[24,...]: 24 is the trips, in the condition too
 ///
-/// Dimensions that correspond by their operation's roles (analysis/dimension_roles.h) are the same; reshapes split
+/// Dimensions that correspond by their operation's roles (ops/dimension_roles.h) are the same; reshapes split
 /// extents into atoms; bounds cut dimensions into pieces. Extents of unknown operations may not change.
 
 #include <vector>

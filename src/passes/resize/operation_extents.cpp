@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "analysis/dimension_roles.h"
 #include "analysis/leaves.h"
+#include "ops/dimension_roles.h"
 #include "ops/infer.h"
 #include "ops/lapack_call.h"
 #include "ops/stand_in.h"
