@@ -76,12 +76,15 @@ const OpRule kAllGatherRule{.read = read_collective,
                             .print = print_collective,
                             .infer = infer_all_gather,
                             .eval = eval_alone,
-                            .slicing = kNotSliced};
+                            .slicing = kNotSliced,
+                            .extents = unknown_extents};
 const OpRule kAllGatherStartRule{.read = read_collective,
                                  .print = print_collective,
                                  .infer = infer_start,
                                  .eval = eval_start,
-                                 .slicing = kNotSliced};
-const OpRule kAllGatherDoneRule{.infer = infer_done, .eval = eval_done, .slicing = kNotSliced};
+                                 .slicing = kNotSliced,
+                                 .extents = unknown_extents};
+const OpRule kAllGatherDoneRule{
+    .infer = infer_done, .eval = eval_done, .slicing = kNotSliced, .extents = unknown_extents};
 
 }  // namespace lowtide::engine

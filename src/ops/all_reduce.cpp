@@ -62,22 +62,27 @@ const OpRule kAllReduceRule{.read = read_reducing_collective,
                             .print = print_reducing_collective,
                             .infer = infer_all_reduce,
                             .eval = eval_alone,
-                            .slicing = kNotSliced};
+                            .slicing = kNotSliced,
+                            .extents = unknown_extents};
 const OpRule kAllReduceStartRule{.read = read_reducing_collective,
                                  .print = print_reducing_collective,
                                  .infer = infer_all_reduce,
                                  .eval = eval_alone,
-                                 .slicing = kNotSliced};
-const OpRule kAllReduceDoneRule{.infer = infer_reduce_done, .eval = eval_reduce_done, .slicing = kNotSliced};
+                                 .slicing = kNotSliced,
+                                 .extents = unknown_extents};
+const OpRule kAllReduceDoneRule{
+    .infer = infer_reduce_done, .eval = eval_reduce_done, .slicing = kNotSliced, .extents = unknown_extents};
 const OpRule kReduceScatterRule{.read = read_reducing_collective,
                                 .print = print_reducing_collective,
                                 .infer = infer_reduce_scatter,
                                 .eval = eval_alone,
-                                .slicing = kNotSliced};
+                                .slicing = kNotSliced,
+                                .extents = unknown_extents};
 const OpRule kCollectiveReduceRule{.read = read_reducing_collective,
                                    .print = print_reducing_collective,
                                    .infer = infer_all_reduce,
                                    .eval = eval_alone,
-                                   .slicing = kNotSliced};
+                                   .slicing = kNotSliced,
+                                   .extents = unknown_extents};
 
 }  // namespace lowtide::engine

@@ -127,9 +127,14 @@ const OpRule kAsyncStartRule{.read = read_start,
                              .print = print_start,
                              .infer = infer_async_start,
                              .eval = eval_async_start,
-                             .slicing = kNotSliced};
-const OpRule kAsyncUpdateRule{.read = read_rest, .infer = infer_update, .eval = eval_update, .slicing = kNotSliced};
-const OpRule kAsyncDoneRule{
-    .read = read_rest, .infer = infer_async_done, .eval = eval_async_done, .slicing = kNotSliced};
+                             .slicing = kNotSliced,
+                             .extents = unknown_extents};
+const OpRule kAsyncUpdateRule{
+    .read = read_rest, .infer = infer_update, .eval = eval_update, .slicing = kNotSliced, .extents = unknown_extents};
+const OpRule kAsyncDoneRule{.read = read_rest,
+                            .infer = infer_async_done,
+                            .eval = eval_async_done,
+                            .slicing = kNotSliced,
+                            .extents = unknown_extents};
 
 }  // namespace lowtide::engine

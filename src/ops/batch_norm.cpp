@@ -173,13 +173,19 @@ const OpRule kBatchNormTrainingRule{.read = read_batch_norm,
                                     .print = print_batch_norm,
                                     .infer = infer_training,
                                     .eval = eval_training,
-                                    .slicing = kNotSliced};
+                                    .slicing = kNotSliced,
+                                    .extents = unknown_extents};
 const OpRule kBatchNormInferenceRule{.read = read_batch_norm,
                                      .print = print_batch_norm,
                                      .infer = infer_inference,
                                      .eval = eval_inference,
-                                     .slicing = kNotSliced};
-const OpRule kBatchNormGradRule{
-    .read = read_batch_norm, .print = print_batch_norm, .infer = infer_grad, .eval = eval_grad, .slicing = kNotSliced};
+                                     .slicing = kNotSliced,
+                                     .extents = unknown_extents};
+const OpRule kBatchNormGradRule{.read = read_batch_norm,
+                                .print = print_batch_norm,
+                                .infer = infer_grad,
+                                .eval = eval_grad,
+                                .slicing = kNotSliced,
+                                .extents = unknown_extents};
 
 }  // namespace lowtide::engine

@@ -91,6 +91,7 @@ const OpRule kBroadcastRule{.read = read_dimensions_or_none,
                             .infer = infer,
                             .eval = eval,
                             .element = element,
-                            .slicing = kBroadcastSlicing};
+                            .slicing = kBroadcastSlicing,
+                            .extents = extents_by_roles};
 
 }  // namespace lowtide::engine

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ops/checks.h"
+#include "ops/extents.h"
 #include "ops/op_rule.h"
 
 namespace lowtide::engine {
@@ -64,11 +65,26 @@ Result<Value> eval_call(const Instruction& call, Operands operands, EvalContext&
   return context.call(*call.called[0], operands);
 }
 
+void extents_of_call(ExtentRelater& r) {
+  for (const Computation* called : r.instruction().called) {
+    r.passes(*called, 0, 1);
+    r.returns(*called);
+  }
+}
+
 }  // namespace
 
-const OpRule kCallRule{
-    .read = read_call, .print = print_call, .infer = infer_call, .eval = eval_call, .slicing = kNotSliced};
-const OpRule kFusionRule{
-    .read = read_fusion, .print = print_fusion, .infer = infer_call, .eval = eval_call, .slicing = kNotSliced};
+const OpRule kCallRule{.read = read_call,
+                       .print = print_call,
+                       .infer = infer_call,
+                       .eval = eval_call,
+                       .slicing = kNotSliced,
+                       .extents = extents_of_call};
+const OpRule kFusionRule{.read = read_fusion,
+                         .print = print_fusion,
+                         .infer = infer_call,
+                         .eval = eval_call,
+                         .slicing = kNotSliced,
+                         .extents = extents_of_call};
 
 }  // namespace lowtide::engine

@@ -3,6 +3,7 @@
 //   (C1) a floating or complex array of rank >= 2, its last two extents equal
 #include "ops/checks.h"
 #include "ops/dimension_roles.h"
+#include "ops/extents.h"
 #include "ops/matrices.h"
 #include "ops/op_rule.h"
 
@@ -78,12 +79,18 @@ std::vector<OperandDimension> roles_of_cholesky(const Instruction& instruction, 
   return batch_dimensions(instruction, operand, 2);
 }
 
+void extents_of_cholesky(ExtentRelater& r) {
+  r.same_as_operand(0);
+  relate_square(r, r.instruction());
+}
+
 }  // namespace
 
 const OpRule kCholeskyRule{.read = read_cholesky,
                            .print = print_cholesky,
                            .infer = infer_cholesky,
                            .eval = eval_cholesky,
-                           .slicing = sliced_in_step(roles_of_cholesky)};
+                           .slicing = sliced_in_step(roles_of_cholesky),
+                           .extents = extents_of_cholesky};
 
 }  // namespace lowtide::engine

@@ -67,7 +67,12 @@ void element(ElementContext& context, const Instruction& instruction, const Inde
 
 }  // namespace
 
-const OpRule kCompareRule{
-    .read = read, .print = print, .infer = infer, .eval = eval, .element = element, .slicing = kSlicedByElement};
+const OpRule kCompareRule{.read = read,
+                          .print = print,
+                          .infer = infer,
+                          .eval = eval,
+                          .element = element,
+                          .slicing = kSlicedByElement,
+                          .extents = extents_by_roles};
 
 }  // namespace lowtide::engine

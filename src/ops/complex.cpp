@@ -61,11 +61,20 @@ void element_part(ElementContext& context, const Instruction& instruction, const
 
 }  // namespace
 
-const OpRule kComplexRule{
-    .infer = infer_complex, .eval = eval_complex, .element = element_by_operation, .slicing = kSlicedByElement};
-const OpRule kRealRule{
-    .infer = infer_part, .eval = eval_part<false>, .element = element_part, .slicing = kSlicedByElement};
-const OpRule kImagRule{
-    .infer = infer_part, .eval = eval_part<true>, .element = element_part, .slicing = kSlicedByElement};
+const OpRule kComplexRule{.infer = infer_complex,
+                          .eval = eval_complex,
+                          .element = element_by_operation,
+                          .slicing = kSlicedByElement,
+                          .extents = extents_by_roles};
+const OpRule kRealRule{.infer = infer_part,
+                       .eval = eval_part<false>,
+                       .element = element_part,
+                       .slicing = kSlicedByElement,
+                       .extents = extents_by_roles};
+const OpRule kImagRule{.infer = infer_part,
+                       .eval = eval_part<true>,
+                       .element = element_part,
+                       .slicing = kSlicedByElement,
+                       .extents = extents_by_roles};
 
 }  // namespace lowtide::engine

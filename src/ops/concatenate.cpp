@@ -10,6 +10,7 @@
 #include "ops/dimension_roles.h"
 #include "ops/dimensions.h"
 #include "ops/elementwise.h"
+#include "ops/extents.h"
 #include "ops/rows.h"
 #include "ops/strided.h"
 
@@ -168,6 +169,20 @@ constexpr Slicing kConcatenateSlicing{.roles = roles_of_concatenate,
                                       .folds = never_folds,
                                       .rows = {.pieces = rows_of_concatenate, .adapt = keep_row_attributes}};
 
+void extents_of_concatenate(ExtentRelater& r) {
+  const Instruction& i = r.instruction();
+  const auto along = static_cast<size_t>(i.as<DimensionsAttributes>().dimensions[0]);
+  int64_t begin = 0;
+  for (size_t k = 0; k < i.operands.size(); ++k) {
+    for (size_t d = 0; d < i.shape.dims.size(); ++d) {
+      if (d != along) r.unite(r.mine(d), r.of_operand(k, d));
+    }
+    const int64_t extent = i.operand(k).shape.dims[along];
+    if (extent > 0) r.cut({r.mine(along), begin, begin + extent, ExtentSum(r.of_operand(k, along)), &i, {}});
+    begin += extent;
+  }
+}
+
 }  // namespace
 
 const OpRule kConcatenateRule{.read = read_dimensions,
@@ -175,6 +190,7 @@ const OpRule kConcatenateRule{.read = read_dimensions,
                               .infer = infer_concatenation,
                               .eval = eval_concatenation,
                               .element = element_concatenation,
-                              .slicing = kConcatenateSlicing};
+                              .slicing = kConcatenateSlicing,
+                              .extents = extents_of_concatenate};
 
 }  // namespace lowtide::engine

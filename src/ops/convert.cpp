@@ -77,7 +77,10 @@ Result<Value> convert_elements(const Value& value, ElementType type) {
   });
 }
 
-const OpRule kConvertRule{
-    .infer = infer_conversion, .eval = eval_conversion, .element = element_conversion, .slicing = kSlicedByElement};
+const OpRule kConvertRule{.infer = infer_conversion,
+                          .eval = eval_conversion,
+                          .element = element_conversion,
+                          .slicing = kSlicedByElement,
+                          .extents = extents_by_roles};
 
 }  // namespace lowtide::engine

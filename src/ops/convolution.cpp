@@ -16,6 +16,7 @@
 
 #include "ops/dimension_roles.h"
 #include "ops/element_rules.h"
+#include "ops/extents.h"
 #include "ops/op_rule.h"
 #include "ops/rows.h"
 #include "ops/window.h"
@@ -192,6 +193,51 @@ constexpr Slicing kConvolutionSlicing{.roles = roles_of_convolution,
                                       .folds = folds_of_convolution,
                                       .rows = {.pieces = rows_under_windows, .adapt = clip_to_rows_of_convolution}};
 
+void relate_groups(ExtentRelater& r, const ConvolutionAttributes& a) {
+  ExtentRelations& all = r.all();
+  const auto dim = [&](size_t k, int64_t d) { return r.of_operand(k, static_cast<size_t>(d)); };
+  const auto result = [&](int64_t d) { return r.mine(static_cast<size_t>(d)); };
+  const ExtentReason why = r.why("groups of features");
+  const auto times = [](Product a, const Product& b) {
+    a.insert(a.end(), b.begin(), b.end());
+    return a;
+  };
+  if (a.feature_group_count > 1) {
+    const Product groups = all.make(a.feature_group_count);
+    const Product each = all.make(all.extent(dim(1, a.kernel_output_feature)) / a.feature_group_count);
+    all.unite(dim(0, a.input_feature), times(groups, dim(1, a.kernel_input_feature)), why);
+    all.unite(dim(1, a.kernel_output_feature), times(groups, each), why);
+    all.unite(result(a.output_feature), dim(1, a.kernel_output_feature), why);
+    r.tie(ExtentTie::Slot::kGroups, 0, ExtentSum(groups));
+  }
+  if (a.batch_group_count > 1) {
+    const Product groups = all.make(a.batch_group_count);
+    const Product each = all.make(all.extent(dim(1, a.kernel_output_feature)) / a.batch_group_count);
+    all.unite(dim(0, a.input_batch), times(groups, result(a.output_batch)), why);
+    all.unite(dim(1, a.kernel_output_feature), times(groups, each), why);
+    all.unite(result(a.output_feature), dim(1, a.kernel_output_feature), why);
+    all.unite(dim(0, a.input_feature), dim(1, a.kernel_input_feature), why);
+    r.tie(ExtentTie::Slot::kBatchGroups, 0, ExtentSum(groups));
+  }
+}
+
+void extents_of_convolution(ExtentRelater& r) {
+  const Instruction& convolution = r.instruction();
+  const auto& a = convolution.as<ConvolutionAttributes>();
+  extents_by_roles(r);
+  if (a.dim_labels.find('?') != std::string::npos) {
+    for (const Instruction* operand : convolution.operands) r.freeze(*operand, "a convolution without labels");
+    return r.freeze(convolution, "a convolution without labels");
+  }
+  for (size_t w = 0; w < a.window.size.size(); ++w) {
+    relate_window(r, a.window, w,
+                  {.base = &r.of_operand(0, static_cast<size_t>(a.input_spatial[w])),
+                   .window = &r.of_operand(1, static_cast<size_t>(a.kernel_spatial[w])),
+                   .positions = &r.mine(static_cast<size_t>(a.output_spatial[w]))});
+  }
+  relate_groups(r, a);
+}
+
 }  // namespace
 
 const OpRule kConvolutionRule{.read = read_convolution,
@@ -200,6 +246,7 @@ const OpRule kConvolutionRule{.read = read_convolution,
                               .eval = eval_convolution,
                               .element = element_convolution,
                               .has_element = has_element_convolution,
-                              .slicing = kConvolutionSlicing};
+                              .slicing = kConvolutionSlicing,
+                              .extents = extents_of_convolution};
 
 }  // namespace lowtide::engine

@@ -37,7 +37,8 @@ Result<Value> eval_done(const Instruction&, Operands operands, EvalContext&) { r
 
 }  // namespace
 
-const OpRule kCopyStartRule{.infer = infer_start, .eval = eval_start, .slicing = kNotSliced};
-const OpRule kCopyDoneRule{.infer = infer_done, .eval = eval_done, .slicing = kNotSliced};
+const OpRule kCopyStartRule{
+    .infer = infer_start, .eval = eval_start, .slicing = kNotSliced, .extents = unknown_extents};
+const OpRule kCopyDoneRule{.infer = infer_done, .eval = eval_done, .slicing = kNotSliced, .extents = unknown_extents};
 
 }  // namespace lowtide::engine

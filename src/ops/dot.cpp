@@ -11,6 +11,7 @@
 #include "ops/dimension_roles.h"
 #include "ops/dot_checks.h"
 #include "ops/element_rules.h"
+#include "ops/extents.h"
 #include "ops/index_space.h"
 #include "ops/op_rule.h"
 
@@ -83,6 +84,10 @@ constexpr Slicing kDotSlicing{.roles = roles_of_dot,
                               .folds = folds_of_dot,
                               .rows = kRowsInStep};
 
+void extents_of_dot(ExtentRelater& r) {
+  return r.instruction().operands.size() == 2 ? extents_by_roles(r) : unknown_extents(r);
+}
+
 }  // namespace
 
 void contract(const Literal& lhs, const Literal& rhs, const DotAttributes& attributes, Literal& result,
@@ -130,6 +135,7 @@ const OpRule kDotRule{.read = read_dot,
                       .eval = eval_dot,
                       .element = element_dot,
                       .has_element = has_element_dot,
-                      .slicing = kDotSlicing};
+                      .slicing = kDotSlicing,
+                      .extents = extents_of_dot};
 
 }  // namespace lowtide::engine

@@ -16,6 +16,7 @@
 #include "ops/dimension_roles.h"
 #include "ops/element_rules.h"
 #include "ops/elementwise.h"
+#include "ops/extents.h"
 #include "ops/rows.h"
 #include "ops/start_elements.h"
 #include "ops/start_indices.h"
@@ -161,6 +162,19 @@ constexpr Slicing kUpdateSlicing{.roles = roles_of_dynamic<2>,
                                  .folds = never_folds,
                                  .rows = {.pieces = rows_of_update, .adapt = keep_row_attributes}};
 
+void extents_of_dynamic_slice(ExtentRelater& r) {
+  for (size_t d = 0; d < r.instruction().shape.dims.size(); ++d) {
+    r.tie(ExtentTie::Slot::kSize, d, ExtentSum(r.mine(d)));
+    r.at_most(r.mine(d), r.of_operand(0, d));
+  }
+}
+
+void extents_of_update(ExtentRelater& r) {
+  const Instruction& i = r.instruction();
+  r.same(i, 0, i.operand(0), 0);
+  for (size_t d = 0; d < i.shape.dims.size(); ++d) r.at_most(r.of_operand(1, d), r.of_operand(0, d));
+}
+
 }  // namespace
 
 const OpRule kDynamicSliceRule{.read = read,
@@ -168,13 +182,15 @@ const OpRule kDynamicSliceRule{.read = read,
                                .infer = infer_slice,
                                .eval = eval_slice,
                                .element = element_slice,
-                               .slicing = kDynamicSliceSlicing};
+                               .slicing = kDynamicSliceSlicing,
+                               .extents = extents_of_dynamic_slice};
 const OpRule kDynamicUpdateSliceRule{.infer = infer_update,
                                      .eval = eval_update,
                                      .element = element_dynamic_update_slice,
                                      .update = update_dynamic_update_slice,
                                      .has_update = has_update_dynamic_update_slice,
                                      .updated_operand = updated_operand_of_dynamic_update_slice,
-                                     .slicing = kUpdateSlicing};
+                                     .slicing = kUpdateSlicing,
+                                     .extents = extents_of_update};
 
 }  // namespace lowtide::engine

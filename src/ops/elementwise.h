@@ -107,14 +107,16 @@ constexpr OpRule unary() {
   return {.infer = [](const Instruction& instruction) { return infer_unary(instruction, kinds); },
           .eval = eval_unary<kinds, f>,
           .element = element_by_operation,
-          .slicing = kSlicedByElement};
+          .slicing = kSlicedByElement,
+          .extents = extents_by_roles};
 }
 template <Kinds kinds, auto f>
 constexpr OpRule binary() {
   return {.infer = [](const Instruction& instruction) { return infer_binary(instruction, kinds); },
           .eval = eval_binary<kinds, f>,
           .element = element_by_operation,
-          .slicing = kSlicedByElement};
+          .slicing = kSlicedByElement,
+          .extents = extents_by_roles};
 }
 
 }  // namespace lowtide::engine

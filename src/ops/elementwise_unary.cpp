@@ -113,19 +113,26 @@ bool has_element_copy(const Instruction& instruction) { return instruction.shape
 
 }  // namespace
 
-const OpRule kAbsRule{
-    .infer = infer_abs, .eval = eval_abs, .element = element_by_operation, .slicing = kSlicedByElement};
+const OpRule kAbsRule{.infer = infer_abs,
+                      .eval = eval_abs,
+                      .element = element_by_operation,
+                      .slicing = kSlicedByElement,
+                      .extents = extents_by_roles};
 const OpRule kCeilRule = unary<kFloats, [](auto x) { return std::ceil(x); }>();
 const OpRule kCopyRule{.infer = infer_copy,
                        .eval = eval_copy,
                        .element = element_copy,
                        .has_element = has_element_copy,
-                       .slicing = kSlicedByElement};
+                       .slicing = kSlicedByElement,
+                       .extents = extents_by_roles};
 const OpRule kCountLeadingZerosRule =
     unary<kIntegers, [](auto x, int width) { return width - std::bit_width(bits_of(x, width)); }>();
 const OpRule kFloorRule = unary<kFloats, [](auto x) { return std::floor(x); }>();
-const OpRule kIsFiniteRule{
-    .infer = infer_is_finite, .eval = eval_is_finite, .element = element_by_operation, .slicing = kSlicedByElement};
+const OpRule kIsFiniteRule{.infer = infer_is_finite,
+                           .eval = eval_is_finite,
+                           .element = element_by_operation,
+                           .slicing = kSlicedByElement,
+                           .extents = extents_by_roles};
 const OpRule kNegateRule = unary<kNumbers, Negate{}>();
 const OpRule kNotRule = unary<kPredicates | kIntegers, Not{}>();
 const OpRule kPopcntRule = unary<kIntegers, [](auto x, int width) { return std::popcount(bits_of(x, width)); }>();

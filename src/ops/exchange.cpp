@@ -130,24 +130,32 @@ const OpRule kAllToAllRule{.read = read_collective,
                            .print = print_collective,
                            .infer = infer_all_to_all,
                            .eval = eval_alone,
-                           .slicing = kNotSliced};
-const OpRule kRaggedAllToAllRule{
-    .read = read_collective, .print = print_collective, .infer = infer_ragged, .slicing = kNotSliced};
+                           .slicing = kNotSliced,
+                           .extents = unknown_extents};
+const OpRule kRaggedAllToAllRule{.read = read_collective,
+                                 .print = print_collective,
+                                 .infer = infer_ragged,
+                                 .slicing = kNotSliced,
+                                 .extents = unknown_extents};
 const OpRule kCollectiveBroadcastRule{.read = read_collective,
                                       .print = print_collective,
                                       .infer = infer_own_shapes,
                                       .eval = eval_alone,
-                                      .slicing = kNotSliced};
+                                      .slicing = kNotSliced,
+                                      .extents = unknown_extents};
 const OpRule kCollectivePermuteRule{.read = read_collective,
                                     .print = print_collective,
                                     .infer = infer_permute,
                                     .eval = eval_permute,
-                                    .slicing = kNotSliced};
+                                    .slicing = kNotSliced,
+                                    .extents = unknown_extents};
 const OpRule kCollectivePermuteStartRule{.read = read_collective,
                                          .print = print_collective,
                                          .infer = infer_start,
                                          .eval = eval_permute_start,
-                                         .slicing = kNotSliced};
-const OpRule kCollectivePermuteDoneRule{.infer = infer_done, .eval = eval_done, .slicing = kNotSliced};
+                                         .slicing = kNotSliced,
+                                         .extents = unknown_extents};
+const OpRule kCollectivePermuteDoneRule{
+    .infer = infer_done, .eval = eval_done, .slicing = kNotSliced, .extents = unknown_extents};
 
 }  // namespace lowtide::engine

@@ -20,6 +20,7 @@
 #include "ops/dimension_roles.h"
 #include "ops/element_rules.h"
 #include "ops/elementwise.h"
+#include "ops/extents.h"
 #include "ops/index_vectors.h"
 #include "ops/strided.h"
 
@@ -240,9 +241,31 @@ constexpr Slicing kGatherSlicing{.roles = roles_of_gather,
                                  .folds = never_folds,
                                  .rows = kRowsInStep};
 
+void extents_of_gather(ExtentRelater& r) {
+  const Instruction& i = r.instruction();
+  extents_by_roles(r);
+  const auto& a = i.as<GatherAttributes>();
+  size_t next = 0;
+  for (size_t d = 0; d < i.operand(0).shape.dims.size(); ++d) {
+    const auto place = static_cast<int64_t>(d);
+    if (contains(a.collapsed_slice_dims, place) || contains(a.operand_batching_dims, place)) continue;
+    const Product& part = r.mine(static_cast<size_t>(a.offset_dims[next++]));
+    r.at_most(part, r.of_operand(0, d));
+    r.tie(ExtentTie::Slot::kSize, d, ExtentSum(part));
+  }
+  if (a.index_vector_dim < i.operand(1).shape.rank()) {
+    r.freeze(r.of_operand(1, static_cast<size_t>(a.index_vector_dim)), "numbers of an index");
+  }
+}
+
 }  // namespace
 
-const OpRule kGatherRule{
-    .read = read, .print = print, .infer = infer, .eval = eval, .element = element_gather, .slicing = kGatherSlicing};
+const OpRule kGatherRule{.read = read,
+                         .print = print,
+                         .infer = infer,
+                         .eval = eval,
+                         .element = element_gather,
+                         .slicing = kGatherSlicing,
+                         .extents = extents_of_gather};
 
 }  // namespace lowtide::engine

@@ -81,7 +81,12 @@ constexpr Slicing kIotaSlicing{.roles = opaque_dimensions,
 
 }  // namespace
 
-const OpRule kIotaRule{
-    .read = read, .print = print, .infer = infer, .eval = eval, .element = element, .slicing = kIotaSlicing};
+const OpRule kIotaRule{.read = read,
+                       .print = print,
+                       .infer = infer,
+                       .eval = eval,
+                       .element = element,
+                       .slicing = kIotaSlicing,
+                       .extents = free_extents};
 
 }  // namespace lowtide::engine

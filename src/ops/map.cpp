@@ -76,6 +76,7 @@ const OpRule kMapRule{.read = read_map,
                       .eval = eval_map,
                       .element = element_map,
                       .has_element = has_element_map,
-                      .slicing = kSlicedByElement};
+                      .slicing = kSlicedByElement,
+                      .extents = extents_by_roles};
 
 }  // namespace lowtide::engine

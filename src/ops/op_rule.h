@@ -22,6 +22,11 @@ class EvalContext {
   virtual uint64_t advance_generator(uint64_t blocks) = 0;
 };
 
+class ExtentRelater;  // ops/extents.h
+void free_extents(ExtentRelater&);
+void unknown_extents(ExtentRelater&);
+void extents_by_roles(ExtentRelater&);
+
 using Operands = std::span<const Value>;
 
 /// The rule of an opcode. A null entry means: no attributes of its own (read, print), the shape is as declared (infer),
@@ -50,8 +55,13 @@ struct OpRule {
   bool (*has_update)(const Instruction&) = nullptr;
   /// For leaf `leaf` of an update: the operand it overwrites; kNoId: none, the update writes every element.
   int (*updated_operand)(const Instruction&, int64_t leaf) = nullptr;
-  /// How it is made slice by slice. Has no default.
+
+  // Here nothing has a default: a row that leaves it out doesn't compile.
+
+  /// How it is made slice by slice.
   Slicing slicing;
+  /// How the extents of operands and results depend on each other.
+  Stated<void (*)(ExtentRelater&)> extents;
 };
 
 #define OP(name, text, arity, memory) extern const OpRule k##name##Rule;

@@ -10,6 +10,7 @@
 
 #include "ops/dimension_roles.h"
 #include "ops/elementwise.h"
+#include "ops/extents.h"
 #include "ops/rows.h"
 #include "ops/strided.h"
 
@@ -207,9 +208,44 @@ constexpr Slicing kPadSlicing{.roles = roles_of_pad,
                               .folds = never_folds,
                               .rows = {.pieces = rows_of_pad, .adapt = pad_no_rows}};
 
+void extents_of_pad(ExtentRelater& r) {
+  const Instruction& i = r.instruction();
+  const auto& a = i.as<PadAttributes>();
+  for (size_t d = 0; d < i.shape.dims.size(); ++d) {
+    const int64_t low = a.low[d], high = a.high[d], holes = a.interior[d];
+    const int64_t from = i.operand(0).shape.dims[d], to = i.shape.dims[d];
+    const Product& operand = r.of_operand(0, d);
+    if (holes == 0 && low >= 0 && high >= 0) {
+      r.cut({r.mine(d),
+             low,
+             low + from,
+             ExtentSum(operand),
+             &i,
+             {{ExtentInterval::Mark::Counts::kBefore, ExtentTie::Slot::kLow, d},
+              {ExtentInterval::Mark::Counts::kBehind, ExtentTie::Slot::kHigh, d}}});
+    } else if (holes == 0 && low <= 0 && high <= 0) {
+      r.cut({operand,
+             -low,
+             from + high,
+             ExtentSum(r.mine(d)),
+             &i,
+             {{ExtentInterval::Mark::Counts::kBefore, ExtentTie::Slot::kLow, d, -1},
+              {ExtentInterval::Mark::Counts::kBehind, ExtentTie::Slot::kHigh, d, -1}}});
+    } else {
+      ExtentSum zero(r.mine(d), (holes + 1) * from - to);
+      r.relate(zero.add(-(holes + 1), operand), "padded with as many elements");
+    }
+  }
+}
+
 }  // namespace
 
-const OpRule kPadRule{
-    .read = read, .print = print, .infer = infer, .eval = eval, .element = element, .slicing = kPadSlicing};
+const OpRule kPadRule{.read = read,
+                      .print = print,
+                      .infer = infer,
+                      .eval = eval,
+                      .element = element,
+                      .slicing = kPadSlicing,
+                      .extents = extents_of_pad};
 
 }  // namespace lowtide::engine

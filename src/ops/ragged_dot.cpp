@@ -142,6 +142,7 @@ const OpRule kRaggedDotRule{.read = read_dot,
                             .eval = eval_ragged_dot,
                             .element = element_ragged_dot,
                             .has_element = has_element_ragged_dot,
-                            .slicing = kNotSliced};
+                            .slicing = kNotSliced,
+                            .extents = unknown_extents};
 
 }  // namespace lowtide::engine

@@ -13,6 +13,7 @@
 #include "ops/dimension_roles.h"
 #include "ops/element_rules.h"
 #include "ops/elementwise.h"
+#include "ops/extents.h"
 #include "ops/index_space.h"
 #include "ops/reducer.h"
 #include "ops/reducer_checks.h"
@@ -105,6 +106,11 @@ constexpr Slicing kReduceSlicing{.roles = roles_of_reduce,
                                  .folds = folds_of_reduce,
                                  .rows = kRowsInStep};
 
+void extents_of_reduce(ExtentRelater& r) {
+  extents_by_roles(r);
+  r.same_results();
+}
+
 }  // namespace
 
 const OpRule kReduceRule{.read = read_reduce,
@@ -113,6 +119,7 @@ const OpRule kReduceRule{.read = read_reduce,
                          .eval = eval_reduce,
                          .element = element_reduce,
                          .has_element = has_element_reduce,
-                         .slicing = kReduceSlicing};
+                         .slicing = kReduceSlicing,
+                         .extents = extents_of_reduce};
 
 }  // namespace lowtide::engine

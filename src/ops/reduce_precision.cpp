@@ -176,8 +176,12 @@ const OpRule kReducePrecisionRule{.read = read,
                                   .infer = infer_precision,
                                   .eval = eval_precision,
                                   .element = element_precision,
-                                  .slicing = kSlicedByElement};
-const OpRule kStochasticConvertRule{
-    .infer = infer_stochastic, .eval = eval_stochastic, .element = element_stochastic, .slicing = kSlicedByElement};
+                                  .slicing = kSlicedByElement,
+                                  .extents = extents_by_roles};
+const OpRule kStochasticConvertRule{.infer = infer_stochastic,
+                                    .eval = eval_stochastic,
+                                    .element = element_stochastic,
+                                    .slicing = kSlicedByElement,
+                                    .extents = extents_by_roles};
 
 }  // namespace lowtide::engine

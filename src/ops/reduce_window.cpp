@@ -8,6 +8,7 @@
 // Declared floats may differ in precision from what the computation gives, as those of reduce.
 #include "ops/dimension_roles.h"
 #include "ops/element_rules.h"
+#include "ops/extents.h"
 #include "ops/index_space.h"
 #include "ops/reducer.h"
 #include "ops/reducer_checks.h"
@@ -92,6 +93,17 @@ constexpr Slicing kReduceWindowSlicing{.roles = roles_of_reduce_window,
                                        .folds = never_folds,
                                        .rows = {.pieces = rows_under_windows, .adapt = clip_to_rows}};
 
+void extents_of_reduce_window(ExtentRelater& r) {
+  const Instruction& reduce = r.instruction();
+  const Window& window = reduce.as<WindowAttributes>().window;
+  extents_by_roles(r);
+  for (size_t d = 0; d < window.size.size(); ++d) {
+    relate_window(r, window, d, {.base = &r.of_operand(0, d), .positions = &r.mine(d)});
+  }
+  for (size_t k = 1; k < reduce.operands.size() / 2; ++k) r.same(reduce.operand(0), 0, reduce.operand(k), 0);
+  r.same_results();
+}
+
 }  // namespace
 
 const OpRule kReduceWindowRule{.read = read_reduce_window,
@@ -102,6 +114,7 @@ const OpRule kReduceWindowRule{.read = read_reduce_window,
                                .has_element = has_element_reduce_window,
                                .update = update_reduce_window,
                                .has_update = has_update_reduce_window,
-                               .slicing = kReduceWindowSlicing};
+                               .slicing = kReduceWindowSlicing,
+                               .extents = extents_of_reduce_window};
 
 }  // namespace lowtide::engine

@@ -7,6 +7,7 @@
 #include "ops/dimension_roles.h"
 #include "ops/dimensions.h"
 #include "ops/elementwise.h"
+#include "ops/extents.h"
 #include "ops/strided.h"
 
 namespace lowtide::engine {
@@ -60,6 +61,11 @@ std::vector<OperandDimension> roles_of_reverse(const Instruction& instruction, s
   return roles;
 }
 
+void extents_of_reverse(ExtentRelater& r) {
+  extents_by_roles(r);
+  r.same(r.instruction(), 0, r.instruction().operand(0), 0);
+}
+
 }  // namespace
 
 const OpRule kReverseRule{.read = read_dimensions,
@@ -67,6 +73,7 @@ const OpRule kReverseRule{.read = read_dimensions,
                           .infer = infer,
                           .eval = eval,
                           .element = element,
-                          .slicing = sliced_in_step(roles_of_reverse)};
+                          .slicing = sliced_in_step(roles_of_reverse),
+                          .extents = extents_of_reverse};
 
 }  // namespace lowtide::engine

@@ -153,9 +153,17 @@ uint64_t blocks_of_rng(const Instruction& rng) {
   return (static_cast<uint64_t>(element_count(rng.shape)) * numbers * each + 3) / 4;
 }
 
-const OpRule kRngRule{
-    .read = read_rng, .print = print_rng, .infer = infer_rng, .eval = eval_rng, .slicing = kNotSliced};
-const OpRule kRngGetAndUpdateStateRule{
-    .read = read_state, .print = print_state, .infer = infer_state, .eval = eval_state, .slicing = kNotSliced};
+const OpRule kRngRule{.read = read_rng,
+                      .print = print_rng,
+                      .infer = infer_rng,
+                      .eval = eval_rng,
+                      .slicing = kNotSliced,
+                      .extents = free_extents};
+const OpRule kRngGetAndUpdateStateRule{.read = read_state,
+                                       .print = print_state,
+                                       .infer = infer_state,
+                                       .eval = eval_state,
+                                       .slicing = kNotSliced,
+                                       .extents = unknown_extents};
 
 }  // namespace lowtide::engine

@@ -9,6 +9,7 @@
 #include "ops/checks.h"
 #include "ops/counter_bits.h"
 #include "ops/element_rules.h"
+#include "ops/extents.h"
 #include "ops/op_rule.h"
 
 namespace lowtide::engine {
@@ -129,6 +130,12 @@ Result<Value> eval_rng_bit_generator(const Instruction& rng, Operands operands, 
   return Value(std::make_shared<Literal>(std::vector<Value>{after, bits}));
 }
 
+void extents_of_generator(ExtentRelater& r) {
+  const Instruction& i = r.instruction();
+  r.freeze(i.operand(0), "the state of random numbers");
+  r.same(i, 0, i.operand(0), 0);
+}
+
 }  // namespace
 
 const OpRule kRngBitGeneratorRule{.read = read_rng_bit_generator,
@@ -137,6 +144,7 @@ const OpRule kRngBitGeneratorRule{.read = read_rng_bit_generator,
                                   .eval = eval_rng_bit_generator,
                                   .leaf_element = element_rng_bit_generator,
                                   .has_element = has_element_rng_bit_generator,
-                                  .slicing = kNotSliced};
+                                  .slicing = kNotSliced,
+                                  .extents = extents_of_generator};
 
 }  // namespace lowtide::engine

@@ -78,7 +78,11 @@ Result<Value> eval_scaled_dot(const Instruction& dot, Operands operands, EvalCon
 
 }  // namespace
 
-const OpRule kScaledDotRule{
-    .read = read_dot, .print = print_dot, .infer = infer_scaled_dot, .eval = eval_scaled_dot, .slicing = kNotSliced};
+const OpRule kScaledDotRule{.read = read_dot,
+                            .print = print_dot,
+                            .infer = infer_scaled_dot,
+                            .eval = eval_scaled_dot,
+                            .slicing = kNotSliced,
+                            .extents = unknown_extents};
 
 }  // namespace lowtide::engine

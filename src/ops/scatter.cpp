@@ -22,6 +22,7 @@
 #include "ops/dimension_roles.h"
 #include "ops/element_rules.h"
 #include "ops/elementwise.h"
+#include "ops/extents.h"
 #include "ops/index_vectors.h"
 #include "ops/strided.h"
 
@@ -373,6 +374,27 @@ constexpr Slicing kScatterSlicing{.roles = roles_of_scatter,
                                   .folds = folds_of_scatter,
                                   .rows = kRowsInStep};
 
+void extents_of_scatter(ExtentRelater& r) {
+  const Instruction& i = r.instruction();
+  extents_by_roles(r);
+  const auto& a = i.as<ScatterAttributes>();
+  const size_t count = i.operands.size() / 2;
+  for (size_t k = 0; k < count; ++k) {
+    r.same(i, static_cast<int64_t>(k), i.operand(k), 0);
+    r.same(i.operand(0), 0, i.operand(k), 0);
+    r.same(i.operand(count + 1), 0, i.operand(count + 1 + k), 0);
+  }
+  size_t next = 0;
+  for (size_t d = 0; d < i.operand(0).shape.dims.size(); ++d) {
+    const auto place = static_cast<int64_t>(d);
+    if (contains(a.inserted_window_dims, place) || contains(a.input_batching_dims, place)) continue;
+    r.at_most(r.of_operand(count + 1, static_cast<size_t>(a.update_window_dims[next++])), r.of_operand(0, d));
+  }
+  if (a.index_vector_dim < i.operand(count).shape.rank()) {
+    r.freeze(r.of_operand(count, static_cast<size_t>(a.index_vector_dim)), "numbers of an index");
+  }
+}
+
 }  // namespace
 
 const OpRule kScatterRule{.read = read,
@@ -382,6 +404,7 @@ const OpRule kScatterRule{.read = read,
                           .update = update_scatter,
                           .has_update = has_update_scatter,
                           .updated_operand = updated_operand_of_scatter,
-                          .slicing = kScatterSlicing};
+                          .slicing = kScatterSlicing,
+                          .extents = extents_of_scatter};
 
 }  // namespace lowtide::engine

@@ -96,9 +96,15 @@ void element_select(ElementContext& context, const Instruction& instruction, con
 
 }  // namespace
 
-const OpRule kSelectRule{
-    .infer = infer_select, .eval = eval_select, .element = element_select, .slicing = kSlicedByElement};
-const OpRule kClampRule{
-    .infer = infer_clamp, .eval = eval_clamp, .element = element_by_operation, .slicing = kSlicedByElement};
+const OpRule kSelectRule{.infer = infer_select,
+                         .eval = eval_select,
+                         .element = element_select,
+                         .slicing = kSlicedByElement,
+                         .extents = extents_by_roles};
+const OpRule kClampRule{.infer = infer_clamp,
+                        .eval = eval_clamp,
+                        .element = element_by_operation,
+                        .slicing = kSlicedByElement,
+                        .extents = extents_by_roles};
 
 }  // namespace lowtide::engine

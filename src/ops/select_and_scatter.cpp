@@ -8,6 +8,7 @@
 //   (C5) scatter takes two scalars of the element type and gives one
 #include "ops/dimension_roles.h"
 #include "ops/element_rules.h"
+#include "ops/extents.h"
 #include "ops/index_space.h"
 #include "ops/reducer.h"
 #include "ops/reducer_checks.h"
@@ -110,6 +111,16 @@ std::vector<OperandDimension> roles_of_select_and_scatter(const Instruction& ins
   return roles;
 }
 
+void extents_of_select_and_scatter(ExtentRelater& r) {
+  const Instruction& i = r.instruction();
+  const Window& window = i.as<WindowAttributes>().window;
+  extents_by_roles(r);
+  r.same(i, 0, i.operand(0), 0);
+  for (size_t d = 0; d < window.size.size(); ++d) {
+    relate_window(r, window, d, {.base = &r.of_operand(0, d), .positions = &r.of_operand(1, d)});
+  }
+}
+
 }  // namespace
 
 const OpRule kSelectAndScatterRule{.read = read_select_and_scatter,
@@ -120,6 +131,7 @@ const OpRule kSelectAndScatterRule{.read = read_select_and_scatter,
                                    .has_element = has_element_select_and_scatter,
                                    .update = update_select_and_scatter,
                                    .has_update = has_element_select_and_scatter,
-                                   .slicing = sliced_in_step(roles_of_select_and_scatter)};
+                                   .slicing = sliced_in_step(roles_of_select_and_scatter),
+                                   .extents = extents_of_select_and_scatter};
 
 }  // namespace lowtide::engine

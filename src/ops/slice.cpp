@@ -10,6 +10,7 @@
 
 #include "ops/dimension_roles.h"
 #include "ops/elementwise.h"
+#include "ops/extents.h"
 #include "ops/rows.h"
 #include "ops/strided.h"
 
@@ -143,9 +144,42 @@ constexpr Slicing kSliceSlicing{.roles = roles_of_slice,
                                 .folds = never_folds,
                                 .rows = {.pieces = rows_of_slice, .adapt = start_slice_at_rows}};
 
+void extents_of_slice(ExtentRelater& r) {
+  const Instruction& i = r.instruction();
+  const auto& a = i.as<SliceAttributes>();
+  for (size_t d = 0; d < i.shape.dims.size(); ++d) {
+    const int64_t stride = a.strides[d], count = i.shape.dims[d];
+    const Product& whole = r.of_operand(0, d);
+    if (count == i.operand(0).shape.dims[d] && stride == 1) {
+      r.unite(r.mine(d), whole);
+      r.tie(ExtentTie::Slot::kLimit, d, ExtentSum(r.mine(d)));
+      continue;
+    }
+    if (count == 0) {
+      r.freeze(whole, "an empty slice");
+      continue;
+    }
+    ExtentSum span;
+    span.add(stride, r.mine(d)).constant = 1 - stride;
+    const int64_t end = a.starts[d] + stride * (count - 1) + 1;
+    r.cut({whole,
+           a.starts[d],
+           end,
+           span,
+           &i,
+           {{ExtentInterval::Mark::Counts::kBefore, ExtentTie::Slot::kStart, d},
+            {ExtentInterval::Mark::Counts::kUntil, ExtentTie::Slot::kLimit, d, 1, a.limits[d] - end}}});
+  }
+}
+
 }  // namespace
 
-const OpRule kSliceRule{
-    .read = read, .print = print, .infer = infer, .eval = eval, .element = element, .slicing = kSliceSlicing};
+const OpRule kSliceRule{.read = read,
+                        .print = print,
+                        .infer = infer,
+                        .eval = eval,
+                        .element = element,
+                        .slicing = kSliceSlicing,
+                        .extents = extents_of_slice};
 
 }  // namespace lowtide::engine

@@ -8,6 +8,7 @@
 
 #include "ops/checks.h"
 #include "ops/dimension_roles.h"
+#include "ops/extents.h"
 #include "ops/index_space.h"
 #include "ops/op_rule.h"
 #include "ops/reducer.h"
@@ -129,12 +130,19 @@ std::vector<OperandDimension> roles_of_sort(const Instruction& sort, size_t oper
   return roles;
 }
 
+void extents_of_sort(ExtentRelater& r) {
+  const Instruction& sort = r.instruction();
+  for (const Instruction* operand : sort.operands) r.same(sort, 0, *operand, 0);
+  r.same_results();
+}
+
 }  // namespace
 
 const OpRule kSortRule{.read = read_sort,
                        .print = print_sort,
                        .infer = infer_sort,
                        .eval = eval_sort,
-                       .slicing = sliced_in_step(roles_of_sort)};
+                       .slicing = sliced_in_step(roles_of_sort),
+                       .extents = extents_of_sort};
 
 }  // namespace lowtide::engine

@@ -13,6 +13,7 @@
 
 #include "ops/checks.h"
 #include "ops/dimension_roles.h"
+#include "ops/extents.h"
 #include "ops/numbers.h"
 #include "ops/op_rule.h"
 
@@ -65,6 +66,15 @@ std::vector<OperandDimension> roles_of_topk(const Instruction& instruction, size
   return batch_dimensions(instruction, operand, 1);
 }
 
+void extents_of_topk(ExtentRelater& r) {
+  const Instruction& i = r.instruction();
+  const size_t last = i.operand(0).shape.dims.size() - 1;
+  for (size_t d = 0; d < last; ++d) r.unite(r.mine(d), r.of_operand(0, d));
+  r.same_results();
+  r.at_most(r.mine(last), r.of_operand(0, last));
+  r.tie(ExtentTie::Slot::kTop, 0, ExtentSum(r.mine(last)));
+}
+
 }  // namespace
 
 Result<Value> top_k(const Literal& operand, int64_t k, bool largest) {
@@ -104,6 +114,7 @@ const OpRule kTopKRule{.read = read_topk,
                        .print = print_topk,
                        .infer = infer_topk,
                        .eval = eval_topk,
-                       .slicing = sliced_in_step(roles_of_topk)};
+                       .slicing = sliced_in_step(roles_of_topk),
+                       .extents = extents_of_topk};
 
 }  // namespace lowtide::engine

@@ -65,6 +65,7 @@ const OpRule kTransposeRule{.read = read_dimensions,
                             .infer = infer,
                             .eval = eval,
                             .element = element,
-                            .slicing = sliced_in_step(roles_of_transpose)};
+                            .slicing = sliced_in_step(roles_of_transpose),
+                            .extents = extents_by_roles};
 
 }  // namespace lowtide::engine
