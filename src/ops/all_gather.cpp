@@ -77,14 +77,22 @@ const OpRule kAllGatherRule{.read = read_collective,
                             .infer = infer_all_gather,
                             .eval = eval_alone,
                             .slicing = kNotSliced,
-                            .extents = unknown_extents};
+                            .extents = unknown_extents,
+                            .reads = reads_anywhere,
+                            .arithmetic = kOneOperation};
 const OpRule kAllGatherStartRule{.read = read_collective,
                                  .print = print_collective,
                                  .infer = infer_start,
                                  .eval = eval_start,
                                  .slicing = kNotSliced,
-                                 .extents = unknown_extents};
-const OpRule kAllGatherDoneRule{
-    .infer = infer_done, .eval = eval_done, .slicing = kNotSliced, .extents = unknown_extents};
+                                 .extents = unknown_extents,
+                                 .reads = reads_anywhere,
+                                 .arithmetic = kOneOperation};
+const OpRule kAllGatherDoneRule{.infer = infer_done,
+                                .eval = eval_done,
+                                .slicing = kNotSliced,
+                                .extents = unknown_extents,
+                                .reads = reads_anywhere,
+                                .arithmetic = kOneOperation};
 
 }  // namespace lowtide::engine

@@ -63,26 +63,38 @@ const OpRule kAllReduceRule{.read = read_reducing_collective,
                             .infer = infer_all_reduce,
                             .eval = eval_alone,
                             .slicing = kNotSliced,
-                            .extents = unknown_extents};
+                            .extents = unknown_extents,
+                            .reads = reads_anywhere,
+                            .arithmetic = kOneOperation};
 const OpRule kAllReduceStartRule{.read = read_reducing_collective,
                                  .print = print_reducing_collective,
                                  .infer = infer_all_reduce,
                                  .eval = eval_alone,
                                  .slicing = kNotSliced,
-                                 .extents = unknown_extents};
-const OpRule kAllReduceDoneRule{
-    .infer = infer_reduce_done, .eval = eval_reduce_done, .slicing = kNotSliced, .extents = unknown_extents};
+                                 .extents = unknown_extents,
+                                 .reads = reads_anywhere,
+                                 .arithmetic = kOneOperation};
+const OpRule kAllReduceDoneRule{.infer = infer_reduce_done,
+                                .eval = eval_reduce_done,
+                                .slicing = kNotSliced,
+                                .extents = unknown_extents,
+                                .reads = reads_anywhere,
+                                .arithmetic = kOneOperation};
 const OpRule kReduceScatterRule{.read = read_reducing_collective,
                                 .print = print_reducing_collective,
                                 .infer = infer_reduce_scatter,
                                 .eval = eval_alone,
                                 .slicing = kNotSliced,
-                                .extents = unknown_extents};
+                                .extents = unknown_extents,
+                                .reads = reads_anywhere,
+                                .arithmetic = kOneOperation};
 const OpRule kCollectiveReduceRule{.read = read_reducing_collective,
                                    .print = print_reducing_collective,
                                    .infer = infer_all_reduce,
                                    .eval = eval_alone,
                                    .slicing = kNotSliced,
-                                   .extents = unknown_extents};
+                                   .extents = unknown_extents,
+                                   .reads = reads_anywhere,
+                                   .arithmetic = kOneOperation};
 
 }  // namespace lowtide::engine

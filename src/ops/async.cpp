@@ -128,13 +128,22 @@ const OpRule kAsyncStartRule{.read = read_start,
                              .infer = infer_async_start,
                              .eval = eval_async_start,
                              .slicing = kNotSliced,
-                             .extents = unknown_extents};
-const OpRule kAsyncUpdateRule{
-    .read = read_rest, .infer = infer_update, .eval = eval_update, .slicing = kNotSliced, .extents = unknown_extents};
+                             .extents = unknown_extents,
+                             .reads = reads_anywhere,
+                             .arithmetic = kOneOperation};
+const OpRule kAsyncUpdateRule{.read = read_rest,
+                              .infer = infer_update,
+                              .eval = eval_update,
+                              .slicing = kNotSliced,
+                              .extents = unknown_extents,
+                              .reads = reads_anywhere,
+                              .arithmetic = kOneOperation};
 const OpRule kAsyncDoneRule{.read = read_rest,
                             .infer = infer_async_done,
                             .eval = eval_async_done,
                             .slicing = kNotSliced,
-                            .extents = unknown_extents};
+                            .extents = unknown_extents,
+                            .reads = reads_anywhere,
+                            .arithmetic = kOneOperation};
 
 }  // namespace lowtide::engine

@@ -17,6 +17,7 @@
 #include "ops/bit_elements.h"
 #include "ops/dimension_roles.h"
 #include "ops/elementwise.h"
+#include "ops/evaluations.h"
 #include "ops/extents.h"
 #include "ops/strided.h"
 
@@ -258,18 +259,28 @@ void extents_of_bitcast(ExtentRelater& r) {
     unknown_extents(r);
 }
 
+/// Element by element, where there are as many.
+void reads_of_bitcast_convert(OperandReads& reads) {
+  if (reads.user().shape.dims != reads.read().dims) reads_in_order(reads);
+}
+
 }  // namespace
 
-const OpRule kBitcastRule{.infer = infer_bitcast,
-                          .eval = eval_bitcast,
-                          .element = element_bitcast,
-                          .has_element = has_element_bitcast,
-                          .slicing = not_sliced(regrouped_dimensions),
-                          .extents = extents_of_bitcast};
+const OpRule kBitcastRule{
+    .infer = infer_bitcast,
+    .eval = eval_bitcast,
+    .element = element_bitcast,
+    .has_element = has_element_bitcast,
+    .slicing = not_sliced(regrouped_dimensions),
+    .extents = extents_of_bitcast,
+    .reads = reads_in_order,
+    .arithmetic = {.plain = 2, .complex = 2, .code = 1, .rounds = Rounds::kNever, .terms = no_sum}};
 const OpRule kBitcastConvertRule{.infer = infer_convert,
                                  .eval = eval_convert,
                                  .element = element_convert,
                                  .slicing = not_sliced(same_dimensions),
-                                 .extents = extents_of_bitcast_convert};
+                                 .extents = extents_of_bitcast_convert,
+                                 .reads = reads_of_bitcast_convert,
+                                 .arithmetic = kOneOperation};
 
 }  // namespace lowtide::engine

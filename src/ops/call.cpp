@@ -79,12 +79,16 @@ const OpRule kCallRule{.read = read_call,
                        .infer = infer_call,
                        .eval = eval_call,
                        .slicing = kNotSliced,
-                       .extents = extents_of_call};
+                       .extents = extents_of_call,
+                       .reads = reads_anywhere,
+                       .arithmetic = kOneOperation};
 const OpRule kFusionRule{.read = read_fusion,
                          .print = print_fusion,
                          .infer = infer_call,
                          .eval = eval_call,
                          .slicing = kNotSliced,
-                         .extents = extents_of_call};
+                         .extents = extents_of_call,
+                         .reads = reads_anywhere,
+                         .arithmetic = kOneOperation};
 
 }  // namespace lowtide::engine

@@ -91,6 +91,8 @@ const OpRule kCholeskyRule{.read = read_cholesky,
                            .infer = infer_cholesky,
                            .eval = eval_cholesky,
                            .slicing = sliced_in_step(roles_of_cholesky),
-                           .extents = extents_of_cholesky};
+                           .extents = extents_of_cholesky,
+                           .reads = reads_anywhere,
+                           .arithmetic = kOneRounding};
 
 }  // namespace lowtide::engine

@@ -73,6 +73,8 @@ const OpRule kCompareRule{.read = read,
                           .eval = eval,
                           .element = element,
                           .slicing = kSlicedByElement,
-                          .extents = extents_by_roles};
+                          .extents = extents_by_roles,
+                          .reads = reads_by_element,
+                          .arithmetic = kOneOperation};
 
 }  // namespace lowtide::engine

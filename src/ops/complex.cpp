@@ -65,16 +65,22 @@ const OpRule kComplexRule{.infer = infer_complex,
                           .eval = eval_complex,
                           .element = element_by_operation,
                           .slicing = kSlicedByElement,
-                          .extents = extents_by_roles};
+                          .extents = extents_by_roles,
+                          .reads = reads_by_element,
+                          .arithmetic = kQuarterOperation};
 const OpRule kRealRule{.infer = infer_part,
                        .eval = eval_part<false>,
                        .element = element_part,
                        .slicing = kSlicedByElement,
-                       .extents = extents_by_roles};
+                       .extents = extents_by_roles,
+                       .reads = reads_by_element,
+                       .arithmetic = kQuarterOperation};
 const OpRule kImagRule{.infer = infer_part,
                        .eval = eval_part<true>,
                        .element = element_part,
                        .slicing = kSlicedByElement,
-                       .extents = extents_by_roles};
+                       .extents = extents_by_roles,
+                       .reads = reads_by_element,
+                       .arithmetic = kQuarterOperation};
 
 }  // namespace lowtide::engine

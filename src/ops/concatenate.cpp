@@ -10,6 +10,7 @@
 #include "ops/dimension_roles.h"
 #include "ops/dimensions.h"
 #include "ops/elementwise.h"
+#include "ops/evaluations.h"
 #include "ops/extents.h"
 #include "ops/rows.h"
 #include "ops/strided.h"
@@ -183,6 +184,15 @@ void extents_of_concatenate(ExtentRelater& r) {
   }
 }
 
+/// Parts of equal extents are made together, and share what they have in common.
+void reads_of_concatenate(OperandReads& reads) {
+  reads.through(std::min(reads.evaluations().count, reads.repeats() * reads.elements()), true);
+  const Instruction& user = reads.user();
+  const bool equal = std::ranges::all_of(
+      user.operands, [&](const Instruction* o) { return o->shape.dims == user.operand(0).shape.dims; });
+  if (!equal) reads.depends_on(static_cast<uint64_t>(reads.operand()));
+}
+
 }  // namespace
 
 const OpRule kConcatenateRule{.read = read_dimensions,
@@ -191,6 +201,8 @@ const OpRule kConcatenateRule{.read = read_dimensions,
                               .eval = eval_concatenation,
                               .element = element_concatenation,
                               .slicing = kConcatenateSlicing,
-                              .extents = extents_of_concatenate};
+                              .extents = extents_of_concatenate,
+                              .reads = reads_of_concatenate,
+                              .arithmetic = kOneOperation};
 
 }  // namespace lowtide::engine

@@ -129,6 +129,8 @@ const OpRule kConditionalRule{.read = read_conditional,
                               .leaf_element = element_conditional,
                               .has_element = has_element_conditional,
                               .slicing = kNotSliced,
-                              .extents = extents_of_conditional};
+                              .extents = extents_of_conditional,
+                              .reads = reads_anywhere,
+                              .arithmetic = kOneOperation};
 
 }  // namespace lowtide::engine

@@ -81,6 +81,8 @@ const OpRule kConvertRule{.infer = infer_conversion,
                           .eval = eval_conversion,
                           .element = element_conversion,
                           .slicing = kSlicedByElement,
-                          .extents = extents_by_roles};
+                          .extents = extents_by_roles,
+                          .reads = reads_by_element,
+                          .arithmetic = kOneOperation};
 
 }  // namespace lowtide::engine

@@ -16,6 +16,7 @@
 
 #include "ops/dimension_roles.h"
 #include "ops/element_rules.h"
+#include "ops/evaluations.h"
 #include "ops/extents.h"
 #include "ops/op_rule.h"
 #include "ops/rows.h"
@@ -238,15 +239,33 @@ void extents_of_convolution(ExtentRelater& r) {
   relate_groups(r, a);
 }
 
+double terms_of_convolution(const Instruction& convolution) {
+  const auto& a = convolution.as<ConvolutionAttributes>();
+  const Shape& kernel = convolution.operand(1).shape;
+  return product_of(kernel, a.kernel_spatial) * product_of(kernel, {a.kernel_input_feature});
+}
+
+void reads_of_convolution(OperandReads& reads) {
+  const Instruction& convolution = reads.user();
+  const auto& a = convolution.as<ConvolutionAttributes>();
+  const double taps =
+      product_of_extents(a.window.size) *
+      static_cast<double>(convolution.operand(1).shape.dims[static_cast<size_t>(a.kernel_input_feature)]);
+  reads.in_own_loop(reads.evaluations().count * taps);
+}
+
 }  // namespace
 
-const OpRule kConvolutionRule{.read = read_convolution,
-                              .print = print_convolution,
-                              .infer = infer_convolution,
-                              .eval = eval_convolution,
-                              .element = element_convolution,
-                              .has_element = has_element_convolution,
-                              .slicing = kConvolutionSlicing,
-                              .extents = extents_of_convolution};
+const OpRule kConvolutionRule{
+    .read = read_convolution,
+    .print = print_convolution,
+    .infer = infer_convolution,
+    .eval = eval_convolution,
+    .element = element_convolution,
+    .has_element = has_element_convolution,
+    .slicing = kConvolutionSlicing,
+    .extents = extents_of_convolution,
+    .reads = reads_of_convolution,
+    .arithmetic = {.plain = 1, .complex = 1, .code = 1, .rounds = Rounds::kFloats, .terms = terms_of_convolution}};
 
 }  // namespace lowtide::engine

@@ -169,6 +169,8 @@ const OpRule kCustomCallRule{.read = read_custom_call,
                              .infer = infer_custom_call,
                              .eval = eval_custom_call,
                              .slicing = kNotSliced,
-                             .extents = extents_of_custom_call};
+                             .extents = extents_of_custom_call,
+                             .reads = reads_anywhere,
+                             .arithmetic = kOneOperation};
 
 }  // namespace lowtide::engine

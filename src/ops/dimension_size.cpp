@@ -81,12 +81,16 @@ const OpRule kGetDimensionSizeRule{.read = read_dimensions,
                                    .infer = infer_get,
                                    .eval = eval_get,
                                    .slicing = kNotSliced,
-                                   .extents = unknown_extents};
+                                   .extents = unknown_extents,
+                                   .reads = reads_anywhere,
+                                   .arithmetic = kOneOperation};
 const OpRule kSetDimensionSizeRule{.read = read_dimensions,
                                    .print = print_dimensions,
                                    .infer = infer_set,
                                    .eval = eval_set,
                                    .slicing = kNotSliced,
-                                   .extents = unknown_extents};
+                                   .extents = unknown_extents,
+                                   .reads = reads_anywhere,
+                                   .arithmetic = kOneOperation};
 
 }  // namespace lowtide::engine

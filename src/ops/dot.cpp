@@ -11,6 +11,7 @@
 #include "ops/dimension_roles.h"
 #include "ops/dot_checks.h"
 #include "ops/element_rules.h"
+#include "ops/evaluations.h"
 #include "ops/extents.h"
 #include "ops/index_space.h"
 #include "ops/op_rule.h"
@@ -88,6 +89,12 @@ void extents_of_dot(ExtentRelater& r) {
   return r.instruction().operands.size() == 2 ? extents_by_roles(r) : unknown_extents(r);
 }
 
+double terms_of_dot(const Instruction& dot) {
+  return product_of(dot.operand(0).shape, dot.as<DotAttributes>().lhs_contracting_dims);
+}
+
+void reads_of_dot(OperandReads& reads) { reads.in_own_loop(reads.evaluations().count * terms_of_dot(reads.user())); }
+
 }  // namespace
 
 void contract(const Literal& lhs, const Literal& rhs, const DotAttributes& attributes, Literal& result,
@@ -129,13 +136,16 @@ bool has_addend(const Instruction& dot) {
   return addend.type == dot.shape.type && addend.dims == dot.shape.dims;
 }
 
-const OpRule kDotRule{.read = read_dot,
-                      .print = print_dot,
-                      .infer = infer_dot,
-                      .eval = eval_dot,
-                      .element = element_dot,
-                      .has_element = has_element_dot,
-                      .slicing = kDotSlicing,
-                      .extents = extents_of_dot};
+const OpRule kDotRule{
+    .read = read_dot,
+    .print = print_dot,
+    .infer = infer_dot,
+    .eval = eval_dot,
+    .element = element_dot,
+    .has_element = has_element_dot,
+    .slicing = kDotSlicing,
+    .extents = extents_of_dot,
+    .reads = reads_of_dot,
+    .arithmetic = {.plain = 1, .complex = 1, .code = 1, .rounds = Rounds::kFloats, .terms = terms_of_dot}};
 
 }  // namespace lowtide::engine

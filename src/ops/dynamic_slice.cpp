@@ -16,6 +16,7 @@
 #include "ops/dimension_roles.h"
 #include "ops/element_rules.h"
 #include "ops/elementwise.h"
+#include "ops/evaluations.h"
 #include "ops/extents.h"
 #include "ops/rows.h"
 #include "ops/start_elements.h"
@@ -175,6 +176,13 @@ void extents_of_update(ExtentRelater& r) {
   for (size_t d = 0; d < i.shape.dims.size(); ++d) r.at_most(r.of_operand(1, d), r.of_operand(0, d));
 }
 
+void reads_of_dynamic_slice(OperandReads& reads) {
+  for (const Instruction* o : reads.user().operands) reads.depends_on(static_cast<uint64_t>(o->id));
+  reads_in_order(reads);
+}
+
+void reads_of_update(OperandReads& reads) { reads.through(reads.evaluations().count, reads.operand() == 0); }
+
 }  // namespace
 
 const OpRule kDynamicSliceRule{.read = read,
@@ -183,7 +191,9 @@ const OpRule kDynamicSliceRule{.read = read,
                                .eval = eval_slice,
                                .element = element_slice,
                                .slicing = kDynamicSliceSlicing,
-                               .extents = extents_of_dynamic_slice};
+                               .extents = extents_of_dynamic_slice,
+                               .reads = reads_of_dynamic_slice,
+                               .arithmetic = kQuarterOperation};
 const OpRule kDynamicUpdateSliceRule{.infer = infer_update,
                                      .eval = eval_update,
                                      .element = element_dynamic_update_slice,
@@ -191,6 +201,8 @@ const OpRule kDynamicUpdateSliceRule{.infer = infer_update,
                                      .has_update = has_update_dynamic_update_slice,
                                      .updated_operand = updated_operand_of_dynamic_update_slice,
                                      .slicing = kUpdateSlicing,
-                                     .extents = extents_of_update};
+                                     .extents = extents_of_update,
+                                     .reads = reads_of_update,
+                                     .arithmetic = kOneOperation};
 
 }  // namespace lowtide::engine

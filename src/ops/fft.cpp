@@ -206,6 +206,8 @@ const OpRule kFftRule{.read = read_fft,
                       .infer = infer_fft,
                       .eval = eval_fft,
                       .slicing = sliced_in_step(roles_of_fft),
-                      .extents = extents_of_fft};
+                      .extents = extents_of_fft,
+                      .reads = reads_anywhere,
+                      .arithmetic = kOneRounding};
 
 }  // namespace lowtide::engine

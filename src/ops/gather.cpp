@@ -20,6 +20,7 @@
 #include "ops/dimension_roles.h"
 #include "ops/element_rules.h"
 #include "ops/elementwise.h"
+#include "ops/evaluations.h"
 #include "ops/extents.h"
 #include "ops/index_vectors.h"
 #include "ops/strided.h"
@@ -258,14 +259,29 @@ void extents_of_gather(ExtentRelater& r) {
   }
 }
 
+void reads_of_gather(OperandReads& reads) {
+  const auto& gather = reads.user().as<GatherAttributes>();
+  const double count = reads.evaluations().count;
+  if (reads.operand() == 0) {
+    reads.depends_on(static_cast<uint64_t>(reads.user().operand(1).id));
+    return reads.through(count, false);
+  }
+  // One index for each element, and of no dimension of its own: a table is looked up.
+  if (reads.user().shape.dims == reads.read().dims && gather.offset_dims.empty()) return;
+  reads.through(std::max(reads.elements(), count / product_of_extents(gather.slice_sizes)), true);
+}
+
 }  // namespace
 
-const OpRule kGatherRule{.read = read,
-                         .print = print,
-                         .infer = infer,
-                         .eval = eval,
-                         .element = element_gather,
-                         .slicing = kGatherSlicing,
-                         .extents = extents_of_gather};
+const OpRule kGatherRule{
+    .read = read,
+    .print = print,
+    .infer = infer,
+    .eval = eval,
+    .element = element_gather,
+    .slicing = kGatherSlicing,
+    .extents = extents_of_gather,
+    .reads = reads_of_gather,
+    .arithmetic = {.plain = 15, .complex = 15, .code = 1, .rounds = Rounds::kNever, .terms = no_sum}};
 
 }  // namespace lowtide::engine

@@ -87,6 +87,8 @@ const OpRule kIotaRule{.read = read,
                        .eval = eval,
                        .element = element,
                        .slicing = kIotaSlicing,
-                       .extents = free_extents};
+                       .extents = free_extents,
+                       .reads = reads_anywhere,
+                       .arithmetic = kOneOperation};
 
 }  // namespace lowtide::engine

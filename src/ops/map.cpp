@@ -77,6 +77,8 @@ const OpRule kMapRule{.read = read_map,
                       .element = element_map,
                       .has_element = has_element_map,
                       .slicing = kSlicedByElement,
-                      .extents = extents_by_roles};
+                      .extents = extents_by_roles,
+                      .reads = reads_by_element,
+                      .arithmetic = kOneOperation};
 
 }  // namespace lowtide::engine

@@ -8,6 +8,7 @@
 #include "ir/module.h"
 #include "ops/attribute_text.h"
 #include "ops/element.h"
+#include "ops/element_arithmetic.h"
 #include "ops/slicing.h"
 
 namespace lowtide::engine {
@@ -22,10 +23,15 @@ class EvalContext {
   virtual uint64_t advance_generator(uint64_t blocks) = 0;
 };
 
-class ExtentRelater;  // ops/extents.h
+// What many rows say of extents (ops/extents.h) and of how operands are evaluated (ops/evaluations.h).
+class ExtentRelater;
 void free_extents(ExtentRelater&);
 void unknown_extents(ExtentRelater&);
 void extents_by_roles(ExtentRelater&);
+class OperandReads;
+void reads_by_element(OperandReads&);
+void reads_in_order(OperandReads&);
+void reads_anywhere(OperandReads&);
 
 using Operands = std::span<const Value>;
 
@@ -62,6 +68,10 @@ struct OpRule {
   Slicing slicing;
   /// How the extents of operands and results depend on each other.
   Stated<void (*)(ExtentRelater&)> extents;
+  /// How often a kernel that evaluates it evaluates its operands.
+  Stated<void (*)(OperandReads&)> reads;
+  /// What its arithmetic costs, and where it rounds.
+  ElementArithmetic arithmetic;
 };
 
 #define OP(name, text, arity, memory) extern const OpRule k##name##Rule;

@@ -10,6 +10,7 @@
 
 #include "ops/dimension_roles.h"
 #include "ops/elementwise.h"
+#include "ops/evaluations.h"
 #include "ops/extents.h"
 #include "ops/rows.h"
 #include "ops/strided.h"
@@ -238,6 +239,11 @@ void extents_of_pad(ExtentRelater& r) {
   }
 }
 
+void reads_of_pad(OperandReads& reads) {
+  reads.through(std::min(reads.evaluations().count, reads.repeats() * reads.elements()), true);
+  reads.depends_on(static_cast<uint64_t>(reads.operand()));
+}
+
 }  // namespace
 
 const OpRule kPadRule{.read = read,
@@ -246,6 +252,8 @@ const OpRule kPadRule{.read = read,
                       .eval = eval,
                       .element = element,
                       .slicing = kPadSlicing,
-                      .extents = extents_of_pad};
+                      .extents = extents_of_pad,
+                      .reads = reads_of_pad,
+                      .arithmetic = kOneOperation};
 
 }  // namespace lowtide::engine

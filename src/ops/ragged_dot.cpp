@@ -143,6 +143,8 @@ const OpRule kRaggedDotRule{.read = read_dot,
                             .element = element_ragged_dot,
                             .has_element = has_element_ragged_dot,
                             .slicing = kNotSliced,
-                            .extents = unknown_extents};
+                            .extents = unknown_extents,
+                            .reads = reads_anywhere,
+                            .arithmetic = kOneRounding};
 
 }  // namespace lowtide::engine

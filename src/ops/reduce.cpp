@@ -13,6 +13,7 @@
 #include "ops/dimension_roles.h"
 #include "ops/element_rules.h"
 #include "ops/elementwise.h"
+#include "ops/evaluations.h"
 #include "ops/extents.h"
 #include "ops/index_space.h"
 #include "ops/reducer.h"
@@ -111,15 +112,26 @@ void extents_of_reduce(ExtentRelater& r) {
   r.same_results();
 }
 
+double terms_of_reduce(const Instruction& reduce) {
+  return product_of(reduce.operand(0).shape, reduce.as<DimensionsAttributes>().dimensions);
+}
+
+void reads_of_reduce(OperandReads& reads) {
+  reads.in_own_loop(reads.evaluations().count * std::max(1.0, reads.elements() / reads.of_user()));
+}
+
 }  // namespace
 
-const OpRule kReduceRule{.read = read_reduce,
-                         .print = print_reduce,
-                         .infer = infer_reduce,
-                         .eval = eval_reduce,
-                         .element = element_reduce,
-                         .has_element = has_element_reduce,
-                         .slicing = kReduceSlicing,
-                         .extents = extents_of_reduce};
+const OpRule kReduceRule{
+    .read = read_reduce,
+    .print = print_reduce,
+    .infer = infer_reduce,
+    .eval = eval_reduce,
+    .element = element_reduce,
+    .has_element = has_element_reduce,
+    .slicing = kReduceSlicing,
+    .extents = extents_of_reduce,
+    .reads = reads_of_reduce,
+    .arithmetic = {.plain = 1, .complex = 1, .code = 1, .rounds = Rounds::kAsItsBody, .terms = terms_of_reduce}};
 
 }  // namespace lowtide::engine

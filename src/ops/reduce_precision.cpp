@@ -177,11 +177,15 @@ const OpRule kReducePrecisionRule{.read = read,
                                   .eval = eval_precision,
                                   .element = element_precision,
                                   .slicing = kSlicedByElement,
-                                  .extents = extents_by_roles};
+                                  .extents = extents_by_roles,
+                                  .reads = reads_by_element,
+                                  .arithmetic = kOneOperation};
 const OpRule kStochasticConvertRule{.infer = infer_stochastic,
                                     .eval = eval_stochastic,
                                     .element = element_stochastic,
                                     .slicing = kSlicedByElement,
-                                    .extents = extents_by_roles};
+                                    .extents = extents_by_roles,
+                                    .reads = reads_by_element,
+                                    .arithmetic = kOneRounding};
 
 }  // namespace lowtide::engine

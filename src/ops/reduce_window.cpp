@@ -8,6 +8,7 @@
 // Declared floats may differ in precision from what the computation gives, as those of reduce.
 #include "ops/dimension_roles.h"
 #include "ops/element_rules.h"
+#include "ops/evaluations.h"
 #include "ops/extents.h"
 #include "ops/index_space.h"
 #include "ops/reducer.h"
@@ -104,17 +105,31 @@ void extents_of_reduce_window(ExtentRelater& r) {
   r.same_results();
 }
 
+double terms_of_reduce_window(const Instruction& reduce) {
+  double terms = 1;
+  for (const int64_t size : reduce.as<WindowAttributes>().window.size) terms *= static_cast<double>(size);
+  return terms;
+}
+
+void reads_of_reduce_window(OperandReads& reads) {
+  const Window& window = reads.user().as<WindowAttributes>().window;
+  reads.in_own_loop(reads.evaluations().count * product_of_extents(window.size));
+}
+
 }  // namespace
 
-const OpRule kReduceWindowRule{.read = read_reduce_window,
-                               .print = print_reduce_window,
-                               .infer = infer_reduce_window,
-                               .eval = eval_reduce_window,
-                               .element = element_reduce_window,
-                               .has_element = has_element_reduce_window,
-                               .update = update_reduce_window,
-                               .has_update = has_update_reduce_window,
-                               .slicing = kReduceWindowSlicing,
-                               .extents = extents_of_reduce_window};
+const OpRule kReduceWindowRule{
+    .read = read_reduce_window,
+    .print = print_reduce_window,
+    .infer = infer_reduce_window,
+    .eval = eval_reduce_window,
+    .element = element_reduce_window,
+    .has_element = has_element_reduce_window,
+    .update = update_reduce_window,
+    .has_update = has_update_reduce_window,
+    .slicing = kReduceWindowSlicing,
+    .extents = extents_of_reduce_window,
+    .reads = reads_of_reduce_window,
+    .arithmetic = {.plain = 1, .complex = 1, .code = 1, .rounds = Rounds::kAsItsBody, .terms = terms_of_reduce_window}};
 
 }  // namespace lowtide::engine

@@ -91,12 +91,19 @@ void extents_of_reshape(ExtentRelater& r) {
 
 }  // namespace
 
-const OpRule kReshapeRule{.infer = infer_reshape,
-                          .eval = eval_reshape,
-                          .element = element_reshape,
-                          .slicing = sliced_in_step(regrouped_dimensions),
-                          .extents = extents_of_reshape};
-const OpRule kDynamicReshapeRule{
-    .infer = infer_dynamic_reshape, .eval = eval_dynamic_reshape, .slicing = kNotSliced, .extents = unknown_extents};
+const OpRule kReshapeRule{
+    .infer = infer_reshape,
+    .eval = eval_reshape,
+    .element = element_reshape,
+    .slicing = sliced_in_step(regrouped_dimensions),
+    .extents = extents_of_reshape,
+    .reads = reads_in_order,
+    .arithmetic = {.plain = 2, .complex = 2, .code = 1, .rounds = Rounds::kNever, .terms = no_sum}};
+const OpRule kDynamicReshapeRule{.infer = infer_dynamic_reshape,
+                                 .eval = eval_dynamic_reshape,
+                                 .slicing = kNotSliced,
+                                 .extents = unknown_extents,
+                                 .reads = reads_anywhere,
+                                 .arithmetic = kOneOperation};
 
 }  // namespace lowtide::engine

@@ -74,6 +74,8 @@ const OpRule kReverseRule{.read = read_dimensions,
                           .eval = eval,
                           .element = element,
                           .slicing = sliced_in_step(roles_of_reverse),
-                          .extents = extents_of_reverse};
+                          .extents = extents_of_reverse,
+                          .reads = reads_in_order,
+                          .arithmetic = kQuarterOperation};
 
 }  // namespace lowtide::engine

@@ -158,12 +158,16 @@ const OpRule kRngRule{.read = read_rng,
                       .infer = infer_rng,
                       .eval = eval_rng,
                       .slicing = kNotSliced,
-                      .extents = free_extents};
+                      .extents = free_extents,
+                      .reads = reads_anywhere,
+                      .arithmetic = {.plain = 60, .complex = 60, .code = 1, .rounds = Rounds::kNever, .terms = no_sum}};
 const OpRule kRngGetAndUpdateStateRule{.read = read_state,
                                        .print = print_state,
                                        .infer = infer_state,
                                        .eval = eval_state,
                                        .slicing = kNotSliced,
-                                       .extents = unknown_extents};
+                                       .extents = unknown_extents,
+                                       .reads = reads_anywhere,
+                                       .arithmetic = kOneOperation};
 
 }  // namespace lowtide::engine

@@ -83,6 +83,8 @@ const OpRule kScaledDotRule{.read = read_dot,
                             .infer = infer_scaled_dot,
                             .eval = eval_scaled_dot,
                             .slicing = kNotSliced,
-                            .extents = unknown_extents};
+                            .extents = unknown_extents,
+                            .reads = reads_anywhere,
+                            .arithmetic = kOneRounding};
 
 }  // namespace lowtide::engine

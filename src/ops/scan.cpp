@@ -175,6 +175,8 @@ const OpRule kScanRule{.read = read_scan,
                        .infer = infer_scan,
                        .eval = eval_scan,
                        .slicing = kNotSliced,
-                       .extents = extents_of_scan};
+                       .extents = extents_of_scan,
+                       .reads = reads_anywhere,
+                       .arithmetic = kOneOperation};
 
 }  // namespace lowtide::engine

@@ -395,16 +395,30 @@ void extents_of_scatter(ExtentRelater& r) {
   }
 }
 
+/// Updates go to few places.
+double terms_of_scatter(const Instruction& scatter) {
+  constexpr double kPlaces = 8;  // that seeded indices name
+  const Shape& updates = scatter.operands.back()->shape;
+  double terms = static_cast<double>(element_count(updates));
+  for (const int64_t d : scatter.as<ScatterAttributes>().update_window_dims) {
+    terms /= static_cast<double>(std::max<int64_t>(1, updates.dims[static_cast<size_t>(d)]));
+  }
+  return terms / kPlaces;
+}
+
 }  // namespace
 
-const OpRule kScatterRule{.read = read,
-                          .print = print,
-                          .infer = infer,
-                          .eval = eval,
-                          .update = update_scatter,
-                          .has_update = has_update_scatter,
-                          .updated_operand = updated_operand_of_scatter,
-                          .slicing = kScatterSlicing,
-                          .extents = extents_of_scatter};
+const OpRule kScatterRule{
+    .read = read,
+    .print = print,
+    .infer = infer,
+    .eval = eval,
+    .update = update_scatter,
+    .has_update = has_update_scatter,
+    .updated_operand = updated_operand_of_scatter,
+    .slicing = kScatterSlicing,
+    .extents = extents_of_scatter,
+    .reads = reads_anywhere,
+    .arithmetic = {.plain = 1, .complex = 1, .code = 1, .rounds = Rounds::kAsItsBody, .terms = terms_of_scatter}};
 
 }  // namespace lowtide::engine

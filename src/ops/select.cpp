@@ -100,11 +100,15 @@ const OpRule kSelectRule{.infer = infer_select,
                          .eval = eval_select,
                          .element = element_select,
                          .slicing = kSlicedByElement,
-                         .extents = extents_by_roles};
+                         .extents = extents_by_roles,
+                         .reads = reads_by_element,
+                         .arithmetic = kOneOperation};
 const OpRule kClampRule{.infer = infer_clamp,
                         .eval = eval_clamp,
                         .element = element_by_operation,
                         .slicing = kSlicedByElement,
-                        .extents = extents_by_roles};
+                        .extents = extents_by_roles,
+                        .reads = reads_by_element,
+                        .arithmetic = kOneOperation};
 
 }  // namespace lowtide::engine

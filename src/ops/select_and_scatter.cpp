@@ -8,6 +8,7 @@
 //   (C5) scatter takes two scalars of the element type and gives one
 #include "ops/dimension_roles.h"
 #include "ops/element_rules.h"
+#include "ops/evaluations.h"
 #include "ops/extents.h"
 #include "ops/index_space.h"
 #include "ops/reducer.h"
@@ -121,6 +122,11 @@ void extents_of_select_and_scatter(ExtentRelater& r) {
   }
 }
 
+void reads_of_select_and_scatter(OperandReads& reads) {
+  const Window& window = reads.user().as<WindowAttributes>().window;
+  reads.in_own_loop(reads.evaluations().count * product_of_extents(window.size));
+}
+
 }  // namespace
 
 const OpRule kSelectAndScatterRule{.read = read_select_and_scatter,
@@ -132,6 +138,8 @@ const OpRule kSelectAndScatterRule{.read = read_select_and_scatter,
                                    .update = update_select_and_scatter,
                                    .has_update = has_element_select_and_scatter,
                                    .slicing = sliced_in_step(roles_of_select_and_scatter),
-                                   .extents = extents_of_select_and_scatter};
+                                   .extents = extents_of_select_and_scatter,
+                                   .reads = reads_of_select_and_scatter,
+                                   .arithmetic = kOneOperation};
 
 }  // namespace lowtide::engine

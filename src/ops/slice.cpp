@@ -180,6 +180,8 @@ const OpRule kSliceRule{.read = read,
                         .eval = eval,
                         .element = element,
                         .slicing = kSliceSlicing,
-                        .extents = extents_of_slice};
+                        .extents = extents_of_slice,
+                        .reads = reads_in_order,
+                        .arithmetic = kQuarterOperation};
 
 }  // namespace lowtide::engine

@@ -143,6 +143,8 @@ const OpRule kSortRule{.read = read_sort,
                        .infer = infer_sort,
                        .eval = eval_sort,
                        .slicing = sliced_in_step(roles_of_sort),
-                       .extents = extents_of_sort};
+                       .extents = extents_of_sort,
+                       .reads = reads_anywhere,
+                       .arithmetic = kOneOperation};
 
 }  // namespace lowtide::engine

@@ -109,8 +109,12 @@ void extents_of_constant(ExtentRelater& r) {
 
 }  // namespace
 
-const OpRule kParameterRule{
-    .read = read_parameter, .print = print_parameter, .slicing = kNotSliced, .extents = free_extents};
+const OpRule kParameterRule{.read = read_parameter,
+                            .print = print_parameter,
+                            .slicing = kNotSliced,
+                            .extents = free_extents,
+                            .reads = reads_anywhere,
+                            .arithmetic = kOneOperation};
 const OpRule kConstantRule{.read = read_constant,
                            .print = print_constant,
                            .infer = infer_constant,
@@ -118,16 +122,22 @@ const OpRule kConstantRule{.read = read_constant,
                            .element = element_constant,
                            .has_element = is_splat,
                            .slicing = kNotSliced,
-                           .extents = extents_of_constant};
+                           .extents = extents_of_constant,
+                           .reads = reads_anywhere,
+                           .arithmetic = kQuarterOperation};
 const OpRule kPartitionIdRule{.infer = infer_device_id,
                               .eval = eval_device_id,
                               .element = element_device_id,
                               .slicing = kNotSliced,
-                              .extents = unknown_extents};
+                              .extents = unknown_extents,
+                              .reads = reads_anywhere,
+                              .arithmetic = kOneOperation};
 const OpRule kReplicaIdRule{.infer = infer_device_id,
                             .eval = eval_device_id,
                             .element = element_device_id,
                             .slicing = kNotSliced,
-                            .extents = unknown_extents};
+                            .extents = unknown_extents,
+                            .reads = reads_anywhere,
+                            .arithmetic = kOneOperation};
 
 }  // namespace lowtide::engine

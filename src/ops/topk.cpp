@@ -115,6 +115,8 @@ const OpRule kTopKRule{.read = read_topk,
                        .infer = infer_topk,
                        .eval = eval_topk,
                        .slicing = sliced_in_step(roles_of_topk),
-                       .extents = extents_of_topk};
+                       .extents = extents_of_topk,
+                       .reads = reads_anywhere,
+                       .arithmetic = kOneOperation};
 
 }  // namespace lowtide::engine

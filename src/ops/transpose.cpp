@@ -7,6 +7,7 @@
 #include "ops/dimension_roles.h"
 #include "ops/dimensions.h"
 #include "ops/elementwise.h"
+#include "ops/evaluations.h"
 #include "ops/strided.h"
 
 namespace lowtide::engine {
@@ -58,14 +59,19 @@ std::vector<OperandDimension> roles_of_transpose(const Instruction& instruction,
   return roles;
 }
 
+void reads_of_transpose(OperandReads& reads) { reads.through(reads.evaluations().count, false); }
+
 }  // namespace
 
-const OpRule kTransposeRule{.read = read_dimensions,
-                            .print = print_dimensions,
-                            .infer = infer,
-                            .eval = eval,
-                            .element = element,
-                            .slicing = sliced_in_step(roles_of_transpose),
-                            .extents = extents_by_roles};
+const OpRule kTransposeRule{
+    .read = read_dimensions,
+    .print = print_dimensions,
+    .infer = infer,
+    .eval = eval,
+    .element = element,
+    .slicing = sliced_in_step(roles_of_transpose),
+    .extents = extents_by_roles,
+    .reads = reads_of_transpose,
+    .arithmetic = {.plain = 2, .complex = 2, .code = 1, .rounds = Rounds::kNever, .terms = no_sum}};
 
 }  // namespace lowtide::engine

@@ -122,6 +122,8 @@ const OpRule kTriangularSolveRule{.read = read_triangular_solve,
                                   .infer = infer_triangular_solve,
                                   .eval = eval_triangular_solve,
                                   .slicing = sliced_in_step(roles_of_triangular_solve),
-                                  .extents = extents_of_triangular_solve};
+                                  .extents = extents_of_triangular_solve,
+                                  .reads = reads_anywhere,
+                                  .arithmetic = kOneRounding};
 
 }  // namespace lowtide::engine

@@ -99,17 +99,37 @@ void extents_of_element(ExtentRelater& r) {
 
 }  // namespace
 
-const OpRule kTupleRule{.infer = infer_tuple, .eval = eval_tuple, .slicing = kNotSliced, .extents = extents_of_tuple};
+const OpRule kTupleRule{.infer = infer_tuple,
+                        .eval = eval_tuple,
+                        .slicing = kNotSliced,
+                        .extents = extents_of_tuple,
+                        .reads = reads_anywhere,
+                        .arithmetic = kOneOperation};
 const OpRule kGetTupleElementRule{.read = read_index,
                                   .print = print_index,
                                   .infer = infer_element,
                                   .eval = eval_element,
                                   .slicing = kNotSliced,
-                                  .extents = extents_of_element};
-const OpRule kOptBarrierRule{
-    .infer = infer_same, .eval = eval_same, .slicing = kNotSliced, .extents = extents_of_operand};
-const OpRule kDomainRule{.infer = infer_same, .eval = eval_same, .slicing = kNotSliced, .extents = extents_of_operand};
-const OpRule kAddDependencyRule{
-    .infer = infer_same, .eval = eval_same, .slicing = kNotSliced, .extents = extents_of_operand};
+                                  .extents = extents_of_element,
+                                  .reads = reads_anywhere,
+                                  .arithmetic = kOneOperation};
+const OpRule kOptBarrierRule{.infer = infer_same,
+                             .eval = eval_same,
+                             .slicing = kNotSliced,
+                             .extents = extents_of_operand,
+                             .reads = reads_anywhere,
+                             .arithmetic = kOneOperation};
+const OpRule kDomainRule{.infer = infer_same,
+                         .eval = eval_same,
+                         .slicing = kNotSliced,
+                         .extents = extents_of_operand,
+                         .reads = reads_anywhere,
+                         .arithmetic = kOneOperation};
+const OpRule kAddDependencyRule{.infer = infer_same,
+                                .eval = eval_same,
+                                .slicing = kNotSliced,
+                                .extents = extents_of_operand,
+                                .reads = reads_anywhere,
+                                .arithmetic = kOneOperation};
 
 }  // namespace lowtide::engine

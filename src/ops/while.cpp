@@ -63,6 +63,8 @@ const OpRule kWhileRule{.read = read_while,
                         .leaf_element = element_while,
                         .has_element = has_element_while,
                         .slicing = kNotSliced,
-                        .extents = extents_of_while};
+                        .extents = extents_of_while,
+                        .reads = reads_anywhere,
+                        .arithmetic = kOneOperation};
 
 }  // namespace lowtide::engine
