@@ -3,17 +3,9 @@
 
 #include <cstdint>
 
-#include "ir/module.h"
+#include "ops/evaluations.h"
 
 namespace lowtide::engine {
-
-/// One kernel evaluates a value `count` times through one index map. Two readers with equal maps share evaluations.
-struct Evaluations {
-  int32_t kernel = 0;
-  uint64_t map = 0;  ///< names the map from the kernel's loops to the value's index
-  double count = 0;
-  bool ordered = true;  ///< the loops walk the value's dimensions outermost first: what doesn't vary inside is hoisted
-};
 
 /// A kernel that stores an array of this shape: once per element, under the map that leaves the index as it is.
 Evaluations evaluations_of_root(int32_t kernel, const Shape& shape);
@@ -23,8 +15,6 @@ Evaluations evaluations_of_root(int32_t kernel, const Shape& shape);
 Evaluations evaluations_of_operand(const Evaluations& of_user, const Instruction& user, int32_t operand,
                                    const Shape& read, bool update);
 
-/// Elements of an array; the largest leaf's for a tuple.
-double elements_of(const Shape& shape);
 /// Elements of operand 0 that one element of the result is made from.
 double terms_of(const Instruction& i);
 /// Of a while: how often its body runs, a guess where that isn't plain.

@@ -1,10 +1,11 @@
 #pragma once
-/// Leaves: the arrays that an instruction's shape bundles, numbered depth first.
+/// Leaves of a whole module (ir/shape_leaves.h: of a shape), numbered within each computation.
 
 #include <cstdint>
 #include <vector>
 
 #include "ir/module.h"
+#include "ir/shape_leaves.h"
 
 namespace lowtide::engine {
 
@@ -21,14 +22,5 @@ class Leaves {
  private:
   std::vector<int32_t> count_, first_;
 };
-
-inline constexpr int64_t kMostLeaves = int64_t{1} << 22;  ///< of a shape, a computation, a timeline: more is hostile
-
-int64_t leaf_count(const Shape& shape);                     ///< saturates at kMostLeaves
-const Shape* leaf_shape(const Shape& shape, int64_t leaf);  ///< null: no such leaf
-ShapeIndex leaf_index(const Shape& shape, int64_t leaf);    ///< path to it
-int64_t leaf_offset(const Shape& tuple, int64_t element);   ///< leaves before an element of a tuple
-/// Leaves before and in the part that `index` names; false where the shape has no such part.
-bool leaf_range(const Shape& shape, const ShapeIndex& index, int64_t& first, int64_t& count);
 
 }  // namespace lowtide::engine

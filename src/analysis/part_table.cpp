@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "analysis/dimension_roles.h"
+#include "ops/dimension_roles.h"
 #include "ops/sharding_calls.h"
 
 namespace lowtide::engine {

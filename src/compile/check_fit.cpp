@@ -10,6 +10,7 @@
 #include "compile/compare_plans.h"
 #include "compile/interpreted_time.h"
 #include "ops/host_call.h"
+#include "passes/spoil.h"
 #include "schedule/modelled_time.h"
 
 namespace lowtide::engine {
@@ -31,17 +32,26 @@ std::string hindrance(const Program& plain, const Program& fitted, const Cost& c
   return ns > kLongestNs ? fmt::format("both runs would take some {:.0f} s", 1e-9 * ns) : "";
 }
 
-/// The first `count` decisions, not counting those that leave out passes, with results falsified after one of them.
-Decisions first_decisions(const Decisions& decisions, size_t count, size_t control) {
+/// The first `count` decisions, not counting those that leave out passes.
+Decisions first_decisions(const Decisions& decisions, size_t count) {
   Decisions taken;
   size_t number = 0;
   for (const Decision& d : decisions) {
     const bool counts = !std::holds_alternative<WithoutPass>(d);
     if (counts && ++number > count) continue;
     taken.push_back(d);
-    if (counts && number == control) taken.emplace_back(Spoilt{});
   }
   return taken;
+}
+
+/// The plan of these decisions alone; results are falsified once there are `control` of them, if that isn't 0.
+Result<Compiled> plan_first(const Planner& planner, const Decisions& decisions, size_t count, size_t control) {
+  const Decisions first = first_decisions(decisions, count);
+  if (control == 0 || count < control) return planner.plan(first);
+  LT_ASSIGN_OR_RETURN(const std::shared_ptr<const Module> streamed, planner.streamed(first));
+  const std::shared_ptr<Module> spoilt = streamed->clone();
+  LT_RETURN_IF_ERROR(spoil(*spoilt).status());
+  return Planner::plan_streamed(spoilt, planner.target(), first);
 }
 
 Result<CheckedFit> check_whole(const Module& module, const Planner& planner, const Backend& backend,
@@ -49,7 +59,7 @@ Result<CheckedFit> check_whole(const Module& module, const Planner& planner, con
   const bool quick = interpreted_ns(module) <= kQuickNs;
   LT_ASSIGN_OR_RETURN(const PlanComparison comparison, PlanComparison::make(module, planner, backend, quick));
   const size_t count = checked.rows.size();
-  const auto plan = [&](size_t k) { return planner.plan(first_decisions(decisions, k, control)); };
+  const auto plan = [&](size_t k) { return plan_first(planner, decisions, k, control); };
   Compiled checked_plan = fitted;
   if (control > 0) {
     LT_ASSIGN_OR_RETURN(checked_plan, plan(count));

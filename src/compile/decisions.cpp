@@ -203,7 +203,6 @@ std::string to_string(const Decision& decision) {
           [](const TakeOrder& d) {
             return fmt::format("order {} {}", d.choice.order, kWays[static_cast<size_t>(d.choice.ways)]);
           },
-          [](const Spoilt&) { return std::string("spoilt"); },
           [](const SearchSteps& d) { return fmt::format("search-steps {}", d.steps); },
       },
       decision);

@@ -92,15 +92,8 @@ struct TakeOrder {
   bool operator==(const TakeOrder&) const = default;
 };
 
-/// A result is falsified (passes/spoil.h): inserted by a check's control after another decision. Never in a plan's
-/// file.
-struct Spoilt {
-  bool operator==(const Spoilt&) const = default;
-};
-
-using Decision =
-    std::variant<StreamDecision, WithoutPass, PriceOfMemory, SearchSteps, Rearrange, DeriveStacks, Recompute, SaveEvery,
-                 UpdateInLoops, Rematerialise, TakeSequence, Packing, TakeOrder, Spoilt>;
+using Decision = std::variant<StreamDecision, WithoutPass, PriceOfMemory, SearchSteps, Rearrange, DeriveStacks,
+                              Recompute, SaveEvery, UpdateInLoops, Rematerialise, TakeSequence, Packing, TakeOrder>;
 /// Streams in the order in which they are made; other decisions may be anywhere.
 using Decisions = std::vector<Decision>;
 

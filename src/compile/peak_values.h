@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "analysis/account.h"
-#include "report/report.h"
+#include "lowtide/explanation.h"
 #include "schedule/program.h"
 
 namespace lowtide::engine {

@@ -9,7 +9,6 @@
 #include "passes/rules/derive_saved_stacks.h"
 #include "passes/rules/saved_stacks.h"
 #include "passes/rules/update_where_it_is_made.h"
-#include "passes/spoil.h"
 #include "passes/stream/stream_slices.h"
 #include "passes/windows/stream_windows.h"
 
@@ -105,10 +104,7 @@ std::vector<Pass> rows_to_streams(const Decisions& decisions, const Target& targ
     if (all[k].name == kStreaming[1])
       rows.back().run = [&found](Module& m, const Target& t) { return stream_slices(m, t, found); };
   }
-  for (size_t k = 0; k < decisions.size(); ++k) {
-    if (k >= first) append(rows, rows_among_streams(decisions[k]));
-    if (std::holds_alternative<Spoilt>(decisions[k])) rows.push_back({"spoil", spoil, Numerics::kOptIn, "a control"});
-  }
+  for (size_t k = first; k < decisions.size(); ++k) append(rows, rows_among_streams(decisions[k]));
   return rows;
 }
 

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "analysis/account.h"
-#include "compile/frontier.h"
 #include "compile/make_program.h"
 #include "passes/canonicalise/remove_dead_code.h"
 #include "passes/recompute/save_every.h"
@@ -125,15 +124,14 @@ Status Planner::Rewritten::run(const std::vector<Pass>& rows, const Target& targ
 
 Result<Planner::Rewritten> Planner::stream_all(const Decisions& decisions) const {
   const Decisions part = streaming_part(decisions);
-  StreamedModules::Known known = has<Spoilt>(decisions) ? StreamedModules::Known() : streamed_->find(part);
+  StreamedModules::Known known = streamed_->find(part);
   Rewritten rewritten;
   if (known.module) {
     rewritten = {known.module->clone(), std::move(known.records), std::move(known.found)};
   } else {
-    known.part = has<Spoilt>(decisions) ? part : without_last_streams(part);
+    known.part = without_last_streams(part);
     rewritten.module = shared_->clone();
-    const Decisions& first = has<Spoilt>(decisions) ? decisions : known.part;
-    LT_RETURN_IF_ERROR(rewritten.run(rows_to_streams(first, *target_, rewritten.found), *target_));
+    LT_RETURN_IF_ERROR(rewritten.run(rows_to_streams(known.part, *target_, rewritten.found), *target_));
     const bool has_room = kFewModules * rewritten.module->instruction_count() <= kKeptInstructions;
     if (has_room && known.part.size() < part.size()) {
       streamed_->add({known.part, rewritten.module->clone(), rewritten.records, rewritten.found});
@@ -152,7 +150,6 @@ Result<Planner::Rewritten> Planner::rewrite(const Decisions& decisions) const {
 }
 
 Result<std::shared_ptr<const Module>> Planner::streamed(const Decisions& decisions) const {
-  LT_ASSERT(!has<Spoilt>(decisions), "no plan goes on from a control");
   const Decisions part = streaming_part(decisions);
   if (const StreamedModules::Known known = streamed_->find(part); known.module && known.part == part)
     return known.module;
@@ -250,34 +247,6 @@ Planner Planner::of_shared(std::shared_ptr<const Module> shared, const Target& t
   Planner planner(target);
   planner.shared_ = std::move(shared);
   return planner;
-}
-
-Result<Compiled> compile_plan(const Module& module, const Target& target) {
-  const auto start = std::chrono::steady_clock::now();
-  LT_ASSIGN_OR_RETURN(const Planner planner, Planner::make(module, target));
-  LT_ASSIGN_OR_RETURN(Frontier frontier, find_frontier(planner, {.only_free = true}));
-  Compiled compiled = std::move(frontier.free_plan);
-  // Debug output, where asked for, is that of the plan chosen.
-  if (module.context().is_debugging()) {
-    LT_ASSIGN_OR_RETURN(compiled, compile_plan(module, target, frontier.free.decisions));
-  }
-  compiled.plan_seconds = seconds_since(start);
-  return compiled;
-}
-
-Result<Compiled> compile_plan(const Module& module, const Target& target, const Decisions& decisions,
-                              const PassOptions& options) {
-  const auto start = std::chrono::steady_clock::now();
-  Compiled compiled;
-  compiled.target = &target;
-  std::shared_ptr<Module> rewritten = module.clone();
-  std::vector<StreamDecision> found;
-  const std::vector<Pass> rows = whole_pipeline(decisions, target, found);
-  LT_ASSIGN_OR_RETURN(compiled.passes, run_passes(*rewritten, rows, target, options));
-  LT_RETURN_IF_ERROR(make_program(compiled, rewritten, decisions, found, std::make_shared<KnownNests>()));
-  LT_RETURN_IF_ERROR(check_plan(compiled));
-  compiled.plan_seconds = seconds_since(start);
-  return compiled;
 }
 
 }  // namespace lowtide::engine

@@ -4,64 +4,22 @@
 #include <cmath>
 #include <complex>
 
+#include "ops/op_rule.h"
+
 namespace lowtide::engine {
 namespace {
 
 constexpr double kRoundings = 2;  ///< that one operation may take in another spelling
 /// Of the terms of a sum, that another order may round elsewhere. Narrow sums lose most where they have grown.
 constexpr double kOfTerms = 1.0 / 8;
-constexpr double kPlaces = 8;  ///< that seeded indices name
 
 constexpr double kFloat = 0x1p-24;
 
-/// Terms that each element adds up.
-double terms_of_sum(const Instruction& i) {
-  double terms = 1;
-  const auto extent = [&](size_t k, int64_t d) {
-    return static_cast<double>(i.operand(k).shape.dims[static_cast<size_t>(d)]);
-  };
-  switch (i.opcode) {
-    case Opcode::kReduce: {
-      for (const int64_t d : i.as<DimensionsAttributes>().dimensions) terms *= extent(0, d);
-      return terms;
-    }
-    case Opcode::kReduceWindow: {
-      for (const int64_t size : i.as<WindowAttributes>().window.size) terms *= static_cast<double>(size);
-      return terms;
-    }
-    case Opcode::kDot: {
-      for (const int64_t d : i.as<DotAttributes>().lhs_contracting_dims) terms *= extent(0, d);
-      return terms;
-    }
-    case Opcode::kConvolution: {
-      const auto& a = i.as<ConvolutionAttributes>();
-      for (const int64_t d : a.kernel_spatial) terms *= extent(1, d);
-      return terms * extent(1, a.kernel_input_feature);
-    }
-    case Opcode::kScatter: {  // updates go to few places
-      const Shape& updates = i.operands.back()->shape;
-      terms = static_cast<double>(element_count(updates));
-      for (const int64_t d : i.as<ScatterAttributes>().update_window_dims) {
-        terms /= static_cast<double>(std::max<int64_t>(1, updates.dims[static_cast<size_t>(d)]));
-      }
-      return terms / kPlaces;
-    }
-    case Opcode::kBatchNormTraining:
-    case Opcode::kBatchNormGrad:
-      return static_cast<double>(element_count(i.operand(0).shape)) /
-             static_cast<double>(std::max<int64_t>(1, extent(0, i.as<BatchNormAttributes>().feature_index)));
-    default: return 0;
-  }
-}
-
-bool is_batch_norm(const Instruction& i) {
-  return i.opcode == Opcode::kBatchNormTraining || i.opcode == Opcode::kBatchNormGrad ||
-         i.opcode == Opcode::kBatchNormInference;
-}
+const ElementArithmetic& arithmetic_of(const Instruction& i) { return rule_of(i.opcode).arithmetic; }
 
 /// Sums of narrow floats that are kept in wider ones.
 bool sums_in_floats(const Instruction& i) {
-  return memory_class(i.opcode) == MemoryClass::kContract || is_batch_norm(i);
+  return memory_class(i.opcode) == MemoryClass::kContract || arithmetic_of(i).rounds == Rounds::kAlways;
 }
 
 /// Does what a body does to two elements round?
@@ -76,42 +34,17 @@ constexpr bool kIsFloat = !std::is_integral_v<T> && !requires(T t) { t.held; };
 }  // namespace
 
 bool rounds(const Instruction& i) {
-  if (is_batch_norm(i)) return true;
-  if (i.opcode == Opcode::kReduce || i.opcode == Opcode::kReduceWindow || i.opcode == Opcode::kScatter) {
-    return body_rounds(*i.called[0]);
+  switch (arithmetic_of(i).rounds) {
+    case Rounds::kNever: return false;
+    case Rounds::kFloats: return i.shape.is_array() && (is_floating(i.shape.type) || is_complex(i.shape.type));
+    case Rounds::kAsItsBody: return body_rounds(*i.called[0]);
+    case Rounds::kAlways: return true;
   }
-  if (!i.shape.is_array() || (!is_floating(i.shape.type) && !is_complex(i.shape.type))) return false;
-  switch (i.opcode) {
-    case Opcode::kAbs:
-    case Opcode::kBitcastConvert:
-    case Opcode::kCeil:
-    case Opcode::kClamp:
-    case Opcode::kComplex:
-    case Opcode::kConvert:
-    case Opcode::kCopy:
-    case Opcode::kFloor:
-    case Opcode::kImag:
-    case Opcode::kMap:
-    case Opcode::kMaximum:
-    case Opcode::kMinimum:
-    case Opcode::kNegate:
-    case Opcode::kReal:
-    case Opcode::kReducePrecision:
-    case Opcode::kRoundNearestAfz:
-    case Opcode::kRoundNearestEven:
-    case Opcode::kSelect:
-    case Opcode::kSign: return false;
-    case Opcode::kFft:
-    case Opcode::kCholesky:
-    case Opcode::kTriangularSolve: return true;
-    default: break;
-  }
-  const MemoryClass kind = memory_class(i.opcode);
-  return kind == MemoryClass::kElementwise || kind == MemoryClass::kContract;
+  __builtin_unreachable();
 }
 
 double rounding_error_of(const Instruction& i, ElementType type) {
-  const double roundoff = roundoff_of(type), terms = terms_of_sum(i);
+  const double roundoff = roundoff_of(type), terms = arithmetic_of(i).terms.value(i);
   const double of_sum = sums_in_floats(i) ? std::min(roundoff, kFloat) : roundoff;
   // Where a sum has grown so far that terms are lost whole, another order may find them all.
   const double lost = terms * of_sum > 1 ? 1 : kOfTerms;

@@ -72,8 +72,27 @@ Result<Value> eval_done(const Instruction&, Operands operands, EvalContext&) { r
 
 }  // namespace
 
-const OpRule kAllGatherRule{read_collective, print_collective, infer_all_gather, eval_alone};
-const OpRule kAllGatherStartRule{read_collective, print_collective, infer_start, eval_start};
-const OpRule kAllGatherDoneRule{nullptr, nullptr, infer_done, eval_done};
+const OpRule kAllGatherRule{.read = read_collective,
+                            .print = print_collective,
+                            .infer = infer_all_gather,
+                            .eval = eval_alone,
+                            .slicing = kNotSliced,
+                            .extents = unknown_extents,
+                            .reads = reads_anywhere,
+                            .arithmetic = kOneOperation};
+const OpRule kAllGatherStartRule{.read = read_collective,
+                                 .print = print_collective,
+                                 .infer = infer_start,
+                                 .eval = eval_start,
+                                 .slicing = kNotSliced,
+                                 .extents = unknown_extents,
+                                 .reads = reads_anywhere,
+                                 .arithmetic = kOneOperation};
+const OpRule kAllGatherDoneRule{.infer = infer_done,
+                                .eval = eval_done,
+                                .slicing = kNotSliced,
+                                .extents = unknown_extents,
+                                .reads = reads_anywhere,
+                                .arithmetic = kOneOperation};
 
 }  // namespace lowtide::engine

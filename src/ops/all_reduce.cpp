@@ -58,10 +58,43 @@ Result<Value> eval_reduce_done(const Instruction&, Operands operands, EvalContex
 
 }  // namespace
 
-const OpRule kAllReduceRule{read_reducing_collective, print_reducing_collective, infer_all_reduce, eval_alone};
-const OpRule kAllReduceStartRule{read_reducing_collective, print_reducing_collective, infer_all_reduce, eval_alone};
-const OpRule kAllReduceDoneRule{nullptr, nullptr, infer_reduce_done, eval_reduce_done};
-const OpRule kReduceScatterRule{read_reducing_collective, print_reducing_collective, infer_reduce_scatter, eval_alone};
-const OpRule kCollectiveReduceRule{read_reducing_collective, print_reducing_collective, infer_all_reduce, eval_alone};
+const OpRule kAllReduceRule{.read = read_reducing_collective,
+                            .print = print_reducing_collective,
+                            .infer = infer_all_reduce,
+                            .eval = eval_alone,
+                            .slicing = kNotSliced,
+                            .extents = unknown_extents,
+                            .reads = reads_anywhere,
+                            .arithmetic = kOneOperation};
+const OpRule kAllReduceStartRule{.read = read_reducing_collective,
+                                 .print = print_reducing_collective,
+                                 .infer = infer_all_reduce,
+                                 .eval = eval_alone,
+                                 .slicing = kNotSliced,
+                                 .extents = unknown_extents,
+                                 .reads = reads_anywhere,
+                                 .arithmetic = kOneOperation};
+const OpRule kAllReduceDoneRule{.infer = infer_reduce_done,
+                                .eval = eval_reduce_done,
+                                .slicing = kNotSliced,
+                                .extents = unknown_extents,
+                                .reads = reads_anywhere,
+                                .arithmetic = kOneOperation};
+const OpRule kReduceScatterRule{.read = read_reducing_collective,
+                                .print = print_reducing_collective,
+                                .infer = infer_reduce_scatter,
+                                .eval = eval_alone,
+                                .slicing = kNotSliced,
+                                .extents = unknown_extents,
+                                .reads = reads_anywhere,
+                                .arithmetic = kOneOperation};
+const OpRule kCollectiveReduceRule{.read = read_reducing_collective,
+                                   .print = print_reducing_collective,
+                                   .infer = infer_all_reduce,
+                                   .eval = eval_alone,
+                                   .slicing = kNotSliced,
+                                   .extents = unknown_extents,
+                                   .reads = reads_anywhere,
+                                   .arithmetic = kOneOperation};
 
 }  // namespace lowtide::engine

@@ -123,8 +123,27 @@ Result<Value> eval_async_done(const Instruction&, Operands operands, EvalContext
 
 }  // namespace
 
-const OpRule kAsyncStartRule{read_start, print_start, infer_async_start, eval_async_start};
-const OpRule kAsyncUpdateRule{read_rest, nullptr, infer_update, eval_update};
-const OpRule kAsyncDoneRule{read_rest, nullptr, infer_async_done, eval_async_done};
+const OpRule kAsyncStartRule{.read = read_start,
+                             .print = print_start,
+                             .infer = infer_async_start,
+                             .eval = eval_async_start,
+                             .slicing = kNotSliced,
+                             .extents = unknown_extents,
+                             .reads = reads_anywhere,
+                             .arithmetic = kOneOperation};
+const OpRule kAsyncUpdateRule{.read = read_rest,
+                              .infer = infer_update,
+                              .eval = eval_update,
+                              .slicing = kNotSliced,
+                              .extents = unknown_extents,
+                              .reads = reads_anywhere,
+                              .arithmetic = kOneOperation};
+const OpRule kAsyncDoneRule{.read = read_rest,
+                            .infer = infer_async_done,
+                            .eval = eval_async_done,
+                            .slicing = kNotSliced,
+                            .extents = unknown_extents,
+                            .reads = reads_anywhere,
+                            .arithmetic = kOneOperation};
 
 }  // namespace lowtide::engine

@@ -8,6 +8,8 @@
 //   (C3) dy has the shape of x
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "ops/checks.h"
 #include "ops/index_space.h"
 #include "ops/matrices.h"
@@ -167,10 +169,40 @@ Result<Value> eval_grad(const Instruction& norm, Operands operands, EvalContext&
       std::vector<Value>{array_of(shapes[0], dx), array_of(shapes[1], dscale), array_of(shapes[2], doffset)}));
 }
 
+double terms_of_batch_norm(const Instruction& norm) {
+  const Shape& x = norm.operand(0).shape;
+  const int64_t features = x.dims[static_cast<size_t>(norm.as<BatchNormAttributes>().feature_index)];
+  return static_cast<double>(element_count(x)) / static_cast<double>(std::max<int64_t>(1, features));
+}
+
 }  // namespace
 
-const OpRule kBatchNormTrainingRule{read_batch_norm, print_batch_norm, infer_training, eval_training};
-const OpRule kBatchNormInferenceRule{read_batch_norm, print_batch_norm, infer_inference, eval_inference};
-const OpRule kBatchNormGradRule{read_batch_norm, print_batch_norm, infer_grad, eval_grad};
+const OpRule kBatchNormTrainingRule{
+    .read = read_batch_norm,
+    .print = print_batch_norm,
+    .infer = infer_training,
+    .eval = eval_training,
+    .slicing = kNotSliced,
+    .extents = unknown_extents,
+    .reads = reads_anywhere,
+    .arithmetic = {.plain = 1, .complex = 1, .code = 1, .rounds = Rounds::kAlways, .terms = terms_of_batch_norm}};
+const OpRule kBatchNormInferenceRule{
+    .read = read_batch_norm,
+    .print = print_batch_norm,
+    .infer = infer_inference,
+    .eval = eval_inference,
+    .slicing = kNotSliced,
+    .extents = unknown_extents,
+    .reads = reads_anywhere,
+    .arithmetic = {.plain = 1, .complex = 1, .code = 1, .rounds = Rounds::kAlways, .terms = no_sum}};
+const OpRule kBatchNormGradRule{
+    .read = read_batch_norm,
+    .print = print_batch_norm,
+    .infer = infer_grad,
+    .eval = eval_grad,
+    .slicing = kNotSliced,
+    .extents = unknown_extents,
+    .reads = reads_anywhere,
+    .arithmetic = {.plain = 1, .complex = 1, .code = 1, .rounds = Rounds::kAlways, .terms = terms_of_batch_norm}};
 
 }  // namespace lowtide::engine

@@ -15,7 +15,10 @@
 #include <algorithm>
 
 #include "ops/bit_elements.h"
+#include "ops/dimension_roles.h"
 #include "ops/elementwise.h"
+#include "ops/evaluations.h"
+#include "ops/extents.h"
 #include "ops/strided.h"
 
 namespace lowtide::engine {
@@ -227,10 +230,57 @@ void element_convert(ElementContext& context, const Instruction& instruction, co
   leaves[0] = joined_bits(nest, parts, type);
 }
 
+void extents_of_bitcast_convert(ExtentRelater& r) {
+  const Instruction& i = r.instruction();
+  const size_t whole = std::min(i.shape.dims.size(), i.operand(0).shape.dims.size());
+  for (size_t d = 0; d < whole; ++d) r.unite(r.mine(d), r.of_operand(0, d));
+  const ExtentReason reason = r.why("bits of one element");
+  for (size_t d = whole; d < i.shape.dims.size(); ++d) r.all().freeze(r.mine(d), reason);
+  for (size_t d = whole; d < i.operand(0).shape.dims.size(); ++d) r.all().freeze(r.of_operand(0, d), reason);
+}
+
+/// Dimensions as they lie in memory, outermost first; nothing where tiles pad them.
+std::optional<Product> as_it_lies(const ExtentRelater& r, const Instruction& array) {
+  const std::vector<Product>& dims = r.leaf_of(array, 0);
+  if (!array.shape.layout) return row_major(dims);
+  if (!array.shape.layout->tiles.empty()) return std::nullopt;
+  std::vector<Product> lying;
+  for (const int64_t d : array.shape.layout->minor_to_major) lying.insert(lying.begin(), dims[static_cast<size_t>(d)]);
+  return row_major(lying);
+}
+
+void extents_of_bitcast(ExtentRelater& r) {
+  const Instruction& i = r.instruction();
+  const auto from = as_it_lies(r, i.operand(0)), to = as_it_lies(r, i);
+  const bool regroups = from && to && i.shape.type == i.operand(0).shape.type;
+  if (regroups)
+    r.regroup(*from, *to);
+  else
+    unknown_extents(r);
+}
+
+/// Element by element, where there are as many.
+void reads_of_bitcast_convert(OperandReads& reads) {
+  if (reads.user().shape.dims != reads.read().dims) reads_in_order(reads);
+}
+
 }  // namespace
 
 const OpRule kBitcastRule{
-    .infer = infer_bitcast, .eval = eval_bitcast, .element = element_bitcast, .has_element = has_element_bitcast};
-const OpRule kBitcastConvertRule{.infer = infer_convert, .eval = eval_convert, .element = element_convert};
+    .infer = infer_bitcast,
+    .eval = eval_bitcast,
+    .element = element_bitcast,
+    .has_element = has_element_bitcast,
+    .slicing = not_sliced(regrouped_dimensions),
+    .extents = extents_of_bitcast,
+    .reads = reads_in_order,
+    .arithmetic = {.plain = 2, .complex = 2, .code = 1, .rounds = Rounds::kNever, .terms = no_sum}};
+const OpRule kBitcastConvertRule{.infer = infer_convert,
+                                 .eval = eval_convert,
+                                 .element = element_convert,
+                                 .slicing = not_sliced(same_dimensions),
+                                 .extents = extents_of_bitcast_convert,
+                                 .reads = reads_of_bitcast_convert,
+                                 .arithmetic = kOneOperation};
 
 }  // namespace lowtide::engine

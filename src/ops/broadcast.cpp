@@ -6,8 +6,10 @@
 
 #include <fmt/format.h>
 
+#include "ops/dimension_roles.h"
 #include "ops/dimensions.h"
 #include "ops/elementwise.h"
+#include "ops/evaluations.h"
 #include "ops/strided.h"
 
 namespace lowtide::engine {
@@ -65,9 +67,55 @@ void element(ElementContext& context, const Instruction& instruction, const Inde
   leaves[0] = context.nest.convert(context.element(instruction.operand(0), from), instruction.shape.type);
 }
 
+std::vector<OperandDimension> roles_of_broadcast(const Instruction& instruction, size_t) {
+  const Dims& dimensions = instruction.as<DimensionsAttributes>().dimensions;
+  const Dims& operand = instruction.operand(0).shape.dims;
+  std::vector<OperandDimension> roles(operand.size());
+  for (size_t d = 0; d < dimensions.size(); ++d) {
+    const bool walks = operand[d] == instruction.shape.dims[static_cast<size_t>(dimensions[d])];
+    if (walks) roles[d] = pointwise(dimensions[d]);
+  }
+  return roles;
+}
+
+constexpr Slicing kBroadcastSlicing{.roles = roles_of_broadcast,
+                                    .sliceable = Sliceable::kAlways,
+                                    .whole = ReadWhole::kAny,
+                                    .adapt = keep_attributes,
+                                    .folds = never_folds,
+                                    .rows = kRowsInStep};
+
+/// Does operand dimension order put every new dimension of a broadcast inside those it keeps?
+bool adds_inner_dimensions(const Instruction& broadcast) {
+  const Dims& map = broadcast.as<DimensionsAttributes>().dimensions;
+  const Dims& extents = broadcast.shape.dims;
+  std::vector<bool> kept(extents.size(), false);
+  for (const int64_t d : map) kept[static_cast<size_t>(d)] = true;
+  bool fresh = false;
+  for (size_t d = 0; d < extents.size(); ++d) {
+    if (extents[d] == 1) continue;
+    if (kept[d] && fresh) return false;
+    fresh |= !kept[d];
+  }
+  return true;
+}
+
+void reads_of_broadcast(OperandReads& reads) {
+  const Evaluations& e = reads.evaluations();
+  const bool hoisted = e.ordered && adds_inner_dimensions(reads.user());
+  reads.through(hoisted ? reads.repeats() * reads.elements() : e.count, hoisted || reads.elements() == reads.of_user());
+}
+
 }  // namespace
 
-const OpRule kBroadcastRule{
-    .read = read_dimensions_or_none, .print = print_dimensions, .infer = infer, .eval = eval, .element = element};
+const OpRule kBroadcastRule{.read = read_dimensions_or_none,
+                            .print = print_dimensions,
+                            .infer = infer,
+                            .eval = eval,
+                            .element = element,
+                            .slicing = kBroadcastSlicing,
+                            .extents = extents_by_roles,
+                            .reads = reads_of_broadcast,
+                            .arithmetic = kQuarterOperation};
 
 }  // namespace lowtide::engine

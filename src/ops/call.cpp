@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ops/checks.h"
+#include "ops/extents.h"
 #include "ops/op_rule.h"
 
 namespace lowtide::engine {
@@ -64,9 +65,30 @@ Result<Value> eval_call(const Instruction& call, Operands operands, EvalContext&
   return context.call(*call.called[0], operands);
 }
 
+void extents_of_call(ExtentRelater& r) {
+  for (const Computation* called : r.instruction().called) {
+    r.passes(*called, 0, 1);
+    r.returns(*called);
+  }
+}
+
 }  // namespace
 
-const OpRule kCallRule{read_call, print_call, infer_call, eval_call};
-const OpRule kFusionRule{read_fusion, print_fusion, infer_call, eval_call};
+const OpRule kCallRule{.read = read_call,
+                       .print = print_call,
+                       .infer = infer_call,
+                       .eval = eval_call,
+                       .slicing = kNotSliced,
+                       .extents = extents_of_call,
+                       .reads = reads_anywhere,
+                       .arithmetic = kOneOperation};
+const OpRule kFusionRule{.read = read_fusion,
+                         .print = print_fusion,
+                         .infer = infer_call,
+                         .eval = eval_call,
+                         .slicing = kNotSliced,
+                         .extents = extents_of_call,
+                         .reads = reads_anywhere,
+                         .arithmetic = kOneOperation};
 
 }  // namespace lowtide::engine

@@ -2,6 +2,8 @@
 // is not read; that of the result is zero here. A matrix that isn't positive definite gives NaN everywhere.
 //   (C1) a floating or complex array of rank >= 2, its last two extents equal
 #include "ops/checks.h"
+#include "ops/dimension_roles.h"
+#include "ops/extents.h"
 #include "ops/matrices.h"
 #include "ops/op_rule.h"
 
@@ -73,8 +75,24 @@ Result<Value> eval_cholesky(const Instruction& cholesky, Operands operands, Eval
   return Value(result);
 }
 
+std::vector<OperandDimension> roles_of_cholesky(const Instruction& instruction, size_t operand) {
+  return batch_dimensions(instruction, operand, 2);
+}
+
+void extents_of_cholesky(ExtentRelater& r) {
+  r.same_as_operand(0);
+  relate_square(r, r.instruction());
+}
+
 }  // namespace
 
-const OpRule kCholeskyRule{read_cholesky, print_cholesky, infer_cholesky, eval_cholesky};
+const OpRule kCholeskyRule{.read = read_cholesky,
+                           .print = print_cholesky,
+                           .infer = infer_cholesky,
+                           .eval = eval_cholesky,
+                           .slicing = sliced_in_step(roles_of_cholesky),
+                           .extents = extents_of_cholesky,
+                           .reads = reads_anywhere,
+                           .arithmetic = kOneRounding};
 
 }  // namespace lowtide::engine

@@ -67,6 +67,14 @@ void element(ElementContext& context, const Instruction& instruction, const Inde
 
 }  // namespace
 
-const OpRule kCompareRule{.read = read, .print = print, .infer = infer, .eval = eval, .element = element};
+const OpRule kCompareRule{.read = read,
+                          .print = print,
+                          .infer = infer,
+                          .eval = eval,
+                          .element = element,
+                          .slicing = kSlicedByElement,
+                          .extents = extents_by_roles,
+                          .reads = reads_by_element,
+                          .arithmetic = kOneOperation};
 
 }  // namespace lowtide::engine

@@ -61,8 +61,26 @@ void element_part(ElementContext& context, const Instruction& instruction, const
 
 }  // namespace
 
-const OpRule kComplexRule{.infer = infer_complex, .eval = eval_complex, .element = element_by_operation};
-const OpRule kRealRule{.infer = infer_part, .eval = eval_part<false>, .element = element_part};
-const OpRule kImagRule{.infer = infer_part, .eval = eval_part<true>, .element = element_part};
+const OpRule kComplexRule{.infer = infer_complex,
+                          .eval = eval_complex,
+                          .element = element_by_operation,
+                          .slicing = kSlicedByElement,
+                          .extents = extents_by_roles,
+                          .reads = reads_by_element,
+                          .arithmetic = kQuarterOperation};
+const OpRule kRealRule{.infer = infer_part,
+                       .eval = eval_part<false>,
+                       .element = element_part,
+                       .slicing = kSlicedByElement,
+                       .extents = extents_by_roles,
+                       .reads = reads_by_element,
+                       .arithmetic = kQuarterOperation};
+const OpRule kImagRule{.infer = infer_part,
+                       .eval = eval_part<true>,
+                       .element = element_part,
+                       .slicing = kSlicedByElement,
+                       .extents = extents_by_roles,
+                       .reads = reads_by_element,
+                       .arithmetic = kQuarterOperation};
 
 }  // namespace lowtide::engine

@@ -7,8 +7,12 @@
 
 #include <algorithm>
 
+#include "ops/dimension_roles.h"
 #include "ops/dimensions.h"
 #include "ops/elementwise.h"
+#include "ops/evaluations.h"
+#include "ops/extents.h"
+#include "ops/rows.h"
 #include "ops/strided.h"
 
 namespace lowtide::engine {
@@ -135,12 +139,70 @@ void element_concatenation(ElementContext& context, const Instruction& instructi
   leaves[0] = chosen;
 }
 
+std::vector<OperandDimension> roles_of_concatenate(const Instruction& instruction, size_t operand) {
+  const int64_t along = instruction.as<DimensionsAttributes>().dimensions[0];
+  const int64_t rank = instruction.operand(operand).shape.rank();
+  int64_t before = 0;
+  for (size_t k = 0; k < operand; ++k) before += instruction.operand(k).shape.dims[static_cast<size_t>(along)];
+  std::vector<OperandDimension> roles;
+  for (int64_t d = 0; d < rank; ++d) roles.push_back(pointwise(d, 1, d == along ? -before : 0));
+  return roles;
+}
+
+std::optional<std::vector<RowPiece>> rows_of_concatenate(const Instruction& instruction, int64_t d) {
+  std::vector<RowPiece> pieces;
+  if (instruction.as<DimensionsAttributes>().dimensions[0] != d) return pieces;
+  int64_t before = 0;
+  for (size_t k = 0; k < instruction.operands.size(); ++k) {
+    const int64_t more = instruction.operand(k).shape.dims[static_cast<size_t>(d)];
+    if (more == 0) continue;
+    pieces.push_back(row_piece(instruction, before, before + more, RowPiece::Kind::kSame, k));
+    pieces.back().reads[k] = {.dimension = d, .shift = -before};
+    before += more;
+  }
+  return pieces;
+}
+
+constexpr Slicing kConcatenateSlicing{.roles = roles_of_concatenate,
+                                      .sliceable = Sliceable::kInStep,
+                                      .whole = ReadWhole::kScalars,
+                                      .adapt = keep_attributes,
+                                      .folds = never_folds,
+                                      .rows = {.pieces = rows_of_concatenate, .adapt = keep_row_attributes}};
+
+void extents_of_concatenate(ExtentRelater& r) {
+  const Instruction& i = r.instruction();
+  const auto along = static_cast<size_t>(i.as<DimensionsAttributes>().dimensions[0]);
+  int64_t begin = 0;
+  for (size_t k = 0; k < i.operands.size(); ++k) {
+    for (size_t d = 0; d < i.shape.dims.size(); ++d) {
+      if (d != along) r.unite(r.mine(d), r.of_operand(k, d));
+    }
+    const int64_t extent = i.operand(k).shape.dims[along];
+    if (extent > 0) r.cut({r.mine(along), begin, begin + extent, ExtentSum(r.of_operand(k, along)), &i, {}});
+    begin += extent;
+  }
+}
+
+/// Parts of equal extents are made together, and share what they have in common.
+void reads_of_concatenate(OperandReads& reads) {
+  reads.through(std::min(reads.evaluations().count, reads.repeats() * reads.elements()), true);
+  const Instruction& user = reads.user();
+  const bool equal = std::ranges::all_of(
+      user.operands, [&](const Instruction* o) { return o->shape.dims == user.operand(0).shape.dims; });
+  if (!equal) reads.depends_on(static_cast<uint64_t>(reads.operand()));
+}
+
 }  // namespace
 
 const OpRule kConcatenateRule{.read = read_dimensions,
                               .print = print_dimensions,
                               .infer = infer_concatenation,
                               .eval = eval_concatenation,
-                              .element = element_concatenation};
+                              .element = element_concatenation,
+                              .slicing = kConcatenateSlicing,
+                              .extents = extents_of_concatenate,
+                              .reads = reads_of_concatenate,
+                              .arithmetic = kOneOperation};
 
 }  // namespace lowtide::engine

@@ -7,6 +7,7 @@
 
 #include "ir/by_element.h"
 #include "ops/checks.h"
+#include "ops/extents.h"
 #include "ops/inlined.h"
 #include "ops/op_rule.h"
 
@@ -111,6 +112,14 @@ void element_conditional(ElementContext& context, const Instruction& conditional
   leaves[static_cast<size_t>(leaf)] = chosen;
 }
 
+void extents_of_conditional(ExtentRelater& r) {
+  const Instruction& i = r.instruction();
+  for (size_t c = 0; c < i.called.size(); ++c) {
+    r.passes(*i.called[c], c + 1, 0);
+    r.returns(*i.called[c]);
+  }
+}
+
 }  // namespace
 
 const OpRule kConditionalRule{.read = read_conditional,
@@ -118,6 +127,10 @@ const OpRule kConditionalRule{.read = read_conditional,
                               .infer = infer_conditional,
                               .eval = eval_conditional,
                               .leaf_element = element_conditional,
-                              .has_element = has_element_conditional};
+                              .has_element = has_element_conditional,
+                              .slicing = kNotSliced,
+                              .extents = extents_of_conditional,
+                              .reads = reads_anywhere,
+                              .arithmetic = kOneOperation};
 
 }  // namespace lowtide::engine

@@ -77,6 +77,12 @@ Result<Value> convert_elements(const Value& value, ElementType type) {
   });
 }
 
-const OpRule kConvertRule{.infer = infer_conversion, .eval = eval_conversion, .element = element_conversion};
+const OpRule kConvertRule{.infer = infer_conversion,
+                          .eval = eval_conversion,
+                          .element = element_conversion,
+                          .slicing = kSlicedByElement,
+                          .extents = extents_by_roles,
+                          .reads = reads_by_element,
+                          .arithmetic = kOneOperation};
 
 }  // namespace lowtide::engine

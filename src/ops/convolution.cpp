@@ -14,8 +14,12 @@
 
 #include <algorithm>
 
+#include "ops/dimension_roles.h"
 #include "ops/element_rules.h"
+#include "ops/evaluations.h"
+#include "ops/extents.h"
 #include "ops/op_rule.h"
+#include "ops/rows.h"
 #include "ops/window.h"
 
 namespace lowtide::engine {
@@ -144,13 +148,123 @@ Result<Shape> infer_convolution(const Instruction& convolution) {
   return Shape::array(convolution.shape.is_array() ? convolution.shape.type : lhs.type, dims);
 }
 
+std::vector<OperandDimension> roles_of_convolution(const Instruction& convolution, size_t operand) {
+  const auto& a = convolution.as<ConvolutionAttributes>();
+  std::vector<OperandDimension> roles(convolution.operand(operand).shape.dims.size());
+  const auto at = [&](int64_t d) -> OperandDimension& { return roles[static_cast<size_t>(d)]; };
+  if (a.dim_labels.find('?') != std::string::npos) return roles;
+  if (operand == 1) {
+    if (a.batch_group_count == 1) at(a.kernel_output_feature) = pointwise(a.output_feature);
+    at(a.kernel_input_feature) = reduced(0);
+    for (size_t w = 0; w < a.kernel_spatial.size(); ++w) at(a.kernel_spatial[w]) = reduced(static_cast<int64_t>(w) + 1);
+    return roles;
+  }
+  if (a.batch_group_count == 1) at(a.input_batch) = pointwise(a.output_batch);
+  // Groups of the batch have all features, as in the gradient of a depthwise kernel.
+  if (a.feature_group_count == 1) at(a.input_feature) = reduced(0);
+  for (size_t w = 0; w < a.input_spatial.size(); ++w) {
+    at(a.input_spatial[w]) = under_window(a.window, w, a.output_spatial[w]);
+  }
+  return roles;
+}
+
+/// Features alone are, as batches are where a kernel's gradient is a convolution, in sums as precise as they would be
+/// in one.
+bool folds_of_convolution(const Instruction& convolution, size_t operand, int64_t d) {
+  const auto& a = convolution.as<ConvolutionAttributes>();
+  const ElementType type = convolution.shape.type;
+  const bool precise = type == ElementType::kF32 || type == ElementType::kF64;
+  return a.feature_group_count == 1 && precise && d == (operand == 0 ? a.input_feature : a.kernel_input_feature);
+}
+
+void clip_to_rows_of_convolution(const Instruction& original, const RowPiece& piece, int64_t d, RowRange rows,
+                                 bool at_edges, Attributes& attributes) {
+  auto& convolution = std::get<ConvolutionAttributes>(attributes);
+  const Dims& spatial = convolution.output_spatial;
+  const auto w = std::ranges::find(spatial, d);
+  if (w == spatial.end()) return;
+  clip_window(original, piece, rows, at_edges, convolution.window, static_cast<size_t>(w - spatial.begin()));
+}
+
+constexpr Slicing kConvolutionSlicing{.roles = roles_of_convolution,
+                                      .sliceable = Sliceable::kInStep,
+                                      .whole = ReadWhole::kSecond,
+                                      .adapt = keep_attributes,
+                                      .folds = folds_of_convolution,
+                                      .rows = {.pieces = rows_under_windows, .adapt = clip_to_rows_of_convolution}};
+
+void relate_groups(ExtentRelater& r, const ConvolutionAttributes& a) {
+  ExtentRelations& all = r.all();
+  const auto dim = [&](size_t k, int64_t d) { return r.of_operand(k, static_cast<size_t>(d)); };
+  const auto result = [&](int64_t d) { return r.mine(static_cast<size_t>(d)); };
+  const ExtentReason why = r.why("groups of features");
+  const auto times = [](Product a, const Product& b) {
+    a.insert(a.end(), b.begin(), b.end());
+    return a;
+  };
+  if (a.feature_group_count > 1) {
+    const Product groups = all.make(a.feature_group_count);
+    const Product each = all.make(all.extent(dim(1, a.kernel_output_feature)) / a.feature_group_count);
+    all.unite(dim(0, a.input_feature), times(groups, dim(1, a.kernel_input_feature)), why);
+    all.unite(dim(1, a.kernel_output_feature), times(groups, each), why);
+    all.unite(result(a.output_feature), dim(1, a.kernel_output_feature), why);
+    r.tie(ExtentTie::Slot::kGroups, 0, ExtentSum(groups));
+  }
+  if (a.batch_group_count > 1) {
+    const Product groups = all.make(a.batch_group_count);
+    const Product each = all.make(all.extent(dim(1, a.kernel_output_feature)) / a.batch_group_count);
+    all.unite(dim(0, a.input_batch), times(groups, result(a.output_batch)), why);
+    all.unite(dim(1, a.kernel_output_feature), times(groups, each), why);
+    all.unite(result(a.output_feature), dim(1, a.kernel_output_feature), why);
+    all.unite(dim(0, a.input_feature), dim(1, a.kernel_input_feature), why);
+    r.tie(ExtentTie::Slot::kBatchGroups, 0, ExtentSum(groups));
+  }
+}
+
+void extents_of_convolution(ExtentRelater& r) {
+  const Instruction& convolution = r.instruction();
+  const auto& a = convolution.as<ConvolutionAttributes>();
+  extents_by_roles(r);
+  if (a.dim_labels.find('?') != std::string::npos) {
+    for (const Instruction* operand : convolution.operands) r.freeze(*operand, "a convolution without labels");
+    return r.freeze(convolution, "a convolution without labels");
+  }
+  for (size_t w = 0; w < a.window.size.size(); ++w) {
+    relate_window(r, a.window, w,
+                  {.base = &r.of_operand(0, static_cast<size_t>(a.input_spatial[w])),
+                   .window = &r.of_operand(1, static_cast<size_t>(a.kernel_spatial[w])),
+                   .positions = &r.mine(static_cast<size_t>(a.output_spatial[w]))});
+  }
+  relate_groups(r, a);
+}
+
+double terms_of_convolution(const Instruction& convolution) {
+  const auto& a = convolution.as<ConvolutionAttributes>();
+  const Shape& kernel = convolution.operand(1).shape;
+  return product_of(kernel, a.kernel_spatial) * product_of(kernel, {a.kernel_input_feature});
+}
+
+void reads_of_convolution(OperandReads& reads) {
+  const Instruction& convolution = reads.user();
+  const auto& a = convolution.as<ConvolutionAttributes>();
+  const double taps =
+      product_of_extents(a.window.size) *
+      static_cast<double>(convolution.operand(1).shape.dims[static_cast<size_t>(a.kernel_input_feature)]);
+  reads.in_own_loop(reads.evaluations().count * taps);
+}
+
 }  // namespace
 
-const OpRule kConvolutionRule{.read = read_convolution,
-                              .print = print_convolution,
-                              .infer = infer_convolution,
-                              .eval = eval_convolution,
-                              .element = element_convolution,
-                              .has_element = has_element_convolution};
+const OpRule kConvolutionRule{
+    .read = read_convolution,
+    .print = print_convolution,
+    .infer = infer_convolution,
+    .eval = eval_convolution,
+    .element = element_convolution,
+    .has_element = has_element_convolution,
+    .slicing = kConvolutionSlicing,
+    .extents = extents_of_convolution,
+    .reads = reads_of_convolution,
+    .arithmetic = {.plain = 1, .complex = 1, .code = 1, .rounds = Rounds::kFloats, .terms = terms_of_convolution}};
 
 }  // namespace lowtide::engine

@@ -37,7 +37,17 @@ Result<Value> eval_done(const Instruction&, Operands operands, EvalContext&) { r
 
 }  // namespace
 
-const OpRule kCopyStartRule{nullptr, nullptr, infer_start, eval_start};
-const OpRule kCopyDoneRule{nullptr, nullptr, infer_done, eval_done};
+const OpRule kCopyStartRule{.infer = infer_start,
+                            .eval = eval_start,
+                            .slicing = kNotSliced,
+                            .extents = unknown_extents,
+                            .reads = reads_anywhere,
+                            .arithmetic = kOneOperation};
+const OpRule kCopyDoneRule{.infer = infer_done,
+                           .eval = eval_done,
+                           .slicing = kNotSliced,
+                           .extents = unknown_extents,
+                           .reads = reads_anywhere,
+                           .arithmetic = kOneOperation};
 
 }  // namespace lowtide::engine

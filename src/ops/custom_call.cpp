@@ -14,6 +14,7 @@
 
 #include "ops/check_calls.h"
 #include "ops/checks.h"
+#include "ops/extents.h"
 #include "ops/host_call.h"
 #include "ops/lapack_call.h"
 #include "ops/op_rule.h"
@@ -110,6 +111,50 @@ Result<Value> eval_custom_call(const Instruction& call, Operands operands, EvalC
   return Status::unsupported(unknown_target(call));
 }
 
+/// Batches, and matrices of one extent alone: whichever number of rows or columns is the smaller must stay it.
+bool relate_factors(ExtentRelater& r) {
+  const Instruction& i = r.instruction();
+  const Result<LapackCall> call = read_lapack_call(i);
+  if (!call.ok()) return false;
+  const LapackProblem& p = call->problem;
+  const bool free_vectors = p.routine == LapackRoutine::kTrsm || p.routine == LapackRoutine::kGtsv;
+  const auto one_extent = [&](const LapackArray& array) {
+    return std::ranges::all_of(array.extents, [&](int64_t extent) { return extent == p.n; });
+  };
+  if (!free_vectors &&
+      !(std::ranges::all_of(call->operands, one_extent) && std::ranges::all_of(call->results, one_extent))) {
+    return false;
+  }
+  if (p.routine == LapackRoutine::kGehrd) return false;  // its attributes name rows
+  std::vector<Product> batch, extents;
+  const auto relate = [&](const LapackArray& array, const std::vector<Product>& dims) {
+    const size_t leading = dims.size() - array.extents.size();
+    for (size_t d = 0; d < leading; ++d) {
+      if (d == batch.size()) batch.push_back(dims[d]);
+      r.unite(batch[d], dims[d]);
+    }
+    for (size_t d = leading; d < dims.size(); ++d) {
+      for (const Product& other : extents) r.unite(other, dims[d]);
+      extents.push_back(dims[d]);
+    }
+  };
+  for (size_t k = 0; k < call->operands.size(); ++k) relate(call->operands[k], r.leaf_of(i.operand(k), 0));
+  for (size_t n = 0; n < call->results.size(); ++n) {
+    relate(call->results[n], r.leaf_of(i, static_cast<int64_t>(n)));
+  }
+  return true;
+}
+
+void extents_of_custom_call(ExtentRelater& r) {
+  const Instruction& call = r.instruction();
+  const std::string& target = call.as<CustomCallAttributes>().target;
+  if (target == kStandIn) return;  // it takes and gives whatever is asked of it
+  const bool names = target == "Sharding" || target == "LayoutConstraint" || target == "annotate_device_placement" ||
+                     target == "MoveToHost" || target == "MoveToDevice" || target.starts_with("xla.sdy.");
+  if (names && call.operands.size() == 1 && same_shape(call.shape, call.operand(0).shape)) return r.same_as_operand(0);
+  if (!is_lapack_call(call) || !relate_factors(r)) unknown_extents(r);
+}
+
 }  // namespace
 
 std::string why_custom_call_not_run(const Instruction& call) {
@@ -119,6 +164,13 @@ std::string why_custom_call_not_run(const Instruction& call) {
   return known ? "" : unknown_target(call);
 }
 
-const OpRule kCustomCallRule{read_custom_call, print_custom_call, infer_custom_call, eval_custom_call};
+const OpRule kCustomCallRule{.read = read_custom_call,
+                             .print = print_custom_call,
+                             .infer = infer_custom_call,
+                             .eval = eval_custom_call,
+                             .slicing = kNotSliced,
+                             .extents = extents_of_custom_call,
+                             .reads = reads_anywhere,
+                             .arithmetic = kOneOperation};
 
 }  // namespace lowtide::engine

@@ -76,9 +76,21 @@ std::string why_set_dimension_size_not_run(const Instruction& instruction) {
   return integer_at(*constant->value, 0) == instruction.operand(0).shape.dims[dimension] ? "" : kBelowBound;
 }
 
-const OpRule kGetDimensionSizeRule{
-    .read = read_dimensions, .print = print_dimensions, .infer = infer_get, .eval = eval_get};
-const OpRule kSetDimensionSizeRule{
-    .read = read_dimensions, .print = print_dimensions, .infer = infer_set, .eval = eval_set};
+const OpRule kGetDimensionSizeRule{.read = read_dimensions,
+                                   .print = print_dimensions,
+                                   .infer = infer_get,
+                                   .eval = eval_get,
+                                   .slicing = kNotSliced,
+                                   .extents = unknown_extents,
+                                   .reads = reads_anywhere,
+                                   .arithmetic = kOneOperation};
+const OpRule kSetDimensionSizeRule{.read = read_dimensions,
+                                   .print = print_dimensions,
+                                   .infer = infer_set,
+                                   .eval = eval_set,
+                                   .slicing = kNotSliced,
+                                   .extents = unknown_extents,
+                                   .reads = reads_anywhere,
+                                   .arithmetic = kOneOperation};
 
 }  // namespace lowtide::engine

@@ -8,8 +8,11 @@
 #include <algorithm>
 
 #include "ops/contract.h"
+#include "ops/dimension_roles.h"
 #include "ops/dot_checks.h"
 #include "ops/element_rules.h"
+#include "ops/evaluations.h"
+#include "ops/extents.h"
 #include "ops/index_space.h"
 #include "ops/op_rule.h"
 
@@ -53,6 +56,45 @@ Result<Value> eval_dot(const Instruction& dot, Operands operands, EvalContext&) 
   return Value(result);
 }
 
+std::vector<OperandDimension> roles_of_dot(const Instruction& dot, size_t operand) {
+  const auto& a = dot.as<DotAttributes>();
+  const bool left = operand == 0;
+  const Shape& shape = dot.operand(operand).shape;
+  std::vector<OperandDimension> roles(shape.dims.size());
+  if (dot.operands.size() != 2) return roles;
+  const Dims& batch = left ? a.lhs_batch_dims : a.rhs_batch_dims;
+  const Dims& contracting = left ? a.lhs_contracting_dims : a.rhs_contracting_dims;
+  for (size_t k = 0; k < batch.size(); ++k) roles[static_cast<size_t>(batch[k])] = pointwise(static_cast<int64_t>(k));
+  for (size_t k = 0; k < contracting.size(); ++k) {
+    roles[static_cast<size_t>(contracting[k])] = reduced(static_cast<int64_t>(k));
+  }
+  auto next = static_cast<int64_t>(batch.size());
+  if (!left) {
+    next += dot.operand(0).shape.rank() - next - static_cast<int64_t>(a.lhs_contracting_dims.size());
+  }
+  for (const int64_t d : free_dims(shape.rank(), contracting, batch)) roles[static_cast<size_t>(d)] = pointwise(next++);
+  return roles;
+}
+
+bool folds_of_dot(const Instruction& dot, size_t, int64_t) { return dot.operands.size() == 2; }
+
+constexpr Slicing kDotSlicing{.roles = roles_of_dot,
+                              .sliceable = Sliceable::kInStep,
+                              .whole = ReadWhole::kAny,
+                              .adapt = keep_attributes,
+                              .folds = folds_of_dot,
+                              .rows = kRowsInStep};
+
+void extents_of_dot(ExtentRelater& r) {
+  return r.instruction().operands.size() == 2 ? extents_by_roles(r) : unknown_extents(r);
+}
+
+double terms_of_dot(const Instruction& dot) {
+  return product_of(dot.operand(0).shape, dot.as<DotAttributes>().lhs_contracting_dims);
+}
+
+void reads_of_dot(OperandReads& reads) { reads.in_own_loop(reads.evaluations().count * terms_of_dot(reads.user())); }
+
 }  // namespace
 
 void contract(const Literal& lhs, const Literal& rhs, const DotAttributes& attributes, Literal& result,
@@ -94,11 +136,16 @@ bool has_addend(const Instruction& dot) {
   return addend.type == dot.shape.type && addend.dims == dot.shape.dims;
 }
 
-const OpRule kDotRule{.read = read_dot,
-                      .print = print_dot,
-                      .infer = infer_dot,
-                      .eval = eval_dot,
-                      .element = element_dot,
-                      .has_element = has_element_dot};
+const OpRule kDotRule{
+    .read = read_dot,
+    .print = print_dot,
+    .infer = infer_dot,
+    .eval = eval_dot,
+    .element = element_dot,
+    .has_element = has_element_dot,
+    .slicing = kDotSlicing,
+    .extents = extents_of_dot,
+    .reads = reads_of_dot,
+    .arithmetic = {.plain = 1, .complex = 1, .code = 1, .rounds = Rounds::kFloats, .terms = terms_of_dot}};
 
 }  // namespace lowtide::engine

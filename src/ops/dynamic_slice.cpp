@@ -10,8 +10,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "ir/literal.h"
+#include "ops/dimension_roles.h"
 #include "ops/element_rules.h"
 #include "ops/elementwise.h"
+#include "ops/evaluations.h"
+#include "ops/extents.h"
+#include "ops/rows.h"
 #include "ops/start_elements.h"
 #include "ops/start_indices.h"
 #include "ops/strided.h"
@@ -100,15 +107,102 @@ void element_slice(ElementContext& context, const Instruction& instruction, cons
   leaves[0] = nest.convert(context.element(operand, from), instruction.shape.type);
 }
 
+/// Along the dimensions that they take whole; start indices, the operands from number `arrays` on, are scalars.
+template <size_t arrays>
+std::vector<OperandDimension> roles_of_dynamic(const Instruction& instruction, size_t operand) {
+  const Dims& dims = instruction.operand(operand).shape.dims;
+  std::vector<OperandDimension> roles(dims.size());
+  for (size_t d = 0; operand < arrays && d < roles.size(); ++d) {
+    if (dims[d] == instruction.shape.dims[d]) roles[d] = pointwise(static_cast<int64_t>(d));
+  }
+  return roles;
+}
+
+void size_slice(const Instruction&, int64_t d, int64_t size, Attributes& attributes) {
+  std::get<DynamicSliceAttributes>(attributes).sizes[static_cast<size_t>(d)] = size;
+}
+
+constexpr Slicing kDynamicSliceSlicing{.roles = roles_of_dynamic<1>,
+                                       .sliceable = Sliceable::kInStep,
+                                       .whole = ReadWhole::kScalars,
+                                       .adapt = size_slice,
+                                       .folds = never_folds,
+                                       .rows = kRowsInStep};
+
+std::optional<std::vector<RowPiece>> rows_of_update(const Instruction& update, int64_t d) {
+  const auto at = static_cast<size_t>(d);
+  const int64_t rows = update.shape.dims[at], more = update.operand(1).shape.dims[at];
+  std::vector<RowPiece> pieces;
+  if (more == rows) return pieces;
+  const auto* start = update.operand(2 + at).if_as<ConstantAttributes>();
+  if (start == nullptr || !start->value || !start->value->known() || more == 0) return std::nullopt;
+  const int64_t begin = std::clamp<int64_t>(index_at(*start->value, 0), 0, rows - more);
+  const auto keep = [&](int64_t from, int64_t to) {
+    if (from == to) return;
+    pieces.push_back(row_piece(update, from, to, RowPiece::Kind::kSame));
+    pieces.back().reads[0] = {.dimension = d};
+  };
+  keep(0, begin);
+  // As many rows of the update as of what it goes into: along them it starts at the first, whatever it is told.
+  const bool all = same_beside(update.shape, update.operand(1).shape, d);
+  RowPiece piece = row_piece(update, begin, begin + more, all ? RowPiece::Kind::kSame : RowPiece::Kind::kMade, 1);
+  piece.reads[1] = {.dimension = d, .shift = -begin};
+  if (!all) {
+    piece.reads[0] = {.dimension = d};
+    for (size_t k = 2; k < update.operands.size(); ++k) piece.reads[k] = {.dimension = RowRead::kWhole};
+  }
+  pieces.push_back(std::move(piece));
+  keep(begin + more, rows);
+  return pieces;
+}
+
+constexpr Slicing kUpdateSlicing{.roles = roles_of_dynamic<2>,
+                                 .sliceable = Sliceable::kInStep,
+                                 .whole = ReadWhole::kScalars,
+                                 .adapt = keep_attributes,
+                                 .folds = never_folds,
+                                 .rows = {.pieces = rows_of_update, .adapt = keep_row_attributes}};
+
+void extents_of_dynamic_slice(ExtentRelater& r) {
+  for (size_t d = 0; d < r.instruction().shape.dims.size(); ++d) {
+    r.tie(ExtentTie::Slot::kSize, d, ExtentSum(r.mine(d)));
+    r.at_most(r.mine(d), r.of_operand(0, d));
+  }
+}
+
+void extents_of_update(ExtentRelater& r) {
+  const Instruction& i = r.instruction();
+  r.same(i, 0, i.operand(0), 0);
+  for (size_t d = 0; d < i.shape.dims.size(); ++d) r.at_most(r.of_operand(1, d), r.of_operand(0, d));
+}
+
+void reads_of_dynamic_slice(OperandReads& reads) {
+  for (const Instruction* o : reads.user().operands) reads.depends_on(static_cast<uint64_t>(o->id));
+  reads_in_order(reads);
+}
+
+void reads_of_update(OperandReads& reads) { reads.through(reads.evaluations().count, reads.operand() == 0); }
+
 }  // namespace
 
-const OpRule kDynamicSliceRule{
-    .read = read, .print = print, .infer = infer_slice, .eval = eval_slice, .element = element_slice};
+const OpRule kDynamicSliceRule{.read = read,
+                               .print = print,
+                               .infer = infer_slice,
+                               .eval = eval_slice,
+                               .element = element_slice,
+                               .slicing = kDynamicSliceSlicing,
+                               .extents = extents_of_dynamic_slice,
+                               .reads = reads_of_dynamic_slice,
+                               .arithmetic = kQuarterOperation};
 const OpRule kDynamicUpdateSliceRule{.infer = infer_update,
                                      .eval = eval_update,
                                      .element = element_dynamic_update_slice,
                                      .update = update_dynamic_update_slice,
                                      .has_update = has_update_dynamic_update_slice,
-                                     .updated_operand = updated_operand_of_dynamic_update_slice};
+                                     .updated_operand = updated_operand_of_dynamic_update_slice,
+                                     .slicing = kUpdateSlicing,
+                                     .extents = extents_of_update,
+                                     .reads = reads_of_update,
+                                     .arithmetic = kOneOperation};
 
 }  // namespace lowtide::engine

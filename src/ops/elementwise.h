@@ -103,16 +103,24 @@ Result<Value> eval_binary(const Instruction& instruction, Operands operands, Eva
 
 /// The rule of an operation on numbers of these kinds, each computed by f.
 template <Kinds kinds, auto f>
-constexpr OpRule unary() {
+constexpr OpRule unary(const ElementArithmetic& arithmetic) {
   return {.infer = [](const Instruction& instruction) { return infer_unary(instruction, kinds); },
           .eval = eval_unary<kinds, f>,
-          .element = element_by_operation};
+          .element = element_by_operation,
+          .slicing = kSlicedByElement,
+          .extents = extents_by_roles,
+          .reads = reads_by_element,
+          .arithmetic = arithmetic};
 }
 template <Kinds kinds, auto f>
-constexpr OpRule binary() {
+constexpr OpRule binary(const ElementArithmetic& arithmetic) {
   return {.infer = [](const Instruction& instruction) { return infer_binary(instruction, kinds); },
           .eval = eval_binary<kinds, f>,
-          .element = element_by_operation};
+          .element = element_by_operation,
+          .slicing = kSlicedByElement,
+          .extents = extents_by_roles,
+          .reads = reads_by_element,
+          .arithmetic = arithmetic};
 }
 
 }  // namespace lowtide::engine

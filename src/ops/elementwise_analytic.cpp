@@ -51,34 +51,35 @@ struct ExponentialMinusOne {
 };
 
 template <auto f, Kinds kinds = kFloats | kComplexes>
-constexpr OpRule analytic() {
-  return unary<kinds, Widely<f>{}>();
+constexpr OpRule analytic(const ElementArithmetic& arithmetic) {
+  return unary<kinds, Widely<f>{}>(arithmetic);
 }
 
 }  // namespace
 
-const OpRule kAcosRule = analytic<[](auto x) { return std::acos(x); }>();
-const OpRule kAcoshRule = analytic<[](auto x) { return std::acosh(x); }>();
-const OpRule kAsinRule = analytic<[](auto x) { return std::asin(x); }>();
-const OpRule kAsinhRule = analytic<[](auto x) { return std::asinh(x); }>();
-const OpRule kAtanRule = analytic<[](auto x) { return std::atan(x); }>();
-const OpRule kAtanhRule = analytic<[](auto x) { return std::atanh(x); }>();
-const OpRule kCbrtRule = analytic<[](auto x) { return cube_root(x); }>();
-const OpRule kCoshRule = analytic<[](auto x) { return std::cosh(x); }>();
-const OpRule kCosineRule = analytic<[](auto x) { return std::cos(x); }>();
-const OpRule kErfRule = analytic<[](double x) { return std::erf(x); }, kFloats>();
-const OpRule kExponentialRule = unary<kFloats | kComplexes, Exponential{}>();
-const OpRule kExponentialMinusOneRule = unary<kFloats | kComplexes, ExponentialMinusOne{}>();
-const OpRule kLogRule = analytic<[](auto x) { return std::log(x); }>();
-const OpRule kLogPlusOneRule = analytic<[](auto x) { return log_plus_one(x); }>();
-const OpRule kLogisticRule = analytic<[](auto x) { return logistic(x); }>();
-const OpRule kRsqrtRule = analytic<[](auto x) { return reciprocal_root(x); }>();
-const OpRule kSineRule = analytic<[](auto x) { return std::sin(x); }>();
-const OpRule kSinhRule = analytic<[](auto x) { return std::sinh(x); }>();
-const OpRule kSqrtRule = analytic<[](auto x) { return std::sqrt(x); }>();
-const OpRule kTanRule = analytic<[](auto x) { return std::tan(x); }>();
-const OpRule kTanhRule = analytic<[](auto x) { return std::tanh(x); }>();
+const OpRule kAcosRule = analytic<[](auto x) { return std::acos(x); }>(rounding(30, 30, 6));
+const OpRule kAcoshRule = analytic<[](auto x) { return std::acosh(x); }>(rounding(30, 30, 6));
+const OpRule kAsinRule = analytic<[](auto x) { return std::asin(x); }>(rounding(30, 30, 6));
+const OpRule kAsinhRule = analytic<[](auto x) { return std::asinh(x); }>(rounding(30, 30, 6));
+const OpRule kAtanRule = analytic<[](auto x) { return std::atan(x); }>(rounding(30, 30, 6));
+const OpRule kAtanhRule = analytic<[](auto x) { return std::atanh(x); }>(rounding(30, 30, 6));
+const OpRule kCbrtRule = analytic<[](auto x) { return cube_root(x); }>(rounding(10, 500, 4));
+const OpRule kCoshRule = analytic<[](auto x) { return std::cosh(x); }>(rounding(30, 30, 6));
+const OpRule kCosineRule = analytic<[](auto x) { return std::cos(x); }>(rounding(16, 1000, 16));
+const OpRule kErfRule = analytic<[](double x) { return std::erf(x); }, kFloats>(rounding(16, 16, 4));
+const OpRule kExponentialRule = unary<kFloatsAndComplexes, Exponential{}>(rounding(10, 1000, 2));
+const OpRule kExponentialMinusOneRule = unary<kFloatsAndComplexes, ExponentialMinusOne{}>(rounding(10, 1000, 2));
+const OpRule kLogRule = analytic<[](auto x) { return std::log(x); }>(rounding(16, 500, 2));
+const OpRule kLogPlusOneRule = analytic<[](auto x) { return log_plus_one(x); }>(rounding(16, 500, 2));
+const OpRule kLogisticRule = analytic<[](auto x) { return logistic(x); }>(rounding(10, 1500, 2));
+const OpRule kRsqrtRule = analytic<[](auto x) { return reciprocal_root(x); }>(rounding(5, 500, 1));
+const OpRule kSineRule = analytic<[](auto x) { return std::sin(x); }>(rounding(16, 1000, 16));
+const OpRule kSinhRule = analytic<[](auto x) { return std::sinh(x); }>(rounding(30, 30, 6));
+const OpRule kSqrtRule = analytic<[](auto x) { return std::sqrt(x); }>(rounding(5, 500, 1));
+const OpRule kTanRule = analytic<[](auto x) { return std::tan(x); }>(rounding(30, 1000, 16));
+const OpRule kTanhRule = analytic<[](auto x) { return std::tanh(x); }>(rounding(16, 1500, 4));
 
-const OpRule kAtan2Rule = binary<kFloats | kComplexes, Widely<[](auto y, auto x) { return arc_tangent(y, x); }>{}>();
+const OpRule kAtan2Rule =
+    binary<kFloatsAndComplexes, Widely<[](auto y, auto x) { return arc_tangent(y, x); }>{}>(rounding(30, 30, 6));
 
 }  // namespace lowtide::engine

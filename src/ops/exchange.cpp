@@ -126,11 +126,50 @@ Result<Value> eval_done(const Instruction&, Operands operands, EvalContext&) { r
 
 }  // namespace
 
-const OpRule kAllToAllRule{read_collective, print_collective, infer_all_to_all, eval_alone};
-const OpRule kRaggedAllToAllRule{read_collective, print_collective, infer_ragged, nullptr};
-const OpRule kCollectiveBroadcastRule{read_collective, print_collective, infer_own_shapes, eval_alone};
-const OpRule kCollectivePermuteRule{read_collective, print_collective, infer_permute, eval_permute};
-const OpRule kCollectivePermuteStartRule{read_collective, print_collective, infer_start, eval_permute_start};
-const OpRule kCollectivePermuteDoneRule{nullptr, nullptr, infer_done, eval_done};
+const OpRule kAllToAllRule{.read = read_collective,
+                           .print = print_collective,
+                           .infer = infer_all_to_all,
+                           .eval = eval_alone,
+                           .slicing = kNotSliced,
+                           .extents = unknown_extents,
+                           .reads = reads_anywhere,
+                           .arithmetic = kOneOperation};
+const OpRule kRaggedAllToAllRule{.read = read_collective,
+                                 .print = print_collective,
+                                 .infer = infer_ragged,
+                                 .slicing = kNotSliced,
+                                 .extents = unknown_extents,
+                                 .reads = reads_anywhere,
+                                 .arithmetic = kOneOperation};
+const OpRule kCollectiveBroadcastRule{.read = read_collective,
+                                      .print = print_collective,
+                                      .infer = infer_own_shapes,
+                                      .eval = eval_alone,
+                                      .slicing = kNotSliced,
+                                      .extents = unknown_extents,
+                                      .reads = reads_anywhere,
+                                      .arithmetic = kOneOperation};
+const OpRule kCollectivePermuteRule{.read = read_collective,
+                                    .print = print_collective,
+                                    .infer = infer_permute,
+                                    .eval = eval_permute,
+                                    .slicing = kNotSliced,
+                                    .extents = unknown_extents,
+                                    .reads = reads_anywhere,
+                                    .arithmetic = kOneOperation};
+const OpRule kCollectivePermuteStartRule{.read = read_collective,
+                                         .print = print_collective,
+                                         .infer = infer_start,
+                                         .eval = eval_permute_start,
+                                         .slicing = kNotSliced,
+                                         .extents = unknown_extents,
+                                         .reads = reads_anywhere,
+                                         .arithmetic = kOneOperation};
+const OpRule kCollectivePermuteDoneRule{.infer = infer_done,
+                                        .eval = eval_done,
+                                        .slicing = kNotSliced,
+                                        .extents = unknown_extents,
+                                        .reads = reads_anywhere,
+                                        .arithmetic = kOneOperation};
 
 }  // namespace lowtide::engine

@@ -9,6 +9,8 @@
 #include <numbers>
 
 #include "ops/checks.h"
+#include "ops/dimension_roles.h"
+#include "ops/extents.h"
 #include "ops/index_space.h"
 #include "ops/matrices.h"
 #include "ops/op_rule.h"
@@ -176,8 +178,36 @@ Result<Value> eval_fft(const Instruction& fft, Operands operands, EvalContext&) 
   return Value(result);
 }
 
+std::vector<OperandDimension> roles_of_fft(const Instruction& fft, size_t operand) {
+  return batch_dimensions(fft, operand, fft.as<FftAttributes>().length.size());
+}
+
+void extents_of_fft(ExtentRelater& r) {
+  const Instruction& i = r.instruction();
+  const auto& [type, length] = i.as<FftAttributes>();
+  const size_t rank = i.shape.dims.size();
+  for (size_t d = 0; d < rank; ++d) {
+    const bool halved = d + 1 == rank && (type == FftType::kRfft || type == FftType::kIrfft);
+    if (!halved) r.unite(r.mine(d), r.of_operand(0, d));
+    if (d + length.size() < rank) continue;
+    const Product& whole = type == FftType::kRfft ? r.of_operand(0, d) : r.mine(d);
+    r.tie(ExtentTie::Slot::kLength, d + length.size() - rank, ExtentSum(whole));
+    if (!halved) continue;
+    const Product& half = type == FftType::kRfft ? r.mine(d) : r.of_operand(0, d);
+    ExtentSum zero(whole, 2 * r.extent(half) - r.extent(whole));
+    r.relate(zero.add(-2, half), "half a spectrum");
+  }
+}
+
 }  // namespace
 
-const OpRule kFftRule{read_fft, print_fft, infer_fft, eval_fft};
+const OpRule kFftRule{.read = read_fft,
+                      .print = print_fft,
+                      .infer = infer_fft,
+                      .eval = eval_fft,
+                      .slicing = sliced_in_step(roles_of_fft),
+                      .extents = extents_of_fft,
+                      .reads = reads_anywhere,
+                      .arithmetic = kOneRounding};
 
 }  // namespace lowtide::engine

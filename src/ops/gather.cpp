@@ -17,8 +17,11 @@
 
 #include <algorithm>
 
+#include "ops/dimension_roles.h"
 #include "ops/element_rules.h"
 #include "ops/elementwise.h"
+#include "ops/evaluations.h"
+#include "ops/extents.h"
 #include "ops/index_vectors.h"
 #include "ops/strided.h"
 
@@ -193,8 +196,92 @@ Result<Value> eval(const Instruction& instruction, Operands operands, EvalContex
   return Value(result);
 }
 
+std::vector<OperandDimension> roles_of_gather(const Instruction& instruction, size_t operand) {
+  const auto& gather = instruction.as<GatherAttributes>();
+  const Shape& shape = instruction.operand(operand).shape;
+  std::vector<OperandDimension> roles(shape.dims.size());
+  Dims batch;  // result dimensions along the batch of index vectors
+  for (int64_t d = 0; d < instruction.shape.rank(); ++d) {
+    if (!contains(gather.offset_dims, d)) batch.push_back(d);
+  }
+  const auto place = [&](int64_t d) { return batch[static_cast<size_t>(d < gather.index_vector_dim ? d : d - 1)]; };
+  if (operand == 1) {
+    for (int64_t d = 0; d < shape.rank(); ++d) {
+      if (d != gather.index_vector_dim) roles[static_cast<size_t>(d)] = pointwise(place(d));
+    }
+    return roles;
+  }
+  for (size_t k = 0; k < gather.operand_batching_dims.size(); ++k) {
+    roles[static_cast<size_t>(gather.operand_batching_dims[k])] =
+        pointwise(place(gather.start_indices_batching_dims[k]));
+  }
+  size_t next = 0;
+  for (int64_t d = 0; d < shape.rank(); ++d) {
+    if (contains(gather.collapsed_slice_dims, d) || contains(gather.operand_batching_dims, d)) continue;
+    const int64_t along = gather.offset_dims[next++];
+    const bool whole = gather.slice_sizes[static_cast<size_t>(d)] == shape.dims[static_cast<size_t>(d)];
+    if (whole) roles[static_cast<size_t>(d)] = pointwise(along);
+  }
+  return roles;
+}
+
+/// Where the slices lie along a dimension that each gathered slice has whole, it has fewer of them.
+void size_gathered(const Instruction& original, int64_t d, int64_t size, Attributes& attributes) {
+  auto& gather = std::get<GatherAttributes>(attributes);
+  const std::vector<OperandDimension> roles = roles_of_gather(original, 0);
+  for (size_t j = 0; j < roles.size(); ++j) {
+    const bool batching = contains(gather.operand_batching_dims, static_cast<int64_t>(j));
+    if (roles[j].result_dimension == d && !batching) gather.slice_sizes[j] = size;
+  }
+}
+
+constexpr Slicing kGatherSlicing{.roles = roles_of_gather,
+                                 .sliceable = Sliceable::kInStep,
+                                 .whole = ReadWhole::kAny,
+                                 .adapt = size_gathered,
+                                 .folds = never_folds,
+                                 .rows = kRowsInStep};
+
+void extents_of_gather(ExtentRelater& r) {
+  const Instruction& i = r.instruction();
+  extents_by_roles(r);
+  const auto& a = i.as<GatherAttributes>();
+  size_t next = 0;
+  for (size_t d = 0; d < i.operand(0).shape.dims.size(); ++d) {
+    const auto place = static_cast<int64_t>(d);
+    if (contains(a.collapsed_slice_dims, place) || contains(a.operand_batching_dims, place)) continue;
+    const Product& part = r.mine(static_cast<size_t>(a.offset_dims[next++]));
+    r.at_most(part, r.of_operand(0, d));
+    r.tie(ExtentTie::Slot::kSize, d, ExtentSum(part));
+  }
+  if (a.index_vector_dim < i.operand(1).shape.rank()) {
+    r.freeze(r.of_operand(1, static_cast<size_t>(a.index_vector_dim)), "numbers of an index");
+  }
+}
+
+void reads_of_gather(OperandReads& reads) {
+  const auto& gather = reads.user().as<GatherAttributes>();
+  const double count = reads.evaluations().count;
+  if (reads.operand() == 0) {
+    reads.depends_on(static_cast<uint64_t>(reads.user().operand(1).id));
+    return reads.through(count, false);
+  }
+  // One index for each element, and of no dimension of its own: a table is looked up.
+  if (reads.user().shape.dims == reads.read().dims && gather.offset_dims.empty()) return;
+  reads.through(std::max(reads.elements(), count / product_of_extents(gather.slice_sizes)), true);
+}
+
 }  // namespace
 
-const OpRule kGatherRule{.read = read, .print = print, .infer = infer, .eval = eval, .element = element_gather};
+const OpRule kGatherRule{
+    .read = read,
+    .print = print,
+    .infer = infer,
+    .eval = eval,
+    .element = element_gather,
+    .slicing = kGatherSlicing,
+    .extents = extents_of_gather,
+    .reads = reads_of_gather,
+    .arithmetic = {.plain = 15, .complex = 15, .code = 1, .rounds = Rounds::kNever, .terms = no_sum}};
 
 }  // namespace lowtide::engine

@@ -14,6 +14,9 @@ namespace lowtide::engine {
 using Kinds = unsigned;
 inline constexpr Kinds kPredicates = 1, kSignedIntegers = 2, kUnsignedIntegers = 4, kFloats = 8, kComplexes = 16;
 inline constexpr Kinds kIntegers = kSignedIntegers | kUnsignedIntegers;
+inline constexpr Kinds kBits = kPredicates | kIntegers;
+inline constexpr Kinds kReals = kIntegers | kFloats;
+inline constexpr Kinds kFloatsAndComplexes = kFloats | kComplexes;
 inline constexpr Kinds kNumbers = kIntegers | kFloats | kComplexes;
 inline constexpr Kinds kAnything = kNumbers | kPredicates;
 

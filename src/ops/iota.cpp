@@ -4,8 +4,10 @@
 
 #include <fmt/format.h>
 
+#include "ops/dimension_roles.h"
 #include "ops/numbers.h"
 #include "ops/op_rule.h"
+#include "ops/rows.h"
 #include "ops/strided.h"
 
 namespace lowtide::engine {
@@ -60,8 +62,33 @@ void element(ElementContext& context, const Instruction& instruction, const Inde
   leaves[0] = nest.convert(count, instruction.shape.type);
 }
 
+/// Rows that are counted are made of the first one's number: in a type that holds all of them.
+std::optional<std::vector<RowPiece>> rows_of_iota(const Instruction& instruction, int64_t d) {
+  const ElementType type = instruction.shape.type;
+  const bool exact =
+      type == ElementType::kS32 || type == ElementType::kU32 || type == ElementType::kS64 || type == ElementType::kU64;
+  if (instruction.as<IotaAttributes>().dimension == d && !exact) return std::nullopt;
+  const int64_t rows = instruction.shape.dims[static_cast<size_t>(d)];
+  return std::vector<RowPiece>{row_piece(instruction, 0, rows, RowPiece::Kind::kMade)};
+}
+
+constexpr Slicing kIotaSlicing{.roles = opaque_dimensions,
+                               .sliceable = Sliceable::kAlways,
+                               .whole = ReadWhole::kScalars,
+                               .adapt = keep_attributes,
+                               .folds = never_folds,
+                               .rows = {.pieces = rows_of_iota, .adapt = keep_row_attributes}};
+
 }  // namespace
 
-const OpRule kIotaRule{.read = read, .print = print, .infer = infer, .eval = eval, .element = element};
+const OpRule kIotaRule{.read = read,
+                       .print = print,
+                       .infer = infer,
+                       .eval = eval,
+                       .element = element,
+                       .slicing = kIotaSlicing,
+                       .extents = free_extents,
+                       .reads = reads_anywhere,
+                       .arithmetic = kOneOperation};
 
 }  // namespace lowtide::engine

@@ -75,6 +75,10 @@ const OpRule kMapRule{.read = read_map,
                       .infer = infer_map,
                       .eval = eval_map,
                       .element = element_map,
-                      .has_element = has_element_map};
+                      .has_element = has_element_map,
+                      .slicing = kSlicedByElement,
+                      .extents = extents_by_roles,
+                      .reads = reads_by_element,
+                      .arithmetic = kOneOperation};
 
 }  // namespace lowtide::engine

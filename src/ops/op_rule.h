@@ -8,6 +8,8 @@
 #include "ir/module.h"
 #include "ops/attribute_text.h"
 #include "ops/element.h"
+#include "ops/element_arithmetic.h"
+#include "ops/slicing.h"
 
 namespace lowtide::engine {
 
@@ -20,6 +22,16 @@ class EvalContext {
   /// The counter of the generator that the program doesn't see; it moves on by `blocks`.
   virtual uint64_t advance_generator(uint64_t blocks) = 0;
 };
+
+// What many rows say of extents (ops/extents.h) and of how operands are evaluated (ops/evaluations.h).
+class ExtentRelater;
+void free_extents(ExtentRelater&);
+void unknown_extents(ExtentRelater&);
+void extents_by_roles(ExtentRelater&);
+class OperandReads;
+void reads_by_element(OperandReads&);
+void reads_in_order(OperandReads&);
+void reads_anywhere(OperandReads&);
 
 using Operands = std::span<const Value>;
 
@@ -49,6 +61,17 @@ struct OpRule {
   bool (*has_update)(const Instruction&) = nullptr;
   /// For leaf `leaf` of an update: the operand it overwrites; kNoId: none, the update writes every element.
   int (*updated_operand)(const Instruction&, int64_t leaf) = nullptr;
+
+  // Here nothing has a default: a row that leaves it out doesn't compile.
+
+  /// How it is made slice by slice.
+  Slicing slicing;
+  /// How the extents of operands and results depend on each other.
+  Stated<void (*)(ExtentRelater&)> extents;
+  /// How often a kernel that evaluates it evaluates its operands.
+  Stated<void (*)(OperandReads&)> reads;
+  /// What its arithmetic costs, and where it rounds.
+  ElementArithmetic arithmetic;
 };
 
 #define OP(name, text, arity, memory) extern const OpRule k##name##Rule;

@@ -8,7 +8,11 @@
 #include <algorithm>
 #include <charconv>
 
+#include "ops/dimension_roles.h"
 #include "ops/elementwise.h"
+#include "ops/evaluations.h"
+#include "ops/extents.h"
+#include "ops/rows.h"
 #include "ops/strided.h"
 
 namespace lowtide::engine {
@@ -157,8 +161,99 @@ void element(ElementContext& context, const Instruction& instruction, const Inde
   leaves[0] = nest.known_integer(inside) ? element : nest.select(inside, element, padding());
 }
 
+std::vector<OperandDimension> roles_of_pad(const Instruction& instruction, size_t operand) {
+  const auto& pad = instruction.as<PadAttributes>();
+  std::vector<OperandDimension> roles(instruction.operand(operand).shape.dims.size());
+  for (size_t d = 0; d < roles.size(); ++d) {
+    if (pad.interior[d] == 0) roles[d] = pointwise(static_cast<int64_t>(d), 1, -pad.low[d]);
+  }
+  return roles;
+}
+
+std::optional<std::vector<RowPiece>> rows_of_pad(const Instruction& instruction, int64_t d) {
+  const auto& pad = instruction.as<PadAttributes>();
+  const auto at = static_cast<size_t>(d);
+  if (pad.interior[at] != 0) return std::nullopt;
+  bool bare = true;
+  for (size_t k = 0; k < pad.low.size(); ++k) {
+    if (k != at) bare &= pad.low[k] == 0 && pad.high[k] == 0 && pad.interior[k] == 0;
+  }
+  const int64_t rows = instruction.shape.dims[at];
+  const int64_t begin = std::clamp<int64_t>(pad.low[at], 0, rows);
+  const int64_t end = std::clamp<int64_t>(pad.low[at] + instruction.operand(0).shape.dims[at], begin, rows);
+  std::vector<RowPiece> pieces;
+  const auto fill_rows = [&](int64_t from, int64_t to) {
+    if (from == to) return;
+    pieces.push_back(row_piece(instruction, from, to, RowPiece::Kind::kFilled, 1));
+    pieces.back().reads[1] = {.dimension = RowRead::kWhole};
+  };
+  fill_rows(0, begin);
+  if (begin < end) {
+    pieces.push_back(row_piece(instruction, begin, end, bare ? RowPiece::Kind::kSame : RowPiece::Kind::kMade));
+    pieces.back().reads[0] = {.dimension = d, .shift = -pad.low[at]};
+    if (!bare) pieces.back().reads[1] = {.dimension = RowRead::kWhole};
+  }
+  fill_rows(end, rows);
+  return pieces;
+}
+
+void pad_no_rows(const Instruction&, const RowPiece&, int64_t d, RowRange, bool, Attributes& attributes) {
+  auto& pad = std::get<PadAttributes>(attributes);
+  pad.low[static_cast<size_t>(d)] = pad.high[static_cast<size_t>(d)] = 0;
+}
+
+constexpr Slicing kPadSlicing{.roles = roles_of_pad,
+                              .sliceable = Sliceable::kInStep,
+                              .whole = ReadWhole::kScalars,
+                              .adapt = keep_attributes,
+                              .folds = never_folds,
+                              .rows = {.pieces = rows_of_pad, .adapt = pad_no_rows}};
+
+void extents_of_pad(ExtentRelater& r) {
+  const Instruction& i = r.instruction();
+  const auto& a = i.as<PadAttributes>();
+  for (size_t d = 0; d < i.shape.dims.size(); ++d) {
+    const int64_t low = a.low[d], high = a.high[d], holes = a.interior[d];
+    const int64_t from = i.operand(0).shape.dims[d], to = i.shape.dims[d];
+    const Product& operand = r.of_operand(0, d);
+    if (holes == 0 && low >= 0 && high >= 0) {
+      r.cut({r.mine(d),
+             low,
+             low + from,
+             ExtentSum(operand),
+             &i,
+             {{ExtentInterval::Mark::Counts::kBefore, ExtentTie::Slot::kLow, d},
+              {ExtentInterval::Mark::Counts::kBehind, ExtentTie::Slot::kHigh, d}}});
+    } else if (holes == 0 && low <= 0 && high <= 0) {
+      r.cut({operand,
+             -low,
+             from + high,
+             ExtentSum(r.mine(d)),
+             &i,
+             {{ExtentInterval::Mark::Counts::kBefore, ExtentTie::Slot::kLow, d, -1},
+              {ExtentInterval::Mark::Counts::kBehind, ExtentTie::Slot::kHigh, d, -1}}});
+    } else {
+      ExtentSum zero(r.mine(d), (holes + 1) * from - to);
+      r.relate(zero.add(-(holes + 1), operand), "padded with as many elements");
+    }
+  }
+}
+
+void reads_of_pad(OperandReads& reads) {
+  reads.through(std::min(reads.evaluations().count, reads.repeats() * reads.elements()), true);
+  reads.depends_on(static_cast<uint64_t>(reads.operand()));
+}
+
 }  // namespace
 
-const OpRule kPadRule{.read = read, .print = print, .infer = infer, .eval = eval, .element = element};
+const OpRule kPadRule{.read = read,
+                      .print = print,
+                      .infer = infer,
+                      .eval = eval,
+                      .element = element,
+                      .slicing = kPadSlicing,
+                      .extents = extents_of_pad,
+                      .reads = reads_of_pad,
+                      .arithmetic = kOneOperation};
 
 }  // namespace lowtide::engine

@@ -141,6 +141,10 @@ const OpRule kRaggedDotRule{.read = read_dot,
                             .infer = infer_ragged_dot,
                             .eval = eval_ragged_dot,
                             .element = element_ragged_dot,
-                            .has_element = has_element_ragged_dot};
+                            .has_element = has_element_ragged_dot,
+                            .slicing = kNotSliced,
+                            .extents = unknown_extents,
+                            .reads = reads_anywhere,
+                            .arithmetic = kOneRounding};
 
 }  // namespace lowtide::engine

@@ -9,8 +9,12 @@
 // Declared floats may differ in precision from what the computation gives: TPU programs round the finished fold.
 #include <algorithm>
 
+#include "ops/combiner.h"
+#include "ops/dimension_roles.h"
 #include "ops/element_rules.h"
 #include "ops/elementwise.h"
+#include "ops/evaluations.h"
+#include "ops/extents.h"
 #include "ops/index_space.h"
 #include "ops/reducer.h"
 #include "ops/reducer_checks.h"
@@ -77,13 +81,57 @@ Result<Value> eval_reduce(const Instruction& reduce, Operands operands, EvalCont
   return rounded_as(bundled(std::move(results)), reduce.shape);
 }
 
+std::vector<OperandDimension> roles_of_reduce(const Instruction& reduce, size_t operand) {
+  if (2 * operand >= reduce.operands.size()) return {};
+  std::vector<OperandDimension> roles(reduce.operand(operand).shape.dims.size());
+  const Dims& dimensions = reduce.as<DimensionsAttributes>().dimensions;
+  int64_t kept = 0;
+  for (size_t d = 0; d < roles.size(); ++d) {
+    const auto place = static_cast<int64_t>(d);
+    roles[d] = contains(dimensions, place) ? reduced(place) : pointwise(kept++);
+  }
+  return roles;
+}
+
+/// By one operation on two numbers that has a neutral element.
+bool folds_of_reduce(const Instruction& reduce, size_t, int64_t) {
+  const ElementType type = reduce.shape.type;
+  return reduce.operands.size() == 2 && recognise_combiner(*reduce.called[0], type).kind == CombinerKind::kBinary &&
+         neutral_element(reduce.called[0]->root->opcode, type) != nullptr;
+}
+
+constexpr Slicing kReduceSlicing{.roles = roles_of_reduce,
+                                 .sliceable = Sliceable::kInStep,
+                                 .whole = ReadWhole::kScalars,
+                                 .adapt = keep_attributes,
+                                 .folds = folds_of_reduce,
+                                 .rows = kRowsInStep};
+
+void extents_of_reduce(ExtentRelater& r) {
+  extents_by_roles(r);
+  r.same_results();
+}
+
+double terms_of_reduce(const Instruction& reduce) {
+  return product_of(reduce.operand(0).shape, reduce.as<DimensionsAttributes>().dimensions);
+}
+
+void reads_of_reduce(OperandReads& reads) {
+  reads.in_own_loop(reads.evaluations().count * std::max(1.0, reads.elements() / reads.of_user()));
+}
+
 }  // namespace
 
-const OpRule kReduceRule{.read = read_reduce,
-                         .print = print_reduce,
-                         .infer = infer_reduce,
-                         .eval = eval_reduce,
-                         .element = element_reduce,
-                         .has_element = has_element_reduce};
+const OpRule kReduceRule{
+    .read = read_reduce,
+    .print = print_reduce,
+    .infer = infer_reduce,
+    .eval = eval_reduce,
+    .element = element_reduce,
+    .has_element = has_element_reduce,
+    .slicing = kReduceSlicing,
+    .extents = extents_of_reduce,
+    .reads = reads_of_reduce,
+    .arithmetic = {.plain = 1, .complex = 1, .code = 1, .rounds = Rounds::kAsItsBody, .terms = terms_of_reduce}};
 
 }  // namespace lowtide::engine

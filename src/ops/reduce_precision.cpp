@@ -171,8 +171,21 @@ void element_stochastic(ElementContext& context, const Instruction& instruction,
 
 }  // namespace
 
-const OpRule kReducePrecisionRule{
-    .read = read, .print = print, .infer = infer_precision, .eval = eval_precision, .element = element_precision};
-const OpRule kStochasticConvertRule{.infer = infer_stochastic, .eval = eval_stochastic, .element = element_stochastic};
+const OpRule kReducePrecisionRule{.read = read,
+                                  .print = print,
+                                  .infer = infer_precision,
+                                  .eval = eval_precision,
+                                  .element = element_precision,
+                                  .slicing = kSlicedByElement,
+                                  .extents = extents_by_roles,
+                                  .reads = reads_by_element,
+                                  .arithmetic = kOneOperation};
+const OpRule kStochasticConvertRule{.infer = infer_stochastic,
+                                    .eval = eval_stochastic,
+                                    .element = element_stochastic,
+                                    .slicing = kSlicedByElement,
+                                    .extents = extents_by_roles,
+                                    .reads = reads_by_element,
+                                    .arithmetic = kOneRounding};
 
 }  // namespace lowtide::engine

@@ -6,10 +6,14 @@
 //   (C3) the window has the inputs' rank; sizes, strides and dilations are positive
 //   (C4) the computation takes two scalars per input and gives one, a tuple where there are several
 // Declared floats may differ in precision from what the computation gives, as those of reduce.
+#include "ops/dimension_roles.h"
 #include "ops/element_rules.h"
+#include "ops/evaluations.h"
+#include "ops/extents.h"
 #include "ops/index_space.h"
 #include "ops/reducer.h"
 #include "ops/reducer_checks.h"
+#include "ops/rows.h"
 #include "ops/window.h"
 
 namespace lowtide::engine {
@@ -68,15 +72,64 @@ Result<Value> eval_reduce_window(const Instruction& reduce, Operands operands, E
   return rounded_as(bundled(std::move(results)), reduce.shape);
 }
 
+std::vector<OperandDimension> roles_of_reduce_window(const Instruction& reduce, size_t operand) {
+  if (2 * operand >= reduce.operands.size()) return {};
+  std::vector<OperandDimension> roles;
+  for (int64_t d = 0; d < reduce.operand(operand).shape.rank(); ++d) {
+    roles.push_back(under_window(reduce.as<WindowAttributes>().window, static_cast<size_t>(d), d));
+  }
+  return roles;
+}
+
+void clip_to_rows(const Instruction& original, const RowPiece& piece, int64_t d, RowRange rows, bool at_edges,
+                  Attributes& attributes) {
+  Window& window = std::get<WindowAttributes>(attributes).window;
+  clip_window(original, piece, rows, at_edges, window, static_cast<size_t>(d));
+}
+
+constexpr Slicing kReduceWindowSlicing{.roles = roles_of_reduce_window,
+                                       .sliceable = Sliceable::kInStep,
+                                       .whole = ReadWhole::kScalars,
+                                       .adapt = keep_attributes,
+                                       .folds = never_folds,
+                                       .rows = {.pieces = rows_under_windows, .adapt = clip_to_rows}};
+
+void extents_of_reduce_window(ExtentRelater& r) {
+  const Instruction& reduce = r.instruction();
+  const Window& window = reduce.as<WindowAttributes>().window;
+  extents_by_roles(r);
+  for (size_t d = 0; d < window.size.size(); ++d) {
+    relate_window(r, window, d, {.base = &r.of_operand(0, d), .positions = &r.mine(d)});
+  }
+  for (size_t k = 1; k < reduce.operands.size() / 2; ++k) r.same(reduce.operand(0), 0, reduce.operand(k), 0);
+  r.same_results();
+}
+
+double terms_of_reduce_window(const Instruction& reduce) {
+  double terms = 1;
+  for (const int64_t size : reduce.as<WindowAttributes>().window.size) terms *= static_cast<double>(size);
+  return terms;
+}
+
+void reads_of_reduce_window(OperandReads& reads) {
+  const Window& window = reads.user().as<WindowAttributes>().window;
+  reads.in_own_loop(reads.evaluations().count * product_of_extents(window.size));
+}
+
 }  // namespace
 
-const OpRule kReduceWindowRule{.read = read_reduce_window,
-                               .print = print_reduce_window,
-                               .infer = infer_reduce_window,
-                               .eval = eval_reduce_window,
-                               .element = element_reduce_window,
-                               .has_element = has_element_reduce_window,
-                               .update = update_reduce_window,
-                               .has_update = has_update_reduce_window};
+const OpRule kReduceWindowRule{
+    .read = read_reduce_window,
+    .print = print_reduce_window,
+    .infer = infer_reduce_window,
+    .eval = eval_reduce_window,
+    .element = element_reduce_window,
+    .has_element = has_element_reduce_window,
+    .update = update_reduce_window,
+    .has_update = has_update_reduce_window,
+    .slicing = kReduceWindowSlicing,
+    .extents = extents_of_reduce_window,
+    .reads = reads_of_reduce_window,
+    .arithmetic = {.plain = 1, .complex = 1, .code = 1, .rounds = Rounds::kAsItsBody, .terms = terms_of_reduce_window}};
 
 }  // namespace lowtide::engine

@@ -10,7 +10,9 @@
 
 #include <algorithm>
 
+#include "ops/dimension_roles.h"
 #include "ops/elementwise.h"
+#include "ops/extents.h"
 
 namespace lowtide::engine {
 namespace {
@@ -82,9 +84,26 @@ void element_reshape(ElementContext& context, const Instruction& instruction, co
   leaves[0] = nest.convert(context.element(operand, from), instruction.shape.type);
 }
 
+void extents_of_reshape(ExtentRelater& r) {
+  const Instruction& i = r.instruction();
+  r.regroup(row_major(r.leaf_of(i.operand(0), 0)), row_major(r.leaf_of(i, 0)));
+}
+
 }  // namespace
 
-const OpRule kReshapeRule{.infer = infer_reshape, .eval = eval_reshape, .element = element_reshape};
-const OpRule kDynamicReshapeRule{.infer = infer_dynamic_reshape, .eval = eval_dynamic_reshape};
+const OpRule kReshapeRule{
+    .infer = infer_reshape,
+    .eval = eval_reshape,
+    .element = element_reshape,
+    .slicing = sliced_in_step(regrouped_dimensions),
+    .extents = extents_of_reshape,
+    .reads = reads_in_order,
+    .arithmetic = {.plain = 2, .complex = 2, .code = 1, .rounds = Rounds::kNever, .terms = no_sum}};
+const OpRule kDynamicReshapeRule{.infer = infer_dynamic_reshape,
+                                 .eval = eval_dynamic_reshape,
+                                 .slicing = kNotSliced,
+                                 .extents = unknown_extents,
+                                 .reads = reads_anywhere,
+                                 .arithmetic = kOneOperation};
 
 }  // namespace lowtide::engine

@@ -4,8 +4,10 @@
 
 #include <fmt/format.h>
 
+#include "ops/dimension_roles.h"
 #include "ops/dimensions.h"
 #include "ops/elementwise.h"
+#include "ops/extents.h"
 #include "ops/strided.h"
 
 namespace lowtide::engine {
@@ -48,9 +50,32 @@ void element(ElementContext& context, const Instruction& instruction, const Inde
   leaves[0] = nest.convert(context.element(instruction.operand(0), from), instruction.shape.type);
 }
 
+std::vector<OperandDimension> roles_of_reverse(const Instruction& instruction, size_t) {
+  const Dims& dims = instruction.operand(0).shape.dims;
+  std::vector<OperandDimension> roles;
+  for (size_t d = 0; d < dims.size(); ++d) {
+    const auto same = static_cast<int64_t>(d);
+    const bool turned = contains(instruction.as<DimensionsAttributes>().dimensions, same);
+    roles.push_back(turned ? pointwise(same, -1, dims[d] - 1) : pointwise(same));
+  }
+  return roles;
+}
+
+void extents_of_reverse(ExtentRelater& r) {
+  extents_by_roles(r);
+  r.same(r.instruction(), 0, r.instruction().operand(0), 0);
+}
+
 }  // namespace
 
-const OpRule kReverseRule{
-    .read = read_dimensions, .print = print_dimensions, .infer = infer, .eval = eval, .element = element};
+const OpRule kReverseRule{.read = read_dimensions,
+                          .print = print_dimensions,
+                          .infer = infer,
+                          .eval = eval,
+                          .element = element,
+                          .slicing = sliced_in_step(roles_of_reverse),
+                          .extents = extents_of_reverse,
+                          .reads = reads_in_order,
+                          .arithmetic = kQuarterOperation};
 
 }  // namespace lowtide::engine

@@ -153,7 +153,21 @@ uint64_t blocks_of_rng(const Instruction& rng) {
   return (static_cast<uint64_t>(element_count(rng.shape)) * numbers * each + 3) / 4;
 }
 
-const OpRule kRngRule{read_rng, print_rng, infer_rng, eval_rng};
-const OpRule kRngGetAndUpdateStateRule{read_state, print_state, infer_state, eval_state};
+const OpRule kRngRule{.read = read_rng,
+                      .print = print_rng,
+                      .infer = infer_rng,
+                      .eval = eval_rng,
+                      .slicing = kNotSliced,
+                      .extents = free_extents,
+                      .reads = reads_anywhere,
+                      .arithmetic = {.plain = 60, .complex = 60, .code = 1, .rounds = Rounds::kNever, .terms = no_sum}};
+const OpRule kRngGetAndUpdateStateRule{.read = read_state,
+                                       .print = print_state,
+                                       .infer = infer_state,
+                                       .eval = eval_state,
+                                       .slicing = kNotSliced,
+                                       .extents = unknown_extents,
+                                       .reads = reads_anywhere,
+                                       .arithmetic = kOneOperation};
 
 }  // namespace lowtide::engine

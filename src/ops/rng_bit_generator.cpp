@@ -9,6 +9,8 @@
 #include "ops/checks.h"
 #include "ops/counter_bits.h"
 #include "ops/element_rules.h"
+#include "ops/evaluations.h"
+#include "ops/extents.h"
 #include "ops/op_rule.h"
 
 namespace lowtide::engine {
@@ -129,13 +131,26 @@ Result<Value> eval_rng_bit_generator(const Instruction& rng, Operands operands, 
   return Value(std::make_shared<Literal>(std::vector<Value>{after, bits}));
 }
 
+void extents_of_generator(ExtentRelater& r) {
+  const Instruction& i = r.instruction();
+  r.freeze(i.operand(0), "the state of random numbers");
+  r.same(i, 0, i.operand(0), 0);
+}
+
+void reads_of_generator(OperandReads& reads) { reads.in_own_loop(reads.elements()); }
+
 }  // namespace
 
-const OpRule kRngBitGeneratorRule{.read = read_rng_bit_generator,
-                                  .print = print_rng_bit_generator,
-                                  .infer = infer_rng_bit_generator,
-                                  .eval = eval_rng_bit_generator,
-                                  .leaf_element = element_rng_bit_generator,
-                                  .has_element = has_element_rng_bit_generator};
+const OpRule kRngBitGeneratorRule{
+    .read = read_rng_bit_generator,
+    .print = print_rng_bit_generator,
+    .infer = infer_rng_bit_generator,
+    .eval = eval_rng_bit_generator,
+    .leaf_element = element_rng_bit_generator,
+    .has_element = has_element_rng_bit_generator,
+    .slicing = kNotSliced,
+    .extents = extents_of_generator,
+    .reads = reads_of_generator,
+    .arithmetic = {.plain = 60, .complex = 60, .code = 1, .rounds = Rounds::kNever, .terms = no_sum}};
 
 }  // namespace lowtide::engine

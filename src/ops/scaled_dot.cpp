@@ -78,6 +78,13 @@ Result<Value> eval_scaled_dot(const Instruction& dot, Operands operands, EvalCon
 
 }  // namespace
 
-const OpRule kScaledDotRule{read_dot, print_dot, infer_scaled_dot, eval_scaled_dot};
+const OpRule kScaledDotRule{.read = read_dot,
+                            .print = print_dot,
+                            .infer = infer_scaled_dot,
+                            .eval = eval_scaled_dot,
+                            .slicing = kNotSliced,
+                            .extents = unknown_extents,
+                            .reads = reads_anywhere,
+                            .arithmetic = kOneRounding};
 
 }  // namespace lowtide::engine

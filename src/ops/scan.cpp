@@ -7,7 +7,9 @@
 //   (C3) there are no more carries than operands
 #include <fmt/format.h>
 
+#include "ir/shape_leaves.h"
 #include "ops/checks.h"
+#include "ops/extents.h"
 #include "ops/index_space.h"
 #include "ops/reducer.h"
 
@@ -140,8 +142,41 @@ Result<Value> eval_scan(const Instruction& scan, Operands operands, EvalContext&
   return Value(std::make_shared<Literal>(std::move(all)));
 }
 
+/// A slice lacks the dimension that is scanned; carries are what they are.
+void extents_of_scan(ExtentRelater& r) {
+  const Instruction& i = r.instruction();
+  const auto& a = i.as<ScanAttributes>();
+  const std::vector<Instruction*> parameters = i.called[0]->parameters();
+  if (a.num_carries < 0 || parameters.size() != i.operands.size()) return unknown_extents(r);
+  const auto along = static_cast<size_t>(a.dimension), carries = static_cast<size_t>(a.num_carries);
+  const size_t inputs = i.operands.size() - carries;
+  const Instruction& root = *i.called[0]->root;
+  const int64_t results = leaf_count(i.shape), outputs = results - a.num_carries;
+  const auto slice = [&](const Instruction& whole, int64_t leaf, const Instruction& part) {
+    const auto& dims = r.leaf_of(whole, leaf);
+    const auto& kept = r.leaf_of(part, &part == &root ? leaf : 0);
+    for (size_t d = 0; d < dims.size(); ++d) r.unite(dims[d], d == along ? r.of_operand(0, d) : kept[d - (d > along)]);
+  };
+  for (size_t k = 0; k < inputs; ++k) slice(i.operand(k), 0, *parameters[k]);
+  for (int64_t leaf = 0; leaf < outputs; ++leaf) slice(i, leaf, root);
+  for (size_t k = 0; k < carries; ++k) {
+    const auto leaf = outputs + static_cast<int64_t>(k);
+    const Instruction& first = i.operand(inputs + k);
+    r.same(first, 0, *parameters[inputs + k], 0);
+    r.same(i, leaf, first, 0);
+    r.same(i, leaf, root, leaf);
+  }
+}
+
 }  // namespace
 
-const OpRule kScanRule{read_scan, print_scan, infer_scan, eval_scan};
+const OpRule kScanRule{.read = read_scan,
+                       .print = print_scan,
+                       .infer = infer_scan,
+                       .eval = eval_scan,
+                       .slicing = kNotSliced,
+                       .extents = extents_of_scan,
+                       .reads = reads_anywhere,
+                       .arithmetic = kOneOperation};
 
 }  // namespace lowtide::engine

@@ -19,8 +19,10 @@
 #include <algorithm>
 
 #include "ops/combiner.h"
+#include "ops/dimension_roles.h"
 #include "ops/element_rules.h"
 #include "ops/elementwise.h"
+#include "ops/extents.h"
 #include "ops/index_vectors.h"
 #include "ops/strided.h"
 
@@ -320,14 +322,103 @@ Result<Value> eval(const Instruction& instruction, Operands operands, EvalContex
   return Value(std::make_shared<const Literal>(std::move(results)));
 }
 
+std::vector<OperandDimension> roles_of_scatter(const Instruction& instruction, size_t operand) {
+  const auto& scatter = instruction.as<ScatterAttributes>();
+  const size_t count = instruction.operands.size() / 2;
+  const Shape& base = instruction.operand(0).shape;
+  const Shape& shape = instruction.operand(operand).shape;
+  std::vector<OperandDimension> roles(shape.dims.size());
+  if (operand < count) {
+    for (int64_t d = 0; d < base.rank(); ++d) roles[static_cast<size_t>(d)] = pointwise(d);
+    return roles;
+  }
+  const auto batched = [&](int64_t d) -> int64_t {  // dimension of the result that this one of the indices follows
+    const Dims& dims = scatter.scatter_indices_batching_dims;
+    const auto at = std::find(dims.begin(), dims.end(), d);
+    return at == dims.end() ? -1 : scatter.input_batching_dims[static_cast<size_t>(at - dims.begin())];
+  };
+  if (operand == count) {
+    for (int64_t d = 0; d < shape.rank(); ++d) {
+      if (d == scatter.index_vector_dim) continue;
+      roles[static_cast<size_t>(d)] = batched(d) >= 0 ? pointwise(batched(d)) : reduced(d);
+    }
+    return roles;
+  }
+  int64_t next_batch = 0;
+  Dims walked;  // operand dimensions that windows walk
+  for (int64_t d = 0; d < base.rank(); ++d) {
+    if (!contains(scatter.inserted_window_dims, d) && !contains(scatter.input_batching_dims, d)) walked.push_back(d);
+  }
+  size_t next_window = 0;
+  for (int64_t d = 0; d < shape.rank(); ++d) {
+    OperandDimension& role = roles[static_cast<size_t>(d)];
+    if (contains(scatter.update_window_dims, d)) {
+      const int64_t along = walked[next_window++];
+      const bool whole = shape.dims[static_cast<size_t>(d)] == base.dims[static_cast<size_t>(along)];
+      if (whole) role = pointwise(along);
+      continue;
+    }
+    const int64_t of_indices = next_batch < scatter.index_vector_dim ? next_batch : next_batch + 1;
+    ++next_batch;
+    role = batched(of_indices) >= 0 ? pointwise(batched(of_indices)) : reduced(of_indices);
+  }
+  return roles;
+}
+
+bool folds_of_scatter(const Instruction& scatter, size_t, int64_t) { return scatter.operands.size() == 3; }
+
+constexpr Slicing kScatterSlicing{.roles = roles_of_scatter,
+                                  .sliceable = Sliceable::kInStep,
+                                  .whole = ReadWhole::kSecond,
+                                  .adapt = keep_attributes,
+                                  .folds = folds_of_scatter,
+                                  .rows = kRowsInStep};
+
+void extents_of_scatter(ExtentRelater& r) {
+  const Instruction& i = r.instruction();
+  extents_by_roles(r);
+  const auto& a = i.as<ScatterAttributes>();
+  const size_t count = i.operands.size() / 2;
+  for (size_t k = 0; k < count; ++k) {
+    r.same(i, static_cast<int64_t>(k), i.operand(k), 0);
+    r.same(i.operand(0), 0, i.operand(k), 0);
+    r.same(i.operand(count + 1), 0, i.operand(count + 1 + k), 0);
+  }
+  size_t next = 0;
+  for (size_t d = 0; d < i.operand(0).shape.dims.size(); ++d) {
+    const auto place = static_cast<int64_t>(d);
+    if (contains(a.inserted_window_dims, place) || contains(a.input_batching_dims, place)) continue;
+    r.at_most(r.of_operand(count + 1, static_cast<size_t>(a.update_window_dims[next++])), r.of_operand(0, d));
+  }
+  if (a.index_vector_dim < i.operand(count).shape.rank()) {
+    r.freeze(r.of_operand(count, static_cast<size_t>(a.index_vector_dim)), "numbers of an index");
+  }
+}
+
+/// Updates go to few places.
+double terms_of_scatter(const Instruction& scatter) {
+  constexpr double kPlaces = 8;  // that seeded indices name
+  const Shape& updates = scatter.operands.back()->shape;
+  double terms = static_cast<double>(element_count(updates));
+  for (const int64_t d : scatter.as<ScatterAttributes>().update_window_dims) {
+    terms /= static_cast<double>(std::max<int64_t>(1, updates.dims[static_cast<size_t>(d)]));
+  }
+  return terms / kPlaces;
+}
+
 }  // namespace
 
-const OpRule kScatterRule{.read = read,
-                          .print = print,
-                          .infer = infer,
-                          .eval = eval,
-                          .update = update_scatter,
-                          .has_update = has_update_scatter,
-                          .updated_operand = updated_operand_of_scatter};
+const OpRule kScatterRule{
+    .read = read,
+    .print = print,
+    .infer = infer,
+    .eval = eval,
+    .update = update_scatter,
+    .has_update = has_update_scatter,
+    .updated_operand = updated_operand_of_scatter,
+    .slicing = kScatterSlicing,
+    .extents = extents_of_scatter,
+    .reads = reads_anywhere,
+    .arithmetic = {.plain = 1, .complex = 1, .code = 1, .rounds = Rounds::kAsItsBody, .terms = terms_of_scatter}};
 
 }  // namespace lowtide::engine

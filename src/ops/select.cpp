@@ -96,7 +96,19 @@ void element_select(ElementContext& context, const Instruction& instruction, con
 
 }  // namespace
 
-const OpRule kSelectRule{.infer = infer_select, .eval = eval_select, .element = element_select};
-const OpRule kClampRule{.infer = infer_clamp, .eval = eval_clamp, .element = element_by_operation};
+const OpRule kSelectRule{.infer = infer_select,
+                         .eval = eval_select,
+                         .element = element_select,
+                         .slicing = kSlicedByElement,
+                         .extents = extents_by_roles,
+                         .reads = reads_by_element,
+                         .arithmetic = kOneOperation};
+const OpRule kClampRule{.infer = infer_clamp,
+                        .eval = eval_clamp,
+                        .element = element_by_operation,
+                        .slicing = kSlicedByElement,
+                        .extents = extents_by_roles,
+                        .reads = reads_by_element,
+                        .arithmetic = kOneOperation};
 
 }  // namespace lowtide::engine

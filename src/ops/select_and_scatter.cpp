@@ -6,7 +6,10 @@
 //   (C3) the source has the extents of the window's positions
 //   (C4) select takes two scalars of the element type and gives pred[]
 //   (C5) scatter takes two scalars of the element type and gives one
+#include "ops/dimension_roles.h"
 #include "ops/element_rules.h"
+#include "ops/evaluations.h"
+#include "ops/extents.h"
 #include "ops/index_space.h"
 #include "ops/reducer.h"
 #include "ops/reducer_checks.h"
@@ -96,6 +99,34 @@ Result<Value> eval_select_and_scatter(const Instruction& instruction, Operands o
   return Value(result);
 }
 
+/// Along the dimensions that windows leave as they are.
+std::vector<OperandDimension> roles_of_select_and_scatter(const Instruction& instruction, size_t operand) {
+  if (operand >= 2) return {};
+  const Window& window = instruction.as<WindowAttributes>().window;
+  std::vector<OperandDimension> roles(instruction.operand(operand).shape.dims.size());
+  for (size_t d = 0; d < roles.size(); ++d) {
+    const bool padded = window.pad_low[d] != 0 || window.pad_high[d] != 0;
+    const bool whole = window.size[d] == 1 && window.stride[d] == 1 && window.lhs_dilate[d] == 1 && !padded;
+    if (whole) roles[d] = pointwise(static_cast<int64_t>(d));
+  }
+  return roles;
+}
+
+void extents_of_select_and_scatter(ExtentRelater& r) {
+  const Instruction& i = r.instruction();
+  const Window& window = i.as<WindowAttributes>().window;
+  extents_by_roles(r);
+  r.same(i, 0, i.operand(0), 0);
+  for (size_t d = 0; d < window.size.size(); ++d) {
+    relate_window(r, window, d, {.base = &r.of_operand(0, d), .positions = &r.of_operand(1, d)});
+  }
+}
+
+void reads_of_select_and_scatter(OperandReads& reads) {
+  const Window& window = reads.user().as<WindowAttributes>().window;
+  reads.in_own_loop(reads.evaluations().count * product_of_extents(window.size));
+}
+
 }  // namespace
 
 const OpRule kSelectAndScatterRule{.read = read_select_and_scatter,
@@ -105,6 +136,10 @@ const OpRule kSelectAndScatterRule{.read = read_select_and_scatter,
                                    .element = element_select_and_scatter,
                                    .has_element = has_element_select_and_scatter,
                                    .update = update_select_and_scatter,
-                                   .has_update = has_element_select_and_scatter};
+                                   .has_update = has_element_select_and_scatter,
+                                   .slicing = sliced_in_step(roles_of_select_and_scatter),
+                                   .extents = extents_of_select_and_scatter,
+                                   .reads = reads_of_select_and_scatter,
+                                   .arithmetic = kOneOperation};
 
 }  // namespace lowtide::engine

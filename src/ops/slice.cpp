@@ -5,9 +5,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
+#include "ops/dimension_roles.h"
 #include "ops/elementwise.h"
+#include "ops/extents.h"
+#include "ops/rows.h"
 #include "ops/strided.h"
 
 namespace lowtide::engine {
@@ -102,8 +106,82 @@ void element(ElementContext& context, const Instruction& instruction, const Inde
   leaves[0] = nest.convert(context.element(instruction.operand(0), from), instruction.shape.type);
 }
 
+std::vector<OperandDimension> roles_of_slice(const Instruction& instruction, size_t) {
+  const auto& slice = instruction.as<SliceAttributes>();
+  std::vector<OperandDimension> roles;
+  for (size_t d = 0; d < slice.starts.size(); ++d) {
+    roles.push_back(pointwise(static_cast<int64_t>(d), slice.strides[d], slice.starts[d]));
+  }
+  return roles;
+}
+
+void limit_slice(const Instruction&, int64_t d, int64_t size, Attributes& attributes) {
+  std::get<SliceAttributes>(attributes).limits[static_cast<size_t>(d)] = size;
+}
+
+std::optional<std::vector<RowPiece>> rows_of_slice(const Instruction& instruction, int64_t d) {
+  const auto& slice = instruction.as<SliceAttributes>();
+  const auto at = static_cast<size_t>(d);
+  if (slice.strides[at] != 1) return std::nullopt;
+  const bool all = std::ranges::all_of(slice.strides, [](int64_t stride) { return stride == 1; });
+  const bool same = all && same_beside(instruction.shape, instruction.operand(0).shape, d);
+  const auto kind = same ? RowPiece::Kind::kSame : RowPiece::Kind::kMade;
+  RowPiece piece = row_piece(instruction, 0, instruction.shape.dims[at], kind);
+  piece.reads[0] = {.dimension = d, .shift = slice.starts[at]};
+  return std::vector<RowPiece>{std::move(piece)};
+}
+
+void start_slice_at_rows(const Instruction&, const RowPiece&, int64_t d, RowRange rows, bool, Attributes& attributes) {
+  auto& slice = std::get<SliceAttributes>(attributes);
+  slice.starts[static_cast<size_t>(d)] = 0;
+  slice.limits[static_cast<size_t>(d)] = rows.end - rows.begin;
+}
+
+constexpr Slicing kSliceSlicing{.roles = roles_of_slice,
+                                .sliceable = Sliceable::kInStep,
+                                .whole = ReadWhole::kScalars,
+                                .adapt = limit_slice,
+                                .folds = never_folds,
+                                .rows = {.pieces = rows_of_slice, .adapt = start_slice_at_rows}};
+
+void extents_of_slice(ExtentRelater& r) {
+  const Instruction& i = r.instruction();
+  const auto& a = i.as<SliceAttributes>();
+  for (size_t d = 0; d < i.shape.dims.size(); ++d) {
+    const int64_t stride = a.strides[d], count = i.shape.dims[d];
+    const Product& whole = r.of_operand(0, d);
+    if (count == i.operand(0).shape.dims[d] && stride == 1) {
+      r.unite(r.mine(d), whole);
+      r.tie(ExtentTie::Slot::kLimit, d, ExtentSum(r.mine(d)));
+      continue;
+    }
+    if (count == 0) {
+      r.freeze(whole, "an empty slice");
+      continue;
+    }
+    ExtentSum span;
+    span.add(stride, r.mine(d)).constant = 1 - stride;
+    const int64_t end = a.starts[d] + stride * (count - 1) + 1;
+    r.cut({whole,
+           a.starts[d],
+           end,
+           span,
+           &i,
+           {{ExtentInterval::Mark::Counts::kBefore, ExtentTie::Slot::kStart, d},
+            {ExtentInterval::Mark::Counts::kUntil, ExtentTie::Slot::kLimit, d, 1, a.limits[d] - end}}});
+  }
+}
+
 }  // namespace
 
-const OpRule kSliceRule{.read = read, .print = print, .infer = infer, .eval = eval, .element = element};
+const OpRule kSliceRule{.read = read,
+                        .print = print,
+                        .infer = infer,
+                        .eval = eval,
+                        .element = element,
+                        .slicing = kSliceSlicing,
+                        .extents = extents_of_slice,
+                        .reads = reads_in_order,
+                        .arithmetic = kQuarterOperation};
 
 }  // namespace lowtide::engine

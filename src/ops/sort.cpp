@@ -7,7 +7,10 @@
 #include <algorithm>
 
 #include "ops/checks.h"
+#include "ops/dimension_roles.h"
+#include "ops/extents.h"
 #include "ops/index_space.h"
+#include "ops/op_rule.h"
 #include "ops/reducer.h"
 #include "ops/scalar_function.h"
 
@@ -121,8 +124,27 @@ Result<Value> eval_sort(const Instruction& sort, Operands operands, EvalContext&
   return bundled(std::move(results));
 }
 
+std::vector<OperandDimension> roles_of_sort(const Instruction& sort, size_t operand) {
+  std::vector<OperandDimension> roles = same_dimensions(sort, operand);
+  roles[static_cast<size_t>(sort.as<SortAttributes>().dimension)] = {};
+  return roles;
+}
+
+void extents_of_sort(ExtentRelater& r) {
+  const Instruction& sort = r.instruction();
+  for (const Instruction* operand : sort.operands) r.same(sort, 0, *operand, 0);
+  r.same_results();
+}
+
 }  // namespace
 
-const OpRule kSortRule{read_sort, print_sort, infer_sort, eval_sort};
+const OpRule kSortRule{.read = read_sort,
+                       .print = print_sort,
+                       .infer = infer_sort,
+                       .eval = eval_sort,
+                       .slicing = sliced_in_step(roles_of_sort),
+                       .extents = extents_of_sort,
+                       .reads = reads_anywhere,
+                       .arithmetic = kOneOperation};
 
 }  // namespace lowtide::engine

@@ -8,6 +8,7 @@
 
 #include <cstring>
 
+#include "ops/extents.h"
 #include "ops/infer.h"
 #include "ops/op_rule.h"
 
@@ -90,16 +91,53 @@ void element_device_id(ElementContext& context, const Instruction&, const Index&
   leaves[0] = context.nest.integer(ElementType::kU32, 0);
 }
 
+/// A literal can be cut smaller where that leaves what it says as it is, or says nothing of places.
+void extents_of_constant(ExtentRelater& r) {
+  const Instruction& i = r.instruction();
+  const auto& value = i.as<ConstantAttributes>().value;
+  if (!i.shape.is_array() || i.shape.rank() == 0) return;
+  const bool same = value && value->known() && r.all().is_same_everywhere(i);
+  for (size_t d = 0; d < i.shape.dims.size(); ++d) {
+    const bool says_places = is_integral(i.shape.type) && !same && !r.all().counts_along(i, static_cast<int64_t>(d));
+    if (!value || !value->known() || (says_places && i.shape.type != ElementType::kPred)) {
+      r.freeze(r.mine(d), "the shape of a literal constant");
+    } else if (!same) {
+      r.relate(ExtentSum(r.mine(d), -i.shape.dims[d]), "a literal constant has no more elements", true);
+    }
+  }
+}
+
 }  // namespace
 
-const OpRule kParameterRule{.read = read_parameter, .print = print_parameter};
+const OpRule kParameterRule{.read = read_parameter,
+                            .print = print_parameter,
+                            .slicing = kNotSliced,
+                            .extents = free_extents,
+                            .reads = reads_anywhere,
+                            .arithmetic = kOneOperation};
 const OpRule kConstantRule{.read = read_constant,
                            .print = print_constant,
                            .infer = infer_constant,
                            .eval = eval_constant,
                            .element = element_constant,
-                           .has_element = is_splat};
-const OpRule kPartitionIdRule{.infer = infer_device_id, .eval = eval_device_id, .element = element_device_id};
-const OpRule kReplicaIdRule{.infer = infer_device_id, .eval = eval_device_id, .element = element_device_id};
+                           .has_element = is_splat,
+                           .slicing = kNotSliced,
+                           .extents = extents_of_constant,
+                           .reads = reads_anywhere,
+                           .arithmetic = kQuarterOperation};
+const OpRule kPartitionIdRule{.infer = infer_device_id,
+                              .eval = eval_device_id,
+                              .element = element_device_id,
+                              .slicing = kNotSliced,
+                              .extents = unknown_extents,
+                              .reads = reads_anywhere,
+                              .arithmetic = kOneOperation};
+const OpRule kReplicaIdRule{.infer = infer_device_id,
+                            .eval = eval_device_id,
+                            .element = element_device_id,
+                            .slicing = kNotSliced,
+                            .extents = unknown_extents,
+                            .reads = reads_anywhere,
+                            .arithmetic = kOneOperation};
 
 }  // namespace lowtide::engine

@@ -12,6 +12,8 @@
 #include <numeric>
 
 #include "ops/checks.h"
+#include "ops/dimension_roles.h"
+#include "ops/extents.h"
 #include "ops/numbers.h"
 #include "ops/op_rule.h"
 
@@ -60,6 +62,19 @@ Result<Value> eval_topk(const Instruction& topk, Operands operands, EvalContext&
   return top_k(*operands[0], topk.as<TopKAttributes>().k, topk.as<TopKAttributes>().largest);
 }
 
+std::vector<OperandDimension> roles_of_topk(const Instruction& instruction, size_t operand) {
+  return batch_dimensions(instruction, operand, 1);
+}
+
+void extents_of_topk(ExtentRelater& r) {
+  const Instruction& i = r.instruction();
+  const size_t last = i.operand(0).shape.dims.size() - 1;
+  for (size_t d = 0; d < last; ++d) r.unite(r.mine(d), r.of_operand(0, d));
+  r.same_results();
+  r.at_most(r.mine(last), r.of_operand(0, last));
+  r.tie(ExtentTie::Slot::kTop, 0, ExtentSum(r.mine(last)));
+}
+
 }  // namespace
 
 Result<Value> top_k(const Literal& operand, int64_t k, bool largest) {
@@ -95,6 +110,13 @@ Result<Value> top_k(const Literal& operand, int64_t k, bool largest) {
   return Value(std::make_shared<Literal>(std::vector<Value>{values, indices}));
 }
 
-const OpRule kTopKRule{read_topk, print_topk, infer_topk, eval_topk};
+const OpRule kTopKRule{.read = read_topk,
+                       .print = print_topk,
+                       .infer = infer_topk,
+                       .eval = eval_topk,
+                       .slicing = sliced_in_step(roles_of_topk),
+                       .extents = extents_of_topk,
+                       .reads = reads_anywhere,
+                       .arithmetic = kOneOperation};
 
 }  // namespace lowtide::engine

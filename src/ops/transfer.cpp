@@ -73,14 +73,44 @@ Result<Value> eval_after_all(const Instruction&, Operands, EvalContext&) {
 
 }  // namespace
 
-const OpRule kSendRule{nullptr, nullptr, infer_send, nullptr};
-const OpRule kSendDoneRule{nullptr, nullptr, infer_send_done, nullptr};
-const OpRule kRecvRule{nullptr, nullptr, infer_recv, nullptr};
-const OpRule kRecvDoneRule{nullptr, nullptr, infer_recv_done, nullptr};
-const OpRule kInfeedRule{nullptr, nullptr, infer_infeed, nullptr};
-const OpRule kOutfeedRule{nullptr, nullptr, infer_outfeed, nullptr};
-const OpRule kAfterAllRule{nullptr, nullptr, infer_after_all, eval_after_all};
+const OpRule kSendRule{.infer = infer_send,
+                       .slicing = kNotSliced,
+                       .extents = unknown_extents,
+                       .reads = reads_anywhere,
+                       .arithmetic = kOneOperation};
+const OpRule kSendDoneRule{.infer = infer_send_done,
+                           .slicing = kNotSliced,
+                           .extents = unknown_extents,
+                           .reads = reads_anywhere,
+                           .arithmetic = kOneOperation};
+const OpRule kRecvRule{.infer = infer_recv,
+                       .slicing = kNotSliced,
+                       .extents = unknown_extents,
+                       .reads = reads_anywhere,
+                       .arithmetic = kOneOperation};
+const OpRule kRecvDoneRule{.infer = infer_recv_done,
+                           .slicing = kNotSliced,
+                           .extents = unknown_extents,
+                           .reads = reads_anywhere,
+                           .arithmetic = kOneOperation};
+const OpRule kInfeedRule{.infer = infer_infeed,
+                         .slicing = kNotSliced,
+                         .extents = unknown_extents,
+                         .reads = reads_anywhere,
+                         .arithmetic = kOneOperation};
+const OpRule kOutfeedRule{.infer = infer_outfeed,
+                          .slicing = kNotSliced,
+                          .extents = unknown_extents,
+                          .reads = reads_anywhere,
+                          .arithmetic = kOneOperation};
+const OpRule kAfterAllRule{.infer = infer_after_all,
+                           .eval = eval_after_all,
+                           .slicing = kNotSliced,
+                           .extents = free_extents,
+                           .reads = reads_anywhere,
+                           .arithmetic = kOneOperation};
 /// Not defined by any public text: read and printed as it stands.
-const OpRule kShuffleRule{};
+const OpRule kShuffleRule{
+    .slicing = kNotSliced, .extents = unknown_extents, .reads = reads_anywhere, .arithmetic = kOneOperation};
 
 }  // namespace lowtide::engine

@@ -4,8 +4,10 @@
 
 #include <fmt/format.h>
 
+#include "ops/dimension_roles.h"
 #include "ops/dimensions.h"
 #include "ops/elementwise.h"
+#include "ops/evaluations.h"
 #include "ops/strided.h"
 
 namespace lowtide::engine {
@@ -48,9 +50,28 @@ void element(ElementContext& context, const Instruction& instruction, const Inde
   leaves[0] = context.nest.convert(context.element(instruction.operand(0), from), instruction.shape.type);
 }
 
+std::vector<OperandDimension> roles_of_transpose(const Instruction& instruction, size_t) {
+  const Dims& dimensions = instruction.as<DimensionsAttributes>().dimensions;
+  std::vector<OperandDimension> roles(instruction.operand(0).shape.dims.size());
+  for (size_t d = 0; d < dimensions.size(); ++d) {
+    roles[static_cast<size_t>(dimensions[d])] = pointwise(static_cast<int64_t>(d));
+  }
+  return roles;
+}
+
+void reads_of_transpose(OperandReads& reads) { reads.through(reads.evaluations().count, false); }
+
 }  // namespace
 
 const OpRule kTransposeRule{
-    .read = read_dimensions, .print = print_dimensions, .infer = infer, .eval = eval, .element = element};
+    .read = read_dimensions,
+    .print = print_dimensions,
+    .infer = infer,
+    .eval = eval,
+    .element = element,
+    .slicing = sliced_in_step(roles_of_transpose),
+    .extents = extents_by_roles,
+    .reads = reads_of_transpose,
+    .arithmetic = {.plain = 2, .complex = 2, .code = 1, .rounds = Rounds::kNever, .terms = no_sum}};
 
 }  // namespace lowtide::engine

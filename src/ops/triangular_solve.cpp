@@ -4,6 +4,8 @@
 //   (C2) equal ranks >= 2, equal batch extents
 //   (C3) A is square, and B has its extent on the solved side
 #include "ops/checks.h"
+#include "ops/dimension_roles.h"
+#include "ops/extents.h"
 #include "ops/matrices.h"
 #include "ops/op_rule.h"
 
@@ -100,9 +102,28 @@ Result<Value> eval_triangular_solve(const Instruction& solve, Operands operands,
   return Value(result);
 }
 
+std::vector<OperandDimension> roles_of_triangular_solve(const Instruction& instruction, size_t operand) {
+  return batch_dimensions(instruction, operand, 2);
+}
+
+void extents_of_triangular_solve(ExtentRelater& r) {
+  const Instruction& i = r.instruction();
+  r.same_as_operand(1);
+  relate_square(r, i.operand(0));
+  const size_t rank = i.shape.dims.size();
+  for (size_t d = 0; d + 2 < rank; ++d) r.unite(r.mine(d), r.of_operand(0, d));
+  r.unite(r.mine(i.as<TriangularSolveAttributes>().left_side ? rank - 2 : rank - 1), r.of_operand(0, rank - 1));
+}
+
 }  // namespace
 
-const OpRule kTriangularSolveRule{read_triangular_solve, print_triangular_solve, infer_triangular_solve,
-                                  eval_triangular_solve};
+const OpRule kTriangularSolveRule{.read = read_triangular_solve,
+                                  .print = print_triangular_solve,
+                                  .infer = infer_triangular_solve,
+                                  .eval = eval_triangular_solve,
+                                  .slicing = sliced_in_step(roles_of_triangular_solve),
+                                  .extents = extents_of_triangular_solve,
+                                  .reads = reads_anywhere,
+                                  .arithmetic = kOneRounding};
 
 }  // namespace lowtide::engine

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "ir/shape_leaves.h"
+#include "ops/extents.h"
 #include "ops/infer.h"
 #include "ops/op_rule.h"
 
@@ -79,13 +81,55 @@ Result<Shape> infer_same(const Instruction& instruction) {
 
 Result<Value> eval_same(const Instruction&, Operands operands, EvalContext&) { return operands[0]; }
 
+void extents_of_tuple(ExtentRelater& r) {
+  const Instruction& i = r.instruction();
+  int64_t first = 0;
+  for (const Instruction* operand : i.operands) {
+    const int64_t count = leaf_count(operand->shape);
+    r.same_leaves(i, first, *operand, 0, count);
+    first += count;
+  }
+}
+
+void extents_of_element(ExtentRelater& r) {
+  const Instruction& i = r.instruction();
+  const int64_t first = leaf_offset(i.operand(0).shape, i.as<TupleIndexAttributes>().index);
+  r.same_leaves(i, 0, i.operand(0), first, leaf_count(i.shape));
+}
+
 }  // namespace
 
-const OpRule kTupleRule{.infer = infer_tuple, .eval = eval_tuple};
-const OpRule kGetTupleElementRule{
-    .read = read_index, .print = print_index, .infer = infer_element, .eval = eval_element};
-const OpRule kOptBarrierRule{.infer = infer_same, .eval = eval_same};
-const OpRule kDomainRule{.infer = infer_same, .eval = eval_same};
-const OpRule kAddDependencyRule{.infer = infer_same, .eval = eval_same};
+const OpRule kTupleRule{.infer = infer_tuple,
+                        .eval = eval_tuple,
+                        .slicing = kNotSliced,
+                        .extents = extents_of_tuple,
+                        .reads = reads_anywhere,
+                        .arithmetic = kOneOperation};
+const OpRule kGetTupleElementRule{.read = read_index,
+                                  .print = print_index,
+                                  .infer = infer_element,
+                                  .eval = eval_element,
+                                  .slicing = kNotSliced,
+                                  .extents = extents_of_element,
+                                  .reads = reads_anywhere,
+                                  .arithmetic = kOneOperation};
+const OpRule kOptBarrierRule{.infer = infer_same,
+                             .eval = eval_same,
+                             .slicing = kNotSliced,
+                             .extents = extents_of_operand,
+                             .reads = reads_anywhere,
+                             .arithmetic = kOneOperation};
+const OpRule kDomainRule{.infer = infer_same,
+                         .eval = eval_same,
+                         .slicing = kNotSliced,
+                         .extents = extents_of_operand,
+                         .reads = reads_anywhere,
+                         .arithmetic = kOneOperation};
+const OpRule kAddDependencyRule{.infer = infer_same,
+                                .eval = eval_same,
+                                .slicing = kNotSliced,
+                                .extents = extents_of_operand,
+                                .reads = reads_anywhere,
+                                .arithmetic = kOneOperation};
 
 }  // namespace lowtide::engine

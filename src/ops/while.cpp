@@ -3,6 +3,7 @@
 //   (C2) the body takes the operand's shape and gives it back
 #include "ops/checks.h"
 #include "ops/element_rules.h"
+#include "ops/extents.h"
 #include "ops/op_rule.h"
 
 namespace lowtide::engine {
@@ -46,6 +47,13 @@ Result<Value> eval_while(const Instruction& loop, Operands operands, EvalContext
   }
 }
 
+void extents_of_while(ExtentRelater& r) {
+  const Instruction& loop = r.instruction();
+  for (const Computation* called : loop.called) r.passes(*called, 0, 1);
+  for (size_t c = 1; c < loop.called.size(); ++c) r.returns(*loop.called[c]);
+  r.same_as_operand(0);
+}
+
 }  // namespace
 
 const OpRule kWhileRule{.read = read_while,
@@ -53,6 +61,10 @@ const OpRule kWhileRule{.read = read_while,
                         .infer = infer_while,
                         .eval = eval_while,
                         .leaf_element = element_while,
-                        .has_element = has_element_while};
+                        .has_element = has_element_while,
+                        .slicing = kNotSliced,
+                        .extents = extents_of_while,
+                        .reads = reads_anywhere,
+                        .arithmetic = kOneOperation};
 
 }  // namespace lowtide::engine

@@ -2,8 +2,8 @@
 
 #include <numeric>
 
-#include "analysis/dimension_roles.h"
 #include "analysis/leaves.h"
+#include "ops/dimension_roles.h"
 
 namespace lowtide::engine {
 namespace {

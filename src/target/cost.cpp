@@ -6,6 +6,7 @@
 #include "analysis/evaluations.h"
 #include "ops/attention_terms.h"
 #include "ops/host_call.h"
+#include "ops/op_rule.h"
 #include "ops/sharding_calls.h"
 #include "ops/solver_terms.h"
 
@@ -14,78 +15,6 @@ namespace {
 
 constexpr double kHostCall = 1e5;  ///< ns until the host's function, which may be an interpreter's, has returned
 constexpr double kUnknownOperations = 50;  ///< plain ones, of a call of others, for each element
-
-/// Of an element, in plain operations.
-double plain_operations(Opcode opcode) {
-  switch (opcode) {
-    case Opcode::kConstant:
-    case Opcode::kBroadcast:
-    case Opcode::kSlice:
-    case Opcode::kReverse:
-    case Opcode::kCopy:
-    case Opcode::kReal:
-    case Opcode::kImag:
-    case Opcode::kComplex:
-    case Opcode::kDynamicSlice: return 0.25;
-    case Opcode::kTranspose:
-    case Opcode::kReshape:
-    case Opcode::kBitcast: return 2;
-    case Opcode::kDivide:
-    case Opcode::kSqrt:
-    case Opcode::kRsqrt:
-    case Opcode::kRemainder: return 5;
-    case Opcode::kExponential:
-    case Opcode::kExponentialMinusOne:
-    case Opcode::kLogistic:
-    case Opcode::kCbrt: return 10;
-    case Opcode::kLog:
-    case Opcode::kLogPlusOne:
-    case Opcode::kTanh:
-    case Opcode::kErf:
-    case Opcode::kSine:
-    case Opcode::kCosine: return 16;
-    case Opcode::kTan:
-    case Opcode::kAtan2:
-    case Opcode::kPower:
-    case Opcode::kAcos:
-    case Opcode::kAcosh:
-    case Opcode::kAsin:
-    case Opcode::kAsinh:
-    case Opcode::kAtan:
-    case Opcode::kAtanh:
-    case Opcode::kSinh:
-    case Opcode::kCosh: return 30;
-    case Opcode::kGather: return 15;
-    case Opcode::kRngBitGenerator:
-    case Opcode::kRng: return 60;
-    default: return 1;
-  }
-}
-
-/// Of an element of a complex type, in plain operations on its parts: functions of c64 are computed in f64, by the real
-/// functions of its parts and with the special cases of C.
-double complex_operations(Opcode opcode) {
-  switch (opcode) {
-    case Opcode::kMultiply: return 3;
-    case Opcode::kAbs: return 130;
-    case Opcode::kDivide:
-    case Opcode::kSign: return 250;
-    case Opcode::kLog:
-    case Opcode::kLogPlusOne:
-    case Opcode::kSqrt:
-    case Opcode::kRsqrt:
-    case Opcode::kCbrt: return 500;
-    case Opcode::kExponential:
-    case Opcode::kExponentialMinusOne:
-    case Opcode::kSine:
-    case Opcode::kCosine:
-    case Opcode::kTan:
-    case Opcode::kPower: return 1000;
-    case Opcode::kTanh:
-    case Opcode::kLogistic: return 1500;
-    default: return plain_operations(opcode);
-  }
-}
 
 /// Of f32's time.
 double width_factor(ElementType type) {
@@ -135,7 +64,8 @@ double convolution_terms(const Instruction& convolution) {
 
 double Cost::operation_ns(const Instruction& i) const {
   const bool complex = is_complex(i.shape.type) || (!i.operands.empty() && is_complex(i.operand(0).shape.type));
-  const double operations = complex ? complex_operations(i.opcode) : plain_operations(i.opcode);
+  const ElementArithmetic& arithmetic = rule_of(i.opcode).arithmetic;
+  const double operations = complex ? arithmetic.complex : arithmetic.plain;
   return operations * machine_.plain_ns * width_factor(i.shape.type);
 }
 
@@ -284,32 +214,7 @@ double Cost::library_step_ns(const Instruction& i, double traffic_ns) const {
 }
 
 int32_t code_size(const Instruction& i) {
-  const auto size = [&] {
-    switch (i.opcode) {  // by measured compile times
-      case Opcode::kSine:
-      case Opcode::kCosine:
-      case Opcode::kTan: return 16;
-      case Opcode::kAcos:
-      case Opcode::kAcosh:
-      case Opcode::kAsin:
-      case Opcode::kAsinh:
-      case Opcode::kAtan:
-      case Opcode::kAtan2:
-      case Opcode::kAtanh:
-      case Opcode::kCosh:
-      case Opcode::kPower:
-      case Opcode::kSinh: return 6;
-      case Opcode::kCbrt:
-      case Opcode::kErf:
-      case Opcode::kTanh: return 4;
-      case Opcode::kExponential:
-      case Opcode::kExponentialMinusOne:
-      case Opcode::kLog:
-      case Opcode::kLogPlusOne:
-      case Opcode::kLogistic: return 2;
-      default: return 1;
-    }
-  }();
+  const int32_t size = rule_of(i.opcode).arithmetic.code;
   return is_complex(i.shape.type) ? 4 * size : size;
 }
 

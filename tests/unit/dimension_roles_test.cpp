@@ -1,4 +1,4 @@
-#include "analysis/dimension_roles.h"
+#include "ops/dimension_roles.h"
 
 #include <gtest/gtest.h>
 

@@ -9,12 +9,6 @@ std::string to_string(const ExtentReason& reason) {
   return reason.where == nullptr ? reason.words : std::string(reason.words) + " (%" + reason.where->name + ")";
 }
 
-ExtentSum& ExtentSum::add(int64_t times, const ExtentSum& other) {
-  for (const Term& term : other.terms) terms.push_back({times * term.times, term.product});
-  constant += times * other.constant;
-  return *this;
-}
-
 Product Atoms::make(int64_t extent) {
   if (extent == 1) return {};
   Atom atom;

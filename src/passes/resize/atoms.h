@@ -5,37 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "ir/module.h"
+#include "ops/extents.h"
 
 namespace lowtide::engine {
 
-/// Atoms, major first, whose extents multiply to that of a dimension; none: extent 1.
-using Product = std::vector<int32_t>;
-
-/// Why an extent is what it is.
-struct ExtentReason {
-  const char* words = nullptr;         ///< "a library call of unknown meaning"
-  const Instruction* where = nullptr;  ///< that says so
-};
 std::string to_string(const ExtentReason& reason);  ///< words and name; empty where nothing is known
-
-/// The sum of times * product, plus a constant.
-struct ExtentSum {
-  struct Term {
-    int64_t times = 1;
-    Product product;
-  };
-  std::vector<Term> terms;
-  int64_t constant = 0;
-
-  ExtentSum() = default;
-  explicit ExtentSum(Product product, int64_t more = 0) : terms{{1, std::move(product)}}, constant(more) {}
-  ExtentSum& add(int64_t times, Product product) {
-    terms.push_back({times, std::move(product)});
-    return *this;
-  }
-  ExtentSum& add(int64_t times, const ExtentSum& other);
-};
 
 class Atoms {
  public:

@@ -4,9 +4,10 @@
 #include <map>
 #include <set>
 
-#include "analysis/leaves.h"
+#include "ir/shape_leaves.h"
+#include "ops/op_rule.h"
 #include "passes/resize/index_extents.h"
-#include "passes/resize/operation_extents.h"
+#include "passes/rules/index_forms.h"
 
 namespace lowtide::engine {
 namespace {
@@ -22,7 +23,7 @@ void relate_aliases(const Module& module, ModuleExtents& extents) {
     int64_t from = 0, to = 0, count = 0, to_count = 0;
     if (!leaf_range(parameter.shape, alias.operand_index, from, count)) continue;
     if (!leaf_range(module.entry->root->shape, alias.output, to, to_count)) continue;
-    extents.same_leaves(parameter, from, *module.entry->root, to, std::min(count, to_count), parameter);
+    ExtentRelater(parameter, extents).same_leaves(parameter, from, *module.entry->root, to, std::min(count, to_count));
   }
 }
 
@@ -45,26 +46,20 @@ ModuleExtents::ModuleExtents(const Module& module) : values_(static_cast<size_t>
     }
   }
   for (const auto& computation : module.computations()) {
-    for (const auto& i : computation->instructions()) relate_operation(*i, *this);
+    for (const auto& i : computation->instructions()) {
+      ExtentRelater relater(*i, *this);
+      rule_of(i->opcode).extents.value(relater);
+    }
   }
   relate_aliases(module, *this);
   relate_indices(module, *this);
   relate_intervals();
 }
 
-void ModuleExtents::same(const Instruction& a, int64_t a_leaf, const Instruction& b, int64_t b_leaf,
-                         const Instruction& why) {
-  const auto& left = leaf_of(a, a_leaf);
-  const auto& right = leaf_of(b, b_leaf);
-  for (size_t d = 0; d < std::min(left.size(), right.size()); ++d) {
-    if (atoms_.extent(left[d]) != atoms_.extent(right[d])) continue;
-    atoms_.unite(left[d], right[d], {"the same as another", &why});
-  }
-}
+bool ModuleExtents::is_same_everywhere(const Instruction& array) const { return same_everywhere(array) != nullptr; }
 
-void ModuleExtents::same_leaves(const Instruction& a, int64_t a_first, const Instruction& b, int64_t b_first,
-                                int64_t count, const Instruction& why) {
-  for (int64_t k = 0; k < count; ++k) same(a, a_first + k, b, b_first + k, why);
+bool ModuleExtents::counts_along(const Instruction& array, int64_t d) const {
+  return engine::counts_along(array, d).has_value();
 }
 
 void ModuleExtents::freeze(const Instruction& i, const ExtentReason& reason) {
@@ -82,20 +77,20 @@ void ModuleExtents::tie(const Instruction& at, ExtentTie::Slot slot, size_t inde
 }
 
 void ModuleExtents::relate_intervals() {
-  std::map<Product, std::vector<const Interval*>> by_whole;
-  for (const Interval& interval : intervals_) by_whole[atoms_.whole(interval.whole)].push_back(&interval);
+  std::map<Product, std::vector<const ExtentInterval*>> by_whole;
+  for (const ExtentInterval& interval : intervals_) by_whole[atoms_.whole(interval.whole)].push_back(&interval);
   for (const auto& [whole, intervals] : by_whole) {
     if (intervals.size() > kMostIntervals) {
       const ExtentReason many = {"cut in very many ways", intervals.front()->at};
       atoms_.freeze(whole, many);
-      for (const Interval* i : intervals) {
+      for (const ExtentInterval* i : intervals) {
         for (const ExtentSum::Term& term : i->part.terms) atoms_.freeze(term.product, many);
       }
       continue;
     }
     const int64_t extent = atoms_.extent(whole);
     std::set<int64_t> cuts{0, extent};
-    for (const Interval* i : intervals) cuts.insert({i->begin, i->end});
+    for (const ExtentInterval* i : intervals) cuts.insert({i->begin, i->end});
     const std::vector<int64_t> places(cuts.begin(), cuts.end());
     std::vector<Product> pieces;
     for (size_t k = 0; k + 1 < places.size(); ++k) pieces.push_back(atoms_.make(places[k + 1] - places[k]));
@@ -108,12 +103,12 @@ void ModuleExtents::relate_intervals() {
     };
     const Instruction* first = intervals.front()->at;
     relate(between(0, extent).add(-1, ExtentSum(whole)), {"cut into pieces", first});
-    for (const Interval* i : intervals) {
+    for (const ExtentInterval* i : intervals) {
       relate(between(i->begin, i->end).add(-1, i->part), {"cut into pieces", i->at});
-      for (const Interval::Mark& mark : i->marks) {
-        const bool after = mark.counts == Interval::Mark::Counts::kBehind;
+      for (const ExtentInterval::Mark& mark : i->marks) {
+        const bool after = mark.counts == ExtentInterval::Mark::Counts::kBehind;
         const int64_t begin = after ? i->end : 0;
-        const int64_t end = after ? extent : (mark.counts == Interval::Mark::Counts::kUntil ? i->end : i->begin);
+        const int64_t end = after ? extent : (mark.counts == ExtentInterval::Mark::Counts::kUntil ? i->end : i->begin);
         ExtentSum counted = ExtentSum().add(mark.sign, between(begin, end));
         counted.constant += mark.more;
         tie(*i->at, mark.slot, mark.index, std::move(counted));

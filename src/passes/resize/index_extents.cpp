@@ -94,7 +94,7 @@ class Relater {
       const int64_t begin = std::clamp<int64_t>(flow.start, 0, n - r);
       if (known_constant(i.operand(operand)) == nullptr)
         return freeze(whole, "an index that is computed of constants", i);
-      ModuleExtents::Interval::Mark start;
+      ExtentInterval::Mark start;
       start.slot = Slot::kOperand;
       start.index = operand;
       extents_.cut({whole, begin, begin + r, ExtentSum(part), &i, {start}});

@@ -2,67 +2,24 @@
 
 #include <algorithm>
 
-#include "analysis/dimension_roles.h"
-#include "nest/nest.h"
-#include "ops/combiner.h"
+#include "ops/dimension_roles.h"
+#include "ops/op_rule.h"
 
 namespace lowtide::engine {
 namespace {
 
-bool adapts(const Instruction& i) {
-  if (!i.shape.dynamic.empty() || !i.control_predecessors.empty()) return false;
-  switch (i.opcode) {
-    case Opcode::kReshape:
-    case Opcode::kIota:
-    case Opcode::kDot:
-    case Opcode::kScatter:
-    case Opcode::kConcatenate:
-    case Opcode::kBroadcast:
-    case Opcode::kTranspose:
-    case Opcode::kSlice:
-    case Opcode::kReverse:
-    case Opcode::kPad:
-    case Opcode::kDynamicSlice:
-    case Opcode::kDynamicUpdateSlice:
-    case Opcode::kConvolution:
-    case Opcode::kReduceWindow:
-    case Opcode::kSort:
-    case Opcode::kTopK:
-    case Opcode::kFft:
-    case Opcode::kCholesky:
-    case Opcode::kTriangularSolve:
-    case Opcode::kSelectAndScatter:
-    case Opcode::kGather:
-    case Opcode::kReduce: return true;
-    default: return memory_class(i.opcode) == MemoryClass::kElementwise;
-  }
-}
+const Slicing& slicing_of(const Instruction& i) { return rule_of(i.opcode).slicing; }
+
+bool is_plain(const Instruction& i) { return i.shape.dynamic.empty() && i.control_predecessors.empty(); }
 
 /// May the operand be one that every slice reads anew?
 bool may_be_absent(const Instruction& user, size_t operand) {
-  switch (user.opcode) {
-    case Opcode::kBroadcast:
-    case Opcode::kDot:
-    case Opcode::kGather: return true;
-    case Opcode::kScatter: return operand == 1;
-    case Opcode::kConvolution: return operand == 1;
-    default: return user.operand(operand).shape.rank() == 0;
+  switch (slicing_of(user).whole) {
+    case ReadWhole::kAny: return true;
+    case ReadWhole::kSecond: return operand == 1;
+    case ReadWhole::kScalars: return user.operand(operand).shape.rank() == 0;
   }
-}
-
-/// One operation on two numbers that has a neutral element.
-bool has_neutral(const Computation& computation, ElementType type) {
-  return recognise_combiner(computation, type).kind == CombinerKind::kBinary &&
-         neutral_element(computation.root->opcode, type) != nullptr;
-}
-
-/// Are features of a convolution folded, as batches are where a kernel's gradient is one, in sums as precise as they
-/// would be in one?
-bool folds_features(const Instruction& convolution, size_t operand, int64_t d) {
-  const auto& a = convolution.as<ConvolutionAttributes>();
-  const ElementType type = convolution.shape.type;
-  const bool precise = type == ElementType::kF32 || type == ElementType::kF64;
-  return a.feature_group_count == 1 && precise && d == (operand == 0 ? a.input_feature : a.kernel_input_feature);
+  __builtin_unreachable();
 }
 
 }  // namespace
@@ -98,46 +55,25 @@ InStep operand_in_step(const Instruction& user, size_t operand, int64_t d, int64
 
 bool can_be_made_by_slices(const Instruction& i, int64_t d) {
   const Shape* const extents = common_extents(i);
-  if (extents == nullptr || !adapts(i) || d >= extents->rank() || !can_slice_result(i, d)) return false;
-  bool walks = false;
+  const Sliceable sliceable = slicing_of(i).sliceable;
+  if (extents == nullptr || sliceable == Sliceable::kNever || !is_plain(i) || d >= extents->rank()) return false;
+  bool walks = sliceable == Sliceable::kAlways;
   for (size_t k = 0; k < i.operands.size(); ++k) {
     int64_t j = 0;
     const InStep in_step = operand_in_step(i, k, d, j);
     if (in_step == InStep::kNo) return false;
     walks |= in_step == InStep::kYes;
   }
-  return walks || i.opcode == Opcode::kIota || i.opcode == Opcode::kBroadcast;
+  return walks;
 }
 
 void adapt_to_slice(const Instruction& original, int64_t d, int64_t size, Attributes& attributes) {
-  int64_t j = 0;
-  if (auto* slice = std::get_if<SliceAttributes>(&attributes)) slice->limits[static_cast<size_t>(d)] = size;
-  if (auto* slice = std::get_if<DynamicSliceAttributes>(&attributes)) slice->sizes[static_cast<size_t>(d)] = size;
-  if (auto* gather = std::get_if<GatherAttributes>(&attributes)) {
-    if (operand_in_step(original, 0, d, j) == InStep::kYes) {
-      const bool batching = std::ranges::find(gather->operand_batching_dims, j) != gather->operand_batching_dims.end();
-      if (!batching) gather->slice_sizes[static_cast<size_t>(j)] = size;
-    }
-  }
+  slicing_of(original).adapt.value(original, d, size, attributes);
 }
 
 std::optional<Fold> folded_along(const Instruction& user, size_t operand, int64_t d) {
-  if (!user.shape.is_array() || !user.shape.dynamic.empty() || !user.control_predecessors.empty()) return std::nullopt;
-  switch (user.opcode) {
-    case Opcode::kDot:
-      if (user.operands.size() != 2) return std::nullopt;
-      break;
-    case Opcode::kReduce:
-      if (user.operands.size() != 2 || !has_neutral(*user.called[0], user.shape.type)) return std::nullopt;
-      break;
-    case Opcode::kScatter:
-      if (user.operands.size() != 3) return std::nullopt;
-      break;
-    case Opcode::kConvolution:
-      if (!folds_features(user, operand, d)) return std::nullopt;
-      break;
-    default: return std::nullopt;
-  }
+  const bool folds = user.shape.is_array() && is_plain(user) && slicing_of(user).folds.value(user, operand, d);
+  if (!folds) return std::nullopt;
   const std::vector<OperandDimension> mine = operand_roles(user, operand);
   if (static_cast<size_t>(d) >= mine.size() || mine[static_cast<size_t>(d)].role != DimensionRole::kReduced) {
     return std::nullopt;

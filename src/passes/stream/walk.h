@@ -21,8 +21,8 @@ enum class InStep : uint8_t {
 InStep operand_in_step(const Instruction& user, size_t operand, int64_t d, int64_t& operand_dimension);
 
 /// Can the result, or all its arrays alike, be computed slice by slice along d, each operand being read in step or
-/// whole? Slices of such an instruction differ from the whole in their shapes, and in attributes that adapt_to_slice
-/// knows.
+/// whole? Slices of such an instruction differ from the whole in their shapes, and in attributes that its row
+/// adapts (ops/slicing.h).
 bool can_be_made_by_slices(const Instruction& i, int64_t d);
 
 /// The attributes of an instruction that makes `size` slices along d of what `original` makes.
