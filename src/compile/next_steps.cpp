@@ -145,7 +145,8 @@ const std::vector<StreamCandidate>& NextSteps::candidates_at(const Trial& at) co
 std::vector<const StreamCandidate*> NextSteps::worth_trying(const Trial& at) const {
   std::vector<const StreamCandidate*> streams, partial, storing, apart;
   const bool is_program = planner_.target().takes() == Takes::kProgram;
-  const size_t most_dear = state.tries_dear_ways ? 1 : 0, most_first = state.is_free_found ? kMostOfKind : 1;
+  const size_t most_dear = state.tries_dear_ways ? 1 : 0;
+  const size_t most_first = state.is_free_found && !state.has_few_plans ? kMostOfKind : 1;
   const size_t most_others = is_program ? most_first : most_dear;
   const auto offer = [](const StreamCandidate& c, size_t most, std::vector<const StreamCandidate*>& kind) {
     if (kind.size() < most) kind.push_back(&c);
