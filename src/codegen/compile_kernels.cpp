@@ -158,7 +158,7 @@ Result<std::vector<Kernel>> compile_kernels(std::span<const Nest> nests, const C
     std::optional<ShapeFree> free = any_shape ? shape_free(nest, plan) : std::nullopt;
     TextHash key;
     if (free) key = key_of(free->nest, plan, true);
-    if (!free || !(options.any_shape || is_known(key))) {
+    if (!free || !(is_known(key) || options.any_shape)) {
       const TextHash own = key_of(nest, plan, false);
       // A kernel of every shape takes longer to compile: of the first shape it is one of its own.
       if (is_known(own) || !free || (store && !store->was_met(key))) {
