@@ -155,7 +155,7 @@ LOWTIDE_PUBLIC array roll(const array& a, int shift, const std::vector<int>& axe
 LOWTIDE_PUBLIC array roll(const array& a, const Shape& shift, const std::vector<int>& axes, StreamOrDevice s = {});
 /// Any arrangement of the elements: element i of the result is element offset + sum of i[d] * strides[d].
 LOWTIDE_PUBLIC array as_strided(array a, Shape shape, Strides strides, size_t offset, StreamOrDevice s = {});
-/// The product of the axes' extents, as a scalar (of the other axes' extents with inverted).
+/// The product of the axes' extents, as a scalar; with inverted its reciprocal.
 LOWTIDE_PUBLIC array number_of_elements(const array& a, std::vector<int> axes, bool inverted, Dtype dtype = int32,
                                         StreamOrDevice s = {});
 

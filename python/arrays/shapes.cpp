@@ -132,7 +132,7 @@ void bind_shapes(nb::module_& m, Class& of) {
         return unlocked([&] { return number_of_elements(x, axes, inverted, type); });
       },
       "a"_a, "axes"_a, "inverted"_a = false, "dtype"_a = nb::none(),
-      "How many elements the axes have together, as a scalar (of the others with inverted).");
+      "How many elements the axes have together, as a scalar; with inverted its reciprocal.");
 }
 
 }  // namespace lowtide::python

@@ -358,10 +358,8 @@ array as_strided(array a, Shape shape, Strides strides, size_t offset, StreamOrD
 array number_of_elements(const array& a, std::vector<int> axes, bool inverted, Dtype dtype, StreamOrDevice s) {
   double count = 1;
   const Dims chosen = axes_of("number_of_elements", axes, a.ndim());
-  for (int64_t d = 0; d < static_cast<int64_t>(a.ndim()); ++d) {
-    if ((std::ranges::find(chosen, d) != chosen.end()) != inverted) count *= static_cast<double>(a.shape()[at(d)]);
-  }
-  return constant(count, dtype, {}, s);
+  for (const int64_t d : chosen) count *= static_cast<double>(a.shape()[at(d)]);
+  return constant(inverted ? 1 / count : count, dtype, {}, s);
 }
 
 }  // namespace lowtide

@@ -65,8 +65,8 @@ std::shared_ptr<Block> Memory::allocate(int64_t bytes) {
     if (kept != kept_.end() && kept->first <= capacity + capacity / 8 &&
         (kept->first >= kMapped) == (capacity >= kMapped)) {
       block->capacity = kept->first;
-      block->data = kept->second;
-      order_.remove(kept->second);
+      block->data = kept->second->data;
+      order_.erase(kept->second);
       cache_bytes_ -= static_cast<size_t>(kept->first);
       kept_.erase(kept);
     }
@@ -103,8 +103,7 @@ void Memory::release(Block& block) {
     const std::lock_guard lock(mutex_);
     stats_.bytes_in_use -= block.bytes;
     if (!block.deleter && static_cast<size_t>(block.capacity) <= cache_limit_) {
-      kept_.emplace(block.capacity, block.data);
-      order_.push_back(block.data);
+      kept_.emplace(block.capacity, order_.insert(order_.end(), {block.capacity, block.data}));
       cache_bytes_ += static_cast<size_t>(block.capacity);
       shrink_to(cache_limit_);
       return;
@@ -120,12 +119,12 @@ void Memory::release(Block& block) {
 /// The longest kept go first. The mutex is held.
 void Memory::shrink_to(size_t bytes) {
   while (cache_bytes_ > bytes && !order_.empty()) {
-    void* const oldest = order_.front();
+    const Kept oldest = order_.front();
+    const auto [first, last] = kept_.equal_range(oldest.capacity);
+    kept_.erase(std::find_if(first, last, [&](const auto& entry) { return entry.second == order_.begin(); }));
     order_.pop_front();
-    const auto found = std::ranges::find(kept_, oldest, [](const auto& entry) { return entry.second; });
-    cache_bytes_ -= static_cast<size_t>(found->first);
-    give_back(oldest, found->first);
-    kept_.erase(found);
+    cache_bytes_ -= static_cast<size_t>(oldest.capacity);
+    give_back(oldest.data, oldest.capacity);
   }
 }
 

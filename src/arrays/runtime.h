@@ -55,8 +55,12 @@ class Memory {
   void count(int64_t bytes);
   void shrink_to(size_t bytes);
   mutable std::mutex mutex_;
-  std::multimap<int64_t, void*> kept_;  ///< by capacity
-  std::list<void*> order_;
+  struct Kept {
+    int64_t capacity = 0;
+    void* data = nullptr;
+  };
+  std::list<Kept> order_;                                   ///< the longest kept first
+  std::multimap<int64_t, std::list<Kept>::iterator> kept_;  ///< by capacity
   size_t cache_bytes_ = 0, cache_limit_ = size_t{64} << 20, limit_ = SIZE_MAX;
   MemoryStats stats_;
 };

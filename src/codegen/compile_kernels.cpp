@@ -132,8 +132,8 @@ Result<std::vector<Kernel>> compile_kernels(std::span<const Nest> nests, const C
   LT_ASSIGN_OR_RETURN(const Isa isa, isa_of(options));
   const bool avx512 = isa == Isa::kAvx512;
   LT_ASSIGN_OR_RETURN(const std::string target, kernel_target(options));
-  Context nobodys;
-  Context& context = options.context ? *options.context : nobodys;
+  std::optional<Context> nobodys;
+  Context& context = options.context ? *options.context : nobodys.emplace();
   KernelStore* const store = options.use_cache && options.context ? &context.own<KernelStore>() : nullptr;
   const bool any_shape = options.any_shape || context.settings().any_shape;
   std::map<TextHash, Job> jobs;
@@ -152,20 +152,17 @@ Result<std::vector<Kernel>> compile_kernels(std::span<const Nest> nests, const C
   const auto find = [&](TextHash key) { return store ? store->find(key) : std::nullopt; };
   for (const Nest& nest : nests) {
     KernelPlan plan = plan_kernel(nest, avx512);
-    TextHash key = key_of(nest, plan, false);
     std::optional<Kernel> known;
-    std::optional<ShapeFree> free;
-    if (!jobs.contains(key)) {
-      known = find(key);
-      if (any_shape && !known) free = shape_free(nest, plan);
-    }
-    if (free) {
+    const auto is_known = [&](TextHash key) { return jobs.contains(key) || (known = find(key)).has_value(); };
+    // The kernel of every shape is looked for first: at a new shape there is no other, and texts are slow to print.
+    std::optional<ShapeFree> free = any_shape ? shape_free(nest, plan) : std::nullopt;
+    TextHash key;
+    if (free) key = key_of(free->nest, plan, true);
+    if (!free || !(is_known(key) || options.any_shape)) {
+      const TextHash own = key_of(nest, plan, false);
       // A kernel of every shape takes longer to compile: of the first shape it is one of its own.
-      const TextHash all = key_of(free->nest, plan, true);
-      if (options.any_shape || !store || store->was_met(all)) {
-        key = all;
-        if (!jobs.contains(all)) known = find(all);
-      } else {
+      if (is_known(own) || !free || (store && !store->was_met(key))) {
+        key = own;
         free.reset();
       }
     }

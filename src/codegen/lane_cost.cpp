@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <unordered_map>
+#include <vector>
 
 #include "codegen/clamped.h"
 #include "codegen/rotation.h"
@@ -310,12 +310,11 @@ bool LaneCost::chooses_constant(const Node& node) const {
          is_constant(node.operands[2]);
 }
 
-double LaneCost::live_in(int32_t block, const Spread& spread, double outside) const {
+double LaneCost::live_in(int32_t block, const Spread& spread, double outside, std::vector<size_t>& last_use) const {
   const auto& items = nest_.blocks[static_cast<size_t>(block)].items;
-  std::unordered_map<NodeId, size_t> last_use;
   std::vector<double> ends(items.size() + 1, 0);
   const auto use = [&](NodeId id, size_t at) {
-    if (id != kNoId) last_use[id] = at;
+    if (id != kNoId && nest_.nodes[static_cast<size_t>(id)].block == block) last_use[static_cast<size_t>(id)] = at + 1;
   };
   double most = outside;
   for (size_t at = 0; at < items.size(); ++at) {
@@ -330,19 +329,18 @@ double LaneCost::live_in(int32_t block, const Spread& spread, double outside) co
       const Loop& loop = nest_.loops[static_cast<size_t>(items[at].id)];
       double carried = 0;
       for (const Carried& c : loop.carried) carried += std::max(1.0, type_bits(c.type) / 32.0);
-      most = std::max(most, live_in(loop.body, spread, live + carried));
+      most = std::max(most, live_in(loop.body, spread, live + carried, last_use));
       live += carried;  // its results
     } else if (items[at].kind == Item::kNode) {
       const NodeId id = items[at].id;
       const Node& node = nest_.nodes[static_cast<size_t>(id)];
-      const auto last = last_use.find(id);
+      const size_t last = last_use[static_cast<size_t>(id)];
       const bool is_held = varies(id, spread) && node.type != ElementType::kPred && node.kind != NodeKind::kAffine &&
                            !chooses_constant(node);
-      const bool is_made = last != last_use.end();
-      if (is_held && is_made) {
+      if (is_held && last != 0) {
         const double size = std::max(1.0, type_bits(node.type) / 32.0) / group(id, spread);
         live += size;
-        ends[last->second] += size;
+        ends[last - 1] += size;
       }
     }
     most = std::max(most, live);
@@ -355,7 +353,8 @@ double LaneCost::live_values(const Spread& spread) const {
   const Loop& loop = nest_.loops[static_cast<size_t>(spread.loop)];
   double carried = 0;
   for (const Carried& c : loop.carried) carried += std::max(1.0, type_bits(c.type) / 32.0);
-  return std::max(1.0, live_in(loop.body, spread, carried));
+  std::vector<size_t> last_use(nest_.nodes.size(), 0);
+  return std::max(1.0, live_in(loop.body, spread, carried, last_use));
 }
 
 bool LaneCost::slow_lanes_in(int32_t block, const Spread& spread) const {

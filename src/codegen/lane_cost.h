@@ -60,7 +60,8 @@ class LaneCost {
   bool reads_apart(const Affine& index, const Spread& spread) const;  ///< by short_steps.h, as whole registers
   bool slow_lanes_in(int32_t block, const Spread& spread) const;
   bool chooses_constant(const Node& node) const;
-  double live_in(int32_t block, const Spread& spread, double outside) const;
+  /// last_use: by node, at which item of its block, from 1 on; 0: none.
+  double live_in(int32_t block, const Spread& spread, double outside, std::vector<size_t>& last_use) const;
 
   const Nest& nest_;
   const bool avx512_;

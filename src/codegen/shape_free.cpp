@@ -1,6 +1,9 @@
 #include "codegen/shape_free.h"
 
 #include <algorithm>
+#include <cstdlib>
+
+#include "codegen/short_steps.h"
 
 namespace lowtide::engine {
 namespace {
@@ -58,11 +61,15 @@ std::optional<ShapeFree> shape_free(const Nest& nest, const KernelPlan& plan) {
   for (Loop& loop : free.nest.loops) {
     if (loop.kind == LoopKind::kParallel || loop.extent > kMostTermsWrittenOut) numbers.give(loop.extent);
   }
-  // How an index moves from lane to lane decides what instruction reads there.
+  // How an index moves from lane to lane decides what instruction reads there: far apart, one that takes any step.
+  const auto is_in_code = [&](const Affine::Term& term) {
+    const int64_t lanes = plan.lanes[static_cast<size_t>(nest.nodes[static_cast<size_t>(term.atom)].loop)];
+    const int64_t step = std::abs(term.coefficient);
+    return lanes != 0 && (step <= kLongestShortStep || step > INT32_MAX / lanes);
+  };
   const auto give = [&](Affine& affine) {
     for (Affine::Term& term : affine.terms) {
-      const int32_t loop = nest.nodes[static_cast<size_t>(term.atom)].loop;
-      if (plan.lanes[static_cast<size_t>(loop)] == 0) numbers.give(term.coefficient);
+      if (!is_in_code(term)) numbers.give(term.coefficient);
     }
   };
   for (Node& node : free.nest.nodes) {

@@ -17,6 +17,9 @@
 namespace lowtide::engine {
 namespace {
 
+/// Where regions have fewer operations in all, a thread takes longer to wake up than one takes for them.
+constexpr size_t kFewOperations = 64;
+
 /// By region: has its kernel something to do?
 void find_work(const std::vector<ProgramStep>& steps, std::vector<char>& has_work) {
   for (const ProgramStep& step : steps) {
@@ -42,11 +45,17 @@ Result<LoweredProgram> lower_program(const Compiled& compiled, const Backend& ba
   find_work(program.steps, has_work);
   const std::shared_ptr<KnownNests> known = compiled.nests ? compiled.nests : std::make_shared<KnownNests>();
   ThreadPool& pool = program.module->context().pool();
+  size_t operations = 0;
+  for (const Region& region : program.regions) operations += region.ops.size();
+  const int threads = operations < kFewOperations ? 1 : ThreadPool::kAllThreads;
   std::vector<std::string> identities(count);
-  pool.run(std::ssize(identities), [&](int64_t task, int) {
-    const auto r = static_cast<size_t>(task);
-    if (has_work[r] != 0) identities[r] = identity(program.regions[r]);
-  });
+  pool.run(
+      std::ssize(identities),
+      [&](int64_t task, int) {
+        const auto r = static_cast<size_t>(task);
+        if (has_work[r] != 0) identities[r] = identity(program.regions[r]);
+      },
+      threads);
   std::unordered_map<std::string_view, size_t> first_of;
   std::vector<size_t> distinct;
   for (size_t r = 0; r < count; ++r) {
@@ -55,11 +64,14 @@ Result<LoweredProgram> lower_program(const Compiled& compiled, const Backend& ba
   // The largest first, so that none is waited for.
   std::ranges::stable_sort(distinct, std::greater(), [&](size_t r) { return program.regions[r].ops.size(); });
   lowered.nests.resize(count);
-  pool.run(std::ssize(distinct), [&](int64_t task, int) {
-    const size_t r = distinct[static_cast<size_t>(task)];
-    const auto nest = known->of(program.regions[r], identities[r]);
-    lowered.nests[r] = std::shared_ptr<const Nest>(nest, &nest->nest);
-  });
+  pool.run(
+      std::ssize(distinct),
+      [&](int64_t task, int) {
+        const size_t r = distinct[static_cast<size_t>(task)];
+        const auto nest = known->of(program.regions[r], identities[r]);
+        lowered.nests[r] = std::shared_ptr<const Nest>(nest, &nest->nest);
+      },
+      threads);
   for (size_t r = 0; r < count; ++r) {
     if (has_work[r] != 0) lowered.nests[r] = lowered.nests[first_of.at(identities[r])];
   }

@@ -34,7 +34,7 @@ NestBuilder::NestBuilder(FoldOperation fold) : shared_(std::make_shared<Shared>(
   add_block(kNoId, kNoId);
 }
 
-Nest NestBuilder::take() { return without_dead_parts(nest_); }
+Nest NestBuilder::take() { return without_dead_parts(std::move(nest_)); }
 
 int32_t NestBuilder::add_buffer(ElementType type, int64_t elements) {
   nest_.buffers.push_back({type, elements});

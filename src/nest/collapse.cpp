@@ -18,7 +18,7 @@ class Collapse {
       while (merge_with_inner(static_cast<int32_t>(id))) {
       }
     }
-    return without_dead_parts(nest_);
+    return without_dead_parts(std::move(nest_));
   }
 
  private:

@@ -1,6 +1,7 @@
 #include "nest/compact.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "nest/blocks.h"
 
@@ -9,18 +10,18 @@ namespace {
 
 class Compaction {
  public:
-  explicit Compaction(const Nest& from)
-      : from_(from),
-        live_node_(from.nodes.size()),
-        live_loop_(from.loops.size()),
-        node_(from.nodes.size(), kNoId),
-        loop_(from.loops.size(), kNoId),
-        block_(from.blocks.size(), kNoId) {}
+  explicit Compaction(Nest from)
+      : from_(std::move(from)),
+        live_node_(from_.nodes.size()),
+        live_loop_(from_.loops.size()),
+        node_(from_.nodes.size(), kNoId),
+        loop_(from_.loops.size(), kNoId),
+        block_(from_.blocks.size(), kNoId) {}
 
   Nest run() {
     for (const Store& store : from_.stores) need_store(store);
     mark();
-    to_.buffers = from_.buffers;
+    to_.buffers = std::move(from_.buffers);
     for (NestBuffer& buffer : to_.buffers) buffer.read = buffer.written = false;
     to_.blocks.push_back({});
     block_[0] = 0;
@@ -70,21 +71,21 @@ class Compaction {
   NodeId copy(NodeId id) {
     if (id == kNoId || node_[static_cast<size_t>(id)] != kNoId)
       return id == kNoId ? id : node_[static_cast<size_t>(id)];
-    Node node = from_.nodes[static_cast<size_t>(id)];
-    if (is_its_atom(node)) return node_[static_cast<size_t>(id)] = copy(node.affine.terms[0].atom);
+    if (const Node& given = from_.nodes[static_cast<size_t>(id)]; is_its_atom(given))
+      return node_[static_cast<size_t>(id)] = copy(given.affine.terms[0].atom);
+    Node node = std::move(from_.nodes[static_cast<size_t>(id)]);  // each is asked for its parts once
     for (NodeId& operand : node.operands) operand = copy(operand);
-    node.affine = copy(node.affine);
+    node.affine = copy(std::move(node.affine));
     if (node.loop != kNoId) node.loop = loop_[static_cast<size_t>(node.loop)];
     node.block = block_[static_cast<size_t>(node.block)];
     if (node.kind == NodeKind::kLoad) to_.buffers[static_cast<size_t>(node.buffer)].read = true;
     to_.nodes.push_back(std::move(node));
     return node_[static_cast<size_t>(id)] = static_cast<NodeId>(to_.nodes.size()) - 1;
   }
-  Affine copy(const Affine& affine) {
-    Affine made{affine.constant, affine.terms};
-    for (auto& term : made.terms) term.atom = copy(term.atom);
-    std::sort(made.terms.begin(), made.terms.end(), [](const auto& a, const auto& b) { return a.atom < b.atom; });
-    return made;
+  Affine copy(Affine affine) {
+    for (auto& term : affine.terms) term.atom = copy(term.atom);
+    std::sort(affine.terms.begin(), affine.terms.end(), [](const auto& a, const auto& b) { return a.atom < b.atom; });
+    return affine;
   }
 
   void append(int32_t block, Item item) { to_.blocks[static_cast<size_t>(block)].items.push_back(item); }
@@ -101,22 +102,23 @@ class Compaction {
       if (item.kind == Item::kLoop) {
         if (live_loop_[id]) copy_loop(item.id, block);
       } else if (item.kind == Item::kStore) {
-        const Store& store = from_.stores[id];
-        const Affine index = copy(store.index);
+        Store& store = from_.stores[id];
+        Affine index = copy(std::move(store.index));
         const NodeId value = copy(store.value);
-        to_.stores.push_back({store.buffer, index, value, copy(store.guard), block});
+        to_.stores.push_back({store.buffer, std::move(index), value, copy(store.guard), block});
         to_.buffers[static_cast<size_t>(store.buffer)].written = true;
         append(block, {Item::kStore, static_cast<int32_t>(to_.stores.size()) - 1});
       } else if (live_node_[id]) {
+        const bool stays = !is_its_atom(from_.nodes[id]);
         const NodeId made = copy(item.id);
-        if (!is_its_atom(from_.nodes[id])) append(block, {Item::kNode, made});
+        if (stays) append(block, {Item::kNode, made});
       }
     }
   }
 
   void copy_loop(int32_t from, int32_t outer) {
     const auto id = static_cast<int32_t>(to_.loops.size());
-    Loop loop = from_.loops[static_cast<size_t>(from)];
+    Loop loop = std::move(from_.loops[static_cast<size_t>(from)]);
     loop_[static_cast<size_t>(from)] = id;
     to_.loops.push_back({});
     for (Carried& carried : loop.carried) carried.initial = copy(carried.initial);
@@ -137,7 +139,7 @@ class Compaction {
     append(outer, {Item::kLoop, id});
   }
 
-  const Nest& from_;
+  Nest from_;  ///< gives its parts away
   Nest to_;
   std::vector<NodeId> open_;
   std::vector<bool> live_node_, live_loop_;
@@ -146,6 +148,6 @@ class Compaction {
 
 }  // namespace
 
-Nest without_dead_parts(const Nest& nest) { return Compaction(nest).run(); }
+Nest without_dead_parts(Nest nest) { return Compaction(std::move(nest)).run(); }
 
 }  // namespace lowtide::engine

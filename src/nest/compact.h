@@ -5,6 +5,6 @@
 
 namespace lowtide::engine {
 
-Nest without_dead_parts(const Nest& nest);
+Nest without_dead_parts(Nest nest);
 
 }  // namespace lowtide::engine

@@ -20,7 +20,7 @@ class Join {
 
   Nest run() {
     if (!join_in(0)) return std::move(nest_);
-    return without_dead_parts(nest_);
+    return without_dead_parts(std::move(nest_));
   }
 
  private:

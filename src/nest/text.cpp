@@ -28,16 +28,18 @@ class Printer {
     const Node& value = node(id);
     switch (value.kind) {
       case NodeKind::kConstant: return constant(value);
-      case NodeKind::kLoopIndex: return fmt::format("i{}", loop_name(value.loop));
+      case NodeKind::kLoopIndex: return numbered('i', loop_name(value.loop));
       case NodeKind::kCarried: return fmt::format("c{}.{}", loop_name(value.loop), value.slot);
       case NodeKind::kResult: return fmt::format("r{}.{}", loop_name(value.loop), value.slot);
-      case NodeKind::kArgument: return fmt::format("a{}", value.slot);
+      case NodeKind::kArgument: return numbered('a', value.slot);
       default: break;
     }
     int32_t& number = number_[static_cast<size_t>(id)];
     if (number == kNoId) number = next_number_++;
-    return fmt::format("%{}", number);
+    return numbered('%', number);
   }
+  /// fmt would take most of the time in which nests are printed.
+  static std::string numbered(char kind, int32_t number) { return kind + std::to_string(number); }
   static std::string constant(const Node& value) {
     if (stored_bytes(value.type) <= 8) return fmt::format("{}:{:#x}", type_name(value.type), value.bits[0]);
     return fmt::format("{}:{:#x}:{:#x}", type_name(value.type), value.bits[0], value.bits[1]);
@@ -52,14 +54,18 @@ class Printer {
     std::string text;
     for (const auto& term : sum.terms) {
       if (!text.empty()) text += " + ";
-      text += term.coefficient == 1 ? name(term.atom) : fmt::format("{} * {}", term.coefficient, name(term.atom));
+      if (term.coefficient != 1) text.append(std::to_string(term.coefficient)).append(" * ");
+      text += name(term.atom);
     }
-    if (sum.constant != 0 || text.empty()) text += fmt::format("{}{}", text.empty() ? "" : " + ", sum.constant);
+    if (sum.constant != 0 || text.empty()) text.append(text.empty() ? "" : " + ").append(std::to_string(sum.constant));
     return text;
   }
   std::string names(const std::vector<NodeId>& ids) {
     std::string text;
-    for (const NodeId id : ids) text += (text.empty() ? "" : ", ") + name(id);
+    for (const NodeId id : ids) {
+      if (!text.empty()) text += ", ";
+      text += name(id);
+    }
     return text;
   }
   static std::string table(const Table& of) {
@@ -71,7 +77,7 @@ class Printer {
     std::string text = std::string(type_name(made.type)) + " ";
     switch (made.kind) {
       case NodeKind::kAffine: return text + affine(made.affine);
-      case NodeKind::kLoad: return text + fmt::format("b{}[{}]", made.buffer, affine(made.affine));
+      case NodeKind::kLoad: return text + numbered('b', made.buffer) + "[" + affine(made.affine) + "]";
       case NodeKind::kFma: return text + "fma(" + names(made.operands) + ")";
       case NodeKind::kTable: return text + "table(" + names(made.operands) + table(*made.table) + ")";
       default: break;
@@ -85,11 +91,11 @@ class Printer {
     } else if (made.opcode == Opcode::kReducePrecision) {
       text += fmt::format(".e{}m{}", made.reduce_precision.exponent_bits, made.reduce_precision.mantissa_bits);
     }
-    return text + "(" + names(made.operands) + ")";
+    return text.append("(").append(names(made.operands)).append(")");
   }
 
   void line(int depth, const std::string& text) {
-    out_ += std::string(static_cast<size_t>(2 * depth), ' ') + text + "\n";
+    out_.append(static_cast<size_t>(2 * depth), ' ').append(text).append("\n");
   }
 
   void block(int32_t id, int depth) {

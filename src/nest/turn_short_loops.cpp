@@ -28,7 +28,8 @@ class Turn {
         turned_ = true;
       }
     }
-    return turned_ ? without_dead_parts(nest_) : std::move(nest_);  // numbered anew: equal kernels have equal texts
+    return turned_ ? without_dead_parts(std::move(nest_))
+                   : std::move(nest_);  // numbered anew: equal kernels have equal texts
   }
 
  private:

@@ -32,7 +32,7 @@ class WriteOut {
       }
       block(rows.body).items = std::move(items);
     }
-    return any ? without_dead_parts(nest_) : std::move(nest_);
+    return any ? without_dead_parts(std::move(nest_)) : std::move(nest_);
   }
 
  private:

@@ -42,7 +42,7 @@ class Tabulation {
       if (source != kNoId && make_table(n, source)) any = true;
       for (const NodeId operand : nest_.nodes[n].operands) need(operand);
     }
-    return any ? without_dead_parts(nest_) : std::move(nest_);
+    return any ? without_dead_parts(std::move(nest_)) : std::move(nest_);
   }
 
  private:

@@ -135,6 +135,7 @@ Result<std::vector<PassRecord>> run_passes(Module& module, const std::vector<Pas
   const auto start = std::chrono::steady_clock::now();
 
   std::vector<PassRecord> records;
+  records.reserve(passes.size() + 1);
   if (!options.quiet) LT_RETURN_IF_ERROR(dump(module, 0, "input"));
   if (!passes.empty()) {
     LT_RETURN_IF_ERROR(run_pass(module, kSpellPrecisions, target, options, records.emplace_back()));

@@ -22,8 +22,8 @@ struct Shape {
   int64_t rows = 0, columns = 0;
 };
 
-/// y[r] = sum over c of x[r, c] * w[c], in s32, so that it is exact in any order; z[r, c] = x[r, c] + w[c].
-Nest sums_and_more(Shape shape) {
+/// y[r] = sum over c of x[r, c] * w[c], in s32, so that it is exact in any order; and more: z[r, c] = x[r, c] + w[c].
+Nest sums(Shape shape, bool and_more) {
   const auto s32 = ElementType::kS32;
   NestBuilder sum;
   const NodeId a = sum.argument(s32), b = sum.argument(s32);
@@ -41,16 +41,19 @@ Nest sums_and_more(Shape shape) {
       Opcode::kMultiply, s32, {nest.load(x, nest.plus(nest.times(row, shape.columns), column)), nest.load(w, column)});
   const NodeId next = nest.operation(Opcode::kAdd, s32, {nest.carried(along, 0), product});
   nest.store(y, row, nest.end_carrying(along, std::array{next})[0]);
-  const int32_t across = nest.begin_parallel(shape.columns);
-  const Affine other = nest.index_of(across), at = nest.plus(nest.times(row, shape.columns), other);
-  nest.store(z, at, nest.operation(Opcode::kAdd, s32, {nest.load(x, at), nest.load(w, other)}));
-  nest.end_parallel(across);
+  if (and_more) {
+    const int32_t across = nest.begin_parallel(shape.columns);
+    const Affine other = nest.index_of(across), at = nest.plus(nest.times(row, shape.columns), other);
+    nest.store(z, at, nest.operation(Opcode::kAdd, s32, {nest.load(x, at), nest.load(w, other)}));
+    nest.end_parallel(across);
+  }
   nest.end_parallel(rows);
   return legalise(nest.take());
 }
+Nest sums_and_more(Shape shape) { return sums(shape, true); }
 
 /// Elements of the nest's results that are wrong.
-int64_t wrong_elements(const Kernel& kernel, Shape shape, std::vector<int64_t> given) {
+int64_t wrong_elements(const Kernel& kernel, Shape shape, std::vector<int64_t> given, bool and_more = true) {
   const auto rows = static_cast<size_t>(shape.rows), columns = static_cast<size_t>(shape.columns);
   std::vector<int32_t> x(rows * columns), w(columns), y(rows, -1), z(rows * columns, -1);
   std::iota(x.begin(), x.end(), 3);
@@ -64,7 +67,7 @@ int64_t wrong_elements(const Kernel& kernel, Shape shape, std::vector<int64_t> g
     uint32_t sum = 0;
     for (size_t c = 0; c < columns; ++c) {
       sum += static_cast<uint32_t>(x[r * columns + c]) * static_cast<uint32_t>(w[c]);
-      wrong += z[r * columns + c] != x[r * columns + c] + w[c];
+      wrong += and_more && z[r * columns + c] != x[r * columns + c] + w[c];
     }
     wrong += y[r] != static_cast<int32_t>(sum);
   }
@@ -88,6 +91,23 @@ TEST(ShapeFree, OneKernelServesEveryShape) {
   // A kernel for each way in which loops of these extents are spread over lanes.
   EXPECT_LE(record.distinct - record.from_cache, 3);
   EXPECT_EQ(record.distinct, std::ssize(kShapes));
+}
+
+// Few columns: lanes are rows, and read as far apart as a row has columns.
+TEST(ShapeFree, StepsFromLaneToLaneAreGiven) {
+  Context context;
+  CompileRecord record;
+  for (const Shape shape : {Shape{31, 35}, Shape{31, 38}, Shape{30, 41}, Shape{29, 47}}) {
+    const Nest nest = sums(shape, false);
+    const auto kernels = compile_kernels({&nest, 1}, {.any_shape = true, .context = &context}, &record);
+    ASSERT_TRUE(kernels.ok()) << kernels.status().message();
+    const Kernel& kernel = (*kernels)[0];
+    EXPECT_EQ(wrong_elements(kernel, shape, kernel.given, false), 0) << shape.rows << " x " << shape.columns;
+    std::vector<int64_t> others = kernel.given;
+    std::ranges::replace(others, shape.columns, shape.columns - 1);  // the control
+    EXPECT_GT(wrong_elements(kernel, shape, others, false), 0);
+  }
+  EXPECT_LE(record.distinct - record.from_cache, 2);
 }
 
 // The control: what compares sees a kernel that is given the numbers of another shape.

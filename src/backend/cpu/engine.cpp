@@ -44,6 +44,14 @@ int64_t integer_at(const std::byte* address, ElementType type) {
   return number;
 }
 
+/// Do bytes move, for which shift_at_once() needs room? Most small programs do without.
+bool moves_at_once(std::span<const ProgramStep> steps) {
+  return std::ranges::any_of(steps, [](const ProgramStep& step) {
+    return step.kind == StepKind::kCopy || step.kind == StepKind::kWhile ||
+           std::ranges::any_of(step.blocks, moves_at_once);
+  });
+}
+
 }  // namespace
 
 struct Engine::Binding {
@@ -61,7 +69,7 @@ Engine::Engine(std::shared_ptr<const Program> program, std::vector<Kernel> kerne
   LT_ASSERT(binding.routine == routines_.size(), "a program has one routine for each step that calls one");
   storages_.resize(program_->storages.size());
   addresses_.resize(program_->slots.size());
-  strip_.resize(kStripBytes);
+  if (moves_at_once(program_->steps)) strip_.resize(kStripBytes);
   constants_stay_ = !poisons() && constants_are_alone(*program_);
 }
 

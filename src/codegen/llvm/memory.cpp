@@ -71,6 +71,11 @@ Emitter::Address Emitter::address(const Affine& affine) {
 
 Emitter::V Emitter::lane_offsets(const Address& at, bool& is_wide) {
   llvm::Type* element = at.vector ? at.vector->getType()->getScalarType() : builder_.getInt32Ty();
+  if (is_given(at.step)) {  // fits 32 bits for all lanes, by shape_free()
+    is_wide = element->isIntegerTy(64);
+    V steps = builder_.CreateMul(lane_numbers(element), splat(builder_.CreateIntCast(number(at.step), element, true)));
+    return at.vector ? builder_.CreateAdd(steps, at.vector) : steps;
+  }
   const bool step_fits = at.step * width_ == static_cast<int32_t>(at.step * width_);
   if (!at.vector && !step_fits) element = builder_.getInt64Ty();
   is_wide = element->isIntegerTy(64);
