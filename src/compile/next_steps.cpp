@@ -14,8 +14,6 @@ namespace {
 constexpr size_t kFewTiles = 2;                       ///< tried of a stream, where plans are few
 constexpr size_t kMostAmong = 4;                      ///< prices tried after streams: each of these has its own
 constexpr size_t kMostCandidates = 6;                 ///< tried in one step
-constexpr size_t kMostOfKind = 3;                     ///< of those in some passes, and of those that store between them
-constexpr double kOtherPrice = 0.5;                   ///< of the time for what is recomputed: another way to store
 constexpr double kExtraTime[] = {0.02, 0.1, 0.4, 3};  ///< of what a plan may take, for one more stream
 constexpr double kHopeless = 1.25;                    ///< of what a plan may take: beyond it no stream is tried
 constexpr int64_t kMostEasier = 3;                    ///< coarser tiles, where all that were tried are too slow
@@ -141,30 +139,22 @@ const std::vector<StreamCandidate>& NextSteps::candidates_at(const Trial& at) co
   return candidates;
 }
 
-/// Those worth a plan: the best of each kind, without those that would compute too much again in tiles of any size.
+/// Those worth a plan: the best streams, and the best of those in some of the passes, of those that keep values between
+/// passes, and of those with products apart; without what would compute too much again in tiles of any size.
 std::vector<const StreamCandidate*> NextSteps::worth_trying(const Trial& at) const {
-  std::vector<const StreamCandidate*> streams, partial, storing, apart;
-  const bool is_program = planner_.target().takes() == Takes::kProgram;
-  const size_t most_dear = state.tries_dear_ways ? 1 : 0;
-  const size_t most_first = state.is_free_found && !state.has_few_plans ? kMostOfKind : 1;
-  const size_t most_others = is_program ? most_first : most_dear;
-  const auto offer = [](const StreamCandidate& c, size_t most, std::vector<const StreamCandidate*>& kind) {
-    if (kind.size() < most) kind.push_back(&c);
-  };
+  std::vector<const StreamCandidate*> streams;
+  const StreamCandidate *partial = nullptr, *keeping = nullptr, *apart = nullptr;
   for (const StreamCandidate& c : candidates_at(at)) {
     if (at.point.ns + c.again_ns > kHopeless * state.most_ns) continue;
-    if (!c.before.empty()) {
-      offer(c, most_dear, apart);
-    } else if (c.decision.store > 0) {
-      const bool differs = storing.empty() || c.again_ns < kOtherPrice * storing.back()->again_ns;
-      if (differs) offer(c, most_others, storing);
-    } else if (c.decision.passes > 0) {
-      offer(c, most_others, partial);
-    } else {
-      offer(c, kMostCandidates, streams);
-    }
+    const bool is_whole = c.before.empty() && c.decision.store == 0 && c.decision.passes == 0;
+    const StreamCandidate*& best = !c.before.empty() ? apart : c.decision.store > 0 ? keeping : partial;
+    if (is_whole && streams.size() < kMostCandidates) streams.push_back(&c);
+    if (!is_whole && best == nullptr) best = &c;
   }
-  for (const auto* more : {&partial, &storing, &apart}) streams.insert(streams.end(), more->begin(), more->end());
+  const bool is_program = planner_.target().takes() == Takes::kProgram;
+  if (is_program && partial != nullptr) streams.push_back(partial);
+  if ((is_program || state.tries_dear_ways) && keeping != nullptr) streams.push_back(keeping);
+  if (state.tries_dear_ways && apart != nullptr) streams.push_back(apart);
   return streams;
 }
 
