@@ -9,6 +9,7 @@
 #include "ir/element_read.h"
 #include "passes/in_place/slices.h"
 #include "passes/rewrite.h"
+#include "passes/rules/loop_carry.h"
 
 namespace lowtide::engine {
 namespace {
@@ -176,9 +177,11 @@ void put_reads_first(Computation& body) {
 Result<PassResult> write_over_consumed_stacks(Module& module) {
   PassResult result;
   const Uses uses(module);
+  const auto callers = count_callers(module);
   for (const auto& computation : module.computations()) {
     for (const auto& i : computation->instructions()) {
-      if (i->opcode != Opcode::kWhile) continue;
+      // A body of several loops would change for all of them, and only one of them gets its new start.
+      if (i->opcode != Opcode::kWhile || callers.at(i->called[1]) > 1) continue;
       const int64_t count = rewrite_loop(*i, module, uses);
       if (count > 0) put_reads_first(*i->called[1]);
       result.count += count;

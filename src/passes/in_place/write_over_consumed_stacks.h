@@ -10,7 +10,7 @@
 /// Requires: verified, no calls, loops take tuples apart once.  Keeps: roots, donation, schedule.
 /// Numerics: exact. The loop visits all slices (along any dimension, of any thickness), each once; slice i is read only
 /// in iteration i, which reads the bytes from before the iteration. Not done: xs that is read otherwise or after the
-/// loop, arguments that are not donated (their copy would be as large). Tests:
+/// loop, bodies of several loops, arguments that are not donated (their copy would be as large). Tests:
 /// tests/text/passes/write-over-consumed-stacks/
 
 #include "passes/pass.h"
