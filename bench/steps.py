@@ -1,4 +1,4 @@
-"""steps.py [--command FILE] [--only NAME,..] [--keep FOLDER] [--exponent N]: training steps of kinds that people bring, written
+"""steps.py [--command FILE] [--only NAME,..] [--keep FOLDER]: training steps of kinds that people bring, written
 in plain JAX and lowered at sizes that don't fit a workstation. Nothing runs: the table has what XLA:CPU's memory-optimised
 scheduler needs (temp, MiB), what Lowtide's free and tightest plans need as parts of that, the modelled time of the tightest
 plan beside the fastest, and the seconds that `fit` takes to plan.
