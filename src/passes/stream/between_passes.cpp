@@ -1,14 +1,20 @@
 #include "passes/stream/between_passes.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <limits>
 #include <optional>
+#include <string>
 #include <utility>
 
 namespace lowtide::engine {
 namespace {
 
-constexpr int kMostSteps = 160;
+constexpr double kJustAbove = 1.001;  ///< a price is written with few digits
+constexpr int kMostSteps = 160;       ///< values dropped one after the other
 
 class Keeper {
  public:
@@ -26,33 +32,16 @@ class Keeper {
     trim(PassUses(graph_, cluster_));
   }
 
-  /// Step by step, as long as the time for each byte is within the price.
-  void drop_within(double ns_per_byte) {
+  /// Step by step, as long as the time for each byte is within the price; `seen` is told each step's.
+  void drop_within(double ns_per_byte, const std::function<void(double)>& seen = {}) {
     for (int step = 0; step < kMostSteps; ++step) {
-      const PassUses uses(graph_, cluster_);
-      const std::optional<Drop> best = cheapest(uses);
+      const std::optional<Drop> best = cheapest(PassUses(graph_, cluster_));
       if (!best || best->ns > ns_per_byte * bytes_at(best->place)) return;
+      const double price = best->ns / bytes_at(best->place);
       apply(*best);
       trim(PassUses(graph_, cluster_));
+      if (seen) seen(price);
     }
-  }
-
-  /// The price of each step, the highest so far, with the most bytes stored after it.
-  std::vector<std::pair<double, double>> prices() {
-    std::vector<std::pair<double, double>> all;
-    double highest = 0;
-    for (int step = 0; step < kMostSteps; ++step) {
-      const PassUses uses(graph_, cluster_);
-      const std::optional<Drop> best = cheapest(uses);
-      if (!best) break;
-      highest = std::max(highest, best->ns / bytes_at(best->place));
-      apply(*best);
-      const PassUses after(graph_, cluster_);
-      trim(after);
-      const std::vector<double> load = stored_bytes_by_pass(graph_, cluster_, after);
-      all.emplace_back(highest, *std::ranges::max_element(load));
-    }
-    return all;
   }
 
  private:
@@ -90,16 +79,12 @@ class Keeper {
         };
         const Stay stay = stays[k];
         Drop everywhere{.until = std::max(stay.first, fullest - 1), .from = stay.last};
-        if (stay.first == fullest) everywhere.until = stay.first;
-        int32_t first = kNoId;
         for (const int32_t pass : uses.readers(place)) {
           if (pass <= everywhere.until || pass > stay.last) continue;
           const double ns = again_ns(place, pass, uses);
+          if (pass > fullest && pass < stay.last && everywhere.ns == 0)
+            offer({.until = everywhere.until, .from = pass, .ns = ns});
           everywhere.ns += ns;
-          if (first == kNoId && pass > fullest) {
-            first = pass;
-            if (pass < stay.last && everywhere.ns == ns) offer({.until = everywhere.until, .from = pass, .ns = ns});
-          }
         }
         offer(everywhere);
       }
@@ -159,20 +144,17 @@ class Keeper {
 }  // namespace
 
 PassUses::PassUses(const ValueGraph& graph, const StreamCluster& cluster)
-    : readers_(static_cast<size_t>(graph.size())) {
-  std::vector<int32_t> made_in(readers_.size(), kNoId);
-  makers_.resize(readers_.size());
+    : readers_(static_cast<size_t>(graph.size())), makers_(readers_.size()) {
+  const auto note = [](std::vector<int32_t>& passes, int32_t pass) {
+    if (passes.empty() || passes.back() != pass) passes.push_back(pass);
+  };
   for (int32_t pass = 0; pass < cluster.passes; ++pass) {
-    made_.push_back(members_of_pass(graph, cluster, pass));
-    for (const int32_t place : made_.back()) {
-      made_in[static_cast<size_t>(place)] = pass;
-      makers_[static_cast<size_t>(place)].push_back(pass);
-    }
-    for (const int32_t place : made_.back()) {
+    const std::vector<int32_t> made = members_of_pass(graph, cluster, pass);
+    for (const int32_t place : made) makers_[static_cast<size_t>(place)].push_back(pass);
+    for (const int32_t place : made) {
       for (const ValueGraph::Read& read : graph.reads(place)) {
-        const auto def = static_cast<size_t>(read.def);
-        const bool is_read = made_in[def] != pass || !cluster.is_member(read.def);
-        if (is_read && (readers_[def].empty() || readers_[def].back() != pass)) readers_[def].push_back(pass);
+        const auto& makers = makers_[static_cast<size_t>(read.def)];
+        if (makers.empty() || makers.back() != pass) note(readers_[static_cast<size_t>(read.def)], pass);
       }
     }
   }
@@ -193,16 +175,11 @@ std::vector<double> stored_bytes_by_pass(const ValueGraph& graph, const StreamCl
     for (int32_t pass = stay.first; pass <= stay.last; ++pass)
       bytes[static_cast<size_t>(pass)] += bytes_of(graph, array);
   };
-  const auto is_read_outside = [&](GraphLeaf array) {
-    const auto users = graph.users(array.place);
-    return graph.is_result(array.place) || std::any_of(users.begin(), users.end(), [&](const ValueGraph::Read& read) {
-             return read.leaf == array.leaf && graph.is_live(read.user) && !cluster.is_member(read.user);
-           });
-  };
   for (const std::set<GraphLeaf>* all : {&cluster.outputs, &cluster.sums}) {
     for (const GraphLeaf& array : *all) {
       const int32_t first = cluster.members.at(array.place).pass;
-      add(array, {first, is_read_outside(array) ? cluster.passes - 1 : uses.last_reader(array.place, first)});
+      add(array,
+          {first, is_read_outside(graph, cluster, array) ? cluster.passes - 1 : uses.last_reader(array.place, first)});
     }
   }
   for (const auto& [place, stays] : cluster.kept) {
@@ -221,26 +198,35 @@ void keep_between_passes(const ValueGraph& graph, const std::vector<ValueState>&
   Keeper(graph, states, cluster).drop_within(ns_per_byte);
 }
 
-std::vector<double> keeping_prices(const ValueGraph& graph, const std::vector<ValueState>& states,
-                                   StreamCluster cluster, size_t most) {
-  const auto all = Keeper(graph, states, cluster).prices();
-  std::vector<double> prices;
-  if (all.empty()) return prices;
-  double lowest = all.front().second;
-  for (const auto& step : all) lowest = std::min(lowest, step.second);
+std::vector<Keeping> keeping_choices(const ValueGraph& graph, const std::vector<ValueState>& states,
+                                     StreamCluster cluster, size_t most) {
+  struct Step {
+    double price = 0, least = 0;  ///< the highest so far, and the fewest bytes stored at the fullest pass
+    std::map<int32_t, std::vector<Stay>> kept;
+  };
+  std::vector<Step> steps;
+  Keeper(graph, states, cluster).drop_within(std::numeric_limits<double>::infinity(), [&](double price) {
+    const std::vector<double> load = stored_bytes_by_pass(graph, cluster, PassUses(graph, cluster));
+    Step step{price, *std::ranges::max_element(load), cluster.kept};
+    if (!steps.empty()) step.price = std::max(step.price, steps.back().price);
+    if (!steps.empty()) step.least = std::min(step.least, steps.back().least);
+    steps.push_back(std::move(step));
+  });
+  std::vector<Keeping> choices;
+  if (steps.empty()) return choices;
   // At equal distances between the logarithms of what is stored.
-  double least = all.front().second;
-  const double ratio = std::pow(std::max(lowest, 1.0) / std::max(least, 1.0), 1.0 / static_cast<double>(most));
-  double bound = least * ratio;
-  for (size_t k = 0; k < all.size(); ++k) {
-    least = std::min(least, all[k].second);
-    const bool is_last = k + 1 == all.size() || all[k + 1].first > all[k].first;  // of the steps at its price
-    if (!is_last || least > bound * (1 + 1e-9)) continue;
-    prices.push_back(all[k].first);
-    while (bound >= least && ratio < 1) bound *= ratio;
-    if (prices.size() == most) break;
+  const double most_bytes = std::max(steps.front().least, 1.0), least_bytes = std::max(steps.back().least, 1.0);
+  const double ratio = std::pow(least_bytes / most_bytes, 1.0 / static_cast<double>(most));
+  double bound = most_bytes * ratio;
+  for (size_t k = 0; k < steps.size() && choices.size() < most; ++k) {
+    const bool is_last = k + 1 == steps.size() || steps[k + 1].price > steps[k].price;  // of the steps at its price
+    if (!is_last || steps[k].least > bound * (1 + 1e-9)) continue;
+    while (bound >= steps[k].least && ratio < 1) bound *= ratio;
+    const double written = std::stod(fmt::format("{:.4g}", steps[k].price * kJustAbove));
+    const auto within = std::ranges::find_if(steps, [&](const Step& step) { return step.price > written; });
+    choices.push_back({written, std::prev(within)->kept});
   }
-  return prices;
+  return choices;
 }
 
 }  // namespace lowtide::engine

@@ -10,9 +10,6 @@ namespace lowtide::engine {
 class PassUses {
  public:
   PassUses(const ValueGraph& graph, const StreamCluster& cluster);
-  /// By place, ascending.
-  const std::vector<int32_t>& made_in(int32_t pass) const { return made_[static_cast<size_t>(pass)]; }
-  int32_t passes() const { return static_cast<int32_t>(made_.size()); }
   /// Passes that read the value and don't make it, ascending.
   const std::vector<int32_t>& readers(int32_t place) const { return readers_[static_cast<size_t>(place)]; }
   bool is_made_in(int32_t place, int32_t pass) const;
@@ -20,7 +17,7 @@ class PassUses {
   int32_t last_reader(int32_t place, int32_t from) const;
 
  private:
-  std::vector<std::vector<int32_t>> made_, readers_, makers_;
+  std::vector<std::vector<int32_t>> readers_, makers_;  ///< passes by place
 };
 
 /// Keeps values from one pass to later ones. At first all is kept that would have memory of its own without the stream.
@@ -30,9 +27,15 @@ class PassUses {
 void keep_between_passes(const ValueGraph& graph, const std::vector<ValueState>& states, StreamCluster& cluster,
                          double ns_per_byte);
 
+/// A price, of few digits for files of plans, and StreamCluster::kept at it.
+struct Keeping {
+  double ns_per_byte = 0;
+  std::map<int32_t, std::vector<Stay>> kept;
+};
+
 /// Prices at which ever less is kept, ascending, at most so many.
-std::vector<double> keeping_prices(const ValueGraph& graph, const std::vector<ValueState>& states,
-                                   StreamCluster cluster, size_t most);
+std::vector<Keeping> keeping_choices(const ValueGraph& graph, const std::vector<ValueState>& states,
+                                     StreamCluster cluster, size_t most);
 
 /// Bytes that the cluster stores whole by pass: outputs, sums, and what is kept.
 std::vector<double> stored_bytes_by_pass(const ValueGraph& graph, const StreamCluster& cluster, const PassUses& uses);

@@ -271,7 +271,7 @@ class Grower {
     // Nobody outside reads what is the same for every tile: it would have to be carried.
     for (size_t leaf = 0; leaf < member.leaves.size(); ++leaf) {
       const GraphLeaf array{place, static_cast<int32_t>(leaf)};
-      if (member.leaves[leaf] == kWhole && is_read_outside(array)) return place;
+      if (member.leaves[leaf] == kWhole && is_read_outside(graph_, cluster_, array)) return place;
     }
     return kNoId;
   }
@@ -340,20 +340,9 @@ class Grower {
         if (member.leaves[leaf] == kSummed) cluster_.sums.insert(array);
         if (member.leaves[leaf] < 0 || light[static_cast<size_t>(place)] || (alone_ && !behind_.contains(place)))
           continue;
-        if (is_read_outside(array)) cluster_.outputs.insert(array);
+        if (is_read_outside(graph_, cluster_, array)) cluster_.outputs.insert(array);
       }
     }
-  }
-
-  bool is_read_outside(GraphLeaf array) const {
-    const auto users = graph_.users(array.place);
-    const auto& results = graph_.results();
-    const bool result = std::any_of(results.begin(), results.end(), [&](const LeafRef& r) {
-      return r.instruction == &graph_.at(array.place) && r.leaf == array.leaf;
-    });
-    return result || std::any_of(users.begin(), users.end(), [&](const ValueGraph::Read& read) {
-             return read.leaf == array.leaf && graph_.is_live(read.user) && !cluster_.is_member(read.user);
-           });
   }
 
   const ValueGraph& graph_;
@@ -387,6 +376,15 @@ bool StreamCluster::is_stored_by(GraphLeaf array, int32_t pass) const {
 StreamCluster grow_cluster(const ValueGraph& graph, const std::vector<ValueState>& states, GraphLeaf seed, int64_t d,
                            const ClusterOptions& options) {
   return Grower(graph, states, seed).grow(d, options);
+}
+
+bool is_read_outside(const ValueGraph& graph, const StreamCluster& cluster, GraphLeaf array) {
+  const auto users = graph.users(array.place);
+  const auto& results = graph.results();
+  const bool is_result = std::ranges::find(results, LeafRef{&graph.at(array.place), array.leaf}) != results.end();
+  return is_result || std::any_of(users.begin(), users.end(), [&](const ValueGraph::Read& read) {
+           return read.leaf == array.leaf && graph.is_live(read.user) && !cluster.is_member(read.user);
+         });
 }
 
 GraphLeaf array_behind(const ValueGraph& graph, const Instruction& operand) {

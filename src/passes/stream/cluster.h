@@ -87,6 +87,9 @@ struct ClusterWeight {
 double own_ns(const Instruction& i, const Target& target);
 ClusterWeight weigh(const ValueGraph& graph, const std::vector<ValueState>& states, const StreamCluster& cluster);
 
+/// Is a member's array a result, or read by others than members?
+bool is_read_outside(const ValueGraph& graph, const StreamCluster& cluster, GraphLeaf array);
+
 /// The array that an operand refers to, through tuples.
 GraphLeaf array_behind(const ValueGraph& graph, const Instruction& operand);
 const Shape& shape_of(const ValueGraph& graph, GraphLeaf array);

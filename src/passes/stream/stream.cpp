@@ -23,9 +23,8 @@ namespace {
 
 constexpr double kLargeSums =
     16;  ///< times their bytes is what the stream hides, at least: worth a stream of their own
-constexpr double kDearAgain = 0.05;   ///< of the stream's time, at least: what is multiplied again may be stored
-constexpr size_t kMostPrices = 16;    ///< at which values are kept between passes
-constexpr double kJustAbove = 1.001;  ///< a price is written with few digits
+constexpr double kDearAgain = 0.05;  ///< of the stream's time, at least: what is multiplied again may be stored
+constexpr size_t kMostPrices = 16;   ///< at which values are kept between passes
 constexpr int32_t kFewestPasses = 2, kMostPasses = 4;  ///< of a stream in some of a cluster's passes
 constexpr size_t kMostSeeds = 6;                       ///< of a computation, where none are asked for
 
@@ -188,12 +187,12 @@ void add_slices(const ValueGraph& graph, const std::vector<ValueState>& states, 
   if (is_first) {
     const ClusterWeight weight = weigh(graph, states, grown);
     offer(decision, grown, weight);
-    std::vector<double> prices;
-    if (weight.again_ns >= kDearAgain * weight.ns) prices = keeping_prices(graph, states, grown, kMostPrices);
-    for (const double price : prices) {
-      decision.store = std::stod(fmt::format("{:.4g}", price * kJustAbove));
+    std::vector<Keeping> choices;
+    if (weight.again_ns >= kDearAgain * weight.ns) choices = keeping_choices(graph, states, grown, kMostPrices);
+    for (Keeping& choice : choices) {
+      decision.store = choice.ns_per_byte;
       StreamCluster cluster = grown;
-      keep_between_passes(graph, states, cluster, decision.store);
+      cluster.kept = std::move(choice.kept);
       const ClusterWeight kept = weigh(graph, states, cluster);
       if (kept.again_ns < weight.again_ns) offer(decision, cluster, kept);
     }
