@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/clock.h"
+
 namespace lowtide::engine {
 
 void StepTimes::begin_run() {
@@ -12,7 +14,7 @@ void StepTimes::begin_run() {
 
 /// `waiting` counts from an arbitrary moment on: while the threads aren't joined, all but the caller wait.
 StepTimes::Moment StepTimes::now() const {
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
+  const double seconds = seconds_since(began_);
   const ThreadPool::Use use = pool_.use();
   const double alone = seconds - 1e-9 * static_cast<double>(use.joint);
   return {seconds, pool_.threads() * seconds - 1e-9 * static_cast<double>(use.busy) - alone};

@@ -12,4 +12,8 @@ inline int64_t now_ns() {
       .count();
 }
 
+inline double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
 }  // namespace lowtide::engine

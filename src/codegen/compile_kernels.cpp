@@ -10,6 +10,7 @@
 #include <system_error>
 #include <thread>
 
+#include "base/clock.h"
 #include "base/context.h"
 #include "base/files.h"
 #include "base/memory.h"
@@ -206,7 +207,7 @@ Result<std::vector<Kernel>> compile_kernels(std::span<const Nest> nests, const C
     record->kernels += static_cast<int64_t>(nests.size());
     record->distinct += static_cast<int64_t>(jobs.size());
     record->from_cache += from_cache;
-    record->seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    record->seconds += seconds_since(start);
   }
   return kernels;
 }

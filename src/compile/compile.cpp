@@ -2,18 +2,12 @@
 
 #include <chrono>
 
+#include "base/clock.h"
 #include "compile/frontier.h"
 #include "compile/make_program.h"
 #include "schedule/nest_cache.h"
 
 namespace lowtide::engine {
-namespace {
-
-double planning_seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-}  // namespace
 
 Result<Compiled> compile_plan(const Module& module, const Target& target) {
   const auto start = std::chrono::steady_clock::now();
@@ -24,7 +18,7 @@ Result<Compiled> compile_plan(const Module& module, const Target& target) {
   if (module.context().is_debugging()) {
     LT_ASSIGN_OR_RETURN(compiled, compile_plan(module, target, frontier.free.decisions));
   }
-  compiled.plan_seconds = planning_seconds_since(start);
+  compiled.plan_seconds = seconds_since(start);
   return compiled;
 }
 
@@ -39,7 +33,7 @@ Result<Compiled> compile_plan(const Module& module, const Target& target, const 
   LT_ASSIGN_OR_RETURN(compiled.passes, run_passes(*rewritten, rows, target, options));
   LT_RETURN_IF_ERROR(make_program(compiled, rewritten, decisions, found, std::make_shared<KnownNests>()));
   LT_RETURN_IF_ERROR(check_plan(compiled));
-  compiled.plan_seconds = planning_seconds_since(start);
+  compiled.plan_seconds = seconds_since(start);
   return compiled;
 }
 

@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "analysis/partitioning.h"
+#include "base/clock.h"
 #include "compile/planned_cures.h"
 #include "report/build.h"
 #include "runtime/runnable.h"
@@ -37,7 +38,7 @@ Result<Report> explain(const Input& input, const Target& target, bool with_boxes
   if (input.module->context().is_debugging()) {
     LT_RETURN_IF_ERROR(compile_plan(*input.module, target, frontier.free.decisions).status());
   }
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double seconds = seconds_since(start);
   const FreePlan plan{program.module, account_of(program), program.kernels, seconds};
   Report report = build_report(input, plan, with_boxes);
   report.exact = input.module->sums_in_order;

@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "analysis/partitioning.h"
+#include "base/clock.h"
 #include "compile/source_words.h"
 #include "compile/what_to_change.h"
 #include "passes/stream/stream.h"
@@ -133,7 +134,7 @@ Result<Fitted> fit_program(const Input& input, const Target& target, std::option
   report.refusal = fitted.runnable.message();
   LT_RETURN_IF_ERROR(explain_choice(module, planner, point->decisions, given, fitted));
   report.interrupted = frontier.interrupted || module.context().stop().was_asked();
-  report.plan_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  report.plan_seconds = seconds_since(start);
   return fitted;
 }
 

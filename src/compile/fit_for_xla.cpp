@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "analysis/partitioning.h"
+#include "base/clock.h"
 #include "compile/what_to_change.h"
 #include "passes/stream/stream.h"
 #include "report/arguments.h"
@@ -108,7 +109,7 @@ Result<FittedForXla> fit_for_xla(const Input& input, const Target& target, std::
   report.at_peak = peak_rows(exported, ours, Categories(exported), arguments);
   LT_RETURN_IF_ERROR(explain_choice(module, planner, point->decisions, given, report));
   report.interrupted = frontier.interrupted || module.context().stop().was_asked();
-  report.plan_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  report.plan_seconds = seconds_since(start);
   return fitted;
 }
 

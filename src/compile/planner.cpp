@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analysis/account.h"
+#include "base/clock.h"
 #include "compile/make_program.h"
 #include "passes/canonicalise/remove_dead_code.h"
 #include "passes/recompute/save_every.h"
@@ -20,10 +21,6 @@ namespace {
 constexpr int64_t kPackWork = 100'000;         ///< for one of many peaks
 constexpr int64_t kKeptInstructions = 60'000;  ///< in modules that later plans go on from
 constexpr int64_t kFewModules = 4;  ///< where no more are kept, those before all streams push out better ones
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 double potential_of(int64_t temp_bytes, int64_t load_bytes, const std::vector<int64_t>& curve) {
   const double top = static_cast<double>(std::max<int64_t>(1, load_bytes));

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "base/clock.h"
 #include "report/tensor_names.h"
 #include "runtime/bindings.h"
 #include "session/call.h"
@@ -44,7 +45,7 @@ Result<std::vector<double>> Run::run(int64_t times) {
       state_->has_run = false;
       LT_PASS(state_->run());
       state_->has_run = true;
-      seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+      seconds.push_back(engine::seconds_since(start));
     }
     return seconds;
   });

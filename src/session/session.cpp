@@ -5,6 +5,7 @@
 
 #include "analysis/partitioning.h"
 #include "backend/cpu/cpu_backend.h"
+#include "base/clock.h"
 #include "base/files.h"
 #include "compile/check_fit.h"
 #include "compile/explain.h"
@@ -234,7 +235,7 @@ Result<Packing> Session::pack(std::string_view table, int64_t capacity, const st
     const auto start = std::chrono::steady_clock::now();
     const engine::Placement placement =
         engine::pack(buffers.problem, {.capacity = capacity, .work = kWork, .progress = &call.context()->progress()});
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    const double seconds = engine::seconds_since(start);
     const std::string fault = engine::check_placement(buffers.problem, placement);
     LT_ASSERT(fault.empty(), "the packing is wrong: " + fault);
     return Packing{.offsets = placement.offsets,
