@@ -100,7 +100,8 @@ PJRT_Error* Executable_GetCompiledMemoryStats(PJRT_Executable_GetCompiledMemoryS
   args.alias_size_in_bytes = sizes.alias;
   args.temp_size_in_bytes = sizes.temp;
   args.host_generated_code_size_in_bytes = args.host_argument_size_in_bytes = args.host_output_size_in_bytes = 0;
-  args.host_alias_size_in_bytes = args.host_temp_size_in_bytes = 0;
+  args.host_alias_size_in_bytes = 0;
+  args.host_temp_size_in_bytes = sizes.host;  // with the arguments and results that lie there
   args.peak_memory_in_bytes = args.total_size_in_bytes = args.total_allocation_bytes = sizes.peak;
   args.indefinite_allocations = 0;
   args.peak_unpadded_heap_bytes = sizes.temp;

@@ -44,7 +44,7 @@ std::string json_of(const std::vector<ProgramArray>& arrays) {
 std::string json_of(const Sizes& sizes) {
   return R"({"arguments": )" + std::to_string(sizes.arguments) + R"(, "outputs": )" + std::to_string(sizes.outputs) +
          R"(, "alias": )" + std::to_string(sizes.alias) + R"(, "temp": )" + std::to_string(sizes.temp) +
-         R"(, "peak": )" + std::to_string(sizes.peak) + "}";
+         R"(, "peak": )" + std::to_string(sizes.peak) + R"(, "host": )" + std::to_string(sizes.host) + "}";
 }
 
 namespace {

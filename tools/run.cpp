@@ -32,6 +32,7 @@ std::string to_json(const RunReport& r) {
     json["temp_bytes"] = r.sizes->temp;
     json["peak_bytes"] = r.sizes->peak;
     json["load_bytes"] = r.sizes->load;
+    if (r.sizes->host > 0) json["host_bytes"] = r.sizes->host;
   }
   const auto add = [&](const char* key, const auto& figure) {
     if (figure) json[key] = *figure;

@@ -121,6 +121,7 @@ struct LowerBound {
 
 struct Sizes {
   int64_t arguments = 0, outputs = 0, alias = 0, temp = 0, load = 0, peak = 0;
+  int64_t host = 0;  ///< in the host's memory (`pinned_host`): arguments, results and temporaries; no part of the peak
 };
 
 struct Phase {

@@ -34,8 +34,8 @@ Donation find_donation(const Module& module, const Leaves& leaves, const Partiti
       if (donation.donated[static_cast<size_t>(argument)] || result_taken[static_cast<size_t>(out)]) continue;
       donation.donated[static_cast<size_t>(argument)] = result_taken[static_cast<size_t>(out)] = true;
       const LeafBytes a = sizes.of(*p, in), b = sizes.of(root, out);
-      const bool main = a.memory_space == 0 && b.memory_space == 0;
-      donation.pairs.push_back({argument, out, main ? std::min(a.bytes, b.bytes) : 0});
+      if (a.memory_space != b.memory_space) continue;
+      donation.pairs.push_back({argument, out, a.memory_space == 0 ? std::min(a.bytes, b.bytes) : 0});
     }
   }
   if (!with_donors) return donation;

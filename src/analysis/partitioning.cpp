@@ -345,9 +345,15 @@ bool has_global_shapes(const Module& module) {
 LeafBytes Partitioning::of(const Instruction& instruction, int32_t leaf) const {
   const Shape* shape = leaf_shape(instruction.shape, leaf);
   if (!shape) return {};
-  if (!parts_ || !shape->is_array()) return leaf_bytes(*shape);
+  LeafBytes size = size_of(instruction, leaf, *shape);
+  if (host_values_.contains(instruction, leaf)) size.memory_space = kHostMemory;
+  return size;
+}
+
+LeafBytes Partitioning::size_of(const Instruction& instruction, int32_t leaf, const Shape& whole) const {
+  if (!parts_ || !whole.is_array()) return leaf_bytes(whole);
   const Dims& parts = parts_->of(instruction, leaf);
-  Shape part = *shape;
+  Shape part = whole;
   for (size_t d = 0; d < std::min(parts.size(), part.dims.size()); ++d) {
     if (parts[d] > 1 && part.dims[d] > 0) part.dims[d] = (part.dims[d] - 1) / parts[d] + 1;
   }
@@ -377,7 +383,17 @@ std::optional<EntryParts> Partitioning::entry_parts(const Module& module) const 
 }
 
 Partitioning find_partitioning(const Module& module, std::vector<std::string>& warnings) {
-  return FindPartitioning(module, warnings).run();
+  Partitioning out = FindPartitioning(module, warnings).run();
+  out.host_values_ = find_host_values(module);
+  return out;
+}
+
+Partitioning stated_partitioning(const Module& module) {
+  Partitioning out;
+  std::vector<std::string> ignored;
+  if (stated_parts(module)) return find_partitioning(module, ignored);
+  out.host_values_ = find_host_values(module);
+  return out;
 }
 
 std::string to_string(const EntryParts& parts) {

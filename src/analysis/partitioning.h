@@ -1,11 +1,13 @@
 #pragma once
-/// Sizes on one device: whole for a program of one device or one already partitioned, divided by the shardings before.
+/// Sizes on one device: whole for a program of one device or one already partitioned, divided by the shardings before;
+/// and in which memory values lie.
 
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "analysis/host_values.h"
 #include "analysis/leaf_bytes.h"
 #include "analysis/leaves.h"
 #include "analysis/part_table.h"
@@ -38,6 +40,8 @@ class Partitioning {
   LeafBytes least(const Instruction& instruction, int32_t leaf) const;
   /// Are shapes those of all devices together?
   bool divides() const { return parts_ != nullptr; }
+  /// Is every value on the device, as large as its shape?
+  bool is_plain() const { return !divides() && host_values_.none(); }
   int64_t devices() const { return devices_; }
   /// Only arguments have shardings, which a partitioner keeps too: shapes are assumed to be per device.
   bool is_unsure() const { return unsure_; }
@@ -46,8 +50,11 @@ class Partitioning {
 
  private:
   friend Partitioning find_partitioning(const Module& module, std::vector<std::string>& warnings);
+  friend Partitioning stated_partitioning(const Module& module);
+  LeafBytes size_of(const Instruction& instruction, int32_t leaf, const Shape& whole) const;
   friend class FindPartitioning;
-  std::shared_ptr<const PartTable> parts_;         ///< null: sizes are as shapes say
+  std::shared_ptr<const PartTable> parts_;  ///< null: sizes are as shapes say
+  HostValues host_values_;
   std::vector<std::pair<int32_t, int32_t>> open_;  ///< instruction id, leaf: arguments and results without a sharding
   int64_t devices_ = 1;
   bool unsure_ = false;
@@ -56,6 +63,9 @@ class Partitioning {
 /// Decides from the header and the shardings, and says in `warnings` what a reader of the figures must know: that the
 /// program is not partitioned yet, or that its shardings contradict its header.
 Partitioning find_partitioning(const Module& module, std::vector<std::string>& warnings);
+
+/// The same for a program whose header states how it is divided, or which isn't: what plans go by.
+Partitioning stated_partitioning(const Module& module);
 
 /// States the parts of a module that isn't partitioned yet in its header: its plans have the sizes of one device from
 /// here on. They can't be run: their shapes are still those of all devices. Returns what find_partitioning() warns of

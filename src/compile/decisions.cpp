@@ -147,6 +147,12 @@ bool parse_decision(std::string_view line, Decision& decision) {
     decision = recompute;
     return read && recompute.ns_per_byte > 0 && recompute.ns_per_byte < kMostPrice;
   }
+  if (w[0] == "offload") {
+    Offload offload;
+    const bool read = parse_number(w[1], offload.count);
+    decision = offload;
+    return read && offload.count > 0;
+  }
   if (w[0] == "price-of-memory") {
     PriceOfMemory price;
     const bool read = parse_number(w[1], price.ns_per_byte);
@@ -166,7 +172,8 @@ bool parse_decision(std::string_view line, Decision& decision) {
 
 bool comes_before_streams(const Decision& decision) {
   return std::holds_alternative<DeriveStacks>(decision) || std::holds_alternative<Recompute>(decision) ||
-         std::holds_alternative<SaveEvery>(decision) || std::holds_alternative<UpdateInLoops>(decision);
+         std::holds_alternative<SaveEvery>(decision) || std::holds_alternative<Offload>(decision) ||
+         std::holds_alternative<UpdateInLoops>(decision);
 }
 
 size_t first_stream(const Decisions& decisions) {
@@ -194,6 +201,7 @@ std::string to_string(const Decision& decision) {
             const std::string all = fmt::format("save-every {}", d.grouping.k);
             return d.grouping.of > 0 ? fmt::format("{} of {}", all, d.grouping.of) : all;
           },
+          [](const Offload& d) { return fmt::format("offload {}", d.count); },
           [](const Rematerialise&) { return std::string("rematerialise"); },
           [](const TakeSequence& d) { return fmt::format("sequence {} {}", d.computation, fmt::join(d.places, " ")); },
           [](const Packing& d) {
@@ -246,7 +254,7 @@ Result<PlanFile> parse_plan(std::string_view text, const Module& module) {
       return Status::input(fmt::format(
           "line {}: `{}` is no decision; expected `stream COMPUTATION VALUE dimension=D tile=T`, `without PASS`, "
           "`price-of-memory NS`, `search-steps N`, `rearrange`, `derive-stacks`, `recompute NS`, `save-every K`, "
-          "`save-every K of TRIPS`, `update-in-loops`, `rematerialise`, "
+          "`save-every K of TRIPS`, `offload COUNT`, `update-in-loops`, `rematerialise`, "
           "`sequence COMPUTATION PLACE...`, `packing HASH HEIGHT OFFSET...`, `order NUMBER WAYS` or `exact`",
           number, line));
     }

@@ -63,6 +63,13 @@ struct SaveEvery {
   bool operator==(const SaveEvery&) const = default;
 };
 
+/// Values that are read again only late are kept in the host's memory until then, at most so many
+/// (passes/recompute/offload.h).
+struct Offload {
+  int64_t count = 0;
+  bool operator==(const Offload&) const = default;
+};
+
 /// Arrays are updated in the loops that compute their updates (passes/rules/update_where_it_is_made.h).
 struct UpdateInLoops {
   bool operator==(const UpdateInLoops&) const = default;
@@ -92,8 +99,9 @@ struct TakeOrder {
   bool operator==(const TakeOrder&) const = default;
 };
 
-using Decision = std::variant<StreamDecision, WithoutPass, PriceOfMemory, SearchSteps, Rearrange, DeriveStacks,
-                              Recompute, SaveEvery, UpdateInLoops, Rematerialise, TakeSequence, Packing, TakeOrder>;
+using Decision =
+    std::variant<StreamDecision, WithoutPass, PriceOfMemory, SearchSteps, Rearrange, DeriveStacks, Recompute, SaveEvery,
+                 Offload, UpdateInLoops, Rematerialise, TakeSequence, Packing, TakeOrder>;
 /// Streams in the order in which they are made; other decisions may be anywhere.
 using Decisions = std::vector<Decision>;
 
@@ -112,8 +120,8 @@ size_t first_stream(const Decisions& decisions);
 Decisions without_streams();
 
 /// One line: `stream main s dimension=1 tile=64`, `without stream-slices`, `price-of-memory 3`, `search-steps 8000`,
-/// `rearrange`, `derive-stacks`, `recompute 0.5`, `save-every 8`, `update-in-loops`, `rematerialise`, `sequence
-/// COMPUTATION PLACE...`, `packing HASH HEIGHT OFFSET...`, `order NUMBER kernels|strips|moves`.
+/// `rearrange`, `derive-stacks`, `recompute 0.5`, `save-every 8`, `offload 4`, `update-in-loops`, `rematerialise`,
+/// `sequence COMPUTATION PLACE...`, `packing HASH HEIGHT OFFSET...`, `order NUMBER kernels|strips|moves`.
 std::string to_string(const Decision& decision);
 
 /// A plan's file: a line with the version, one that names the module and its hash, `exact` where Module::sums_in_order,

@@ -18,7 +18,7 @@ namespace lowtide::engine {
 namespace {
 
 Sizes sizes_of(const Program& p) {
-  return {p.argument_bytes, p.output_bytes, p.alias_bytes, p.temp_bytes, p.load_bytes, p.peak_bytes()};
+  return {p.argument_bytes, p.output_bytes, p.alias_bytes, p.temp_bytes, p.load_bytes, p.peak_bytes(), p.host_bytes};
 }
 
 constexpr int64_t kPackWork = 100'000;  ///< where only lifetimes matter

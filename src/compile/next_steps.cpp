@@ -81,6 +81,7 @@ std::vector<Series> NextSteps::from(const Trial& at) const {
   if (!state.has_few_plans || !has_streams) add_recompute(at, steps);
   if (planner_.target().takes() == Takes::kProgram) add_recompute_among(at, kMostAmong, steps);
   add_groups(at, steps);
+  add_offload(at, steps);
   add_streams(at, steps);
   if (!state.has_few_plans || is_within_streams(at)) add_finer(at, steps);
   if (at.could_rearrange) add_once<Rearrange>(at, steps);
@@ -240,6 +241,26 @@ void NextSteps::add_groups(const Trial& at, std::vector<Series>& steps) const {
     Decisions decisions = at.point.decisions;
     decisions.insert(std::ranges::find_if_not(decisions, comes_before_streams), SaveEvery{grouping});
     steps.push_back({.steps = {std::move(decisions)}, .easier = {}});
+  }
+}
+
+/// Ever more values in the host's memory, where the machine has one of its own; after what is recomputed.
+void NextSteps::add_offload(const Trial& at, std::vector<Series>& steps) const {
+  if (planner_.target().takes() != Takes::kProgram || !planner_.target().cost().has_host_memory()) return;
+  if (!state.is_free_found) return;  // the free plan leaves values where the program has them
+  Decisions decisions = at.point.decisions;
+  int64_t count = 1;
+  const auto is_offload = [](const Decision& d) { return std::holds_alternative<Offload>(d); };
+  if (const auto so_far = std::ranges::find_if(decisions, is_offload); so_far != decisions.end()) {
+    count = 2 * std::get<Offload>(*so_far).count;
+    decisions.erase(so_far);
+  }
+  const auto place = std::ranges::find_if_not(decisions, comes_before_streams) - decisions.begin();
+  Series& series = steps.emplace_back();
+  const int64_t most = planner_.offloadable();
+  for (; count < 2 * most; count *= 2) {
+    series.steps.push_back(decisions);
+    series.steps.back().insert(series.steps.back().begin() + place, Offload{std::min(count, most)});
   }
 }
 

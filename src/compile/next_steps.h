@@ -62,6 +62,7 @@ class NextSteps {
   std::vector<const StreamCandidate*> worth_trying(const Trial& at) const;
   const std::vector<RecomputeOffer>& offers_among(const Decisions& decisions) const;
   void add_groups(const Trial& at, std::vector<Series>& steps) const;
+  void add_offload(const Trial& at, std::vector<Series>& steps) const;
 
   const Planner& planner_;
   mutable std::map<std::string, std::vector<StreamCandidate>> candidates_;  ///< by decisions

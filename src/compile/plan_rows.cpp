@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "passes/canonicalise/remove_dead_code.h"
+#include "passes/recompute/offload.h"
 #include "passes/recompute/recompute.h"
 #include "passes/recompute/save_every.h"
 #include "passes/rules/derive_saved_stacks.h"
@@ -90,6 +91,13 @@ std::vector<Pass> rows_to_streams(const Decisions& decisions, const Target& targ
     const auto run = [grouping = every->grouping](Module& m, const Target&) { return save_every(m, grouping); };
     rows.push_back({"save-every", run, Numerics::kExact, "decided for this module"});
     rows.push_back({"remove-dead-code", remove_dead_code, Numerics::kExact, "what is no longer saved"});
+  }
+  for (const Decision& decision : decisions) {
+    const auto* offloaded = std::get_if<Offload>(&decision);
+    if (offloaded == nullptr) continue;
+    const auto run = [count = offloaded->count](Module& m, const Target&) { return offload(m, count); };
+    rows.push_back({"offload", run, Numerics::kExact, "decided for this module"});
+    rows.push_back({"remove-dead-code", remove_dead_code, Numerics::kExact, "names of what left"});
   }
   if (has<UpdateInLoops>(decisions)) {
     rows.push_back({"update-where-it-is-made", update_where_it_is_made, Numerics::kReassociated,

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "compile/make_program.h"
 #include "passes/canonicalise/remove_dead_code.h"
+#include "passes/recompute/offload.h"
 #include "passes/recompute/save_every.h"
 #include "passes/rules/update_where_it_is_made.h"
 #include "schedule/modelled_time.h"
@@ -238,6 +239,11 @@ const std::vector<RecomputeOffer>& Planner::recompute_offers() const {
 const std::vector<Grouping>& Planner::groupings() const {
   if (!groupings_) groupings_ = engine::groupings(*shared_);
   return *groupings_;
+}
+
+int64_t Planner::offloadable() const {
+  if (!offloadable_) offloadable_ = engine::offloadable(*shared_);
+  return *offloadable_;
 }
 
 Planner Planner::of_shared(std::shared_ptr<const Module> shared, const Target& target) {

@@ -41,6 +41,8 @@ class Planner {
   const std::vector<RecomputeOffer>& recompute_offers() const;
   /// Groupings of loops that could save only every so many iterations; the one that saves most is last.
   const std::vector<Grouping>& groupings() const;
+  /// How many values could wait in the host's memory.
+  int64_t offloadable() const;
   /// The returned program. Only for targets that take modules.
   Result<std::unique_ptr<Module>> exported(const Decisions& decisions) const;
   /// What each pass did to produce it, with peaks if requested.
@@ -82,6 +84,7 @@ class Planner {
   mutable std::optional<bool> could_derive_, could_update_;
   mutable std::optional<std::vector<RecomputeOffer>> recompute_offers_;
   mutable std::optional<std::vector<Grouping>> groupings_;
+  mutable std::optional<int64_t> offloadable_;
 };
 
 }  // namespace lowtide::engine

@@ -6,6 +6,7 @@
 
 #include "compile/plan_rows.h"
 #include "passes/canonicalise/remove_dead_code.h"
+#include "passes/recompute/offload.h"
 #include "passes/recompute/recompute.h"
 #include "passes/recompute/save_every.h"
 #include "passes/rules/update_where_it_is_made.h"
@@ -129,6 +130,16 @@ Result<std::vector<ScaledDecision>> scale_decisions(const Planner& from, const P
       LT_RETURN_IF_ERROR(remove_dead_code(*grouped).status());
       small = grouped;
       scaled.push_back({SaveEvery{*alike}, true, small});
+      continue;
+    }
+    if (const auto* offloaded = std::get_if<Offload>(&decision)) {
+      std::shared_ptr<Module> alike = small->clone();
+      std::vector<Offloaded> done;
+      LT_RETURN_IF_ERROR(offload(*large, offloaded->count, &done).status());
+      LT_ASSIGN_OR_RETURN(const PassResult moved, offload_alike(*alike, done));
+      for (Module* module : {large.get(), alike.get()}) LT_RETURN_IF_ERROR(remove_dead_code(*module).status());
+      scaled.push_back({decision, moved.changed, alike});
+      small = alike;
       continue;
     }
     scaled.push_back({decision, true, small});

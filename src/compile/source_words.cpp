@@ -10,6 +10,8 @@
 #include "analysis/leaf_bytes.h"
 #include "compile/plan_rows.h"
 #include "passes/canonicalise/remove_dead_code.h"
+#include "passes/in_place/slices.h"
+#include "passes/recompute/offload.h"
 #include "passes/recompute/recompute.h"
 #include "passes/rules/saved_stacks.h"
 #include "report/origin.h"
@@ -92,6 +94,30 @@ std::string sentence_of(const Module& module, const StacksChoice& choice) {
                      listed(names), where);
 }
 
+/// The value in the loop that fills a stack; any other value is itself.
+const Instruction& stacked(const Instruction& i) {
+  if (i.opcode != Opcode::kGetTupleElement || i.operand(0).opcode != Opcode::kWhile) return i;
+  const Instruction& root = *i.operand(0).called.at(1)->root;
+  const auto element = static_cast<size_t>(i.as<TupleIndexAttributes>().index);
+  if (root.opcode != Opcode::kTuple || root.operand(element).opcode != Opcode::kDynamicUpdateSlice) return i;
+  return *behind_reshapes(root.operand(element).operands[1]);
+}
+
+std::string sentence_of(const Module& module, const std::vector<Offloaded>& done) {
+  std::vector<const Instruction*> moved;
+  for (const Offloaded& one : done) {
+    for (const auto& i : module.entry->instructions()) {
+      if (i->name == one.value) moved.push_back(&stacked(*i));
+    }
+  }
+  const std::vector<Named> names = by_line(module, moved);
+  if (names.empty()) return {};
+  return fmt::format(
+      "jax.checkpoint(body, policy={}.save_and_offload_only_these_names(names_which_can_be_saved=[], "
+      "offload_src=\"device\", offload_dst=\"pinned_host\", names_which_can_be_offloaded=...)) for {}",
+      kPolicies, listed(names));
+}
+
 }  // namespace
 
 Result<std::vector<std::string>> source_words(const Planner& planner, const Decisions& decisions) {
@@ -109,6 +135,12 @@ Result<std::vector<std::string>> source_words(const Planner& planner, const Deci
           fmt::format("a scan over groups of {} trips, each jax.checkpoint of a scan over its trips: what trips begin "
                       "with is saved once for each group",
                       every->grouping.k));
+    }
+    if (const auto* offloaded = std::get_if<Offload>(&decision)) {
+      const std::unique_ptr<Module> before = module->clone();
+      std::vector<Offloaded> done;
+      LT_RETURN_IF_ERROR(offload(*module, offloaded->count, &done).status());
+      if (std::string sentence = sentence_of(*before, done); !sentence.empty()) all.push_back(std::move(sentence));
     }
     const auto* again = std::get_if<Recompute>(&decision);
     if (again == nullptr) continue;

@@ -94,6 +94,9 @@ void for_each_leaf(const Shape& shape, F&& visit) {
   walk(walk, shape);
 }
 
+/// Does the layout say that the array lies in the host's memory?
+inline bool is_in_host(const Shape& array) { return array.layout && array.layout->memory_space == kHostMemory; }
+
 /// By its layout, or for want of one.
 bool is_row_major(const Shape& array);
 

@@ -20,6 +20,7 @@
 #include "passes/execute/simplify_shared_bodies.h"
 #include "passes/execute/spell_batch_norms.h"
 #include "passes/execute/spell_bitcasts.h"
+#include "passes/execute/spell_host_moves.h"
 #include "passes/execute/spell_iotas.h"
 #include "passes/execute/spell_random_numbers.h"
 #include "passes/execute/spell_scaled_products.h"
@@ -33,6 +34,7 @@
 #include "passes/in_place/update_where_it_lies.h"
 #include "passes/in_place/write_over_consumed_stacks.h"
 #include "passes/pass.h"
+#include "passes/recompute/offload.h"
 #include "passes/recompute/recompute.h"
 #include "passes/recompute/save_every.h"
 #include "passes/rules/batch_counted_indices.h"
@@ -118,6 +120,10 @@ const std::vector<Pass>& execution_pipeline() {
     all.insert(all.end(), pipeline().begin(), pipeline().end());
     const std::vector<Pass> own = {
         // For running: from here on the module is meant for regions, not for being handed on.
+        {"spell-host-moves", spell_host_moves, Numerics::kExact,
+         "after calls are inlined and bundles folded, which stand between a stack's slice and its move; before what "
+         "asks "
+         "where a stack lies"},
         {"fold-transposes", fold_transposes, Numerics::kExact,
          "before rules and streaming look at products: a transposed operand is one that they don't see"},
         {"read-convolutions-past-moves", read_convolutions_past_moves, Numerics::kExact,
@@ -217,6 +223,8 @@ const std::vector<Pass>& decided_passes() {
          return all.empty() ? Result<PassResult>(PassResult()) : save_every(m, all.back());
        },
        Numerics::kExact, "behind recompute, which leaves what trips begin with"},
+      {"offload", [](Module& m, const Target&) { return offload(m, offloadable(m)); }, Numerics::kExact,
+       "after what is recomputed is no longer kept anywhere"},
       {"update-where-it-is-made", update_where_it_is_made, Numerics::kReassociated,
        "behind what saves and makes again, which reads what loops update as it was", Numerics::kExact},
       {"rematerialise", rematerialise, Numerics::kExact,

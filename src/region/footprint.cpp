@@ -39,16 +39,20 @@ Footprint footprint(const Region& region, const Cost& cost) {
   Footprint f;
   const RegionEvaluations all = evaluations_in(region);
   std::unordered_set<const Instruction*> updates;
+  const auto write = [&](int64_t bytes) {
+    f.of_outputs.push_back(bytes);
+    f.bytes_written = add_bytes(f.bytes_written, bytes);
+  };
   for (size_t k = 0; k < region.outputs.size(); ++k) {
     const LeafRef& output = region.outputs[k];
     if (region.updates[k].instruction == nullptr) {
-      f.bytes_written = add_bytes(f.bytes_written, bytes_of(output));
+      write(bytes_of(output));
       continue;
     }
     updates.insert(output.instruction);
     const Shape* box = changed(*output.instruction, region.updates[k]);
+    write(box == nullptr ? 0 : safe_logical_bytes(*box));
     if (box == nullptr) continue;
-    f.bytes_written = add_bytes(f.bytes_written, safe_logical_bytes(*box));
     if (output.instruction->opcode == Opcode::kDynamicUpdateSlice)
       f.rows_ns += cost.rows_ns(output.instruction->shape, output.instruction->operand(1).shape);
   }
@@ -76,7 +80,8 @@ Footprint footprint(const Region& region, const Cost& cost) {
     const Shape& shape = *leaf_shape(input.instruction->shape, input.leaf);
     const double reads = folds ? std::min(total(all.inputs[k]), elements_of(shape)) : total(all.inputs[k]);
     const double part = std::min(1.0, reads / std::max(1.0, elements_of(shape)));  // a slice reads less than all
-    f.bytes_read = add_bytes(f.bytes_read, static_cast<int64_t>(part * static_cast<double>(bytes_of(input))));
+    f.of_inputs.push_back(static_cast<int64_t>(part * static_cast<double>(bytes_of(input))));
+    f.bytes_read = add_bytes(f.bytes_read, f.of_inputs.back());
     f.arithmetic_ns += reads * cost.cached_read_ns();
   }
   return f;

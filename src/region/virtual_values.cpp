@@ -168,7 +168,8 @@ class Decision {
       if (!graph_.is_live(read.user)) continue;
       if (!computes_operand(read) || !collect(read, mine)) return false;
     }
-    if (asks(options_.store, i) || is_link_of_updates(place) || is_part_of_what_it_reads(place)) return false;
+    if (asks(options_.store, i) || is_moved_to_host(i)) return false;
+    if (is_link_of_updates(place) || is_part_of_what_it_reads(place)) return false;
     if (asks(options_.keep_virtual, i) || is_free(i) || is_wider_than_operand(i)) return true;
     int32_t left = kMostCode;
     for (const Evaluations& e : mine) left = std::min(left, kMostCode - kernel_code_[static_cast<size_t>(e.kernel)]);
@@ -306,6 +307,9 @@ class Decision {
     if (i.opcode == Opcode::kConstant || i.opcode == Opcode::kIota) return true;
     return i.opcode == Opcode::kBroadcast && element_count(i.operand(0).shape) <= 1;
   }
+
+  /// A copy in host memory is made for what it frees on the device.
+  static bool is_moved_to_host(const Instruction& i) { return i.opcode == Opcode::kCopy && is_in_host(i.shape); }
 
   /// What it converts takes less room: if one of the two is stored, then that.
   static bool is_wider_than_operand(const Instruction& i) {

@@ -69,8 +69,14 @@ std::string shell_word(const std::string& text) {
 }
 
 Sizes sizes_of(const Account& account) {
-  return {account.argument_bytes, account.output_bytes, account.alias_bytes,
-          account.temp_bytes,     account.load_bytes,   account.peak_bytes()};
+  const auto host = account.other_spaces.find(kHostMemory);
+  return {account.argument_bytes,
+          account.output_bytes,
+          account.alias_bytes,
+          account.temp_bytes,
+          account.load_bytes,
+          account.peak_bytes(),
+          host == account.other_spaces.end() ? 0 : host->second};
 }
 
 LowerBound lower_bound_of(const Floor& floor) {

@@ -42,6 +42,9 @@ void add_summary(const FitReport& report, Lines& lines) {
                             format_bytes(report.ours.alias), format_bytes(report.ours.temp), kernels, report.plans,
                             report.plan_seconds),
                 lines);
+  if (report.ours.host > 0) {
+    lines.push_back(fmt::format("and {} in host memory, which is no part of the peak", format_bytes(report.ours.host)));
+  }
   if (report.machine_bytes > 0) {
     const bool fits = report.ours.peak <= report.machine_bytes;
     add_paragraph(fmt::format("{} has {}: it {}", report.machine, format_bytes(report.machine_bytes),

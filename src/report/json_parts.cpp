@@ -70,6 +70,7 @@ Json plan_json(const PlanSummary& plan) {
                {"floor_any_bytes", plan.floor_any.bytes},
                {"kernels", plan.kernels},
                {"plan_seconds", plan.plan_seconds}};
+  if (plan.ours.host > 0) json["host_bytes"] = plan.ours.host;
   json["runnable"] = plan.refusal.empty();
   if (!plan.refusal.empty()) json["refusal"] = plan.refusal;
   return json;

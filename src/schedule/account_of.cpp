@@ -52,18 +52,20 @@ Account account_of(const Program& program) {
     }
     buffer.kind = kind_of(storage.kind);
     buffer.bytes = storage.bytes;
+    buffer.memory_space = storage.in_host ? kHostMemory : 0;
     buffer.donated = storage.donated;
     buffer.holds_output = storage.holds_output;
     buffer.born = storage.born;
     buffer.dies = storage.dies;
     buffer.last_reader = storage.last_reader;
-    if (storage.kind == StorageKind::kConstant) account.constant_bytes += storage.bytes;
+    if (storage.kind == StorageKind::kConstant && !storage.in_host) account.constant_bytes += storage.bytes;
   }
   account.argument_bytes = program.argument_bytes;
   account.output_bytes = program.output_bytes;
   account.alias_bytes = program.alias_bytes;
   account.temp_bytes = program.temp_bytes;
   account.load_bytes = program.load_bytes;
+  if (program.host_bytes > 0) account.other_spaces[kHostMemory] = program.host_bytes;
   account.live = program.live;
   const auto top = std::ranges::max_element(account.live);
   if (top != account.live.end()) account.peak_step = static_cast<Step>(top - account.live.begin());

@@ -73,13 +73,14 @@ class Assemble {
   int32_t class_of(ValueId v) const { return classes_.of[static_cast<size_t>(v)]; }
   const ValueClass& at(int32_t c) const { return classes_.all[static_cast<size_t>(c)]; }
   const LivePieces& alive(int32_t c) const { return alive_[static_cast<size_t>(c)]; }
-  bool in_arena(int32_t c) const { return at(c).argument == kNoId && at(c).output == kNoId; }
+  bool in_arena(int32_t c) const { return at(c).argument == kNoId && at(c).output == kNoId && !at(c).in_host; }
   bool is_guest(int32_t c) const { return out_.host[static_cast<size_t>(c)] != kNoId; }
   bool moves(int32_t c) const { return rotates_[static_cast<size_t>(c)]; }
 
   void settle(Step step, int32_t host, const std::vector<Part>& parts) {
     const ValueClass& memory = at(host);
-    if (memory.constant || (memory.argument != kNoId && !memory.donated) || is_guest(host) || moves(host)) return;
+    const bool is_given = memory.constant || (memory.argument != kNoId && !memory.donated);
+    if (is_given || memory.in_host || is_guest(host) || moves(host)) return;
     std::vector<Guest> come;
     for (const Part& part : parts) {
       const int32_t c = class_of(flow_.steps[static_cast<size_t>(step)].reads[static_cast<size_t>(part.input)]);

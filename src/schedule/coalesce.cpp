@@ -35,6 +35,7 @@ class Coalesce {
       ValueClass& c = classes_[v];
       c.values = {static_cast<ValueId>(v)};
       c.bytes = values_.bytes(static_cast<ValueId>(v));
+      c.in_host = values_.in_host(static_cast<ValueId>(v));
       c.constant = values_.ref(static_cast<ValueId>(v)).instruction->opcode == Opcode::kConstant;
       for (const Lifetime& life : live_.of[v]) pieces_[v].push_back({life, static_cast<ValueId>(v)});
     }
@@ -130,7 +131,9 @@ class Coalesce {
     const auto note = [&](std::string why) {
       if (tie.saves_copy) apart_.emplace(std::pair(tie.a, tie.b), std::move(why));
     };
-    if (x.constant || y.constant) {
+    if (x.in_host != y.in_host) {
+      note(name(x.in_host ? tie.a : tie.b) + " lies in host memory");
+    } else if (x.constant || y.constant) {
       note(name(tie.a) + " is a constant");
     } else if (x_fixed && y_fixed) {
       note(name(tie.a) + " already lies in " + memory_of(x) + ", " + name(tie.b) + " must lie in " + memory_of(y));
@@ -249,7 +252,7 @@ class Coalesce {
 
 Donations find_donations(const Module& module) {
   const Leaves leaves(module);
-  const Donation donation = find_donation(module, leaves, Partitioning{}, /*with_donors=*/true);
+  const Donation donation = find_donation(module, leaves, stated_partitioning(module), /*with_donors=*/true);
   Donations out;
   std::vector<int32_t> number(static_cast<size_t>(std::max<int64_t>(0, leaves.count(*module.entry))), kNoId);
   for (const Instruction* p : module.entry->parameters()) {

@@ -18,6 +18,7 @@ struct ValueClass {
   int32_t argument = kNoId, output = kNoId;  ///< leaf whose memory this is; kNoId: of neither
   bool donated = false;                      ///< of an argument
   bool constant = false;
+  bool in_host = false;  ///< in the host's memory
 };
 
 struct Classes {

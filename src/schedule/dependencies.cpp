@@ -146,8 +146,7 @@ class FindDependencies {
     const Slot& there = program_.slots[static_cast<size_t>(home)];
     const Storage& storage = program_.storages[static_cast<size_t>(there.storage)];
     const int64_t begin = there.offset + (storage.is_in_arena() ? storage.offset : 0);
-    return {storage.is_in_arena() ? 0 : there.storage + 1, begin,
-            begin + program_.slots[static_cast<size_t>(slot)].bytes, writes};
+    return {storage.space(there.storage), begin, begin + program_.slots[static_cast<size_t>(slot)].bytes, writes};
   }
 
   Program& program_;

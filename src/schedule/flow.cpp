@@ -26,8 +26,9 @@ class LayOut {
     std::vector<Move> moves;
     for (int64_t l = 0; l < leaf_count(root.shape); ++l) {
       const ValueId result = values_.of(&root, l);
-      flow_.outputs.push_back(values_.add({&root, static_cast<int32_t>(l)}, values_.bytes(result)));
-      moves.push_back({filled(result, 0), flow_.outputs.back()});
+      flow_.outputs.push_back(
+          values_.add({&root, static_cast<int32_t>(l)}, values_.bytes(result), values_.is_result_in_host(root, l)));
+      moves.push_back({filled(result, flow_.outputs.back(), 0), flow_.outputs.back()});
     }
     add(FlowKind::kFinish, &root, 0).moves = std::move(moves);
     flow_.frames[0].end = flow_.finish();
@@ -107,13 +108,13 @@ class LayOut {
     }
   }
 
-  /// The source of a move: itself, or recomputed in front of it.
-  ValueId filled(ValueId from, int32_t frame) {
+  /// The source of a move: itself, or recomputed in front of it, in the memory it moves to.
+  ValueId filled(ValueId from, ValueId to, int32_t frame) {
     const auto fill = fills_.find(from);
     if (fill == fills_.end()) return from;
     FlowStep& step = add(FlowKind::kWork, fill->second->region.ops.back(), frame);
     step.work = fill->second;
-    step.writes = {values_.add(values_.ref(from), values_.bytes(from))};
+    step.writes = {values_.add(values_.ref(from), values_.bytes(from), values_.in_host(to))};
     return step.writes[0];
   }
 
@@ -156,7 +157,7 @@ class LayOut {
     for (int64_t l = 0; l < leaf_count(i.shape); ++l) {
       if (values_.passes(i, l)) continue;
       const ValueId carry = values_.of(&i, l);
-      begin.push_back({filled(values_.of(i.operands[0], l), parent), carry});
+      begin.push_back({filled(values_.of(i.operands[0], l), carry, parent), carry});
       again.push_back({values_.of(body.root, l), carry});
     }
     const int32_t frame = open(i, parent, next(), true);
@@ -165,7 +166,7 @@ class LayOut {
     flow_.frames[static_cast<size_t>(frame)].test = next();
     add(FlowKind::kLoopTest, condition.root, frame).reads = {values_.of(condition.root, 0)};
     computation(body, frame);
-    for (Move& m : again) m.from = filled(m.from, frame);
+    for (Move& m : again) m.from = filled(m.from, m.to, frame);
     add(FlowKind::kLoopNext, body.root, frame).moves = std::move(again);
     flow_.frames[static_cast<size_t>(frame)].end = next();
     add(FlowKind::kLoopEnd, &i, frame);
@@ -179,7 +180,9 @@ class LayOut {
       computation(*branch, frame);
       std::vector<Move> moves;
       for (int64_t l = 0; l < leaf_count(i.shape); ++l) {
-        if (!values_.passes(i, l)) moves.push_back({filled(values_.of(branch->root, l), frame), values_.of(&i, l)});
+        if (values_.passes(i, l)) continue;
+        const ValueId result = values_.of(&i, l);
+        moves.push_back({filled(values_.of(branch->root, l), result, frame), result});
       }
       flow_.frames[static_cast<size_t>(frame)].end = next();
       add(FlowKind::kBranchEnd, branch->root, frame).moves = std::move(moves);

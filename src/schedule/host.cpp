@@ -29,7 +29,7 @@ class FindHosts {
     for (size_t c = 0; c < classes_.all.size(); ++c) {
       const ValueClass& k = classes_.all[c];
       const auto id = static_cast<int32_t>(c);
-      if (k.bytes == 0) continue;
+      if (k.bytes == 0 || k.in_host) continue;
       if (out_.host[c] != kNoId) {
         insert(out_.host[c], id);
         continue;

@@ -31,8 +31,12 @@ class Time {
     switch (step.kind) {
       case StepKind::kKernel: return kernel(step);
       case StepKind::kLibrary:
-        return cost_.library_step_ns(*step.instruction, traffic_ns(step.reads) + traffic_ns(step.writes));
-      case StepKind::kCopy: return cost_.copy_step_ns(traffic_ns(step.writes));
+        return cost_.library_step_ns(*step.instruction, traffic_ns(step.reads) + traffic_ns(step.writes)) +
+               host_ns(step.reads) + host_ns(step.writes);
+      case StepKind::kCopy: {
+        const double there = std::max(host_ns(step.reads), host_ns(step.writes));
+        return cost_.copy_step_ns(traffic_ns(step.writes)) + there;
+      }
       case StepKind::kWhile: {
         const double trips =
             step.trip_count != kNoId ? static_cast<double>(step.trip_count) : guessed_trips(*step.instruction);
@@ -68,6 +72,25 @@ class Time {
     return ns;
   }
 
+  bool in_host(int32_t slot) const {
+    const int32_t storage = program_.slots[static_cast<size_t>(slot)].storage;
+    return program_.storages[static_cast<size_t>(storage)].in_host;
+  }
+
+  /// Whole buffers to or from host memory.
+  double host_ns(const std::vector<int32_t>& slots) const {
+    double bytes = 0;
+    for (const int32_t slot : slots) bytes += in_host(slot) ? bytes_of(slot) : 0;
+    return cost_.host_ns(bytes);
+  }
+
+  /// What of them a kernel reads or writes.
+  double host_ns(const std::vector<int32_t>& slots, const std::vector<int64_t>& bytes_of_each) const {
+    double bytes = 0;
+    for (size_t k = 0; k < slots.size(); ++k) bytes += in_host(slots[k]) ? static_cast<double>(bytes_of_each[k]) : 0;
+    return cost_.host_ns(bytes);
+  }
+
   double kernel(const ProgramStep& step) {
     if (step.way && step.way->rearrangement)
       return cost_.rearrangement_step_ns(step.way->rearrangement->sweeps(), traffic_ns(step.writes));
@@ -84,7 +107,8 @@ class Time {
     const double bytes = static_cast<double>(add_bytes(f.bytes_read, f.bytes_written));
     // Written where most of it is already: what changes is about as much as what else is read.
     const double part = !step.way || step.way->idle.empty() ? 1 : std::min(1.0, 3 * beside / std::max(1.0, bytes));
-    return cost_.kernel_step_ns({f.arithmetic_ns, bytes, f.rows_ns}, all > 0 ? weighed / all : 1, part);
+    return cost_.kernel_step_ns({f.arithmetic_ns, bytes, f.rows_ns}, all > 0 ? weighed / all : 1, part) +
+           host_ns(step.reads, f.of_inputs) + host_ns(step.writes, f.of_outputs);
   }
 
   const Program& program_;

@@ -21,8 +21,8 @@ struct KernelWay;
 enum class StorageKind : uint8_t {
   kArgument,   ///< memory of the caller, argument leaf `number`; written only if donated
   kOutput,     ///< memory for result leaf `number` that aliases no argument
-  kConstant,   ///< in the arena, filled before the first step
-  kTemporary,  ///< in the arena
+  kConstant,   ///< in an arena, filled before the first step
+  kTemporary,  ///< in an arena
 };
 
 /// Bytes with one address for their whole life.
@@ -34,11 +34,14 @@ struct Storage {
   ArenaOffset offset = 0;       ///< of constants and temporaries
   bool donated = false;         ///< an argument that may be overwritten
   bool holds_output = false;    ///< an argument or output in which a result ends
+  bool in_host = false;         ///< in the host's memory, which has an arena of its own
   Value constant;               ///< of kConstant
   std::vector<LeafRef> values;  ///< that live here, in order of definition; the first names it in reports
   const Instruction* last_reader = nullptr;
 
   bool is_in_arena() const { return kind == StorageKind::kConstant || kind == StorageKind::kTemporary; }
+  /// Storages of one address space: those of each arena; any other storage, by its number, alone.
+  int32_t space(int32_t storage) const { return is_in_arena() ? (in_host ? -1 : 0) : storage + 1; }
 };
 
 /// A slot is a name for an address. It starts at its home; kRotate lets slots exchange addresses (loop carries).
@@ -100,7 +103,9 @@ struct Program {
   std::vector<const Instruction*> timeline;  ///< per step of the timeline: the instruction that names it
   std::vector<int64_t> live;                 ///< arena bytes alive at each step
   int64_t argument_bytes = 0, output_bytes = 0, alias_bytes = 0;
-  int64_t temp_bytes = 0;  ///< the arena
+  int64_t temp_bytes = 0;       ///< the arena
+  int64_t host_temp_bytes = 0;  ///< the arena in the host's memory, which is no part of the peak
+  int64_t host_bytes = 0;       ///< that, and the arguments and results that lie in the host's memory
   int64_t load_bytes = 0;
   int64_t kernels = 0;                    ///< kernel steps, as laid out
   std::optional<KnownPlacement> packing;  ///< of the arena, where it took a search

@@ -147,14 +147,24 @@ Program ScheduleWork::program_of(const WorkPlan& plan) {
   program.storages = plan.placed.storages;
   program.slots = plan.placed.slots;
   const auto bytes = [&](ValueId v) { return plan.bytes[static_cast<size_t>(v)]; };
+  const auto in_host = [&](ValueId v) {
+    return classes.all[static_cast<size_t>(classes.of[static_cast<size_t>(v)])].in_host;
+  };
+  program.host_temp_bytes = program.host_bytes = plan.placed.host_temp_bytes;
   for (const ValueId v : flow.arguments) {
     program.argument_slots.push_back(classes.of[static_cast<size_t>(v)]);
-    program.argument_bytes += bytes(v);
+    (in_host(v) ? program.host_bytes : program.argument_bytes) += bytes(v);
   }
   for (size_t o = 0; o < flow.outputs.size(); ++o) {
-    program.output_slots.push_back(classes.of[static_cast<size_t>(flow.outputs[o])]);
-    program.output_bytes += bytes(flow.outputs[o]);
-    if (donations_.argument_of_output[o] != kNoId) program.alias_bytes += bytes(flow.outputs[o]);
+    const ValueId v = flow.outputs[o];
+    const bool aliases = donations_.argument_of_output[o] != kNoId;
+    program.output_slots.push_back(classes.of[static_cast<size_t>(v)]);
+    if (in_host(v)) {
+      program.host_bytes += aliases ? 0 : bytes(v);
+    } else {
+      program.output_bytes += bytes(v);
+      if (aliases) program.alias_bytes += bytes(v);
+    }
   }
   for (const FlowStep& step : flow.steps) program.timeline.push_back(step.instruction);
   program.live = plan.placed.live;

@@ -43,6 +43,7 @@ Storage describe(const ValueClass& c, const Flow& flow, const ValueTable& values
   s.number = c.argument != kNoId ? c.argument : c.output;
   s.donated = c.donated;
   s.holds_output = c.output != kNoId;
+  s.in_host = c.in_host;
   if (!alive.empty()) s.born = alive.front().born, s.dies = alive.back().dies;
   std::vector<ValueId> order = c.values;
   const auto born = [&](ValueId v) {
@@ -74,9 +75,9 @@ Placed place(const Flow& flow, const ValueTable& values, const Classes& classes,
   Placed out;
   out.alive = find_alive(flow, classes, live, loop_moves);
   out.live.assign(flow.steps.size() + 1, 0);
-  Problem problem;
-  problem.alignment = kAlignment;
-  std::vector<size_t> packed;
+  Problem problem, in_host;
+  problem.alignment = in_host.alignment = kAlignment;
+  std::vector<size_t> packed, packed_in_host;
   out.hosting = Hosting(classes.all.size());
   if (ways != InPlaceWays::kNone) {
     out.hosting = assemble(flow, classes, loop_moves, nests, out.alive);
@@ -91,6 +92,11 @@ Placed place(const Flow& flow, const ValueTable& values, const Classes& classes,
     out.storages.push_back(describe(k, flow, values, live, out.alive[c]));
     if (k.argument == kNoId && k.output == kNoId && out.alive[c].empty()) out.storages.back().bytes = 0;  // nobody's
     if (k.argument != kNoId || k.output != kNoId || k.bytes == 0 || out.alive[c].empty()) continue;
+    if (k.in_host) {
+      packed_in_host.push_back(out.storages.size() - 1);
+      in_host.buffers.push_back({k.bytes, out.alive[c]});
+      continue;
+    }
     packed.push_back(out.storages.size() - 1);
     problem.buffers.push_back({k.bytes, out.alive[c]});
     for (const Lifetime& life : out.alive[c]) {
@@ -128,6 +134,12 @@ Placed place(const Flow& flow, const ValueTable& values, const Classes& classes,
                                         .useless = useless});
   for (size_t b = 0; b < packed.size(); ++b) out.storages[packed[b]].offset = out.packing.placement.offsets[b];
   out.load_bytes = load_of(problem);
+  if (packed_in_host.empty()) return out;
+  const KnownPlacement there = packings.pack(in_host, {});
+  for (size_t b = 0; b < packed_in_host.size(); ++b) {
+    out.storages[packed_in_host[b]].offset = there.placement.offsets[b];
+  }
+  out.host_temp_bytes = there.placement.height;
   return out;
 }
 

@@ -14,6 +14,7 @@ struct Placed {
   std::vector<LivePieces> alive;  ///< by class
   Hosting hosting;
   KnownPlacement packing;
+  int64_t host_temp_bytes = 0;  ///< the arena in host memory
   int64_t load_bytes = 0;
   std::vector<int64_t> live;  ///< arena bytes by step
 

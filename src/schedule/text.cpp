@@ -49,6 +49,7 @@ std::string storage_line(const Storage& s) {
   if (s.is_in_arena()) line += fmt::format(" at {}", s.offset);
   if (s.number != kNoId) line += fmt::format(" number {}", s.number);
   if (s.donated) line += " donated";
+  if (s.in_host) line += " in host memory";
   if (s.holds_output) line += " holds a result";
   if (s.last_reader != nullptr) line += " until " + name_of(s.last_reader);
   for (const LeafRef& value : s.values) line += fmt::format(" {}#{}", name_of(value.instruction), value.leaf);

@@ -16,10 +16,8 @@ std::vector<LeafRef> operand_leaves(const Instruction& instruction) {
 
 ValueTable::ValueTable(const Module& module, const ModuleWork& work)
     : first_(static_cast<size_t>(module.id_limit()), kNoId), is_view_(static_cast<size_t>(module.id_limit()), false) {
-  if (stated_parts(module)) {
-    std::vector<std::string> ignored;
-    sizes_ = std::make_shared<const Partitioning>(find_partitioning(module, ignored));
-  }
+  Partitioning sizes = stated_partitioning(module);
+  if (!sizes.is_plain()) sizes_ = std::make_shared<const Partitioning>(std::move(sizes));
   for (const auto& [computation, list] : work.of) {
     for (const Work& w : list) {
       if (w.kind == WorkKind::kView) is_view_[static_cast<size_t>(w.instruction->id)] = true;
@@ -54,9 +52,10 @@ ValueId ValueTable::find(ValueId v) {
   return v;
 }
 
-ValueId ValueTable::add(const LeafRef& named_after, int64_t bytes) {
+ValueId ValueTable::add(const LeafRef& named_after, int64_t bytes, bool in_host) {
   refs_.push_back(named_after);
   bytes_.push_back(bytes);
+  in_host_.push_back(in_host);
   up_.push_back(static_cast<ValueId>(up_.size()));
   return up_.back();
 }
@@ -73,11 +72,13 @@ ValueId ValueTable::own(const Instruction& i, int64_t leaf) {
     const Shape* shape = leaf_shape(i.shape, leaf);
     LT_ASSERT(shape, i.name + " has no leaf " + std::to_string(leaf));
     int64_t bytes = shape->is_array() ? safe_logical_bytes(*shape) : 0;
+    bool in_host = false;
     if (sizes_ && shape->is_array()) {
       const LeafBytes part = sizes_->of(i, static_cast<int32_t>(leaf));
       bytes = part.bytes - part.padding;
+      in_host = part.memory_space == kHostMemory;
     }
-    own_[at] = add({&i, static_cast<int32_t>(leaf)}, bytes);
+    own_[at] = add({&i, static_cast<int32_t>(leaf)}, bytes, in_host);
   }
   return own_[at];
 }

@@ -23,11 +23,17 @@ class ValueTable {
     return of(LeafRef{instruction, static_cast<int32_t>(leaf)});
   }
   /// A value without a leaf of its own: a result's final place, scratch.
-  ValueId add(const LeafRef& named_after, int64_t bytes);
+  ValueId add(const LeafRef& named_after, int64_t bytes, bool in_host = false);
 
   size_t count() const { return refs_.size(); }
   const LeafRef& ref(ValueId v) const { return refs_[static_cast<size_t>(v)]; }
   int64_t bytes(ValueId v) const { return bytes_[static_cast<size_t>(v)]; }
+  /// Does it lie in the host's memory (analysis/host_values.h)?
+  bool in_host(ValueId v) const { return in_host_[static_cast<size_t>(v)]; }
+  /// Must the program's result leaf end there?
+  bool is_result_in_host(const Instruction& root, int64_t leaf) const {
+    return sizes_ && sizes_->of(root, static_cast<int32_t>(leaf)).memory_space == kHostMemory;
+  }
   /// Does the loop (conditional) pass its leaf through unchanged, so that it needs no carry?
   bool passes(const Instruction& control, int64_t leaf) { return of(&control, leaf) != own(control, leaf); }
   /// Who calls the computation; null for the entry.
@@ -39,9 +45,10 @@ class ValueTable {
   void fold_loop(const Instruction& loop);
   void fold_conditional(const Instruction& conditional);
 
-  std::shared_ptr<const Partitioning> sizes_;  ///< null: as shapes say
+  std::shared_ptr<const Partitioning> sizes_;  ///< null: as shapes say, and on the device
   std::vector<LeafRef> refs_;
   std::vector<int64_t> bytes_;
+  std::vector<bool> in_host_;
   std::vector<ValueId> up_;             ///< union-find
   std::vector<int32_t> first_;          ///< by instruction id: its first entry in of_leaf_; kNoId: not asked
   std::vector<ValueId> of_leaf_, own_;  ///< by leaf; kNoId: not asked yet

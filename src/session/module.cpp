@@ -37,7 +37,7 @@ std::string Module::hlo() const { return engine::print_hlo(*state_->input.module
 Result<Sizes> Module::as_given() const {
   return engine::guarded([&]() -> Result<Sizes> {
     const engine::Account a = engine::account_for(*state_->input.module, engine::AccountMode::kAsGiven);
-    return Sizes{a.argument_bytes, a.output_bytes, a.alias_bytes, a.temp_bytes, a.load_bytes, a.peak_bytes()};
+    return engine::sizes_of(a);
   });
 }
 

@@ -19,7 +19,8 @@ Sizes Plan::sizes() const {
           .alias = p.alias_bytes,
           .temp = p.temp_bytes,
           .load = p.load_bytes,
-          .peak = p.peak_bytes()};
+          .peak = p.peak_bytes(),
+          .host = p.host_bytes};
 }
 
 Result<LowerBound> Plan::floor_of_order() const {

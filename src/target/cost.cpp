@@ -132,6 +132,11 @@ double Cost::repeated_ns(const Instruction& i) const {
   return product ? std::min(by_element, machine_.cores * library_ns(i)) : by_element;
 }
 
+double Cost::host_ns(double bytes) const {
+  if (bytes <= 0 || machine_.links.empty()) return 0;
+  return machine_.links[0].start_ns + bytes * machine_.links[0].byte_ns;
+}
+
 double Cost::distance(double whole) const {
   if (whole <= machine_.near_bytes) return machine_.near_factor;
   return machine_.far_bytes > 0 && whole > machine_.far_bytes ? machine_.far_factor : 1;

@@ -65,6 +65,10 @@ class Cost {
   double rearrangement_step_ns(double sweeps, double traffic_ns) const;
   double copy_step_ns(double traffic_ns) const { return machine_.copy_start_ns + 2 * traffic_ns; }
   double trip_ns() const { return machine_.trip_ns; }
+  /// Has the machine other memory, the host's, in which values of a program can lie?
+  bool has_host_memory() const { return !machine_.links.empty(); }
+  /// Bytes between that memory and the device's, beside what they take on the device.
+  double host_ns(double bytes) const;
 
  private:
   /// By all cores, or by only one if that is faster.

@@ -20,7 +20,9 @@ namespace lowtide::engine {
 namespace {
 
 /// Where the bytes of two storages meet.
-bool meet(const Storage& a, const Storage& b) { return a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes; }
+bool meet(const Storage& a, const Storage& b) {
+  return a.in_host == b.in_host && a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
+}
 
 bool constants_are_alone(const Program& program) {
   for (const Storage& constant : program.storages) {
@@ -107,9 +109,17 @@ Status Engine::make_arena() {
   return {};
 }
 
+/// Here host memory is memory like any other, but plans keep what lies there apart.
+Status Engine::make_host_arena() {
+  if (program_->host_temp_bytes == 0 || host_arena_.data()) return {};
+  LT_ASSIGN_OR_RETURN(host_arena_, Pages::make(program_->host_temp_bytes, "the arena in host memory"));
+  return {};
+}
+
 Status Engine::start(const RunMemory& memory, int threads) {
   const Program& program = *program_;
   if (!memory.arena) LT_RETURN_IF_ERROR(make_arena());
+  LT_RETURN_IF_ERROR(make_host_arena());
   base_ = memory.arena ? memory.arena : arena_.data();
   if (portioned_for_ != threads) {
     portions_.clear();
@@ -123,10 +133,11 @@ Status Engine::start(const RunMemory& memory, int threads) {
       case StorageKind::kArgument: storages_[s] = static_cast<std::byte*>(memory.arguments.at(number)); break;
       case StorageKind::kOutput: storages_[s] = static_cast<std::byte*>(memory.outputs.at(number)); break;
       default:
-        LT_ASSERT(storage.offset + storage.bytes <= program.temp_bytes,
+        const int64_t arena_bytes = storage.in_host ? program.host_temp_bytes : program.temp_bytes;
+        LT_ASSERT(storage.offset + storage.bytes <= arena_bytes,
                   fmt::format("storage {} leaves the arena: {} bytes at {} of {}", s, storage.bytes, storage.offset,
-                              program.temp_bytes));
-        storages_[s] = base_ + storage.offset;
+                              arena_bytes));
+        storages_[s] = (storage.in_host ? host_arena_.data() : base_) + storage.offset;
     }
     LT_ASSERT(storages_[s] || storage.bytes == 0, fmt::format("storage {} has no memory", s));
   }
@@ -136,6 +147,9 @@ Status Engine::start(const RunMemory& memory, int threads) {
     addresses_[s] = base ? base + slot.offset : nullptr;
   }
   if (poisons() && base_) std::memset(base_, kPoisonByte, static_cast<size_t>(program.temp_bytes));
+  if (poisons() && host_arena_.data()) {
+    std::memset(host_arena_.data(), kPoisonByte, static_cast<size_t>(program.host_temp_bytes));
+  }
   const bool is_own = base_ == arena_.data();  // nothing else writes there
   if (!is_own || constants_filled_ != base_ || !constants_stay_) fill_constants();
   return {};

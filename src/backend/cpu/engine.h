@@ -20,6 +20,7 @@ class Engine {
          std::vector<std::unique_ptr<LibraryRoutine>> routines);
   /// Maps the arena; its pages are taken when they are touched. Otherwise the first run() does.
   Status make_arena();
+  Status make_host_arena();
   Status run(const RunMemory& memory, ThreadPool& pool);
   const std::vector<Kernel>& kernels() const { return kernels_; }
   const void* result(size_t leaf) const;
@@ -63,7 +64,7 @@ class Engine {
   std::vector<Kernel> kernels_;
   std::vector<std::unique_ptr<LibraryRoutine>> routines_;
   Block steps_;
-  Pages arena_;
+  Pages arena_, host_arena_;
   std::byte* base_ = nullptr;          ///< of the arena in this run: that, or the caller's
   std::vector<std::byte*> storages_;   ///< address of each storage in this run
   std::vector<std::byte*> addresses_;  ///< of each slot, now

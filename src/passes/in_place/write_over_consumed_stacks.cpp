@@ -148,6 +148,7 @@ int64_t rewrite_loop(Instruction& loop, const Module& module, const Uses& uses) 
       if (along < 0) continue;
       for (size_t from = 0; from < view.size(); ++from) {
         const bool fits = !taken[from] && from != to && same_shape(view.shape(from), view.shape(to)) &&
+                          is_in_host(view.shape(from)) == is_in_host(view.shape(to)) &&
                           view.is_consumed_along(from, along) && uses.of(*start.operands[from]).size() == 1 &&
                           std::ranges::count(start.operands, start.operands[from]) == 1 &&
                           may_be_overwritten(*start.operands[from], module);

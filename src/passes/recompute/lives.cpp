@@ -100,7 +100,7 @@ Lives::Lives(const Computation& computation, const std::vector<bool>& is_virtual
     const bool stands = i.opcode == Opcode::kParameter || i.opcode == Opcode::kConstant;
     if (stands || is_bundle(i) || is_name(i) || flag(i)) continue;
     if (i.opcode == Opcode::kGetTupleElement && taken(i).opcode == Opcode::kParameter) continue;
-    if (last_[k] == size()) continue;  // results have memory of their own
+    if (last_[k] == size() || is_in_host(i.shape)) continue;  // results have memory of their own
     bytes_[k] = safe_logical_bytes(i.shape);
     change[k] += bytes_[k];
     change[static_cast<size_t>(std::max(last_[k], p)) + 1] -= bytes_[k];

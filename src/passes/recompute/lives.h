@@ -27,7 +27,8 @@ class Lives {
   int32_t size() const { return static_cast<int32_t>(all_.size()); }
   Instruction& at(int32_t place) const { return *all_[static_cast<size_t>(place)]; }
   int32_t place_of(const Instruction& i) const { return place_.at(&i); }
-  /// Its own bytes: 0 if it is an alias, is never stored, is a result, or exists before the program.
+  /// Its own bytes: 0 if it is an alias, is never stored, is a result, lies in host memory, or exists before the
+  /// program.
   int64_t bytes(int32_t place) const { return bytes_[static_cast<size_t>(place)]; }
   /// The last place where it or an alias is read; size() for a result, kNobody for a value without readers.
   int32_t last_read(int32_t place) const { return last_[static_cast<size_t>(place)]; }

@@ -34,7 +34,7 @@ std::vector<bool> Moment::choose(const Target& target, double ns_per_byte) const
     if (!i.shape.is_array()) return {make == KeepOrMake::kNever ? 0 : KeepOrMake::kNever, make};
     const int32_t last = lives_.last_read(place);
     const bool stands = i.opcode == Opcode::kParameter && (!is_donated(i) || last > fullest_);
-    if (stands || i.opcode == Opcode::kConstant || last == lives_.size()) return {0, make};
+    if (stands || i.opcode == Opcode::kConstant || last == lives_.size() || is_in_host(i.shape)) return {0, make};
     // What was made long ago is kept for long. So of equal layers the first are recomputed at a lower price than the
     // last, and there is something between all and none.
     const double ago = static_cast<double>(fullest_ - place) / std::max(1, fullest_);

@@ -35,7 +35,7 @@ class Pair {
       const bool here = std::ranges::all_of(
           s.reads, [&](const StackRead& r) { return r.loop == &reader_ && s.place_of(r) == &place_; });
       if (s.reads.empty()) continue;
-      const bool is_free = s.only_sliced && here;
+      const bool is_free = s.may_go && here;
       (is_free ? free_ : others_).push_back(&s);
     }
   }

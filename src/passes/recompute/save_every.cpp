@@ -54,7 +54,7 @@ class Rerun {
     for (SavedStack& s : saved_.all()) {
       const bool here = std::ranges::all_of(
           s.reads, [&](const StackRead& r) { return r.loop == &reader_ && s.place_of(r) == &place_; });
-      if (!s.reads.empty() && s.only_sliced && here) stacks_.push_back(&s);
+      if (!s.reads.empty() && s.may_go && here) stacks_.push_back(&s);
     }
     is_possible_ = find_all();
   }

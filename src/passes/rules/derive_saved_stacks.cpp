@@ -30,7 +30,7 @@ class Derive {
     std::ranges::stable_sort(order, std::greater(), [](const SavedStack* s) { return bytes_of(*s->result); });
     int64_t count = 0;
     for (SavedStack* s : order) {
-      if (s->is_used || !s->only_sliced || s->reads.empty() || bytes_of(*s->result) < kSmallestDerived) continue;
+      if (s->is_used || !s->may_go || s->reads.empty() || bytes_of(*s->result) < kSmallestDerived) continue;
       trail_ = {};
       unsaved_.clear();
       self_ = s;
@@ -49,7 +49,7 @@ class Derive {
   /// As it was derived elsewhere. False: something isn't there.
   bool run_alike(const DerivedStack& done) {
     for (SavedStack& s : saved_.all()) {
-      if (s.value->name != done.value || s.is_gone || !s.only_sliced || s.reads.empty()) continue;
+      if (s.value->name != done.value || s.is_gone || !s.may_go || s.reads.empty()) continue;
       self_ = &s;
       trail_ = {};
       const bool is_there =

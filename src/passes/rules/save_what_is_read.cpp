@@ -44,7 +44,7 @@ class Cut {
     for (const SavedStack& s : saved_.all()) {
       for (const StackRead& read : s.reads) {
         if (read.loop->called[1] != &carry_.body() || s.place_of(read) != &place_) continue;
-        const bool alone = s.only_sliced && s.reads.size() == 1;
+        const bool alone = s.may_go && s.reads.size() == 1;
         stacks_[read.slice] = &s;
         if (alone) add_node(*read.slice, &s);
         free_[read.slice] = !alone;

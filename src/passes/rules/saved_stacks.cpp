@@ -60,6 +60,7 @@ void SavedStacks::add_stack(size_t k) {
   stack.dimension = static_cast<size_t>(along);
   stack.update = update;
   stack.value = behind_reshapes(update->operands[1]);
+  stack.may_go = !is_in_host(update->shape);
   for (const Instruction* user : uses_.of(loop_)) {
     if (user->as<TupleIndexAttributes>().index == static_cast<int64_t>(k)) add_reads(*user, stack);
   }
@@ -67,11 +68,11 @@ void SavedStacks::add_stack(size_t k) {
 }
 
 void SavedStacks::add_reads(const Instruction& result, SavedStack& stack) const {
-  if (stack.result) stack.only_sliced = false;  // taken out of the bundle twice
+  if (stack.result) stack.may_go = false;  // taken out of the bundle twice
   stack.result = const_cast<Instruction*>(&result);
-  if (&result == result.parent->root) stack.only_sliced = false;
+  if (&result == result.parent->root) stack.may_go = false;
   for (const Instruction* user : uses_.of(result)) {
-    if (!add_reads_of_loop(result, *user, stack)) stack.only_sliced = false;
+    if (!add_reads_of_loop(result, *user, stack)) stack.may_go = false;
   }
 }
 

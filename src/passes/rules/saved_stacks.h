@@ -25,7 +25,7 @@ struct SavedStack {
   Instruction* value = nullptr;   ///< the slice's value, before reshapes
   Instruction* result = nullptr;  ///< the full stack, after the loop
   std::vector<StackRead> reads;
-  bool only_sliced = true;                ///< nothing reads it otherwise
+  bool may_go = true;                     ///< nothing reads it otherwise, and it takes memory of the device
   bool is_used = false, is_gone = false;  ///< by another one's recipe; derived
 
   double slice_bytes() const;

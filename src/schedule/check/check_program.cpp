@@ -79,7 +79,8 @@ class CheckProgram {
       const Storage& storage = program_.storages[s];
       if (storage.kind != StorageKind::kConstant || storage.bytes == 0) continue;
       const LeafRef made = behind_bundles(storage.values[0]);
-      state.memory.put({0, storage.offset, storage.offset + storage.bytes}, {token(state, made)});
+      state.memory.put({storage.space(static_cast<int32_t>(s)), storage.offset, storage.offset + storage.bytes},
+                       {token(state, made)});
     }
     size_t a = 0;
     for (const Instruction* p : module_.entry->parameters()) {

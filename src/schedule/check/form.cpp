@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analysis/host_values.h"
 #include "analysis/leaves.h"
 #include "schedule/check/value_names.h"
 
@@ -96,10 +97,14 @@ std::string fault_of_steps(const Program& program, const std::vector<ProgramStep
 bool says_its_size(const Program& program) {
   int64_t arguments = 0, results = 0, shared = 0;
   const auto slot = [&](int32_t s) -> const Slot& { return program.slots[static_cast<size_t>(s)]; };
-  for (const int32_t s : program.argument_slots) arguments += slot(s).bytes;
+  const auto storage_of = [&](int32_t s) -> const Storage& {
+    return program.storages[static_cast<size_t>(slot(s).storage)];
+  };
+  for (const int32_t s : program.argument_slots) arguments += storage_of(s).in_host ? 0 : slot(s).bytes;
   for (const int32_t s : program.output_slots) {
+    const Storage& storage = storage_of(s);
+    if (storage.in_host) continue;
     results += slot(s).bytes;
-    const Storage& storage = program.storages[static_cast<size_t>(slot(s).storage)];
     if (storage.kind == StorageKind::kArgument) shared += slot(s).bytes;
   }
   return arguments <= program.argument_bytes && results <= program.output_bytes && program.alias_bytes <= shared;
@@ -117,12 +122,18 @@ std::string form_fault(const Program& program) {
 }
 
 std::string memory_fault(const Program& program) {
+  const HostValues in_host = find_host_values(*program.module);
   for (const Storage& s : program.storages) {
-    if (s.is_in_arena() && (s.offset < 0 || s.bytes < 0 || s.offset > program.temp_bytes - s.bytes))
+    const int64_t arena_bytes = s.in_host ? program.host_temp_bytes : program.temp_bytes;
+    if (s.is_in_arena() && (s.offset < 0 || s.bytes < 0 || s.offset > arena_bytes - s.bytes))
       return "a storage lies outside of the arena";
     if (s.is_in_arena() && s.offset % 64 != 0) return "a storage is not aligned to 64 bytes";
     if (s.kind == StorageKind::kArgument && s.donated && !gives_away(*program.module, s.number))
       return "an argument that isn't donated is taken for one that is";
+    const auto lies_there = [&](const LeafRef& v) { return in_host.contains(*v.instruction, v.leaf); };
+    const bool may_lie_there = s.kind == StorageKind::kOutput ? in_host.contains(*program.module->entry->root, s.number)
+                                                              : std::ranges::all_of(s.values, lies_there);
+    if (s.in_host && !may_lie_there) return "a value of the device lies in host memory";
     if (s.kind == StorageKind::kConstant && s.bytes > 0 && !is_constant_of(s)) return "a constant has other contents";
   }
   for (const Slot& s : program.slots) {

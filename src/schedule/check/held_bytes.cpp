@@ -15,7 +15,7 @@ BytePlace HeldBytes::place(int32_t slot) const {
   const Storage& storage = program_->storages[static_cast<size_t>(home.storage)];
   const int64_t begin = home.offset + (storage.is_in_arena() ? storage.offset : 0);
   const int64_t bytes = program_->slots[static_cast<size_t>(slot)].bytes;
-  return {storage.is_in_arena() ? 0 : home.storage + 1, begin, begin + bytes};
+  return {storage.space(home.storage), begin, begin + bytes};
 }
 
 bool HeldBytes::may_write(int32_t slot) const {

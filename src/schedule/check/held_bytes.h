@@ -14,7 +14,7 @@ namespace lowtide::engine {
 using Token = int32_t;
 using Tokens = std::vector<Token>;  ///< sorted
 
-/// Bytes of one address space: 0 is the arena; each argument and output has its own.
+/// Bytes of one address space (Storage::space): each arena is one, and so is each argument and output.
 struct BytePlace {
   int32_t space = 0;
   int64_t begin = 0, end = 0;

@@ -1,0 +1,34 @@
+#pragma once
+/// Which values lie in the host's memory rather than the device's: those whose layout says S(5), and what follows from
+/// calls that move values between the memories (ops/host_moves.h), as XLA's host offloader follows them.
+///
+///     h = custom-call(x), custom_call_target="MoveToHost"       in host memory
+///     s = dynamic-update-slice(stack, h, ...)                   so is the stack, in the whole loop that carries it,
+///     y = custom-call(dynamic-slice(s, ...)), ...="MoveToDevice"  and its slices until they are moved back
+///
+/// Numbers of memory spaces are XLA's: S(5) is the host's. Other spaces are left to the layouts.
+
+#include <vector>
+
+#include "analysis/leaves.h"
+#include "ir/module.h"
+
+namespace lowtide::engine {
+
+class HostValues {
+ public:
+  /// Is no value in host memory?
+  bool none() const { return first_.empty(); }
+  bool contains(const Instruction& i, int64_t leaf) const {
+    return !none() && in_host_[static_cast<size_t>(first_[static_cast<size_t>(i.id)] + leaf)];
+  }
+
+ private:
+  friend class FindHostValues;
+  std::vector<int32_t> first_;  ///< by instruction id; empty: nothing is in host memory
+  std::vector<bool> in_host_;   ///< by leaf
+};
+
+HostValues find_host_values(const Module& module);
+
+}  // namespace lowtide::engine
