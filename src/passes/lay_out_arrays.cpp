@@ -14,17 +14,14 @@ namespace {
 
 constexpr std::string_view kOpen = "auto";
 
-/// The order that a layout states: "{0,1}", or "{0,1:E(4)}", whose bits per element are those of XLA's arrays: here
-/// every element has a byte at least.
 Result<Dims> read_order(std::string_view text, size_t rank, std::string_view whose) {
-  const size_t colon = std::min(text.find(':'), text.size());
-  if (const std::string_view rest = text.substr(colon); !rest.empty() && !rest.starts_with(":E(")) {
+  Result<Dims> order = parse_order(text);
+  if (order.ok() && is_order(*order, rank)) return order;
+  if (!order.ok() && text.find(':') != std::string_view::npos) {
     return Status::unsupported(
         fmt::format("{} has the layout '{}': arrays have no tiles here, only an order of dimensions such as '{{0,1}}'",
                     whose, text));
   }
-  Result<Dims> order = parse_dims(colon < text.size() ? std::string(text.substr(0, colon)) + '}' : std::string(text));
-  if (order.ok() && is_order(*order, rank)) return order;
   return Status::input(
       fmt::format("{} has the layout '{}', expected each of its {} dimensions once", whose, text, rank));
 }

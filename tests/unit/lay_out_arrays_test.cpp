@@ -139,7 +139,9 @@ void expect_refused(const std::string& text, Fault fault, const std::string& wor
 TEST(LayOutArrays, TilesAndOtherWords) {
   expect_refused(program("{1,0:T(8,128)}", ""), Fault::kUnsupported, "argument 0 has the layout '{1,0:T(8,128)}'");
   expect_refused(program("", "", "{1,0:T(8,128)}"), Fault::kUnsupported, "result 1 has the layout");
-  for (const char* layout : {"{0}", "{0,0}", "{0,2}", "{0,-1}", "{", "rows", "{0,1", "{99999999999999999999,0}"}) {
+  expect_refused(program("", "", "{1,0:E(4)T(2)}"), Fault::kUnsupported, "tiles");
+  for (const char* layout :
+       {"{0}", "{0,0}", "{0,2}", "{0,-1}", "{", "rows", "{0,1", "{0:E(4)}", "{99999999999999999999,0}"}) {
     expect_refused(program(layout, ""), Fault::kInput, "expected each of its 2 dimensions once");
   }
 }
