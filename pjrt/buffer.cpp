@@ -81,8 +81,13 @@ bool array_bytes(PJRT_Buffer_Type type, const int64_t* dims, size_t rank, size_t
 using lowtide::pjrt::Block;
 
 PJRT_Buffer::PJRT_Buffer(PJRT_Memory* in_memory, PJRT_Buffer_Type of, std::vector<int64_t> extents,
-                         std::shared_ptr<Block> in)
-    : device(in_memory->devices[0]), memory(in_memory), type(of), dims(std::move(extents)), block_(std::move(in)) {
+                         lowtide::pjrt::Layout* lying, std::shared_ptr<Block> in)
+    : device(in_memory->devices[0]),
+      memory(in_memory),
+      type(of),
+      dims(std::move(extents)),
+      layout(lying),
+      block_(std::move(in)) {
   (void)lowtide::pjrt::array_bytes(type, dims.data(), dims.size(), bytes);
 }
 
@@ -147,18 +152,10 @@ PJRT_Error* Buffer_DynamicDimensionIndices(PJRT_Buffer_DynamicDimensionIndices_A
 }
 
 PJRT_Error* Buffer_GetMemoryLayout(PJRT_Buffer_GetMemoryLayout_Args& args) {
-  constexpr size_t kMostDimensions = 64;
-  static const auto kDescending = [] {  // ends in {2, 1, 0}
-    std::array<int64_t, kMostDimensions> order = {};
-    for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int64_t>(order.size() - 1 - i);
-    return order;
-  }();
-  const size_t rank = args.buffer->dims.size();
-  if (rank > kMostDimensions) return unimplemented("layouts of more than 64 dimensions");
+  const std::vector<int64_t>& order = args.buffer->layout->minor_to_major;
   args.layout.tiled = {};
   args.layout.tiled.struct_size = sizeof args.layout.tiled;
-  args.layout.tiled.minor_to_major = kDescending.data() + (kMostDimensions - rank);
-  args.layout.tiled.minor_to_major_size = rank;
+  give(order, args.layout.tiled.minor_to_major, args.layout.tiled.minor_to_major_size);
   args.layout.type = PJRT_Buffer_MemoryLayout::kTiled;
   return nullptr;
 }

@@ -1,5 +1,5 @@
 #pragma once
-/// Arrays in memory: row-major, without gaps, elements below a byte one byte each.
+/// Arrays in memory: without gaps, their dimensions in any order, elements below a byte one byte each.
 
 #include <memory>
 #include <mutex>
@@ -7,6 +7,7 @@
 
 #include "client.h"
 #include "event.h"
+#include "layouts.h"
 
 namespace lowtide::pjrt {
 
@@ -58,9 +59,10 @@ struct PJRT_Buffer {
   PJRT_Memory* memory = nullptr;  ///< of the device's
   PJRT_Buffer_Type type = 0;
   std::vector<int64_t> dims;
+  lowtide::pjrt::Layout* layout = nullptr;
   size_t bytes = 0;
 
-  PJRT_Buffer(PJRT_Memory* in_memory, PJRT_Buffer_Type of, std::vector<int64_t> extents,
+  PJRT_Buffer(PJRT_Memory* in_memory, PJRT_Buffer_Type of, std::vector<int64_t> extents, lowtide::pjrt::Layout* lying,
               std::shared_ptr<lowtide::pjrt::Block> in);
   /// Its memory; null once it was deleted or donated.
   std::shared_ptr<lowtide::pjrt::Block> block() const;

@@ -78,20 +78,18 @@ PJRT_Error* take_kinds(PJRT_Device& device, const std::vector<ProgramArray>& arr
   return nullptr;
 }
 
-PJRT_Error* describe(Compiled& compiled, const Module& module) {
+PJRT_Error* describe(Compiled& compiled, const Module& module, const LaidOut& laid_out) {
   compiled.name = module.name();
-  for (const ProgramArray& result : compiled.executable.results()) {
+  for (const ProgramArray& result : module.results()) {
     const PJRT_Buffer_Type type = type_of_name(result.type);
     if (type == 0) return unimplemented("results of the element type " + result.type);
     compiled.result_types.push_back(type);
     compiled.result_dims.push_back(result.dims);
     compiled.all_dims.insert(compiled.all_dims.end(), result.dims.begin(), result.dims.end());
     compiled.ranks.push_back(result.dims.size());
-    compiled.result_layouts.push_back(row_major(result.dims.size()));
   }
-  for (const auto& argument : compiled.executable.arguments()) {
-    compiled.parameter_layouts.push_back(row_major(argument.dims.size()));
-  }
+  for (const auto& order : laid_out.results) compiled.result_layouts.push_back(layout_of(order));
+  for (const auto& order : laid_out.arguments) compiled.parameter_layouts.push_back(layout_of(order));
   PJRT_Device& device = *compiled.devices[0];
   if (PJRT_Error* error = take_kinds(device, module.arguments(), compiled.parameter_memory)) return error;
   if (PJRT_Error* error = take_kinds(device, module.results(), compiled.result_memory)) return error;
@@ -171,11 +169,14 @@ PJRT_Error* make(PJRT_Client& client, std::string program, std::string options, 
     }
   }
   if (!module.ok()) return fault_of(module.error());
-  const Result<Plan> plan = plan_text.empty() ? session->plan(*module) : session->replay(*module, plan_text);
+  const Result<LaidOut> laid_out = module->laid_out();
+  if (!laid_out.ok()) return fault_of(laid_out.error());
+  const Module& runs = laid_out->program;
+  const Result<Plan> plan = plan_text.empty() ? session->plan(runs) : session->replay(runs, plan_text);
   if (!plan.ok()) {
     PJRT_Error* const error = fault_of(plan.error());
     if (error->code == PJRT_Error_Code_RESOURCE_EXHAUSTED) {
-      const Result<Explanation> why = session->explain(*module);
+      const Result<Explanation> why = session->explain(runs);
       if (why.ok()) error->message += "\n" + first_lines(why->text(kRowsOfExplanation));
     }
     return error;
@@ -190,13 +191,13 @@ PJRT_Error* make(PJRT_Client& client, std::string program, std::string options, 
                                                       .read_options = read,
                                                       .plan = *plan,
                                                       .executable = *executable,
-                                                      .in_place = InPlace::make(*session, *module, *executable)});
+                                                      .in_place = InPlace::make(*session, runs, *executable)});
   compiled->host_calls = module->host_calls();
   compiled->callbacks = HeldCallbacks(compiled->host_calls);
   compiled->is_repeated = is_repeated;
   compiled->parameter_shardings = std::move(parameter_shardings);
   compiled->result_shardings = std::move(result_shardings);
-  if (PJRT_Error* error = describe(*compiled, *module)) return error;
+  if (PJRT_Error* error = describe(*compiled, *module, *laid_out)) return error;
   if (compiling.is_given_up()) return error_of(*kEnded);
   made = new PJRT_LoadedExecutable{.compiled = std::move(compiled)};
   return nullptr;

@@ -52,7 +52,7 @@ struct Compiled {
   MemoryKinds parameter_memory, result_memory;
   Shardings parameter_shardings, result_shardings;
   std::vector<PJRT_NamedValue> costs;
-  std::vector<PJRT_Layouts_MemoryLayout*> parameter_layouts, result_layouts;
+  std::vector<Layout*> parameter_layouts, result_layouts;
 };
 
 }  // namespace lowtide::pjrt

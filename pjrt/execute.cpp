@@ -31,6 +31,11 @@ PJRT_Error* hold(PJRT_Buffer* const* buffers, const PJRT_ExecuteOptions* options
                      std::to_string(buffers[a]->device->description.id) + ", and the program runs on device " +
                      std::to_string(running.device->description.id) + ": jax.device_put copies it there");
     }
+    const Layout& expected = *running.compiled->parameter_layouts[a];
+    if (buffers[a]->layout != &expected && !lie_equally(*buffers[a]->layout, expected, buffers[a]->dims)) {
+      return invalid("argument " + std::to_string(a) + " lies in memory in the order " + buffers[a]->layout->text +
+                     ", and the program takes it in the order " + expected.text);
+    }
     running.arguments.push_back({std::move(block), may_donate(arguments[a], a, options)});
   }
   for (size_t a = 0; a < arguments.size(); ++a) {
@@ -113,7 +118,7 @@ PJRT_Error* LoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_Args& args) {
     for (size_t r = 0; r < compiled->result_types.size(); ++r) {
       args.output_lists[d][r] =
           new PJRT_Buffer(runs[d].device->memory_of(compiled->result_memory.own[r]), compiled->result_types[r],
-                          compiled->result_dims[r], runs[d].results[r]);
+                          compiled->result_dims[r], compiled->result_layouts[r], runs[d].results[r]);
     }
     if (args.device_complete_events) args.device_complete_events[d] = event_of(done[d]);
     if (done[d]) leave_to_runner(std::move(runs[d]), done[d]);

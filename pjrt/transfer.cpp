@@ -1,6 +1,9 @@
 // Arrays from the host's memory, back to it, and from one device to another: all of it is this machine's memory.
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <functional>
+#include <numeric>
 
 #include "buffer.h"
 #include "element_types.h"
@@ -15,8 +18,19 @@ struct Strided {
   std::vector<int64_t> dims, from, to;  ///< strides in bytes
   size_t element = 0;
 
-  /// Merges dimensions that are contiguous on both sides; the innermost is last.
+  /// Merges dimensions that are contiguous on both sides; they are walked as they lie in the target.
   void merge() {
+    std::vector<size_t> order(dims.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::ranges::stable_sort(order, std::greater<>(), [&](size_t d) { return std::abs(to[d]); });
+    const auto in_order = [&](const std::vector<int64_t>& numbers) {
+      std::vector<int64_t> all;
+      for (const size_t d : order) all.push_back(numbers[d]);
+      return all;
+    };
+    dims = in_order(dims);
+    from = in_order(from);
+    to = in_order(to);
     size_t kept = 0;
     for (size_t d = 0; d < dims.size(); ++d) {
       if (dims[d] == 1) continue;
@@ -45,38 +59,8 @@ struct Strided {
   }
 };
 
-std::vector<int64_t> row_major(const std::vector<int64_t>& dims, size_t element) {
-  std::vector<int64_t> strides(dims.size());
-  auto stride = static_cast<int64_t>(element);
-  for (size_t d = dims.size(); d-- > 0;) {
-    strides[d] = stride;
-    stride *= dims[d];
-  }
-  return strides;
-}
-
 PJRT_Memory* memory_of(PJRT_Client* client, PJRT_Device* device, PJRT_Memory* memory) {
   return memory ? memory : (device ? device : client->devices[0])->memories[0];
-}
-
-/// The strides of a layout; false if it isn't valid for this array.
-bool strides_of(const PJRT_Buffer_MemoryLayout& layout, const PJRT_Buffer& buffer, std::vector<int64_t>& strides) {
-  const size_t rank = buffer.dims.size();
-  if (layout.type == PJRT_Buffer_MemoryLayout::kStrides) {
-    if (layout.strides.num_byte_strides != rank) return false;
-    strides.assign(layout.strides.byte_strides, layout.strides.byte_strides + rank);
-    return true;
-  }
-  if (layout.tiled.minor_to_major_size != rank || layout.tiled.num_tiles != 0) return false;
-  strides.assign(rank, 0);
-  auto stride = static_cast<int64_t>(bytes_of(buffer.type));
-  for (size_t i = 0; i < rank; ++i) {
-    const int64_t d = layout.tiled.minor_to_major[i];
-    if (d < 0 || d >= static_cast<int64_t>(rank) || strides[static_cast<size_t>(d)] != 0) return false;
-    strides[static_cast<size_t>(d)] = stride;
-    stride *= std::max<int64_t>(buffer.dims[static_cast<size_t>(d)], 1);
-  }
-  return true;
 }
 
 PJRT_Error* copy_to(const PJRT_Buffer& from, PJRT_Memory* memory, PJRT_Buffer*& made) {
@@ -84,7 +68,7 @@ PJRT_Error* copy_to(const PJRT_Buffer& from, PJRT_Memory* memory, PJRT_Buffer*& 
   if (!block) return invalid(kDeleted);
   auto done = std::make_shared<Happening>();
   auto copy = Block::promise(done);
-  made = new PJRT_Buffer(memory, from.type, from.dims, copy);
+  made = new PJRT_Buffer(memory, from.type, from.dims, from.layout, copy);
   const auto work = [block, copy, bytes = from.bytes, ledger = memory->devices[0]->ledger]() -> std::optional<Fault> {
     copy->allocate(bytes, ledger);
     std::memcpy(copy->data(), block->data(), bytes);
@@ -104,28 +88,30 @@ PJRT_Error* Client_BufferFromHostBuffer(PJRT_Client_BufferFromHostBuffer_Args& a
   PJRT_Memory* const memory = memory_of(args.client, args.device, args.memory);
   std::vector<int64_t> dims(args.dims, args.dims + args.num_dims);
   const size_t element = bytes_of(args.type);
-  Strided copy{dims, row_major(dims, element), row_major(dims, element), element};
+  Layout* layout = nullptr;
+  if (PJRT_Error* error = read_layout(args.device_layout, dims, element, layout)) return error;
+  Strided copy{dims, strides_of(*row_major(dims.size()), dims, element), strides_of(*layout, dims, element), element};
   if (args.byte_strides && args.num_byte_strides != 0) {
     if (args.num_byte_strides != args.num_dims) return invalid("found strides of another rank than the array's");
     copy.from.assign(args.byte_strides, args.byte_strides + args.num_byte_strides);
   }
   copy.merge();
   const auto stride = static_cast<int64_t>(element);
-  const bool dense = copy.dims.empty() || (copy.dims.size() == 1 && copy.from[0] == stride);
+  const bool dense = copy.dims.empty() || (copy.dims.size() == 1 && copy.from[0] == stride && copy.to[0] == stride);
   const bool may_stay =
       args.host_buffer_semantics == kImmutableZeroCopy || args.host_buffer_semantics == kMutableZeroCopy;
   const bool is_small = is_below_a_byte(args.type);
   if (may_stay && dense && !is_small && bytes > 0 && reinterpret_cast<uintptr_t>(args.data) % kBlockAlignment == 0) {
     auto released = std::make_shared<Happening>();
     auto block = Block::borrow(const_cast<void*>(args.data), released);  // read-only: it is never donated
-    args.buffer = new PJRT_Buffer(memory, args.type, std::move(dims), std::move(block));
+    args.buffer = new PJRT_Buffer(memory, args.type, std::move(dims), layout, std::move(block));
     args.done_with_host_buffer = new PJRT_Event{.of = std::move(released)};
     return nullptr;
   }
   auto block = Block::make(bytes, memory->devices[0]->ledger);
   if (bytes > 0) copy.copy(static_cast<const std::byte*>(args.data), block->data());
   if (is_small) set_upper_bits(args.type, block->data(), bytes);
-  args.buffer = new PJRT_Buffer(memory, args.type, std::move(dims), std::move(block));
+  args.buffer = new PJRT_Buffer(memory, args.type, std::move(dims), layout, std::move(block));
   args.done_with_host_buffer = ready_event();
   return nullptr;
 }
@@ -138,23 +124,24 @@ PJRT_Error* Client_CreateViewOfDeviceBuffer(PJRT_Client_CreateViewOfDeviceBuffer
   PJRT_Memory* const given = args.struct_size >= sizeof args ? args.memory : nullptr;
   PJRT_Memory* const memory = memory_of(args.client, args.device, given);
   std::vector<int64_t> dims(args.dims, args.dims + args.num_dims);
+  const size_t element = bytes_of(args.element_type);
   auto released = std::make_shared<Happening>();
-  auto view = std::make_unique<PJRT_Buffer>(memory, args.element_type, std::move(dims),
-                                            Block::borrow(args.device_buffer_ptr, released));
-  if (args.layout) {
-    const auto row_by_row = row_major(view->dims, bytes_of(view->type));
-    Strided copy{view->dims, {}, row_by_row, bytes_of(view->type)};
-    if (!strides_of(*args.layout, *view, copy.from)) {
-      return invalid("found a layout of another rank than the array's, or with tiles");
-    }
+  auto block = Block::borrow(args.device_buffer_ptr, released);
+  Layout* layout = nullptr;
+  PJRT_Error* const error = read_layout(args.layout, dims, element, layout);
+  if (error && error->code == PJRT_Error_Code_INVALID_ARGUMENT) return error;
+  if (error) {
+    // Nobody writes to what is viewed, so that a copy without its gaps is as good.
+    const std::unique_ptr<PJRT_Error> has_gaps(error);
+    if (args.layout->type != PJRT_Buffer_MemoryLayout::kStrides) return unimplemented("views of arrays with tiles");
+    layout = row_major(dims.size());
+    Strided copy{dims, {}, strides_of(*layout, dims, element), element};
+    if (PJRT_Error* wrong = read_strides(*args.layout, dims, element, copy.from)) return wrong;
     copy.merge();
-    if (copy.from != copy.to && bytes > 0) {
-      // Arrays lie row by row here. Nobody writes to what is viewed, so that a copy is as good.
-      auto block = Block::make(bytes, memory->devices[0]->ledger);
-      copy.copy(static_cast<const std::byte*>(args.device_buffer_ptr), block->data());
-      view = std::make_unique<PJRT_Buffer>(memory, args.element_type, view->dims, std::move(block));
-    }
+    block = Block::make(bytes, memory->devices[0]->ledger);
+    if (bytes > 0) copy.copy(static_cast<const std::byte*>(args.device_buffer_ptr), block->data());
   }
+  auto view = std::make_unique<PJRT_Buffer>(memory, args.element_type, std::move(dims), layout, std::move(block));
   // Only now: of a call that fails the memory stays the caller's, who lets it go.
   if (args.on_delete_callback) {
     struct Told {
@@ -182,8 +169,10 @@ PJRT_Error* Client_CreateUninitializedBuffer(PJRT_Client_CreateUninitializedBuff
   }
   std::vector<int64_t> dims(args.shape_dims, args.shape_dims + args.shape_num_dims);
   PJRT_Memory* const memory = memory_of(args.client, args.device, args.memory);
-  args.buffer =
-      new PJRT_Buffer(memory, args.shape_element_type, std::move(dims), Block::make(bytes, memory->devices[0]->ledger));
+  Layout* layout = nullptr;
+  if (PJRT_Error* error = read_layout(args.shape_layout, dims, bytes_of(args.shape_element_type), layout)) return error;
+  args.buffer = new PJRT_Buffer(memory, args.shape_element_type, std::move(dims), layout,
+                                Block::make(bytes, memory->devices[0]->ledger));
   return nullptr;
 }
 
@@ -200,9 +189,10 @@ PJRT_Error* Buffer_ToHostBuffer(PJRT_Buffer_ToHostBuffer_Args& args) {
                    std::to_string(args.src->bytes));
   }
   const size_t element = bytes_of(args.src->type);
-  Strided copy{args.src->dims, row_major(args.src->dims, element), row_major(args.src->dims, element), element};
-  if (args.host_layout && !strides_of(*args.host_layout, *args.src, copy.to)) {
-    return invalid("found a layout of another rank than the array's, or with tiles");
+  Strided copy{args.src->dims, strides_of(*args.src->layout, args.src->dims, element), {}, element};
+  copy.to = copy.from;
+  if (args.host_layout) {
+    if (PJRT_Error* error = read_strides(*args.host_layout, args.src->dims, element, copy.to)) return error;
   }
   copy.merge();
   const auto work = [block, copy, bytes = args.src->bytes, to = static_cast<std::byte*>(args.dst)] {

@@ -10,11 +10,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "abi_args.h"
+#include "abi_layouts.h"
 
 namespace {
 
@@ -235,10 +237,31 @@ void carry(const Host& host, const std::vector<PJRT_LoadedExecutable*>& programs
   destroy(array);
 }
 
+PJRT_Buffer_MemoryLayout ordered(const int64_t (&minor_to_major)[2]) {
+  PJRT_Buffer_MemoryLayout layout = {};
+  layout.type = PJRT_Buffer_MemoryLayout::kTiled;
+  layout.tiled.minor_to_major = minor_to_major;
+  layout.tiled.minor_to_major_size = 2;
+  return layout;
+}
+
+PJRT_Buffer_MemoryLayout strided(const int64_t (&strides)[2]) {
+  PJRT_Buffer_MemoryLayout layout = {};
+  layout.type = PJRT_Buffer_MemoryLayout::kStrides;
+  layout.strides.byte_strides = strides;
+  layout.strides.num_byte_strides = 2;
+  return layout;
+}
+
+constexpr int64_t kRowMajor[] = {1, 0};
+const PJRT_Buffer_MemoryLayout kRows = ordered(kRowMajor);
+
+/// In a host's layout, or else in the array's own.
 template <class T>
-std::vector<T> read(PJRT_Buffer* buffer, size_t extent) {
+std::vector<T> read(PJRT_Buffer* buffer, size_t extent, std::optional<PJRT_Buffer_MemoryLayout> layout = {}) {
   std::vector<T> values(extent);
-  const auto copy = CALL(Buffer_ToHostBuffer, a.src = buffer; a.dst = values.data(); a.dst_size = extent * sizeof(T));
+  const auto copy = CALL(Buffer_ToHostBuffer, a.src = buffer; a.dst = values.data(); a.dst_size = extent * sizeof(T);
+                         a.host_layout = layout ? &*layout : nullptr);
   CALL(Event_Await, a.event = copy.event);
   CALL(Event_Destroy, a.event = copy.event);
   return values;
@@ -262,7 +285,8 @@ void take_nibbles(const Host& host) {
   }
 }
 
-/// Memory of another's: column after column it is copied, and let go once. Of a call that fails it stays the caller's.
+/// Memory of another's: column after column it is used where it is, with gaps it is copied, and let go once. Of a call
+/// that fails it stays the caller's.
 void view_memory(const Host& host) {
   alignas(64) float columns[6] = {1, 4, 2, 5, 3, 6};
   const int64_t dims[] = {2, 3}, order[] = {0, 1};
@@ -282,12 +306,130 @@ void view_memory(const Host& host) {
   args.on_delete_callback = [](void*, void* count) { ++*static_cast<int*>(count); };
   args.on_delete_callback_arg = &let_go;
   const auto view = must(kSlot_Client_CreateViewOfDeviceBuffer, args);
-  if (read<float>(view.buffer, 6) != std::vector<float>{1, 2, 3, 4, 5, 6}) fail("a view has its elements elsewhere");
+  if (read<float>(view.buffer, 6, kRows) != std::vector<float>{1, 2, 3, 4, 5, 6}) fail("a view has others' elements");
+  const auto place = CALL(Buffer_UnsafePointer, a.buffer = view.buffer).buffer_pointer;
+  if (place != reinterpret_cast<uintptr_t>(columns)) fail("columns without gaps were copied");
   destroy(view.buffer);
   if (let_go != 1) fail("a view was let go " + std::to_string(let_go) + " times");
+  const int64_t strides[] = {8, 4}, small[] = {3, 1};  // every second one
+  PJRT_Buffer_MemoryLayout with_gaps = strided(strides);
+  args.layout = &with_gaps;
+  args.dims = small;
+  const auto copied = must(kSlot_Client_CreateViewOfDeviceBuffer, args);
+  if (read<float>(copied.buffer, 3) != std::vector<float>{1, 2, 3}) fail("a view with gaps has others' elements");
+  if (let_go != 2) fail("memory that was copied wasn't let go");
+  destroy(copied.buffer);
+  args.layout = &layout;
+  args.dims = dims;
   layout.tiled.minor_to_major_size = 1;
   if (call(kSlot_Client_CreateViewOfDeviceBuffer, args).empty()) fail("a layout of another rank was taken");
-  if (let_go != 1) fail("memory of a call that failed was let go");
+  if (let_go != 2) fail("memory of a call that failed was let go");
+}
+
+std::string text_of(PJRT_Layouts_MemoryLayout* layout) {
+  const auto* extension = static_cast<const PJRT_Layouts_Extension*>(api->extension_start);
+  PJRT_Layouts_MemoryLayout_Serialize_Args args = {};
+  args.struct_size = sizeof args;
+  args.layout = layout;
+  using Serialize = PJRT_Error* (*)(PJRT_Layouts_MemoryLayout_Serialize_Args*);
+  if (reinterpret_cast<Serialize>(extension->functions[1])(&args)) return "an error";
+  return {args.serialized_bytes, args.serialized_bytes_size};
+}
+
+std::string layout_of(PJRT_Buffer* buffer) {
+  const auto* extension = static_cast<const PJRT_Layouts_Extension*>(api->extension_start);
+  PJRT_Layouts_Buffer_MemoryLayout_Args args = {};
+  args.struct_size = sizeof args;
+  args.buffer = buffer;
+  using Ask = PJRT_Error* (*)(PJRT_Layouts_Buffer_MemoryLayout_Args*);
+  if (reinterpret_cast<Ask>(extension->functions[3])(&args)) return "an error";
+  const auto stated = CALL(Buffer_GetMemoryLayout, a.buffer = buffer).layout;
+  const std::vector<int64_t> order(stated.tiled.minor_to_major,
+                                   stated.tiled.minor_to_major + stated.tiled.minor_to_major_size);
+  std::string same;
+  for (const int64_t d : order) same += (same.empty() ? "" : ",") + std::to_string(d);
+  const std::string text = text_of(args.layout);
+  if (text != "{" + same + "}") fail("two layouts of one array: " + text + " and " + same);
+  return text;
+}
+
+/// Arrays whose columns lie one after another: from the host and back, to another device, through programs.
+void take_layouts(const Host& host) {
+  const float rows[6] = {1, 2, 3, 4, 5, 6};
+  const std::vector<float> by_row(rows, rows + 6), by_column = {1, 4, 2, 5, 3, 6};
+  const int64_t dims[] = {2, 3}, across[] = {0, 1}, backward[] = {-12, 4}, dense[] = {4, 8}, gaps[] = {4, 16};
+  PJRT_Buffer_MemoryLayout columns = ordered(across);
+  PJRT_Client_BufferFromHostBuffer_Args put = {};
+  put.client = host.client;
+  put.data = rows;
+  put.type = kF32;
+  put.dims = dims;
+  put.num_dims = 2;
+  put.device = host.devices[0];
+  put.device_layout = &columns;
+  const auto given = must(kSlot_Client_BufferFromHostBuffer, put);
+  CALL(Event_Destroy, a.event = given.done_with_host_buffer);
+  PJRT_Buffer* const array = given.buffer;
+  if (layout_of(array) != "{0,1}") fail("an array lies in the order " + layout_of(array));
+  if (read<float>(array, 6) != by_column) fail("an array is read in another order than its own");
+  if (read<float>(array, 6, kRows) != by_row) fail("rows are read in another order");
+  const PJRT_Buffer_MemoryLayout also_columns = strided(dense);
+  if (read<float>(array, 6, also_columns) != by_column) fail("strides are read in another order");
+  // The last row first: the strides lead back from what is given.
+  put.data = rows + 3;
+  put.byte_strides = backward;
+  put.num_byte_strides = 2;
+  const auto turned = must(kSlot_Client_BufferFromHostBuffer, put);
+  CALL(Event_Destroy, a.event = turned.done_with_host_buffer);
+  if (read<float>(turned.buffer, 6, kRows) != std::vector<float>{4, 5, 6, 1, 2, 3}) fail("rows weren't turned round");
+  destroy(turned.buffer);
+  PJRT_Buffer* const copy = CALL(Buffer_CopyToDevice, a.buffer = array; a.dst_device = host.devices[0]).dst_buffer;
+  if (layout_of(copy) != "{0,1}" || read<float>(copy, 6, kRows) != by_row) fail("a copy lies elsewhere");
+  destroy(copy);
+  const auto empty = CALL(Client_CreateUninitializedBuffer, a.client = host.client; a.shape_dims = dims;
+                          a.shape_num_dims = 2; a.shape_element_type = kF32; a.shape_layout = &columns);
+  if (layout_of(empty.buffer) != "{0,1}") fail("an empty array lies in the order " + layout_of(empty.buffer));
+  destroy(empty.buffer);
+
+  const auto refuse = [&](PJRT_Buffer_MemoryLayout layout, const char* word) {
+    put.device_layout = &layout;
+    const std::string why = call(kSlot_Client_BufferFromHostBuffer, put);
+    if (why.find(word) == std::string::npos) fail("a layout was refused by '" + why + "', expected " + word);
+  };
+  const int64_t tile[] = {2}, twice[] = {1, 1}, one[] = {0};
+  const size_t tile_rank[] = {1};
+  PJRT_Buffer_MemoryLayout tiled = columns;
+  tiled.tiled.tile_dims = tile;
+  tiled.tiled.tile_dim_sizes = tile_rank;
+  tiled.tiled.num_tiles = 1;
+  refuse(tiled, "tiles");
+  refuse(strided(gaps), "gaps");
+  refuse(ordered(twice), "once");
+  PJRT_Buffer_MemoryLayout short_one = ordered(across);
+  short_one.tiled.minor_to_major = one;
+  short_one.tiled.minor_to_major_size = 1;
+  refuse(short_one, "once");
+
+  const auto doubles = [](const std::string& in, const std::string& out) {
+    return "module @doubles {\n  func.func public @main(%x: tensor<2x3xf32>" + in + ") -> (tensor<2x3xf32>" + out +
+           ") {\n    %r = stablehlo.add %x, %x : tensor<2x3xf32>\n    return %r : tensor<2x3xf32>\n  }\n}\n";
+  };
+  const std::string said = " {mhlo.layout_mode = \"{0,1}\"}";
+  const std::vector<float> twofold = {2, 4, 6, 8, 10, 12};
+  PJRT_LoadedExecutable* const rows_only = host.compile(doubles("", ""));
+  std::string why;
+  if (run(rows_only, {array}, &why) || why.find("{0,1}") == std::string::npos)
+    fail("columns were taken as rows: " + why);
+  for (const bool out : {false, true}) {
+    PJRT_LoadedExecutable* const program = host.compile(doubles(said, out ? said : ""));
+    PJRT_Buffer* const result = run(program, {array});
+    if (layout_of(result) != (out ? "{0,1}" : "{1,0}")) fail("a result lies in the order " + layout_of(result));
+    if (read<float>(result, 6, kRows) != twofold) fail("a result has other elements");
+    destroy(result);
+    CALL(LoadedExecutable_Destroy, a.executable = program);
+  }
+  CALL(LoadedExecutable_Destroy, a.executable = rows_only);
+  destroy(array);
 }
 
 }  // namespace
@@ -310,6 +452,7 @@ int main(int count, char** words) {
     CALL(LoadedExecutable_Destroy, a.executable = shared);
     take_nibbles(host);
     view_memory(host);
+    take_layouts(host);
   }
   constexpr int kTold = 8 * 12;
   if (told != kTold) fail("told of " + std::to_string(told) + " runs, expected " + std::to_string(kTold));

@@ -23,6 +23,8 @@ struct HostCallSite {
   bool operator==(const HostCallSite&) const = default;
 };
 
+struct LaidOut;
+
 /// Immutable and shared: copies are cheap, and any number of threads may use them at once. Belongs to one session.
 class LOWTIDE_PUBLIC Module {
  public:
@@ -53,6 +55,10 @@ class LOWTIDE_PUBLIC Module {
   /// The same program with the tokens among its arguments and results as arrays pred[0], as hosts with ordered effects
   /// (JAX) pass them. Otherwise tokens are left out.
   Result<Module> with_tokens_as_arrays() const;
+  /// The program as it is run on arrays whose dimensions lie in the orders that it states for them (JAX's layouts,
+  /// `mhlo.layout_mode`); elsewhere they are row-major. kUnsupported: a layout has tiles; kInput: it isn't an order of
+  /// the array's dimensions.
+  Result<LaidOut> laid_out() const;
   /// Its calls of host functions, each distinct one once.
   std::vector<HostCallSite> host_calls() const;
   /// HLO text that XLA and this library read.
@@ -68,6 +74,14 @@ class LOWTIDE_PUBLIC Module {
 
  private:
   std::shared_ptr<const State> state_;
+};
+
+/// A program on row-major arrays, whose extents are those of the original's arrays in the order in which they lie in
+/// memory, major to minor. Numbers of arguments and results stay, and whether they can be donated.
+struct LaidOut {
+  Module program;
+  /// Of each array of the original: its dimensions, minor to major; {1, 0} is a row-major matrix.
+  std::vector<std::vector<int64_t>> arguments, results;
 };
 
 /// Builds a program. Operations have the names and attributes of HLO text; shapes are inferred from the operands and

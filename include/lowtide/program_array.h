@@ -11,7 +11,7 @@ namespace lowtide {
 struct ProgramArray {
   std::string path;           ///< "state.params['w']"; empty where the program doesn't say
   std::string type;           ///< as HLO spells it: "f32", "bf16", "s32", "pred", ...
-  std::vector<int64_t> dims;  ///< extents, row-major; none: a scalar
+  std::vector<int64_t> dims;  ///< extents; none: a scalar
   int64_t bytes = 0;  ///< in memory: elements lie row-major without gaps, "pred" and types below a byte one byte each
   /// For an argument: may the program overwrite its bytes if the caller donates them?
   bool can_be_donated = false;

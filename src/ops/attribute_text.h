@@ -98,6 +98,9 @@ Result<Sharding> parse_sharding(std::string_view text);  ///< `{devices=[2,1]<=[
 Result<ReplicaGroups> parse_replica_groups(std::string_view text);
 Result<std::vector<AliasEntry>> parse_aliases(std::string_view text);
 Result<Dims> parse_dims(std::string_view text);
+/// The order of dimensions that a layout states, minor to major: "{0,1}", or "{0,1:E(4)}", whose bits per element say
+/// how XLA packs them. An error for anything else, such as tiles.
+Result<Dims> parse_order(std::string_view layout);
 Result<Window> parse_window(std::string_view text);
 std::string to_string(const std::vector<AliasEntry>& aliases, bool with_kind);
 std::string quote(std::string_view raw);  ///< C-escaped, with quotes

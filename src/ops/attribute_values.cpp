@@ -82,6 +82,14 @@ Result<Dims> parse_dims(std::string_view text) {
   return *dims;
 }
 
+Result<Dims> parse_order(std::string_view layout) {
+  const size_t colon = layout.find(':');
+  const bool only_bits = colon != std::string_view::npos && layout.substr(colon).starts_with(":E(") &&
+                         layout.find_first_not_of("0123456789", colon + 3) == layout.size() - 2 &&
+                         layout.ends_with(")}");
+  return only_bits ? parse_dims(std::string(layout.substr(0, colon)) + '}') : parse_dims(layout);
+}
+
 Result<std::vector<AliasEntry>> parse_aliases(std::string_view text) {
   TextCursor cursor(text);
   if (!cursor.eat("{")) return cursor.expected("'{'");

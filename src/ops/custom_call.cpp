@@ -8,7 +8,8 @@
 //   (C3) operands are its arrays: matrices in the last two dimensions, equal batches before them, one element type
 //   (C4) so are results
 //   (C5) operand_layout_constraints, and layouts of results, have matrices column-major, batches outermost
-//   lowtide.host.<name> calls that function of the host's (host_call.h); so do other targets for which it has one.
+//   lowtide.host.<name> calls that function of the host's (host_call.h); so do other targets for which it has one,
+//   whose arrays may lie otherwise.
 //   (C6) its arrays lie row by row
 #include <fmt/format.h>
 

@@ -24,8 +24,8 @@ struct HostFunctions {
 };
 
 /// Calls of targets that are unknown otherwise become calls lowtide.host.<target> where the host has a function for the
-/// target. At the place of one whose arrays don't lie row by row: kUnsupported.
-Status take_foreign_calls(Module& module);
+/// target. Whether there were any; their arrays may lie in other orders than row by row (passes/lay_out_calls.h).
+bool take_foreign_calls(Module& module);
 
 bool is_host_call(const Instruction& instruction);
 /// Does running any of its operations call one? What compares two runs must not make the calls twice.
@@ -37,6 +37,10 @@ std::string_view host_function_name(const Instruction& call);
 /// The text between the quotes of its backend_config; what stands in braces as it is.
 std::string host_call_config(const Instruction& call);
 
+/// The layouts that a call states of its operands, {f32[5,5]{0,1}, token[], f32[5]}: the text in braces for each array,
+/// in order, empty where it states none.
+std::vector<std::string_view> stated_layouts(const Instruction& call);
+inline constexpr std::string_view kOperandLayouts = "operand_layout_constraints";
 /// A layout of the call's by which an array isn't row by row (C6 of custom_call.cpp).
 Status check_host_call(const Instruction& call);
 /// Null: the session of the call's module has none of the name.

@@ -8,11 +8,12 @@
 #include "analysis/account.h"
 #include "analysis/flops.h"
 #include "analysis/partitioning.h"
-#include "ir/memory_kinds.h"
+#include "ir/entry_notes.h"
 #include "ir/side_effects.h"
 #include "ops/host_call.h"
 #include "ops/verify.h"
 #include "passes/each_device.h"
+#include "passes/lay_out_arrays.h"
 #include "passes/tokens_as_arrays.h"
 #include "report/build.h"
 #include "report/tensor_names.h"
@@ -110,6 +111,15 @@ Result<Module> Module::with_tokens_as_arrays() const {
   });
 }
 
+Result<LaidOut> Module::laid_out() const {
+  return engine::guarded([&]() -> Result<LaidOut> {
+    engine::Input input = copy_of(state_->input);
+    LT_TAKE(engine::Orders orders, engine::lay_out_arrays(*input.module));
+    return LaidOut{Module(std::make_shared<State>(std::move(input), state_->dump)), std::move(orders.arguments),
+                   std::move(orders.results)};
+  });
+}
+
 std::vector<HostCallSite> Module::host_calls() const {
   std::vector<HostCallSite> sites;
   for (const auto& computation : state_->input.module->computations()) {
@@ -168,7 +178,7 @@ std::vector<ProgramArray> arrays_of_arguments(const Module& module) {
   std::vector<std::pair<int64_t, ShapeIndex>> given;  // parameters and leaves whose bytes may be taken over
   for (const AliasEntry& alias : module.input_output_alias) given.emplace_back(alias.operand, alias.operand_index);
   for (const Module::Donor& donor : module.buffer_donors) given.emplace_back(donor.parameter, donor.index);
-  const std::vector<std::string> kinds = memory_kinds(module, EntrySide::kArguments);
+  const std::vector<std::string> kinds = entry_notes(module, EntrySide::kArguments, EntryNote::kMemoryKind);
   const std::vector<Instruction*> parameters = module.entry->parameters();
   for (size_t p = 0; p < parameters.size(); ++p) {
     if (!parameters[p]) continue;
@@ -189,7 +199,8 @@ std::vector<ProgramArray> arrays_of_arguments(const Module& module) {
 
 std::vector<ProgramArray> arrays_of_results(const Module& module) {
   std::vector<ProgramArray> arrays;
-  add_arrays(*module.entry->root, result_paths(module), memory_kinds(module, EntrySide::kResults), arrays);
+  add_arrays(*module.entry->root, result_paths(module),
+             entry_notes(module, EntrySide::kResults, EntryNote::kMemoryKind), arrays);
   return arrays;
 }
 

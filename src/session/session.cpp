@@ -15,6 +15,7 @@
 #include "lowtide/passes.h"
 #include "ops/host_call.h"
 #include "ops/verify.h"
+#include "passes/lay_out_calls.h"
 #include "passes/pass.h"
 #include "plan/check.h"
 #include "plan/csv.h"
@@ -42,6 +43,12 @@ Module module_of(engine::Input input, std::string dump = {}) {
   state->input = std::move(input);
   state->dump = std::move(dump);
   return Module(std::move(state));
+}
+
+/// Makes calls of the host of those that it has functions for, on row-major arrays.
+engine::Status take_calls(engine::Module& module) {
+  if (!engine::take_foreign_calls(module)) return {};
+  return engine::lay_out_calls(module);
 }
 
 Plan plan_of(std::shared_ptr<const engine::Module> module, engine::Compiled compiled) {
@@ -82,7 +89,7 @@ Result<Module> Session::read(const std::string& path, Stage stage) const {
     const Call call(*state_);
     LT_TAKE(engine::Input input, engine::read_input(path, stage_of(stage), call.context()));
     input.module->set_context(state_->context);
-    LT_PASS(engine::take_foreign_calls(*input.module));
+    LT_PASS(take_calls(*input.module));
     const bool is_xlas = !input.stage.empty() && stage == Stage::kLatest;
     return module_of(std::move(input), is_xlas ? path : "");
   });
@@ -95,7 +102,7 @@ Result<Module> Session::parse(std::string bytes, const std::string& name) const 
     LT_PASS(engine::verify(*module));
     LT_PASS(engine::verify_sizes(*module));
     module->set_context(state_->context);
-    LT_PASS(engine::take_foreign_calls(*module));
+    LT_PASS(take_calls(*module));
     engine::Input input;
     input.module = std::move(module);
     input.path = name;
@@ -106,7 +113,7 @@ Result<Module> Session::parse(std::string bytes, const std::string& name) const 
 Result<Module> Session::build(const ModuleBuilder& builder) const {
   return guarded([&]() -> Result<Module> {
     LT_TAKE(auto module, engine::make_module(builder.state(), state_->context));
-    LT_PASS(engine::take_foreign_calls(*module));
+    LT_PASS(take_calls(*module));
     engine::Input input;
     input.module = std::move(module);
     return module_of(std::move(input));

@@ -67,6 +67,11 @@ def arrays_of(jax, jnp, np, library):
         "in place": jax.jit(lambda x: (call("add_in_place", like(x.shape, x.dtype), input_output_aliases={0: 0})(x * 2), x))(x),
         "tasks": jax.jit(lambda x: call("in_tasks", like(x.shape, x.dtype))(x))(x.ravel()), "later": jax.jit(lambda x: call("later", like(x.shape, x.dtype))(x, fails=False))(x),
     }
+    # The handler walks what it is given element after element: other orders give other numbers.
+    deep = jnp.arange(24, dtype=jnp.float32).reshape(2, 3, 4)
+    for name, value, ins, outs in (("columns", x, (1, 0), (1, 0)), ("from columns", x, (1, 0), None), ("to columns", x, None, (1, 0)), ("deep", deep, (1, 2, 0), (2, 0, 1))):
+        ordered = call("normalise", like(value.shape, value.dtype), input_layouts=[ins], output_layouts=outs)
+        results[name] = [ordered(value, eps=np.float32(1e-5)), jax.jit(lambda v: jnp.sin(ordered(v * 2, eps=np.float32(1e-5))).T)(value)]
     with jax.enable_x64(True):
         results["attributes"] = jax.jit(lambda: call("attributes", like((21,), jnp.float64))(**attributes))()
         ones = [jnp.ones((2, k + 1), dtype) for k, dtype in enumerate(("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "bfloat16",

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "ir/memory_kinds.h"
+#include "ir/entry_notes.h"
 #include "ops/attribute_text.h"
 #include "text/stablehlo.h"
 #include "text/stablehlo/mlir_reader.h"
@@ -125,21 +125,25 @@ Status ModuleMaker::make_entry(const MlirOperation& main) {
     if (!is_name_char(c)) c = '_';
   }
   read_donations(main);
-  read_memory_kinds(main);
+  read_notes(main);
   return {};
 }
 
-void ModuleMaker::read_memory_kinds(const MlirOperation& main) {
-  const auto kind_of = [&](const MlirAttributes& attributes) {
-    const MlirAttribute* stated = find_attribute(attributes, "mhlo.memory_kind");
-    const Result<std::string> kind = stated ? values_.string(*stated) : Result<std::string>(std::string());
-    return kind.ok() ? *kind : std::string();
-  };
-  std::vector<std::string> arguments, results;
-  for (const MlirArgument& argument : main.regions[0].arguments) arguments.push_back(kind_of(argument.attributes));
-  for (const MlirAttributes& attributes : main.result_attributes) results.push_back(kind_of(attributes));
-  set_memory_kinds(*module_, EntrySide::kArguments, arguments);
-  set_memory_kinds(*module_, EntrySide::kResults, results);
+void ModuleMaker::read_notes(const MlirOperation& main) {
+  for (const EntryNote note : {EntryNote::kMemoryKind, EntryNote::kLayout}) {
+    const auto note_of = [&](const MlirAttributes& attributes) {
+      const MlirAttribute* stated = find_attribute(attributes, attribute_of(note));
+      const Result<std::string> text = stated ? values_.string(*stated) : Result<std::string>(std::string());
+      return text.ok() && *text != "default" ? *text : std::string();
+    };
+    std::vector<std::string> arguments, results;
+    for (const MlirArgument& argument : main.regions[0].arguments) arguments.push_back(note_of(argument.attributes));
+    for (const MlirAttributes& attributes : main.result_attributes) results.push_back(note_of(attributes));
+    const auto says = [](const std::string& text) { return !text.empty(); };
+    // A module that was HLO may have them among its frontend attributes.
+    if (std::ranges::any_of(arguments, says)) set_entry_notes(*module_, EntrySide::kArguments, note, arguments);
+    if (std::ranges::any_of(results, says)) set_entry_notes(*module_, EntrySide::kResults, note, results);
+  }
 }
 
 void ModuleMaker::read_donations(const MlirOperation& main) {

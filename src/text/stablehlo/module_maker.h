@@ -103,7 +103,7 @@ class ModuleMaker {
   Result<const MlirOperation*> find_entry(const std::string& entry) const;
   void drop_unreachable();
   void read_donations(const MlirOperation& main);
-  void read_memory_kinds(const MlirOperation& main);
+  void read_notes(const MlirOperation& main);
   std::optional<AliasEntry> alias_of(const MlirAttribute& entry, const MlirOperation& main) const;
   // result_shardings.cpp: as XLA has them where it reads StableHLO
   /// Results with a sharding of Shardy's are marked by a call.

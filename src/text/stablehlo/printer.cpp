@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "ir/memory_kinds.h"
+#include "ir/entry_notes.h"
 #include "ops/text_cursor.h"
 #include "text/stablehlo.h"
 #include "text/stablehlo/mlir_types.h"
@@ -17,6 +17,30 @@ std::string types_text(const std::vector<Shape>& types) {
   for (const Shape& type : types) all.push_back(mlir_type_text(type));
   return fmt::format("({})", fmt::join(all, ", "));
 }
+
+/// The notes of the entry's arguments, or results, as attributes.
+class EntryNotes {
+ public:
+  EntryNotes(const Module& module, EntrySide side) {
+    for (const EntryNote note : {EntryNote::kMemoryKind, EntryNote::kLayout}) {
+      all_.emplace_back(attribute_of(note), entry_notes(module, side, note));
+    }
+  }
+  bool are_none() const {
+    return std::ranges::all_of(all_, [](const auto& notes) { return notes.second.empty(); });
+  }
+  std::vector<std::string> of(size_t number) const {
+    std::vector<std::string> attributes;
+    for (const auto& [name, notes] : all_) {
+      if (number >= notes.size() || notes[number].empty()) continue;
+      attributes.push_back(fmt::format("{} = {}", name, mlir_quote(notes[number])));
+    }
+    return attributes;
+  }
+
+ private:
+  std::vector<std::pair<std::string_view, std::vector<std::string>>> all_;
+};
 
 }  // namespace
 
@@ -80,7 +104,7 @@ std::string StableHloPrinter::donation(int64_t parameter, const ShapeIndex& inde
 
 void StableHloPrinter::print_arguments(const Computation& function) {
   bool first = true;
-  const std::vector<std::string> kinds = memory_kinds(module_, EntrySide::kArguments);
+  const EntryNotes notes(module_, EntrySide::kArguments);
   const auto parameters = function.parameters();
   for (size_t p = 0; p < parameters.size(); ++p) {
     const Instruction* parameter = parameters[p];
@@ -96,7 +120,7 @@ void StableHloPrinter::print_arguments(const Computation& function) {
         };
         const std::string donated = donation(static_cast<int64_t>(p), index);
         if (!donated.empty()) add(donated);
-        if (p < kinds.size() && !kinds[p].empty()) add("mhlo.memory_kind = " + mlir_quote(kinds[p]));
+        for (const std::string& note : notes.of(p)) add(note);
       }
       out_ += fmt::format("{}{}: {}{}{}", first ? "" : ", ", name, mlir_type_text(leaf),
                           attributes.empty() ? "" : " {" + attributes + '}', location(*parameter));
@@ -110,8 +134,8 @@ std::string StableHloPrinter::result_types(const Computation& function, const st
   const Sharding* sharding = outside ? function.root->sharding.get() : nullptr;
   const bool each = sharding && sharding->kind == ShardingKind::kTuple && sharding->parts.size() == results.size();
   if (sharding && !each && results.size() != 1) sharding = nullptr;
-  const std::vector<std::string> kinds = memory_kinds(module_, EntrySide::kResults);
-  if (!sharding && (kinds.empty() || !outside)) {
+  const EntryNotes notes(module_, EntrySide::kResults);
+  if (!sharding && (notes.are_none() || !outside)) {
     return results.size() == 1 ? mlir_type_text(results[0]) : types_text(results);
   }
   const bool shardy = module_.frontend_attributes.find("xla.sdy.meshes") != std::string::npos;
@@ -127,7 +151,7 @@ std::string StableHloPrinter::result_types(const Computation& function, const st
       const bool silent = shardy && each && part.kind == ShardingKind::kReplicated && !mark;
       if (!silent) attributes.push_back("mhlo.sharding = " + mlir_quote(part.text));
     }
-    if (r < kinds.size() && !kinds[r].empty()) attributes.push_back("mhlo.memory_kind = " + mlir_quote(kinds[r]));
+    for (std::string& note : notes.of(r)) attributes.push_back(std::move(note));
     all.push_back(mlir_type_text(results[r]));
     if (!attributes.empty()) all.back() += fmt::format(" {{{}}}", fmt::join(attributes, ", "));
   }
