@@ -5,7 +5,7 @@
 #include <unordered_map>
 
 #include "analysis/uses.h"
-#include "ir/memory_kinds.h"
+#include "ir/entry_notes.h"
 #include "ops/host_moves.h"
 #include "ops/sharding_calls.h"
 
@@ -54,8 +54,8 @@ class FindHostValues {
   /// Most programs keep everything on the device.
   bool is_needed() {
     if (!module_.entry || !module_.entry->root) return false;
-    arguments_ = memory_kinds(module_, EntrySide::kArguments);
-    results_ = memory_kinds(module_, EntrySide::kResults);
+    arguments_ = entry_notes(module_, EntrySide::kArguments, EntryNote::kMemoryKind);
+    results_ = entry_notes(module_, EntrySide::kResults, EntryNote::kMemoryKind);
     says_results_ = module_.entry_layout && says_host(*module_.entry_layout);
     bool found =
         says_results_ || std::ranges::any_of(arguments_, is_of_host) || std::ranges::any_of(results_, is_of_host);

@@ -2,7 +2,7 @@
 /// What JAX says of a program's arguments and results and HLO has no attribute for: the kinds of memory in which they
 /// lie, by their names in JAX ("device", "pinned_host", "unpinned_host"), and the order of their dimensions there,
 /// minor to major, as XLA writes it ("{0,1}", "{1,0:T(8,128)}"), or "auto". A module keeps them among its frontend
-/// attributes, and only hosts act on them:
+/// attributes; hosts act on them, and analysis/host_values.h:
 ///
 ///   frontend_attributes={lowtide.argument_memory_kinds="0:pinned_host 2:unpinned_host"}
 
