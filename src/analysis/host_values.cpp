@@ -31,11 +31,7 @@ class FindHostValues {
     uses_.emplace(module_);
     for (const auto& computation : module_.computations()) {
       for (const auto& i : computation->instructions()) {
-        int64_t leaf = 0;
-        for_each_leaf(i->shape, [&](const ShapeIndex&, const Shape& shape) {
-          if (says_host(shape)) put(*i, leaf);
-          ++leaf;
-        });
+        put_as_said(*i, i->shape);
         if (host_move(*i) == HostMove::kToHost) put(*i, 0);
         for (const Computation* called : i->called) callers_[called].push_back(i.get());
       }
@@ -81,9 +77,9 @@ class FindHostValues {
     out_.in_host_.assign(static_cast<size_t>(count), false);
   }
 
-  /// What the header says of an argument, or of the result.
-  void put_as_said(const Instruction& i, const Shape& said, int64_t first_leaf) {
-    int64_t leaf = first_leaf;
+  /// Leaves of which this shape, the value's own or what the header has for it, says so.
+  void put_as_said(const Instruction& i, const Shape& said) {
+    int64_t leaf = 0;
     for_each_leaf(said, [&](const ShapeIndex&, const Shape& shape) {
       if (says_host(shape)) put(i, leaf);
       ++leaf;
@@ -99,7 +95,7 @@ class FindHostValues {
     const Shape* said = module_.entry_layout ? &module_.entry_layout->elements.at(0) : nullptr;
     for (size_t p = 0; p < parameters.size(); ++p) {
       if (!parameters[p]) continue;
-      if (said && p < said->elements.size()) put_as_said(*parameters[p], said->elements[p], 0);
+      if (said && p < said->elements.size()) put_as_said(*parameters[p], said->elements[p]);
       if (p < arguments_.size() && is_of_host(arguments_[p]))
         put_all(*parameters[p], 0, leaf_count(parameters[p]->shape));
     }
@@ -107,7 +103,7 @@ class FindHostValues {
 
   void put_results() {
     const Instruction& root = *module_.entry->root;
-    if (module_.entry_layout) put_as_said(root, module_.entry_layout->elements.at(1), 0);
+    if (module_.entry_layout) put_as_said(root, module_.entry_layout->elements.at(1));
     if (!root.shape.is_tuple()) {
       if (!results_.empty() && is_of_host(results_[0])) put(root, 0);
       return;

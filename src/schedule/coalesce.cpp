@@ -250,9 +250,9 @@ class Coalesce {
 
 }  // namespace
 
-Donations find_donations(const Module& module) {
+Donations find_donations(const Module& module, const Partitioning& sizes) {
   const Leaves leaves(module);
-  const Donation donation = find_donation(module, leaves, stated_partitioning(module), /*with_donors=*/true);
+  const Donation donation = find_donation(module, leaves, sizes, /*with_donors=*/true);
   Donations out;
   std::vector<int32_t> number(static_cast<size_t>(std::max<int64_t>(0, leaves.count(*module.entry))), kNoId);
   for (const Instruction* p : module.entry->parameters()) {

@@ -31,7 +31,7 @@ struct Donations {
   std::vector<bool> donated;                ///< by argument leaf
   std::vector<int32_t> argument_of_output;  ///< by result leaf; kNoId: memory of its own
 };
-Donations find_donations(const Module& module);
+Donations find_donations(const Module& module, const Partitioning& sizes);
 
 /// ways: values that are still separate after the first may share bytes in the others.
 Classes coalesce(const Flow& flow, ValueTable& values, LiveRanges& live, const Donations& donations, InPlace& in_place,

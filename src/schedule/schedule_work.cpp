@@ -49,7 +49,8 @@ class ScheduleWork {
       : module_(std::move(module)),
         work_(work),
         options_(options),
-        donations_(find_donations(*module_)),
+        sizes_(std::make_shared<const Partitioning>(stated_partitioning(*module_))),
+        donations_(find_donations(*module_, *sizes_)),
         nests_(options.nests ? options.nests : std::make_shared<KnownNests>(), *work.target),
         packings_(options.packings) {}
 
@@ -75,14 +76,14 @@ class ScheduleWork {
   InPlaceWays ways() const { return work_.target->in_place().ways; }
 
   Program apart() {
-    values_.emplace(*module_, work_);
+    values_.emplace(*module_, work_, sizes_);
     order_ = candidate_orders(*module_, work_, *values_, 0).front();
     return program_of(plan(order_, InPlaceWays::kNone, kMostBytes));
   }
 
   /// As it was before. Nothing: it was another program's.
   std::optional<Program> chosen(const OrderChoice& choice) {
-    values_.emplace(*module_, work_);
+    values_.emplace(*module_, work_, sizes_);
     const std::vector<WorkOrder> orders = candidate_orders(*module_, work_, *values_, options_.search_steps);
     if (choice.order < 0 || choice.order >= std::ssize(orders) || choice.ways > ways()) return {};
     choice_ = choice;
@@ -91,7 +92,7 @@ class ScheduleWork {
 
   /// The best of all candidate orders; the given one where none is better. With strips only where they pay.
   WorkPlan best_plan() {
-    values_.emplace(*module_, work_);
+    values_.emplace(*module_, work_, sizes_);
     WorkPlan best;
     bool first = true;
     int32_t number = 0;
@@ -125,6 +126,7 @@ class ScheduleWork {
   const std::shared_ptr<const Module> module_;
   const ModuleWork& work_;
   const ScheduleOptions& options_;
+  const std::shared_ptr<const Partitioning> sizes_;
   const Donations donations_;
   NestCache nests_;
   const Packings packings_;

@@ -14,10 +14,9 @@ std::vector<LeafRef> operand_leaves(const Instruction& instruction) {
   return out;
 }
 
-ValueTable::ValueTable(const Module& module, const ModuleWork& work)
+ValueTable::ValueTable(const Module& module, const ModuleWork& work, std::shared_ptr<const Partitioning> sizes)
     : first_(static_cast<size_t>(module.id_limit()), kNoId), is_view_(static_cast<size_t>(module.id_limit()), false) {
-  Partitioning sizes = stated_partitioning(module);
-  if (!sizes.is_plain()) sizes_ = std::make_shared<const Partitioning>(std::move(sizes));
+  if (!sizes->is_plain()) sizes_ = std::move(sizes);
   for (const auto& [computation, list] : work.of) {
     for (const Work& w : list) {
       if (w.kind == WorkKind::kView) is_view_[static_cast<size_t>(w.instruction->id)] = true;

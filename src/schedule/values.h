@@ -16,7 +16,8 @@ using ValueId = int32_t;
 /// the loop's result, named by the loop's leaf; likewise a result of a conditional.
 class ValueTable {
  public:
-  ValueTable(const Module& module, const ModuleWork& work);
+  /// sizes: stated_partitioning() of the module.
+  ValueTable(const Module& module, const ModuleWork& work, std::shared_ptr<const Partitioning> sizes);
 
   ValueId of(const LeafRef& leaf);
   ValueId of(const Instruction* instruction, int64_t leaf) {

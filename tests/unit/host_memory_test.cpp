@@ -5,12 +5,13 @@
 #include "analysis/account.h"
 #include "analysis/host_values.h"
 #include "backend/cpu/cpu_backend.h"
+#include "checked_in_small.h"
 #include "compile/check_fit.h"
 #include "compile/compile.h"
 #include "passes/recompute/offload.h"
+#include "read_module.h"
 #include "schedule/check/check_program.h"
 #include "target/cpu.h"
-#include "text/hlo.h"
 
 namespace lowtide::engine {
 namespace {
@@ -42,7 +43,6 @@ std::string pair_of_loops(const std::string& to, const std::string& from) {
          R"(
   slot = f32[1,96,32] reshape(h)
   more = f32[8,96,32] dynamic-update-slice(all, slot, i, zero, zero)
-  w = f32[32,32] constant({...})
   y = f32[96,32] sine(x)
   ROOT r = (s32[], f32[96,32], f32[8,96,32]) tuple(next, y, more)
 }
@@ -71,14 +71,6 @@ ENTRY main {
   ROOT r = f32[96,32] get-tuple-element(l), index=1
 }
 )";
-}
-
-std::unique_ptr<Module> read(std::string text) {
-  const std::string unused = "  w = f32[32,32] constant({...})\n";
-  if (const size_t at = text.find(unused); at != std::string::npos) text.erase(at, unused.size());
-  auto module = parse_hlo(std::make_shared<const Source>(Source{"test.hlo", text}));
-  EXPECT_TRUE(module.ok()) << module.status().message();
-  return module.take();
 }
 
 std::string placed(const std::string& value, const std::string& where) {
@@ -205,12 +197,7 @@ TEST(Offload, IsCheckedInSmall) {
   const auto module = read(forward_and_backward());
   const auto compiled = compile_plan(*module, cpu_target(), {Offload{4}});
   ASSERT_TRUE(compiled.ok()) << compiled.status().message();
-  const auto checked = check_fit(*module, *compiled, cpu_backend(), {.only_small = true});
-  ASSERT_TRUE(checked.ok()) << checked.status().message();
-  EXPECT_EQ(checked->exercised(), std::ssize(checked->rows));
-  const auto spoilt = check_fit(*module, *compiled, cpu_backend(), {.control = 1, .only_small = true});
-  ASSERT_FALSE(spoilt.ok()) << "the control";
-  EXPECT_EQ(spoilt.status().fault(), Fault::kWrongValues);
+  expect_checked_in_small(*module, *compiled);
 }
 
 }  // namespace

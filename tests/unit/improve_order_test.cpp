@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "analysis/partitioning.h"
 #include "target/cpu.h"
 #include "text/hlo.h"
 
@@ -61,7 +62,7 @@ bool is_ordered(const std::string& two) {
   EXPECT_TRUE(parsed.ok()) << parsed.status().message();
   const std::unique_ptr<Module> module = parsed.take();
   const ModuleWork work = form_work(*module, cpu_target());
-  ValueTable values(*module, work);
+  ValueTable values(*module, work, std::make_shared<const Partitioning>(stated_partitioning(*module)));
   const WorkOrder order = given_order(work);
   const WorkGraph graph = make_work_graph(*module->entry, order.at(module->entry), values, {}, SideEffects(*module));
   size_t edges = 0;

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "backend/cpu/cpu_backend.h"
+#include "checked_in_small.h"
 #include "compile/check_fit.h"
 #include "compile/compile.h"
 #include "compile/planner.h"
@@ -154,13 +155,7 @@ TEST(Recompute, IsCheckedInSmall) {
   const Decisions decisions{Recompute{offers.back().ns_per_byte}};
   const auto compiled = compile_plan(*module, cpu_target(), decisions);
   ASSERT_TRUE(compiled.ok()) << compiled.status().message();
-  const auto checked = check_fit(*module, *compiled, cpu_backend(), {.only_small = true});
-  ASSERT_TRUE(checked.ok()) << checked.status().message();
-  EXPECT_EQ(checked->how, CheckedFit::How::kSmall);
-  EXPECT_EQ(checked->exercised(), std::ssize(checked->rows));
-  const auto spoilt = check_fit(*module, *compiled, cpu_backend(), {.control = 1, .only_small = true});
-  ASSERT_FALSE(spoilt.ok()) << "the control";
-  EXPECT_EQ(spoilt.status().fault(), Fault::kWrongValues);
+  expect_checked_in_small(*module, *compiled);
 }
 
 TEST(Recompute, IsDoneAlikeInOtherExtents) {

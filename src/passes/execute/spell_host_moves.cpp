@@ -7,6 +7,7 @@
 
 #include "analysis/host_values.h"
 #include "analysis/uses.h"
+#include "ir/element_read.h"
 #include "ops/host_moves.h"
 #include "passes/rewrite.h"
 
@@ -30,19 +31,11 @@ bool is_only_stacked(const Instruction& value, const Uses& uses) {
   });
 }
 
-/// The element of a bundle that a barrier hands on, and that this takes out behind it; null: it is something else.
-Instruction* behind_barrier(const Instruction& value) {
-  if (value.opcode != Opcode::kGetTupleElement || value.operand(0).opcode != Opcode::kOptBarrier) return nullptr;
-  const Instruction& bundle = value.operand(0).operand(0);
-  if (bundle.opcode != Opcode::kTuple) return nullptr;
-  return bundle.operands[static_cast<size_t>(value.as<TupleIndexAttributes>().index)];
-}
-
 /// Is the value, through reshapes and barriers, a slice that nobody else reads?
 bool is_only_slice(const Instruction& value, const Uses& uses) {
   if (uses.of(value).size() != 1) return false;
   if (is_reshape(value)) return is_only_slice(value.operand(0), uses);
-  if (const Instruction* element = behind_barrier(value)) {
+  if (const Instruction* element = before_barrier(value)) {
     const auto takes_it = [&](const Instruction* u) {
       return u->opcode != Opcode::kGetTupleElement ||
              u->as<TupleIndexAttributes>().index == value.as<TupleIndexAttributes>().index;
@@ -56,7 +49,7 @@ bool is_only_slice(const Instruction& value, const Uses& uses) {
 void place_on_device(Instruction& value) {
   place_in(value.shape, 0);
   if (is_reshape(value)) return place_on_device(*value.operands[0]);
-  Instruction* element = behind_barrier(value);
+  Instruction* element = before_barrier(value);
   if (!element) return;
   Instruction &barrier = *value.operands[0], &bundle = *barrier.operands[0];
   const auto index = static_cast<size_t>(value.as<TupleIndexAttributes>().index);

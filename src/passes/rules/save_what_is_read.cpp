@@ -7,6 +7,7 @@
 
 #include "analysis/leaf_bytes.h"
 #include "base/minimum_cut.h"
+#include "ir/element_read.h"
 #include "passes/rules/recipe.h"
 #include "passes/rules/saved_stacks.h"
 
@@ -79,10 +80,7 @@ class Cut {
 
   /// The operand of a barrier, which only separates what is on both sides of it.
   static Instruction* behind_barriers(Instruction* i) {
-    while (i->opcode == Opcode::kGetTupleElement && i->operand(0).opcode == Opcode::kOptBarrier &&
-           i->operand(0).operand(0).opcode == Opcode::kTuple) {
-      i = i->operand(0).operands[0]->operands[static_cast<size_t>(i->as<TupleIndexAttributes>().index)];
-    }
+    while (Instruction* value = before_barrier(*i)) i = value;
     return i;
   }
 
