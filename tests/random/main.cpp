@@ -5,6 +5,7 @@
 ///   lowtide_random compiled [--count N] [--seed S] compiled runs against the interpreter
 ///   lowtide_random fitted [--count N] [--seed S]   plans of random decisions against the interpreter
 ///   lowtide_random limits [--count N] [--seed S]   what fits random limits, checked, all in this process
+///   lowtide_random limits FILE                     the same of one program that failed, for a debugger
 ///   lowtide_random judge [--count N] [--seed S]    a frame a program on stdout, a verdict a line on stdin
 ///   lowtide_random write DIR [--count N] [--seed S]
 ///
@@ -43,6 +44,7 @@
 #include "support/run_compiled.h"
 #include "support/test_context.h"
 #include "target/cpu.h"
+#include "text/file.h"
 #include "text/hlo.h"
 
 namespace lowtide::engine {
@@ -315,6 +317,13 @@ int main(int argc, char** argv) {
     return rc::check("compiled programs agree", [] { check_compiled(*recipes(), compiled_fault); }) ? 0 : 1;
   if (mode == "fitted") {
     return rc::check("fitted programs agree", [] { check_compiled(*recipes(), fitted_fault); }) ? 0 : 1;
+  }
+  if (mode == "limits" && !folder.empty()) {
+    auto text = read_bytes(folder);
+    must_be_ok(text.status());
+    const std::string fault = limits_fault(*read(*text));
+    fmt::print("{}\n", fault.empty() ? "agrees" : fault);
+    return fault.empty() ? 0 : 1;
   }
   if (mode == "limits") {
     return rc::check("programs that fit agree", [] { check_limits(*recipes(), limits_fault); }) ? 0 : 1;

@@ -1,6 +1,7 @@
 #include "passes/resize/resize.h"
 #include "read_module.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -91,6 +92,34 @@ ENTRY main {
   ASSERT_TRUE(resized.ok());
   EXPECT_FALSE(resized->changed());
   EXPECT_NE(resized->classes[0].reason.find("%y"), std::string::npos) << resized->classes[0].reason;
+}
+
+// 127 - k means the end of both arrays, whatever else is related.
+constexpr const char* kSharedIndex = R"(HloModule shared_index
+ENTRY main {
+  x = f32[128,4] parameter(0)
+  y = f32[128,4] parameter(1)
+  k = s32[] parameter(2)
+  zero = s32[] constant(0)
+  last = s32[] constant(127)
+  at = s32[] subtract(last, k)
+  a = f32[1,4] dynamic-slice(x, at, zero), dynamic_slice_sizes={1,4}
+  b = f32[1,4] dynamic-slice(y, at, zero), dynamic_slice_sizes={1,4}
+  ROOT t = (f32[1,4], f32[1,4]) tuple(a, b)
+}
+)";
+
+TEST(Resize, KeepsEqualWhatOneNumberMeans) {
+  const auto module = read(kSharedIndex);
+  const ModuleExtents extents(*module);
+  const auto rows_of = [&](const Module& of, size_t k) { return of.entry->parameters()[k]->shape.dims[0]; };
+  int64_t wish = 512;  // another for each array
+  const auto resized = resize(*module, extents, [&](int32_t, int64_t n) { return n == 128 ? wish *= 2 : n; });
+  ASSERT_TRUE(resized.ok());
+  const int64_t rows = rows_of(*resized->module, 0);
+  EXPECT_GT(rows, 128);
+  EXPECT_EQ(rows_of(*resized->module, 1), rows);
+  EXPECT_NE(print_hlo(*resized->module).find(fmt::format("constant({})", rows - 1)), std::string::npos);
 }
 
 TEST(StreamAlike, TakesTheSameValuesWithIt) {

@@ -73,7 +73,13 @@ void ModuleExtents::relate(ExtentSum zero, const ExtentReason& reason, bool at_m
 }
 
 void ModuleExtents::tie(const Instruction& at, ExtentTie::Slot slot, size_t index, ExtentSum value) {
-  ties_.push_back({&at, slot, index, std::move(value)});
+  // Two arrays that are read at one computed index state its numbers once each: they stay equal.
+  const auto [known, is_new] = tie_of_.try_emplace({&at, slot, index}, ties_.size());
+  if (is_new) {
+    ties_.push_back({&at, slot, index, std::move(value)});
+  } else {
+    relate(value.add(-1, ties_[known->second].value), {"a number in it is stated by two extents", &at});
+  }
 }
 
 void ModuleExtents::relate_intervals() {

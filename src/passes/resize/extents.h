@@ -9,6 +9,8 @@
 /// Dimensions that correspond by their operation's roles (ops/dimension_roles.h) are the same; reshapes split
 /// extents into atoms; bounds cut dimensions into pieces. Extents of unknown operations may not change.
 
+#include <map>
+#include <tuple>
 #include <vector>
 
 #include "passes/resize/atoms.h"
@@ -56,6 +58,7 @@ class ModuleExtents final : public ExtentRelations {
   std::vector<std::vector<std::vector<Product>>> values_;  ///< by instruction id, leaf, dimension
   std::vector<ExtentRelation> relations_;
   std::vector<ExtentTie> ties_;
+  std::map<std::tuple<const Instruction*, ExtentTie::Slot, size_t>, size_t> tie_of_;  ///< places in `ties_`
   std::vector<ExtentInterval> intervals_;
 };
 
