@@ -10,6 +10,7 @@
 
 #include "base/thread_pool.h"
 #include "passes/canonicalise/remove_dead_code.h"
+#include "passes/recompute/lift_slices.h"
 #include "passes/recompute/lives.h"
 #include "passes/recompute/moment.h"
 #include "passes/recompute/order.h"
@@ -19,6 +20,7 @@
 namespace lowtide::engine {
 namespace {
 
+constexpr int kMostLevels = 3;                          ///< of loops in loops, whose stacks are chosen
 constexpr size_t kMostRounds = 24;                      ///< fullest moments that are looked at
 constexpr size_t kPatience = 3;                         ///< of them in a row that need not lower the most that is alive
 constexpr double kLeastGain = 2e-3;                     ///< of that
@@ -26,9 +28,9 @@ constexpr double kLeastPart = 1.0 / 32, kMostPart = 4;  ///< of the highest pric
 constexpr int64_t kWideGap = 16;  ///< a sixteenth of what is alive lies between two offers: another one may lie there
 constexpr double kLeastStep = 1.05;  ///< unless their prices are as near
 constexpr int kMostBetween = 12;
-constexpr double kLeastOffer = 0.06;             ///< of what is alive: smaller gains are no offer
-constexpr int64_t kNames = 10;                   ///< one of so many may be absent in other extents
-constexpr int64_t kSmallest = int64_t{1} << 16;  ///< bytes alive; nothing is offered for less
+constexpr double kLeastOffer = 0.06;      ///< of what is alive: smaller gains are no offer
+constexpr int64_t kNames = 10;            ///< one of so many may be absent in other extents
+constexpr int64_t kLeastAlive = 1 << 16;  ///< bytes alive; nothing is offered for less
 
 double entry_ns(const Module& module, const Target& target) {
   return time_of(*module.entry, target.cost()) / target.cost().machine().cores;
@@ -46,10 +48,16 @@ struct Rounds {
   int64_t made = 0, least = 0;
 };
 
-/// What is no longer saved is gone, and stands at no moment.
+/// What is no longer saved is gone, and stands at no moment. A loop that is recomputed in another one's body fills
+/// stacks for that body's loops: hence the rounds.
 std::vector<StacksChoice> choose_stacks(Module& module, const Target& target, double ns_per_byte) {
-  std::vector<StacksChoice> stacks = recompute_stacks(module, target, ns_per_byte);
-  if (!stacks.empty()) LT_ASSERT(remove_dead_code(module).ok(), "dead code can be removed");
+  std::vector<StacksChoice> stacks;
+  for (int round = 0; round < kMostLevels; ++round) {
+    const std::vector<StacksChoice> found = recompute_stacks(module, target, ns_per_byte);
+    if (found.empty()) break;
+    LT_ASSERT(remove_dead_code(module).ok(), "dead code can be removed");
+    stacks.insert(stacks.end(), found.begin(), found.end());
+  }
   return stacks;
 }
 
@@ -167,10 +175,10 @@ Result<PassResult> recompute(Module& module, const Target& target, double ns_per
 
 bool recompute_alike(Module& module, const Recomputed& done) {
   if (!put_in_order(*module.entry, done.order)) return false;
+  if (!done.stacks.empty()) lift_slices(module);
   for (const StacksChoice& choice : done.stacks) {
-    if (!recompute_stacks_alike(module, choice)) return false;
+    if (!recompute_stacks_alike(module, choice) || !remove_dead_code(module).ok()) return false;
   }
-  if (!done.stacks.empty() && !remove_dead_code(module).ok()) return false;
   for (const MadeAgain& moment : done.moments) {
     if (!make_alike(*module.entry, moment)) return false;
   }
@@ -183,7 +191,7 @@ std::vector<RecomputeOffer> recompute_offers(const Module& module, const Target&
   put_in_good_order(*ordered->entry);
   const double before = entry_ns(*ordered, target);
   const int64_t given = Lives(*ordered->entry, find_virtual_values(*ordered)).most();
-  if (given < kSmallest) return {};
+  if (given < kLeastAlive) return {};
   const auto offer = [&](double ns_per_byte) {
     const double price = std::stod(fmt::format("{:.3g}", ns_per_byte));  // of few digits, for files of plans
     const std::unique_ptr<Module> trial = ordered->clone();

@@ -7,6 +7,7 @@
 
 #include "analysis/leaf_bytes.h"
 #include "ir/element_read.h"
+#include "passes/recompute/lift_slices.h"
 #include "passes/recompute/making.h"
 #include "passes/rules/recipe.h"
 #include "passes/rules/saved_stacks.h"
@@ -175,6 +176,7 @@ std::vector<Choice> choices_alike(const Computation& body, const StacksChoice& c
 
 std::vector<StacksChoice> recompute_stacks(Module& module, const Target& target, double ns_per_byte) {
   std::vector<StacksChoice> done;
+  lift_slices(module);
   const Callers callers = count_callers(module);
   for (Instruction* loop : free_loops(module)) {
     for (const auto& [reader, place] : SavedStacks(*loop, Uses(module), callers).readers()) {
