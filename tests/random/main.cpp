@@ -44,8 +44,8 @@
 #include "support/run_compiled.h"
 #include "support/test_context.h"
 #include "target/cpu.h"
-#include "text/file.h"
 #include "text/hlo.h"
+#include "text/input.h"
 
 namespace lowtide::engine {
 
@@ -297,7 +297,7 @@ void judge_program(const Recipe& recipe) {
 
 int main(int argc, char** argv) {
   const std::vector<std::string> words(argv + 1, argv + argc);
-  std::string seed = "1", count = "1000", folder;
+  std::string seed = "1", count = "1000", path;
   const std::string mode = words.empty() ? "" : words[0];
   for (size_t i = 1; i < words.size(); ++i) {
     if (words[i] == "--seed" && i + 1 < words.size()) {
@@ -305,7 +305,7 @@ int main(int argc, char** argv) {
     } else if (words[i] == "--count" && i + 1 < words.size()) {
       count = words[++i];
     } else {
-      folder = words[i];
+      path = words[i];
     }
   }
   const std::string parameters =
@@ -318,10 +318,9 @@ int main(int argc, char** argv) {
   if (mode == "fitted") {
     return rc::check("fitted programs agree", [] { check_compiled(*recipes(), fitted_fault); }) ? 0 : 1;
   }
-  if (mode == "limits" && !folder.empty()) {
-    auto text = read_bytes(folder);
-    must_be_ok(text.status());
-    const std::string fault = limits_fault(*read(*text));
+  if (mode == "limits" && !path.empty()) {
+    const auto input = read_input(path);
+    const std::string fault = input.ok() ? limits_fault(*input->module) : input.status().message();
     fmt::print("{}\n", fault.empty() ? "agrees" : fault);
     return fault.empty() ? 0 : 1;
   }
@@ -332,17 +331,19 @@ int main(int argc, char** argv) {
     return rc::check("sums keep their order", [] { check_limits(*recipes(), exact_fault); }) ? 0 : 1;
   }
   if (mode == "judge") return rc::check("random programs agree", [] { judge_program(*recipes(true)); }) ? 0 : 1;
-  if (mode == "write" && !folder.empty()) {
+  if (mode == "write" && !path.empty()) {
     int written = 0;
     return rc::check("programs are written",
                      [&] {
                        const auto module = program_from(*recipes());
-                       must_be_ok(write_file(fmt::format("{}/random_{}.hlo", folder, written++), print_hlo(*module)));
+                       must_be_ok(write_file(fmt::format("{}/random_{}.hlo", path, written++), print_hlo(*module)));
                      })
                ? 0
                : 1;
   }
-  std::fputs("lowtide_random check|compiled|fitted|limits|exact|judge|write DIR [--count N] [--seed S]\n", stderr);
+  std::fputs(
+      "lowtide_random check|compiled|fitted|limits|exact|judge|write DIR [--count N] [--seed S], or limits FILE\n",
+      stderr);
   return static_cast<int>(Fault::kUsage);
 }
 

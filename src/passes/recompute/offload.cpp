@@ -85,19 +85,13 @@ class LeavingAt {
     };
     Instruction* there = moved(*leaving.value, kHostMemory);
     std::vector<Instruction*> back{moved(*there, 0)};
-    std::unordered_map<const Instruction*, Instruction*> by{{leaving.value, back[0]}};
+    InstructionMap by{{leaving.value, back[0]}};
     for (Instruction* i : chain_) {
       std::vector<Instruction*> operands = i->operands;
-      for (Instruction*& operand : operands) {
-        if (const auto again = by.find(operand); again != by.end()) operand = again->second;
-      }
+      read_instead(operands, by);
       back.push_back(by[i] = made(*i, std::move(operands)));
     }
-    for (Instruction* reader : late_) {
-      for (Instruction*& operand : reader->operands) {
-        if (const auto again = by.find(operand); again != by.end()) operand = again->second;
-      }
-    }
+    for (Instruction* reader : late_) read_instead(reader->operands, by);
     put_in_order(*leaving.value, *there, back);
   }
 

@@ -161,11 +161,12 @@ bool make_alike(Computation& computation, const MadeAgain& by_name) {
 
 Result<PassResult> recompute(Module& module, const Target& target, double ns_per_byte, Recomputed* done) {
   PassResult result;
+  const bool is_lifted = lift_slices(module);
   put_in_good_order(*module.entry);
   if (done != nullptr) done->order = names_of(*module.entry);
   Rounds best = recompute_in_order(module, target, ns_per_byte, done != nullptr ? &done->moments : nullptr);
   result.count = best.made;
-  result.changed = best.made > 0;
+  result.changed = best.made > 0 || is_lifted;
   result.note = fmt::format("{} values made again, {} pairs of loops, {} fullest moments", best.made,
                             best.stacks.size(), best.moments.size());
   if (result.changed) module.is_scheduled = false;
@@ -174,8 +175,8 @@ Result<PassResult> recompute(Module& module, const Target& target, double ns_per
 }
 
 bool recompute_alike(Module& module, const Recomputed& done) {
+  lift_slices(module);
   if (!put_in_order(*module.entry, done.order)) return false;
-  if (!done.stacks.empty()) lift_slices(module);
   for (const StacksChoice& choice : done.stacks) {
     if (!recompute_stacks_alike(module, choice) || !remove_dead_code(module).ok()) return false;
   }
@@ -188,6 +189,7 @@ bool recompute_alike(Module& module, const Recomputed& done) {
 std::vector<RecomputeOffer> recompute_offers(const Module& module, const Target& target) {
   const std::unique_ptr<Module> ordered = module.clone();
   LT_ASSERT(remove_dead_code(*ordered).ok(), "dead code can be removed");
+  lift_slices(*ordered);
   put_in_good_order(*ordered->entry);
   const double before = entry_ns(*ordered, target);
   const int64_t given = Lives(*ordered->entry, find_virtual_values(*ordered)).most();

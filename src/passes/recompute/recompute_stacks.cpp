@@ -7,7 +7,6 @@
 
 #include "analysis/leaf_bytes.h"
 #include "ir/element_read.h"
-#include "passes/recompute/lift_slices.h"
 #include "passes/recompute/making.h"
 #include "passes/rules/recipe.h"
 #include "passes/rules/saved_stacks.h"
@@ -84,7 +83,7 @@ class Pair {
     for (size_t k = 0; k < body_.size(); ++k) {
       if (choices[k] != Choice::kKeep) continue;
       const Instruction& i = *body_[k];
-      if (const int64_t element = saved_.invariant_of(i); element >= 0) {
+      if (const int64_t element = saved_.carry().invariant_of(i); element >= 0) {
         now[&i] = carry.invariant(saved_.carry().initial(static_cast<size_t>(element)));
       } else if (const auto stack = stack_of.find(&i); stack != stack_of.end()) {
         stacks[&i] = carry.invariant(*stack->second->result);
@@ -108,11 +107,7 @@ class Pair {
       if (choices[number_.at(s->value)] != Choice::kMake) continue;
       for (const StackRead& read : s->reads) by[read.slice] = maker.reshape(now.at(s->value), read.slice->shape.dims);
     }
-    for (Instruction* i : before) {
-      for (Instruction*& operand : i->operands) {
-        if (const auto made = by.find(operand); made != by.end()) operand = made->second;
-      }
-    }
+    for (Instruction* i : before) read_instead(i->operands, by);
     const auto first = std::ranges::find_if(before, [&](const Instruction* i) { return by.contains(i); });
     put_made(carry.body(), before, *first, maker.order(), maker.order().size(), nullptr);
   }
@@ -122,7 +117,7 @@ class Pair {
                                const Cost& cost, double ns_per_byte) const {
     if (i.opcode == Opcode::kParameter) return {0, KeepOrMake::kNever};
     if (i.opcode == Opcode::kConstant) return {KeepOrMake::kNever, 0};
-    if (const int64_t element = saved_.invariant_of(i); element >= 0) {
+    if (const int64_t element = saved_.carry().invariant_of(i); element >= 0) {
       const Instruction& initial = saved_.carry().initial(static_cast<size_t>(element));
       return {ns_per_byte * kept_longer(initial, reader_) / static_cast<double>(saved_.trips()), KeepOrMake::kNever};
     }
@@ -137,7 +132,7 @@ class Pair {
 
   /// Neither there without being saved, nor a bundle.
   bool is_to_be_saved(const Instruction& i) const {
-    return i.shape.is_array() && i.opcode != Opcode::kParameter && saved_.invariant_of(i) < 0 &&
+    return i.shape.is_array() && i.opcode != Opcode::kParameter && saved_.carry().invariant_of(i) < 0 &&
            !saved_.reads_element(i, saved_.counter());
   }
 
@@ -176,7 +171,6 @@ std::vector<Choice> choices_alike(const Computation& body, const StacksChoice& c
 
 std::vector<StacksChoice> recompute_stacks(Module& module, const Target& target, double ns_per_byte) {
   std::vector<StacksChoice> done;
-  lift_slices(module);
   const Callers callers = count_callers(module);
   for (Instruction* loop : free_loops(module)) {
     for (const auto& [reader, place] : SavedStacks(*loop, Uses(module), callers).readers()) {

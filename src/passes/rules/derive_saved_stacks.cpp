@@ -132,7 +132,7 @@ class Derive {
       return true;
     }
     if (recipe_.ops.size() > kMostRecipeOps || !i.shape.is_array()) return false;
-    const int64_t invariant = saved_.invariant_of(i);
+    const int64_t invariant = saved_.carry().invariant_of(i);
     if (invariant >= 0 || saved_.reads_element(i, saved_.counter()) || stack_of(i)) {
       recipe_.inputs.push_back(&i);
       if (invariant >= 0)
@@ -166,7 +166,7 @@ class Derive {
     InstructionMap now;
     std::vector<std::pair<const Instruction*, Instruction*>> stacks;
     for (Instruction* input : recipe_.inputs) {
-      const int64_t invariant = saved_.invariant_of(*input);
+      const int64_t invariant = saved_.carry().invariant_of(*input);
       if (invariant >= 0) {
         now[input] = carry.invariant(carry_.initial(static_cast<size_t>(invariant)));
       } else if (const SavedStack* other = stack_of(*input)) {

@@ -59,6 +59,13 @@ bool LoopCarry::is_invariant(size_t k) const {
   return tested_[k].empty() && std::ranges::find(reads_[k], next) != reads_[k].end();
 }
 
+int64_t LoopCarry::invariant_of(const Instruction& i) const {
+  for (size_t k = 0; k < size(); ++k) {
+    if (is_invariant(k) && std::ranges::find(reads_[k], &i) != reads_[k].end()) return static_cast<int64_t>(k);
+  }
+  return -1;
+}
+
 Instruction* LoopCarry::invariant(Instruction& value, Names* names) {
   for (size_t k = 0; k < size(); ++k) {
     if (&initial(k) == &value && is_invariant(k)) return reads_[k][0];

@@ -21,6 +21,8 @@ class LoopCarry {
   Instruction& initial(size_t k) const { return *loop_.operand(0).operands[k]; }
   /// Does every iteration pass element k on unchanged, and does the condition not read it?
   bool is_invariant(size_t k) const;
+  /// The loop-invariant element that `i` reads; -1: none.
+  int64_t invariant_of(const Instruction& i) const;
   /// Does the condition read element k?
   bool is_tested(size_t k) const { return !tested_[k].empty(); }
   /// The body's reads of element k.

@@ -36,6 +36,12 @@ std::vector<Instruction*> mapped(const Instruction& i, const InstructionMap& now
   return operands;
 }
 
+void read_instead(std::vector<Instruction*>& operands, const InstructionMap& now) {
+  for (Instruction*& operand : operands) {
+    if (const auto found = now.find(operand); found != now.end()) operand = found->second;
+  }
+}
+
 Instruction* Maker::make(Opcode opcode, Shape shape, std::vector<Instruction*> operands, Attributes attributes) {
   auto added = std::make_unique<Instruction>();
   added->opcode = opcode;

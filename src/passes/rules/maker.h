@@ -15,6 +15,8 @@ using InstructionMap = std::unordered_map<const Instruction*, Instruction*>;
 
 /// The operands of `i` as they now are; each must be there.
 std::vector<Instruction*> mapped(const Instruction& i, const InstructionMap& now);
+/// Operands that are there are read as they now are; others stay.
+void read_instead(std::vector<Instruction*>& operands, const InstructionMap& now);
 
 class Maker {
  public:

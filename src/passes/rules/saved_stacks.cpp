@@ -35,13 +35,6 @@ bool SavedStacks::reads_element(const Instruction& i, size_t k) const {
   return std::ranges::find(carry_.reads(k), &i) != carry_.reads(k).end();
 }
 
-int64_t SavedStacks::invariant_of(const Instruction& i) const {
-  for (size_t k = 0; k < carry_.size(); ++k) {
-    if (carry_.is_invariant(k) && reads_element(i, k)) return static_cast<int64_t>(k);
-  }
-  return -1;
-}
-
 void SavedStacks::add_stack(size_t k) {
   Instruction* update = carry_.body().root->operands[k];
   if (update->opcode != Opcode::kDynamicUpdateSlice || !reads_element(update->operand(0), k)) return;

@@ -53,8 +53,6 @@ class SavedStacks {
   Instruction* trip_at(Instruction* place, ElementType type, Maker& maker) const;
   /// Adds a stack for an array that the body computes. Nothing reads it yet.
   SavedStack& save(Instruction& value);
-  /// The loop-invariant element of the carry that `i` reads; -1: none.
-  int64_t invariant_of(const Instruction& i) const;
 
  private:
   void add_stack(size_t k);
