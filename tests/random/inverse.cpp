@@ -9,14 +9,14 @@
 namespace lowtide::engine {
 namespace {
 
-struct Function {
+struct WithInverse {
   Opcode operation;
   double low, high;  ///< arguments
 };
-constexpr Function kFunctions[] = {{Opcode::kAcos, -0.875, 0.875}, {Opcode::kAcosh, 1.25, 100},
-                                   {Opcode::kAsin, -0.875, 0.875}, {Opcode::kAsinh, -100, 100},
-                                   {Opcode::kAtan, -100, 100},     {Opcode::kAtanh, -0.875, 0.875},
-                                   {Opcode::kCosh, -8, 8},         {Opcode::kSinh, -8, 8}};
+constexpr WithInverse kFunctions[] = {{Opcode::kAcos, -0.875, 0.875}, {Opcode::kAcosh, 1.25, 100},
+                                      {Opcode::kAsin, -0.875, 0.875}, {Opcode::kAsinh, -100, 100},
+                                      {Opcode::kAtan, -100, 100},     {Opcode::kAtanh, -0.875, 0.875},
+                                      {Opcode::kCosh, -8, 8},         {Opcode::kSinh, -8, 8}};
 
 }  // namespace
 

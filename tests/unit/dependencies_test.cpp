@@ -19,7 +19,7 @@ namespace {
 
 using Edges = std::vector<std::vector<int32_t>>;
 
-Program planned(const std::string& text) {
+Program planned_with_dependencies(const std::string& text) {
   auto parsed = parse_hlo(std::make_shared<const Source>(Source{"test.hlo", text}));
   EXPECT_TRUE(parsed.ok()) << parsed.status().message();
   Program program = schedule(std::shared_ptr<const Module>(parsed.take()), cpu_target(), {});
@@ -120,7 +120,7 @@ TEST(Dependencies, RotationsThatDoNotComeBack) {
 }
 
 TEST(Dependencies, EffectsKeepTheirOrder) {
-  const Program program = planned(R"(HloModule m
+  const Program program = planned_with_dependencies(R"(HloModule m
 ENTRY main {
   x = f32[64] parameter(0)
   y = f32[64] parameter(1)
@@ -252,7 +252,7 @@ void count_missing(std::vector<ProgramStep>& steps, const Program& program, int&
 
 TEST(Dependencies, TheCheckerMissesEachOne) {
   // Carries that rotate, an update in place, branches, a concatenation that stands.
-  Program program = planned(R"(HloModule m, input_output_alias={ {0}: (0, {}, may-alias) }
+  Program program = planned_with_dependencies(R"(HloModule m, input_output_alias={ {0}: (0, {}, may-alias) }
 add { a = f32[] parameter(0)
   b = f32[] parameter(1)
   ROOT s = f32[] add(a, b) }

@@ -8,7 +8,7 @@
 namespace lowtide::engine {
 namespace {
 
-std::unique_ptr<Module> read(const std::string& body) {
+std::unique_ptr<Module> with_body(const std::string& body) {
   const std::string plus =
       "plus {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT s = f32[] add(a, b)\n}\n";
   auto module =
@@ -45,7 +45,7 @@ std::string roles(const Module& module, const std::string& name, size_t operand)
 }
 
 TEST(DimensionRoles, IndexMaps) {
-  const auto m = read(R"(
+  const auto m = with_body(R"(
   x = f32[4,6] parameter(0)
   t = f32[6,4] transpose(x), dimensions={1,0}
   b = f32[4,3,6] broadcast(x), dimensions={0,2}
@@ -70,7 +70,7 @@ TEST(DimensionRoles, IndexMaps) {
 }
 
 TEST(DimensionRoles, FoldsAndProducts) {
-  const auto m = read(R"(
+  const auto m = with_body(R"(
   x = f32[4,6,8] parameter(0)
   y = f32[5,8,4] parameter(1)
   zero = f32[] constant(0)
@@ -85,7 +85,7 @@ TEST(DimensionRoles, FoldsAndProducts) {
 }
 
 TEST(DimensionRoles, GatherAndScatter) {
-  const auto m = read(R"(
+  const auto m = with_body(R"(
   x = f32[5,6] parameter(0)
   i = s32[3,1] parameter(1)
   u = f32[3,6] parameter(2)
@@ -100,7 +100,7 @@ TEST(DimensionRoles, GatherAndScatter) {
 }
 
 TEST(DimensionClasses, WalkThroughSoftmax) {
-  const auto m = read(R"(
+  const auto m = with_body(R"(
   q = f32[7,4] parameter(0)
   k = f32[9,4] parameter(1)
   zero = f32[] constant(0)
@@ -124,7 +124,7 @@ TEST(DimensionClasses, WalkThroughSoftmax) {
 }
 
 TEST(DimensionClasses, KeepSlicesApart) {
-  const auto m = read(R"(
+  const auto m = with_body(R"(
   x = f32[8] parameter(0)
   a = f32[7] slice(x), slice={[0:7]}
   b = f32[7] slice(x), slice={[1:8]}

@@ -9,7 +9,7 @@
 namespace lowtide::engine {
 namespace {
 
-std::unique_ptr<Module> read(const std::string& entry) {
+std::unique_ptr<Module> with_entry(const std::string& entry) {
   const std::string text = R"(HloModule m
 add { a = f32[] parameter(0)
   b = f32[] parameter(1)
@@ -28,7 +28,7 @@ ENTRY main {
 }
 
 FoldOrder order_of(const std::string& entry, size_t operand, int64_t d) {
-  return fold_order(*read(entry)->entry->root, operand, d, cpu_target());
+  return fold_order(*with_entry(entry)->entry->root, operand, d, cpu_target());
 }
 bool keeps(const std::string& entry, size_t operand, int64_t d) {
   return order_of(entry, operand, d) == FoldOrder::kAny;
@@ -86,7 +86,7 @@ TEST(KeepOrder, ScattersTileAfterTile) {
 }
 
 TEST(KeepOrder, TilesThatAreMadeOtherwise) {
-  const auto module = read(R"(
+  const auto module = with_entry(R"(
   x = f32[64,128] parameter(0)
   y = f32[128,32] parameter(1)
   s = f32[64,32] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}

@@ -18,12 +18,12 @@
 namespace lowtide::engine {
 namespace {
 
-struct Shape {
+struct Extents {
   int64_t rows = 0, columns = 0;
 };
 
 /// y[r] = sum over c of x[r, c] * w[c], in s32, so that it is exact in any order; and more: z[r, c] = x[r, c] + w[c].
-Nest sums(Shape shape, bool and_more) {
+Nest sums(Extents shape, bool and_more) {
   const auto s32 = ElementType::kS32;
   NestBuilder sum;
   const NodeId a = sum.argument(s32), b = sum.argument(s32);
@@ -50,10 +50,10 @@ Nest sums(Shape shape, bool and_more) {
   nest.end_parallel(rows);
   return legalise(nest.take());
 }
-Nest sums_and_more(Shape shape) { return sums(shape, true); }
+Nest sums_and_more(Extents shape) { return sums(shape, true); }
 
 /// Elements of the nest's results that are wrong.
-int64_t wrong_elements(const Kernel& kernel, Shape shape, std::vector<int64_t> given, bool and_more = true) {
+int64_t wrong_elements(const Kernel& kernel, Extents shape, std::vector<int64_t> given, bool and_more = true) {
   const auto rows = static_cast<size_t>(shape.rows), columns = static_cast<size_t>(shape.columns);
   std::vector<int32_t> x(rows * columns), w(columns), y(rows, -1), z(rows * columns, -1);
   std::iota(x.begin(), x.end(), 3);
@@ -75,12 +75,12 @@ int64_t wrong_elements(const Kernel& kernel, Shape shape, std::vector<int64_t> g
 }
 
 // Fewer than a vector has lanes, as many, some more, and many.
-constexpr Shape kShapes[] = {{1003, 1001}, {5, 1001}, {64, 515}, {77, 333}, {9, 131}, {200, 160}};
+constexpr Extents kShapes[] = {{1003, 1001}, {5, 1001}, {64, 515}, {77, 333}, {9, 131}, {200, 160}};
 
 TEST(ShapeFree, OneKernelServesEveryShape) {
   Context context;
   CompileRecord record;
-  for (const Shape shape : kShapes) {
+  for (const Extents shape : kShapes) {
     const Nest nest = sums_and_more(shape);
     const auto kernels = compile_kernels({&nest, 1}, {.any_shape = true, .context = &context}, &record);
     ASSERT_TRUE(kernels.ok()) << kernels.status().message();
@@ -97,7 +97,7 @@ TEST(ShapeFree, OneKernelServesEveryShape) {
 TEST(ShapeFree, StepsFromLaneToLaneAreGiven) {
   Context context;
   CompileRecord record;
-  for (const Shape shape : {Shape{31, 35}, Shape{31, 38}, Shape{30, 41}, Shape{29, 47}}) {
+  for (const Extents shape : {Extents{31, 35}, Extents{31, 38}, Extents{30, 41}, Extents{29, 47}}) {
     const Nest nest = sums(shape, false);
     const auto kernels = compile_kernels({&nest, 1}, {.any_shape = true, .context = &context}, &record);
     ASSERT_TRUE(kernels.ok()) << kernels.status().message();

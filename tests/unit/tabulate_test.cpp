@@ -50,19 +50,19 @@ bool has_table(const Nest& nest) {
   return std::any_of(nest.nodes.begin(), nest.nodes.end(), [](const Node& n) { return n.kind == NodeKind::kTable; });
 }
 
-using Bytes = std::vector<std::byte>;
+using Stored = std::vector<std::byte>;
 
 template <class Run>
-Bytes result_of(const Nest& nest, Run run) {
-  Bytes from(static_cast<size_t>(kCount * stored_bytes(nest.buffers[0].type)));
+Stored result_of(const Nest& nest, Run run) {
+  Stored from(static_cast<size_t>(kCount * stored_bytes(nest.buffers[0].type)));
   for (size_t i = 0; i < from.size(); ++i) from[i] = static_cast<std::byte>((i * 2654435761) >> 7);
-  Bytes to(static_cast<size_t>(kCount * stored_bytes(nest.buffers[1].type)), std::byte{0x55});
+  Stored to(static_cast<size_t>(kCount * stored_bytes(nest.buffers[1].type)), std::byte{0x55});
   void* buffers[] = {from.data(), to.data()};
   run(buffers);
   return to;
 }
 
-Bytes compiled(const Nest& nest, Isa isa) {
+Stored compiled(const Nest& nest, Isa isa) {
   const auto kernels = compile_kernels({&nest, 1}, {.isa = isa, .use_cache = false});
   EXPECT_TRUE(kernels.ok()) << kernels.status().message();
   return result_of(nest, [&](void** buffers) {
@@ -84,7 +84,7 @@ TEST_P(Tables, GiveTheBitsOfWhatTheyReplace) {
   const auto execution = [](const Nest& of) {
     return result_of(of, [&](void** buffers) { execute(of, std::span<void* const>(buffers, 2)); });
   };
-  const Bytes want = execution(plain);
+  const Stored want = execution(plain);
   EXPECT_EQ(execution(nest), want);
   EXPECT_EQ(compiled(nest, Isa::kAvx2), want);
   if (resolve_isa(Isa::kNative).ok() && *resolve_isa(Isa::kNative) == Isa::kAvx512) {
