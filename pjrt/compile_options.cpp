@@ -84,7 +84,8 @@ bool read_build_options(std::string_view bytes, CompileOptions& options) {
   return !build.is_broken();
 }
 
-/// Reads one of `jax.jit(f, compiler_options={...})`; unknown ones are XLA's and ignored.
+/// Reads one of `jax.jit(f, compiler_options={...})`. XLA's own, all of whose names begin with xla_, say how XLA
+/// compiles and are ignored; any other name is refused with XLA's words, since a misspelt limit would not be kept.
 PJRT_Error* read_override(std::string_view bytes, Wishes& wishes) {
   std::string_view key;
   std::string text;
@@ -111,8 +112,9 @@ PJRT_Error* read_override(std::string_view bytes, Wishes& wishes) {
     wishes.limit = *bytes_allowed;
   } else if (key == "lowtide_exact") {
     wishes.exact = flag || text == "true" || text == "1";
-  } else if (key.starts_with("lowtide")) {
-    return invalid("found the option '" + std::string(key) + "', expected lowtide_limit or lowtide_exact");
+  } else if (!key.starts_with("xla_")) {
+    return invalid("No such compile option: '" + std::string(key) +
+                   "', expected lowtide_limit, lowtide_exact or one of XLA's (xla_...)");
   }
   return nullptr;
 }

@@ -99,7 +99,14 @@ def programs():
     [t.join() for t in threads]
     results["threads"] = np.array([row[-1] for row in seen])
     assert all(len(set(row)) == 1 for row in seen)
+    for name in ("nonsense", "lowtide_limits", "limit"):  # XLA knows none of these, either
+        try:
+            jax.jit(lambda a: a + 1, compiler_options={name: 1})(x)
+            raise AssertionError(f"{name} was taken as a compile option")
+        except jax.errors.JaxRuntimeError as error:
+            assert f"No such compile option: '{name}'" in str(error), error
     if ours:
+        jax.jit(lambda a: a + 2, compiler_options={"xla_cpu_enable_fast_math": True})(x)
         for extent in (1 << 45, 1 << 50):
             try:
                 jnp.ones(extent).block_until_ready()
