@@ -9,13 +9,7 @@
 #include <cerrno>
 #include <cstddef>
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-#define LOWTIDE_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer) || __has_feature(memory_sanitizer)
-#define LOWTIDE_SANITIZED 1
-#endif
-#endif
+#include "sanitized.h"
 
 namespace {
 
@@ -43,11 +37,7 @@ AllocationWatch::AllocationWatch() {
 AllocationWatch::~AllocationWatch() { watching = false; }
 int64_t AllocationWatch::most_bytes() const { return most; }
 
-#ifdef LOWTIDE_SANITIZED
-bool AllocationWatch::works() { return false; }
-#else
-bool AllocationWatch::works() { return true; }
-#endif
+bool AllocationWatch::works() { return !kSanitized; }
 
 }  // namespace lowtide::engine
 
