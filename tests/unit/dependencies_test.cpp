@@ -5,12 +5,12 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <random>
 
 #include "schedule/check/check_program.h"
 #include "schedule/check/order_proof.h"
 #include "schedule/implied_edges.h"
+#include "support/sanitized.h"
 #include "target/cpu.h"
 #include "text/hlo.h"
 
@@ -302,10 +302,11 @@ ENTRY main {
   EXPECT_EQ(unnoticed, 0);
 }
 
-TEST(Dependencies, ManyStepsTakeNoTime) {
-  // Two chains of which each step is read again much later, by either.
+TEST(Dependencies, ManyStepsAreOrdered) {
+  // Two chains of which each step is read again much later, by either; so many that whoever compares all pairs doesn't
+  // end.
   Hand hand;
-  constexpr int32_t kSteps = 100'000;
+  constexpr int32_t kSteps = kSanitized ? 10'000 : 100'000;
   for (int32_t k = 0; k < kSteps; ++k) (void)hand.slot(64 * k);
   for (int32_t k = 0; k < kSteps; ++k) {
     std::vector<int32_t> reads;
@@ -313,15 +314,8 @@ TEST(Dependencies, ManyStepsTakeNoTime) {
     if (k > kSteps / 2) reads.push_back(kSteps - k);
     hand.program.steps.push_back(hand.step(reads, {k}));
   }
-  const auto start = std::chrono::steady_clock::now();
   find_dependencies(hand.program);
-  const auto found = std::chrono::steady_clock::now();
   EXPECT_EQ(fault_of_order(hand.program), "");
-  const auto proved = std::chrono::steady_clock::now();
-  const auto ms = [](auto duration) { return std::chrono::duration<double, std::milli>(duration).count(); };
-  RecordProperty("found_ms", static_cast<int>(ms(found - start)));
-  RecordProperty("proved_ms", static_cast<int>(ms(proved - found)));
-  EXPECT_LT(ms(proved - start), 20'000);  // well under a second where nothing else runs
   for (const ProgramStep& step : hand.program.steps) EXPECT_LE(step.after.size(), 2u);
 }
 
