@@ -227,7 +227,7 @@ std::unique_ptr<Module> as_read(std::unique_ptr<Module> module) {
 
 }  // namespace
 
-std::unique_ptr<Module> program_from(const Recipe& recipe) {
+std::unique_ptr<Module> program_from(const Genome& recipe) {
   auto module = std::make_unique<Module>(test_context());
   module->name = "random";
   Scope scope(*module, 0, recipe.for_xla);

@@ -13,7 +13,7 @@ struct Gene {
   std::vector<uint64_t> inner;
 };
 
-struct Recipe {
+struct Genome {
   uint64_t seed = 0;                 ///< module-wide choices: donation, the root's form
   std::vector<uint64_t> parameters;  ///< one seed for each
   std::vector<Gene> genes;

@@ -50,7 +50,7 @@
 namespace lowtide::engine {
 
 /// What rapidcheck prints of a counter-example: the program.
-void showValue(const Recipe& recipe, std::ostream& out) { out << "\n" << print_hlo(*program_from(recipe)); }
+void showValue(const Genome& recipe, std::ostream& out) { out << "\n" << print_hlo(*program_from(recipe)); }
 
 namespace {
 
@@ -59,15 +59,15 @@ constexpr size_t kLargestProgram = 26;  ///< genes
 
 rc::Gen<uint64_t> seeds() { return rc::gen::noShrink(rc::gen::resize(100, rc::gen::arbitrary<uint64_t>())); }
 
-rc::Gen<Recipe> recipes(bool for_xla = false) {
+rc::Gen<Genome> recipes(bool for_xla = false) {
   const auto genes = rc::gen::build<Gene>(
       rc::gen::set(&Gene::seed, seeds()),
       rc::gen::set(&Gene::inner, rc::gen::resize(6, rc::gen::container<std::vector<uint64_t>>(seeds()))));
-  return rc::gen::build<Recipe>(
-      rc::gen::set(&Recipe::seed, seeds()),
-      rc::gen::set(&Recipe::parameters, rc::gen::resize(5, rc::gen::container<std::vector<uint64_t>>(seeds()))),
-      rc::gen::set(&Recipe::genes, rc::gen::container<std::vector<Gene>>(genes)),
-      rc::gen::set(&Recipe::for_xla, rc::gen::just(for_xla)));
+  return rc::gen::build<Genome>(
+      rc::gen::set(&Genome::seed, seeds()),
+      rc::gen::set(&Genome::parameters, rc::gen::resize(5, rc::gen::container<std::vector<uint64_t>>(seeds()))),
+      rc::gen::set(&Genome::genes, rc::gen::container<std::vector<Gene>>(genes)),
+      rc::gen::set(&Genome::for_xla, rc::gen::just(for_xla)));
 }
 
 std::unique_ptr<Module> read(const std::string& text) {
@@ -146,7 +146,7 @@ std::string compiled_fault(const Module& module, const std::vector<Value>& argum
 }
 
 /// Properties of one program that need no other executor.
-void check_program(const Recipe& recipe) {
+void check_program(const Genome& recipe) {
   const auto built = program_from(recipe);
   must_be_ok(verify(*built));
   const std::string text = print_hlo(*built);
@@ -167,7 +167,7 @@ void set_processor_timer(int seconds) {
 using Judge = std::function<std::string(const Module&, const std::vector<Value>&, const std::vector<Value>&)>;
 
 /// Compiled and interpreted it is the same program. In a process of its own, so that a crash is shrunk like any fault.
-void check_compiled(const Recipe& recipe, const Judge& fault_of) {
+void check_compiled(const Genome& recipe, const Judge& fault_of) {
   const auto module = read(print_hlo(*program_from(recipe)));
   const pid_t child = ::fork();
   if (child == 0) {
@@ -185,7 +185,7 @@ void check_compiled(const Recipe& recipe, const Judge& fault_of) {
 
 std::string running;  ///< the program that is being checked
 
-void check_limits(const Recipe& recipe, std::string (*fault_of)(const Module&)) {
+void check_limits(const Genome& recipe, std::string (*fault_of)(const Module&)) {
   running = print_hlo(*program_from(recipe));
   const auto show_and_end = [](int) {
     (void)!::write(STDERR_FILENO, running.data(), running.size());
@@ -274,7 +274,7 @@ void write_frame(const std::string& text) {
   (void)write_all(STDOUT_FILENO, head.dump() + "\n" + body);
 }
 
-void judge_program(const Recipe& recipe) {
+void judge_program(const Genome& recipe) {
   const auto built = program_from(recipe);
   const std::string text = print_hlo(*built);
   const pid_t child = ::fork();
