@@ -105,7 +105,7 @@ class AcceleratorProgram final : public LoadedProgram {
   int64_t bytes(int32_t slot) const { return shared_program()->slots[static_cast<size_t>(slot)].bytes; }
 
   /// The block's graph with slots at these addresses, recorded when it is first needed.
-  Graph& graph(const Block& block, const Slots& slots, ThreadPool& pool) {
+  DeviceGraph& graph(const Block& block, const Slots& slots, ThreadPool& pool) {
     const auto [known, fresh] = graphs_.try_emplace({&block, slots});
     if (fresh) record(block, slots, known->second, pool);
     return known->second;
@@ -122,14 +122,14 @@ class AcceleratorProgram final : public LoadedProgram {
       slots[static_cast<size_t>(step.to[i])] = before[static_cast<size_t>(step.from[i])];
   }
 
-  void record(const Block& block, Slots slots, Graph& graph, ThreadPool& pool) {
+  void record(const Block& block, Slots slots, DeviceGraph& graph, ThreadPool& pool) {
     for (const ProgramStep& step : block) {
       if (step.kind == StepKind::kRotate) rotate(step, slots);
       graph.add("%" + step.instruction->name, step.after, launch(step, slots, pool));
     }
   }
 
-  Graph::Launch launch(const ProgramStep& step, const Slots& slots, ThreadPool& pool) {
+  DeviceGraph::Launch launch(const ProgramStep& step, const Slots& slots, ThreadPool& pool) {
     if (step.kind == StepKind::kRotate || step.assembled) return [](auto&) -> DeviceWork { co_return Status(); };
     if (step.kind == StepKind::kWhile)
       return [this, &step, slots, &pool](auto& touched) { return loop(step, slots, touched, pool); };
@@ -182,7 +182,7 @@ class AcceleratorProgram final : public LoadedProgram {
 
   /// Once, and the addresses that slots have then.
   DeviceWork replay(const Block& block, Slots& slots, std::set<DeviceRange>& touched, ThreadPool& pool) {
-    Graph& recorded = graph(block, slots, pool);
+    DeviceGraph& recorded = graph(block, slots, pool);
     const DeviceWork once = recorded.replay(device_, number_of_last(block));
     while (once.goes_on()) co_yield 0;
     touched.merge(recorded.touched());
@@ -240,7 +240,7 @@ class AcceleratorProgram final : public LoadedProgram {
   DeviceAddress arena_;
   std::vector<DeviceAddress> homes_;  ///< of storages
   Slots slots_;
-  std::map<std::pair<const Block*, Slots>, Graph> graphs_;
+  std::map<std::pair<const Block*, Slots>, DeviceGraph> graphs_;
   std::vector<const void*> results_;
   CompileRecord record_;
 };

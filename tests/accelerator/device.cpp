@@ -63,11 +63,11 @@ Status Device::synchronize() {
   return {};
 }
 
-void Graph::add(std::string name, std::vector<int32_t> after, Launch launch) {
+void DeviceGraph::add(std::string name, std::vector<int32_t> after, Launch launch) {
   nodes_.push_back({std::move(name), std::move(after), std::move(launch), {}});
 }
 
-DeviceWork Graph::replay(Device& device, int32_t last) {
+DeviceWork DeviceGraph::replay(Device& device, int32_t last) {
   std::vector<size_t> waits(nodes_.size());
   std::vector<std::vector<size_t>> waiting(nodes_.size());
   std::vector<std::pair<size_t, DeviceWork>> open;  // may begin, or have begun
@@ -95,13 +95,13 @@ DeviceWork Graph::replay(Device& device, int32_t last) {
   co_return Status();
 }
 
-std::set<DeviceRange> Graph::touched() const {
+std::set<DeviceRange> DeviceGraph::touched() const {
   std::set<DeviceRange> all;
   for (const Node& node : nodes_) all.insert(node.touched.begin(), node.touched.end());
   return all;
 }
 
-std::string Graph::find_race() const {
+std::string DeviceGraph::find_race() const {
   const auto conflict = [](const DeviceRange& a, const DeviceRange& b) {
     return (a.writes || b.writes) && a.begin < b.begin + b.bytes && b.begin < a.begin + a.bytes;
   };

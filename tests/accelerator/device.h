@@ -98,7 +98,7 @@ class DeviceWork {
 };
 
 /// Launches that are recorded once and replayed.
-class Graph {
+class DeviceGraph {
  public:
   /// Does the work, and adds what it has touched.
   using Launch = std::function<DeviceWork(std::set<DeviceRange>& touched)>;

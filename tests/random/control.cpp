@@ -227,12 +227,12 @@ std::unique_ptr<Module> as_read(std::unique_ptr<Module> module) {
 
 }  // namespace
 
-std::unique_ptr<Module> program_from(const Genome& recipe) {
+std::unique_ptr<Module> program_from(const Genome& genome) {
   auto module = std::make_unique<Module>(test_context());
   module->name = "random";
-  Scope scope(*module, 0, recipe.for_xla);
+  Scope scope(*module, 0, genome.for_xla);
   const std::vector<uint64_t> seeds =
-      recipe.parameters.empty() ? std::vector<uint64_t>{recipe.seed} : recipe.parameters;
+      genome.parameters.empty() ? std::vector<uint64_t>{genome.seed} : genome.parameters;
   int64_t number = 0;
   for (const uint64_t seed : seeds) {
     Draws choices(seed);
@@ -240,7 +240,7 @@ std::unique_ptr<Module> program_from(const Genome& recipe) {
     scope.begin_gene(seed);
     scope.parameter(number++, random_shape(choices, type), fact_of_argument(type));
   }
-  grow(scope, recipe.genes);
+  grow(scope, genome.genes);
 
   // Everything that nobody reads is a result, so that nothing goes uncompared; what is left over is dead code.
   std::vector<Instruction*> results;
@@ -253,7 +253,7 @@ std::unique_ptr<Module> program_from(const Genome& recipe) {
     if (!read && wanted && results.size() < kMostResults) results.push_back(entry.instruction);
   }
   if (results.empty()) results.push_back(scope.entries().front().instruction);
-  Draws choices(recipe.seed);
+  Draws choices(genome.seed);
   const bool bare = results.size() == 1 && choices.one_in(2);
   Instruction* root = bare ? results[0] : scope.tuple(results);
   module->entry = scope.finish("main", root);
@@ -274,7 +274,7 @@ std::unique_ptr<Module> program_from(const Genome& recipe) {
       break;
     }
   }
-  return recipe.for_xla ? std::move(module) : as_read(std::move(module));
+  return genome.for_xla ? std::move(module) : as_read(std::move(module));
 }
 
 std::vector<double> error_bounds(const Module& module) {

@@ -1,5 +1,5 @@
 #pragma once
-/// What a random program is made from. A program is a pure function of its recipe, so that a smaller recipe is a
+/// What a random program is made from. A program is a pure function of its genome, so that a smaller genome is a
 /// smaller program: taking a gene away takes one operation away and leaves the choices of all others as they were.
 
 #include <cstdint>

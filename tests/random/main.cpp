@@ -50,7 +50,7 @@
 namespace lowtide::engine {
 
 /// What rapidcheck prints of a counter-example: the program.
-void showValue(const Genome& recipe, std::ostream& out) { out << "\n" << print_hlo(*program_from(recipe)); }
+void showValue(const Genome& genome, std::ostream& out) { out << "\n" << print_hlo(*program_from(genome)); }
 
 namespace {
 
@@ -59,7 +59,7 @@ constexpr size_t kLargestProgram = 26;  ///< genes
 
 rc::Gen<uint64_t> seeds() { return rc::gen::noShrink(rc::gen::resize(100, rc::gen::arbitrary<uint64_t>())); }
 
-rc::Gen<Genome> recipes(bool for_xla = false) {
+rc::Gen<Genome> genomes(bool for_xla = false) {
   const auto genes = rc::gen::build<Gene>(
       rc::gen::set(&Gene::seed, seeds()),
       rc::gen::set(&Gene::inner, rc::gen::resize(6, rc::gen::container<std::vector<uint64_t>>(seeds()))));
@@ -146,8 +146,8 @@ std::string compiled_fault(const Module& module, const std::vector<Value>& argum
 }
 
 /// Properties of one program that need no other executor.
-void check_program(const Genome& recipe) {
-  const auto built = program_from(recipe);
+void check_program(const Genome& genome) {
+  const auto built = program_from(genome);
   must_be_ok(verify(*built));
   const std::string text = print_hlo(*built);
   const auto module = read(text);
@@ -167,8 +167,8 @@ void set_processor_timer(int seconds) {
 using Judge = std::function<std::string(const Module&, const std::vector<Value>&, const std::vector<Value>&)>;
 
 /// Compiled and interpreted it is the same program. In a process of its own, so that a crash is shrunk like any fault.
-void check_compiled(const Genome& recipe, const Judge& fault_of) {
-  const auto module = read(print_hlo(*program_from(recipe)));
+void check_compiled(const Genome& genome, const Judge& fault_of) {
+  const auto module = read(print_hlo(*program_from(genome)));
   const pid_t child = ::fork();
   if (child == 0) {
     set_processor_timer(kSecondsPerProgram);
@@ -185,8 +185,8 @@ void check_compiled(const Genome& recipe, const Judge& fault_of) {
 
 std::string running;  ///< the program that is being checked
 
-void check_limits(const Genome& recipe, std::string (*fault_of)(const Module&)) {
-  running = print_hlo(*program_from(recipe));
+void check_limits(const Genome& genome, std::string (*fault_of)(const Module&)) {
+  running = print_hlo(*program_from(genome));
   const auto show_and_end = [](int) {
     (void)!::write(STDERR_FILENO, running.data(), running.size());
     ::_exit(1);
@@ -274,8 +274,8 @@ void write_frame(const std::string& text) {
   (void)write_all(STDOUT_FILENO, head.dump() + "\n" + body);
 }
 
-void judge_program(const Genome& recipe) {
-  const auto built = program_from(recipe);
+void judge_program(const Genome& genome) {
+  const auto built = program_from(genome);
   const std::string text = print_hlo(*built);
   const pid_t child = ::fork();
   if (child == 0) {
@@ -311,12 +311,12 @@ int main(int argc, char** argv) {
   const std::string parameters =
       fmt::format("seed={} max_success={} max_size={} max_discard_ratio=100", seed, count, kLargestProgram);
   ::setenv("RC_PARAMS", parameters.c_str(), 1);
-  if (mode == "check") return rc::check("random programs", [] { check_program(*recipes()); }) ? 0 : 1;
+  if (mode == "check") return rc::check("random programs", [] { check_program(*genomes()); }) ? 0 : 1;
   if (mode != "check") (void)load_llvm_library();  // once, for all processes
   if (mode == "compiled")
-    return rc::check("compiled programs agree", [] { check_compiled(*recipes(), compiled_fault); }) ? 0 : 1;
+    return rc::check("compiled programs agree", [] { check_compiled(*genomes(), compiled_fault); }) ? 0 : 1;
   if (mode == "fitted") {
-    return rc::check("fitted programs agree", [] { check_compiled(*recipes(), fitted_fault); }) ? 0 : 1;
+    return rc::check("fitted programs agree", [] { check_compiled(*genomes(), fitted_fault); }) ? 0 : 1;
   }
   if (mode == "limits" && !path.empty()) {
     const auto input = read_input(path);
@@ -325,17 +325,17 @@ int main(int argc, char** argv) {
     return fault.empty() ? 0 : 1;
   }
   if (mode == "limits") {
-    return rc::check("programs that fit agree", [] { check_limits(*recipes(), limits_fault); }) ? 0 : 1;
+    return rc::check("programs that fit agree", [] { check_limits(*genomes(), limits_fault); }) ? 0 : 1;
   }
   if (mode == "exact") {
-    return rc::check("sums keep their order", [] { check_limits(*recipes(), exact_fault); }) ? 0 : 1;
+    return rc::check("sums keep their order", [] { check_limits(*genomes(), exact_fault); }) ? 0 : 1;
   }
-  if (mode == "judge") return rc::check("random programs agree", [] { judge_program(*recipes(true)); }) ? 0 : 1;
+  if (mode == "judge") return rc::check("random programs agree", [] { judge_program(*genomes(true)); }) ? 0 : 1;
   if (mode == "write" && !path.empty()) {
     int written = 0;
     return rc::check("programs are written",
                      [&] {
-                       const auto module = program_from(*recipes());
+                       const auto module = program_from(*genomes());
                        must_be_ok(write_file(fmt::format("{}/random_{}.hlo", path, written++), print_hlo(*module)));
                      })
                ? 0

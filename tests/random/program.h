@@ -9,8 +9,8 @@
 
 namespace lowtide::engine {
 
-/// The program of a recipe. Any recipe gives one.
-std::unique_ptr<Module> program_from(const Genome& recipe);
+/// The program of a genome. Any genome gives one.
+std::unique_ptr<Module> program_from(const Genome& genome);
 
 /// For each result in order: no correct executor is further than this from the mathematical value, on seeded arguments.
 /// Zero for integers, predicates and exact floats.

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <bit>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -149,17 +150,20 @@ TEST_F(Safetensors, BadFilesAreFaultsWithReasons) {
   EXPECT_FALSE(TensorFile::open(folder.string()).ok());
 }
 
-/// A header is read, and written, in time that is linear in its tensors: a quadratic one takes minutes.
+/// A header is read, and written, in time that is linear in its tensors: of 100,000 in well under a second.
 TEST_F(Safetensors, ManyTensorsTakeTimeOnceEach) {
   NamedTensors tensors;
   constexpr int kTensors = kSanitized ? 10'000 : 100'000;
   for (int i = 0; i < kTensors; ++i) {
     tensors.emplace_back("arg" + std::to_string(i), std::make_shared<Literal>(Shape::array(ElementType::kU8, {1})));
   }
+  const auto start = std::chrono::steady_clock::now();
   ASSERT_TRUE(write_safetensors(file("many"), tensors).ok());
   const auto read = TensorFile::open(file("many"));
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   ASSERT_TRUE(read.ok()) << read.status().message();
   EXPECT_EQ(read->count_of("arg"), kTensors);
+  EXPECT_LT(took.count(), 10) << "a quadratic one takes minutes; a busy machine is forgiven";
 }
 
 TEST_F(Safetensors, WhatIsUnknownInAnEntryIsPassedOver) {
