@@ -42,6 +42,7 @@
 #include "passes/pass.h"
 #include "program.h"
 #include "support/run_compiled.h"
+#include "support/sanitized.h"
 #include "support/test_context.h"
 #include "target/cpu.h"
 #include "text/hlo.h"
@@ -54,8 +55,8 @@ void showValue(const Genome& genome, std::ostream& out) { out << "\n" << print_h
 
 namespace {
 
-constexpr unsigned kSecondsPerProgram = 20;
-constexpr size_t kLargestProgram = 26;  ///< genes
+constexpr unsigned kSecondsPerProgram = kSanitized ? 100 : 20;  ///< instrumented code takes several times as long
+constexpr size_t kLargestProgram = 26;                          ///< genes
 
 rc::Gen<uint64_t> seeds() { return rc::gen::noShrink(rc::gen::resize(100, rc::gen::arbitrary<uint64_t>())); }
 
