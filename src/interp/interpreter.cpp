@@ -80,7 +80,12 @@ class Interpreter final : public EvalContext {
       return std::make_shared<Literal>(std::move(parts));
     }
     auto moved = std::make_shared<Literal>(*value);
-    noise_->add(*moved, rounding_error_of(instruction, value->shape().type));
+    const double error = rounding_error_of(instruction, value->shape().type);
+    if (errs_like_largest(instruction)) {
+      noise_->add_like_largest(*moved, error);
+    } else {
+      noise_->add(*moved, error);
+    }
     return moved;
   }
 

@@ -29,14 +29,33 @@ bool body_rounds(const Computation& body) {
 }
 
 template <class T>
-constexpr bool kIsFloat = !std::is_integral_v<T> && !requires(T t) { t.held; };
+constexpr bool kIsFloat = !std::is_integral_v<T> && !requires(T t) {
+  t.held;
+};
+
+template <class T>
+double as_double(T x) {
+  if constexpr (std::is_same_v<T, double>)
+    return x;
+  else
+    return static_cast<double>(static_cast<float>(x));
+}
+template <class T>
+T from_double(double x) {
+  if constexpr (std::is_same_v<T, double>)
+    return x;
+  else
+    return T(static_cast<float>(x));
+}
 
 }  // namespace
 
 bool rounds(const Instruction& i) {
-  switch (arithmetic_of(i).rounds) {
+  const Rounds how = arithmetic_of(i).rounds;
+  switch (how) {
     case Rounds::kNever: return false;
-    case Rounds::kFloats: return i.shape.is_array() && (is_floating(i.shape.type) || is_complex(i.shape.type));
+    case Rounds::kFloats:
+    case Rounds::kOfLargest: return i.shape.is_array() && (is_floating(i.shape.type) || is_complex(i.shape.type));
     case Rounds::kAsItsBody: return body_rounds(*i.called[0]);
     case Rounds::kAlways: return true;
   }
@@ -70,26 +89,51 @@ double roundoff_of(ElementType floating) {
   });
 }
 
+bool errs_like_largest(const Instruction& i) { return arithmetic_of(i).rounds == Rounds::kOfLargest; }
+
+double Noise::part() {
+  uint64_t z = state_ += 0x9E3779B97F4A7C15u;
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+  // By half of it at least: of a result that is one rounding, a small move would round away, and tell nothing.
+  const double part = static_cast<double>((z ^ (z >> 31)) >> 40) / 0x1p23 - 1;
+  return std::copysign((1 + std::abs(part)) / 2, part);
+}
+
 void Noise::add(Literal& array, double unit) {
-  const auto moved = [&] {
-    uint64_t z = state_ += 0x9E3779B97F4A7C15u;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    // By half of it at least: of a result that is one rounding, a small move would round away, and tell nothing.
-    const double part = static_cast<double>((z ^ (z >> 31)) >> 40) / 0x1p23 - 1;
-    return 1 + unit * std::copysign((1 + std::abs(part)) / 2, part);
-  };
   dispatch(array.shape().type, [&]<class T>() {
     if constexpr (kIsFloat<T>) {
       for (T& x : array.data<T>()) {
-        if constexpr (std::is_same_v<T, double>)
-          x *= moved();
-        else if constexpr (std::is_same_v<T, std::complex<double>>)
-          x *= moved();
-        else if constexpr (std::is_same_v<T, std::complex<float>>)
-          x *= static_cast<float>(moved());
+        const double factor = 1 + unit * part();
+        if constexpr (std::is_constructible_v<T, double, double>)
+          x *= static_cast<typename T::value_type>(factor);
         else
-          x = T(static_cast<float>(static_cast<double>(static_cast<float>(x)) * moved()));
+          x = from_double<T>(as_double(x) * factor);
+      }
+    }
+  });
+}
+
+void Noise::add_like_largest(Literal& array, double unit) {
+  dispatch(array.shape().type, [&]<class T>() {
+    if constexpr (kIsFloat<T>) {
+      const auto size = [](const T& x) {
+        if constexpr (std::is_constructible_v<T, double, double>)
+          return static_cast<double>(std::abs(x));
+        else
+          return std::fabs(as_double(x));
+      };
+      double largest = 0;
+      for (const T& x : array.data<T>()) {
+        if (std::isfinite(size(x))) largest = std::max(largest, size(x));
+      }
+      const double most = unit * largest;
+      for (T& x : array.data<T>()) {
+        if constexpr (std::is_constructible_v<T, double, double>)
+          x +=
+              T(static_cast<typename T::value_type>(most * part()), static_cast<typename T::value_type>(most * part()));
+        else
+          x = from_double<T>(as_double(x) + most * part());
       }
     }
   });

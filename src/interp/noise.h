@@ -15,13 +15,21 @@ bool rounds(const Instruction& instruction);
 /// elsewhere, and add terms in another order.
 double rounding_error_of(const Instruction& instruction, ElementType type);
 
-/// Moves elements of floats, each by its own part of a relative error.
+/// Is that error relative to the largest element of the result, because each element sums numbers of that size?
+bool errs_like_largest(const Instruction& instruction);
+
+/// Moves elements of floats and complex numbers, each by its own part of `most`.
 class Noise {
  public:
   explicit Noise(uint64_t seed) : state_(seed) {}
+  /// most: relative to each element.
   void add(Literal& array, double most);
+  /// most: relative to the largest finite element.
+  void add_like_largest(Literal& array, double most);
 
  private:
+  double part();  ///< in [-1, 1], at least a half in size
+
   uint64_t state_;
 };
 

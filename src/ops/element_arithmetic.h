@@ -11,6 +11,7 @@ namespace lowtide::engine {
 enum class Rounds : uint8_t {
   kNever,      ///< it moves, compares or chooses, or is exact
   kFloats,     ///< where its result is of floats
+  kOfLargest,  ///< likewise, by a rounding of the largest element: each sums numbers of that size, which may cancel
   kAsItsBody,  ///< where what it applies to two elements does
   kAlways,     ///< whatever its results are; it sums narrow floats in wider ones
 };
@@ -36,6 +37,9 @@ inline constexpr ElementArithmetic kOneOperation{
     .plain = 1, .complex = 1, .code = 1, .rounds = Rounds::kNever, .terms = no_sum};
 inline constexpr ElementArithmetic kOneRounding{
     .plain = 1, .complex = 1, .code = 1, .rounds = Rounds::kFloats, .terms = no_sum};
+/// One whose terms may cancel: it is as far off as the largest element's rounding.
+inline constexpr ElementArithmetic kRoundingOfLargest{
+    .plain = 1, .complex = 1, .code = 1, .rounds = Rounds::kOfLargest, .terms = no_sum};
 /// A function of floats and complex numbers.
 constexpr ElementArithmetic rounding(double plain, double complex, int32_t code) {
   return {.plain = plain, .complex = complex, .code = code, .rounds = Rounds::kFloats, .terms = no_sum};

@@ -208,6 +208,6 @@ const OpRule kFftRule{.read = read_fft,
                       .slicing = sliced_in_step(roles_of_fft),
                       .extents = extents_of_fft,
                       .reads = reads_anywhere,
-                      .arithmetic = kOneRounding};
+                      .arithmetic = kRoundingOfLargest};
 
 }  // namespace lowtide::engine
