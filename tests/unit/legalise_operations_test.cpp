@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -333,6 +334,27 @@ TEST_P(PlainComplexFunction, IsNearItsDefinition) {
   expect_equal("abs(x0)", operation(Opcode::kAbs, held_type(type)), z, 2);
   expect_equal("real(x0)", operation(Opcode::kReal, held_type(type)), z, 0);
   expect_equal("imag(x0)", operation(Opcode::kImag, held_type(type)), z, 0);
+}
+
+/// Of infinities, zeros and NaN, as C has it (Annex G).
+TEST_P(PlainComplexFunction, IsAsInCAtInfinity) {
+  const ElementType type = GetParam();
+  const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+  const std::array parts = {0.0, -0.0, 1.0, -2.5, 100.0, -800.0, inf, -inf, nan};
+  const auto z = std::make_shared<Literal>(Shape::array(type, {parts.size() * parts.size()}));
+  for (size_t k = 0; k < parts.size() * parts.size(); ++k) {
+    const double re = parts[k % parts.size()], im = parts[k / parts.size()];
+    if (type == ElementType::kC64) {
+      z->data<std::complex<float>>()[k] = {static_cast<float>(re), static_cast<float>(im)};
+    } else {
+      z->data<std::complex<double>>()[k] = {re, im};
+    }
+  }
+  for (const Opcode opcode :
+       {Opcode::kTanh, Opcode::kSine, Opcode::kCosine, Opcode::kTan, Opcode::kSinh, Opcode::kCosh, Opcode::kAsin,
+        Opcode::kAcos, Opcode::kAtan, Opcode::kAsinh, Opcode::kAcosh, Opcode::kAtanh, Opcode::kLog, Opcode::kSqrt}) {
+    expect_equal(fmt::format("{}(x0)", opcode_name(opcode)), operation(opcode, type), {z}, 40);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Legalise, PlainComplexFunction, testing::Values(ElementType::kC64, ElementType::kC128),

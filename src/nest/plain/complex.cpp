@@ -8,6 +8,7 @@ namespace {
 PlainComplex number(PlainComplex like, double re, double im = 0) {
   return {like.re.constant(re), like.re.constant(im)};
 }
+Plain infinity_like(Plain x) { return x.constant(infinity()); }
 PlainComplex times_i(PlainComplex z) { return {-z.im, z.re}; }
 PlainComplex over_i(PlainComplex z) { return {z.im, -z.re}; }
 Plain is_zero(PlainComplex z) { return (z.re == 0.0) & (z.im == 0.0); }
@@ -15,6 +16,7 @@ Plain is_zero(PlainComplex z) { return (z.re == 0.0) & (z.im == 0.0); }
 bool is_real(PlainComplex z) { return z.im.id == z.im.constant(0.0).id; }
 Plain is_finite(Plain x) { return absolute(x) < infinity(); }
 Plain is_infinite(Plain x) { return absolute(x) == infinity(); }
+Plain is_infinite(PlainComplex z) { return is_infinite(z.re) | is_infinite(z.im); }
 
 PlainComplex exponential(PlainComplex z) {
   const Plain size = exponential(z.re);
@@ -51,7 +53,7 @@ Ranged ranged(PlainComplex z) {
 /// log |x + i y|, where |x + i y| itself may be out of range.
 Plain log_of_hypotenuse(Plain x, Plain y) {
   const Plain most = larger(absolute(x), absolute(y));
-  const Plain up = most < 0x1p-400, down = most > 0x1p400;
+  const Plain up = most<0x1p-400, down = most> 0x1p400;
   const Plain factor = select(up, 0x1p600, select(down, 0x1p-600, x.constant(1.0)));
   constexpr double kLog = 415.88830833596718565;  // of 2^600
   const Plain u = x * factor, v = y * factor;
@@ -121,7 +123,7 @@ PlainComplex hyperbolic_sine(PlainComplex z) {
 PlainComplex hyperbolic_cosine(PlainComplex z) {
   const Plain real = z.im == 0.0;
   return {hyperbolic_cosine(z.re) * cosine(z.im),
-          select(real, z.im * hyperbolic_sine(z.re), hyperbolic_sine(z.re) * sine(z.im))};
+          select(real, z.im * with_sign_of(z.re.constant(1.0), z.re), hyperbolic_sine(z.re) * sine(z.im))};
 }
 PlainComplex hyperbolic_tangent(PlainComplex z) {
   // Kahan: t = tan y, s = sinh x, b = 1 + t^2, r = sqrt(1 + s^2): (b r s + i t)/(1 + b s^2)
@@ -133,8 +135,12 @@ PlainComplex hyperbolic_tangent(PlainComplex z) {
   // of a large tangent: both parts divided by t^2
   const Plain steep = absolute(t) > 0x1p500;
   const PlainComplex near{select(steep, r / s, b * r * s / divisor), select(steep, 1.0 / (t * s * s), t / divisor)};
-  const Plain small = exponential(absolute(z.re) * -2.0) * 4.0;
-  return select(far, {x, select(is_finite(z.im), small * sine(z.im) * cosine(z.im), with_sign_of(small, z.im))}, near);
+  // Of an infinite real part the angle doesn't matter; else the result is no number where the angle isn't finite.
+  const Plain small = exponential(absolute(z.re) * -2.0) * 4.0, angle = sine(z.im) * cosine(z.im);
+  const PlainComplex at_end =
+      select(is_infinite(z.re) & !is_finite(z.im), {x, with_sign_of(small, z.im)}, {x + angle * 0.0, small * angle});
+  const PlainComplex result = select(far, at_end, near);
+  return {result.re, select(z.im == 0.0, z.im, result.im)};
 }
 
 /// Inverse functions are made from the square roots of 1 + z and of 1 - z or z - 1: sums of products whose signs agree
@@ -159,17 +165,21 @@ PlainComplex arc_sine(PlainComplex z) {
   const PlainComplex &p = r.plus, &q = r.minus;
   // z's own real part, but of the size that the roots are of
   const Plain x = select(r.moved > 0.0, z.re * 0x1p-90, z.re);
-  return {arc_tangent(x, fma(p.re, q.re, -(p.im * q.im))), r.logarithm_of(fma(p.im, q.re, -(p.re * q.im)))};
+  const PlainComplex result{arc_tangent(x, fma(p.re, q.re, -(p.im * q.im))),
+                            r.logarithm_of(fma(p.im, q.re, -(p.re * q.im)))};
+  return select(is_infinite(z), {arc_tangent(z.re, absolute(z.im)), with_sign_of(infinity_like(z.im), z.im)}, result);
 }
 PlainComplex arc_cosine(PlainComplex z) {
   const Roots r = roots(z, false);
   const PlainComplex &p = r.plus, &q = r.minus;
-  return {arc_tangent(q.re, p.re) * 2.0, r.logarithm_of(fma(p.re, q.im, -(p.im * q.re)))};
+  const PlainComplex result{arc_tangent(q.re, p.re) * 2.0, r.logarithm_of(fma(p.re, q.im, -(p.im * q.re)))};
+  return select(is_infinite(z), {arc_tangent(absolute(z.im), z.re), -with_sign_of(infinity_like(z.im), z.im)}, result);
 }
 PlainComplex area_cosine(PlainComplex z) {
   const Roots r = roots(z, true);
   const PlainComplex &p = r.plus, &q = r.minus;
-  return {r.logarithm_of(fma(p.re, q.re, p.im * q.im)), arc_tangent(q.im, p.re) * 2.0};
+  const PlainComplex result{r.logarithm_of(fma(p.re, q.re, p.im * q.im)), arc_tangent(q.im, p.re) * 2.0};
+  return select(is_infinite(z), {infinity_like(z.re), arc_tangent(z.im, z.re)}, result);
 }
 
 /// log((1 + z)/(1 - z))/2, odd. Of x >= 0 the real part is log1p(4 x/|1 - z|^2)/4.
@@ -181,7 +191,8 @@ PlainComplex area_tangent(PlainComplex z) {
   const Plain usual = log_plus_one(w.re / distance * 4.0 / select(close, 1.0, distance)) * 0.25;
   const Plain pole = (0.69314718055994531 - logarithm(distance)) * 0.5;
   const Plain angle = (arc_tangent(w.im, w.re + 1.0) + arc_tangent(w.im, other)) * 0.5;
-  const PlainComplex result{select(close, pole, usual), angle};
+  const PlainComplex result{select(is_infinite(z), 0.0, select(close, pole, usual)),
+                            select(is_infinite(w.im), with_sign_of(w.im.constant(1.5707963267948966), w.im), angle)};
   return select(left, -result, result);
 }
 PlainComplex arc_tangent(PlainComplex z) { return over_i(area_tangent(times_i(z))); }
@@ -222,7 +233,8 @@ PlainComplex arc_tangent(PlainComplex v, PlainComplex u) {
 }
 
 PlainComplex power(PlainComplex x, PlainComplex y) {
-  const PlainComplex general = exponential(y * logarithm(x));
+  const PlainComplex log = logarithm(x), scaled{y.re * log.re, y.re * log.im};
+  const PlainComplex general = exponential(select(y.im == 0.0, scaled, y * log));  // zero times infinity is no number
   const PlainComplex at_zero = select(y.re > 0.0, number(x, 0), general);
   return select(is_zero(y), number(x, 1), select(is_zero(x), at_zero, general));
 }
