@@ -1,6 +1,8 @@
 #pragma once
-/// To evaluate operations that call no computation.
+/// To evaluate operations that call no computation, outside of any run but with its numbers: while one of these exists,
+/// the thread flushes denormals.
 
+#include "base/denormals.h"
 #include "ops/op_rule.h"
 
 namespace lowtide::engine {
@@ -11,6 +13,9 @@ class NoCalls : public EvalContext {
     return Status::unsupported(computation.name + " is not run here");
   }
   uint64_t advance_generator(uint64_t) override { LT_ASSERT(false, "numbers of a run are asked for outside of one"); }
+
+ private:
+  DenormalsScope flushed_{Denormals::kFlushed};
 };
 
 }  // namespace lowtide::engine

@@ -3,6 +3,8 @@
 #include <bit>
 #include <cmath>
 
+#include "base/denormals.h"
+
 namespace lowtide::engine {
 namespace {
 
@@ -19,8 +21,9 @@ F number_of(const Node& constant) {
 Bits bits_of(float x) { return {std::bit_cast<uint32_t>(x), 0}; }
 Bits bits_of(double x) { return {std::bit_cast<uint64_t>(x), 0}; }
 
+/// Not inlined: the compiler may move arithmetic to before the caller's DenormalsScope, whose effect it doesn't know.
 template <class F>
-std::optional<Bits> fold_floats(const Node& operation, std::span<const Node* const> operands) {
+[[gnu::noinline]] std::optional<Bits> fold_floats(const Node& operation, std::span<const Node* const> operands) {
   const F a = number_of<F>(*operands[0]);
   const F b = operands.size() > 1 ? number_of<F>(*operands[1]) : a;
   switch (operation.opcode) {
@@ -60,6 +63,7 @@ std::optional<Bits> fold_plain(const Node& operation, std::span<const Node* cons
   if (operation.opcode == Opcode::kBitcastConvert && type_bits(type) == type_bits(operation.type)) {
     if (type_kind(operation.type) == TypeKind::kFloat || is_integral(operation.type)) return operands[0]->bits;
   }
+  const DenormalsScope flushed(Denormals::kFlushed);  // as in the loop that would compute it
   if (type == ElementType::kF32) return fold_floats<float>(operation, operands);
   if (type == ElementType::kF64) return fold_floats<double>(operation, operands);
   return {};
