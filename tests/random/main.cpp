@@ -188,7 +188,11 @@ std::string running;  ///< the program that is being checked
 
 void check_limits(const Genome& genome, std::string (*fault_of)(const Module&)) {
   running = print_hlo(*program_from(genome));
-  const auto show_and_end = [](int) {
+  const auto show_and_end = [](int signal) {
+    const std::string_view why = signal == SIGPROF   ? "ran for too long:\n"
+                                 : signal == SIGSEGV ? "ended by a segmentation fault:\n"
+                                                     : "aborted:\n";
+    (void)!::write(STDERR_FILENO, why.data(), why.size());
     (void)!::write(STDERR_FILENO, running.data(), running.size());
     ::_exit(1);
   };
