@@ -5,7 +5,7 @@
 ///   lowtide_random compiled [--count N] [--seed S] compiled runs against the interpreter
 ///   lowtide_random fitted [--count N] [--seed S]   plans of random decisions against the interpreter
 ///   lowtide_random limits [--count N] [--seed S]   what fits random limits, checked, all in this process
-///   lowtide_random limits FILE                     the same of one program that failed, for a debugger
+///   lowtide_random limits|exact FILE               the same of one program that failed, for a debugger
 ///   lowtide_random judge [--count N] [--seed S]    a frame a program on stdout, a verdict a line on stdin
 ///   lowtide_random write DIR [--count N] [--seed S]
 ///
@@ -323,9 +323,10 @@ int main(int argc, char** argv) {
   if (mode == "fitted") {
     return rc::check("fitted programs agree", [] { check_compiled(*genomes(), fitted_fault); }) ? 0 : 1;
   }
-  if (mode == "limits" && !path.empty()) {
+  if ((mode == "limits" || mode == "exact") && !path.empty()) {
     const auto input = read_input(path);
-    const std::string fault = input.ok() ? limits_fault(*input->module) : input.status().message();
+    const auto fault_of = mode == "exact" ? exact_fault : limits_fault;
+    const std::string fault = input.ok() ? fault_of(*input->module) : input.status().message();
     fmt::print("{}\n", fault.empty() ? "agrees" : fault);
     return fault.empty() ? 0 : 1;
   }
@@ -347,7 +348,7 @@ int main(int argc, char** argv) {
                : 1;
   }
   std::fputs(
-      "lowtide_random check|compiled|fitted|limits|exact|judge|write DIR [--count N] [--seed S], or limits FILE\n",
+      "lowtide_random check|compiled|fitted|limits|exact|judge|write DIR [--count N] [--seed S], or limits|exact FILE\n",
       stderr);
   return static_cast<int>(Fault::kUsage);
 }
