@@ -29,9 +29,7 @@ bool body_rounds(const Computation& body) {
 }
 
 template <class T>
-constexpr bool kIsFloat = !std::is_integral_v<T> && !requires(T t) {
-  t.held;
-};
+constexpr bool kIsFloat = !std::is_integral_v<T> && !requires(T t) { t.held; };
 
 template <class T>
 double as_double(T x) {

@@ -348,7 +348,8 @@ int main(int argc, char** argv) {
                : 1;
   }
   std::fputs(
-      "lowtide_random check|compiled|fitted|limits|exact|judge|write DIR [--count N] [--seed S], or limits|exact FILE\n",
+      "lowtide_random check|compiled|fitted|limits|exact|judge|write DIR [--count N] [--seed S], or limits|exact "
+      "FILE\n",
       stderr);
   return static_cast<int>(Fault::kUsage);
 }

@@ -53,7 +53,7 @@ Ranged ranged(PlainComplex z) {
 /// log |x + i y|, where |x + i y| itself may be out of range.
 Plain log_of_hypotenuse(Plain x, Plain y) {
   const Plain most = larger(absolute(x), absolute(y));
-  const Plain up = most<0x1p-400, down = most> 0x1p400;
+  const Plain up = most < 0x1p-400, down = most > 0x1p400;
   const Plain factor = select(up, 0x1p600, select(down, 0x1p-600, x.constant(1.0)));
   constexpr double kLog = 415.88830833596718565;  // of 2^600
   const Plain u = x * factor, v = y * factor;
