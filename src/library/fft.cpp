@@ -11,14 +11,13 @@
 namespace lowtide::engine {
 namespace {
 
-/// By lanes where lines are beside each other, or short; lines by themselves where their own elements fill the lanes,
-/// or where so many lines at once would take too much room.
+/// By lanes where lines are beside each other, or so short that a few of them fit into a cache; lines by themselves
+/// where there are too few to fill the lanes, or where so many at once would take too much room.
 template <class R>
 std::unique_ptr<FftPass> make_pass(const FftAlong& along) {
-  constexpr int64_t kLanes = LaneFft<R>::kLanes, kMostRows = int64_t{1} << 15;
+  constexpr int64_t kLanes = LaneFft<R>::kLanes, kMostBeside = int64_t{1} << 15, kMostApart = int64_t{1} << 10;
   const int64_t length = along.complex_length();
-  const bool suits_lanes =
-      along.inner > 1 ? length <= kMostRows : length < kLanes * kLanes && 4 * along.outer >= kLanes;
+  const bool suits_lanes = along.inner > 1 ? length <= kMostBeside : length <= kMostApart && 4 * along.outer >= kLanes;
   return suits_lanes && has_fft_factors(length) ? make_fft_by_lanes<R>(along) : make_fft_by_lines<R>(along);
 }
 
@@ -51,6 +50,10 @@ class Fft : public LibraryRoutine {
     int64_t most = 0;
     for (const auto& pass : passes_) most = std::max(most, pass->scratch_bytes());
     return apart_bytes_ + most;
+  }
+
+  void prepare() override {
+    for (const auto& pass : passes_) pass->prepare();
   }
 
   Status run(std::span<const void* const> operands, std::span<void* const> results, void* scratch,

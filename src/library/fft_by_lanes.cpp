@@ -1,6 +1,5 @@
 /// As many lines at once as a vector has lanes: element i of all lines is a row, which is read and written as a whole
 /// if the lines are interleaved in memory, and transposed if they are contiguous.
-#include <mutex>
 #include <optional>
 
 #include "library/fft_halves.h"
@@ -26,11 +25,12 @@ class FftByLanes : public FftPass {
 
   int64_t scratch_bytes() const override { return lanes_.scratch_bytes(); }
 
+  void prepare() override {
+    transform_.emplace(along_.complex_length());
+    if (along_.by_halves()) halves_.emplace(along_.complex_length());
+  }
+
   void run(const void* from, void* to, void* scratch, ThreadPool& pool) override {
-    std::call_once(made_, [&] {
-      transform_.emplace(along_.complex_length());
-      if (along_.by_halves()) halves_.emplace(along_.complex_length());
-    });
     lanes_.run(pool, scratch, [&](int64_t task, std::byte* room) {
       const bool beside = along_.inner >= kLanes;
       const int64_t first = beside ? task / blocks_ * along_.inner + task % blocks_ * kLanes : task * kLanes;
@@ -148,7 +148,6 @@ class FftByLanes : public FftPass {
   FftAlong along_;
   int64_t blocks_, rows_;
   Lanes lanes_;
-  std::once_flag made_;
   std::optional<LaneFft<R>> transform_;
   std::optional<FftHalves<R>> halves_;
 };

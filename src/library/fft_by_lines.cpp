@@ -1,7 +1,6 @@
 /// One line after the other. Complex lines, and real ones of even length, are read and written in place; others,
 /// and those with large prime factors, are put into a line of scratch first.
 #include <algorithm>
-#include <mutex>
 #include <optional>
 
 #include "library/fft_chirp.h"
@@ -24,11 +23,10 @@ class FftByLines : public FftPass {
     line_size_ = is_direct_ && !has_chirp_ ? 0 : in_lines(2 * inner_);
     const int64_t line_bytes = 2 * inner_ * static_cast<int64_t>(sizeof(R));
     is_shared_ = line_bytes > kOwnBytes || (along.lines() == 1 && line_bytes > kFewBytes);
+    room_size_ = LineFft<R>::room_size(inner_, blocks());
     if (is_shared_) {
-      room_size_ = LineFft<R>::room_size(inner_, kSharing);
       lanes_.bytes = bytes_of(line_size_ + room_size_);
     } else {
-      room_size_ = LineFft<R>::room_size(inner_, 1);
       group_ = std::max<int64_t>(1, kFewBytes / line_bytes);
       lanes_ = Lanes((along.lines() + group_ - 1) / group_, bytes_of(line_size_ + room_size_), kSharedBytes);
     }
@@ -36,15 +34,16 @@ class FftByLines : public FftPass {
 
   int64_t scratch_bytes() const override { return bytes_of(table_size_) + lanes_.scratch_bytes(); }
 
+  void prepare() override {
+    if (has_chirp_) {
+      chirp_.emplace(length_, blocks());
+    } else {
+      transform_.emplace(inner_, blocks());
+    }
+    if (along_.by_halves()) halves_.emplace(length_);
+  }
+
   void run(const void* from, void* to, void* scratch, ThreadPool& pool) override {
-    std::call_once(made_, [&] {
-      if (has_chirp_) {
-        chirp_.emplace(length_);
-      } else {
-        transform_.emplace(inner_);
-      }
-      if (along_.by_halves()) halves_.emplace(length_);
-    });
     R* const table = static_cast<R*>(scratch);
     std::byte* const rooms = static_cast<std::byte*>(scratch) + bytes_of(table_size_);
     if (has_chirp_) chirp_->fill_table(table, room_in(rooms, is_shared_ ? &pool : nullptr));
@@ -67,6 +66,7 @@ class FftByLines : public FftPass {
   static constexpr int64_t kOwnBytes = int64_t{1} << 20, kFewBytes = int64_t{1} << 16;
   static constexpr int64_t kSharedBytes = int64_t{4} << 20;
   static constexpr int64_t kSharing = 16;  ///< lanes of a shared line
+  int64_t blocks() const { return is_shared_ ? kSharing : 1; }
 
   static int64_t in_lines(int64_t numbers) {
     constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(R));
@@ -76,7 +76,7 @@ class FftByLines : public FftPass {
 
   /// A transform's part of a lane's scratch: everything after the line.
   FftRoom<R> room_in(std::byte* lane, ThreadPool* pool) const {
-    return {reinterpret_cast<R*>(lane) + line_size_, pool, pool ? kSharing : 1};
+    return {reinterpret_cast<R*>(lane) + line_size_, pool, blocks()};
   }
 
   void run_line(const R* from, R* to, int64_t line, const R* table, R* own, const FftRoom<R>& room) const {
@@ -149,7 +149,6 @@ class FftByLines : public FftPass {
   bool has_chirp_, is_direct_, is_shared_;
   int64_t inner_, table_size_, line_size_, room_size_, group_ = 1;
   Lanes lanes_;
-  std::once_flag made_;
   std::optional<LineFft<R>> transform_;
   std::optional<FftHalves<R>> halves_;
   std::optional<ChirpFft<R>> chirp_;

@@ -20,8 +20,8 @@ LT_INLINE inline void multiply(R* re, R* im, const R* by_re, const R* by_im, int
 }  // namespace
 
 template <class R>
-ChirpFft<R>::ChirpFft(int64_t length)
-    : length_(length), inner_(convolution_length(2 * length - 1)), roots_(2 * length) {}
+ChirpFft<R>::ChirpFft(int64_t length, int64_t blocks)
+    : length_(length), inner_(convolution_length(2 * length - 1), blocks), roots_(2 * length) {}
 
 /// The chirp exp(-pi i k^2 / length), then the transform of its conjugate, which is symmetric, over the inner length.
 template <class R>

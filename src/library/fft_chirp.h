@@ -12,7 +12,8 @@ namespace lowtide::engine {
 template <class R>
 class ChirpFft {
  public:
-  explicit ChirpFft(int64_t length);
+  /// blocks: as of LineFft.
+  ChirpFft(int64_t length, int64_t blocks);
 
   /// Of the convolution: a line takes room for as many numbers, real parts first.
   int64_t inner_length() const { return inner_.length(); }

@@ -1,6 +1,7 @@
 #include "library/fft_line.h"
 
 #include <atomic>
+#include <cmath>
 #include <limits>
 
 namespace lowtide::engine {
@@ -10,17 +11,24 @@ int64_t in_blocks(int64_t count, int64_t block) { return (count + block - 1) / b
 
 }  // namespace
 
-/// How many columns the matrix has: what fills lanes on both ways at the least cost.
+/// How many columns the matrix has: what fills lanes on both ways at the least cost. Columns and rows that a
+/// first-level cache doesn't hold cost more with each doubling, and so does reading a line in jumps, unless columns are
+/// shared.
 template <class R>
-int64_t LineFft<R>::column_count(int64_t length) {
+int64_t LineFft<R>::column_count(int64_t length, int64_t blocks) {
+  const auto cost_of = [](int64_t count, int64_t extent) {
+    constexpr int64_t kCached = 512;
+    const double far = extent > kCached ? std::log2(static_cast<double>(extent) / kCached) : 0;
+    return static_cast<double>(in_blocks(count, kLanes) * extent) * (fft_cost(extent) + far + 3);
+  };
+  constexpr double kJumps = 9;
   int64_t best = length;
   double best_cost = std::numeric_limits<double>::infinity();
   for (int64_t height = 1; height <= length / height; ++height) {
     if (length % height != 0) continue;
     for (const int64_t width : {height, length / height}) {
-      const int64_t other = length / width;
-      const double cost = static_cast<double>(in_blocks(width, kLanes) * other) * (fft_cost(other) + 3) +
-                          static_cast<double>(in_blocks(other, kLanes) * width) * (fft_cost(width) + 3);
+      double cost = cost_of(width, length / width) + cost_of(length / width, width);
+      if (blocks == 1 && width > kLanes) cost += kJumps * static_cast<double>(length) / static_cast<double>(kLanes);
       if (cost < best_cost) best = width, best_cost = cost;
     }
   }
@@ -28,8 +36,8 @@ int64_t LineFft<R>::column_count(int64_t length) {
 }
 
 template <class R>
-LineFft<R>::LineFft(int64_t length)
-    : columns_(length / column_count(length)), rows_(column_count(length)), roots_(length) {
+LineFft<R>::LineFft(int64_t length, int64_t blocks)
+    : columns_(length / column_count(length, blocks)), rows_(column_count(length, blocks)), roots_(length) {
   for (int64_t k = 0; k < columns_.length(); ++k) {
     for (const bool is_imaginary : {false, true}) {
       for (int64_t lane = 0; lane < kLanes; ++lane) {
@@ -42,7 +50,7 @@ LineFft<R>::LineFft(int64_t length)
 
 template <class R>
 int64_t LineFft<R>::room_size(int64_t length, int64_t blocks) {
-  const int64_t width = column_count(length), height = length / width;
+  const int64_t width = column_count(length, blocks), height = length / width;
   return (blocks * height + in_blocks(height, kLanes) * width) * kRow;
 }
 

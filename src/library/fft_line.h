@@ -27,8 +27,9 @@ class LineFft {
  public:
   static constexpr int64_t kLanes = LaneFft<R>::kLanes, kRow = LaneFft<R>::kRow;
 
-  /// length: a product of factors (fft_factors), or 1.
-  explicit LineFft(int64_t length);
+  /// length: a product of factors (fft_factors), or 1. blocks: how many of columns are transformed at once, 1 where
+  /// nobody shares the work.
+  LineFft(int64_t length, int64_t blocks);
 
   int64_t length() const { return columns_.length() * rows_.length(); }
   /// Numbers that a room has: the blocks that columns are transformed in, and the matrix.
@@ -38,7 +39,7 @@ class LineFft {
   void run(const LineView<const R>& from, R scale, const LineView<R>& to, const FftRoom<R>& room) const;
 
  private:
-  static int64_t column_count(int64_t length);
+  static int64_t column_count(int64_t length, int64_t blocks);
   void transform_columns(const LineView<const R>& from, int64_t first, R* block, R* matrix) const;
   void transform_rows(R* rows, int64_t first, R scale, const LineView<R>& to) const;
 

@@ -56,6 +56,8 @@ class FftPass {
  public:
   virtual ~FftPass() = default;
   virtual int64_t scratch_bytes() const = 0;
+  /// Makes the tables of roots, before the first run.
+  virtual void prepare() = 0;
   /// All lines; `to` may be `from` where both are complex.
   virtual void run(const void* from, void* to, void* scratch, ThreadPool& pool) = 0;
 };

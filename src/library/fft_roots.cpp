@@ -1,8 +1,11 @@
 #include "library/fft_roots.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <numbers>
+
+#include "library/vectors.h"
 
 namespace lowtide::engine {
 
@@ -29,9 +32,27 @@ Roots::Roots(int64_t n) {
   for (int64_t k = 0; k < n; k += step) coarse_.push_back(root_of_unity(k, n));
 }
 
+namespace {
+
+/// Of 2^twos: as few passes as can be, by two only if need be. A butterfly of eight elements takes more registers than
+/// machines without AVX-512 have.
+void factor_twos(int twos, std::vector<int64_t>& factors) {
+  int eights = widest_vector() == 64 ? twos / 3 : 0;
+  while (eights > 0 && (twos - 3 * eights) % 2 != 0) --eights;
+  factors.insert(factors.end(), static_cast<size_t>(eights), 8);
+  twos -= 3 * eights;
+  factors.insert(factors.end(), static_cast<size_t>(twos / 2), 4);
+  if (twos % 2 != 0) factors.push_back(2);
+}
+
+}  // namespace
+
 std::vector<int64_t> fft_factors(int64_t n) {
   std::vector<int64_t> factors;
-  for (const int64_t p : {8, 4, 2, 3, 5}) {
+  const int twos = n > 0 ? std::countr_zero(static_cast<uint64_t>(n)) : 0;
+  factor_twos(twos, factors);
+  n >>= twos;
+  for (const int64_t p : {3, 5}) {
     for (; n % p == 0; n /= p) factors.push_back(p);
   }
   for (int64_t p = 7; n > 1; p += 2) {

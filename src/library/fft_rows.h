@@ -66,15 +66,8 @@ template <int Bytes, class R>
 LT_INLINE inline void read_row(const LineView<const R>& line, int64_t count, R* row) {
   using V = Vector<R, Bytes>;
   constexpr int64_t kLanes = LaneFft<R>::kLanes, kStep = VectorOf<R, Bytes>::kLanes;
-  if (count < kLanes) {
-    std::fill_n(row, LaneFft<R>::kRow, R{});
-    for (int64_t i = 0; i < count; ++i) {
-      row[i] = line.re[i * line.step];
-      row[kLanes + i] = line.im[i * line.step];
-    }
-    return;
-  }
-  for (int64_t lane = 0; lane < kLanes; lane += kStep) {
+  int64_t lane = 0;
+  for (; lane + kStep <= count; lane += kStep) {
     if (line.step == 2) {
       V first, second;
       read_pairs<V>(std::min(line.re, line.im) + 2 * lane, first, second);
@@ -85,6 +78,10 @@ LT_INLINE inline void read_row(const LineView<const R>& line, int64_t count, R* 
       store_vector(load_vector<V>(line.im + lane), row + kLanes + lane);
     }
   }
+  for (; lane < kLanes; ++lane) {
+    row[lane] = lane < count ? line.re[lane * line.step] : R{};
+    row[kLanes + lane] = lane < count ? line.im[lane * line.step] : R{};
+  }
 }
 
 /// The first `count` lanes of a row, times `scale`.
@@ -92,15 +89,9 @@ template <int Bytes, class R>
 LT_INLINE inline void write_row(const R* row, int64_t count, R scale, const LineView<R>& line) {
   using V = Vector<R, Bytes>;
   constexpr int64_t kLanes = LaneFft<R>::kLanes, kStep = VectorOf<R, Bytes>::kLanes;
-  if (count < kLanes) {
-    for (int64_t i = 0; i < count; ++i) {
-      line.re[i * line.step] = scale * row[i];
-      line.im[i * line.step] = scale * row[kLanes + i];
-    }
-    return;
-  }
   const bool in_order = line.re < line.im;
-  for (int64_t lane = 0; lane < kLanes; lane += kStep) {
+  int64_t lane = 0;
+  for (; lane + kStep <= count; lane += kStep) {
     const V re = scale * load_vector<V>(row + lane), im = scale * load_vector<V>(row + kLanes + lane);
     if (line.step == 2) {
       write_pairs<V>(in_order ? re : im, in_order ? im : re, std::min(line.re, line.im) + 2 * lane);
@@ -108,6 +99,10 @@ LT_INLINE inline void write_row(const R* row, int64_t count, R scale, const Line
       store_vector(re, line.re + lane);
       store_vector(im, line.im + lane);
     }
+  }
+  for (; lane < count; ++lane) {
+    line.re[lane * line.step] = scale * row[lane];
+    line.im[lane * line.step] = scale * row[kLanes + lane];
   }
 }
 

@@ -14,8 +14,10 @@ namespace lowtide::engine {
 class LibraryRoutine {
  public:
   virtual ~LibraryRoutine() = default;
-  virtual int64_t scratch_bytes()
-      const = 0;  ///< aligned as arrays are; the routine takes nothing else that grows with shapes
+  /// Aligned as arrays are. A run takes nothing else that grows with shapes.
+  virtual int64_t scratch_bytes() const = 0;
+  /// Once, when a program is loaded, before the first run: makes what all runs read, much smaller than an operand.
+  virtual void prepare() {}
   /// Operand and result leaves in order, depth first. Same bits for every number of threads.
   virtual Status run(std::span<const void* const> operands, std::span<void* const> results, void* scratch,
                      ThreadPool& pool) = 0;

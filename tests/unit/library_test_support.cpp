@@ -9,6 +9,7 @@
 #include <random>
 
 #include "base/denormals.h"
+#include "support/allocation_watch.h"
 
 namespace lowtide::engine::library_test {
 
@@ -100,6 +101,7 @@ std::vector<Bytes> run(const Module& module, std::span<const Value> arguments, i
   const DenormalsScope flushed(Denormals::kFlushed);  // as in a run
   const auto routine = library_routine(root);
   if (!routine) return {};
+  routine->prepare();
   constexpr size_t kGuard = 64;
   std::vector<Bytes> operands, results;
   for (const Instruction* operand : root.operands) {
@@ -124,7 +126,9 @@ std::vector<Bytes> run(const Module& module, std::span<const Value> arguments, i
   ThreadPool pool(threads);
   for (int round = 0; round < 2; ++round) {  // a routine is run many times
     if (round == 1 && in_place) break;
+    const AllocationWatch watch;
     const Status status = routine->run(from, to, scratch, pool);
+    EXPECT_LE(watch.most_bytes(), kAllowedOutsidePlan) << "beside the scratch";
     EXPECT_TRUE(status.ok()) << status.message();
   }
   for (size_t i = 0; i < kGuard; ++i) EXPECT_EQ(scratch[scratch_bytes + i], std::byte{0xCD}) << "beyond the scratch";

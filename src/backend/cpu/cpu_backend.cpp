@@ -22,6 +22,7 @@ void make_routines(const std::vector<ProgramStep>& steps, Routines& routines) {
         routine = interpreted_routine(*step.instruction);
         ++routines.interpreted;
       }
+      routine->prepare();
       routines.all.push_back(std::move(routine));
     }
     for (const auto& block : step.blocks) make_routines(block, routines);
