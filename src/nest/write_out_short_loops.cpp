@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 
 #include "nest/compact.h"
 
@@ -11,6 +12,9 @@ namespace {
 constexpr int64_t kMostColumns = 4;  ///< more are as well transposed in tiles
 constexpr int64_t kFewestRows = 16;
 constexpr size_t kMostItems = 8;  ///< of one column
+/// Operations of a reduction's term that all columns share, from which on they share the loop: loads and a product or
+/// two are as well made again.
+constexpr int kLeastShared = 8, kOfFunction = 8;
 
 class WriteOut {
  public:
@@ -19,7 +23,7 @@ class WriteOut {
   Nest run() {
     bool any = false;
     for (size_t id = 0; id < nest_.loops.size(); ++id) {
-      const Loop& rows = nest_.loops[id];
+      const Loop rows = nest_.loops[id];
       if (rows.kind != LoopKind::kParallel || rows.body == kNoId || rows.extent < kFewestRows) continue;
       std::vector<Item> items;
       for (const Item& item : std::vector<Item>(block(rows.body).items)) {
@@ -36,64 +40,224 @@ class WriteOut {
   }
 
  private:
-  Block& block(int32_t id) { return nest_.blocks[static_cast<size_t>(id)]; }
-  const Loop& loop(int32_t id) const { return nest_.loops[static_cast<size_t>(id)]; }
+  /// What stands for a node in one column; a node without a copy stands for itself.
+  using Copies = std::map<NodeId, NodeId>;
 
-  /// One store, which leaves nothing out between one row and the next.
+  Node& node(NodeId id) { return nest_.nodes[static_cast<size_t>(id)]; }
+  Block& block(int32_t id) { return nest_.blocks[static_cast<size_t>(id)]; }
+  Loop& loop(int32_t id) { return nest_.loops[static_cast<size_t>(id)]; }
+
+  /// One store, which leaves nothing out between one row and the next, and at most one loop: a reduction whose terms
+  /// are costly but for what differs from column to column.
   bool makes_columns(const Loop& columns, const Loop& rows) {
     if (columns.kind != LoopKind::kParallel || columns.extent < 2 || columns.extent > kMostColumns) return false;
     const std::vector<Item>& items = block(columns.body).items;
     if (items.size() > kMostItems) return false;
-    int stores = 0;
+    int stores = 0, loops = 0;
     for (const Item& item : items) {
-      if (item.kind == Item::kLoop) return false;
-      if (item.kind == Item::kStore) {
+      if (item.kind == Item::kLoop) {
+        if (++loops > 1 || !shares_terms(columns, item.id)) return false;
+      } else if (item.kind == Item::kStore) {
         const Store& store = nest_.stores[static_cast<size_t>(item.id)];
         const bool fills =
             store.index.coefficient_of(columns.index) == 1 && store.index.coefficient_of(rows.index) == columns.extent;
         if (++stores > 1 || !fills || store.guard != kNoId || store.value == columns.index) return false;
-      } else {
-        const auto& operands = nest_.nodes[static_cast<size_t>(item.id)].operands;
-        if (std::ranges::find(operands, columns.index) != operands.end()) return false;
+      } else if (has_operand(node(item.id), columns.index)) {
+        return false;
       }
     }
     return stores == 1;
   }
 
+  static bool has_operand(const Node& node, NodeId operand) {
+    return std::ranges::find(node.operands, operand) != node.operands.end();
+  }
+
+  bool shares_terms(const Loop& columns, int32_t id) {
+    const Loop& sum = loop(id);
+    if (sum.kind != LoopKind::kReduce || sum.neutral.size() != sum.carried.size() || sum.one_by_one) return false;
+    const std::vector<bool> varies = varying_in(columns, id);
+    int shared = 0;
+    for (const Item& item : block(sum.body).items) {
+      if (item.kind == Item::kStore) return false;
+      if (item.kind == Item::kLoop) {
+        if (any_varies(item.id, varies)) return false;
+        ++shared;
+        continue;
+      }
+      const Node& term = node(item.id);
+      if (varies[static_cast<size_t>(item.id)]) {
+        if (has_operand(term, columns.index)) return false;
+      } else if (term.kind == NodeKind::kOperation) {
+        shared += is_function(term) ? kOfFunction : 1;
+      }
+    }
+    return shared >= kLeastShared;
+  }
+
+  /// Is it more than an instruction or two?
+  static bool is_function(const Node& term) {
+    if (!is_floating(term.type) && !is_complex(term.type)) return false;
+    switch (term.opcode) {
+      case Opcode::kAbs:
+      case Opcode::kAdd:
+      case Opcode::kCompare:
+      case Opcode::kConvert:
+      case Opcode::kMaximum:
+      case Opcode::kMinimum:
+      case Opcode::kMultiply:
+      case Opcode::kNegate:
+      case Opcode::kSelect:
+      case Opcode::kSubtract: return false;
+      default: return true;
+    }
+  }
+
+  /// Per node: does it differ from column to column, or hang on what the reduction carries?
+  std::vector<bool> varying_in(const Loop& columns, int32_t sum) const {
+    std::vector<bool> varies(nest_.nodes.size());
+    varies[static_cast<size_t>(columns.index)] = true;
+    // Operands stand before users, but for those that an earlier unrolling has moved: those are of other rows.
+    for (size_t id = 0; id < nest_.nodes.size(); ++id) {
+      const Node& node = nest_.nodes[id];
+      const auto is_varying = [&](NodeId operand) { return varies[static_cast<size_t>(operand)]; };
+      varies[id] = varies[id] || (node.kind == NodeKind::kCarried && node.loop == sum) ||
+                   std::ranges::any_of(node.operands, is_varying) ||
+                   std::ranges::any_of(node.affine.terms, is_varying, &Affine::Term::atom) ||
+                   node.block == columns.body;
+    }
+    return varies;
+  }
+
+  /// Of all that a loop computes and carries.
+  bool any_varies(int32_t id, const std::vector<bool>& varies) {
+    const Loop& inner = loop(id);
+    const auto is_varying = [&](NodeId part) { return part != kNoId && varies[static_cast<size_t>(part)]; };
+    for (const Carried& carried : inner.carried) {
+      if (is_varying(carried.initial) || is_varying(carried.next)) return true;
+    }
+    for (const int32_t part : {inner.head, inner.body}) {
+      if (part == kNoId) continue;
+      for (const Item& item : block(part).items) {
+        if (item.kind == Item::kStore || (item.kind == Item::kLoop ? any_varies(item.id, varies) : is_varying(item.id)))
+          return true;
+      }
+    }
+    return false;
+  }
+
   /// What each column computes, then the stores of all.
-  void write_out(const Loop& columns, int32_t into, std::vector<Item>& items) {
+  void write_out(const Loop columns, int32_t into, std::vector<Item>& items) {
+    std::vector<Copies> copies(static_cast<size_t>(columns.extent));
     std::vector<Item> stores;
-    for (int64_t column = 0; column < columns.extent; ++column) {
-      std::map<NodeId, NodeId> copies;
-      const auto in_column = [&](Affine sum) {
-        sum.constant += sum.coefficient_of(columns.index) * column;
-        std::erase_if(sum.terms, [&](const Affine::Term& term) { return term.atom == columns.index; });
-        for (auto& term : sum.terms) term.atom = copy_of(copies, term.atom);
-        std::ranges::sort(sum.terms, {}, &Affine::Term::atom);
-        return sum;
-      };
-      for (const Item& item : block(columns.body).items) {
-        if (item.kind == Item::kStore) {
-          Store store = nest_.stores[static_cast<size_t>(item.id)];
-          store = {store.buffer, in_column(store.index), copy_of(copies, store.value), kNoId, into};
-          stores.push_back({Item::kStore, static_cast<int32_t>(nest_.stores.size())});
-          nest_.stores.push_back(std::move(store));
+    for (const Item& item : std::vector<Item>(block(columns.body).items)) {
+      if (item.kind == Item::kLoop) {
+        join_columns(columns, item.id, into, copies);
+        items.push_back(item);
+        continue;
+      }
+      for (int64_t column = 0; column < columns.extent; ++column) {
+        Copies& own = copies[static_cast<size_t>(column)];
+        if (item.kind == Item::kNode) {
+          items.push_back({Item::kNode, copy_into(into, item.id, columns.index, column, own)});
           continue;
         }
-        Node node = nest_.nodes[static_cast<size_t>(item.id)];
-        for (NodeId& operand : node.operands) operand = copy_of(copies, operand);
-        node.affine = in_column(node.affine);
-        node.block = into;
-        copies[item.id] = static_cast<NodeId>(nest_.nodes.size());
-        items.push_back({Item::kNode, copies[item.id]});
-        nest_.nodes.push_back(std::move(node));
+        Store store = nest_.stores[static_cast<size_t>(item.id)];
+        const Affine index = in_column(store.index, columns.index, column, own);
+        stores.push_back({Item::kStore, static_cast<int32_t>(nest_.stores.size())});
+        nest_.stores.push_back({store.buffer, index, copy_of(own, store.value), kNoId, into});
       }
     }
     drop_stores_in(columns.body, stores);
     items.insert(items.end(), stores.begin(), stores.end());
   }
 
-  static NodeId copy_of(const std::map<NodeId, NodeId>& copies, NodeId id) {
+  /// The reduction, moved into the block `into`, carries what it carried for each column. Terms that don't differ from
+  /// column to column stay as they are.
+  void join_columns(const Loop& columns, int32_t id, int32_t into, std::vector<Copies>& copies) {
+    const std::vector<bool> varies = varying_in(columns, id);
+    const Loop sum = loop(id);
+    const auto slots = static_cast<int32_t>(sum.carried.size());
+    block(sum.body).parent = into;
+    // Nodes of what is carried and of what comes out, for each column.
+    const size_t count = nest_.nodes.size();
+    for (size_t k = 0; k < count; ++k) {
+      const Node given = nest_.nodes[k];
+      const bool comes_out = given.kind == NodeKind::kResult;
+      if (given.loop != id || (given.kind != NodeKind::kCarried && !comes_out)) continue;
+      for (size_t column = 0; column < copies.size(); ++column) {
+        Node own = given;
+        own.slot += static_cast<int32_t>(column) * slots;
+        if (comes_out) own.block = into;
+        copies[column][static_cast<NodeId>(k)] = append(std::move(own));
+      }
+    }
+    std::vector<Item> items;
+    for (const Item& item : block(sum.body).items) {
+      if (item.kind == Item::kLoop || !varies[static_cast<size_t>(item.id)]) {
+        items.push_back(item);
+        continue;
+      }
+      for (size_t column = 0; column < copies.size(); ++column) {
+        items.push_back(
+            {Item::kNode, copy_into(sum.body, item.id, columns.index, static_cast<int64_t>(column), copies[column])});
+      }
+    }
+    block(sum.body).items = std::move(items);
+    Loop& joined = loop(id);
+    joined.carried.clear();
+    joined.neutral.clear();
+    for (const Copies& own : copies) {
+      for (const Carried& carried : sum.carried) {
+        joined.carried.push_back({carried.type, copy_of(own, carried.initial), copy_of(own, carried.next)});
+      }
+      joined.neutral.insert(joined.neutral.end(), sum.neutral.begin(), sum.neutral.end());
+    }
+    joined.combine = repeated(*sum.combine, static_cast<int32_t>(copies.size()), slots);
+  }
+
+  /// A function that combines `times` sets of `slots` values, each as `one` does.
+  static std::shared_ptr<const Function> repeated(const Function& one, int32_t times, int32_t slots) {
+    auto all = std::make_shared<Function>();
+    all->argument_count = times * one.argument_count;
+    for (int32_t k = 0; k < times; ++k) {
+      const auto first = static_cast<NodeId>(all->nodes.size());
+      for (Node node : one.nodes) {
+        if (node.kind == NodeKind::kArgument) {
+          const bool is_other = node.slot >= slots;
+          node.slot += k * slots + (is_other ? (times - 1) * slots : 0);
+        }
+        for (NodeId& operand : node.operands) operand += first;
+        for (auto& term : node.affine.terms) term.atom += first;
+        all->nodes.push_back(std::move(node));
+      }
+      for (const NodeId result : one.results) all->results.push_back(first + result);
+    }
+    return all;
+  }
+
+  NodeId append(Node node) {
+    nest_.nodes.push_back(std::move(node));
+    return static_cast<NodeId>(nest_.nodes.size()) - 1;
+  }
+
+  NodeId copy_into(int32_t into, NodeId id, NodeId index, int64_t column, Copies& copies) {
+    Node own = node(id);
+    for (NodeId& operand : own.operands) operand = copy_of(copies, operand);
+    own.affine = in_column(std::move(own.affine), index, column, copies);
+    own.block = into;
+    return copies[id] = append(std::move(own));
+  }
+
+  static Affine in_column(Affine sum, NodeId index, int64_t column, const Copies& copies) {
+    sum.constant += sum.coefficient_of(index) * column;
+    std::erase_if(sum.terms, [&](const Affine::Term& term) { return term.atom == index; });
+    for (auto& term : sum.terms) term.atom = copy_of(copies, term.atom);
+    std::ranges::sort(sum.terms, {}, &Affine::Term::atom);
+    return sum;
+  }
+
+  static NodeId copy_of(const Copies& copies, NodeId id) {
     const auto copy = copies.find(id);
     return copy == copies.end() ? id : copy->second;
   }

@@ -7,6 +7,15 @@
 ///     parallel j < 3               ->         b1[3 i] = %0
 ///       b1[3 i + j] = %0                      b1[3 i + 1] = %0
 ///                                             b1[3 i + 2] = %0
+///
+/// A reduction in such a loop becomes one for all columns if its terms share costly work, which is then done once:
+///
+///   parallel i < 1000                       parallel i < 1000
+///     parallel j < 2                          reduce k < 32 carrying c0, c1
+///       reduce k < 32 carrying c     ->         %0 = f32 tanh(b0[32 i + k])
+///         %0 = f32 tanh(b0[32 i + k])           next c0 + %0 * b1[2 k], c1 + %0 * b1[2 k + 1]
+///         next c + %0 * b1[2 k + j]           b2[2 i] = r0
+///       b2[2 i + j] = r                       b2[2 i + 1] = r1
 
 #include "nest/nest.h"
 

@@ -39,12 +39,46 @@ parallel i0 < 50
 )");
 }
 
+TEST(WriteOutShortLoops, SumsShareCostlyTerms) {
+  EXPECT_EQ(written_out(R"(
+  x = f32[50,32] parameter(0)
+  t = f32[50,32] tanh(x)
+  w = f32[32,2] parameter(1)
+  ROOT y = f32[50,2] dot(t, w), lhs_contracting_dims={1}, rhs_contracting_dims={0})"),
+            R"(buffer b0 f32[1600] read
+buffer b1 f32[64] read
+buffer b2 f32[100] written
+parallel i0 < 50
+  reduce i1 < 32 carrying f32 c1.0 = f32:0x0, f32 c1.1 = f32:0x0 neutral f32:0x80000000, f32:0x80000000
+    combine
+      %0 = f32 add(a0, a2)
+      %1 = f32 add(a1, a3)
+      give %0, %1
+    %0 = f32 b0[32 * i0 + i1]
+    %1 = f32 tanh(%0)
+    %2 = f32 b1[2 * i1]
+    %3 = f32 b1[2 * i1 + 1]
+    %4 = f32 multiply(%1, %2)
+    %5 = f32 multiply(%1, %3)
+    %6 = f32 add(c1.0, %4)
+    %7 = f32 add(c1.1, %5)
+    next %6, %7
+  b2[2 * i0] = r1.0
+  b2[2 * i0 + 1] = r1.1
+)");
+}
+
 TEST(WriteOutShortLoops, OthersStay) {
   // long rows, few rows, parts of rows, sums, and indices that are values
   for (const char* body : {"x = f32[50] parameter(0)\n ROOT y = f32[50,5] broadcast(x), dimensions={0}",
                            "x = f32[9] parameter(0)\n ROOT y = f32[9,3] broadcast(x), dimensions={0}",
                            "x = f32[3,50] parameter(0)\n y = f32[50,3] transpose(x), dimensions={1,0}\n"
                            " w = f32[50,2] parameter(1)\n ROOT z = f32[50,5] concatenate(y, w), dimensions={1}",
+                           // sums of cheap terms, and of terms that differ
+                           "x = f32[50,32] parameter(0)\n w = f32[32,2] parameter(1)\n ROOT y = f32[50,2] dot(x, w), "
+                           "lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+                           "x = f32[50,32] parameter(0)\n w = f32[32,2] parameter(1)\n t = f32[32,2] tanh(w)\n"
+                           " ROOT y = f32[50,2] dot(x, t), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
                            "x = f32[50] parameter(0)\n i = f32[50,3] iota(), iota_dimension=1\n"
                            " b = f32[50,3] broadcast(x), dimensions={0}\n ROOT y = f32[50,3] add(b, i)"}) {
     const OneRegion one = one_region(body);
