@@ -37,9 +37,10 @@ void FftHalves<R>::change(const R* from, R* to, int64_t first, int64_t last) con
     R b_re = from[2 * other_from], b_im = is_real ? R{} : from[2 * other_from + 1];
     const Wave by = turn(k);
     change_couple<kJoins>(a_re, a_im, b_re, b_im, static_cast<R>(by.re), static_cast<R>(by.im));
-    to[2 * k] = kScale * a_re, to[2 * k + 1] = kScale * a_im;
+    const bool is_end = !kJoins && k == 0;  // real whatever the numbers are, also where they are infinite
+    to[2 * k] = kScale * a_re, to[2 * k + 1] = is_end ? R{} : kScale * a_im;
     if (kJoins && k == 0) return;
-    to[2 * other] = kScale * b_re, to[2 * other + 1] = kScale * b_im;
+    to[2 * other] = kScale * b_re, to[2 * other + 1] = is_end ? R{} : kScale * b_im;
   };
   if (k == 0 && k < last) change_one(), ++k;
   with_vectors([&]<int Bytes>() LT_INLINE {
@@ -81,8 +82,10 @@ void FftHalves<R>::change_rows(const R* a, const R* b, int64_t k, R* to) const {
     for (int64_t lane = 0; lane < kLanes; lane += VectorOf<R, Bytes>::kLanes) {
       V a_re = load_vector<V>(a + lane), a_im = load_vector<V>(a + kLanes + lane);
       V b_re = load_vector<V>(b + lane), b_im = load_vector<V>(b + kLanes + lane);
+      // The ends of a real transform are real, also where numbers are infinite.
       if (kJoins && k == 0) a_im = b_im = V{};
       change_couple<kJoins>(a_re, a_im, b_re, b_im, turn_re, turn_im);
+      if (!kJoins && k == 0) a_im = b_im = V{};
       store_vector<V>(kScale * a_re, to_a + kRe + lane);
       store_vector<V>(kScale * a_im, to_a + kIm + lane);
       if (kJoins && k == 0) continue;

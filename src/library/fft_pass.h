@@ -43,7 +43,8 @@ struct FftAlong {
   template <class R>
   void store(R re, R im, R* to, int64_t line, int64_t i) const {
     const int64_t at = first_element(line, written()) + i * inner;
-    const R parts[2] = {inverse ? im : re, inverse ? re : im};
+    R parts[2] = {inverse ? im : re, inverse ? re : im};
+    if (numbers == Numbers::kFromReal && i == 0) parts[1] = 0;
     if (numbers == Numbers::kToReal) {
       to[at] = parts[0];
     } else {

@@ -148,7 +148,16 @@ Result<Value> eval_fft(const Instruction& fft, Operands operands, EvalContext&) 
   const auto n = static_cast<size_t>(length.back());
   const auto whole = [&](const Line& line) { return transformed(line, sign); };
   // Real input is transformed along the last dimension first, real output last.
-  if (!inverse) grid = along(grid, last, type == FftType::kRfft && n > 0 ? n / 2 + 1 : n, whole);
+  if (!inverse) {
+    grid = along(grid, last, type == FftType::kRfft && n > 0 ? n / 2 + 1 : n, [&](const Line& line) {
+      Line waves = whole(line);
+      if (type == FftType::kFft) return waves;
+      // Sums of the numbers themselves, and with alternating signs: real, also where numbers are infinite.
+      if (n > 0) waves[0] = waves[0].real();
+      if (n % 2 == 0 && n > 0) waves[n / 2] = waves[n / 2].real();
+      return waves;
+    });
+  }
   for (size_t d = rank - length.size(); d < last; ++d) {
     grid = along(grid, d, static_cast<size_t>(grid.extents[d]), whole);
   }

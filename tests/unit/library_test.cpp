@@ -101,6 +101,29 @@ TEST(LibraryFft, LongLines) {
   expect_as_defined(fft("f64[5103]", "c128[2552]", "IRFFT", "5103"), 1e-13);
 }
 
+/// By lanes, by lines, by halves and of odd lengths.
+TEST(LibraryFft, EndsOfRealTransformsAreRealWhateverIsTransformed) {
+  for (const int n : {8, 9, 64, 5103, 8192}) {
+    for (const int lines : {1, 16}) {
+      const auto module = read(fft(fmt::format("c64[{},{}]", lines, n / 2 + 1), fmt::format("f32[{},{}]", lines, n),
+                                   "RFFT", std::to_string(n)));
+      const auto numbers = std::make_shared<Literal>(Shape::array(ElementType::kF32, {lines, n}));
+      for (float& number : numbers->data<float>()) number = std::numeric_limits<float>::infinity();
+      const Value given[] = {numbers};
+      for (const Bytes& bytes : run(*module, given, 2, false)) {
+        std::vector<float> waves(bytes.size() / sizeof(float));
+        std::memcpy(waves.data(), bytes.data(), bytes.size());
+        for (int line = 0; line < lines; ++line) {
+          const float* const first = waves.data() + static_cast<size_t>(line * 2 * (n / 2 + 1));
+          EXPECT_FALSE(std::isfinite(first[0])) << n;
+          EXPECT_EQ(first[1], 0) << n;
+          EXPECT_EQ(first[n % 2 == 0 ? n + 1 : 1], 0) << n;
+        }
+      }
+    }
+  }
+}
+
 TEST(LibraryDot, AllWaysToContract) {
   expect_as_defined(dot("f32[7,9]", "f32[7,13]", "f32[13,9]", "lhs_contracting_dims={1}, rhs_contracting_dims={0}"),
                     1e-6);
