@@ -58,7 +58,7 @@ LT_INLINE inline void multiply(const S* left, const S* right, S* sums, const Str
 template <class S, int kBytes, int kWide>
 LT_INLINE inline void multiply_rows_of(int64_t rows, const S* left, const S* right, S* sums, const Strides& strides,
                                        int64_t depth, bool begins) {
-  constexpr int kMost = kBytes == 64 ? 8 : 4;
+  constexpr int kMost = kBytes == 64 ? 8 : 6;
   const auto some = [&]<int kRows>(int64_t i) LT_INLINE {
     multiply<S, kBytes, kRows, kWide>(left + i * strides.row, right, sums + i * strides.sums, strides, depth, begins);
   };
