@@ -1,7 +1,11 @@
 #include "library/gemm.h"
 
+#include <array>
+#include <type_traits>
+
 #include "library/convert.h"
 #include "library/copy_block.h"
+#include "library/vectors.h"
 
 namespace lowtide::engine {
 namespace {
@@ -22,13 +26,50 @@ void pack_near_rows(const T* rows, const StridedGroup& along, int64_t count, int
   }
 }
 
+/// A full panel of rows whose terms are contiguous: squares of them are turned in registers. Of as many rows as a
+/// square has, a cache line each, then of the next ones: what is read and written meanwhile stays near.
+template <int64_t kWidth, class S>
+void turn_panel(const std::array<const S*, kWidth>& rows, int64_t depth, S* to) {
+  with_vectors([&]<int kBytes>() LT_INLINE {
+    using V = Vector<S, kBytes>;
+    constexpr int kLanes = VectorOf<S, kBytes>::kLanes;
+    constexpr int64_t kLine = kWidestVector / static_cast<int64_t>(sizeof(S));
+    static_assert(kWidth % kLanes == 0);
+    int64_t line = 0;
+    for (; line + kLine <= depth; line += kLine) {
+      for (int64_t i = 0; i < kWidth; i += kLanes) {
+        for (int64_t k = line; k < line + kLine; k += kLanes) {
+          V square[kLanes];
+          LT_UNROLL for (int r = 0; r < kLanes; ++r) square[r] = load_vector<V>(rows[static_cast<size_t>(i + r)] + k);
+          turn_square(square);
+          LT_UNROLL for (int r = 0; r < kLanes; ++r) store_vector(square[r], to + (k + r) * kWidth + i);
+        }
+      }
+    }
+    for (; line < depth; ++line) {
+      for (int64_t i = 0; i < kWidth; ++i) to[line * kWidth + i] = rows[static_cast<size_t>(i)][line];
+    }
+  });
+}
+
 /// Of rows that lie apart a cache line each, then of the next ones: what is written meanwhile stays near.
 template <int64_t kWidth, class T, class S>
 void pack_far_rows(const T* elements, const StridedGroup& across, const StridedGroup& along, int64_t first,
                    int64_t count, int64_t from, int64_t depth, S* to) {
   constexpr auto kLine = static_cast<int64_t>(64 / sizeof(T));
+  constexpr bool kTurns = std::is_same_v<T, S> && std::is_floating_point_v<S> && kWidth == kPanelColumns<S>;
   for (int64_t panel = 0; panel < count; panel += kWidth, to += kWidth * depth) {
     const int64_t filled = std::min(kWidth, count - panel);
+    if constexpr (kTurns) {
+      if (filled == kWidth && is_near(along)) {
+        std::array<const S*, kWidth> rows;
+        for (int64_t i = 0; i < kWidth; ++i) {
+          rows[static_cast<size_t>(i)] = elements + across.offset(first + panel + i) + along.offset(from);
+        }
+        turn_panel<kWidth>(rows, depth, to);
+        continue;
+      }
+    }
     if (filled < kWidth) std::memset(static_cast<void*>(to), 0, sizeof(S) * static_cast<size_t>(kWidth * depth));
     for (int64_t begin = 0; begin < depth; begin += kLine) {
       const int64_t end = std::min(begin + kLine, depth);
@@ -62,6 +103,15 @@ void pack(const MatrixView& view, const StridedGroup& across, const StridedGroup
   });
 }
 
+/// Is the transposed product cheaper, for few rows times a large matrix whose columns are contiguous? They then are its
+/// rows, which are read in place, and the few are packed.
+template <class S>
+bool is_better_turned(const MatrixView& left, const MatrixView& right) {
+  const int64_t rows = left.rows.extent;
+  const bool is_few = rows <= kPanelColumns<S> || (rows <= 3 * kPanelColumns<S> && right.columns.extent >= 4 * rows);
+  return is_few && is_near(right.rows) && !is_near(right.columns);
+}
+
 }  // namespace
 
 bool PanelGemm::supports(ElementType left, ElementType right, ElementType result) {
@@ -79,7 +129,7 @@ PanelGemm::PanelGemm(MatrixView left, MatrixView right, ElementType result)
   dispatch(result_, [&]<class T>() {
     using S = summed_t<T>;
     const bool is_plain = std::is_same_v<T, S> && right_.type == result_;
-    turned_ = is_plain && left_.rows.extent <= kPanelColumns<S> && is_near(right_.rows) && !is_near(right_.columns);
+    turned_ = is_plain && is_better_turned<S>(left_, right_);
     if (turned_) {
       std::swap(left_, right_);
       std::swap(left_.rows, left_.columns);
