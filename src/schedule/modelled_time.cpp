@@ -52,8 +52,9 @@ class Time {
         for (const auto& block : step.blocks) longest = std::max(longest, of(block));
         return longest;
       }
-      case StepKind::kRotate:
-      case StepKind::kOther: return cost_.trip_ns();
+      case StepKind::kOther:
+        return cost_.other_step_ns(*step.instruction, traffic_ns(step.reads) + traffic_ns(step.writes));
+      case StepKind::kRotate: return cost_.trip_ns();
     }
     return 0;
   }

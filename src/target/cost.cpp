@@ -218,6 +218,16 @@ double Cost::library_step_ns(const Instruction& i, double traffic_ns) const {
   return machine_.library_start_ns + shared_ns(machine_.cores * std::max(library_ns(i), traffic_ns));
 }
 
+double Cost::other_step_ns(const Instruction& i, double traffic_ns) const {
+  switch (memory_class(i.opcode)) {
+    case MemoryClass::kCollective: return machine_.trip_ns + traffic_ns;
+    case MemoryClass::kOpaque:
+      if (names_its_operands(i)) return machine_.trip_ns;
+      return machine_.trip_ns + std::max(repeated_ns(i) / machine_.cores, traffic_ns);
+    default: return machine_.trip_ns;  // names, and what runs beside other steps
+  }
+}
+
 int32_t code_size(const Instruction& i) {
   const int32_t size = rule_of(i.opcode).arithmetic.code;
   return is_complex(i.shape.type) ? 4 * size : size;

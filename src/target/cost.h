@@ -61,6 +61,8 @@ class Cost {
   /// are there already.
   double kernel_step_ns(const KernelWork& work, double distance, double part) const;
   double library_step_ns(const Instruction& i, double traffic_ns) const;
+  /// Steps that no backend here computes: calls of others cost what they compute, collectives what they move.
+  double other_step_ns(const Instruction& i, double traffic_ns) const;
   /// Elements rearranged in place.
   double rearrangement_step_ns(double sweeps, double traffic_ns) const;
   double copy_step_ns(double traffic_ns) const { return machine_.copy_start_ns + 2 * traffic_ns; }
