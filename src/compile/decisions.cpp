@@ -87,6 +87,10 @@ bool parse_order(const std::vector<std::string_view>& words, OrderChoice& choice
   return ways != kWays.end();
 }
 
+constexpr std::string_view kInRoom = "in-room=";
+
+bool is_price(double ns_per_byte) { return ns_per_byte > 0 && ns_per_byte < kMostPrice; }
+
 /// False: it is none.
 bool parse_decision(std::string_view line, Decision& decision) {
   const auto w = words_of(line);
@@ -136,16 +140,20 @@ bool parse_decision(std::string_view line, Decision& decision) {
     decision = SaveEvery{every};
     return read && every.k > 1 && (w.size() == 2 || every.of > every.k);
   }
+  if (w[0] == "recompute" && (w.size() == 2 || w.size() == 3)) {
+    RecomputePrice price;
+    bool read = parse_number(w[1], price.ns_per_byte) && is_price(price.ns_per_byte);
+    if (w.size() == 3) {
+      read = read && w[2].starts_with(kInRoom) && parse_number(w[2].substr(kInRoom.size()), price.in_room) &&
+             is_price(price.in_room);
+    }
+    decision = Recompute{price};
+    return read;
+  }
   if (w.size() != 2) return false;
   if (w[0] == "without") {
     decision = WithoutPass{std::string(w[1])};
     return std::ranges::find(kOptional, w[1]) != std::end(kOptional);
-  }
-  if (w[0] == "recompute") {
-    Recompute recompute;
-    const bool read = parse_number(w[1], recompute.ns_per_byte);
-    decision = recompute;
-    return read && recompute.ns_per_byte > 0 && recompute.ns_per_byte < kMostPrice;
   }
   if (w[0] == "offload") {
     Offload offload;
@@ -196,7 +204,10 @@ std::string to_string(const Decision& decision) {
           [](const Rearrange&) { return std::string("rearrange"); },
           [](const UpdateInLoops&) { return std::string("update-in-loops"); },
           [](const DeriveStacks&) { return std::string("derive-stacks"); },
-          [](const Recompute& d) { return fmt::format("recompute {}", d.ns_per_byte); },
+          [](const Recompute& d) {
+            const std::string all = fmt::format("recompute {}", d.price.ns_per_byte);
+            return d.price.in_room > 0 ? fmt::format("{} {}{}", all, kInRoom, d.price.in_room) : all;
+          },
           [](const SaveEvery& d) {
             const std::string all = fmt::format("save-every {}", d.grouping.k);
             return d.grouping.of > 0 ? fmt::format("{} of {}", all, d.grouping.of) : all;

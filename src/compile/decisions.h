@@ -10,6 +10,7 @@
 
 #include "base/status.h"
 #include "ir/module.h"
+#include "passes/recompute/recompute.h"
 #include "passes/recompute/save_every.h"
 #include "passes/stream/stream.h"
 #include "plan/packings.h"
@@ -52,7 +53,7 @@ struct DeriveStacks {
 /// price (passes/recompute/recompute.h): before all streams or, if listed after some, among the values that these have
 /// left.
 struct Recompute {
-  double ns_per_byte = 0;
+  RecomputePrice price;
   bool operator==(const Recompute&) const = default;
 };
 
@@ -120,8 +121,9 @@ size_t first_stream(const Decisions& decisions);
 Decisions without_streams();
 
 /// One line: `stream main s dimension=1 tile=64`, `without stream-slices`, `price-of-memory 3`, `search-steps 8000`,
-/// `rearrange`, `derive-stacks`, `recompute 0.5`, `save-every 8`, `offload 4`, `update-in-loops`, `rematerialise`,
-/// `sequence COMPUTATION PLACE...`, `packing HASH HEIGHT OFFSET...`, `order NUMBER kernels|strips|moves`.
+/// `rearrange`, `derive-stacks`, `recompute 0.5 in-room=2`, `save-every 8`, `offload 4`, `update-in-loops`,
+/// `rematerialise`, `sequence COMPUTATION PLACE...`, `packing HASH HEIGHT OFFSET...`, `order NUMBER
+/// kernels|strips|moves`.
 std::string to_string(const Decision& decision);
 
 /// A plan's file: a line with the version, one that names the module and its hash, `exact` where Module::sums_in_order,

@@ -41,9 +41,10 @@ constexpr int64_t kBriefBatch = 4;                  ///< plans between two looks
 constexpr int64_t kPlanInstructions = 200'000;      ///< planned in all, by which the budget is set
 constexpr int64_t kLeastPlans = 48, kMostPlans = 600;
 constexpr int64_t kModuleInstructions = 100'000,
-                  kMostModules = 120;               ///< for who takes modules: fine choices are lost there
-constexpr double kLeastPeakForTime = 0.03;          ///< part of the peak that twice the time must save
-constexpr int64_t kFewPlans = 64;                   ///< of large programs
+                  kMostModules = 120;                  ///< for who takes modules: fine choices are lost there
+constexpr double kLeastPeakForTime = 0.03;             ///< part of the peak that twice the time must save
+constexpr int64_t kFewPlans = 64;                      ///< of large programs
+constexpr size_t kCheapPrices = 6, kPricesAmong = 12;  ///< of recomputation, before such a stream and after it:
 constexpr double kCheap = 0.02;                     ///< of the time: a stream that takes no more costs next to nothing
 constexpr size_t kMostStarts = 6, kMostPrices = 3;  ///< other first steps that are followed
 constexpr int64_t kDearPart = 16, kLeastDear = 3, kMostDear = 40;  ///< of the plans: more of them, for dear ways
@@ -173,7 +174,7 @@ class Search {
   void explore_cheap(const Trial& from, int64_t until) {
     thrift_ = kThrifts[0];
     std::vector<Series> prices, streams;
-    next_.add_recompute(from, prices);
+    next_.add_recompute(from, kCheapPrices, prices);
     attempt_all(prices);
     const Trial* dear = best_of(prices, [&](const Trial& trial) { return worth(from, trial); });
     if (dear == nullptr) return;
@@ -201,7 +202,7 @@ class Search {
     const auto alone = attempt(decisions);
     if (!alone) return;
     std::vector<Series> among;
-    next_.add_recompute_among(*alone, kMostPlans, among);
+    next_.add_recompute_among(*alone, kPricesAmong, among);
     attempt_all(among);
     if (const Trial* best = best_of(among, [&](const Trial& trial) { return worth(*alone, trial); }))
       descend(Trial(*best), thrift_, until);

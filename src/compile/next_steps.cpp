@@ -12,6 +12,7 @@ namespace lowtide::engine {
 namespace {
 
 constexpr size_t kFewTiles = 2;                       ///< tried of a stream, where plans are few
+constexpr size_t kAllPrices = 1000, kFewPrices = 12;  ///< of recomputation, tried in one step
 constexpr size_t kMostAmong = 4;                      ///< prices tried after streams: each of these has its own
 constexpr size_t kMostCandidates = 6;                 ///< tried in one step
 constexpr double kExtraTime[] = {0.02, 0.1, 0.4, 3};  ///< of what a plan may take, for one more stream
@@ -65,6 +66,21 @@ void add_before_streams(const Trial& at, std::vector<Series>& steps) {
   steps.push_back({.steps = {std::move(decisions)}, .easier = {}});
 }
 
+/// At most so many: the last, and others at equal distances.
+template <class T>
+std::vector<T> spread(const std::vector<T>& all, size_t most) {
+  std::vector<T> some;
+  const size_t count = std::min(most, all.size());
+  for (size_t k = 1; k <= count; ++k) some.push_back(all[all.size() * k / count - 1]);
+  return some;
+}
+
+/// The offers that recompute more than at a price.
+std::span<const RecomputeOffer> after(const RecomputePrice& price, std::span<const RecomputeOffer> offers) {
+  const auto at = std::ranges::find(offers, price, &RecomputeOffer::price);
+  return at == offers.end() ? offers : offers.subspan(static_cast<size_t>(at - offers.begin()) + 1);
+}
+
 }  // namespace
 
 bool is_recompute(const Decision& decision) { return std::holds_alternative<Recompute>(decision); }
@@ -78,7 +94,7 @@ std::string key_of(const Decisions& decisions) {
 std::vector<Series> NextSteps::from(const Trial& at) const {
   std::vector<Series> steps;
   const bool has_streams = first_stream(at.point.decisions) < at.point.decisions.size();
-  if (!state.has_few_plans || !has_streams) add_recompute(at, steps);
+  if (!state.has_few_plans || !has_streams) add_recompute(at, state.has_few_plans ? kFewPrices : kAllPrices, steps);
   if (planner_.target().takes() == Takes::kProgram) add_recompute_among(at, kMostAmong, steps);
   add_groups(at, steps);
   add_offload(at, steps);
@@ -179,24 +195,27 @@ void NextSteps::add_streams(const Trial& at, std::vector<Series>& steps) const {
   }
 }
 
-void NextSteps::add_recompute(const Trial& at, std::vector<Series>& steps) const {
+void NextSteps::add_recompute(const Trial& at, size_t most, std::vector<Series>& steps) const {
   if (planner_.target().takes() != Takes::kProgram) return;
   Decisions decisions = at.point.decisions;
   const auto before_streams = [&] { return std::span(decisions).first(first_stream(decisions)); };
-  double price = 0;
+  RecomputePrice price;
   if (const auto so_far = std::ranges::find_if(before_streams(), is_recompute); so_far != before_streams().end()) {
-    price = std::get<Recompute>(*so_far).ns_per_byte;
+    price = std::get<Recompute>(*so_far).price;
     decisions.erase(decisions.begin() + (so_far - before_streams().begin()));
   }
   const auto first =
       std::ranges::find_if_not(decisions, [](const Decision& d) { return std::holds_alternative<DeriveStacks>(d); });
   const auto place = static_cast<size_t>(first - decisions.begin());
   decisions.insert(first, Recompute{});
+  std::vector<RecomputePrice> prices;
+  for (const RecomputeOffer& offer : after(price, planner_.recompute_offers())) {
+    if (offer.ns <= state.most_ns) prices.push_back(offer.price);
+  }
   Series& series = steps.emplace_back();
-  for (const RecomputeOffer& offer : planner_.recompute_offers()) {
-    if (offer.ns_per_byte <= price || offer.ns > state.most_ns) continue;
+  for (const RecomputePrice& one : spread(prices, most)) {
     series.steps.push_back(decisions);
-    series.steps.back()[place] = Recompute{offer.ns_per_byte};
+    series.steps.back()[place] = Recompute{one};
   }
 }
 
@@ -204,21 +223,20 @@ void NextSteps::add_recompute_among(const Trial& at, size_t most, std::vector<Se
   Decisions decisions = at.point.decisions;
   if (!state.is_free_found || first_stream(decisions) == decisions.size() || planner_.recompute_offers().empty())
     return;
-  double price = 0;
+  RecomputePrice price;
   if (is_recompute(decisions.back())) {
-    price = std::get<Recompute>(decisions.back()).ns_per_byte;
+    price = std::get<Recompute>(decisions.back()).price;
     decisions.pop_back();
   }
   decisions.emplace_back(Recompute{});
-  std::vector<double> prices;
-  for (const RecomputeOffer& offer : offers_among(decisions)) {
-    if (offer.ns_per_byte > price && at.point.ns + offer.ns <= state.most_ns) prices.push_back(offer.ns_per_byte);
+  std::vector<RecomputePrice> prices;
+  for (const RecomputeOffer& offer : after(price, offers_among(decisions))) {
+    if (at.point.ns + offer.ns <= state.most_ns) prices.push_back(offer.price);
   }
   Series& series = steps.emplace_back();
-  const size_t count = std::min(most, prices.size());
-  for (size_t k = 1; k <= count; ++k) {  // the highest, and others at equal distances
+  for (const RecomputePrice& one : spread(prices, most)) {
     series.steps.push_back(decisions);
-    series.steps.back().back() = Recompute{prices[prices.size() * k / count - 1]};
+    series.steps.back().back() = Recompute{one};
   }
 }
 

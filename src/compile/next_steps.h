@@ -50,8 +50,9 @@ class NextSteps {
   std::vector<Series> from(const Trial& at) const;
   /// One more stream.
   void add_streams(const Trial& at, std::vector<Series>& steps) const;
-  /// Recomputation at a higher price than so far. It is listed before the streams, since it is done before them.
-  void add_recompute(const Trial& at, std::vector<Series>& steps) const;
+  /// Recomputation at higher prices than so far: at most so many. It is listed before the streams, since it is done
+  /// before them.
+  void add_recompute(const Trial& at, size_t most, std::vector<Series>& steps) const;
   /// Recomputation among the values that the streams have left, at higher prices than so far: at most so many.
   void add_recompute_among(const Trial& at, size_t most, std::vector<Series>& steps) const;
 

@@ -42,7 +42,7 @@ Pass stream_row(const StreamDecision& decision) {
 }
 
 std::vector<Pass> recompute_rows(const Recompute& again) {
-  const auto run = [price = again.ns_per_byte](Module& m, const Target& t) { return recompute(m, t, price); };
+  const auto run = [price = again.price](Module& m, const Target& t) { return recompute(m, t, price); };
   return {{"remove-dead-code", remove_dead_code, Numerics::kExact, "what streams before it made in tiles"},
           {"recompute", run, Numerics::kExact, "decided for this module"},
           {"remove-dead-code", remove_dead_code, Numerics::kExact, "what is only read late"}};

@@ -109,9 +109,9 @@ Result<std::vector<ScaledDecision>> scale_decisions(const Planner& from, const P
       std::shared_ptr<Module> alike = small->clone();
       Recomputed done;
       for (Module* module : {large.get(), alike.get()}) LT_RETURN_IF_ERROR(remove_dead_code(*module).status());
-      LT_RETURN_IF_ERROR(recompute(*large, from.target(), again->ns_per_byte, &done).status());
+      LT_RETURN_IF_ERROR(recompute(*large, from.target(), again->price, &done).status());
       LT_RETURN_IF_ERROR(remove_dead_code(*large).status());
-      const bool applies = recompute_alike(*alike, done);
+      const bool applies = recompute_alike(*alike, to.target(), done);
       LT_RETURN_IF_ERROR(remove_dead_code(*alike).status());
       if (applies) small = alike;
       scaled.push_back({decision, applies, small});

@@ -95,19 +95,19 @@ std::string sentence_of(const Module& module, const StacksChoice& choice) {
 }
 
 /// The value in the loop that fills a stack; any other value is itself.
-const Instruction& stacked(const Instruction& i) {
-  if (i.opcode != Opcode::kGetTupleElement || i.operand(0).opcode != Opcode::kWhile) return i;
-  const Instruction& root = *i.operand(0).called.at(1)->root;
-  const auto element = static_cast<size_t>(i.as<TupleIndexAttributes>().index);
+const Instruction* stacked(const Instruction* i) {
+  if (i->opcode != Opcode::kGetTupleElement || i->operand(0).opcode != Opcode::kWhile) return i;
+  const Instruction& root = *i->operand(0).called.at(1)->root;
+  const auto element = static_cast<size_t>(i->as<TupleIndexAttributes>().index);
   if (root.opcode != Opcode::kTuple || root.operand(element).opcode != Opcode::kDynamicUpdateSlice) return i;
-  return *behind_reshapes(root.operand(element).operands[1]);
+  return behind_reshapes(root.operand(element).operands[1]);
 }
 
 std::string sentence_of(const Module& module, const std::vector<Offloaded>& done) {
   std::vector<const Instruction*> moved;
   for (const Offloaded& one : done) {
     for (const auto& i : module.entry->instructions()) {
-      if (i->name == one.value) moved.push_back(&stacked(*i));
+      if (i->name == one.value) moved.push_back(stacked(i.get()));
     }
   }
   const std::vector<Named> names = by_line(module, moved);
@@ -146,12 +146,13 @@ Result<std::vector<std::string>> source_words(const Planner& planner, const Deci
     if (again == nullptr) continue;
     const std::unique_ptr<Module> before = module->clone();
     Recomputed done;
-    LT_RETURN_IF_ERROR(recompute(*module, planner.target(), again->ns_per_byte, &done).status());
+    LT_RETURN_IF_ERROR(recompute(*module, planner.target(), again->price, &done).status());
     for (const StacksChoice& choice : done.stacks) {
       if (std::string sentence = sentence_of(*before, choice); !sentence.empty()) all.push_back(std::move(sentence));
     }
     std::set<std::string> names;
     for (const MadeAgain& moment : done.moments) names.insert(moment.made.begin(), moment.made.end());
+    for (const MadeInRoom& step : done.in_room) names.insert(step.value);
     std::vector<const Instruction*> made;
     for (const auto& i : before->entry->instructions()) {
       if (names.contains(i->name)) made.push_back(i.get());

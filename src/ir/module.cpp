@@ -31,18 +31,18 @@ void Computation::reorder(const std::vector<Instruction*>& order) {
   LT_ASSERT(order.size() == instructions_.size(), fault);
   const auto is_in_place = [](const auto& owned, const Instruction* named) { return owned.get() == named; };
   if (std::ranges::equal(instructions_, order, is_in_place)) return;
-  std::vector<std::pair<const Instruction*, size_t>> place_of;
-  place_of.reserve(instructions_.size());
-  for (size_t i = 0; i < instructions_.size(); ++i) place_of.emplace_back(instructions_[i].get(), i);
-  std::ranges::sort(place_of);
+  // Places by id: those of one computation lie near each other.
+  int32_t first = instructions_.front()->id, last = first;
+  for (const auto& i : instructions_) first = std::min(first, i->id), last = std::max(last, i->id);
+  std::vector<size_t> place_of(static_cast<size_t>(last - first) + 1, instructions_.size());
+  for (size_t i = 0; i < instructions_.size(); ++i) place_of[static_cast<size_t>(instructions_[i]->id - first)] = i;
   std::vector<size_t> places;  // checked before anything moves
   places.reserve(order.size());
-  std::vector<bool> is_named(order.size(), false);
   for (const Instruction* named : order) {
-    const auto found = std::ranges::lower_bound(place_of, named, {}, [](const auto& entry) { return entry.first; });
-    LT_ASSERT(found != place_of.end() && found->first == named && !is_named[found->second], fault);
-    is_named[found->second] = true;
-    places.push_back(found->second);
+    LT_ASSERT(first <= named->id && named->id <= last, fault);
+    size_t& place = place_of[static_cast<size_t>(named->id - first)];
+    LT_ASSERT(place < instructions_.size() && instructions_[place].get() == named, fault);
+    places.push_back(std::exchange(place, instructions_.size()));
   }
   std::vector<std::unique_ptr<Instruction>> ordered;
   ordered.reserve(order.size());

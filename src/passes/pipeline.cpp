@@ -215,7 +215,7 @@ const std::vector<Pass>& execution_pipeline() {
 
 const std::vector<Pass>& decided_passes() {
   static const std::vector<Pass> kPasses = {
-      {"recompute", [](Module& m, const Target& t) { return recompute(m, t, t.cost().kept_byte_ns()); },
+      {"recompute", [](Module& m, const Target& t) { return recompute(m, t, {t.cost().kept_byte_ns()}); },
        Numerics::kExact, "before streams, which then take what is made again with them"},
       {"save-every",
        [](Module& m, const Target&) {

@@ -10,6 +10,8 @@
 #include "compile/compile.h"
 #include "compile/planner.h"
 #include "compile/source_words.h"
+#include "passes/canonicalise/remove_dead_code.h"
+#include "passes/recompute/lives.h"
 #include "target/cpu.h"
 
 namespace lowtide::engine {
@@ -49,7 +51,7 @@ TEST(Recompute, OffersLessMemoryForMoreTime) {
   const auto offers = recompute_offers(*read(layers(8)), cpu_target());
   ASSERT_GE(offers.size(), 2u);
   for (size_t k = 1; k < offers.size(); ++k) {
-    EXPECT_GT(offers[k].ns_per_byte, offers[k - 1].ns_per_byte);
+    EXPECT_GT(offers[k].ns, offers[k - 1].ns);
     EXPECT_LT(offers[k].most, offers[k - 1].most);
   }
   EXPECT_GT(offers.back().ns, offers.front().ns);
@@ -63,7 +65,7 @@ TEST(Recompute, PlansHoldLessAndGiveTheSame) {
   const auto offers = recompute_offers(*module, cpu_target());
   ASSERT_FALSE(offers.empty());
   Decisions decisions = without_streams();
-  decisions.insert(decisions.begin(), Recompute{offers.back().ns_per_byte});
+  decisions.insert(decisions.begin(), Recompute{offers.back().price});
   const auto less = compile_plan(*module, cpu_target(), decisions);
   ASSERT_TRUE(less.ok()) << less.status().message();
   EXPECT_LT(2 * less->program->temp_bytes, whole->program->temp_bytes);
@@ -103,8 +105,8 @@ TEST(Recompute, MakesAgainWhatStreamsLeaveWhereItStandsAfterThem) {
   const auto offers = recompute_offers(**left, cpu_target());
   ASSERT_FALSE(offers.empty());
   Decisions after = streamed, before = streamed;
-  after.emplace_back(Recompute{offers.back().ns_per_byte});
-  before.insert(before.begin(), Recompute{offers.back().ns_per_byte});
+  after.emplace_back(Recompute{offers.back().price});
+  before.insert(before.begin(), Recompute{offers.back().price});
   EXPECT_EQ(first_stream(after), 2u);
   EXPECT_EQ(first_stream(before), 3u);
   EXPECT_LT(4 * temp_of(after), 3 * temp_of(streamed));
@@ -125,6 +127,71 @@ TEST(Recompute, MakesAgainWhatStreamsLeaveWhereItStandsAfterThem) {
   }
 }
 
+/// The offer that also uses the room of later moments and holds least; null: there is none.
+const RecomputeOffer* in_room(const std::vector<RecomputeOffer>& offers) {
+  const RecomputeOffer* least = nullptr;
+  for (const RecomputeOffer& offer : offers) {
+    if (offer.price.in_room > 0 && (least == nullptr || offer.most < least->most)) least = &offer;
+  }
+  return least;
+}
+
+TEST(RecomputeInRoom, HoldsLessThanTheSamePriceWithout) {
+  const auto module = read(layers_and_loss(24, 2048, 64, 4096));
+  const auto offers = recompute_offers(*module, cpu_target());
+  const RecomputeOffer* offer = in_room(offers);
+  ASSERT_NE(offer, nullptr);
+  const auto plan = [&](const RecomputePrice& price) {
+    Decisions decisions = without_streams();
+    decisions.emplace_back(Recompute{price});
+    return compile_plan(*module, cpu_target(), decisions);
+  };
+  const auto with = plan(offer->price), without = plan({offer->price.ns_per_byte});
+  ASSERT_TRUE(with.ok() && without.ok());
+  EXPECT_LT(10 * with->program->temp_bytes, 9 * without->program->temp_bytes);
+
+  // The plan's file has both prices, and the results are those of the program as given.
+  const auto replayed = parse_plan(print_plan(*module, with->replay), *module);
+  ASSERT_TRUE(replayed.ok()) << replayed.status().message();
+  EXPECT_EQ(replayed->decisions, with->replay);
+  const auto checked = check_fit(*module, *with, cpu_backend());
+  ASSERT_TRUE(checked.ok()) << checked.status().message();
+  EXPECT_EQ(checked->exercised(), std::ssize(checked->rows));
+  expect_checked_in_small(*module, *with);
+}
+
+TEST(RecomputeInRoom, NeverMakesAnotherMomentFuller) {
+  const auto module = read(layers_and_loss(24, 2048, 64, 4096));
+  const auto most = [](const Module& m) { return Lives(*m.entry, find_virtual_values(m)).most(); };
+  ASSERT_TRUE(
+      recompute(*module, cpu_target(), {recompute_offers(*module, cpu_target()).front().price.ns_per_byte}).ok());
+  ASSERT_TRUE(remove_dead_code(*module).ok());
+  const int64_t before = most(*module);
+  const std::unique_ptr<Module> same = module->clone();
+  EXPECT_TRUE(recompute_in_room(*same->entry, cpu_target(), 1e-9).steps.empty()) << "the control: nothing is so cheap";
+  EXPECT_EQ(most(*same), before);
+
+  const InRoom done = recompute_in_room(*module->entry, cpu_target(), 1e9);
+  ASSERT_FALSE(done.steps.empty());
+  EXPECT_EQ(most(*module), done.points.back().most);
+  int64_t least = before;
+  for (const RoomPoint& point : done.points) {
+    EXPECT_LE(point.most, least);
+    least = point.most;
+  }
+  EXPECT_LT(least, before);
+}
+
+TEST(RecomputeInRoom, WrongPricesAreRefused) {
+  const auto module = read(layers(4));
+  const std::string head = print_plan(*module, {});
+  EXPECT_TRUE(parse_plan(head + "recompute 2 in-room=3\n", *module).ok());
+  for (const char* wrong : {"recompute 2 in-room=0", "recompute 2 in-room=x", "recompute 2 in-room", "recompute 2 3",
+                            "recompute 2 in-room=-1", "recompute 2 in-room=1e300"}) {
+    EXPECT_FALSE(parse_plan(head + wrong + "\n", *module).ok()) << wrong;
+  }
+}
+
 TEST(Recompute, IsSaidInTheWordsOfTheSource) {
   std::string text = layers(6);
   const std::string_view call = " tanh(";
@@ -136,8 +203,7 @@ TEST(Recompute, IsSaidInTheWordsOfTheSource) {
     const auto module = read(program);
     const auto offers = recompute_offers(*module, cpu_target());
     EXPECT_FALSE(offers.empty());
-    const auto said =
-        source_words(Planner::of_shared(module->clone(), cpu_target()), {Recompute{offers.back().ns_per_byte}});
+    const auto said = source_words(Planner::of_shared(module->clone(), cpu_target()), {Recompute{offers.back().price}});
     EXPECT_TRUE(said.ok()) << said.status().message();
     return said.ok() && !said->empty() ? said->front() : "";
   };
@@ -152,7 +218,7 @@ TEST(Recompute, IsCheckedInSmall) {
   const auto module = read(layers(6));
   const auto offers = recompute_offers(*module, cpu_target());
   ASSERT_FALSE(offers.empty());
-  const Decisions decisions{Recompute{offers.back().ns_per_byte}};
+  const Decisions decisions{Recompute{offers.back().price}};
   const auto compiled = compile_plan(*module, cpu_target(), decisions);
   ASSERT_TRUE(compiled.ok()) << compiled.status().message();
   expect_checked_in_small(*module, *compiled);
@@ -161,11 +227,11 @@ TEST(Recompute, IsCheckedInSmall) {
 TEST(Recompute, IsDoneAlikeInOtherExtents) {
   const auto large = read(layers(6)), small = read(layers(6, 16, 4)), other = read(layers(5, 16, 4));
   Recomputed done;
-  const auto result = recompute(*large, cpu_target(), recompute_offers(*large, cpu_target()).back().ns_per_byte, &done);
+  const auto result = recompute(*large, cpu_target(), recompute_offers(*large, cpu_target()).back().price, &done);
   ASSERT_TRUE(result.ok() && result->changed);
-  EXPECT_TRUE(recompute_alike(*small, done));
+  EXPECT_TRUE(recompute_alike(*small, cpu_target(), done));
   EXPECT_EQ(made_again(*small), made_again(*large));
-  EXPECT_FALSE(recompute_alike(*other, done)) << "the control: it has other layers";
+  EXPECT_FALSE(recompute_alike(*other, cpu_target(), done)) << "the control: it has other layers";
   EXPECT_EQ(made_again(*other), 0);
 }
 
@@ -175,9 +241,9 @@ TEST(Recompute, IsDoneAlikeWhereALittleMoreStands) {
   text.replace(text.find("  h.1 ="), 0, "  more = f32[16,4] negate(a.0)\n  idle = f32[16,4] sine(more)\n");
   const auto small = read(text);
   Recomputed done;
-  const auto result = recompute(*large, cpu_target(), recompute_offers(*large, cpu_target()).back().ns_per_byte, &done);
+  const auto result = recompute(*large, cpu_target(), recompute_offers(*large, cpu_target()).back().price, &done);
   ASSERT_TRUE(result.ok() && result->changed);
-  EXPECT_TRUE(recompute_alike(*small, done));
+  EXPECT_TRUE(recompute_alike(*small, cpu_target(), done));
   EXPECT_EQ(made_again(*small), made_again(*large));
 }
 
@@ -188,7 +254,7 @@ TEST(Recompute, LeavesWhatHasEffectsOrAnOrder) {
       text.replace(at, from.size(), to);
   };
   const auto free = read(text);
-  const double price = recompute_offers(*free, cpu_target()).back().ns_per_byte;
+  const RecomputePrice price = recompute_offers(*free, cpu_target()).back().price;
   ASSERT_TRUE(recompute(*free, cpu_target(), price).ok());
   EXPECT_GT(made_again(*free), 0) << "the control";
   for (int k = 1; k <= 6; ++k) {
@@ -226,7 +292,7 @@ TEST(Recompute, KeepsTheOrderOfEffects) {
     sum = fmt::format("s.{}", k);
   }
   const auto module = read(text + "  ROOT r = f32[256,256] negate(" + sum + ")\n}\n");
-  ASSERT_TRUE(recompute(*module, cpu_target(), 1).ok());
+  ASSERT_TRUE(recompute(*module, cpu_target(), {1}).ok());
   const std::string after = print_hlo(*module);
   EXPECT_LT(after.find("%first = "), after.find("%second = ")) << after;
 }

@@ -53,11 +53,18 @@ std::vector<bool> find_virtual_values(const Module& module) {
 
 Lives::Lives(const Computation& computation, const std::vector<bool>& is_virtual, int depth) {
   const auto& instructions = computation.instructions();
+  const auto count = instructions.size();
+  const auto by_id = [](const auto& a, const auto& b) { return a->id < b->id; };
+  if (count > 0) {
+    const auto [first, last] = std::ranges::minmax_element(instructions, by_id);
+    first_id_ = (*first)->id;
+    place_.assign(static_cast<size_t>((*last)->id - first_id_) + 1, kNobody);
+  }
+  all_.reserve(count);
   for (const auto& i : instructions) {
-    place_[i.get()] = size();
+    place_[static_cast<size_t>(i->id - first_id_)] = size();
     all_.push_back(i.get());
   }
-  const auto count = instructions.size();
   bytes_.assign(count, 0);
   last_.assign(count, kNobody);
   load_.assign(count, 0);

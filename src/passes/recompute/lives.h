@@ -2,7 +2,6 @@
 /// Where the values of one computation are live, in its instruction order, assuming fusion of elementwise loops.
 
 #include <cstdint>
-#include <unordered_map>
 #include <vector>
 
 #include "ir/module.h"
@@ -26,7 +25,7 @@ class Lives {
 
   int32_t size() const { return static_cast<int32_t>(all_.size()); }
   Instruction& at(int32_t place) const { return *all_[static_cast<size_t>(place)]; }
-  int32_t place_of(const Instruction& i) const { return place_.at(&i); }
+  int32_t place_of(const Instruction& i) const { return place_[static_cast<size_t>(i.id - first_id_)]; }
   /// Its own bytes: 0 if it is an alias, is never stored, is a result, lies in host memory, or exists before the
   /// program.
   int64_t bytes(int32_t place) const { return bytes_[static_cast<size_t>(place)]; }
@@ -39,7 +38,8 @@ class Lives {
 
  private:
   std::vector<Instruction*> all_;
-  std::unordered_map<const Instruction*, int32_t> place_;
+  std::vector<int32_t> place_;  ///< by id, from the computation's first one
+  int32_t first_id_ = 0;
   std::vector<int64_t> bytes_, load_;
   std::vector<int32_t> last_;
 };

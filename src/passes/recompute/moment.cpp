@@ -16,9 +16,13 @@ namespace lowtide::engine {
 namespace {
 
 constexpr double kJustMade = 0.5;  ///< of the price, for what was made just before
-constexpr std::string_view kAgain = ".again";
 
 }  // namespace
+
+double price_of_age(int32_t place, int32_t fullest) {
+  const double ago = static_cast<double>(fullest - place) / std::max(1, fullest);
+  return kJustMade + (1 - kJustMade) * ago;
+}
 
 Moment::Moment(Computation& computation)
     : computation_(computation),
@@ -35,11 +39,8 @@ std::vector<bool> Moment::choose(const Target& target, double ns_per_byte) const
     const int32_t last = lives_.last_read(place);
     const bool stands = i.opcode == Opcode::kParameter && (!is_donated(i) || last > fullest_);
     if (stands || i.opcode == Opcode::kConstant || last == lives_.size() || is_in_host(i.shape)) return {0, make};
-    // What was made long ago is kept for long. So of equal layers the first are recomputed at a lower price than the
-    // last, and there is something between all and none.
-    const double ago = static_cast<double>(fullest_ - place) / std::max(1, fullest_);
-    const double weight = kJustMade + (1 - kJustMade) * ago;
-    return {ns_per_byte * weight * static_cast<double>(safe_logical_bytes(i.shape)), make};
+    const double price = ns_per_byte * price_of_age(place, fullest_);
+    return {price * static_cast<double>(safe_logical_bytes(i.shape)), make};
   };
   std::vector<KeepOrMake::Prices> prices;
   for (int32_t p = 0; p <= fullest_; ++p) prices.push_back(prices_of(p));

@@ -2,12 +2,21 @@
 /// The moment at which most bytes are live in a computation: a value that is live then and read later is either kept
 /// until then, or recomputed.
 
+#include <string_view>
 #include <vector>
 
 #include "passes/recompute/lives.h"
 #include "target/target.h"
 
 namespace lowtide::engine {
+
+/// What follows the name of an instruction in those of its copies.
+inline constexpr std::string_view kAgain = ".again";
+
+/// The part of the price of a kept byte for what was computed at a place before the fullest one. What was computed long
+/// ago is kept for long. So of equal layers the first are recomputed at a lower price than the last, and there is
+/// something between all and none.
+double price_of_age(int32_t place, int32_t fullest);
 
 class Moment {
  public:

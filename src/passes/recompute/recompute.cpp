@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
@@ -28,6 +29,7 @@ constexpr double kLeastPart = 1.0 / 32, kMostPart = 4;  ///< of the highest pric
 constexpr int64_t kWideGap = 16;  ///< a sixteenth of what is alive lies between two offers: another one may lie there
 constexpr double kLeastStep = 1.05;  ///< unless their prices are as near
 constexpr int kMostBetween = 12;
+constexpr double kRounded = 1.001;        ///< prices are, of files of plans
 constexpr double kLeastOffer = 0.06;      ///< of what is alive: smaller gains are no offer
 constexpr int64_t kNames = 10;            ///< one of so many may be absent in other extents
 constexpr int64_t kLeastAlive = 1 << 16;  ///< bytes alive; nothing is offered for less
@@ -157,14 +159,71 @@ bool make_alike(Computation& computation, const MadeAgain& by_name) {
   return true;
 }
 
+/// Of ever higher prices, each of which costs more time: those that are worth offering.
+std::vector<RecomputeOffer> worth_offering(std::vector<RecomputeOffer> all, int64_t given, double most_ns) {
+  std::ranges::stable_sort(all, {}, &RecomputeOffer::ns);
+  std::vector<RecomputeOffer> offers;
+  int64_t most = given;
+  for (const RecomputeOffer& o : all) {
+    if (static_cast<double>(o.most) > (1 - kLeastOffer) * static_cast<double>(most) || o.ns >= most_ns) continue;
+    most = o.most;
+    offers.push_back(o);
+  }
+  return offers;
+}
+
+/// What is offered last, and the offer after which a byte's price rises most: what is cheap is recomputed there.
+std::vector<size_t> where_prices_rise(const std::vector<RecomputeOffer>& all, int64_t given) {
+  if (all.empty()) return {};
+  const auto price = [&](size_t k) {
+    const double ns = all[k].ns - (k > 0 ? all[k - 1].ns : 0);
+    return ns / static_cast<double>((k > 0 ? all[k - 1].most : given) - all[k].most);
+  };
+  size_t knee = all.size() - 1;
+  double most = 0;
+  for (size_t k = 0; k + 1 < all.size(); ++k) {
+    if (const double rise = price(k + 1) / std::max(price(k), 1e-9); rise > most) most = rise, knee = k;
+  }
+  if (knee + 1 == all.size()) return {knee};
+  return {knee, all.size() - 1};
+}
+
+/// After recomputation at some price: what else the room of later moments allows, at several prices.
+std::vector<RecomputeOffer> offers_in_room(Module& recomputed, const Target& target, const RecomputeOffer& before,
+                                           double most_ns) {
+  const InRoom all = recompute_in_room(*recomputed.entry, target, std::numeric_limits<double>::infinity());
+  std::vector<RecomputeOffer> offers;
+  int64_t most = before.most;
+  for (size_t k = 0; k < all.points.size(); ++k) {
+    const RoomPoint& point = all.points[k];
+    const bool is_last = k + 1 == all.points.size();
+    if (!is_last && all.points[k + 1].ns_per_byte < kLeastStep * point.ns_per_byte) {
+      const bool is_far = static_cast<double>(point.most) < (1 - kLeastOffer) * static_cast<double>(most);
+      if (!is_far || all.points[k + 1].ns_per_byte <= kRounded * point.ns_per_byte) continue;
+    }
+    if (before.ns + point.ns >= most_ns) break;
+    const double price = std::stod(fmt::format("{:.4g}", point.ns_per_byte * kRounded));
+    offers.push_back({{before.price.ns_per_byte, price}, point.most, before.ns + point.ns});
+    most = point.most;
+  }
+  return offers;
+}
+
 }  // namespace
 
-Result<PassResult> recompute(Module& module, const Target& target, double ns_per_byte, Recomputed* done) {
+Result<PassResult> recompute(Module& module, const Target& target, RecomputePrice price, Recomputed* done) {
   PassResult result;
   const bool is_lifted = lift_slices(module);
   put_in_good_order(*module.entry);
   if (done != nullptr) done->order = names_of(*module.entry);
-  Rounds best = recompute_in_order(module, target, ns_per_byte, done != nullptr ? &done->moments : nullptr);
+  Rounds best = recompute_in_order(module, target, price.ns_per_byte, done != nullptr ? &done->moments : nullptr);
+  InRoom more;
+  if (price.in_room > 0) {
+    LT_ASSERT(remove_dead_code(module).ok(), "dead code can be removed");
+    more = recompute_in_room(*module.entry, target, price.in_room);
+  }
+  best.made += std::ssize(more.steps);
+  if (done != nullptr) done->in_room = std::move(more.steps);
   result.count = best.made;
   result.changed = best.made > 0 || is_lifted;
   result.note = fmt::format("{} values made again, {} pairs of loops, {} fullest moments", best.made,
@@ -174,7 +233,7 @@ Result<PassResult> recompute(Module& module, const Target& target, double ns_per
   return result;
 }
 
-bool recompute_alike(Module& module, const Recomputed& done) {
+bool recompute_alike(Module& module, const Target& target, const Recomputed& done) {
   lift_slices(module);
   if (!put_in_order(*module.entry, done.order)) return false;
   for (const StacksChoice& choice : done.stacks) {
@@ -183,7 +242,11 @@ bool recompute_alike(Module& module, const Recomputed& done) {
   for (const MadeAgain& moment : done.moments) {
     if (!make_alike(*module.entry, moment)) return false;
   }
-  return !done.moments.empty() || !done.stacks.empty();
+  if (!done.in_room.empty()) {
+    LT_ASSERT(remove_dead_code(module).ok(), "dead code can be removed");
+    if (!recompute_in_room_alike(*module.entry, target, done.in_room)) return false;
+  }
+  return !done.moments.empty() || !done.stacks.empty() || !done.in_room.empty();
 }
 
 std::vector<RecomputeOffer> recompute_offers(const Module& module, const Target& target) {
@@ -199,7 +262,7 @@ std::vector<RecomputeOffer> recompute_offers(const Module& module, const Target&
     const std::unique_ptr<Module> trial = ordered->clone();
     const Rounds rounds = recompute_in_order(*trial, target, price);
     LT_ASSERT(remove_dead_code(*trial).ok(), "dead code can be removed");
-    return RecomputeOffer{price, rounds.least, std::max(0.0, entry_ns(*trial, target) - before)};
+    return RecomputeOffer{{price, 0}, rounds.least, std::max(0.0, entry_ns(*trial, target) - before)};
   };
 
   // At a price of 1 part all work is worth all that is alive.
@@ -210,29 +273,34 @@ std::vector<RecomputeOffer> recompute_offers(const Module& module, const Target&
     const auto k = static_cast<size_t>(task);
     first[k] = offer(parts[k] * before / static_cast<double>(given));
   });
-  std::vector<RecomputeOffer> all{{0, given, 0}};
+  std::vector<RecomputeOffer> all{{{}, given, 0}};
   for (size_t k = 0; k < first.size() && all.back().ns < before; ++k) all.push_back(first[k]);
   for (int k = 0; k < kMostBetween; ++k) {
     size_t widest = 0;
     int64_t gap = given / kWideGap;
     for (size_t n = 1; n + 1 < all.size(); ++n) {
-      if (all[n].most - all[n + 1].most <= gap || all[n + 1].ns_per_byte < kLeastStep * all[n].ns_per_byte) continue;
+      if (all[n].most - all[n + 1].most <= gap || all[n + 1].price.ns_per_byte < kLeastStep * all[n].price.ns_per_byte)
+        continue;
       gap = all[n].most - all[n + 1].most;
       widest = n;
     }
     if (widest == 0) break;
-    const double between = std::sqrt(all[widest].ns_per_byte * all[widest + 1].ns_per_byte);
+    const double between = std::sqrt(all[widest].price.ns_per_byte * all[widest + 1].price.ns_per_byte);
     all.insert(all.begin() + static_cast<std::ptrdiff_t>(widest) + 1, offer(between));
   }
 
-  std::vector<RecomputeOffer> offers;
-  int64_t most = given;
-  for (const RecomputeOffer& o : all) {
-    if (static_cast<double>(o.most) > (1 - kLeastOffer) * static_cast<double>(most) || o.ns >= before) continue;
-    most = o.most;
-    offers.push_back(o);
-  }
-  return offers;
+  all = worth_offering(std::move(all), given, before);
+  const std::vector<size_t> ends = where_prices_rise(all, given);
+  std::vector<std::vector<RecomputeOffer>> more(ends.size());
+  module.context().pool().run(std::ssize(ends), [&](int64_t task, int) {
+    const RecomputeOffer& from = all[ends[static_cast<size_t>(task)]];
+    const std::unique_ptr<Module> trial = ordered->clone();
+    recompute_in_order(*trial, target, from.price.ns_per_byte);
+    LT_ASSERT(remove_dead_code(*trial).ok(), "dead code can be removed");
+    more[static_cast<size_t>(task)] = offers_in_room(*trial, target, from, before);
+  });
+  for (const auto& some : more) all.insert(all.end(), some.begin(), some.end());
+  return worth_offering(std::move(all), given, before);
 }
 
 }  // namespace lowtide::engine

@@ -22,6 +22,7 @@
 /// Tests: tests/text/passes/recompute/
 
 #include "passes/pass.h"
+#include "passes/recompute/in_room.h"
 #include "passes/recompute/recompute_stacks.h"
 
 namespace lowtide::engine {
@@ -32,23 +33,32 @@ struct MadeAgain {
   std::string last;
   std::vector<std::string> made;
 };
-/// What was done: the entry's order, by name, then what loops save, then the moments one after the other.
+/// What was done: the entry's order, by name, then what loops save, then the moments one after the other, then what is
+/// recomputed in the room that later moments have.
 struct Recomputed {
   std::vector<std::string> order;
   std::vector<StacksChoice> stacks;
   std::vector<MadeAgain> moments;
+  std::vector<MadeInRoom> in_room;
 };
 
-Result<PassResult> recompute(Module& module, const Target& target, double ns_per_byte, Recomputed* done = nullptr);
+/// The cost of keeping a byte, in ns: what can be recomputed for less is recomputed.
+struct RecomputePrice {
+  double ns_per_byte = 0;
+  double in_room = 0;  ///< afterwards, where later moments have room (in_room.h); 0: nothing is recomputed so
+  bool operator==(const RecomputePrice&) const = default;
+};
+
+Result<PassResult> recompute(Module& module, const Target& target, RecomputePrice price, Recomputed* done = nullptr);
 
 /// Does the same in a module with the same names and other extents, in which some other instructions may be missing or
 /// added, since other extents can make other rewrites worthwhile. False: it isn't possible there, or nothing is
 /// recomputed.
-bool recompute_alike(Module& module, const Recomputed& done);
+bool recompute_alike(Module& module, const Target& target, const Recomputed& done);
 
 /// A price, and its effect.
 struct RecomputeOffer {
-  double ns_per_byte = 0;
+  RecomputePrice price;
   int64_t most = 0;  ///< most bytes live in the entry, by a model
   double ns = 0;     ///< additional time
 };
