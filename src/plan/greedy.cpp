@@ -103,20 +103,48 @@ bool alive_together(const PackBuffer& a, const PackBuffer& b) {
 }
 
 /// Placed buffers in order of offset. While they are few, passing over all of them is cheaper than finding and sorting
-/// those that are alive together with the next.
-struct Placed {
+/// those that are alive together with the next. Lifetimes lie apart from the rest, so that a block of them is compared
+/// at once: most blocks have none that overlaps.
+class Placed {
+ public:
+  void add(ArenaOffset begin, ArenaOffset end, Step born, Step dies, int32_t buffer) {
+    const auto at = std::upper_bound(taken_.begin(), taken_.end(), begin,
+                                     [](ArenaOffset given, const Row& row) { return given < row.begin; });
+    const auto place = at - taken_.begin();
+    taken_.insert(at, {begin, end, buffer});
+    born_.insert(born_.begin() + place, born);
+    dies_.insert(dies_.begin() + place, dies);
+  }
+
+  size_t size() const { return taken_.size(); }
+
+  /// f(begin, end, buffer) for those whose first birth and last death enclose a step of the given ones, by offset.
+  template <class F>
+  void visit(Step born, Step dies, F&& f) const {
+    // Without branches, for vectors of them.
+    const auto overlaps = [&](size_t k) { return int{born_[k] < dies} & int{born < dies_[k]}; };
+    const auto look_at = [&](size_t from, size_t to) {
+      for (size_t k = from; k < to; ++k) {
+        if (overlaps(k) != 0) f(taken_[k].begin, taken_[k].end, taken_[k].buffer);
+      }
+    };
+    size_t k = 0;
+    for (; k + kBlock <= taken_.size(); k += kBlock) {
+      int any = 0;
+      for (size_t j = 0; j < kBlock; ++j) any |= overlaps(k + j);
+      if (any != 0) look_at(k, k + kBlock);
+    }
+    look_at(k, taken_.size());
+  }
+
+ private:
+  static constexpr size_t kBlock = 16;
   struct Row {
     ArenaOffset begin, end;
-    Step born, dies;  ///< first and last
     int32_t buffer;
   };
-  std::vector<Row> rows;
-
-  void add(const Row& row) {
-    const auto at = std::upper_bound(rows.begin(), rows.end(), row.begin,
-                                     [](ArenaOffset begin, const Row& other) { return begin < other.begin; });
-    rows.insert(at, row);
-  }
+  std::vector<Row> taken_;
+  std::vector<Step> born_, dies_;  ///< first and last
 };
 constexpr size_t kFew = 8192;
 /// What a visit costs that comes with finding and sorting, in visits of the other kind.
@@ -213,12 +241,10 @@ Placement pack_in_sequence(const Problem& problem, std::span<const int32_t> sequ
     const Step born = buffer.alive.front().born, dies = buffer.alive.back().dies;
     BestFit fit(buffer.size, problem.alignment_of(buffer));
     if (few) {
-      visited += static_cast<int64_t>(rows.rows.size());
-      for (const Placed::Row& row : rows.rows) {
-        if (row.born >= dies || born >= row.dies) continue;
-        const PackBuffer& other = problem.buffers[static_cast<size_t>(row.buffer)];
-        if (alive_together(buffer, other)) fit.pass(row.begin, row.end);
-      }
+      visited += static_cast<int64_t>(rows.size());
+      rows.visit(born, dies, [&](ArenaOffset begin, ArenaOffset end, int32_t other) {
+        if (alive_together(buffer, problem.buffers[static_cast<size_t>(other)])) fit.pass(begin, end);
+      });
     } else {
       taken.clear();
       tree.visit(b, [&](int32_t other) {
@@ -233,7 +259,7 @@ Placement pack_in_sequence(const Problem& problem, std::span<const int32_t> sequ
     placement.offsets[static_cast<size_t>(b)] = at;
     placement.height = std::max(placement.height, end);
     if (few) {
-      rows.add({at, end, born, dies, b});
+      rows.add(at, end, born, dies, b);
     } else {
       tree.add(b);
     }

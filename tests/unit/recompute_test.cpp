@@ -182,6 +182,28 @@ TEST(RecomputeInRoom, NeverMakesAnotherMomentFuller) {
   EXPECT_LT(least, before);
 }
 
+TEST(RecomputeInRoom, NamesAloneDontMakeACopy) {
+  std::string text = layers_and_loss(24, 256, 32, 1024);
+  for (int k = 2; k <= 24; ++k) {  // what is called like a copy of the layer before is something else
+    const std::string reader = fmt::format("  c.{} = f32[256,32] cosine(h.{})\n", k, k);
+    const std::string other = fmt::format(
+        "  h.{1}.again = f32[256,32] sine(d.{0})\n  s.{0} = f32[256,32] add(h.{0}, h.{1}.again)\n"
+        "  c.{0} = f32[256,32] cosine(s.{0})\n",
+        k, k - 1);
+    ASSERT_NE(text.find(reader), std::string::npos);
+    text.replace(text.find(reader), reader.size(), other);
+  }
+  const auto module = read(text);
+  for (const RecomputeOffer& offer : recompute_offers(*module, cpu_target())) {
+    Decisions decisions = without_streams();
+    decisions.emplace_back(Recompute{offer.price});
+    const auto plan = compile_plan(*module, cpu_target(), decisions);
+    ASSERT_TRUE(plan.ok()) << plan.status().message();
+    const auto checked = check_fit(*module, *plan, cpu_backend());
+    EXPECT_TRUE(checked.ok()) << checked.status().message();
+  }
+}
+
 TEST(RecomputeInRoom, WrongPricesAreRefused) {
   const auto module = read(layers(4));
   const std::string head = print_plan(*module, {});

@@ -17,7 +17,7 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr size_t kMostCopies = 256;    ///< that one value takes
+constexpr int kMostCopies = 256;       ///< that one value takes
 constexpr double kHeld = 1;            ///< of the time, if it were all that is live: others could use the room
 constexpr int kMostTries = 400;        ///< of values that are recomputed
 constexpr int64_t kLeastPart = 2'000;  ///< of what is live, the part that a value must have
@@ -29,6 +29,7 @@ struct Plan {
   std::vector<Instruction*> before;  ///< copies that move before the reader
   int32_t reader = 0;                ///< the place of the first late reader
   double ns = 0;
+  int left = kMostCopies;  ///< that may still be looked at, each of which may need others first
 };
 
 /// What was done for a value, so that it can be undone.
@@ -45,7 +46,14 @@ class Room {
         cost_(target.cost()),
         is_virtual_(find_virtual_values(computation.module())),
         fixed_(find_fixed(computation)) {
-    for (const auto& i : computation.instructions()) note_base(*i);
+    std::unordered_map<std::string, std::vector<const Instruction*>> by_name;
+    for (const auto& i : computation.instructions()) {
+      if (is_copy(*i)) names_.insert(i->name);
+      std::vector<const Instruction*>& alike = by_name[base_name(*i)];
+      const auto same = std::ranges::find_if(alike, [&](const Instruction* other) { return is_same(*i, *other); });
+      put_in_group(*i, same != alike.end() ? group_of(**same) : groups_++);
+      alike.push_back(i.get());
+    }
     look();
   }
 
@@ -101,7 +109,7 @@ class Room {
       change.added.insert(again[i]);
       is_virtual_.resize(static_cast<size_t>(again[i]->id) + 1, false);
       is_virtual_[static_cast<size_t>(again[i]->id)] = is_virtual(*i);
-      note_base(*again[i]);
+      put_in_group(*again[i], group_of(*i));
     }
     for (const Instruction* name : plan.names) {
       for (const int32_t p : readers_[static_cast<size_t>(lives_->place_of(*name))]) {
@@ -120,27 +128,37 @@ class Room {
 
   void undo(const Change& change) {
     for (const auto& [place, operand] : change.operands) *place = operand;
+    for (const Instruction* i : change.added) names_.erase(i->name);
     computation_.remove_if([&](const Instruction& i) { return change.added.contains(&i); });
     computation_.reorder(change.order);
     look();
   }
 
  private:
-  /// Copies of one value have the name of the original, up to a suffix.
-  void note_base(const Instruction& i) {
-    const std::string base = i.name.substr(0, i.name.find(kAgain));
-    base_.resize(std::max(base_.size(), static_cast<size_t>(i.id) + 1), -1);
-    base_[static_cast<size_t>(i.id)] = bases_.try_emplace(base, static_cast<int32_t>(bases_.size())).first->second;
-  }
-  size_t base_of(const Instruction& i) const { return static_cast<size_t>(base_[static_cast<size_t>(i.id)]); }
+  static std::string base_name(const Instruction& i) { return i.name.substr(0, i.name.find(kAgain)); }
   static bool is_copy(const Instruction& i) { return i.name.find(kAgain) != std::string::npos; }
 
+  size_t group_of(const Instruction& i) const { return static_cast<size_t>(group_[static_cast<size_t>(i.id)]); }
+  void put_in_group(const Instruction& i, size_t group) {
+    group_.resize(std::max(group_.size(), static_cast<size_t>(i.id) + 1), 0);
+    group_[static_cast<size_t>(i.id)] = static_cast<int32_t>(group);
+  }
+
+  /// Do both compute the same value? Their operands must be in groups. Names alone don't tell: other rewrites derive
+  /// names from those of copies.
+  bool is_same(const Instruction& a, const Instruction& b) const {
+    const auto is_same_operand = [&](const Instruction* x, const Instruction* y) {
+      return group_of(*x) == group_of(*y);
+    };
+    return a.opcode == b.opcode && interchangeable(a.shape, b.shape) && a.called == b.called &&
+           std::ranges::equal(a.operands, b.operands, is_same_operand) && text_of_operation(a) == text_of_operation(b);
+  }
+
   /// Of a copy: the same whatever was tried and undone before.
-  std::string unused_name(const Instruction& i) const {
-    const std::string base = i.name.substr(0, i.name.find(kAgain)) + std::string(kAgain);
+  std::string unused_name(const Instruction& i) {
+    const std::string base = base_name(i) + std::string(kAgain);
     std::string name = base;
-    const auto has_it = [&](int32_t p) { return lives_->at(p).name == name; };
-    for (int k = 1; std::ranges::any_of(alike_[base_of(i)], has_it); ++k) name = fmt::format("{}.{}", base, k);
+    for (int k = 1; !names_.insert(name).second; ++k) name = fmt::format("{}.{}", base, k);
     return name;
   }
 
@@ -149,11 +167,11 @@ class Room {
     fullest_ = lives_->fullest();
     for (std::vector<int32_t>& places : alike_) places.clear();
     for (std::vector<int32_t>& readers : readers_) readers.clear();
-    alike_.resize(bases_.size());
+    alike_.resize(groups_);
     readers_.resize(static_cast<size_t>(lives_->size()));
     for (int32_t p = 0; p < lives_->size(); ++p) {
       const Instruction& i = lives_->at(p);
-      alike_[base_of(i)].push_back(p);
+      alike_[group_of(i)].push_back(p);
       for (const Instruction* operand : i.operands)
         readers_[static_cast<size_t>(lives_->place_of(*operand))].push_back(p);
     }
@@ -183,7 +201,7 @@ class Room {
   Instruction* copy_near(const Instruction& i, int32_t reader) const {
     Instruction* nearest = nullptr;
     int32_t least = std::numeric_limits<int32_t>::max();
-    for (const int32_t p : alike_[base_of(i)]) {
+    for (const int32_t p : alike_[group_of(i)]) {
       const int32_t distance = std::abs(p - reader);
       if (p <= last_ || distance >= least || !is_copy(lives_->at(p))) continue;
       least = distance;
@@ -217,7 +235,7 @@ class Room {
 
   bool copy(Instruction& i, Plan& plan) {
     if (ready_.contains(&i)) return true;
-    if (fixed_.contains(&i) || plan.copied.size() >= kMostCopies) return false;
+    if (fixed_.contains(&i) || --plan.left < 0) return false;
     for (Instruction* operand : i.operands) {
       if (!get(*operand, plan)) return false;
     }
@@ -232,7 +250,7 @@ class Room {
     const int32_t place = lives_->place_of(i);
     if (place < plan.reader) return true;
     if (ready_.contains(&i)) return true;
-    if (!is_copy(i) || plan.before.size() >= kMostCopies) return false;
+    if (!is_copy(i) || --plan.left < 0) return false;
     for (Instruction* operand : i.operands) {
       const int32_t at = lives_->place_of(*operand);
       // What it reads of the values before the moment is kept until then.
@@ -265,10 +283,11 @@ class Room {
   const std::unordered_set<const Instruction*> fixed_;
   std::optional<Lives> lives_;
   int32_t fullest_ = 0;
-  std::unordered_map<std::string, int32_t> bases_;  ///< by the name of the original
-  std::vector<int32_t> base_;                       ///< by id
-  std::vector<std::vector<int32_t>> alike_;         ///< by base: the places of the original and its copies
-  std::vector<std::vector<int32_t>> readers_;       ///< by place
+  std::unordered_set<std::string> names_;      ///< of copies
+  size_t groups_ = 0;                          ///< of an instruction and its copies
+  std::vector<int32_t> group_;                 ///< by id
+  std::vector<std::vector<int32_t>> alike_;    ///< by group: their places
+  std::vector<std::vector<int32_t>> readers_;  ///< by place
   // Of the plan that is being made:
   int32_t last_ = 0;
   std::unordered_set<const Instruction*> dropped_, ready_;
@@ -301,7 +320,7 @@ InRoom recompute_in_room(Computation& computation, const Target& target, double 
   Room room(computation, target);
   InRoom done;
   std::vector<Change> changes;
-  std::unordered_set<const Instruction*> refused;
+  std::unordered_set<std::string> refused;
   size_t best = 0;
   int64_t least = room.most();
   double ns = 0, price = 0;
@@ -313,13 +332,13 @@ InRoom recompute_in_room(Computation& computation, const Target& target, double 
     const std::string last = room.lives().at(full).name;
     for (const Candidate& candidate : candidates(room, ns_per_byte)) {
       Instruction& value = room.lives().at(candidate.value);
-      if (refused.contains(&value)) continue;
+      if (refused.contains(value.name)) continue;
       if (++tries > kMostTries) break;
       const auto plan = room.plan(candidate.value, full);
       Change change = room.apply(*plan);
       if (room.most() > before) {
         room.undo(change);
-        refused.insert(&value);
+        refused.insert(value.name);
         continue;
       }
       changes.push_back(std::move(change));

@@ -37,7 +37,7 @@ struct InRoom {
   std::vector<RoomPoint> points;
 };
 
-/// Recomputes what costs up to so many ns per byte, in the computation's order, which others can no longer change.
+/// Recomputes what costs up to so many ns per byte; the computation is left in an order that does so.
 InRoom recompute_in_room(Computation& computation, const Target& target, double ns_per_byte);
 
 /// The same in a computation with the same names. False: it isn't possible there.
