@@ -17,10 +17,11 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr int kMostCopies = 256;       ///< that one value takes
-constexpr double kHeld = 1;            ///< of the time, if it were all that is live: others could use the room
-constexpr int kMostTries = 400;        ///< of values that are recomputed
-constexpr int64_t kLeastPart = 2'000;  ///< of what is live, the part that a value must have
+constexpr int kMostCopies = 256;            ///< that one value takes
+constexpr double kHeld = 1;                 ///< of the time, if it were all that is live: others could use the room
+constexpr int64_t kMostTries = 400;         ///< of values that are recomputed
+constexpr int64_t kMostLooks = 10'000'000;  ///< at instructions, in all tries
+constexpr int64_t kLeastPart = 300;         ///< of what is live, the part that a value must have
 
 /// How one value is recomputed at a place.
 struct Plan {
@@ -324,8 +325,9 @@ InRoom recompute_in_room(Computation& computation, const Target& target, double 
   size_t best = 0;
   int64_t least = room.most();
   double ns = 0, price = 0;
-  int tries = 0;
-  for (bool goes_on = true; goes_on && tries < kMostTries;) {
+  int64_t tries = 0;
+  const int64_t most_tries = std::min(kMostTries, kMostLooks / std::max(1, room.lives().size()));
+  for (bool goes_on = true; goes_on && tries < most_tries;) {
     goes_on = false;
     const int32_t full = room.fullest();
     const int64_t before = room.most();
@@ -333,7 +335,7 @@ InRoom recompute_in_room(Computation& computation, const Target& target, double 
     for (const Candidate& candidate : candidates(room, ns_per_byte)) {
       Instruction& value = room.lives().at(candidate.value);
       if (refused.contains(value.name)) continue;
-      if (++tries > kMostTries) break;
+      if (++tries > most_tries) break;
       const auto plan = room.plan(candidate.value, full);
       Change change = room.apply(*plan);
       if (room.most() > before) {
