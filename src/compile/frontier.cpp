@@ -41,12 +41,12 @@ constexpr int64_t kBriefBatch = 4;                  ///< plans between two looks
 constexpr int64_t kPlanInstructions = 200'000;      ///< planned in all, by which the budget is set
 constexpr int64_t kLeastPlans = 48, kMostPlans = 600;
 constexpr int64_t kModuleInstructions = 100'000,
-                  kMostModules = 120;                  ///< for who takes modules: fine choices are lost there
-constexpr double kLeastPeakForTime = 0.03;             ///< part of the peak that twice the time must save
-constexpr int64_t kFewPlans = 64;                      ///< of large programs
-constexpr size_t kCheapPrices = 6, kPricesAmong = 12;  ///< of recomputation, before such a stream and after it:
-constexpr double kCheap = 0.02;                     ///< of the time: a stream that takes no more costs next to nothing
-constexpr size_t kMostStarts = 6, kMostPrices = 3;  ///< other first steps that are followed
+                  kMostModules = 120;       ///< for who takes modules: fine choices are lost there
+constexpr double kLeastPeakForTime = 0.03;  ///< part of the peak that twice the time must save
+constexpr int64_t kFewPlans = 64;           ///< of large programs
+constexpr double kCheap = 0.02;             ///< of the time: a stream that takes no more costs next to nothing
+constexpr size_t kCheapPrices = 6, kPricesAmong = 12;  ///< of recomputation, before such a stream and after it
+constexpr size_t kMostStarts = 6, kMostPrices = 3;     ///< other first steps that are followed
 constexpr int64_t kDearPart = 16, kLeastDear = 3, kMostDear = 40;  ///< of the plans: more of them, for dear ways
 constexpr double kGoodStep = 0.9;              ///< of what a plan may come down to: who gets there goes on
 constexpr double kLeastGain = 0.005;           ///< of the arena: smaller steps aren't worth their time

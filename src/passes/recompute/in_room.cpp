@@ -297,6 +297,7 @@ class Room {
 struct Candidate {
   double ns_per_byte = 0;
   int32_t value = 0;
+  Plan plan;
 };
 
 /// The cheapest first.
@@ -304,12 +305,12 @@ std::vector<Candidate> candidates(Room& room, double most_ns_per_byte) {
   std::vector<Candidate> found;
   const int32_t full = room.fullest();
   for (const int32_t p : room.kept()) {
-    const auto plan = room.plan(p, full);
+    std::optional<Plan> plan = room.plan(p, full);
     if (!plan) continue;
     const double bytes = static_cast<double>(room.lives().bytes(p)) * price_of_age(p, full);
     const double held = static_cast<double>(room.held(*plan)) / static_cast<double>(room.most());
     const double price = plan->ns / bytes * (1 + kHeld * held);
-    if (price <= most_ns_per_byte) found.push_back({price, p});
+    if (price <= most_ns_per_byte) found.push_back({price, p, std::move(*plan)});
   }
   std::ranges::stable_sort(found, {}, &Candidate::ns_per_byte);
   return found;
@@ -336,15 +337,14 @@ InRoom recompute_in_room(Computation& computation, const Target& target, double 
       Instruction& value = room.lives().at(candidate.value);
       if (refused.contains(value.name)) continue;
       if (++tries > most_tries) break;
-      const auto plan = room.plan(candidate.value, full);
-      Change change = room.apply(*plan);
+      Change change = room.apply(candidate.plan);
       if (room.most() > before) {
         room.undo(change);
         refused.insert(value.name);
         continue;
       }
       changes.push_back(std::move(change));
-      ns += plan->ns;
+      ns += candidate.plan.ns;
       price = std::max(price, candidate.ns_per_byte);
       done.steps.push_back({last, value.name});
       done.points.push_back({price, room.most(), ns});
@@ -363,8 +363,8 @@ InRoom recompute_in_room(Computation& computation, const Target& target, double 
 }
 
 bool recompute_in_room_alike(Computation& computation, const Target& target, const std::vector<MadeInRoom>& steps) {
+  Room room(computation, target);
   for (const MadeInRoom& step : steps) {
-    Room room(computation, target);
     int32_t last = Lives::kNobody, value = Lives::kNobody;
     for (int32_t p = 0; p < room.lives().size(); ++p) {
       if (room.lives().at(p).name == step.last) last = p;

@@ -257,11 +257,15 @@ std::vector<RecomputeOffer> recompute_offers(const Module& module, const Target&
   const double before = entry_ns(*ordered, target);
   const int64_t given = Lives(*ordered->entry, find_virtual_values(*ordered)).most();
   if (given < kLeastAlive) return {};
+  const auto recomputed = [&](double price) {
+    std::unique_ptr<Module> trial = ordered->clone();
+    Rounds rounds = recompute_in_order(*trial, target, price);
+    LT_ASSERT(remove_dead_code(*trial).ok(), "dead code can be removed");
+    return std::pair(std::move(trial), std::move(rounds));
+  };
   const auto offer = [&](double ns_per_byte) {
     const double price = std::stod(fmt::format("{:.3g}", ns_per_byte));  // of few digits, for files of plans
-    const std::unique_ptr<Module> trial = ordered->clone();
-    const Rounds rounds = recompute_in_order(*trial, target, price);
-    LT_ASSERT(remove_dead_code(*trial).ok(), "dead code can be removed");
+    const auto [trial, rounds] = recomputed(price);
     return RecomputeOffer{{price, 0}, rounds.least, std::max(0.0, entry_ns(*trial, target) - before)};
   };
 
@@ -294,10 +298,7 @@ std::vector<RecomputeOffer> recompute_offers(const Module& module, const Target&
   std::vector<std::vector<RecomputeOffer>> more(ends.size());
   module.context().pool().run(std::ssize(ends), [&](int64_t task, int) {
     const RecomputeOffer& from = all[ends[static_cast<size_t>(task)]];
-    const std::unique_ptr<Module> trial = ordered->clone();
-    recompute_in_order(*trial, target, from.price.ns_per_byte);
-    LT_ASSERT(remove_dead_code(*trial).ok(), "dead code can be removed");
-    more[static_cast<size_t>(task)] = offers_in_room(*trial, target, from, before);
+    more[static_cast<size_t>(task)] = offers_in_room(*recomputed(from.price.ns_per_byte).first, target, from, before);
   });
   for (const auto& some : more) all.insert(all.end(), some.begin(), some.end());
   return worth_offering(std::move(all), given, before);

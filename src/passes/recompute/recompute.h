@@ -11,7 +11,7 @@
 /// modelled time, from values that are kept or recomputed: the cheapest choice is a minimum cut (keep_or_make.h).
 /// Products, convolutions, loops and calls without effects can be recomputed like anything else. Values are recomputed
 /// just before the first that reads them, once. Then another moment is the fullest, for which the same is done, until
-/// nothing changes.
+/// nothing changes. At a second price, more is recomputed where later moments have room for it (in_room.h).
 ///
 /// The order is the computation's own or a depth-first one, whichever needs less; the computation is left in it.
 ///
