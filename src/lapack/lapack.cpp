@@ -22,7 +22,7 @@ struct RealOf<std::complex<T>> {
 template <class T>
 constexpr bool kIsComplex = !std::is_same_v<T, typename RealOf<T>::type>;
 
-/// Hands out parts of the workspace, or counts what they take.
+/// Hands out parts of the workspace, or, without one, only counts their bytes.
 class Workspace {
  public:
   explicit Workspace(std::byte* at) : at_(at) {}
@@ -50,7 +50,7 @@ bool is_finite(const T* a, int64_t count) {
   });
 }
 
-/// LAPACK packs real and imaginary part of a pair of eigenvectors into two real columns.
+/// LAPACK packs the real and imaginary parts of a pair of conjugate eigenvectors into two real columns.
 template <class Real>
 void unpack_eigenvectors(int64_t n, const Real* imaginary, const Real* packed, std::complex<Real>* vectors) {
   for (int64_t j = 0; j < n; ++j) {
@@ -63,8 +63,8 @@ void unpack_eigenvectors(int64_t n, const Real* imaginary, const Real* packed, s
   }
 }
 
-/// One call: measures where `results` is empty, runs otherwise. Each routine asks for its workspace first, so that both
-/// walk the same way.
+/// One call: measures its workspace if `results` is empty, runs otherwise. Each routine takes its workspace first, so
+/// that both use the same code.
 template <class T>
 class Call {
   using Real = typename RealOf<T>::type;
@@ -112,14 +112,14 @@ class Call {
   int32_t* info(size_t r) { return measures() ? &unused_ : static_cast<int32_t*>(results_[r]); }
   T* read(size_t r) const { return measures() ? nullptr : static_cast<T*>(read_[r]); }
 
-  /// call(work, &count, info) with the best size, which the routine says where it is asked for -1.
+  /// Calls call(work, &count, info) with the best workspace size, which the routine returns if count is -1.
   template <class F>
   void with_work(int32_t* info, F&& call) {
     T best{};
     int32_t count = -1, said = 0;
     call(&best, &count, &said);
     LT_ASSERT(said == 0, "LAPACK doesn't say what room it needs");
-    // Sizes beyond 2^24 come rounded where they are said in floats.
+    // Sizes above 2^24 are rounded when they are returned as floats.
     const double size = std::nextafter(std::real(best), std::numeric_limits<Real>::infinity());
     count = std::max(static_cast<int32_t>(std::ceil(size)), 1);
     T* work = space_.take<T>(count);
@@ -167,7 +167,7 @@ class Call {
     });
   }
 
-  /// Vectors that nobody wants are zeros, so that every run has the same bytes.
+  /// Singular vectors that aren't wanted are set to zero, so that every run gives the same bytes.
   void clear_singular_vectors() {
     if (measures() || p_.mode != 'N') return;
     const int64_t few = std::min(m_, n_), m = m_, n = n_;
@@ -181,7 +181,7 @@ class Call {
     clear_singular_vectors();
     auto* integers = space_.take<int32_t>(8 * few);
     Real* real = nullptr;
-    if constexpr (kIsComplex<T>) {  // as its page states it
+    if constexpr (kIsComplex<T>) {  // sizes from its documentation
       real = space_.take<Real>(
           p_.mode == 'N' ? 7 * few : std::max(5 * few * few + 5 * few, 2 * many * few + 2 * few * few + few));
     }
@@ -242,7 +242,7 @@ class Call {
       Real* real = space_.take<Real>(2 * int64_t{n_});
       if (refused(3, {1, 2}, square)) return;
       with_work(info(3), [&](T* work, const int32_t* count, int32_t* info) {
-        Real said[2];  // it writes there even when it is asked
+        Real said[2];  // geev writes it even if only the workspace size is requested
         call_blas(function_, &p_.left, &p_.right, &n_, read(0), &lead_, result(0), result(1), &lead_, result(2), &lead_,
                   work, count, *count == -1 ? said : real, info, kText, kText);
       });
@@ -261,7 +261,8 @@ class Call {
     }
   }
 
-  /// Of a matrix that isn't finite the search for eigenvalues may never end. What isn't computed is zero.
+  /// If the matrix isn't finite, the search for eigenvalues may never end. Results that aren't computed are set to
+  /// zero.
   bool refused(size_t info_at, std::initializer_list<size_t> vectors, int64_t square) {
     if (measures()) return false;
     using Pairs = std::complex<Real>;

@@ -1,7 +1,7 @@
 #pragma once
-/// LAPACK on one problem: column-major, as OpenBLAS has it. The library is loaded when the first routine is asked for;
-/// it computes in the calling thread only, and takes no memory but the workspace stated here and its own panels, one
-/// set per thread, which are there before anything runs.
+/// LAPACK on one column-major problem. OpenBLAS is loaded when the first routine is requested; it computes in the
+/// calling thread only, and allocates no memory but the workspace stated here and its own packing buffers, one set per
+/// thread, which exist before anything runs.
 
 #include <cstdint>
 #include <span>
@@ -11,7 +11,7 @@
 
 namespace lowtide::engine {
 
-/// Named as the real ones are; complex ones are called otherwise now and then (ungqr, heevd).
+/// Named after the real routines; some complex ones have other names (ungqr, heevd).
 enum class LapackRoutine : uint8_t {
   kPotrf,
   kGetrf,
@@ -38,32 +38,33 @@ struct LapackProblem {
   LapackRoutine routine = LapackRoutine::kPotrf;
   ElementType type = ElementType::kF32;
   int32_t m = 0, n = 0;  ///< of the matrix that is overwritten
-  int32_t k = 0;         ///< reflectors of orgqr and ormqr; of gesdd and gesvd: whether all singular vectors have room
+  int32_t k = 0;         ///< orgqr, ormqr: reflectors; gesdd, gesvd: nonzero if all singular vectors have room
   char uplo = 'L', side = 'L', trans = 'N', diag = 'N';
-  char mode = 'N';               ///< jobz and the like: which vectors are wanted
+  char mode = 'N';               ///< jobz and similar: which vectors are wanted
   char left = 'N', right = 'N';  ///< eigenvectors of geev
   int32_t low = 1, high = 0;     ///< rows that gehrd reduces, from 1
-  int32_t lead = 0;       ///< between columns of the matrix that is overwritten; 0: m. For potrf, getrf, trsm and geqrf
-  int32_t read_lead = 0;  ///< between columns of trsm's triangle; 0: its rows
+  int32_t lead = 0;       ///< stride between columns of the overwritten matrix, for potrf, getrf, trsm and geqrf; 0: m
+  int32_t read_lead = 0;  ///< stride between columns of trsm's triangle; 0: its rows
 };
 
-/// Is OpenBLAS installed, with everything that is asked of it?
+/// Is OpenBLAS installed, with all functions used here?
 bool has_lapack();
-/// Of run_lapack; 64-byte aligned. Needs has_lapack().
+/// Workspace of run_lapack; 64-byte aligned. Needs has_lapack().
 int64_t lapack_workspace_bytes(const LapackProblem& problem);
-/// `results` as the custom calls of JAX order them, those that live in operands filled with them; matrices
-/// column-major. `read`: operands that aren't results, in their order: the triangle of trsm, tau of orgqr, reflectors
-/// and tau of ormqr, and the matrix of geev, which is overwritten.
+/// `results` in the order of JAX's custom calls; results that share memory with operands must hold these already.
+/// Matrices are column-major. `read`: operands that aren't results, in their order: trsm's triangle, orgqr's tau,
+/// ormqr's reflectors and tau, and geev's matrix, which is overwritten.
 void run_lapack(const LapackProblem& problem, std::span<void* const> results, std::span<void* const> read,
                 void* workspace);
-/// What blocked algorithms update with: c -= op(a) op(b), c of m x n, over k.
+/// The update of blocked algorithms: c -= op(a) op(b), c of m x n, over k.
 struct LapackProduct {
   ElementType type = ElementType::kF32;
   char trans_a = 'N', trans_b = 'N';  ///< 'C' is 'T' for real numbers
   int32_t m = 0, n = 0, k = 0;
-  int32_t lead = 0;                ///< of all three
-  int32_t a_lead = 0, b_lead = 0;  ///< where theirs are others; without a triangle
-  /// b is a, conjugated and transposed: only this triangle of c, square, changes. 0: all of it.
+  int32_t lead = 0;                ///< leading dimension of all three
+  int32_t a_lead = 0, b_lead = 0;  ///< of a and b if different; not with a triangle
+  /// If nonzero, b is a, conjugated and transposed, and only this triangle of the square c changes. 0: all of c
+  /// changes.
   char triangle = 0;
 };
 void subtract_product(const LapackProduct& product, const void* a, const void* b, void* c);

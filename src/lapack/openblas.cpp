@@ -34,17 +34,17 @@ constexpr std::array<RoutineName, kLapackRoutines> kNames = {{{"potrf", "potrf"}
 constexpr std::array<std::string_view, OpenBlas::kParts> kPartNames = {"gemv",  "larfg", "stedc", "sterf", "bdsdc",
                                                                        "larfb", "laed2", "laed4", "lamrg"};
 constexpr std::string_view kLetters = "sdcz";
-constexpr int kFewestThreads = 4;                  ///< that find their panels ready
-constexpr size_t kPanelBytes = size_t{128} << 20;  ///< of addresses, for one thread
+constexpr int kFewestThreads = 4;                  ///< least number of threads that find their packing buffers ready
+constexpr size_t kPanelBytes = size_t{128} << 20;  ///< address space, for one thread
 
-/// OpenBLAS packs matrices into panels of its own, one mapping for each thread that computes at once, and keeps them:
-/// they are made here, so that no run has to.
+/// OpenBLAS packs matrices into its own buffers, one mapping for each concurrent thread, and keeps them: they are
+/// mapped here, so that no run has to.
 bool map_panels(void* library) {
   auto* take = reinterpret_cast<void* (*)(int)>(dlsym(library, "blas_memory_alloc"));
   auto* give = reinterpret_cast<void (*)(void*)>(dlsym(library, "blas_memory_free"));
   if (take == nullptr || give == nullptr) return false;
   const auto threads = static_cast<size_t>(std::max(usable_processors(), kFewestThreads));
-  // It tries for ever where the process may not have so many addresses.
+  // OpenBLAS retries forever if the process can't have that much address space.
   void* room = mmap(nullptr, threads * kPanelBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (room == MAP_FAILED) return false;
   munmap(room, threads * kPanelBytes);
@@ -54,8 +54,8 @@ bool map_panels(void* library) {
   return true;
 }
 
-/// It starts a thread for each processor that the loading thread may use, while it is loaded: for that time this thread
-/// may use but one. (The environment, which says it as well, is the whole process's.)
+/// While it is loaded, OpenBLAS starts a thread for each processor that the loading thread may use: for that time this
+/// thread may use only one. (An environment variable has the same effect, but belongs to the whole process.)
 void* load_alone() {
   cpu_set_t all, one;
   CPU_ZERO(&one);
