@@ -29,7 +29,7 @@ struct Blas {
     int32_t count = 0;
     T joint;             ///< scaled so that the weight vector has length 1
     T *poles, *weights;  ///< n, n
-    T* columns;          ///< n^2, packed: those with a first half, then those with a second half
+    T* columns;          ///< n^2, packed: upper halves of columns, then lower halves, without those that are zero
     int32_t *indices, *grouped, *groups, *order;  ///< n each; grouped: poles by group of columns, groups: their sizes
   };
   /// As laed2; z of n elements is overwritten. sorted: for each half the ascending order of its diagonal, from 1.
