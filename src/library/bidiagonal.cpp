@@ -7,10 +7,10 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr int64_t kPanel = 32;  ///< columns and rows whose reflectors join the rest of the matrix together
+constexpr int64_t kPanel = 32;  ///< columns and rows whose reflectors are applied to the rest of the matrix together
 constexpr int64_t kShare = 64;  ///< rows or columns of a product with a vector that are one task
-constexpr int64_t kLeastShared = int64_t{1} << 15;  ///< elements of a matrix that is worth several
-constexpr int64_t kTile = 128;                      ///< of the rest of the matrix
+constexpr int64_t kLeastShared = int64_t{1} << 15;  ///< least size, in elements, of a matrix that is worth several
+constexpr int64_t kTile = 128;                      ///< of updates of the rest of the matrix
 
 template <class T>
 class Reduction {
@@ -35,7 +35,7 @@ class Reduction {
 
  private:
   T* at(int64_t i, int64_t j) const { return a_ + i + j * m_; }
-  // Row i of what the panel is multiplied with; element j is m, or n, further.
+  // Row i of the factors of the panel's update; element j is j * m, or j * n, further.
   T* v(int64_t i, int64_t j) const { return tall_ + i + j * m_; }
   T* x(int64_t i, int64_t j) const { return tall_ + i + (kPanel + j) * m_; }
   T* y(int64_t i, int64_t j) const { return wide_ + i + j * n_; }
@@ -72,7 +72,7 @@ class Reduction {
     take(u(first, 0), n_, columns, x(i, 0), m_, left, rows, count, to);
     for (int64_t j = 0; j < columns; ++j) to[j] *= left_tau;
 
-    T* row = u(first, count);  // where it lies side by side
+    T* row = u(first, count);  // contiguous copy
     for (int64_t j = 0; j < columns; ++j) row[j] = *at(i, first + j);
     Blas<T>::gemv('N', columns, count + 1, -1, y(first, 0), n_, v(i, 0), m_, 1, row, 1);
     Blas<T>::gemv('N', columns, count, -1, u(first, 0), n_, x(i, 0), m_, 1, row, 1);

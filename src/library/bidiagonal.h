@@ -1,6 +1,6 @@
 #pragma once
-/// A matrix becomes one of two diagonals, q^T a p, on several threads: LAPACK's gebrd (Dongarra, Sorensen and
-/// Hammarling, Block reduction of matrices to condensed forms, 1989), whose products are shared.
+/// Reduces a matrix to bidiagonal form, q^T a p, on several threads: LAPACK's gebrd (Dongarra, Sorensen and Hammarling,
+/// Block reduction of matrices to condensed forms, 1989), with its products shared among threads.
 
 #include <cstdint>
 
@@ -13,9 +13,9 @@ class Bidiagonal {
  public:
   /// Elements of scratch.
   static int64_t room(int64_t m, int64_t n);
-  /// a: column-major, m rows, n columns, m >= n. `diagonal` and `left_taus` have n elements, `beside` and `right_taus`
-  /// n - 1. Reflectors of q stay below the diagonal, those of p to the right of the upper diagonal, in rows. Same bits
-  /// for every number of threads.
+  /// a: column-major, m rows, n columns, m >= n. `diagonal` and `left_taus` have n elements, the superdiagonal `beside`
+  /// and `right_taus` n - 1. Reflectors of q stay below the diagonal, those of p right of the superdiagonal, in rows.
+  /// Same bits for every number of threads.
   static void reduce(T* a, int64_t m, int64_t n, T* diagonal, T* beside, T* left_taus, T* right_taus, T* room,
                      ThreadPool& pool);
 };

@@ -8,8 +8,8 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr int64_t kBlock = 128;    ///< reflectors that are joined
-constexpr int64_t kVectors = 128;  ///< that one task turns
+constexpr int64_t kBlock = 128;    ///< reflectors that share one t
+constexpr int64_t kVectors = 128;  ///< columns, or rows, of c per task
 
 int64_t blocks_of(int64_t count) { return (count + kBlock - 1) / kBlock; }
 
@@ -26,7 +26,7 @@ Lanes turning(int64_t vectors) {
   return lanes_for<T>((vectors + kVectors - 1) / kVectors, kVectors * kBlock);
 }
 
-/// t of reflectors `first` on: column i is -tau t (v^T v_i) above its diagonal, tau there.
+/// Computes t of the reflectors from `first` on: column i is -tau t (v^T v_i) above its diagonal, tau on it.
 template <class T>
 void join(const BlockReflectors<T>& h, int64_t first, T* room, T* t) {
   const int64_t count = std::min(kBlock, h.count - first), rows = h.length - first;

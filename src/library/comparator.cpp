@@ -28,7 +28,7 @@ bool alike(const Instruction& a, const Instruction& b, std::optional<int64_t>& k
   return true;
 }
 
-/// The function whose root `a` is, of its one parameter.
+/// Copies the function whose root is `a` into a program of one parameter.
 class Copy {
  public:
   std::optional<ScalarProgram> program(const Instruction& a) {

@@ -1,5 +1,5 @@
 #pragma once
-/// What a sort's comparator says, where it can be said shortly.
+/// Recognises comparators of sorts that compare a single key.
 
 #include <optional>
 
@@ -8,11 +8,11 @@
 
 namespace lowtide::engine {
 
-/// "f(a) before f(b)", a and b of one operand: sorting is then a matter of keys.
+/// The comparator "f(a) before f(b)", with a and b elements of one operand, so that sorting can compare keys.
 struct SortKey {
   size_t operand = 0;
   ElementType type = ElementType::kF32;   ///< of the key
-  std::optional<ScalarProgram> function;  ///< f; nothing: the element itself
+  std::optional<ScalarProgram> function;  ///< f; none: the element itself
   bool descending = false;
   bool total_order = false;  ///< otherwise zeros are equal, and NaN compares as unordered
 };

@@ -1,5 +1,5 @@
 #pragma once
-/// Stored elements to the numbers that products are summed in, and back.
+/// Converts stored elements to the types in which products are summed, and back.
 
 #include <bit>
 

@@ -10,7 +10,7 @@ struct Vectors {
   typedef uint16_t Halves [[gnu::vector_size(kLanes * sizeof(uint16_t))]];
   typedef uint32_t Words [[gnu::vector_size(kLanes * sizeof(uint32_t))]];
 };
-/// Of the widest vectors; what they leave of a row goes by fewer.
+/// Lanes of the widest vectors; the remainder of a row uses vectors of fewer.
 constexpr int64_t kLanes = 16, kFewerLanes = 4;
 using Halves = Vectors<kLanes>::Halves;
 using Words = Vectors<kLanes>::Words;

@@ -1,5 +1,5 @@
 #pragma once
-/// Rows of what is stored as rows of what is summed, and back: bf16 in the widest vectors of this machine.
+/// Converts rows of stored elements to rows of summed ones, and back: bf16 in the widest vectors of this machine.
 
 #include <algorithm>
 #include <cstdint>
@@ -9,7 +9,7 @@
 namespace lowtide::engine {
 
 void convert_row(const BFloat16* from, int64_t count, float* to);
-/// To nearest even.
+/// Rounds to nearest, ties to even.
 void convert_row(const float* from, int64_t count, BFloat16* to);
 
 template <class T>

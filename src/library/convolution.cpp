@@ -1,5 +1,5 @@
-/// convolution as products of rows by panels: a row is a position of the window, whose elements are read where they
-/// lie, so that nothing is unrolled in memory. Every labelling, dilation, reversal and grouping.
+/// convolution as products of rows by panels: a row is a position of the window, whose elements are read in place, so
+/// that nothing is unrolled in memory. Supports every labelling, dilation, reversal and grouping.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -20,7 +20,7 @@ using Tile = ConvolutionWalk::Tile;
 using Row = ConvolutionWalk::Row;
 using TermRun = ConvolutionWalk::TermRun;
 
-/// Zeros that rows in the padding read.
+/// Zeros that rows read instead of padding.
 template <class S>
 const S* zeros() {
   static constexpr std::array<S, kConvolutionDepth> kZeros{};
@@ -59,8 +59,8 @@ class Convolution : public LibraryRoutine {
     return dispatch(type, []<class T>() { return static_cast<int64_t>(sizeof(summed_t<T>)); });
   }
 
-  // The types of the kernel and of the result are asked for in functions of their own: the product of all types is code
-  // of megabytes.
+  // Dispatch on the types of the kernel and of the result is in separate functions: instantiating all combinations of
+  // types would take megabytes of code.
   template <class S, class E>
   void compute_tile(const Tile& tile, const E* input, const void* kernel, void* result, std::byte* room) const {
     const auto take = [&]<class Item>(int64_t bytes) {
@@ -115,7 +115,7 @@ class Convolution : public LibraryRoutine {
     });
   }
 
-  /// A few columns would leave a panel empty: terms fill vectors where they lie side by side.
+  /// Few columns would leave a panel mostly empty: vectors hold terms instead, if these are contiguous.
   template <class S>
   bool lanes_are_terms(const Tile& tile, std::span<const TermRun> joined) const {
     return std::is_floating_point_v<S> && tile.columns <= kFewColumns && !walk_.walks_taps_first() &&
@@ -123,8 +123,8 @@ class Convolution : public LibraryRoutine {
            std::ranges::all_of(joined, [](const TermRun& run) { return run.count >= kShortestRun<S>; });
   }
 
-  /// Do a panel's results lie as sums do: whole vectors, a row as far from the next as all are? Then they are summed
-  /// where they lie.
+  /// Are a panel's results laid out like sums: whole vectors, with a constant stride between rows? Then they are summed
+  /// in place.
   bool stores_whole_panels(const Tile& tile, const Row* rows, int64_t first) const {
     constexpr int64_t kVectors = 2;
     if (first + kPanelRows > tile.rows || walk_.output().feature_stride != 1 ||
@@ -138,7 +138,7 @@ class Convolution : public LibraryRoutine {
     return true;
   }
 
-  /// in_place: whole panels have been summed where they lie.
+  /// in_place: whole panels have already been summed in the result.
   template <class S>
   [[gnu::noinline]] void store(const Tile& tile, const Row* rows, const S* sums, bool in_place, void* result) const {
     dispatch(result_type_, [&]<class T>() {
@@ -164,7 +164,7 @@ class Convolution : public LibraryRoutine {
     for (int64_t j = 0; j < tile.columns; ++j) to[j * stride] = from_sum<T>(sums[j]);
   }
 
-  /// Where these terms of a panel's rows lie; those that don't lie as they are needed are copied.
+  /// Finds where these terms of a panel's rows lie; terms with an unsuitable layout are copied.
   template <class E, class S>
   size_t find_elements(const E* input, const Phase& phase, const Row* rows, std::span<const TermRun> terms,
                        std::span<const TermRun> joined, S* copies, RowRun<S>* runs) const {
@@ -190,7 +190,7 @@ class Convolution : public LibraryRoutine {
     return static_cast<size_t>(to - runs);
   }
 
-  /// Where features lie side by side: rows that meet padding, or are to be widened, are copied, terms in their order.
+  /// For contiguous features: copies rows that meet padding, or need widening, with their terms in order.
   template <class E, class S>
   size_t find_near(const E* input, const Row* rows, std::span<const TermRun> terms, std::span<const TermRun> joined,
                    S* copies, RowRun<S>* runs) const {
@@ -227,7 +227,7 @@ class Convolution : public LibraryRoutine {
     return count;
   }
 
-  /// Six rows' elements; null for padding.
+  /// Elements of a panel's six rows; null for padding.
   template <class E>
   using Elements = std::array<const E*, kPanelRows>;
 
@@ -260,7 +260,7 @@ class Convolution : public LibraryRoutine {
     return to;
   }
 
-  /// The rows themselves where all are elements of the type that is summed, and step alike; zeros do for padding.
+  /// Reads rows in place if they have the type that is summed, and step 1 if any is padding, which reads zeros.
   template <class E, class S>
   static void set_run(const Elements<E>& at, int64_t step, int64_t count, S* copies, RowRun<S>& run) {
     const bool padded = std::ranges::any_of(at, [](const E* element) { return element == nullptr; });
@@ -296,14 +296,14 @@ class Convolution : public LibraryRoutine {
 
   template <class E, class S>
   static void to_sums(const E* from, int64_t count, S* to) {
-    constexpr int64_t kFew = 16;  // what a call costs more than it brings
+    constexpr int64_t kFew = 16;  // from here on a call pays off
     if constexpr (std::is_same_v<E, S> || (std::is_same_v<E, BFloat16> && std::is_same_v<S, float>)) {
       if (count >= kFew) return convert_row(from, count, to);
     }
     for (int64_t k = 0; k < count; ++k) to[k] = to_sum<S>(from[k]);
   }
 
-  /// Panels of the kernel's columns, terms in the order of rows; the remainder after the last column is not written.
+  /// Packs the kernel's columns in panels, terms in the order of rows; what follows the last column isn't written.
   template <class K, class S>
   void pack_kernel(const K* kernel, const Tile& tile, std::span<const TermRun> terms, int64_t depth, S* to) const {
     const int64_t across = walk_.kernel().feature_stride, width = walk_.panel_columns();
@@ -316,7 +316,7 @@ class Convolution : public LibraryRoutine {
     }
   }
 
-  /// The kernel's columns one after another, terms in the order of rows.
+  /// Packs the kernel's columns one after another, terms in the order of rows.
   template <class K, class S>
   void pack_by_columns(const K* kernel, const Tile& tile, std::span<const TermRun> terms, int64_t depth, S* to) const {
     for (const TermRun& run : terms) {

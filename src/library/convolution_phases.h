@@ -1,6 +1,6 @@
 #pragma once
-/// What a convolution multiplies, without what it would multiply by nothing: where the base is dilated, positions whose
-/// windows meet its elements with the same taps are a phase, and a convolution of their own in which no hole is left.
+/// Splits a convolution into phases, so that it doesn't multiply the zeros between the elements of a dilated base: a
+/// phase is all positions whose windows meet elements with the same taps, and is a convolution without base dilation.
 
 #include <array>
 #include <cstddef>
@@ -11,13 +11,13 @@
 
 namespace lowtide::engine {
 
-/// Fewer spatial dimensions are the last of as many, so that the last one always is kLast; those before have extent 1.
+/// Fewer spatial dimensions use the last indices, so that the last one is always kLast; those before have extent 1.
 inline constexpr size_t kMostSpatial = 3, kLast = kMostSpatial - 1;
 using SpatialIndex = std::array<int64_t, kMostSpatial>;
 
-/// One spatial dimension of a phase: its positions, and those taps of its window that meet elements, each equally
-/// spaced. SpatialIndex q's tap u reads element first_element + q * per_position + u * per_tap, which is padding where
-/// the input has no such element.
+/// One spatial dimension of a phase: its positions, and the taps of its window that meet elements, both equally spaced.
+/// Tap u at position q reads element first_element + q * per_position + u * per_tap, which is padding if the input has
+/// no such element.
 struct PhaseAxis {
   int64_t first_position = 0, position_step = 1, positions = 1;
   int64_t first_tap = 0, tap_step = 1, taps = 1;
@@ -29,12 +29,12 @@ struct Phase {
 
   int64_t positions() const { return axes[0].positions * axes[1].positions * axes[2].positions; }
   int64_t taps() const { return axes[0].taps * axes[1].taps * axes[2].taps; }
-  /// Row-major index over the positions, or the taps, -> one index for each dimension.
+  /// Converts a row-major index over the positions, or the taps, to one index for each dimension.
   SpatialIndex position_at(int64_t index) const;
   SpatialIndex tap_at(int64_t index) const;
 };
 
-/// All phases of a window that has as many positions.
+/// All phases of a window with so many positions.
 std::vector<Phase> phases_of(const Window& window, const SpatialIndex& positions);
 
 }  // namespace lowtide::engine

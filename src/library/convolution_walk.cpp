@@ -8,16 +8,16 @@
 namespace lowtide::engine {
 namespace {
 
-/// Groups with fewer outputs, or sums of fewer products, leave most of a panel empty, ..
+/// With fewer outputs per group, or fewer products per sum, most of a panel would be empty, ..
 constexpr int64_t kFewOutputs = 8, kFewTerms = 8;
-/// .. which is still better than to gather one position for each lane, where features lie side by side and are many.
+/// .. which is still better than gathering one position for each lane, if features are contiguous and many.
 constexpr int64_t kManyTerms = 64, kManyPositions = 1024;
 
-/// Of a tile: its sums, and a part of the kernel that is packed for it, stay in the second cache.
+/// Sizes of a tile: its sums, and the part of the kernel that is packed for it, stay in the second-level cache.
 constexpr int64_t kMostRows = 384, kMostColumnBytes = 512, kFewestRows = 24;
-/// Tiles that threads can share without waiting long for the last.
+/// Enough tiles for threads to share without waiting long for the last.
 constexpr int64_t kEnoughTiles = 8;
-/// Terms after each other that are worth it to walk taps rather than features.
+/// Consecutive taps from which on walking taps is better than walking features.
 constexpr int64_t kLongRun = 16;
 
 int64_t extent_of(const Shape& shape, int64_t d) { return shape.dims[static_cast<size_t>(d)]; }
@@ -106,7 +106,7 @@ void ConvolutionWalk::find_rows(const Tile& tile, Row* rows) const {
   const int64_t positions = phase.positions();
   int64_t batch = batch_first_ ? tile.row % batch_ : tile.row / positions;
   int64_t position = batch_first_ ? tile.row / batch_ : tile.row % positions;
-  // Rows of one line of the walk differ in one index alone, and by the same steps.
+  // Rows in one line of the walk differ in one index only, by constant steps.
   for (int64_t i = 0; i < tile.rows;) {
     const SpatialIndex at = phase.position_at(position);
     const PhaseAxis& last = phase.axes[kLast];

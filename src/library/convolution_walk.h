@@ -1,7 +1,7 @@
 #pragma once
-/// Which elements a convolution multiplies, in which order: rows are positions of the window in all batches, and a term
-/// of a row is a tap of its window in one feature. What lies nearest in memory is walked first, rows and terms alike:
-/// gradients of kernels have both the other way round than what they are gradients of.
+/// The elements that a convolution multiplies, in order: a row is a position of the window in one batch, and a term of
+/// a row is a tap of its window in one feature. Rows and terms are walked along the smallest strides first: in
+/// gradients of kernels both orders are the reverse of those in the convolution itself.
 
 #include <span>
 
@@ -10,10 +10,10 @@
 
 namespace lowtide::engine {
 
-/// Terms that are summed before they join the sums of those before them.
+/// Number of terms that are summed by themselves before they are added to the sums of earlier terms.
 inline constexpr int64_t kConvolutionDepth = 512;
 
-/// Extents and strides of the roles of one array.
+/// Extents and strides of one array's dimensions, by their roles.
 struct ConvolutionRoles {
   int64_t batch_stride = 0, feature_stride = 0;
   SpatialIndex extents{1, 1, 1}, strides{};
@@ -24,10 +24,10 @@ struct ConvolutionRoles {
 
 class ConvolutionWalk {
  public:
-  /// A phase in tiles of equal rows; tiles of all phases are counted through.
+  /// A phase cut into tiles of equally many rows; tiles are numbered across all phases.
   struct TiledPhase {
     Phase phase;
-    int64_t rows = 0, depth = 0;  ///< positions of all batches, terms of each
+    int64_t rows = 0, depth = 0;  ///< positions in all batches, terms of each position
     int64_t tile_rows = 0, first_tile = 0;
   };
   struct Tile {
@@ -37,47 +37,46 @@ class ConvolutionWalk {
 
   /// A row of a tile: one position of one batch.
   struct Row {
-    int64_t input = 0;           ///< where its first term lies, in elements, or would without padding
-    SpatialIndex first{};        ///< the element that its first tap meets, along each dimension
-    int64_t result = 0;          ///< where its first column lies
-    bool meets_padding = false;  ///< with any tap
+    int64_t input = 0;           ///< offset of its first term, in elements, even if that is padding
+    SpatialIndex first{};        ///< the element that its first tap reads, along each dimension
+    int64_t result = 0;          ///< offset of its first column in the result
+    bool meets_padding = false;  ///< at any tap
   };
 
-  /// Terms of which one index alone changes, as the order of terms walks them: of features, or of the last
-  /// dimension's taps.
+  /// Consecutive terms in which only one index changes: the feature, or the last dimension's tap (walks_taps_first).
   struct TermRun {
     SpatialIndex tap{};
     int64_t feature = 0;
-    int64_t done = 0, count = 0;  ///< from the first asked for
+    int64_t done = 0, count = 0;  ///< terms before it, from the first requested one
     SpatialIndex reach{};         ///< elements from a row's first tap to this one
-    int64_t input = 0;            ///< from a row's first term to this one
+    int64_t input = 0;            ///< offset from a row's first term to this one
   };
 
-  /// sum_bytes: of what an element is summed in.
+  /// sum_bytes: size of the type in which elements are summed.
   ConvolutionWalk(const Instruction& convolution, int64_t sum_bytes);
 
-  /// Are panels filled well enough?
+  /// Are panels filled well enough to make this worthwhile?
   bool is_worth_it() const;
-  /// Tiles of all groups, and bytes of one lane's room: what follows each other there.
+  /// The number of tiles, in all groups.
   int64_t tiles() const { return groups_ * tiles_; }
   struct Room {
-    int64_t kernel = 0, copies = 0, terms = 0, runs = 0, rows = 0, sums = 0;  ///< bytes
+    int64_t kernel = 0, copies = 0, terms = 0, runs = 0, rows = 0, sums = 0;  ///< bytes, consecutive in scratch
     int64_t all() const { return kernel + copies + terms + runs + rows + sums; }
   };
   const Room& room() const { return room_; }
 
   Tile tile_at(int64_t task) const;
-  /// The rows of a tile, in whole panels: padded by repeating the last one.
+  /// The rows of a tile, filled up to whole panels by repeating the last one.
   void find_rows(const Tile& tile, Row* rows) const;
-  /// Runs of terms [from, from + depth), and how many they are: at most depth.
+  /// Finds the runs of terms [from, from + depth), and returns their number: at most depth.
   size_t find_terms(const Phase& phase, int64_t from, int64_t depth, TermRun* runs) const;
-  /// The same terms for rows that meet no padding: runs of which the next begins where the last one ends are one.
+  /// The same terms for rows that meet no padding: runs that continue each other are merged.
   size_t join_runs(const Phase& phase, std::span<const TermRun> runs, TermRun* joined) const;
   /// Elements from one term of a run to the next.
   int64_t term_step(const Phase& phase) const {
     return taps_first_ ? phase.axes[kLast].per_tap * input_.strides[kLast] : input_.feature_stride;
   }
-  /// Does the row meet elements there, along the first dimensions?
+  /// Does this tap of the row meet elements, not padding, along the first `dimensions` dimensions?
   bool meets(const Row& row, const TermRun& run, size_t dimensions) const {
     bool all = true;
     for (size_t d = 0; d < dimensions; ++d) {
@@ -86,7 +85,7 @@ class ConvolutionWalk {
     return all;
   }
 
-  /// Of a run: the element of the kernel that its first term multiplies for the first column of a tile, and elements
+  /// For a run of terms: the kernel element that its first term multiplies for a tile's first column, and the stride
   /// from one term to the next.
   struct KernelRun {
     int64_t at = 0, along = 0;
@@ -94,7 +93,7 @@ class ConvolutionWalk {
   KernelRun kernel_run(const Tile& tile, const TermRun& run) const;
 
   const ConvolutionRoles& input() const { return input_; }
-  const ConvolutionRoles& kernel() const { return kernel_; }  ///< its "batch" are the input features
+  const ConvolutionRoles& kernel() const { return kernel_; }  ///< its "batch" is the input feature
   const ConvolutionRoles& output() const { return output_; }
   bool walks_taps_first() const { return taps_first_; }
   int64_t panel_columns() const { return panel_columns_; }

@@ -10,8 +10,8 @@
 namespace lowtide::engine {
 namespace {
 
-/// By squares whose sides are cache lines: each line of either side is
-/// then touched once, where powers of two would throw half of them out before they are used up.
+/// Transposes by squares whose sides are cache lines: each line of either side is then touched once, where strides that
+/// are powers of two would evict half of them before they are used up.
 template <class To, class From>
 void transpose(const From* from, int64_t stride, int64_t rows, int64_t columns, To* to, int64_t to_stride) {
   constexpr auto kSide = static_cast<int64_t>(64 / sizeof(From));
@@ -41,7 +41,7 @@ void copy(const StridedGroup& outer, const StridedGroup& inner, const From* from
   }
   for (int64_t i = rows.first; i < rows.first + rows.count; ++i, to += columns.count) {
     const From* row = from + outer.offset(i);
-    // along the last of inner's dimensions at a time
+    // one stretch of inner's last dimension at a time
     const int64_t line = inner.dims.empty() ? 1 : inner.dims.back().extent;
     for (int64_t j = 0; j < columns.count;) {
       const int64_t column = columns.first + j, count = std::min(columns.count - j, line - column % line);

@@ -1,6 +1,6 @@
 #pragma once
-/// What routines copy before they start: rows of a strided matrix as a dense block, as libraries want them; matrices
-/// turned round; operands that results begin as.
+/// Copies that routines make before they start: rows of a strided matrix as the dense block that libraries require,
+/// transposed matrices, and operands that are the initial value of results.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,10 +11,10 @@
 
 namespace lowtide::engine {
 
-/// Do consecutive indices lie side by side?
+/// Are consecutive indices adjacent in memory?
 inline bool is_near(const StridedGroup& group) { return group.is_one() && (group.stride() == 1 || group.extent == 1); }
 
-/// Is [outer, inner] one block of memory?
+/// Is [outer, inner] one dense block of memory?
 inline bool is_dense(const StridedGroup& outer, const StridedGroup& inner) {
   return is_near(inner) && outer.is_one() && (outer.extent == 1 || outer.stride() == inner.extent);
 }
@@ -27,11 +27,11 @@ struct IndexRange {
 void copy_block(int64_t element_bytes, const StridedGroup& outer, const StridedGroup& inner, const void* data,
                 int64_t origin, IndexRange outer_range, IndexRange inner_range, std::byte* block);
 
-/// The same, widened.
+/// The same, widened to f32.
 void widen_block(const StridedGroup& outer, const StridedGroup& inner, const BFloat16* data, IndexRange outer_range,
                  IndexRange inner_range, float* block);
 
-/// A result begins as an operand: copied there unless it lies there.
+/// Initialises a result with an operand, unless both share memory.
 void copy_to(const void* from, void* to, int64_t bytes, ThreadPool& pool);
 
 /// to[i * to_stride + j] = from[j * stride + i], i < rows, j < columns; elements of 2, 4, 8 or 16 bytes.

@@ -10,11 +10,11 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr int64_t kLeast = 64;      ///< order of a part that one thread solves
+constexpr int64_t kLeast = 64;      ///< least order of a part, which one thread solves
 constexpr int64_t kMostParts = 16;  ///< a power of two
-constexpr int64_t kColumns = 32;    ///< of the vectors that one task makes
-constexpr int64_t kMostLanes = 8;   ///< of a merge, with room for so many columns each
-constexpr int64_t kRealsBeside = 5 + kColumns * kMostLanes, kIntegersBeside = 8;  ///< beside n, for each row
+constexpr int64_t kColumns = 32;    ///< eigenvectors that one task computes
+constexpr int64_t kMostLanes = 8;   ///< lanes of a merge, each with room for kColumns columns
+constexpr int64_t kRealsBeside = 5 + kColumns * kMostLanes, kIntegersBeside = 8;  ///< per row, in addition to n
 
 int64_t parts_of(int64_t n) {
   int64_t parts = 1;
@@ -22,19 +22,19 @@ int64_t parts_of(int64_t n) {
   return parts;
 }
 
-/// What the most telling of several tasks says, whichever says it first.
+/// Keeps the largest info of several tasks, whatever their order.
 void keep_largest(std::atomic<int32_t>& largest, int32_t x) {
   int32_t found = largest.load(std::memory_order_relaxed);
   while (found < x && !largest.compare_exchange_weak(found, x, std::memory_order_relaxed)) {
   }
 }
 
-/// One of the parts, or what some of them have become.
+/// One of the parts, or several parts after merging.
 template <class T>
 struct Part {
   int64_t n;
   T* diagonal;
-  T* vectors;  ///< n x n of a larger matrix
+  T* vectors;  ///< n x n block of a larger matrix
   int64_t lead;
   int32_t* order;  ///< of the diagonal, from 1
   T* reals;
@@ -44,7 +44,8 @@ struct Part {
 template <class T>
 class Merge {
  public:
-  /// Of a part whose first rows and the others are solved; `joint` stands beside the diagonals of both.
+  /// Merges a part whose first `first` rows and remaining rows are solved; `joint` is the off-diagonal element between
+  /// them.
   Merge(const Part<T>& part, int64_t first, T joint, ThreadPool& pool) : p_(part), first_(first), pool_(pool) {
     const int64_t n = p_.n;
     z_ = p_.reals;
@@ -84,7 +85,7 @@ class Merge {
     for (int64_t j = task * kColumns; j < std::min<int64_t>((task + 1) * kColumns, to_.count); ++j) f(j);
   }
 
-  /// Column j becomes the distances of root j to all poles.
+  /// Column j receives the distances of root j to all poles.
   int32_t find_roots() {
     std::atomic<int32_t> info = 0;
     pool_.run(tasks(), [&](int64_t task, int) {
@@ -93,7 +94,7 @@ class Merge {
     return info;
   }
 
-  /// The vector of weights whose roots are exactly those found (Gu and Eisenstat): its eigenvectors are orthogonal.
+  /// The weights whose roots are exactly those found (Gu and Eisenstat): with them, eigenvectors are orthogonal.
   void find_vector() {
     const int64_t count = to_.count;
     pool_.run(tasks(), [&](int64_t task, int) {
@@ -108,7 +109,7 @@ class Merge {
     });
   }
 
-  /// Eigenvectors of the joint problem, by columns as laed2 has grouped them, times the vectors of both parts.
+  /// Multiplies the vectors of both parts with the eigenvectors of the joint problem, in laed2's grouped order.
   void make_columns() {
     const int64_t count = to_.count, rest = p_.n - first_;
     const int64_t upper = to_.groups[0] + to_.groups[1], lower = to_.groups[1] + to_.groups[2];
@@ -134,7 +135,7 @@ class Merge {
     if (count > 2) {
       for (int64_t i = 0; i < count; ++i) distances[i] = vector_[i] / distances[i];
     }
-    T square = 0;  // the longest elements are near 1
+    T square = 0;  // the largest elements are near 1
     for (int64_t i = 0; i < count; ++i) square += distances[i] * distances[i];
     const T length = count > 2 ? std::sqrt(square) : T(1);
     for (int64_t i = 0; i < count; ++i) factors[i] = distances[to_.grouped[i] - 1] / length;

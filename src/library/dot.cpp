@@ -1,4 +1,4 @@
-/// dot: oneDNN where it is fast, panels elsewhere, and where sums are made in order.
+/// dot: by oneDNN if that is fast, otherwise, and if sums are made in order, by panels.
 #include <algorithm>
 #include <numeric>
 
@@ -15,7 +15,7 @@ namespace {
 
 class DotByPanels : public LibraryRoutine {
  public:
-  /// `added_bytes`: of operand 2, which is added; 0: there is none.
+  /// `added_bytes`: size of operand 2, which is added; 0: there is none.
   DotByPanels(MatrixView left, MatrixView right, ElementType result, int64_t added_bytes, Joining joining)
       : gemm_(std::move(left), std::move(right), result), added_bytes_(added_bytes), joining_(joining) {}
   int64_t scratch_bytes() const override { return gemm_.scratch_bytes(); }
@@ -32,12 +32,12 @@ class DotByPanels : public LibraryRoutine {
   Joining joining_;
 };
 
-/// Dimensions over which both operands are summed, pair by pair, major first.
+/// Contracting dimensions of both operands, pair by pair, major first.
 struct Contracted {
   Dims left, right;
 };
 
-/// The same pairs in the order in which most of them walk as one: it may be any, where sums may have any order.
+/// The same pairs in the order in which most of them merge into one dimension; sums must be allowed in any order.
 Contracted in_memory_order(const DotAttributes& dot, const Shape& left, const Shape& right) {
   const Contracted given{dot.lhs_contracting_dims, dot.rhs_contracting_dims};
   const auto runs = [&](const Contracted& dims) {
@@ -85,7 +85,7 @@ std::unique_ptr<LibraryRoutine> make_dot(const Instruction& dot) {
   right.columns = {r.dims, right_strides,
                    free_dims(r.rank(), attributes.rhs_contracting_dims, attributes.rhs_batch_dims)};
   const bool adds = has_addend(dot);
-  // Panels add the terms of an element one after the other, however many rows and columns there are; oneDNN chooses.
+  // Panels add the terms of an element one after another, whatever the number of rows and columns; oneDNN may not.
   if (!in_order) {
     if (auto by_onednn = make_dot_by_onednn(left, right, dot.shape.type, adds)) return by_onednn;
     if (auto unpacked = make_dot_unpacked(left, right, dot.shape.type, adds)) return unpacked;

@@ -11,25 +11,25 @@
 namespace lowtide::engine {
 namespace {
 
-/// Rows of left, of all batches: more make tiles enough of whole rows.
+/// Most rows of left, in all batches: with more, there are enough tiles of whole rows.
 constexpr int64_t kFewRows = 192;
-/// With fewer, of the matrices or of one element, copies cost more than a second thread brings.
+/// With fewer products in all, or less depth, copies cost more than a second thread saves.
 constexpr int64_t kFewestProducts = 1 << 22, kLeastDepth = 32;
-/// Of a tile of few rows: at least as many, and so many that there are kTiles.
+/// Columns of a tile of few rows: at least kFewestColumns, at most kMostColumns, as fit for kTiles tiles.
 constexpr int64_t kFewestColumns = 128, kMostColumns = 256, kTiles = 4;
-/// Of a call.
+/// Depth of a call.
 constexpr int64_t kDepth = 512;
 
-/// Rows of a tile, columns and depth of a call where operands are widened: many products for each element that is, and
-/// copies that stay in the cache of a core. Fewer products aren't worth the scratch.
+/// Rows of a tile, columns and depth of a call for widened operands: each widened element is in many products, and
+/// copies stay in the cache of a core. Fewer products aren't worth the scratch.
 constexpr int64_t kWideRows = 384, kWideColumns = 384, kWideDepth = 256, kFewestWide = 1 << 27;
-/// Of all lanes.
+/// Scratch of all lanes.
 constexpr int64_t kShared = int64_t{4} << 20, kWideShared = int64_t{8} << 20;
 
 struct TileShape {
-  int64_t rows = 0, columns = 0, depth = 0;  ///< depth: of a call
-  ElementType operands = ElementType::kF32;  ///< as they are multiplied
-  int64_t shared_bytes = 0;                  ///< of all lanes
+  int64_t rows = 0, columns = 0, depth = 0;  ///< depth of a call
+  ElementType operands = ElementType::kF32;  ///< type in which they are multiplied
+  int64_t shared_bytes = 0;                  ///< scratch of all lanes
 };
 
 class DotByTiles : public LibraryRoutine {
@@ -77,10 +77,10 @@ class DotByTiles : public LibraryRoutine {
     return products_[rows < tile_.rows][columns < tile_.columns][depth < tile_.depth];
   }
 
-  /// Is there something to add to, when a call begins?
+  /// Do calls add to sums, which then need initial values?
   bool adds_sums() const { return adds_ || tile_.depth < k_; }
 
-  /// One for each number of rows, columns and depth that occurs.
+  /// One product for each combination of rows, columns and depth that occurs.
   bool make_products() {
     for (const int64_t rows : {tile_.rows, m_ % tile_.rows}) {
       for (const int64_t columns : {tile_.columns, n_ % tile_.columns}) {
@@ -130,7 +130,7 @@ class DotByTiles : public LibraryRoutine {
     return true;
   }
 
-  /// As it is multiplied.
+  /// Copies an operand in the type in which it is multiplied.
   void copy(const StridedGroup& outer, const StridedGroup& inner, const void* operand, int64_t origin,
             IndexRange outer_range, IndexRange inner_range, std::byte* to) const {
     if (tile_.operands == left_.type) {
@@ -147,19 +147,19 @@ class DotByTiles : public LibraryRoutine {
   TileShape tile_;
   int64_t m_ = 0, n_ = 0, k_ = 0;
   int64_t row_tiles_ = 0, column_tiles_ = 0;          ///< of a matrix
-  int64_t left_at_ = 0, right_at_ = 0, sums_at_ = 0;  ///< in a lane's scratch, after what calls use
+  int64_t left_at_ = 0, right_at_ = 0, sums_at_ = 0;  ///< offsets in a lane's scratch, after that of calls
   std::unique_ptr<OneDnnMatmul> products_[2][2][2];   ///< [are the rows the last ones?][the columns?][is the depth?]
   Lanes lanes_;
 };
 
-/// Rows of whole matrices are few.
+/// Are the rows of all batches few, and the products enough?
 bool has_few_rows(const MatrixView& left, const MatrixView& right) {
   const int64_t rows = left.rows.extent * left.batch.extent, n = right.columns.extent, depth = left.columns.extent;
   return rows <= kFewRows && left.batch.extent < kTiles && n >= 2 * kFewestColumns && depth >= kLeastDepth &&
          rows * n >= kFewestProducts / depth;
 }
 
-/// bf16 for which f32 pays on this machine.
+/// Are bf16 products of these shapes faster as f32 on this machine?
 bool is_faster_wide(const MatrixView& left, const MatrixView& right) {
   if (left.type != ElementType::kBF16 || !multiplies_bf16_slowly()) return false;
   const int64_t m = left.rows.extent, n = right.columns.extent, depth = left.columns.extent;

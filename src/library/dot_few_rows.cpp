@@ -10,16 +10,17 @@
 namespace lowtide::engine {
 namespace {
 
-/// Rows of left: with more, right is turned round for enough of them.
+/// Most rows of left: with more, transposing right pays off.
 constexpr int64_t kMostFewRows = 128;
-/// Columns of right for each of them, and terms of each sum: what isn't turned round must be much more than the result,
-/// which is turned round in its place.
+/// Least columns of right, and terms of a sum, per row of left: right, which isn't transposed, must be much larger than
+/// the result, which is transposed instead.
 constexpr int64_t kPerRow = 4;
-/// Columns of the result that a call makes: at most, and at least where that makes tasks for several threads.
+/// Columns of the result per call: at most kTileColumns, and at least kFewestTileColumns if that gives several threads
+/// tasks.
 constexpr int64_t kTileColumns = 512, kFewestTileColumns = 128, kTasks = 4;
-/// Fewer products in all are one task.
+/// Fewer products than this in all are one task.
 constexpr int64_t kProductsToShare = 1 << 18;
-/// What all calls at a time may take beside the result, which would need none if right were turned round.
+/// Scratch that concurrent calls may take for parts of the result; it wouldn't be needed if right were transposed.
 constexpr int64_t kSharedBytes = int64_t{1} << 20;
 
 class DotOfFewRows : public LibraryRoutine {
@@ -79,7 +80,7 @@ class DotOfFewRows : public LibraryRoutine {
   int64_t bytes_ = 0, result_bytes_ = 0, columns_ = 0, tiles_ = 0;
   int64_t result_at_ = 0, left_at_ = 0, lane_bytes_ = 0;
   bool copies_left_ = false;
-  std::unique_ptr<OneDnnMatmul> whole_, last_;  ///< tiles of kTileColumns, and the rest
+  std::unique_ptr<OneDnnMatmul> whole_, last_;  ///< for whole tiles, and for the rest
 };
 
 }  // namespace

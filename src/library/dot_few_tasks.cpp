@@ -11,14 +11,14 @@
 namespace lowtide::engine {
 namespace {
 
-/// Rows of left: more make tiles enough.
+/// Most rows of left: with more, there are enough tiles.
 constexpr int64_t kMostPartRows = 192;
 constexpr int64_t kParts = 4;
-/// Of a part: fewer products aren't worth the sums beside.
+/// Least depth of a part: with less, the additional sums don't pay off.
 constexpr int64_t kLeastPartDepth = 1024;
-/// Of a call, for which its part of left is copied.
+/// Depth of a call, for which its part of left is copied.
 constexpr int64_t kPartDepth = 512;
-/// What is summed beside the result is that much less than the operands.
+/// The partial sums must be smaller than the operands by this factor.
 constexpr int64_t kSmallPart = 8;
 
 class DotOfFewTasks : public LibraryRoutine {
@@ -76,7 +76,7 @@ class DotOfFewTasks : public LibraryRoutine {
     return true;
   }
 
-  /// One part after the other, rounded once.
+  /// Adds the parts in order, and rounds once.
   template <class T>
   void add_parts(const void* first, void* result, const std::byte* room, ThreadPool& pool) const {
     constexpr int64_t kPiece = 4096;
@@ -97,8 +97,8 @@ class DotOfFewTasks : public LibraryRoutine {
   bool adds_, usable_ = false;
   int64_t m_ = 0, n_ = 0, k_ = 0, bytes_ = 0;
   int64_t depth_ = 0;                                   ///< of a part
-  int64_t left_at_ = 0, sums_at_ = 0, part_bytes_ = 0;  ///< of a part's scratch, after what calls take
-  std::unique_ptr<OneDnnMatmul> whole_, last_;          ///< of kPartDepth, and of the rest
+  int64_t left_at_ = 0, sums_at_ = 0, part_bytes_ = 0;  ///< a part's scratch, after that of calls
+  std::unique_ptr<OneDnnMatmul> whole_, last_;          ///< for kPartDepth, and for the rest
 };
 
 }  // namespace

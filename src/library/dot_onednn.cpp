@@ -14,16 +14,16 @@
 namespace lowtide::engine {
 namespace {
 
-/// Rows of a tile: many, to make up for what each call copies of the right operand, but a few tiles.
+/// Rows of a tile: many, to amortise what each call copies of the right operand, but at least kFewestTiles tiles.
 constexpr int64_t kFewestTileRows = 128, kMostTileRows = 512, kFewestTiles = 4;
-/// Copies of left operands are made for sums of at most as many products at a time, which then are added up.
+/// Depth for which left operands are copied at a time; the sums over these parts are then added up.
 constexpr int64_t kCopiedDepth = 512;
-/// Below this many products per matrix a call costs more than it saves; panels of several matrices of f32 need none.
+/// With fewer products per matrix, a call costs more than it saves; for several matrices of f32, panels need no call.
 constexpr int64_t kFewProducts = 1 << 15, kFewProductsOfMany = 1 << 18;
-/// Copies of right operands are made for as many matrices at a time as fit here, and for one at least.
+/// Right operands are copied for as many matrices at a time as fit here, but at least for one.
 constexpr int64_t kCopiedBytes = int64_t{2} << 20;
 
-/// A single tile is halved from as many products on: then a second thread brings more than a second copy costs.
+/// From this many products on, a single tile is halved: a second thread then saves more than a second copy costs.
 constexpr int64_t kProductsToHalve = 1 << 18, kFewestRowsOfHalf = 16;
 
 int64_t rows_of_tile(int64_t m, int64_t batches, int64_t products) {
@@ -47,7 +47,7 @@ class DotByOneDnn : public LibraryRoutine {
     by_columns_ = !is_dense(right.rows, right.columns) && is_near(right.rows);
     copies_right_ = by_columns_ ? !is_dense(right.columns, right.rows) : !is_dense(right.rows, right.columns);
     rows_ = rows_of_tile(m_, batches, m_ * n_ * k_);
-    // What is rounded at the end alone is added up beside the result: worth it where that is less than the copies.
+    // Sums that are rounded only at the end are kept in scratch: worthwhile if they are smaller than the copies.
     const bool is_rounded = result != ElementType::kF32;
     const bool is_deep = copies_left_ && !by_columns_ && (!is_rounded || k_ > 4 * n_);
     depth_ = is_deep ? std::min(k_, kCopiedDepth) : k_;
@@ -89,7 +89,7 @@ class DotByOneDnn : public LibraryRoutine {
   }
 
  private:
-  /// One for each number of rows and depth that occurs.
+  /// One product for each combination of rows and depth that occurs.
   bool make_products() {
     for (const bool last_rows : {false, true}) {
       for (const bool last_depth : {false, true}) {
@@ -105,7 +105,7 @@ class DotByOneDnn : public LibraryRoutine {
     return true;
   }
 
-  /// One tile of the result.
+  /// Computes one tile of the result.
   bool multiply(const std::byte* operand, int64_t batch, int64_t row, const std::byte* right, std::byte* to,
                 std::byte* room) const {
     const int64_t rows = std::min(rows_, m_ - row), origin = left_.batch.offset(batch);
@@ -128,7 +128,7 @@ class DotByOneDnn : public LibraryRoutine {
     return true;
   }
 
-  /// What the products of a tile are added to.
+  /// Initialises the sums to which a tile's products are added.
   void begin_sums(const std::byte* result, std::byte* sums, int64_t count) const {
     if (depth_ == k_ || (adds_ && !sums_apart_)) return;
     auto* wide = reinterpret_cast<float*>(sums);

@@ -6,8 +6,8 @@
 
 namespace lowtide::engine {
 
-/// `adds`: operand 2 is added; it may be the result. Null where the shapes are too small to be worth a call, or oneDNN
-/// has no good code for them here.
+/// `adds`: adds operand 2, which may be the result. Null if the shapes are too small to be worth a call, or oneDNN has
+/// no good code for them here.
 std::unique_ptr<LibraryRoutine> make_dot_by_onednn(const MatrixView& left, const MatrixView& right, ElementType result,
                                                    bool adds);
 

@@ -8,28 +8,29 @@
 namespace lowtide::engine {
 namespace {
 
-/// Rows of left: with more, packing costs little beside multiplying. f64 is packed by code of our own, which isn't as
-/// fast.
+/// Most rows of left: with more, packing costs little compared to multiplying. f64 would be packed by gemm.cpp, which
+/// is less fast.
 template <class S>
 constexpr int64_t kMostRows = sizeof(S) == 4 ? 96 : 256;
-/// Of right, which is read over and over by however many rows.
+/// Most bytes of right with which any number of rows is allowed: it stays in cache while they read it.
 template <class S>
 constexpr int64_t kNearBytes = sizeof(S) == 4 ? 8192 : 32768;
 constexpr int64_t kRowsOfTask = 128;
-/// Rows of right that stay near while left's pass.
+/// Rows of right that stay in cache while all rows of left are multiplied with them.
 constexpr int64_t kDepth = 128;
-/// Columns of a task, at most and at least, and tasks of one matrix.
+/// Columns of a task, at most and at least, and the wanted number of tasks per matrix.
 constexpr int64_t kMostColumns = 256, kFewestColumns = 32, kTasks = 4;
-/// Fewer products are better made by kernels.
+/// With fewer products, other kernels are better.
 constexpr int64_t kFewestProducts = 1 << 15;
-constexpr int kVectors = 2;  ///< of a row of right in registers
+constexpr int kVectors = 2;  ///< per row of right in registers
 
-/// How both operands and the sums lie: left(i, k) at [i * row + k * step], rows of the others `right` and `sums` apart.
+/// Strides of operands and sums: left(i, k) at [i * row + k * step]; rows of the others are `right` and `sums` apart.
 struct Strides {
   int64_t row, step, right, sums;
 };
 
-/// sums(i, j) of kRows rows and kWide vectors of columns, of `depth` terms; `begins`: nothing is in them yet.
+/// Computes sums(i, j) of kRows rows and kWide vectors of columns, of `depth` terms; `begins`: `sums` holds nothing
+/// yet.
 template <class S, int kBytes, int kRows, int kWide>
 LT_INLINE inline void multiply(const S* left, const S* right, S* sums, const Strides& strides, int64_t depth,
                                bool begins) {
@@ -54,7 +55,7 @@ LT_INLINE inline void multiply(const S* left, const S* right, S* sums, const Str
   }
 }
 
-/// All rows of left times kWide vectors of columns. As many rows at a time as leave registers for what they multiply.
+/// All rows of left times kWide vectors of columns, as many rows at a time as leave registers for these vectors.
 template <class S, int kBytes, int kWide>
 LT_INLINE inline void multiply_rows_of(int64_t rows, const S* left, const S* right, S* sums, const Strides& strides,
                                        int64_t depth, bool begins) {

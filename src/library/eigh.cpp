@@ -1,5 +1,5 @@
-/// syevd of one large matrix: to three diagonals and back by way of products that threads share; between them divide
-/// and conquer.
+/// syevd of one large matrix: threads share the products of its reduction to tridiagonal form and of the transformation
+/// back; in between is divide and conquer.
 #include <algorithm>
 #include <cmath>
 
@@ -20,10 +20,10 @@ class SharedEigh : public SharedProblem {
   explicit SharedEigh(const LapackProblem& problem) : p_(problem), n_(problem.n), vectors_(problem.mode == 'V') {
     beside_ = take(n_);
     taus_ = take(n_);
-    order_ = take(vectors_ ? n_ : 0);  // integers, which aren't longer
+    order_ = take(vectors_ ? n_ : 0);  // holds integers, which aren't longer
     vectors_at_ = take(vectors_ ? n_ * n_ : 0);
     room_ = taken_;
-    // One after the other they use the same room.
+    // The steps run one after another and share this room.
     integers_ = room_ + align_scratch(DivideAndConquer<T>::reals(n_) * static_cast<int64_t>(sizeof(T)));
     const int64_t divides =
         integers_ + align_scratch(DivideAndConquer<T>::integers(n_) * static_cast<int64_t>(sizeof(int32_t)));
@@ -87,7 +87,7 @@ class SharedEigh : public SharedProblem {
     return unit;
   }
 
-  /// Below a's lower diagonal. The first row of what they are multiplied with stays.
+  /// Reflectors below a's off-diagonal. They leave the first row of the matrix that they are applied to unchanged.
   BlockReflectors<T> reflectors(const T* a, const T* taus) const {
     return {a != nullptr ? a + 1 : a, n_, n_ - 1, n_ - 1, taus};
   }

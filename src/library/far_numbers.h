@@ -1,5 +1,5 @@
 #pragma once
-/// Matrices whose elements are so large or small that sums of their squares aren't numbers.
+/// Scales matrices whose elements are so large or small that the sums of their squares overflow or underflow.
 
 #include <algorithm>
 #include <cmath>
@@ -7,8 +7,8 @@
 
 namespace lowtide::engine {
 
-/// What to divide a matrix by: 1, or a power of two where its largest element is far from it; NaN where `poison`, the
-/// sum of its elements' products with zero, says that one isn't finite.
+/// The divisor for scaling a matrix: 1, or a power of two if its largest element is far from 1; NaN if `poison`, the
+/// sum of its elements' products with zero, shows that an element isn't finite.
 template <class T>
 T unit_for(T largest, T poison) {
   constexpr T kFar = sizeof(T) == 4 ? T(0x1p40) : T(0x1p400);

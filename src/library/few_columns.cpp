@@ -8,7 +8,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// Bits that keep the last `kept` lanes.
+/// A mask that keeps the last `kept` lanes.
 template <class S>
 const S* lane_mask(int64_t kept) {
   using Word = std::conditional_t<sizeof(S) == 4, uint32_t, uint64_t>;
@@ -27,7 +27,7 @@ LT_INLINE inline V masked(const V& vector, const V& mask) {
   return reinterpret_cast<V>(reinterpret_cast<Words>(vector) & reinterpret_cast<Words>(mask));
 }
 
-/// Halves are added until one lane is left.
+/// Adds the halves of a vector until one lane is left.
 template <class S, int Bytes>
 LT_INLINE inline S sum_of_lanes(const Vector<S, Bytes>& vector) {
   if constexpr (Bytes == sizeof(S)) {
@@ -41,7 +41,7 @@ LT_INLINE inline S sum_of_lanes(const Vector<S, Bytes>& vector) {
   }
 }
 
-/// kRows of the rows from `first` on.
+/// Computes kRows rows from `first` on.
 template <class S, int Bytes, int kRows, int kColumns>
 LT_INLINE inline void multiply(std::span<const RowRun<S>> runs, const S* right, int64_t depth, int64_t first,
                                const PanelSums<S>& sums, Joining joining) {
@@ -64,7 +64,7 @@ LT_INLINE inline void multiply(std::span<const RowRun<S>> runs, const S* right, 
       add(k, [](const S* at) LT_INLINE { return load_vector<V>(at); });
     }
     if (const int64_t rest = run.depth - k; rest > 0) {
-      // The last lanes of the run: those that were counted before don't count again, whatever they hold.
+      // Reads the last lanes of the run, and masks those that were counted before, whatever they hold.
       const V mask = load_vector<V>(lane_mask<S>(rest) + (kShortestRun<S> - kLanes));
       add(run.depth - kLanes, [&](const S* at) LT_INLINE { return masked<V, S>(load_vector<V>(at), mask); });
     }
@@ -85,7 +85,7 @@ template <class S>
 void multiply_few_columns(std::span<const RowRun<S>> runs, const S* right, int64_t depth, const PanelSums<S>& sums,
                           Joining joining) {
   with_vectors([&]<int Bytes>() LT_INLINE {
-    // As many sums at once as registers hold beside the factors.
+    // As many sums at once as fit the registers, in addition to the factors.
     constexpr int kRows = Bytes == 64 ? 6 : 2;
     for (int64_t first = 0; first < kPanelRows; first += kRows) {
       switch (sums.columns) {

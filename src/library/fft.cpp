@@ -1,4 +1,4 @@
-/// fft: along one dimension after the other.
+/// fft: along one dimension after another.
 #include <algorithm>
 #include <bit>
 
@@ -11,8 +11,8 @@
 namespace lowtide::engine {
 namespace {
 
-/// By lanes where lines are beside each other, or so short that a few of them fit into a cache; lines by themselves
-/// where there are too few to fill the lanes, or where so many at once would take too much room.
+/// By lanes if lines are interleaved, or so short that a few of them fit a cache; by single lines if there are too few
+/// to fill the lanes, or so many at once would need too much scratch.
 template <class R>
 std::unique_ptr<FftPass> make_pass(const FftAlong& along) {
   constexpr int64_t kLanes = LaneFft<R>::kLanes, kMostBeside = int64_t{1} << 15, kMostApart = int64_t{1} << 10;
@@ -26,8 +26,8 @@ class Fft : public LibraryRoutine {
   Fft(const Shape& operand, const Shape& result, FftType type, const Dims& length) {
     const size_t rank = operand.dims.size(), last = rank - 1;
     const bool is_single = operand.type == ElementType::kF32 || operand.type == ElementType::kC64;
-    // Real numbers are transformed along the last dimension first, real results last; between two dimensions a real
-    // result's waves stand apart.
+    // Real operands are transformed along the last dimension first, real results along it last; the complex numbers
+    // between two dimensions of a real result are stored in scratch.
     const bool to_real = type == FftType::kIrfft;
     if (to_real && length.size() > 1) apart_bytes_ = align_scratch(element_count(operand) * stored_bytes(operand.type));
     const auto add = [&](size_t d, const Dims& extents, FftAlong::Numbers numbers) {

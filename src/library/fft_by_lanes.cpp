@@ -1,5 +1,5 @@
-/// As many lines at once as a vector has lanes: element i of all lines is a row, which is read and written as a whole
-/// if the lines are interleaved in memory, and transposed if they are contiguous.
+/// Transforms as many lines at once as a vector has lanes: element i of all lines is a row, which is read and written
+/// as a whole if the lines are interleaved in memory, and transposed if they are contiguous.
 #include <optional>
 
 #include "library/fft_halves.h"
@@ -18,7 +18,7 @@ class FftByLanes : public FftPass {
     const bool beside = along.inner >= kLanes;
     blocks_ = ((beside ? along.inner : along.lines()) + kLanes - 1) / kLanes;
     const int64_t tasks = beside ? along.outer * blocks_ : blocks_;
-    // Real numbers' elements have rows of their own, beside those that are transformed.
+    // Elements of real transforms have rows of their own, in addition to those that are transformed.
     rows_ = along.complex_length() + (along.by_halves() ? along.complex_length() + 1 : 0);
     lanes_ = Lanes(tasks, rows_ * kRow * static_cast<int64_t>(sizeof(R)), kSharedBytes);
   }
@@ -44,7 +44,7 @@ class FftByLanes : public FftPass {
   static constexpr int64_t kLanes = LaneFft<R>::kLanes, kRow = LaneFft<R>::kRow;
   static constexpr int64_t kSharedBytes = int64_t{2} << 20;
 
-  /// Lines first to first + count.
+  /// Transforms lines [first, first + count).
   void run_block(const R* from, R* to, int64_t first, int64_t count, R* rows) const {
     const int64_t length = along_.complex_length();
     R* const apart = rows + length * kRow;
@@ -110,7 +110,7 @@ class FftByLanes : public FftPass {
     }
   }
 
-  /// Contiguous lines of `extent` pairs each.
+  /// Reads contiguous lines of `extent` pairs each.
   void read_turned(const R* from, int64_t first, int64_t count, int64_t extent, bool exchanged, R* rows) const {
     with_vectors([&]<int Bytes>() LT_INLINE {
       alignas(64) R square[kLanes * kRow];

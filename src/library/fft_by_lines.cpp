@@ -1,5 +1,5 @@
-/// One line after the other. Complex lines, and real ones of even length, are read and written in place; others,
-/// and those with large prime factors, are put into a line of scratch first.
+/// Transforms one line after another. Complex lines, and real ones of even length, are read and written in place;
+/// others, and those with large prime factors, are copied to a line of scratch first.
 #include <algorithm>
 #include <optional>
 
@@ -62,7 +62,8 @@ class FftByLines : public FftPass {
   }
 
  private:
-  /// Lines from here on are shared by threads; of fewer bytes, where there is but one. Several short ones are a task.
+  /// Threads share lines of more than kOwnBytes; a single line, of more than kFewBytes. Several short lines are one
+  /// task.
   static constexpr int64_t kOwnBytes = int64_t{1} << 20, kFewBytes = int64_t{1} << 16;
   static constexpr int64_t kSharedBytes = int64_t{4} << 20;
   static constexpr int64_t kSharing = 16;  ///< lanes of a shared line
@@ -98,7 +99,7 @@ class FftByLines : public FftPass {
 
   void run_direct(const R* from, R* to, int64_t line, const R* table, R* room_of_line, const FftRoom<R>& room) const {
     const auto scale = static_cast<R>(along_.scale());
-    // Numbers of a line on both sides.
+    // Numbers of a line: in the complex transform, and in the stored half of a real one.
     const int64_t pairs = 2 * length_, stored = along_.by_halves() ? pairs + 2 : pairs;
     const bool joins = along_.numbers == FftAlong::Numbers::kToReal;
     const bool separates = along_.numbers == FftAlong::Numbers::kFromReal;
@@ -135,7 +136,7 @@ class FftByLines : public FftPass {
     });
   }
 
-  /// f(first, last) over all of [0, count), by threads where there is a pool.
+  /// Calls f(first, last) for parts of [0, count), in several threads if there is a pool.
   template <class F>
   static void for_parts(int64_t count, ThreadPool* pool, F&& f) {
     constexpr int64_t kPart = 1 << 14;

@@ -32,7 +32,7 @@ void ChirpFft<R>::fill_table(R* table, const FftRoom<R>& room) const {
   const int64_t inner = inner_.length();
   std::fill_n(filter, 2 * inner, R{});
   const double scale = 1 / static_cast<double>(inner);
-  // k^2 modulo 2 length, step by step: squares of long lines leave 64 bits
+  // k^2 modulo 2 length, step by step: the squares of long lines exceed 64 bits
   for (int64_t k = 0, square = 0; k < length_; square = (square + 2 * k + 1) % (2 * length_), ++k) {
     const Wave root = roots_[square];
     chirp_re[k] = static_cast<R>(root.re);

@@ -8,20 +8,20 @@
 
 namespace lowtide::engine {
 
-/// R: float or double, in which it is computed.
+/// R: float or double, the type of the computation.
 template <class R>
 class ChirpFft {
  public:
-  /// blocks: as of LineFft.
+  /// blocks: as in LineFft.
   ChirpFft(int64_t length, int64_t blocks);
 
-  /// Of the convolution: a line takes room for as many numbers, real parts first.
+  /// Length of the convolution: a line has room for that many complex numbers, real parts first.
   int64_t inner_length() const { return inner_.length(); }
-  /// Numbers in a table, which all lines share.
+  /// Elements of the table, which all lines share.
   static int64_t table_size(int64_t length) { return 2 * length + 2 * convolution_length(2 * length - 1); }
-  /// `room` is for the inner length.
+  /// `room`: scratch for a transform of the inner length.
   void fill_table(R* table, const FftRoom<R>& room) const;
-  /// The line's first elements are those of the transform, before and after; the others are room.
+  /// The line's first elements hold the input, and then the result; the others are scratch.
   void run(const R* table, R* line, const FftRoom<R>& room) const;
 
  private:
@@ -30,7 +30,7 @@ class ChirpFft {
 
   int64_t length_;
   LineFft<R> inner_;
-  Roots roots_;  ///< of twice the length
+  Roots roots_;  ///< of order 2 length
 };
 
 }  // namespace lowtide::engine

@@ -3,8 +3,8 @@
 namespace lowtide::engine {
 namespace {
 
-/// With s = a + conj(b), d = a - conj(b): element k is s + turn d, element half - k is conj(s - turn d); on the way
-/// back the turn is its conjugate.
+/// With s = a + conj(b), d = a - conj(b): element k is s + turn d, element half - k is conj(s - turn d); joining uses
+/// the conjugate of turn.
 template <bool kJoins, class T>
 LT_INLINE inline void change_couple(T& a_re, T& a_im, T& b_re, T& b_im, const T& turn_re, const T& turn_im) {
   const T s_re = a_re + b_re, s_im = a_im - b_im, d_re = a_re - b_re, d_im = a_im + b_im;
@@ -37,7 +37,7 @@ void FftHalves<R>::change(const R* from, R* to, int64_t first, int64_t last) con
     R b_re = from[2 * other_from], b_im = is_real ? R{} : from[2 * other_from + 1];
     const Wave by = turn(k);
     change_couple<kJoins>(a_re, a_im, b_re, b_im, static_cast<R>(by.re), static_cast<R>(by.im));
-    const bool is_end = !kJoins && k == 0;  // real whatever the numbers are, also where they are infinite
+    const bool is_end = !kJoins && k == 0;  // real for all numbers, including infinite ones
     to[2 * k] = kScale * a_re, to[2 * k + 1] = is_end ? R{} : kScale * a_im;
     if (kJoins && k == 0) return;
     to[2 * other] = kScale * b_re, to[2 * other + 1] = is_end ? R{} : kScale * b_im;
@@ -72,7 +72,7 @@ template <bool kJoins>
 void FftHalves<R>::change_rows(const R* a, const R* b, int64_t k, R* to) const {
   constexpr R kScale = kJoins ? R{1} : R{0.5};
   const Wave by = turn(k);
-  // What is joined has its parts exchanged.
+  // Joined elements are stored with real and imaginary parts exchanged.
   R* const to_a = to + k * kRow;
   R* const to_b = to + (half_ - k) * kRow;
   constexpr int64_t kRe = kJoins ? kLanes : 0, kIm = kJoins ? 0 : kLanes;
@@ -82,7 +82,7 @@ void FftHalves<R>::change_rows(const R* a, const R* b, int64_t k, R* to) const {
     for (int64_t lane = 0; lane < kLanes; lane += VectorOf<R, Bytes>::kLanes) {
       V a_re = load_vector<V>(a + lane), a_im = load_vector<V>(a + kLanes + lane);
       V b_re = load_vector<V>(b + lane), b_im = load_vector<V>(b + kLanes + lane);
-      // The ends of a real transform are real, also where numbers are infinite.
+      // The ends of a real transform are real, even if numbers are infinite.
       if (kJoins && k == 0) a_im = b_im = V{};
       change_couple<kJoins>(a_re, a_im, b_re, b_im, turn_re, turn_im);
       if (!kJoins && k == 0) a_im = b_im = V{};

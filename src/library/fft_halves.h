@@ -1,7 +1,7 @@
 #pragma once
-/// Transforms of n = 2 h real numbers by one of h complex ones, whose real parts are the even elements and whose
-/// imaginary parts are the odd ones (Cooley, Lewis and Welch, 1970): what that gives is separated into the transform of
-/// the real numbers, and joined again on the way back.
+/// Transforms of n = 2 h real numbers by one of h complex numbers, whose real parts are the even elements and whose
+/// imaginary parts are the odd ones (Cooley, Lewis and Welch, 1970): its result is separated into the transform of the
+/// real numbers; the inverse joins it again before transforming.
 
 #include <cstdint>
 #include <vector>
@@ -19,15 +19,15 @@ class FftHalves {
 
   explicit FftHalves(int64_t half);
 
-  /// Elements k and half - k go together: there are this many of them.
+  /// The number of couples: elements k and half - k, which are computed together.
   int64_t couples() const { return half_ / 2 + 1; }
-  /// Couples [first, last) of a line of pairs. Separated: `half` elements make half + 1; joined: half + 1 make `half`,
-  /// twice as large as they were. `to` may be `from`.
+  /// Computes couples [first, last) of a line of (real, imaginary) pairs: separate() makes half + 1 elements of `half`,
+  /// join() makes `half` of half + 1, twice their true size. `to` may be `from`.
   void separate(const R* from, R* to, int64_t first, int64_t last) const;
   void join(const R* from, R* to, int64_t first, int64_t last) const;
 
-  /// The same of whole rows of lanes. What is separated stands where `transform` left it; what is joined is written
-  /// with its parts exchanged, for an inverse transform to follow.
+  /// The same for whole rows of lanes. separate_rows() reads elements where `transform` left them; join_rows() writes
+  /// them with real and imaginary parts exchanged, for the inverse transform that follows.
   void separate_rows(const R* from, const LaneFft<R>& transform, R* to) const;
   void join_rows(const R* from, R* to) const;
 
@@ -42,7 +42,7 @@ class FftHalves {
   }
 
   int64_t half_;
-  Roots roots_;           ///< of 2 half_
+  Roots roots_;           ///< of order 2 half_
   std::vector<R> lanes_;  ///< exp(-2 pi i l / n) for the lanes of a row
 };
 

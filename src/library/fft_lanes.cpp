@@ -11,7 +11,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// As many numbers as a vector has lanes.
+/// As many complex numbers as a vector has lanes.
 template <class V>
 struct Waves {
   V re, im;
@@ -57,7 +57,7 @@ LT_INLINE inline void butterfly(std::array<Waves<V>, kCount>& a) {
     a = {a[0] + s1 + s2, m1 + t1, m2 + t2, m2 - t2, m1 - t1};
   } else {
     static_assert(kCount == 8);
-    // Even results are the transform of sums, odd ones that of differences, each turned by an eighth more.
+    // Even results are the transform of sums, odd ones that of differences, each rotated by an eighth turn more.
     std::array<Waves<V>, 4> even, odd;
     for (size_t k = 0; k < 4; ++k) {
       even[k] = a[k] + a[k + 4];
@@ -76,7 +76,7 @@ LT_INLINE inline void butterfly(std::array<Waves<V>, kCount>& a) {
   }
 }
 
-/// One element of all lanes that a register holds.
+/// Reads one element of as many lines as a register has lanes.
 template <class V, class R>
 LT_INLINE inline Waves<V> read(const R* row) {
   return {load_vector<V>(row), load_vector<V>(row + LaneFft<R>::kLanes)};
@@ -117,7 +117,7 @@ LT_INLINE inline void divide_by(R* rows, int64_t blocks, int64_t apart, const R*
   }
 }
 
-/// An odd prime: numbers that stand as far from both ends belong together, and so do results.
+/// Divides by an odd prime: elements at equal distances from both ends are combined, and so are results.
 template <class R, int Bytes>
 LT_INLINE inline void divide_by_prime(int64_t factor, R* rows, int64_t blocks, int64_t apart, const R* turns,
                                       const R* sums) {
@@ -180,7 +180,8 @@ LaneFft<R>::LaneFft(int64_t length) : length_(length) {
       }
     }
     passes_.push_back(std::move(pass));
-    // The digit of the result that this pass finds is its least, and says in which part of the block it lies.
+    // Each pass finds the next digit of a result's index, from the least significant on, and stores the result in the
+    // part of the block that this digit selects.
     std::vector<int32_t> places;
     for (int64_t k = 0; k < factor; ++k) {
       for (const int32_t place : places_) places.push_back(place + static_cast<int32_t>(k * apart));

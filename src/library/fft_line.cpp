@@ -11,9 +11,9 @@ int64_t in_blocks(int64_t count, int64_t block) { return (count + block - 1) / b
 
 }  // namespace
 
-/// How many columns the matrix has: what fills lanes on both ways at the least cost. Columns and rows that a
-/// first-level cache doesn't hold cost more with each doubling, and so does reading a line in jumps, unless columns are
-/// shared.
+/// The number of columns of the matrix: the one that fills lanes both ways at the least cost. Columns and rows that
+/// don't fit a first-level cache cost more with each doubling, and so does reading a line in strides, unless threads
+/// share columns.
 template <class R>
 int64_t LineFft<R>::column_count(int64_t length, int64_t blocks) {
   const auto cost_of = [](int64_t count, int64_t extent) {
@@ -54,8 +54,8 @@ int64_t LineFft<R>::room_size(int64_t length, int64_t blocks) {
   return (blocks * height + in_blocks(height, kLanes) * width) * kRow;
 }
 
-/// The columns from `first` on, as many as there are lanes, turned to be lanes of rows: of the matrix a block of kLanes
-/// rows stands together.
+/// Transforms as many columns from `first` on as there are lanes, and transposes them to lanes of rows: a block of
+/// kLanes rows is contiguous in the matrix.
 template <class R>
 void LineFft<R>::transform_columns(const LineView<const R>& from, int64_t first, R* block, R* matrix) const {
   const int64_t height = columns_.length(), width = rows_.length(), count = std::min(kLanes, width - first);
@@ -74,7 +74,7 @@ void LineFft<R>::transform_columns(const LineView<const R>& from, int64_t first,
         }
         const R* row = block + columns_.place(k + i) * kRow;
         const R* turn = turns_.data() + (k + i) * kRow;
-        // The turn of a lane is that of the first one times that of its distance.
+        // The rotation of a lane is that of the first lane times that of its distance to it.
         const Wave start = roots_[(k + i) * first % (height * width)];
         const R start_re = static_cast<R>(start.re), start_im = static_cast<R>(start.im);
         for (int64_t lane = 0; lane < kLanes; lane += VectorOf<R, Bytes>::kLanes) {

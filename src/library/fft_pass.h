@@ -8,7 +8,7 @@
 
 namespace lowtide::engine {
 
-/// What is transformed: `outer` x `inner` lines, whose elements stand `inner` apart.
+/// Describes the lines to transform: `outer` x `inner` lines, whose elements are `inner` apart.
 struct FftAlong {
   enum class Numbers { kComplex, kFromReal, kToReal };
 
@@ -16,19 +16,19 @@ struct FftAlong {
   bool inverse = false;
   int64_t outer = 1, inner = 1;  ///< inner is 1 where one side is real
   int64_t length = 1;            ///< of the transform
-  /// Of a line, in elements: of real numbers' transforms the first half is stored.
+  /// Stored elements of a line: a transform of real numbers stores only its first half.
   int64_t read() const { return numbers == Numbers::kToReal ? length / 2 + 1 : length; }
   int64_t written() const { return numbers == Numbers::kFromReal ? length / 2 + 1 : length; }
   int64_t lines() const { return outer * inner; }
-  /// Real lines of even length are taken as complex ones of half the length.
+  /// Real lines of even length are transformed as complex ones of half the length.
   bool by_halves() const { return numbers != Numbers::kComplex && length % 2 == 0; }
   int64_t complex_length() const { return by_halves() ? length / 2 : length; }
   double scale() const { return inverse ? 1 / static_cast<double>(length) : 1; }
 
   int64_t first_element(int64_t line, int64_t extent) const { return line / inner * extent * inner + line % inner; }
 
-  /// Element i of a line that is transformed as a whole, with its parts exchanged for an inverse transform. `from`
-  /// holds pairs, or real numbers.
+  /// Loads element i of a line that is transformed as a whole; an inverse transform exchanges real and imaginary parts.
+  /// `from` holds pairs, or real numbers.
   template <class R>
   void load(const R* from, int64_t line, int64_t i, R& re, R& im) const {
     const bool is_mirror = numbers == Numbers::kToReal && i >= read();
@@ -39,7 +39,7 @@ struct FftAlong {
     if (numbers == Numbers::kToReal && (i == 0 || 2 * i == length)) parts[1] = 0;
     re = parts[inverse], im = parts[!inverse];
   }
-  /// What such a transform gives, of the elements that are written.
+  /// Stores element i of the result of such a transform, which must be one of the stored elements.
   template <class R>
   void store(R re, R im, R* to, int64_t line, int64_t i) const {
     const int64_t at = first_element(line, written()) + i * inner;
@@ -57,17 +57,17 @@ class FftPass {
  public:
   virtual ~FftPass() = default;
   virtual int64_t scratch_bytes() const = 0;
-  /// Makes the tables of roots, before the first run.
+  /// Transforms all lines; `to` may be `from` if both are complex.
   virtual void prepare() = 0;
   /// All lines; `to` may be `from` where both are complex.
   virtual void run(const void* from, void* to, void* scratch, ThreadPool& pool) = 0;
 };
 
-/// R: float or double, of what the array holds. As many lines at once as a vector has lanes: for columns, and short
-/// lines.
+/// R: float or double, the type of the array. Transforms as many lines at once as a vector has lanes: for columns, and
+/// for short lines.
 template <class R>
 std::unique_ptr<FftPass> make_fft_by_lanes(const FftAlong& along);
-/// One line after the other, of any length; long ones are shared by threads.
+/// Transforms one line after another, of any length; threads share long lines.
 template <class R>
 std::unique_ptr<FftPass> make_fft_by_lines(const FftAlong& along);
 

@@ -9,7 +9,7 @@
 
 namespace lowtide::engine {
 
-/// By the octant in which it lies, so that the angle is small and symmetries are exact.
+/// Reduces k to the first octant, so that the angle is small and symmetries are exact.
 Wave root_of_unity(int64_t k, int64_t n) {
   if (8 * k > 4 * n) return conjugate(root_of_unity(n - k, n));
   if (8 * k > 2 * n) {
@@ -34,8 +34,8 @@ Roots::Roots(int64_t n) {
 
 namespace {
 
-/// Of 2^twos: as few passes as can be, by two only if need be. A butterfly of eight elements takes more registers than
-/// machines without AVX-512 have.
+/// Factors of 2^twos: as few passes as possible, with a factor 2 only if needed. A butterfly of eight elements needs
+/// more registers than machines without AVX-512 have.
 void factor_twos(int twos, std::vector<int64_t>& factors) {
   int eights = widest_vector() == 64 ? twos / 3 : 0;
   while (eights > 0 && (twos - 3 * eights) % 2 != 0) --eights;
@@ -64,7 +64,7 @@ std::vector<int64_t> fft_factors(int64_t n) {
 
 bool has_fft_factors(int64_t n) { return n == 1 || !fft_factors(n).empty(); }
 
-/// Two loads and stores of each element, and the additions and products of its butterfly.
+/// Counts two loads and stores of each element, and the additions and products of its butterfly.
 double fft_cost(int64_t n) {
   double cost = 0;
   for (const int64_t factor : fft_factors(n)) {

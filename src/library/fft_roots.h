@@ -17,7 +17,7 @@ inline Wave conjugate(Wave a) { return {a.re, -a.im}; }
 /// exp(-2 pi i k / n) for 0 <= k < n.
 Wave root_of_unity(int64_t k, int64_t n);
 
-/// All of them from two tables of about sqrt(n): one product for each.
+/// All these roots from two tables of about sqrt(n) entries, with one product each.
 class Roots {
  public:
   explicit Roots(int64_t n);
@@ -31,15 +31,15 @@ class Roots {
   std::vector<Wave> coarse_, fine_;
 };
 
-/// Lengths whose prime factors are all up to here are transformed by factors, others by convolution.
+/// Lengths whose prime factors are all at most this are transformed by factors, others by convolution.
 constexpr int64_t kLargestFactor = 31;
 
-/// Factors that there are butterflies for, whose product is n; none where a prime is too large, or n is 1.
+/// The factors by which a transform of length n is divided; none if a prime factor is too large, or n is 1.
 std::vector<int64_t> fft_factors(int64_t n);
 bool has_fft_factors(int64_t n);
-/// Relative costs of a transform of this length, for one element of it.
+/// Relative cost of a transform of this length, per element.
 double fft_cost(int64_t n);
-/// The cheapest length from `least` on to compute a convolution with.
+/// The length, at least `least`, with which a convolution is cheapest.
 int64_t convolution_length(int64_t least);
 
 }  // namespace lowtide::engine

@@ -1,6 +1,6 @@
 #pragma once
-/// How elements get into the lanes of LaneFft and out of them: pairs of real and imaginary parts taken apart and
-/// joined, squares of them turned. For code that runs inside of with_vectors.
+/// Loads elements into the lanes of LaneFft and stores them: separates and joins real and imaginary parts, and
+/// transposes squares of elements. For code that runs inside with_vectors.
 
 #include <algorithm>
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace lowtide::engine {
 
-/// Elements of a line: `step` is 2 where real and imaginary parts alternate, 1 where each have a place of their own.
-/// An inverse transform is a transform with the two exchanged.
+/// Elements of a line: `step` is 2 if real and imaginary parts alternate, 1 if they are in separate arrays. An inverse
+/// transform is a transform with the two exchanged.
 template <class R>
 struct LineView {
   R* re;
@@ -33,7 +33,7 @@ template <int kStep, int kFirst, class V, int... kLane>
 LT_INLINE inline V every(const V& a, const V& b, std::integer_sequence<int, kLane...>) {
   return __builtin_shufflevector(a, b, (kFirst + kStep * kLane)...);
 }
-/// Alternating elements of the halves of a and b that begin at kFirst.
+/// Interleaves the halves of a and b that begin at kFirst.
 template <int kFirst, class V, int... kLane>
 LT_INLINE inline V alternate(const V& a, const V& b, std::integer_sequence<int, kLane...>) {
   return __builtin_shufflevector(a, b, (kFirst + kLane / 2 + kLane % 2 * static_cast<int>(sizeof...(kLane)))...);
@@ -45,7 +45,7 @@ LT_INLINE inline V reversed(const V& a, std::integer_sequence<int, kLane...>) {
 
 }  // namespace rows
 
-/// As many pairs as a register has lanes.
+/// Reads as many pairs as a register has lanes.
 template <class V, class R>
 LT_INLINE inline void read_pairs(const R* from, V& re, V& im) {
   using All = std::make_integer_sequence<int, sizeof(V) / sizeof(R)>;
@@ -61,7 +61,7 @@ LT_INLINE inline void write_pairs(const V& re, const V& im, R* to) {
   store_vector(rows::alternate<kHalf>(re, im, All{}), to + sizeof(V) / sizeof(R));
 }
 
-/// `count` elements into the lanes of a row, zeros into those that are left.
+/// Loads `count` elements into the lanes of a row, and zeros into the remaining lanes.
 template <int Bytes, class R>
 LT_INLINE inline void read_row(const LineView<const R>& line, int64_t count, R* row) {
   using V = Vector<R, Bytes>;
@@ -84,7 +84,7 @@ LT_INLINE inline void read_row(const LineView<const R>& line, int64_t count, R* 
   }
 }
 
-/// The first `count` lanes of a row, times `scale`.
+/// Stores the first `count` lanes of a row, times `scale`.
 template <int Bytes, class R>
 LT_INLINE inline void write_row(const R* row, int64_t count, R scale, const LineView<R>& line) {
   using V = Vector<R, Bytes>;
@@ -106,8 +106,8 @@ LT_INLINE inline void write_row(const R* row, int64_t count, R scale, const Line
   }
 }
 
-/// kLanes rows of kLanes elements each, turned: element j of row i goes to element i of row j. Only the first `count`
-/// rows are written.
+/// Transposes kLanes rows of kLanes elements each: element j of row i goes to element i of row j. Only the first
+/// `count` rows are written.
 template <int Bytes, class R>
 LT_INLINE inline void turn_rows(const R* from, int64_t count, R* to) {
   using V = Vector<R, Bytes>;

@@ -10,7 +10,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// Where rows lie side by side: what a depth has of them all at once.
+/// Packs adjacent rows: for each depth, the elements of all rows at once.
 template <int64_t kWidth, class T, class S>
 void pack_near_rows(const T* rows, const StridedGroup& along, int64_t count, int64_t from, int64_t depth, S* to) {
   const int64_t whole = count / kWidth * kWidth;
@@ -26,8 +26,9 @@ void pack_near_rows(const T* rows, const StridedGroup& along, int64_t count, int
   }
 }
 
-/// A full panel of rows whose terms are contiguous: squares of them are turned in registers. Of as many rows as a
-/// square has, a cache line each, then of the next ones: what is read and written meanwhile stays near.
+/// Packs a full panel of rows with contiguous terms by transposing squares in registers: one cache line of terms at a
+/// time, for as many rows as a square has, then for the next ones, so that lines that are read and written stay in
+/// cache.
 template <int64_t kWidth, class S>
 void turn_panel(const std::array<const S*, kWidth>& rows, int64_t depth, S* to) {
   with_vectors([&]<int kBytes>() LT_INLINE {
@@ -52,7 +53,7 @@ void turn_panel(const std::array<const S*, kWidth>& rows, int64_t depth, S* to) 
   });
 }
 
-/// Of rows that lie apart a cache line each, then of the next ones: what is written meanwhile stays near.
+/// Packs rows that are far apart, one cache line of each at a time: lines that are written meanwhile stay in cache.
 template <int64_t kWidth, class T, class S>
 void pack_far_rows(const T* elements, const StridedGroup& across, const StridedGroup& along, int64_t first,
                    int64_t count, int64_t from, int64_t depth, S* to) {
@@ -87,7 +88,7 @@ void pack_far_rows(const T* elements, const StridedGroup& across, const StridedG
   }
 }
 
-/// Rows [first, first + count) and depths [from, from + depth) in panels of kWidth rows, padded with zeros.
+/// Packs rows [first, first + count) and depths [from, from + depth) in panels of kWidth rows, padded with zeros.
 template <int64_t kWidth, class S>
 void pack(const MatrixView& view, const StridedGroup& across, const StridedGroup& along, const void* data,
           int64_t origin, int64_t first, int64_t count, int64_t from, int64_t depth, S* to) {
@@ -103,8 +104,8 @@ void pack(const MatrixView& view, const StridedGroup& across, const StridedGroup
   });
 }
 
-/// Is the transposed product cheaper, for few rows times a large matrix whose columns are contiguous? They then are its
-/// rows, which are read in place, and the few are packed.
+/// Is the transposed product cheaper: few rows times a large matrix with contiguous columns? These become rows, which
+/// are read in place, and only the few rows are packed.
 template <class S>
 bool is_better_turned(const MatrixView& left, const MatrixView& right) {
   const int64_t rows = left.rows.extent;
@@ -136,10 +137,10 @@ PanelGemm::PanelGemm(MatrixView left, MatrixView right, ElementType result)
       std::swap(right_.rows, right_.columns);
     }
     const bool in_place = std::is_same_v<T, S> && left_.type == result_ && is_near(left_.columns);
-    constexpr int64_t kTasks = 4;  // for which threads find their shares equal enough
+    constexpr int64_t kTasks = 4;  // enough for nearly equal shares of threads
     const int64_t few = kTasks / std::max<int64_t>(1, left_.batch.extent);
     tiles_ = PanelTiles::of<S>(left_.rows.extent, right_.columns.extent, left_.columns.extent, in_place, few);
-    // Small matrices are a task together.
+    // Several small matrices are one task.
     constexpr int64_t kProductsOfTask = 1 << 17;
     const int64_t products = std::max<int64_t>(1, tiles_.m * tiles_.n * tiles_.k);
     matrices_ = tiles_.count() == 1 ? std::max<int64_t>(1, kProductsOfTask / products) : 1;

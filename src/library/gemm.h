@@ -19,11 +19,12 @@ class PanelGemm {
  public:
   PanelGemm(MatrixView left, MatrixView right, ElementType result);
   int64_t scratch_bytes() const { return lanes_.scratch_bytes(); }
-  /// `adds`: to what the result holds. kInOrder: term after term, in sums of f32 or more precise ones.
+  /// `adds`: adds to the result's contents. kInOrder: adds terms one after another, in sums of f32 or wider.
   void run(const void* left, const void* right, void* result, void* scratch, ThreadPool& pool, bool adds = false,
            Joining joining = Joining::kAsPart) const;
 
-  /// Are products of these types formed here, sums rounded once? Operands must convert to the result's type exactly.
+  /// Does this class compute products of these types, with sums rounded once? Operands must convert exactly to the
+  /// result's type.
   static bool supports(ElementType left, ElementType right, ElementType result);
 
  private:
@@ -34,9 +35,8 @@ class PanelGemm {
   MatrixView left_, right_;
   ElementType result_;
   PanelTiles tiles_;
-  int64_t matrices_ = 1;  ///< of a task
-  /// Is the transposed product formed, of the operands in each other's place? Then the larger of them is read where it
-  /// lies.
+  int64_t matrices_ = 1;  ///< per task
+  /// Is the transposed product computed, with the operands exchanged, so that the larger of them is read in place?
   bool turned_ = false;
   Lanes lanes_;
 };

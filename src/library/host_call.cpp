@@ -1,4 +1,4 @@
-/// Functions of the host's, called on arrays where they lie.
+/// Functions of the host, called on arrays in place.
 #include "ops/host_call.h"
 
 #include "library/routines.h"
@@ -12,7 +12,7 @@ class HostCallRoutine : public LibraryRoutine {
 
   int64_t scratch_bytes() const override { return 0; }
 
-  /// The pool stays free meanwhile: the function may run programs of the same session.
+  /// The pool stays free: the function may run programs of the same session.
   Status run(std::span<const void* const> operands, std::span<void* const> results, void*, ThreadPool&) override {
     const HostFunction* const function = find_host_function(call_);
     return function ? run_host_call(call_, *function, operands, results) : missing_host_function(call_);
@@ -24,7 +24,7 @@ class HostCallRoutine : public LibraryRoutine {
 
 }  // namespace
 
-/// Whether the session has the function, whoever runs the program asks: plans are the same for all sessions.
+/// Whether the session has the function is checked when a program is run: plans are the same for all sessions.
 std::unique_ptr<LibraryRoutine> make_host_call(const Instruction& call) {
   return std::make_unique<HostCallRoutine>(call);
 }

@@ -1,7 +1,7 @@
 #pragma once
-/// Work on several threads with scratch whose size is known beforehand: a lane does one task after the other in a part
-/// of the scratch of its own. How many lanes there are depends on shapes, never on threads; which lane does a task is
-/// left to chance, and what the task does must not depend on it.
+/// Runs work on several threads with scratch whose size is known in advance: a lane executes one task after another in
+/// its own part of the scratch. The number of lanes depends on shapes, never on threads; which lane executes a task is
+/// arbitrary, and the task's results must not depend on it.
 
 #include <algorithm>
 #include <atomic>
@@ -21,7 +21,7 @@ struct Lanes {
   int64_t count = 1;
 
   Lanes() = default;
-  /// As many as share `shared_bytes`, at least 2, at most 32.
+  /// As many lanes as fit into `shared_bytes`, at least 2, at most 32.
   Lanes(int64_t tasks, int64_t lane_bytes, int64_t shared_bytes = int64_t{4} << 20)
       : tasks(tasks), bytes(align_scratch(lane_bytes)) {
     constexpr int64_t kFewest = 2, kMost = 32;
@@ -30,7 +30,7 @@ struct Lanes {
   }
   int64_t scratch_bytes() const { return bytes * count; }
 
-  /// f(task, scratch of the lane), or f(task, scratch of the lane, lane)
+  /// Calls f(task, scratch of the lane), or f(task, scratch of the lane, lane).
   template <class F>
   void run(ThreadPool& pool, void* scratch, F&& f) const {
     std::atomic<int64_t> next = 0;

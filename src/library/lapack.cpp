@@ -1,4 +1,4 @@
-/// Custom calls of LAPACK: matrices turned in place, problems of a batch spread over threads.
+/// LAPACK's custom calls: matrices are transposed in place, and threads share the problems of a batch.
 #include "ops/lapack_call.h"
 
 #include "library/copy_block.h"
@@ -52,7 +52,7 @@ class LapackBatch : public LibraryRoutine {
 
  private:
   static constexpr size_t kMost = 6;  ///< results; operands are fewer
-  /// Columns from which on even several matrices are better done one after the other, each by all threads.
+  /// From this many columns on, several matrices are solved faster one after another, each by all threads.
   static constexpr int32_t kLeastShared = 384;
 
   int64_t alone_bytes() const {
@@ -64,7 +64,7 @@ class LapackBatch : public LibraryRoutine {
   }
 
   using Moves = std::vector<ArrayMove>;
-  /// From rows to columns, or back.
+  /// Transposes a row-major result to column-major, or (back) column-major to row-major.
   Moves moves_of_result(const LapackArray& array, bool back) const {
     if (!array.is_matrix()) return {};
     const int64_t rows = array.extents[back ? 1 : 0], columns = array.extents[back ? 0 : 1];
@@ -74,7 +74,7 @@ class LapackBatch : public LibraryRoutine {
     for (const ArrayMove& move : moves) lowtide::engine::run(move, static_cast<std::byte*>(array), room, pool);
   }
 
-  /// A result begins as an operand, in columns: turned on the way unless it lies there.
+  /// Initialises a result with an operand, column-major: transposed while copying, unless both share memory.
   void begin_as(const std::byte* from, size_t r, std::span<void* const> results, std::byte* room,
                 ThreadPool& pool) const {
     const LapackArray& array = call_.results[r];
@@ -119,7 +119,7 @@ class LapackBatch : public LibraryRoutine {
 
   LapackCall call_;
   std::vector<size_t> read_;
-  std::unique_ptr<SharedProblem> shared_;  ///< where a problem takes all threads, unless others are beside it
+  std::unique_ptr<SharedProblem> shared_;  ///< solves one problem with several threads; null: LAPACK does
   bool side_by_side_ = true;
   Lanes lanes_;
   std::vector<Moves> turned_in_, turned_out_;

@@ -16,7 +16,7 @@ bool is_custom_top_k(const Instruction& instruction) {
 }  // namespace
 
 bool in_library(const Instruction& instruction) {
-  // Without loading what would compute it: panels serve every dot that oneDNN does.
+  // Doesn't load the libraries that would compute it: panels support every dot that oneDNN does.
   if (instruction.opcode == Opcode::kDot) return is_dot_in_library(instruction);
   return library_routine(instruction) != nullptr;
 }

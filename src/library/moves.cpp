@@ -15,7 +15,7 @@ int64_t product(const std::vector<int64_t>& extents, const std::vector<size_t>& 
   return n;
 }
 
-/// The largest divisor that is at most `most`; 1 where there is none.
+/// The largest divisor that is at most `most`.
 int64_t divisor(int64_t n, int64_t most) {
   int64_t best = 1;
   for (int64_t d = 1; d * d <= n; ++d) {
@@ -26,7 +26,7 @@ int64_t divisor(int64_t n, int64_t most) {
   return best;
 }
 
-/// Panels of rows, or of columns, small enough to be near, and units of their lines that move one by one.
+/// Splits a transpose into that of panels of rows, or of columns, that fit a cache, and that of units of their lines.
 void add_transpose(const ArrayMove& move, std::vector<ArrayMove>& moves) {
   const auto [kind, batch, rows, columns, unit] = move;
   if (rows == 1 || columns == 1) return;
@@ -51,7 +51,7 @@ void add_transpose(const ArrayMove& move, std::vector<ArrayMove>& moves) {
 std::vector<ArrayMove> moves_of(const std::vector<int64_t>& extents, const std::vector<size_t>& order,
                                 const std::vector<bool>& reversed, int64_t element_bytes) {
   std::vector<ArrayMove> moves;
-  if (std::ranges::find(extents, 0) != extents.end()) return moves;  // nothing lies anywhere
+  if (std::ranges::find(extents, 0) != extents.end()) return moves;  // there are no elements
   std::vector<size_t> now(order.size());
   std::iota(now.begin(), now.end(), size_t{0});
   const size_t rank = order.size();
@@ -64,7 +64,7 @@ std::vector<ArrayMove> moves_of(const std::vector<int64_t>& extents, const std::
     if (move.columns > 1) moves.push_back(move);
     k = end;
   }
-  // From the front on: what comes next moves before all that precedes it.
+  // From the front on: each dimension moves before all that still precede it.
   for (size_t k = 0; k < rank;) {
     const auto at = static_cast<size_t>(std::find(now.begin(), now.end(), order[k]) - now.begin());
     size_t end = at;

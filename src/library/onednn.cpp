@@ -14,7 +14,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// What is used of oneDNN's C interface, bound at run time.
+/// The functions of oneDNN's C interface that are used, bound at run time.
 struct Api {
 #define LT_DNNL(function) decltype(&dnnl_##function) function = nullptr;
 #define LT_DNNL_ALL                           \
@@ -53,8 +53,7 @@ struct Api {
   if (function == nullptr) return false;
     LT_DNNL_ALL
 #undef LT_DNNL
-    // Found through what libdnnl links: without OpenMP there are no threads to
-    // forbid.
+    // Found among the libraries that libdnnl links: without OpenMP there are no threads to prevent.
     omp_set_num_threads = reinterpret_cast<void (*)(int)>(dlsym(library, "omp_set_num_threads"));
     keep_to_this_thread();
     return engine_create(&engine, dnnl_cpu, 0) == dnnl_success &&
@@ -75,13 +74,13 @@ struct Api {
     return added;
   }
 
-  /// OpenMP keeps the number of threads per thread: said before every use.
+  /// OpenMP keeps the number of threads per thread, so it is set before every use.
   void keep_to_this_thread() const {
     if (omp_set_num_threads != nullptr) omp_set_num_threads(1);
   }
 };
 
-/// Loaded once, never unloaded; null where oneDNN isn't there.
+/// Loaded once, never unloaded; null if oneDNN isn't installed.
 const Api* api() {
   static const Api* const kLoaded = [] {
     auto* made = new Api;
@@ -90,8 +89,8 @@ const Api* api() {
   return kLoaded;
 }
 
-/// Plans are made side by side, and oneDNN's memory of what it compiled is its own affair: one thread at a time makes
-/// products or gives them up. Recursive, for the first product with tile registers makes another.
+/// Plans are made concurrently, and oneDNN manages its compiled code itself: only one thread at a time creates or
+/// destroys products. Recursive, because creating the first product with tile registers creates another.
 std::recursive_mutex& making() {
   static std::recursive_mutex mutex;
   return mutex;
@@ -120,8 +119,8 @@ OneDnnMatmul::~OneDnnMatmul() = default;
 
 namespace {
 
-/// The code that configures tile registers is compiled when the first product that uses them runs: here, with small
-/// operands, and not in somebody's run, where it would be memory that no plan knows of.
+/// oneDNN compiles the code that configures tile registers when the first product that uses them runs: that is done
+/// here, with small operands, and not in a program's run, where the code would be memory that no plan accounts for.
 void set_up_tiles() {
   constexpr int64_t kSide = 64;
   static bool begun = false;
@@ -158,8 +157,7 @@ std::unique_ptr<OneDnnMatmul> OneDnnMatmul::make(const Form& form) {
                                   dnnl->engine, nullptr) != dnnl_success) {
     return nullptr;
   }
-  // Only the batch-reduce kernels: the others allocate panels that they don't
-  // state.
+  // Only the batch-reduce kernels: others allocate panels that they don't declare.
   const char* name = nullptr;
   if (dnnl->primitive_desc_query(state->description, dnnl_query_impl_info_str, 0, &name) != dnnl_success ||
       !std::string_view(name).starts_with("brg")) {
@@ -169,7 +167,7 @@ std::unique_ptr<OneDnnMatmul> OneDnnMatmul::make(const Form& form) {
   if (scratch == nullptr) return nullptr;
   state->scratch = *scratch;
   state->scratch_bytes = static_cast<int64_t>(dnnl->memory_desc_get_size(scratch));
-  // Compiled now: running takes no memory. oneDNN itself remembers what it compiled for equal forms.
+  // Compiled now, so that running allocates no memory. oneDNN itself caches what it compiled for equal forms.
   if (dnnl->primitive_create(&state->primitive, state->description) != dnnl_success) return nullptr;
   state->by_tile_registers = std::string_view(name).find("amx") != std::string_view::npos;
   if (state->by_tile_registers) set_up_tiles();

@@ -1,7 +1,6 @@
 #pragma once
-/// Matrix products by oneDNN. The library is loaded when the first one is asked
-/// for; it computes in the calling thread only, and takes no memory but the
-/// scratch it states.
+/// Matrix products by oneDNN. The library is loaded when the first product is requested; it computes in the calling
+/// thread only, and allocates no memory but the scratch it states.
 
 #include <cstdint>
 #include <memory>
@@ -11,25 +10,22 @@
 
 namespace lowtide::engine {
 
-/// left [m, k] times right [k, n], all dense: left and result row-major; right
-/// too, or with columns contiguous.
+/// left [m, k] times right [k, n], all dense: left and result are row-major; right is, too, or has contiguous columns.
 class OneDnnMatmul {
  public:
   struct Form {
     ElementType operands = ElementType::kF32, result = ElementType::kF32;
     int64_t m = 0, n = 0, k = 0;
     bool right_by_columns = false;
-    bool adds = false;  ///< to what the result holds
+    bool adds = false;  ///< adds to the result's contents
   };
-  /// Null where oneDNN isn't installed, or would use code that is slow or takes
-  /// hidden memory on this machine.
+  /// Null if oneDNN isn't installed, or would use slow code or undeclared memory on this machine.
   static std::unique_ptr<OneDnnMatmul> make(const Form& form);
   ~OneDnnMatmul();
 
   int64_t scratch_bytes() const;
   bool is_by_tile_registers() const;
-  /// May run in several threads at once, each with scratch of its own, aligned
-  /// to 64 bytes.
+  /// May run in several threads at once, each with its own scratch, aligned to 64 bytes.
   bool run(const void* left, const void* right, void* result, void* scratch);
 
  private:
@@ -38,11 +34,11 @@ class OneDnnMatmul {
   std::unique_ptr<State> state_;
 };
 
-/// Are its products of bf16 no faster than those of f32 here? Processors that have no tile registers, of a maker that
-/// runs bf16 at half the rate.
+/// Are bf16 products no faster than f32 products here? True for processors without tile registers from a vendor whose
+/// processors run bf16 at half the rate.
 bool multiplies_bf16_slowly();
 
-/// What a routine ends with: a fault where `run` refused one of its products.
+/// The status of a finished routine: an error if `run` refused one of its products.
 Status products_done(bool refused);
 
 }  // namespace lowtide::engine

@@ -1,5 +1,5 @@
 #pragma once
-/// Elements as unsigned numbers that order as they do.
+/// Maps elements to unsigned numbers with the same order.
 
 #include <bit>
 
@@ -40,14 +40,14 @@ bool is_nan(T element) {
   }
 }
 
-/// A key and, below it, where it stood: no two are equal, and those of equal keys stand in their order.
+/// A key, with its element's index in the low bits: all are distinct, and equal keys keep their elements' order.
 template <class Key>
 using KeyAt = std::conditional_t<(sizeof(Key) > 4), unsigned __int128, uint64_t>;
 template <class Key>
 KeyAt<Key> key_at(Key key, uint32_t index) {
   return KeyAt<Key>{key} << 32 | index;
 }
-/// Of such a number, in bits.
+/// Position of the top byte of a KeyAt, in bits.
 template <class Key>
 inline constexpr int kTopByte = 8 * (static_cast<int>(sizeof(Key)) + 3);
 

@@ -8,8 +8,8 @@
 namespace lowtide::engine {
 namespace {
 
-/// One body for all instruction sets: vectors of `Bytes`, which the function it is inlined into maps to registers. What
-/// has constant indices after unrolling stays in them.
+/// One body for all instruction sets: vectors of `Bytes`, which the function it is inlined into maps to registers.
+/// Values whose indices are constant after unrolling stay in registers.
 template <class S, int Bytes, int kAtOnce>
 [[gnu::always_inline]] inline void multiply(std::span<const RowRun<S>> runs, const S* right, S* sums, int64_t stride,
                                             Joining joining) {
@@ -59,7 +59,7 @@ template <class S, int Bytes>
   }
 }
 
-/// Without the C standard's rescue of infinities, as XLA.
+/// Without the C standard's recovery of infinities, as in XLA.
 template <class R>
 void multiply_complex(std::span<const RowRun<std::complex<R>>> runs, const std::complex<R>* right,
                       const PanelSums<std::complex<R>>& sums, Joining joining) {

@@ -8,18 +8,18 @@
 
 namespace lowtide::engine {
 
-/// Rows whose sums are made together, in registers.
+/// Rows whose sums are computed together, in registers.
 inline constexpr int64_t kPanelRows = 6;
 /// Bytes of a row of a right panel: element (k, j) at [k * columns + j].
 inline constexpr int64_t kPanelBytes = 128;
 template <class S>
 inline constexpr int64_t kPanelColumns = kPanelBytes / static_cast<int64_t>(sizeof(S));
 
-/// How the terms of one call join what is in `sums` already.
+/// How the terms of one call are combined with the contents of `sums`.
 enum class Joining : uint8_t {
-  kAlone,    ///< there is nothing yet: `sums` may hold anything
-  kAsPart,   ///< added up by themselves first: shorter sums lose fewer bits
-  kInOrder,  ///< one after the other: the same bits, in however many calls
+  kAlone,    ///< there are none yet: `sums` may hold anything
+  kAsPart,   ///< terms are first added up by themselves: shorter sums lose fewer bits
+  kInOrder,  ///< terms are added one after another: the same bits, however many calls
 };
 
 /// Consecutive terms of the sums of kPanelRows rows: row i's factor of term k at rows[i][k * step].
@@ -29,7 +29,7 @@ struct RowRun {
   int64_t step = 1, depth = 0;
 };
 
-/// Sums that a call makes or adds to: rows of `stride` elements.
+/// Sums that a call computes or adds to: rows of `stride` elements.
 template <class S>
 struct PanelSums {
   S* at;

@@ -8,8 +8,8 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr int64_t kFewColumns = 8;  ///< that are factored one after the other
-constexpr int kAtOnce = 4;          ///< columns that pass while one element of a vector is in a register
+constexpr int64_t kFewColumns = 8;  ///< that are factored one after another
+constexpr int kAtOnce = 4;          ///< columns that use each loaded vector of v
 
 /// sums[c] = v . column c
 template <class T, int kBytes, int kColumns>
@@ -47,7 +47,7 @@ LT_INLINE inline void subtract_multiples(const T* v, int64_t rows, const T* fact
   }
 }
 
-/// f.operator()<kColumns>(first column), for all of them
+/// Calls f.operator()<kColumns>(first column) for groups of all columns.
 template <class F>
 LT_INLINE inline void by_groups(int64_t columns, F&& f) {
   int64_t c = 0;
@@ -63,8 +63,8 @@ class Panel {
     std::fill_n(t_, columns * columns, T(0));
   }
 
-  /// Columns [first, first + count), which those before them were applied to. joined: t, by which they are 1 - v t v^T,
-  /// is wanted.
+  /// Factors columns [first, first + count), to which the preceding reflectors have been applied. joined: also computes
+  /// t, with which the product of the reflectors is 1 - v t v^T.
   void factor(int64_t first, int64_t count, bool joined) {
     if (count <= kFewColumns)
       return with_vectors([&]<int kBytes>() LT_INLINE { factor_few<kBytes>(first, count, joined); });
@@ -105,11 +105,11 @@ class Panel {
     }
   }
 
-  /// Above the diagonal of two halves' t: -t1 (v1^T v2) t2.
+  /// The part of t above the diagonal blocks of its halves: -t1 (v1^T v2) t2.
   void join(int64_t first, int64_t half, int64_t rest) {
     const int64_t after = first + half, below = after + rest;
     T *const corner = room_, *const products = corner + rest * std::max(half, rest);
-    for (int64_t c = 0; c < rest; ++c) {  // of v2, whose ones and zeros aren't stored
+    for (int64_t c = 0; c < rest; ++c) {  // the top of v2, whose ones and zeros aren't stored
       for (int64_t r = 0; r < rest; ++r) corner[r + c * rest] = r > c ? *at(after + r, after + c) : T(r == c);
     }
     Blas<T>::gemm('T', 'N', half, rest, rest, 1, at(after, first), lead_, corner, rest, 0, products, half);

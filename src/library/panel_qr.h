@@ -1,7 +1,8 @@
 #pragma once
-/// The reflectors of a tall matrix of few columns, on one thread. LAPACK makes those of a panel one after the other,
-/// each applied to all columns that follow; here halves are joined and applied as products (Elmroth and Gustavson,
-/// Applying recursion to serial and parallel QR factorization, 2000), which read the panel once for many columns.
+/// The reflectors of a tall matrix with few columns, on one thread. LAPACK computes those of a panel one after another,
+/// and applies each to all following columns; here halves are factored recursively and applied as products (Elmroth and
+/// Gustavson, Applying recursion to serial and parallel QR factorization, 2000), which read the panel once for many
+/// columns.
 
 #include <cstdint>
 
@@ -10,7 +11,7 @@ namespace lowtide::engine {
 /// Elements of scratch.
 constexpr int64_t panel_qr_room(int64_t columns) { return 3 * columns * columns; }
 
-/// What geqrf leaves in `a`, column-major, rows >= columns, and in `taus`. T: float or double.
+/// Computes what geqrf leaves in `a`, column-major, rows >= columns, and in `taus`. T: float or double.
 template <class T>
 void panel_qr(T* a, int64_t lead, int64_t rows, int64_t columns, T* taus, T* room);
 

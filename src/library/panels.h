@@ -1,5 +1,5 @@
 #pragma once
-/// One tile of a product: panels packed by the caller, depth by depth, sums in `room`.
+/// One tile of a product: the caller packs panels, one block of depth at a time; sums are in `room`.
 
 #include <algorithm>
 #include <cstring>
@@ -10,17 +10,17 @@
 namespace lowtide::engine {
 
 struct PanelTiles {
-  /// A multiple of kPanelRows. More where left isn't packed: each tile packs its columns of right again.
+  /// A multiple of kPanelRows. More if left isn't packed, because each tile packs its columns of right again.
   static constexpr int64_t kRows = 96, kRowsInPlace = 192;
-  static constexpr int64_t kDepth = 256;  ///< a right panel of it, and the rows beside it, fit a first-level cache
-  static constexpr int64_t kColumnBytes = 1024;  ///< of sums; a multiple of kPanelBytes
+  static constexpr int64_t kDepth = 256;  ///< a right panel of it, with its rows of left, fits a first-level cache
+  static constexpr int64_t kColumnBytes = 1024;  ///< of a row of sums; a multiple of kPanelBytes
 
   int64_t m = 0, n = 0, k = 0;               ///< of one product
   int64_t rows = 0, columns = 0, depth = 0;  ///< of one tile
   int64_t down = 0, across = 0;              ///< tiles
   bool in_place = false;                     ///< are rows of left read in place?
 
-  /// Fewer columns, then fewer rows than usual where a product with many terms would have fewer than `few` tiles.
+  /// Fewer columns, then fewer rows than usual if a product with many terms would have fewer than `few` tiles.
   template <class S>
   static PanelTiles of(int64_t m, int64_t n, int64_t k, bool in_place, int64_t few = 1) {
     const auto round_up = [](int64_t x, int64_t to) { return (std::max<int64_t>(x, 1) + to - 1) / to * to; };
@@ -71,7 +71,7 @@ struct PanelTiles {
           const PanelSums<S> to{sums + i * columns + j, columns, some_columns - j};
           if (in_place) {
             RowRun<S> run{.depth = some};
-            for (int64_t r = 0; r < kPanelRows; ++r) {  // past the last row it is read again, for sums that aren't used
+            for (int64_t r = 0; r < kPanelRows; ++r) {  // rows beyond the last repeat it, for unused sums
               run.rows[static_cast<size_t>(r)] = row_at(row + std::min(i + r, some_rows - 1), from);
             }
             multiply_rows<S>(std::span<const RowRun<S>>(&run, 1), right + j * some, to, part);

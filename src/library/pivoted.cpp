@@ -1,4 +1,4 @@
-/// getrf of one large matrix: panels by LAPACK, trailing columns by all threads.
+/// getrf of one large matrix: LAPACK factors panels, all threads update the trailing columns.
 
 #include <algorithm>
 #include <array>
@@ -10,11 +10,11 @@
 namespace lowtide::engine {
 namespace {
 
-/// Columns that one thread factors, while others wait: of a large matrix, and of one that one thread has for itself.
+/// Columns that one thread factors, while others wait: of a large matrix, and of one that a single thread factors.
 constexpr int32_t kBlock = 64, kBlockAlone = 32;
 constexpr int32_t kLeastShared = 384, kLeast = 64;
-constexpr int32_t kCorner = 16;   ///< of a block's triangle, which is inverted
-constexpr int32_t kColumns = 96;  ///< of one task, after a factored block and before it
+constexpr int32_t kCorner = 16;   ///< order of the corners of a block's triangle, which are inverted
+constexpr int32_t kColumns = 96;  ///< per task, after a factored block and before it
 
 class Factorisation {
  public:
@@ -102,7 +102,7 @@ class Factorisation {
     return reinterpret_cast<T*>(corners_.data()) + int64_t{from} * kCorner;
   }
 
-  /// Rows of u, and what they take from the rows below them.
+  /// Computes rows of u, and subtracts their products from the rows below them.
   template <class T>
   void update(int32_t k, int32_t width, int32_t first, int32_t columns) {
     alignas(64) std::array<std::byte, kCorner * kColumns * sizeof(T)> before;

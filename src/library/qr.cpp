@@ -1,4 +1,4 @@
-/// geqrf and orgqr of one large matrix: panels by one thread, their reflectors by all.
+/// geqrf and orgqr of one large matrix: one thread factors a panel, all threads apply its reflectors.
 #include <algorithm>
 
 #include "library/block_reflectors.h"
@@ -9,7 +9,7 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr int64_t kPanel = 64;  ///< columns that one thread factors: the others wait
+constexpr int64_t kPanel = 64;  ///< columns that one thread factors, while the others wait
 
 template <class T>
 class SharedQr : public SharedProblem {

@@ -1,6 +1,6 @@
 #pragma once
-/// Sorting unsigned numbers where they lie, by their most significant byte first ("American flag": McIlroy, Bostic and
-/// McIlroy, Engineering Radix Sort, 1993). Equal numbers can't be told apart, so the result is one for all threads.
+/// Sorts unsigned numbers in place by their most significant byte first ("American flag": McIlroy, Bostic and McIlroy,
+/// Engineering Radix Sort, 1993). Equal numbers are indistinguishable, so the result doesn't depend on threads.
 
 #include <algorithm>
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace lowtide::engine {
 
-inline constexpr int64_t kFewNumbers = 512;  ///< up to here comparing is cheaper than counting
+inline constexpr int64_t kFewNumbers = 512;  ///< up to this count comparing is cheaper than counting
 
 /// The first number of each of 256 buckets, and the end of the last.
 using BucketStarts = std::array<int64_t, 257>;
@@ -47,13 +47,13 @@ void radix_sort_in_place(Number* numbers, int64_t count, int shift = 8 * (sizeof
   for (size_t b = 0; b < 256; ++b) radix_sort_in_place(numbers + starts[b], starts[b + 1] - starts[b], shift - 8);
 }
 
-/// One large array on several threads: parted by its first two bytes, then a bucket a task. top: of the first byte, in
-/// bits.
+/// Sorts one large array on several threads: partitions it by its first two bytes, then sorts one bucket per task. top:
+/// position of the first byte, in bits.
 template <class Number>
 void radix_sort_in_place(Number* numbers, int64_t count, ThreadPool& pool, int top = 8 * (sizeof(Number) - 1)) {
   if (top < 16 || count <= int64_t{1} << 16) return radix_sort_in_place(numbers, count, top);
   const BucketStarts first = part_by_byte(numbers, count, top);
-  // Floats of similar size share their first byte: the second spreads them.
+  // Floats of similar size share their first byte: the second separates them.
   pool.run(256, [&](int64_t b, int) {
     const auto at = static_cast<size_t>(b);
     if (first[at + 1] - first[at] <= count / 8) {

@@ -1,6 +1,5 @@
 #pragma once
-/// What library.h offers, one maker per operation. Each gives null for what it
-/// doesn't serve.
+/// The makers that library.h uses, one per operation. Each returns null for instances that it doesn't support.
 
 #include "library/library.h"
 

@@ -1,5 +1,5 @@
 #pragma once
-/// One large problem of linear algebra on all threads. Matrices are column-major, as run_lapack has them.
+/// One large problem of linear algebra, solved by all threads. Matrices are column-major, as in run_lapack.
 
 #include <memory>
 #include <span>
@@ -13,13 +13,13 @@ class SharedProblem {
  public:
   virtual ~SharedProblem() = default;
   virtual int64_t scratch_bytes() const = 0;
-  /// `results` and `read` as run_lapack's, those results that live in operands filled with them; vectors alone are
-  /// read. Same bits for every number of threads.
+  /// `results` and `read` as in run_lapack: results that share memory with operands hold these already; only vectors
+  /// are in `read`. Same bits for every number of threads.
   virtual void run(std::span<void* const> results, std::span<const void* const> read, std::byte* scratch,
                    ThreadPool& pool) const = 0;
 };
 
-/// Of the problem's type; null of complex ones.
+/// For the problem's type; null for complex types.
 template <template <class> class Shared>
 std::unique_ptr<SharedProblem> shared_of_type(const LapackProblem& problem) {
   switch (problem.type) {
@@ -29,10 +29,10 @@ std::unique_ptr<SharedProblem> shared_of_type(const LapackProblem& problem) {
   }
 }
 
-/// Null where one thread does it as soon, or nothing is known but LAPACK's own way.
+/// Null if one thread is as fast, or only LAPACK has an algorithm.
 std::unique_ptr<SharedProblem> make_shared_problem(const LapackProblem& problem);
 
-/// Reflectors of a = q r, and q made of them.
+/// Reflectors of a = q r, and q computed from them.
 std::unique_ptr<SharedProblem> make_shared_qr(const LapackProblem& problem);
 std::unique_ptr<SharedProblem> make_shared_q(const LapackProblem& problem);
 /// p a = l u

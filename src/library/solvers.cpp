@@ -1,4 +1,4 @@
-/// The operations cholesky and triangular-solve, of types that LAPACK has.
+/// The operations cholesky and triangular-solve, for types that LAPACK supports.
 #include <algorithm>
 #include <cmath>
 
@@ -10,7 +10,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// What LAPACK takes, with matrices in the last two dimensions of `array`; nothing where it can't.
+/// The LAPACK problem of the matrices in the last two dimensions of `array`; none if LAPACK can't solve it.
 std::optional<LapackProblem> problem_of(const Shape& array, LapackRoutine routine) {
   const bool known = array.type == ElementType::kF32 || array.type == ElementType::kF64 || is_complex(array.type);
   if (!known || array.rank() < 2 || !has_lapack()) return {};
@@ -35,7 +35,7 @@ class Cholesky : public LibraryRoutine {
   Cholesky(const LapackProblem& problem, int64_t batch)
       : problem_(problem), batch_(batch), factor_(make_row_major_potrf(problem, batch)) {}
 
-  /// Whether each matrix has a factor, followed by the factorisation's scratch.
+  /// One status for each matrix, followed by the factorisation's scratch.
   int64_t scratch_bytes() const override { return info_bytes() + factor_->scratch_bytes(); }
 
   Status run(std::span<const void* const> operands, std::span<void* const> results, void* scratch,
@@ -61,7 +61,7 @@ class Cholesky : public LibraryRoutine {
   static constexpr int64_t kRows = 64;
   int64_t parts() const { return (problem_.n + kRows - 1) / kRows; }
 
-  /// Zeros in the other triangle, or NaN everywhere.
+  /// Fills the other triangle with zeros or, if the factorisation failed, the whole row with NaN.
   template <class T>
   void finish(T* row, int64_t i, bool fails) const {
     const int64_t n = problem_.n;

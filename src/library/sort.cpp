@@ -1,4 +1,4 @@
-/// sort: by keys where the comparator is "f(a) < f(b)", by merging elsewhere; each line on its own.
+/// sort: by keys if the comparator is "f(a) < f(b)", otherwise by merging; each line separately.
 #include <cstring>
 #include <numeric>
 
@@ -14,10 +14,10 @@
 namespace lowtide::engine {
 namespace {
 
-/// Up to here nothing is gained by sorting without keys beside.
+/// Up to this count, sorting without separate keys saves nothing.
 constexpr int64_t kFewKeys = 1024;
 
-/// Bottom-up merge sort, as the definition's: the same result for comparators that contradict themselves.
+/// Bottom-up merge sort, as in the definition: the same result even for inconsistent comparators.
 template <class ComesBefore>
 void merge_sort(uint32_t* order, uint32_t* room, int64_t count, ComesBefore&& comes_before) {
   uint32_t *from = order, *to = room;
@@ -111,7 +111,7 @@ class Sort : public LibraryRoutine {
 
   size_t place(int64_t start, int64_t index) const { return static_cast<size_t>(start + index * stride_); }
 
-  /// One array, sorted in place, without keys beside it.
+  /// Sorts one array in place, without separate keys.
   void sort_one(const void* operand, void* result, int64_t start, size_t lane, std::byte* room, ThreadPool* pool) {
     dispatch(types_[0], [&]<class T>() {
       const T* from = static_cast<const T*>(operand);
@@ -126,7 +126,7 @@ class Sort : public LibraryRoutine {
     });
   }
 
-  /// Leaves the order as uint32_t at `room`. False where NaN keeps keys from saying what the comparator says.
+  /// Leaves the order as uint32_t at `room`. False if a NaN prevents keys from ordering as the comparator does.
   bool sort_by_key(std::span<const void* const> operands, int64_t start, size_t lane, std::byte* room,
                    ThreadPool* pool) {
     return dispatch(key_->type, [&]<class T>() -> bool {

@@ -10,7 +10,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// Bits of an element as a number that orders as the element does, in total order; its own inverse's other half.
+/// Maps the bits of an element to a number with the same order, in total order, and back.
 template <class Number>
 struct Ordered {
   bool is_float = false, is_signed = false, descending = false;
@@ -46,7 +46,7 @@ class AloneSorter {
   void run() {
     if (function_ && !find_images()) return merge_sort(line_, line_ + count_);
     std::ranges::sort(images_, {}, [this](Number image) { return ordered_.of(image); });
-    // What f makes equal goes to the end, in the order it came in; the rest needs no stability.
+    // Elements that f makes equal go to the end, in their input order; the others need no stable sort.
     int64_t rest = gather();
     if (images_.size() > 1) merge_sort(line_ + rest, line_ + count_);
     std::vector<int64_t> sizes(images_.size());
@@ -80,7 +80,7 @@ class AloneSorter {
     merge(begin, middle, end);
   }
 
-  /// By rotations (Kim and Kutzner, Stable Minimum Storage Merging by Symmetric Comparisons, 2004, simplified).
+  /// Merges by rotations (Kim and Kutzner, Stable Minimum Storage Merging by Symmetric Comparisons, 2004, simplified).
   void merge(Number* begin, Number* middle, Number* end) {
     if (begin == middle || middle == end) return;
     if (end - begin == 2) {
@@ -109,7 +109,7 @@ class AloneSorter {
     return result;
   }
 
-  /// Values that f gives for others than themselves.
+  /// Finds the values that f returns for elements other than themselves.
   bool find_images() {
     for (int64_t i = 0; i < count_; ++i) {
       const Number image = value(line_[i]);
@@ -164,7 +164,7 @@ bool sorts_alone(ElementType type, const SortKey& key) {
   if (key.type != type) return false;
   ScalarProgram function = *key.function;
   const auto width = static_cast<size_t>(type_bits(type) / 8);
-  // Multiples of an odd number visit all exponents; few of them may be what a function is there to change.
+  // Multiples of an odd number cover all exponents; a suitable function changes only few of them.
   constexpr int kProbes = 512, kMostChanged = 16;
   int changed = 0;
   for (int k = 1; k <= kProbes; ++k) {

@@ -1,5 +1,5 @@
 #pragma once
-/// Several dimensions of an array read as one: index -> offset in elements.
+/// Several dimensions of an array indexed as one: index -> offset in elements.
 
 #include <cstdint>
 #include <vector>
@@ -12,7 +12,7 @@ struct StridedGroup {
   struct Dimension {
     int64_t extent = 1, stride = 0;
   };
-  std::vector<Dimension> dims;  ///< major first; neighbours that walk as one are one
+  std::vector<Dimension> dims;  ///< major first; adjacent dimensions with a common stride are merged
   int64_t extent = 1;
 
   StridedGroup() = default;
@@ -30,7 +30,7 @@ struct StridedGroup {
   }
 
   bool is_one() const { return dims.size() <= 1; }
-  /// Of consecutive indices, where is_one().
+  /// Stride of consecutive indices; needs is_one().
   int64_t stride() const { return dims.empty() ? 0 : dims.back().stride; }
   int64_t offset(int64_t index) const {
     int64_t at = 0;

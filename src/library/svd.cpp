@@ -1,5 +1,5 @@
-/// gesdd of one large matrix, about square: to two diagonals and back by way of products that threads share; between
-/// them LAPACK's divide and conquer.
+/// gesdd of one large, nearly square matrix: threads share the products of its reduction to bidiagonal form and of the
+/// transformation back; in between is LAPACK's divide and conquer.
 #include <algorithm>
 #include <cmath>
 
@@ -22,7 +22,7 @@ class SharedSvd : public SharedProblem {
     left_taus_ = take(n_);
     right_taus_ = take(n_);
     room_ = taken_;
-    // One after the other they use the same room.
+    // The steps run one after another and share this room.
     integers_ = room_ + align_scratch(Blas<T>::bdsdc_reals(n_, vectors()) * kBytes);
     bytes_ = std::max(integers_ + align_scratch(Blas<T>::bdsdc_integers(n_) * int64_t{sizeof(int32_t)}),
                       room_ + align_scratch(Bidiagonal<T>::room(m_, n_) * kBytes));
@@ -41,7 +41,7 @@ class SharedSvd : public SharedProblem {
     std::fill_n(left, m_ * lefts_, T(0));
     std::fill_n(right, n_ * (p_.k != 0 ? n_ : std::min(m_, n_)), T(0));
     const T unit = scale(a, pool);
-    if (!std::isfinite(unit)) {  // as LAPACK says it
+    if (!std::isfinite(unit)) {  // as LAPACK reports it
       info = -4;
       std::fill_n(values, n_, unit);
       return;
@@ -68,7 +68,7 @@ class SharedSvd : public SharedProblem {
     return at;
   }
 
-  /// Makes it a / unit, and returns the unit (far_numbers.h).
+  /// Divides a by its unit (far_numbers.h), and returns the unit.
   T scale(T* a, ThreadPool& pool) const {
     T largest = 0, poison = 0;
     for (int64_t i = 0; i < m_ * n_; ++i) {
@@ -84,7 +84,7 @@ class SharedSvd : public SharedProblem {
   }
 
   BlockReflectors<T> of_left(const T* a, const T* taus) const { return {a, m_, m_, n_, taus}; }
-  /// In rows, to the right of a's upper diagonal.
+  /// Reflectors in rows, right of a's superdiagonal.
   BlockReflectors<T> of_right(const T* a, const T* taus) const {
     return {a != nullptr ? a + m_ : a, m_, n_ - 1, n_ - 1, taus, true};
   }
@@ -98,7 +98,7 @@ class SharedSvd : public SharedProblem {
 
 std::unique_ptr<SharedProblem> make_shared_svd(const LapackProblem& problem) {
   constexpr int32_t kLeast = 256;
-  // Beyond that, LAPACK factors it orthogonally first.
+  // LAPACK first factors matrices with more rows orthogonally.
   const bool about_square = problem.m >= problem.n && problem.m < problem.n * int64_t{11} / 6;
   return problem.n < kLeast || !about_square ? nullptr : shared_of_type<SharedSvd>(problem);
 }

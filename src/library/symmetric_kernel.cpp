@@ -8,10 +8,10 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr int kColumns = 4;  ///< whose sums stay in registers while rows pass
+constexpr int kColumns = 4;  ///< columns whose sums stay in registers while rows pass
 
 /// One body for all instruction sets: vectors of `kBytes`, which the function it is inlined into maps to registers.
-/// Rows from `first` on of `kColumns` columns.
+/// Adds the rows from `first` on of `kColumns` columns.
 template <class S, int kBytes>
 [[gnu::always_inline]] inline void add_rows(const S* a, int64_t lead, int64_t first, int64_t n, const S* factors,
                                             const S* v, S* sums, S* column_sums) {

@@ -1,4 +1,4 @@
-/// topk: of each line the best k so far in a heap, the worst on top.
+/// topk: keeps the best k elements of a line so far in a heap, with the worst on top.
 #include "library/lanes.h"
 #include "library/order_key.h"
 #include "library/routines.h"

@@ -10,28 +10,28 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr int64_t kSide = 32;                          ///< of a block of a square, in units
-constexpr int64_t kBlockBytes = 16384;                 ///< of such a block, at most
-constexpr int64_t kLine = 64;                          ///< bytes that memory hands over at once
-constexpr int64_t kColumnsBytes = int64_t{256} << 10;  ///< neighbouring columns, taken together
+constexpr int64_t kSide = 32;                          ///< side of a block of a square, in units
+constexpr int64_t kBlockBytes = 16384;                 ///< size of such a block, at most
+constexpr int64_t kLine = 64;                          ///< bytes of a cache line
+constexpr int64_t kColumnsBytes = int64_t{256} << 10;  ///< adjacent columns, permuted together
 constexpr int64_t kRowsAtOnce = 16;
-constexpr int64_t kMostShares = 8;    ///< of a unit
+constexpr int64_t kMostShares = 8;    ///< parts of a unit that lanes share
 constexpr int64_t kLeastShare = 256;  ///< bytes
 constexpr int64_t kMostLanes = 8;
-constexpr int64_t kMostScratch = int64_t{2} << 20, kScratchPart = 16;  ///< of what is moved
+constexpr int64_t kMostScratch = int64_t{2} << 20, kScratchPart = 16;  ///< at most, and relative to what is moved
 constexpr int64_t kRun = int64_t{64} << 10;
 constexpr int64_t kPanelBytes = int64_t{256} << 10;
 constexpr int64_t kLeastPanelUnit = 256;  ///< below that, units move too slowly one by one
 
 enum class Way { kSmall, kSquare, kCycles, kPanels, kLines };
 
-/// Panels of the longer dimension, each transposed by itself, so that units of a panel's width are left, which move
-/// along cycles; or the other way round. What the panels leave over is kept beside the array meanwhile.
+/// Splits the longer dimension into panels: each is transposed by itself, which leaves units of a panel's width, which
+/// move along cycles; or in the opposite order. The remainder beyond all panels is kept in scratch meanwhile.
 struct Panels {
-  bool tall;                      ///< rows are more than columns
+  bool tall;                      ///< more rows than columns
   int64_t shorter, width, count;  ///< width: of a panel
-  int64_t rest;                   ///< of the longer dimension, the remainder after all panels
-  ArrayMove each, units;          ///< of all panels together, and of their units
+  int64_t rest;                   ///< remainder of the longer dimension beyond all panels
+  ArrayMove each, units;          ///< the transposes of all panels, and of their units
   explicit Panels(const ArrayMove& move) : tall(move.rows > move.columns) {
     const int64_t longer = std::max(move.rows, move.columns);
     shorter = std::min(move.rows, move.columns);
@@ -85,7 +85,7 @@ void dispatch_unit(int64_t unit, F&& f) {
 /// Rows and columns of a block.
 int64_t side_of_block(int64_t unit) { return std::clamp<int64_t>(kBlockBytes / (kSide * unit), 1, kSide); }
 
-/// to[c][r] = from[r][c], by way of `room`: lines far apart meet in few places of a cache.
+/// to[c][r] = from[r][c] by way of `room`, because lines that are far apart compete for few sets of a cache.
 template <int64_t kUnit>
 class Block {
  public:
@@ -107,7 +107,7 @@ class Block {
   int64_t row_;  ///< bytes
 };
 
-/// Lanes that together take little beside what is moved.
+/// Lanes whose scratch is small compared to what is moved.
 Lanes few_lanes(const ArrayMove& move, int64_t tasks, int64_t bytes) {
   Lanes lanes(tasks, bytes);
   const int64_t fit = std::min(kMostScratch, move.bytes() / kScratchPart) / std::max<int64_t>(1, lanes.bytes);
@@ -117,7 +117,7 @@ Lanes few_lanes(const ArrayMove& move, int64_t tasks, int64_t bytes) {
 
 int64_t block_bytes(int64_t unit) { return align_scratch(side_of_block(unit) * side_of_block(unit) * unit); }
 
-/// A matrix at a time, through scratch.
+/// Lanes that transpose one matrix at a time through scratch.
 Lanes small_lanes(const ArrayMove& move) {
   return few_lanes(move, move.batch, align_scratch(move.rows * move.columns * move.unit) + block_bytes(move.unit));
 }
@@ -141,7 +141,7 @@ void transpose_small(const ArrayMove& move, std::byte* array, std::byte* scratch
   });
 }
 
-/// Blocks on both sides of the diagonal change places; a lane has room for two.
+/// Lanes that exchange blocks on both sides of the diagonal; each has room for two.
 Lanes square_lanes(const ArrayMove& move) {
   const int64_t side = side_of_block(move.unit), blocks = (move.rows + side - 1) / side;
   return few_lanes(move, move.batch * blocks, 2 * block_bytes(move.unit));
@@ -166,8 +166,8 @@ void transpose_square(const ArrayMove& move, std::byte* array, std::byte* scratc
   });
 }
 
-/// Large units move along the cycles of the permutation. A lane moves its share of each unit, and knows by a bit a unit
-/// what it has moved.
+/// Large units move along the cycles of the permutation. A lane moves its share of each unit, and marks the units it
+/// has moved, one bit each.
 struct Cycles {
   int64_t shares, share, bits;  ///< bytes
   explicit Cycles(const ArrayMove& move) {
@@ -180,7 +180,7 @@ struct Cycles {
   }
 };
 
-/// Place p of the result has unit (p mod rows) * columns + p / rows of the operand.
+/// Place p of the result receives unit (p mod rows) * columns + p / rows of the operand.
 template <class Place>
 void follow_cycles(const ArrayMove& move, std::byte* from, int64_t bytes, std::byte* moved, std::byte* kept) {
   const auto rows = static_cast<Place>(move.rows), columns = static_cast<Place>(move.columns);
@@ -223,7 +223,7 @@ void transpose_by_panels(const ArrayMove& move, std::byte* array, std::byte* scr
   std::byte *const kept = scratch, *const room = scratch + p.kept_bytes();
   for (int64_t matrix = 0; matrix < move.batch; ++matrix) {
     std::byte* const at = array + matrix * move.rows * move.columns * unit;
-    std::byte* const after = at + p.shorter * line;  // all panels
+    std::byte* const after = at + p.shorter * line;  // after all panels
     const auto part_of = [&](int64_t i) { return at + i * (line + rest) + line; };
     if (p.tall) {
       std::memcpy(kept, after, static_cast<size_t>(p.shorter * rest));
@@ -253,12 +253,12 @@ void transpose_by_panels(const ArrayMove& move, std::byte* array, std::byte* scr
   }
 }
 
-/// Any matrix, by permutations of its rows and columns each on its own (Catanzaro, Keller and Garland, A Decomposition
-/// for In-place Matrix Transposition, 2014).
+/// Transposes any matrix by permuting each of its rows and columns by itself (Catanzaro, Keller and Garland, A
+/// Decomposition for In-place Matrix Transposition, 2014).
 struct Lines {
   int64_t m, n, unit;
-  int64_t a, b;   ///< m and n without their common divisor
-  int64_t width;  ///< columns taken together
+  int64_t a, b;   ///< m and n divided by their greatest common divisor
+  int64_t width;  ///< columns permuted together
   explicit Lines(const ArrayMove& move) : m(move.rows), n(move.columns), unit(move.unit) {
     const int64_t common = std::gcd(m, n);
     a = m / common, b = n / common;
@@ -274,7 +274,7 @@ class LineMoves {
  public:
   LineMoves(Units<kUnit> units, const Lines& lines, std::byte* matrix) : units_(units), l_(lines), matrix_(matrix) {}
 
-  /// Column j by j / b.
+  /// Rotates column j by j / b.
   void turn(int64_t begin, int64_t end, std::byte* room) {
     load(begin, end, room);
     for (int64_t j = begin; j < end; ++j) {
@@ -399,7 +399,7 @@ void transpose_in_place(const ArrayMove& move, std::byte* array, std::byte* scra
 }
 
 void reverse_in_place(const ArrayMove& move, std::byte* array, ThreadPool& pool) {
-  // Pairs of columns that change places, several of them a task.
+  // Exchanges pairs of columns, several in each task.
   const int64_t pairs = move.columns / 2, some = std::max<int64_t>(1, kRun / move.unit);
   const int64_t tasks = (pairs + some - 1) / some;
   pool.run(move.batch * tasks, [&](int64_t task, int) {

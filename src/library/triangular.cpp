@@ -34,7 +34,7 @@ class RowMajorTrsm : public LibraryRoutine {
     problem.lead = std::max(problem.m, 1);
     problem.read_lead = std::max(order_, 1);
     problem_ = problem;
-    // Each part reads the triangle again: as many vectors as are worth that.
+    // Each part reads the triangle again: it has enough vectors to be worth that.
     const bool small = int64_t{order_} * order_ * vectors_ < kLeastOperations;
     part_ = small || vectors_ == 0 ? std::max(vectors_, 1) : kBlock;
     parts_ = (vectors_ + part_ - 1) / part_;
@@ -90,7 +90,7 @@ class RowMajorPotrf : public LibraryRoutine {
   }
 
  private:
-  /// Several threads work on one matrix where it is large; otherwise each has its own.
+  /// Several threads factor one matrix together if it is large; otherwise each factors its own.
   bool blocked() const { return problem_.n >= 4 * kBlock; }
 
   std::byte* block(std::byte* matrix, int64_t row, int64_t column) const {

@@ -11,10 +11,10 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr int64_t kPanel = 32;          ///< columns whose reflectors join the rest of the matrix together
-constexpr int64_t kStripes = 8;         ///< of a product with a vector, about equally much work
-constexpr int64_t kLeastStriped = 192;  ///< order of a matrix that is worth stripes
-constexpr int64_t kTile = 128;          ///< of the rest of the matrix
+constexpr int64_t kPanel = 32;          ///< columns whose reflectors are applied to the rest of the matrix together
+constexpr int64_t kStripes = 8;         ///< of a product with a vector, with about equal work
+constexpr int64_t kLeastStriped = 192;  ///< least order of a matrix that is worth stripes
+constexpr int64_t kTile = 128;          ///< of updates of the rest of the matrix
 
 template <class T>
 class Reduction {
@@ -46,18 +46,18 @@ class Reduction {
 
  private:
   T* at(int64_t i, int64_t j) const { return a_ + i + j * n_; }
-  // Row i of the panel's reflectors and of w; element j is n further.
+  // Row i of the panel's reflectors and of w; element j is j * n further.
   T* reflector(int64_t i, int64_t j) const { return both_ + i + j * n_; }
   T* partner(int64_t i, int64_t j) const { return both_ + i + (kPanel + j) * n_; }
 
-  /// What the reflectors of this panel change in column i: a -= v w^T + w v^T.
+  /// Applies this panel's reflectors to column i: a -= v w^T + w v^T.
   void update_column(int64_t k, int64_t i) {
     const int64_t count = i - k, rows = n_ - i;
     Blas<T>::gemv('N', rows, count, -1, reflector(i, 0), n_, partner(i, 0), n_, 1, at(i, i), 1);
     Blas<T>::gemv('N', rows, count, -1, partner(i, 0), n_, reflector(i, 0), n_, 1, at(i, i), 1);
   }
 
-  /// w = p - tau/2 (p^T v) v, p = tau (a - v w^T - w v^T) v, with the a that this panel began with.
+  /// w = p - tau/2 (p^T v) v, p = tau (a - v w^T - w v^T) v, where a is the matrix at the start of this panel.
   void add_pair(int64_t k, int64_t i, T tau) {
     const int64_t count = i - k, first = i + 1, rows = n_ - first;
     const T* v = at(first, i);
@@ -76,19 +76,19 @@ class Reduction {
       w[r] = tau * w[r] - along * v[r];
       kept[r] = v[r];
     }
-    // Row `first` of both is read for the next column, what is above never.
+    // The next column reads row `first` of both; rows above are never read.
   }
 
-  /// w = a v, of the symmetric rest from row `first` on. Each stripe of columns has sums of its own for all rows.
+  /// w = a v, for the symmetric rest from row `first` on. Each stripe of columns has its own sums for all rows.
   void multiply_rest(int64_t first, const T* v, T* w) {
     const int64_t rows = n_ - first;
     const int64_t stripes = rows < kLeastStriped ? 1 : kStripes;
-    // Columns get shorter: equal shares of the triangle.
+    // Columns get shorter: stripes are equal shares of the triangle.
     const auto begin = [&](int64_t stripe) {
       const double rest = 1 - static_cast<double>(stripe) / static_cast<double>(stripes);
       return rows - static_cast<int64_t>(static_cast<double>(rows) * std::sqrt(rest));
     };
-    // Any thread may have any stripe, but begins with the one that it had for the vector before, which is near it.
+    // Any thread may take any stripe, but starts with the one it had for the previous vector, which is in its cache.
     std::array<std::atomic<bool>, kStripes> begun = {};
     pool_.run(stripes, [&](int64_t, int thread) {
       int64_t stripe = thread * stripes / pool_.threads();

@@ -1,6 +1,6 @@
 #pragma once
-/// Code written once with vectors of `Bytes` bytes (GCC's and Clang's vector extension), compiled for each width of
-/// registers and chosen when it runs.
+/// Code that is written once with vectors of `Bytes` bytes (GCC's and Clang's vector extension), compiled for each
+/// register width, and selected at run time.
 
 #include <cstdint>
 #include <cstring>
@@ -8,14 +8,14 @@
 
 namespace lowtide::engine {
 
-/// What a lambda needs that runs inside of with_vectors, and all that it calls with vectors in hand: code that stays
-/// outside is compiled for the plain machine.
+/// Required for a lambda that runs inside with_vectors, and for every function with vectors that it calls: code that
+/// isn't inlined is compiled for the baseline machine.
 #define LT_INLINE __attribute__((always_inline))
 
-/// Bytes of the widest registers of any machine, in which rooms for vectors are stated.
+/// Bytes of the widest registers of any machine; scratch for vectors is sized by it.
 inline constexpr int64_t kWidestVector = 64;
 
-/// Loops over few elements that stay in registers.
+/// Unrolls loops over few elements that stay in registers.
 #ifdef __clang__
 #define LT_UNROLL _Pragma("clang loop unroll(full)")
 #else
@@ -61,8 +61,8 @@ template <class F>
 
 namespace squares {
 
-/// Squares of kSide elements beside the diagonal change places: of rows a and b that are kSide apart, those of the
-/// upper right one go below.
+/// Exchanges squares of kSide elements on both sides of the diagonal: in rows a and b, kSide apart, the upper right one
+/// with the lower left one.
 template <int kSide, class V, int... kLane>
 LT_INLINE inline void exchange(V& a, V& b, std::integer_sequence<int, kLane...>) {
   constexpr int kLanes = static_cast<int>(sizeof...(kLane));
@@ -84,7 +84,7 @@ LT_INLINE inline void turn(V (&rows)[kLanes]) {
 
 }  // namespace squares
 
-/// Element j of row i becomes element i of row j: of as many rows as a vector has lanes.
+/// Transposes as many rows as a vector has lanes: element j of row i becomes element i of row j.
 template <class V, int kLanes>
 LT_INLINE inline void turn_square(V (&rows)[kLanes]) {
   squares::turn<1>(rows);

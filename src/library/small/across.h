@@ -1,6 +1,6 @@
 #pragma once
-/// Small matrices of a batch beside each other: a vector holds one element of as many matrices as it has lanes, so that
-/// what is done to one matrix is done to all of them, and no loop is too short to be worth a vector.
+/// Processes small matrices of a batch in the lanes of vectors: a vector holds one element of as many matrices as it
+/// has lanes, so that every operation applies to all of these matrices, and no loop is too short to be worth a vector.
 ///
 /// Everything here is inlined into a function for one instruction set (kernels.h); its vectors never cross a call.
 
@@ -14,8 +14,8 @@
 
 namespace lowtide::engine {
 
-/// Vectors that elements are written to one by one, as well, and that lie anywhere: scratch may be part of an array of
-/// the caller's.
+/// Vectors whose elements are also written one by one, and that may lie at any address: scratch may be part of an array
+/// of the caller's.
 template <class S, int kBytes>
 struct AliasedVectorOf {
   typedef S type [[gnu::vector_size(kBytes), gnu::may_alias, gnu::aligned(sizeof(S))]];
@@ -24,9 +24,9 @@ struct AliasedVectorOf {
 template <class S, int kBytes>
 struct Across {
   using Vector = typename AliasedVectorOf<S, kBytes>::type;
-  using Mask = decltype(Vector{} < Vector{});  ///< -1 where it holds; also counts
+  using Mask = decltype(Vector{} < Vector{});  ///< -1 for true; also holds counts
   static constexpr int kLanes = kBytes / static_cast<int>(sizeof(S));
-  /// Sides of a tile whose sums stay in registers, of which only the widest vectors have 32.
+  /// Sides of a tile whose sums stay in registers; only the widest vectors have 32 registers.
   static constexpr int kTile = kBytes == 64 ? 4 : 2;
 
   /// A matrix of vectors: (i, j) at [i * row + j * column]. Strides make it transposed or reversed.
@@ -53,10 +53,11 @@ struct Across {
     std::memcpy(&x, lanes, sizeof x);
     return x;
   }
-  /// The largest one that isn't above x, which is positive, finite and, or else becomes, normal.
+  /// The largest power of two that isn't above x, which must be positive and finite; subnormals count as the least
+  /// normal number.
   [[gnu::always_inline]] static Vector power_of_two(Vector x) {
     constexpr S kLeast = std::numeric_limits<S>::min(), kInfinite = std::numeric_limits<S>::infinity();
-    const Vector normal = max(x, all(kLeast)), exponent = all(kInfinite);  // whose bits are those of the exponent
+    const Vector normal = max(x, all(kLeast)), exponent = all(kInfinite);  // its bits are those of the exponent
     const Mask bits = reinterpret_cast<Mask>(normal) & reinterpret_cast<Mask>(exponent);
     return reinterpret_cast<Vector>(bits);
   }
@@ -67,7 +68,7 @@ struct Across {
     return found != 0;
   }
 
-  /// Element e of `count` matrices, `stride` apart, to vector e. Lanes without a matrix have the last one's elements.
+  /// Copies element e of `count` matrices, `stride` apart, to vector e. Lanes without a matrix repeat the last one.
   [[gnu::always_inline]] static void load(const S* from, int64_t stride, int64_t elements, int64_t count, Vector* to) {
     if (elements < kLanes) {
       S* lanes = reinterpret_cast<S*>(to);
@@ -78,7 +79,7 @@ struct Across {
       return;
     }
     for (int64_t e = 0; e < elements; e += kLanes) {
-      e = e + kLanes <= elements ? e : elements - kLanes;  // what is left, and some once more
+      e = e + kLanes <= elements ? e : elements - kLanes;  // the remaining elements, and some once more
       lowtide::engine::Vector<S, kBytes> rows[kLanes];
       LT_UNROLL for (int64_t l = 0; l < kLanes; ++l) {
         std::memcpy(&rows[l], from + (l < count ? l : count - 1) * stride + e, sizeof(Vector));
@@ -88,7 +89,7 @@ struct Across {
     }
   }
 
-  /// The way back.
+  /// The inverse of load().
   [[gnu::always_inline]] static void store(const Vector* from, int64_t elements, int64_t count, S* to, int64_t stride) {
     if (elements < kLanes) {
       const S* lanes = reinterpret_cast<const S*>(from);
@@ -108,7 +109,7 @@ struct Across {
     }
   }
 
-  /// Counts of each lane, one for each of `count` matrices.
+  /// Stores the count of each lane, one for each of `count` matrices.
   [[gnu::always_inline]] static void store_counts(Mask counts, int64_t count, int32_t* to, int64_t stride) {
     for (int64_t l = 0; l < count; ++l) to[l * stride] = static_cast<int32_t>(counts[l]);
   }

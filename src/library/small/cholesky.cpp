@@ -1,4 +1,4 @@
-/// potrf of small matrices, a few columns at a time: what the columns before them take from these is a product.
+/// potrf of small matrices, a few columns at a time: the update by all columns before them is one product.
 #include <algorithm>
 
 #include "library/small/across.h"
@@ -18,13 +18,13 @@ struct CholeskyBody {
     const int64_t n = matrices.problem->n;
     auto* elements = reinterpret_cast<Vector*>(scratch);
     A::load(matrices.operand<S>(0, first, n * n), n * n, n * n, count, elements);
-    // u^T u is l l^T of what stands mirrored.
+    // u^T u of an upper triangle is l l^T of its mirror image.
     const bool lower = matrices.problem->uplo == 'L';
     const Matrix l{elements, lower ? n : 1, lower ? 1 : n};
     typename A::Mask info{};
     for (int64_t j = 0; j < n; j += A::kTile) {
       const int64_t width = std::min<int64_t>(A::kTile, n - j), below = j + width;
-      // Of the diagonal tile only the triangle: the other one stays as it is.
+      // Updates only the triangle of the diagonal tile: the other one stays unchanged.
       for (int64_t i = j; i < below; ++i) {
         A::subtract(l.from(i, j), l.from(i, 0), l.from(j, 0).transposed(), 1, i - j + 1, j);
       }

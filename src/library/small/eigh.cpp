@@ -1,6 +1,6 @@
-/// syevd of small matrices: Householder's reduction to three diagonals, then QL steps with implicit shifts (Golub and
-/// Van Loan, Matrix Computations, 8.3) in which each lane has a shift of its own and rotates only what hasn't come
-/// apart in its matrix.
+/// syevd of small matrices: Householder reduction to tridiagonal form, then QL steps with implicit shifts (Golub and
+/// Van Loan, Matrix Computations, 8.3), in which each lane has its own shift and rotates only the part of its matrix
+/// that isn't diagonal yet.
 #include <algorithm>
 
 #include "library/small/kernels.h"
@@ -9,7 +9,7 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr int64_t kMostSteps = 60;  ///< for one eigenvalue, of the slowest lane; three are many
+constexpr int64_t kMostSteps = 60;  ///< per eigenvalue, of the slowest lane; three are many
 
 template <class S, int kBytes>
 struct EighBody {
@@ -22,7 +22,7 @@ struct EighBody {
   /// Scratch of one block.
   struct Room {
     Vector* given;                             ///< n x n
-    Vector* reduced;                           ///< n x (n + 1): a column that its vectors need, then the matrix
+    Vector* reduced;                           ///< n x (n + 1): a column that the vectors need, then the matrix
     Vector *diagonal, *beside, *taus, *pairs;  ///< n, n, n, 2 n
     Vector *cosine, *sine;                     ///< of a step's rotations: n, n
     Room(std::byte* scratch, int64_t n) : given(reinterpret_cast<Vector*>(scratch)) {
@@ -53,7 +53,7 @@ struct EighBody {
         poison += x * 0;
       }
     }
-    // A matrix with infinities or NaN has neither eigenvalues nor an end: a zero takes its place meanwhile.
+    // A matrix with infinities or NaN has no eigenvalues, and the iteration might not end: zeros replace it meanwhile.
     const Mask finite = poison == 0;
     const Vector unit = A::power_of_two(largest), inverse = 1 / unit;
     for (int64_t i = 0; i < n; ++i) {
@@ -82,7 +82,7 @@ struct EighBody {
   }
 
  private:
-  /// To the diagonals; reflectors stay below them.
+  /// Reduces a to tridiagonal form; reflectors stay below the off-diagonal.
   [[gnu::always_inline]] static void reduce(Matrix a, int64_t n, const Room& room) {
     for (int64_t k = 0; k + 1 < n; ++k) {
       const int64_t m = n - k - 1;
@@ -109,19 +109,19 @@ struct EighBody {
     room.beside[n - 1] = Vector{};
   }
 
-  /// The reflectors' product, whose first row and column are the identity's, in z.
+  /// Stores the reflectors' product, whose first row and column are the identity's, in z.
   [[gnu::always_inline]] static void multiply_out(Matrix z, int64_t n, const Room& room) {
     R::multiply_out(z.from(1, 1), room.taus, n - 1, n - 1, n - 1);
     for (int64_t i = 0; i < n; ++i) z(i, 0) = z(0, i) = Vector{};
     z(0, 0) = A::all(1);
   }
 
-  /// Steps until nothing stands beside diagonal element l.
+  /// Iterates until the off-diagonal element next to diagonal element l is zero.
   [[gnu::always_inline]] static void isolate(int64_t l, int64_t n, Matrix z, bool vectors, const Room& room,
                                              Mask& info) {
     Vector *d = room.diagonal, *e = room.beside;
     for (int64_t step = 0;; ++step) {
-      Mask end = A::all_counts(n - 1);  // of the part that begins at l
+      Mask end = A::all_counts(n - 1);  // end of the part that begins at l
       Vector last = d[n - 1];
       for (int64_t i = n - 2; i >= l; --i) {
         const Vector near = A::abs(d[i]) + A::abs(d[i + 1]);
@@ -171,7 +171,7 @@ struct EighBody {
     e[l] = waits ? g : e[l];
   }
 
-  /// The rotations of columns longest - 1 to l with their right neighbours, one after the other.
+  /// Applies the rotations of columns longest - 1 to l with their right neighbours, one after another.
   [[gnu::always_inline]] static void rotate(Matrix z, int64_t n, int64_t l, int64_t longest, const Room& room) {
     int64_t i = 0;
     for (; i + kRows <= n; i += kRows) rotate_rows<kRows>(z.from(i, 0), l, longest, room);
@@ -192,7 +192,7 @@ struct EighBody {
     LT_UNROLL for (int r = 0; r < kCount; ++r) z(r, l) = carried[r];
   }
 
-  /// How many eigenvalues come before element k of the diagonal.
+  /// The number of eigenvalues that sort before element k of the diagonal.
   [[gnu::always_inline]] static Mask place_of(int64_t k, int64_t n, const Vector* diagonal) {
     Mask place{};
     for (int64_t j = 0; j < n; ++j) {
@@ -202,8 +202,8 @@ struct EighBody {
   }
 
   static constexpr int kRows = 4;
-  /// Below this a number beside elements near 1 is none. Of two numbers of which one isn't below it, squares that are
-  /// flushed to zero are less than a rounding of the other's.
+  /// A number below this is negligible next to elements near 1. If one of two numbers isn't below it, squares that are
+  /// flushed to zero are less than the rounding error of its square.
   static constexpr S kNothing = sizeof(S) == 4 ? S(0x1p-51) : S(0x1p-485);
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-/// What each family of routines on small matrices offers, and how its one body becomes a function for each instruction
+/// The kernels of each family of routines on small matrices, and how one body becomes a function for each instruction
 /// set.
 
 #include <span>
@@ -25,8 +25,8 @@ struct SmallMatrices {
   }
 };
 
-/// Computes `count` matrices from the first on: at most as many as a vector has lanes. An operand is read before the
-/// result that may lie there is written.
+/// Computes `count` matrices from `first` on: at most as many as a vector has lanes. An operand is read before a result
+/// that may share its memory is written.
 using SmallKernel = void (*)(const SmallMatrices& matrices, int64_t first, int64_t count, std::byte* scratch);
 
 /// Body<S, bytes of its vectors>::run for this machine's vectors.
@@ -43,7 +43,7 @@ SmallKernel small_kernel(ElementType type) {
 
 struct SmallRoutine {
   SmallKernel kernel = nullptr;
-  int64_t vectors = 0;  ///< of scratch
+  int64_t vectors = 0;  ///< scratch, in vectors
 };
 SmallRoutine small_cholesky(const LapackProblem& problem);
 SmallRoutine small_triangular(const LapackProblem& problem);

@@ -1,5 +1,5 @@
-/// getrf of small matrices: each lane exchanges the rows that its own pivots want. A few rows and columns at a time
-/// (Crout's order): what those before take from them is a product.
+/// getrf of small matrices: each lane exchanges rows by its own pivots. A few rows and columns at a time (Crout's
+/// order) are updated with one product of the rows and columns before them.
 #include <algorithm>
 
 #include "library/small/across.h"
@@ -48,7 +48,7 @@ struct LuBody {
   }
 
  private:
-  /// The row of the largest element of column k, of equal ones the first.
+  /// The row of the largest element of column k; of equal ones, the first.
   [[gnu::always_inline]] static Mask find_pivot(Matrix a, int64_t k, int64_t m) {
     Vector largest = A::abs(a(k, k));
     Mask row = A::all_counts(k);
@@ -69,7 +69,7 @@ struct LuBody {
     }
   }
 
-  /// What is below the pivot, by it; a column of zeros stays.
+  /// Divides the elements below the pivot by it; a column of zeros stays unchanged.
   [[gnu::always_inline]] static void divide_column(Matrix a, int64_t k, int64_t m) {
     const Vector pivot = a(k, k) == 0 ? A::all(1) : a(k, k);
     if (A::any(A::abs(pivot) < A::all(std::numeric_limits<S>::min()))) {  // its inverse may be infinite

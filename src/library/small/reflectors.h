@@ -1,5 +1,5 @@
 #pragma once
-/// Householder's reflectors h = 1 - tau v v^T of many matrices at once; v is 1 in its first element.
+/// Householder reflectors h = 1 - tau v v^T of many matrices at once; the first element of v is 1.
 
 #include "library/small/across.h"
 
@@ -11,10 +11,11 @@ struct Reflectors {
   using Vector = typename A::Vector;
   using Matrix = typename A::Matrix;
 
-  /// h (x0, x) = (beta, 0), as LAPACK's larfg: beta has the other sign than x0. `column` of n rows holds x0 and x, and
-  /// has beta and v's rest afterwards. Returns tau, 0 where x is zero already.
+  /// h (x0, x) = (beta, 0), as LAPACK's larfg: beta has the opposite sign of x0. `column` of n rows holds x0 and x, and
+  /// afterwards beta and v's rest. Returns tau, which is 0 if x is already zero.
   [[gnu::always_inline]] static Vector make(Matrix column, int64_t n) {
-    // Of what is near 1 the sum of squares neither overflows nor vanishes; the bounds leave inverses all their digits.
+    // After scaling to about 1, the sum of squares neither overflows nor underflows; the bounds keep inverses at full
+    // precision.
     constexpr S kLeast = std::numeric_limits<S>::min(), kMost = 1 / (4 * kLeast);
     const Vector alpha = column(0, 0);
     Vector largest{};
@@ -42,8 +43,8 @@ struct Reflectors {
     for (; j < columns; ++j) apply_to<1>(column, tau, n, c.from(0, j));
   }
 
-  /// As orgqr: the first columns, of m rows, of the product of `count` reflectors, in the place of these, which stand
-  /// below the diagonal of a.
+  /// As orgqr: replaces `count` reflectors, which are below the diagonal of a, with the first columns, of m rows, of
+  /// their product.
   [[gnu::always_inline]] static void multiply_out(Matrix a, const Vector* taus, int64_t m, int64_t columns,
                                                   int64_t count) {
     for (int64_t j = count; j < columns; ++j) {

@@ -8,10 +8,10 @@
 namespace lowtide::engine {
 namespace {
 
-/// Scratch of a block stays near: orders up to 64 for factorisations, 43 for eigenvalues, 32 for singular values.
+/// Scratch of a block stays in cache: orders up to 64 for factorisations, 43 for eigenvalues, 32 for singular values.
 constexpr int64_t kMostVectors = 4200;
 constexpr int32_t kSmallest = 32;
-/// A task is worth a thread's while: so many vectors of scratch are filled, in several blocks of lanes.
+/// A task that is worth a thread fills this many vectors of scratch, in several blocks of lanes.
 constexpr int64_t kTaskVectors = 512;
 
 class SmallBatch : public LibraryRoutine {
@@ -21,7 +21,7 @@ class SmallBatch : public LibraryRoutine {
     const int64_t element = stored_bytes(problem.type), vectors = std::max<int64_t>(routine.vectors, 1);
     block_ = widest_vector() / element;
     task_ = block_ * std::clamp<int64_t>(kTaskVectors / vectors, 1, (batch + 2 * block_ - 1) / (2 * block_));
-    // Scratch is the same on all processors: that of blocks of the widest vectors.
+    // Scratch has the same size on all processors: that for blocks of the widest vectors.
     const int64_t blocks = (batch * element + kWidestVector - 1) / kWidestVector;
     lanes_ = Lanes(blocks, vectors * kWidestVector);
     lanes_.tasks = (batch + task_ - 1) / task_;
@@ -43,7 +43,7 @@ class SmallBatch : public LibraryRoutine {
 
  private:
   LapackProblem problem_;
-  int64_t batch_, block_ = 1, task_ = 1;  ///< matrices
+  int64_t batch_, block_ = 1, task_ = 1;  ///< in matrices
   SmallKernel kernel_;
   Lanes lanes_;
 };
@@ -65,7 +65,7 @@ SmallRoutine small_routine(const LapackProblem& problem) {
 
 std::unique_ptr<LibraryRoutine> make_small_batch(const LapackProblem& problem, int64_t batch) {
   if (is_complex(problem.type) || std::min(problem.m, problem.n) < 1) return nullptr;
-  // Half the lanes are enough for the smallest; larger ones are worth it where two threads have all of theirs.
+  // For the smallest, filling half the lanes is enough; larger ones pay off if two threads can fill all their lanes.
   const int64_t lanes = kWidestVector / stored_bytes(problem.type);
   const bool smallest = std::max(problem.m, problem.n) <= kSmallest;
   if (batch < (smallest ? lanes / 2 : 2 * lanes)) return nullptr;

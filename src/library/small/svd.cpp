@@ -1,7 +1,7 @@
 /// gesdd of small matrices by Hestenes's one-sided rotations (Golub and Van Loan, Matrix Computations, 8.6.3): columns
-/// of w = a v are turned against each other until all are orthogonal; their lengths are the singular values. The longer
-/// of two becomes the first, which sorts them as well (de Rijk). The left vectors are the orthogonal factor of w, so
-/// that columns of zeros have one, too.
+/// of w = a v are rotated against each other until all are orthogonal; their lengths are the singular values. The
+/// longer of two columns becomes the first, which also sorts them (de Rijk). The left vectors are the orthogonal factor
+/// of w, so that columns of zeros have one, too.
 #include <algorithm>
 
 #include "library/small/kernels.h"
@@ -12,9 +12,9 @@ namespace {
 
 constexpr int64_t kMostSweeps = 40;  ///< ten are many
 
-/// Of a matrix that stands upright: of its transpose where it has more columns than rows.
+/// Extents of a matrix with at least as many rows as columns, which is the transpose if it has more columns.
 struct SvdExtents {
-  int64_t rows, columns, lefts;  ///< lefts: how many left vectors are wanted
+  int64_t rows, columns, lefts;  ///< lefts: number of left vectors wanted
   explicit SvdExtents(const LapackProblem& p)
       : rows(std::max(p.m, p.n)), columns(std::min(p.m, p.n)), lefts(p.k != 0 ? rows : columns) {}
 };
@@ -74,7 +74,7 @@ struct SvdBody {
   }
 
  private:
-  /// Sweeps over all pairs of columns; v turns along. Leaves the squares of the columns' lengths, in order.
+  /// Sweeps over all pairs of columns, and rotates v along. Leaves the squared lengths of the columns, in order.
   [[gnu::always_inline]] static Mask make_orthogonal(Matrix w, int64_t rows, Matrix v, int64_t columns, bool vectors,
                                                      Vector* squares) {
     const Vector tolerance = A::all(2 * std::sqrt(static_cast<S>(rows)) * std::numeric_limits<S>::epsilon());
@@ -107,7 +107,8 @@ struct SvdBody {
     return turned ? A::all_counts(1) : Mask{};
   }
 
-  /// Of the angle, at most 45 degrees, at which two columns of these squared lengths and this product are orthogonal.
+  /// The tangent of the angle, at most 45 degrees, by which to rotate two columns of these squared lengths and this
+  /// product to make them orthogonal.
   [[gnu::always_inline]] static Vector tangent_of(Vector first, Vector second, Vector product, Mask turns) {
     const Vector slope = (second - first) / (turns ? 2 * product : A::all(1)), size = A::abs(slope);
     const Vector root = size > A::all(S(0x1p40)) ? size : A::sqrt(1 + slope * slope);
@@ -137,7 +138,7 @@ struct SvdBody {
     }
   }
 
-  /// w = q r, where r has but a diagonal: q with the signs of that.
+  /// w = q r, where r is diagonal: replaces w by q, with the signs of r.
   [[gnu::always_inline]] static void normalise(Matrix w, const SvdExtents& e, Vector* taus, Vector* signs) {
     for (int64_t k = 0; k < e.columns; ++k) {
       taus[k] = R::make(w.from(k, k), e.rows - k);
@@ -150,7 +151,7 @@ struct SvdBody {
     }
   }
 
-  /// Beside the longest column, whose elements are near 1, a shorter one is nothing.
+  /// Next to the longest column, whose elements are near 1, a column shorter than this is negligible.
   static constexpr S kNothing = std::numeric_limits<S>::epsilon() * std::numeric_limits<S>::epsilon();
 };
 

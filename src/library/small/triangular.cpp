@@ -1,4 +1,4 @@
-/// trsm of small matrices. Whatever its letters say, it is l x = b with a lower triangle, read by other strides.
+/// trsm of small matrices. Every variant is l x = b with a lower triangle, read with other strides.
 #include <algorithm>
 
 #include "library/small/across.h"
