@@ -1,4 +1,4 @@
-/// XLA's own allocations, from the reports that stand beside a module in a dump directory.
+/// XLA's own allocations, from the reports that accompany a module in a dump directory.
 
 #include <algorithm>
 #include <map>
@@ -11,7 +11,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// What the module knows about the values that XLA's reports name.
+/// Describes the values that XLA's reports name, with what the module says about them.
 class Namer {
  public:
   Namer(const Graph& graph, const Account& account, const Categories& categories, const XlaReport& report)

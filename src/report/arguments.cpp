@@ -37,7 +37,7 @@ std::string without_backslashes(std::string text) {
 
 using LeafKey = std::pair<int32_t, ShapeIndex>;  // instruction id and index
 
-// Results that live in an argument by the header, and arguments offered without a result named.
+// Results that share an argument's memory by the module's header, and arguments offered without naming a result.
 struct Donations {
   std::map<std::pair<int64_t, ShapeIndex>, int64_t> result_of;  // (parameter, index) -> result leaf, -1 for a donor
   std::vector<bool> taken;                                      // by result leaf
@@ -124,7 +124,7 @@ std::vector<PythonArgument> python_arguments(const Module& module) {
     const size_t end = std::min(path.find_first_not_of(kNameCharacters), path.size());
     const std::string name = path.substr(0, end), rest = path.substr(end);
     if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) || !paths.insert(path).second) return unknown;
-    // A tree's leaves stand beside each other.
+    // The leaves of a tree are adjacent.
     if (!arguments.empty() && arguments.back().name != name) ended.insert(arguments.back().name);
     if (ended.contains(name)) return unknown;
     const bool tells = rest.empty() || rest[0] == '.' || rest.starts_with("['") || rest.starts_with("[\"");

@@ -16,16 +16,16 @@ std::vector<std::string> path_tokens(std::string_view path);
 /// The group of an argument by its path: "params", "opt_state", "batch", or the root of its tree.
 std::string argument_group(std::string_view path);
 
-/// Of a leaf of a parameter: its path in the trees of Python's arguments, or the instruction's name where it has none.
+/// The path of a parameter's leaf in the trees of Python's arguments, or the instruction's name if it has no path.
 std::string argument_path(const Instruction& parameter, const ShapeIndex& index);
 
-/// An argument of the Python function, by the paths of its leaves.
+/// An argument of the Python function, known by the paths of its leaves.
 struct PythonArgument {
-  std::string name;        ///< "state" for "state.params['w']"; empty where that can't be told
-  bool is_certain = true;  ///< false: `a` for "a[0]", which may be of `a` or of `*a`
+  std::string name;        ///< "state" for "state.params['w']"; empty if unknown
+  bool is_certain = true;  ///< false: `a` for "a[0]", which may belong to `a` or to `*a`
   bool operator==(const PythonArgument&) const = default;
 };
-/// By parameter. No names where the module is none of jax.jit's, and where op names aren't paths of distinct leaves.
+/// By parameter. No names if the module isn't jax.jit's, or op names aren't paths of distinct leaves.
 std::vector<PythonArgument> python_arguments(const Module& module);
 
 /// One row per array of the entry's parameters, largest first.

@@ -9,15 +9,15 @@
 
 namespace lowtide::engine {
 
-/// How the program is run here: what `run` takes, which is what `explain` promises.
+/// The plan with which `run` would execute the program; `explain` reports it.
 struct FreePlan {
   std::shared_ptr<const Module> module;  ///< rewritten; the account's instructions are its own
   Account account;
   int64_t kernels = 0;
-  double seconds = 0;  ///< that planning took
+  double seconds = 0;  ///< planning time
 };
 
-/// A file's name as a shell takes it.
+/// A file's name, quoted for a shell if necessary.
 std::string shell_word(const std::string& text);
 Sizes sizes_of(const Account& account);
 LowerBound lower_bound_of(const Floor& floor);

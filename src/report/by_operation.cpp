@@ -8,7 +8,7 @@
 namespace lowtide::engine {
 namespace {
 
-// Drops what XLA appends to keep names apart: ".123", ".clone", ".remat2".
+// Drops the suffixes that XLA appends to keep names distinct: ".123", ".clone", ".remat2".
 std::string_view stem(std::string_view name) {
   for (;;) {
     const size_t dot = name.rfind('.');
@@ -21,7 +21,7 @@ std::string_view stem(std::string_view name) {
   }
 }
 
-// The value that gives a buffer its bytes: bodies' parameters and tuples only pass it on.
+// The value that gives a buffer its bytes: parameters of bodies and tuples only pass it on.
 const ValueRef& definition_of(const AccountBuffer& buffer) {
   for (const ValueRef& value : buffer.values) {
     const Opcode opcode = value.instruction->opcode;

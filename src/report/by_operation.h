@@ -1,5 +1,5 @@
 #pragma once
-/// The table by operation type: which kinds of operation made what is there at the peak, and how many bytes each.
+/// The table by operation type: how many of the bytes live at the peak each kind of operation computed.
 
 #include <string>
 #include <vector>
@@ -9,10 +9,10 @@
 
 namespace lowtide::engine {
 
-/// The type XLA's names give: "loop_dus_fusion.4" -> "loop_dus_fusion"; the opcode for a name that says less.
+/// The type in a name given by XLA: "loop_dus_fusion.4" -> "loop_dus_fusion"; the opcode if the name says less.
 std::string operation_type(const Instruction& instruction);
 
-/// One row per type, most bytes first; the arguments are one row, "param".
+/// One row per type, most bytes first; the arguments together are one row, "param".
 std::vector<OperationRow> operation_rows(const Graph& graph, const Account& account);
 
 }  // namespace lowtide::engine

@@ -9,7 +9,7 @@ namespace lowtide::engine {
 namespace {
 
 constexpr size_t kLargestCone = 400;         // instructions followed back from one result
-constexpr int64_t kSmallestParameter = 256;  // elements; scalars and step counts are no parameters
+constexpr int64_t kSmallestParameter = 256;  // elements; scalars and step counts aren't parameters
 
 bool mentions(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
@@ -32,7 +32,7 @@ bool is_collective(const Instruction& i) {
   return false;
 }
 
-// Operations an optimiser's update is made of: element i of the result needs element i of its operands.
+// Operations of which an optimiser's update consists: element i of the result needs element i of the operands.
 bool walks_in_step(const Instruction& i) {
   const MemoryClass kind = memory_class(i.opcode);
   return kind == MemoryClass::kElementwise || kind == MemoryClass::kView || i.opcode == Opcode::kFusion ||
@@ -82,8 +82,9 @@ Categories::Categories(const Graph& graph) : graph_(graph) {
   }
 }
 
-// From each result back through operations that walk in step with it: the arguments met are parameters (read elsewhere
-// too) and optimiser state (read here alone); whatever else is met with two such arguments is a gradient.
+// Goes back from each result through elementwise operations: the arguments that it finds are parameters (also read
+// elsewhere) and optimiser state (read only here); all other values that it finds with two such arguments are
+// gradients.
 void Categories::mark_update_cones() {
   const Module& module = graph_.module();
   if (module.entry->root == nullptr) return;
@@ -147,7 +148,7 @@ bool Categories::has_parameter_shape(const Shape& shape) const {
   return shape.is_array() && parameter_dims_.contains(sorted_dims(shape));
 }
 
-// A carry that one loop stacks into, slice by slice, and that something differentiated reads afterwards.
+// A carry into which a loop stacks slices that a differentiated operation reads afterwards.
 bool Categories::is_saved_stack(const ValueRef& value) const {
   const Instruction& loop = *value.instruction;
   if (loop.opcode != Opcode::kWhile || value.index.size() != 1) return false;

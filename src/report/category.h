@@ -1,5 +1,5 @@
 #pragma once
-/// What values are for: from the structure of the program first, then from the names JAX gives operations.
+/// What values are for: derived first from the structure of the program, then from the names that JAX gives operations.
 
 #include <set>
 #include <vector>
@@ -14,7 +14,7 @@ class Categories {
   explicit Categories(const Graph& graph);
   Category of(const AccountBuffer& buffer) const;
   Category of_argument(const Instruction& parameter) const;
-  /// Of a value by itself, where no buffer is known (XLA's own allocations).
+  /// The category of a value by itself, if no buffer is known (XLA's own allocations).
   Category of_value(const ValueRef& value) const;
 
  private:
@@ -24,9 +24,9 @@ class Categories {
   bool has_parameter_shape(const Shape& shape) const;
 
   const Graph& graph_;
-  std::vector<bool> optimiser_state_;  ///< by instruction id: arguments read by the update alone
-  std::vector<bool> gradient_;         ///< by instruction id: what the update reads beside arguments
-  std::set<Dims> parameter_dims_;      ///< extents of the parameters, sorted: a scan may keep the layers elsewhere
+  std::vector<bool> optimiser_state_;  ///< by instruction id: arguments that only the update reads
+  std::vector<bool> gradient_;         ///< by instruction id: what the update reads in addition to arguments
+  std::set<Dims> parameter_dims_;      ///< extents of the parameters, sorted, because a scan may reorder dimensions
 };
 
 /// Whether reverse-mode differentiation made the instruction: JAX names it transpose(...).

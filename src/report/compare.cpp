@@ -12,16 +12,16 @@
 namespace lowtide::engine {
 namespace {
 
-/// Values are one value changed where their op names agree in scope, direction and primitive, and they have as many
-/// dimensions and numbers of the same kind: a batch may have grown, and f32 become bf16. Everything else that meets
-/// under a scope are strangers.
+/// Values are the same value before and after a change if their op names agree in scope, direction and primitive, and
+/// they have the same rank and kind of numbers: a batch may have grown, and f32 become bf16. All other values under one
+/// scope are unrelated.
 struct Key {
-  std::string name;    ///< for readers
-  std::string family;  ///< tells apart what has the same name
+  std::string name;    ///< shown to readers
+  std::string family;  ///< distinguishes values with the same name
   auto operator<=>(const Key&) const = default;
 };
 
-/// "bf16[8,16]{1,0}": "float 2". What no array has, as it stands.
+/// "bf16[8,16]{1,0}" -> "float 2". Shapes that aren't arrays are returned unchanged.
 std::string family_of(const std::string& shape) {
   const size_t bracket = shape.find('[');
   if (bracket == std::string::npos || shape.starts_with("(")) return shape;

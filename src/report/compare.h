@@ -1,5 +1,5 @@
 #pragma once
-/// Two programs beside each other: values at their peaks, matched by op name. The structs are the public ones.
+/// Compares the values at the peaks of two programs, matched by op name. The structs are the public ones.
 
 #include <string>
 

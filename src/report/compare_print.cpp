@@ -11,7 +11,7 @@ namespace lowtide::engine {
 namespace {
 
 constexpr size_t kBytes = 10;
-constexpr double kLargestPercent = 100;  // beyond a hundredfold a percentage says nothing
+constexpr double kLargestPercent = 100;  // beyond a hundredfold, percentages aren't informative
 
 const char* verb_of(const PeakDifference& difference) {
   if (difference.shape_before.empty()) return "appeared";

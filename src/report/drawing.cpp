@@ -16,7 +16,7 @@ constexpr size_t kRows = 6;
 constexpr size_t kLabelWidth = 11;  // "  26.0 GiB "
 constexpr std::array<const char*, 9> kBlocks = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 
-// The most there is during each column's share of the steps.
+// The largest number of bytes during each column's share of the steps.
 std::vector<int64_t> columns_of(const Curve& curve, size_t count) {
   std::vector<int64_t> columns(count, 0);
   const size_t steps = curve.bytes.size();
@@ -28,7 +28,7 @@ std::vector<int64_t> columns_of(const Curve& curve, size_t count) {
   return columns;
 }
 
-// Phase names centred under their columns; one that finds no room is left out.
+// Phase names centred under their columns; those without room are left out.
 std::string phase_line(const Curve& curve, size_t count) {
   std::string line(count, ' ');
   const auto column_of = [&](Step step) { return static_cast<size_t>(step) * count / curve.bytes.size(); };

@@ -8,7 +8,7 @@
 
 namespace lowtide::engine {
 
-/// Lines of at most `width` columns: block characters, sizes at the left, phases below. Empty for a program of no
+/// Lines of at most `width` columns: block characters, sizes at the left, phases below. Empty for a program without
 /// steps.
 std::vector<std::string> draw_curve(const Curve& curve, size_t width);
 

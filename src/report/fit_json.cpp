@@ -55,7 +55,7 @@ Json account_of(const XlaAccount& account) {
 
 std::string fit_json(const FitReport& report) {
   Json json = plan_json(report);
-  if (report.for_xla) json.erase("runnable");  // XLA's to say
+  if (report.for_xla) json.erase("runnable");  // only XLA can tell
   json["input_peak_bytes"] = report.given_peak;
   json["before_partitioning"] = report.before_partitioning;
   json["warnings"] = report.warnings;

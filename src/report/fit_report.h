@@ -1,5 +1,5 @@
 #pragma once
-/// Everything `fit` has to say, computed once; text and JSON only lay it out. The structs are the public ones.
+/// The report of `fit`, computed once; text and JSON only render it. The structs are the public ones.
 
 #include <string>
 

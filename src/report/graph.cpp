@@ -20,7 +20,7 @@ int64_t parameter_number(const Instruction& parameter) {
   return attributes ? attributes->number : 0;
 }
 
-// The instruction a tuple-shaped root binds to element `index`, as a reference; the root itself where it is no tuple.
+// The value that a root tuple has as element `index`; the root itself if it isn't a tuple.
 ValueRef element_of_root(const Instruction& root, const ShapeIndex& index) {
   if (root.opcode == Opcode::kTuple && !index.empty() && index[0] < static_cast<int64_t>(root.operands.size())) {
     return {root.operands[static_cast<size_t>(index[0])], without_first(index)};

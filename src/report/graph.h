@@ -1,5 +1,5 @@
 #pragma once
-/// Who reads an instruction, who calls a computation, and steps through the operations that only rename values.
+/// The users of instructions, the callers of computations, and steps through the operations that only rename values.
 
 #include <optional>
 #include <vector>
@@ -28,8 +28,8 @@ class Graph {
   /// Applies `behind` repeatedly; bounded, so that cycles end.
   ValueRef source_of(ValueRef value) const;
 
-  /// The element a loop body writes into its carry's slice: for a carry {k} that the body only updates with a
-  /// dynamic-update-slice, that instruction; null otherwise. Bodies inside fusions are looked into.
+  /// For a carry {k} of a loop that the body only updates with a dynamic-update-slice: that instruction; null
+  /// otherwise. Also looks into fusions in the body.
   const Instruction* stack_update(const Instruction& loop, int64_t element) const;
 
  private:
@@ -39,10 +39,10 @@ class Graph {
   std::vector<std::pair<const Computation*, size_t>> positions_;  ///< sorted by address
 };
 
-/// The array shape a reference names.
+/// The shape of the array that a reference names.
 const Shape& shape_of(const ValueRef& value);
 
-/// "%fusion.88{1}"; no index for a value that is no tuple's element.
+/// "%fusion.88{1}"; without an index if the value isn't an element of a tuple.
 std::string value_name(const ValueRef& value);
 
 /// Whether an instruction only annotates its operand (sharding markers).

@@ -1,5 +1,5 @@
 #pragma once
-/// What every report says, as JSON.
+/// The parts that all reports share, as JSON.
 
 #include <nlohmann/json.hpp>
 #include <vector>

@@ -1,5 +1,5 @@
 #pragma once
-/// How large a dimension may be, printed. The struct is the public one.
+/// Prints how large a dimension may be. The struct is the public one.
 
 #include <string>
 

@@ -13,9 +13,9 @@ namespace {
 
 using Extents = std::vector<int64_t>;
 
-constexpr double kMostSlices = 256;  ///< of a whole: smaller ones are sums and tiles of it
+constexpr double kMostSlices = 256;  ///< most slices of a whole: smaller values are sums and tiles of it
 
-/// Of "bf16[8,1,128]": 8 and 128, sorted.
+/// The extents of "bf16[8,1,128]" other than 1: 8 and 128, sorted.
 Extents extents_of(const std::string& shape) {
   Extents extents;
   const char* at = shape.data() + std::min(shape.find('['), shape.size());
@@ -37,7 +37,7 @@ double elements_of(const Extents& extents) {
   return count;
 }
 
-/// As many elements, in whatever order and type, or slices of one another: a layer's of all layers'.
+/// Do both have as many elements, in any order and type, or is one a slice of the other, as one layer's of all layers'?
 bool are_alike(const Extents& a, const Extents& b) {
   const double ratio = elements_of(a) / std::max(1.0, elements_of(b));
   if (ratio == 1) return true;
@@ -46,7 +46,7 @@ bool are_alike(const Extents& a, const Extents& b) {
   return std::max(ratio, 1 / ratio) <= kMostSlices && small.size() > 1 && std::ranges::includes(large, small);
 }
 
-/// Could all of `row` be the parts that these are?
+/// Could the values of `parts` together be all of `row`?
 bool could_be_parts(const PeakRow& row, const Extents& extents, const PeakRow& parts) {
   const double whole = elements_of(extents), part = elements_of(extents_of(parts.shape));
   return part > 0 && whole > part && std::fmod(whole, part) == 0 && 2 * parts.bytes >= row.bytes;

@@ -1,5 +1,5 @@
 #pragma once
-/// Whether a value of one program may stand in another one under another name, as another type, transposed or in parts.
+/// Whether a value of one program may be in another one with another name or type, transposed or in parts.
 
 #include <string>
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace lowtide::engine {
 
-/// What `rows`, the peak of a plan, have of the extents of `row`, as a sentence; empty where that can't be told.
+/// Says which values of `rows`, the peak of a plan, have the extents of `row`; empty if that is unclear.
 std::string like_values_among(const PeakRow& row, const std::vector<PeakRow>& rows);
 
 }  // namespace lowtide::engine

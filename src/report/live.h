@@ -15,9 +15,9 @@ class WhyAlive {
 
   /// "read by %fusion.91 in the backward scan", "carried by %while.3", "result 4", ...
   std::string why(const AccountBuffer& buffer, const ArgumentRow* argument = nullptr) const;
-  /// The result a buffer holds at the end; -1 where it holds none.
+  /// The result that a buffer holds at the end; -1 if it holds none.
   int64_t result_of(const AccountBuffer& buffer) const;
-  /// The first step of an instruction; -1 where it has none.
+  /// The first step of an instruction; -1 if it has none.
   Step first_step(const Instruction& instruction) const;
 
  private:

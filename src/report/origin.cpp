@@ -10,15 +10,15 @@ namespace lowtide::engine {
 namespace {
 
 constexpr int kLongestWalk = 64;    // instructions visited in search of a name
-constexpr size_t kScopesShown = 2;  // of the user's scopes in a narrow column
-constexpr int kValuesTried = 24;    // of a buffer that holds very many
+constexpr size_t kScopesShown = 2;  // of the user's scopes, in a narrow column
+constexpr int kValuesTried = 24;    // of a buffer that holds many
 
-// Components that tracing adds; nothing a user wrote.
+// Components that tracing adds, which the user didn't write.
 constexpr std::array<std::string_view, 13> kPlumbing = {
     "while",  "body", "cond", "checkpoint", "rematted_computation", "closed_call",    "remat",
     "remat2", "scan", "pjit", "main",       "custom_vjp_call",      "custom_jvp_call"};
 
-// Primitives that move or rename what another operation made: their name says little about the value.
+// Primitives that move or rename the result of another operation: their names say little about the value.
 constexpr std::array<std::string_view, 18> kMovers = {"dynamic_update_slice",
                                                       "dynamic_slice",
                                                       "broadcast_in_dim",
@@ -59,7 +59,7 @@ std::vector<std::string_view> components(std::string_view name) {
   return parts;
 }
 
-// Takes off what wraps a component: "transpose(jvp(Net))" -> "Net", "jit(silu)" -> "", "vmap(f)" -> "f".
+// Removes the wrappers of a component: "transpose(jvp(Net))" -> "Net", "jit(silu)" -> "", "vmap(f)" -> "f".
 std::string_view unwrapped(std::string_view part) {
   for (;;) {
     const size_t open = part.find('(');
@@ -94,8 +94,8 @@ bool is_entry_parameter(const Module& module, const Instruction& i) {
   return i.opcode == Opcode::kParameter && i.parent == module.entry;
 }
 
-// How much an instruction's own name says: 2 a computation, or an argument; 1 a mover under the user's scopes; 0
-// nothing.
+// How informative an instruction's own name is: 2: a computation, or an argument; 1: a mover under the user's scopes;
+// 0: not at all.
 int telling(const Module& module, const Instruction& i) {
   if (i.metadata.op_name.empty()) return 0;
   if (is_entry_parameter(module, i)) return 2;
@@ -107,7 +107,7 @@ int telling(const Module& module, const Instruction& i) {
   return 2;
 }
 
-// What to ask next about a value whose own name tells little.
+// The value to look at next, if a value's own name says little.
 std::optional<ValueRef> next_value(const Graph& graph, const ValueRef& value) {
   const Instruction& i = *value.instruction;
   if (i.opcode == Opcode::kWhile && value.index.size() == 1) {
@@ -156,7 +156,7 @@ std::optional<ValueRef> next_value(const Graph& graph, const ValueRef& value) {
   return ValueRef{largest, {}};
 }
 
-// The first reader with a telling name; a carried initial value is named after what the loop stacks into it.
+// The first reader with an informative name; a loop's initial value is named after what the loop stacks into it.
 Origin origin_of_readers(const Graph& graph, const ValueRef& value) {
   const Module& module = graph.module();
   std::vector<ValueRef> open = {value};
@@ -246,7 +246,7 @@ Origin origin_of(const Graph& graph, const ValueRef& value) {
 }
 
 Origin origin_of(const Graph& graph, const AccountBuffer& buffer) {
-  for (const ValueRef& value : buffer.values) {  // a stack is known by what is stacked, not by its initial zeros
+  for (const ValueRef& value : buffer.values) {  // a stack is named after what is stacked, not its zeros
     if (value.instruction->opcode != Opcode::kWhile || value.index.size() != 1) continue;
     if (graph.stack_update(*value.instruction, value.index[0]) != nullptr) return origin_of(graph, value);
   }

@@ -1,5 +1,5 @@
 #pragma once
-/// Where a value comes from in the user's program, also when its own instruction doesn't say.
+/// Where a value comes from in the user's program, even if its own instruction doesn't say.
 
 #include <string>
 #include <string_view>
@@ -9,11 +9,11 @@
 
 namespace lowtide::engine {
 
-/// An op_name without what tracing puts around the user's scopes:
+/// An op_name without what tracing adds around the user's scopes:
 /// "jit(step)/jit(main)/transpose(jvp(Net))/while/body/checkpoint/mlp/wi_0/dot_general" -> "Net/mlp/wi_0/dot_general".
 std::string user_scopes(std::string_view op_name);
 
-/// The part a reader wants in a narrow column: the last scopes of the user's own, the primitive where there is none.
+/// The part that fits a narrow column: the last of the user's scopes, or the primitive if there are none.
 /// "Net/mlp/wi_0/dot_general" -> "mlp/wi_0".
 std::string short_scope(std::string_view op_name);
 
@@ -23,11 +23,11 @@ std::string_view file_name(std::string_view path);
 /// The origin an instruction states itself.
 Origin own_origin(const Module& module, const Instruction& instruction);
 
-/// The origin of a value: its own where that tells something, else that of what it renames, converts, copies, fuses or
-/// stacks; else that of its readers.
+/// The origin of a value: its own if that is informative, else that of the value that it renames, converts, copies,
+/// fuses or stacks; else that of its readers.
 Origin origin_of(const Graph& graph, const ValueRef& value);
 
-/// The origin of a buffer that holds several values: the most telling of theirs.
+/// The origin of a buffer that holds several values: the most informative of their origins.
 Origin origin_of(const Graph& graph, const AccountBuffer& buffer);
 
 }  // namespace lowtide::engine

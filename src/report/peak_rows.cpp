@@ -11,13 +11,13 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr size_t kValuesNamed = 64;  // of a buffer that holds very many over its life
+constexpr size_t kValuesNamed = 64;  // of a buffer that holds many over its life
 
 bool stays(const AccountBuffer& buffer) {
   return buffer.kind == BufferKind::kArgument || buffer.kind == BufferKind::kOutput;
 }
 
-// The value a reader knows the buffer by: the first that is neither a broadcast of an initial value nor a renaming.
+// The value by which a reader knows the buffer: the first into which a loop stacks slices, or else the first of all.
 const ValueRef& telling_value(const Graph& graph, const AccountBuffer& buffer) {
   for (const ValueRef& value : buffer.values) {
     if (value.instruction->opcode == Opcode::kWhile && value.index.size() == 1 &&

@@ -10,7 +10,7 @@
 
 namespace lowtide::engine {
 
-/// The buffers alive at the peak of an account, largest first; alike ones of one origin are one row with a count.
+/// The buffers live at the peak of an account, largest first; similar ones of the same origin are one row with a count.
 std::vector<PeakRow> peak_rows(const Graph& graph, const Account& account, const Categories& categories,
                                const std::vector<ArgumentRow>& arguments);
 

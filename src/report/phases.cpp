@@ -25,7 +25,7 @@ std::string lower(std::string text) {
   return text;
 }
 
-// The loop a step runs in, innermost with a name of its own.
+// The loop in which a step runs, or which it is.
 const Instruction* loop_of(const TimelineStep& step) {
   if (step.instruction != nullptr && step.instruction->opcode == Opcode::kWhile) return step.instruction;
   return step.caller != nullptr && step.caller->opcode == Opcode::kWhile ? step.caller : nullptr;
@@ -62,10 +62,10 @@ std::vector<Phase> phases_of(const Account& account) {
   }
   for (Step s = 0; s < steps; ++s) {
     std::string& name = names[static_cast<size_t>(s)];
-    // Between the scans over layers stand the head and the loss, and their gradients.
+    // Between the scans over layers are the head and the loss, and their gradients.
     const bool between = forward_scan_end > 0 && s >= forward_scan_end && s < backward_scan_begin;
     if (between && (name == "forward" || name == "backward")) name = "loss";
-    // What is neither forward nor backward, once gradients are there, applies them.
+    // Named steps that are neither forward nor backward, once there are gradients, apply them.
     const Instruction* i = account.timeline[static_cast<size_t>(s)].instruction;
     const bool named = i != nullptr && !i->metadata.op_name.empty();
     if (name.empty() && named && s > backward_begin) name = "update";

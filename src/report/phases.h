@@ -1,6 +1,5 @@
 #pragma once
-/// What a program is doing at each step, in the words of the drawn line: embed, forward scan, loss, backward scan,
-/// update.
+/// What a program does at each step, in the words of the drawn line: embed, forward scan, loss, backward scan, update.
 
 #include <string>
 #include <vector>
@@ -10,10 +9,10 @@
 
 namespace lowtide::engine {
 
-/// The phase of one step; empty where neither names nor loops tell.
+/// The phase of one step; empty if neither names nor loops show it.
 std::string phase_of(const TimelineStep& step);
 
-/// Runs of steps under one name; runs too short to be seen are joined with their neighbours.
+/// Runs of steps with the same name; runs that are too short to be visible are joined with their neighbours.
 std::vector<Phase> phases_of(const Account& account);
 
 }  // namespace lowtide::engine

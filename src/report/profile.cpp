@@ -21,12 +21,12 @@ std::string over_model(double seconds, double modelled) {
   return modelled > 0 ? fmt::format("{:.2f}", seconds / modelled) : "";
 }
 
-/// No more than `width` characters, the end of what is longer.
+/// No more than `width` characters: the end of longer texts.
 std::string last_of(const std::string& text, size_t width) {
   return text.size() <= width ? text : ".." + text.substr(text.size() - width + 2);
 }
 
-/// Steps of one kind together.
+/// The sums over all steps of one kind.
 struct Kind {
   double seconds = 0, waiting = 0, modelled = 0, bytes = 0, operations = 0;
   int64_t runs = 0;

@@ -1,5 +1,5 @@
 #pragma once
-/// What a profile is printed as (include/lowtide/profile.h).
+/// Renders profiles (include/lowtide/profile.h).
 
 #include <string>
 

@@ -1,6 +1,6 @@
 #pragma once
-/// Everything `explain` has to say, computed once; the renderers (text, json, html, trace) only lay it out. The structs
-/// are the public ones.
+/// The report of `explain`, computed once; the renderers (text, json, html, trace) only lay it out. The structs are the
+/// public ones.
 
 #include "analysis/account.h"
 #include "lowtide/explanation.h"

@@ -24,7 +24,7 @@ std::string quoted_value(std::string_view text, size_t at) {
   return std::string(text.substr(at, std::min(text.find('"', at), text.size()) - at));
 }
 
-/// JAX writes beside each result of StableHLO's @main where in the function's result it stands.
+/// JAX annotates each result of StableHLO's @main with its place in the function's result.
 std::vector<std::string> jax_result_paths(const Module& module) {
   constexpr std::string_view kKey = "jax.result_info = \"";
   std::vector<std::string> paths;
@@ -42,7 +42,7 @@ int64_t arrays_in(const Shape& shape) {
   return count;
 }
 
-/// As far as one name goes: "w{1}" for a part of a tuple.
+/// The path of an array, with its index if it is part of a tuple: "w{1}".
 std::string path_of(const std::string& base, const ShapeIndex& index) {
   return base.empty() || index.empty() ? base : base + to_string(index);
 }
@@ -61,7 +61,7 @@ std::string result_path(const Module& module, const ShapeIndex& index) {
   return user_scopes(made->metadata.op_name);
 }
 
-/// What the file's names may stand for.
+/// Matches the names in a file with the program's arrays.
 class Names {
  public:
   Names(std::vector<std::string> names, std::string where, const std::string& prefix,
@@ -72,7 +72,7 @@ class Names {
 
   std::string number(size_t k) const { return fmt::format("{}{}", prefix_, k); }
 
-  /// By file's name the array's number; those that have their names already are left out.
+  /// Maps names in the file to array numbers; those that are the arrays' names already are left out.
   Result<std::map<std::string, size_t>> find() const {
     std::map<std::string, size_t> found;
     const bool numbered =
@@ -91,7 +91,7 @@ class Names {
           return fault(fmt::format("{} goes by its path, others by their numbers ({}); expected one or the other", name,
                                    prefix_ + "0"));
         }
-        continue;  // tensors that the program knows nothing of are nobody's fault there
+        continue;  // tensors that the program doesn't know are no error here
       }
       if (fits.size() > 1) {
         return fault(
@@ -110,7 +110,7 @@ class Names {
     return found;
   }
 
-  /// By number the file's name, of what find() found and of what has its number already.
+  /// Maps numbers to the file's names: those that find() found, and those that are the arrays' names already.
   Result<std::vector<std::string>> all(const std::map<std::string, size_t>& found) const {
     std::vector<std::string> by_number(paths_.size());
     for (size_t k = 0; k < paths_.size(); ++k) {
@@ -141,7 +141,7 @@ class Names {
     return paths_.size() > kShown ? text + ", ..." : text;
   }
 
-  /// However they are written.
+  /// The paths that resemble a name, in whatever notation.
   std::vector<std::string> near_paths(const std::string& name) const {
     const auto plain = [](const Tokens& tokens) { return fmt::format("{}", fmt::join(tokens, "/")); };
     std::vector<std::string> known, near;
@@ -159,7 +159,7 @@ class Names {
     return static_cast<size_t>(std::stoul(digits));
   }
 
-  /// The whole path, else its end.
+  /// The arrays whose whole path is the name, or else those whose path ends with it.
   std::vector<size_t> by_path(const std::string& name) const {
     const Tokens tokens = path_tokens(name);
     std::vector<size_t> whole, end;

@@ -1,5 +1,5 @@
 #pragma once
-/// Names of a program's arrays as its user knows them, and what a file of tensors calls them.
+/// The names by which a program's user knows its arrays, and by which a file of tensors does.
 
 #include <string>
 #include <vector>
@@ -9,17 +9,19 @@
 
 namespace lowtide::engine {
 
-/// Arrays of the entry's arguments, or of its results, in the order of their numbers: "state.params['w']",
-/// "result['loss']". Empty where nothing says one. Results have those that JAX gives them; else, where one lives in an
-/// argument, that argument's, else the scope of what makes it.
+/// The names of the arrays in the entry's arguments, or in its results, in the order of their numbers:
+/// "state.params['w']", "result['loss']". Empty if unknown. Results have the names that JAX gives them; otherwise, that
+/// of the argument in whose memory the result lives, or else the scope of the operation that computes it.
 std::vector<std::string> argument_paths(const Module& module);
 std::vector<std::string> result_paths(const Module& module);
 
-/// Gives each array of a file the name by which it is asked for: prefix and number ("arg0"). It may have that, or
-/// `arg_0`, or numpy's `arr_0`; or all of them go by their paths, written as JAX does or with slashes, or by the end of
-/// one that no other has. Faults: arrays that go by both, names of none or of several, with those that are near.
+/// Gives each array of a file the name by which it is requested: prefix and number ("arg0"). The file may name arrays
+/// so, or by `arg_0`, or by numpy's `arr_0`; or all of them by their paths, written as JAX does or with slashes, or by
+/// the end of a path if it is unique. Errors: a file with both numbers and paths, and names of no array or of several,
+/// with similar names.
 ///
-/// names_by_number: the same of names alone, `where` they stand: by number the name that means it.
+/// names_by_number: the same for names without a file, which are found at `where`: for each number, the name that means
+/// it.
 Result<std::vector<std::string>> names_by_number(const std::vector<std::string>& names, const std::string& where,
                                                  const std::string& prefix, const std::vector<std::string>& paths);
 Status name_by_number(TensorFile& file, const std::string& prefix, const std::vector<std::string>& paths);

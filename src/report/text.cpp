@@ -79,7 +79,7 @@ void add_peak_line(const Report& report, const TextOptions& options, Lines& line
   if (!report.scheduled) line += fmt::format("{} as it stands", format_bytes(report.given.peak));
   line += fmt::format("{}{} by free levers{}", arrow, format_bytes(report.ours.peak),
                       report.exact ? ", every sum in its order" : "");
-  // Which operations there will be, the partitioner says.
+  // Before partitioning, it isn't known which operations there will be.
   if (!report.before_partitioning) {
     line += fmt::format(" · no order of these operations below {}", format_bytes(report.floor_order.bytes));
   }

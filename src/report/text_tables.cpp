@@ -23,7 +23,7 @@ std::string shape_text(const PeakRow& row) {
   return row.count > 1 ? fmt::format("{} ×{}", row.shape, row.count) : row.shape;
 }
 
-// "mlp/wi_0 · linears.py:212"; where that is too wide the last scope alone, cut at its front at the worst.
+// "mlp/wi_0 · linears.py:212"; if that is too wide, only the last scope, cut at its front if necessary.
 std::string from_text(const Origin& origin, size_t width) {
   if (origin.source.empty()) return fit_end(origin.scope, width);
   if (origin.scope.empty()) return fit(origin.source, width);
@@ -70,7 +70,7 @@ std::string source_text(const SourceChange& change) {
                      format_bytes(change.peak_before), format_bytes(change.peak_after));
 }
 
-// Changes already told are not told again.
+// Changes that are already printed, so that none is printed twice.
 using Told = std::set<std::string>;
 
 void add_reasons(const PeakRow& row, size_t indent, const TextOptions& options, Told& told, Lines& lines) {
