@@ -55,13 +55,13 @@ const Storage* storage_of(const Program& program, int32_t slot) {
   return storage < 0 ? nullptr : &program.storages[static_cast<size_t>(storage)];
 }
 
-/// How an argument gets its elements: each time before it is run, unless the program leaves it alone.
+/// How an argument gets its elements: once, and again before each further run if it is donated.
 struct Argument {
   Array array;
   bool donated = false;
   std::byte* place = nullptr;
-  std::optional<PrivateFile> pages;  ///< its place, in private pages of the inputs' file
-  bool mapped = false;               ///< its place, in shared pages of it
+  std::optional<PrivateFile> pages;  ///< its place is in private pages of the inputs' file
+  bool mapped = false;               ///< its place is in shared pages of that file
 };
 
 }  // namespace
@@ -92,7 +92,7 @@ Status Bindings::State::place_results(const Program& program) {
   size_t leaves = 0;
   results = result_arrays(*program.module, leaves);
   memory.outputs.assign(leaves, nullptr);
-  std::vector<std::pair<size_t, int64_t>> offsets;  // leaf, place in our own pages
+  std::vector<std::pair<size_t, int64_t>> offsets;  // leaf, offset in result_pages
   int64_t total = 0;
   for (const Array& array : results) {
     const Storage* storage = storage_of(program, program.output_slots[array.leaf]);
@@ -110,7 +110,7 @@ Status Bindings::State::place_results(const Program& program) {
   return {};
 }
 
-/// Leaves the argument where its file is mapped, if its bytes are there as they must be.
+/// Places the argument where its file is mapped, if the file has its bytes in the required form.
 Result<bool> Bindings::State::place_in_file(Argument& argument) const {
   const std::string name = fmt::format("arg{}", argument.array.number);
   const auto bytes = sources.inputs->bytes_as(name, argument.array.shape);
@@ -133,7 +133,7 @@ Status Bindings::State::place_arguments(const Program& program) {
   size_t leaves = 0;
   const std::vector<Array> arrays = argument_arrays(*program.module, leaves);
   memory.arguments.assign(leaves, nullptr);
-  std::vector<std::pair<size_t, int64_t>> offsets;  // argument, place in our own pages
+  std::vector<std::pair<size_t, int64_t>> offsets;  // argument, offset in argument_pages
   int64_t total = 0;
   for (const Array& array : arrays) {
     Argument argument{.array = array};
@@ -194,7 +194,7 @@ Result<Bindings> Bindings::make(const Program& program, const BindingSources& so
   LT_RETURN_IF_ERROR(state.place_arguments(program));
   if (sources.inputs) {
     const auto taken = static_cast<int64_t>(state.arguments.size());
-    for (const Argument& argument : state.arguments) {  // names and types first: they cost nothing
+    for (const Argument& argument : state.arguments) {  // names and types first, which is cheap
       const std::string name = fmt::format("arg{}", argument.array.number);
       if (!sources.inputs->bytes_as(name, argument.array.shape)) {
         LT_RETURN_IF_ERROR(sources.inputs->load_as(name, argument.array.shape).status());
@@ -228,7 +228,7 @@ void Bindings::collect(std::span<const void* const> results, ThreadPool& pool) {
 
 int64_t Bindings::touched_bytes() const {
   const State& state = *state_;
-  // Small arguments share pages of their file: ranges are joined before their pages are counted.
+  // Small arguments share pages of their file: ranges are merged before their pages are counted.
   std::vector<std::pair<const std::byte*, const std::byte*>> ranges;
   const auto add = [&](const std::byte* begin, int64_t bytes) {
     if (begin && bytes > 0) ranges.emplace_back(begin, begin + bytes);

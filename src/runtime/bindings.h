@@ -1,5 +1,6 @@
 #pragma once
-/// Memory of a program's arguments and results: where they come from and where they go, with no second copy of either.
+/// The memory of a program's arguments and results, from input files or a seed, and to an output file, without second
+/// copies.
 
 #include <cstdint>
 #include <memory>
@@ -14,25 +15,26 @@ namespace lowtide::engine {
 struct BindingSources {
   const TensorFile* inputs = nullptr;  ///< arg0, arg1, ...; null: seeded numbers
   uint64_t seed = 0;
-  TensorWriter* outputs = nullptr;  ///< a file whose tensor i is result array i; null: memory that ends with this
+  TensorWriter* outputs = nullptr;  ///< a file whose tensor i is result array i; null: memory owned by Bindings
 };
 
-/// Arrays of the program's result: name ("out0") and shape, in order; tokens have none.
+/// Arrays of the program's result: name ("out0") and shape, in order; tokens are left out.
 std::vector<std::pair<std::string, Shape>> result_tensors(const Program& program);
 
 class Bindings {
  public:
-  /// Arguments that are only read stay where the file is mapped, donated ones are private pages of it; seeded ones are
-  /// made in their place. A donated argument that ends as a result lies in the file of the results from the beginning.
+  /// Arguments that are only read stay in the mapped file, donated ones in private pages of it; seeded ones are
+  /// generated in place. A donated argument whose memory becomes a result is in the file of the results from the
+  /// beginning.
   static Result<Bindings> make(const Program& program, const BindingSources& sources, ThreadPool& pool);
   Bindings(Bindings&&) noexcept;
   ~Bindings();
   const RunMemory& memory() const;
-  /// Donated arguments as they were given: between two runs.
+  /// Restores donated arguments to their given values, between two runs.
   Status restore(ThreadPool& pool);
-  /// Brings results that lie elsewhere into their file: leaf i is at results[i].
+  /// Copies results that aren't in their file into it: leaf i is at results[i].
   void collect(std::span<const void* const> results, ThreadPool& pool);
-  /// Pages of arguments and results that the process holds in memory.
+  /// Bytes of arguments and results that are resident in memory, in pages.
   int64_t touched_bytes() const;
 
  private:

@@ -8,7 +8,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// The value of this shape whose leaves lie, depth first, at `leaves`.
+/// The value of this shape whose leaves are, depth first, at `leaves`.
 Value read_value(const Shape& shape, std::span<const void* const>& leaves) {
   if (shape.is_tuple()) {
     std::vector<Value> parts;

@@ -31,7 +31,7 @@ void copy_bytes(void* to, const void* from, int64_t bytes, ThreadPool& pool) {
 
 namespace {
 
-/// Does writing one of them change what another one reads?
+/// Does writing one of them change the bytes that another one reads?
 bool meet(std::span<const Shift> shifts) {
   for (const Shift& writer : shifts) {
     for (const Shift& reader : shifts) {

@@ -1,5 +1,5 @@
 #pragma once
-/// Bytes of host memory from place to place.
+/// Moves bytes within host memory.
 
 #include <cstddef>
 #include <cstdint>
@@ -9,18 +9,18 @@
 
 namespace lowtide::engine {
 
-/// memmove by several threads where it pays; the ranges may overlap.
+/// memmove by several threads if that pays off; the ranges may overlap.
 void copy_bytes(void* to, const void* from, int64_t bytes, ThreadPool& pool);
 
-/// Bytes that move while others do.
+/// Bytes that move at the same time as others.
 struct Shift {
   std::byte* to = nullptr;
   const std::byte* from = nullptr;
   int64_t bytes = 0;
 };
 inline constexpr size_t kStripBytes = size_t{32} << 10;
-/// Moves all of them as if each were read before any is written. Two ranges among them are the same, or begin at the
-/// same address, or are apart; a single one may overlap itself. `strip`: room of kStripBytes.
+/// Moves all of them as if each were read before any is written. Any two ranges are equal, begin at the same address,
+/// or are disjoint; a single range may overlap itself. `strip`: scratch of kStripBytes.
 void shift_at_once(std::span<const Shift> shifts, std::span<std::byte> strip, ThreadPool& pool);
 
 }  // namespace lowtide::engine

@@ -19,7 +19,8 @@ Status refused(const Instruction& instruction, const std::string& why) {
   return source ? fault.at(*source, instruction.place) : fault;
 }
 
-/// What nobody can run wherever it stands, or the host has no function for.
+/// Finds operations that no executor supports, even in branches that may not be taken, or whose host function is
+/// missing.
 Status find_undefined(const std::vector<ProgramStep>& steps, const Target& target) {
   for (const ProgramStep& step : steps) {
     if (step.kind == StepKind::kLibrary || step.kind == StepKind::kOther) {
@@ -32,7 +33,7 @@ Status find_undefined(const std::vector<ProgramStep>& steps, const Target& targe
   return {};
 }
 
-/// What is run whatever the values are.
+/// Finds unsupported operations that are run whatever the values are.
 Status find_refused(const std::vector<ProgramStep>& steps, const Target& target) {
   for (const ProgramStep& step : steps) {
     if (step.kind == StepKind::kLibrary || step.kind == StepKind::kOther) {
