@@ -11,7 +11,7 @@ namespace lowtide::engine {
 template <class T>
 class Bidiagonal {
  public:
-  /// Elements of scratch.
+  /// Scratch, in elements.
   static int64_t room(int64_t m, int64_t n);
   /// a: column-major, m rows, n columns, m >= n. `diagonal` and `left_taus` have n elements, the superdiagonal `beside`
   /// and `right_taus` n - 1. Reflectors of q stay below the diagonal, those of p right of the superdiagonal, in rows.

@@ -260,7 +260,8 @@ class Convolution : public LibraryRoutine {
     return to;
   }
 
-  /// Reads rows in place if they have the type that is summed, and step 1 if any is padding, which reads zeros.
+  /// Reads rows in place if they have the type that is summed, and step 1 if any is padding, which reads zeros;
+  /// otherwise copies them.
   template <class E, class S>
   static void set_run(const Elements<E>& at, int64_t step, int64_t count, S* copies, RowRun<S>& run) {
     const bool padded = std::ranges::any_of(at, [](const E* element) { return element == nullptr; });

@@ -27,7 +27,7 @@ class ConvolutionWalk {
   /// A phase cut into tiles of equally many rows; tiles are numbered across all phases.
   struct TiledPhase {
     Phase phase;
-    int64_t rows = 0, depth = 0;  ///< positions in all batches, terms of each position
+    int64_t rows = 0, depth = 0;  ///< rows: positions in all batches; depth: terms of each
     int64_t tile_rows = 0, first_tile = 0;
   };
   struct Tile {
@@ -47,7 +47,7 @@ class ConvolutionWalk {
   struct TermRun {
     SpatialIndex tap{};
     int64_t feature = 0;
-    int64_t done = 0, count = 0;  ///< terms before it, from the first requested one
+    int64_t done = 0, count = 0;  ///< done: terms before it, from the first requested one
     SpatialIndex reach{};         ///< elements from a row's first tap to this one
     int64_t input = 0;            ///< offset from a row's first term to this one
   };

@@ -15,7 +15,7 @@ namespace {
 constexpr int64_t kFewRows = 192;
 /// With fewer products in all, or less depth, copies cost more than a second thread saves.
 constexpr int64_t kFewestProducts = 1 << 22, kLeastDepth = 32;
-/// Columns of a tile of few rows: at least kFewestColumns, at most kMostColumns, as fit for kTiles tiles.
+/// Columns of a tile of few rows: a share for each of kTiles tiles, from kFewestColumns to kMostColumns.
 constexpr int64_t kFewestColumns = 128, kMostColumns = 256, kTiles = 4;
 /// Depth of a call.
 constexpr int64_t kDepth = 512;
@@ -27,7 +27,7 @@ constexpr int64_t kWideRows = 384, kWideColumns = 384, kWideDepth = 256, kFewest
 constexpr int64_t kShared = int64_t{4} << 20, kWideShared = int64_t{8} << 20;
 
 struct TileShape {
-  int64_t rows = 0, columns = 0, depth = 0;  ///< depth of a call
+  int64_t rows = 0, columns = 0, depth = 0;  ///< depth: of a call
   ElementType operands = ElementType::kF32;  ///< type in which they are multiplied
   int64_t shared_bytes = 0;                  ///< scratch of all lanes
 };

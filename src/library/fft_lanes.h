@@ -30,7 +30,7 @@ class LaneFft {
 
  private:
   struct Pass {
-    int64_t factor, length;  ///< length of the blocks that it divides
+    int64_t factor, length;  ///< length: of the blocks that it divides
     std::vector<R> turns;    ///< exp(-2 pi i j k / length): for each j, k from 1 to factor - 1
     std::vector<R> sums;     ///< for a factor without a butterfly: cosine and sine of 2 pi j k / factor, by k and j
   };

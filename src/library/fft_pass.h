@@ -14,7 +14,7 @@ struct FftAlong {
 
   Numbers numbers = Numbers::kComplex;
   bool inverse = false;
-  int64_t outer = 1, inner = 1;  ///< inner is 1 where one side is real
+  int64_t outer = 1, inner = 1;  ///< inner is 1 if one side is real
   int64_t length = 1;            ///< of the transform
   /// Stored elements of a line: a transform of real numbers stores only its first half.
   int64_t read() const { return numbers == Numbers::kToReal ? length / 2 + 1 : length; }
@@ -57,9 +57,9 @@ class FftPass {
  public:
   virtual ~FftPass() = default;
   virtual int64_t scratch_bytes() const = 0;
-  /// Transforms all lines; `to` may be `from` if both are complex.
+  /// Computes the tables of roots, before the first run.
   virtual void prepare() = 0;
-  /// All lines; `to` may be `from` where both are complex.
+  /// Transforms all lines; `to` may be `from` if both are complex.
   virtual void run(const void* from, void* to, void* scratch, ThreadPool& pool) = 0;
 };
 

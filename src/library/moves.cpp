@@ -15,7 +15,7 @@ int64_t product(const std::vector<int64_t>& extents, const std::vector<size_t>& 
   return n;
 }
 
-/// The largest divisor that is at most `most`.
+/// The largest divisor that is at most `most`; 1 if there is none.
 int64_t divisor(int64_t n, int64_t most) {
   int64_t best = 1;
   for (int64_t d = 1; d * d <= n; ++d) {

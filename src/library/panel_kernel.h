@@ -37,13 +37,12 @@ struct PanelSums {
   int64_t columns;  ///< of the panel that are needed; further ones, up to a whole vector, may be overwritten
 };
 
-/// The runs follow each other along the depth of the right panel. S: float, double, uint32_t, uint64_t, std::complex of
-/// both.
+/// Runs are consecutive along the depth of the right panel. S: float, double, uint32_t, uint64_t, std::complex of both.
 template <class S>
 void multiply_rows(std::span<const RowRun<S>> runs, const S* right, const PanelSums<S>& sums,
                    Joining joining = Joining::kAsPart);
 
-/// The same where the rows are packed too: element (i, k) at [k * kPanelRows + i].
+/// The same if the rows are packed, too: element (i, k) at [k * kPanelRows + i].
 template <class S>
 void multiply_panels(const S* left, const S* right, int64_t depth, const PanelSums<S>& sums,
                      Joining joining = Joining::kAsPart) {

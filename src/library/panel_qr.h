@@ -8,7 +8,7 @@
 
 namespace lowtide::engine {
 
-/// Elements of scratch.
+/// Scratch, in elements.
 constexpr int64_t panel_qr_room(int64_t columns) { return 3 * columns * columns; }
 
 /// Computes what geqrf leaves in `a`, column-major, rows >= columns, and in `taus`. T: float or double.

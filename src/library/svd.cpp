@@ -53,7 +53,7 @@ class SharedSvd : public SharedProblem {
     if (vectors()) {
       for (int64_t j = n_; j < lefts_; ++j) left[j + j * m_] = 1;
       of_left(a, part(left_taus_)).apply(lefts_, left, m_, room, pool);
-      of_right(a, part(right_taus_)).apply(n_, right + n_, n_, room, pool);  // the first column stays
+      of_right(a, part(right_taus_)).apply(n_, right + n_, n_, room, pool);  // the first column of `right` stays
     }
     for (int64_t i = 0; i < n_; ++i) values[i] *= unit;
   }

@@ -13,7 +13,7 @@ namespace {
 constexpr int64_t kSide = 32;                          ///< side of a block of a square, in units
 constexpr int64_t kBlockBytes = 16384;                 ///< size of such a block, at most
 constexpr int64_t kLine = 64;                          ///< bytes of a cache line
-constexpr int64_t kColumnsBytes = int64_t{256} << 10;  ///< adjacent columns, permuted together
+constexpr int64_t kColumnsBytes = int64_t{256} << 10;  ///< bytes of adjacent columns, permuted together
 constexpr int64_t kRowsAtOnce = 16;
 constexpr int64_t kMostShares = 8;    ///< parts of a unit that lanes share
 constexpr int64_t kLeastShare = 256;  ///< bytes

@@ -91,7 +91,7 @@ std::vector<PeakRow> allocation_rows(const Graph& graph, const Account& account,
     std::stable_sort(row.contents.begin(), row.contents.end(), [](const PeakRow& a, const PeakRow& b) {
       return std::tuple(!a.live_at_peak, -a.bytes, a.offset) < std::tuple(!b.live_at_peak, -b.bytes, b.offset);
     });
-    if (!row.contents.empty()) {  // the allocation is known by its largest value at the peak
+    if (!row.contents.empty()) {  // the allocation is named after its largest value at the peak
       const PeakRow& first = row.contents.front();
       row.value = first.value;
       row.shape = first.shape;

@@ -18,7 +18,7 @@ namespace {
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
-// The compiler that scheduled a module, by the name XLA gives its file or by what only it writes.
+// The compiler that scheduled a module, by the name that XLA gives its file, or by text that only it writes.
 std::string platform_of(const Input& input) {
   const std::string_view file = file_name(input.path);
   if (contains(file, "cpu_")) return "XLA:CPU";

@@ -1,5 +1,5 @@
 #pragma once
-/// Builds the report of a program: the one place where the parts of an explanation meet.
+/// Builds the report of a program: the one place that combines the parts of an explanation.
 
 #include <memory>
 

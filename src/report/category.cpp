@@ -148,7 +148,7 @@ bool Categories::has_parameter_shape(const Shape& shape) const {
   return shape.is_array() && parameter_dims_.contains(sorted_dims(shape));
 }
 
-// A carry into which a loop stacks slices that a differentiated operation reads afterwards.
+// A carry into which a loop stacks slices, and which a backward operation or another loop reads afterwards.
 bool Categories::is_saved_stack(const ValueRef& value) const {
   const Instruction& loop = *value.instruction;
   if (loop.opcode != Opcode::kWhile || value.index.size() != 1) return false;

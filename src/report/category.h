@@ -26,7 +26,7 @@ class Categories {
   const Graph& graph_;
   std::vector<bool> optimiser_state_;  ///< by instruction id: arguments that only the update reads
   std::vector<bool> gradient_;         ///< by instruction id: what the update reads in addition to arguments
-  std::set<Dims> parameter_dims_;      ///< extents of the parameters, sorted, because a scan may reorder dimensions
+  std::set<Dims> parameter_dims_;      ///< extents of the parameters, sorted: a scan may move the layers' dimension
 };
 
 /// Whether reverse-mode differentiation made the instruction: JAX names it transpose(...).

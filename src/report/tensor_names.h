@@ -20,8 +20,8 @@ std::vector<std::string> result_paths(const Module& module);
 /// the end of a path if it is unique. Errors: a file with both numbers and paths, and names of no array or of several,
 /// with similar names.
 ///
-/// names_by_number: the same for names without a file, which are found at `where`: for each number, the name that means
-/// it.
+/// names_by_number: the same for names without a file; returns the name for each number. `where`: their source, for
+/// errors.
 Result<std::vector<std::string>> names_by_number(const std::vector<std::string>& names, const std::string& where,
                                                  const std::string& prefix, const std::vector<std::string>& paths);
 Status name_by_number(TensorFile& file, const std::string& prefix, const std::vector<std::string>& paths);
