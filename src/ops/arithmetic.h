@@ -1,5 +1,5 @@
 #pragma once
-/// Arithmetic on numbers (numbers.h) where HLO says more than C++: overflow wraps, division by zero has a value,
+/// Arithmetic on numbers (numbers.h) as HLO specifies beyond C++: overflow wraps, division by zero has a value,
 /// maximum and minimum propagate NaN, predicates add as `or`.
 
 #include <bit>
@@ -44,7 +44,7 @@ struct Multiply {
     if constexpr (std::is_same_v<C, bool>) {
       return a && b;
     } else if constexpr (is_complex_v<C>) {
-      // Without the C standard's rescue of infinities, and with one fused operation a part, as XLA.
+      // Like XLA: without the C standard's recovery of infinities, and with one fused multiply-add per part.
       return C(std::fma(a.real(), b.real(), -(a.imag() * b.imag())), std::fma(a.real(), b.imag(), a.imag() * b.real()));
     } else {
       return static_cast<C>(static_cast<Unsigned<C>>(a) * static_cast<Unsigned<C>>(b));
@@ -58,7 +58,7 @@ struct Divide {
     if constexpr (std::is_integral_v<C>) {
       if (b == 0) return static_cast<C>(-1);
       if constexpr (std::is_signed_v<C>) {
-        if (b == -1) return Subtract{}(C{0}, a);  // the least number has no negative
+        if (b == -1) return Subtract{}(C{0}, a);  // the least number has no negative counterpart
       }
       return a / b;
     } else if constexpr (is_complex_v<C>) {
@@ -84,7 +84,7 @@ struct Remainder {
   }
 };
 
-/// Complex numbers in the order of their real parts, then of their imaginary ones.
+/// Orders complex numbers by their real parts, then by their imaginary parts.
 template <class C>
 bool comes_before(C a, C b) {
   return a.real() < b.real() || (a.real() == b.real() && a.imag() < b.imag());

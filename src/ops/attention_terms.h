@@ -1,12 +1,12 @@
 #pragma once
-/// What attention costs that somebody else's call computes.
+/// The cost of attention that a library's custom call computes.
 
 #include "ir/module.h"
 
 namespace lowtide::engine {
 
-/// Products that are added up, of calls of cuDNN's and Transformer Engine's attention, forward or backward; 0 for
-/// anything else. Masks may let a call do less.
+/// The number of multiply-adds of cuDNN's and Transformer Engine's attention calls, forward or backward; 0 for anything
+/// else. Masks are ignored, though they may let a call do less.
 double attention_terms(const Instruction& instruction);
 
 }  // namespace lowtide::engine

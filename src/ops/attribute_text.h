@@ -1,6 +1,6 @@
 #pragma once
-/// Attributes as text: the small grammar of what stands right of `=` in HLO. Readers of whole programs split
-/// `key=value` and leave the values to the operations' rules through these two classes.
+/// Attributes as text: the grammar of the values to the right of `=` in HLO. Readers of whole programs split
+/// `key=value` and leave the values to the operations' rules, which use these two classes.
 
 #include <functional>
 #include <string>
@@ -13,8 +13,8 @@
 
 namespace lowtide::engine {
 
-/// The attributes of one instruction, taken one by one. Each take_* fails with the attribute's place when the text is
-/// not of the asked form, or is absent (take_*_or never fails for absence).
+/// The attributes of one instruction, taken one by one. Each take_* fails with the attribute's place if the text
+/// doesn't have the requested form, or the attribute is absent (take_*_or doesn't fail for an absent one).
 class AttributeReader {
  public:
   struct Item {
@@ -34,11 +34,11 @@ class AttributeReader {
         find_computation_(std::move(find_computation)) {}
 
   bool has(std::string_view key) const;
-  /// What stands between the parentheses of an operation without operands: `parameter(0)`, `constant({1,2})`.
+  /// The text between the parentheses of an operation without operands: `parameter(0)`, `constant({1,2})`.
   std::string_view payload() const { return payload_; }
   Offset payload_place() const { return payload_place_; }
   Result<int64_t> payload_integer() const;                  ///< parameter(3)
-  Result<Value> payload_literal(const Shape& shape) const;  ///< constant({1,2}); faults have their exact place
+  Result<Value> payload_literal(const Shape& shape) const;  ///< constant({1,2}); errors have their exact place
   const Source& source() const { return source_; }
 
   Result<int64_t> take_integer(std::string_view key);
@@ -57,8 +57,8 @@ class AttributeReader {
   Result<Window> take_window_or_none(std::string_view key);
   Result<std::string_view> take_text(std::string_view key);  ///< the value as written
 
-  std::vector<Item> rest() &&;                                       ///< what nobody took, in order
-  Status fault_at(std::string_view key, std::string message) const;  ///< a fault with that attribute's place
+  std::vector<Item> rest() &&;                                       ///< the attributes not taken, in order
+  Status fault_at(std::string_view key, std::string message) const;  ///< an error with that attribute's place
 
  private:
   Item* take(std::string_view key);
@@ -75,7 +75,7 @@ class AttributeWriter {
   explicit AttributeWriter(std::string& out, std::string* payload = nullptr,
                            LargeConstants large_constants = LargeConstants::kWhole)
       : out_(out), payload_(payload), large_constants_(large_constants) {}
-  /// What stands between the parentheses of an operation without operands.
+  /// Sets the text between the parentheses of an operation without operands.
   void payload(std::string_view value);
   void payload(const Literal& value);
   void text(std::string_view key, std::string_view value);
@@ -90,7 +90,7 @@ class AttributeWriter {
 
  private:
   std::string& out_;
-  std::string* payload_;  ///< null where nobody asks for it
+  std::string* payload_;  ///< null if the caller doesn't need it
   LargeConstants large_constants_;
 };
 
@@ -98,8 +98,8 @@ Result<Sharding> parse_sharding(std::string_view text);  ///< `{devices=[2,1]<=[
 Result<ReplicaGroups> parse_replica_groups(std::string_view text);
 Result<std::vector<AliasEntry>> parse_aliases(std::string_view text);
 Result<Dims> parse_dims(std::string_view text);
-/// The order of dimensions that a layout states, minor to major: "{0,1}", or "{0,1:E(4)}", whose bits per element say
-/// how XLA packs them. An error for anything else, such as tiles.
+/// The order of dimensions that a layout gives, minor to major: "{0,1}", or "{0,1:E(4)}" with the bits per element to
+/// which XLA packs them. An error for anything else, such as tiles.
 Result<Dims> parse_order(std::string_view layout);
 Result<Window> parse_window(std::string_view text);
 std::string to_string(const std::vector<AliasEntry>& aliases, bool with_kind);

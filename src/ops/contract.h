@@ -1,5 +1,5 @@
 #pragma once
-/// Sums of products, as dot and convolution form them: operands gathered into dense panels of one type, sums rounded
+/// Sums of products for dot and convolution: operands are gathered into dense panels of one type, and sums are rounded
 /// once at the end.
 
 #include <type_traits>
@@ -10,8 +10,8 @@
 
 namespace lowtide::engine {
 
-/// The type in which products of elements stored as T are summed: integers wrap, floats narrower than f32 lose nothing
-/// before the one rounding at the end.
+/// The type in which products of elements stored as T are summed: integers wrap; floats narrower than f32 are summed in
+/// f64 and rounded once at the end.
 template <class T>
 using sum_t = std::conditional_t<
     std::is_same_v<computed_t<T>, int64_t>, uint64_t,
@@ -22,14 +22,14 @@ void multiply_add(S& sum, S a, S b) {
   if constexpr (std::is_same_v<S, bool>) {
     sum = sum || (a && b);
   } else if constexpr (is_complex_v<S>) {
-    // Without the C standard's rescue of infinities, as XLA.
+    // Like XLA, without the C standard's recovery of infinities.
     sum += S(a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real());
   } else {
     sum += a * b;
   }
 }
 
-/// Elements at these offsets as summands.
+/// The elements at these offsets, converted to the summing type.
 template <class S>
 std::unique_ptr<S[]> panel(const Literal& array, const Dims& offsets) {
   auto numbers = std::make_unique<S[]>(offsets.size());

@@ -1,5 +1,5 @@
 #pragma once
-/// The definition of convolution, executed; its rule stands in convolution.cpp.
+/// Evaluates convolution by its definition; its rule is in convolution.cpp.
 
 #include "ops/op_rule.h"
 

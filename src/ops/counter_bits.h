@@ -14,9 +14,9 @@ std::array<uint32_t, 2> threefry2x32(std::array<uint32_t, 2> key, std::array<uin
 /// Philox-4x32, 10 rounds.
 std::array<uint32_t, 4> philox4x32(std::array<uint32_t, 2> key, std::array<uint32_t, 4> counter);
 
-/// The counter with which the generator that programs don't see starts: XLA's.
+/// The initial counter of the hidden generator behind `rng`, the same as XLA's.
 inline constexpr uint64_t kHiddenCounter = 0x7012395;
-/// By how much an `rng` moves it on: blocks of four words.
+/// By how much an `rng` advances that counter, in blocks of four words.
 uint64_t blocks_of_rng(const Instruction& rng);
 
 }  // namespace lowtide::engine

@@ -9,18 +9,18 @@
 
 namespace lowtide::engine {
 
-/// More devices than any machine has: beyond it a number in the text is taken for a mistake.
+/// More devices than any machine has: larger numbers in the text are rejected as mistakes.
 inline constexpr int64_t kMostDevices = int64_t{1} << 17;
 
 /// Product of extents, each at least 1; nullopt when it exceeds kMostDevices.
 std::optional<int64_t> device_product(const Dims& extents);
 
-/// `[2,4]`
+/// Reads `[2,4]`.
 Result<Dims> read_extents(TextCursor& cursor);
-/// What follows `<=`: `[4,2]` and perhaps `T(1,0)`.
+/// Reads the text after `<=`: `[4,2]` and optionally `T(1,0)`.
 Result<DeviceList> read_iota(TextCursor& cursor);
 
-/// `mesh['x'=4,'y'=2]`: devices in a box with named edges.
+/// `mesh['x'=4,'y'=2]`: a box of devices with named axes.
 struct Mesh {
   struct Axis {
     std::string name;
@@ -38,10 +38,10 @@ struct AxisPart {
 
 /// Reads what follows the word `mesh`.
 Result<Mesh> read_mesh(TextCursor& cursor);
-/// `{'x','y':(1)2}`; a `?` (open to propagation) is skipped.
+/// Reads `{'x','y':(1)2}`; a `?` (open to propagation) is skipped.
 Result<std::vector<AxisPart>> read_axes(TextCursor& cursor, const Mesh& mesh);
 enum class NamedAxes { kMajor, kMinor };
-/// The mesh's devices as a box with these parts of axes, in this order, as its major or minor dimensions.
+/// The mesh's devices as a box whose major or minor dimensions are these parts of axes, in this order.
 Result<DeviceList> devices_by(const Mesh& mesh, const std::vector<AxisPart>& named, NamedAxes where);
 
 }  // namespace lowtide::engine

@@ -6,7 +6,7 @@
 namespace lowtide::engine {
 
 Status read_dimensions(AttributeReader& reader, Instruction& instruction);
-/// As read_dimensions; no attribute is an empty list.
+/// The same; an absent attribute is an empty list.
 Status read_dimensions_or_none(AttributeReader& reader, Instruction& instruction);
 void print_dimensions(const Instruction& instruction, AttributeWriter& writer);
 

@@ -1,5 +1,5 @@
 #pragma once
-/// An operation as a function from index to element: what regions are made of.
+/// An operation as a function from index to element; regions are built from these.
 
 #include <span>
 #include <vector>
@@ -9,17 +9,17 @@
 
 namespace lowtide::engine {
 
-/// What an operation's element may ask of the region it is lowered in.
+/// The services that a region offers to operations whose elements it lowers.
 class ElementContext {
  public:
   explicit ElementContext(NestBuilder& nest) : nest(nest) {}
   virtual ~ElementContext() = default;
-  /// Element `index` of a value: loaded where it is stored, computed where it is virtual. Computed once per index.
+  /// Element `index` of a value: loaded if the value is stored, computed if it is virtual, only once per index.
   virtual NodeId element(const Instruction& value, int64_t leaf, const Index& index) = 0;
   NodeId element(const Instruction& value, const Index& index) { return element(value, 0, index); }
-  /// A computation of scalars, made in place: reducers, comparators, maps. One node per leaf of its result.
+  /// Inlines a computation of scalars: reducers, comparators, maps. One node per leaf of its result.
   virtual std::vector<NodeId> call(const Computation& computation, std::span<const NodeId> arguments) = 0;
-  /// The same as a function of its own (for Loop::combine).
+  /// The computation as a separate function (for Loop::combine).
   virtual std::shared_ptr<const Function> function(const Computation& computation) = 0;
   /// The buffer of an output of the region, for operations that write in place (OpRule::update); kNoId: not an output.
   virtual int32_t buffer_of(const Instruction& value, int64_t leaf) = 0;

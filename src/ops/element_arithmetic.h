@@ -1,5 +1,5 @@
 #pragma once
-/// What an operation's arithmetic costs, and where it rounds. Nothing here has a default.
+/// The cost of an operation's arithmetic, and where it rounds. No member has a default.
 
 #include <cstdint>
 
@@ -9,21 +9,21 @@
 namespace lowtide::engine {
 
 enum class Rounds : uint8_t {
-  kNever,      ///< it moves, compares or chooses, or is exact
-  kFloats,     ///< where its result is of floats
-  kOfLargest,  ///< likewise, by a rounding of the largest element: each sums numbers of that size, which may cancel
-  kAsItsBody,  ///< where what it applies to two elements does
-  kAlways,     ///< whatever its results are; it sums narrow floats in wider ones
+  kNever,      ///< the operation moves, compares or selects elements, or is exact
+  kFloats,     ///< if its result has floats
+  kOfLargest,  ///< likewise, by up to a rounding of the largest element: sums of numbers of that size may cancel
+  kAsItsBody,  ///< if the computation that it applies to two elements rounds
+  kAlways,     ///< for any element type; it sums narrow floats in wider ones
 };
 
 struct ElementArithmetic {
-  /// Of an element, in plain operations such as an addition; of a complex one, in such operations on its parts:
-  /// functions of c64 are computed in f64, by the real functions of its parts and with the special cases of C.
+  /// Time per element, in plain operations such as an addition; for complex elements, in plain operations on their
+  /// parts: functions of c64 are computed in f64, by real functions of the parts and with the special cases of C.
   Stated<double> plain, complex;
-  /// Machine code of an element, by measured compile times, in that of a plain operation.
+  /// Machine code per element, relative to that of a plain operation, by measured compile times.
   Stated<int32_t> code;
   Stated<Rounds> rounds;
-  /// Terms that each element adds up; 0: it is no sum.
+  /// The number of terms that each element sums; 0: it is no sum.
   Stated<double (*)(const Instruction&)> terms;
 };
 
@@ -37,10 +37,10 @@ inline constexpr ElementArithmetic kOneOperation{
     .plain = 1, .complex = 1, .code = 1, .rounds = Rounds::kNever, .terms = no_sum};
 inline constexpr ElementArithmetic kOneRounding{
     .plain = 1, .complex = 1, .code = 1, .rounds = Rounds::kFloats, .terms = no_sum};
-/// One whose terms may cancel: it is as far off as the largest element's rounding.
+/// One operation whose terms may cancel: its error is up to a rounding of the largest element.
 inline constexpr ElementArithmetic kRoundingOfLargest{
     .plain = 1, .complex = 1, .code = 1, .rounds = Rounds::kOfLargest, .terms = no_sum};
-/// A function of floats and complex numbers.
+/// The arithmetic of a function of floats and complex numbers.
 constexpr ElementArithmetic rounding(double plain, double complex, int32_t code) {
   return {.plain = plain, .complex = complex, .code = code, .rounds = Rounds::kFloats, .terms = no_sum};
 }

@@ -1,5 +1,5 @@
 #pragma once
-/// Elements and updates of operations whose definition and element stand in different files.
+/// Elements and updates of operations whose definition and element are in different files.
 
 #include "ops/op_rule.h"
 

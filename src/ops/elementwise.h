@@ -18,17 +18,17 @@ namespace lowtide::engine {
 Result<Shape> infer_unary(const Instruction& instruction, Kinds kinds);
 /// The result has the operands' shape.
 Result<Shape> infer_binary(const Instruction& instruction, Kinds kinds);
-/// (C2) and (C3) of two shapes.
+/// Checks (C2) and (C3) for two shapes.
 Status check_pair(const Instruction& instruction, const Shape& a, const Shape& b);
-/// One element type, or two floats of different precision.
+/// Are they the same element type, or two floats of different precision?
 bool same_or_mixed_precision(ElementType a, ElementType b);
-/// The element type of a result that is `natural` by its operands: the declared one where both are floats, since
-/// programs for TPUs leave out conversions between precisions.
+/// The element type of a result whose operands imply the type `natural`: the declared one if both are floats, since
+/// programs for TPUs omit conversions between precisions.
 ElementType result_type(const Instruction& instruction, ElementType natural);
-/// The element type of a result that is its operand's elements, moved: theirs. A backend's own passes may leave the
-/// conversion of floats to the operation: in scheduled modules the declared one.
+/// The element type of a result that consists of moved operand elements: the operand's. In scheduled modules floats
+/// have the declared type instead, since a backend's passes may fold a conversion of floats into the operation.
 ElementType moved_type(const Instruction& instruction, ElementType operand);
-/// The type in which operands of these types are computed: theirs, or where floats differ, the widest.
+/// The type in which operands of these types are computed: their common type or, for different floats, the widest.
 ElementType common_type(ElementType a, ElementType b);
 /// Element `index` of operand k; of a scalar operand, the scalar.
 NodeId operand_element(ElementContext& context, const Instruction& instruction, size_t k, const Index& index);
@@ -38,12 +38,12 @@ void element_by_operation(ElementContext& context, const Instruction& instructio
 /// `shape` with another element type and no layout.
 Shape with_type(const Shape& shape, ElementType type);
 
-/// The value as elements of `type`: itself, or converted (convert.cpp states how).
+/// The value with elements of `type`, converted if necessary (by the rules in convert.cpp).
 Result<Value> convert_elements(const Value& value, ElementType type);
-/// The operands in the widest of their types, in which the operation is to be computed.
+/// Converts the operands to the widest of their types, in which the operation is computed.
 Result<std::vector<Value>> in_one_type(Operands operands);
 
-/// result[i] = f(operands[i]...), where a scalar operand stands for as many elements as are needed.
+/// result[i] = f(operands[i]...); a scalar operand is broadcast.
 /// In and Out are the types in which operands and result are computed.
 template <class In, class Out, class F, class... Arrays>
 Result<Value> map_numbers(const Shape& shape, F f, const Arrays&... arrays) {
@@ -66,7 +66,7 @@ Result<Value> map_numbers(const Shape& shape, F f, const Arrays&... arrays) {
   return Value(result);
 }
 
-/// f of numbers, and of the width of their type where f asks for it.
+/// f(numbers...), with the bit width of their type as a last argument if f takes it.
 template <auto f, class C, class... Numbers>
 auto with_width(int bits, Numbers... numbers) {
   if constexpr (std::is_invocable_v<decltype(f), Numbers..., int>) {
@@ -101,7 +101,7 @@ Result<Value> eval_binary(const Instruction& instruction, Operands operands, Eva
   return convert_elements(result, instruction.shape.type);
 }
 
-/// The rule of an operation on numbers of these kinds, each computed by f.
+/// The rule of an operation on numbers of these kinds; f computes each element.
 template <Kinds kinds, auto f>
 constexpr OpRule unary(const ElementArithmetic& arithmetic) {
   return {.infer = [](const Instruction& instruction) { return infer_unary(instruction, kinds); },

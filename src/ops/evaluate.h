@@ -1,5 +1,5 @@
 #pragma once
-/// Operations of nests, executed by their definitions.
+/// Evaluates operations of nests by their definitions.
 
 #include <optional>
 #include <span>
@@ -8,11 +8,11 @@
 
 namespace lowtide::engine {
 
-/// The value of an operation (kOperation, kFma) on these constants; a FoldOperation. Nothing where the operation has no
+/// The value of an operation (kOperation, kFma) on these constants; a FoldOperation. nullopt if the operation has no
 /// definition for their types.
 std::optional<ElementBits> evaluate(const Node& operation, std::span<const Node* const> operands);
 
-/// The same, made ready to run many times: `types` are those of the operands.
+/// The same, prepared for running many times. `types`: the operands' types.
 class NodeEvaluator {
  public:
   NodeEvaluator(const Node& operation, std::span<const ElementType> types);
@@ -26,7 +26,7 @@ class NodeEvaluator {
   std::unique_ptr<Prepared> prepared_;
 };
 
-/// The same for arrays of one extent, element by element.
+/// The same for arrays of equal extents, element by element.
 std::optional<Value> evaluate_all(const Node& operation, std::span<const Value> operands);
 
 }  // namespace lowtide::engine

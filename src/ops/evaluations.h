@@ -1,5 +1,5 @@
 #pragma once
-/// How often, and under which index maps, an operation's evaluations evaluate its operands.
+/// How often, and through which index maps, an operation's operands are evaluated when it is evaluated itself.
 
 #include <cstdint>
 
@@ -10,16 +10,16 @@ namespace lowtide::engine {
 /// One kernel evaluates a value `count` times through one index map. Two readers with equal maps share evaluations.
 struct Evaluations {
   int32_t kernel = 0;
-  uint64_t map = 0;  ///< names the map from the kernel's loops to the value's index
+  uint64_t map = 0;  ///< hash of the map from the kernel's loops to the value's index
   double count = 0;
-  bool ordered = true;  ///< the loops walk the value's dimensions outermost first: what doesn't vary inside is hoisted
+  bool ordered = true;  ///< the loops walk the value's dimensions outermost first, so that invariant parts are hoisted
 };
 
 uint64_t mixed(uint64_t hash, uint64_t value);
 uint64_t mixed(uint64_t hash, const Dims& dims);
 
-/// What a kernel that evaluates `user` asks of operand number `operand`, the array `read`: as things stand, each of its
-/// elements once for each of the user's, under the same map.
+/// The evaluations of operand number `operand`, the array `read`, by a kernel that evaluates `user`. Initially one for
+/// each evaluation of the user, through the same map; the operation's rule adjusts them.
 class OperandReads {
  public:
   OperandReads(const Evaluations& of_user, const Instruction& user, int32_t operand, const Shape& read);
@@ -29,14 +29,14 @@ class OperandReads {
   const Shape& read() const { return read_; }
   double elements() const { return elements_; }  ///< of `read`
   double of_user() const { return of_user_; }    ///< elements of the user
-  double repeats() const { return repeats_; }    ///< of the user, as far as it isn't merely in part
+  double repeats() const { return repeats_; }    ///< evaluations per element of the user, at least 1
   const Evaluations& evaluations() const { return e_; }
 
-  /// Through an index map that follows from the user's attributes.
+  /// The operand is read through an index map that follows from the user's attributes.
   void through(double evaluations, bool ordered);
-  /// In a loop of the user's own.
+  /// The operand is read in a loop that belongs to the user alone.
   void in_own_loop(double evaluations);
-  /// The map depends on this as well.
+  /// The map depends on this value as well.
   void depends_on(uint64_t value) { e_.map = mixed(e_.map, value); }
 
  private:
@@ -47,18 +47,18 @@ class OperandReads {
   Evaluations e_;
 };
 
-/// Elements of an array; the largest leaf's for a tuple.
+/// The number of elements of an array; for a tuple, of the largest leaf.
 double elements_of(const Shape& shape);
 /// The product of extents, each at least 1.
 double product_of_extents(const Dims& extents);
 
-// What many rows say.
+// Shared by many operations' rules.
 
-/// An element of the operand for each of the result.
+/// Each result element reads the operand element of the same index.
 void reads_by_element(OperandReads& reads);
-/// An element for each, at another index that follows the operand's order.
+/// Each result element reads one operand element, at another index that preserves the operand's order.
 void reads_in_order(OperandReads& reads);
-/// An operand of the result's extents may be read anywhere, others in a loop.
+/// An operand with the result's extents may be read at any index, other operands in a loop.
 void reads_anywhere(OperandReads& reads);
 
 }  // namespace lowtide::engine

@@ -1,5 +1,5 @@
 #pragma once
-/// Runs a nest by definition: one iteration after the other, one element at a time. The oracle of everything compiled.
+/// Runs a nest by definition: one iteration after the other, one element at a time. The reference for compiled code.
 
 #include <span>
 
@@ -7,7 +7,7 @@
 
 namespace lowtide::engine {
 
-/// Buffers are the nest's, in order. A load or store outside of its buffer is a bug of who made the nest.
+/// `buffers`: the nest's, in order. A load or store outside its buffer is a bug in the code that made the nest.
 void execute(const Nest& nest, std::span<void* const> buffers);
 
 }  // namespace lowtide::engine

@@ -1,6 +1,6 @@
 #pragma once
-/// What an operation says of the extents of its operands and results: which are the same, which are products, sums and
-/// parts of others, and which numbers among its attributes follow from them.
+/// Relations between the extents of an operation's operands and results: which are the same, which are products, sums
+/// and parts of others, and which numbers among the operation's attributes follow from them.
 
 #include <cstdint>
 #include <vector>
@@ -9,16 +9,16 @@
 
 namespace lowtide::engine {
 
-/// Atoms, major first, whose extents multiply to that of a dimension; none: extent 1.
+/// The atoms, major first, whose product is a dimension's extent; none: extent 1.
 using Product = std::vector<int32_t>;
 
-/// Why an extent is what it is.
+/// The reason for a relation between extents, for messages.
 struct ExtentReason {
   const char* words = nullptr;         ///< "a library call of unknown meaning"
-  const Instruction* where = nullptr;  ///< that says so
+  const Instruction* where = nullptr;  ///< the instruction that is the reason
 };
 
-/// The sum of times * product, plus a constant.
+/// The sum of times * product over all terms, plus a constant.
 struct ExtentSum {
   struct Term {
     int64_t times = 1;
@@ -60,42 +60,43 @@ struct ExtentTie {
   ExtentSum value;
 };
 
-/// Elements [begin, end) of a dimension, whose number is `part`.
+/// Elements [begin, end) of the dimension `whole`; their number is `part`.
 struct ExtentInterval {
   Product whole;
   int64_t begin = 0, end = 0;
   ExtentSum part;
   const Instruction* at = nullptr;
-  /// Constants of instructions that count the elements before it, or up to its end, or after it, or their negative.
+  /// A number in the instruction that counts the elements before the interval, or up to its end, or after it, or the
+  /// negative of that count.
   struct Mark {
     enum class Counts : uint8_t { kBefore, kUntil, kBehind };
     Counts counts = Counts::kBefore;
     ExtentTie::Slot slot = ExtentTie::Slot::kStart;
     size_t index = 0;
     int64_t sign = 1;
-    int64_t more = 0;  ///< added
+    int64_t more = 0;  ///< added to the count
   };
   std::vector<Mark> marks;
 };
 
-/// Where relations of all operations come together.
+/// Collects the relations of all operations.
 class ExtentRelations {
  public:
   virtual ~ExtentRelations() = default;
   /// The dimensions of leaf `leaf`.
   virtual const std::vector<Product>& leaf_of(const Instruction& i, int64_t leaf) const = 0;
   virtual int64_t extent(const Product& product) const = 0;
-  /// An extent that no dimension has by itself.
+  /// Makes a new atom of this extent, which belongs to no dimension yet.
   virtual Product make(int64_t extent) = 0;
   /// Declares that both are the same dimension.
   virtual void unite(const Product& a, const Product& b, const ExtentReason& reason) = 0;
-  /// Declares that it may not change.
+  /// Declares that the extent may not change.
   virtual void freeze(const Product& product, const ExtentReason& reason) = 0;
   /// Declares that a sum is zero, or at most zero.
   virtual void relate(ExtentSum zero, const ExtentReason& reason, bool at_most) = 0;
   virtual void tie(const Instruction& at, ExtentTie::Slot slot, size_t index, ExtentSum value) = 0;
   virtual void cut(ExtentInterval interval) = 0;
-  /// Are all elements of the array equal; do they count along dimension d?
+  /// Are all elements of the array equal? Do they count along dimension d?
   virtual bool is_same_everywhere(const Instruction& array) const = 0;
   virtual bool counts_along(const Instruction& array, int64_t d) const = 0;
 };
@@ -114,9 +115,9 @@ class ExtentRelater {
   const Product& dimension(const Instruction& i, int64_t leaf, size_t d) const { return all_.leaf_of(i, leaf)[d]; }
   int64_t extent(const Product& product) const { return all_.extent(product); }
 
-  /// If they are as large.
+  /// Declares that both are the same dimension, if their extents are equal.
   void unite(const Product& a, const Product& b);
-  /// Splits both into the factors that they share.
+  /// Splits both, whose extents are equal, into common factors.
   void regroup(const Product& a, const Product& b) { all_.unite(a, b, why("")); }
   void at_most(const Product& part, const Product& whole);
   void freeze(const Product& product, const char* words) { all_.freeze(product, why(words)); }
@@ -127,14 +128,14 @@ class ExtentRelater {
   void tie(ExtentTie::Slot slot, size_t index, ExtentSum value) { all_.tie(i_, slot, index, std::move(value)); }
   void cut(ExtentInterval interval) { all_.cut(std::move(interval)); }
 
-  /// The same extents, as far as they are as large: of leaves; of all leaves.
+  /// Unites the dimensions of equal extents of two leaves; of several leaves; of all leaves.
   void same(const Instruction& a, int64_t a_leaf, const Instruction& b, int64_t b_leaf);
   void same_leaves(const Instruction& a, int64_t a_first, const Instruction& b, int64_t b_first, int64_t count);
   void all_leaves(const Instruction& a, const Instruction& b);
   void same_as_operand(size_t k) { all_leaves(i_, i_.operand(k)); }
-  /// The arrays of several results have one shape.
+  /// All results have the same extents.
   void same_results();
-  /// Parameter k of what is called is operand first + step * k.
+  /// Parameter k of the called computation is operand first + step * k.
   void passes(const Computation& called, size_t first, size_t step);
   void returns(const Computation& called);
 
@@ -143,22 +144,23 @@ class ExtentRelater {
   ExtentRelations& all_;
 };
 
-// What many rows say.
+// Shared by many operations' rules.
 
-/// Nothing: extents are whatever they are.
+/// Relates nothing: extents are unconstrained.
 void free_extents(ExtentRelater&);
-/// An operation that is not looked into: none may change.
+/// For operations that are not analysed: freezes all extents.
 void unknown_extents(ExtentRelater& r);
-/// Dimensions that correspond by their roles are the same.
+/// Unites dimensions that correspond by their roles.
 void extents_by_roles(ExtentRelater& r);
 void extents_of_operand(ExtentRelater& r);
 
-/// The last two dimensions are as large.
+/// The last two dimensions have equal extents.
 void relate_square(ExtentRelater& r, const Instruction& matrices);
-/// The product of an array's extents, outermost first.
+/// The product of all extents of an array, outermost first.
 Product row_major(const std::vector<Product>& dims);
 
-/// Along one dimension: base, window, and where windows stand. `window`: of which it has its size; null: a literal one.
+/// The extents along one dimension: of the base, of the window and of the window positions. `window`: the dimension
+/// that gives the window its size; null: the size is a literal.
 struct WindowLine {
   const Product* base = nullptr;
   const Product* window = nullptr;

@@ -1,5 +1,5 @@
 #pragma once
-/// Loops that fold elements into accumulators: what reduce, windows and products are made of.
+/// Loops that fold elements into accumulators, for reduce, windows and products.
 
 #include <optional>
 
@@ -7,25 +7,26 @@
 
 namespace lowtide::engine {
 
-/// What a fold combines with.
+/// The combining operation of a fold.
 struct Combine {
-  const Computation* computation = nullptr;  ///< of accumulators, then elements; null: `opcode` on one of each
+  const Computation* computation = nullptr;  ///< takes accumulators, then elements; null: `opcode` on one of each
   Opcode opcode = Opcode::kAdd;
   ElementType type = ElementType::kF32;  ///< of `opcode`
 };
 
-/// A loop nest around one combination. Loops may be split into lanes where every accumulator is folded by itself with a
-/// commutative operation that rounds little (f32, f64) or not at all (integers, minimum and maximum of any floats).
-/// A sum of small floats is one of f32 that is rounded once, at the end. All others run in order, outermost loop first,
-/// and round after every step; a computation that nobody knows to be associative keeps its order.
+/// A loop nest around one combining operation. Loops may be split into lanes if every accumulator is folded separately,
+/// by a commutative operation that rounds little (f32, f64) or not at all (integers, minimum and maximum of any
+/// floats). A sum of small floats is computed in f32 and rounded once, at the end. All other folds run in order,
+/// outermost loop first, and round after every step; among them are all computations that aren't known to be
+/// associative.
 class Folding {
  public:
   Folding(ElementContext& context, Combine combine, std::vector<NodeId> initial);
-  /// Opens a loop inside those opened before; gives its index.
+  /// Opens a loop inside the open ones; returns its index.
   Affine open(int64_t extent);
-  /// The innermost body: accumulators = combine(accumulators, elements) where `guard` holds; kNoId: everywhere.
+  /// The innermost body: accumulators = combine(accumulators, elements) if `guard` holds; kNoId: always.
   void fold(std::vector<NodeId> elements, NodeId guard = kNoId);
-  /// Closes all loops; gives the accumulators.
+  /// Closes all loops; returns the accumulators.
   std::vector<NodeId> close();
 
  private:
@@ -35,20 +36,20 @@ class Folding {
   NestBuilder& nest_;
   Combine combine_;
   std::vector<NodeId> accumulators_;
-  std::vector<NodeId> neutral_;  ///< empty: in order
+  std::vector<NodeId> neutral_;  ///< neutral elements; empty: the fold runs in order
   std::shared_ptr<const Function> function_;
   std::vector<int32_t> loops_;
-  std::optional<ElementType> rounded_to_;  ///< of a sum of small floats
+  std::optional<ElementType> rounded_to_;  ///< the result type of a sum of small floats
 };
 
-/// Is this alone a sum of small floats, which are added as f32?
+/// Is this a single sum of small floats, which is computed in f32?
 bool sums_small_floats(const Combine& combine, ElementType type);
 
-/// The operation that folds accumulator k alone, commutative and associative but for rounding; nothing where the
-/// computation isn't made of such.
+/// The commutative operation, associative up to rounding, that alone folds this accumulator with its element; nullopt
+/// if the computation doesn't have that form.
 std::optional<Opcode> folding_opcode(const Computation& computation, size_t accumulator, size_t accumulators);
 
-/// Both predicates; kNoId is one that always holds.
+/// The conjunction of two predicates; kNoId always holds.
 NodeId both(NestBuilder& nest, NodeId a, NodeId b);
 
 }  // namespace lowtide::engine

@@ -13,8 +13,8 @@ std::complex<R> cube_root(std::complex<R> z) {
   return z == R(0) ? z : std::pow(z, R(1) / R(3));
 }
 
-/// e^x as XLA:CPU's vector code has it, to two units in the last place: x = n log 2 + r, with a polynomial for e^r (the
-/// Cephes library's expf) and fused multiply-adds. Results that programs carry with them were made this way.
+/// e^x as in XLA:CPU's vector code, accurate to two units in the last place: x = n log 2 + r, with a polynomial for e^r
+/// (the Cephes library's expf) and fused multiply-adds. Expected results stored in programs were computed this way.
 inline float exponential(float x) {
   if (!(x > -104.0f)) return x != x ? x : 0.0f;  // below half the smallest denormal
   if (x > 89.0f) return std::numeric_limits<float>::infinity();
@@ -28,7 +28,7 @@ inline float exponential(float x) {
   return static_cast<float>(std::ldexp(static_cast<double>(y), static_cast<int>(n)));
 }
 
-/// e^x - 1: from e^x where that doesn't cancel.
+/// e^x - 1: computed from e^x unless the subtraction would cancel.
 inline float exp_minus_one(float x) {
   return std::fabs(x) < 0.5f ? static_cast<float>(std::expm1(static_cast<double>(x))) : exponential(x) - 1.0f;
 }
@@ -63,7 +63,7 @@ T reciprocal_root(T x) {
   return T(1) / std::sqrt(x);
 }
 
-/// The angle of x + i y; of complex arguments by -i log((x + i y) / sqrt(x^2 + y^2)).
+/// The angle of x + i y; for complex arguments -i log((x + i y) / sqrt(x^2 + y^2)).
 inline double arc_tangent(double y, double x) { return std::atan2(y, x); }
 template <class R>
 std::complex<R> arc_tangent(std::complex<R> y, std::complex<R> x) {
@@ -79,7 +79,7 @@ std::complex<R> power(std::complex<R> x, std::complex<R> y) {
   return std::pow(x, y);
 }
 
-/// 1, 0 or -1; z / |z| of a complex number. Zeros keep their sign, NaN stays.
+/// 1, 0 or -1; z / |z| for a complex number. Zeros keep their sign, and NaN stays NaN.
 inline double sign(double x) { return std::isnan(x) || x == 0 ? x : std::copysign(1.0, x); }
 template <class R>
 std::complex<R> sign(std::complex<R> z) {

@@ -1,5 +1,5 @@
 #pragma once
-/// The custom calls lowtide.host.<name>: a function of the host's, which the session was given (lowtide/host_call.h).
+/// The custom calls lowtide.host.<name>: they call a host function that the session was given (lowtide/host_call.h).
 
 #include <functional>
 #include <map>
@@ -15,45 +15,45 @@
 
 namespace lowtide::engine {
 
-/// What a session was told of; its context has them for all that runs.
+/// The host functions that a session was given, held by its context.
 struct HostFunctions {
   explicit HostFunctions(const Context&) {}
-  std::function<HostFunction(std::string_view target)> foreign;  ///< empty: there are none
-  std::mutex mutex;                                              ///< of those below, which reading programs adds to
+  std::function<HostFunction(std::string_view target)> foreign;  ///< finds others; empty: none
+  std::mutex mutex;  ///< guards `all`, to which reading programs adds functions
   std::map<std::string, HostFunction, std::less<>> all;
 };
 
-/// Calls of targets that are unknown otherwise become calls lowtide.host.<target> where the host has a function for the
-/// target. Whether there were any; their arrays may lie in other orders than row by row (passes/lay_out_calls.h).
+/// Turns calls of otherwise unknown targets into calls of lowtide.host.<target> if the host has a function for the
+/// target. Returns whether there were any; their arrays needn't be row-major (passes/lay_out_calls.h).
 bool take_foreign_calls(Module& module);
 
 bool is_host_call(const Instruction& instruction);
-/// Does running any of its operations call one? What compares two runs must not make the calls twice.
+/// Does the module have host calls? Code that compares two runs must not make the calls twice.
 bool has_host_calls(const Module& module);
-/// Why such a module isn't run to be compared.
+/// The error for running such a module again to compare results; OK if it has no host calls.
 Status refuse_to_repeat(const Module& module);
 
 std::string_view host_function_name(const Instruction& call);
-/// The text between the quotes of its backend_config; what stands in braces as it is.
+/// The unquoted text of its backend_config; text in braces is returned as it is.
 std::string host_call_config(const Instruction& call);
 
-/// The layouts that a call states of its operands, {f32[5,5]{0,1}, token[], f32[5]}: the text in braces for each array,
-/// in order, empty where it states none.
+/// The layouts that a call states for its operands, {f32[5,5]{0,1}, token[], f32[5]}: the text in braces for each
+/// array, in order, empty if there is none.
 std::vector<std::string_view> stated_layouts(const Instruction& call);
 inline constexpr std::string_view kOperandLayouts = "operand_layout_constraints";
-/// A layout of the call's by which an array isn't row by row (C6 of custom_call.cpp).
+/// An error if the call states a layout that isn't row-major (C6 of custom_call.cpp).
 Status check_host_call(const Instruction& call);
-/// Null: the session of the call's module has none of the name.
+/// The call's function; null: the session of the call's module has none of that name.
 const HostFunction* find_host_function(const Instruction& call);
-/// kInput, at its place, that there is none of the name.
+/// The error for a missing function, of kind kInput, at the call's place.
 Status missing_host_function(const Instruction& call);
-/// For the first operation of the module that calls one that is missing.
+/// The same for the first call of a missing function in the module; OK if there is none.
 Status find_missing_host_functions(const Module& module);
 
-/// Leaves in order, depth first; those that are no arrays have a place, and nothing lies there.
+/// `operands` and `results` are leaves in order, depth first; a leaf that is no array has an unused entry.
 Status run_host_call(const Instruction& call, const HostFunction& function, std::span<const void* const> operands,
                      std::span<void* const> results);
-/// By its definition.
+/// Evaluates the call in the interpreter.
 Result<Value> eval_host_call(const Instruction& call, Operands operands);
 
 }  // namespace lowtide::engine

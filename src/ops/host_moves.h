@@ -1,5 +1,5 @@
 #pragma once
-/// Custom calls that move a value between the device's memory and the host's, in programs that XLA hasn't compiled yet.
+/// Custom calls that move a value between the device's and the host's memory, in programs that XLA hasn't compiled yet.
 ///
 ///   MoveToHost, annotate_device_placement with _xla_buffer_placement="pinned_host" or "unpinned_host"
 ///   MoveToDevice, annotate_device_placement with _xla_buffer_placement="device"

@@ -5,15 +5,15 @@
 
 namespace lowtide::engine {
 
-/// Elements between neighbours along each dimension of a row-major array.
+/// The distance in elements between neighbours along each dimension of a row-major array.
 inline Dims row_major_strides(const Dims& extents) {
   Dims strides(extents.size(), 1);
   for (size_t d = extents.size(); d-- > 1;) strides[d - 1] = strides[d] * extents[d];
   return strides;
 }
 
-/// The next index in row-major order; false after the last one. Indices start at all zeros, in a space that isn't
-/// empty.
+/// Steps to the next index in row-major order; false after the last one. Indices start at all zeros; the space must not
+/// be empty.
 inline bool advance(Dims& index, const Dims& extents) {
   for (size_t d = extents.size(); d-- > 0;) {
     if (++index[d] < extents[d]) return true;
@@ -22,7 +22,7 @@ inline bool advance(Dims& index, const Dims& extents) {
   return false;
 }
 
-/// Offsets, in row-major order of `extents`, of elements that lie `strides` apart along each dimension.
+/// The offsets, in row-major order of `extents`, of elements that are `strides` apart along each dimension.
 inline Dims offsets_of(const Dims& extents, const Dims& strides) {
   Dims offsets{0};
   for (size_t d = 0; d < extents.size(); ++d) {

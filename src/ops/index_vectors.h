@@ -1,6 +1,6 @@
 #pragma once
-/// The start indices of gather and scatter: vectors along one dimension of an integer array, a batch of them along the
-/// others.
+/// The start indices of gather and scatter: vectors along one dimension of an integer array; the other dimensions form
+/// the batch.
 
 #include "ir/literal.h"
 
@@ -8,12 +8,12 @@ namespace lowtide::engine {
 
 class IndexVectors {
  public:
-  /// `along` may be the array's rank: then every element is a vector of one.
+  /// `along` may be the array's rank: then every element is a vector of length one.
   IndexVectors(const Literal& array, int64_t along);
   const Dims& batch() const { return batch_; }  ///< extents of the batch
-  /// Entry k of the vector at this place of the batch; beyond every extent where it does not fit 63 bits.
+  /// Entry k of the vector at this index of the batch; larger than any extent if the number doesn't fit 63 bits.
   int64_t at(const Dims& place, size_t k) const;
-  /// Which dimension of the batch a dimension of the array is.
+  /// The batch dimension that corresponds to a dimension of the array.
   size_t batch_dimension(int64_t dimension) const {
     return static_cast<size_t>(dimension < along_ ? dimension : dimension - 1);
   }

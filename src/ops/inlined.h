@@ -1,5 +1,5 @@
 #pragma once
-/// A computation made in place: its instructions as elements, its parameters' elements given by the caller.
+/// A computation inlined into a nest: its instructions become elements; the caller gives its parameters' elements.
 
 #include <functional>
 #include <unordered_map>
@@ -13,8 +13,8 @@ class InlinedElements : public ElementContext {
   /// Element `index` of leaf `leaf` of a parameter.
   using Parameter = std::function<NodeId(const Instruction& parameter, int64_t leaf, const Index& index)>;
 
-  /// Loops are made in the block current now, or further inside. Once `hopeless` says so nothing more is made: nobody
-  /// wants the result, and elements of elements can be very many.
+  /// Loops are made in the current block, or further inside. Once `*hopeless` is true no more elements are made: the
+  /// result isn't used, and the elements of a deep computation can be very many.
   InlinedElements(ElementContext& outer, Parameter parameter, const bool* hopeless = nullptr);
 
   using ElementContext::element;
@@ -37,20 +37,20 @@ class InlinedElements : public ElementContext {
   std::unordered_map<const Instruction*, std::vector<Made>> made_;
 };
 
-/// Can every instruction of the computation be made by elements? Bundles, parameters and constants count as such.
+/// Can every instruction of the computation be computed element by element? Tuples, parameters and constants can.
 bool has_elements(const Computation& computation);
-/// The same with every array a scalar: reducers, comparators, maps.
+/// The same, and every array is a scalar: reducers, comparators, maps.
 bool has_scalar_elements(const Computation& computation);
 
-/// Leaf `leaf` of a bundle's part: follows tuple, get-tuple-element, opt-barrier, domain and add-dependency inside one
-/// computation to the instruction that makes it, or to a parameter.
+/// The origin of leaf `leaf` of a value: the instruction that computes it, or a parameter, found through tuple,
+/// get-tuple-element, opt-barrier, domain and add-dependency inside one computation.
 struct MadeBy {
   const Instruction* instruction = nullptr;
   int64_t leaf = 0;
 };
 MadeBy made_by(const Instruction& value, int64_t leaf);
 
-/// The arrays of a shape, depth first.
+/// The leaves of a shape, depth first: their number, and one of them.
 int64_t part_count(const Shape& shape);
 const Shape& part_shape(const Shape& shape, int64_t leaf);
 

@@ -1,5 +1,6 @@
 #pragma once
-/// The custom calls lapack_<letter><routine>_ffi, which JAX makes of linear algebra on CPUs: what they take and give.
+/// The custom calls lapack_<letter><routine>_ffi, which JAX uses for linear algebra on CPUs: their operands and
+/// results.
 
 #include <optional>
 #include <vector>
@@ -10,11 +11,11 @@
 
 namespace lowtide::engine {
 
-/// An operand or result of one problem; a batch of them lies one after another.
+/// An operand or result of one problem; those of a batch are stored one after another.
 struct LapackArray {
   ElementType type = ElementType::kF32;
   Dims extents;      ///< {rows, columns}, {count} or {}
-  int operand = -1;  ///< of a result: the operand that it overwrites
+  int operand = -1;  ///< for a result: the operand that it overwrites
   bool is_matrix() const { return extents.size() == 2; }
   int64_t count() const;  ///< elements of one problem
 };
@@ -27,13 +28,14 @@ struct LapackCall {
   std::vector<size_t> read() const;
 };
 
-/// Of a routine known here, with as many operands and results as JAX 0.10 gives it; other releases had others.
+/// Is it a call of a known routine, with as many operands and results as in JAX 0.10? Other releases differ.
 bool is_lapack_call(const Instruction& call);
-/// Checks all constraints (C2 to C5 of custom_call.cpp).
+/// Reads a call and checks all constraints (C2 to C5 of custom_call.cpp).
 Result<LapackCall> read_lapack_call(const Instruction& call);
 Result<Value> eval_lapack_call(const Instruction& call, Operands operands);
 
-/// Runs the routine's own definition where the result is unique, in double precision; false where there is none.
+/// Runs the routine by its definition, in double precision; false if there is none here, as for results that aren't
+/// unique.
 bool run_lapack_definition(const LapackProblem& problem, std::span<void* const> results, std::span<void* const> read);
 
 }  // namespace lowtide::engine

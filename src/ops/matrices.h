@@ -1,5 +1,5 @@
 #pragma once
-/// Numbers of dense linear algebra and transforms: computed in double whatever the element type.
+/// Numbers of dense linear algebra and transforms, computed in double precision for every element type.
 
 #include <cmath>
 #include <complex>

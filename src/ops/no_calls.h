@@ -1,6 +1,6 @@
 #pragma once
-/// To evaluate operations that call no computation, outside of any run but with its numbers: while one of these exists,
-/// the thread flushes denormals.
+/// Evaluates operations that call no computation, outside of a run but with the same arithmetic: while a NoCalls
+/// exists, its thread flushes denormals.
 
 #include "base/denormals.h"
 #include "ops/op_rule.h"

@@ -18,7 +18,7 @@ inline constexpr bool is_small_int = requires(T t) { t.held; };
 template <class T>
 inline constexpr bool is_small_float = requires(T t) { t.bits; };
 
-/// Bits of the fraction, as they stand in a NaN's payload.
+/// The number of fraction bits, which is also the size of a NaN's payload.
 template <class T>
 constexpr int mantissa_bits() {
   if constexpr (std::is_same_v<T, float>) return 23;
@@ -28,7 +28,7 @@ constexpr int mantissa_bits() {
   if constexpr (std::is_same_v<T, MiniFloat<5, 2, 15, MiniFloatRange::kIeee>>) return 2;
   if constexpr (std::is_same_v<T, MiniFloat<3, 4, 3, MiniFloatRange::kIeee>>) return 4;
   if constexpr (std::is_same_v<T, MiniFloat<4, 3, 7, MiniFloatRange::kIeee>>) return 3;
-  return 0;  // one NaN at most, without payload
+  return 0;  // at most one NaN, without payload
 }
 
 /// The bits of a floating value as an integer.
@@ -39,14 +39,14 @@ uint64_t bits_of(T value) {
   return bits;
 }
 
-/// Sign of |decimal| - |value|, exactly. The token must be a finite decimal number.
+/// The exact sign of |decimal| - |value|. The token must be a finite decimal number.
 int compare_magnitude(std::string_view token, float value);
 
-/// The float that keeps which side of every narrower type's ties the decimal is on (rounding to odd). False when the
-/// token is no finite decimal number.
+/// Rounds the decimal to odd: the float is on the same side of every narrower type's ties as the decimal, so rounding
+/// it again is correct. False if the token is no finite decimal number.
 bool read_odd_float(std::string_view token, float& out);
 
-/// Reads one real number; null, or what was expected instead.
+/// Reads one real number. Returns null, or what was expected instead.
 template <class T>
 const char* read_real(std::string_view token, T& out);
 
@@ -54,7 +54,7 @@ const char* read_real(std::string_view token, T& out);
 template <class T>
 void append_real(T value, std::string& out);
 
-/// `digits` d1d2d3... stand for d1.d2d3... times ten to `exponent`. Scientific from `wide` integer digits on.
+/// `digits` d1d2d3... mean d1.d2d3... times ten to the `exponent`. Scientific from `wide` integer digits on.
 void append_digits(std::string_view digits, int exponent, int wide, std::string& out);
 
 const char* read_decimal(std::string_view token, float& out);  ///< null, or what was expected
@@ -86,7 +86,7 @@ T nan_with(bool negative, uint64_t payload) {
   }
 }
 
-/// `nan`, `-nan`, `nan(0x1)`: true when the token is of that form, whether or not its payload is any good.
+/// Reads `nan`, `-nan`, `nan(0x1)`: true if the token has that form, even if its payload is invalid (see `expected`).
 template <class T>
 bool read_nan(std::string_view token, T& out, const char*& expected) {
   const bool negative = token.starts_with('-');
@@ -177,7 +177,7 @@ void append_real(T value, std::string& out) {
       out += std::signbit(wide) ? "0.0" : "0";  // XLA reads `-0` as the integer and drops its sign
       return;
     }
-    // to_chars gives d.ddde[+-]xx; for the narrow types ever more digits are tried.
+    // to_chars gives d.ddde[+-]xx; for narrow types more and more digits are tried until they read back.
     char text[40];
     const auto magnitude = std::fabs(wide);
     char* end = nullptr;
@@ -188,7 +188,7 @@ void append_real(T value, std::string& out) {
         const std::string_view token(text, static_cast<size_t>(end - text));
         if (!read_real<T>(token, back) && bits_of(back) == bits_of(T(magnitude))) break;
       }
-      if (std::is_same_v<T, ScaleFloat> && !std::isnormal(magnitude)) {  // which XLA rounds up from the next decimal
+      if (std::is_same_v<T, ScaleFloat> && !std::isnormal(magnitude)) {  // XLA would round a shorter decimal up
         const double exact = magnitude;
         end = std::to_chars(text, text + sizeof text, exact, std::chars_format::scientific).ptr;
       }
@@ -203,7 +203,7 @@ void append_real(T value, std::string& out) {
     int exponent = 0;
     if (at != end) std::from_chars(at + (at[1] == '+' ? 2 : 1), end, exponent);
     while (digits.size() > 1 && digits.back() == '0') digits.pop_back();
-    // The widths of XLA's %g: few digits where they do, all where they must.
+    // The widths of XLA's %g: the short one if it suffices, else that for all digits.
     const auto count = static_cast<int>(digits.size());
     const int wide_from = std::is_same_v<T, double>    ? (count <= 15 ? 15 : 17)
                           : std::is_same_v<T, float>   ? (count <= 6 ? 6 : 9)

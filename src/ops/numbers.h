@@ -1,5 +1,5 @@
 #pragma once
-/// Arithmetic is done in seven types; elements are widened when loaded and rounded or wrapped once when stored.
+/// Arithmetic uses seven types; elements are widened when loaded, and rounded or wrapped once when stored.
 ///   pred -> bool    s1..s64 -> int64    u1..u64 -> uint64    f4..f32 -> float    f64 -> double    c64, c128 -> complex
 
 #include <complex>
@@ -62,7 +62,7 @@ T narrow(computed_t<T> number) {
 /// Calls f.operator()<C>() with the type in which elements of `type` are computed, which must be one of `kinds`.
 template <Kinds kinds = kAnything, class F>
 auto dispatch_computed(ElementType type, F&& f) {
-  // Only the kinds asked for are instantiated: not every operation exists for every one.
+  // Only the requested kinds are instantiated: not every operation exists for every kind.
   if constexpr ((kinds & kPredicates) != 0) {
     if (type == ElementType::kPred) return f.template operator()<bool>();
   }
@@ -84,11 +84,11 @@ auto dispatch_computed(ElementType type, F&& f) {
   __builtin_unreachable();
 }
 
-/// Elements of an array as numbers, some at a time. C must be the type in which they are computed.
+/// Reads elements of an array as numbers, some at a time. C must be the type in which they are computed.
 template <class C>
 class NumberReader {
  public:
-  /// With `repeat` the array has one element, which stands for as many as are asked for.
+  /// With `repeat` the array has one element, which is repeated as often as needed.
   NumberReader(const Literal& array, bool repeat);
   /// `count` <= kChunk numbers from element `first` on; valid until the next call.
   const C* read(int64_t first, int64_t count);
@@ -103,8 +103,8 @@ template <class C>
 class NumberWriter {
  public:
   explicit NumberWriter(Literal& array);
-  C* room(int64_t first);                    ///< where to put numbers for elements from `first` on
-  void write(int64_t first, int64_t count);  ///< stores what was put there
+  C* room(int64_t first);                    ///< buffer for the numbers of elements from `first` on
+  void write(int64_t first, int64_t count);  ///< stores the numbers in that buffer
 
  private:
   Literal& array_;
@@ -113,7 +113,7 @@ class NumberWriter {
 
 inline constexpr int64_t kChunk = 1024;
 
-/// A new array of zeros; a fault where it would take more memory than the interpreter allows one value.
+/// A new array of zeros; an error if it needs more memory than the interpreter allows for one value.
 Result<std::shared_ptr<Literal>> new_array(const Shape& shape);
 
 }  // namespace lowtide::engine

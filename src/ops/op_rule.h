@@ -1,5 +1,5 @@
 #pragma once
-/// One operation in one place: what the text says of it, which shapes it allows, and what it computes.
+/// All rules of one operation in one place: its attributes as text, the shapes it allows, and what it computes.
 
 #include <functional>
 #include <span>
@@ -13,17 +13,17 @@
 
 namespace lowtide::engine {
 
-/// What an operation's definition may ask of the interpreter that runs it.
+/// The services of the interpreter for an operation's definition.
 class EvalContext {
  public:
   virtual ~EvalContext() = default;
   /// Runs a computation on these arguments: reducers, comparators, loop bodies, branches.
   virtual Result<Value> call(const Computation& computation, std::span<const Value> arguments) = 0;
-  /// The counter of the generator that the program doesn't see; it moves on by `blocks`.
+  /// Returns the counter of the hidden generator behind `rng`, and advances it by `blocks`.
   virtual uint64_t advance_generator(uint64_t blocks) = 0;
 };
 
-// What many rows say of extents (ops/extents.h) and of how operands are evaluated (ops/evaluations.h).
+// Shared by many rules, for extents (ops/extents.h) and for how operands are evaluated (ops/evaluations.h).
 class ExtentRelater;
 void free_extents(ExtentRelater&);
 void unknown_extents(ExtentRelater&);
@@ -35,42 +35,42 @@ void reads_anywhere(OperandReads&);
 
 using Operands = std::span<const Value>;
 
-/// The rule of an opcode. A null entry means: no attributes of its own (read, print), the shape is as declared (infer),
-/// not executable by the interpreter (eval).
+/// The rule of an opcode. A null entry means: it has no attributes of its own (read, print), its shape is as declared
+/// (infer), the interpreter can't execute it (eval).
 struct OpRule {
-  /// Takes this operation's attributes from the text; what it doesn't take stays in Instruction::extra.
+  /// Takes this operation's attributes from the text; the others are kept in Instruction::extra.
   Status (*read)(AttributeReader&, Instruction&) = nullptr;
-  /// Gives them back, in the order XLA prints them.
+  /// Writes them, in the order in which XLA prints them.
   void (*print)(const Instruction&, AttributeWriter&) = nullptr;
-  /// The result's shape from operands and attributes, and where only the text can say it, from the declared shape.
-  /// Faults end in the label of the broken constraint: "... (C2)". Layouts are not inferred.
+  /// The result's shape from operands and attributes and, if these don't determine it, from the declared shape. Errors
+  /// end in the label of the broken constraint: "... (C2)". Layouts are not inferred.
   Result<Shape> (*infer)(const Instruction&) = nullptr;
-  /// The definition, executed: slow, exact, the oracle for everything else.
+  /// Evaluates the operation by its definition: slow and exact, the reference for compiled code.
   Result<Value> (*eval)(const Instruction&, Operands, EvalContext&) = nullptr;
-  /// Its result at an index, one node per leaf (all leaves have one extent): a virtual value. Null: never virtual.
+  /// Its result at an index as a virtual value, one node per leaf (all leaves have equal extents). Null: never virtual.
   void (*element)(ElementContext&, const Instruction&, const Index&, std::span<NodeId> leaves) = nullptr;
   /// The same for operations whose leaves differ in extents (while, rng-bit-generator): element `index` of leaf `leaf`.
-  /// Sets leaves[leaf], and those others of the same extents that come without further work; the rest stays kNoId.
+  /// Sets leaves[leaf], and other leaves of the same extents if they need no further work; the rest stay kNoId.
   void (*leaf_element)(ElementContext&, const Instruction&, int64_t leaf, const Index&,
                        std::span<NodeId> leaves) = nullptr;
-  /// Can this instance be made by `element` or `leaf_element`? Null: every instance whose types are known to nests.
+  /// Can `element` or `leaf_element` compute this instance? Null: every instance whose types nests support.
   bool (*has_element)(const Instruction&) = nullptr;
-  /// As the root of a region: makes loops and stores of its own instead of one store per element. Where
-  /// updated_operand says so, the output's buffer already holds that operand and only what changes is written.
+  /// As the root of a region, makes its own loops and stores instead of one store per element. If updated_operand names
+  /// an operand, the output's buffer already holds that operand, and only changed elements are written.
   void (*update)(ElementContext&, const Instruction&) = nullptr;
   bool (*has_update)(const Instruction&) = nullptr;
   /// For leaf `leaf` of an update: the operand it overwrites; kNoId: none, the update writes every element.
   int (*updated_operand)(const Instruction&, int64_t leaf) = nullptr;
 
-  // Here nothing has a default: a row that leaves it out doesn't compile.
+  // The members below have no default: a rule that omits one doesn't compile.
 
-  /// How it is made slice by slice.
+  /// How it is computed slice by slice.
   Slicing slicing;
   /// How the extents of operands and results depend on each other.
   Stated<void (*)(ExtentRelater&)> extents;
   /// How often a kernel that evaluates it evaluates its operands.
   Stated<void (*)(OperandReads&)> reads;
-  /// What its arithmetic costs, and where it rounds.
+  /// The cost of its arithmetic, and where it rounds.
   ElementArithmetic arithmetic;
 };
 

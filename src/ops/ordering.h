@@ -1,5 +1,5 @@
 #pragma once
-/// Comparisons of numbers (numbers.h), as the operation compare makes them.
+/// Comparisons of numbers (numbers.h), as in the operation compare.
 
 #include <bit>
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace lowtide::engine {
 
-/// The bits of a float as a number that orders as TOTALORDER does: negative ones count down from -1.
+/// The bits of a float as an integer with the order of TOTALORDER: negative floats count down from -1.
 template <class C>
 auto total_order(C x) {
   if constexpr (std::is_same_v<C, float>) {
@@ -23,7 +23,7 @@ auto total_order(C x) {
   }
 }
 
-/// Complex numbers are equal or not; they have no order.
+/// Does the comparison hold? Complex numbers have no order, only equality.
 template <class N>
 bool holds(CompareDirection direction, N a, N b) {
   if (direction == CompareDirection::kEq) return a == b;
@@ -38,7 +38,7 @@ bool holds(CompareDirection direction, N a, N b) {
   }
 }
 
-/// The same in total order where that is asked for.
+/// The same, in total order if `compare` asks for it.
 template <class C>
 bool holds(const CompareAttributes& compare, C a, C b) {
   if (compare.type == CompareType::kTotalOrder) return holds(compare.direction, total_order(a), total_order(b));

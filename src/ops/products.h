@@ -1,5 +1,5 @@
 #pragma once
-/// Sums of products, as dot and convolution form them, as loops.
+/// Sums of products for dot and convolution, as loops.
 
 #include "ops/folding.h"
 
@@ -11,7 +11,7 @@ class ProductSum {
   /// integers wrap, predicates are or-ed.
   ProductSum(ElementContext& context, ElementType result);
   Affine open(int64_t extent) { return folding_.open(extent); }
-  /// The innermost body; where `guard` doesn't hold nothing is added.
+  /// The innermost body; nothing is added if `guard` doesn't hold.
   void add(NodeId a, NodeId b, NodeId guard = kNoId);
   NodeId close();
 

@@ -1,5 +1,6 @@
 #pragma once
-/// Operations that can't be run, whatever their operands hold: what a plan can say before anything runs.
+/// Finds operations that can't be run whatever their operands hold, so that a plan can report them before anything
+/// runs.
 
 #include <string>
 
@@ -7,11 +8,11 @@
 
 namespace lowtide::engine {
 
-/// The sentence with which running this operation ends, itself or in what it always calls; empty: it runs, or it
-/// depends on values whether it does. Operations without a definition at all are the interpreter's to name.
+/// The error message with which running this operation, or a computation that it always calls, fails; empty: it runs,
+/// or whether it does depends on values. The interpreter itself reports operations that have no definition.
 std::string why_not_run(const Instruction& instruction);
 
-/// Of single operations, beside their definitions.
+/// For single operations; defined next to their rules.
 std::string why_custom_call_not_run(const Instruction& call);
 std::string why_collective_not_run(const Instruction& collective);
 std::string why_set_dimension_size_not_run(const Instruction& instruction);

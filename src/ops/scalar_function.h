@@ -1,6 +1,6 @@
 #pragma once
-/// A computation of scalars applied to elements of arrays: comparators, maps, selections. Compiled where that is
-/// possible, interpreted otherwise.
+/// A computation of scalars applied to elements of arrays: comparators, maps, selections. Compiled to a ScalarProgram
+/// if possible, interpreted otherwise.
 
 #include <optional>
 #include <vector>
@@ -14,18 +14,18 @@ class ScalarFunction {
  public:
   ScalarFunction(const Computation& computation, EvalContext& context);
 
-  /// Argument k is element `at` of an array of its type.
+  /// Sets argument k to element `at` of an array of its type.
   void set(size_t k, const Literal& array, int64_t at);
   Status run();
   /// The result, a scalar, as a stored element; valid until the next run.
   const std::byte* result() const;
-  bool holds() const { return *result() != std::byte{0}; }  ///< of a predicate
+  bool holds() const { return *result() != std::byte{0}; }  ///< for a predicate
 
  private:
   const Computation& computation_;
   EvalContext& context_;
   std::optional<ScalarProgram> program_;
-  std::vector<Value> arguments_;  ///< unused where `program_` is set
+  std::vector<Value> arguments_;  ///< unused if `program_` is set
   Value result_;
 };
 

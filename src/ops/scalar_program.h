@@ -1,5 +1,5 @@
 #pragma once
-/// Computations on scalars, made ready to run millions of times: comparators of sorts, reducers of several arrays. The
+/// Computations on scalars, prepared for millions of runs: comparators of sorts, reducers of several arrays. Uses the
 /// same arithmetic as the operations' definitions, without values on the heap.
 
 #include <array>
@@ -14,7 +14,7 @@ namespace lowtide::engine {
 
 class ScalarProgram {
  public:
-  /// Nothing where an operation isn't one of: arithmetic and logic on two scalars, compare, select, not, constants, and
+  /// nullopt unless all operations are among: arithmetic and logic on two scalars, compare, select, not, constants, and
   /// a tuple at the root.
   static std::optional<ScalarProgram> compile(const Computation& computation);
 

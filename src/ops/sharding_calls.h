@@ -1,5 +1,5 @@
 #pragma once
-/// Custom calls that only say how values are divided over devices.
+/// Custom calls that only state how values are sharded over devices.
 
 #include <string>
 
@@ -7,13 +7,13 @@
 
 namespace lowtide::engine {
 
-/// Does a custom call of this target only say how its operand is divided over devices?
+/// Does a custom call of this target only state how its operand is sharded over devices?
 bool is_sharding_target(const std::string& target);
 
-/// Is the instruction such a call, with each result a name for the operand of its number?
+/// Is the instruction such a call, with result k an alias of operand k?
 bool names_its_operands(const Instruction& instruction);
 
-/// Of such a call: which of its sides has the shapes of one device's parts where the other has those of the whole.
+/// Which side of such a call has the shapes of one device's shards, while the other has those of whole arrays.
 enum class PartSide : uint8_t { kNeither, kResults, kOperands };
 PartSide part_side(const Instruction& instruction);
 

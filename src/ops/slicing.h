@@ -1,7 +1,6 @@
 #pragma once
-/// How an operation is made slice by slice along a dimension of its result, or folds an operand slice by slice: what
-/// streams, stencils and resizing must know of it. Nothing here has a default: a row that leaves something out doesn't
-/// compile.
+/// How an operation is computed slice by slice along a dimension of its result, or folds an operand slice by slice, for
+/// streams, stencils and resizing. No member has a default: a rule that omits one doesn't compile.
 
 #include <cstdint>
 #include <optional>
@@ -15,7 +14,7 @@ struct OperandDimension;  // ops/dimension_roles.h
 struct RowPiece;          // ops/rows.h
 struct RowRange;
 
-/// A value that has to be given.
+/// A value that must be given.
 template <class T>
 struct Stated {
   constexpr Stated(T given) : value(given) {}     // NOLINT(google-explicit-constructor): reads as the value itself
@@ -23,44 +22,46 @@ struct Stated {
   T value;
 };
 
-/// Does the operation itself, applied to slices of its operands, make slices of its result?
+/// Does the operation, applied to slices of its operands, compute slices of its result?
 enum class Sliceable : uint8_t {
   kNever,
-  kInStep,  ///< along a dimension in which an operand is read in step
-  kAlways,  ///< also along one that no operand has, as those of a broadcast
+  kInStep,  ///< along a dimension for which an operand is read slice by slice
+  kAlways,  ///< also along a dimension that no operand has, like the new ones of a broadcast
 };
 
 /// Which operands may every slice of the result read whole?
 enum class ReadWhole : uint8_t {
   kScalars,
-  kSecond,  ///< the second, and no other: weights, indices
+  kSecond,  ///< only the second: weights, indices
   kAny,
 };
 
-/// Rows are slices that may be made of other rows than those of the same number.
+/// Rows are slices that may be computed from operand rows with other numbers.
 struct RowRule {
-  /// What the rows along dimension d are made of, in order and none empty. Without any piece: all of them of rows in
-  /// step. nullopt: in a form that pieces don't describe. The result is an array with at least one row.
+  /// The pieces of the rows along dimension d, in order, none empty. No pieces: each row is computed from the operand
+  /// rows of the same number. nullopt: pieces can't describe the rows. The result must be an array with at least one
+  /// row.
   Stated<std::optional<std::vector<RowPiece>> (*)(const Instruction&, int64_t d)> pieces;
-  /// Adapts the attributes of an instruction that makes `rows` of a piece by the operation itself. `at_edges`: windows
-  /// may reach over the edge of what they read; else `rows` may count from anywhere.
+  /// Adapts the attributes of an instruction that computes `rows` of a piece by the operation itself. `at_edges`:
+  /// windows may reach over the edge of the array they read; otherwise they don't, and `rows` may be counted from any
+  /// row.
   Stated<void (*)(const Instruction& original, const RowPiece&, int64_t d, RowRange rows, bool at_edges, Attributes&)>
       adapt;
 };
 
 struct Slicing {
-  /// For each dimension of operand number `operand`, an array, its role.
+  /// The role of each dimension of operand number `operand`, which is an array.
   Stated<std::vector<OperandDimension> (*)(const Instruction&, size_t operand)> roles;
   Stated<Sliceable> sliceable;
   Stated<ReadWhole> whole;
-  /// Adapts the attributes of an instruction that makes `size` slices along d of what `original` makes.
+  /// Adapts the attributes of an instruction that computes `size` slices along d of the result of `original`.
   Stated<void (*)(const Instruction& original, int64_t d, int64_t size, Attributes&)> adapt;
-  /// Can slices along d, a reduced dimension of an operand, be folded one after the other into one result?
+  /// Can slices along d, a reduced dimension of an operand, be folded one by one into one result?
   Stated<bool (*)(const Instruction&, size_t operand, int64_t d)> folds;
   RowRule rows;
 };
 
-/// Attributes say nothing of extents.
+/// For attributes that don't depend on extents.
 void keep_attributes(const Instruction& original, int64_t d, int64_t size, Attributes& attributes);
 void keep_row_attributes(const Instruction& original, const RowPiece& piece, int64_t d, RowRange rows, bool at_edges,
                          Attributes& attributes);
@@ -71,7 +72,7 @@ std::vector<OperandDimension> same_dimensions(const Instruction& instruction, si
 
 inline constexpr RowRule kRowsInStep{.pieces = rows_in_step, .adapt = keep_row_attributes};
 
-/// Slices of the result are made by the operation from slices of its operands, without anything else to say.
+/// The operation computes slices of its result from slices of its operands; nothing else needs adapting.
 constexpr Slicing sliced_in_step(std::vector<OperandDimension> (*roles)(const Instruction&, size_t)) {
   return {.roles = roles,
           .sliceable = Sliceable::kInStep,
@@ -81,7 +82,7 @@ constexpr Slicing sliced_in_step(std::vector<OperandDimension> (*roles)(const In
           .rows = kRowsInStep};
 }
 
-/// Dimensions correspond, but nothing is made by slices.
+/// Dimensions correspond, but the operation isn't computed slice by slice.
 constexpr Slicing not_sliced(std::vector<OperandDimension> (*roles)(const Instruction&, size_t)) {
   Slicing slicing = sliced_in_step(roles);
   slicing.sliceable = Sliceable::kNever;

@@ -1,5 +1,5 @@
 #pragma once
-/// Copies between arrays along affine index maps: what broadcast, transpose, slice, pad and gather are made of.
+/// Copies between arrays along affine index maps, for broadcast, transpose, slice, pad and gather.
 
 #include <span>
 
@@ -8,15 +8,15 @@
 namespace lowtide::engine {
 
 /// For every index i within extents: to[to_start + sum i_d to_step_d] = from[from_start + sum i_d from_step_d],
-/// counted in elements. Steps may be zero or negative.
+/// in elements. Steps may be zero or negative.
 struct StridedCopy {
   Dims extents;
   Dims to_steps, from_steps;
   int64_t to_start = 0, from_start = 0;
 };
 
-/// Calls row(to, from, count) for every row of the innermost dimension, with the places of its first element;
-/// neighbours within a row lie the last step apart.
+/// Calls row(to, from, count) for every row of the innermost dimension, with the offsets of its first element;
+/// neighbours within a row are the last step apart.
 template <class F>
 void walk_rows(const StridedCopy& copy, F&& row) {
   for (const int64_t extent : copy.extents) {
@@ -42,18 +42,18 @@ void walk_rows(const StridedCopy& copy, F&& row) {
   }
 }
 
-/// `from` and `to` hold elements of equally many bytes; every index must lie inside.
+/// `from` and `to` have elements of the same size in bytes; every index must be inside the arrays.
 void copy_strided(const StridedCopy& copy, const Literal& from, Literal& to);
 
 /// The distance in elements between neighbours along each dimension of a row-major array.
 Dims row_major_steps(const Dims& extents);
 
-/// All of `part` to the place in `whole` where its first element has index `starts`.
+/// Copies all of `part` into `whole`, with its first element at index `starts`.
 void copy_into(const Literal& part, Literal& whole, const Dims& starts);
-/// The elements of `whole` from `starts` on, `strides` apart, to all of `part`.
+/// Fills `part` with the elements of `whole` from `starts` on, `strides` apart.
 void copy_out_of(const Literal& whole, Literal& part, const Dims& starts, const Dims& strides);
 
-/// Sets every element of `array` to the one element of `scalar`, which has equally many bytes.
+/// Sets every element of `array` to the one element of `scalar`, which has the same size in bytes.
 void fill(Literal& array, const Literal& scalar);
 
 /// Steps an index of these extents to the next one in row-major order; false after the last.

@@ -1,12 +1,12 @@
 #pragma once
-/// Functions of few bits as tables: where a chain of operations varies with nothing but one integer of at most 256
-/// values, and costs more than a look-up, it is computed beforehand for all of them. A bf16 random number has 128.
+/// Functions of few bits as tables: if a chain of operations depends only on one integer with at most 256 possible
+/// values, and costs more than a look-up, it is precomputed for all of them. A bf16 random number has 128 values.
 
 #include "nest/nest.h"
 
 namespace lowtide::engine {
 
-/// Of a plain nest (nest/legalise.h), whose operations all machines compute to the same bits.
+/// `nest` must be plain (nest/legalise.h): all machines compute its operations to the same bits.
 Nest tabulate(const Nest& nest);
 
 }  // namespace lowtide::engine

@@ -1,5 +1,5 @@
 #pragma once
-/// Walks over a piece of text: what the readers of attribute values share.
+/// Walks over a piece of text, for the readers of attribute values.
 
 #include <charconv>
 #include <cstdint>
@@ -45,7 +45,7 @@ class TextCursor {
     at_ += token.size();
     return true;
   }
-  /// A word of letters, digits, `_`, `.` and `-`; empty when none is here.
+  /// Reads a word of letters, digits, `_`, `.` and `-`; empty if there is none here.
   std::string_view word() {
     blank();
     const size_t begin = at_;
@@ -61,7 +61,7 @@ class TextCursor {
     at_ = static_cast<size_t>(stop - text_.data());
     return value;
   }
-  /// `1,2,3`, possibly empty, up to what is no integer; nullopt when a comma is followed by none.
+  /// Reads `1,2,3`, possibly empty; nullopt if a comma isn't followed by an integer.
   std::optional<Dims> integers() {
     Dims list;
     std::optional<int64_t> next = integer();
@@ -73,7 +73,7 @@ class TextCursor {
     }
     return list;
   }
-  /// `'x'`: what stands between the quotes.
+  /// Reads `'x'`; returns the text between the quotes.
   std::optional<std::string_view> quoted_name() {
     if (!eat("'")) return std::nullopt;
     const size_t end = text_.find('\'', at_);
@@ -82,7 +82,7 @@ class TextCursor {
     at_ = end + 1;
     return name;
   }
-  /// A fault that says what stands here and what should.
+  /// An error that says what was found here, and what was expected.
   Status expected(std::string_view what) {
     blank();
     std::string_view found = rest().substr(0, 24);

@@ -1,5 +1,5 @@
 #pragma once
-/// The k largest elements, as the operation topk and the custom call "TopK" give them.
+/// The k largest elements, for the operation topk and the custom call "TopK".
 
 #include "base/status.h"
 #include "ir/literal.h"

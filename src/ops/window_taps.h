@@ -5,8 +5,8 @@
 
 namespace lowtide::engine {
 
-/// Where a tap falls along one dimension: an index inside the undilated base, and whether the tap is really there (not
-/// on padding or in a hole); kNoId: it always is.
+/// The position of a tap along one dimension: an index inside the undilated base, and a predicate that is true if the
+/// tap is on an element, not on padding or in a hole; kNoId: it always is.
 struct WindowTap {
   Affine at;
   NodeId inside = kNoId;

@@ -6,7 +6,7 @@
 
 namespace lowtide::engine {
 
-/// A fault for shapes without elements of their own: opaque handles and buffers.
+/// An error for shapes without elements of their own: opaque handles and buffers.
 Result<Value> zeros_of(const Shape& shape);
 
 }  // namespace lowtide::engine
