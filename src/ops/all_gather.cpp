@@ -1,10 +1,10 @@
-// all-gather: put the operands of a group's devices side by side along a dimension. Operands T0[s0], ... give shapes as
-// declared, a tuple where there are several; all-gather-start gives (operands, results), all-gather-done the results.
+// all-gather: concatenates the operands of a group's devices along a dimension. Operands T0[s0], ... give shapes as
+// declared, a tuple if there are several; all-gather-start gives (operands, results), all-gather-done the results.
 //   (C1) operands are arrays, at least one
 //   (C2) one dimension, in range
 //   (C3) each declared result is a multiple of its operand along that dimension, equal along the others; the
-//        multiple is the group's size where the groups say it
-//   (C4) all-gather-start declares a pair, first its operands; all-gather-done gives the second of the pair
+//        multiple is the group's size if the groups state it
+//   (C4) all-gather-start declares a tuple that begins with its operands; all-gather-done gives the tuple's second part
 #include <fmt/format.h>
 
 #include "ops/collective.h"

@@ -1,13 +1,13 @@
 // all-reduce, all-reduce-start, all-reduce-done: fold the operands of a group's devices element by element; all get the
-// result. Operands T0[s0], T1[s1], ... give their own shapes, a tuple where there are several.
+// result. Operands T0[s0], T1[s1], ... give their own shapes, a tuple if there are several.
 //   (C1) operands are arrays, at least one
 //   (C2) the computation takes two scalars and gives one
-// reduce-scatter: the same, of which each device keeps its part along a dimension.
+// reduce-scatter: the same, but each device gets only its part of the result along a dimension.
 //   (C1) (C2) as above
 //   (C3) one dimension, in range
 //   (C4) each declared result divides its operand along that dimension and is equal to it along the others; by the
-//        group's size where the groups say it
-// collective-reduce: the same, of which one device gets the result.
+//        group's size if the groups state it
+// collective-reduce: the same as all-reduce, but only one device gets the result.
 #include <fmt/format.h>
 
 #include "ops/collective.h"

@@ -1,8 +1,8 @@
-// async-start, async-update, async-done: one operation started here and awaited there.
-//   start(operands) -> ((operand shapes), result, contexts..) as declared; update gives that tuple on; done gives the
-//   result. Either a wrapped computation runs (`calls=`), or the operation is written in the name: `call-start(..)`,
+// async-start, async-update, async-done: start one operation and await it elsewhere.
+//   start(operands) -> ((operand shapes), result, contexts..) as declared; update passes that tuple on; done gives the
+//   result. Either a wrapped computation runs (`calls=`), or the name contains the operation: `call-start(..)`,
 //   `reduce-scatter-start(..)`, with that operation's own attributes.
-//   (C1) start declares a tuple of two or more, the first a tuple of its operands' shapes
+//   (C1) start declares a tuple of two or more parts, the first a tuple of its operands' shapes
 //   (C2) a wrapped computation takes the operands and gives the second part
 //   (C3) update and done take such a tuple
 #include "ops/checks.h"
@@ -29,7 +29,7 @@ Status read_start(AttributeReader& reader, Instruction& start) {
   return {};
 }
 
-/// Older texts repeat the wrapped computation, which the start names already.
+/// Skips the wrapped computation, which older texts repeat after the start has named it.
 Status read_rest(AttributeReader& reader, Instruction&) {
   for (const std::string_view key : {"calls", "to_apply"}) {
     if (reader.has(key)) LT_RETURN_IF_ERROR(reader.take_text(key).status());
@@ -37,7 +37,7 @@ Status read_rest(AttributeReader& reader, Instruction&) {
   return {};
 }
 
-/// The wrapped operation as an instruction of its own, sharing operands, for the wrapped rule to look at.
+/// The wrapped operation as a separate instruction with the same operands, as input for its rule.
 Instruction unwrapped(const Instruction& start, const AsyncAttributes& attributes) {
   Instruction inner = start;
   inner.opcode = attributes.wrapped;
@@ -103,7 +103,8 @@ Result<Value> eval_async_start(const Instruction& start, Operands operands, Eval
     if (!rule.eval) {
       return Status::unsupported(std::string(opcode_name(inner.opcode)) + " can't be run: " + start.name);
     }
-    if (rule.infer) {  // a wrapped operation's own constraints are asked only here: programs that merely read are free
+    if (rule.infer) {  // the wrapped operation's own constraints are checked only here, not for programs that are only
+                       // read
       LT_ASSIGN_OR_RETURN(const Shape shape, rule.infer(inner));
       if (!same_shape(shape, inner.shape)) {
         return Status::input(start.name + " declares " + to_string_without_layout(inner.shape) + ", but gives " +

@@ -25,7 +25,7 @@ Status wrong_form(std::string_view key, std::string_view text, std::string_view 
   return Status::input(fmt::format("{}: found '{}', expected {}", key, shortened(text), expected));
 }
 
-/// Puts the attribute's name before a fault of its value.
+/// Prefixes an error in an attribute's value with the attribute's name.
 Status in_attribute(std::string_view key, const Status& status) {
   return Status(status.fault(), fmt::format("{}: {}", key, status.message()));
 }
@@ -151,7 +151,7 @@ Result<std::vector<Computation*>> AttributeReader::take_computations(std::string
     return item->place == kNowhere ? kNowhere : item->place + lead + static_cast<Offset>(at);
   };
   std::vector<Computation*> found;
-  // A brace opens either a list of names or the body of one computation, which has an `=` before its end.
+  // A brace opens either a list of names or the body of one computation; a body contains an `=`.
   const bool is_list =
       text.starts_with('{') && (text.find('=') == std::string_view::npos ||
                                 (skip_blank(text, 1) < text.size() && text[skip_blank(text, 1)] == '{'));

@@ -1,4 +1,4 @@
-// The small values: strings, lists of integers, aliases, windows.
+// Reads and writes small values: strings, lists of integers, aliases, windows.
 #include <fmt/format.h>
 
 #include "ops/attribute_text.h"

@@ -15,7 +15,7 @@ void append_dims(std::string& out, const Dims& dims) {
   out += '}';
 }
 
-/// `2x3`, as windows write their lists.
+/// `2x3`, the form of lists in windows.
 std::string crossed(const Dims& values) {
   std::string out;
   for (size_t i = 0; i < values.size(); ++i) {

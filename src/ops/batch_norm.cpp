@@ -32,7 +32,7 @@ void print_batch_norm(const Instruction& norm, AttributeWriter& writer) {
   writer.integer("feature_index", attributes.feature_index);
 }
 
-/// Checks operands 1 .. vectors as vectors; gives the feature extent.
+/// Checks that operands 1 .. `vectors` are vectors; returns the feature extent.
 Result<int64_t> check_batch_norm(const Instruction& norm, size_t vectors) {
   const Shape& x = norm.operand(0).shape;
   const int64_t feature = norm.as<BatchNormAttributes>().feature_index;
@@ -69,7 +69,7 @@ Result<Shape> infer_grad(const Instruction& norm) {
   return Shape::tuple({bare(x), bare(norm.operand(1).shape), bare(norm.operand(1).shape)});
 }
 
-/// x as numbers, and the feature that each element belongs to.
+/// The elements of x as numbers, and the feature to which each belongs.
 struct Normalised {
   std::vector<double> x;
   int64_t features = 0, inner = 1;  ///< feature of element i: i / inner % features
@@ -102,7 +102,7 @@ Value array_of(const Shape& shape, const std::vector<double>& numbers) {
   return result;
 }
 
-/// Sum, and mean, over each feature's elements of f(i).
+/// The sum, or the mean, of f(i) over each feature's elements i.
 template <class F>
 std::vector<double> sum_by_feature(const Normalised& n, F&& f) {
   std::vector<double> sums(static_cast<size_t>(n.features), 0.0);

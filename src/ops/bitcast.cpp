@@ -1,8 +1,8 @@
 /// bitcast: the same bytes under another shape; element k of the operand in the order of its layout becomes element k
 /// of the result in the order of its own.
 ///   operand T[s]{layout} -> U[r]{layout}, declared
-///   (C1) operand and result are arrays  (C2) they have equally many bits: logical ones, or where a tiled layout pads
-///   either, bits as laid out (programs for TPUs read a scalar off the front of a padded vector)
+///   (C1) operand and result are arrays  (C2) they have equally many bits: logical ones or, if a tiled layout pads
+///   either, bits with padding (programs for TPUs read a scalar from the start of a padded vector)
 ///
 /// bitcast-convert: the bits of each element, read as another type.
 ///   operand T[s] -> U[s]               where T and U have equally many bits
@@ -26,7 +26,7 @@ namespace {
 
 bool is_tiled(const Shape& shape) { return shape.layout && !shape.layout->tiles.empty(); }
 
-/// Equally many bits in the narrower type's width, whatever the types.
+/// Do both have equally many bits? Counted in units of the narrower type's width.
 bool same_logical_bits(const Shape& a, const Shape& b) {
   const int64_t unit = std::min(type_bits(a.type), type_bits(b.type));  // widths are powers of two
   int64_t bits_a = 0, bits_b = 0;
@@ -77,7 +77,7 @@ Result<Shape> infer_convert(const Instruction& instruction) {
   return result;
 }
 
-/// Steps of an array's elements when they are put in the order of its layout, without padding.
+/// The strides of an array's elements stored in the order of its layout, without padding.
 Dims physical_steps(const Shape& shape) {
   if (!shape.layout || shape.layout->minor_to_major.size() != shape.dims.size()) return row_major_steps(shape.dims);
   Dims steps(shape.dims.size(), 1);
@@ -89,7 +89,7 @@ Dims physical_steps(const Shape& shape) {
   return steps;
 }
 
-/// The bits of all elements, one after the other, lowest first.
+/// Appends the bits of all elements in order, the lowest bit first.
 void append_bits(const Literal& array, std::vector<bool>& bits) {
   const int width = type_bits(array.shape().type);
   const int bytes = stored_bytes(array.shape().type);
@@ -107,7 +107,7 @@ void set_bits(const std::vector<bool>& bits, Literal& array) {
   const bool extends = type_kind(array.shape().type) == TypeKind::kSigned && width < 8;
   for (int64_t i = 0; i < array.size(); ++i) {
     for (int b = 0; b < bytes * 8; ++b) {
-      const int from = b < width ? b : width - 1;  // above the width: copies of the sign, or nothing
+      const int from = b < width ? b : width - 1;  // above the width: copies of the sign, or zeros
       if ((b < width || extends) && bits[static_cast<size_t>(i * width + from)]) {
         array.bytes()[static_cast<size_t>(i * bytes + b / 8)] |= std::byte(1 << (b % 8));
       }
@@ -115,14 +115,14 @@ void set_bits(const std::vector<bool>& bits, Literal& array) {
   }
 }
 
-/// The elements in row-major order, their bits read as another type.
+/// Copies the elements in row-major order, with their bits read as the type of `to`.
 void reinterpret(const Literal& from, Literal& to) {
   const bool whole_bytes = type_bits(from.shape().type) % 8 == 0 && type_bits(to.shape().type) % 8 == 0;
   if (whole_bytes && to.shape().type != ElementType::kPred) {
     std::ranges::copy(from.bytes(), to.bytes().begin());
     return;
   }
-  if (whole_bytes) {  // a predicate is any byte but zero
+  if (whole_bytes) {  // any byte but zero is a true predicate
     std::ranges::transform(from.bytes(), to.bytes().begin(),
                            [](std::byte byte) { return std::byte{byte != std::byte{0}}; });
     return;
@@ -239,7 +239,7 @@ void extents_of_bitcast_convert(ExtentRelater& r) {
   for (size_t d = whole; d < i.operand(0).shape.dims.size(); ++d) r.all().freeze(r.of_operand(0, d), reason);
 }
 
-/// Dimensions as they lie in memory, outermost first; nothing where tiles pad them.
+/// The dimensions in memory order, outermost first; nullopt if tiles pad them.
 std::optional<Product> as_it_lies(const ExtentRelater& r, const Instruction& array) {
   const std::vector<Product>& dims = r.leaf_of(array, 0);
   if (!array.shape.layout) return row_major(dims);
@@ -259,7 +259,7 @@ void extents_of_bitcast(ExtentRelater& r) {
     unknown_extents(r);
 }
 
-/// Element by element, where there are as many.
+/// Reads element by element if operand and result have the same extents, otherwise in order.
 void reads_of_bitcast_convert(OperandReads& reads) {
   if (reads.user().shape.dims != reads.read().dims) reads_in_order(reads);
 }

@@ -1,5 +1,5 @@
 /// broadcast: repeats an array along new dimensions.
-///   operand T[s] -> T[r], operand dimension i lies along result dimension dimensions[i]; r is declared
+///   operand T[s] -> T[r], operand dimension i becomes result dimension dimensions[i]; r is declared
 ///   (C1) operand and result are arrays of one element type; in scheduled modules floats may differ in precision
 ///   (C2) one entry of dimensions per operand dimension
 ///   (C3) the entries are distinct dimensions of the result   (C4) the extents along them agree
@@ -85,7 +85,7 @@ constexpr Slicing kBroadcastSlicing{.roles = roles_of_broadcast,
                                     .folds = never_folds,
                                     .rows = kRowsInStep};
 
-/// Does operand dimension order put every new dimension of a broadcast inside those it keeps?
+/// Are all new dimensions of a broadcast inside those that it keeps? Extents of 1 don't matter.
 bool adds_inner_dimensions(const Instruction& broadcast) {
   const Dims& map = broadcast.as<DimensionsAttributes>().dimensions;
   const Dims& extents = broadcast.shape.dims;

@@ -1,6 +1,6 @@
 // call, fusion: run a computation on the operands.
 //   operands T0, T1, ... and a computation (T0, T1, ...) -> R give R. A fusion is a call that is executed as one loop
-//   nest; its `kind` says which, and changes no value.
+//   nest; its `kind` tells which sort of nest, and changes no value.
 //   (C1) the computation takes the operands' shapes
 #include <algorithm>
 

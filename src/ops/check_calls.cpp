@@ -17,13 +17,13 @@ namespace {
 
 constexpr uint64_t kFar = std::numeric_limits<uint64_t>::max();
 
-/// How near is near enough.
+/// The tolerance of a comparison.
 struct Limits {
   uint64_t least = 0, most = 3;  ///< units in the last place
   double tolerance = 1e-4;
 };
 
-/// The number after `key=`.
+/// The number after `key=`, if present.
 std::optional<double> number_of(std::string_view config, std::string_view key) {
   const size_t at = config.find(key);
   if (at == std::string_view::npos || !config.substr(at + key.size()).starts_with('=')) return std::nullopt;
@@ -38,7 +38,7 @@ Limits limits_of(std::string_view config) {
   return limits;
 }
 
-/// Steps from zero among the numbers of type T: bits without the sign.
+/// How many numbers of type T are between zero and x: the bits without the sign.
 template <class T>
 uint64_t magnitude_bits(T x) {
   if constexpr (sizeof(T) == 8) {
@@ -75,7 +75,7 @@ template <class T>
 bool agrees(Check check, const Limits& limits, T x, T y) {
   if constexpr (is_complex_v<T>) {
     if (check == Check::kEqual) return x == y;
-    if (check == Check::kClose) {  // the part that is farther off counts
+    if (check == Check::kClose) {  // the part with the larger difference counts
       const uint64_t ulps = std::max(ulps_apart(x.real(), y.real()), ulps_apart(x.imag(), y.imag()));
       return ulps >= limits.least && ulps <= limits.most;
     }

@@ -29,7 +29,7 @@ Result<Shape> infer_cholesky(const Instruction& cholesky) {
   return bare(a);
 }
 
-/// In place: the lower triangle of a row-major n x n matrix becomes its factor; false where there is none.
+/// Replaces the lower triangle of a row-major n x n matrix by its factor; false if there is none.
 template <class S>
 bool factor(std::vector<S>& a, size_t n) {
   for (size_t j = 0; j < n; ++j) {

@@ -85,7 +85,8 @@ Combiner recognise_combiner(const Computation& computation, ElementType type) {
 
 namespace {
 
-/// What an operation starts from, as a number that every computed type can hold; limits are those of the stored type.
+/// The neutral element of an operation, as a number of the computed type; least and greatest values are those of the
+/// stored type of `bits` bits.
 template <class C>
 std::optional<C> neutral_number(Opcode opcode, int bits) {
   if constexpr (is_complex_v<C>) {

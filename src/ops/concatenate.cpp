@@ -1,5 +1,5 @@
-/// concatenate: arrays one after the other along one dimension.
-///   a T[s], b T[t], ... -> T[r], r[d] = s[d] + t[d] + ..., the other extents as they are
+/// concatenate: joins arrays along one dimension d.
+///   a T[s], b T[t], ... -> T[r], r[d] = s[d] + t[d] + ..., the other extents unchanged
 ///   (C1) at least one operand, arrays of one element type; floats may differ in precision
 ///   (C2) dimensions is exactly one dimension of the operands  (C3) their other extents agree
 
@@ -75,8 +75,8 @@ Result<Value> eval_concatenation(const Instruction& instruction, Operands operan
 constexpr size_t kMostFolded = 4;        ///< operands
 constexpr size_t kLongComputation = 32;  ///< nodes
 
-/// The operands of equal extents that are computed together (the two words of one hash): all of them at the place
-/// inside the part that the index is in, one of which is chosen. kNoId where they have little in common.
+/// For operands of equal extents that share most of their computation (the two words of one hash): computes all of them
+/// at the index relative to the operand that contains it, and selects that operand. kNoId if they share little.
 NodeId folded(ElementContext& context, const Instruction& instruction, const Index& index) {
   NestBuilder& nest = context.nest;
   const auto along = static_cast<size_t>(instruction.as<DimensionsAttributes>().dimensions[0]);
@@ -119,7 +119,7 @@ void element_concatenation(ElementContext& context, const Instruction& instructi
     leaves[0] = chosen;
     return;
   }
-  std::vector<std::pair<NodeId, NodeId>> choices;  // if the first holds, the second; else the next choice
+  std::vector<std::pair<NodeId, NodeId>> choices;  // (predicate, value); else the next choice
   int64_t start = 0;
   for (const Instruction* operand : instruction.operands) {
     const int64_t extent = operand->shape.dims[along];
@@ -184,7 +184,7 @@ void extents_of_concatenate(ExtentRelater& r) {
   }
 }
 
-/// Parts of equal extents are made together, and share what they have in common.
+/// Operands of equal extents are computed together and share common parts.
 void reads_of_concatenate(OperandReads& reads) {
   reads.through(std::min(reads.evaluations().count, reads.repeats() * reads.elements()), true);
   const Instruction& user = reads.user();

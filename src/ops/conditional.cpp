@@ -75,9 +75,9 @@ Result<Value> eval_conditional(const Instruction& conditional, Operands operands
                       operands.subspan(static_cast<size_t>(branch) + 1, 1));
 }
 
-constexpr size_t kMostInstructions = 32;  ///< of all branches: an element computes every one of them
+constexpr size_t kMostInstructions = 32;  ///< of all branches together, since an element computes every branch
 
-/// All branches cost little, so that choosing among their elements beats branching.
+/// Are all branches so cheap that selecting among their elements is faster than branching?
 bool has_element_conditional(const Instruction& conditional) {
   size_t instructions = 0;
   for (const Computation* branch : conditional.called) {
@@ -94,7 +94,7 @@ void element_conditional(ElementContext& context, const Instruction& conditional
   NestBuilder& nest = context.nest;
   const NodeId which = context.element(conditional.operand(0), {});
   NodeId chosen = kNoId;
-  for (size_t k = conditional.called.size(); k-- > 0;) {  // the last one stands for all out of range
+  for (size_t k = conditional.called.size(); k-- > 0;) {  // the last branch is also for indices out of range
     InlinedElements branch(context, [&](const Instruction&, int64_t wanted, const Index& at) {
       return context.element(conditional.operand(k + 1), wanted, at);
     });

@@ -1,8 +1,8 @@
-/// convert: each element as the nearest one of another type.
+/// convert: converts each element to another type.
 ///   operand T[s] -> U[s], U is declared
-///   Floats round to nearest even; to integers they are cut and saturate, NaN gives 0; integers wrap; to predicates:
-///   not equal to zero; real to complex: no imaginary part; complex to real: the real part.
-///   (C1) operand and result are arrays
+///   Floats round to nearest even; converted to integers they are truncated and saturate, and NaN gives 0; integers
+///   wrap; predicates are "not equal to zero"; real to complex has imaginary part zero; complex to real drops it. (C1)
+///   operand and result are arrays
 
 #include "ops/elementwise.h"
 
@@ -15,7 +15,7 @@ Result<Shape> infer_conversion(const Instruction& instruction) {
   return with_type(instruction.operand(0).shape, instruction.shape.type);
 }
 
-/// Rounded so that rounding again, to a type with two bits less or fewer, gives what rounding once would: an inexact
+/// Rounds so that rounding again, to a type with at least two bits less, gives the same as rounding once: an inexact
 /// result gets an odd last bit.
 float round_to_odd(double x) {
   const auto nearest = static_cast<float>(x);
@@ -43,7 +43,7 @@ To convert_number(From x, ElementType type) {
   } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
     const int bits = type_bits(type);
     const int digits = std::is_signed_v<To> ? bits - 1 : bits;
-    const double beyond = std::ldexp(1.0, digits);  // one more than the largest
+    const double beyond = std::ldexp(1.0, digits);  // one more than the largest integer
     const To highest = static_cast<To>(digits == 0 ? 0 : ~uint64_t{0} >> (64 - digits));
     const To lowest = std::is_signed_v<To> ? static_cast<To>(~static_cast<uint64_t>(highest)) : To{0};
     if (std::isnan(x)) return 0;

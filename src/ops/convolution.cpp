@@ -1,5 +1,5 @@
-// convolution: a window of weights slides over spatial dimensions, contracting features; every labelling, grouping,
-// dilation, reversal and negative padding.
+// convolution: a window of weights slides over spatial dimensions, contracting features; supports every labelling,
+// grouping, dilation, reversal and negative padding.
 //   lhs [batch b, features i, spatial..], rhs [kernel features i / feature groups, outputs o, window..]
 //   -> [b / batch groups, o, positions..], dimensions in the order that dim_labels gives.
 //   (C1) operands are arrays of equal rank, complex where the result is
@@ -25,7 +25,8 @@
 namespace lowtide::engine {
 namespace {
 
-/// One of `b01f`: positions of two named dimensions and of the spatial ones. `?` labels a dimension without a role.
+/// Parses labels such as `b01f`: the positions of two named dimensions and of the spatial ones. `?` labels a dimension
+/// without a role.
 bool parse_labels(std::string_view labels, char first, char second, int64_t& at_first, int64_t& at_second,
                   Dims& spatial) {
   spatial.assign(labels.size() >= 2 ? labels.size() - 2 : 0, -1);
@@ -160,7 +161,7 @@ std::vector<OperandDimension> roles_of_convolution(const Instruction& convolutio
     return roles;
   }
   if (a.batch_group_count == 1) at(a.input_batch) = pointwise(a.output_batch);
-  // Groups of the batch have all features, as in the gradient of a depthwise kernel.
+  // Batch groups contain all features, as in the gradient of a depthwise kernel.
   if (a.feature_group_count == 1) at(a.input_feature) = reduced(0);
   for (size_t w = 0; w < a.input_spatial.size(); ++w) {
     at(a.input_spatial[w]) = under_window(a.window, w, a.output_spatial[w]);
@@ -168,8 +169,8 @@ std::vector<OperandDimension> roles_of_convolution(const Instruction& convolutio
   return roles;
 }
 
-/// Features alone are, as batches are where a kernel's gradient is a convolution, in sums as precise as they would be
-/// in one.
+/// Only features are folded (which are batches if the convolution is a kernel's gradient), and only in f32 or f64,
+/// where folding slice by slice is as precise as one sum.
 bool folds_of_convolution(const Instruction& convolution, size_t operand, int64_t d) {
   const auto& a = convolution.as<ConvolutionAttributes>();
   const ElementType type = convolution.shape.type;

@@ -24,7 +24,7 @@ void element_convolution(ElementContext& context, const Instruction& convolution
     return;
   }
   Index input(base.size()), weight(kernel.size());
-  // Outputs divide into groups; each group reads its own input features, or its own part of the batch.
+  // Output features form groups; each group reads its own input features, or its own part of the batch.
   const int64_t groups = std::max(attributes.feature_group_count, attributes.batch_group_count);
   const int64_t outputs = at(convolution.shape.dims, attributes.output_feature);
   const int64_t batch = at(convolution.shape.dims, attributes.output_batch);

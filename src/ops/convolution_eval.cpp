@@ -13,8 +13,8 @@ Dims with(Dims dims, int64_t a, int64_t b) {
   return dims;
 }
 
-/// Pairs of (position in the kernel, position in the input), row major over spatial dimensions, of the taps of one
-/// window position that fall on an element.
+/// A tap that falls on an element: its offsets in the kernel and in the input, row-major over spatial dimensions.
+/// taps_at() gives those of one window position.
 struct Tap {
   int64_t kernel = 0, input = 0;
 };
@@ -60,7 +60,7 @@ Result<Value> eval_convolution(const Instruction& convolution, Operands operands
   const int64_t depth = extent(rhs->shape(), attributes.kernel_input_feature);
   const int64_t outputs = extent(result->shape(), attributes.output_feature);
   const int64_t batch = extent(result->shape(), attributes.output_batch);
-  // Outputs divide into groups; each group reads its own input features, or its own part of the batch.
+  // Output features form groups; each group reads its own input features, or its own part of the batch.
   const int64_t groups = std::max(attributes.feature_group_count, attributes.batch_group_count);
   const bool by_batch = attributes.batch_group_count > 1;
   const int64_t group_outputs = outputs / groups;

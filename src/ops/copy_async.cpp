@@ -1,6 +1,6 @@
-// copy-start, copy-done: a copy, mostly between memory spaces, started here and awaited there.
+// copy-start, copy-done: start a copy, mostly between memory spaces, and await it elsewhere.
 //   start(T) -> (T, T, u32[]): destination, source, context; done gives the destination.
-//   (C1) start declares destination and source of the operand's shape, then a context
+//   (C1) start declares a destination and a source, both of the operand's shape, then a context
 //   (C2) done takes such a tuple
 #include "ops/checks.h"
 #include "ops/op_rule.h"

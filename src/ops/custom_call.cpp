@@ -1,16 +1,15 @@
-// custom-call: whatever the target means. Its shape is as declared.
-//   Known targets: Sharding, SPMDFullToShardShape, SPMDShardToFullShape, annotate_device_placement and the xla.sdy.*
-//   annotations give their operand back; TopK is topk; check.expect_* compare their operands (check_calls.h).
-//   lapack_<letter><routine>_ffi is that routine of LAPACK (lapack_call.h), as JAX calls it on CPUs.
+// custom-call: the target determines its meaning. Its shape is as declared.
 //   (C1) output_to_operand_aliasing names operands and results that exist, of equal shapes
-//   of LAPACK's calls:
-//   (C2) the dictionary has the routine's letters and flags, with values that it knows
-//   (C3) operands are its arrays: matrices in the last two dimensions, equal batches before them, one element type
+//   Sharding, SPMDFullToShardShape, SPMDShardToFullShape, annotate_device_placement and the xla.sdy.* annotations
+//   return their operand; TopK is topk; check.expect_* compare their operands (check_calls.h).
+//   lapack_<letter><routine>_ffi is that routine of LAPACK (lapack_call.h), as JAX calls it on CPUs:
+//   (C2) the dictionary has the routine's letters and flags, with known values
+//   (C3) operands are the routine's arrays: matrices in the last two dimensions, after equal batches, one element type
 //   (C4) so are results
 //   (C5) operand_layout_constraints, and layouts of results, have matrices column-major, batches outermost
-//   lowtide.host.<name> calls that function of the host's (host_call.h); so do other targets for which it has one,
-//   whose arrays may lie otherwise.
-//   (C6) its arrays lie row by row
+//   lowtide.host.<name> calls that host function (host_call.h); so do other targets for which the host has a function,
+//   whose arrays may have other layouts.
+//   (C6) the arrays of lowtide.host.<name> are row-major
 #include <fmt/format.h>
 
 #include "ops/check_calls.h"
@@ -112,7 +111,8 @@ Result<Value> eval_custom_call(const Instruction& call, Operands operands, EvalC
   return Status::unsupported(unknown_target(call));
 }
 
-/// Batches, and matrices of one extent alone: whichever number of rows or columns is the smaller must stay it.
+/// Relates batches, and matrices that are all square of one extent; false for other calls, whose results depend on
+/// whether rows or columns are fewer.
 bool relate_factors(ExtentRelater& r) {
   const Instruction& i = r.instruction();
   const Result<LapackCall> call = read_lapack_call(i);
@@ -126,7 +126,7 @@ bool relate_factors(ExtentRelater& r) {
       !(std::ranges::all_of(call->operands, one_extent) && std::ranges::all_of(call->results, one_extent))) {
     return false;
   }
-  if (p.routine == LapackRoutine::kGehrd) return false;  // its attributes name rows
+  if (p.routine == LapackRoutine::kGehrd) return false;  // its attributes contain row numbers
   std::vector<Product> batch, extents;
   const auto relate = [&](const LapackArray& array, const std::vector<Product>& dims) {
     const size_t leading = dims.size() - array.extents.size();
@@ -149,7 +149,7 @@ bool relate_factors(ExtentRelater& r) {
 void extents_of_custom_call(ExtentRelater& r) {
   const Instruction& call = r.instruction();
   const std::string& target = call.as<CustomCallAttributes>().target;
-  if (target == kStandIn) return;  // it takes and gives whatever is asked of it
+  if (target == kStandIn) return;  // it takes and gives arrays of any extents
   const bool names = target == "Sharding" || target == "LayoutConstraint" || target == "annotate_device_placement" ||
                      target == "MoveToHost" || target == "MoveToDevice" || target.starts_with("xla.sdy.");
   if (names && call.operands.size() == 1 && same_shape(call.shape, call.operand(0).shape)) return r.same_as_operand(0);

@@ -166,7 +166,7 @@ Result<DeviceList> devices_by(const Mesh& mesh, const std::vector<AxisPart>& nam
   if (devices.reshape.empty()) devices.reshape = {1}, devices.transpose = {0};
   if (!mesh.devices) return devices;
 
-  // The mesh's own numbering stands between position and device.
+  // The mesh numbers its devices itself: translate positions to devices.
   const std::vector<int64_t> numbers = mesh.devices->ids();
   DeviceList listed;
   for (const int64_t position : devices.ids()) listed.listed.push_back(numbers[static_cast<size_t>(position)]);

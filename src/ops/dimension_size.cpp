@@ -1,8 +1,8 @@
-/// get-dimension-size: how many elements of a dimension are in use.
+/// get-dimension-size: the number of elements of a dimension that are in use.
 ///   operand T[s], dimensions={d} -> s32[]
 ///   (C1) the operand is an array  (C2) dimensions is exactly one dimension of it
 ///
-/// set-dimension-size: says how many are in use; the extent stays as the bound.
+/// set-dimension-size: sets that number; the extent stays as the bound.
 ///   operand T[s], size s32[], dimensions={d} -> T[.., <=s[d], ..]
 ///   (C1) an array and a scalar integer  (C2) as above
 
@@ -45,7 +45,7 @@ Result<Shape> infer_set(const Instruction& instruction) {
   const Shape& operand = instruction.operand(0).shape;
   Shape result = with_type(operand, operand.type);
   result.dynamic.resize(result.dims.size());
-  // A constant size may make the dimension static again: the text knows.
+  // A constant size may make the dimension static again: the declared shape tells.
   const auto& declared = instruction.shape.dynamic;
   result.dynamic[dimension] = dimension < declared.size() && declared[dimension];
   return result;

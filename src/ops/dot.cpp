@@ -1,10 +1,10 @@
-// dot: sum of products over contracting dimensions, batch dimensions walking in step.
+// dot: sum of products over contracting dimensions, for each index of the batch dimensions.
 //   lhs A[batch, m.., k..], rhs B[batch, n.., k..] (dimensions in any order) -> R[batch, m.., n..]. R is as declared;
-//   bf16 and f16 accumulate in f32 and round once, integers wrap. A third operand of R's type and extents is what the
-//   sums begin with: what a loop over tiles makes of a sum of products (HLO's own third operands are those of sparse
-//   dots). (C1) operands are arrays (C2) dimension lists are in range, none names a dimension twice (C3) as many batch
-//   dimensions on both sides, of equal extents (C4) as many contracting dimensions on both sides, of equal extents (C5)
-//   the result is complex where an operand is, and only there
+//   bf16 and f16 accumulate in f32 and round once, integers wrap. A third operand of R's type and extents is the
+//   initial value of the sums: loops over tiles accumulate products with it (HLO's own third operands are those of
+//   sparse dots). (C1) operands are arrays (C2) dimension lists are in range, none names a dimension twice (C3) both
+//   sides have equally many batch dimensions, of equal extents (C4) both sides have equally many contracting
+//   dimensions, of equal extents (C5) the result is complex if and only if an operand is
 #include <algorithm>
 
 #include "ops/contract.h"
@@ -25,7 +25,7 @@ Result<Shape> infer_dot(const Instruction& dot) {
   const Shape& lhs = dot.operand(0).shape;
   const Shape& rhs = dot.operand(1).shape;
   LT_RETURN_IF_ERROR(check_dot_dims(dot, lhs, rhs));  // (C2)
-  // Further operands say which elements of a sparse lhs or rhs are stored: its extents aren't the logical ones.
+  // Further operands tell which elements of a sparse lhs or rhs are stored: its extents aren't the logical ones.
   if ((dot.operands.size() > 2 && !has_addend(dot)) || has_unbounded(dot)) return dot.shape;
   const auto& attributes = dot.as<DotAttributes>();
   LT_RETURN_IF_ERROR(

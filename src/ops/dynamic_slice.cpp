@@ -1,9 +1,10 @@
-/// dynamic-slice: a window of fixed size whose place is computed; moved inside where it would stick out.
+/// dynamic-slice: a window of fixed size at a computed start, which is clamped so that the window is inside the
+/// operand.
 ///   operand T[s], start indices -> T[sizes], result[i] = operand[clamp(0, start, s - sizes) + i]
 ///   (C1) the operand is an array  (C2) one size per dimension, 0 <= size <= extent
-///   (C3) the start indices are scalar integers, one per dimension; readers make them of the one vector of older texts
+///   (C3) the start indices are scalar integers, one per dimension; readers split the single vector of older texts
 ///
-/// dynamic-update-slice: the operand with such a window replaced.
+/// dynamic-update-slice: the operand with such a window replaced by the update.
 ///   operand T[s], update T[u], start indices -> T[s]
 ///   (C1) operand and update are arrays of one element type
 ///   (C2) the update has the operand's rank and fits into it  (C3) as above
@@ -107,7 +108,8 @@ void element_slice(ElementContext& context, const Instruction& instruction, cons
   leaves[0] = nest.convert(context.element(operand, from), instruction.shape.type);
 }
 
-/// Along the dimensions that they take whole; start indices, the operands from number `arrays` on, are scalars.
+/// Dimensions that the window covers whole are pointwise; start indices, the operands from number `arrays` on, are
+/// scalars.
 template <size_t arrays>
 std::vector<OperandDimension> roles_of_dynamic(const Instruction& instruction, size_t operand) {
   const Dims& dims = instruction.operand(operand).shape.dims;
@@ -143,7 +145,7 @@ std::optional<std::vector<RowPiece>> rows_of_update(const Instruction& update, i
     pieces.back().reads[0] = {.dimension = d};
   };
   keep(0, begin);
-  // As many rows of the update as of what it goes into: along them it starts at the first, whatever it is told.
+  // If the update has as many rows as the operand, its start along them is clamped to 0, whatever the start index.
   const bool all = same_beside(update.shape, update.operand(1).shape, d);
   RowPiece piece = row_piece(update, begin, begin + more, all ? RowPiece::Kind::kSame : RowPiece::Kind::kMade, 1);
   piece.reads[1] = {.dimension = d, .shift = -begin};

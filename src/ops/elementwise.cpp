@@ -37,7 +37,7 @@ bool same_or_mixed_precision(ElementType a, ElementType b) { return a == b || (i
 ElementType common_type(ElementType a, ElementType b) {
   if (a == b) return a;
   const int bits = std::max(type_bits(a), type_bits(b));
-  return bits == 64 ? ElementType::kF64 : ElementType::kF32;  // f16 and bf16, too, meet in f32
+  return bits == 64 ? ElementType::kF64 : ElementType::kF32;  // also for f16 with bf16
 }
 
 Result<std::vector<Value>> in_one_type(Operands operands) {
@@ -65,7 +65,7 @@ void element_by_operation(ElementContext& context, const Instruction& instructio
   for (size_t k = 0; k < instruction.operands.size(); ++k) {
     operands.push_back(nest.convert(operand_element(context, instruction, k, index), type));
   }
-  // where the kind changes (parts of complex numbers, predicates), the operation changes it; precision does not
+  // The operation itself changes the kind (parts of complex numbers, predicates), but not the precision.
   const bool changes_kind = type_kind(type) != type_kind(instruction.shape.type);
   const NodeId made = nest.operation(instruction.opcode, changes_kind ? instruction.shape.type : type, operands);
   leaves[0] = nest.convert(made, instruction.shape.type);

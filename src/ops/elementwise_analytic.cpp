@@ -28,7 +28,7 @@ struct Widely {
   }
 };
 
-/// The exponentials of floats have code of their own.
+/// Exponentials of f32 have their own implementation (functions.h).
 struct Exponential {
   template <class C>
   C operator()(C x) const {

@@ -15,7 +15,7 @@ struct Power {
     } else if constexpr (std::is_floating_point_v<C>) {
       return static_cast<C>(power(static_cast<double>(x), static_cast<double>(y)));
     } else {
-      if (y < C{0}) {  // the reciprocal of an integer, cut
+      if (y < C{0}) {  // the reciprocal of an integer, truncated
         const bool odd = y & 1;
         return x == C{1} ? C{1} : x == static_cast<C>(-1) ? (odd ? x : C{1}) : C{0};
       }
@@ -36,7 +36,7 @@ uint64_t high_half(uint64_t a, uint64_t b) {
   return (a >> 32) * (b >> 32) + (cross >> 32) + (other >> 32);
 }
 
-/// The upper `width` bits of the product, which has twice that many.
+/// The upper `width` bits of the product of 2 * `width` bits.
 struct HighHalf {
   template <class C>
   C operator()(C a, C b, int width) const {
@@ -48,7 +48,7 @@ struct HighHalf {
   }
 };
 
-/// Counts are natural numbers: a negative one is as large as one gets.
+/// Is a shift count at least the width? Counts are unsigned, so a negative one is very large.
 template <class C>
 bool beyond(C count, int width) {
   return static_cast<uint64_t>(count) >= static_cast<uint64_t>(width);
@@ -64,7 +64,7 @@ struct ShiftLeft {
 struct ShiftRightArithmetic {
   template <class C>
   C operator()(C x, C count, int width) const {
-    const int up = 64 - width;  // an unsigned number's highest bit is its sign here
+    const int up = 64 - width;  // the highest bit of an unsigned number is treated as its sign
     const auto value = static_cast<int64_t>(static_cast<uint64_t>(x) << up) >> up;
     return static_cast<C>(beyond(count, width) ? (value < 0 ? -1 : 0) : value >> count);
   }

@@ -1,5 +1,5 @@
 /// Elementwise operations with one operand that need no analysis; elementwise.h states their constraints.
-/// Beside those: abs of complex numbers gives floats, is-finite gives predicates, copy takes tuples, too.
+/// Exceptions: abs of complex numbers gives floats, is-finite gives predicates, copy also accepts tuples.
 
 #include <bit>
 
@@ -10,7 +10,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// The bits of an integer of this width, as a natural number.
+/// The bits of an integer of this width, as an unsigned number.
 template <class C>
 uint64_t bits_of(C x, int width) {
   return width == 64 ? static_cast<uint64_t>(x) : static_cast<uint64_t>(x) & ((uint64_t{1} << width) - 1);

@@ -29,7 +29,7 @@ struct NodeEvaluator::Prepared {
   NodeKind kind = NodeKind::kOperation;
   Instruction instruction;
   std::vector<std::unique_ptr<Instruction>> operands;
-  CombineElements combine = nullptr;  // where the operation is one that reducers know
+  CombineElements combine = nullptr;  // set if ops/combiner.h has the operation
 };
 
 NodeEvaluator::NodeEvaluator(const Node& operation, std::span<const ElementType> types)

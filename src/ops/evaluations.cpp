@@ -15,7 +15,7 @@ uint64_t attributes_hash(const Instruction& user) {
   return hash;
 }
 
-/// Is it as large as one of the user's arrays?
+/// Does the array that is read have the extents of one of the user's arrays?
 bool has_extents_of_user(const OperandReads& reads) {
   bool same = false;
   for_each_leaf(reads.user().shape,

@@ -1,14 +1,14 @@
 // all-to-all: device j of a group gets part j of every device. Array form: one operand T[s], split and joined along one
-// dimension -> T[s]. Tuple form: operand j goes to device j; a tuple of as many.
+// dimension -> T[s]. Tuple form: operand j goes to device j; the result is a tuple of equally many parts.
 //   (C1) operands are arrays, at least one
 //   (C2) array form: one operand, one dimension in range, its extent a multiple of the group's size
 //   (C3) tuple form: operands of one shape
-// ragged-all-to-all: rows of operand 0 to places in operand 1, by offsets and sizes -> the shape of operand 1.
+// ragged-all-to-all: sends rows of operand 0 to rows of operand 1, by offsets and sizes -> the shape of operand 1.
 //   (C1) as above   (C4) both arrays have one element type
-// collective-broadcast: the first device's operand for all of its group. Operands' own shapes.   (C1) as above
-// collective-permute: device target gets the operand of source, zeros where there is none. Operands' own shapes; -start
-// gives (operand, result, contexts..), -done the result.
-//   (C1) as above   (C5) -start declares a tuple whose first two parts are operand and result; -done takes such a one
+// collective-broadcast: all devices of a group get the first one's operand. Operands' own shapes.   (C1) as above
+// collective-permute: each target device gets the operand of its source, or zeros if it has none. Operands' own shapes;
+// -start gives (operand, result, contexts..), -done the result.
+//   (C1) as above   (C5) -start declares a tuple whose first two parts are operand and result; -done takes such a tuple
 #include <fmt/format.h>
 
 #include "ops/collective.h"
@@ -65,7 +65,8 @@ Result<Shape> infer_own_shapes(const Instruction& collective) {
   return shapes_of_operands(collective);
 }
 
-/// Operands: the arrays; or, in place, (input, output, input offset, output offset) with integer scalars or tuples.
+/// Operands: the arrays; or, in the in-place form, (input, output, input offset, output offset) with offsets that are
+/// integer scalars or tuples.
 Result<Shape> infer_permute(const Instruction& collective) {
   if (collective.operands.size() == 4 && !collective.operand(2).shape.dims.empty()) return collective.shape;
   if (collective.operands.size() == 4 && collective.operand(0).shape.is_tuple()) return collective.shape;

@@ -35,7 +35,7 @@ class Execution {
     return static_cast<int64_t>(total);
   }
 
-  /// Where an element lies.
+  /// The address of an element.
   std::byte* element(int32_t buffer, const Affine& index) {
     const NestBuffer& of = nest_.buffers[static_cast<size_t>(buffer)];
     const int64_t at = value(index);

@@ -1,9 +1,9 @@
 // fft: discrete Fourier transform over the last one to three dimensions.
-//   FFT, IFFT: c[..] -> c[..]. RFFT: f[.., n] -> c[.., n/2 + 1]. IRFFT: c[.., n/2 + 1] -> f[.., n], which takes the
-//   other half as conjugates. The inverse ones divide by the number of elements.
+//   FFT, IFFT: c[..] -> c[..]. RFFT: f[.., n] -> c[.., n/2 + 1]. IRFFT: c[.., n/2 + 1] -> f[.., n], for which
+//   the other half are conjugates. Inverse transforms divide by the number of elements.
 //   (C1) the operand is complex, or real for RFFT
 //   (C2) one to three lengths, no more than the rank
-//   (C3) lengths are the operand's last extents; for IRFFT the last is n where the operand has n/2 + 1
+//   (C3) lengths are the operand's last extents; for IRFFT the last length is n if the operand has n/2 + 1 elements
 #include <fmt/format.h>
 
 #include <numbers>
@@ -81,7 +81,7 @@ Complex128 root_of_unity(size_t k, size_t n, double sign) {
   return {std::cos(angle), std::sin(angle)};
 }
 
-/// Even lengths by halves, odd ones by the sum itself.
+/// The transform of a line: even lengths recurse on halves, odd ones use the definition.
 Line transformed(const Line& x, double sign) {
   const size_t n = x.size();
   Line result(n);
@@ -115,7 +115,7 @@ struct Grid {
   Line data;
 };
 
-/// Along dimension d each line becomes change(line), of length `length`.
+/// Replaces each line along dimension d by change(line), which has length `length`.
 template <class Change>
 Grid along(const Grid& grid, size_t d, size_t length, Change&& change) {
   Grid result{grid.extents, {}};
@@ -152,7 +152,7 @@ Result<Value> eval_fft(const Instruction& fft, Operands operands, EvalContext&) 
     grid = along(grid, last, type == FftType::kRfft && n > 0 ? n / 2 + 1 : n, [&](const Line& line) {
       Line waves = whole(line);
       if (type == FftType::kFft) return waves;
-      // Sums of the numbers themselves, and with alternating signs: real, also where numbers are infinite.
+      // These two are the plain sum and the sum with alternating signs: real, even if numbers are infinite.
       if (n > 0) waves[0] = waves[0].real();
       if (n % 2 == 0 && n > 0) waves[n / 2] = waves[n / 2].real();
       return waves;

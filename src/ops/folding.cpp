@@ -8,7 +8,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// A constant that leaves every element as it is; kNoId where the fold must keep its order or has none.
+/// The neutral element of a fold; kNoId if the fold must keep its order or has no neutral element.
 NodeId neutral_of(NestBuilder& nest, Opcode opcode, ElementType type) {
   const TypeKind kind = type_kind(type);
   const bool ordering = opcode == Opcode::kMaximum || opcode == Opcode::kMinimum;

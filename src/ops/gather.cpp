@@ -1,9 +1,9 @@
-/// gather: slices of the operand at computed places, one per index vector.
+/// gather: slices of the operand at computed starts, one per index vector.
 ///   operand T[s], start_indices I[b.., v] -> T[r]
-///   The index vectors lie along index_vector_dim of start_indices (absent where it equals the rank: scalar indices).
+///   The index vectors lie along index_vector_dim of start_indices (absent if it equals the rank: scalar indices).
 ///   Entry k of a vector is the start in operand dimension start_index_map[k]; starts are clamped so that the slice of
 ///   slice_sizes fits. offset_dims are the result's dimensions that walk the slice without its collapsed_slice_dims and
-///   operand_batching_dims (those have size at most 1); the other result dimensions walk the batch of index vectors.
+///   operand_batching_dims (which have size at most 1); the other result dimensions walk the batch of index vectors.
 ///   operand_batching_dims[k] of the operand follows start_indices_batching_dims[k] of the indices.
 ///   (C1) an array and an array of integers  (C2) 0 <= index_vector_dim <= rank of start_indices
 ///   (C3) start_index_map has one entry per element of an index vector
@@ -56,7 +56,7 @@ void print(const Instruction& instruction, AttributeWriter& writer) {
   if (gather.indices_are_sorted) writer.boolean("indices_are_sorted", true);
 }
 
-/// (C2) to (C7): the parts that do not depend on the result's layout of dimensions.
+/// Checks (C2) to (C7), which don't depend on the order of the result's dimensions.
 Status check_places(const Instruction& instruction) {
   const Shape& operand = instruction.operand(0).shape;
   const Shape& indices = instruction.operand(1).shape;
@@ -161,7 +161,7 @@ Result<Value> eval(const Instruction& instruction, Operands operands, EvalContex
   const Dims steps = row_major_steps(extents), result_steps = row_major_steps(instruction.shape.dims);
   const IndexVectors indices(*operands[1], gather.index_vector_dim);
 
-  // One slice: its dimensions of more than one element, outermost first.
+  // The copy of one slice: its dimensions of more than one element, outermost first.
   StridedCopy slice;
   size_t next_offset = 0;
   for (size_t d = 0; d < extents.size(); ++d) {
@@ -173,7 +173,7 @@ Result<Value> eval(const Instruction& instruction, Operands operands, EvalContex
     slice.from_steps.push_back(steps[d]);
     slice.to_steps.push_back(result_steps[offset]);
   }
-  Dims batch_steps;  // of the result, along the batch of index vectors
+  Dims batch_steps;  // the result's steps along the batch of index vectors
   for (int64_t d = 0; d < instruction.shape.rank(); ++d) {
     if (!contains(gather.offset_dims, d)) batch_steps.push_back(result_steps[static_cast<size_t>(d)]);
   }
@@ -225,7 +225,7 @@ std::vector<OperandDimension> roles_of_gather(const Instruction& instruction, si
   return roles;
 }
 
-/// Where the slices lie along a dimension that each gathered slice has whole, it has fewer of them.
+/// If d is a dimension that each gathered slice has whole, reduces its slice size.
 void size_gathered(const Instruction& original, int64_t d, int64_t size, Attributes& attributes) {
   auto& gather = std::get<GatherAttributes>(attributes);
   const std::vector<OperandDimension> roles = roles_of_gather(original, 0);
@@ -266,7 +266,7 @@ void reads_of_gather(OperandReads& reads) {
     reads.depends_on(static_cast<uint64_t>(reads.user().operand(1).id));
     return reads.through(count, false);
   }
-  // One index for each element, and of no dimension of its own: a table is looked up.
+  // A table look-up: one index per element, without a dimension for index vectors.
   if (reads.user().shape.dims == reads.read().dims && gather.offset_dims.empty()) return;
   reads.through(std::max(reads.elements(), count / product_of_extents(gather.slice_sizes)), true);
 }

@@ -22,7 +22,7 @@ bool walks_rows(std::string_view layout) {
   return order.ok() && is_row_by_row(*order);
 }
 
-/// Elements need not lie anywhere where there are none.
+/// Appends the arrays among the leaves of a shape; empty arrays may have no address.
 void append_operands(const Shape& shape, std::span<const void* const>& leaves, std::vector<HostOperand>& operands) {
   for_each_leaf(shape, [&](const ShapeIndex&, const Shape& leaf) {
     const void* const data = leaves.front();
@@ -31,7 +31,7 @@ void append_operands(const Shape& shape, std::span<const void* const>& leaves, s
   });
 }
 
-/// The leaf at `index`, among all leaves.
+/// The number of the leaf at `index`, among all leaves.
 size_t leaf_number(const Shape& shape, const ShapeIndex& index) {
   size_t number = 0, found = 0;
   for_each_leaf(shape, [&](const ShapeIndex& here, const Shape&) {
@@ -47,7 +47,7 @@ size_t leaf_count(const Shape& shape) {
   return count;
 }
 
-/// Results that the program says to share operands' memory begin with their elements.
+/// Results that the program declares as aliases of operands start as copies of them.
 void copy_aliased(const Instruction& call, std::span<const void* const> operands, std::span<void* const> results) {
   for (const AliasEntry& alias : call.as<CustomCallAttributes>().output_to_operand_aliasing) {
     const auto which = static_cast<size_t>(alias.operand);
@@ -192,7 +192,7 @@ Status run_host_call(const Instruction& call, const HostFunction& function, std:
     if (leaf.is_array()) wanted.push_back({type_name(leaf.type), leaf.dims, logical_bytes(leaf), data});
   });
   const std::string config = host_call_config(call);
-  const DenormalsScope kept(Denormals::kKept);  // the host's code is not ours, and expects C's numbers
+  const DenormalsScope kept(Denormals::kKept);  // host code is written for C's arithmetic, with denormals
   try {
     const lowtide::Result<void> done = function({host_function_name(call), config, given, wanted});
     if (done.ok()) return {};

@@ -72,7 +72,7 @@ Result<Shape> checked(const Instruction& instruction, Shape shape) {
   for (const int64_t extent : shape.dims) {
     if (extent == kUnboundedDim) continue;
     if (extent < 0) return broken(instruction, "", fmt::format("extent {} of the result is negative", extent));
-    // An extent of zero must not hide an overflow of the others: strides are products too.
+    // An extent of zero must not hide an overflow of the others, because strides are products too.
     if (__builtin_mul_overflow(bytes, std::max<int64_t>(extent, 1), &bytes)) {
       return broken(instruction, "", fmt::format("{} has more than 2^63 bytes", to_string_without_layout(shape)));
     }

@@ -57,12 +57,12 @@ void element(ElementContext& context, const Instruction& instruction, const Inde
   NestBuilder& nest = context.nest;
   const auto along = static_cast<size_t>(instruction.as<IotaAttributes>().dimension);
   NodeId count = nest.value_of(index[along]);
-  // floats come faster of s32
+  // Converting s32 to floats is faster than converting s64.
   if (instruction.shape.dims[along] <= INT32_MAX) count = nest.convert(count, ElementType::kS32);
   leaves[0] = nest.convert(count, instruction.shape.type);
 }
 
-/// Rows that are counted are made of the first one's number: in a type that holds all of them.
+/// Rows that are counted are computed by adding the first row's number, in an integer type that holds all numbers.
 std::optional<std::vector<RowPiece>> rows_of_iota(const Instruction& instruction, int64_t d) {
   const ElementType type = instruction.shape.type;
   const bool exact =

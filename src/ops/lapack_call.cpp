@@ -57,7 +57,7 @@ Counts counts_of(const Target& target) {
   return {0, 0};
 }
 
-/// `key = 76 : ui8` or `key = true` in a dictionary as written.
+/// The value of `key = 76 : ui8` or `key = true` in the text of a dictionary.
 std::optional<int64_t> entry(std::string_view dictionary, std::string_view key) {
   const auto is_word = [](char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; };
   for (size_t at = dictionary.find(key); at != std::string_view::npos; at = dictionary.find(key, at + 1)) {
@@ -140,7 +140,7 @@ class CallReader {
 
   std::string target() const { return call_.as<CustomCallAttributes>().target; }
 
-  /// m, n, k and the batch, from the matrix that is overwritten (geev: read).
+  /// Sets m, n, k and the batch from the matrix that is overwritten (for geev: read).
   Status extents() {  // (C3)
     LapackProblem& p = out_.problem;
     const size_t at = p.routine == LapackRoutine::kTrsm    ? 1
@@ -189,7 +189,7 @@ class CallReader {
     return {};
   }
 
-  /// Without vectors the arrays have either size.
+  /// Sets k if U and V^H are square. Without vectors (mode N) the arrays may have either size.
   void all_vectors() {
     LapackProblem& p = out_.problem;
     const bool tuple = call_.shape.is_tuple() && call_.shape.elements.size() == 5;
@@ -271,7 +271,7 @@ class CallReader {
                               to_string_without_layout(call_.shape)));
   }
 
-  /// Rows innermost, batches outermost; extents of 1 may stand anywhere.
+  /// Is the array column-major, with batches outermost? Extents of 1 may be anywhere.
   static bool lies_in_columns(const LapackArray& array, const Shape& shape, const Dims& minor_to_major) {
     Dims wanted, given;
     for (int64_t d = shape.rank(); d-- > 0;) wanted.push_back(d);

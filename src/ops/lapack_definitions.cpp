@@ -1,4 +1,4 @@
-// Factorisations as their definitions read, on column-major matrices, computed in double precision.
+// Factorisations by their definitions, on column-major matrices, computed in double precision.
 #include <cmath>
 #include <complex>
 
@@ -8,7 +8,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// A matrix of S, read from and written back to elements of T.
+/// A matrix of numbers S, read from and written back to stored elements T.
 template <class T, class S>
 class Matrix {
  public:
@@ -30,13 +30,13 @@ class Matrix {
   std::vector<S> values_;
 };
 
-/// How LAPACK compares pivots.
+/// The size by which LAPACK compares pivots.
 inline double size_of(double x) { return std::fabs(x); }
 inline double size_of(Complex128 x) { return std::fabs(x.real()) + std::fabs(x.imag()); }
 inline double imaginary(double) { return 0; }
 inline double imaginary(Complex128 x) { return x.imag(); }
 
-/// Lower: a = l l^H. Upper: u^H u, which is the same of what stands mirrored. The other triangle stays as it is.
+/// Lower: a = l l^H. Upper: a = u^H u, the same with indices exchanged. The other triangle is left unchanged.
 template <class M>
 int32_t factor_positive(M& a, bool lower) {
   const int64_t n = a.columns();
@@ -56,7 +56,7 @@ int32_t factor_positive(M& a, bool lower) {
   return 0;
 }
 
-/// p a = l u, the largest element of a column as its pivot.
+/// p a = l u, with the largest element of each column as pivot.
 template <class M>
 int32_t factor_with_pivots(M& a, int32_t* pivots) {
   int32_t info = 0;
@@ -79,12 +79,12 @@ int32_t factor_with_pivots(M& a, int32_t* pivots) {
   return info;
 }
 
-/// op(t) x = b or x op(t) = b, in b.
+/// Solves op(t) x = b or x op(t) = b, with the solution in b.
 template <class M>
 void solve(const M& t, const LapackProblem& p, M& b) {
   const int64_t n = t.rows();
   const bool left = p.side == 'L';
-  const auto entry = [&](int64_t i, int64_t j) {  // of op(t), or of its transpose where it stands on the right
+  const auto entry = [&](int64_t i, int64_t j) {  // of op(t), or of its transpose if it is on the right
     const bool mirrored = (p.trans != 'N') == left;
     const auto x = mirrored ? t(j, i) : t(i, j);
     return p.trans == 'C' ? conjugate(x) : x;
@@ -133,7 +133,7 @@ void factor_orthogonal(M& a, T* taus) {
   }
 }
 
-/// The first columns of the product of the reflectors, in the place of these.
+/// Replaces the reflectors by the first columns of their product.
 template <class T, class S>
 void make_orthogonal(Matrix<T, S>& a, const T* taus, int64_t count) {
   const Matrix<T, S> reflectors = a;
@@ -145,7 +145,7 @@ void make_orthogonal(Matrix<T, S>& a, const T* taus, int64_t count) {
   }
 }
 
-/// c = op(q) c or c op(q), q the product of the reflectors.
+/// c = op(q) c or c op(q), where q is the product of the reflectors.
 template <class T, class S>
 void multiply_orthogonal(const Matrix<T, S>& reflectors, const T* taus, const LapackProblem& p, Matrix<T, S>& c) {
   const bool left = p.side == 'L', forward = (p.trans == 'N') != left;
@@ -158,8 +158,8 @@ void multiply_orthogonal(const Matrix<T, S>& reflectors, const T* taus, const La
   }
 }
 
-/// Elimination along three diagonals; rows change places where the one below has the larger pivot, and what that leaves
-/// above the upper diagonal lies in the lower one.
+/// Elimination along three diagonals, with row exchanges if the lower row has the larger pivot; the fill-in above the
+/// upper diagonal is stored in the lower one.
 template <class T, class S, class M>
 int32_t solve_tridiagonal(T* lower_elements, T* diagonal, T* upper, M& b) {
   const int64_t n = b.rows();

@@ -1,5 +1,4 @@
-// What a custom call of LAPACK gives: by definition where that is short and the result unique, by the library
-// elsewhere.
+// Evaluates custom calls of LAPACK: by definition if that is short and the result unique, otherwise by the library.
 #include <fmt/format.h>
 
 #include <cstring>
@@ -12,7 +11,7 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-/// Rows to columns: row-major rows x columns becomes column-major, or, with both exchanged, the way back.
+/// Transposes: row-major rows x columns becomes column-major; with `rows` and `columns` exchanged, the reverse.
 void turn(const std::byte* from, std::byte* to, int64_t rows, int64_t columns, int64_t element) {
   for (int64_t i = 0; i < rows; ++i) {
     for (int64_t j = 0; j < columns; ++j) {

@@ -10,10 +10,10 @@ namespace lowtide::engine {
 namespace {
 
 constexpr int kDeepestTuple = 64;
-constexpr int64_t kShortArray = 10;  // elements that are never abbreviated
+constexpr int64_t kShortArray = 10;  // arrays of up to so many elements are never abbreviated
 constexpr int64_t kLongArray = 4096;
 
-/// Null, or what was expected instead of the token.
+/// Reads one element. Returns null, or what was expected instead of the token.
 const char* read_element(std::string_view token, auto& out) {
   using T = std::remove_reference_t<decltype(out)>;
   if constexpr (std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>) {
@@ -122,7 +122,7 @@ class Reader {
       }
       at_ = begin;
     }
-    // Every element takes a character at least: nothing is allocated for sizes that the text can't fill.
+    // Every element needs at least one character: reject sizes that the text can't fill, before allocating.
     const int64_t count = element_count(shape);
     if (count > static_cast<int64_t>(text_.size() - at_)) {
       return fault(found(), fmt::format("{} elements for {}", count, to_string_without_layout(shape)));
@@ -242,14 +242,14 @@ void print_elements(std::span<const T> elements, const Dims& dims, std::string& 
     }
   };
   if (dims.empty()) return one(elements[0]);
-  // An odometer over all dimensions but the last, with braces where a digit turns.
+  // Counts through all dimensions but the last, with braces where an index changes.
   const size_t rank = dims.size();
   Dims index(rank, 0);
   size_t next = 0, level = 0;
   out += '{';
   while (true) {
     if (level + 1 == rank) {
-      const bool spaced = rank > 1 && dims[level] > 1;  // as XLA has it
+      const bool spaced = rank > 1 && dims[level] > 1;  // like XLA
       if (spaced) out += ' ';
       for (int64_t i = 0; i < dims[level]; ++i) {
         if (i > 0) out += ", ";

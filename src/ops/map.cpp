@@ -1,4 +1,4 @@
-// map: a scalar computation applied element by element.
+// map: applies a scalar computation element by element.
 //   operands T0[s], T1[s], ..., computation (T0[], T1[], ...) -> R[] give R[s]
 //   (C1) operands are arrays of the same extents, at least one
 //   (C2) dimensions are 0, 1, ..., rank - 1

@@ -44,7 +44,7 @@ const char* read_finite(std::string_view token, T& out) {
   const auto [stop, error] = std::from_chars(token.data(), end, out);
   if (!starts || stop != end || error == std::errc::invalid_argument) return "a number";
   if (error == std::errc::result_out_of_range) {
-    // Too small is zero, or the least denormal; too large is a fault.
+    // A number too small becomes zero or the least denormal; one too large is an error.
     const std::string copy(token);
     const double nearest = std::strtod(copy.c_str(), nullptr);
     if (std::fabs(nearest) > 1) return "a number within the range of the type";
@@ -79,8 +79,9 @@ bool read_odd_float(std::string_view token, float& out) {
   double wide = 0;
   if (read_finite(token, wide)) return false;
   const auto nearest = static_cast<float>(wide);
-  // Where the double is a float, the decimal may still differ from it: that matters at ties of the narrower type, whose
-  // floats end in zero bits. A short decimal without exponent can't come that close to one without being it.
+  // If the double is a float, the decimal may still differ from it, which matters at ties of the narrower type; as
+  // floats these end in zero bits. A short decimal without exponent can't be that close to a tie without being equal to
+  // it.
   const bool on_float = static_cast<double>(nearest) == wide;
   const bool may_be_tie = on_float && (std::bit_cast<uint32_t>(nearest) & 0xffu) == 0;
   const bool is_short = token.size() <= 12 && token.find_first_of("eE") == std::string_view::npos;
@@ -99,7 +100,7 @@ const char* read_decimal(std::string_view token, double& out) { return read_fini
 const char* read_integer(std::string_view token, int64_t& out) { return read_whole(token, out); }
 const char* read_integer(std::string_view token, uint64_t& out) {
   if (!token.starts_with('-')) return read_whole(token, out);
-  int64_t wrapped = 0;  // as XLA has it: -1 is the largest u64
+  int64_t wrapped = 0;  // like XLA: -1 is the largest u64
   const char* fault = read_whole(token, wrapped);
   out = static_cast<uint64_t>(wrapped);
   return fault;

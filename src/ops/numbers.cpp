@@ -9,7 +9,7 @@ namespace {
 
 constexpr int64_t kMostBytes = int64_t{1} << 33;
 
-/// Stored elements are the numbers themselves.
+/// Are elements of this type stored as numbers of type C?
 template <class C>
 bool stored_as_is(ElementType type) {
   return dispatch(type, []<class T>() { return std::is_same_v<T, C>; });

@@ -1,4 +1,4 @@
-/// pad: grows an array at its edges and between its elements; negative edges cut.
+/// pad: adds elements at an array's edges and between its elements; negative edges crop it.
 ///   operand T[s], value T[] -> T[low + s + max(s-1,0)*interior + high]
 ///   (C1) an array and a scalar of one element type  (C2) one entry per dimension
 ///   (C3) interior >= 0  (C4) the resulting extents are not negative
@@ -18,7 +18,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// `0_0x1_2_1`: low_high or low_high_interior per dimension.
+/// Reads `0_0x1_2_1`: low_high or low_high_interior per dimension.
 Status read(AttributeReader& reader, Instruction& instruction) {
   LT_ASSIGN_OR_RETURN(const std::string_view text, reader.take_text("padding"));
   const auto malformed = [&] {
@@ -85,7 +85,7 @@ Result<Shape> infer(const Instruction& instruction) {
     }
     const int64_t extent = operand.dims[d];
     if (extent == kUnboundedDim) continue;
-    constexpr int64_t kMost = int64_t{1} << 56;  // sums and differences of a few stay far from overflow
+    constexpr int64_t kMost = int64_t{1} << 56;  // sums and differences of a few such numbers don't overflow
     int64_t padded = 0;
     if (std::max(pad.low[d], pad.high[d]) > kMost || std::min(pad.low[d], pad.high[d]) < -kMost ||
         pad.interior[d] > kMost || __builtin_mul_overflow(std::max<int64_t>(extent - 1, 0), pad.interior[d], &padded) ||
@@ -112,9 +112,9 @@ Result<Value> eval(const Instruction& instruction, Operands operands, EvalContex
   const Dims from_steps = row_major_steps(from), to_steps = row_major_steps(to);
   StridedCopy copy;
   for (size_t d = 0; d < from.size(); ++d) {
-    // Element i of the operand lands at low + i * stride: those in [first, last) land inside.
+    // Element i of the operand goes to low + i * stride; elements in [first, last) are inside the result.
     const int64_t stride = pad.interior[d] + 1;
-    const auto count_below = [&](int64_t place) {  // operand elements that land below this place
+    const auto count_below = [&](int64_t place) {  // operand elements that go below this index
       return std::clamp<int64_t>((place - pad.low[d] + stride - 1) / stride, 0, from[d]);
     };
     const int64_t first = pad.low[d] < 0 ? count_below(0) : 0;

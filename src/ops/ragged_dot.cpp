@@ -1,11 +1,10 @@
-// ragged-dot: a dot whose lhs rows belong to groups, each with a matrix of its own.
-//   lhs [batch, m, k], rhs [g, batch, k, n] with group dimension g, group_sizes s32[g]: rows of group i take rhs[i],
-//   rows beyond all groups give 0. With a contracting ragged dimension the result gains a leading group dimension.
-//   (C1) operands are arrays, complex where the result is; group_sizes are integers
-//   (C2) dimension lists are in range, none names a dimension twice
-//   (C3) as many batch dimensions on both sides, of equal extents
-//   (C4) as many contracting dimensions on both sides, of equal extents
-//   (C5) one ragged dimension of lhs; at most one group dimension of rhs, neither batch nor contracted
+// ragged-dot: a dot whose lhs rows belong to groups, each with its own rhs matrix.
+//   lhs [batch, m, k], rhs [g, batch, k, n] with group dimension g, group_sizes s32[g]: rows of group i are
+//   multiplied by rhs[i], rows after all groups give 0. With a contracting ragged dimension the result gains a leading
+//   group dimension. (C1) operands are arrays, complex where the result is; group_sizes are integers (C2) dimension
+//   lists are in range, none names a dimension twice (C3) both sides have equally many batch dimensions, of equal
+//   extents (C4) both sides have equally many contracting dimensions, of equal extents (C5) one ragged dimension of
+//   lhs; at most one group dimension of rhs, neither batch nor contracted
 #include <algorithm>
 
 #include "ops/dot_checks.h"
@@ -57,7 +56,7 @@ Result<Shape> infer_ragged_dot(const Instruction& dot) {
   return Shape::array(dot.shape.is_array() ? dot.shape.type : lhs.type, dims);
 }
 
-/// lhs with all rows zero but those in [begin, end) along dimension d.
+/// lhs with all rows set to zero except those in [begin, end) along dimension d.
 Literal only_rows(const Literal& lhs, size_t d, int64_t begin, int64_t end) {
   Literal kept(lhs.shape());
   const Dims& extents = lhs.shape().dims;
@@ -69,7 +68,7 @@ Literal only_rows(const Literal& lhs, size_t d, int64_t begin, int64_t end) {
   return kept;
 }
 
-/// The part of rhs at index g of dimension d, which stays with extent 1.
+/// The part of rhs at index g of dimension d, which is kept with extent 1.
 Literal group_of(const Literal& rhs, size_t d, int64_t g) {
   Dims extents = rhs.shape().dims;
   const Dims strides = row_major_strides(extents);
@@ -80,7 +79,7 @@ Literal group_of(const Literal& rhs, size_t d, int64_t g) {
   return part;
 }
 
-/// Copies rows [begin, end) of a product: those of the result dimension that lhs's ragged dimension became.
+/// Copies rows [begin, end) of a product, along the result dimension that corresponds to lhs's ragged dimension.
 void copy_rows(const Literal& product, const DotAttributes& attributes, const Shape& lhs, int64_t begin, int64_t end,
                Literal& result) {
   const Dims free = free_dims(lhs.rank(), attributes.lhs_contracting_dims, attributes.lhs_batch_dims);
@@ -109,8 +108,8 @@ Result<Value> eval_ragged_dot(const Instruction& dot, Operands operands, EvalCon
       (grouped && rhs->shape().dims[static_cast<size_t>(attributes.rhs_group_dims[0])] != sizes.shape().dims[0])) {
     return Status::unsupported("ragged-dot " + dot.name + ": rows are either contracted or have a matrix per group");
   }
-  // Contracted rows: one product per group, stacked. Free rows: each group's rows meet its own matrix, in one product
-  // over the groups, because no row belongs to two.
+  // A contracting ragged dimension: one product per group, stacked. A free one: each group's rows are multiplied by its
+  // own matrix and copied to the result; no row belongs to two groups.
   auto result = std::make_shared<Literal>(dot.shape);
   DotAttributes each = attributes;
   Shape part = bare(dot.shape);

@@ -1,12 +1,12 @@
-// reduce: fold dimensions away with a computation.
+// reduce: folds dimensions away with a computation.
 //   inputs T0[s], T1[s], ..., initial values T0[], T1[], ..., computation (A0[], A1[], ..., T0[], T1[], ...) ->
-//   (A0[], A1[], ...) give A0[s without the dimensions], ...; a tuple where there are several. The order of the fold is
-//   row major over the reduced dimensions, starting from the initial values.
+//   (A0[], A1[], ...) give A0[s without the dimensions], ...; a tuple if there are several. The fold runs in row-major
+//   order over the reduced dimensions, starting from the initial values.
 //   (C1) as many initial values as inputs, at least one; they are scalars
 //   (C2) inputs have the same extents
 //   (C3) dimensions are in range, none twice
-//   (C4) the computation takes two scalars per input and gives one, a tuple where there are several
-// Declared floats may differ in precision from what the computation gives: TPU programs round the finished fold.
+//   (C4) the computation takes two scalars per input and gives one, a tuple if there are several
+// Declared floats may differ in precision from the computation's result: TPU programs round the finished fold.
 #include <algorithm>
 
 #include "ops/combiner.h"
@@ -36,7 +36,7 @@ void print_reduce(const Instruction& reduce, AttributeWriter& writer) {
   writer.computation("to_apply", *reduce.called[0]);
 }
 
-/// The result in the types of the computation.
+/// The result's shape with the element types of the computation.
 Result<Shape> folded_shape(const Instruction& reduce) {
   LT_ASSIGN_OR_RETURN(const size_t inputs, check_folded_inputs(reduce, 1, 2));  // (C1) (C2)
   const Shape& first = reduce.operand(0).shape;
@@ -93,7 +93,7 @@ std::vector<OperandDimension> roles_of_reduce(const Instruction& reduce, size_t 
   return roles;
 }
 
-/// By one operation on two numbers that has a neutral element.
+/// A fold can run slice by slice if it is one operation on two numbers that has a neutral element.
 bool folds_of_reduce(const Instruction& reduce, size_t, int64_t) {
   const ElementType type = reduce.shape.type;
   return reduce.operands.size() == 2 && recognise_combiner(*reduce.called[0], type).kind == CombinerKind::kBinary &&

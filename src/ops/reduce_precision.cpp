@@ -1,8 +1,8 @@
-/// reduce-precision: floats rounded as if they had fewer bits, held in their own type.
+/// reduce-precision: rounds floats as if they had fewer bits; their type stays the same.
 ///   operand T[s] -> T[s]
 ///   (C1) an array of floats  (C2) exponent_bits >= 1  (C3) mantissa_bits >= 0
 ///
-/// stochastic-convert: floats rounded to a narrower type, up or down by chance.
+/// stochastic-convert: rounds floats to a narrower type, randomly up or down.
 ///   operand T[s], random U[s] -> V[s], V is declared
 ///   (C1) an array of floats and one of unsigned integers  (C2) equal extents  (C3) T and U have equally many bits
 
@@ -70,7 +70,7 @@ int exponent_bits_of(ElementType type) {
   });
 }
 
-/// x with the mantissa rounded to nearest even, then numbers beyond the exponent's range made infinite or zero.
+/// Rounds the mantissa of x to nearest even, then replaces numbers beyond the exponent's range by infinity or zero.
 template <class C>
 C with_fewer_bits(C x, int64_t exponent_bits, int64_t mantissa_bits) {
   using U = std::conditional_t<std::is_same_v<C, float>, uint32_t, uint64_t>;
@@ -101,7 +101,7 @@ C with_fewer_bits(C x, int64_t exponent_bits, int64_t mantissa_bits) {
 Result<Value> eval_precision(const Instruction& instruction, Operands operands, EvalContext&) {
   const auto [exponent, mantissa] = instruction.as<ReducePrecisionAttributes>();
   const ElementType type = operands[0]->shape().type;
-  // The type's own range is kept, denormals included.
+  // With at least the type's own exponent bits, its range is kept, denormals included.
   const bool all = exponent >= exponent_bits_of(type);
   const auto reduce_numbers = [&, exponent = all ? 64 : exponent, mantissa = mantissa]<class C>() {
     const auto reduce = [=](C x) { return with_fewer_bits(x, exponent, mantissa); };
@@ -111,7 +111,7 @@ Result<Value> eval_precision(const Instruction& instruction, Operands operands, 
   return convert_elements(reduced, instruction.shape.type);
 }
 
-/// The next number of type T farther from zero (or nearer to it) than `number`, which is one.
+/// The next number of type T farther from zero (or nearer to zero) than `number`, which is a T.
 template <class T>
 double neighbour(double number, bool farther) {
   if constexpr (requires(T t) { t.bits; }) {
@@ -126,8 +126,8 @@ double neighbour(double number, bool farther) {
   }
 }
 
-/// One of the two numbers of type T next to x, the farther from zero with the probability that makes x the mean.
-/// `chance` is uniform in [0, 1).
+/// Rounds x to one of the two neighbouring numbers of type T, to the one farther from zero with the probability that
+/// makes x the mean. `chance` is uniform in [0, 1).
 template <class T>
 double round_by_chance(double x, double chance) {
   double near = std::trunc(x);

@@ -1,11 +1,11 @@
-// reduce-window: fold each position of a sliding window with a computation.
-//   inputs T0[s], ..., initial values T0[], ..., a window of rank(s); results [positions of the window], a tuple where
-//   there are several. Taps that fall on padding or holes contribute nothing but the initial value.
+// reduce-window: folds the elements at each position of a sliding window with a computation.
+//   inputs T0[s], ..., initial values T0[], ..., a window of rank(s); results [positions of the window], a tuple if
+//   there are several. Taps on padding or holes contribute nothing.
 //   (C1) as many initial values as inputs, at least one; they are scalars
 //   (C2) inputs have the same extents
 //   (C3) the window has the inputs' rank; sizes, strides and dilations are positive
-//   (C4) the computation takes two scalars per input and gives one, a tuple where there are several
-// Declared floats may differ in precision from what the computation gives, as those of reduce.
+//   (C4) the computation takes two scalars per input and gives one, a tuple if there are several
+// Declared floats may differ in precision from the computation's result, as for reduce.
 #include "ops/dimension_roles.h"
 #include "ops/element_rules.h"
 #include "ops/evaluations.h"
@@ -34,7 +34,7 @@ void print_reduce_window(const Instruction& reduce, AttributeWriter& writer) {
   writer.computation("to_apply", *reduce.called[0]);
 }
 
-/// The result in the types of the computation.
+/// The result's shape with the element types of the computation.
 Result<Shape> windowed_shape(const Instruction& reduce) {
   LT_ASSIGN_OR_RETURN(const size_t inputs, check_folded_inputs(reduce, 1, 2));  // (C1) (C2)
   const Window& window = reduce.as<WindowAttributes>().window;

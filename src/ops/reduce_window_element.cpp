@@ -50,8 +50,8 @@ std::optional<RunningFold> running_fold(const Instruction& reduce) {
   return found;
 }
 
-/// From the far end the fold visits elements in the other order. Computations of reduce-window form a monoid with the
-/// initial value by definition; those that plainly don't keep the order that XLA gives them.
+/// A fold from the far end visits elements in the opposite order. By definition computations of reduce-window form a
+/// monoid with the initial value; those that evidently don't keep XLA's order.
 bool is_order_free(const Computation& computation, size_t accumulators) {
   for (size_t k = 0; k < accumulators; ++k) {
     const Instruction& result = *made_by(*computation.root, static_cast<int64_t>(k)).instruction;

@@ -7,7 +7,7 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr size_t kMostParts = 8;  ///< arrays that are folded in step without interpreting
+constexpr size_t kMostParts = 8;  ///< arrays that a ScalarProgram folds together
 
 template <class T>
 float widened(const std::byte* element) {
@@ -131,7 +131,7 @@ Status Reducer::fold(int64_t at) {
     const size_t count = inputs_.size();
     for (size_t k = 0; k < count; ++k) load_element(*inputs_[k], at, program_->parameter(count + k));
     program_->run();
-    // All results are taken before any parameter is overwritten: a result may be another parameter itself.
+    // Copies all results before overwriting any parameter, because a result may itself be another parameter.
     std::array<std::byte, 16> made[kMostParts];
     for (size_t k = 0; k < count; ++k) std::memcpy(made[k].data(), program_->result(k), 16);
     for (size_t k = 0; k < count; ++k) std::memcpy(program_->parameter(k), made[k].data(), 16);

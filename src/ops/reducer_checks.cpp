@@ -59,7 +59,7 @@ Result<std::vector<ElementType>> check_reducer(const Instruction& instruction, s
                               to_string_without_layout(*callee.result), inputs));
   }
   for (size_t k = 0; k < 2 * inputs && instruction.operands.size() == 2 * inputs; ++k) {
-    // Operands k are inputs, then initial values; parameters are accumulators, then elements. Precision may differ.
+    // Operands are inputs, then initial values; parameters are accumulators, then elements. Precision may differ.
     const ElementType given = instruction.operand(k).shape.type;
     const ElementType taken = callee.parameters[(k + inputs) % (2 * inputs)]->type;
     if (given == taken || (is_floating(given) && is_floating(taken))) continue;

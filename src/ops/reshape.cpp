@@ -1,4 +1,4 @@
-/// reshape: the same elements in the same row-major order under other extents.
+/// reshape: the same elements in the same row-major order, with other extents.
 ///   operand T[s] -> T[r], r is declared
 ///   (C1) operand and result are arrays of one element type  (C2) they have equally many elements
 ///

@@ -1,5 +1,5 @@
-/// reverse: turns dimensions round.
-///   operand T[s] -> T[s], index s[d]-1-i along every d in dimensions
+/// reverse: reverses the order of elements along dimensions.
+///   operand T[s] -> T[s], element i is the operand's element s[d]-1-i along every d in dimensions
 ///   (C1) the operand is an array  (C2) dimensions are distinct dimensions of it
 
 #include <fmt/format.h>

@@ -1,15 +1,15 @@
-// rng: numbers from a generator that the program doesn't see.
+// rng: numbers from a generator that is hidden from the program.
 //   operands a[], b[] -> T[s] as declared: uniform in [a, b), or normal with mean a and deviation b.
 //   (C1) both operands are scalars of the result's type
 //   (C2) normal numbers are floats, uniform ones floats, integers or predicates
-// rng-get-and-update-state: the counter of that hidden generator, u64[k] as declared, low word first; it moves on by
+// rng-get-and-update-state: the counter of that hidden generator, u64[k] as declared, low word first; it is advanced by
 //   `delta`.
 //   (C1) the result is an array of u64, not empty
 //
-// The generator is Philox-4x32 with key zero and a counter of four words each, which starts with every run where XLA's
-// does: a program gives the same numbers in each run. An instruction takes from where the one before it, in the order
-// of the text and of the iterations, stopped: one word for each uniform number, two (of 64 bits: two and four) for each
-// normal one. passes/execute/spell_random_numbers.h says what is made of them.
+// The generator is Philox-4x32 with key zero; each step of its counter gives four words. The counter starts every run
+// with XLA's initial value, so a program gives the same numbers in each run. An instruction continues where the one
+// before it, in the order of the text and of the iterations, stopped, and uses one word for each uniform number, two
+// for each normal one (for 64-bit types two and four). passes/execute/spell_random_numbers.h describes the conversion.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -51,13 +51,13 @@ Result<Shape> infer_rng(const Instruction& rng) {
   return rng.shape;
 }
 
-/// Words of the hidden generator as numbers.
+/// Converts words of the hidden generator to numbers.
 class Draw {
  public:
   Draw(const Instruction& rng, EvalContext& context)
       : words_each_(type_bits(rng.shape.type) > 32 ? 2 : 1), counter_(context.advance_generator(blocks_of_rng(rng))) {}
 
-  /// Number i of the draw, as it comes: 32 bits, or 64 for types that have more than 32.
+  /// The random bits of number i: 32, or 64 for types of more than 32 bits.
   uint64_t bits(int64_t i) const {
     uint64_t bits = 0;
     for (int64_t word = words_each_; word-- > 0;) {
@@ -69,7 +69,7 @@ class Draw {
     }
     return bits;
   }
-  /// In [0, 1); with `half` in (0, 1), in the middle between two such numbers.
+  /// A number in [0, 1); with `half` in (0, 1): halfway between two such numbers.
   template <class C>
   C unit(int64_t i, bool half) const {
     constexpr int kDigits = std::numeric_limits<C>::digits;
@@ -106,7 +106,7 @@ Result<Value> eval_rng(const Instruction& rng, Operands operands, EvalContext& c
           number = narrow<T>(normal_number<C>(draw, i, made->size(), a, b));
         } else {
           number = narrow<T>(a + draw.unit<C>(i, false) * (b - a));
-          if (!(widen(number) < b)) number = narrow<T>(a);  // rounded up
+          if (!(widen(number) < b)) number = narrow<T>(a);  // it was rounded up to b
         }
       } else if constexpr (std::is_integral_v<C>) {
         const bool wide = type_bits(rng.shape.type) > 32;

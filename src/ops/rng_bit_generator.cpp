@@ -1,9 +1,9 @@
-// rng-bit-generator: bits from a counter-based generator whose state the program carries: a key, then a counter.
-//   state u64[3] or u64[2] (Philox, the default), u64[2] (ThreeFry), or the same as u32 words -> (state after, T[s]);
-//   an older form gives T[s] alone. Elements narrower than 32 bits are the low bits of a word each. The bits are XLA's.
-//   (C1) the state is an array of u32 or u64
-//   (C2) the declared result is the state's shape with an array of integers or floats of whole bytes, or that array
-//        alone
+// rng-bit-generator: bits from a counter-based generator whose state, a key and then a counter, is in the program.
+//   state u64[3] or u64[2] (Philox, the default), u64[2] (ThreeFry), or the same as u32 words -> (next state, T[s]);
+//   an older form gives T[s] alone. Each element narrower than 32 bits is the low bits of one word. The bits are the
+//   same as XLA's. (C1) the state is an array of u32 or u64 (C2) the declared result is a tuple of the state's shape
+//   and an array of integers or floats of whole bytes, or that
+//        array alone
 #include <cstring>
 
 #include "ops/checks.h"
@@ -52,7 +52,7 @@ struct State {
   std::array<uint32_t, 2> key_words() const { return {static_cast<uint32_t>(key), static_cast<uint32_t>(key >> 32)}; }
 };
 
-/// The next 4 n words or more; the counter moves on by one for each four.
+/// At least `count` words, a multiple of four; the counter advances by one for each four.
 std::vector<uint32_t> philox_words(State& state, size_t count) {
   std::vector<uint32_t> words;
   while (words.size() < count) {
@@ -65,7 +65,7 @@ std::vector<uint32_t> philox_words(State& state, size_t count) {
   return words;
 }
 
-/// Pairs of words fill the array in two halves of one dimension, side by side: the first even one, else the largest.
+/// The two words of each pair are neighbours along one dimension: the first one of even extent, else the largest.
 std::vector<uint32_t> threefry_words(State& state, const Dims& extents) {
   size_t split = 0;
   for (size_t d = extents.size(); d-- > 0;) {
@@ -107,7 +107,7 @@ Result<Value> eval_rng_bit_generator(const Instruction& rng, Operands operands, 
                 : given.data<uint32_t>()[static_cast<size_t>(2 * i)] |
                       uint64_t{given.data<uint32_t>()[static_cast<size_t>(2 * i + 1)]} << 32;
   };
-  State state{word(0), word(1), word(words_given == 6 ? 2 : 0)};  // of two words the key is the counter's high half
+  State state{word(0), word(1), word(words_given == 6 ? 2 : 0)};  // of u64[2] the key is also `high`
   const Shape& shape = rng.shape.is_tuple() ? rng.shape.elements[1] : rng.shape;
   auto bits = std::make_shared<Literal>(shape);
   const auto count = static_cast<size_t>(bits->size());

@@ -6,7 +6,7 @@ namespace {
 
 constexpr ElementType kWord = ElementType::kU32, kLong = ElementType::kU64;
 
-/// Arithmetic on words, as nodes; ops/counter_bits.cpp has the same on numbers.
+/// Arithmetic on words as nodes; ops/counter_bits.cpp has the same on numbers.
 class Words {
  public:
   explicit Words(NestBuilder& nest) : nest_(nest) {}
@@ -60,7 +60,7 @@ class Words {
   NestBuilder& nest_;
 };
 
-/// The state's numbers: a key, then a counter of two.
+/// The state's numbers: a key, then a counter of two words.
 struct StateNodes {
   NodeId key = kNoId, low = kNoId, high = kNoId;
 };
@@ -86,7 +86,7 @@ bool is_threefry(const Instruction& rng) {
   return rng.as<RngBitGeneratorAttributes>().algorithm == RngAlgorithm::kThreeFry;
 }
 
-/// Pairs of words fill an array in two halves of one dimension, side by side: the first even one, else the largest.
+/// The two words of each pair are neighbours along one dimension: the first one of even extent, else the largest.
 struct Halves {
   size_t split = 0;
   int64_t outer = 1, extent = 1, half = 1, inner = 1;
@@ -105,7 +105,7 @@ struct Halves {
   int64_t pairs() const { return outer * half * inner; }
 };
 
-/// How far the counter moves for the whole result.
+/// By how much the counter advances for the whole result.
 int64_t counted(const Instruction& rng, const Shape& bits) {
   const int64_t count = element_count(bits);
   const bool wide = stored_bytes(bits.type) == 8;
@@ -122,7 +122,7 @@ NodeId carry_into(NestBuilder& nest, NodeId high, NodeId sum, NodeId start) {
   return nest.operation(Opcode::kAdd, kLong, {high, nest.convert(wrapped, kLong)});
 }
 
-/// words[which], for a place that is computed.
+/// words[which] for a computed index.
 NodeId pick_word(NestBuilder& nest, std::span<const NodeId> words, const Affine& which) {
   NodeId picked = words.back();
   for (size_t k = words.size() - 1; k-- > 0;) {

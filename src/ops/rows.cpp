@@ -33,7 +33,7 @@ std::optional<std::vector<RowPiece>> rows_under_windows(const Instruction& instr
   const int64_t j = along - roles.begin(), rows = instruction.shape.dims[static_cast<size_t>(d)];
   const int64_t extent = instruction.operand(0).shape.dims[static_cast<size_t>(j)];
   if (along->offset == 0 && along->reach == 0 && extent == rows) return std::vector<RowPiece>();
-  // Every window has a row to cover.
+  // Only if every window covers at least one row.
   if (along->offset + along->reach < 0 || rows - 1 + along->offset >= extent) return std::nullopt;
   const int64_t begin = std::clamp<int64_t>(-along->offset, 0, rows);
   const int64_t end = std::clamp<int64_t>(extent - along->offset - along->reach, begin, rows);

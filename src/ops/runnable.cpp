@@ -17,7 +17,7 @@ std::string why_not_run(const Instruction& instruction) {
   switch (instruction.opcode) {
     case Opcode::kCustomCall: return why_custom_call_not_run(instruction);
     case Opcode::kSetDimensionSize: return why_set_dimension_size_not_run(instruction);
-    case Opcode::kConditional: {  // one that can be run may be the one that is chosen
+    case Opcode::kConditional: {  // a branch that can be run may be the one selected
       std::string first;
       for (const Computation* branch : instruction.called) {
         const std::string why = why_not_run(*branch);

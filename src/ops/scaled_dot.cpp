@@ -1,11 +1,13 @@
-// scaled-dot: a dot of two arrays of small floats that carry scale factors for blocks of elements (OCP Microscaling
-//   Formats (MX) specification 1.0, section 5.2).
+// scaled-dot: a dot of two arrays of small floats with scale factors for blocks of elements (OCP Microscaling Formats
+//   (MX) specification 1.0, section 5.2).
 //   lhs, rhs, lhs_scale, rhs_scale: a scale has the rank of its array, and each of its extents divides the array's; or
-//   it is one number for all. R is as declared: the dot of the elements times the scales of their blocks, in f64 where
-//   R is, else in f32, rounded to R at the end. (C1) four operands, arrays of floats, as the result (C2) dimension
-//   lists are in range, none names a dimension twice (C3) as many batch dimensions on both sides, of equal extents (C4)
-//   as many contracting dimensions on both sides, of equal extents (C5) a scale is a scalar, or has the array's rank
-//   and extents that divide the array's
+//   it is one number for all. R is as declared: the dot of the elements times the scales of their blocks, computed in
+//   f64 if R is f64, else in f32, and rounded to R at the end.
+//   (C1) four operands; they and the result are arrays of floats
+//   (C2) dimension lists are in range, none names a dimension twice
+//   (C3) both sides have equally many batch dimensions, of equal extents
+//   (C4) both sides have equally many contracting dimensions, of equal extents
+//   (C5) a scale is a scalar, or has the array's rank and extents that divide the array's
 #include <algorithm>
 
 #include "ops/contract.h"

@@ -1,7 +1,7 @@
-// scan: a computation carried along one dimension.
+// scan: applies a computation step by step along one dimension, with loop-carried values.
 //   inputs with dimension d of extent n, initial carries; the computation takes one slice of each input and the
 //   carries, and gives one slice of each output and the carries. Results: the outputs, then the final carries.
-//   (C1) one dimension, in every input's rank and of one extent
+//   (C1) one dimension, which every input has, with one extent
 //   (C2) the computation takes slices of the inputs and the carries, and gives slices of the declared outputs and
 //        carries
 //   (C3) there are no more carries than operands
@@ -52,7 +52,7 @@ Result<Shape> infer_scan(const Instruction& scan) {
   const auto operands = static_cast<int64_t>(scan.operands.size());
   LT_ASSIGN_OR_RETURN(const Signature callee, signature_of(scan, 0, 2));
   const int64_t carries = attributes.num_carries;
-  if (carries < 0) return scan.shape;  // older texts leave it to be guessed
+  if (carries < 0) return scan.shape;  // older texts don't state it
   if (carries > operands) {            // (C3)
     return broken(scan, 3, fmt::format("has {} carries and {} operands", carries, operands));
   }
@@ -93,7 +93,7 @@ Result<Shape> infer_scan(const Instruction& scan) {
   return scan.shape;
 }
 
-/// Slice i of an array along dimension d, which is gone in the slice.
+/// Slice i of an array along dimension d; the slice lacks that dimension.
 Value slice_at(const Literal& array, size_t d, int64_t i) {
   Dims extents = array.shape().dims;
   const Dims strides = row_major_strides(extents);
@@ -142,7 +142,7 @@ Result<Value> eval_scan(const Instruction& scan, Operands operands, EvalContext&
   return Value(std::make_shared<Literal>(std::move(all)));
 }
 
-/// A slice lacks the dimension that is scanned; carries are what they are.
+/// Slices lack the scanned dimension; carries keep their extents.
 void extents_of_scan(ExtentRelater& r) {
   const Instruction& i = r.instruction();
   const auto& a = i.as<ScanAttributes>();

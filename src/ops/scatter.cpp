@@ -1,18 +1,17 @@
-/// scatter: combines updates into operands at computed places.
+/// scatter: combines updates into operands at computed starts.
 ///   operands T_k[s] (N of them), scatter_indices I[b.., v], updates T_k[u] (N) -> T_k[s] (a tuple where N > 1)
 ///   The mirror of gather: update_window_dims are the updates' dimensions that walk a window of the operand without its
 ///   inserted_window_dims and input_batching_dims; the other ones walk the batch of index vectors. Entry k of a vector
-///   is the start in operand dimension scatter_dims_to_operand_dims[k]. A window that does not fit wholly is left out.
-///   to_apply (old_1..old_N, update_1..update_N) -> new_1..new_N, applied window after window.
-///   (C1) N operands, an array of integers, N updates  (C2) 0 <= index_vector_dim <= rank of scatter_indices
-///   (C3) scatter_dims_to_operand_dims has one entry per element of an index vector
-///   (C4) scatter_dims_to_operand_dims and input_batching_dims are distinct dimensions of the operand
-///   (C5) inserted_window_dims and input_batching_dims are distinct dimensions of the operand
-///   (C6) scatter_indices_batching_dims pair with input_batching_dims, equal in extent
-///   (C7) update_window_dims are ascending dimensions of the updates, one per operand dimension that stays
-///   (C8) windows fit into the operand, the other extents of the updates are those of the batch
-///   (C9) operands have equal extents, updates too, each with the element type of its operand
-///   (C10) to_apply takes 2N scalars of the operands' element types, up to the precision of floats, and gives N
+///   is the start in operand dimension scatter_dims_to_operand_dims[k]. A window that isn't completely inside is
+///   skipped. to_apply (old_1..old_N, update_1..update_N) -> new_1..new_N, applied window after window. (C1) N
+///   operands, an array of integers, N updates  (C2) 0 <= index_vector_dim <= rank of scatter_indices (C3)
+///   scatter_dims_to_operand_dims has one entry per element of an index vector (C4) scatter_dims_to_operand_dims and
+///   input_batching_dims are distinct dimensions of the operand (C5) inserted_window_dims and input_batching_dims are
+///   distinct dimensions of the operand (C6) scatter_indices_batching_dims pair with input_batching_dims, equal in
+///   extent (C7) update_window_dims are ascending dimensions of the updates, one per operand dimension that stays (C8)
+///   windows fit into the operand, the other extents of the updates are those of the batch (C9) operands have equal
+///   extents, updates too, each with the element type of its operand (C10) to_apply takes 2N scalars of the operands'
+///   element types, up to the precision of floats, and gives N
 
 #include <fmt/format.h>
 
@@ -60,7 +59,7 @@ void print(const Instruction& instruction, AttributeWriter& writer) {
   writer.computation("to_apply", *instruction.called[0]);
 }
 
-/// (C2) to (C6).
+/// Checks (C2) to (C6).
 Status check_places(const Instruction& instruction, const Shape& operand, const Shape& indices) {
   const auto& scatter = instruction.as<ScatterAttributes>();
   if (scatter.index_vector_dim < 0 || scatter.index_vector_dim > indices.rank()) {
@@ -108,7 +107,7 @@ Status check_places(const Instruction& instruction, const Shape& operand, const 
   return {};
 }
 
-/// (C7) and (C8).
+/// Checks (C7) and (C8).
 Status check_updates(const Instruction& instruction, const Shape& operand, const Shape& indices, const Shape& updates) {
   const auto& scatter = instruction.as<ScatterAttributes>();
   Dims window, batch;  // operand extents that windows walk; extents of the batch of index vectors
@@ -142,7 +141,7 @@ Status check_updates(const Instruction& instruction, const Shape& operand, const
   return {};
 }
 
-/// (C10)
+/// Checks (C10).
 Status check_combiner(const Instruction& instruction, size_t count) {
   const auto fault = [&] {
     return broken(instruction, "C10",
@@ -275,7 +274,7 @@ Result<Value> eval(const Instruction& instruction, Operands operands, EvalContex
   }
   WindowCombiner combiner(*instruction.called[0], std::move(olds), std::move(updates), context);
 
-  // One window; `sizes` are its extents in the operand.
+  // The copy of one window; `sizes` are its extents in the operand.
   StridedCopy window;
   Dims sizes(extents.size(), 1);
   size_t next_window = 0;
@@ -289,7 +288,7 @@ Result<Value> eval(const Instruction& instruction, Operands operands, EvalContex
     window.to_steps.push_back(steps[d]);
     window.from_steps.push_back(update_steps[along]);
   }
-  Dims batch_steps;  // of the updates, along the batch of index vectors
+  Dims batch_steps;  // the updates' steps along the batch of index vectors
   for (size_t d = 0; d < update_extents.size(); ++d) {
     if (!contains(scatter.update_window_dims, static_cast<int64_t>(d))) batch_steps.push_back(update_steps[d]);
   }
@@ -332,7 +331,7 @@ std::vector<OperandDimension> roles_of_scatter(const Instruction& instruction, s
     for (int64_t d = 0; d < base.rank(); ++d) roles[static_cast<size_t>(d)] = pointwise(d);
     return roles;
   }
-  const auto batched = [&](int64_t d) -> int64_t {  // dimension of the result that this one of the indices follows
+  const auto batched = [&](int64_t d) -> int64_t {  // dimension of the result for dimension d of the indices
     const Dims& dims = scatter.scatter_indices_batching_dims;
     const auto at = std::find(dims.begin(), dims.end(), d);
     return at == dims.end() ? -1 : scatter.input_batching_dims[static_cast<size_t>(at - dims.begin())];
@@ -395,9 +394,9 @@ void extents_of_scatter(ExtentRelater& r) {
   }
 }
 
-/// Updates go to few places.
+/// How many updates an element sums: they are assumed to go to few different windows.
 double terms_of_scatter(const Instruction& scatter) {
-  constexpr double kPlaces = 8;  // that seeded indices name
+  constexpr double kPlaces = 8;  // the number of windows that seeded indices name
   const Shape& updates = scatter.operands.back()->shape;
   double terms = static_cast<double>(element_count(updates));
   for (const int64_t d : scatter.as<ScatterAttributes>().update_window_dims) {

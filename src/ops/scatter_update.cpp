@@ -9,7 +9,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// Loops over the updates: those that can't meet run in parallel.
+/// Loops over the updates; loops whose iterations write different elements run in parallel.
 class UpdateLoops {
  public:
   explicit UpdateLoops(NestBuilder& nest) : nest_(nest) {}
@@ -58,9 +58,10 @@ void update_scatter(ElementContext& context, const Instruction& instruction) {
   if (element_count(instruction.operand(0).shape) == 0 || element_count(instruction.operand(count + 1).shape) == 0) {
     return;
   }
-  // Outermost what never meets: batches of the operand, then one window after the other, its elements at once.
+  // The outermost loops are parallel: dimensions whose windows never overlap. Then windows in sequence, and innermost
+  // the elements of a window in parallel.
   const auto batch_place = [&](int64_t d) { return static_cast<size_t>(d < scatter.index_vector_dim ? d : d - 1); };
-  Dims batch_dims;  // of the updates
+  Dims batch_dims;  // the updates' dimensions along the batch of index vectors
   for (int64_t d = 0; d < static_cast<int64_t>(updates.size()); ++d) {
     if (!contains(scatter.update_window_dims, d)) batch_dims.push_back(d);
   }
@@ -111,15 +112,16 @@ void update_scatter(ElementContext& context, const Instruction& instruction) {
     arguments.push_back(
         nest.convert(context.element(instruction.operand(count + 1 + k), from), instruction.operand(k).shape.type));
   }
-  std::vector<NodeId> taken;  // in the precision in which they are combined
+  std::vector<NodeId> taken;  // arguments in the precision in which they are combined
   const std::vector<Instruction*> parameters = instruction.called[0]->parameters();
   for (size_t k = 0; k < 2 * count; ++k) taken.push_back(nest.convert(arguments[k], parameters[k]->shape.type));
   const std::vector<NodeId> combined = context.call(*instruction.called[0], taken);
   for (size_t k = 0; k < count; ++k) {
     const ElementType type = instruction.operand(k).shape.type;
     NodeId value = nest.convert(combined[k], type), guard = place.fits;
-    // What doesn't fit writes what it finds at the nearest place: a branch per update costs ten times that. Not where
-    // others write there at once, nor where a load and a store could change a NaN.
+    // An update that doesn't fit stores the old element back at the nearest window, since a branch per update would
+    // cost ten times as much. Not if other updates may write there at the same time, or a load and a store may change a
+    // NaN.
     const bool is_narrow_float = is_floating(type) && type_bits(type) < 32;
     if (guard != kNoId && !scatter.unique_indices && !is_narrow_float) {
       value = nest.select(guard, value, arguments[k]);

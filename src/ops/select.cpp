@@ -3,7 +3,7 @@
 ///   (C1) a predicate and two arrays  (C2) the values have equal extents  (C3) and one element type
 ///   (C4) the predicate is a scalar or has their extents
 ///
-/// clamp: a value moved into bounds; an operand of NaN stays, and where low > high, high wins.
+/// clamp: moves a value into bounds; NaN operands stay NaN, and high wins if low > high.
 ///   low T[s] or T[], operand T[s], high T[s] or T[] -> T[s]
 ///   (C1) three arrays of real numbers or predicates  (C2) bounds are scalars or have the operand's extents
 ///   (C3) one element type
@@ -78,7 +78,7 @@ Result<Value> eval_clamp(const Instruction& instruction, Operands operands, Eval
   return convert_elements(result, instruction.shape.type);
 }
 
-/// A predicate that is known needs one value only: it may hold just where the other's index lies outside of it.
+/// If the predicate is known, only the selected value is computed: the index may be outside the other's extents.
 void element_select(ElementContext& context, const Instruction& instruction, const Index& index,
                     std::span<NodeId> leaves) {
   NestBuilder& nest = context.nest;

@@ -1,6 +1,6 @@
-// select-and-scatter: send each source element to the operand element that its window selects.
+// select-and-scatter: sends each source element to the operand element that its window selects.
 //   operand T[s], source T[positions of the window], init T[] -> T[s]: all init; for each window position, in row-major
-//   order, the first element that `select` prefers to all others gets `scatter`(what stands there, source element).
+//   order, the first element that `select` prefers to all others becomes `scatter`(its old value, source element).
 //   (C1) operand and source are arrays of one element type, init a scalar of it
 //   (C2) the window has the operand's rank; sizes, strides and dilations are positive
 //   (C3) the source has the extents of the window's positions
@@ -99,7 +99,7 @@ Result<Value> eval_select_and_scatter(const Instruction& instruction, Operands o
   return Value(result);
 }
 
-/// Along the dimensions that windows leave as they are.
+/// Dimensions along which every window is one element, at its own index, are pointwise.
 std::vector<OperandDimension> roles_of_select_and_scatter(const Instruction& instruction, size_t operand) {
   if (operand >= 2) return {};
   const Window& window = instruction.as<WindowAttributes>().window;

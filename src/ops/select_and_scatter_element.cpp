@@ -9,13 +9,13 @@ namespace {
 
 const Window& window_of(const Instruction& instruction) { return instruction.as<WindowAttributes>().window; }
 
-/// The dimension's windows are single elements, each on its own place.
+/// Are the windows along this dimension single elements, each at its own index?
 bool is_pointwise(const Window& window, size_t d) {
   return window.size[d] == 1 && window.stride[d] == 1 && window.pad_low[d] == 0 && window.pad_high[d] == 0 &&
          window.lhs_dilate[d] == 1;
 }
 
-/// No element lies in two windows.
+/// Is no element in two windows?
 bool is_disjoint(const Window& window) {
   for (size_t d = 0; d < window.size.size(); ++d) {
     if (window.stride[d] < dilated(window.size[d], window.rhs_dilate[d])) return false;
@@ -23,7 +23,7 @@ bool is_disjoint(const Window& window) {
   return true;
 }
 
-/// What a window selects: the place in the operand, row major, and whether it selects any.
+/// The element that a window selects: its row-major offset in the operand, and whether there is one.
 struct Selected {
   NodeId place = kNoId, any = kNoId;
 };
@@ -86,7 +86,7 @@ void element_select_and_scatter(ElementContext& context, const Instruction& inst
   std::vector<NodeId> sum{context.element(instruction.operand(2), {})};
   leaves[0] = sum[0];
   if (element_count(instruction.operand(1).shape) == 0) return;
-  // The windows that can hold this element end, along each dimension, with the last one that begins before it.
+  // Along each dimension, the last window that can contain this element is the last that doesn't begin after it.
   std::vector<int32_t> loops;
   Index position;
   NodeId inside = kNoId;

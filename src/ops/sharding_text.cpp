@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kDeepestTuple = 64;
 
-/// metadata={...}, shard_as 1, shard_like 2: said of a sharding, not part of what it is.
+/// Skips metadata={...}, shard_as 1, shard_like 2, which are annotations of a sharding, not part of it.
 Status skip_remarks(TextCursor& cursor) {
   while (true) {
     (void)cursor.eat(",");
@@ -80,7 +80,7 @@ Status read_named(TextCursor& cursor, Sharding& sharding) {
   sharding.kind = ShardingKind::kTiled;
   LT_ASSIGN_OR_RETURN(const Mesh mesh, read_mesh(cursor));
   std::vector<AxisPart> order;
-  int64_t named = 1;  // devices told apart by the axes named so far
+  int64_t named = 1;  // devices distinguished by the axes named so far
   const auto use = [&](const std::vector<AxisPart>& parts) {
     int64_t product = 1;
     for (const AxisPart& part : parts) product = std::min(product * part.size, kMostDevices);
@@ -106,7 +106,7 @@ Status read_named(TextCursor& cursor, Sharding& sharding) {
     sharding.subgroups.push_back(*kind);
   }
   LT_ASSIGN_OR_RETURN(sharding.devices, devices_by(mesh, order, NamedAxes::kMajor));
-  // Axes that nobody named replicate.
+  // Axes that aren't named replicate.
   const int64_t others = sharding.devices.count() / named;
   if (others > 1) {
     sharding.tile.push_back(others);
@@ -163,7 +163,7 @@ Status read_braced(TextCursor& cursor, Sharding& sharding, int depth) {
   return {};
 }
 
-/// Every `group_size` devices form a group. Lists of thousands, repeated in every collective, are left unwritten.
+/// Writes the groups of `group_size` devices each. Lists of thousands, repeated in every collective, are omitted.
 void write_out(const DeviceList& devices, int64_t group_size, ReplicaGroups& out) {
   constexpr int64_t kMostListed = 4096;
   out.group_size = group_size;
@@ -187,7 +187,7 @@ Result<ReplicaGroups> read_iota_groups(TextCursor& cursor) {
   return result;
 }
 
-/// `mesh['x'=4,'y'=2] {'y'}`: devices that differ along the named axes only form a group.
+/// Reads `mesh['x'=4,'y'=2] {'y'}`: devices that differ only along the named axes form a group.
 Result<ReplicaGroups> read_mesh_groups(TextCursor& cursor) {
   LT_ASSIGN_OR_RETURN(const Mesh mesh, read_mesh(cursor));
   (void)cursor.eat(",");

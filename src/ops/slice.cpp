@@ -17,7 +17,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// `{[0:4], [1:9:2]}`
+/// Reads `{[0:4], [1:9:2]}`.
 Status read(AttributeReader& reader, Instruction& instruction) {
   LT_ASSIGN_OR_RETURN(const std::string_view text, reader.take_text("slice"));
   const auto malformed = [&] {

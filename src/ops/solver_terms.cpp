@@ -13,7 +13,7 @@ double elements_of(const Shape& shape) {
   return elements;
 }
 
-/// Of n^3 in a matrix of n x n.
+/// The number of multiply-adds for an n x n matrix, as a multiple of n^3.
 double share_of(LapackRoutine routine) {
   switch (routine) {
     case LapackRoutine::kPotrf: return 1.0 / 6;

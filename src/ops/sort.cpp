@@ -1,6 +1,6 @@
-// sort: put the elements along one dimension in the order that a comparator says, several arrays in step.
-//   operands T0[s], T1[s], ... give the same shapes, a tuple where there are several. The comparator takes two elements
-//   of each operand, (a0, b0, a1, b1, ...), and says whether a comes before b. Always stable here.
+// sort: sorts the elements along one dimension by a comparator; several arrays are permuted together.
+//   operands T0[s], T1[s], ... give the same shapes, a tuple if there are several. The comparator takes two elements
+//   of each operand, (a0, b0, a1, b1, ...), and says whether a comes before b. The sort is always stable here.
 //   (C1) operands are arrays of the same extents, at least one
 //   (C2) one dimension, in range
 //   (C3) the comparator takes two scalars of each operand's type and gives pred[]
@@ -36,7 +36,7 @@ void print_sort(const Instruction& sort, AttributeWriter& writer) {
   writer.computation("to_apply", *sort.called[0]);
 }
 
-/// Backends may leave a comparator of wider floats to operands that they have narrowed.
+/// Backends may narrow float operands and keep a comparator of wider floats.
 bool compares_in_another_precision(const Instruction& sort, const Shape& operand, const Shape& parameter) {
   const bool of_backend = sort.parent && sort.parent->module().is_scheduled;
   return of_backend && parameter.is_array() && parameter.dims.empty() && operand.type != parameter.type &&
@@ -68,7 +68,8 @@ Result<Shape> infer_sort(const Instruction& sort) {
   return one_or_tuple(std::move(results));
 }
 
-/// Bottom-up merge sort: unlike the library's sorts it ends, in bounds, for comparators that contradict themselves.
+/// Bottom-up merge sort: unlike the standard library's sorts, it terminates and stays in bounds for inconsistent
+/// comparators.
 template <class ComesBefore>
 Status merge_sort(std::vector<int64_t>& order, ComesBefore&& comes_before) {
   std::vector<int64_t> merged(order.size());

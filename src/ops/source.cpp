@@ -2,7 +2,7 @@
 ///
 /// parameter(n)      the computation's n-th argument, of the declared shape      (C1) 0 <= n < 2^20
 /// constant(value)   a value written in the program                             (C1) the value has the declared shape
-/// partition-id, replica-id   -> u32[]: this device's place; 0 on one device    (C1) the declared shape is u32[]
+/// partition-id, replica-id   -> u32[]: this device's number; 0 on one device   (C1) the declared shape is u32[]
 
 #include <fmt/format.h>
 
@@ -71,7 +71,7 @@ Result<Value> eval_device_id(const Instruction&, Operands, EvalContext&) {
   return std::make_shared<const Literal>(Shape::scalar(ElementType::kU32));
 }
 
-/// One element, as often as the shape says.
+/// Are all elements of the constant equal?
 bool is_splat(const Instruction& instruction) {
   const Value& value = instruction.as<ConstantAttributes>().value;
   if (!value->known() || !value->shape().is_array() || value->size() == 0) return false;
@@ -91,7 +91,7 @@ void element_device_id(ElementContext& context, const Instruction&, const Index&
   leaves[0] = context.nest.integer(ElementType::kU32, 0);
 }
 
-/// A literal can be cut smaller where that leaves what it says as it is, or says nothing of places.
+/// A literal may be cropped if its elements are equal, count along a dimension, or can't be indices.
 void extents_of_constant(ExtentRelater& r) {
   const Instruction& i = r.instruction();
   const auto& value = i.as<ConstantAttributes>().value;

@@ -8,17 +8,17 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr double kOwnPart = 0.5;  ///< weight of the element that stands at the same place of an operand
+constexpr double kOwnPart = 0.5;  ///< weight of the element at the same relative position of an operand
 constexpr double kOfAll = 0.5;    ///< weight of all elements of all operands
-constexpr double kOfNext = 0.75;  ///< an operand's weight, of that of the one before it
-constexpr int64_t kTurns = 7;     ///< places with weights of their own, so that a permutation changes the sum
-constexpr int64_t kFew = 4;       ///< integers that stand for results: small, for they may be indices
+constexpr double kOfNext = 0.75;  ///< an operand's weight relative to the previous operand's
+constexpr int64_t kTurns = 7;  ///< positions modulo this have different weights, so that a permutation changes the sum
+constexpr int64_t kFew = 4;    ///< results that are integers are less than this, since they may be indices
 constexpr int64_t kMostOfIntegers = 1024;
 
 bool is_real(const Shape& shape) { return shape.is_array() && is_floating(shape.type); }
 bool is_whole(const Shape& shape) { return shape.is_array() && !is_floating(shape.type) && !is_complex(shape.type); }
 
-/// All elements in one number, in which each place has its own weight.
+/// A weighted mean of all elements; weights depend on positions.
 double mixed(const Literal& array) {
   double sum = 0;
   for (int64_t e = 0; e < array.size(); ++e) sum += number_at(array, e) * static_cast<double>(1 + e % kTurns);

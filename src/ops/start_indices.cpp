@@ -11,7 +11,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// The position of the operand that holds all start indices; 0 where there is none.
+/// The number of the operand that holds all start indices; 0 if there is none.
 size_t start_vector_of(const Instruction& i) {
   if (i.opcode != Opcode::kDynamicSlice && i.opcode != Opcode::kDynamicUpdateSlice) return 0;
   const size_t first = i.opcode == Opcode::kDynamicSlice ? 1 : 2;
@@ -21,7 +21,7 @@ size_t start_vector_of(const Instruction& i) {
   return integers && starts.dims == Dims{i.operand(0).shape.rank()} ? first : 0;
 }
 
-/// Takes apart the start vectors of one computation; instructions stand where they are needed.
+/// Splits the start vectors of one computation; the new instructions come just before their user.
 class Splitter {
  public:
   explicit Splitter(Computation& computation) : computation_(computation) {

@@ -6,7 +6,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// Calls f.operator()<Bytes>() for the size of an element, so that its copy is one move.
+/// Calls f.operator()<Bytes>() with the size of an element, so that copying it is one move.
 template <class F>
 void dispatch_bytes(int bytes, F&& f) {
   switch (bytes) {
@@ -28,7 +28,7 @@ void copy_row(std::byte* to, int64_t to_step, const std::byte* from, int64_t fro
   for (int64_t i = 0; i < count; ++i) std::memcpy(to + i * to_step * kBytes, from + i * from_step * kBytes, Bytes);
 }
 
-/// Every index of the walk is one of an array of `size` elements.
+/// Are all offsets of the walk inside an array of `size` elements?
 bool lies_inside(const Dims& extents, const Dims& steps, int64_t start, int64_t size) {
   int64_t lowest = start, highest = start;
   for (size_t d = 0; d < extents.size(); ++d) {

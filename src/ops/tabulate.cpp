@@ -11,9 +11,9 @@ namespace lowtide::engine {
 namespace {
 
 constexpr int64_t kMostElements = 256;
-constexpr int kMostBits = 32;         // of an element
-constexpr int kLeastOperations = 24;  // that a table replaces: a look-up in the largest one is about as many
-constexpr size_t kMostSources = 8;    // that are remembered of a node
+constexpr int kMostBits = 32;         // of a table's element
+constexpr int kLeastOperations = 24;  // that a table must replace: a look-up in the largest table costs about as much
+constexpr size_t kMostSources = 8;    // that are recorded per node
 
 int operations_of(const Node& node) {
   if (node.kind != NodeKind::kOperation) return 1;
@@ -54,7 +54,8 @@ class Tabulation {
     return node.greatest - node.least + 1;
   }
 
-  /// What the node is a function of, by itself, ascending; itself where it has few values. Whether there is any other.
+  /// Records the node's sources, ascending: each is a node that alone determines it, including itself if it has few
+  /// values. Returns whether there is another one.
   bool find_sources(size_t id) {
     const Node& made = nest_.nodes[id];
     if (made.kind == NodeKind::kConstant) return false;
@@ -95,7 +96,7 @@ class Tabulation {
     }
   }
 
-  /// The source with the fewest values whose dependents are worth tabulating; kNoId: none.
+  /// The source with the fewest values, if tabulating the node by it is worthwhile; kNoId: none.
   NodeId best_source(size_t id) const {
     const Node& made = nest_.nodes[id];
     const bool has_type = type_bits(made.type) <= kMostBits && made.type != ElementType::kF16;
@@ -108,7 +109,8 @@ class Tabulation {
     return best != kNoId && chain(id, best, kLeastOperations).empty() ? best : kNoId;
   }
 
-  /// The nodes between, ascending, the last one included; none where they are `limit` operations or more.
+  /// The nodes between the source and node `id`, ascending, including `id`; empty if they cost `limit` operations or
+  /// more.
   std::vector<NodeId> chain(size_t id, NodeId source, int limit) const {
     std::vector<NodeId> nodes{static_cast<NodeId>(id)};
     int operations = 0;

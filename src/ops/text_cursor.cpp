@@ -41,7 +41,7 @@ size_t end_of_brackets(std::string_view text, size_t at) {
       if (i == std::string_view::npos) return i;
       continue;
     }
-    // `//` inside a word is no comment: a path or an address in an attribute that nobody quoted.
+    // `//` inside a word isn't a comment but part of an unquoted path or address in an attribute.
     if (c == '/' && i > at && (is_space(text[i - 1]) || text.substr(i, 2) == "/*")) {
       const size_t after = skip_blank(text, i);
       i = after > i ? after : i + 1;

@@ -1,7 +1,6 @@
-// topk: the k largest (or smallest) elements along the last dimension, and where they stood.
-//   operand T[.., n] -> (T[.., k], s32[.., k]), in order; equal elements by index, NaN above all numbers.
-//   (C1) the operand is an array of rank >= 1
-//   (C2) 0 <= k <= n
+// topk: the k largest (or smallest) elements along the last dimension, and their indices.
+//   operand T[.., n] -> (T[.., k], s32[.., k]), in order; equal elements are ordered by index, NaN is above all
+//   numbers. (C1) the operand is an array of rank >= 1 (C2) 0 <= k <= n
 #include "ops/topk.h"
 
 #include <fmt/format.h>
@@ -47,7 +46,7 @@ Result<Shape> infer_topk(const Instruction& topk) {
   return Shape::tuple({Shape::array(operand.type, dims), Shape::array(ElementType::kS32, dims)});
 }
 
-/// Orders as totalOrder of IEEE 754 does: -NaN, -inf, .., -0, +0, .., inf, NaN.
+/// A key with the order of IEEE 754's totalOrder: -NaN, -inf, .., -0, +0, .., inf, NaN.
 template <class T>
 auto total_order_key(T element) {
   if constexpr (std::is_integral_v<T> || requires(T t) { t.held; }) {

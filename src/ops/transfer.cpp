@@ -1,9 +1,9 @@
-// Transfers to and from the host and other programs, ordered by tokens. The interpreter has no other side: it refuses.
+// Transfers to and from the host and other programs, ordered by tokens. The interpreter can't run them.
 //   send(T, token[]) -> (T, u32[], token[])     send-done -> token[]
 //   recv(token[]) -> (T, u32[], token[])        recv-done -> (T, token[])
 //   infeed(token[]) -> (T, token[])             outfeed(T, token[]) -> token[]
-//   after-all(token[], ..) -> token[]: all of them have happened
-//   (C1) the operand that orders is a token
+//   after-all(token[], ..) -> token[]: ordered after all of them
+//   (C1) the operand for ordering is a token
 //   (C2) the declared shape has the form above
 // Older texts write infeed and outfeed without the token.
 #include "ops/checks.h"
@@ -109,7 +109,7 @@ const OpRule kAfterAllRule{.infer = infer_after_all,
                            .extents = free_extents,
                            .reads = reads_anywhere,
                            .arithmetic = kOneOperation};
-/// Not defined by any public text: read and printed as it stands.
+/// No public text defines this operation: it is only read and printed.
 const OpRule kShuffleRule{
     .slicing = kNotSliced, .extents = unknown_extents, .reads = reads_anywhere, .arithmetic = kOneOperation};
 

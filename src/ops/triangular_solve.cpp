@@ -1,8 +1,7 @@
-// triangular-solve: X with op(A) X = B (left side) or X op(A) = B, A triangular, op by transpose_a.
-//   A[.., n, n], B[.., n, m] (or [.., m, n] for the right side) -> X like B. The other triangle of A is not read.
-//   (C1) floating or complex arrays of one element type
-//   (C2) equal ranks >= 2, equal batch extents
-//   (C3) A is square, and B has its extent on the solved side
+// triangular-solve: X with op(A) X = B (left side) or X op(A) = B, where A is triangular and transpose_a sets op.
+//   A[.., n, n], B[.., n, m] (or [.., m, n] for the right side) -> X with B's shape. The other triangle of A isn't
+//   read. (C1) floating or complex arrays of one element type (C2) equal ranks >= 2, equal batch extents (C3) A is
+//   square, and B has its extent on the solved side
 #include "ops/checks.h"
 #include "ops/dimension_roles.h"
 #include "ops/extents.h"
@@ -56,7 +55,7 @@ Result<Shape> infer_triangular_solve(const Instruction& solve) {
   return bare(b);
 }
 
-/// Solves A x = b for one vector, A lower or upper triangular, entries by a(i, j).
+/// Solves A x = b for one vector, with A lower or upper triangular and its entries a(i, j).
 template <class S, class Entry>
 void solve_vector(Entry&& a, bool lower, bool unit_diagonal, std::vector<S>& x) {
   const size_t n = x.size();

@@ -1,4 +1,4 @@
-/// Operations on bundles and on nothing but names.
+/// Operations on tuples, and operations that only rename their operands.
 ///
 /// tuple              a, b, ... -> (a, b, ...)
 /// get-tuple-element  t (.., a, ..), index -> a        (C1) one operand, a tuple  (C2) 0 <= index < its elements
@@ -16,7 +16,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// Tuples of tuples double with every line of text; this bounds what a small program can ask for.
+/// Limits the size of nested tuples, which may double with every line of text.
 constexpr int64_t kMostNodes = int64_t{1} << 22;
 
 int64_t count_nodes(const Shape& shape, int64_t limit) {

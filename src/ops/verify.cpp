@@ -9,38 +9,38 @@
 
 #include "ops/op_rule.h"
 
-// What holds of every module, whatever its operations; the operations' own constraints stand in their rules.
+// The constraints of every module; those of single operations are in the operations' rules.
 //   (V1)  there is an entry computation, and nothing calls it
 //   (V2)  every computation has a root, and it is one of its instructions
 //   (V3)  instruction names are unique in their computation, computation names in the module
 //   (V4)  parameters are numbered 0, 1, ... without gaps
-//   (V5)  operands and control predecessors stand in the same computation, before their users
+//   (V5)  operands and control predecessors are in the same computation, before their users
 //   (V6)  called computations belong to the module, and no computation reaches itself through calls
 //   (V7)  an operation has as many operands as its opcode takes
 //   (V8)  the declared shape is the one that operands and attributes give
 //   (V9)  extents are not negative, and an array's bytes fit in 56 bits, padding included
 //   (V10) a layout names every dimension once; its tiles and element sizes are positive
-//   (V11) aliases and donors name an existing array of a parameter; aliased arrays are of one size, each named once
+//   (V11) aliases and donors name an existing array of a parameter; aliased arrays have one size, each named once
 //   (V12) entry_computation_layout has the parameters and the result of the entry
-// Of a module that is read:
-//   (V13) its arrays, each as often as it is made on the way through the program, have less than 2^60 bytes together,
-//         and its instructions, counted so, are fewer than 2^24
-// And of one that is run:
-//   (V14) no constant's elements were left out of the text
+// Modules that are read:
+//   (V13) all arrays together, each counted as often as it is on the timeline, have less than 2^60 bytes, and the
+//         instructions, counted in the same way, are fewer than 2^24
+// Modules that are run:
+//   (V14) no constant's elements were omitted from the text
 
 namespace lowtide::engine {
 namespace {
 
 constexpr int64_t kLargestArray = int64_t{1} << 56;  ///< bytes
-/// Of all arrays, so that no sum over a program's buffers leaves 63 bits, whatever passes make more than once.
+/// Limit for the bytes of all arrays, so that sums over a program's buffers fit 63 bits even if passes duplicate some.
 constexpr double kLargestSum = 0x1p60;
-/// On the timeline, where every call stands by itself: computations that call each other twice double with each of
-/// them.
+/// Limit for instructions on the timeline, where calls are inlined: their number doubles with each computation that
+/// calls another one twice.
 constexpr double kMostInstructions = 0x1p24;
 
 Status input(std::string message) { return Status::input(std::move(message)); }
 
-/// a * b, or nothing where it passes the largest array. Both are positive.
+/// a * b, or nullopt if it exceeds the largest array. Both are positive.
 std::optional<int64_t> bounded_product(int64_t a, int64_t b) {
   if (a > kLargestArray / b) return std::nullopt;
   return a * b;
@@ -78,7 +78,7 @@ Status verify_array(const Shape& array) {
     return input(fmt::format("{} has {} dynamic flags for {} dimensions (V9)", to_string_without_layout(array),
                              array.dynamic.size(), array.dims.size()));
   }
-  // Extents of zero count as one: a product must not overflow on its way to nothing.
+  // Extents of zero count as one, so that they don't hide an overflow.
   std::optional<int64_t> bytes = 16;
   for (const int64_t extent : array.dims) {
     if (extent < 0 && extent != kUnboundedDim) {
@@ -89,7 +89,7 @@ Status verify_array(const Shape& array) {
   if (bytes && array.layout) {
     LT_RETURN_IF_ERROR(verify_layout(array, *array.layout));
     if (array.layout->element_bits > 128) bytes = bounded_product(*bytes, array.layout->element_bits / 128 + 1);
-    // n elements in tiles of t take at most n * t.
+    // n elements in tiles of t need at most n * t.
     for (const Dims& tile : array.layout->tiles) {
       for (const int64_t extent : tile) {
         if (bytes && extent > 1) bytes = bounded_product(*bytes, extent);
@@ -121,7 +121,7 @@ bool has_unbounded(const Shape& shape) {
   return found;
 }
 
-/// The fault with its operation in front and its place; without a source the instruction's name has to do.
+/// Adds the operation and its place to an error; without a source, the instruction's name instead of the place.
 Status blame(const Module& module, const Instruction& instruction, const Status& fault) {
   std::string message = fault.message();
   const std::string_view opcode = opcode_name(instruction.opcode);
@@ -135,7 +135,7 @@ Status blame(const Module& module, const Computation& computation, std::string m
   return module.source ? fault.at(*module.source, computation.place) : fault;
 }
 
-/// Everything that may be asked without looking at shapes. `position` is indexed by instruction id.
+/// Checks everything that doesn't depend on shapes. `position` is indexed by instruction id.
 Status verify_structure(const Module& module, const Computation& computation, std::vector<int32_t>& position) {
   std::unordered_set<std::string_view> names;
   std::vector<const Instruction*> parameters;
@@ -176,7 +176,7 @@ Status verify_structure(const Module& module, const Computation& computation, st
   return {};
 }
 
-/// (V1), (V6): the calls between computations are a tree with shared branches, entered at the entry.
+/// Checks (V1) and (V6): calls between computations form an acyclic graph, and nothing calls the entry.
 Status verify_calls(const Module& module) {
   enum class Colour : uint8_t { kNew, kOpen, kDone };
   std::unordered_map<const Computation*, Colour> colour;
@@ -224,7 +224,7 @@ Status verify_calls(const Module& module) {
   return {};
 }
 
-/// The array at `index` of `shape`, or null where there is none.
+/// The array at `index` of `shape`, or null if there is none.
 const Shape* array_at(const Shape& shape, const ShapeIndex& index) {
   const Shape* at = &shape;
   for (const int64_t i : index) {
@@ -309,7 +309,7 @@ Status verify(const Module& module) {
     LT_RETURN_IF_ERROR(verify_structure(module, *c, position));
   }
   LT_RETURN_IF_ERROR(verify_calls(module));
-  // Shapes first: rules may multiply extents.
+  // Shapes are checked first, since rules may multiply extents.
   for (const auto& c : module.computations()) {
     for (const auto& i : c->instructions()) {
       if (Status fault = verify_shape(i->shape); !fault.ok()) return blame(module, *i, fault);
@@ -326,7 +326,7 @@ Status verify(const Module& module) {
 
 Status verify_sizes(const Module& module) {
   const std::vector<Computation*> callees_first = module.callees_first();
-  std::unordered_map<const Computation*, double> times;  // on the program's timeline, where calls stand in line
+  std::unordered_map<const Computation*, double> times;  // on the timeline, where calls are inlined
   times[module.entry] = 1;
   double sum = 0, instructions = 0;
   for (auto c = callees_first.rbegin(); c != callees_first.rend(); ++c) {
@@ -337,7 +337,7 @@ Status verify_sizes(const Module& module) {
         return blame(module, *i,
                      input("the program's calls, each with what it calls, come to 2^24 instructions or more (V13)"));
       }
-      // Other names for arrays, and a called computation's parameters, are none of their own.
+      // Aliases of arrays and parameters of called computations aren't separate arrays.
       const bool is_name = memory_class(i->opcode) == MemoryClass::kView && i->shape.is_tuple();
       if (is_name || (i->opcode == Opcode::kParameter && *c != module.entry)) continue;
       double bytes = 0;

@@ -1,16 +1,15 @@
-// A loop that commutes with indexing: run for one element at a time.
+// A loop that commutes with indexing, run for one element at a time.
 //
-// An element of a leaf needs, from the iteration before, only elements of its own index ("walking") and elements at
-// constant indices (scalars, small tables); what the body hands on unchanged may be read anywhere. Then element i of
-// every walking leaf evolves by itself, and a loop over the needed elements alone gives the same values iteration by
-// iteration. What remains is when to stop:
-//  - the condition needs only what an element's loop carries, too. It cannot depend on a walking element of another
-//    index, so all elements' loops stop after the same trips as the whole loop (elements of one extent) or follow their
-//    own constant-index values, which are the same for all: exact.
-//  - the condition asks whether p holds for any element (reduce by or of p over all indices), and every carried
-//    element's next value is select(p at its own index, something, its old value). Where p fails at an index nothing
-//    there changes any more, p included, so stopping that element's loop when its own p fails gives the same values.
-// That a value is "p at its own index" is seen in a nest made for the purpose: equal pure nodes are one node there.
+// This is possible if an element of a leaf needs, from the previous iteration, only elements of its own index
+// ("walking") and elements at constant indices (scalars, small tables); loop-invariant leaves may be read anywhere.
+// Then element i of every walking leaf evolves independently, and a loop over the needed elements alone gives the same
+// values iteration by iteration. The stopping condition must have one of two forms:
+//  - The condition, too, needs only elements that an element's loop carries. It can't depend on a walking element of
+//    another index, so all elements' loops stop after the same trip count as the whole loop: the result is exact.
+//  - The condition asks whether p holds for any element (reduce by or of p over all indices), and every carried
+//    element's next value is select(p at its own index, something, its old value). Once p fails at an index, nothing
+//    changes there any more, p included, so stopping that element's loop when its own p fails gives the same values.
+// Whether a value is "p at its own index" is checked in a trial nest, in which equal pure nodes are one node.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -25,18 +24,18 @@ namespace lowtide::engine {
 namespace {
 
 constexpr size_t kMostCarried = 64;     ///< elements that one element's loop may carry
-constexpr size_t kMostTriedOut = 1000;  ///< of condition and body, which are tried out more than once
+constexpr size_t kMostTriedOut = 1000;  ///< instructions of condition and body, which are lowered more than once
 
-/// One carried element: of a leaf, at the walking index or at a constant one.
+/// One carried element of a leaf, at the walking index or at a constant one.
 struct Carry {
   int64_t leaf = 0;
   bool walks = false;
-  Index at;  ///< constants; unused where it walks
+  Index at;  ///< constants; unused if it walks
 };
 
 struct LoopPlan {
   std::vector<Carry> carried;
-  bool any_element = false;  ///< the second kind of condition
+  bool any_element = false;  ///< the second form of condition
 };
 
 bool is_constant(const Index& index) {
@@ -48,7 +47,7 @@ bool is_invariant(const Instruction& loop, int64_t leaf) {
   return next.instruction->opcode == Opcode::kParameter && next.leaf == leaf;
 }
 
-/// A loop that counts: leaf `leaf` goes from `start` by `step`, and the body runs `trips` times.
+/// A counted loop: leaf `leaf` starts at `start` and increases by `step`, and the body runs `trips` times.
 struct Count {
   int64_t leaf = 0, start = 0, step = 0, trips = 0;
 };
@@ -59,7 +58,7 @@ std::optional<int64_t> constant_of(const MadeBy& value) {
   return integer_at(*constant->value, 0);
 }
 
-/// `i < n` and i + step, all numbers known.
+/// Recognises the condition `i < n` and the step `i + step`, with known numbers.
 std::optional<Count> count_of(const Instruction& loop) {
   const Instruction& compare = *made_by(*loop.called[0]->root, 0).instruction;
   if (compare.opcode != Opcode::kCompare) return std::nullopt;
@@ -84,14 +83,14 @@ std::optional<Count> count_of(const Instruction& loop) {
   if (old.instruction->opcode != Opcode::kParameter || old.leaf != counter.leaf) std::swap(old, more);
   if (old.instruction->opcode != Opcode::kParameter || old.leaf != counter.leaf) return std::nullopt;
   const auto start = constant_of(made_by(loop.operand(0), counter.leaf)), step = known(more), end = known(limit);
-  constexpr int64_t kLargest = int64_t{1} << 30;  // far from where any of the types wraps
+  constexpr int64_t kLargest = int64_t{1} << 30;  // far from any of the types' limits
   const auto small = [](std::optional<int64_t> n) { return n && *n >= -kLargest && *n <= kLargest; };
   if (!small(start) || !small(step) || !small(end) || *step <= 0) return std::nullopt;
   const int64_t way = *end > *start ? *end - *start : 0;
   return Count{counter.leaf, *start, *step, (way + *step - 1) / *step};
 }
 
-/// The operand of reduce(p, false) by or over all dimensions; null where the condition is something else.
+/// The operand p if the condition is reduce(p, false) by `or` over all dimensions; otherwise null.
 const Instruction* any_of(const Computation& condition) {
   const Instruction& root = *made_by(*condition.root, 0).instruction;
   if (root.opcode != Opcode::kReduce || root.operands.size() != 2 || root.shape.rank() != 0) return nullptr;
@@ -103,18 +102,18 @@ const Instruction* any_of(const Computation& condition) {
   return is_or && root.operand(0).shape.type == ElementType::kPred ? &root.operand(0) : nullptr;
 }
 
-/// Cheap at every iteration, and defined element by element.
+/// Is each of its operations cheap, and defined element by element?
 bool is_light(const Computation& computation) {
   for (const auto& instruction : computation.instructions()) {
     const Opcode opcode = instruction->opcode;
-    if (opcode == Opcode::kDynamicUpdateSlice) return false;  // a stack written slice by slice: quadratic as elements
+    if (opcode == Opcode::kDynamicUpdateSlice) return false;  // a stack written by slices: quadratic as elements
     const bool is_allowed = opcode == Opcode::kWhile || opcode == Opcode::kRngBitGenerator;
     if (!is_allowed && !is_by_element(opcode)) return false;
   }
   return true;
 }
 
-/// Stands in for a region while a loop is tried out: scalar computations are made in place, functions are empty.
+/// Replaces the region while a loop is lowered on trial: scalar computations are inlined, functions are empty.
 class TrialElements : public ElementContext {
  public:
   using ElementContext::ElementContext;
@@ -135,7 +134,7 @@ class TrialElements : public ElementContext {
   int32_t buffer_of(const Instruction&, int64_t) override { return kNoId; }
 };
 
-/// Finds what the loop of one element of `leaf` carries.
+/// Finds the elements that the loop for one element of `leaf` carries.
 class LoopTrial {
  public:
   LoopTrial(const Instruction& loop, int64_t leaf) : loop_(loop), shape_(part_shape(loop.shape, leaf)), trial_(nest_) {
@@ -184,7 +183,7 @@ class LoopTrial {
     return InlinedElements(trial_, read, &hopeless_);
   }
 
-  /// Equal elements of one leaf are one node.
+  /// Loads of the same element of a leaf give the same node.
   NodeId load(int64_t leaf, const Index& index) {
     const Shape& shape = part_shape(loop_.shape, leaf);
     auto [buffer, is_new] = buffers_.try_emplace(leaf, kNoId);
@@ -209,13 +208,13 @@ class LoopTrial {
   TrialElements trial_;
   Index here_;
   LoopPlan plan_;
-  std::unordered_map<int64_t, int32_t> buffers_;  ///< by leaf
-  std::vector<NodeId> values_;                    ///< stand-ins of the carried elements
-  bool hopeless_ = false;                         ///< no such loop, whatever else is found
+  std::unordered_map<int64_t, int32_t> buffers_;  ///< the buffer of each leaf
+  std::vector<NodeId> values_;                    ///< placeholders for the carried elements
+  bool hopeless_ = false;                         ///< such a loop is impossible
 };
 
-/// Plans of loops within loops: trying out a loop makes the elements of those inside, which ask for their plans again,
-/// twice as often with every level. Kept from the outermost question to its answer: nothing changes a loop meanwhile.
+/// Caches plans of nested loops: trying out a loop lowers elements of inner loops, which need their plans again, twice
+/// as often with every level. The cache lives as long as the outermost query, during which no loop changes.
 class KnownPlans {
  public:
   KnownPlans() { ++known().questions; }
@@ -286,7 +285,7 @@ void element_while(ElementContext& context, const Instruction& loop, int64_t lea
   const int32_t made = count ? nest.begin_sequential(count->trips, initial) : nest.begin_while(initial);
   const auto parameter = [&](const Instruction&, int64_t wanted, const Index& at) -> NodeId {
     if (is_invariant(loop, wanted)) return context.element(start, wanted, at);
-    if (count && wanted == count->leaf) {  // as an index, whose bounds are known
+    if (count && wanted == count->leaf) {  // the counter as an index, so that its bounds are known
       const Affine passed = nest.times(nest.index_of(made), count->step);
       const NodeId counter = nest.value_of(nest.plus(passed, NestBuilder::fixed(count->start)));
       return nest.convert(counter, part_shape(loop.shape, wanted).type);

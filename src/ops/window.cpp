@@ -16,8 +16,8 @@ int64_t window_positions(const Window& window, size_t d, int64_t base) {
 
 Status check_window(const Instruction& instruction, const Window& window, const Dims& bases, int constraint) {
   const size_t rank = bases.size();
-  constexpr int64_t kLargest = int64_t{1} << 30;      // products of two fields stay in 61 bits
-  constexpr int64_t kLargestBase = int64_t{1} << 60;  // a dilated extent
+  constexpr int64_t kLargest = int64_t{1} << 30;      // products of two fields fit 61 bits
+  constexpr int64_t kLargestBase = int64_t{1} << 60;  // limit for a dilated extent
   for (const auto* field :
        {&window.size, &window.stride, &window.pad_low, &window.pad_high, &window.lhs_dilate, &window.rhs_dilate}) {
     if (field->size() != rank) {

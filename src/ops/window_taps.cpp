@@ -5,7 +5,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// kNoId where a predicate is known to hold.
+/// The predicate, or kNoId if it is known to hold.
 NodeId unless_known(NestBuilder& nest, NodeId predicate) {
   return nest.known_integer(predicate) == 1 ? kNoId : predicate;
 }
