@@ -156,7 +156,7 @@ class MakeAccount {
     out_.buffers.push_back(std::move(buffer));
   }
 
-  /// A result that nobody takes out of its tuple is the workspace of the library call that declares it.
+  /// An unread element of a custom call's result tuple is the workspace of that library call.
   bool is_scratch(const ValueGroup& group, const Liveness& liveness) const {
     if (group.values.size() != 1) return false;
     const auto v = static_cast<size_t>(group.values.front());
@@ -210,8 +210,8 @@ class MakeAccount {
                        traced_peak(assignment, liveness));
   }
 
-  /// Births and deaths of values before each step. XLA's packer takes lifetimes in these units where it places
-  /// long-lived buffers first.
+  /// The number of births and deaths of values before each step. XLA's packer measures lifetimes in these units when it
+  /// places long-lived buffers first.
   std::vector<Step> count_events(const Assignment& assignment, const Liveness& liveness) const {
     std::vector<Step> before(static_cast<size_t>(last_step()) + 3, 0);
     for (const int32_t g : assignment.in_arena) {
@@ -224,7 +224,7 @@ class MakeAccount {
     return before;
   }
 
-  /// The same problem with steps counted in events: what overlaps and what doesn't stays as it is.
+  /// The same problem with steps counted in events; which lifetimes overlap doesn't change.
   static Problem in_events(Problem problem, const std::vector<Step>& events) {
     for (PackBuffer& buffer : problem.buffers) {
       for (Lifetime& life : buffer.alive) {
@@ -235,7 +235,7 @@ class MakeAccount {
     return problem;
   }
 
-  /// Sums of the sizes must not overflow.
+  /// Limits sizes so that their sum doesn't overflow.
   static void cut_sizes(Problem& problem) {
     const Bytes most = (Bytes{1} << 61) / static_cast<Bytes>(std::max<size_t>(problem.buffers.size(), 1));
     for (PackBuffer& buffer : problem.buffers) buffer.size = std::min(buffer.size, most);
@@ -257,7 +257,7 @@ class MakeAccount {
   const Module& module_;
   const bool scheduled_;
   const int64_t pack_work_;
-  bool in_image_ = false;  ///< constants are part of the program that is loaded, as its code is (TPU)
+  bool in_image_ = false;  ///< constants are part of the loaded program image, like its code (TPU)
   Leaves leaves_;
   Partitioning sizes_;
   Donation donation_;

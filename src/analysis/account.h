@@ -1,5 +1,5 @@
 #pragma once
-/// What a program needs in memory when it runs as it stands: buffers on one timeline, the peak, and who holds it.
+/// The memory that a program needs when it runs as given: buffers on one timeline, the peak, and its values.
 
 #include <cstdint>
 #include <map>
@@ -16,7 +16,7 @@ namespace lowtide::engine {
 struct TimelineStep {
   const Instruction* instruction = nullptr;
   int32_t depth = 0;                    ///< nesting of while, conditional, call
-  const Instruction* caller = nullptr;  ///< the innermost of those; null in the entry
+  const Instruction* caller = nullptr;  ///< the innermost while, conditional or call; null in the entry
 };
 
 /// An array result of an instruction: leaf `index` of its shape.
@@ -26,25 +26,25 @@ struct ValueRef {
 };
 
 enum class BufferKind : uint8_t {
-  kArgument,  ///< an entry parameter's leaf; alive throughout
+  kArgument,  ///< an entry parameter's leaf; live throughout
   kOutput,    ///< holds a result and no argument
   kConstant,
   kTemporary,
   kScratch,  ///< declared workspace of a library call
 };
 
-/// Bytes that hold values one after another, or one value under several names.
+/// Bytes that hold values one after another, or one value with several names.
 struct AccountBuffer {
   std::vector<ValueRef> values;  ///< in order of definition; the first is named in reports
   BufferKind kind = BufferKind::kTemporary;
   int64_t bytes = 0;                         ///< as laid out, padding included
-  int64_t padding = 0;                       ///< of these, beyond the logical bytes
-  int64_t memory_space = 0;                  ///< 0: main; others never enter the sums
+  int64_t padding = 0;                       ///< part of `bytes`: those beyond the logical bytes
+  int64_t memory_space = 0;                  ///< 0: main; others are not part of the sums
   bool donated = false;                      ///< an argument whose bytes may be reused
-  bool holds_output = false;                 ///< an argument (donated) or output that a result lives in
-  Step born = 0, dies = 0;                   ///< alive in [born, dies)
-  const Instruction* last_reader = nullptr;  ///< the instruction that keeps it to the end; null: it is a result
-  std::vector<Lifetime> alive;               ///< the parts of it in which there is a value; empty: all of it
+  bool holds_output = false;                 ///< a (donated) argument or an output that contains a result
+  Step born = 0, dies = 0;                   ///< live in [born, dies)
+  const Instruction* last_reader = nullptr;  ///< the instruction that reads it last; null: it is a result
+  std::vector<Lifetime> alive;               ///< parts of [born, dies) with a live value; empty: all of it
 
   bool alive_at(Step step) const {
     if (step < born || step >= dies) return false;
@@ -56,7 +56,7 @@ struct AccountBuffer {
   }
 };
 
-/// One account of one module. peak = argument + output - alias + temp.
+/// The account of a module. peak = argument + output - alias + temp.
 struct Account {
   std::vector<TimelineStep> timeline;
   std::vector<AccountBuffer> buffers;
@@ -65,28 +65,28 @@ struct Account {
   int64_t load_bytes = 0;                   ///< largest sum of live arena bytes
   int64_t constant_bytes = 0;               ///< part of temp
   int64_t padding_bytes = 0;                ///< at the peak
-  std::map<int64_t, int64_t> other_spaces;  ///< memory space -> most bytes alive there at once
-  Step peak_step = 0;                       ///< first step where the load is reached
-  std::vector<int64_t> live;                ///< arena bytes alive at each step
+  std::map<int64_t, int64_t> other_spaces;  ///< memory space -> most bytes live there at once
+  Step peak_step = 0;                       ///< the first step at which the load is reached
+  std::vector<int64_t> live;                ///< live arena bytes at each step
   std::vector<std::string> warnings;        ///< "shardings name 8 devices, the header 1 partition", ...
   int64_t peak_bytes() const { return argument_bytes + output_bytes - alias_bytes + temp_bytes; }
 };
 
 enum class AccountMode : uint8_t {
   kAsGiven,      ///< a scheduled module: XLA's order and fusions; otherwise depth-first, plain elementwise loop fusion
-  kUnscheduled,  ///< the second form, whatever the module says
+  kUnscheduled,  ///< the second form, even for a scheduled module
 };
 
-/// pack_work: of the search for a lower arena (PackOptions::work) where it isn't the compiler's own packing.
+/// pack_work: limit for the search for a smaller arena (PackOptions::work), unless the compiler's own packing is used.
 Account account_for(const Module& module, AccountMode mode, int64_t pack_work = 10'000'000);
 
-/// Lower bounds on the peak, each with the reason that proves it.
+/// A lower bound on the peak, with the reason that proves it.
 struct Floor {
   int64_t bytes = 0;
   std::string reason;                        ///< "arguments 7.48 GiB + results ... : every executor holds them"
-  const Instruction* instruction = nullptr;  ///< the one that sets it, where one does
+  const Instruction* instruction = nullptr;  ///< the one that determines it, if any
 };
-Floor floor_order(const Module& module);  ///< over all orders and in-place choices of the ops as they stand
+Floor floor_order(const Module& module);  ///< over all orders and in-place choices of the ops as given
 Floor floor_any(const Module& module);    ///< for every correct executor
 
 }  // namespace lowtide::engine

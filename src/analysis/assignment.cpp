@@ -8,11 +8,11 @@
 namespace lowtide::engine {
 namespace {
 
-/// Where a leaf of the timeline stands in the program.
+/// The position of a leaf of the timeline in the program.
 struct Place {
   const Instruction* instruction = nullptr;
   const Frame* frame = nullptr;
-  int32_t leaf = 0;  ///< of the instruction
+  int32_t leaf = 0;  ///< its number within the instruction
 };
 
 bool overlap(const std::vector<Lifetime>& a, const std::vector<Lifetime>& b) {
@@ -129,7 +129,7 @@ class Assign {
     return number;
   }
 
-  /// May `after` take the bytes of a group that dies at the step where it begins?
+  /// May `after` reuse the bytes of `before`, which must die at the step at which `after` begins?
   bool may_follow(const ValueGroup& before, const ValueGroup& after) const {
     const Step step = after.alive.front().born;
     if (before.alive.back().dies != step + 1) return false;
@@ -143,7 +143,7 @@ class Assign {
       if (!dies_here(value)) return true;
       const bool direct = pair.operand >= 0;
       if (direct ? !may_overwrite(*place.instruction, pair, options_.backend) : !elementwise) {
-        // XLA asks for one operand that allows it; a kernel that reads a value twice must allow it each time.
+        // XLA requires one operand that allows it; a kernel that reads a value twice must allow it each time.
         if (!options_.trust_ties) return false;
         return true;
       }
@@ -153,9 +153,9 @@ class Assign {
     return walked && possible;
   }
 
-  /// Calls f(value, pair, elementwise) for what an instruction reads: operands directly (pair.operand >= 0), and
-  /// operands of virtual values, with whether only elementwise operations of its own extents lie between. f says
-  /// whether to go on.
+  /// Calls f(value, pair, elementwise) for each value that an instruction reads: operands directly (pair.operand >= 0),
+  /// and operands of virtual values; `elementwise`: only elementwise operations of its own extents are between. f
+  /// returns whether to continue.
   template <class F>
   bool visit_reads(const Place& place, F&& f) const {
     const Instruction& i = *place.instruction;
@@ -177,7 +177,7 @@ class Assign {
     while (!pending.empty()) {
       const auto [at, elementwise] = pending.back();
       pending.pop_back();
-      // A virtual value may be reached along several ways; one walk that is elementwise and one that isn't say it all.
+      // A virtual value may be reached along several paths; one elementwise path and one other are enough.
       int32_t& seen = seen_[2 * static_cast<size_t>(at->id) + (elementwise ? 1 : 0)];
       if (seen == walk_) continue;
       seen = walk_;
@@ -199,7 +199,7 @@ class Assign {
 
   bool clash(const ValueGroup& a, const ValueGroup& b) const {
     if (!overlap(a.alive, b.alive)) return false;
-    // They may still meet in one step: the one is read for the last time where the other is written.
+    // They may still share one step, in which one is read for the last time and the other is written.
     if (may_follow(a, b) && !overlap(without_last_step(a.alive), b.alive)) return false;
     return !(may_follow(b, a) && !overlap(a.alive, without_last_step(b.alive)));
   }
@@ -215,7 +215,7 @@ class Assign {
     for (const int32_t v : b.values) group_of_[static_cast<size_t>(v)] = into;
     const auto first = [&](int32_t v) { return live_.first[static_cast<size_t>(v)]; };
     const auto middle = static_cast<std::ptrdiff_t>(a.values.size());
-    const bool in_order = first(a.values.back()) <= first(b.values.front());  // chains grow at their end
+    const bool in_order = first(a.values.back()) <= first(b.values.front());  // chains usually grow at their end
     a.values.insert(a.values.end(), b.values.begin(), b.values.end());
     if (!in_order) {
       std::inplace_merge(a.values.begin(), a.values.begin() + middle, a.values.end(),
@@ -239,7 +239,7 @@ class Assign {
     b = {};
   }
 
-  /// Where nothing says that copies were made: ties and dying operands share only if their lives allow it.
+  /// For programs without XLA's copies: ties and dying operands share a buffer only if their lifetimes allow it.
   void join_where_free() {
     const auto try_join = [&](int32_t x, int32_t y) {
       if (x < 0 || y < 0 || x == y) return;
@@ -267,7 +267,7 @@ class Assign {
         }
       }
     }
-    // A result that can't be written in the argument it is declared to live in is copied there at the end.
+    // A result that can't be written in the argument that it is declared to alias is copied there at the end.
     std::vector<bool> copied(values_.of_leaf.size(), false);
     for (const Donation::Pair& pair : options_.donation->pairs) {
       const int32_t leaf = leaves_.first(*module_.entry->root) + pair.result;
@@ -289,7 +289,8 @@ class Assign {
     }
   }
 
-  /// Arguments, results and constants get their own; smaller or equal values whose lives fit move in, largest first.
+  /// Arguments, results and constants get separate allocations; other values that are no larger, with lifetimes that
+  /// fit, are placed in these, the largest first.
   void allocate() {
     std::vector<int32_t> order(out_.groups.size());
     std::iota(order.begin(), order.end(), 0);
@@ -318,7 +319,7 @@ class Assign {
     std::sort(out_.in_arena.begin(), out_.in_arena.end());
   }
 
-  /// Lifetimes in an allocation by birth, with their groups; at most one step of two neighbours overlaps.
+  /// The lifetimes in an allocation by birth, with their groups; neighbours overlap in at most one step.
   using Occupancy = std::multimap<Step, std::pair<Step, int32_t>>;
 
   bool busy(const Occupancy& occupancy, const ValueGroup& group) const {
@@ -348,8 +349,8 @@ class Assign {
     return false;
   }
 
-  /// In the arena a value takes over a direct operand that dies under it, if neither is tied to others (XLA's heap
-  /// simulator looks at single-valued buffers only).
+  /// In the arena a value takes over the bytes of a direct operand that it reads last, if neither shares its buffer
+  /// with other values (XLA's heap simulator considers only buffers with a single value).
   void reuse_operands() {
     std::vector<bool> in_arena(out_.groups.size(), false), single(out_.groups.size(), false);
     for (const int32_t g : out_.in_arena) {
@@ -398,11 +399,11 @@ class Assign {
   const AssignmentOptions& options_;
   std::vector<int32_t> up_, group_of_, dying_;
   mutable std::vector<int32_t>
-      seen_;  ///< by instruction id and whether elementwise so far: the walk that was there last
+      seen_;  ///< by instruction id and whether elementwise so far: the last walk that visited it
   mutable int32_t walk_ = 0;
   std::vector<Place> place_;
-  std::vector<int32_t> open_;                        ///< allocations that others may move into
-  std::unordered_map<size_t, Occupancy> occupancy_;  ///< of these
+  std::vector<int32_t> open_;                        ///< allocations in which other values may be placed
+  std::unordered_map<size_t, Occupancy> occupancy_;  ///< of the allocations
   Assignment out_;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Which values share one buffer, and which buffers are allocations of their own: XLA's buffer assignment, from the
+/// Which values share a buffer, and which buffers are separate allocations: XLA's buffer assignment, computed from the
 /// program alone.
 
 #include <vector>
@@ -12,32 +12,32 @@
 
 namespace lowtide::engine {
 
-/// Values at one address, one after the other or updated in place.
+/// Values at one address, live one after the other or updated in place.
 struct ValueGroup {
   std::vector<int32_t> values;  ///< defining leaves, by first step
-  LeafBytes size;               ///< the largest of them
+  LeafBytes size;               ///< of the largest value
   std::vector<Lifetime> alive;  ///< sorted, disjoint
-  int32_t argument = -1;        ///< leaf of the entry parameter that holds them
-  bool result = false;          ///< one of them is a result of the program
+  int32_t argument = -1;        ///< leaf of the entry parameter that holds the values; -1: none
+  bool result = false;          ///< one of the values is a result of the program
   bool constant = false;
 };
 
-/// An argument, a result's buffer or a constant, with the groups that lie in it at offset 0.
+/// An argument, a result's buffer or a constant, with the groups stored in it at offset 0.
 struct Allocation {
-  std::vector<int32_t> groups;  ///< the first is the one it was made for
+  std::vector<int32_t> groups;  ///< the first is the one for which it was allocated
 };
 
 struct Assignment {
   std::vector<ValueGroup> groups;
   std::vector<Allocation> own;    ///< allocations outside the arena
   std::vector<int32_t> in_arena;  ///< the remaining groups
-  std::vector<bool> handed_on;    ///< by leaf: a later value took over these bytes in the arena while reading them
+  std::vector<bool> handed_on;    ///< by leaf: its last reader's result takes over its bytes in the arena
 };
 
 struct AssignmentOptions {
   XlaBackend backend = XlaBackend::kCpu;
-  /// Tied values share a buffer whatever their lifetimes (XLA has copied where they clash); otherwise only where they
-  /// don't clash, and any dying operand may be overwritten where that is legal.
+  /// Tied values share a buffer whatever their lifetimes, since XLA has copied where they would clash. If false, they
+  /// share only if they don't clash, and any operand read for the last time may be overwritten if that is legal.
   bool trust_ties = true;
   const Partitioning* sizes = nullptr;
   const Donation* donation = nullptr;

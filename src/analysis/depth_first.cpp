@@ -7,7 +7,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// Shared operands are counted at every use, which can grow without bound; infinities must not meet.
+/// Limits estimates, in which shared operands count at every use: infinities would give NaN differences.
 constexpr double kLargest = 1e25;
 
 bool passes_on(const Instruction& i) {

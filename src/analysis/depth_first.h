@@ -1,6 +1,6 @@
 #pragma once
-/// Depth-first orders: operands in the order that is best for trees (Liu 1987): the largest difference between what
-/// computing it takes and what it leaves goes first.
+/// Depth-first orders, with operands in the order that is best for trees (Liu 1987): by decreasing difference between
+/// the peak bytes while computing the operand and the bytes that it leaves.
 
 #include <unordered_map>
 #include <vector>
@@ -12,13 +12,13 @@ namespace lowtide::engine {
 class DepthFirst {
  public:
   DepthFirst(const Module& module, const VirtualFlags& is_virtual);
-  /// Instructions that have steps; those that the root doesn't need come last, as written.
+  /// The computation's instructions except virtual ones; those that the root doesn't need are last, in program order.
   std::vector<const Instruction*> of(const Computation& computation) const;
 
  private:
   void estimate(const Computation& computation);
   const VirtualFlags& virtual_;
-  std::vector<double> peak_, left_;  ///< bytes, by instruction id: at most while it is computed, and afterwards
+  std::vector<double> peak_, left_;  ///< by instruction id: peak bytes while computing it, and bytes left after it
 };
 
 }  // namespace lowtide::engine

@@ -1,5 +1,5 @@
 #pragma once
-/// Arguments whose bytes the program may take over, and the results that live in them.
+/// Donated arguments, whose bytes the program may overwrite, and the results stored in them.
 
 #include <vector>
 
@@ -8,7 +8,7 @@
 namespace lowtide::engine {
 
 struct Donation {
-  /// Result leaf `result` of the root lives in entry leaf `argument` (a leaf of the entry computation).
+  /// Leaf `result` of the root is stored in leaf `argument` of the entry computation.
   struct Pair {
     int32_t argument = 0;
     int32_t result = 0;
@@ -19,7 +19,8 @@ struct Donation {
   int64_t alias_bytes() const;
 };
 
-/// As declared by input_output_alias; with donors, also each buffer_donor that has the bytes of a result still free.
+/// The donations that input_output_alias declares; `with_donors`: also the buffer_donors, each paired with a remaining
+/// result of the same size if there is one.
 Donation find_donation(const Module& module, const Leaves& leaves, const Partitioning& sizes, bool with_donors);
 
 }  // namespace lowtide::engine

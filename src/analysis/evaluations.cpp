@@ -9,7 +9,7 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr uint64_t kScalarMap = 1;  ///< nothing varies: one evaluation serves a whole kernel
+constexpr uint64_t kScalarMap = 1;  ///< the value is a scalar: one evaluation is enough for a whole kernel
 
 }  // namespace
 
@@ -19,8 +19,8 @@ double terms_of(const Instruction& i) {
 }
 
 double guessed_trips(const Instruction& loop) {
-  // `i < n` or its like against a constant: the constant is the count as a rule, in steps. Beside another condition it
-  // is what the loop should not reach.
+  // In a condition such as `i < n` with a constant n, n is usually the trip count times the step. Combined with another
+  // condition, n is a limit that the loop isn't expected to reach.
   constexpr double kMostOfSeveral = 100;
   const double most = loop.called[0]->root->opcode == Opcode::kAnd ? kMostOfSeveral : 1e9;
   for (const auto& i : loop.called[0]->instructions()) {

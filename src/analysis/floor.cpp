@@ -15,10 +15,10 @@
 namespace lowtide::engine {
 namespace {
 
-/// Operations for which the values that must be held around them are looked up; the others count what they touch.
+/// The number of operations, those that touch most bytes, for which the values that must be held are computed.
 constexpr size_t kCandidates = 48;
 
-/// Could a result ever be written over an operand? Where in doubt, yes: a lower bound may only be too low.
+/// Could a result ever be written over an operand? If in doubt, yes: a lower bound may be too low, but not too high.
 bool may_reuse(const Instruction& i) {
   switch (memory_class(i.opcode)) {
     case MemoryClass::kIndexMap: return i.opcode == Opcode::kDynamicUpdateSlice;
@@ -39,7 +39,7 @@ std::vector<const Instruction*> in_written_order(const Computation& computation)
   return order;
 }
 
-/// Values alive together, each buffer once: values that some account keeps in one buffer count as the largest of them.
+/// Values that are live together. Values that may share a buffer count once, as the largest of them.
 class LiveSet {
  public:
   LiveSet(const std::vector<int32_t>& buffer_of, const std::vector<int64_t>& bytes)
@@ -127,7 +127,7 @@ class FloorOfOrder {
     }
   }
 
-  /// Calls f(value) for what an instruction reads from buffers, seen through virtual values.
+  /// Calls f(value) for each stored value that an instruction reads, directly or through virtual values.
   template <class F>
   void each_read(const Frame& frame, const Instruction& i, F&& f) {
     pending_.assign(i.operands.begin(), i.operands.end());
@@ -156,14 +156,14 @@ class FloorOfOrder {
       each_read(frame, i, [&](int32_t v) { touched = add_bytes(touched, bytes_[static_cast<size_t>(v)]); });
       for (int32_t l = 0; l < leaves_.count(i); ++l)
         touched = add_bytes(touched, bytes_[static_cast<size_t>(value(frame, i, l))]);
-      // What surrounds a body counts as well: its loop's candidates stand for it.
+      // Values live around a loop's body aren't added here: the loop is a candidate itself.
       all.push_back({touched, s});
     }
     return all;
   }
 
-  /// Adds the values that any order holds while instruction `at` runs: made by something it needs, read by something
-  /// that needs it.
+  /// Adds the values that are live in any order while instruction `at` runs: computed by something that `at` needs, and
+  /// read by something that needs `at`.
   void hold_around(const Frame& frame, const Instruction& at, LiveSet& live) {
     const auto& instructions = frame.computation->instructions();
     std::vector<bool> before(static_cast<size_t>(module_.id_limit()), false), after(before);
@@ -226,7 +226,7 @@ class FloorOfOrder {
                               i.name, format_bytes(bytes - live.bytes()), format_bytes(live.bytes()));
   }
 
-  /// Arguments that no result may replace are there throughout.
+  /// Adds arguments that aren't donated, which are live throughout.
   void hold_arguments(LiveSet& live) {
     for (const Instruction* p : module_.entry->parameters()) {
       if (!p) continue;
@@ -244,7 +244,7 @@ class FloorOfOrder {
   Timeline timeline_;
   Values values_;
   std::vector<int64_t> bytes_;      ///< value -> bytes in main memory
-  std::vector<int32_t> buffer_of_;  ///< value -> the value that names its buffer where ties are kept
+  std::vector<int32_t> buffer_of_;  ///< value -> the value that identifies its buffer if tied values share one
   std::vector<const Instruction*> pending_;
   std::vector<int32_t> seen_;
   int32_t stamp_ = 0;
@@ -281,7 +281,7 @@ Floor floor_any(const Module& module) {
 
 Floor floor_order(const Module& module) {
   Floor any = floor_any(module);
-  // Before partitioning, nobody knows what operations there will be.
+  // Before partitioning, the operations aren't known yet.
   const Partitioning partitioning = partitioning_of(module);
   if (partitioning.divides() || partitioning.is_unsure()) return any;
   Floor best = FloorOfOrder(module).run();

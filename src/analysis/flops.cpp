@@ -15,7 +15,7 @@ class Counter {
     if (const auto known = counted_.find(&computation); known != counted_.end()) return known->second;
     double sum = 0;
     for (const auto& i : computation.instructions()) sum += of(*i);
-    return counted_[&computation] = sum;  // what several call is counted once, however deeply calls are nested
+    return counted_[&computation] = sum;  // cached, since nested calls could visit it very often
   }
 
  private:

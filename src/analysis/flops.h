@@ -1,13 +1,13 @@
 #pragma once
-/// Operations on numbers that a run takes, as the "flops" of XLA's cost analysis.
+/// The arithmetic operations of a run, like "flops" in XLA's cost analysis.
 
 #include "ir/module.h"
 
 namespace lowtide::engine {
 
-/// One for each element of an elementwise operation and for each that is folded, two for each term of a product; bodies
-/// of loops as often as they run, of branches the dearer one. Sines and the like count as any other, where XLA counts
-/// them apart; routines of LAPACK's count as nothing, as there.
+/// Counts one for each element of an elementwise operation and for each folded element, two for each term of a product;
+/// loop bodies as often as they run, and the most expensive branch. Transcendental functions count like other
+/// operations, while XLA counts them separately; LAPACK routines count zero, as in XLA.
 double flops_of(const Module& module);
 
 }  // namespace lowtide::engine

@@ -47,7 +47,7 @@ class FindHostValues {
   }
 
  private:
-  /// Most programs keep everything on the device.
+  /// Does anything suggest host memory? Most programs keep all values on the device.
   bool is_needed() {
     if (!module_.entry || !module_.entry->root) return false;
     arguments_ = entry_notes(module_, EntrySide::kArguments, EntryNote::kMemoryKind);
@@ -77,7 +77,7 @@ class FindHostValues {
     out_.in_host_.assign(static_cast<size_t>(count), false);
   }
 
-  /// Leaves of which this shape, the value's own or what the header has for it, says so.
+  /// Puts the leaves for which `said`, the value's own shape or the one in the header, says so into host memory.
   void put_as_said(const Instruction& i, const Shape& said) {
     int64_t leaf = 0;
     for_each_leaf(said, [&](const ShapeIndex&, const Shape& shape) {
@@ -123,7 +123,7 @@ class FindHostValues {
     open_.push_back({&i, leaf});
   }
 
-  /// Its readers have it where it lies, and so do the other names of the same bytes.
+  /// Propagates host memory to readers of the value that share its memory space, and to its aliases.
   void follow(const Instruction& i, int64_t leaf) {
     for (const Instruction* user : uses_->of(i)) {
       int64_t before = 0;
@@ -162,7 +162,7 @@ class FindHostValues {
         if (leaf >= first && leaf < first + leaf_count(user.shape)) put(user, leaf - first);
         return;
       }
-      // Where moves are spelled out, layouts say it: what is read from host memory is a value of the device.
+      // If no calls move values, layouts tell: a slice or transpose of a host value is in device memory.
       case Opcode::kSlice:
       case Opcode::kDynamicSlice:
       case Opcode::kTranspose:
@@ -186,7 +186,7 @@ class FindHostValues {
     }
   }
 
-  /// All values of a loop's element lie in one place, in its condition, its body and around it.
+  /// All values of a loop-carried element are in one memory: in the condition, in the body and around the loop.
   void put_in_loop(const Instruction& loop, int64_t leaf) {
     for (const Computation* called : loop.called) {
       for (const Instruction* p : called->parameters()) {
@@ -205,7 +205,7 @@ class FindHostValues {
     }
   }
 
-  /// What a stack in host memory starts with is made there, unless it is a value with other readers.
+  /// The initial value of a stack in host memory is made there too, unless it has other readers.
   void put_start(const Instruction& i, int64_t leaf) {
     switch (i.opcode) {
       case Opcode::kBroadcast:
@@ -226,9 +226,9 @@ class FindHostValues {
   }
 
   const Module& module_;
-  std::vector<std::string> arguments_, results_;  ///< kinds of memory, as far as the program says
+  std::vector<std::string> arguments_, results_;  ///< memory kinds, if the program states them
   bool is_spelt_ = true;                          ///< no calls move values
-  bool says_results_ = false;                     ///< the header says of each result where it lies
+  bool says_results_ = false;                     ///< the header states the memory of each result
   std::optional<Uses> uses_;
   std::unordered_map<const Computation*, std::vector<const Instruction*>> callers_;
   std::vector<std::pair<const Instruction*, int64_t>> open_;

@@ -1,12 +1,12 @@
 #pragma once
-/// Which values lie in the host's memory rather than the device's: those whose layout says S(5), and what follows from
-/// calls that move values between the memories (ops/host_moves.h), as XLA's host offloader follows them.
+/// Which values are in the host's memory rather than the device's: those with S(5) in their layout, and those that
+/// follow from calls that move values between the memories (ops/host_moves.h), by the rules of XLA's host offloader.
 ///
 ///     h = custom-call(x), custom_call_target="MoveToHost"       in host memory
 ///     s = dynamic-update-slice(stack, h, ...)                   so is the stack, in the whole loop that carries it,
 ///     y = custom-call(dynamic-slice(s, ...)), ...="MoveToDevice"  and its slices until they are moved back
 ///
-/// Numbers of memory spaces are XLA's: S(5) is the host's. Other spaces are left to the layouts.
+/// Memory spaces have XLA's numbers: S(5) is the host's. Other spaces follow from layouts alone.
 
 #include <vector>
 

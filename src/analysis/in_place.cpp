@@ -32,7 +32,7 @@ void add_declared(const std::vector<AliasEntry>& declared, const Instruction& in
   }
 }
 
-/// The result leaf `leaf` of a fused computation, seen through tuples and views: the instruction that computes it.
+/// The instruction that computes leaf `leaf` of a fused computation's result, found through tuples and views.
 const Instruction* source_of(const Instruction* at, int64_t leaf) {
   for (int hops = 0; at && hops < 1000; ++hops) {
     if (at->opcode == Opcode::kTuple) {
@@ -63,9 +63,9 @@ bool contains(const std::vector<InPlacePair>& pairs, const InPlacePair& pair) {
   });
 }
 
-/// TPU dumps say in an instruction's configuration which operand a result may be written over:
+/// Reads from an instruction's configuration in TPU dumps which operand a result may be written over:
 /// `"aliasing_operands":{"lists":[{"indices":["0","3"]}]}`, where operands are counted first and results after them.
-/// False where nothing is said.
+/// False if the configuration has no such list.
 bool configured(const Instruction& user, std::vector<InPlacePair>& pairs) {
   const std::string& text = user.backend_config;
   size_t at = text.find("\"aliasing_operands\":");
@@ -90,7 +90,7 @@ bool configured(const Instruction& user, std::vector<InPlacePair>& pairs) {
   return true;
 }
 
-/// Is this result of a fusion computed element by element? Then it may lie in an operand, but need not.
+/// Is this result of a fusion computed element by element? Then it may be stored in an operand, but needn't be.
 bool computed_by_element(const Instruction& fusion, int32_t result) {
   if (fusion.called.empty() || !fusion.called[0] || !fusion.called[0]->root) return false;
   const Instruction* at = source_of(fusion.called[0]->root, result);
@@ -158,7 +158,7 @@ void add_updates_in_fusion(const Instruction& fusion, std::vector<InPlacePair>& 
           std::find_if(inner.begin(), inner.end(), [](const InPlacePair& p) { return p.leaf == 0 && p.result == 0; });
       at = pair == inner.end() ? nullptr : at->operands[static_cast<size_t>(pair->operand)];
     }
-    // The parameter alone, without an update on the way, is a copy.
+    // A parameter without an update on the path is a copy.
     if (!at || at->opcode != Opcode::kParameter || source_of(fusion.called[0]->root, r) == at) continue;
     const auto* p = at->if_as<ParameterAttributes>();
     if (p && p->number >= 0 && p->number < static_cast<int64_t>(fusion.operands.size())) {
@@ -173,7 +173,7 @@ bool elementwise_on(const Instruction& user, const Instruction& operand) {
   return user.shape.dims == operand.shape.dims;  // select and clamp take scalars too
 }
 
-/// Same bytes in the same order: types, extents and layouts equal.
+/// Are the bytes in the same order, i.e. types, extents and layouts equal?
 bool same_array(const Shape& a, const Shape& b) {
   if (a.type != b.type || a.dims != b.dims) return false;
   const auto row_major = [](const Shape& s) {
@@ -190,7 +190,7 @@ bool same_array(const Shape& a, const Shape& b) {
   return row_major(a) && row_major(b);
 }
 
-/// A fused computation, seen from one parameter and one result.
+/// One parameter and one result of a fused computation, with the users of its instructions.
 struct FusedPath {
   const Instruction* parameter = nullptr;
   const Instruction* result = nullptr;
@@ -212,7 +212,7 @@ bool find_path(const Instruction& fusion, const InPlacePair& pair, FusedPath& pa
   return path.parameter != nullptr;
 }
 
-/// Inside a loop fusion: does the parameter reach its results through elementwise operations alone?
+/// Inside a loop fusion: does the parameter reach the result only through elementwise operations?
 bool all_elementwise(const Instruction& fusion, const InPlacePair& pair) {
   FusedPath path;
   if (!find_path(fusion, pair, path)) return false;
@@ -232,7 +232,7 @@ bool all_elementwise(const Instruction& fusion, const InPlacePair& pair) {
   return reached;
 }
 
-/// The reduction that a GPU's reduction kernel is built around, if this is one; it runs before anything is written.
+/// The reduction (XLA's hero) of a GPU reduction kernel, if the fusion is one; it runs before anything is written.
 const Instruction* hero_reduction(const Instruction& fusion) {
   const auto* attributes = fusion.if_as<FusionAttributes>();
   if (!attributes || attributes->kind != FusionKind::kInput) return nullptr;
@@ -244,9 +244,9 @@ const Instruction* hero_reduction(const Instruction& fusion) {
   return nullptr;
 }
 
-/// The rule of XLA's GPU backend for fusions of any kind: as many elements of the same width, elementwise operations
-/// and bitcasts alone between parameter and result, everything below the reduction that heads the kernel left aside; an
-/// update or a scatter at the end, and slices of what the update overwrites, if they start where it does.
+/// The rule of XLA's GPU backend for fusions of any kind: equally many elements of the same width, with only
+/// elementwise operations and bitcasts between parameter and result, ignoring everything after the hero reduction; an
+/// update or a scatter may be last, and slices of the updated array are allowed if they start at the update.
 bool gpu_fusion_may_overwrite(const Instruction& fusion, const InPlacePair& pair, const Shape& from, const Shape& to) {
   if (!from.is_array() || !to.is_array() || type_bits(from.type) != type_bits(to.type)) return false;
   if (from.dims != to.dims && element_count(from) != element_count(to)) return false;
@@ -289,7 +289,7 @@ bool gpu_fusion_may_overwrite(const Instruction& fusion, const InPlacePair& pair
       if (seen.insert(user).second) queue.push_back(user);
     }
   }
-  // Several results, one of them an update or a scatter: another result may be written in another order.
+  // If one of several results is an update or a scatter, another result may be written in another order.
   if (fusion.shape.is_tuple() && memory_class(last->opcode) != MemoryClass::kElementwise) {
     for (const Instruction* other : fusion.called[0]->root->operands) {
       if (other != path.result && seen.contains(other)) return false;
@@ -298,14 +298,14 @@ bool gpu_fusion_may_overwrite(const Instruction& fusion, const InPlacePair& pair
   return seen.contains(path.result);
 }
 
-/// Library calls and collectives of GPUs that write over an operand.
+/// Does this library call or collective of a GPU write over the operand?
 bool gpu_call_may_overwrite(const Instruction& user, const InPlacePair& pair) {
   if (user.opcode == Opcode::kAllReduce || user.opcode == Opcode::kCollectiveBroadcast) {
     return user.operands.size() == 1 || pair.operand == pair.result;
   }
   const auto* call = user.if_as<CustomCallAttributes>();
   if (!call) return false;
-  if (call->target == "__cublas$lt$matmul") {  // the bias, where it is added
+  if (call->target == "__cublas$lt$matmul") {  // the bias, if it is added
     return pair.operand == 2 && user.backend_config.find("\"beta\":0,") == std::string::npos;
   }
   return call->target == "__cusolver$cholesky" && pair.result == 0;

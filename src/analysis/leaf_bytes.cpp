@@ -30,7 +30,7 @@ LeafBytes leaf_bytes(const Shape& leaf) {
     result.bytes = kMostBytes;
     return result;
   }
-  // A layout that names other dimensions than the array has can't be followed.
+  // A layout with another rank than the array is ignored.
   const bool fits = !leaf.layout || leaf.layout->minor_to_major.size() == leaf.dims.size();
   result.bytes = fits ? padded_bytes(leaf) : logical_bytes(leaf);
   result.padding = std::max<int64_t>(0, result.bytes - logical_bytes(leaf));

@@ -1,5 +1,5 @@
 #pragma once
-/// Bytes of leaves, safe for any extents: what is too large saturates.
+/// Bytes of leaves, for any extents: numbers that are too large saturate.
 
 #include "ir/shape.h"
 
@@ -7,11 +7,11 @@ namespace lowtide::engine {
 
 struct LeafBytes {
   int64_t bytes = 0;    ///< as laid out
-  int64_t padding = 0;  ///< of these, beyond the logical ones
+  int64_t padding = 0;  ///< part of `bytes`: those beyond the logical bytes
   int64_t memory_space = 0;
 };
 
-inline constexpr int64_t kMostBytes = int64_t{1} << 60;  ///< larger sizes are cut to this
+inline constexpr int64_t kMostBytes = int64_t{1} << 60;  ///< larger sizes are reduced to this
 
 LeafBytes leaf_bytes(const Shape& leaf);
 int64_t safe_logical_bytes(const Shape& shape);

@@ -16,7 +16,7 @@ class Leaves {
 
   int32_t count(const Instruction& i) const { return count_[static_cast<size_t>(i.id)]; }
   int32_t first(const Instruction& i) const { return first_[static_cast<size_t>(i.id)]; }
-  /// Leaves of a whole computation; -1 where they are too many to account for.
+  /// The number of leaves of a whole computation; -1 if there are too many for an account.
   int64_t count(const Computation& c) const;
 
  private:

@@ -5,7 +5,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// These only pass names on; reading them is what counts.
+/// These only pass on values; only the readers of their results read the values.
 bool is_transparent(Opcode opcode) {
   return opcode == Opcode::kTuple || opcode == Opcode::kGetTupleElement || opcode == Opcode::kDomain;
 }
@@ -45,7 +45,7 @@ class FindLiveness {
   }
 
  private:
-  /// A loop's initial value is read when the body begins: from there on the carry is a value of its own.
+  /// A loop's initial value is read when the body begins: from then on the carry is a separate value.
   Step time_of_reading(const Instruction& i) const {
     if (i.opcode != Opcode::kWhile) return step_;
     for (const int32_t callee : timeline_.callees(step_)) {
@@ -68,7 +68,7 @@ class FindLiveness {
       pending_.pop_back();
       const auto id = static_cast<size_t>(at.id);
       if (!virtual_.empty() && virtual_[id]) {
-        // Chains of virtual values may share inputs: each is walked once a reader.
+        // Chains of virtual values may share inputs: each is visited once per reader.
         if (seen_[id] == step_) continue;
         seen_[id] = step_;
         for (const Instruction* below : at.operands) pending_.push_back(below);
@@ -88,7 +88,7 @@ class FindLiveness {
     out_.last_reader[v] = reader;
   }
 
-  /// What a computation returns lives until its end.
+  /// A computation's result is live until its end.
   void extend_roots() {
     for (const Frame& frame : timeline_.frames) {
       const Instruction* root = frame.computation->root;
@@ -107,7 +107,7 @@ class FindLiveness {
     }
   }
 
-  /// Arguments are there from the beginning; those that no result may take over, to the end.
+  /// Arguments are live from the beginning; those that aren't donated, to the end.
   void extend_arguments(Step end) {
     if (!module_.entry || timeline_.frames.empty()) return;
     const std::vector<Instruction*> parameters = module_.entry->parameters();

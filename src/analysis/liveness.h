@@ -1,5 +1,5 @@
 #pragma once
-/// When each value is needed: from the step that defines it to its last reader, both included.
+/// The live range of each value: from the step that defines it to its last reader, both included.
 
 #include <vector>
 
@@ -7,14 +7,15 @@
 
 namespace lowtide::engine {
 
-/// Per leaf of the timeline; meaningful at those that define values.
+/// Indexed by leaf of the timeline; meaningful for leaves that define values.
 struct Liveness {
-  std::vector<Step> first, last;                ///< first is kNoStep where the leaf has no step
-  std::vector<const Instruction*> last_reader;  ///< null: nobody, or the program's result
+  std::vector<Step> first, last;                ///< first is kNoStep if the leaf has no step
+  std::vector<const Instruction*> last_reader;  ///< null: none, or the value is a result of the program
   std::vector<bool> is_result;                  ///< a result of the entry
 };
 
-/// Instructions computed where they are read: no step, no buffer; their readers read their operands instead.
+/// Marks instructions that are computed where they are read: they have no step and no buffer, and their readers read
+/// their operands instead.
 using VirtualFlags = std::vector<bool>;  ///< by instruction id; empty: none
 
 Liveness find_liveness(const Module& module, const Leaves& leaves, const Timeline& timeline, const Values& values,

@@ -27,7 +27,7 @@ bool can_be_virtual(const Instruction& i) {
   return memory == MemoryClass::kElementwise || memory == MemoryClass::kIndexMap || is_view(i.opcode);
 }
 
-/// Does this reader compute the operand where it reads it?
+/// May this operand be fused into the reader?
 bool takes_in(const Instruction& reader, const Instruction& operand) {
   switch (reader.opcode) {
     case Opcode::kReduce:
@@ -42,7 +42,7 @@ bool takes_in(const Instruction& reader, const Instruction& operand) {
   return memory == MemoryClass::kElementwise || memory == MemoryClass::kIndexMap || is_view(reader.opcode);
 }
 
-/// Would the reader compute elements of the operand many times over?
+/// Would the reader compute elements of the operand more than once?
 bool repeats(const Instruction& reader, const Instruction& operand) {
   if (reader.opcode == Opcode::kBroadcast || reader.opcode == Opcode::kGather) {
     return element_count(reader.shape) > element_count(operand.shape);
@@ -50,7 +50,7 @@ bool repeats(const Instruction& reader, const Instruction& operand) {
   return false;
 }
 
-/// Costs next to nothing and needs no more bytes to compute than it would take to store.
+/// Does it cost almost nothing, and read no more bytes than storing it would write?
 bool is_cheap(const Instruction& i) {
   switch (i.opcode) {
     case Opcode::kIota:
@@ -89,7 +89,7 @@ std::vector<bool> fuse_loops(const Module& module) {
       int32_t in = kNone;
       bool possible = true;
       for (const Instruction* reader : readers) {
-        // A view that is not virtual is only another name of its operand's buffer.
+        // A view that isn't virtual is only an alias of its operand's buffer.
         const bool named = is_view(reader->opcode) && !is_virtual[static_cast<size_t>(reader->id)];
         if (named || !takes_in(*reader, i) || (repeats(*reader, i) && !is_cheap(i))) {
           possible = false;

@@ -1,5 +1,5 @@
 #pragma once
-/// Plain elementwise loop fusion: which values never get a buffer because one kernel computes them where it reads them.
+/// Plain elementwise loop fusion: finds values that need no buffer because a kernel computes them where it reads them.
 
 #include <vector>
 
@@ -7,10 +7,10 @@
 
 namespace lowtide::engine {
 
-/// True, by instruction id, for elementwise operations and index maps all of whose readers end up in one kernel, and
-/// for cheap ones that grow (broadcast, iota, widening converts, masks) whatever kernels read them. Kernels that take
-/// producers in are elementwise operations, index maps, reductions and the updates of dynamic-update-slice and scatter;
-/// dots, sorts, loops, calls, results and fusions as they stand read buffers.
+/// True, by instruction id, for elementwise operations and index maps whose readers are all in one kernel, and for
+/// cheap ones with results at least as large as their operands (broadcast, iota, widening converts, masks) even if
+/// several kernels read them. Producers are fused into elementwise operations, index maps, reductions and the updates
+/// of dynamic-update-slice and scatter; dots, sorts, loops, calls, results and existing fusions read buffers.
 std::vector<bool> fuse_loops(const Module& module);
 
 }  // namespace lowtide::engine

@@ -77,7 +77,7 @@ bool PartTable::give(Dims& to, size_t d, int64_t parts) {
   return changed_ = true;
 }
 
-/// `a` has `ratio` times the extent of `b`.
+/// Propagates parts between two dimensions, where `a` has `ratio` times the extent of `b`.
 void PartTable::link(const Place& a, size_t da, const Place& b, size_t db, int64_t ratio) {
   Dims *pa = at(a), *pb = at(b);
   if (!pa || !pb || da >= pa->size() || db >= pb->size()) return;
@@ -111,7 +111,7 @@ void PartTable::visit_call(const Instruction& i) {
   }
 }
 
-/// Calls that only say how values are divided: the same value on both sides, as a whole or as a part.
+/// For calls that only state shardings: operand and result are the same value, as a whole array or as a shard.
 void PartTable::visit_parts(const Instruction& call) {
   const PartSide side = part_side(call);
   for (size_t o = 0; o < call.operands.size(); ++o) {
@@ -129,7 +129,7 @@ void PartTable::visit_parts(const Instruction& call) {
   }
 }
 
-/// Dimensions that are merged or split: the outermost of a group keeps the parts, where they divide it on both sides.
+/// For merged or split dimensions, the outermost of each group keeps the parts if they divide it evenly on both sides.
 void PartTable::visit_reshape(const Instruction& i) {
   const Instruction& operand = i.operand(0);
   const Dims &from = operand.shape.dims, &to = i.shape.dims;
@@ -155,7 +155,7 @@ void PartTable::visit_reshape(const Instruction& i) {
   }
 }
 
-/// Dimensions of operands that are dimensions of the result.
+/// Links dimensions of operands with the corresponding dimensions of the results.
 void PartTable::visit_operands(const Instruction& i) {
   const int64_t results = leaf_count(i.shape);
   for (size_t o = 0; o < i.operands.size(); ++o) {

@@ -1,6 +1,6 @@
 #pragma once
-/// Into how many parts the dimensions of a module's arrays are divided, before a partitioner has said so: what is
-/// stated of some follows for others, whose dimensions walk in step with theirs.
+/// Into how many parts the dimensions of a module's arrays are sharded, in modules before partitioning: stated
+/// shardings are propagated to other arrays whose dimensions correspond.
 
 #include <vector>
 
@@ -13,18 +13,18 @@ class PartTable {
  public:
   PartTable(const Module& module, int64_t devices);
 
-  /// What is said of an array. A dimension in one part stays whole; unless `open`: then it may be divided further.
+  /// States the parts of an array. A dimension in one part stays whole, unless `open`: then propagation may divide it.
   void state(const Instruction& instruction, int32_t leaf, const Dims& parts, bool open);
-  /// Forwards and backwards through all operations, loops and calls, as far as it goes. Where two ways meet, the first
-  /// to come decides; no array is cut into more parts than there are devices.
+  /// Propagates parts forwards and backwards through all operations, loops and calls, until nothing changes. The first
+  /// number to reach a dimension stays; no array gets more parts than there are devices.
   void spread();
 
-  /// Parts of each dimension; 0: unknown, 1: whole. Empty for what is no array.
+  /// The number of parts of each dimension; 0: unknown, 1: whole. Empty if the leaf is no array.
   const Dims& of(const Instruction& instruction, int32_t leaf) const;
-  /// Says otherwise of one dimension.
+  /// Overwrites the number of parts of one dimension.
   void cut(const Instruction& instruction, int32_t leaf, size_t dimension, int64_t parts);
   bool is_known(const Instruction& instruction, int32_t leaf) const;
-  /// Is anything in more than one part?
+  /// Is any dimension in more than one part?
   bool divides() const;
 
  private:

@@ -13,7 +13,7 @@ namespace lowtide::engine {
 namespace {
 
 constexpr std::string_view kStated = "lowtide.parts=\"";
-constexpr int64_t kMostDevices = int64_t{1} << 30;  ///< a larger number is taken for a mistake
+constexpr int64_t kMostDevices = int64_t{1} << 30;  ///< larger numbers are rejected as mistakes
 
 bool is_tiled(const Sharding& sharding) {
   if (sharding.kind == ShardingKind::kTuple) return std::ranges::any_of(sharding.parts, is_tiled);
@@ -25,7 +25,7 @@ const CustomCallAttributes* sharding_call(const Instruction& i) {
   return a && is_sharding_target(a->target) ? a : nullptr;
 }
 
-/// The largest mesh that the header names, in devices: `mesh = #sdy.mesh<["x"=4, "y"=2]>`. 0: it names none.
+/// The number of devices of the largest mesh in the header: `mesh = #sdy.mesh<["x"=4, "y"=2]>`. 0: there is none.
 int64_t devices_of_meshes(const Module& module) {
   constexpr std::string_view kMesh = "#sdy.mesh<[";
   const std::string& text = module.frontend_attributes;
@@ -44,7 +44,7 @@ int64_t devices_of_meshes(const Module& module) {
   return most;
 }
 
-/// Programs after the partitioner hold parts: shardings stay, if at all, on parameters alone.
+/// Is the program not partitioned yet? After partitioning shapes are per device, and at most parameters have shardings.
 bool is_before_partitioner(const Module& module) {
   if (module.is_scheduled || !module.entry || module.entry->name.ends_with("_spmd")) return false;
   if (devices_of_meshes(module) > 0) return true;
@@ -58,7 +58,7 @@ bool is_before_partitioner(const Module& module) {
   return false;
 }
 
-/// Devices that hold a part each, or what is made of the program for each.
+/// The number of devices among which the program is, or will be, partitioned.
 int64_t devices_of(const Module& module) {
   if (module.num_partitions) return std::max<int64_t>(1, *module.num_partitions);
   return is_before_partitioner(module) ? std::max<int64_t>(1, devices_of_meshes(module)) : 1;
@@ -69,7 +69,7 @@ const Sharding* part_of(const Sharding* sharding, int32_t leaf) {
   return leaf < static_cast<int32_t>(sharding->parts.size()) ? &sharding->parts[static_cast<size_t>(leaf)] : nullptr;
 }
 
-/// `[{"x", ?}, {?}]`: may the partitioner divide what this leaves whole?
+/// Is the sharding open, as in `[{"x", ?}, {?}]`, so that the partitioner may divide it further?
 bool is_open(const Instruction& i) {
   return i.frontend_attributes.find("xla.sdy") != std::string::npos &&
          i.frontend_attributes.find('?') != std::string::npos;
@@ -81,7 +81,7 @@ Dims parts_of(const Sharding& sharding, int64_t rank) {
   return parts;
 }
 
-/// The instruction and leaf that compute a result of the entry, through tuples.
+/// The instruction and leaf that compute a result of the entry, found through tuples.
 std::pair<const Instruction*, int32_t> origin_of(const Instruction* i, int32_t leaf) {
   while (i->opcode == Opcode::kTuple || i->opcode == Opcode::kGetTupleElement) {
     if (i->opcode == Opcode::kGetTupleElement) {
@@ -136,7 +136,7 @@ class FindPartitioning {
     state_shardings();
     table_->spread();
     settle_results();
-    if (!table_->divides() && !has_manual_regions(module_)) return out_;  // each device has all of it
+    if (!table_->divides() && !has_manual_regions(module_)) return out_;  // every device has whole arrays
     out_.parts_ = table_;
     warn_of_global_shapes();
     return out_;
@@ -167,7 +167,7 @@ class FindPartitioning {
     }
   }
 
-  /// What XLA's partitioner made is scheduled, or its entry's name ends in _spmd.
+  /// Warns unless the module is scheduled or its entry's name ends in _spmd, which shows that XLA has partitioned it.
   void warn_if_unsure() {
     if (module_.is_scheduled || !module_.entry || module_.entry->name.ends_with("_spmd")) return;
     const auto is_divided = [](const Instruction* p) { return p && p->sharding && is_tiled(*p->sharding); };
@@ -211,7 +211,7 @@ class FindPartitioning {
     }
   }
 
-  /// What is said of the root itself, and of what is returned.
+  /// States the shardings of results, from the root and from the instructions that compute them.
   void state_results() {
     const Instruction* root = module_.entry->root;
     for (int32_t l = 0; root && l < leaf_count(root->shape); ++l) {
@@ -221,8 +221,8 @@ class FindPartitioning {
           sharding->kind == ShardingKind::kUnknown) {
         continue;
       }
-      // A call that leaves dimensions open says so in its own words alone. Of Shardy's results those that say nothing
-      // are written as replicated; the others are marked by a call.
+      // A sharding call that leaves dimensions open states this only in its own attributes. Shardy writes results
+      // without a sharding as replicated, and marks the others by a call.
       const auto [origin, at] = origin_of(root, l);
       const bool is_call = sharding_call(*origin) != nullptr;
       if (is_call ? is_open(*origin) : shardy_ && sharding->kind == ShardingKind::kReplicated) continue;
@@ -248,7 +248,7 @@ class FindPartitioning {
     }
   }
 
-  /// Results without a sharding get that of what they are, where it divides them evenly: so do XLA's partitioners.
+  /// Results without a sharding get that of the value they return, if it divides them evenly, as in XLA's partitioners.
   void settle_results() {
     const Instruction* root = module_.entry->root;
     for (int32_t l = 0; root && l < leaf_count(root->shape); ++l) {
@@ -267,7 +267,7 @@ class FindPartitioning {
     }
   }
 
-  /// The bodies of regions that are manual along all axes, and what they call.
+  /// The bodies of regions that are manual along all axes, and the computations that they call.
   std::unordered_set<const Computation*> manual_regions() const {
     std::unordered_set<const Computation*> regions;
     std::vector<const Computation*> open;
@@ -332,7 +332,7 @@ class FindPartitioning {
   const Module& module_;
   std::vector<std::string>& warnings_;
   std::shared_ptr<PartTable> table_;
-  std::vector<int32_t> stated_;  ///< leaves of the result with a sharding
+  std::vector<int32_t> stated_;  ///< leaves of the result with a stated sharding
   int64_t open_arguments_ = 0, open_results_ = 0;
   bool shardy_ = false;
   Partitioning out_;

@@ -1,6 +1,6 @@
 #pragma once
-/// Sizes on one device: whole for a program of one device or one already partitioned, divided by the shardings before;
-/// and in which memory values lie.
+/// Sizes on one device: as the shapes say for a program of one device or one already partitioned, divided by the
+/// shardings before partitioning; and the memory spaces of values.
 
 #include <memory>
 #include <optional>
@@ -14,38 +14,38 @@
 
 namespace lowtide::engine {
 
-/// How the arguments and results of a program are divided over devices, by leaf, depth first: into how many parts each
-/// dimension is. A module that is planned for one of several devices says so in its header, as frontend attribute
-/// lowtide.parts="8: [4,1],[] -> [4,2]".
+/// How the arguments and results of a program are sharded over devices: for each leaf, depth first, the number of parts
+/// of each dimension. A module that is planned for one of several devices states it in its header, as the frontend
+/// attribute lowtide.parts="8: [4,1],[] -> [4,2]".
 struct EntryParts {
   int64_t devices = 1;
   std::vector<Dims> arguments, results;
 };
 std::string to_string(const EntryParts& parts);
-/// Those that the header states; nothing where it states none.
+/// The parts that the header states; nullopt if it states none.
 std::optional<EntryParts> stated_parts(const Module& module);
 
-/// Are shapes those of all devices together, so that a partitioner has still to divide them? After the partitioner
-/// shardings stay, if at all, on parameters alone. Without partitions in the header XLA divides nothing.
+/// Are shapes global, so that a partitioner has yet to divide them? After partitioning at most parameters have
+/// shardings. Without partitions in the header XLA divides nothing.
 bool has_global_shapes(const Module& module);
 
-/// Are there regions whose shapes are already those of one device (shard_map), between calls that change sides?
+/// Are there regions with the shapes of one device (shard_map), between calls that convert from and to global shapes?
 bool has_manual_regions(const Module& module);
 
 class Partitioning {
  public:
-  /// Bytes of leaf `leaf` of an instruction on one device.
+  /// The bytes of leaf `leaf` of an instruction on one device.
   LeafBytes of(const Instruction& instruction, int32_t leaf) const;
-  /// Of an argument or result: what no partitioner goes below. Where its sharding is left open, an even share.
+  /// A lower bound on an argument's or result's bytes after partitioning. If its sharding is open, an equal share.
   LeafBytes least(const Instruction& instruction, int32_t leaf) const;
-  /// Are shapes those of all devices together?
+  /// Are shapes global?
   bool divides() const { return parts_ != nullptr; }
-  /// Is every value on the device, as large as its shape?
+  /// Is every value in device memory, with the size that its shape says?
   bool is_plain() const { return !divides() && host_values_.none(); }
   int64_t devices() const { return devices_; }
-  /// Only arguments have shardings, which a partitioner keeps too: shapes are assumed to be per device.
+  /// Do only arguments have shardings? A partitioner keeps those, so shapes are assumed to be per device.
   bool is_unsure() const { return unsure_; }
-  /// How arguments and results are divided: nothing where shapes say it.
+  /// How arguments and results are sharded; nullopt if shapes are already per device.
   std::optional<EntryParts> entry_parts(const Module& module) const;
 
  private:
@@ -53,29 +53,28 @@ class Partitioning {
   friend Partitioning stated_partitioning(const Module& module);
   LeafBytes size_of(const Instruction& instruction, int32_t leaf, const Shape& whole) const;
   friend class FindPartitioning;
-  std::shared_ptr<const PartTable> parts_;  ///< null: sizes are as shapes say
+  std::shared_ptr<const PartTable> parts_;  ///< null: sizes follow from shapes alone
   HostValues host_values_;
   std::vector<std::pair<int32_t, int32_t>> open_;  ///< instruction id, leaf: arguments and results without a sharding
   int64_t devices_ = 1;
   bool unsure_ = false;
 };
 
-/// Decides from the header and the shardings, and says in `warnings` what a reader of the figures must know: that the
-/// program is not partitioned yet, or that its shardings contradict its header.
+/// Finds the partitioning from the header and the shardings. `warnings` tells readers of the sizes if the program isn't
+/// partitioned yet, or its shardings contradict its header.
 Partitioning find_partitioning(const Module& module, std::vector<std::string>& warnings);
 
-/// The same for a program whose header states how it is divided, or which isn't: what plans go by.
+/// The same for a program whose header states its parts, or else without any partitioning; plans use this one.
 Partitioning stated_partitioning(const Module& module);
 
-/// States the parts of a module that isn't partitioned yet in its header: its plans have the sizes of one device from
-/// here on. They can't be run: their shapes are still those of all devices. Returns what find_partitioning() warns of
-/// before that.
+/// Writes the parts of a module that isn't partitioned yet into its header, so that its plans have the sizes of one
+/// device. Such plans can't be run, since their shapes are still global. Returns find_partitioning()'s warnings.
 std::vector<std::string> plan_for_one_device(Module& module);
 
-/// Why such a plan isn't run here.
+/// The message why such a plan isn't run here.
 std::string of_many_devices(int64_t devices);
 
-/// Empty, or why one device alone can't run the module: it is a program of several that talk, or that hold parts.
+/// Empty, or why one device can't run the module: it is for several devices that communicate or hold shards.
 std::string why_of_many(const Module& module);
 
 }  // namespace lowtide::engine

@@ -7,12 +7,12 @@
 namespace lowtide::engine {
 namespace {
 
-/// How targets of custom calls begin: CUDA's and ROCm's libraries, Triton, Transformer Engine, what JAX registers.
+/// Prefixes of custom-call targets: CUDA's and ROCm's libraries, Triton, Transformer Engine, JAX's own.
 constexpr std::string_view kGpuCalls[] = {"te_",   "__cu",      "__triton",   "__gpu$", "cu_",
                                           "cuda_", "cusolver_", "cublas_",    "cudnn",  "hip",
                                           "rocm_", "triton_",   "mosaic_gpu", "nvshmem"};
 constexpr std::string_view kTpuCalls[] = {"tpu_custom_call", "Mosaic"};
-/// Within what XLA's compilers note for themselves (backend_config).
+/// Words in XLA's own annotations (backend_config).
 constexpr std::string_view kGpuNotes[] = {"operation_queue_id", "fusion_backend_config", "gemm_backend_config",
                                           "cudnn_", "reification_cost"};
 

@@ -1,6 +1,6 @@
 #pragma once
-/// Which kind of machine a module was made for, where its text tells: custom calls, layouts in tiles, what a compiler
-/// noted for itself.
+/// The kind of machine for which a module was compiled, recognised by its custom calls, tiled layouts and the
+/// compiler's own annotations.
 
 #include <cstdint>
 
@@ -10,7 +10,7 @@ namespace lowtide::engine {
 
 enum class Platform : uint8_t { kUnknown, kGpu, kTpu };
 
-/// The first instruction that tells decides. Before optimizations most modules tell nothing.
+/// Determined by the first instruction that has such a sign. Before optimization most modules have none.
 Platform platform_of(const Module& module);
 
 }  // namespace lowtide::engine

@@ -6,7 +6,7 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr int32_t kDeepest = 200;  // nesting of frames; beyond it a call is one step
+constexpr int32_t kDeepest = 200;  // nesting of frames; deeper calls are one step
 constexpr int64_t kMostSteps = 1 << 20;
 
 class LayOut {
@@ -20,7 +20,7 @@ class LayOut {
   }
 
  private:
-  /// Returns the frame's number, or -1 where the computation can't be laid out.
+  /// Returns the frame's number, or -1 if the computation can't be laid out.
   int32_t frame(const Computation& computation, int32_t parent, const Instruction* caller, int32_t callee,
                 int32_t depth) {
     const bool recursive = std::find(active_.begin(), active_.end(), &computation) != active_.end();

@@ -10,7 +10,7 @@ namespace {
 /// A tuple of up to eight pointers.
 constexpr Bytes kTupleBytes = 32;
 
-/// One entry of the trace.
+/// One event of the packer's trace.
 struct Event {
   enum Kind : uint8_t { kHandedOn, kBegins, kEnds };  ///< in this order at each step
   Step step = 0;
@@ -26,7 +26,7 @@ int64_t tuple_nodes(const Shape& shape) {
   return nodes;
 }
 
-/// Does this instruction make a tuple, as opposed to passing on one it was given?
+/// Does this instruction make a new tuple, rather than pass on an existing one?
 bool makes_tuple(const Instruction& instruction) {
   switch (instruction.opcode) {
     case Opcode::kParameter:
@@ -83,7 +83,7 @@ int64_t tuples_in_memory(const Timeline& timeline) {
   for (size_t s = 0; s < timeline.steps.size(); ++s) {
     const Instruction& i = *timeline.steps[s].instruction;
     const Frame& frame = timeline.frames[static_cast<size_t>(timeline.frame_of[s])];
-    // What a body returns lies where the loop's initial tuple does; the program's results have memory of their own.
+    // A loop's body returns its tuple in the initial one's memory; the program's results have separate memory.
     if (makes_tuple(i) && &i != frame.computation->root) tuples += tuple_nodes(i.shape);
   }
   return tuples;

@@ -33,7 +33,7 @@ const Instruction* next_of(const Instruction& loop, int64_t carry) {
   return root.opcode == Opcode::kTuple ? root.operands[static_cast<size_t>(carry)] : nullptr;
 }
 
-/// A constant, or a carry that starts as one and never changes.
+/// The value of a constant, or of a carry that starts as one and never changes.
 std::optional<int64_t> bound_of(const Instruction& loop, const Instruction& value) {
   if (const auto constant = scalar_constant(value)) return constant;
   const int64_t carry = carry_read(value);
@@ -44,7 +44,7 @@ std::optional<int64_t> bound_of(const Instruction& loop, const Instruction& valu
   return scalar_constant(*initial);
 }
 
-/// What the body adds to the carry in an iteration.
+/// The constant that the body adds to the carry in an iteration.
 std::optional<int64_t> step_of(const Instruction& loop, int64_t carry) {
   const Instruction* next = next_of(loop, carry);
   while (next && next->opcode == Opcode::kCopy) next = next->operands[0];
@@ -71,7 +71,7 @@ CompareDirection mirrored(CompareDirection direction) {
 std::optional<int64_t> trips_of(int64_t start, int64_t step, CompareDirection direction, int64_t bound) {
   constexpr int64_t kFar = int64_t{1} << 31;
   if (start <= -kFar || start >= kFar || bound <= -kFar || bound >= kFar || step <= -kFar || step >= kFar) return {};
-  int64_t distance = 0;  // to go upward, and the step upward
+  int64_t distance = 0;  // counted upward, like `step` below
   switch (direction) {
     case CompareDirection::kLt: distance = bound - start; break;
     case CompareDirection::kLe: distance = bound - start + 1; break;
@@ -89,7 +89,7 @@ std::optional<int64_t> trips_of(int64_t start, int64_t step, CompareDirection di
   return (distance + step - 1) / step;
 }
 
-/// Does the type hold what is counted to, the number that ends the loop included?
+/// Can the type represent all values of the counter, including the final one that ends the loop?
 bool holds(ElementType type, int64_t start, int64_t step, int64_t trips) {
   int64_t last = 0;
   if (__builtin_mul_overflow(step, trips, &last) || __builtin_add_overflow(last, start, &last)) return false;

@@ -11,7 +11,7 @@ void each_operand(const Instruction& instruction, F&& f) {
   const auto& operands = instruction.operands;
   for (size_t i = 0; i < operands.size(); ++i) {
     const auto end = operands.begin() + static_cast<std::ptrdiff_t>(i);
-    // Wide tuples repeat nothing as a rule; the quadratic look back is bounded.
+    // Wide tuples rarely repeat operands, so the quadratic search is bounded.
     const auto begin = i > 16 ? end - 16 : operands.begin();
     if (std::find(begin, end, operands[i]) == end) f(*operands[i]);
   }

@@ -1,5 +1,5 @@
 #pragma once
-/// Who reads what.
+/// The readers of each instruction.
 
 #include <cstdint>
 #include <span>
@@ -9,7 +9,7 @@
 
 namespace lowtide::engine {
 
-/// The users of every instruction, in program order; an instruction that reads another twice is listed once.
+/// The users of every instruction, in program order; a user that reads an instruction twice is listed once.
 class Uses {
  public:
   explicit Uses(const Module& module);

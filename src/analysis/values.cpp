@@ -49,12 +49,12 @@ class FindValues {
     }
     return l;
   }
-  /// `name` becomes another name of the value at `source`.
+  /// Makes `name` an alias of the value at `source`.
   void forward(int32_t name, int32_t source) {
     const int32_t root = find(source);
     if (root != find(name)) out_.of_leaf[static_cast<size_t>(find(name))] = root;
   }
-  /// Leaves [to, to + count) of i are those of the operand from `from` on.
+  /// Makes leaves [to, to + count) of i aliases of those of the operand from `from` on.
   void forward_leaves(const Instruction& i, int64_t to, const Instruction& operand, int64_t from, int64_t count) {
     count = std::min({count, leaves_.count(i) - to, leaves_.count(operand) - from});
     for (int64_t l = 0; l < count; ++l) forward(here(i, to + l), here(operand, from + l));
@@ -132,7 +132,7 @@ class FindValues {
 
   void tie(int32_t a, int32_t b) { out_.tied.emplace_back(a, b); }
 
-  /// A callee's parameter: what the caller passes; a loop's carry is a value of its own until the body's end is known.
+  /// A callee's parameter is an alias of the operand; a loop's carry is a separate value until the body's end is known.
   void parameter(const Instruction& i) {
     const auto* a = i.if_as<ParameterAttributes>();
     if (!frame_->caller || !a || a->number < 0) return;
@@ -146,7 +146,7 @@ class FindValues {
     for (int32_t l = 0; l < count; ++l) forward(here(i, l), leaf(outside, operand, l));
   }
 
-  /// ((operands), (results), context...): the operands are held until the end of the pair.
+  /// An async-start gives ((operands), (results), context...): operands stay live until the end of the pair.
   void start(const Instruction& i) {
     if (!i.shape.is_tuple()) return;
     int64_t to = 0;
@@ -185,7 +185,7 @@ class FindValues {
     return nullptr;
   }
 
-  /// while: condition and body each see the carry; what the body returns untouched is the initial value still.
+  /// while: condition and body each read the carry; one that the body returns unchanged aliases the initial value.
   void loop(const Instruction& i) {
     if (i.operands.empty()) return;
     const Instruction& init = *i.operands[0];

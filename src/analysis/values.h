@@ -1,5 +1,5 @@
 #pragma once
-/// Which leaves of the timeline are the same value under several names, and which values must share a buffer.
+/// Which leaves of the timeline are names of the same value, and which values must share a buffer.
 
 #include <cstdint>
 #include <utility>
@@ -12,19 +12,19 @@ namespace lowtide::engine {
 
 inline constexpr int32_t kNoStep = -1;
 
-/// Leaves of the timeline, folded into values. A value is named by its defining leaf. Tuples, tuple elements, bitcasts,
-/// barriers, calls and the ends of asynchronous pairs pass values on; so does a loop whose body returns a carry
-/// untouched.
+/// The value of each leaf of the timeline. A value is identified by its defining leaf. Tuples, tuple elements,
+/// bitcasts, barriers, calls and the ends of asynchronous pairs pass values on; so does a loop whose body returns a
+/// carry unchanged.
 struct Values {
   std::vector<int32_t> of_leaf;  ///< leaf -> value
-  std::vector<Step> step_of;     ///< leaf -> step of its instruction; kNoStep where that has none
+  std::vector<Step> step_of;     ///< leaf -> step of its instruction; kNoStep if it has none
   /// Pairs that XLA keeps in one buffer: a loop's initial value, carry and result; a conditional's result and those of
-  /// its branches; updates in place; donated parameters and the results declared to live in them.
+  /// its branches; updates in place; donated parameters and the results declared to alias them.
   std::vector<std::pair<int32_t, int32_t>> tied;
 };
 
 struct ValueOptions {
-  /// A reshape moves no bytes (no layouts are known that say otherwise).
+  /// Assumes that a reshape moves no bytes, as no layouts require it.
   bool reshape_is_view = false;
 };
 
