@@ -103,8 +103,7 @@ Result<Value> eval_async_start(const Instruction& start, Operands operands, Eval
     if (!rule.eval) {
       return Status::unsupported(std::string(opcode_name(inner.opcode)) + " can't be run: " + start.name);
     }
-    if (rule.infer) {  // the wrapped operation's own constraints are checked only here, not for programs that are only
-                       // read
+    if (rule.infer) {  // checked only when it runs: programs that are just read are free
       LT_ASSIGN_OR_RETURN(const Shape shape, rule.infer(inner));
       if (!same_shape(shape, inner.shape)) {
         return Status::input(start.name + " declares " + to_string_without_layout(inner.shape) + ", but gives " +

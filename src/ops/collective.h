@@ -18,12 +18,10 @@ void print_reducing_collective(const Instruction& collective, AttributeWriter& w
 /// The operands' own shapes: one, or a tuple.
 Shape shapes_of_operands(const Instruction& collective);
 
-/// The declared result shape of a collective as a list, one entry per operand. Empty if the declared shape has another
-/// number of parts.
+/// The declared result shapes of a collective, one per operand. Empty if their number differs from the operands'.
 std::vector<const Shape*> declared_results(const Instruction& collective, const Shape& declared);
 
-/// Does every group hold one device, so that nothing moves? Group sizes are known to be 1, or the module has no groups
-/// and one device.
+/// Does every group hold one device, so that nothing moves? Sizes are known to be 1, or one device has no groups.
 bool is_alone(const Instruction& collective);
 
 /// Fault::kUnsupported for a collective over several devices.

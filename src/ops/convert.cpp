@@ -1,8 +1,8 @@
 /// convert: converts each element to another type.
 ///   operand T[s] -> U[s], U is declared
 ///   Floats round to nearest even; converted to integers they are truncated and saturate, and NaN gives 0; integers
-///   wrap; predicates are "not equal to zero"; real to complex has imaginary part zero; complex to real drops it. (C1)
-///   operand and result are arrays
+///   wrap; predicates are "not equal to zero"; real to complex has imaginary part zero; complex to real drops it.
+///   (C1) operand and result are arrays
 
 #include "ops/elementwise.h"
 

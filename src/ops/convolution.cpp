@@ -25,8 +25,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// Parses labels such as `b01f`: the positions of two named dimensions and of the spatial ones. `?` labels a dimension
-/// without a role.
+/// Parses labels such as `b01f`: positions of two named dimensions and of the spatial ones; `?` is one without a role.
 bool parse_labels(std::string_view labels, char first, char second, int64_t& at_first, int64_t& at_second,
                   Dims& spatial) {
   spatial.assign(labels.size() >= 2 ? labels.size() - 2 : 0, -1);

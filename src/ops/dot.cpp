@@ -1,10 +1,13 @@
 // dot: sum of products over contracting dimensions, for each index of the batch dimensions.
 //   lhs A[batch, m.., k..], rhs B[batch, n.., k..] (dimensions in any order) -> R[batch, m.., n..]. R is as declared;
 //   bf16 and f16 accumulate in f32 and round once, integers wrap. A third operand of R's type and extents is the
-//   initial value of the sums: loops over tiles accumulate products with it (HLO's own third operands are those of
-//   sparse dots). (C1) operands are arrays (C2) dimension lists are in range, none names a dimension twice (C3) both
-//   sides have equally many batch dimensions, of equal extents (C4) both sides have equally many contracting
-//   dimensions, of equal extents (C5) the result is complex if and only if an operand is
+//   initial value of the sums, for loops that accumulate products over tiles (HLO's own third operands are those of
+//   sparse dots).
+//   (C1) operands are arrays
+//   (C2) dimension lists are in range, none names a dimension twice
+//   (C3) both sides have equally many batch dimensions, of equal extents
+//   (C4) both sides have equally many contracting dimensions, of equal extents
+//   (C5) the result is complex if and only if an operand is
 #include <algorithm>
 
 #include "ops/contract.h"

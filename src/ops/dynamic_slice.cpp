@@ -1,5 +1,4 @@
-/// dynamic-slice: a window of fixed size at a computed start, which is clamped so that the window is inside the
-/// operand.
+/// dynamic-slice: a window of fixed size at a computed start, clamped so that the window is inside the operand.
 ///   operand T[s], start indices -> T[sizes], result[i] = operand[clamp(0, start, s - sizes) + i]
 ///   (C1) the operand is an array  (C2) one size per dimension, 0 <= size <= extent
 ///   (C3) the start indices are scalar integers, one per dimension; readers split the single vector of older texts
@@ -108,8 +107,7 @@ void element_slice(ElementContext& context, const Instruction& instruction, cons
   leaves[0] = nest.convert(context.element(operand, from), instruction.shape.type);
 }
 
-/// Dimensions that the window covers whole are pointwise; start indices, the operands from number `arrays` on, are
-/// scalars.
+/// Dimensions that the window covers whole are pointwise; operands from number `arrays` on are start indices.
 template <size_t arrays>
 std::vector<OperandDimension> roles_of_dynamic(const Instruction& instruction, size_t operand) {
   const Dims& dims = instruction.operand(operand).shape.dims;

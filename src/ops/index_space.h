@@ -12,8 +12,8 @@ inline Dims row_major_strides(const Dims& extents) {
   return strides;
 }
 
-/// Steps to the next index in row-major order; false after the last one. Indices start at all zeros; the space must not
-/// be empty.
+/// Steps to the next index in row-major order; false after the last. The first is all zeros; the space mustn't be
+/// empty.
 inline bool advance(Dims& index, const Dims& extents) {
   for (size_t d = extents.size(); d-- > 0;) {
     if (++index[d] < extents[d]) return true;

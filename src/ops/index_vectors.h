@@ -1,6 +1,5 @@
 #pragma once
-/// The start indices of gather and scatter: vectors along one dimension of an integer array; the other dimensions form
-/// the batch.
+/// The start indices of gather and scatter: vectors along one dimension of an integer array; the others are the batch.
 
 #include "ir/literal.h"
 

@@ -1,6 +1,5 @@
 #pragma once
-/// The custom calls lapack_<letter><routine>_ffi, which JAX uses for linear algebra on CPUs: their operands and
-/// results.
+/// The custom calls lapack_<letter><routine>_ffi of JAX's linear algebra on CPUs: their operands and results.
 
 #include <optional>
 #include <vector>
@@ -34,8 +33,7 @@ bool is_lapack_call(const Instruction& call);
 Result<LapackCall> read_lapack_call(const Instruction& call);
 Result<Value> eval_lapack_call(const Instruction& call, Operands operands);
 
-/// Runs the routine by its definition, in double precision; false if there is none here, as for results that aren't
-/// unique.
+/// Runs the routine by its definition, in double precision; false if it has none, as if results aren't unique.
 bool run_lapack_definition(const LapackProblem& problem, std::span<void* const> results, std::span<void* const> read);
 
 }  // namespace lowtide::engine

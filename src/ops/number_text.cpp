@@ -80,8 +80,7 @@ bool read_odd_float(std::string_view token, float& out) {
   if (read_finite(token, wide)) return false;
   const auto nearest = static_cast<float>(wide);
   // If the double is a float, the decimal may still differ from it, which matters at ties of the narrower type; as
-  // floats these end in zero bits. A short decimal without exponent can't be that close to a tie without being equal to
-  // it.
+  // floats these end in zero bits. A short decimal without exponent that is so close to a tie is equal to it.
   const bool on_float = static_cast<double>(nearest) == wide;
   const bool may_be_tie = on_float && (std::bit_cast<uint32_t>(nearest) & 0xffu) == 0;
   const bool is_short = token.size() <= 12 && token.find_first_of("eE") == std::string_view::npos;

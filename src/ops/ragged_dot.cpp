@@ -1,10 +1,12 @@
 // ragged-dot: a dot whose lhs rows belong to groups, each with its own rhs matrix.
-//   lhs [batch, m, k], rhs [g, batch, k, n] with group dimension g, group_sizes s32[g]: rows of group i are
-//   multiplied by rhs[i], rows after all groups give 0. With a contracting ragged dimension the result gains a leading
-//   group dimension. (C1) operands are arrays, complex where the result is; group_sizes are integers (C2) dimension
-//   lists are in range, none names a dimension twice (C3) both sides have equally many batch dimensions, of equal
-//   extents (C4) both sides have equally many contracting dimensions, of equal extents (C5) one ragged dimension of
-//   lhs; at most one group dimension of rhs, neither batch nor contracted
+//   lhs [batch, m, k], rhs [g, batch, k, n] with group dimension g, group_sizes s32[g]: rows of group i are multiplied
+//   by rhs[i], rows after all groups give 0. With a contracting ragged dimension the result gains a leading group
+//   dimension.
+//   (C1) operands are arrays, complex if the result is; group_sizes are integers
+//   (C2) dimension lists are in range, none names a dimension twice
+//   (C3) both sides have equally many batch dimensions, of equal extents
+//   (C4) both sides have equally many contracting dimensions, of equal extents
+//   (C5) one ragged dimension of lhs; at most one group dimension of rhs, neither batch nor contracted
 #include <algorithm>
 
 #include "ops/dot_checks.h"

@@ -5,8 +5,7 @@
 
 namespace lowtide::engine {
 
-/// Checks that operands are N >= 1 inputs of equal extents (constraint `extents`), then N scalars (constraint
-/// `scalars`). Returns N.
+/// Returns N >= 1 if operands are N inputs of equal extents (constraint `extents`), then N scalars (`scalars`).
 Result<size_t> check_folded_inputs(const Instruction& instruction, int scalars, int extents);
 
 /// Checks that computation `which` takes 2N scalars and returns N of the types of its first N parameters, as a tuple if

@@ -1,9 +1,9 @@
 // rng-bit-generator: bits from a counter-based generator whose state, a key and then a counter, is in the program.
 //   state u64[3] or u64[2] (Philox, the default), u64[2] (ThreeFry), or the same as u32 words -> (next state, T[s]);
-//   an older form gives T[s] alone. Each element narrower than 32 bits is the low bits of one word. The bits are the
-//   same as XLA's. (C1) the state is an array of u32 or u64 (C2) the declared result is a tuple of the state's shape
-//   and an array of integers or floats of whole bytes, or that
-//        array alone
+//   an older form gives only T[s]. Each element narrower than 32 bits is the low bits of one word. The bits are XLA's.
+//   (C1) the state is an array of u32 or u64
+//   (C2) the declared result is a tuple of the state's shape and an array of integers or floats of whole bytes, or only
+//        that array
 #include <cstring>
 
 #include "ops/checks.h"

@@ -1,6 +1,5 @@
 #pragma once
-/// Finds operations that can't be run whatever their operands hold, so that a plan can report them before anything
-/// runs.
+/// Finds operations that can't be run whatever their operands hold, so that plans report them before a run.
 
 #include <string>
 

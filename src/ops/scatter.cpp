@@ -1,17 +1,18 @@
 /// scatter: combines updates into operands at computed starts.
-///   operands T_k[s] (N of them), scatter_indices I[b.., v], updates T_k[u] (N) -> T_k[s] (a tuple where N > 1)
+///   operands T_k[s] (N of them), scatter_indices I[b.., v], updates T_k[u] (N) -> T_k[s] (a tuple if N > 1)
 ///   The mirror of gather: update_window_dims are the updates' dimensions that walk a window of the operand without its
 ///   inserted_window_dims and input_batching_dims; the other ones walk the batch of index vectors. Entry k of a vector
-///   is the start in operand dimension scatter_dims_to_operand_dims[k]. A window that isn't completely inside is
-///   skipped. to_apply (old_1..old_N, update_1..update_N) -> new_1..new_N, applied window after window. (C1) N
-///   operands, an array of integers, N updates  (C2) 0 <= index_vector_dim <= rank of scatter_indices (C3)
-///   scatter_dims_to_operand_dims has one entry per element of an index vector (C4) scatter_dims_to_operand_dims and
-///   input_batching_dims are distinct dimensions of the operand (C5) inserted_window_dims and input_batching_dims are
-///   distinct dimensions of the operand (C6) scatter_indices_batching_dims pair with input_batching_dims, equal in
-///   extent (C7) update_window_dims are ascending dimensions of the updates, one per operand dimension that stays (C8)
-///   windows fit into the operand, the other extents of the updates are those of the batch (C9) operands have equal
-///   extents, updates too, each with the element type of its operand (C10) to_apply takes 2N scalars of the operands'
-///   element types, up to the precision of floats, and gives N
+///   is the start in operand dimension scatter_dims_to_operand_dims[k]. A window not completely inside is skipped.
+///   to_apply (old_1..old_N, update_1..update_N) -> new_1..new_N, applied window after window.
+///   (C1) N operands, an array of integers, N updates  (C2) 0 <= index_vector_dim <= rank of scatter_indices
+///   (C3) scatter_dims_to_operand_dims has one entry per element of an index vector
+///   (C4) scatter_dims_to_operand_dims and input_batching_dims are distinct dimensions of the operand
+///   (C5) inserted_window_dims and input_batching_dims are distinct dimensions of the operand
+///   (C6) scatter_indices_batching_dims pair with input_batching_dims, equal in extent
+///   (C7) update_window_dims are ascending dimensions of the updates, one per operand dimension that stays
+///   (C8) windows fit into the operand, the other extents of the updates are those of the batch
+///   (C9) operands have equal extents, updates too, each with the element type of its operand
+///   (C10) to_apply takes 2N scalars of the operands' element types, up to the precision of floats, and gives N
 
 #include <fmt/format.h>
 

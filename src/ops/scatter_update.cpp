@@ -119,9 +119,8 @@ void update_scatter(ElementContext& context, const Instruction& instruction) {
   for (size_t k = 0; k < count; ++k) {
     const ElementType type = instruction.operand(k).shape.type;
     NodeId value = nest.convert(combined[k], type), guard = place.fits;
-    // An update that doesn't fit stores the old element back at the nearest window, since a branch per update would
-    // cost ten times as much. Not if other updates may write there at the same time, or a load and a store may change a
-    // NaN.
+    // An update that doesn't fit stores the old element back at the nearest window: a branch per update costs ten times
+    // that. Not if other updates may write there at the same time, or a load and a store may change a NaN.
     const bool is_narrow_float = is_floating(type) && type_bits(type) < 32;
     if (guard != kNoId && !scatter.unique_indices && !is_narrow_float) {
       value = nest.select(guard, value, arguments[k]);

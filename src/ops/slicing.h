@@ -38,13 +38,11 @@ enum class ReadWhole : uint8_t {
 
 /// Rows are slices that may be computed from operand rows with other numbers.
 struct RowRule {
-  /// The pieces of the rows along dimension d, in order, none empty. No pieces: each row is computed from the operand
-  /// rows of the same number. nullopt: pieces can't describe the rows. The result must be an array with at least one
-  /// row.
+  /// The pieces of the rows along dimension d, in order, none empty. No pieces: each row is computed from operand rows
+  /// of the same number. nullopt: pieces can't describe the rows. The result must be an array with a row at least.
   Stated<std::optional<std::vector<RowPiece>> (*)(const Instruction&, int64_t d)> pieces;
   /// Adapts the attributes of an instruction that computes `rows` of a piece by the operation itself. `at_edges`:
-  /// windows may reach over the edge of the array they read; otherwise they don't, and `rows` may be counted from any
-  /// row.
+  /// windows may reach over the edge of the array they read; otherwise `rows` may be counted from any row.
   Stated<void (*)(const Instruction& original, const RowPiece&, int64_t d, RowRange rows, bool at_edges, Attributes&)>
       adapt;
 };

@@ -68,8 +68,7 @@ Result<Shape> infer_sort(const Instruction& sort) {
   return one_or_tuple(std::move(results));
 }
 
-/// Bottom-up merge sort: unlike the standard library's sorts, it terminates and stays in bounds for inconsistent
-/// comparators.
+/// Bottom-up merge sort: unlike the standard library's, it terminates and stays in bounds for inconsistent comparators.
 template <class ComesBefore>
 Status merge_sort(std::vector<int64_t>& order, ComesBefore&& comes_before) {
   std::vector<int64_t> merged(order.size());

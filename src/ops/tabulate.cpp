@@ -109,8 +109,7 @@ class Tabulation {
     return best != kNoId && chain(id, best, kLeastOperations).empty() ? best : kNoId;
   }
 
-  /// The nodes between the source and node `id`, ascending, including `id`; empty if they cost `limit` operations or
-  /// more.
+  /// The nodes after the source up to node `id`, ascending; empty if they cost `limit` operations or more.
   std::vector<NodeId> chain(size_t id, NodeId source, int limit) const {
     std::vector<NodeId> nodes{static_cast<NodeId>(id)};
     int operations = 0;

@@ -1,6 +1,7 @@
 // topk: the k largest (or smallest) elements along the last dimension, and their indices.
-//   operand T[.., n] -> (T[.., k], s32[.., k]), in order; equal elements are ordered by index, NaN is above all
-//   numbers. (C1) the operand is an array of rank >= 1 (C2) 0 <= k <= n
+//   operand T[.., n] -> (T[.., k], s32[.., k]), in order; equal elements by index, NaN is above all numbers.
+//   (C1) the operand is an array of rank >= 1
+//   (C2) 0 <= k <= n
 #include "ops/topk.h"
 
 #include <fmt/format.h>

@@ -1,7 +1,8 @@
 // triangular-solve: X with op(A) X = B (left side) or X op(A) = B, where A is triangular and transpose_a sets op.
-//   A[.., n, n], B[.., n, m] (or [.., m, n] for the right side) -> X with B's shape. The other triangle of A isn't
-//   read. (C1) floating or complex arrays of one element type (C2) equal ranks >= 2, equal batch extents (C3) A is
-//   square, and B has its extent on the solved side
+//   A[.., n, n], B[.., n, m] (or [.., m, n] for the right side) -> X of B's shape. The other triangle of A is not read.
+//   (C1) floating or complex arrays of one element type
+//   (C2) equal ranks >= 2, equal batch extents
+//   (C3) A is square, and B has its extent on the solved side
 #include "ops/checks.h"
 #include "ops/dimension_roles.h"
 #include "ops/extents.h"

@@ -1,6 +1,5 @@
 #pragma once
-/// Checks that a module is well-formed: arities, called computations, shapes as the rules infer them, operands before
-/// users.
+/// Checks that a module is well-formed: arities, called computations, inferred shapes, operands before users.
 
 #include "base/status.h"
 #include "ir/module.h"

@@ -21,8 +21,7 @@ void relate_window(ExtentRelater& r, const Window& w, size_t d, const WindowLine
   }
   if (size == 1 && plain && base == positions) return r.all().unite(*line.base, *line.positions, why);
   if (base == 0 || positions == 0) return r.all().freeze(*line.base, why), r.all().freeze(*line.positions, why);
-  // lhs_dilate * base - stride * positions - rhs_dilate * window stays the same, including the elements after the last
-  // window.
+  // lhs_dilate * base - stride * positions - rhs_dilate * window stays the same, with the elements left over.
   ExtentSum zero;
   zero.add(w.lhs_dilate[d], *line.base).add(-w.stride[d], *line.positions);
   zero.constant = w.stride[d] * positions - w.lhs_dilate[d] * base;
