@@ -111,8 +111,8 @@ Result<Value> eval_custom_call(const Instruction& call, Operands operands, EvalC
   return Status::unsupported(unknown_target(call));
 }
 
-/// Relates batches, and matrices that are all square of one extent; false for other calls, whose results depend on
-/// whether rows or columns are fewer.
+/// Relates batches, and extents of calls with square matrices of one extent, or with any right-hand sides (trsm, gtsv).
+/// False for others: whichever number of rows or columns is the smaller must stay it.
 bool relate_factors(ExtentRelater& r) {
   const Instruction& i = r.instruction();
   const Result<LapackCall> call = read_lapack_call(i);

@@ -33,7 +33,7 @@ bool is_lapack_call(const Instruction& call);
 Result<LapackCall> read_lapack_call(const Instruction& call);
 Result<Value> eval_lapack_call(const Instruction& call, Operands operands);
 
-/// Runs the routine by its definition, in double precision; false if it has none, as if results aren't unique.
+/// Runs the routine by its definition, in double precision; false if there is none, as for ambiguous results.
 bool run_lapack_definition(const LapackProblem& problem, std::span<void* const> results, std::span<void* const> read);
 
 }  // namespace lowtide::engine

@@ -107,7 +107,7 @@ Result<Value> eval_rng_bit_generator(const Instruction& rng, Operands operands, 
                 : given.data<uint32_t>()[static_cast<size_t>(2 * i)] |
                       uint64_t{given.data<uint32_t>()[static_cast<size_t>(2 * i + 1)]} << 32;
   };
-  State state{word(0), word(1), word(words_given == 6 ? 2 : 0)};  // of u64[2] the key is also `high`
+  State state{word(0), word(1), word(words_given == 6 ? 2 : 0)};  // of two, the key is also `high`
   const Shape& shape = rng.shape.is_tuple() ? rng.shape.elements[1] : rng.shape;
   auto bits = std::make_shared<Literal>(shape);
   const auto count = static_cast<size_t>(bits->size());
