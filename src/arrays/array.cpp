@@ -50,7 +50,7 @@ To converted(From value) {
   } else if constexpr (std::is_same_v<To, bool>) {
     return value != 0;
   } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
-    if (std::isnan(value)) return 0;  // as a program converts: to the nearest that there is
+    if (std::isnan(value)) return 0;  // as programs convert: NaN to 0, other values to the nearest integer in range
     constexpr auto kMost = std::numeric_limits<To>::max();
     if (value >= static_cast<From>(kMost)) return kMost;
     if (value <= static_cast<From>(std::numeric_limits<To>::min())) return std::numeric_limits<To>::min();
@@ -93,7 +93,7 @@ float16_t::float16_t(float value) {
     bits = static_cast<uint16_t>(sign | 0x7e00);
   } else if (size >= 65520.0F) {
     bits = static_cast<uint16_t>(sign | 0x7c00);
-  } else if (size < 0x1p-14F) {  // in units of the smallest
+  } else if (size < 0x1p-14F) {  // subnormal: in units of the smallest one
     bits = static_cast<uint16_t>(sign | static_cast<uint32_t>(std::nearbyint(size * 0x1p24F)));
   } else {
     const uint32_t rounded = (word & 0x7fffffff) + 0xfff + (word >> 13 & 1);
@@ -144,7 +144,7 @@ bool issubdtype(Dtype type, Dtype::Category category) {
 }
 
 bool issubdtype(Dtype::Category a, Dtype::Category b) {
-  // Every type of a is one of b's, where a type that no other category of a's kind has stands for each.
+  // Whether all types of category a belong to category b: one type that belongs to no narrower category represents a.
   switch (a) {
     case Dtype::Category::complexfloating: return issubdtype(complex64, b);
     case Dtype::Category::floating: return issubdtype(float32, b);
@@ -168,7 +168,7 @@ Dtype::Kind kindof(Dtype type) {
 
 Dtype promote_types(Dtype a, Dtype b) {
   if (a.val == b.val) return a;
-  if (b.val < a.val) std::swap(a, b);  // b is the later kind
+  if (b.val < a.val) std::swap(a, b);  // b comes later in the enum
   if (a.val == Dtype::Val::bool_ || b.val == Dtype::Val::complex64) return b;
   if (issubdtype(b, floating)) {
     if (!issubdtype(a, floating)) return b;

@@ -1,4 +1,5 @@
-// Loops and branches: traced functions become functions of the program; what they hold is passed to them.
+// Loops and branches: traced functions become functions of the program; the arrays that they capture ("held") are
+// passed to them.
 #include "lowtide/control.h"
 
 #include <algorithm>
@@ -33,7 +34,7 @@ void check_alike(std::string_view name, const char* what, const std::vector<arra
   }
 }
 
-/// The function where its inputs are these, in the graph that is being built.
+/// The function's outputs for these inputs, as part of the graph that is being built.
 std::vector<array> at_inputs(const Function& function, const std::vector<array>& inputs) {
   return substitute(function.inputs, function.outputs, inputs);
 }
@@ -74,12 +75,12 @@ class While final : public Primitive {
     made.resize(values_);
     return made;
   }
-  /// Backwards there is none. Forwards (jvp) it is asked for in order to be transposed: TangentsBack is the transpose
-  /// of a loop that carries the tangents beside the values.
+  /// There is no reverse-mode derivative. In forward mode (jvp) the result is only transposed: it is TangentsBack, the
+  /// transpose of a loop that carries tangents in addition to the values.
   Gradients vjp(const Backward& b) const override;
-  /// The outputs' tangents, of those of the inputs.
+  /// The outputs' tangents, given the inputs' tangents.
   std::vector<array> tangents(const std::vector<array>& inputs, const std::vector<array>& of_inputs) const {
-    // Carried: values, then tangents of those that are floats.
+    // Carried: the values, then the tangents of the floats among them.
     std::vector<size_t> floats;
     for (size_t v = 0; v < values_; ++v) {
       if (issubdtype(inputs[v].dtype(), inexact)) floats.push_back(v);
@@ -138,13 +139,13 @@ class While final : public Primitive {
 
  private:
   Function cond_, body_;
-  size_t values_, of_cond_;  ///< carried; held by the condition, before what the body holds
+  size_t values_, of_cond_;  ///< numbers of carried values and of arrays held by the condition; the body's follow
 };
 
 constexpr const char* kNoGradient =
     "while_loop: found a derivative of a loop whose number of trips isn't known; scan has one, and jvp works";
 
-/// Inputs of a loop, then cotangents of its outputs; gives cotangents of the inputs. It is there to be transposed.
+/// Maps a loop's inputs and the cotangents of its outputs to its inputs' cotangents. It is only transposed, never run.
 class TangentsBack final : public Primitive {
  public:
   TangentsBack(std::shared_ptr<const While> loop, size_t inputs) : loop_(std::move(loop)), inputs_(inputs) {}
@@ -183,8 +184,8 @@ struct ScanShape {
 
 std::vector<array> scan_all(const Function& body, const std::vector<array>& inputs, const ScanShape& shape);
 
-/// Inputs: carries, xs, what the body holds. Outputs: carries, ys, and the carries with which each iteration began; who
-/// doesn't read those pays nothing for them.
+/// Inputs: carries, xs, arrays held by the body. Outputs: carries, ys, and the carries at the beginning of each
+/// iteration, which cost nothing unless they are read.
 class Scan final : public Primitive {
  public:
   Scan(Function body, ScanShape shape) : body_(std::move(body)), shape_(shape) {}
@@ -252,7 +253,7 @@ class Scan final : public Primitive {
     const size_t held_from = carries + slices;
     const std::vector<array> held = part(b.inputs, held_from, b.inputs.size() - held_from);
     const std::vector<array> saved = part(b.outputs, carries + results, carries);
-    // Backwards each iteration is given its slices, the carries that it began with, and the cotangents of its results.
+    // Each iteration of the backward scan gets its slices, the carries at its beginning, and its results' cotangents.
     std::vector<array> init = part(b.cotangents, 0, carries);
     for (const array& h : held) init.push_back(zeros_like(h));
     std::vector<array> along = joined(xs, saved);
@@ -267,7 +268,7 @@ class Scan final : public Primitive {
       const std::vector<array> made = or_zeros(backwards(inputs, outputs, cotangents), inputs);
       std::vector<array> next, slopes = part(made, carries, slices);
       for (size_t k = 0; k < carries; ++k) {
-        const array& beside = x[slices + carries + results + k];  // of the saved carry itself
+        const array& beside = x[slices + carries + results + k];  // the saved carry's own cotangent
         next.push_back(issubdtype(beside.dtype(), inexact) ? made[k] + beside : beside);
       }
       for (size_t h = 0; h < held.size(); ++h) {
@@ -392,7 +393,7 @@ class Cond final : public Primitive {
   }
 
  private:
-  /// Of (pred, operands, held by the first, held by the second) those of one branch.
+  /// One branch's inputs among (pred, operands, held by the first branch, held by the second).
   template <class T>
   std::vector<T> inputs_of(const std::vector<T>& all, bool first) const {
     std::vector<T> made = part(all, 1, operands_);

@@ -35,7 +35,7 @@ Dtype dtype_of(const dlpack::DataType& type) {
         type.bits, type.lanes);
 }
 
-/// What a tensor points to, as long as it lives.
+/// A tensor with the arrays to which it points.
 template <class T>
 struct Exported {
   T tensor;
@@ -75,7 +75,7 @@ array imported(T* managed) {
   Shape strides(shape.size(), 1);
   for (size_t d = shape.size(); d-- > 1;) strides[d - 1] = strides[d] * shape[d];
   bool in_order = true;
-  int64_t last = 0;  // the place of the last element
+  int64_t last = 0;  // the offset of the last element
   for (size_t d = 0; d < shape.size(); ++d) {
     if (shape[d] < 0) fault("from_dlpack", "found the shape {}", to_string(shape));
     const int64_t stride = tensor.strides ? tensor.strides[d] : strides[d];

@@ -1,4 +1,4 @@
-// One row per operation: its name in HLO or what it is made of, and its derivative.
+// A table with one row per operation: its name in HLO or how it is lowered, and its derivative.
 #include <cmath>
 
 #include "arrays/golden.h"
@@ -14,12 +14,12 @@ using Emit = std::vector<Term> (*)(Lowering&, const std::vector<Term>&, const Sp
 struct Row {
   Op op;
   const char* name;
-  const char* hlo;  ///< null: made by `emit`
+  const char* hlo;  ///< null: lowered by `emit`
   Emit emit;
   Derivative derivative;
 };
 
-/// Of one operand: f(cotangent, x, y) with y the result.
+/// The gradient of a unary operation: f(cotangent, x, y), where y is the result.
 template <array (*F)(const array&, const array&, const array&)>
 Gradients one(const Backward& at) {
   return {F(at.cotangents[0], at.inputs[0], at.outputs[0])};
@@ -59,7 +59,7 @@ Gradients two(const Backward& at) {
         return second;                                                              \
       }>
 
-/// Where a and b are equal each gets half, as JAX and MLX have it.
+/// Where both operands are equal, each gets half of the cotangent, as in JAX and MLX.
 array half_where(const array& c, const array& x, const array& z, bool greater) {
   const array mine = greater ? lowtide::greater(x, z) : less(x, z);
   return where(mine, c, where(equal(x, z), c * like(c, 0.5), zeros_like(c)));

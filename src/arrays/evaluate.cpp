@@ -13,7 +13,7 @@ namespace {
 
 bool is_kept_whole(const array::State& state) { return state.trace && state.trace->live; }
 
-/// A graph as eval() needs it: its steps in order, what they start from, what they give.
+/// A graph prepared for evaluation: its steps in order, its leaves (computed arrays), and its outputs.
 class Graph {
  public:
   Graph(Runtime& runtime, const std::vector<array>& outputs) : runtime_(runtime) {
@@ -65,7 +65,7 @@ class Graph {
     return made;
   }
 
-  /// Bytes of what stands and isn't the graph's: they stay whatever the plan is.
+  /// Bytes of live arrays that aren't leaves of the graph: they stay allocated with any plan.
   int64_t bytes_beside() const {
     std::unordered_set<const Block*> blocks;
     int64_t own = 0;
@@ -75,7 +75,7 @@ class Graph {
     return runtime_.memory.active() - own;
   }
 
-  /// Gives every output its memory and begins to compute it.
+  /// Allocates the outputs' memory and starts the run. here: on this thread, if the stream is idle.
   std::shared_ptr<Pending> run(const PlannedGraph& plan, bool here) {
     struct Work {
       Executable executable;
@@ -94,7 +94,7 @@ class Graph {
         } catch (...) {
           fault = std::current_exception();
         }
-        blocks.clear();  // who waits for this finds the memory counted as it is then
+        blocks.clear();  // before done(), so that the memory statistics are up to date for whoever waits
         arena.reset();
         before.clear();
         pending->done(fault);
@@ -107,7 +107,7 @@ class Graph {
       work->arguments.push_back({leaf->data->data, dies_[l] != 0});
       work->blocks.push_back(leaf->data);
       if (leaf->pending && !leaf->pending->is_done()) work->before.push_back(leaf->pending);
-      if (leaf->pending && leaf->pending->is_done()) leaf->pending->wait();  // throws what went wrong there
+      if (leaf->pending && leaf->pending->is_done()) leaf->pending->wait();  // rethrows its error
     }
     std::vector<std::shared_ptr<Block>> results;
     const std::vector<int64_t>& homes = plan.executable.result_homes();
@@ -145,7 +145,7 @@ class Graph {
   }
 
   const std::vector<array>& outputs() const { return outputs_; }
-  /// For a message: what takes the most of what stands.
+  /// For a message: the graph's first leaves with their sizes.
   std::string live_set() const {
     std::vector<std::string> rows;
     for (const auto& leaf : leaves_) {
@@ -162,7 +162,7 @@ class Graph {
     if (known != outputs_.end()) return;
     array::State& state = *a.state();
     while (!state.stands() && state.step && state.step->primitive->is_view() &&
-           state.step->inputs[0].state()->stands()) {  // another shape of what stands
+           state.step->inputs[0].state()->stands()) {  // a view of a computed array shares its data
       array::State& below = *state.step->inputs[0].state();
       state.pending = below.pending;
       state.data = below.data;
@@ -200,11 +200,12 @@ class Graph {
         if (const auto state = output.lock(); state && state->mark != mark) give(*state);
       }
     }
-    // Steps came in before their users, so an output of one was never taken for a leaf.
+    // Steps are visited before their users, so outputs of steps are already numbered and aren't taken for leaves.
     std::erase_if(leaves_, [](const auto& state) { return !state->stands(); });
   }
 
-  /// What nobody but this graph has, and this graph no longer once it is computed.
+  /// Finds the leaves that nothing refers to once the graph is computed: the run may overwrite them. Values of steps
+  /// that other references keep alive are survivors.
   void find_what_dies() {
     std::unordered_map<const array::State*, int64_t> of_dying_steps;
     std::unordered_set<const array::State*> wanted;
@@ -213,7 +214,7 @@ class Graph {
       int64_t gone = 0;
       for (const auto& output : (*step)->outputs) {
         const auto state = output.lock();
-        if (!state || !state->step) continue;  // one of several results that stands already
+        if (!state || !state->step) continue;  // the step has several outputs, and this one is already computed
         const bool is_wanted = wanted.contains(state.get());
         const bool dies = !is_wanted && state.use_count() - 1 == of_dying_steps[state.get()];
         if (is_wanted ? !is_kept_whole(*state) : dies) ++gone;
@@ -222,15 +223,15 @@ class Graph {
       if ((*step).use_count() - 1 != gone) continue;
       for (const array& input : (*step)->inputs) ++of_dying_steps[input.state().get()];
     }
-    for (const auto& leaf : leaves_) {  // leaves_ has one more
+    for (const auto& leaf : leaves_) {  // leaves_ itself holds one more reference
       const bool dies = leaf.use_count() - 1 == of_dying_steps[leaf.get()] && leaf->data.use_count() == 1 &&
                         !leaf->data->deleter && (!leaf->pending || leaf->pending->is_done());
       dies_.push_back(dies);
     }
   }
 
-  /// What was computed before and not kept, and would be computed a third time, is kept this time, if it is no larger
-  /// than what it is made of. So a sum that grows from evaluation to evaluation keeps its graph short.
+  /// Keeps a survivor that an earlier evaluation already computed without keeping it, so that it isn't computed a third
+  /// time, unless it is larger than its sources. This bounds the graph of a sum that grows with every evaluation.
   void keep_what_was_computed() {
     constexpr size_t kSmall = 1 << 20;
     for (const auto& state : survivors_) {
@@ -248,7 +249,7 @@ class Graph {
   std::vector<array> outputs_;
   std::vector<std::shared_ptr<Step>> steps_;
   std::vector<std::shared_ptr<array::State>> leaves_, survivors_;
-  std::vector<char> dies_;  ///< per leaf
+  std::vector<char> dies_;  ///< per leaf: the run may overwrite it
 };
 
 PlannedGraph plan_graph(const Session& session, const Module& module, std::optional<int64_t> most,
@@ -373,7 +374,7 @@ Plan plan(const std::function<std::vector<array>(const std::vector<array>&)>& fn
   lazy::Function function;
   for (const array& arg : args) function.inputs.push_back(lazy::placeholder(arg.shape(), arg.dtype()));
   function.outputs = fn(function.inputs);
-  // What the function has of its own becomes an argument, too.
+  // Arrays that the function captures become arguments, too.
   for (const auto& step : lazy::steps_below(function.outputs, function.inputs)) {
     for (const array& input : step->inputs) {
       const auto same = [&](const array& known) { return known.id() == input.id(); };

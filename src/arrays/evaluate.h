@@ -1,6 +1,6 @@
 #pragma once
-/// From a graph to elements: its structure is looked up among those that were planned, or planned; then the plan runs
-/// on the graph's own arrays.
+/// Evaluates graphs: the graph's structure is looked up among the cached plans, and planned if it isn't there; then the
+/// plan runs on the graph's arrays.
 
 #include <optional>
 
@@ -8,14 +8,14 @@
 
 namespace lowtide::lazy {
 
-/// wait: until it is done. most: bytes that the plan may need beside arrays that it doesn't use; none: the process's
-/// limit.
+/// wait: until the run is done. most: a limit on the plan's peak in bytes, in addition to the process's limit, which
+/// counts all live arrays; none: only that limit.
 void evaluate(const std::vector<array>& outputs, bool wait, std::optional<int64_t> most = {});
-/// The program of a function, of which the inputs are the arguments; the last of them are these arrays, which stand,
-/// and become constants.
+/// The program of a function, whose inputs become arguments, except that the last inputs are these `constants`, which
+/// are already computed.
 Module module_of(const Function& function, const std::string& name = "arrays",
                  const std::vector<array>& constants = {});
-/// The structure of a function.
+/// The key of a function's structure (Key).
 std::string key_of(const std::vector<array>& inputs, const std::vector<array>& outputs);
 
 }  // namespace lowtide::lazy

@@ -1,6 +1,6 @@
-// Factors of matrices, as LAPACK finds them, and their derivatives. With X' a cotangent, those of LU, QR, eigenvalues
-// and singular values are the ones that Giles (Collected matrix derivative results for forward and reverse mode
-// algorithmic differentiation, 2008) and Townsend (Differentiating the singular value decomposition, 2016) derive.
+// Factorisations of matrices by LAPACK, and their derivatives; X' denotes the cotangent of X. The derivatives of LU,
+// QR, eigenvalues and singular values are those of Giles (Collected matrix derivative results for forward and reverse
+// mode algorithmic differentiation, 2008) and Townsend (Differentiating the singular value decomposition, 2016).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ array first_columns(const array& a, int64_t count) {
   return slice_of(a, Dims(a.ndim(), 0), stops, Dims(a.ndim(), 1));
 }
 
-/// Matrices as LAPACK has them: rows innermost.
+/// The layout of LAPACK's column-major matrices: rows are the minor dimension.
 std::string in_columns(const Term& a, size_t extents) {
   std::vector<int64_t> order;
   for (auto d = static_cast<int64_t>(a.shape.size()); d-- > 0;) order.push_back(d);
@@ -39,7 +39,7 @@ std::string in_columns(const Term& a, size_t extents) {
   return fmt::format("{}[{}]{}", hlo_type(a.dtype), fmt::join(a.shape, ","), list_text(order));
 }
 
-/// rank: of each operand, 2 for a matrix and 1 for a vector.
+/// ranks: of each operand, 2 for a matrix and 1 for a vector.
 std::vector<Term> lapack(Lowering& to, std::string_view routine, const std::vector<Term>& in, std::vector<size_t> ranks,
                          const std::vector<Spec>& out, std::string_view config) {
   const Dtype dtype = in[0].dtype;
@@ -54,7 +54,7 @@ std::vector<Term> lapack(Lowering& to, std::string_view routine, const std::vect
   return to.add_tuple("custom-call", in, attributes, out);
 }
 
-/// NaN where the routine found nothing.
+/// Replaces a result by NaN where the routine reports a failure.
 Term where_found(Lowering& to, const Term& info, const Term& a) {
   std::vector<int64_t> dimensions;
   for (size_t d = 0; d < info.shape.size(); ++d) dimensions.push_back(static_cast<int64_t>(d));
@@ -252,7 +252,7 @@ class FactorsOf final : public Primitive {
   void describe(Key&) const override {}
 
  private:
-  /// Columns of U and V beyond the singular values are any that complete the others, and count as constant.
+  /// Columns of U and V beyond the number of singular values only complete the basis, and are treated as constant.
   static array of_singular(const Backward& b, const Extents& e) {
     const array u = first_columns(b.outputs[0], e.few), v = first_columns(turned(b.outputs[2]), e.few);
     const array of_u = first_columns(b.cotangents[0], e.few), of_v = first_columns(turned(b.cotangents[2]), e.few);

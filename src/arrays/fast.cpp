@@ -46,7 +46,7 @@ array layer_norm(const array& x, const std::optional<array>& weight, const std::
 }
 
 namespace {
-/// The places of the rows: (..., rows, 1), float32.
+/// places: the positions of the rows, (..., rows, 1), float32.
 array turned(const array& x, int dims, bool traditional, std::optional<float> base, float scale, const array& places,
              const std::optional<array>& freqs, StreamOrDevice s) {
   if (x.ndim() < 2 || dims < 2 || dims % 2 || dims > x.shape(-1))
@@ -175,7 +175,8 @@ std::vector<array> gated_delta_update(const array& queries, const array& keys, c
     fault(kName, "found a state of shape {}, expected {}", to_string(initial_state->shape()), to_string(state));
   if (mask && mask->shape() != Shape{batch, steps})
     fault(kName, "found a mask of shape {}, expected {}", to_string(mask->shape()), to_string({batch, steps}));
-  // Steps in front; heads of queries and keys are shared; what is multiplied with the state has its dimensions.
+  // The steps become the first dimension; heads of queries and keys are repeated; operands that are multiplied with the
+  // state get its dimensions.
   const auto in_steps = [&](const array& a) { return moveaxis(as_type(a, float32, s), 1, 0, s); };
   const auto shared_heads = [&](const array& a) {
     return expand_dims(repeat(in_steps(a), static_cast<int>(heads / shared), 2, s), 3, s);

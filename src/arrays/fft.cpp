@@ -1,4 +1,5 @@
-// Fourier transforms: HLO's over the last one to three dimensions, with axes brought there and extents made to fit.
+// Fourier transforms by HLO's, which are over the last one to three dimensions: other axes are transposed to the end,
+// and extents are cropped or padded.
 #include "lowtide/fft.h"
 
 #include <algorithm>
@@ -14,7 +15,7 @@ using namespace lazy;
 namespace lazy {
 namespace {
 
-/// The derivative is the transpose, without conjugates, as of all operations on complex numbers here.
+/// The derivative is the transpose, without conjugation, as for all operations on complex numbers here.
 class FourierTransform final : public Primitive {
  public:
   FourierTransform(Fourier kind, Dims lengths) : kind_(kind), lengths_(std::move(lengths)) {}
@@ -34,7 +35,7 @@ class FourierTransform final : public Primitive {
     switch (kind_) {
       case Fourier::kForward:
       case Fourier::kBackward: return {fourier(c, kind_, lengths_)};
-      // Frequencies between the ends stand for two, of which one is left out.
+      // A frequency other than 0 and n / 2 represents a conjugate pair, of which rfft returns one.
       case Fourier::kOfReal: {
         const array sum = fourier(conjugate(c) * weights(0.5), Fourier::kToReal, lengths_);
         return {sum * constant(count, float32)};
@@ -46,7 +47,7 @@ class FourierTransform final : public Primitive {
   std::vector<array> vmap(const Batch& batch) const override { return {fourier(batch.inputs[0], kind_, lengths_)}; }
 
  private:
-  /// Per frequency of the last dimension: `inner` for those that stand for two, 1 for the others.
+  /// Per frequency of the last dimension: `inner` if it represents a conjugate pair, 1 otherwise.
   array weights(double inner) const {
     const int64_t n = lengths_.back();
     const array at = counter({n / 2 + 1}, int32, 0), zero = constant(0, int32);
@@ -94,7 +95,7 @@ array transformed(std::string_view name, const array& a, const Shape* n, const s
                   FFTNorm norm, StreamOrDevice s) {
   if (axes.empty()) fault(name, "found no axes of an array of shape {}", to_string(a.shape()));
   if (n && n->size() != axes.size()) fault(name, "found {} extents for {} axes", n->size(), axes.size());
-  (void)axes_of(name, axes, a.ndim());  // each once
+  (void)axes_of(name, axes, a.ndim());  // checks that they are distinct
   const bool is_complex = a.dtype().val == Dtype::Val::complex64, of_real = kind == Fourier::kOfReal;
   if (of_real && is_complex) fault(name, "found complex64, expected real numbers");
   array x = as_type(a, of_real ? float32 : complex64, s);
@@ -112,8 +113,8 @@ array transformed(std::string_view name, const array& a, const Shape* n, const s
     order.push_back(moved[k]);
   }
   x = permute(x, order, s);
-  // HLO's transforms are of up to three dimensions at the end; others are brought there in turn. Real numbers go into
-  // the first, and come out of the last.
+  // HLO transforms up to the last three dimensions; other axes are moved there group by group. A transform of real
+  // numbers comes first, and one to real numbers last.
   const size_t rank = a.ndim(), first = rank - lengths.size();
   const bool inverse = kind == Fourier::kBackward || kind == Fourier::kToReal;
   const auto rest = [&] {

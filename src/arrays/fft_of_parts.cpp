@@ -1,4 +1,4 @@
-// Fourier transforms of parts of a signal.
+// Short-time Fourier transforms.
 #include <cmath>
 
 #include "arrays/support.h"
@@ -13,7 +13,7 @@ namespace {
 
 struct Parts {
   int64_t length = 0, hop = 0;
-  array window;  ///< of that length
+  array window;  ///< `length` elements
 };
 
 Parts parts_of(std::string_view name, int64_t n_fft, const std::optional<int>& hop_length,
@@ -31,7 +31,7 @@ Parts parts_of(std::string_view name, int64_t n_fft, const std::optional<int>& h
   return {n_fft, hop, pad_with(shape, constant(0, float32, {}, s), {before}, {n_fft - width - before}, {0}, s)};
 }
 
-/// Which element of the signal stands at each place of each part.
+/// The index in the signal of each element of each part.
 array places(int64_t parts, const Parts& of, StreamOrDevice s) {
   const Shape shape = {parts, of.length};
   return counter(shape, int64, 0, s) * constant(static_cast<double>(of.hop), int64, {}, s) +
@@ -71,7 +71,7 @@ array istft(const array& stft_matrix, const std::optional<int>& n_fft, const std
                             hop_length, win_length, window, s);
   const array lines = swapaxes(stft_matrix, -1, -2, s);
   const array parts = (is_half ? irfft(lines, of.length, -1, norm, s) : real(ifft(lines, of.length, -1, norm, s), s));
-  // Each element is the sum of what all parts say of it, and of the squares of their windows.
+  // Overlapping parts, and the squares of their windows, are each summed per element of the signal.
   const int64_t whole = (count - 1) * of.hop + of.length;
   Shape signals(parts.shape().begin(), parts.shape().end() - 2);
   const int64_t many = element_count(signals);

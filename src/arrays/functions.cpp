@@ -25,7 +25,7 @@ Traced trace(const ManyToMany& fun, const std::vector<Spec>& arguments) {
   for (const Spec& spec : arguments) inputs.push_back(placeholder(spec.shape, spec.dtype));
   std::vector<array> outputs = fun(inputs);
   const std::lock_guard lock(Runtime::get().graphs);
-  // Every value that doesn't depend on the arguments comes from outside, with all below it.
+  // Values that don't depend on the arguments are captured, instead of being computed inside of the function.
   std::unordered_set<const array::State*> inside, seen;
   for (const array& input : inputs) inside.insert(input.state().get());
   std::vector<array> replaced, placeholders;
@@ -54,7 +54,8 @@ Traced trace(const ManyToMany& fun, const std::vector<Spec>& arguments) {
     for (const array& input : step->inputs) capture(input);
   }
   for (const array& output : outputs) capture(output);
-  // Constants may be anybody's, who evaluates them one day; then they have no step any more. The function has its own.
+  // Constants may be shared with other code, and lose their steps when that code evaluates them: the function gets
+  // copies.
   std::vector<array> constants, copies;
   for (const auto& step : steps) {
     if (!step->inputs.empty()) continue;
@@ -65,7 +66,7 @@ Traced trace(const ManyToMany& fun, const std::vector<Spec>& arguments) {
     }
   }
   if (!replaced.empty() || !constants.empty()) {
-    // The graph once more, over placeholders alone.
+    // Rebuilds the graph with placeholders for all captured arrays.
     std::vector<array> from = inputs, to = inputs;
     from.insert(from.end(), replaced.begin(), replaced.end());
     to.insert(to.end(), placeholders.begin(), placeholders.end());
@@ -94,14 +95,14 @@ Function batched_function(const Function& function, const std::vector<bool>& has
 
 namespace {
 
-/// What a function does instead of its own transformations.
+/// User-defined replacements of a function's transformations.
 struct Custom {
   CustomVjp vjp;
   CustomJvp jvp;
   CustomVmap vmap;
 };
 
-/// A traced function as one step: its graph where it is lowered, differentiated and batched.
+/// A traced function as one step: its graph is inlined when it is lowered, differentiated or batched.
 class Call final : public Primitive {
  public:
   Call(std::shared_ptr<const Function> function, bool again, Custom custom, size_t arguments)
@@ -143,7 +144,7 @@ class Call final : public Primitive {
     if (made.size() != arguments_) fault("custom_vjp", "found {} gradients of {} arguments", made.size(), arguments_);
     return {made.begin(), made.end()};
   }
-  /// The tangents are linear in those of the primals: transposed they are the gradients.
+  /// The outputs' tangents are linear in the primals' tangents: the transpose of that map gives the gradients.
   Gradients by_jvp(const Backward& b, const std::vector<array>& primals) const {
     std::vector<int> places;
     std::vector<array> tangents;
@@ -172,7 +173,7 @@ class Call final : public Primitive {
       made[o] = out[o] == -1 ? with_batch(made[o], false, batch.count) : moveaxis(made[o], out[o], 0);
     return made;
   }
-  /// The rules for each of a batch: what all of it shares has the sum of its gradients.
+  /// The custom rules, batched: an input without a batch dimension gets the sum of the batch's gradients.
   Custom batched_rules(const Batch& batch) const {
     Custom rules;
     std::vector<int> axes;
@@ -215,7 +216,7 @@ class Call final : public Primitive {
   }
 
   std::shared_ptr<const Function> function_;
-  bool again_;  ///< a derivative computes everything anew, from the inputs
+  bool again_;  ///< derivatives recompute everything from the inputs (checkpoint)
   Custom custom_;
   size_t arguments_;
 };

@@ -16,11 +16,11 @@ Term equal(const Term& a, double value) { return a.to->compare(a, a.to->constant
 Term floats(const Term& like, float value) { return like.to->constant(value, float32, like.shape); }
 Term select(const Term& condition, const Term& yes, const Term& no) { return condition.to->select(condition, yes, no); }
 
-/// a * b + c rounded once. The product of two floats is exact in double precision; the sum is rounded to 53 bits before
-/// it is to 24, which differs from one rounding where the first ends in the middle of two floats: about once in 2^29.
+/// a * b + c, rounded once. The product of two floats is exact in double precision; the sum is rounded to 53 bits and
+/// then to 24, which differs from a single rounding if the first yields a tie of the second: about once in 2^29.
 Term fused(const Term& a, const Term& b, float c) { return f32(f64(a) * f64(b) + static_cast<double>(c)); }
 
-/// Coefficients from the highest power down, as written: a float each.
+/// A polynomial by Horner's rule. Coefficients are floats, from the highest power down.
 Term horner(const Term& x, std::initializer_list<float> coefficients) {
   const Term wide = f64(x);
   std::optional<Term> sum;
@@ -30,8 +30,8 @@ Term horner(const Term& x, std::initializer_list<float> coefficients) {
   return *sum;
 }
 
-/// 1 / c and log(c) for the middle c of each sixteenth of [0.7, 1.4): the table of logf in glibc (and ARM's routines),
-/// on which every bit of a result depends.
+/// 1 / c and log(c) for the middle c of each sixteenth of [0.7, 1.4): the table of logf in glibc (and ARM's optimised
+/// routines). The results' bits depend on it.
 const std::initializer_list<double> kInverse = {
     0x1.661ec79f8f3bep+0, 0x1.571ed4aaf883dp+0, 0x1.49539f0f010bp+0,  0x1.3c995b0b80385p+0, 0x1.30d190c8864a5p+0,
     0x1.25e227b0b8eap+0,  0x1.1bb4a4a1a343fp+0, 0x1.12358f08ae5bap+0, 0x1.0953f419900a7p+0, 0x1p+0,
@@ -43,7 +43,7 @@ const std::initializer_list<double> kLogarithm = {
     0x1.aa5aa5df25984p-5,  0x1.c5e53aa362eb4p-4,  0x1.526e57720db08p-3,  0x1.bc2860d22477p-3,   0x1.1058bc8a07ee1p-2,
     0x1.4043057b6ee09p-2};
 
-/// table[at], element by element.
+/// table[at] for each element of `at`.
 Term look_up(const std::initializer_list<double>& table, const Term& at) {
   Lowering& to = *at.to;
   return to.add("gather", {to.table(table, float64), at},
@@ -87,7 +87,7 @@ Term golden_log(const Term& x) {
 Term golden_log1p(const Term& x) {
   Lowering& to = *x.to;
   const auto words = [&](uint32_t value) { return to.bits(value, uint32, x.shape); };
-  // Near 0 the argument is its own fraction; elsewhere 1 + x is 2^k (1 + f), and c is what 1 + x lost.
+  // Near 0, f = x; elsewhere 1 + x = 2^k (1 + f), and c is the rounding error of 1 + x.
   const Term small = to.compare(to.bitcast(x, int32), to.bits(0xbe95f61f, int32, x.shape), "LE");
   const Term sum = x + 1;
   const Term mantissa = bits_of(sum) & words(0x7fffff);

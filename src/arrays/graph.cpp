@@ -20,7 +20,7 @@ std::string to_string(const Shape& shape) {
   return fmt::format("({}{})", fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
 }
 
-/// Long chains end without one call per link.
+/// Releases long chains of steps iteratively, without one nested call per step.
 Step::~Step() {
   std::vector<array> left = std::move(inputs);
   while (!left.empty()) {
@@ -35,7 +35,7 @@ Step::~Step() {
 
 namespace {
 
-/// Of two traces the one that ends later: the outer one.
+/// Sets `trace` to the one of both that ends later: the outer one.
 void join_trace(std::shared_ptr<Trace>& trace, const std::shared_ptr<Trace>& other) {
   if (other && other->live && (!trace || !trace->live || other->depth < trace->depth)) trace = other;
 }
@@ -58,7 +58,7 @@ std::vector<array> apply_all(std::shared_ptr<const Primitive> primitive, std::ve
                              std::vector<Spec> outputs, StreamOrDevice s) {
   auto step = std::make_shared<Step>();
   step->primitive = std::move(primitive);
-  const std::lock_guard lock(Runtime::get().graphs);  // another thread may be computing what goes into it
+  const std::lock_guard lock(Runtime::get().graphs);  // another thread may be evaluating the inputs
   for (const array& input : inputs) {
     const array::State& state = *input.state();
     join_trace(step->trace, state.trace);

@@ -11,10 +11,10 @@
 namespace lowtide {
 namespace {
 
-/// The steps of a graph, inputs before users, with arrays for what they make.
+/// A graph's steps, inputs before users, and its inputs.
 struct Graph {
   std::vector<std::shared_ptr<lazy::Step>> steps;
-  std::vector<array> inputs;  ///< values without a step, in the order in which they are met
+  std::vector<array> inputs;  ///< values without a step, in the order of their first use
 };
 
 Graph graph_of(const std::vector<array>& outputs) {
@@ -34,7 +34,7 @@ Graph graph_of(const std::vector<array>& outputs) {
   return graph;
 }
 
-/// The results of a step that somebody has.
+/// The results of a step to which something refers.
 std::vector<array> results_of(const lazy::Step& step) {
   std::vector<array> results;
   for (const auto& output : step.outputs) {

@@ -1,4 +1,4 @@
-// Slices at computed places: gather reads them, scatter writes them. Each is the derivative of the other.
+// Gather and scatter, which read and write slices at computed indices. Each is the other's derivative.
 #include <algorithm>
 
 #include "arrays/primitives.h"
@@ -13,7 +13,7 @@ void describe_dims(Key& key, const GatherDims& dims) {
     key.numbers(*list);
 }
 
-/// Both operand and indices have the batch in front.
+/// The dimension numbers if operand and indices have a leading batch dimension.
 GatherDims batched_dims(const GatherDims& dims) {
   return {shifted(dims.offset_dims),
           shifted(dims.collapsed),
@@ -52,7 +52,7 @@ class Gather final : public Primitive {
     if (batch.batched[0] && batch.batched[1]) return {gather_slices(a, indices, batched_dims(dims_), shape)};
     GatherDims dims = dims_;
     dims.offset_dims = shifted(dims.offset_dims);
-    if (batch.batched[0]) {  // every slice is of the whole batch
+    if (batch.batched[0]) {  // each slice includes the whole batch dimension
       dims.offset_dims = in_front(0, dims.offset_dims);
       dims.collapsed = shifted(dims.collapsed);
       dims.start_index_map = shifted(dims.start_index_map);

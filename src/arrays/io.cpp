@@ -45,7 +45,7 @@ const void* bytes_of(const array& a) {
   return a.state()->data->data;
 }
 
-/// A file that takes its name when all of it is there.
+/// Writes a file that gets its final name only when it is complete.
 class Writer {
  public:
   explicit Writer(const std::string& path) : path_(path), unfinished_(fmt::format("{}.{}.part", path, getpid())) {
@@ -80,7 +80,7 @@ struct Mapped {
   char* data = nullptr;
   size_t bytes = 0;
 };
-/// Private pages: whoever writes to them leaves the file as it is.
+/// Maps a file privately: writes to the pages don't change the file.
 Mapped map_file(const std::string& path) {
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   struct stat status = {};
@@ -161,7 +161,7 @@ array load(const std::string& file, StreamOrDevice) {
     const auto bytes = static_cast<size_t>(count) * known->dtype.size();
     if (mapped.bytes - begin < bytes)
       fault("load", "{}: found {} bytes of elements, expected {}", file, mapped.bytes - begin, bytes);
-    if (begin % known->dtype.size() != 0 || bytes == 0) {  // not where an element can lie
+    if (begin % known->dtype.size() != 0 || bytes == 0) {  // misaligned elements, or none
       array copy = zeros(shape, known->dtype);
       copy.eval();
       std::memcpy(copy.state()->data->data, mapped.data + begin, bytes);

@@ -1,4 +1,4 @@
-// Linear algebra of factors (factors.cpp), and the norms.
+// Linear algebra by factorisations (factors.cpp), and norms.
 #include "lowtide/linalg.h"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ array diagonal_of(const array& a, StreamOrDevice s) { return diagonal(a, 0, -2, 
 array whole_eye(const array& like, StreamOrDevice s) {
   return broadcast_to(eye(static_cast<int>(like.shape(-1)), like.dtype(), s), like.shape(), s);
 }
-/// The rows that p names, of each matrix.
+/// The rows p of each matrix.
 array rows_at(const array& a, const array& p, StreamOrDevice s) {
   return take_along_axis(a, broadcast_to(expand_dims(p, -1, s), a.shape(), s), -2, s);
 }
@@ -48,7 +48,7 @@ array lower_of(const array& factors, StreamOrDevice s) {
   return tril(part(factors, m, few, s), -1, s) + eye(static_cast<int>(m), static_cast<int>(few), 0, factors.dtype(), s);
 }
 
-/// Both with the same leading dimensions: b has matrices of columns.
+/// Broadcasts the leading dimensions of both; b consists of matrices.
 std::pair<array, array> alike(std::string_view name, const array& a, const array& b, StreamOrDevice s) {
   const Shape of_a(a.shape().begin(), a.shape().end() - 2), of_b(b.shape().begin(), b.shape().end() - 2);
   const Shape leading = broadcast_shape(name, of_a, of_b);
@@ -60,7 +60,7 @@ std::pair<array, array> alike(std::string_view name, const array& a, const array
   return {whole(a), whole(b)};
 }
 
-/// What solve and its kin do with vectors, and with operands of different types and batches.
+/// Common handling in solvers: vectors as matrices of one column, type promotion, and broadcasting of batches.
 template <class F>
 array solved(std::string_view name, const array& a, const array& b, StreamOrDevice s, F&& systems) {
   if (b.ndim() == 0) fault(name, "found a scalar to solve for");
@@ -83,7 +83,7 @@ array solved_by_lu(const array& a, const array& b, StreamOrDevice s) {
   return triangular_solve(factors[0], y, {.left = true, .lower = false, .unit = false, .transposed = false}, s);
 }
 
-/// x of a x = b: its derivatives are systems of the transposed matrix, and need no factors.
+/// Solves a x = b for x. Its derivative solves systems with the transposed matrix, not through the factorisation.
 array system(const array& a, const array& b, StreamOrDevice s) {
   const ManyToMany by_lu = [s](const std::vector<array>& in) {
     return std::vector<array>{solved_by_lu(in[0], in[1], s)};
@@ -148,7 +148,7 @@ array pinv(const array& a, StreamOrDevice s) {
     const array v = turned(part(made[2], few, n, s), s), u = part(made[0], m, few, s);
     return std::vector<array>{matmul(v * expand_dims(inverse, -2, s), turned(u, s), s)};
   };
-  // Golub and Pereyra: the differentiation of pseudo-inverses and nonlinear least squares problems (1973).
+  // Golub and Pereyra: The differentiation of pseudo-inverses and nonlinear least squares problems (1973).
   const auto derivative = [s](const std::vector<array>& in, const std::vector<array>& c,
                               const std::vector<array>& out) {
     const array &x = in[0], &p = out[0], pt = turned(p, s), ct = turned(c[0], s);
@@ -227,7 +227,7 @@ array eigvalsh(const array& a, std::string UPLO, StreamOrDevice s) {
 }
 
 namespace {
-/// -1 where an odd number of rows was exchanged.
+/// The sign of the permutation: -1 for an odd number of row exchanges, 1 otherwise.
 array parity(const array& pivots, Dtype dtype, StreamOrDevice s) {
   const auto last = static_cast<int64_t>(pivots.ndim()) - 1;
   const array moved = as_type(not_equal(pivots, counter(pivots.shape(), int32, last, s), s), int32, s);
@@ -297,7 +297,7 @@ array norm_of_matrices(const array& a, double ord, const std::vector<int>& axes,
   return keepdims ? made : squeeze(made, axes, s);
 }
 
-/// The axes that are meant; none: those of the whole array, which is one vector unless it is to be a matrix.
+/// The given axes; without any, those of the whole array.
 std::vector<int> axes_or_all(const array& a, const std::optional<std::vector<int>>& axes) {
   if (axes) {
     (void)axes_of("norm", *axes, a.ndim());

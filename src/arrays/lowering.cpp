@@ -29,7 +29,7 @@ ModuleBuilder::Shape shape_of(const std::vector<Spec>& elements) {
   return tuple;
 }
 
-/// A number as an element of this type has it.
+/// The bytes of a number as an element of this type.
 std::string element_bytes(double value, Dtype dtype) {
   const auto bytes = [](auto element) { return std::string(reinterpret_cast<const char*>(&element), sizeof element); };
   switch (dtype.val) {

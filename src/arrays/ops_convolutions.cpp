@@ -63,8 +63,8 @@ std::vector<int> list_of(const std::tuple<int, int, int>& three) {
   return {std::get<0>(three), std::get<1>(three), std::get<2>(three)};
 }
 
-/// A convolution with the window backwards over the input with stride - 1 zeros between its elements, and around them
-/// as many as the window reaches out.
+/// A convolution with the flipped window over the input, dilated by stride - 1 zeros between its elements and padded
+/// with zeros as far as the window reaches.
 array transposed(std::string_view name, const array& input, const array& weight, const std::vector<int>& stride,
                  const std::vector<int>& padding, const std::vector<int>& dilation,
                  const std::vector<int>& output_padding, int groups, StreamOrDevice s) {

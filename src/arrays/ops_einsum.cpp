@@ -1,4 +1,4 @@
-// Sums of products in Einstein's notation.
+// Einsum: sums of products in Einstein's notation.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -12,7 +12,7 @@ using namespace lazy;
 
 namespace {
 
-/// Labels are letters, and digits from '\1' on for what "..." stands for: the last of its dimensions is '\1'.
+/// Labels are letters, and characters from '\1' on for the dimensions of "...", the last of which is '\1'.
 constexpr size_t kMostUnnamed = 31;
 
 struct Einsum {
@@ -27,7 +27,8 @@ std::string unnamed(size_t count) {
   return labels;
 }
 
-/// The labels of one term, where `rank` dimensions are to be named; of the result those are `unnamed` and what it says.
+/// The labels of one term. rank: the operand's number of dimensions; none for the result, in which "..." stands for
+/// `most` dimensions.
 std::string labels_of(const std::string& term, std::optional<size_t> rank, size_t most, const std::string& subscripts) {
   const size_t dots = term.find("...");
   std::string letters = term;
@@ -96,7 +97,7 @@ Einsum parsed(const std::string& subscripts, const std::vector<array>& operands)
   return sum;
 }
 
-/// What of the labels is in the result, or in others than i and j.
+/// The labels of the result, and of the operands other than i and j.
 std::string needed_beside(const std::vector<std::string>& labels, const std::string& result, size_t i, size_t j) {
   std::string needed = result;
   for (size_t k = 0; k < labels.size(); ++k) {
@@ -169,7 +170,8 @@ struct Labelled {
   std::string labels;
 };
 
-/// Without what stands for all extents at once, and with diagonals where a label stands twice.
+/// Removes broadcast dimensions (extent 1 where the label's extent is larger), and takes the diagonal of dimensions
+/// with the same label.
 Labelled plain(Labelled operand, const std::map<char, int64_t>& extents, StreamOrDevice s) {
   Shape shape;
   std::string labels;
@@ -195,7 +197,7 @@ Labelled plain(Labelled operand, const std::map<char, int64_t>& extents, StreamO
   return operand;
 }
 
-/// Sums over what nothing else needs.
+/// Sums over the dimensions whose labels aren't needed any more.
 Labelled reduced(const Labelled& operand, const std::string& needed, StreamOrDevice s) {
   std::vector<int> gone;
   for (size_t d = 0; d < operand.labels.size(); ++d) {
@@ -249,7 +251,7 @@ array einsum(const std::string& subscripts, const std::vector<array>& operands, 
     const auto i = static_cast<size_t>(step[0]), j = static_cast<size_t>(step[1]);
     const std::string needed = needed_beside(labels, sum.result, i, j);
     const Labelled &a = left[i], &b = left[j];
-    // Sums of booleans are integers.
+    // Booleans are summed as integers.
     const Dtype both = promote_types(a.value.dtype(), b.value.dtype());
     const Labelled made =
         contracted({as_type(a.value, both, s), a.labels}, {as_type(b.value, both, s), b.labels}, needed, s);

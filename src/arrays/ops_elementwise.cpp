@@ -1,4 +1,4 @@
-// Element by element.
+// Elementwise operations.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -51,7 +51,7 @@ array as_type(const array& a, Dtype dtype, StreamOrDevice s) {
 
 namespace {
 
-/// Both of one type and one shape.
+/// Converts both to this type, and broadcasts them to one shape.
 std::pair<array, array> matched(std::string_view name, const array& a, const array& b, Dtype dtype, StreamOrDevice s) {
   const Shape shape = broadcast_shape(name, a.shape(), b.shape());
   return {broadcast_as(name, as_type(a, dtype, s), shape, s), broadcast_as(name, as_type(b, dtype, s), shape, s)};
@@ -66,7 +66,7 @@ array binary(std::string_view name, Op op, const array& a, const array& b, Strea
 array comparison(std::string_view name, Op op, const array& a, const array& b, StreamOrDevice s) {
   auto [x, y] = matched(name, a, b, promote_types(a.dtype(), b.dtype()), s);
   if (x.dtype().val == Dtype::Val::complex64 && op != Op::kEq && op != Op::kNe) {
-    // By real parts, and of equal ones by imaginary parts.
+    // Complex numbers are ordered by real parts, and if these are equal by imaginary parts.
     const array a_part = real(x, s), b_part = real(y, s);
     const array apart = elementwise(op == Op::kLt || op == Op::kLe ? Op::kLt : Op::kGt, {a_part, b_part}, bool_, s);
     const array beside = elementwise(op, {imag(x, s), imag(y, s)}, bool_, s);
@@ -257,7 +257,7 @@ array floor_divide(const array& a, const array& b, StreamOrDevice s) {
   if (dtype.val == Dtype::Val::bool_) return elementwise(Op::kAnd, {x, y}, bool_, s);
   const array quotient = elementwise(Op::kDivide, {x, y}, dtype, s);
   if (issubdtype(dtype, floating)) return floor(quotient, s);
-  if (!issubdtype(dtype, signedinteger)) return quotient;  // of complex numbers, too
+  if (!issubdtype(dtype, signedinteger)) return quotient;  // unsigned and complex numbers
   const array rest = elementwise(Op::kRemainder, {x, y}, dtype, s), zero = number_of(0, rest, s);
   const array is_below = logical_and(not_equal(rest, zero, s), not_equal(less(rest, zero, s), less(y, zero, s), s), s);
   return quotient - as_type(is_below, dtype, s);
@@ -286,7 +286,7 @@ array logaddexp(const array& a, const array& b, StreamOrDevice s) {
   const Dtype dtype = at_least_float(promote_types(a.dtype(), b.dtype()));
   auto [x, y] = matched("logaddexp", a, b, dtype, s);
   const array most = maximum(x, y, s), least = minimum(x, y, s);
-  // Of two infinities of one sign the difference would be no number.
+  // The difference of two equal infinities would be NaN.
   const array shift = where(equal(most, least, s), number_of(0, most, s), least - most, s);
   return most + log1p(exp(shift, s), s);
 }

@@ -1,4 +1,4 @@
-// Parts of arrays, read and written.
+// Operations that read and write parts of arrays.
 #include <algorithm>
 
 #include "arrays/support.h"
@@ -10,10 +10,10 @@ using namespace lazy;
 
 namespace {
 
-/// A box of an array as NumPy's start:stop:stride says it.
+/// The box of an array that NumPy's start:stop:stride selects.
 struct Box {
-  Dims starts, stops, strides;  ///< ascending
-  Dims reversed;
+  Dims starts, stops, strides;  ///< strides are positive
+  Dims reversed;                ///< dimensions with a negative stride
   Shape shape;
 };
 
@@ -50,7 +50,7 @@ Box box_of(std::string_view name, const Shape& of, const Shape& start, const Sha
   return box;
 }
 
-/// Indices from 0 on, where negative ones count from the end.
+/// Indices counted from 0; negative ones count from the end.
 array from_zero(std::string_view name, const array& indices, int64_t extent, StreamOrDevice s) {
   if (!issubdtype(indices.dtype(), integer))
     fault(name, "found indices of {}, expected integers", dtype_to_string(indices.dtype()));
@@ -63,7 +63,7 @@ array from_zero(std::string_view name, const array& indices, int64_t extent, Str
                signed_ones, s);
 }
 
-/// The vectors of indices for HLO, along a last dimension; the shape that the indices have together.
+/// HLO's index vectors, along a last dimension, and the indices' common shape.
 std::pair<array, Shape> vectors_of(std::string_view name, const array& a, const std::vector<array>& indices,
                                    const std::vector<int>& axes, StreamOrDevice s) {
   if (indices.size() != axes.size()) fault(name, "found {} arrays of indices for {} axes", indices.size(), axes.size());
@@ -101,7 +101,7 @@ GatherDims slices_at(const array& a, const std::vector<int>& axes, size_t index_
 
 array slice(const array& a, Shape start, Shape stop, Shape strides, StreamOrDevice s) {
   const Box box = box_of("slice", a.shape(), start, stop, strides);
-  // Backwards, the ascending box is read from its end.
+  // Dimensions with a negative stride are read in ascending order, then reversed.
   return reverse(slice_of(a, box.starts, box.stops, box.strides, s), box.reversed, s);
 }
 array slice(const array& a, Shape start, Shape stop, StreamOrDevice s) {
@@ -175,7 +175,7 @@ array slice_update(const array& src, const array& update, const array& start, st
   Shape size = src.shape();
   if (update.ndim() == src.ndim()) size = update.shape();
   const array value = broadcast_as("slice_update", as_type(update, src.dtype(), s), size, s);
-  // Places that don't fit are moved in, as they are for slice().
+  // Starts out of bounds are clamped, as in slice().
   array places = reshape_to(as_type(start, int64, s), {static_cast<int64_t>(axes.size())}, s);
   std::vector<int64_t> most;
   for (const int axis : axes) {
@@ -243,7 +243,7 @@ array take(const array& a, const array& indices, StreamOrDevice s) { return take
 array take(const array& a, int index, StreamOrDevice s) { return take(reshape(a, {-1}, s), index, 0, s); }
 
 namespace {
-/// What walks with the indices beside an axis, and the axis itself.
+/// Single elements along axis d, with all other dimensions as batch dimensions of operand and indices.
 GatherDims along(const array& a, int64_t d) {
   GatherDims dims;
   for (int64_t k = 0; k < static_cast<int64_t>(a.ndim()); ++k) {
@@ -257,7 +257,7 @@ GatherDims along(const array& a, int64_t d) {
   dims.slice_sizes = Dims(a.ndim(), 1);
   return dims;
 }
-/// Indices beside whose axis a's extents stand, as vectors of one.
+/// Indices along axis d, broadcast to a's extents in all other dimensions, as index vectors of one element.
 array along_vectors(std::string_view name, const array& a, const array& indices, int64_t d, StreamOrDevice s) {
   if (indices.ndim() != a.ndim())
     fault(name, "found indices of shape {} for an array of shape {}", to_string(indices.shape()), to_string(a.shape()));
@@ -347,7 +347,7 @@ array masked_scatter(const array& a, const array& mask, const array& src, Stream
           slice_rank);
   Shape rows(a.shape().begin() + static_cast<int64_t>(masked), a.shape().end());
   rows.insert(rows.begin(), src.shape(0));
-  // Row k for the k-th that is true.
+  // The k-th true element of the mask gets row k of src.
   const array rank = cumsum(as_type(reshape(mask, {-1}, s), int32, s), 0, false, false, s);
   const array row = minimum(rank, constant(static_cast<double>(src.shape(0) - 1), int32, {}, s), s);
   const array chosen = take(broadcast_as("masked_scatter", values, rows, s), row, 0, s);

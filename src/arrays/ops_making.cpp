@@ -1,4 +1,4 @@
-// Arrays that are made of nothing.
+// Operations that create arrays without operands.
 #include <algorithm>
 #include <cmath>
 

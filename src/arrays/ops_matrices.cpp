@@ -1,4 +1,4 @@
-// Products of chosen matrices, and of parts of them.
+// Products of selected matrices and of parts of matrices.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -12,7 +12,7 @@ using namespace lazy;
 
 namespace {
 
-/// What the dimensions before the last two say, one after another.
+/// The matrices along one batch dimension, into which all leading dimensions are flattened.
 array matrices_in_line(const array& a, StreamOrDevice s) { return reshape(a, {-1, a.shape(-2), a.shape(-1)}, s); }
 
 array indices_of(const array& a, const std::optional<array>& given, StreamOrDevice s) {
@@ -25,7 +25,7 @@ array indices_of(const array& a, const std::optional<array>& given, StreamOrDevi
   return reshape_to(counter({element_count(batch)}, uint32, 0, s), batch, s);
 }
 
-/// One row of the Hadamard matrix of each order that isn't a power of two: bit j says that element j is -1.
+/// The rows of the Hadamard matrices whose orders aren't powers of two: if bit j is set, element j is -1.
 constexpr uint32_t kTwelve[] = {0x002, 0xaab, 0x3c8, 0x96e, 0xf20, 0x5ba, 0xc8c, 0x6e6, 0x23c, 0xb96, 0x8f0, 0xe5a};
 constexpr uint32_t kTwenty[] = {0x933de, 0x2e3bd, 0x5477b, 0xa0ef7, 0x499ef, 0x637c1, 0xc6ba2,
                                 0x8d764, 0x1aee8, 0x359f0, 0x0fa53, 0x174a7, 0x26d4e, 0x45e9c,
@@ -135,8 +135,8 @@ array hadamard_transform(const array& a, std::optional<float> scale, StreamOrDev
   while (order % 2 == 0 && order != 12 && order != 20 && order != 28) order /= 2;
   if (order != 1 && order != 12 && order != 20 && order != 28)
     fault("hadamard_transform", "found rows of {}, expected m 2^k with m of 1, 12, 20 or 28", n);
-  // The matrix is the one of m times, as tensors are multiplied, those of 2^k: a product along each dimension of
-  // (rows, m, 64, 64, ...).
+  // The matrix is the Kronecker product of those of orders m and 2^k: one product along each dimension of (rows, m, 64,
+  // 64, ...).
   Shape apart = {static_cast<int64_t>(a.size()) / n, order};
   for (int64_t left = n / order; left > 1; left /= apart.back()) apart.push_back(std::min<int64_t>(left, 64));
   array made = reshape_to(x, apart, s);

@@ -1,4 +1,4 @@
-// What puts elements in order, or looks for their places.
+// Sorts and searches.
 #include <algorithm>
 #include <cmath>
 
@@ -13,7 +13,7 @@ namespace lazy {
 
 std::vector<array> ascending(std::vector<array> arrays, int64_t dimension, StreamOrDevice s) {
   if (arrays[0].dtype().val != Dtype::Val::complex64) return sort_by(arrays, dimension, s);
-  // By imaginary parts, and then by real ones, of which equals stay as they are.
+  // Sorts by imaginary parts, then stably by real parts.
   const array parts = real(arrays[0], s);
   arrays[0] = imag(arrays[0], s);
   arrays.push_back(parts);
@@ -73,7 +73,7 @@ array searchsorted(const array& sorted_sequence, const array& values, const std:
     if (side == "right") return logical_or(less_equal(element, sought, s), nan, s);
     return logical_or(less(element, sought, s), logical_and(nan, logical_not(isnan(element, s), s), s), s);
   };
-  // Halved until nothing is left: `low` is how many elements are known to stand before.
+  // Binary search: `low` is the number of elements known to come before the value.
   array low = constant(0, int32, values.shape(), s), high = constant(static_cast<double>(n), int32, values.shape(), s);
   for (int64_t left = n; left > 0; left /= 2) {
     const array open = less(low, high, s);
@@ -106,7 +106,7 @@ std::vector<array> unique(const array& a, int size, bool return_index, bool retu
         {constant(1, bool_, {1}, s), not_equal(parts[1], slice_of(sorted[0], {0}, {n - 1}, {1}, s), s)}, 0, s);
     const array rank = subtract(cumsum(as_type(is_new, int32, s), 0, false, true, s), constant(1, int32, {}, s), s);
     const array count = add(take(rank, -1, 0, s), constant(1, int32, {}, s), s);
-    // Those that aren't the first of their kind are out of bounds, and left out.
+    // Repeated elements get an index out of bounds, so that the scatter drops them.
     const array place = where(is_new, rank, constant(size, int32, {}, s), s);
     const array least = take(sorted[1], 0, 0, s);
     if (size > 0) {

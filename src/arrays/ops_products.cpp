@@ -1,4 +1,4 @@
-// Sums of products.
+// Matrix products and their relatives.
 #include <algorithm>
 
 #include "arrays/support.h"
@@ -41,7 +41,7 @@ array matmul(const array& a, const array& b, StreamOrDevice s) {
   const Shape batch = broadcast_shape("matmul", x_batch, y_batch);
   const auto batches = static_cast<int64_t>(batch.size());
   array product = x;
-  if (y.ndim() == 2) {  // all rows of a by one matrix
+  if (y.ndim() == 2) {  // one product of all rows of a with the matrix
     const auto rank = static_cast<int64_t>(x.ndim());
     product = dot(x, y, {.contract_a = {rank - 1}, .contract_b = {0}, .batch_a = {}, .batch_b = {}}, dtype, s);
   } else {

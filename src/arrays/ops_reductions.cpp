@@ -24,7 +24,7 @@ array fold(const array& a, Reducer reducer, const Dims& axes, bool keepdims, Str
 
 Dims every(const array& a) { return all_axes(a.ndim()); }
 
-/// Sums of booleans and small integers are int32's.
+/// Booleans and small integers are summed in int32.
 array summand(const array& a, StreamOrDevice s) {
   if (a.dtype().val == Dtype::Val::bool_ || (issubdtype(a.dtype(), signedinteger) && a.dtype().size() < 4))
     return as_type(a, int32, s);
@@ -174,7 +174,7 @@ array arg_of(std::string_view name, const array& a, int axis, bool keepdims, boo
   const int64_t d = axis_of(name, axis, a.ndim());
   check_not_empty(name, a, {d});
   array x = a;
-  if (a.dtype().val == Dtype::Val::complex64) {  // by the imaginary parts of those with the extreme real part
+  if (a.dtype().val == Dtype::Val::complex64) {  // imaginary parts where the real part is the extreme one
     const array parts = real(a, s), extreme = most ? max(parts, axis, true, s) : min(parts, axis, true, s);
     x = where(equal(parts, extreme, s), imag(a, s), constant(most ? -INFINITY : INFINITY, float32, {}, s), s);
   }
@@ -214,7 +214,7 @@ array softmax(const array& a, bool precise, StreamOrDevice s) {
 namespace {
 array line_of(const array& a, StreamOrDevice s) { return reshape(a, {-1}, s); }
 
-/// `first`, a scalar, stands before the first element of a fold without it.
+/// Shifts a running fold by one element, for an exclusive fold; `first`, a scalar, becomes its first element.
 array shifted_by_one(const array& folded, const array& first, int64_t axis, bool reverse, StreamOrDevice s) {
   const size_t rank = folded.ndim();
   Dims starts(rank, 0), stops = folded.shape(), zero(rank, 0), low(rank, 0), high(rank, 0);
@@ -226,7 +226,7 @@ array shifted_by_one(const array& folded, const array& first, int64_t axis, bool
   return pad_with(slice_of(folded, starts, stops, Dims(rank, 1), s), first, low, high, zero, s);
 }
 
-/// What changes nothing in such a fold: the least of a type where the largest is sought, and so on.
+/// The neutral element of the fold: for a maximum the type's smallest number, and so on.
 array neutral(Running kind, Dtype dtype, StreamOrDevice s) {
   if (kind == Running::kSum) return constant(0, dtype, {}, s);
   if (kind == Running::kProduct) return constant(1, dtype, {}, s);
@@ -246,7 +246,7 @@ array run(std::string_view name, const array& a, Running kind, int axis, bool re
   const int64_t d = axis_of(name, axis, a.ndim());
   const bool is_bool = a.dtype().val == Dtype::Val::bool_;
   const array x = kind == Running::kSum && is_bool ? as_type(a, int32, s) : a;
-  const Running fold = kind == Running::kProduct && is_bool ? Running::kMinimum : kind;  // where all are true
+  const Running fold = kind == Running::kProduct && is_bool ? Running::kMinimum : kind;  // true if all are
   const array folded = running(x, fold, d, reverse, s);
   return inclusive ? folded : shifted_by_one(folded, neutral(fold, x.dtype(), s), d, reverse, s);
 }
@@ -278,8 +278,8 @@ LT_RUNNING(cummin, Running::kMinimum)
 array logcumsumexp(const array& a, int axis, bool reverse, bool inclusive, StreamOrDevice s) {
   const int64_t d = axis_of("logcumsumexp", axis, a.ndim());
   const array x = to_float(a, s);
-  // Each sum is made beside the largest of the elements in it; pairs (maximum, sum of exponentials) are combined in
-  // log2(n) steps, each over twice as many elements.
+  // Each running sum is scaled by the largest of its elements; the pairs (maximum, sum of exponentials) are combined in
+  // log2(n) steps, each of which covers twice as many elements.
   array most = stop_gradient(x, s), total = exp(x - most, s);
   const int64_t extent = x.shape()[at(d)];
   for (int64_t reach = 1; reach < extent; reach *= 2) {

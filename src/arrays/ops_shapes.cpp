@@ -1,4 +1,4 @@
-// Shapes, and the order of dimensions and elements.
+// Operations on shapes, and on the order of dimensions and elements.
 #include <algorithm>
 
 #include "arrays/support.h"
@@ -230,7 +230,8 @@ array tile(const array& a, std::vector<int> reps, StreamOrDevice s) {
   return reshape_to(broadcast_in(reshape_to(a, shape, s), wide, dimensions, s), tiled, s);
 }
 namespace {
-/// Elements of an axis again beyond both its ends: the outermost, or all of them backwards and forwards in turn.
+/// Extends an axis at both ends with its own elements: the outermost ones ("edge"), or alternately reversed and
+/// unreversed copies.
 array extended(const array& a, int64_t d, int64_t low, int64_t high, const std::string& mode, StreamOrDevice s) {
   const int64_t extent = a.shape()[at(d)];
   const auto piece = [&](int64_t from, int64_t to) {
@@ -251,7 +252,7 @@ array extended(const array& a, int64_t d, int64_t low, int64_t high, const std::
     edge(extent - 1, high);
     return join(parts, d, s);
   }
-  // Runs between two turns: place p of the line is element p of a period there and back.
+  // Each part is a run in one direction: place p is element p mod `period` of a forward and a backward run.
   const int64_t again = mode == "symmetric" ? 1 : 0, period = 2 * (extent - 1 + again);
   for (int64_t place = -low; place < extent + high;) {
     const int64_t phase = ((place % period) + period) % period;

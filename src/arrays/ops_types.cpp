@@ -1,4 +1,4 @@
-// Types of elements, copies, and the order of what is computed.
+// Element types, copies, and dependencies between arrays.
 #include <cmath>
 
 #include "arrays/support.h"
@@ -11,7 +11,7 @@ using namespace lazy;
 array astype(array a, Dtype dtype, StreamOrDevice s) { return as_type(a, dtype, s); }
 array view(const array& a, const Dtype& dtype, StreamOrDevice s) {
   if (a.dtype().val == dtype.val) return a;
-  if (dtype.val == Dtype::Val::bool_) {  // whose bytes are 0 or 1
+  if (dtype.val == Dtype::Val::bool_) {  // booleans must be bytes 0 or 1
     const array bytes = view(a, uint8, s);
     return not_equal(bytes, zeros_like(bytes, s), s);
   }
@@ -43,7 +43,7 @@ array view(const array& a, const Dtype& dtype, StreamOrDevice s) {
   if (from.ndim() == 0)
     fault("view", "found a scalar of {} bytes, expected elements as large as those of {}", old_size,
           dtype_to_string(dtype));
-  // Through unsigned integers of both sizes, byte by byte.
+  // Converts through unsigned integers of both sizes, byte by byte.
   const auto word = [](int64_t size) { return size == 1 ? uint8 : size == 2 ? uint16 : size == 4 ? uint32 : uint64; };
   const array words =
       issubdtype(from.dtype(), unsignedinteger) ? from : elementwise(Op::kBitcast, {from}, word(old_size), s);
@@ -82,7 +82,7 @@ array stop_gradient(const array& a, StreamOrDevice s) { return elementwise(Op::k
 namespace lazy {
 namespace {
 
-/// The first of its inputs, in a program that has computed all of them.
+/// The first of its inputs, available only when all of them are computed.
 class Depends final : public Primitive {
  public:
   explicit Depends(size_t outputs) : outputs_(outputs) {}
@@ -134,8 +134,8 @@ array to_fp8(array x, StreamOrDevice s) {
   const auto word = [&](uint32_t value) { return constant(value, uint32, {}, s); };
   const array wide = as_type(x, float32, s), bits = view(wide, uint32, s);
   const array size = abs(wide, s), most = constant(448, float32, {}, s);
-  const array bounded = where(less(size, most, s), size, most, s);  // NaN is no less
-  // Below 2^-6 in steps of 2^-9; above that three bits of the fraction stay, of 23.
+  const array bounded = where(less(size, most, s), size, most, s);  // NaN becomes `most`, as it isn't less
+  // Below 2^-6, multiples of 2^-9; from there on the fraction is rounded from 23 to three bits.
   const array small = as_type(round(bounded * constant(512, float32, {}, s), 0, s), uint32, s);
   const array whole = view(bounded, uint32, s);
   const array rounded = right_shift(whole + word(0x7ffff) + (right_shift(whole, word(20), s) & word(1)), word(20), s);

@@ -1,6 +1,6 @@
 #pragma once
-/// The operations that all others are made of. Operands have the shapes and types that are needed: what broadcasts and
-/// promotes is above (ops_*.cpp).
+/// The operations from which all others are composed. Operands must have the right shapes and types: broadcasting and
+/// promotion are done by the callers (ops_*.cpp).
 
 #include <functional>
 
@@ -9,7 +9,7 @@
 
 namespace lowtide::lazy {
 
-/// Element by element, on operands of one shape; rows of elementwise.cpp.
+/// Elementwise operations, on operands of one shape; each has a row in elementwise.cpp.
 enum class Op : uint8_t {
   kAbs,
   kNegate,
@@ -87,7 +87,7 @@ array counter(const Shape& shape, Dtype dtype, int64_t dimension, StreamOrDevice
 using Dims = std::vector<int64_t>;
 
 inline size_t at(int64_t dimension) { return static_cast<size_t>(dimension); }
-/// The numbers of these dimensions where a batch stands in front of them.
+/// The numbers of these dimensions after a batch dimension is inserted at the front.
 inline Dims shifted(Dims dimensions) {
   for (int64_t& d : dimensions) ++d;
   return dimensions;
@@ -107,16 +107,16 @@ array join(const std::vector<array>& parts, int64_t dimension, StreamOrDevice s 
 array reverse(const array& a, const Dims& dimensions, StreamOrDevice s = {});
 
 array reduce(const array& a, Reducer reducer, const Dims& dimensions, StreamOrDevice s = {});
-array arg_reduce(const array& a, int64_t dimension, bool most, StreamOrDevice s = {});  ///< uint32, dimension gone
+array arg_reduce(const array& a, int64_t dimension, bool most, StreamOrDevice s = {});  ///< uint32, without dimension
 enum class Running : uint8_t { kSum, kProduct, kMaximum, kMinimum };
 array running(const array& a, Running fold, int64_t dimension, bool backwards, StreamOrDevice s = {});
-/// Sorted along a dimension by the first, the others with it; stable.
+/// Sorts along a dimension by the first array, and permutes the others alike; stable.
 std::vector<array> sort_by(const std::vector<array>& arrays, int64_t dimension, StreamOrDevice s = {});
 
 struct DotDims {
   Dims contract_a, contract_b, batch_a, batch_b;
 };
-/// Batch dimensions first, then what is left of a, then of b.
+/// The result has the batch dimensions, then a's free dimensions, then b's.
 array dot(const array& a, const array& b, const DotDims& dims, Dtype dtype, StreamOrDevice s = {});
 
 struct ConvolutionDims {
@@ -139,20 +139,21 @@ enum class Scatter : uint8_t { kReplace, kAdd, kMultiply, kMaximum, kMinimum };
 array scatter_slices(const array& a, const array& indices, const array& updates, Scatter kind, const GatherDims& dims,
                      StreamOrDevice s = {});
 
-/// Fourier transforms over the last dimensions, as many as lengths (one to three): float32 and complex64.
+/// Fourier transforms over the last one to three dimensions, one for each of `lengths`: float32 and complex64.
 enum class Fourier : uint8_t { kForward, kBackward, kOfReal, kToReal };
 array fourier(const array& a, Fourier kind, const Dims& lengths, StreamOrDevice s = {});
 
-/// Matrices in the last two dimensions, floats or complex64. The lower factor L of a = L L^T; symmetric gradients.
+/// The lower factor L of a = L L^T, with symmetric gradients. Here and below matrices are in the last two dimensions,
+/// with floats or complex64.
 array cholesky_factor(const array& a, StreamOrDevice s = {});
 struct TriangleDims {
   bool left = true, lower = true, unit = false, transposed = false;
 };
-/// x of op(a) x = b, or of x op(a) = b; equal leading dimensions.
+/// Solves op(a) x = b, or x op(a) = b, for x; leading dimensions are equal.
 array triangular_solve(const array& a, const array& b, const TriangleDims& dims, StreamOrDevice s = {});
 enum class Factors : uint8_t {
   kLu,               ///< L below U in one matrix; pivots, counted from 0, int32
-  kQr,               ///< of no more columns than rows: Q as the matrix, R square
+  kQr,               ///< at most as many columns as rows: Q has the matrix's shape, R is square
   kSymmetric,        ///< eigenvalues ascending, eigenvectors in columns; reads the lower triangle
   kSymmetricValues,  ///< the values alone
   kSingular,         ///< U, singular values descending, V^T; U and V are square
@@ -161,15 +162,15 @@ enum class Factors : uint8_t {
   kGeneralValues     ///< the values alone
 };
 std::vector<array> factors_of(const array& a, Factors kind, StreamOrDevice s = {});
-/// Which row of a comes to each place by the exchanges that pivots say, of a matrix of so many rows: int32.
+/// The row that the exchanges in `pivots` move to each place of a matrix with `rows` rows: int32.
 array permutation_of(const array& pivots, int64_t rows, StreamOrDevice s = {});
 
-/// Words of 32 random bits: laid out as MLX has them (halves), or each by its number, in 64 bits.
+/// How words of 32 random bits are generated: in MLX's layout (halves), or each from its own 64-bit index.
 enum class Words : uint8_t { kHalves, kPartitionable, kPhilox, kPairs };
 array random_words(const array& keys, const Shape& shape, Words words);
-array random_bits(const array& key, const Shape& shape, StreamOrDevice s = {});  ///< as the thread has them
+array random_bits(const array& key, const Shape& shape, StreamOrDevice s = {});  ///< by this thread's generator
 
-/// A dimension of `count` in front, where a batch has none.
+/// Adds a leading batch dimension of extent `count`, unless `batched`.
 array with_batch(const array& a, bool batched, int64_t count);
 
 }  // namespace lowtide::lazy

@@ -1,4 +1,4 @@
-// Arrays as text: NumPy's brackets; of long dimensions the first and last three.
+// Arrays as text in NumPy's brackets; long dimensions are abbreviated to the first and last three elements.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace lowtide {
 namespace {
 
-constexpr size_t kWhole = 1000;  ///< elements that are all printed
+constexpr size_t kWhole = 1000;  ///< arrays of up to this many elements are printed in full
 constexpr int64_t kEdge = 3;
 
 void print_element(std::ostream& out, const array& a, size_t i) {

@@ -1,4 +1,5 @@
-// Sums of products: dot and convolution. The derivative of each by an operand is one of the other with the cotangent.
+// Dot and convolution. The derivative by one operand is again a dot or convolution, of the other operand and the
+// cotangent.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,8 +26,7 @@ Dims numbers(int64_t from, size_t count) {
   return made;
 }
 
-/// The derivative by `mine`, of which the cotangent has the free dimensions from `own_from` on and the other's from
-/// `other_from` on.
+/// The gradient of `mine`, which is the dot's first or second operand.
 array dot_gradient(const array& c, const array& mine, const array& other, const Dims& contract_mine,
                    const Dims& contract_other, const Dims& batch_mine, const Dims& batch_other, bool first) {
   const Dims free_mine = free_of(mine.ndim(), contract_mine, batch_mine);
@@ -40,7 +40,7 @@ array dot_gradient(const array& c, const array& mine, const array& other, const 
                              .batch_a = numbers(0, batch_mine.size()),
                              .batch_b = batch_other},
                             c.dtype());
-  // Of the product come the batch, the free dimensions of mine, and the contracted ones in the other's order.
+  // The product has the batch dimensions, the free dimensions of mine, and the contracted ones in the other's order.
   Dims order = batch_mine;
   order.insert(order.end(), free_mine.begin(), free_mine.end());
   Dims ascending = contract_other;
@@ -169,7 +169,7 @@ class Convolution final : public Primitive {
       const int64_t groups = std::max(dims_.groups, dims_.batch_groups);
       by_input.groups = groups;
       by_input.batch_groups = 1;
-      if (groups > 1) {  // o = groups * o', i: the groups go to the input features
+      if (groups > 1) {  // o = groups * o': the groups move from the output features to the input features
         const int64_t o = static_cast<int64_t>(dims_.kernel.find('o')),
                       i = static_cast<int64_t>(dims_.kernel.find('i'));
         Shape apart = kernel.shape();
@@ -185,7 +185,7 @@ class Convolution final : public Primitive {
       }
       if (dims_.batch_groups == 1) {
         gradients[0] = convolution(c, weights, by_input, input.shape());
-      } else {  // the groups came from the batch
+      } else {  // the groups are part of the batch
         const auto batch = dims_.input.find('b'), feature = dims_.input.find('f');
         Shape grouped = input.shape(), apart;
         grouped[batch] /= groups;
@@ -194,7 +194,7 @@ class Convolution final : public Primitive {
         apart = grouped;
         apart[feature] /= groups;
         apart.insert(apart.begin() + static_cast<int64_t>(feature), groups);
-        const auto before = static_cast<int>(batch);  // the batch's own place, whichever stands first
+        const auto before = static_cast<int>(batch);  // the batch's place, whether batch or feature comes first
         gradients[0] = reshape_to(moveaxis(reshape_to(made, apart), static_cast<int>(feature), before), input.shape());
       }
     }
@@ -219,7 +219,7 @@ class Convolution final : public Primitive {
   }
   std::vector<array> vmap(const Batch& batch) const override {
     const Shape& shape = batch.outputs[0].shape;
-    if (!batch.batched[1] && dims_.batch_groups == 1) {  // a batch of batches is a larger batch
+    if (!batch.batched[1] && dims_.batch_groups == 1) {  // merges both batch dimensions
       const auto b = dims_.input.find('b'), to = dims_.output.find('b');
       const array front = moveaxis(batch.inputs[0], 0, static_cast<int>(b));
       Shape merged = batch.inputs[0].shape();

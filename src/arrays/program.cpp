@@ -1,4 +1,4 @@
-// The walk over a program's operations.
+// Translates a program's operations into steps of a graph.
 #include "arrays/program.h"
 
 #include <fmt/format.h>
@@ -34,7 +34,7 @@ void add_leaf_specs(const ProgramOperation& operation, const ModuleBuilder::Shap
   }
 }
 
-/// Faults that can be told before the function is called.
+/// Reports errors that can be found before the function is called.
 void check(const Program& program) {
   for (const ProgramFunction& function : program.functions) {
     for (const ProgramOperation& operation : function.operations) {
@@ -148,7 +148,7 @@ Leaves called_on_elements(const ProgramPtr& program, size_t function, const Leav
 using namespace lazy;
 
 ManyToMany function_of(const Module& given) {
-  // Optimised programs mix element types in one operation, which is a conversion that isn't written.
+  // Operations of optimised programs mix element types: the pass makes these implicit conversions explicit.
   auto spelled = Runtime::get().session().rewrite(given, std::vector<std::string>{"spell-precisions"});
   if (!spelled.ok()) throw_error(spelled.error());
   const Module& module = *spelled;

@@ -1,4 +1,4 @@
-// Rules for folds over dimensions and windows, and for orders.
+// Rules for reductions over dimensions and windows, scans and sorts.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -41,7 +41,7 @@ Leaves as_declared(Leaves made, const At& at) {
   return made;
 }
 
-/// A fold by any function: a scan along the elements, in row-major order of the folded dimensions.
+/// A reduction by an arbitrary function: a scan along the elements, in row-major order of the reduced dimensions.
 Equal scanned(const At& at) {
   const Dims dimensions = dims_of(at.operation, "dimensions");
   return [program = at.program, function = at.operation.functions.at(0), dimensions, specs = leaf_specs(at.operation)](
@@ -85,7 +85,8 @@ Leaves fold(const At& at) {
 
 // ---- windows
 
-/// The taps of a window, in row-major order: for each the elements that it reads, and which of them aren't padding.
+/// The taps of a window (its elements), in row-major order. A tap reads one element of the padded input for each place
+/// of the window.
 class Taps {
  public:
   static constexpr int64_t kMost = 4096;
@@ -109,7 +110,7 @@ class Taps {
     for (size_t d = 0; d < from.size(); ++d) stops.push_back(from[d] + (places_[d] - 1) * window_.stride[d] + 1);
     return slice_of(pad_with(a, padding, window_.low, window_.high, holes()), from, stops, window_.stride);
   }
-  /// The elements of `a`, one per place, where the tap reads; zeros elsewhere.
+  /// The transpose of read(): puts the elements of `a`, one per place, where the tap reads; zeros elsewhere.
   array write(const array& a, int64_t tap) const {
     const Dims from = offset(tap);
     Dims high, interior;
@@ -141,7 +142,7 @@ class Taps {
   int64_t count_;
 };
 
-/// A fold of each window, tap by tap.
+/// Reduces all windows at once, tap by tap.
 Equal tapped(const At& at) {
   const auto op = binary_of(at.program->functions[at.operation.functions.at(0)]);
   return [program = at.program, operation = at.operation, op](const Leaves& all, const Leaves&) {
@@ -152,7 +153,7 @@ Equal tapped(const At& at) {
     for (int64_t tap = 0; tap < taps.count(); ++tap) {
       Leaves read;
       for (size_t k = 0; k < inputs.size(); ++k) read.push_back(taps.read(inputs[k], start[k], tap));
-      if (op == Op::kMaximum || op == Op::kMinimum) {  // all of the derivative is the first extreme element's
+      if (op == Op::kMaximum || op == Op::kMinimum) {  // the first extreme element gets the whole cotangent
         const array better = op == Op::kMaximum ? greater(read[0], folded[0]) : less(read[0], folded[0]);
         folded = {where(better, read[0], folded[0])};
       } else {
@@ -166,7 +167,7 @@ Equal tapped(const At& at) {
   };
 }
 
-/// A window that ends, or begins, at each element of one dimension.
+/// A running fold, if the window along one dimension covers all elements up to its place, or all from there on.
 std::optional<array> running_fold(const At& at, Op op) {
   const Shape& shape = at[0].shape();
   const ProgramWindow window = window_of(at.operation, shape.size());
@@ -195,7 +196,7 @@ Leaves reduce_window(const At& at) {
   return verbatim(at, as_of(tapped(at)), many ? Batching() : batched_as(tapped(at)));
 }
 
-/// The source goes to the tap that `select` prefers.
+/// Each element of the source goes to the tap that `select` chooses in its window.
 Leaves select_and_scatter(const At& at) {
   const bool sums = binary_of(at.program->functions[at.operation.functions.at(1)]) == Op::kAdd;
   const Equal dispersed = [program = at.program, operation = at.operation](const Leaves& in, const Leaves&) -> Leaves {
@@ -223,9 +224,9 @@ Leaves select_and_scatter(const At& at) {
   return verbatim(at, sums ? as_of(dispersed) : Derivative(), sums && !many ? batched_as(dispersed) : Batching());
 }
 
-// ---- orders
+// ---- sorts and scans
 
-/// The comparator with two more scalars that it doesn't look at.
+/// The comparator with two additional scalars, which it ignores.
 ProgramPtr with_indices(const ProgramPtr& program, size_t comparator) {
   auto made = std::make_shared<Program>(*program);
   ProgramFunction function = made->functions[comparator];
@@ -288,7 +289,7 @@ Leaves top_k(const At& at) {
   return verbatim(at, derivative, by_element(at));
 }
 
-/// HLO's own scan: inputs along a dimension, then carries.
+/// HLO's scan operation: its operands are the inputs along a dimension, then the carries.
 Leaves scan_all(const At& at) {
   const Leaves all = operands_of(at);
   const int64_t carries = integer_of(at.operation, "num_carries", -1);

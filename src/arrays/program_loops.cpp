@@ -1,5 +1,6 @@
-// Rules for loops and branches. A loop whose trip count is known becomes a scan: what it reads slice by slice becomes
-// what the scan goes along, and what it writes slice by slice its stacked results, so that a derivative saves neither.
+// Rules for loops and branches. A loop with a known trip count becomes a scan: arrays that it reads slice by slice
+// become the scan's xs, and arrays that it writes slice by slice its stacked results, so that a derivative saves
+// neither.
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -12,7 +13,7 @@
 namespace lowtide::lazy {
 namespace {
 
-/// Integer scalars of a loop's body, as far as they can be computed without the program's arguments.
+/// Evaluates integer scalars of a loop's body; those that depend on the program's arguments are unknown.
 class Integers {
  public:
   using Arguments = std::vector<std::vector<std::optional<int64_t>>>;  ///< per parameter and leaf
@@ -49,7 +50,7 @@ class Integers {
     return std::nullopt;
   }
 
-  /// In 32 bits numbers wrap; those that would aren't known.
+  /// A result that would wrap around its type is unknown.
   static std::optional<int64_t> narrow(const ProgramOperation& o, std::optional<int64_t> value) {
     const std::string& type = o.shape.type;
     if (!value || type == "s64" || type == "pred") return value;
@@ -123,7 +124,7 @@ class Integers {
   std::map<std::pair<size_t, size_t>, std::optional<int64_t>> known_;
 };
 
-/// The places 0, 1, .. (or downwards) along a dimension, one per trip.
+/// Consecutive indices along a dimension, ascending or descending, one per iteration.
 struct Progress {
   int64_t first = 0;
   bool downwards = false;
@@ -149,8 +150,8 @@ class Counted {
  private:
   enum class Role : uint8_t { kCarried, kInvariant, kStack };
   struct Slices {
-    size_t operation = 0;  ///< that reads them, or writes them
-    size_t leaf = 0;       ///< of the loop's value
+    size_t operation = 0;  ///< the operation that reads or writes them
+    size_t leaf = 0;       ///< the loop-carried array, by its leaf of the loop's value
     Progress progress;
   };
 
@@ -177,7 +178,7 @@ class Counted {
     }
   }
 
-  /// Where each dynamic slice lies in each trip, if that is known beforehand.
+  /// Finds the start of each dynamic slice in each iteration, by evaluating the loop's integers, if these are known.
   void simulate() {
     constexpr int64_t kMostTrips = 1 << 20;
     if (trips_ > kMostTrips) return;
@@ -213,7 +214,7 @@ class Counted {
     }
   }
 
-  /// One whole slice of the first dimension after another.
+  /// The progress of a slice that has extent 1 in the first dimension, is whole in the others, and moves by one.
   std::optional<Progress> progress_of(size_t operation, const Shape& of, const Shape& slice) const {
     const auto found = places_.find(operation);
     if (found == places_.end() || of.empty() || slice.empty() || slice[0] != 1) return std::nullopt;
@@ -293,7 +294,7 @@ class Counted {
     }
     for (const Slices& s : writes_along_) wanted.push_back(body_.operations[s.operation].operands[1]);
     const auto body = [&](const Leaves& carry, const Leaves& x) {
-      Leaves given = init;  // what doesn't change is captured
+      Leaves given = init;  // loop invariants are captured
       for (size_t l = 0, next = 0; l < leaves_; ++l) {
         if (roles_[l] == Role::kCarried) given[l] = carry[next++];
       }
@@ -335,8 +336,8 @@ class Counted {
   int64_t trips_;
   size_t leaves_;
   std::vector<Role> roles_;
-  std::vector<Source> next_;   ///< per leaf, what it is after a trip
-  std::vector<size_t> reads_;  ///< per leaf, by how many operands
+  std::vector<Source> next_;   ///< per leaf, its next value
+  std::vector<size_t> reads_;  ///< per leaf, the number of operands that read it
   std::map<size_t, std::vector<int64_t>> places_;
   std::vector<Slices> reads_along_, writes_along_;
 };
@@ -346,7 +347,7 @@ Leaves loop(const At& at) {
   const size_t condition = o.functions.at(0), body = o.functions.at(1);
   if (o.trips == 0) return at.in[0];
   if (o.trips > 0) return Counted(at, o.trips).run();
-  // What a trip doesn't change is captured.
+  // Loop invariants are captured.
   const ProgramFunction& of = at.program->functions[body];
   const Leaves& init = at.in[0];
   std::vector<size_t> changing;
@@ -381,7 +382,7 @@ Leaves branches(const At& at) {
   };
   const auto zeroth = branch(0);
   if (attribute(o, "true_computation")) return cond(at[0], zeroth, branch(1), {});
-  // An index that is none of a branch's is the last one's.
+  // An index out of range selects the last branch.
   const size_t count = o.functions.size();
   std::function<Leaves(size_t)> from = [&](size_t number) -> Leaves {
     if (number + 1 == count) return branch(number)({});

@@ -1,4 +1,4 @@
-// Rules for sums of products, factorisations, transforms, normalisations and other calls of libraries.
+// Rules for matrix products, convolutions, factorisations, Fourier transforms, normalisations and custom calls.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -89,7 +89,7 @@ Leaves transform(const At& at) {
 
 // ---- batch normalisation
 
-/// What the three of them share.
+/// Shared by the three operations.
 struct Norm {
   int64_t feature = 0;
   double epsilon = 0;
@@ -150,7 +150,7 @@ std::string target_of(const ProgramOperation& call) {
 }
 
 bool config_has(const ProgramOperation& call, std::string_view key, char value) {
-  // {uplo = 76 : ui8, ...}: letters by their numbers
+  // {uplo = 76 : ui8, ...}: letters are written as their codes
   const std::string config = word_of(call, "backend_config");
   const size_t found = config.find(fmt::format("{} = ", key));
   if (found == std::string::npos) return false;
@@ -158,14 +158,14 @@ bool config_has(const ProgramOperation& call, std::string_view key, char value) 
   return !numbers.empty() && numbers[0] == value;
 }
 
-/// What a routine of LAPACK gives, of matrices as arrays know them; null where there is no derivative.
+/// An expression equal to a LAPACK routine's results; null if the routine has no derivative here.
 Equal lapack_equal(const At& at, std::string_view routine) {
   const ProgramOperation& call = at.operation;
   const bool lower = config_has(call, "uplo", 'L');
   if (routine == "potrf") {
     return [lower](const Leaves& in, const Leaves& out) -> Leaves {
       array factor = lower ? cholesky_factor(in[0]) : turned(cholesky_factor(turned(in[0])));
-      // What stands in the other triangle is left as it was.
+      // The routine leaves the other triangle unchanged.
       const array other = lower ? triu(in[0], 1) : tril(in[0], -1);
       return {(lower ? tril(factor) : triu(factor)) + other, out[1]};
     };
@@ -178,7 +178,7 @@ Equal lapack_equal(const At& at, std::string_view routine) {
   if ((routine == "syevd" || routine == "heevd") && config_has(call, "mode", 'V')) {
     return [lower](const Leaves& in, const Leaves& out) -> Leaves {
       const Leaves made = factors_of(lower ? in[0] : turned(in[0]), Factors::kSymmetric);  // (values, vectors)
-      // Signs are the routine's own: both runs are the same routine on the same matrix.
+      // The vectors' signs agree with the routine's results: both are the same routine on the same matrix.
       return {made[1], made[0], out[2]};
     };
   }

@@ -1,5 +1,5 @@
-// Rules for what reads and writes at computed places. Derivatives follow HLO beyond the ends of an array: a slice that
-// is read moves inside, an update that doesn't lie inside is dropped.
+// Rules for reads and writes at computed indices. Derivatives follow HLO's rules for indices out of bounds: reads are
+// clamped, and updates are dropped.
 #include <algorithm>
 
 #include "arrays/program.h"
@@ -9,7 +9,7 @@
 namespace lowtide::lazy {
 namespace {
 
-/// Indices with their vectors along the last dimension, and a dimension of them as it is counted then.
+/// Indices with their vectors along the last dimension, and the batching dimensions renumbered accordingly.
 struct IndexVectors {
   array indices;
   Dims batching;
@@ -25,13 +25,13 @@ IndexVectors last(const array& indices, int64_t vectors, Dims batching) {
   return {moveaxis(indices, static_cast<int>(vectors), -1), std::move(batching)};
 }
 
-/// Signed, so that bounds can be compared.
+/// The indices in a signed type, so that they can be compared with bounds.
 array as_places(const array& indices) {
   const bool wide = indices.dtype().size() > 4 || indices.dtype().val == Dtype::Val::uint32;
   return as_type(indices, wide ? int64 : int32, {});
 }
 
-/// Per index of a vector, where a slice may begin at most.
+/// The largest valid start of a slice, for each index of a vector.
 array most_of(const Shape& of, const GatherDims& dims, Dtype dtype) {
   Leaves most;
   for (const int64_t d : dims.start_index_map)
@@ -45,7 +45,7 @@ array along_last(const array& a, const Shape& shape) {
 
 array inside(const array& given, const Shape& of, const GatherDims& dims) {
   array indices = given;
-  if (indices.dtype().val == Dtype::Val::uint64)  // beyond the signed ones is beyond every end
+  if (indices.dtype().val == Dtype::Val::uint64)  // values above int64's range are out of bounds in any case
     indices = minimum(indices, constant(0x1p62, uint64, indices.shape()));
   const array places = as_places(indices);
   const array most = along_last(most_of(of, dims, places.dtype()), places.shape());
@@ -117,7 +117,7 @@ Leaves scatter(const At& at) {
   return verbatim(at, as_of(equal), batched_as(equal));
 }
 
-// ---- slices at one computed place
+// ---- single slices with computed starts
 
 array read_slice(const array& a, const Leaves& starts, const Shape& sizes);
 array write_slice(const array& a, const array& update, const Leaves& starts);
@@ -126,7 +126,6 @@ GatherDims whole_slices(const Shape& sizes) {
   return {.offset_dims = all_axes(sizes.size()), .start_index_map = all_axes(sizes.size()), .slice_sizes = sizes};
 }
 
-/// The starts as one vector.
 array vector_of(const Leaves& starts) {
   Leaves each;
   for (const array& start : starts) each.push_back(reshape_to(as_places(start), {1}));
@@ -144,14 +143,14 @@ bool starts_batched(const Batch& batch, size_t from) {
          batch.batched.end();
 }
 
-/// The starts with one more of 0 in front.
+/// The starts, preceded by a 0 for the batch dimension.
 Leaves starts_behind_batch(const std::vector<array>& inputs, size_t from) {
   Leaves starts(inputs.begin() + static_cast<int64_t>(from), inputs.end());
   starts.insert(starts.begin(), constant(0, starts.empty() ? int32 : starts[0].dtype()));
   return starts;
 }
 
-/// a, then a start per dimension.
+/// Inputs: a, then a start per dimension.
 class ReadSlice final : public Primitive {
  public:
   explicit ReadSlice(Shape sizes) : sizes_(std::move(sizes)) {}
@@ -184,7 +183,7 @@ class ReadSlice final : public Primitive {
   Shape sizes_;
 };
 
-/// a, the update, then a start per dimension.
+/// Inputs: a, the update, then a start per dimension.
 class WriteSlice final : public Primitive {
  public:
   std::string_view name() const override { return "write_slice"; }

@@ -1,4 +1,4 @@
-// Rules for what computes element by element and what moves elements; calls.
+// Rules for elementwise operations, operations that move elements, and calls.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -87,8 +87,8 @@ Gradients of_arc_tangent(const Backward& b) {
   return {c / (constant(1, x.dtype()) + x * x)};
 }
 
-/// x times infinity, which programs select where a function has a pole. Elsewhere the cotangent is 0, and so is what it
-/// gives x.
+/// x times infinity: programs select it where a function has a pole. At other elements the cotangent is 0, and so is
+/// x's gradient, instead of 0 times infinity.
 Leaves product(const At& at) {
   if (!is_infinite(at, 0) && !is_infinite(at, 1)) return by_row(at);
   const auto derivative = [](const Backward& b) -> Gradients {
@@ -130,7 +130,7 @@ Leaves select(const At& at) {
   return made;
 }
 
-/// Outside of the bounds, and on them, nothing of x arrives; a bound has the cotangents of what lies beyond it.
+/// x has a gradient only strictly between the bounds; a bound gets the cotangents of the elements beyond it.
 Leaves clamp(const At& at) {
   const auto derivative = [](const Backward& b) -> Gradients {
     const array &c = b.cotangents[0], &x = b.inputs[1];
@@ -157,7 +157,7 @@ Leaves bitcast(const At& at) {
   return {reshape_to(at[0], result_shape(at))};
 }
 
-/// What is rounded away has no derivative; the cotangent is rounded in the same way.
+/// The derivative ignores the rounding; the cotangent is rounded in the same way.
 Leaves reduce_precision(const At& at) {
   const auto derivative = [program = at.program, &function = at.function,
                            operation = at.operation](const Backward& b) -> Gradients {
@@ -195,7 +195,7 @@ Leaves iota(const At& at) {
   return {counter(result_shape(at), result_type(at), integer_of(at.operation, "iota_dimension", 0))};
 }
 Leaves broadcast(const At& at) {
-  // Dimensions may change places on the way.
+  // HLO's broadcast may also transpose dimensions.
   Dims dimensions = dims_of(at.operation, "dimensions"), order = all_axes(dimensions.size());
   std::ranges::sort(order, {}, [&](int64_t d) { return dimensions[lazy::at(d)]; });
   std::ranges::sort(dimensions);

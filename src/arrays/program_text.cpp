@@ -1,4 +1,4 @@
-// What the attributes of a program's operations say, and its constants.
+// Parses the attributes and constants of a program's operations.
 #include <algorithm>
 #include <bit>
 #include <charconv>
@@ -10,7 +10,7 @@
 namespace lowtide::lazy {
 namespace {
 
-/// The value of one key of `{size=3x3 stride=2x2}`; empty where it isn't there.
+/// The value of one key of `{size=3x3 stride=2x2}`; empty if it is absent.
 std::string_view window_part(std::string_view window, std::string_view key) {
   for (size_t at = window.find(key); at != std::string_view::npos; at = window.find(key, at + 1)) {
     const bool begins = at == 0 || window[at - 1] == '{' || window[at - 1] == ' ';
@@ -21,7 +21,7 @@ std::string_view window_part(std::string_view window, std::string_view key) {
   return {};
 }
 
-/// Elements as they are in the program.
+/// A constant's elements.
 class Elements final : public Primitive {
  public:
   explicit Elements(std::string bytes) : bytes_(std::move(bytes)) {}
@@ -40,7 +40,7 @@ class Elements final : public Primitive {
   std::string bytes_;
 };
 
-/// The number that a scalar's bytes are, if a double has it exactly.
+/// The number with these bytes, if a double represents it exactly.
 std::optional<double> exact_number(const void* bytes, Dtype dtype) {
   const auto as = [&]<class T>() {
     T value;
@@ -180,7 +180,7 @@ array literal_of(const ProgramOperation& constant) {
   const auto [shape, dtype] = leaf_specs(constant)[0];
   const size_t width = dtype.size(), bytes = static_cast<size_t>(element_count(shape)) * width;
   const char* const elements = static_cast<const char*>(constant.elements.get());
-  constexpr size_t kInProgram = 4096;  // larger ones are inputs, so that keys of graphs stay short
+  constexpr size_t kInProgram = 4096;  // larger constants are inputs, so that keys of graphs stay short
   if (bytes > kInProgram) {
     return array(const_cast<char*>(elements), shape, dtype, [keep = constant.elements](void*) {});
   }

@@ -1,4 +1,4 @@
-// Distributions: what they are made of is MLX's, step by step, and so is where they round.
+// Random distributions, computed by the same steps and with the same roundings as MLX's.
 #include "lowtide/random.h"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ array key_or_next(std::string_view name, const std::optional<array>& key, Stream
   }
   const auto [next, mine] = random::split(*sequence, s);
   array kept = next;
-  kept.eval();  // or every key would be made of all before it
+  kept.eval();  // otherwise each key's graph would include all earlier keys
   sequence = kept;
   return mine;
 }
@@ -95,7 +95,7 @@ array bits(const Shape& shape, int width, const std::optional<array>& key, Strea
     const array mask = constant(width == 2 ? 0xffff : 0xff, uint32, {}, s);
     return as_type(bitwise_and(words("bits", shape, key, s), mask, s), width == 2 ? uint16 : uint8, s);
   }
-  // Narrow ones are the bytes of as many words as they fill.
+  // Narrow integers are the bytes of words.
   const int64_t count = element_count(shape), bytes = count * width;
   const array line = view(words("bits", {(bytes + 3) / 4}, key, s), width == 2 ? uint16 : uint8, s);
   return reshape_to(slice_of(line, {0}, {count}, {1}, s), shape, s);
@@ -116,7 +116,7 @@ array uniform(const Shape& shape, Dtype dtype, const std::optional<array>& key, 
 }
 
 namespace {
-/// The number before each, towards minus infinity: of 0 and what is smaller than any normal one, the first normal one.
+/// The next lower number of each element; subnormal numbers are skipped.
 array before(const array& a, StreamOrDevice s) {
   const Dtype bits = a.dtype().size() == 2 ? int16 : int32;
   const array zero = constant(0, a.dtype(), {}, s), one = constant(1, bits, {}, s), whole = view(a, bits, s);
@@ -134,7 +134,7 @@ array half_open(const array& low, const array& high, const Shape& shape, Dtype d
 }
 
 namespace {
-/// The product is rounded before anything is added to it, as one operation after another does it.
+/// product + by, where the product is rounded before the addition, as in MLX's separate operations.
 array moved(const array& product, const array& by, StreamOrDevice s) {
   return add(by, elementwise(Op::kRounded, product, s), s);
 }
@@ -160,8 +160,8 @@ array normal(const Shape& shape, Dtype dtype, const std::optional<array>& loc, c
 
 namespace {
 
-/// The square root of symmetric matrices without negative eigenvalues, by Newton and Schulz: with y = a / |a| and z =
-/// 1, y (3 - z y) / 2 goes to the root, of which each step squares the distance; eigenvalues of 0 stay 0.
+/// The square root of symmetric matrices without negative eigenvalues, by the Newton-Schulz iteration: with y = a / |a|
+/// and z = 1, y (3 - z y) / 2 converges quadratically to the root; eigenvalues of 0 stay 0.
 array root_of(const array& a, StreamOrDevice s) {
   const array wide = as_type(a, float64, s);
   const auto n = static_cast<int>(a.shape(-1));
@@ -209,12 +209,13 @@ array integers(const array& low, const array& high, const Shape& shape, Dtype dt
   if (broadcast_shape("integers", shape, range.shape()) != shape)
     fault("integers", "found bounds of shape {}, which can't be broadcast to {}", to_string(range.shape()),
           to_string(shape));
-  // A draw is taken where it lies below the last multiple of the range that 64 bits have: 2^64 less 2^64 mod range.
-  // What isn't has the range itself for a mark, which no draw has; where that doesn't fit into the type, all are taken.
+  // A draw is accepted below the largest multiple of the range that fits into 64 bits: 2^64 less 2^64 mod range.
+  // Rejected draws are marked by the range itself, which no draw equals; if it doesn't fit into the type, all are
+  // accepted.
   const Dtype bits = dtype.size() == 8 ? uint64 : dtype.size() == 4 ? uint32 : dtype.size() == 2 ? uint16 : uint8;
   const array one = constant(1, uint64, {}, s);
   const array wide = where(equal(range, constant(0, uint64, {}, s), s), one, range, s), mark = as_type(wide, bits, s);
-  const array most = bitwise_invert(remainder(bitwise_invert(wide - one, s), wide, s), s);  // the last that is taken
+  const array most = bitwise_invert(remainder(bitwise_invert(wide - one, s), wide, s), s);  // the last one accepted
   const array marks = equal(as_type(mark, uint64, s), wide, s);
   const auto draw = [&](const array& from) {
     Shape pairs = shape;
@@ -285,7 +286,7 @@ array laplace(const Shape& shape, Dtype dtype, const float loc, const float scal
 
 namespace {
 
-/// One draw per element by Gumbel's trick: the largest of the logits, each with noise of its own.
+/// One draw per element by the Gumbel-max trick: the index of the largest logit with independent noise.
 array by_largest(const array& logits, int64_t axis, const Shape& shape, int64_t offset, const std::optional<array>& key,
                  StreamOrDevice s) {
   Shape noise = shape;
@@ -293,7 +294,7 @@ array by_largest(const array& logits, int64_t axis, const Shape& shape, int64_t 
   return argmax(add(gumbel(noise, float32, key, s), logits, s), static_cast<int>(offset), false, s);
 }
 
-/// Many draws from one distribution: the place of a uniform number among its running sums.
+/// Many draws from one distribution: binary search of uniform numbers in its cumulative sums.
 array by_place(const array& logits, const Shape& shape, const std::optional<array>& key, StreamOrDevice s) {
   const array line = as_type(reshape(logits, {-1}, s), float32, s);
   const array most = max(line, s);
@@ -341,7 +342,7 @@ array categorical(const array& logits, int axis, const std::optional<array>& key
   return drawn(logits, d, without(logits.shape(), d), key, s);
 }
 
-// Words and places in one number each: what argsort of the words gives, by a sort that needs no array beside it.
+// Argsort of random words: each word and its index are packed into one number, so that the sort needs no second array.
 array permutation(int x, const std::optional<array>& key, StreamOrDevice s) {
   const array high = left_shift(as_type(bits({x}, 4, key, s), uint64, s), constant(32, uint64, {}, s), s);
   return as_type(sort(bitwise_or(high, counter({x}, uint64, 0, s), s), s), uint32, s);

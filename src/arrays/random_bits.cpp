@@ -1,7 +1,7 @@
 // Words of random bits: Threefry-2x32 with 20 rounds (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as
-// 1, 2, 3; SC 2011), laid out as MLX has it. Of n words, with h = n / 2 and H = h + n % 2, pair i of the generator is
-// words i and i + H; of an odd n the middle one is the first of a pair whose second counter is 0 and whose second word
-// nobody gets. Each word follows from its place alone, so that whoever reads it can make it.
+// 1, 2, 3; SC 2011), in MLX's layout. For n words, with h = n / 2 and H = h + n % 2, pair i of the generator gives
+// words i and i + H; if n is odd, the middle word is the first of a pair whose second counter is 0 and whose second
+// word is unused. Each word depends only on the key and its index, so that it can be computed where it is read.
 // JAX's partitionable layout: word i is both words of the pair whose counters are i's upper and lower half, combined.
 // Philox-4x32 with 10 rounds (the same paper): word i is word i % 4 of the block whose counter is i / 4.
 #include <array>
@@ -31,7 +31,7 @@ std::array<Term, 2> threefry(const Term& key0, const Term& key1, const Term& cou
   return {x, y};
 }
 
-/// The upper and the lower word of products of words.
+/// The high and the low word of a times `by`.
 std::array<Term, 2> product(const Term& a, uint32_t by) {
   Lowering& to = *a.to;
   const Term wide = to.binary("multiply", to.convert(a, uint64), to.bits(by, uint64, a.shape));
@@ -62,7 +62,7 @@ class RandomBits final : public Primitive {
     const Shape& shape = out[0].shape;
     const size_t batches = keys.shape.size() - 1;
     if (element_count(shape) == 0) return {to.constant(0, uint32, shape)};
-    // One line of words per key.
+    // One row of words per key.
     Shape line(keys.shape.begin(), keys.shape.end() - 1);
     std::vector<int64_t> dimensions;
     for (size_t d = 0; d < batches; ++d) dimensions.push_back(static_cast<int64_t>(d));
@@ -94,7 +94,7 @@ class RandomBits final : public Primitive {
     return to.select(first, x, y);
   }
 
-  /// Words that follow from their number alone, of 64 bits.
+  /// Words that are computed from their 64-bit index alone.
   Term counted(Lowering& to, const Term& key0, const Term& key1, const Shape& line, int64_t along) const {
     const Term at = to.iota(line, uint64, along);
     const auto low = [&](const Term& a) { return to.convert(a, uint32); };
@@ -116,7 +116,7 @@ class RandomBits final : public Primitive {
                      to.select(is(place, 1), made[1], to.select(is(place, 2), made[2], made[3])));
   }
 
-  Shape shape_;  ///< of one key's
+  Shape shape_;  ///< of one key's words
   Words words_;
 };
 

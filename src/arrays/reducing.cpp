@@ -1,4 +1,4 @@
-// Reductions, running folds and orders.
+// Reductions, running folds and sorts.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -37,7 +37,7 @@ class Reduce final : public Primitive {
     switch (reducer_) {
       case Reducer::kSum: return {c};
       case Reducer::kProduct: {
-        // The product of all others, which no division by x gives where x is 0: from both ends of the elements in line.
+        // The product of all other elements, from running products from both ends: dividing by x fails where x is 0.
         Dims order = kept;
         order.insert(order.end(), dimensions_.begin(), dimensions_.end());
         const array lines = permute(x, order);
@@ -68,7 +68,7 @@ class Reduce final : public Primitive {
   Dims dimensions_;
 };
 
-/// Where the largest or smallest is: the first of equals, the first NaN if there is one.
+/// The index of the largest or smallest element: the first of equal ones, or the first NaN if there is one.
 class ArgReduce final : public Primitive {
  public:
   ArgReduce(int64_t dimension, bool most) : dimension_(dimension), most_(most) {}
@@ -136,8 +136,8 @@ class RunningFold final : public Primitive {
     switch (fold_) {
       case Running::kSum: return {running(c, Running::kSum, dimension_, !backwards_)};
       case Running::kProduct: {
-        // dy[j]/dx[i] is the product of all x[k] up to j except x[i]: y[j] / x[i] where x[i] isn't 0, otherwise from
-        // the products that start anew after it.
+        // dy[j]/dx[i] is the product of all x[k] up to j except x[i]: y[j] / x[i] where x[i] isn't 0, otherwise a
+        // product that restarts after i.
         const array zero = equal(x, zeros_like(x));
         const array ones = where(zero, ones_like(x), x);
         const array zeros_so_far = running(astype(zero, int32), Running::kSum, dimension_, backwards_);
@@ -151,7 +151,7 @@ class RunningFold final : public Primitive {
       }
       case Running::kMaximum:
       case Running::kMinimum: {
-        // Each result is one of the elements: the latest that became the extreme.
+        // Each result is one of the elements: the latest one that became the extreme.
         const array place = counter(x.shape(), int32, dimension_);
         const array mine = equal(x, y);
         const int64_t extent = x.shape()[at(dimension_)];

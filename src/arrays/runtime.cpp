@@ -19,8 +19,9 @@ limit_error::limit_error(const std::string& message, int64_t needed, int64_t lim
 namespace lazy {
 namespace {
 
-constexpr int64_t kMapped = 256 << 10;  ///< from here on blocks are pages of their own
-/// Of plans that are kept, in instructions: one takes about 2 KiB, and a plan as much as 25 beside them.
+constexpr int64_t kMapped = 256 << 10;  ///< blocks of at least this capacity are separate mappings
+/// The most that cached plans may weigh, and a plan's fixed weight, in instructions: an instruction takes about 2 KiB,
+/// and a plan as much as 25 in addition.
 constexpr int64_t kMostWeight = 200'000, kWeightOfAny = 25;
 
 int64_t capacity_for(int64_t bytes) {
@@ -116,7 +117,7 @@ void Memory::release(Block& block) {
   }
 }
 
-/// The longest kept go first. The mutex is held.
+/// Frees the oldest cached blocks first. The caller holds the mutex.
 void Memory::shrink_to(size_t bytes) {
   while (cache_bytes_ > bytes && !order_.empty()) {
     const Kept oldest = order_.front();
@@ -193,7 +194,7 @@ void Worker::add(std::function<void()> work) {
   const std::lock_guard lock(mutex_);
   waiting_.push_back(std::move(work));
   if (!started_) {
-    std::thread([this] { run(); }).detach();  // workers are never taken down
+    std::thread([this] { run(); }).detach();  // workers are never destroyed
     started_ = true;
   }
   changed_.notify_all();
@@ -250,7 +251,7 @@ void Runtime::use(const Session& session) {
   const std::lock_guard both(graphs);
   const std::lock_guard lock(mutex_);
   session_ = session;
-  known_.clear();  // executables are of the session that compiled them
+  known_.clear();  // executables belong to the session that compiled them
   order_.clear();
   known_weight_ = 0;
 }

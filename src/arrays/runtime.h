@@ -1,6 +1,6 @@
 #pragma once
-/// What a process has of arrays: the session that plans and runs, the memory that arrays have, the plans that were
-/// made, and the streams. One of each, made when it is first needed, and never taken down: arrays may outlive main().
+/// The process-wide state of arrays: the session that plans and runs, the arrays' memory, the cached plans, and the
+/// streams. It is created when first needed, and never destroyed: arrays may outlive main().
 
 #include <atomic>
 #include <condition_variable>
@@ -22,13 +22,13 @@
 
 namespace lowtide::lazy {
 
-/// Bytes of one array, or of several with the same elements.
+/// The memory of one array, or of several that share their elements.
 struct Block {
   void* data = nullptr;
-  int64_t bytes = 0;                   ///< that are counted
-  int64_t capacity = 0;                ///< that lie there
-  std::function<void(void*)> deleter;  ///< of the caller's bytes; none: ours
-  std::shared_ptr<const void> holds;   ///< a file that is mapped there
+  int64_t bytes = 0;                   ///< counted as memory in use
+  int64_t capacity = 0;                ///< bytes allocated
+  std::function<void(void*)> deleter;  ///< for memory of the caller's; none: allocated by Memory
+  std::shared_ptr<const void> holds;   ///< the file that is mapped there, if any
   Block() = default;
   Block(const Block&) = delete;
   Block& operator=(const Block&) = delete;
@@ -38,7 +38,7 @@ struct Block {
 class Memory {
  public:
   std::shared_ptr<Block> allocate(int64_t bytes);
-  /// Bytes of somebody else's, which are counted as long as an array has them.
+  /// Wraps memory that the caller allocated; it is counted as long as an array uses it.
   std::shared_ptr<Block> adopt(void* data, int64_t bytes, std::function<void(void*)> deleter);
   void release(Block& block);
   void clear();
@@ -59,18 +59,18 @@ class Memory {
     int64_t capacity = 0;
     void* data = nullptr;
   };
-  std::list<Kept> order_;                                   ///< the longest kept first
+  std::list<Kept> order_;                                   ///< oldest first
   std::multimap<int64_t, std::list<Kept>::iterator> kept_;  ///< by capacity
   size_t cache_bytes_ = 0, cache_limit_ = size_t{64} << 20, limit_ = SIZE_MAX;
   MemoryStats stats_;
 };
 
-/// Work that was handed to a stream.
+/// The completion of work submitted to a stream.
 class Pending {
  public:
   void done(std::exception_ptr fault);
   bool is_done() const;
-  void wait() const;  ///< throws what went wrong
+  void wait() const;  ///< rethrows the work's exception
 
  private:
   mutable std::mutex mutex_;
@@ -79,13 +79,13 @@ class Pending {
   std::exception_ptr fault_;
 };
 
-/// One thread that works through what it is handed.
+/// A thread that runs submitted work in order.
 class Worker {
  public:
   void add(std::function<void()> work);
   bool is_idle();
-  void drain();  ///< throws what was kept
-  /// What went wrong, for the next who asks; the first of several.
+  void drain();  ///< waits until it is idle; rethrows the kept exception
+  /// Keeps an exception for the next caller that asks; the first of several.
   void keep(std::exception_ptr fault);
   std::exception_ptr take_fault();
 
@@ -98,7 +98,8 @@ class Worker {
   bool working_ = false, started_ = false;
 };
 
-/// The plan itself isn't kept: it has all that was considered, tens of kilobytes of the smallest graph.
+/// A cached plan, compiled. The plan itself isn't kept: it includes the planner's data, tens of kilobytes even for the
+/// smallest graph.
 struct PlannedGraph {
   int64_t peak_bytes = 0, instructions = 0;
   Executable executable;
@@ -111,44 +112,44 @@ class Runtime {
   void use(const Session& session);
 
   Memory memory;
-  std::recursive_mutex graphs;  ///< held while a graph is walked or changed
-  /// Plans by structure: the free one first, then those of limits.
+  std::recursive_mutex graphs;  ///< held while a graph is traversed or changed
+  /// The plans for one structure: the free plan first, then plans for limits.
   struct Known {
     std::vector<std::shared_ptr<const PlannedGraph>> plans;
     std::list<const std::string*>::iterator place;
   };
   Known& known(const std::string& key);
-  /// Keeps it, and forgets those used longest ago where plans of too many instructions are known.
+  /// Adds a plan to the cache, and evicts the least recently used if all plans together have too many instructions.
   void keep(Known& known, std::shared_ptr<const PlannedGraph> plan);
   PlanStats plans;
   std::shared_ptr<Worker> worker(int stream);
   std::vector<std::shared_ptr<Worker>> workers();
   int new_stream();
-  int stream_of_new_thread();  ///< 0 for the first that asks
+  int stream_of_new_thread();  ///< 0 for the first thread that asks
   uint64_t mark = 0;
   std::atomic<CompileMode> compile_mode = CompileMode::enabled;
   std::atomic<size_t> wired_limit = 0;
-  std::atomic<int> local_streams = 0;  ///< ThreadLocalStreams that were made
+  std::atomic<int> local_streams = 0;  ///< number of ThreadLocalStreams created
   PrintFormatter formatter;
 
  private:
   std::mutex mutex_;
   std::optional<Session> session_;
   std::unordered_map<std::string, Known> known_;
-  int64_t known_weight_ = 0;             ///< of all plans
-  std::list<const std::string*> order_;  ///< the latest used first
+  int64_t known_weight_ = 0;             ///< the weight of all plans together
+  std::list<const std::string*> order_;  ///< most recently used first
   std::vector<std::shared_ptr<Worker>> workers_;
   bool has_first_thread_ = false;
 };
 
-/// Of a thread.
+/// The state of a thread.
 struct ThreadState {
-  int stream = -1, first_stream = -1;          ///< the default one, now and at first; -1: none yet
-  std::vector<int> made;                       ///< streams
-  std::unordered_map<int, int> local_streams;  ///< of this thread, by ThreadLocalStream's
+  int stream = -1, first_stream = -1;          ///< the current and the first default stream; -1: none yet
+  std::vector<int> made;                       ///< streams that the thread created
+  std::unordered_map<int, int> local_streams;  ///< this thread's streams, by the ThreadLocalStream's index
   std::vector<std::shared_ptr<Trace>> traces;
-  bool forwards = false;     ///< a derivative is made that is transposed afterwards
-  std::optional<array> key;  ///< of random numbers without one
+  bool forwards = false;     ///< the derivative that is computed will be transposed (jvp)
+  std::optional<array> key;  ///< the thread's sequence, for random numbers without a key
   Words words = Words::kHalves;
 };
 ThreadState& this_thread();

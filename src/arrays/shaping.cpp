@@ -1,4 +1,4 @@
-// What only moves elements: each is undone by another of the same kind, which is its derivative.
+// Operations that only move elements. The derivative of each is another one of them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -51,7 +51,7 @@ class BroadcastIn final : public Primitive {
   std::string_view name() const override { return "broadcast"; }
   void describe(Key& key) const override { key.numbers(dimensions_); }
   std::vector<Term> lower(Lowering& to, const std::vector<Term>& in, const std::vector<Spec>& out) const override {
-    // HLO's broadcast has no extents of 1 that grow: they are taken off first.
+    // HLO's broadcast can't expand extents of 1: these dimensions are removed first.
     Dims kept, extents;
     for (size_t d = 0; d < dimensions_.size(); ++d) {
       if (in[0].shape[d] == 1 && out[0].shape[at(dimensions_[d])] != 1) continue;
@@ -195,7 +195,7 @@ class PadWith final : public Primitive {
   }
   Gradients vjp(const Backward& b) const override {
     Gradients gradients(2);
-    // What negative padding cut off comes back as zeros first.
+    // The elements that negative padding cut off get zeros.
     Dims starts = low_, stops, strides, cut_low = low_, cut_high = high_;
     for (int64_t& l : starts) l = std::max<int64_t>(l, 0);
     for (int64_t& l : cut_low) l = std::max<int64_t>(-l, 0);

@@ -120,7 +120,7 @@ void enqueue(std::function<void()> work, Stream stream) {
 struct StreamEvent::State {
   struct Point {
     lazy::Pending pending;
-    std::chrono::steady_clock::time_point time;  ///< once it is done
+    std::chrono::steady_clock::time_point time;  ///< when it was reached
   };
   std::mutex mutex;
   std::shared_ptr<Point> point;  ///< null: never recorded

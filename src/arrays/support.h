@@ -1,5 +1,5 @@
 #pragma once
-/// What the operations of ops.h have in common: axes, broadcasting, promotion, faults.
+/// Helpers of the operations of ops.h: axes, broadcasting, promotion, errors.
 
 #include <fmt/format.h>
 
@@ -22,7 +22,7 @@ inline int64_t axis_of(std::string_view operation, int64_t axis, size_t rank) {
   return axis < 0 ? axis + dimensions : axis;
 }
 
-/// Ascending, each once.
+/// The axes counted from 0, ascending and distinct.
 Dims axes_of(std::string_view operation, const std::vector<int>& axes, size_t rank);
 inline Dims all_axes(size_t rank) {
   Dims axes(rank);
@@ -30,7 +30,7 @@ inline Dims all_axes(size_t rank) {
   return axes;
 }
 
-/// The shape to which both are broadcast.
+/// The shape to which both shapes are broadcast.
 Shape broadcast_shape(std::string_view operation, const Shape& a, const Shape& b);
 array broadcast_as(std::string_view operation, const array& a, const Shape& shape, StreamOrDevice s);
 inline Dtype at_least_float(Dtype dtype) { return issubdtype(dtype, inexact) ? dtype : float32; }
@@ -38,9 +38,9 @@ inline array to_float(const array& a, StreamOrDevice s) {
   return issubdtype(a.dtype(), inexact) ? a : elementwise(Op::kConvert, {a}, float32, s);
 }
 array as_type(const array& a, Dtype dtype, StreamOrDevice s);
-/// Of a product of both: floats, or complex64.
+/// The type of a product of both: a float, or complex64.
 Dtype product_type(std::string_view name, const array& a, const array& b);
-/// As sort_by(), also by complex numbers: by real parts, and of equal ones by imaginary parts.
+/// As sort_by(), also for complex numbers: ordered by real parts, and if these are equal by imaginary parts.
 std::vector<array> ascending(std::vector<array> arrays, int64_t dimension, StreamOrDevice s);
 
 }  // namespace lowtide::lazy

@@ -1,4 +1,4 @@
-// Functions made of functions. Arrays are graphs already, so a function is traced by calling it.
+// Transformations of functions. Arrays are lazy graphs already, so calling a function traces it.
 #include "lowtide/transforms.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ using namespace lazy;
 
 namespace lazy {
 
-/// The cotangents of `inputs`, of which the graph of `outputs` is made; nothing: zero.
+/// The cotangents of `inputs`, given those of `outputs`, which depend on them; none: zero.
 Gradients backwards(const std::vector<array>& inputs, const std::vector<array>& outputs,
                     const std::vector<array>& cotangents) {
   const std::lock_guard lock(Runtime::get().graphs);
@@ -82,7 +82,7 @@ std::vector<array> or_zeros(Gradients gradients, const std::vector<array>& like)
 
 namespace {
 
-/// A trace for as long as a function is called.
+/// Keeps a trace open while a function is called.
 class Tracing {
  public:
   Tracing() : trace_(std::make_shared<Trace>()) {
@@ -102,7 +102,7 @@ class Tracing {
   std::shared_ptr<Trace> trace_;
 };
 
-/// Which derivative is asked for as long as this lives: rules of the caller's may differ.
+/// Sets, while it lives, whether a forward- or reverse-mode derivative is computed: custom rules may differ.
 class Direction {
  public:
   explicit Direction(bool forwards) : before_(std::exchange(this_thread().forwards, forwards)) {}
@@ -148,7 +148,7 @@ std::pair<array, array> vjp(const OneToOne& fun, const array& primal, const arra
   return {outputs[0], gradients[0]};
 }
 
-// The derivative transposed is linear in the cotangents; transposed again it is the derivative.
+// vjp is the transposed derivative, a linear map of the cotangents; transposing it again gives the derivative.
 std::pair<std::vector<array>, std::vector<array>> jvp(const ManyToMany& fun, const std::vector<array>& primals,
                                                       const std::vector<array>& tangents) {
   check_alike("jvp", "tangents", tangents, primals);
@@ -285,7 +285,7 @@ ManyToMany vmap(const ManyToMany& fun, const std::vector<int>& in_axes, const st
     std::vector<bool> has;
     for (size_t i = 0; i < args.size(); ++i) {
       const int axis = in_axes.empty() ? 0 : in_axes[i];
-      // -1 says that there is none; other negative axes count from the end.
+      // -1 means no batch axis; other negative axes count from the end.
       has.push_back(axis != -1);
       if (axis == -1) {
         inputs.push_back(args[i]);

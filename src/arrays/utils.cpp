@@ -1,4 +1,4 @@
-// Types, shapes and axes of several arrays.
+// Helpers for types, shapes and axes.
 #include "lowtide/utils.h"
 
 #include <cmath>
@@ -23,7 +23,7 @@ int normalize_axis_index(int axis, int ndim, const std::string& msg_prefix) {
 }
 
 finfo::finfo(Dtype type) : dtype(type), bits(8 * type.size()) {
-  int fraction = 0, exponent = 0;  // bits after the leading one; the largest power of two
+  int fraction = 0, exponent = 0;  // explicit bits of the significand; the largest exponent
   switch (type.val) {
     case Dtype::Val::float16: fraction = 10, exponent = 15; break;
     case Dtype::Val::bfloat16: fraction = 7, exponent = 127; break;
