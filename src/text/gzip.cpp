@@ -9,7 +9,7 @@
 namespace lowtide::engine {
 namespace {
 
-// Deflate packs 1032:1 at most; HLO text with its repeated lines reaches about 60:1.
+// Deflate's compression ratio is at most 1032:1; HLO text with its repeated lines reaches about 60:1.
 constexpr size_t kSuspectRatio = 400;
 constexpr size_t kAlwaysAllowed = size_t{64} << 20;
 

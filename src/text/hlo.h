@@ -1,5 +1,5 @@
 #pragma once
-/// HLO text in and out.
+/// Reads and prints HLO text.
 
 #include <memory>
 #include <string>
@@ -11,7 +11,7 @@
 namespace lowtide::engine {
 
 /// Reads HLO text of any dialect (JAX's as_text("hlo"), compiled.as_text(), XLA dumps old and new). The module keeps
-/// the source, so that later faults can point into it. Errors: Fault::kInput with file:line:col, the line and a caret.
+/// the source, so that later errors can refer to it. Errors: Fault::kInput with file:line:col, the line and a caret.
 /// The result is not verified (ops/verify.h).
 Result<std::unique_ptr<Module>> parse_hlo(std::shared_ptr<const Source> source, std::shared_ptr<Context> context = {});
 

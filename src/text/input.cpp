@@ -14,8 +14,8 @@
 namespace lowtide::engine {
 namespace {
 
-/// `programs.mlir#2`, `programs.mlir#step`, `programs.mlir#2.step`: the file, which of its programs and which function
-/// of that; nothing chosen where a file has that name as it stands.
+/// Splits `programs.mlir#2`, `programs.mlir#step` or `programs.mlir#2.step` into the file, the program in it, and the
+/// function of that. If a file of this whole name exists, nothing is selected.
 std::pair<std::string, ProgramChoice> split_choice(const std::string& path) {
   const size_t sign = path.rfind('#');
   if (sign == std::string::npos || sign + 1 == path.size() || std::filesystem::exists(path)) return {path, {}};
@@ -28,7 +28,7 @@ std::pair<std::string, ProgramChoice> split_choice(const std::string& path) {
   return {path.substr(0, sign), choice};
 }
 
-/// `dump#jit_step`: a folder, and which of its modules. No folder: the path names a file.
+/// Splits `dump#jit_step` into a folder and the module in it; the folder is empty if the path names a file.
 std::pair<std::string, std::string> split_folder(const std::string& path) {
   std::error_code error;
   if (path == "-" || std::filesystem::is_directory(path, error)) return {path == "-" ? "" : path, ""};

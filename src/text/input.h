@@ -1,6 +1,6 @@
 #pragma once
-/// Whatever a user names on the command line: HLO or StableHLO text, bytecode, HLO protobuf, any of them gzipped, an
-/// XLA dump directory, or `-`.
+/// Reads the programs that users name on the command line: HLO or StableHLO text, bytecode, HLO protobuf, any of them
+/// gzipped, an XLA dump directory, or `-`.
 
 #include <memory>
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace lowtide::engine {
 
-/// XLA's own account of a module, from the reports that stand beside it in a dump directory.
+/// XLA's own account of a module's memory, from the reports next to it in a dump directory.
 struct XlaReport {
   struct Value {
     std::string name;  ///< instruction name, without %
@@ -36,26 +36,27 @@ struct XlaReport {
   std::vector<std::string> sequence;    ///< live-range.txt: the flattened schedule
   std::vector<LiveRange> live_ranges;
   std::optional<int64_t> peak_position;  ///< "Live ranges at N (peak)"
-  std::vector<std::string> files;        ///< what was read, file names only
+  std::vector<std::string> files;        ///< names of the files that were read, without directories
 };
 
 struct Input {
   std::unique_ptr<Module> module;
-  std::string path;                 ///< of the module's own file
+  std::string path;                 ///< the path of the module's own file
   std::string stage;                ///< "after optimizations", "before optimizations", or empty
   std::vector<std::string> others;  ///< other modules of the directory: "jit_f · 312 instructions · 1.2 MiB"
   std::optional<XlaReport> report;
   std::vector<std::string> warnings;
 };
 
-/// Which stage of a module a dump directory is asked for.
+/// Which stage of a module to take from a dump directory.
 enum class InputStage : uint8_t {
   kLatest,
-  kBeforeXla,  ///< what XLA takes: before its optimizations
+  kBeforeXla,  ///< XLA's input, before its optimizations
 };
 
-/// Reads and verifies. `dump#name` is a module of a directory by its name or a part of it, `programs.mlir#2.step` a
-/// program of a file. Errors: Fault::kInput with place; files that can't be opened; directories without a module.
+/// Reads and verifies a module. `dump#name` selects a module of a directory by its name or a part of it,
+/// `programs.mlir#2.step` a program of a file. Errors: Fault::kInput with the place; files that can't be opened;
+/// directories without a module.
 Result<Input> read_input(const std::string& path, InputStage stage = InputStage::kLatest,
                          std::shared_ptr<Context> context = {});
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kBlank = " \t\r\n\f\v";
 
-/// What follows blanks, `//` comments and `/* */` comments.
+/// The text after leading blanks, `//` comments and `/* */` comments.
 std::string_view skip_comments(std::string_view text) {
   for (;;) {
     text.remove_prefix(std::min(text.find_first_not_of(kBlank), text.size()));
@@ -30,7 +30,7 @@ std::string_view skip_comments(std::string_view text) {
   }
 }
 
-/// A zero byte, or many control characters: no text.
+/// Bytes with a zero byte, or with many control characters, aren't text.
 bool is_binary(std::string_view bytes) {
   const std::string_view head = bytes.substr(0, 4096);
   const auto odd = std::ranges::count_if(
@@ -51,7 +51,7 @@ ModuleForm form_of(std::string_view bytes, std::string_view name, bool whole) {
   if (text.starts_with("HloModule")) return ModuleForm::kHloText;
   if (text.starts_with("builtin.module") || text.starts_with("\"builtin.module\"")) return ModuleForm::kStableHlo;
   if (text.starts_with("module") || text.starts_with('#') || text.starts_with("func.func")) {
-    // HLO text may begin with a computation called `module`: a brace or a signature follows.
+    // HLO text may also begin with a computation called `module`; then a brace or a signature follows.
     const std::string_view after = skip_comments(text.substr(std::min<size_t>(6, text.size())));
     const bool named = text.starts_with("module") && (after.starts_with("@") || after.starts_with("attributes"));
     if (named || text.find("func.func") != text.npos || name_ends_in(name, ".mlir")) return ModuleForm::kStableHlo;
@@ -59,7 +59,7 @@ ModuleForm form_of(std::string_view bytes, std::string_view name, bool whole) {
   if (whole && is_hlo_proto(bytes)) return ModuleForm::kHloProto;
   if (bytes.empty() || is_binary(bytes)) return ModuleForm::kNone;
   if (name_ends_in(name, ".mlir")) return ModuleForm::kStableHlo;
-  // A header may be missing; then the first line opens a computation.
+  // Without a header the first line opens a computation.
   const std::string_view line = text.substr(0, text.find('\n'));
   const bool opens = line.find('{') != std::string_view::npos &&
                      (text.starts_with("ENTRY") || text.starts_with("%") || name_ends_in(name, ".hlo"));
@@ -90,7 +90,7 @@ Result<std::unique_ptr<Module>> parse_module(std::string bytes, const std::strin
       if (is_binary(bytes)) {
         return fault("neither HLO text nor an HLO protobuf (HloProto, HloModuleProto), nor MLIR bytecode");
       }
-      break;  // the text reader says at which line and column it isn't HLO
+      break;  // the HLO parser reports the line and column of the error
     case ModuleForm::kHloText: break;
   }
   return parse_hlo(std::make_shared<const Source>(Source{name, std::move(bytes)}), std::move(context));

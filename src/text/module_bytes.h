@@ -1,5 +1,5 @@
 #pragma once
-/// From the bytes of one file to a module, whichever form they have.
+/// Reads a module from the bytes of a file in any supported form.
 
 #include <memory>
 #include <string>
@@ -12,14 +12,14 @@ namespace lowtide::engine {
 
 enum class ModuleForm : uint8_t { kNone, kHloText, kHloProto, kStableHlo, kBytecode };
 
-/// What the bytes look like; `whole` says that they are the whole file, not its beginning. The name's ending decides
-/// only where the bytes don't: between texts.
+/// The form of the bytes; whole: they are the whole file, not only its beginning. The name's ending decides only where
+/// the bytes don't: between forms of text.
 ModuleForm form_of(std::string_view bytes, std::string_view name, bool whole);
 
 /// Which part of a file of StableHLO is the program.
 struct ProgramChoice {
-  int64_t number = 0;    ///< of those with `// -----` between them, from 1; 0: there is but one
-  std::string function;  ///< the entry; empty: @main, or the only one that a caller may see
+  int64_t number = 0;    ///< of the programs separated by `// -----`, counted from 1; 0: there is only one
+  std::string function;  ///< the entry; empty: @main, or the only public function
   bool given() const { return number != 0 || !function.empty(); }
 };
 

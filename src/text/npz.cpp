@@ -16,15 +16,15 @@ namespace {
 constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr size_t kMostDimensions = 64;
 
-/// What the header of a .npy file says: {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
+/// The header of a .npy file: {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
 struct Header {
   std::string type;  ///< "<f4"
   bool column_major = false;
   Dims dims;
-  uint64_t bytes = 0;  ///< of the header: where elements begin
+  uint64_t bytes = 0;  ///< the header's length: elements begin there
 };
 
-/// The few forms of Python's dictionaries that numpy writes.
+/// Parses the few forms of Python dictionaries that numpy writes.
 class HeaderReader {
  public:
   explicit HeaderReader(std::string_view text) : rest_(text) {}
@@ -79,7 +79,7 @@ class HeaderReader {
       const auto [stop, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), extent);
       if (error != std::errc() || extent < 0 || dims.size() == kMostDimensions) return false;
       rest_.remove_prefix(static_cast<size_t>(stop - rest_.data()));
-      (void)eat("L");  // of Python 2
+      (void)eat("L");  // a suffix of Python 2's long integers
       dims.push_back(extent);
       if (!eat(",") && !rest_.starts_with(")")) return false;
     }
@@ -118,7 +118,7 @@ std::optional<ElementType> type_of(std::string_view name) {
   return std::nullopt;
 }
 
-/// The other byte first; of complex numbers in each part.
+/// Reverses each element's bytes; for complex numbers `element` is the size of one part.
 void swap_bytes(std::string& bytes, size_t element) {
   for (size_t at = 0; at + element <= bytes.size(); at += element) {
     std::reverse(bytes.begin() + static_cast<std::ptrdiff_t>(at),
@@ -126,7 +126,7 @@ void swap_bytes(std::string& bytes, size_t element) {
   }
 }
 
-/// Elements of a column-major array, row-major.
+/// Converts a column-major array to row-major.
 std::string turned(const std::string& bytes, const Dims& dims, size_t element) {
   std::string out(bytes.size(), '\0');
   Dims index(dims.size(), 0);

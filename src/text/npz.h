@@ -1,5 +1,5 @@
 #pragma once
-/// Arrays as numpy writes them: .npz, a zip archive of .npy files, packed or not.
+/// Reads numpy's .npz: a zip archive of .npy files, compressed or not.
 
 #include <memory>
 #include <span>
@@ -14,12 +14,12 @@ namespace lowtide::engine {
 struct NpzArray {
   std::string name;  ///< without .npy
   Shape shape;
-  uint64_t begin = 0, end = 0;             ///< of its elements in the archive, where they lie there as we want them
-  std::shared_ptr<const std::string> own;  ///< else: row-major, little endian
+  uint64_t begin = 0, end = 0;             ///< [begin, end): its elements in the archive, if usable directly
+  std::shared_ptr<const std::string> own;  ///< otherwise its elements converted to row-major, little endian
 };
 
-/// Packed, column-major and big-endian arrays are brought into memory as we want them. `V2` is bf16: numpy has no name
-/// of its own for what ml_dtypes adds. Faults name the array.
+/// Compressed, column-major and big-endian arrays are converted in memory. `V2` is bf16, since numpy has no names for
+/// the types of ml_dtypes. Errors name the array.
 Result<std::vector<NpzArray>> read_npz(std::span<const std::byte> archive);
 
 }  // namespace lowtide::engine

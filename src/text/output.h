@@ -1,5 +1,5 @@
 #pragma once
-/// Programs as files: which form a name asks for.
+/// Prints programs in the form that a file's name asks for.
 
 #include <string>
 #include <string_view>

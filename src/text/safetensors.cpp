@@ -21,14 +21,14 @@ namespace {
 constexpr uint64_t kLengthBytes = 8;
 constexpr uint64_t kLargestHeader = 100'000'000;  // the format's own limit
 
-/// Some byte other than 0 and 1 is no bool, and reading it as one is undefined.
+/// Replaces bytes other than 0 by 1: reading a bool with another value is undefined.
 void normalise_predicates(std::span<std::byte> bytes) {
   for (std::byte& b : bytes) b = b == std::byte{0} ? std::byte{0} : std::byte{1};
 }
 
 }  // namespace
 
-/// The file as it was opened: its pages, and what tells whether it has been written since.
+/// An opened file: its mapped pages, and the state by which later writes are detected.
 struct TensorFile::Mapping {
   explicit Mapping(int opened) : descriptor(opened) {}
   Mapping(const Mapping&) = delete;
@@ -48,7 +48,7 @@ struct TensorFile::Mapping {
 
 Result<TensorFile> TensorFile::open(const std::string& path, OpenFiles* files) {
   const auto fault = [&](const std::string& why) { return Status::input(fmt::format("{}: {}", path, why)); };
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe isn't waited for
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // doesn't block on a pipe
   if (descriptor < 0) return fault(std::strerror(errno));
   const auto mapping = std::make_shared<Mapping>(descriptor);
   if (::fstat(descriptor, &mapping->about) != 0) return fault(std::strerror(errno));

@@ -15,10 +15,10 @@ namespace {
 
 using nlohmann::json;
 
-/// What an entry says, before it is looked at.
+/// An entry's fields before they are checked.
 struct Raw {
   std::optional<std::string> dtype;
-  std::optional<std::vector<int64_t>> shape, offsets;  ///< none: absent, or something else than whole numbers
+  std::optional<std::vector<int64_t>> shape, offsets;  ///< none: absent, or not a list of integers
 };
 
 /// Bytes of an array in a file; nullopt when they don't fit 63 bits.
@@ -30,7 +30,7 @@ std::optional<uint64_t> checked_bytes(const Shape& shape) {
   return static_cast<uint64_t>(bytes);
 }
 
-/// Shape and place of one tensor, or what is wrong with it.
+/// Checks an entry; returns the tensor's shape and place.
 Result<TensorHeader::Entry> entry_of(const Raw& raw, uint64_t data_bytes) {
   if (!raw.dtype) return Status::input("dtype is missing");
   const auto type = tensor_type_from_text(*raw.dtype);
@@ -52,12 +52,12 @@ Result<TensorHeader::Entry> entry_of(const Raw& raw, uint64_t data_bytes) {
   return entry;
 }
 
-/// Takes the header's parts as they are read, so that no tree of them stands and nothing is looked through twice.
-/// Depth 1 is the header itself, 2 an entry, 3 a list in it.
+/// Handles the parser's events, so that no tree is built and each part of the header is visited once. Depth 1 is the
+/// header itself, 2 an entry, 3 a list in it.
 class HeaderReader final : public nlohmann::json_sax<json> {
  public:
   HeaderReader(TensorHeader& header, uint64_t data_bytes) : header_(header), data_bytes_(data_bytes) {}
-  /// Ok where the text was no JSON: then parsing says so.
+  /// Ok also if the text isn't JSON, which the parser reports.
   const Status& status() const { return status_; }
 
   bool null() override { return other(); }
@@ -124,8 +124,8 @@ class HeaderReader final : public nlohmann::json_sax<json> {
   bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override { return false; }
 
  private:
-  static constexpr int kDeepest = 64;        ///< the format has three levels
-  static constexpr size_t kMostFields = 64;  ///< and three fields
+  static constexpr int kDeepest = 64;        ///< the format needs three levels
+  static constexpr size_t kMostFields = 64;  ///< and three fields per entry
 
   bool in_metadata() const { return name_ == "__metadata__"; }
   bool fault(std::string why) {
@@ -134,8 +134,8 @@ class HeaderReader final : public nlohmann::json_sax<json> {
   }
   bool twice() { return fault("the header must be a JSON object that names each tensor once"); }
   bool deeper() { return ++depth_ <= kDeepest || fault("the header must be a JSON object, not lists within lists"); }
-  /// A value of a kind that nothing known has here: what is known is as good as absent, what is unknown may be
-  /// anything.
+  /// A value of a kind that no known field has here: a known field counts as absent, and an unknown one may have any
+  /// value.
   bool other() {
     if (depth_ == 0) return fault("the header must be a JSON object that names each tensor once");
     if (in_metadata()) {
@@ -163,7 +163,7 @@ class HeaderReader final : public nlohmann::json_sax<json> {
   std::string name_, field_;
   std::vector<std::string> fields_;
   Raw raw_;
-  std::optional<std::vector<int64_t>>* list_ = nullptr;  ///< that is being read
+  std::optional<std::vector<int64_t>>* list_ = nullptr;  ///< the list that is being read
 };
 
 Status check_tiling(const TensorHeader& header, uint64_t data_bytes) {

@@ -1,5 +1,5 @@
 #pragma once
-/// How the safetensors format names element types.
+/// The safetensors format's names of element types.
 
 #include <optional>
 #include <string_view>
@@ -9,7 +9,7 @@
 namespace lowtide::engine {
 
 std::optional<ElementType> tensor_type_from_text(std::string_view text);
-/// The type that carries `type` in a file: itself, or a byte for narrower integers; nullopt where there is none.
+/// The type that represents `type` in a file: itself, or a byte for narrower integers; nullopt if there is none.
 std::optional<ElementType> tensor_carrier(ElementType type);
 std::string_view tensor_type_text(ElementType carrier);
 

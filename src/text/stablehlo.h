@@ -1,5 +1,5 @@
 #pragma once
-/// StableHLO text (MLIR) in and out.
+/// Reads and prints StableHLO text (MLIR).
 
 #include <memory>
 #include <string>
@@ -11,19 +11,20 @@
 
 namespace lowtide::engine {
 
-/// Elements that `dense_resource<name>` stands for, as bytes rather than as text.
+/// The elements of each `dense_resource<name>`, as bytes instead of text.
 using MlirBlobs = std::unordered_map<std::string, std::string_view>;
 
-/// Reads a module of StableHLO, chlo and shardy operations, in the pretty form, the generic one or a mixture. Its entry
-/// is the function of that name; without one, @main or the only one that a caller may see. The
-/// module keeps the source, so that later faults can point into it. Errors: Fault::kInput or Fault::kUnsupported with
-/// file:line:col, the line and a caret. The result is not verified (ops/verify.h).
+/// Reads a module of StableHLO, chlo and shardy operations, in the pretty form, the generic form or a mixture. Its
+/// entry is the function named `entry`; without a name @main, or the only public function. The module keeps the source,
+/// so that later errors can refer to it. Errors: Fault::kInput or Fault::kUnsupported with file:line:col, the line and
+/// a caret. The result is not verified (ops/verify.h).
 Result<std::unique_ptr<Module>> parse_stablehlo(std::shared_ptr<const Source> source, const std::string& entry = "",
                                                 std::shared_ptr<Context> context = {},
                                                 const MlirBlobs* blobs = nullptr);
 
 /// Text that parse_stablehlo and jaxlib read: print(parse(print(parse(print(m))))) == print(parse(print(m))). Tuples
-/// become several values, reducers and loops regions. Fault::kUnsupported names an operation that StableHLO lacks.
+/// become several values; reducers and loop bodies become regions. Fault::kUnsupported names an operation that
+/// StableHLO lacks.
 Result<std::string> print_stablehlo(const Module& module);
 
 }  // namespace lowtide::engine

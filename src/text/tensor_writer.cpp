@@ -22,14 +22,14 @@ namespace lowtide::engine {
 namespace {
 
 constexpr size_t kLengthFieldBytes = 8;
-constexpr size_t kAlignment = 64;  ///< of the first element
+constexpr size_t kAlignment = 64;  ///< alignment of the first element
 
 /// Everything before the elements, and the offset of each tensor's elements after it. Wider elements come first, so
 /// that all of them are aligned to their size.
 struct Head {
   std::string text;
   std::vector<size_t> begins, sizes;
-  size_t total = 0;  ///< of the file
+  size_t total = 0;  ///< bytes of the whole file
 };
 
 Result<Head> head_of(const std::vector<std::pair<std::string, Shape>>& tensors, const TensorMetadata& metadata) {
@@ -53,7 +53,7 @@ Result<Head> head_of(const std::vector<std::pair<std::string, Shape>>& tensors, 
   const auto quoted = [](const std::string& text) {
     return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   };
-  // As text: objects that keep their order look through all of their keys for each new one.
+  // Written as text: in ordered JSON objects each insertion searches all keys.
   std::string json = "{";
   if (!metadata.empty())
     json +=
@@ -84,10 +84,10 @@ Status cannot_write(const std::string& path, const std::string& why) {
 struct TensorWriter::State {
   std::string path;
   Head head;
-  std::optional<PartialFile> file;  ///< none: a pipe or device is written at the end
+  std::optional<PartialFile> file;  ///< none: a pipe or device, which is written at the end
   std::optional<MappedFile> registered;
-  std::byte* mapped = nullptr;  ///< the file's pages; null where its file system can't promise room for them
-  Pages pages;                  ///< what is written at the end then
+  std::byte* mapped = nullptr;  ///< the file's pages; null if its file system can't reserve space for them
+  Pages pages;                  ///< then the content, which is written at the end
   std::byte* data() const { return mapped ? mapped : pages.data(); }
 
   ~State() { unmap(); }

@@ -1,5 +1,5 @@
 #pragma once
-/// A safetensors file whose elements are computed in its own pages: nothing is written twice.
+/// Writes a safetensors file whose elements are computed directly in its mapped pages: nothing is written twice.
 
 #include <memory>
 #include <span>
@@ -15,16 +15,16 @@ namespace lowtide::engine {
 
 class TensorWriter {
  public:
-  /// Makes room for these tensors: a full disk is a fault here, not later. Faults as those of write_safetensors.
+  /// Reserves space for these tensors: a full disk is an error here, not later. Errors are those of write_safetensors.
   static Result<TensorWriter> create(const std::string& path, const std::vector<std::pair<std::string, Shape>>& tensors,
                                      const TensorMetadata& metadata = {}, OpenFiles* files = nullptr);
   TensorWriter(TensorWriter&&) noexcept;
   ~TensorWriter();
-  /// Where the elements of tensor i go; aligned to them.
+  /// The memory for the elements of tensor i, aligned to an element.
   std::span<std::byte> bytes(size_t i) const;
-  /// All of them.
+  /// The whole file's bytes.
   std::span<const std::byte> all() const;
-  /// Puts the file into its place; without it nothing of it stays. The bytes are gone then.
+  /// Moves the file to its final name; without this call it is discarded. Afterwards bytes() is invalid.
   Status commit();
 
  private:

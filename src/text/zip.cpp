@@ -11,17 +11,17 @@
 namespace lowtide::engine {
 namespace {
 
-// Records of the format (PKWARE's APPNOTE.TXT), by signature and by the length of what has a fixed length in them.
+// Records of the format (PKWARE's APPNOTE.TXT): their signatures, and the lengths of their fixed parts.
 constexpr uint32_t kLocal = 0x04034b50, kCentral = 0x02014b50, kEnd = 0x06054b50, kEnd64 = 0x06064b50,
                    kEnd64Place = 0x07064b50;
 constexpr size_t kLocalBytes = 30, kCentralBytes = 46, kEndBytes = 22, kEnd64Bytes = 56, kEnd64PlaceBytes = 20;
 constexpr size_t kLongestComment = 65535;
 constexpr uint16_t kExtra64 = 1, kStored = 0, kDeflated = 8, kEncrypted = 1;
-constexpr uint32_t kIn64 = 0xffffffff;  ///< the number stands in the record's extra field
-constexpr uint64_t kMostRatio = 1032;   ///< more, deflate can't pack
+constexpr uint32_t kIn64 = 0xffffffff;  ///< marks a number that is in the record's extra field
+constexpr uint64_t kMostRatio = 1032;   ///< deflate's highest compression ratio
 constexpr uint64_t kMostEntries = 1'000'000;
 
-/// Numbers at places of the archive; beyond its end they are 0, and `whole` says so.
+/// Reads numbers at offsets in the archive; beyond its end they are 0, and `whole` becomes false.
 class Bytes {
  public:
   explicit Bytes(std::span<const std::byte> all) : all_(all) {}
@@ -67,7 +67,7 @@ Result<Directory> find_directory(const Bytes& archive) {
   return directory;
 }
 
-/// Sizes and place of large entries.
+/// Reads the sizes and the place of a large entry from its extra field.
 void read_extra(const Bytes& archive, uint64_t at, uint64_t bytes, ZipEntry& entry, uint64_t& packed, uint64_t& local) {
   const uint64_t end = at + bytes;
   while (at + 4 <= end) {
@@ -152,7 +152,7 @@ Result<std::string> unzip(std::span<const std::byte> archive, const ZipEntry& en
     outcome = inflate(&stream, Z_NO_FLUSH);
     taken += in - stream.avail_in;
     made += room - stream.avail_out;
-    if (outcome == Z_OK && in == stream.avail_in && room == stream.avail_out) break;  // nothing moves any more
+    if (outcome == Z_OK && in == stream.avail_in && room == stream.avail_out) break;  // no progress any more
   }
   inflateEnd(&stream);
   if (outcome != Z_STREAM_END || made != entry.bytes) return fault("is damaged, or has another size than it says");

@@ -1,5 +1,5 @@
 #pragma once
-/// What a zip archive holds, as numpy's .npz files do: stored or deflated, without encryption, in one part.
+/// Reads zip archives such as numpy's .npz files: entries stored or deflated, without encryption, in one part.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,18 +14,18 @@ namespace lowtide::engine {
 struct ZipEntry {
   std::string name;
   bool deflated = false;
-  uint64_t begin = 0, end = 0;  ///< of its bytes, as they are packed, in the archive
-  uint64_t bytes = 0;           ///< unpacked
-  uint32_t checksum = 0;        ///< of what is unpacked
+  uint64_t begin = 0, end = 0;  ///< [begin, end): its compressed bytes in the archive
+  uint64_t bytes = 0;           ///< size when unpacked
+  uint32_t checksum = 0;        ///< of the unpacked bytes
 };
 
 bool is_zip(std::span<const std::byte> bytes);
 
-/// In the order of the archive's directory. Faults: nothing of it may lie outside of the archive, two entries have one
-/// name, something that isn't read here.
+/// The entries in the order of the archive's directory. Errors: an entry lies outside of the archive, two entries have
+/// the same name, or a feature isn't supported.
 Result<std::vector<ZipEntry>> read_zip(std::span<const std::byte> archive);
 
-/// The entry's bytes; of deflated ones the checksum is compared.
+/// The entry's unpacked bytes; the checksum of deflated ones is verified.
 Result<std::string> unzip(std::span<const std::byte> archive, const ZipEntry& entry);
 
 }  // namespace lowtide::engine

@@ -1,4 +1,5 @@
-// Attributes and types of MLIR's builtin dialect: names, dictionaries, locations, and the types of Shardy's operations.
+// Reads attributes and types of MLIR's builtin dialect: names, dictionaries, locations, and the types of Shardy's
+// operations.
 #include <fmt/format.h>
 
 #include "text/bytecode/bytecode_entries.h"
@@ -145,7 +146,7 @@ void BytecodeEntries::read_resource(ByteCursor& cursor, BytecodeAttribute& attri
   attribute.text += " : " + attribute.type->text;
 }
 
-/// `array<i64: 1, 2>`: little-endian, one after another; truths of a byte each.
+/// `array<i64: 1, 2>`: little-endian, without gaps; booleans take a byte each.
 void BytecodeEntries::read_integers(ByteCursor& cursor, BytecodeAttribute& attribute) {
   const BytecodeType& element = type(cursor.varint());
   const uint64_t n = cursor.varint();

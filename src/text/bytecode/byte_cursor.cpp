@@ -14,7 +14,7 @@ uint8_t ByteCursor::byte() {
 
 uint64_t ByteCursor::varint() {
   const uint8_t first = byte();
-  // As many zero bits as there are further bytes; none set: eight whole bytes follow.
+  // The number of trailing zero bits is the number of further bytes; if all bits are zero, eight whole bytes follow.
   const int more = first == 0 ? 8 : std::countr_zero(first);
   uint64_t value = first == 0 ? 0 : first >> (more + 1);
   int shift = first == 0 ? 0 : 7 - more;

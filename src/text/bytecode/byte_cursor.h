@@ -1,5 +1,5 @@
 #pragma once
-/// Numbers of MLIR's bytecode (https://mlir.llvm.org/docs/BytecodeFormat), from bytes that nobody has checked.
+/// Reads the numbers of MLIR's bytecode (https://mlir.llvm.org/docs/BytecodeFormat) from unchecked bytes.
 
 #include <cstdint>
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace lowtide::engine {
 
-/// The first thing found wrong in one file. All that read it share one; from then on they read zeros and nothing.
+/// The first error found in a file. All its readers share one fault; once it is raised they read zeros and empty data.
 struct BytecodeFault {
   Fault kind = Fault::kNone;
   std::string what;
-  size_t place = 0;  ///< byte of the file
+  size_t place = 0;  ///< byte offset in the file
 
   bool found() const { return kind != Fault::kNone; }
   void raise(size_t at, std::string message, Fault fault = Fault::kInput) {
@@ -26,7 +26,7 @@ struct BytecodeFault {
 
 class ByteCursor {
  public:
-  /// `place`: where these bytes begin in the file.
+  /// place: the offset of these bytes in the file.
   ByteCursor(std::string_view bytes, size_t place, BytecodeFault& fault)
       : bytes_(bytes), place_(place), fault_(&fault) {}
 
@@ -39,10 +39,11 @@ class ByteCursor {
   uint8_t byte();
   uint64_t varint();
   int64_t signed_varint();             ///< zigzag
-  uint64_t flagged(bool& flag);        ///< a varint whose lowest bit is something else
+  uint64_t flagged(bool& flag);        ///< a varint whose lowest bit is a separate flag
   std::string_view bytes(uint64_t n);  ///< the next n
   std::string_view terminated();       ///< up to a zero byte, which is skipped
-  /// A varint that counts what follows, each of a byte at least: nothing is allocated for more than the file can hold.
+  /// A varint that counts the following items. Each takes at least a byte, so that a larger count than the bytes left
+  /// is an error, and no memory is allocated for it.
   size_t count(const char* of);
 
  private:

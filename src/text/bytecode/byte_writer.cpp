@@ -3,7 +3,7 @@
 namespace lowtide::engine {
 
 void ByteWriter::varint(uint64_t value) {
-  constexpr int kMost = 8;  // bytes in which a length fits beside the value; more: a zero byte and all eight
+  constexpr int kMost = 8;  // bytes with a length prefix; larger values are a zero byte and eight whole bytes
   int size = 1;
   while (size <= kMost && (value >> (7 * size)) != 0) ++size;
   if (size > kMost) {
@@ -11,7 +11,7 @@ void ByteWriter::varint(uint64_t value) {
     for (int i = 0; i < 8; ++i) byte(static_cast<uint8_t>(value >> (8 * i)));
     return;
   }
-  // As many zero bits as there are further bytes, then a one, then the value.
+  // From the lowest bit: one zero bit per further byte, then a one, then the value.
   const uint64_t whole = ((value << 1) | 1) << (size - 1);
   for (int i = 0; i < size; ++i) byte(static_cast<uint8_t>(whole >> (8 * i)));
 }

@@ -1,5 +1,5 @@
 #pragma once
-/// Numbers of MLIR's bytecode, written (byte_cursor.h reads them).
+/// Writes the numbers of MLIR's bytecode (byte_cursor.h reads them).
 
 #include <cstdint>
 #include <string>
@@ -20,7 +20,7 @@ class ByteWriter {
     varint(bytes.size());
     out_ += bytes;
   }
-  /// A section: its number, its length, itself.
+  /// A section: its number, its length, its bytes.
   void section(uint8_t id, std::string_view bytes) {
     byte(id);
     blob(bytes);

@@ -15,15 +15,15 @@ namespace lowtide::engine {
 namespace {
 
 constexpr int kDeepest = 64;
-constexpr size_t kMostIntegers = 1 << 20;  // of a list
-constexpr size_t kInlineBytes = 64;        // of a tensor that is written as text
+constexpr size_t kMostIntegers = 1 << 20;  // in a list
+constexpr size_t kInlineBytes = 64;        // largest tensor that is written as text
 
 bool is_bare(std::string_view name) {
   return !name.empty() && is_name_start(name[0]) && name.find('-') == name.npos &&
          std::ranges::all_of(name, [](char c) { return is_name_char(c); });
 }
 
-/// As MLIR prints it: six digits where they read back, else as many as it takes, else the bits.
+/// A float as MLIR prints it: with six digits if they read back exactly, else with as many as needed, else as bits.
 std::string float_text(uint64_t bits, int width) {
   double value = 0;
   if (width == 64) {
@@ -61,7 +61,7 @@ std::string mlir_reference(std::string_view name) { return '@' + mlir_key(name);
 
 BytecodeEntries::BytecodeEntries(const BytecodeFile& file, BytecodeFault& fault)
     : file_(file), fault_(fault), attributes_(file.attributes.size()), types_(file.types.size()) {
-  // Entries that name others twice, each of which does so again, would be a text without end.
+  // Limits the text's size: entries that refer to others twice, recursively, would make it grow exponentially.
   size_t bytes = 0;
   for (const auto& entry : file.attributes) bytes += entry.bytes.size();
   for (const std::string_view text : file.strings) bytes += text.size();
@@ -212,7 +212,7 @@ void BytecodeEntries::describe_dictionary(BytecodeAttribute& attribute) const {
   attribute.text += '}';
 }
 
-/// An integer of that many bits, as if it had a sign.
+/// An integer of `width` bits, read as signed.
 int64_t BytecodeEntries::big_number(ByteCursor& cursor, int width) {
   if (width <= 8) {
     const auto bits = static_cast<int64_t>(cursor.byte());

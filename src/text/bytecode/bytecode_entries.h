@@ -1,6 +1,6 @@
 #pragma once
-/// Attributes and types of a file of MLIR bytecode, each decoded when it is first asked for: of the builtin dialect, of
-/// VHLO (which is StableHLO in a form that stays), and of Shardy, all in StableHLO's spelling.
+/// The attributes and types of an MLIR bytecode file, each decoded on first use: those of the builtin dialect, of VHLO
+/// (StableHLO's versioned, stable form), and of Shardy, all in StableHLO's spelling.
 
 #include <deque>
 #include <memory>
@@ -15,46 +15,47 @@ namespace lowtide::engine {
 
 struct BytecodeType {
   std::string text;      ///< "tensor<2x?xf32>"
-  std::string elements;  ///< of a tensor: "f32"
+  std::string elements;  ///< a tensor's element type: "f32"
   std::vector<int64_t> dims;
-  int width = 0;  ///< bits of an integer or a floating number
+  int width = 0;  ///< bits of an integer or floating-point number
   bool is_unsigned = false, is_float = false;
-  bool nothing = false;  ///< `none`, which stands for what is absent
+  bool nothing = false;  ///< the type `none`, for absent values
 };
 
-/// As a tensor's extent: it isn't known.
+/// An unknown extent of a tensor.
 inline constexpr int64_t kBytecodeDynamic = INT64_MIN;
 
 struct BytecodeAttribute {
   enum class Kind : uint8_t { kOther, kNothing, kString, kNumber, kTensor, kArray, kDictionary, kType, kLocation };
   Kind kind = Kind::kOther;
-  std::string text;                             ///< as StableHLO's text has it; of an enumeration the word alone
+  std::string text;                             ///< in StableHLO's text form; of an enumeration only the word
   std::string_view string;                      ///< kString: the characters
-  int64_t number = 0;                           ///< kNumber, and enumerations
-  std::vector<const BytecodeAttribute*> items;  ///< of arrays and structures; the values of dictionaries
-  std::vector<std::string_view> keys;           ///< of dictionaries
+  int64_t number = 0;                           ///< of kNumber and enumerations
+  std::vector<const BytecodeAttribute*> items;  ///< items of arrays and structures; values of dictionaries
+  std::vector<std::string_view> keys;           ///< keys of dictionaries
   const BytecodeType* type = nullptr;           ///< kTensor, kType
   std::string_view bytes;                       ///< kTensor
-  bool is_default = false;                      ///< of structures: what they say is what holds anyway
+  bool is_default = false;                      ///< it says nothing beyond the default, and needn't be printed
 };
 
 class BytecodeEntries {
  public:
   BytecodeEntries(const BytecodeFile& file, BytecodeFault& fault);
 
-  /// What entry `number` says; nothing where that is a fault.
+  /// The entry `number`; an empty attribute after an error.
   const BytecodeAttribute& attribute(uint64_t number);
   const BytecodeType& type(uint64_t number);
 
-  /// "#loc7": the name of a location in the text; empty where it says nothing.
+  /// "#loc7": the name of a location in the text; empty if the location is unknown.
   std::string location(uint64_t number);
-  /// `#loc7 = loc(...)`: each location that was asked for, a line each.
+  /// The definitions of all locations that location() named, one per line: `#loc7 = loc(...)`.
   std::string locations() const;
 
-  /// The integers of a tensor or of an array of numbers; fault where it is neither.
+  /// The integers of a tensor or of an array of numbers; anything else is an error.
   std::vector<int64_t> integers(const BytecodeAttribute& attribute);
 
-  /// Elements too many to be written as text: `dense_resource<name>` and the bytes, views of the file.
+  /// Elements of large tensors, which aren't written as text: the names in `dense_resource<name>`, and the bytes as
+  /// views of the file.
   const std::deque<std::pair<std::string, std::string_view>>& blobs() const { return blobs_; }
 
   const BytecodeFile& file() const { return file_; }
@@ -62,13 +63,13 @@ class BytecodeEntries {
 
  private:
   // bytecode_entries.cpp
-  /// How entries of one kind are read, by their dialect.
+  /// The functions that read entries of one kind, by dialect.
   template <class T>
   struct Readers {
     const char* what;
     void (BytecodeEntries::*builtin)(ByteCursor&, T&);
     void (BytecodeEntries::*vhlo)(ByteCursor&, T&);
-    void (BytecodeEntries::*sdy)(ByteCursor&, T&);  ///< null: it has none
+    void (BytecodeEntries::*sdy)(ByteCursor&, T&);  ///< null: the dialect has no such entries
   };
   template <class T>
   const T& entry(uint64_t number, const std::vector<BytecodeFile::Entry>& entries,
@@ -103,15 +104,15 @@ class BytecodeEntries {
   BytecodeFault& fault_;
   std::vector<std::unique_ptr<BytecodeAttribute>> attributes_;
   std::vector<std::unique_ptr<BytecodeType>> types_;
-  std::vector<uint64_t> locations_;  ///< in the order of asking
+  std::vector<uint64_t> locations_;  ///< in the order of their first use
   std::deque<std::pair<std::string, std::string_view>> blobs_;
   size_t text_bytes_ = 0, most_text_bytes_;
   int depth_ = 0;
 };
 
-/// Bare, or in quotes where MLIR wants them.
+/// A dictionary's key, quoted if MLIR requires it.
 std::string mlir_key(std::string_view key);
-/// @name, so that it equals the name in quotes.
+/// A symbol reference, "@name", quoted if MLIR requires it.
 std::string mlir_reference(std::string_view name);
 
 }  // namespace lowtide::engine

@@ -9,7 +9,7 @@ namespace lowtide::engine {
 namespace {
 
 constexpr uint64_t kNewestVersion = 6;
-constexpr uint8_t kBlob = 0;  // resources of other kinds are truths and texts
+constexpr uint8_t kBlob = 0;  // the other kinds of resources are booleans and strings
 
 enum Section : uint8_t {
   kStrings,
@@ -60,7 +60,7 @@ class SectionReader {
     const uint8_t id = head & static_cast<uint8_t>(~kAligned);
     const uint64_t length = cursor_.varint();
     if ((head & kAligned) != 0) {
-      // Aligned to where the bytecode begins, which may stand in another file.
+      // Aligned relative to the beginning of the bytecode, which may be embedded in another file.
       const uint64_t alignment = cursor_.varint();
       skip_padding(alignment);
     }
@@ -87,7 +87,7 @@ class SectionReader {
   void read_strings() {
     ByteCursor cursor = open(kStrings);
     const size_t n = cursor.count("strings");
-    std::vector<uint64_t> sizes(n);  // the last one's first
+    std::vector<uint64_t> sizes(n);  // stored in reverse order
     for (size_t i = n; i-- > 0;) sizes[i] = cursor.varint();
     file_.strings.resize(n);
     for (size_t i = 0; i < n; ++i) {
@@ -109,7 +109,7 @@ class SectionReader {
       if (id != kDialectVersions) cursor.raise(fmt::format("found section {} as a dialect's version", id));
       cursor.bytes(cursor.varint());
     }
-    if (file_.version >= 4) (void)cursor.varint();  // how many names there are in all
+    if (file_.version >= 4) (void)cursor.varint();  // the total number of names
     while (!cursor.done()) {
       const std::string_view dialect = dialect_of(cursor.varint(), cursor);
       const size_t count = cursor.count("names of operations");
@@ -181,7 +181,7 @@ class SectionReader {
         file_.resources.push_back(resource);
       }
     };
-    const size_t tools = offsets.count("groups of resources");  // of whoever wrote the file: options, passes
+    const size_t tools = offsets.count("groups of resources");  // the producer's own: options, passes
     for (size_t i = 0; i < tools && !fault_.found(); ++i) {
       (void)offsets.varint();
       read_group(false);
@@ -193,7 +193,7 @@ class SectionReader {
     if (!data.done()) data.raise("found bytes behind the resources");
   }
 
-  /// Aligned in the file, wherever that is now.
+  /// Reads a blob. Its padding aligned it in the original file, which may be embedded at any offset.
   std::string_view blob_of(ByteCursor cursor) {
     const uint64_t alignment = cursor.varint(), size = cursor.varint();
     if (size > cursor.left() || cursor.left() - size >= std::max<uint64_t>(alignment, 1)) {

@@ -1,5 +1,5 @@
 #pragma once
-/// The sections of a file of MLIR bytecode: strings, dialects, and where attributes, types and operations lie.
+/// The sections of an MLIR bytecode file: strings, dialects, and the places of attributes, types and operations.
 
 #include <string_view>
 #include <vector>
@@ -9,22 +9,22 @@
 namespace lowtide::engine {
 
 struct BytecodeFile {
-  /// Bytes of the file, and where they stand in it.
+  /// Bytes of the file, and their place in it.
   struct Piece {
     std::string_view bytes;
     size_t place = 0;
   };
   struct Entry : Piece {
     std::string_view dialect;
-    bool custom = false;  ///< in the dialect's own code; otherwise MLIR text
+    bool custom = false;  ///< in the dialect's own encoding; otherwise MLIR text
   };
   struct OperationName {
     std::string_view dialect, name;
   };
-  /// Elements that stand beside the attributes.
+  /// Elements stored separately from the attributes.
   struct Resource {
     std::string_view name, bytes;
-    bool is_there = false;  ///< else only its name is
+    bool is_there = false;  ///< otherwise the file has only its name
   };
 
   uint64_t version = 0;
@@ -34,17 +34,17 @@ struct BytecodeFile {
   std::vector<OperationName> names;
   std::vector<Entry> attributes, types;
   std::vector<Piece> properties;
-  std::vector<Resource> resources;  ///< of all dialects, by whose numbers attributes name them
+  std::vector<Resource> resources;  ///< of all dialects; attributes refer to them by number
   Piece operations;
 
-  /// The string of this number; a fault at `cursor` where there is none.
+  /// The string with this number; an error at `cursor` if there is none.
   std::string_view string(uint64_t number, ByteCursor& cursor) const;
   ByteCursor cursor(const Piece& piece, BytecodeFault& fault) const { return {piece.bytes, piece.place, fault}; }
 };
 
 inline constexpr std::string_view kBytecodeMagic = "ML\xefR";
 
-/// Views of `bytes`. What is wrong is raised in `fault`.
+/// Reads the sections as views of `bytes`. Errors are raised in `fault`.
 BytecodeFile read_bytecode_sections(std::string_view bytes, size_t place, BytecodeFault& fault);
 
 }  // namespace lowtide::engine

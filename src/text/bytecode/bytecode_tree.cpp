@@ -7,7 +7,7 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr int kDeepest = 64;  // regions, as in MLIR text
+constexpr int kDeepest = 64;  // nesting of regions, as in MLIR text
 
 enum Parts : uint8_t {
   kAttributes = 0x01,
@@ -32,11 +32,11 @@ class TreeReader {
   }
 
  private:
-  /// The values that operations see by their numbers. Regions count on from what those around them may define, and
-  /// start anew in operations that see nothing from outside.
+  /// The visible values by their numbers in the file. Numbers in a region continue after those of the enclosing
+  /// regions, and restart in regions that are isolated from above.
   struct Scope {
     std::unordered_map<uint64_t, uint32_t> values;
-    uint64_t reserved = 0;  ///< by all open regions
+    uint64_t reserved = 0;  ///< numbers that belong to all open regions
     uint64_t next = 0;
   };
 
@@ -57,7 +57,7 @@ class TreeReader {
     return 0;
   }
 
-  /// In which order a value's uses stood in memory: nothing here depends on it.
+  /// Skips the orders in which values' uses were in memory, which are irrelevant here.
   static void skip_use_orders(ByteCursor& cursor, size_t values) {
     const size_t n = values == 1 ? 1 : cursor.count("orders");
     for (size_t i = 0; i < n && !cursor.done(); ++i) {
@@ -145,7 +145,7 @@ class TreeReader {
     scope.next = base;
     region_end_ = base + values;
     read_block(cursor, region.operations, &region, depth);
-    Scope& same = scopes_.back();  // those of inner operations came and went
+    Scope& same = scopes_.back();  // looked up again: scopes of nested operations were added and removed
     for (uint64_t number = base; number < same.next; ++number) same.values.erase(number);
     same.reserved = base;
     same.next = before;
@@ -184,7 +184,7 @@ class TreeReader {
   BytecodeFault& fault_;
   BytecodeTree tree_;
   std::vector<Scope> scopes_;
-  uint64_t region_end_ = 0;  ///< first number that the innermost region may not give
+  uint64_t region_end_ = 0;  ///< end (exclusive) of the innermost region's numbers
 };
 
 }  // namespace

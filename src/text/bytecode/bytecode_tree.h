@@ -1,5 +1,5 @@
 #pragma once
-/// The operations of a file of MLIR bytecode as a tree: of any dialect, before anything is known of what they mean.
+/// The operations of an MLIR bytecode file as a tree: of any dialect, independent of their meaning.
 
 #include <cstdint>
 #include <optional>
@@ -11,7 +11,7 @@ namespace lowtide::engine {
 
 struct BytecodeOperation;
 
-/// A region of one block or none.
+/// A region with one block or none.
 struct BytecodeRegion {
   struct Argument {
     uint32_t value = 0;
@@ -24,18 +24,18 @@ struct BytecodeRegion {
 struct BytecodeOperation {
   std::string_view dialect, name;
   size_t place = 0;
-  uint64_t location = 0;               ///< an attribute, as are all these numbers
-  std::optional<uint64_t> attributes;  ///< a dictionary
-  std::optional<uint64_t> properties;  ///< of BytecodeFile::properties
-  std::vector<uint32_t> operands;      ///< values
-  uint32_t first_result = 0;           ///< of values with following numbers
-  std::vector<uint64_t> types;         ///< of the results
+  uint64_t location = 0;               ///< number of an attribute
+  std::optional<uint64_t> attributes;  ///< number of an attribute, a dictionary
+  std::optional<uint64_t> properties;  ///< index in BytecodeFile::properties
+  std::vector<uint32_t> operands;      ///< numbers of values
+  uint32_t first_result = 0;           ///< number of the first result's value; the others' follow
+  std::vector<uint64_t> types;         ///< the results' types
   std::vector<BytecodeRegion> regions;
 };
 
 struct BytecodeTree {
   std::vector<BytecodeOperation> operations;  ///< the module
-  std::vector<uint64_t> value_types;          ///< by the number of a value, which is its own in the whole file
+  std::vector<uint64_t> value_types;          ///< by the value's number, which is unique in the whole file
 };
 
 BytecodeTree read_bytecode_tree(const BytecodeFile& file, BytecodeFault& fault);

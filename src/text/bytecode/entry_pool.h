@@ -1,5 +1,6 @@
 #pragma once
-/// Strings, attributes and types of a file of MLIR bytecode that is being written: each once, by its number.
+/// Strings, attributes and types of an MLIR bytecode file that is being written: each is stored once and referred to by
+/// its number.
 
 #include <cstdint>
 #include <map>
@@ -28,17 +29,17 @@ class EntryPool {
     return enter(attributes_, dialect, std::move(bytes));
   }
   Number type(std::string_view dialect, std::string bytes) { return enter(types_, dialect, std::move(bytes)); }
-  /// Properties of an operation: attributes by their numbers.
+  /// Properties of an operation, given the numbers of its attributes.
   Number properties(const std::vector<Number>& attributes);
-  /// The same of an operation whose attributes may be absent.
+  /// The same for an operation whose attributes may be absent.
   Number optional_properties(const std::vector<std::optional<Number>>& attributes);
 
-  // Attributes of VHLO, by what they hold.
+  // Attributes of VHLO, from their contents.
   Number vhlo_string(std::string_view text);
   Number vhlo_bool(bool value);
   Number vhlo_integer(int64_t value, std::string_view type = "i64");
   Number vhlo_float(double value, bool is_double);
-  Number vhlo_exactness();  ///< of functions: as exact as they are
+  Number vhlo_exactness();  ///< the default result accuracy of functions
   Number vhlo_alias(const std::vector<int64_t>& output, int64_t operand, const std::vector<int64_t>& index);
   Number vhlo_enumeration(uint64_t code, uint64_t value);
   Number vhlo_array(const std::vector<Number>& items);
@@ -47,7 +48,7 @@ class EntryPool {
   /// Integers of this element type ("i64", "index", "i1") and these extents.
   Number vhlo_integers(const std::vector<int64_t>& values, std::string_view element, const std::vector<int64_t>& dims);
   Number vhlo_tensor(Number type, std::string_view elements);
-  /// Elements of a tensor of i1.
+  /// The elements' bytes of a tensor of i1.
   static std::string packed_bits(const std::vector<bool>& bits);
 
   // Attributes of the builtin dialect.
@@ -59,7 +60,7 @@ class EntryPool {
   Number file_location(std::string_view file, int64_t line);
 
   // Types of VHLO, and of the builtin dialect.
-  Number element(ElementType type);  ///< of VHLO
+  Number element(ElementType type);  ///< an element type of VHLO
   Number plain(std::string_view name);
   Number of(const Shape& shape);
   Number function(const std::vector<Shape>& operands, const std::vector<Shape>& results);
@@ -67,7 +68,7 @@ class EntryPool {
   /// Does VHLO have this type?
   static bool has(const Shape& shape);
 
-  /// The whole file around these operations: sections in the order in which MLIR writes them.
+  /// The whole file with these operations; sections are in the order in which MLIR writes them.
   std::string file(std::string_view producer, std::string_view operations) const;
 
  private:
@@ -86,8 +87,8 @@ class EntryPool {
 
   std::vector<std::string> strings_;
   std::unordered_map<std::string, Number> string_numbers_;
-  std::vector<Number> dialects_;                       ///< names
-  std::vector<std::pair<Number, Number>> operations_;  ///< dialect and name
+  std::vector<Number> dialects_;                       ///< their names' numbers
+  std::vector<std::pair<Number, Number>> operations_;  ///< numbers of dialect and name
   Entries attributes_, types_;
   std::vector<std::string> properties_;
   std::unordered_map<std::string, Number> property_numbers_;

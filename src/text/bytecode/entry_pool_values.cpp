@@ -1,5 +1,5 @@
-// Attributes and types of VHLO and of the builtin dialect, by the codes with which vhlo_entries.cpp and
-// builtin_entries.cpp read them.
+// Encodes attributes and types of VHLO and of the builtin dialect, which vhlo_entries.cpp and builtin_entries.cpp
+// decode.
 #include <algorithm>
 #include <bit>
 
@@ -95,7 +95,7 @@ EntryPool::Number EntryPool::vhlo_float(double value, bool is_double) {
 }
 
 EntryPool::Number EntryPool::vhlo_exactness() {
-  // Neither a tolerance nor a mode: as exact as the function is anyway.
+  // Neither tolerances nor a mode: the default accuracy.
   ByteWriter out;
   out.varint(20);
   for (int i = 0; i < 3; ++i) out.varint(0);

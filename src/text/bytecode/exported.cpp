@@ -1,4 +1,4 @@
-// jax.export's flatbuffer (https://flatbuffers.dev/internals): a table, of which one field holds a module.
+// Reads jax.export's flatbuffer (https://flatbuffers.dev/internals): a table with a module in one of its fields.
 #include <fmt/format.h>
 
 #include <cstring>
@@ -10,7 +10,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// A little-endian number, where the bytes reach so far.
+/// A little-endian number; none if it isn't within the bytes.
 template <class T>
 std::optional<T> number_at(std::string_view bytes, size_t at) {
   if (at > bytes.size() || bytes.size() - at < sizeof(T)) return std::nullopt;
@@ -19,7 +19,7 @@ std::optional<T> number_at(std::string_view bytes, size_t at) {
   return value;
 }
 
-/// Where a field of the outermost table begins; nothing where it is absent or the bytes are no flatbuffer.
+/// The offset of a field of the outermost table; none if it is absent or the bytes are no flatbuffer.
 std::optional<size_t> field_at(std::string_view bytes, size_t field) {
   const auto root = number_at<uint32_t>(bytes, 0);
   if (!root) return std::nullopt;
@@ -37,7 +37,7 @@ std::optional<size_t> field_at(std::string_view bytes, size_t field) {
   return size_t{*root} + *offset;
 }
 
-/// Where the bytes of the module begin, and how many there should be.
+/// The offset of the module's bytes, and their stated number.
 std::optional<std::pair<size_t, size_t>> module_in(std::string_view bytes) {
   constexpr size_t kVersion = 0, kModule = 13;
   constexpr uint16_t kNewest = 16;

@@ -1,4 +1,4 @@
-// Attributes of Shardy's dialect: meshes of devices, and how arrays lie on them.
+// Reads attributes of Shardy's dialect: meshes of devices, and shardings of arrays over them.
 #include <fmt/format.h>
 
 #include "text/bytecode/bytecode_entries.h"
@@ -21,14 +21,14 @@ enum Attribute : uint64_t {
   kPerValueAgain = 16,
 };
 
-/// The texts of a list with ", " between them.
+/// The items' texts, separated by ", ".
 std::string joined_items(const std::vector<const BytecodeAttribute*>& items) {
   std::string text;
   for (const BytecodeAttribute* item : items) text += (text.empty() ? "" : ", ") + item->text;
   return text;
 }
 
-/// `#sdy.sharding<@mesh, [...]>` without its name, as it stands in lists.
+/// `#sdy.sharding<@mesh, [...]>` without its name, as written in lists.
 std::string_view without_name(std::string_view text) { return text.substr(std::min(text.find('<'), text.size())); }
 
 }  // namespace
@@ -99,7 +99,7 @@ void BytecodeEntries::read_sdy_attribute(ByteCursor& cursor, BytecodeAttribute& 
       return;
     }
     default:
-      // Rules by which shardings spread say nothing of values.
+      // Sharding rules only guide propagation, and don't affect values.
       attribute.text = "#sdy.unread";
       (void)cursor.bytes(cursor.left());
       return;

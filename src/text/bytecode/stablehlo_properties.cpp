@@ -13,9 +13,9 @@ namespace {
 
 using Kind = BytecodeAttribute::Kind;
 
-/// Fields that StableHLO has in one structure.
+/// Properties that StableHLO groups in one structure.
 struct Structure {
-  std::string_view operations;  ///< with blanks around them
+  std::string_view operations;  ///< a word list (word_lists.h)
   std::string_view attribute, kind;
   std::string_view fields;
 };
@@ -114,7 +114,7 @@ class PropertyWriter {
   }
 
   void add_list(std::string_view name, const BytecodeAttribute& value) {
-    if (value.type->elements == "i1") {  // of which convolutions say whether they go backwards
+    if (value.type->elements == "i1") {  // booleans: the window reversal of convolutions
       const std::string_view bytes = value.bytes;
       const auto rank = value.type->dims.size() == 1 ? value.type->dims[0] : 0;
       std::string flags;

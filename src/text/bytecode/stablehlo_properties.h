@@ -1,5 +1,5 @@
 #pragma once
-/// The properties of VHLO's operations as StableHLO's attributes, which has some of them in structures.
+/// Converts the properties of VHLO's operations to StableHLO's attributes, which group some of them in structures.
 
 #include <string>
 #include <string_view>
@@ -12,7 +12,7 @@ namespace lowtide::engine {
 
 using BytecodeProperty = std::pair<std::string_view, const BytecodeAttribute*>;
 
-/// `name = value` of each; `operation` is StableHLO's name without its dialect.
+/// Each attribute as `name = value`; `operation` is StableHLO's name without its dialect.
 std::vector<std::string> stablehlo_properties(std::string_view operation,
                                               const std::vector<BytecodeProperty>& properties,
                                               BytecodeEntries& entries);

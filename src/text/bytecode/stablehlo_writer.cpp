@@ -31,11 +31,11 @@ class StableHloWriter {
 
  private:
   struct Name {
-    std::string text;  ///< %3 or %3#1; empty before its operation was written
+    std::string text;  ///< %3 or %3#1; empty until its operation is written
     uint64_t type = 0;
   };
 
-  /// `parent`: StableHLO's name of the operation around this one.
+  /// parent: StableHLO's name of the enclosing operation.
   void write_operation(const BytecodeOperation& operation, std::string_view parent, size_t depth) {
     if (operation.name == "unrealized_conversion_cast") return forward(operation);
     const std::string name = stablehlo_name(operation, parent);
@@ -62,7 +62,7 @@ class StableHloWriter {
     text_ += ')' + location(operation.location) + '\n';
   }
 
-  /// Between types of VHLO and of others, which are the same here.
+  /// Forwards the operands of a cast between VHLO's types and others', which have the same text.
   void forward(const BytecodeOperation& operation) {
     if (operation.operands.size() != operation.types.size()) {
       return fault_.raise(operation.place, "found a cast of several values into one");
@@ -134,14 +134,14 @@ class StableHloWriter {
     return name.empty() ? name : fmt::format(" loc({})", name);
   }
 
-  // Properties by their names, then what else is said of the operation.
+  // Properties by their names, then other attributes.
 
   std::string attributes_of(const BytecodeOperation& operation, std::string_view name) {
     std::vector<BytecodeProperty> properties, others;
     read_properties(operation, properties);
     if (operation.attributes) {
       const BytecodeAttribute& all = entries_.attribute(*operation.attributes);
-      const std::vector<std::string_view> known = known_of(operation);  // which older files have here as well
+      const std::vector<std::string_view> known = known_of(operation);  // older files have properties here, too
       for (size_t i = 0; i < std::min(all.keys.size(), all.items.size()); ++i) {
         const bool stored = std::ranges::find(known, all.keys[i]) != known.end();
         (stored ? properties : others).emplace_back(all.keys[i], all.items[i]);
@@ -169,7 +169,7 @@ class StableHloWriter {
     return operation.dialect == "builtin" && operation.name == "module";
   }
 
-  /// The names of the properties of an operation, alphabetically.
+  /// The names of an operation's properties, in alphabetical order.
   std::vector<std::string_view> known_of(const BytecodeOperation& operation) const {
     std::string_view words;
     if (operation.dialect == "vhlo") {
@@ -221,7 +221,7 @@ class StableHloWriter {
   BytecodeFault& fault_;
   std::vector<Name> names_;  ///< by value
   std::string text_;
-  int64_t named_ = 0, arguments_ = 0;  ///< in this function
+  int64_t named_ = 0, arguments_ = 0;  ///< numbers of names given in this function
 };
 
 }  // namespace

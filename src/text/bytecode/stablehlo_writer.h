@@ -1,5 +1,5 @@
 #pragma once
-/// From a tree of VHLO's operations to StableHLO's text in the generic form.
+/// Writes a tree of VHLO's operations as StableHLO text in the generic form.
 
 #include <string>
 
@@ -8,7 +8,7 @@
 
 namespace lowtide::engine {
 
-/// Large constants stay in `entries.blobs()`. What is wrong is raised as a fault of `entries`.
+/// Large constants stay in `entries.blobs()`. Errors are raised in the fault of `entries`.
 std::string stablehlo_of_bytecode(const BytecodeTree& tree, BytecodeEntries& entries);
 
 }  // namespace lowtide::engine

@@ -1,5 +1,5 @@
 #pragma once
-/// The numbers that VHLO's bytecode has for names.
+/// The codes of names in VHLO's bytecode.
 
 #include <cstdint>
 #include <optional>
@@ -7,7 +7,7 @@
 
 namespace lowtide::engine {
 
-/// Kinds of attributes that are words.
+/// Enumerations: attributes whose values are words.
 enum class VhloEnumeration : uint64_t {
   kDirection = 3,
   kComparison = 4,
@@ -20,9 +20,9 @@ enum class VhloEnumeration : uint64_t {
   kAccuracyMode = 19,
 };
 
-/// "f32", "ui8", "index": types that are nothing but their names.
+/// The code of a type without parameters: "f32", "ui8", "index".
 std::optional<uint64_t> vhlo_type_code(std::string_view name);
-/// "LT" among directions of comparisons.
+/// The code of a word in an enumeration, such as "LT" in comparison directions.
 std::optional<uint64_t> vhlo_word(VhloEnumeration enumeration, std::string_view word);
 
 }  // namespace lowtide::engine

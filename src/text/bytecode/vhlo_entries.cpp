@@ -1,4 +1,4 @@
-// Attributes and types of VHLO, the dialect in which StableHLO is kept.
+// Reads attributes and types of VHLO, StableHLO's versioned dialect for serialisation.
 #include <fmt/format.h>
 
 #include <array>
@@ -43,7 +43,7 @@ constexpr std::array<std::string_view, 3> kDistributions = {"", "UNIFORM", "NORM
 constexpr std::array<std::string_view, 4> kTransposes = {"TRANSPOSE_INVALID", "NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"};
 constexpr std::array<std::string_view, 3> kAccuracyModes = {"DEFAULT", "HIGHEST", "TOLERANCE"};
 
-/// The words of an enumeration, with what StableHLO writes around them.
+/// The words of an enumeration, and the text that StableHLO writes around them.
 struct Enumeration {
   uint64_t code;
   std::string_view name;
@@ -61,12 +61,12 @@ constexpr std::array<Enumeration, 9> kEnumerations = {{
     {kAccuracyMode, "result_accuracy_mode", kAccuracyModes},
 }};
 
-/// A type that is nothing but its name.
+/// A type without parameters.
 struct Plain {
   uint64_t code;
   std::string_view text;
   int width;
-  char kind;  ///< 's' and 'u' for integers, 'f' for floating numbers, ' ' for what is neither
+  char kind;  ///< 's' and 'u' for integers, 'f' for floating-point numbers, ' ' for others
 };
 constexpr std::array<Plain, 31> kPlain = {{
     {0, "i1", 1, 's'},

@@ -15,12 +15,12 @@ constexpr std::string_view kPlainOperations =
     "round_nearest_afz round_nearest_even select shift_left shift_right_arithmetic shift_right_logical sign subtract "
     "tuple uniform_dequantize uniform_quantize while xor";
 
-/// Functions that have said how exact they must be since their second version.
+/// Functions with a result accuracy, which they have since their second version.
 constexpr std::string_view kFunctions =
     "cbrt cosine exponential exponential_minus_one log log_plus_one logistic rsqrt sine sqrt tan tanh";
 
 struct Versions {
-  int first, last;  ///< that have these properties
+  int first, last;  ///< versions [first, last] have these properties
   std::string_view name, properties;
 };
 
@@ -160,7 +160,7 @@ const VhloOperation* vhlo_operation(std::string_view versioned) {
 }
 
 std::string newest_vhlo_name(std::string_view name) {
-  // Their second versions are younger.
+  // The second versions of these operations are newer than VHLO 1.13.0.
   const bool is_first = name == "collective_broadcast" || name == "composite" || name == "custom_call";
   for (int version = is_first ? 1 : 2; version > 0; --version) {
     std::string versioned = std::string(name) + "_v" + std::to_string(version);

@@ -1,5 +1,5 @@
 #pragma once
-/// The operations of VHLO with their versions: which properties each has.
+/// The operations of VHLO with their versions and properties.
 
 #include <string>
 #include <string_view>
@@ -7,18 +7,18 @@
 namespace lowtide::engine {
 
 struct VhloOperation {
-  std::string_view name;        ///< of StableHLO: "dot_general"
-  std::string_view properties;  ///< alphabetically, as they are stored, with blanks between them
+  std::string_view name;        ///< StableHLO's name: "dot_general"
+  std::string_view properties;  ///< in alphabetical order, in which they are stored, separated by blanks
 };
 
-/// Of "dot_general_v2"; null where that isn't known, or not in this version.
+/// The operation for a versioned name such as "dot_general_v2"; null if the name or the version is unknown.
 const VhloOperation* vhlo_operation(std::string_view versioned);
 
-/// "dot_general_v2" of "dot_general": the last version until 1.13.0 of VHLO; empty where it has none.
+/// The versioned name, "dot_general_v2" for "dot_general": the latest as of VHLO 1.13.0; empty if there is none.
 std::string newest_vhlo_name(std::string_view name);
 
-/// The properties of operations that stay in the dialects that they were written in, by "chlo.top_k" and the like;
-/// those with a question mark may be absent.
+/// The properties of operations that are stored in their own dialects, such as "chlo.top_k"; those with a question mark
+/// may be absent.
 std::string_view foreign_properties(std::string_view dialect, std::string_view name);
 
 }  // namespace lowtide::engine

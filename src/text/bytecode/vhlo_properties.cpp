@@ -14,7 +14,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// Properties by what they are, with blanks around them; all others are lists of integers.
+/// Properties by kind, as word lists (word_lists.h); all others are lists of integers.
 constexpr std::string_view kIntegers =
     " all_gather_dim batch_dims batch_group_count concat_dimension dim dimension feature_group_count feature_index "
     "iota_dimension scatter_dimension split_count split_dimension ";
@@ -203,7 +203,7 @@ Result<EntryPool::Number> VhloProperties::list(const MlirOperation& operation, s
   if (given) {
     LT_ASSIGN_OR_RETURN(all, values_.integers(*given));
   } else if (name.ends_with("strides") || name.find("dilation") != name.npos || name == "window_reversal") {
-    // What isn't said of windows is one each, and forwards.
+    // Absent properties of windows default to 1 in each dimension, and to no reversal.
     const auto window = values_.find(operation.attributes, "window_dimensions");
     size_t rank = operation.operand_types.empty() ? 0 : operation.operand_types[0].dims.size();
     if (window) {
@@ -248,7 +248,7 @@ Result<EntryPool::Number> VhloProperties::constant(const MlirOperation& operatio
     return pool_.vhlo_tensor(type, EntryPool::packed_bits(std::vector<bool>(all.begin(), all.end())));
   }
   std::string bytes(reinterpret_cast<const char*>(literal.bytes().data()), literal.bytes().size());
-  if (type_bits(literal.shape().type) < 8) {  // a byte each, with nothing above
+  if (type_bits(literal.shape().type) < 8) {  // one byte each, with zeros in the upper bits
     const auto mask = static_cast<char>((1 << type_bits(literal.shape().type)) - 1);
     for (char& c : bytes) c = static_cast<char>(c & mask);
   }
@@ -278,7 +278,7 @@ Result<EntryPool::Number> VhloProperties::layouts(const MlirOperation& operation
     for (const MlirAttribute& one : values_.elements(*given)) {
       const size_t open = one.text.find('<');
       Dims order;
-      if (one.text.substr(open, 2) != "<>") {  // a point has no order
+      if (one.text.substr(open, 2) != "<>") {  // a scalar has no layout order
         MlirAttribute list = one;
         list.text = one.text.substr(open + 1, one.text.find('>') - open - 1);
         list.place = one.place + static_cast<Offset>(open + 1);
@@ -308,7 +308,8 @@ Result<EntryPool::Number> VhloProperties::aliases(const MlirOperation& operation
   return pool_.vhlo_array(all);
 }
 
-/// Of `#stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]>` where a letter stands, or all digits in their order.
+/// The place of one letter in `#stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]>`, or those of all digits in
+/// ascending order.
 Result<EntryPool::Number> VhloProperties::convolution_dimension(const MlirOperation& operation, std::string_view name) {
   const MlirAttribute* given = find_attribute(operation.attributes, "dimension_numbers");
   if (!given) return fault(operation, name);
@@ -328,7 +329,7 @@ Result<EntryPool::Number> VhloProperties::convolution_dimension(const MlirOperat
                       : name == "kernel_output_feature_dimension" ? 'o'
                       : name.ends_with("batch_dimension")         ? 'b'
                                                                   : 'f';
-  std::vector<std::pair<int64_t, int64_t>> places;  // of digits
+  std::vector<std::pair<int64_t, int64_t>> places;  // digits with their places
   int64_t at = 0;
   while (!rest.empty()) {
     const size_t comma = std::min(rest.find(','), rest.size());

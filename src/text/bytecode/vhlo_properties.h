@@ -1,6 +1,6 @@
 #pragma once
-/// Properties of VHLO's operations, made of the attributes that StableHLO's text gives them: what
-/// stablehlo_properties.h does, the other way.
+/// Converts the attributes in StableHLO's text to the properties of VHLO's operations: the inverse of
+/// stablehlo_properties.h.
 
 #include <string>
 #include <string_view>
@@ -20,12 +20,13 @@ class VhloProperties {
   VhloProperties(const Source& source, const MlirModule& module, EntryPool& pool)
       : source_(source), module_(module), values_(source, module), pool_(pool) {}
 
-  /// Attributes in the order of `names`, words that are sorted. Faults name the operation and what it can't say.
+  /// The attributes in the order of `names`, a sorted list of words. Errors name the operation, and the attribute that
+  /// can't be expressed.
   Result<std::vector<Number>> of(const MlirOperation& operation, std::string_view names);
-  /// An attribute by its text alone: a string, a number, a flag, a list or a dictionary of such. builtin: of the
-  /// builtin dialect rather than of VHLO.
+  /// An attribute from its text alone: a string, a number, a flag, or a list or dictionary of these. builtin: in the
+  /// builtin dialect instead of VHLO.
   Result<Number> plain(const MlirAttribute& attribute, bool builtin);
-  /// A dictionary of those of an operation's attributes that aren't its properties: `mhlo.sharding` and its like.
+  /// The entries of a dictionary with the operation's attributes that aren't properties, such as `mhlo.sharding`.
   Result<std::vector<std::pair<Number, Number>>> others(const MlirAttributes& attributes, bool builtin_values);
 
  private:

@@ -1,4 +1,4 @@
-// A module as a portable artifact: its StableHLO text, read to its syntax, written as operations of VHLO.
+// Writes a module as a portable artifact: its StableHLO text is parsed to a syntax tree, which is written as VHLO.
 #include <fmt/format.h>
 
 #include <array>
@@ -16,9 +16,10 @@
 namespace lowtide::engine {
 namespace {
 
-/// Of VHLO: two years are read by all that read it, and chlo's operations may stand beside its own.
+/// The VHLO version that is written: readers support a version for two years, and in this one operations of chlo are
+/// allowed, too.
 constexpr std::string_view kProducer = "StableHLO_v1.13.0";
-constexpr uint64_t kOperations = 4;  // the section of nested ones
+constexpr uint64_t kOperations = 4;  // the section of nested operations
 
 enum Parts : uint8_t { kAttributes = 0x01, kResults = 0x02, kOperands = 0x04, kRegions = 0x10, kHasProperties = 0x40 };
 
@@ -30,7 +31,7 @@ class VhloWriter {
 
   Result<std::string> write() {
     ByteWriter out, functions;
-    out.flagged(1, false);  // a block of one operation
+    out.flagged(1, false);  // a block with one operation
     out.varint(pool_.operation("builtin", "module"));
     LT_ASSIGN_OR_RETURN(const auto attributes, properties_.others(module_.attributes, true));
     out.byte(static_cast<uint8_t>(kHasProperties | kRegions | (attributes.empty() ? 0 : kAttributes)));
@@ -51,13 +52,13 @@ class VhloWriter {
     Number first = 0;
     std::vector<Shape> types;
   };
-  /// Names of values as they are seen, and numbers that are given.
+  /// The numbering of values: `next` is the next number, and the first `reserved` numbers belong to the open regions.
   struct Scope {
     Number reserved = 0, next = 0;
   };
 
   Number module_properties() {
-    // The name is there, the visibility isn't.
+    // The properties are the name and the visibility, which is absent.
     const std::string name(module_.name.empty() ? "module" : module_.name);
     return pool_.optional_properties({pool_.builtin_string(name), std::nullopt});
   }
@@ -95,7 +96,7 @@ class VhloWriter {
     }
     const MlirAttribute* name = find_attribute(function.attributes, "sym_name");
     const MlirAttribute* visibility = find_attribute(function.attributes, "sym_visibility");
-    // An empty one is as good as "public", but another text.
+    // An absent visibility is written as an empty one: it means the same as "public", and reads back as absent.
     const std::string visible = unquoted(visibility ? visibility->text.substr(0, visibility->text.find(' ')) : "");
     const Number all = pool_.properties(
         {pool_.vhlo_array(arguments), pool_.vhlo_type(pool_.function(operands, function.types)),
@@ -152,7 +153,7 @@ class VhloWriter {
         out.varint(location(argument.location));
         define(argument.name, {argument.type});
       }
-      out.byte(0);  // no orders of uses
+      out.byte(0);  // no use orders
     }
     for (const MlirOperation& operation : region.operations) LT_RETURN_IF_ERROR(write_operation(out, operation));
     while (visible_.size() > first_new) {
@@ -176,7 +177,7 @@ class VhloWriter {
     scope_.next += count;
   }
 
-  /// An operation of chlo's, of which neither VHLO has one nor its own types.
+  /// An operation of chlo, which VHLO lacks, and which doesn't use VHLO's types.
   static bool is_foreign(const MlirOperation& operation) { return operation.name.starts_with("chlo."); }
 
   Result<std::vector<Number>> operands_of(const MlirOperation& operation, std::vector<Shape>* types = nullptr) const {
@@ -232,10 +233,10 @@ class VhloWriter {
       define(result.name, {from, from + result.count});
       at += static_cast<size_t>(result.count);
     }
-    scope_.next += operation.types.size() - at;  // results that nobody names
+    scope_.next += operation.types.size() - at;  // results without names
   }
 
-  /// Operands become of the builtin dialect's types, results of VHLO's again.
+  /// Casts the operands to the builtin dialect's types, and the results back to VHLO's.
   Status write_foreign(ByteWriter& out, const MlirOperation& operation) {
     std::vector<Shape> types;
     LT_ASSIGN_OR_RETURN(const std::vector<Number> operands, operands_of(operation, &types));
@@ -290,7 +291,7 @@ class VhloWriter {
   EntryPool pool_;
   VhloProperties properties_;
   std::unordered_map<std::string_view, Defined> values_;
-  std::vector<std::pair<std::string_view, std::optional<Defined>>> visible_;  ///< names, and what they meant before
+  std::vector<std::pair<std::string_view, std::optional<Defined>>> visible_;  ///< names with their earlier meanings
   Scope scope_;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Lists of names as one text with a blank around each: " lhs rhs ".
+/// Lists of names as one text, with a blank before and after each name: " lhs rhs ".
 
 #include <fmt/format.h>
 

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 constexpr size_t kHeadBytes = 4096;
 
-/// Keeps a report's rows only if they speak of this module: directories mix runs, and stages.
+/// Keeps a report only if its rows match this module, since directories may mix runs and stages.
 void attach(XlaReport report, Input& input) {
   if (report.files.empty()) return;
   std::unordered_set<std::string_view> names;
@@ -42,7 +42,7 @@ void attach(XlaReport report, Input& input) {
   input.report = std::move(report);
 }
 
-/// Texts abbreviate long constants; the protobuf of the same stage has their elements.
+/// Takes the elements of long constants, which texts abbreviate, from the protobuf of the same stage.
 void fill_constants(const Module& complete, Module& module) {
   for (const auto& computation : module.computations()) {
     const Computation* same = complete.find_computation(computation->name);
@@ -71,7 +71,8 @@ bool has_unknown_constants(const Module& module) {
   return false;
 }
 
-/// What only the protobuf of this stage has: elements of long constants, and XLA's report where no text is left.
+/// Adds the data that only the protobuf of this stage has: elements of long constants, and XLA's report if its text
+/// files are missing.
 void complete_from_proto(const std::string& path, XlaReport& report, Input& input) {
   const bool abbreviated = path != input.path && has_unknown_constants(*input.module);
   if (!abbreviated && !report.allocations.empty()) return;

@@ -25,14 +25,14 @@ struct Group {
   std::vector<const DumpFile*> reports;
   std::string module_name;
   int64_t instructions = 0;
-  int64_t text_bytes = 0;  ///< unpacked; a protobuf counts as the text it would be
+  int64_t text_bytes = 0;  ///< unpacked; for a protobuf an estimate of its text's size
   std::optional<int64_t> total_bytes;
 };
 
 /// `%x = f32[] add(...)`: counted without parsing.
 int64_t count_instructions(std::string_view text) {
   int64_t count = 0;
-  bool inside = false;  // tables of names and lines stand before the first computation
+  bool inside = false;  // tables of names and lines precede the first computation
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());
     const std::string_view line = text.substr(0, end);
@@ -54,7 +54,7 @@ std::string name_in_header(std::string_view text) {
   return std::string(text.substr(0, text.find_first_of(", \t\r\n")));
 }
 
-/// Counts the latest stage; false if that file turns out to hold no module.
+/// Measures the latest stage; false if that file turns out to contain no module.
 bool measure(Group& group) {
   const DumpFile& file = *group.stages.front();
   const Result<std::string> bytes = read_bytes(file.path);
@@ -79,7 +79,7 @@ size_t common_prefix(std::string_view a, std::string_view b) {
   return static_cast<size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
 }
 
-/// Reports whose names say neither module nor group go to the module whose file names they share most letters with.
+/// A report whose name says neither module nor group belongs to the module whose file names share most letters with it.
 Group* group_for_report(const DumpFile& report, std::vector<Group>& groups) {
   Group* best = nullptr;
   size_t longest = 0;
@@ -98,7 +98,7 @@ Group* group_for_report(const DumpFile& report, std::vector<Group>& groups) {
   return unique ? best : nullptr;
 }
 
-/// Whether a file that XLA did not name is one more stage of the program in `stages`.
+/// Whether a file that XLA did not name is another stage of the program in `stages`.
 bool belongs(const DumpFile& file, const std::vector<const DumpFile*>& stages) {
   bool same = false;
   for (const DumpFile* stage : stages) {
@@ -107,13 +107,13 @@ bool belongs(const DumpFile& file, const std::vector<const DumpFile*>& stages) {
       same = true;
       continue;
     }
-    if (stage->stage == file.stage) return false;  // two programs of one name
+    if (stage->stage == file.stage) return false;  // two programs with the same name
     same |= !file.program.empty() && stage->program == file.program;
   }
   return same;
 }
 
-/// XLA numbers its modules anew in every folder.
+/// The folder is part of the key, because XLA numbers its modules anew in every folder.
 std::string key_of(const DumpFile& file) { return std::filesystem::path(file.path).parent_path() / file.group; }
 
 std::vector<Group> group_files(const std::vector<DumpFile>& files) {
@@ -130,7 +130,7 @@ std::vector<Group> group_files(const std::vector<DumpFile>& files) {
   std::vector<Group> groups;
   std::map<std::string, size_t> position;
   for (auto& [name, stages] : modules) {
-    // Latest stage first; of one stage, the text, whose places a fault can show.
+    // Latest stage first; for the same stage the text before the protobuf, since errors can show places in it.
     std::ranges::sort(stages, [](const DumpFile* a, const DumpFile* b) {
       return std::tuple(-a->stage, a->proto, std::string_view(a->path)) <
              std::tuple(-b->stage, b->proto, std::string_view(b->path));
@@ -151,7 +151,7 @@ std::vector<Group> group_files(const std::vector<DumpFile>& files) {
   return groups;
 }
 
-/// Of several reports of one kind, the one on this stage, else the last by name.
+/// Of several reports of the same kind, selects the one on this stage, or else the last by name.
 std::vector<const DumpFile*> reports_on(const Group& group) {
   std::map<ReportKind, const DumpFile*> chosen;
   for (const DumpFile* report : group.reports) {
@@ -164,7 +164,8 @@ std::vector<const DumpFile*> reports_on(const Group& group) {
   return all;
 }
 
-/// Of at least one group. XLA's total decides; a module without one is the largest only if its text is longer.
+/// The largest of at least one group, by XLA's totals; a module without a total is the largest only if its text is
+/// longer.
 const Group& largest(const std::vector<Group>& groups) {
   const auto better = [](const Group& a, const Group& b) {
     const bool both = a.total_bytes && b.total_bytes;
@@ -185,7 +186,7 @@ std::string file_of(const Group& group) {
   return std::filesystem::path(group.stages.front()->path).filename().string();
 }
 
-/// By the module's name, by the name that XLA gave its files, or by a part of either.
+/// Finds a group by the module's name, by the name that XLA gave its files, or by a part of either.
 Result<const Group*> find_group(const std::vector<Group>& groups, const std::string& folder, const std::string& name) {
   std::vector<const Group*> found;
   const auto look = [&](const auto& matches) {
@@ -224,7 +225,7 @@ Result<const Group*> find_group(const std::vector<Group>& groups, const std::str
   return Status::input(fault);
 }
 
-/// The file of the stage that is asked for.
+/// The file of the requested stage.
 Result<const DumpFile*> find_stage(const Group& group, const std::string& folder, InputStage stage) {
   if (stage == InputStage::kLatest) return group.stages.front();
   for (const DumpFile* file : group.stages) {  // latest first
@@ -260,7 +261,7 @@ Result<Input> read_dump_directory(const std::string& path, const std::string& mo
     std::erase_if(group.reports,
                   [&](const DumpFile* report) { return std::ranges::find(reports, report) == reports.end(); });
     for (const DumpFile* report : reports) {
-      // The assignment is summed only where no report states the total: it can be large.
+      // The buffer assignment, which can be large, is summed only if no report states the total.
       const bool usage = *report->report == ReportKind::kMemoryUsage;
       if (usage || (*report->report == ReportKind::kBufferAssignment && !group.total_bytes)) {
         if (const auto total = read_reports({report}).total_bytes) group.total_bytes = total;
@@ -283,14 +284,14 @@ Result<Input> read_dump_directory(const std::string& path, const std::string& mo
   for (const DumpFile* stage : chosen.stages) {
     if (stage->proto && stage->stem == file.stem) protos.push_back(stage);
   }
-  const bool is_latest = the_file == chosen.stages.front();  // reports are on that
+  const bool is_latest = the_file == chosen.stages.front();  // reports are about the latest stage
   complete_input(is_latest ? chosen.reports : std::vector<const DumpFile*>(), protos, input);
 
   std::vector<const Group*> others;
   for (const Group& group : groups) {
     if (&group != &chosen) others.push_back(&group);
   }
-  const auto rank = [](const Group* group) {  // an absent total is the smallest
+  const auto rank = [](const Group* group) {  // groups without a total come last
     return std::tuple(group->total_bytes, group->text_bytes);
   };
   std::ranges::sort(others, [&](const Group* a, const Group* b) {
@@ -300,7 +301,7 @@ Result<Input> read_dump_directory(const std::string& path, const std::string& mo
   for (const Group& group : groups) ++named[group.module_name];
   for (const Group* group : others) {
     input.others.push_back(line_of(*group));
-    if (named[group->module_name] < 2) continue;  // of one name, the file tells them apart
+    if (named[group->module_name] < 2) continue;  // file names distinguish modules with the same name
     input.others.back() += " · " + file_of(*group);
   }
   return input;

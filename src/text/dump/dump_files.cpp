@@ -16,7 +16,7 @@ constexpr size_t kProgramHeadBytes = size_t{16} << 10;
 constexpr int kDeepestFolder = 3;
 constexpr size_t kMostFiles = 200'000;
 
-// Stages by their place in XLA's pipeline; the numbered passes lie between.
+// Stages in the order of XLA's pipeline; the numbered passes are in between.
 constexpr int64_t kBeforeOptimizations = 1, kUnnamedStage = 2, kUnnamedScheduled = int64_t{1} << 40,
                   kAfterOptimizations = int64_t{1} << 41;
 
@@ -44,7 +44,8 @@ std::string words(std::string_view text) {
   return out;
 }
 
-/// `cpu_after_optimizations`, `0013.copy-insertion.after_adding_copies`, or whatever the user renamed it to.
+/// Derives the stage from the name: `cpu_after_optimizations`, `0013.copy-insertion.after_adding_copies`, or a user's
+/// own name.
 void set_stage(DumpFile& file, bool scheduled) {
   std::string_view rest = file.stem;
   const size_t known = rest.find(file.group);
@@ -56,8 +57,8 @@ void set_stage(DumpFile& file, bool scheduled) {
     file.stage = DumpFile::kFirstPass + std::stoll(std::string(rest.substr(0, digits)));
     file.stage_name = "pass " + std::string(rest);
   } else if (const size_t after = rest.find("after_optimizations"); after != std::string_view::npos) {
-    // TPU and older dumps tell apart `_before_buffer_assignment` and `_after_buffer_assignment`; the bare name is the
-    // last.
+    // TPU and older dumps distinguish `_before_buffer_assignment` and `_after_buffer_assignment`; the name without
+    // either is the latest.
     const std::string_view more = rest.substr(after + 19);
     file.stage = kAfterOptimizations + (more.empty() ? 2 : more.find("after") != std::string_view::npos ? 1 : 0);
     file.stage_name = words(rest.substr(after));
@@ -69,7 +70,7 @@ void set_stage(DumpFile& file, bool scheduled) {
   }
 }
 
-/// The first line of the module, as far as the head reaches: `HloModule NAME, is_scheduled=true, ...`.
+/// The first line of the module, possibly truncated: `HloModule NAME, is_scheduled=true, ...`.
 std::string_view header_line(std::string_view head) {
   const size_t at = head.find("HloModule");
   if (at == std::string_view::npos) return {};
@@ -77,7 +78,7 @@ std::string_view header_line(std::string_view head) {
   return line.substr(0, line.find('\n'));
 }
 
-/// Stages of one program share its name and its entry's shapes; layouts may change between them.
+/// Identifies a program by its name and its entry's shapes; layouts are left out, since they may differ between stages.
 std::string program_of(std::string_view header) {
   header.remove_prefix(std::min(header.find_first_not_of(' '), header.size()));
   std::string program(header.substr(0, header.find_first_of(", \t\r")));

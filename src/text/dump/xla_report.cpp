@@ -18,7 +18,7 @@ bool skip(std::string_view& text, std::string_view prefix) {
   return true;
 }
 
-/// Takes a decimal number off the front.
+/// Removes a decimal number from the front of the text.
 bool take(std::string_view& text, int64_t& value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc()) return false;
@@ -35,7 +35,7 @@ void for_each_line(std::string_view text, F&& visit) {
   }
 }
 
-/// `while.140{0,1}`: the name, and the index where there is one.
+/// Splits `while.140{0,1}` into the name and the index, if there is one.
 bool split_position(std::string_view text, std::string& name, ShapeIndex& index) {
   const size_t brace = text.find('{');
   name = std::string(trim(text.substr(0, brace)));
@@ -107,7 +107,7 @@ std::optional<ReportKind> report_kind(std::string_view head) {
   if (text.starts_with("BufferAssignment:")) return ReportKind::kBufferAssignment;
   if (text.starts_with("HloLiveRange")) return ReportKind::kLiveRange;
   if (text.starts_with("Memory Space:") || text.starts_with("Total bytes:")) return ReportKind::kMemoryUsage;
-  // Older reports; `*-buffer-assignment-values.txt` begins alike, and goes on with its values.
+  // Older reports. `*-buffer-assignment-values.txt` begins with the same line, but values follow instead.
   if (text.starts_with("Total bytes used:") && text.find("llocations") != std::string_view::npos)
     return ReportKind::kMemoryUsage;
   return std::nullopt;
@@ -171,7 +171,7 @@ void read_report(ReportKind kind, std::string_view text, XlaReport& report) {
 
 std::optional<int64_t> allocated_bytes(const XlaReport& report) {
   if (report.allocations.empty()) return std::nullopt;
-  uint64_t sum = 0;  // wraps on nonsense instead of overflowing
+  uint64_t sum = 0;  // unsigned: wraps on nonsensical input instead of overflowing
   for (const auto& allocation : report.allocations) {
     if (allocation.color == 0) sum += static_cast<uint64_t>(allocation.bytes);
   }

@@ -8,9 +8,9 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr int64_t kMostReplicas = int64_t{1} << 30;  // a larger number is taken for a mistake
+constexpr int64_t kMostReplicas = int64_t{1} << 30;  // a larger number is treated as a mistake
 
-/// The element at `index`, or null where the shape has none.
+/// The element at `index`, or null if there is none.
 const Shape* find_subshape(const Shape& shape, const ShapeIndex& index) {
   const Shape* at = &shape;
   for (const int64_t i : index) {
@@ -44,7 +44,7 @@ Result<std::vector<Module::Donor>> read_donors(Scanner& scanner) {
   return donors;
 }
 
-/// `{line=14 column=9}`: calls visit(key, value) for each.
+/// Reads a row such as `{line=14 column=9}`, and calls visit(key, value) for each column.
 template <class F>
 Status read_row(Scanner& scanner, F&& visit) {
   if (!scanner.eat("{")) return scanner.expected("'{' and the columns of the row");
@@ -177,7 +177,7 @@ Status HloParser::read_stack_tables(Scanner& scanner) {
 }
 
 Status HloParser::check_header() {
-  // What others index with must be there: the entry's parameters and the elements of tuples.
+  // The header's references must exist: the entry's parameters and elements of tuples.
   const Scanner scanner(*source_);
   std::vector<const Instruction*> parameters;
   for (const auto& instruction : module_->entry->instructions()) {

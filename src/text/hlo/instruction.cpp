@@ -11,9 +11,9 @@ namespace lowtide::engine {
 namespace {
 
 constexpr int kDeepestOperand = 64;      // add(max(min(...)))
-constexpr size_t kMostAttributes = 128;  // of one instruction
+constexpr size_t kMostAttributes = 128;  // in one instruction
 
-/// The result of these is more than their operands and attributes say.
+/// Can't the result's shape of these operations be inferred from operands and attributes?
 bool needs_written_shape(Opcode opcode) {
   switch (opcode) {
     case Opcode::kBitcast:
@@ -40,10 +40,10 @@ bool needs_written_shape(Opcode opcode) {
   }
 }
 
-/// Something else than operands stands between the parentheses: `parameter(0)`.
+/// Do the parentheses contain something other than operands, as in `parameter(0)`?
 bool has_payload(Opcode opcode) { return opcode == Opcode::kParameter || opcode == Opcode::kConstant; }
 
-/// `reduce-scatter-start`: the stage of an asynchronous operation and the operation itself.
+/// Splits `reduce-scatter-start` into the stage of an asynchronous operation and the operation itself.
 std::optional<std::pair<Opcode, Opcode>> async_sugar(std::string_view word) {
   constexpr std::pair<std::string_view, Opcode> kStages[] = {
       {"-start", Opcode::kAsyncStart}, {"-update", Opcode::kAsyncUpdate}, {"-done", Opcode::kAsyncDone}};
@@ -186,7 +186,7 @@ Status HloParser::read_operands(Scanner& scanner, Scope& scope, Instruction& ins
 
 Result<Instruction*> HloParser::read_operand(Scanner& scanner, Scope& scope, int depth) {
   if (depth > kDeepestOperand) return scanner.expected("operations nested less deeply");
-  Scanner ahead = scanner;  // a nested operation is read again from its shape on
+  Scanner ahead = scanner;  // looks ahead: a nested operation is then read from its shape on
   if (shape_follows(ahead)) {
     const Result<Shape> shape = read_shape(ahead);
     if (!shape.ok()) return shape.status();

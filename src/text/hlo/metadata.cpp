@@ -12,7 +12,7 @@ bool read_number(std::string_view text, int64_t& out) {
   return error == std::errc() && stop == text.data() + text.size();
 }
 
-/// The end of a value that starts at `at`: after a string, a closing bracket, or a word; npos if malformed.
+/// The end of the value at `at`: after a string, a closing bracket, or a word; npos if malformed.
 size_t end_of_value(std::string_view text, size_t at) {
   if (at >= text.size()) return std::string_view::npos;
   if (text[at] == '"') return end_of_string(text, at);

@@ -12,10 +12,10 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr int kDeepestInline = 16;     // inline computations within each other
-constexpr int64_t kDeepestCall = 200;  // computations calling each other
+constexpr int kDeepestInline = 16;     // nesting of inline computations
+constexpr int64_t kDeepestCall = 200;  // depth of calls
 
-/// `ENTRY` before the name of a computation; a computation may have that name itself.
+/// Consumes `ENTRY` before the name of a computation; ENTRY may also be a computation's own name.
 bool eat_entry(Scanner& scanner) {
   Scanner ahead = scanner;
   if (!ahead.eat("ENTRY") || (ahead.peek() != '%' && !is_name_start(ahead.peek()))) return false;
@@ -66,7 +66,7 @@ void HloParser::find_computations(Scanner scanner) {
 }
 
 Status HloParser::read_signature(Scanner& scanner) {
-  // The instructions say it all again; a signature that disagrees with them is no fault.
+  // The signature is skipped, since the instructions repeat it; a contradiction between them is no error.
   if (scanner.peek() == '(' && scanner.bracketed().empty()) return scanner.expected("the parameters in parentheses");
   if (scanner.eat("->")) {
     const Result<Shape> shape = read_shape(scanner, BraceBehind::kLayoutOrBody);
@@ -177,7 +177,7 @@ Result<Computation*> HloParser::read_inline(Offset place) {
   Scope scope;
   scope.depth = scope_->depth + 1;
   if (scope.depth > kDeepestInline) return scanner.expected("inline computations nested less deeply");
-  // The computations of the text are all registered by now: none will want this name.
+  // All computations of the text are registered by now, so that the new name can't collide with a later one.
   const std::string base = scope_->computation->name + ".inline";
   int64_t& count = unnamed_[base];
   std::string name;
@@ -201,7 +201,7 @@ Status HloParser::finish() {
     }
   }
   if (!module_->entry) module_->entry = last_;
-  // Callees before callers; a cycle shows as a callee that isn't.
+  // The order has callees before callers; in a cycle some callee comes after its caller.
   const std::vector<Computation*> order = module_->callees_first();
   std::unordered_map<const Computation*, int64_t> height;
   for (Computation* computation : order) {

@@ -1,5 +1,5 @@
 #pragma once
-/// The parser of HLO text. It names no operation: an operation's rule parses what follows the operands.
+/// The parser of HLO text. It knows no particular operation: each operation's rule parses what follows the operands.
 
 #include <memory>
 #include <optional>
@@ -20,12 +20,12 @@ class HloParser {
   Result<std::unique_ptr<Module>> parse();
 
  private:
-  /// The names of one computation while it is read.
+  /// The names defined so far in a computation that is being read.
   struct Scope {
     Computation* computation = nullptr;
     std::unordered_map<std::string_view, Instruction*> instructions;  ///< keys are the instructions' own names
-    std::unordered_set<const Instruction*> unnamed;                   ///< nested ones, whose names we made up
-    int depth = 0;                                                    ///< of inline computations
+    std::unordered_set<const Instruction*> unnamed;                   ///< nested instructions with invented names
+    int depth = 0;                                                    ///< nesting of inline computations
   };
   using Item = AttributeReader::Item;
 
@@ -37,7 +37,8 @@ class HloParser {
   Status check_header();
 
   // parser.cpp
-  /// Registers every computation by name, so that references may run ahead. What it can't read it leaves to the parser.
+  /// Registers every computation by name, so that forward references work. It stops silently at malformed text, for
+  /// which the parser reports the error.
   void find_computations(Scanner scanner);
   Status read_computation(Scanner& scanner);
   Status read_signature(Scanner& scanner);
@@ -49,7 +50,7 @@ class HloParser {
 
   // instruction.cpp
   Status read_instruction(Scanner& scanner, Scope& scope);
-  /// From the shape on. `name` is empty for a nested operation, which has no attributes.
+  /// Reads an operation from its shape on. `name` is empty for a nested operation, which has no attributes.
   Result<Instruction*> read_operation(Scanner& scanner, Scope& scope, std::string_view name, Offset place, int depth);
   Status read_opcode(Scanner& scanner, Instruction& instruction);
   Status read_operands(Scanner& scanner, Scope& scope, Instruction& instruction, int depth);
@@ -67,16 +68,16 @@ class HloParser {
   std::unique_ptr<Module> module_;
   std::unordered_map<std::string_view, Computation*> computations_;  ///< by name, defined or not
   std::unordered_set<const Computation*> defined_;
-  std::unordered_map<std::string_view, std::shared_ptr<const Sharding>> shardings_;  ///< by text: they repeat
+  std::unordered_map<std::string_view, std::shared_ptr<const Sharding>> shardings_;  ///< by text, since they repeat
   std::unordered_map<std::string, int64_t> unnamed_;  ///< how often a base name was used for unnamed instructions
   Offset alias_place_ = kNowhere;
   Offset donor_place_ = kNowhere;
-  Computation* last_ = nullptr;  ///< the latest computation of the text: the entry where none says ENTRY
+  Computation* last_ = nullptr;  ///< the last computation of the text: the entry if none is marked ENTRY
   std::optional<Stage> stage_;
   Scope* scope_ = nullptr;  ///< the innermost computation being read
 };
 
-/// metadata={...}: false when the text is of no known form.
+/// Reads metadata={...}; false if the text has no known form.
 bool read_metadata(std::string_view text, Metadata& metadata);
 
 }  // namespace lowtide::engine

@@ -125,7 +125,7 @@ class Printer {
     print_shared(i);
   }
 
-  /// The attributes that every operation may have.
+  /// Prints the attributes that every operation may have.
   void print_shared(const Instruction& i) {
     AttributeWriter writer(out_);
     if (i.sharding) writer.text("sharding", i.sharding->text);

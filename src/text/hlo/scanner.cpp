@@ -7,7 +7,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// What stands at `at`, short enough for a sentence.
+/// The token at `at` for an error message, shortened.
 std::string token_at(std::string_view text, size_t at) {
   if (at >= text.size()) return "the end of the text";
   constexpr size_t kLongest = 40;
@@ -26,7 +26,7 @@ std::string token_at(std::string_view text, size_t at) {
   return fmt::format("'{}{}'", shown, end - at > kLongest ? "..." : "");
 }
 
-/// Where a value without brackets or quotes around it ends: at a gap, a comma or the closing bracket of something else.
+/// The end of a value without brackets or quotes: at white space, a comma or an unmatched closing bracket.
 size_t end_of_word(std::string_view text, size_t at) {
   while (at < text.size()) {
     const char c = text[at];
@@ -37,7 +37,7 @@ size_t end_of_word(std::string_view text, size_t at) {
   return at;
 }
 
-/// Where a value continues after the gap that ends its first part, or npos: `[2,4] <= [8] T(1,0)`, `mesh['x'=4],
+/// The place at which a value continues after white space, or npos: `[2,4] <= [8] T(1,0)`, `mesh['x'=4],
 /// device_ids=(...) {'x'}`, `s32[2]{0} {1, 2}`.
 size_t continuation(std::string_view part, std::string_view text, size_t end) {
   const size_t next = skip_blank(text, end);

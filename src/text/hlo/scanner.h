@@ -1,5 +1,5 @@
 #pragma once
-/// Walks over the source of a module, token by token, and knows where it stands when something is wrong.
+/// Reads the source of a module token by token, and keeps the place for error messages.
 
 #include <optional>
 #include <string>
@@ -47,13 +47,13 @@ class Scanner {
     return text_.substr(begin, at_ - begin);
   }
   std::optional<int64_t> integer();
-  /// What a pair of brackets encloses, brackets included; empty when they don't match.
+  /// The text in a pair of brackets, including the brackets; empty if they don't match.
   std::string_view bracketed();
   /// The value of an attribute: {...}, (...), "...", a word, or a list of devices. Empty when there is none.
   std::string_view attribute_value();
 
-  Status expected(std::string_view what);                 ///< found ..., expected ...: here
-  Status fault(Offset place, std::string message) const;  ///< a fault somewhere else
+  Status expected(std::string_view what);                 ///< the error "found ..., expected ..." at this place
+  Status fault(Offset place, std::string message) const;  ///< an error at another place
 
  private:
   const Source& source_;

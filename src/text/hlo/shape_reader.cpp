@@ -9,12 +9,12 @@ namespace lowtide::engine {
 namespace {
 
 constexpr int kDeepestTuple = 64;
-// Sizes beyond these belong to no program: sums of them stay far from overflow.
+// Larger sizes occur in no real program; with these limits sums are far from overflow.
 constexpr int64_t kMostBits = int64_t{1} << 53;        // one array: 1 PiB
-constexpr int64_t kMostPaddedBits = int64_t{1} << 59;  // with tiles that pad every dimension to the full
+constexpr int64_t kMostPaddedBits = int64_t{1} << 59;  // one array, padded to whole tiles in every dimension
 constexpr int64_t kWidestElement = 128;                // E(n), bits
 
-/// a * b, or more than `most` when that is exceeded; both are positive.
+/// a * b, or most + 1 if the product is larger than `most`; neither factor is negative.
 int64_t product_up_to(int64_t a, int64_t b, int64_t most) {
   if (b == 0) return 0;
   return a > most / b ? most + 1 : a * b;
@@ -54,7 +54,7 @@ Result<int64_t> read_parenthesised(Scanner& scanner, int64_t most) {
   return *value;
 }
 
-/// (...) as it stands, without the parentheses.
+/// The unparsed text in (...), without the parentheses.
 Result<std::string> read_raw(Scanner& scanner) {
   const std::string_view text = scanner.peek() == '(' ? scanner.bracketed() : std::string_view();
   if (text.empty()) return scanner.expected("(...)");

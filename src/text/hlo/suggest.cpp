@@ -8,8 +8,8 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr size_t kLongestWord = 64;         // longer ones are no typing mistakes
-constexpr size_t kMostCandidates = 20'000;  // a fault shall not take long to explain
+constexpr size_t kLongestWord = 64;         // longer words aren't typing mistakes
+constexpr size_t kMostCandidates = 20'000;  // limits the time that an error message takes
 
 }  // namespace
 

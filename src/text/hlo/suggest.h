@@ -7,7 +7,7 @@
 
 namespace lowtide::engine {
 
-/// `, did you mean 'add'?`, or nothing when no candidate is near.
+/// `, did you mean 'add'?`, or an empty text if no candidate is near.
 std::string did_you_mean(std::string_view word, const std::vector<std::string_view>& candidates);
 
 }  // namespace lowtide::engine

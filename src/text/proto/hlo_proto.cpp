@@ -12,7 +12,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// HloModuleProto.
+/// The fields of HloModuleProto.
 enum ModuleField : uint32_t {
   kName = 1,
   kEntryName = 2,
@@ -40,8 +40,8 @@ bool is_module(std::string_view bytes) {
   return !fault.what && opcode_from_name(instruction.bytes(kOpcodeName)) && instruction.has(kInstructionShape);
 }
 
-/// The HloModuleProto in HloModuleProto, HloProto, HloUnoptimizedSnapshot (field 1) or HloSnapshot (field 1 of field
-/// 1).
+/// Finds the HloModuleProto: the message itself, field 1 of HloProto or HloUnoptimizedSnapshot, or field 1 of field 1
+/// of HloSnapshot.
 std::string_view find_module(std::string_view bytes) {
   for (int level = 0; level < 3 && !bytes.empty(); ++level) {
     if (is_module(bytes)) return bytes;
@@ -58,7 +58,7 @@ void read_stack_frames(const WireMessage& proto, StackFrames& stack) {
     stack.locations.push_back(
         {row.integer(1), row.integer(2), row.integer(3), row.integer(5), row.integer(4), row.integer(6)});
   }
-  for (const WireMessage& row : proto.messages(4)) {  // the text counts parents from 1, with 1 for none
+  for (const WireMessage& row : proto.messages(4)) {  // parents in text are one larger: 1 means none
     stack.frames.push_back({row.integer(1), static_cast<int64_t>(static_cast<uint64_t>(row.integer(2)) + 1)});
   }
 }
@@ -93,7 +93,7 @@ Status read_module(const WireMessage& proto, WireFault& fault, Module& module) {
   read_stack_frames(proto.message(kStackFrameIndex), module.stack);
   module.frontend_attributes = frontend_attributes_text(proto.message(kModuleFrontendAttributes));
   if (proto.has(kHostProgramShape)) module.entry_layout = entry_layout(proto.message(kHostProgramShape), fault);
-  // Replicas and partitions are no fields of their own; an assignment of devices counts both.
+  // The numbers of replicas and partitions aren't fields of the module, but of its device assignment.
   const WireMessage devices = proto.message(kDeviceAssignment);
   if (devices.integer(1) > 1) module.replica_count = devices.integer(1);
   if (devices.integer(2) > 1) module.num_partitions = devices.integer(2);

@@ -1,5 +1,5 @@
 #pragma once
-/// HLO programs in protobuf form: xla/service/hlo.proto, as XLA writes them beside its text dumps.
+/// HLO programs in protobuf form (xla/service/hlo.proto), which XLA writes in addition to its text dumps.
 
 #include <memory>
 #include <string>
@@ -14,12 +14,12 @@ namespace lowtide::engine {
 /// snapshots).
 bool is_hlo_proto(std::string_view bytes);
 
-/// Reads the module; `name` is the file's, for faults. Instruction and computation names stay as they are in the file.
-/// Errors: Fault::kInput, with the instruction where one is at fault. The result is not verified (ops/verify.h).
+/// Reads the module; `name` is the file's, for errors. Names of instructions and computations stay as in the file.
+/// Errors: Fault::kInput, with the instruction concerned, if any. The result is not verified (ops/verify.h).
 Result<std::unique_ptr<Module>> parse_hlo_proto(std::string_view bytes, const std::string& name,
                                                 std::shared_ptr<Context> context = {});
 
-/// What a listing of modules shows, without mapping the instructions.
+/// The facts that a listing of modules shows, found without converting the instructions.
 struct HloProtoSummary {
   std::string module_name;
   int64_t instructions = 0;

@@ -14,7 +14,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// Collects attributes; each add_* leaves out what the text would leave out.
+/// Collects attributes; each add_* omits what HLO text omits.
 class Items {
  public:
   explicit Items(const WireMessage& proto) : proto_(proto) {}
@@ -99,7 +99,7 @@ bool joins_devices(Opcode opcode) {
 
 void add_collective(Items& items, const WireMessage& proto, Opcode opcode) {
   enum : uint32_t { kOldGroups = 49, kGroups = 87, kIotaGroups = 92, kMeshGroups = 93 };
-  const auto old_iota = proto.message(kGroups).message(2);  // where newer files have kIotaGroups
+  const auto old_iota = proto.message(kGroups).message(2);  // in older files
   if (proto.has(kMeshGroups)) {
     items.text("replica_groups", mesh_groups_text(proto.message(kMeshGroups)));
   } else if (proto.has(kIotaGroups) || !old_iota.empty()) {
@@ -117,7 +117,7 @@ void add_collective(Items& items, const WireMessage& proto, Opcode opcode) {
   }
 }
 
-/// The type that a comparison has when nothing says otherwise.
+/// The default type of a comparison.
 std::string_view usual_comparison(const Instruction& instruction) {
   const ElementType type = instruction.operands.empty() ? ElementType::kF32 : instruction.operand(0).shape.type;
   switch (type_kind(type)) {
@@ -156,7 +156,7 @@ void add_called(Items& items, const Instruction& instruction, const std::vector<
     case Opcode::kFusion:
     case Opcode::kAsyncStart: return one("calls", 0);
     case Opcode::kAsyncUpdate:
-    case Opcode::kAsyncDone: return;  // the operand's start says it
+    case Opcode::kAsyncDone: return;  // its start has the attributes
     default: return one("to_apply", 0);
   }
 }
@@ -286,7 +286,7 @@ std::vector<RawAttribute> attributes_from_proto(const WireMessage& proto, const 
     items.text("outfeed_shape", to_string(shape_from_proto(proto.message(29), ignored)));
     items.quoted("outfeed_config", 22);
   }
-  if (opcode == Opcode::kDomain) {  // the file names the sharding of the way in `exit`, the text `entry`
+  if (opcode == Opcode::kDomain) {  // the file's `exit` is the text's `entry`
     items.text("domain", fmt::format("{{kind=\"sharding\", entry={}, exit={}}}", sharding_text(proto.message(55)),
                                      sharding_text(proto.message(54))));
   }

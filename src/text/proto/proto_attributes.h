@@ -1,6 +1,6 @@
 #pragma once
-/// HloInstructionProto's attributes as the `key=text` that HLO text writes for them, in its order. The operations'
-/// rules read both forms through one door.
+/// HloInstructionProto's attributes as `key=text` in the form and order of HLO text, so that the operations' rules read
+/// both formats alike.
 
 #include <functional>
 #include <string>
@@ -29,20 +29,20 @@ enum InstructionField : uint32_t {
   kBackendConfigPayload = 99,
 };
 
-/// Everything but shape, operands, metadata, sharding, frontend attributes, control predecessors and backend config.
-/// `instruction` has its opcode, shape and operands; `called` are the names of the computations it calls.
+/// All attributes except shape, operands, metadata, sharding, frontend attributes, control predecessors and backend
+/// config. `instruction` has its opcode, shape and operands; `called` are the names of the computations it calls.
 std::vector<RawAttribute> attributes_from_proto(const WireMessage& proto, const Instruction& instruction,
                                                 const std::vector<std::string>& called);
 
-/// A name that the text form can hold: letters, digits, `_`, `.` and `-`; others become `_`.
+/// A name that is valid in HLO text: letters, digits, `_`, `.` and `-`; other characters become `_`.
 std::string name_from_proto(std::string_view raw);
 
 Metadata metadata_from_proto(const WireMessage& proto);
 
-/// FrontendAttributes: `{key="value",other={...}}`; empty where there are none.
+/// FrontendAttributes: `{key="value",other={...}}`; empty if there are none.
 std::string frontend_attributes_text(const WireMessage& proto);
 
-/// `{...}` as it is, anything else quoted.
+/// A backend config as text: `{...}` unchanged, anything else quoted.
 std::string config_text(std::string_view raw);
 
 }  // namespace lowtide::engine

@@ -9,7 +9,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// `2x2`, one entry a dimension; nothing where all are `usual`.
+/// Appends `2x2` with one entry per dimension, unless all are `usual`.
 void window_part(std::string& out, std::string_view key, const std::vector<WireMessage>& dims, uint32_t field,
                  int64_t usual) {
   std::string text;
@@ -22,7 +22,7 @@ void window_part(std::string& out, std::string_view key, const std::vector<WireM
   if (needed) out += fmt::format("{}{}={}", out.empty() ? "" : " ", key, text);
 }
 
-/// One operand's part of `b01f_01io->b01f`: `letters` stand at the first numbers, digits at the spatial dimensions.
+/// One array's part of `b01f_01io->b01f`: `letters` label the dimensions `at`, digits the spatial dimensions.
 std::string labels(std::string_view letters, const std::vector<int64_t>& at, const std::vector<int64_t>& spatial) {
   std::string text(at.size() + spatial.size(), '?');
   const auto put = [&](int64_t position, char label) {

@@ -1,5 +1,5 @@
 #pragma once
-/// Windows, dimension labels, slices, paddings and aliases, as the text that HLO writes for them.
+/// Windows, dimension labels, slices, paddings and aliases as HLO text.
 
 #include <string>
 #include <vector>

@@ -24,7 +24,7 @@ Status find_all(const std::vector<int64_t>& ids, const ById& known, std::vector<
   return {};
 }
 
-/// Lets the operation's rule take its attributes; the rest stays as text.
+/// Passes the attributes to the operation's rule; those that it doesn't know are kept as text.
 Status read_attributes(const WireMessage& proto, Instruction& instruction, const ProtoModule& shared) {
   std::vector<std::string> called;
   for (const int64_t id : proto.integers(kCalledComputationIds)) {
@@ -50,7 +50,7 @@ Status read_attributes(const WireMessage& proto, Instruction& instruction, const
   return {};
 }
 
-/// The shared text of a backend config: in the instruction, or in the module's list.
+/// The text of a backend config, which is in the instruction or in the module's list of shared ones.
 std::string_view backend_config(const WireMessage& proto, const ProtoModule& shared) {
   if (!proto.has(kBackendConfigPayload)) return proto.bytes(kBackendConfig);
   const WireMessage payload = proto.message(kBackendConfigPayload);

@@ -1,5 +1,5 @@
 #pragma once
-/// HloInstructionProto and HloComputationProto.
+/// Reads HloInstructionProto and HloComputationProto.
 
 #include <string>
 #include <unordered_map>
@@ -9,7 +9,7 @@
 
 namespace lowtide::engine {
 
-/// What the instructions of one module share while they are read.
+/// State that the instructions of one module share while they are read.
 struct ProtoModule {
   Module& module;
   WireFault& fault;
@@ -17,7 +17,7 @@ struct ProtoModule {
   std::unordered_map<int64_t, Computation*> computations;
 };
 
-/// Adds the computation. Those it calls must have been read; `sequence` is its schedule, empty where it has none.
+/// Adds the computation. The computations that it calls must have been read; `sequence` is its schedule, or empty.
 Result<Computation*> computation_from_proto(const WireMessage& proto, const std::vector<int64_t>& sequence,
                                             ProtoModule& shared);
 

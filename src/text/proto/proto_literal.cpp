@@ -9,7 +9,7 @@ namespace {
 
 constexpr uint32_t kShape = 1, kTupleLiterals = 10;
 
-/// LiteralProto's field of this type's elements.
+/// The field of LiteralProto that has elements of this type.
 uint32_t field_of(ElementType type) {
   using enum ElementType;
   switch (type) {
@@ -52,8 +52,8 @@ bool is_varint_field(ElementType type) {
   return type == kPred || type == kS32 || type == kS64 || type == kU32 || type == kU64;
 }
 
-/// One byte an element for sub-byte types: unpacks where the file holds several in a byte, the first in the low bits;
-/// signed ones are widened to the byte that stores them.
+/// Elements of sub-byte types, one per byte: unpacks them if the file has several in a byte, the first in the low bits;
+/// signed ones are sign-extended to the byte.
 std::string unpack_small(std::string_view bytes, int64_t count, ElementType type) {
   const int bits = type_bits(type);
   std::string out(static_cast<size_t>(count), '\0');
@@ -69,7 +69,8 @@ std::string unpack_small(std::string_view bytes, int64_t count, ElementType type
   return out;
 }
 
-/// The file's elements as they will be stored, still in the order of the layout; empty where it has none.
+/// The file's elements in the form in which literals store them, but still in the layout's order; empty if the file has
+/// none.
 std::string stored_elements(const WireMessage& proto, ElementType type, int64_t count, WireFault& fault) {
   const uint32_t number = field_of(type);
   const auto width = static_cast<size_t>(stored_bytes(type));
@@ -84,7 +85,7 @@ std::string stored_elements(const WireMessage& proto, ElementType type, int64_t 
     }
   } else {
     for (const std::string_view part : proto.texts(number)) out += part;
-    // A list of numbers may also be written one by one; only lists of one are, by the writers there are.
+    // A list may also be encoded unpacked, number by number; existing writers do that only for lists of one.
     if (out.empty() && type == ElementType::kF32 && proto.has(number)) {
       const float value = proto.number32(number);
       out.assign(reinterpret_cast<const char*>(&value), sizeof(value));
@@ -107,7 +108,7 @@ std::string stored_elements(const WireMessage& proto, ElementType type, int64_t 
   return out;
 }
 
-/// Elements stand in the order of the layout; literals here are in logical order.
+/// Copies elements from the layout's order to the logical order of literals.
 void copy_to_logical(const Shape& shape, const std::string& physical, std::span<std::byte> logical, size_t width) {
   const Dims& minor_to_major = shape.layout->minor_to_major;
   const size_t rank = shape.dims.size();

@@ -33,7 +33,7 @@ Metadata metadata_from_proto(const WireMessage& proto) {
 }
 
 std::string config_text(std::string_view raw) {
-  // Bare only if the braces close at the end of the text: what follows must not be dropped.
+  // Unquoted only if the braces close at the end of the text, since a reader would drop anything after them.
   return raw.starts_with('{') && end_of_brackets(raw, 0) == raw.size() ? std::string(raw) : quote(raw);
 }
 

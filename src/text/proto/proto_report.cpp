@@ -9,14 +9,14 @@
 namespace lowtide::engine {
 namespace {
 
-/// LogicalBufferProto: a value, by the instruction and the place in its result that define it.
+/// A LogicalBufferProto: a value, identified by the instruction and the place in its result that define it.
 struct Definition {
   std::string name, shape;
   ShapeIndex index;
 };
 using Definitions = std::unordered_map<int64_t, Definition>;
 
-/// `f32[8]{0}` of `(s32[], f32[8]{0})` at {1}.
+/// The text of a subshape: `f32[8]{0}` for `(s32[], f32[8]{0})` at {1}.
 std::string shape_at(const Shape& shape, const ShapeIndex& index) {
   const Shape* at = &shape;
   for (const int64_t i : index) {

@@ -1,5 +1,5 @@
 #pragma once
-/// The buffer assignment that XLA writes into an HloProto beside the module.
+/// The buffer assignment that XLA writes into an HloProto in addition to the module.
 
 #include <optional>
 #include <string_view>
@@ -8,7 +8,7 @@
 
 namespace lowtide::engine {
 
-/// Allocations with their values, as `*-buffer-assignment.txt` lists them; nullopt where the file has no assignment.
+/// Allocations with their values, as in `*-buffer-assignment.txt`; nullopt if the file has no assignment.
 std::optional<XlaReport> report_in_proto(std::string_view bytes);
 
 }  // namespace lowtide::engine

@@ -23,7 +23,7 @@ enum LayoutField : uint32_t {
 };
 enum ShapeField : uint32_t { kElementType = 2, kDimensions = 3, kTupleShapes = 4, kLayout = 5, kIsDynamic = 6 };
 
-constexpr int64_t kMostElements = int64_t{1} << 48;  // times bytes, padding and the length of tuples still fits
+constexpr int64_t kMostElements = int64_t{1} << 48;  // leaves room for factors of bytes, padding and tuple elements
 constexpr int64_t kMostRank = 1024;
 
 RareLayout rare_layout(const WireMessage& proto, WireFault& fault) {
@@ -67,7 +67,7 @@ Layout layout_from_proto(const WireMessage& proto, size_t rank, int64_t count, W
       } else if (extent < 1 || count > kMostElements / extent) {
         fault.raise("a tile with an impossible extent");
       } else {
-        count *= extent;  // no array is padded to more than the product of all
+        count *= extent;  // an upper bound of the padding: the product of all tiles' extents
       }
     }
     layout.tiles.push_back(std::move(extents));

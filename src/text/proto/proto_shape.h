@@ -1,5 +1,5 @@
 #pragma once
-/// ShapeProto and LiteralProto (xla_data.proto).
+/// Reads ShapeProto and LiteralProto (xla_data.proto).
 
 #include <optional>
 
@@ -9,14 +9,14 @@
 
 namespace lowtide::engine {
 
-/// A shape with its layout. What no shape can be (a type unknown here, a layout of another rank, more elements than
-/// can be counted) raises `fault`.
+/// A shape with its layout. An invalid shape (an unknown type, a layout of another rank, too many elements to count)
+/// raises `fault`.
 Shape shape_from_proto(const WireMessage& proto, WireFault& fault);
 
-/// A constant's value, in logical order. Without elements in the file: Literal::unknown. Null where `fault` was raised.
+/// A constant's value, in logical order; Literal::unknown if the file lacks its elements; null if `fault` was raised.
 Value literal_from_proto(const WireMessage& proto, WireFault& fault);
 
-/// xla.PrimitiveType; nullopt for numbers not known here.
+/// The type for a number of xla.PrimitiveType; nullopt if it is unknown.
 std::optional<ElementType> element_type_from_proto(int64_t number);
 
 }  // namespace lowtide::engine

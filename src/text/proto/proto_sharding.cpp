@@ -38,7 +38,7 @@ enum NamedShardingField : uint32_t {
 
 std::string listed(const std::vector<int64_t>& numbers) { return fmt::format("{}", fmt::join(numbers, ",")); }
 
-/// `[4,2]T(1,0)`; the identity goes without saying.
+/// `[4,2]T(1,0)`; an identity transpose is omitted.
 std::string iota(const std::vector<int64_t>& reshape, const std::vector<int64_t>& transpose) {
   bool identity = true;
   for (size_t i = 0; i < transpose.size(); ++i) identity &= transpose[i] == static_cast<int64_t>(i);
@@ -80,7 +80,7 @@ std::string axes_text(const std::vector<WireMessage>& axes, const std::vector<st
 
 std::string named_text(const WireMessage& proto) {
   const WireMessage mesh = proto.message(kMesh);
-  if (mesh.count(1) == 0) {  // no axes: everywhere, or on the one device that is listed
+  if (mesh.count(1) == 0) {  // no axes: replicated, or on the single device that is listed
     return mesh.has(2) ? fmt::format("maximal device={}", listed(mesh.integers(2))) : "replicated";
   }
   const std::vector<std::string> names = axis_names(mesh);

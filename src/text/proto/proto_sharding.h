@@ -1,5 +1,5 @@
 #pragma once
-/// Shardings and groups of devices, as the text that HLO writes for them: its readers make the values.
+/// Shardings and groups of devices as HLO text, which the text's readers then parse.
 
 #include <string>
 

@@ -36,7 +36,7 @@ WireMessage::WireMessage(std::string_view bytes, WireFault& fault, int depth) : 
   }
 }
 
-/// Null, or what is wrong with the bytes.
+/// Returns null, or a description of the error in the bytes.
 const char* WireMessage::parse(std::string_view bytes) {
   while (!bytes.empty()) {
     uint64_t tag = 0;
@@ -74,7 +74,7 @@ const char* WireMessage::parse(std::string_view bytes) {
 }
 
 const WireMessage::Field* WireMessage::find(uint32_t number) const {
-  for (size_t i = fields_.size(); i-- > 0;) {  // of several, the last one counts
+  for (size_t i = fields_.size(); i-- > 0;) {  // of several fields with the same number the last one counts
     if (fields_[i].number == number) return &fields_[i];
   }
   return nullptr;

@@ -1,6 +1,6 @@
 #pragma once
-/// Protobuf's wire format: https://protobuf.dev/programming-guides/encoding. A message is read one level at a time;
-/// what its fields mean is the caller's business.
+/// Protobuf's wire format: https://protobuf.dev/programming-guides/encoding. A message is read one level at a time; the
+/// caller knows the meaning of its fields.
 
 #include <cstdint>
 #include <string_view>
@@ -8,17 +8,17 @@
 
 namespace lowtide::engine {
 
-/// The first thing found wrong in a tree of messages. All messages of one file share one.
+/// The first error found in a tree of messages. All messages of one file share one fault.
 struct WireFault {
-  const char* what = nullptr;  ///< null: nothing wrong
+  const char* what = nullptr;  ///< null: no error
   void raise(const char* found) {
     if (!what) what = found;
   }
 };
 
-/// The fields of one message. Accessors answer for a field that is absent, or of another wire type, as proto3 does:
-/// with zero or nothing. A nested message that doesn't parse raises the shared fault and reads as empty, so mappings
-/// need no error paths: whoever opened the outermost message looks at the fault in the end.
+/// The fields of one message. For a field that is absent or has another wire type, accessors return zero or an empty
+/// value, as in proto3. A nested message that can't be parsed raises the shared fault and reads as empty, so that
+/// conversions need no error paths: the code that opened the outermost message checks the fault at the end.
 class WireMessage {
  public:
   WireMessage(std::string_view bytes, WireFault& fault, int depth = 0);
@@ -42,8 +42,8 @@ class WireMessage {
   struct Field {
     uint32_t number;
     Kind kind;
-    uint64_t value;          ///< of varints and fixed numbers
-    std::string_view bytes;  ///< of kBytes
+    uint64_t value;          ///< for varints and fixed-width numbers
+    std::string_view bytes;  ///< for kBytes
   };
   const char* parse(std::string_view bytes);
   const Field* find(uint32_t number) const;
@@ -53,7 +53,7 @@ class WireMessage {
   int depth_;
 };
 
-/// Takes a varint off the front; false where there is none.
+/// Removes a varint from the front of `bytes`; false if there is none.
 bool take_varint(std::string_view& bytes, uint64_t& value);
 
 }  // namespace lowtide::engine

@@ -1,5 +1,5 @@
 #pragma once
-/// Writes formulas as instructions: arrays of one shape, numbers broadcast to it. Functions that HLO lacks are made so.
+/// Writes formulas as instructions, for functions that HLO lacks: arrays of one shape, and numbers broadcast to it.
 
 #include <span>
 #include <vector>
@@ -30,7 +30,7 @@ class Arithmetic {
 
   const MlirOperation& operation() const { return operation_; }
   ModuleMaker& maker() { return maker_; }
-  Status status() const { return status_; }  ///< the first error; what was made after it is useless
+  Status status() const { return status_; }  ///< the first error; terms created after it are unusable
 
  private:
   Term filled(Literal scalar, const Term& like);  ///< in the shape of `like`

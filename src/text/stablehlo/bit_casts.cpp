@@ -1,5 +1,5 @@
-// stablehlo.bitcast_convert where predicates are single bits: a number of w bits is w of them, the lowest first. HLO's
-// predicates are bytes; there the bits are shifted out, or shifted in and added.
+// stablehlo.bitcast_convert with predicates, which are single bits: a number of w bits is w predicates, the lowest bit
+// first. HLO's predicates are bytes, so the bits are extracted by shifts, or combined by shifts and additions.
 #include <fmt/format.h>
 
 #include "text/stablehlo/operations.h"
@@ -22,7 +22,7 @@ class BitCast {
   BitCast(ModuleMaker& maker, Scope& scope, const MlirOperation& operation)
       : maker_(maker), scope_(scope), operation_(operation) {}
 
-  /// The bits of `numbers`, in one more dimension.
+  /// The bits of `numbers`, along a new last dimension.
   Result<Instruction*> take_apart(Instruction* numbers, const Shape& bits, ElementType type) {
     LT_ASSIGN_OR_RETURN(numbers, cast(numbers, type));
     Dims dims(numbers->shape.dims.size());
@@ -35,7 +35,7 @@ class BitCast {
     return add(Opcode::kConvert, bits, {lowest});
   }
 
-  /// Numbers of `bits`' last dimension.
+  /// The numbers whose bits are along the last dimension of `bits`.
   Result<Instruction*> put_together(Instruction* bits, const Shape& numbers, ElementType type) {
     const Dims extents = bits->shape.dims;
     LT_ASSIGN_OR_RETURN(bits, add(Opcode::kConvert, Shape::array(type, extents), {bits}));

@@ -1,6 +1,6 @@
-// Reducers, comparators and maps that use scalars from outside. HLO's computations see nothing but their parameters, so
-// each such scalar becomes one more array, the same everywhere: of a map one more operand; of a sort one more key that
-// no order depends on; of reductions and scatters one more that is folded to itself, and a result that nothing uses.
+// Reducers, comparators and maps that capture scalars. HLO's computations can only use their parameters, so each
+// captured scalar becomes an additional operand, an array with that value everywhere: for a map; for a sort, whose
+// order doesn't depend on it; for reductions and scatters, which fold it to itself, with a result that is unused.
 #include <fmt/format.h>
 
 #include "text/stablehlo/operations.h"
@@ -30,7 +30,7 @@ Status make_capturing(ModuleMaker& maker, Scope& scope, const MlirOperation& ope
     return maker.fault(operation.place, fmt::format("{}: found {} operands, {} results and {} arguments of its region",
                                                     operation.name, operands.size(), results, arguments));
   }
-  // For each captured scalar an array like the first of every kind of operand.
+  // Each captured scalar is broadcast to the shape of the first operand of each kind.
   const auto like = [&](size_t operand, Instructions& all) -> Status {
     for (Instruction* value : captured) {
       LT_ASSIGN_OR_RETURN(all.emplace_back(),
@@ -49,7 +49,7 @@ Status make_capturing(ModuleMaker& maker, Scope& scope, const MlirOperation& ope
     const size_t second = scatters ? given + 1 : given;
     const Instructions rest = some(second, given);
     all.insert(all.end(), rest.begin(), rest.end());
-    LT_RETURN_IF_ERROR(like(second, all));  // of a reduction: the scalars themselves
+    LT_RETURN_IF_ERROR(like(second, all));  // a reduction's initial values: the scalars
   }
   LT_ASSIGN_OR_RETURN(const Computation* callee,
                       maker.reducer(scope, region, fmt::format("{}.{}", row.name, row.regions[0]),

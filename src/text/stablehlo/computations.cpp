@@ -1,4 +1,4 @@
-// Functions and regions as computations.
+// Builds computations from functions and regions.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,14 +9,14 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr int kDeepest = 200;  // functions and regions in each other
+constexpr int kDeepest = 200;  // nesting of functions and regions
 
 bool is_end(std::string_view name) {
   return name == "return" || name == "func.return" || name == "stablehlo.return" || name == "mhlo.return" ||
          name == "sdy.return";
 }
 
-/// Names that the regions use and don't define, each part once, in the order of their first use.
+/// The names that regions use and don't define, each part once, in the order of first use.
 class FreeUses {
  public:
   std::vector<MlirUse> all;

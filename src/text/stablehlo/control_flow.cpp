@@ -1,4 +1,4 @@
-// Calls, loops and branches: what they use from outside becomes operands.
+// Builds calls, loops and branches: values that they capture become operands.
 #include <fmt/format.h>
 
 #include "ops/attribute_text.h"
@@ -97,7 +97,7 @@ Status make_conditional(ModuleMaker& maker, Scope& scope, const MlirOperation& o
   return {};
 }
 
-/// An asynchronous operation does its work where it starts; the rest passes the results on.
+/// An asynchronous operation is executed at its start; its other stages pass the results on.
 Status make_async(ModuleMaker& maker, Scope& scope, const MlirOperation& operation) {
   if (!operation.name.ends_with("start")) {
     if (operation.operands.size() != 1) return maker.fault(operation.place, "expected one operand: what was started");
@@ -115,7 +115,7 @@ Status make_async(ModuleMaker& maker, Scope& scope, const MlirOperation& operati
   return {};
 }
 
-/// Parts of sharded values go in, parts come out: as JAX writes it in HLO.
+/// A manual computation takes and returns shards of values: it becomes the calls that JAX writes in HLO.
 Status make_manual_computation(ModuleMaker& maker, Scope& scope, const MlirOperation& operation) {
   if (operation.regions.size() != 1) return wrong_regions(maker, operation, 1);
   const MlirRegion& region = operation.regions[0];

@@ -1,4 +1,4 @@
-// Custom calls with all that is said of them; the check dialect; shardings as calls.
+// Builds custom calls with all their attributes, the check dialect, and sharding constraints as calls.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 using Scope = ModuleMaker::Scope;
 
-/// [dense<[0, 1]> : tensor<2xindex>, ...] on the shapes, each in turn.
+/// Sets the layouts [dense<[0, 1]> : tensor<2xindex>, ...] on the shapes, one each.
 Status set_layouts(ModuleMaker& maker, const MlirAttribute& layouts, std::vector<Shape*> shapes) {
   const MlirAttributes elements = maker.values().elements(layouts);
   if (elements.size() != shapes.size()) {
@@ -60,8 +60,8 @@ std::string api_version(int64_t number, bool has_dictionary) {
   return number == 4 || has_dictionary ? "API_VERSION_TYPED_FFI" : "";
 }
 
-/// mhlo.erf, mhlo.topk: operations that the version of StableHLO didn't have yet, as jax.export writes them. Their
-/// attributes are those of `mhlo.attributes`.
+/// mhlo.erf, mhlo.topk: jax.export's custom calls for operations that its version of StableHLO lacked. Their attributes
+/// are in `mhlo.attributes`.
 Status make_exported(ModuleMaker& maker, Scope& scope, const MlirOperation& operation, const std::string& name) {
   MlirOperation plain = operation;
   plain.name = maker.keep("chlo." + name.substr(name.find('.') + 1));
@@ -72,8 +72,9 @@ Status make_exported(ModuleMaker& maker, Scope& scope, const MlirOperation& oper
   return maker.operation(scope, plain);
 }
 
-/// ApproxTopK, as jax.lax.approx_max_k has it: of the arrays (the second half of the operands are what a reduction
-/// would start from) the first ones along a dimension by a comparator. They are exact here: all is sorted.
+/// ApproxTopK of jax.lax.approx_max_k: the first elements of arrays along a dimension, in the order of a comparator.
+/// The second half of the operands are initial values for a reduction, which aren't needed: the result is exact, by a
+/// full sort.
 Status make_approximate_top_k(ModuleMaker& maker, Scope& scope, const MlirOperation& operation) {
   LT_ASSIGN_OR_RETURN(const Instructions operands, maker.operands(scope, operation));
   const auto called = maker.values().find(operation.attributes, "called_computations");
@@ -187,7 +188,7 @@ Status make_custom_call(ModuleMaker& maker, Scope& scope, const MlirOperation& o
     attributes.push_back({"api_version", api, operation.place});
   }
   if (dictionary) {
-    // It stands in HLO as it is written here, where comments begin otherwise.
+    // The text is copied to HLO, where other characters begin comments.
     if (end_of_brackets(config->text, 0) != config->text.size()) {
       return maker.unsupported(config->place, "this dictionary ends elsewhere for HLO");
     }
@@ -231,7 +232,7 @@ Status make_check(ModuleMaker& maker, Scope& scope, const MlirOperation& operati
   if (operands.size() != 2) return maker.fault(operation.place, "expected two values to compare");
   std::vector<HloAttribute> attributes = {{"custom_call_target", fmt::format("\"check.expect_{}\"", name)},
                                           {"custom_call_has_side_effect", "true"}};
-  // How near is near enough, where it isn't as usual: check_calls.h.
+  // Tolerances other than the defaults in check_calls.h.
   std::string limits;
   for (const std::string_view key : {"tolerance", "min_ulp_difference", "max_ulp_difference"}) {
     const auto limit = maker.values().find(operation.attributes, key);

@@ -16,7 +16,7 @@ template <class T>
 inline constexpr bool is_complex_number =
     std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>;
 
-/// `0x7F800000`: the bits of a floating value, or an integer.
+/// Reads `0x7F800000`: the bits of a floating-point number, or an integer.
 template <class T>
 const char* read_hexadecimal(std::string_view token, T& out) {
   constexpr const char* kExpected = "hexadecimal digits that fit the type";
@@ -50,7 +50,7 @@ int hexadecimal_digit(char c) {
   return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/// What a sub-byte element looks like in a byte of its own: signed ones widened.
+/// A sub-byte element as a byte; signed ones are sign-extended.
 std::byte widen(unsigned value, ElementType type) {
   const int bits = type_bits(type);
   value &= (1u << bits) - 1;
@@ -132,7 +132,7 @@ class DenseReader {
     }
   }
 
-  /// A list's elements, or one for all.
+  /// Reads a list's elements, or one element for all.
   template <class T>
   Result<Dense> read_elements(const Shape& shape) {
     const int64_t count = element_count(shape);
@@ -147,7 +147,7 @@ class DenseReader {
       one.data<T>()[0] = element;
       return Dense{std::make_shared<const Literal>(std::move(one)), true};
     }
-    // Every element takes a character at least: nothing is allocated for sizes that the text can't fill.
+    // Each element takes at least one character: no memory is allocated for more elements than the text can contain.
     if (count > static_cast<int64_t>(text_.size() - at_)) return fault(fmt::format("a list of {} elements", count));
     Literal literal(shape);
     size_t next = 0;
@@ -172,7 +172,7 @@ class DenseReader {
     return {};
   }
 
-  /// `array<i64: 1, 2>`: the elements without brackets.
+  /// Reads the elements of `array<i64: 1, 2>`, which have no brackets.
   Result<Dense> read_list(const Shape& shape) {
     return dispatch(shape.type, [&]<class T>() -> Result<Dense> {
       if (element_count(shape) > static_cast<int64_t>(text_.size())) return fault("as many elements as the type has");
@@ -205,7 +205,7 @@ class DenseReader {
     }
     const auto found = module_.resources.find(name);
     if (found == module_.resources.end()) {
-      // A printer that leaves out large data leaves out what it would stand in.
+      // A printer that elides large data also elides the resources section.
       if (!module_.has_resources || name == "__elided__") return unknown(shape);
       at_ = open + 1;
       return fault("the name of one of the builtin dialect_resources");
@@ -215,7 +215,7 @@ class DenseReader {
     text_ = blob;
     at_ = 0;
     LT_ASSIGN_OR_RETURN(const std::string_view digits, read_digits());
-    // The first four bytes say how the data were aligned: little-endian, a power of two, or 0 where unknown.
+    // The first four bytes are the data's alignment: little-endian, a power of two, or 0 if unknown.
     constexpr size_t kAlignmentDigits = 8;
     if (digits.size() < kAlignmentDigits) return fault("four bytes that say how the data are aligned");
     uint32_t alignment = 0;
@@ -229,7 +229,7 @@ class DenseReader {
     return static_cast<unsigned char>(hexadecimal_digit(digits[2 * i]) * 16 + hexadecimal_digit(digits[2 * i + 1]));
   }
 
-  /// `"0x..."`: two for each byte.
+  /// Reads `"0x..."`, with two digits for each byte.
   Result<std::string_view> read_digits() {
     if (text_.substr(at_, 3) != "\"0x") return fault("hexadecimal bytes: \"0x...\"");
     const size_t end = text_.find('"', at_ + 1);
@@ -250,7 +250,7 @@ class DenseReader {
     return read_bytes(shape, digits.size() / 2, true, [&](size_t i) { return byte_of(digits, i); });
   }
 
-  /// All elements, those below a byte perhaps packed, or one for all where that may be.
+  /// Reads all elements, which may be packed if they are narrower than a byte; or one for all, if `may_splat`.
   template <class F>
   Result<Dense> read_bytes(const Shape& shape, size_t bytes, bool may_splat, F&& byte_at) {
     const auto width = static_cast<size_t>(stored_bytes(shape.type));
@@ -283,7 +283,7 @@ class DenseReader {
 
 constexpr int64_t kShortList = 32;
 
-/// A decimal that reads back as the same bits through a double, or the bits.
+/// Appends a decimal number that gives the same bits when read as a double, or else the bits.
 template <class T>
 void append_number(T value, std::string& out) {
   if constexpr (is_complex_number<T>) {

@@ -1,5 +1,5 @@
 #pragma once
-/// Constants in MLIR's spellings: dense<1.0>, dense<[[1, 2], [3, 4]]>, dense<"0x0000803F">, dense<(1.0, 2.0)>,
+/// Reads and writes MLIR's constants: dense<1.0>, dense<[[1, 2], [3, 4]]>, dense<"0x0000803F">, dense<(1.0, 2.0)>,
 /// dense_resource<name>; single elements as decimals, hexadecimal bits, true and false.
 
 #include <string>
@@ -12,16 +12,16 @@
 namespace lowtide::engine {
 
 struct Dense {
-  Value value;         ///< of the whole shape, or of one element
-  bool splat = false;  ///< all elements are that one
+  Value value;         ///< all elements, or only one
+  bool splat = false;  ///< `value` is one element, to which all are equal
 };
 
-/// Reads an attribute's value as elements of this shape; its own type, where it has one, isn't looked at. Elided data
-/// is Literal::unknown. Faults have their exact place.
+/// Reads an attribute's value as elements of this shape; a type written in the attribute is ignored. Elided data is
+/// Literal::unknown. Errors have their exact place.
 Result<Dense> read_dense(const MlirAttribute& attribute, const Shape& shape, const Source& source,
                          const MlirModule& module);
 
-/// `dense<...>` without a type: short lists as numbers, longer ones as bytes. Reads back bit by bit.
+/// `dense<...>` without a type: short lists as numbers, longer ones as bytes. Reading it gives the same bits.
 std::string dense_text(const Literal& value);
 
 }  // namespace lowtide::engine

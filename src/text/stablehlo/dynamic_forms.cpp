@@ -1,5 +1,5 @@
-// Operations that take as operands what others have as attributes. Where their result types don't say it all, the
-// operands must be made of constants and of extents that are known.
+// Dynamic operations, which take as operands what others have as attributes. Unless their result types determine these,
+// the operands must be computed from constants and from known extents.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 using Scope = ModuleMaker::Scope;
 using Arrays = std::vector<Instruction*>;
 
-/// The value of a small array of integers that is made of constants and of the extents of arrays.
+/// The value of a small array of integers that is computed from constants and from the extents of arrays.
 std::optional<Value> known_value(const Instruction& i, int depth = 0) {
   constexpr int kDeepest = 64;
   constexpr int64_t kMostElements = 4096;
@@ -50,7 +50,7 @@ std::optional<Value> known_value(const Instruction& i, int depth = 0) {
   return value.ok() ? std::optional(value.take()) : std::nullopt;
 }
 
-/// All its elements, row by row.
+/// The known elements of an array of integers, row-major.
 std::optional<Dims> constant_integers(const Instruction& i) {
   const std::optional<Value> value = known_value(i);
   if (!value || !(*value)->shape().is_array() || !is_integral((*value)->shape().type)) return std::nullopt;
@@ -121,7 +121,7 @@ Status make_dynamic(ModuleMaker& maker, Scope& scope, const MlirOperation& opera
       return maker.unsupported(operation.operands[arrays + k].place,
                                fmt::format("'{}' whose {} isn't a constant", name, keys[k]));
     }
-    // Attribute values live as long as the syntax; those made here, as long as the maker.
+    // Attributes are views: the maker keeps the texts that are created here.
     const std::string& text = maker.keep(list_of(*integers));
     std::erase_if(fixed.attributes, [&](const MlirAttribute& attribute) { return attribute.key == keys[k]; });
     fixed.attributes.push_back({keys[k], text, operation.place});

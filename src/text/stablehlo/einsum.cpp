@@ -1,5 +1,6 @@
-// stablehlo.einsum and unary_einsum: which dimensions go together is said by letters, "bij,bjk->bik". A letter of one
-// operand alone is summed over there, one of both and of the result is a batch, one of both alone is contracted.
+// stablehlo.einsum and unary_einsum: letters label corresponding dimensions, "bij,bjk->bik". A letter in one operand
+// only is summed over there; one in both operands and the result is a batch dimension; one in both operands but not in
+// the result is contracted.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +12,7 @@ namespace lowtide::engine {
 namespace {
 
 using Scope = ModuleMaker::Scope;
-using Labels = std::vector<int>;  ///< letters; the dimensions that "..." stands for are -n..-1
+using Labels = std::vector<int>;  ///< letters; the dimensions of "..." are -n..-1
 
 bool has(const Labels& labels, int label) { return std::ranges::find(labels, label) != labels.end(); }
 
@@ -63,7 +64,7 @@ class Einsum {
     return {};
   }
 
-  /// The labels of one array of this rank.
+  /// The labels of an array of this rank.
   Result<Labels> term(std::string_view text, int64_t rank) {
     Labels labels;
     size_t dots = std::string_view::npos;
@@ -146,7 +147,7 @@ class Einsum {
     return {};
   }
 
-  /// The dimensions in the result's order.
+  /// Transposes the dimensions to the result's order.
   Status arrange() {
     if (labels_[0] == result_) return {};
     Dims order;

@@ -1,4 +1,4 @@
-// The module around its functions: which is the entry, what is donated, what the header says.
+// Builds the module around its functions: the entry, donations, and the header's attributes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ Result<std::unique_ptr<Module>> ModuleMaker::make(const std::string& entry) {
     if (operation.name != "func.func") continue;
     const MlirAttribute* name = find_attribute(operation.attributes, "sym_name");
     if (!name) return fault(operation.place, "found a function without a name");
-    if (operation.regions.empty()) continue;  // declared only: whoever calls it is told
+    if (operation.regions.empty()) continue;  // only declared: calls of it are errors
     if (!functions_.try_emplace(name->text, Function{&operation}).second) {
       return fault(operation.place, fmt::format("function '@{}' is defined twice", name->text));
     }
@@ -58,7 +58,7 @@ Result<const MlirOperation*> ModuleMaker::find_entry(const std::string& entry) c
   if (named != functions_.end()) return named->second.syntax;
   if (!entry.empty()) return fault(kNowhere, fmt::format("{}: no function is named '@{}'", source_->name, entry));
   if (functions_.empty()) return fault(kNowhere, source_->name + ": the module holds no function");
-  std::vector<const MlirOperation*> outside;  // those that a caller may see
+  std::vector<const MlirOperation*> outside;  // public functions
   std::string names;
   for (const MlirOperation& operation : syntax_.operations) {
     if (operation.name != "func.func") continue;
@@ -102,7 +102,7 @@ Status ModuleMaker::read_module_attributes() {
     std::string_view name = pretty ? pretty->text : generic ? generic->text : "";
     if (name.starts_with('"') && name.size() > 1) name = name.substr(1, name.size() - 2);
     const auto is_plain = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.'; };
-    if (!std::ranges::all_of(name, is_plain)) {  // HLO would end it elsewhere
+    if (!std::ranges::all_of(name, is_plain)) {  // HLO would end the name earlier
       return unsupported(operation.place,
                          fmt::format("the name of the mesh '{}' has other characters than words", name));
     }
@@ -140,7 +140,7 @@ void ModuleMaker::read_notes(const MlirOperation& main) {
     for (const MlirArgument& argument : main.regions[0].arguments) arguments.push_back(note_of(argument.attributes));
     for (const MlirAttributes& attributes : main.result_attributes) results.push_back(note_of(attributes));
     const auto says = [](const std::string& text) { return !text.empty(); };
-    // A module that was HLO may have them among its frontend attributes.
+    // Notes are set only if there are any: a module converted from HLO may have its notes as frontend attributes.
     if (std::ranges::any_of(arguments, says)) set_entry_notes(*module_, EntrySide::kArguments, note, arguments);
     if (std::ranges::any_of(results, says)) set_entry_notes(*module_, EntrySide::kResults, note, results);
   }
@@ -177,8 +177,9 @@ void ModuleMaker::read_donations(const MlirOperation& main) {
   std::ranges::sort(module_->input_output_alias, {}, &AliasEntry::output);
 }
 
-/// `{alias = {kind = "may_alias", parameter_index = array<i64>, parameter_number = 0 : i64}, output_index = array<i64:
-/// 1>}`, as XLA writes of modules that were HLO. Nothing where it doesn't fit, or an argument says the same for itself.
+/// Reads `{alias = {kind = "may_alias", parameter_index = array<i64>, parameter_number = 0 : i64}, output_index =
+/// array<i64: 1>}`, which XLA writes for modules converted from HLO. None if it is invalid, or if the argument already
+/// has an alias or is a donor.
 std::optional<AliasEntry> ModuleMaker::alias_of(const MlirAttribute& entry, const MlirOperation& main) const {
   const auto numbers = [&](const Result<MlirAttributes>& of, std::string_view key) -> std::optional<Dims> {
     const MlirAttribute* found = of.ok() ? find_attribute(*of, key) : nullptr;

@@ -1,4 +1,4 @@
-// chlo's functions that HLO has no operation for, as arithmetic.
+// Builds chlo's functions for which HLO has no operation, as arithmetic.
 #include <array>
 #include <cstring>
 #include <limits>
@@ -44,7 +44,7 @@ Made make_constant_like(Arithmetic& a, const Instructions& operands) {
   return a.integer(bits[0], like).array;
 }
 
-/// The neighbour of x towards y: the next larger or smaller magnitude as an integer.
+/// The neighbour of x towards y: unless x is 0, its bits as an integer plus or minus 1.
 Made make_next_after(Arithmetic& a, const Instructions& operands) {
   if (operands.size() != 2) return a.maker().fault(a.operation().place, "chlo.next_after: expected two operands");
   const Term x = a.of(operands[0]), y = a.of(operands[1]);
@@ -70,7 +70,7 @@ Made make_next_after(Arithmetic& a, const Instructions& operands) {
   return a.select(unordered, x + y, a.bitcast(result, x.type())).array;
 }
 
-/// Types narrower than f32 are computed in it and rounded once.
+/// Types narrower than f32 are computed in f32 and rounded once.
 template <Term (*kFunction)(const Term&)>
 Made in_wide(Arithmetic& a, const Instructions& operands) {
   const Term x = a.of(operands[0]);

@@ -1,10 +1,11 @@
-// The names that EnzymeXLA, Reactant's dialect, has for rolls and halos along one dimension:
-//   rotate(x, k)                   x from k on, then its first k: element i is x[(i + k) mod n]
-//   wrap(x, l, r), extend(x, l, r) x between its own last l and first r; between its first l and last r
+// Operations of EnzymeXLA, Reactant's dialect, for rolls and halos along one dimension:
+//   rotate(x, k)                   element i is x[(i + k) mod n]
+//   wrap(x, l, r)                  the last l elements of x, x, and its first r elements
+//   extend(x, l, r)                the first l elements of x, x, and its last r elements
 //   multi_rotate(x, left, right)   rotate by left, left - 1, ..., -right
-//   multi_slice(x, amount)         a slice, and the same 1, 2, ..., amount further on; of the older left_amount and
-//                                  right_amount, from left_amount before it on
-//   update_without_corners(x, y)   y, but x in the corners of a plane
+//   multi_slice(x, amount)         a slice, and the same slice shifted by 1, 2, ..., amount; with the older attributes
+//                                  left_amount and right_amount, shifted by -left_amount, ..., right_amount
+//   update_without_corners(x, y)   y, except for the corners of a plane, which are x
 #include <fmt/format.h>
 
 #include <array>
@@ -34,13 +35,13 @@ class Halo {
     if (!found) return fault(fmt::format("expected '{}'", key));
     return maker_.values().integer(*found);
   }
-  /// The dimension that the attribute names.
+  /// The dimension in this attribute.
   Result<size_t> dimension(std::string_view key = "dimension") {
     LT_ASSIGN_OR_RETURN(const int64_t d, integer(key));
     if (d < 0 || d >= x().shape.rank()) return fault(fmt::format("'{}' is no dimension of the array", key));
     return static_cast<size_t>(d);
   }
-  /// How many elements the attribute says, of the n there are.
+  /// The number of elements in this attribute, at most n.
   Result<int64_t> part(std::string_view key, int64_t n) {
     LT_ASSIGN_OR_RETURN(const int64_t some, integer(key));
     if (some < 0 || some > n) return fault(fmt::format("'{}' must be in 0..{}", key, n));
@@ -187,7 +188,7 @@ Status make_multi_slice(ModuleMaker& maker, Scope& scope, const MlirOperation& o
   return halo.bind(results);
 }
 
-/// The corners are where both dimensions are in their first or last elements.
+/// The corners are the places at which both dimensions have their first or last elements.
 Status make_update_without_corners(ModuleMaker& maker, Scope& scope, const MlirOperation& operation) {
   Halo halo(maker, scope, operation);
   LT_RETURN_IF_ERROR(halo.read(2));

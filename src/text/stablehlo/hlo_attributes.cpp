@@ -28,7 +28,7 @@ class Collector {
       case Spell::kSlice: return put(spelling, operation_.place, slice_text(operation_, values_));
       case Spell::kPadding: {
         LT_ASSIGN_OR_RETURN(std::string text, padding_text(operation_, values_));
-        all.push_back({std::string(spelling.hlo), std::move(text), operation_.place});  // of a scalar: empty
+        all.push_back({std::string(spelling.hlo), std::move(text), operation_.place});  // empty for a scalar
         return {};
       }
       case Spell::kWindow: return put(spelling, operation_.place, window_text(operation_, operands_, values_));
@@ -46,7 +46,7 @@ class Collector {
     return {};
   }
 
-  /// Empty lists, and the first dimension in a structure, may be left out in MLIR.
+  /// MLIR may omit empty lists, and dimension 0 in a structure.
   Status add_absent(const Spelling& spelling) {
     if (spelling.how == Spell::kDims) return put(spelling, operation_.place, std::string("{}"));
     if (spelling.how == Spell::kInteger && spelling.mlir.find('.') != std::string_view::npos) {
@@ -171,7 +171,7 @@ class Collector {
   const MlirValues& values_;
 };
 
-/// `format = e5m10`: two attributes in one word.
+/// Splits `format = e5m10` into HLO's two attributes.
 Status add_format(const MlirOperation& operation, const MlirValues& values, std::vector<HloAttribute>& all) {
   const std::optional<MlirAttribute> format = values.find(operation.attributes, "format");
   if (!format) return {};

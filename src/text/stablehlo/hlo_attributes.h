@@ -1,5 +1,5 @@
 #pragma once
-/// An operation's MLIR attributes as the `key=text` of HLO text, which the operation's rule reads.
+/// Converts an operation's MLIR attributes to the `key=text` of HLO text, which the operation's rule reads.
 
 #include <string>
 #include <vector>
@@ -15,7 +15,7 @@ struct HloAttribute {
   Offset place = kNowhere;
 };
 
-/// `operands` are the shapes of the operands. Faults point at the attribute.
+/// `operands` are the shapes of the operands. Errors have the attribute's place.
 Result<std::vector<HloAttribute>> hlo_attributes(const OperationSpelling& spelling, const MlirOperation& operation,
                                                  const std::vector<Shape>& operands, const MlirValues& values);
 

@@ -10,7 +10,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// The list under one of these names, or nothing where there is none.
+/// The list in the first of these attributes that exists; empty if there is none.
 Result<Dims> list(const MlirOperation& operation, std::string_view paths, const MlirValues& values) {
   const std::optional<MlirAttribute> found = values.find_any(operation.attributes, paths);
   if (!found) return Dims();
@@ -123,7 +123,7 @@ Result<std::string> window_text(const MlirOperation& operation, const std::vecto
 
 namespace {
 
-/// The labels of `raw` dimension numbers, which name each array's batch, feature and spatial dimensions.
+/// The labels for `raw` dimension numbers, which state each array's batch, feature and spatial dimensions.
 Result<std::string> raw_labels(const MlirAttribute& attribute, const MlirValues& values) {
   struct Array {
     std::string_view first, second, spatial;
@@ -151,7 +151,7 @@ Result<std::string> raw_labels(const MlirAttribute& attribute, const MlirValues&
     for (size_t d = 0; d < spatial.size() && each_once; ++d) each_once = put(spatial[d], static_cast<char>('0' + d));
     for (const auto& [key, label] :
          {std::pair{array.first, array.first_label}, std::pair{array.second, array.second_label}}) {
-      const auto found = values.find(fields, key);  // the first dimension may be left out
+      const auto found = values.find(fields, key);  // dimension 0 may be omitted
       int64_t at = 0;
       if (found) {
         LT_ASSIGN_OR_RETURN(at, values.integer(*found));

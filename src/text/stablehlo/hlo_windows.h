@@ -1,5 +1,5 @@
 #pragma once
-/// Where MLIR has several attributes and HLO text one: slices, paddings, windows; and the labels of a convolution.
+/// Converts several MLIR attributes to one of HLO text: slices, paddings, windows; and the labels of a convolution.
 
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-// loc(...): "name", "file":line:column, "name"(loc), callsite(callee at caller), fused[...], #alias.
+// Reads loc(...): "name", "file":line:column, "name"(loc), callsite(callee at caller), fused[...], #alias.
 #include "ops/text_cursor.h"
 #include "text/stablehlo/mlir_reader.h"
 #include "text/stablehlo/module_maker.h"

@@ -36,7 +36,7 @@ Dims dims_of(std::string_view text) {
   return dims.ok() ? *dims : Dims();
 }
 
-/// Rows of equal length, as dense elements.
+/// Rows as dense elements; shorter rows are padded to equal length.
 std::string dense_rows(const std::vector<std::vector<int64_t>>& rows) {
   size_t width = 0;
   for (const auto& row : rows) width = std::max(width, row.size());
@@ -152,7 +152,7 @@ class Writer {
     structure->second += fmt::format("{}{} = {}", structure->second.empty() ? "" : ", ", field, text);
   }
 
-  /// What HLO leaves out.
+  /// The default values, which HLO omits.
   static std::string usual(const Spelling& spelling) {
     switch (spelling.how) {
       case Spell::kDims: return mlir_array({});
@@ -163,7 +163,7 @@ class Writer {
     }
   }
 
-  /// `{}`: nobody sends; one group of all that take part.
+  /// The meaning of `{}`: no pairs for `source_target_pairs`, otherwise one group of all participants.
   std::string all_devices(const Spelling& spelling) const {
     if (spelling.hlo == "source_target_pairs") return "dense<> : tensor<0x2xi64>";
     const Module& module = instruction_.parent->module();
@@ -248,7 +248,7 @@ std::string frontend_dictionary(std::string_view braces) {
     const std::string_view value = scanner.attribute_value();
     if (value.empty()) break;
     const Result<std::string> string = value.starts_with('"') ? unquote(value) : std::string(value);
-    // Whatever stood there, XLA has strings alone, and crashes where it finds anything else.
+    // Values of any kind are printed as strings: XLA crashes if it reads anything else.
     const bool bare = is_name_start(key[0]) && std::ranges::all_of(key, is_name_char) && key.find('-') == key.npos;
     text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", bare ? key : '"' + key + '"',
                         mlir_quote(string.ok() ? *string : std::string(value)));

@@ -13,14 +13,14 @@ constexpr int kDeepestRegion = 64;
 bool is_module(std::string_view name) { return name == "module" || name == "builtin.module"; }
 bool is_function(std::string_view name) { return name == "func.func"; }
 
-/// llvm.func, transform.named_sequence, memref.global: beside functions, of no dialect that is computed with.
+/// Is this of a dialect that no program here uses, such as llvm.func, transform.named_sequence, memref.global?
 bool is_foreign(std::string_view name) {
   constexpr std::array<std::string_view, 6> kOwn = {"func", "builtin", "sdy", "stablehlo", "chlo", "mhlo"};
   const size_t dot = name.find('.');
   return dot != std::string_view::npos && std::ranges::find(kOwn, name.substr(0, dot)) == kOwn.end();
 }
 
-/// `name: ...`, separated by commas: `read_value` gets the name, and reads what follows the colon.
+/// Reads `name: ...`, separated by commas: `read_value` gets the name, and reads the text after the colon.
 template <class F>
 Status read_group(MlirScanner& scanner, std::string_view close, F&& read_value) {
   while (!scanner.eat(close)) {
@@ -71,7 +71,7 @@ Status MlirReader::read_aliases(MlirScanner& scanner) {
     if (name.empty() || !scanner.eat("=")) return scanner.expected("an alias: '#name = value'");
     scanner.peek();
     const size_t begin = scanner.at();
-    // `loc(...)`, `#dialect.kind<...>`, `tensor<...>`: a word with what its brackets enclose, then perhaps a type.
+    // `loc(...)`, `#dialect.kind<...>`, `tensor<...>`: a word with bracketed text, then possibly a type.
     std::string_view value = scanner.plain_value();
     while (!value.empty() && (scanner.peek() == '<' || scanner.peek() == '(')) {
       if (scanner.bracketed().empty()) value = {};
@@ -120,7 +120,7 @@ Status MlirReader::read_module(MlirScanner& scanner) {
   return read_location(scanner, location);
 }
 
-/// To the end of the line on which all brackets are closed.
+/// Skips to the end of the line on which all brackets are closed.
 void MlirReader::skip_declaration(MlirScanner& scanner) {
   const std::string_view text = scanner.text();
   size_t at = scanner.at();

@@ -1,6 +1,6 @@
 #pragma once
-/// From MLIR text to its syntax: modules, functions, operations in their pretty and generic forms, regions. It knows
-/// brackets and punctuation, not what an operation means.
+/// Parses MLIR text to a syntax tree: modules, functions, operations in their pretty and generic forms, regions. It
+/// knows brackets and punctuation, but not the meaning of operations.
 
 #include "base/status.h"
 #include "text/stablehlo/mlir_scanner.h"
@@ -23,7 +23,7 @@ class MlirReader {
   Status read_declared(MlirScanner& scanner);  ///< the parameters of a function without a body
   Status normalise_function(MlirOperation& function);
   Status read_operation(MlirScanner& scanner, MlirOperation& operation, int depth);
-  void skip_declaration(MlirScanner& scanner);  ///< of a dialect that declares what no program here can call
+  void skip_declaration(MlirScanner& scanner);  ///< of a foreign dialect, to which no program here refers
   Status read_results(MlirScanner& scanner, MlirOperation& operation);
   Status read_generic(MlirScanner& scanner, MlirOperation& operation, int depth);
   Status read_region(MlirScanner& scanner, MlirRegion& region, int depth);
@@ -39,7 +39,7 @@ class MlirReader {
   MlirModule module_;
 };
 
-/// Reads `{key = value, ...}`, or what stands between other brackets, opened and closed; values as in dictionaries.
+/// Reads `{key = value, ...}`, or the same in other brackets; values are as in dictionaries.
 Status read_mlir_entries(MlirScanner& scanner, MlirAttributes& entries, std::string_view close);
 
 }  // namespace lowtide::engine

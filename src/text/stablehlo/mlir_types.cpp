@@ -66,7 +66,7 @@ Result<ElementType> read_element(MlirScanner& scanner) {
   return scanner.expected("an element type: f32, i1, ui8, complex<f32>, ...");
 }
 
-/// `2x?x`, before the element type.
+/// Reads the extents before the element type: `2x?x`.
 Status read_dimensions(MlirScanner& scanner, Shape& shape) {
   for (;;) {
     const char c = scanner.peek();
@@ -85,7 +85,7 @@ Status read_dimensions(MlirScanner& scanner, Shape& shape) {
   }
 }
 
-/// `, #stablehlo.bounds<?, 4>`: the bounds of dynamic extents. Other encodings say nothing that is needed.
+/// Reads the bounds of dynamic extents: `, #stablehlo.bounds<?, 4>`. Other encodings aren't needed.
 Status read_encoding(MlirScanner& scanner, Shape& shape) {
   scanner.peek();
   const Offset place = scanner.place();
@@ -108,7 +108,7 @@ Status read_encoding(MlirScanner& scanner, Shape& shape) {
 
 Result<Shape> read_type(MlirScanner& scanner, const MlirAliases& aliases, int depth);
 
-/// The types between '<', which is read, and '>', as a tuple.
+/// Reads the types up to '>' as a tuple; the '<' has been read.
 Result<Shape> read_types(MlirScanner& scanner, const MlirAliases& aliases, int depth) {
   std::vector<Shape> parts;
   while (scanner.peek() != '>') {

@@ -1,5 +1,5 @@
 #pragma once
-/// Types as MLIR writes them: tensor<2x?xf32>, tuple<...>, !stablehlo.token.
+/// Reads and writes MLIR's types: tensor<2x?xf32>, tuple<...>, !stablehlo.token.
 
 #include <string>
 #include <string_view>
@@ -25,9 +25,9 @@ Result<MlirFunctionType> read_mlir_function_type(MlirScanner& scanner, const Mli
 /// `(T, U)`, or one type without parentheses.
 Result<std::vector<Shape>> read_mlir_results(MlirScanner& scanner, const MlirAliases& aliases);
 
-/// The shape is of this type, whose extents may be `?`.
+/// Does the shape agree with this type, whose extents may be `?`?
 bool is_of_type(const Shape& shape, const Shape& type);
-bool has_unknown_extent(const Shape& type);  ///< `?`, in an array or a tuple of such
+bool has_unknown_extent(const Shape& type);  ///< an array, also in a tuple, has an extent `?`
 
 std::string mlir_type_name(ElementType type);  ///< "i32", "ui8", "complex<f32>"
 std::string mlir_type_text(const Shape& shape);

@@ -12,7 +12,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// Where the text of a value begins in its source, so that faults point there.
+/// A part of an attribute's text with its place in the source, for errors.
 MlirAttribute piece(const MlirAttribute& whole, std::string_view text) {
   return {{}, text, whole.place + static_cast<Offset>(text.data() - whole.text.data())};
 }
@@ -36,7 +36,7 @@ MlirAttribute MlirValues::resolve(MlirAttribute attribute) const {
 }
 
 std::optional<MlirAttribute> MlirValues::find(const MlirAttributes& attributes, std::string_view path) const {
-  // mhlo.backend_config is one name.
+  // The whole path may be one name: mhlo.backend_config.
   if (const MlirAttribute* named = find_attribute(attributes, path)) return resolve(*named);
   const size_t dot = path.find('.');
   const MlirAttribute* whole = find_attribute(attributes, path.substr(0, dot));

@@ -1,5 +1,5 @@
 #pragma once
-/// Slices, paddings, windows and labels of convolutions as the several attributes that MLIR has for them.
+/// Converts HLO's slices, paddings, windows and convolution labels to MLIR's attributes, often several for one.
 
 #include <string>
 #include <string_view>
@@ -10,7 +10,7 @@
 namespace lowtide::engine {
 
 void add_geometry(const Instruction& instruction, std::vector<MlirText>& attributes);
-/// #stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]> of b01f_01io->b01f
+/// #stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]> for b01f_01io->b01f
 std::string conv_labels(std::string_view labels);
 
 }  // namespace lowtide::engine

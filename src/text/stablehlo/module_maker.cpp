@@ -10,7 +10,7 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr int64_t kSmallConstant = 1024;  // elements that are rather made twice than passed
+constexpr int64_t kSmallConstant = 1024;  // constants of up to this many elements are duplicated instead of passed
 
 bool is_numeric(std::string_view name) { return !name.empty() && is_digit(name[0]); }
 
@@ -24,8 +24,8 @@ std::string name_of(std::string_view ssa, Opcode opcode) {
   return name;
 }
 
-/// Each instruction after its operands, these in their order: the order that XLA writes, whatever the text's was. It
-/// matters only for choices between equals, which are then made the same way.
+/// Orders each instruction after its operands, which are in their own order: XLA's order, independent of the text's. It
+/// only matters for choices between equal alternatives, which are then the same as with XLA's text.
 std::vector<Instruction*> operands_first(const Computation& computation) {
   std::unordered_set<const Instruction*> used, done;
   for (const auto& i : computation.instructions()) used.insert(i->operands.begin(), i->operands.end());
@@ -48,13 +48,13 @@ std::vector<Instruction*> operands_first(const Computation& computation) {
   return order;
 }
 
-/// Attributes with a dialect of their own say more than what is computed.
+/// Attributes that are prefixed with a dialect don't only describe the computation.
 bool is_annotated(const MlirOperation& operation) {
   return std::ranges::any_of(operation.attributes,
                              [](const MlirAttribute& a) { return a.key.find('.') != std::string_view::npos; });
 }
 
-/// As XLA has them where it reads StableHLO: rules look for constants on one side.
+/// Makes constants the second operand, as XLA does when it reads StableHLO: rules look for them only there.
 void put_constants_right(Instruction& i) {
   if (is_commutative(i.opcode) && is_constant_like(*i.operands[0]) && !is_constant_like(*i.operands[1])) {
     std::swap(i.operands[0], i.operands[1]);
@@ -184,7 +184,7 @@ Result<Instruction*> ModuleMaker::add(Scope& scope, const MlirOperation& operati
     }
   }
   if (has_unknown_extent(instruction->shape) && rule_of(opcode).infer) {
-    // Where the operands' extents are known, so are the result's.
+    // The result's extents are known if the operands' are.
     const Result<Shape> known = rule_of(opcode).infer(*instruction);
     if (known.ok() && is_of_type(*known, instruction->shape)) instruction->shape = *known;
   }
@@ -200,7 +200,7 @@ Result<Instruction*> ModuleMaker::add(Scope& scope, const MlirOperation& operati
 }
 
 Result<Instruction*> ModuleMaker::add_constant(Scope& scope, const MlirOperation& operation, Value value) {
-  // Equal ones are one: texts say them anew at every use.
+  // Merges equal constants: texts repeat them at each use.
   std::string key;
   constexpr size_t kMostBytes = 64;
   if (value->known() && value->bytes().size() <= kMostBytes) {
@@ -267,7 +267,7 @@ Result<Instruction*> ModuleMaker::broadcast(Scope& scope, const MlirOperation& o
     LT_ASSIGN_OR_RETURN(operand, add(scope, operation, Opcode::kReshape,
                                      Shape::array(operand->shape.type, std::move(kept_extents)), {operand}));
   }
-  // New dimensions of extent 1 move nothing.
+  // Adding dimensions of extent 1 doesn't move elements: a reshape suffices.
   if (operand->shape.rank() > 0 && std::ranges::is_sorted(kept) && element_count(operand->shape) != 0 &&
       std::ranges::all_of(extents, [](int64_t extent) { return extent >= 0; }) &&
       element_count(operand->shape) == element_count(Shape::array(operand->shape.type, extents))) {

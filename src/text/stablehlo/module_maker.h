@@ -1,7 +1,7 @@
 #pragma once
-/// From MLIR syntax to a Module: functions and regions become computations, several results a tuple, values that a
-/// region takes from outside become operands. The table of spellings says what most operations are; the others have a
-/// function each.
+/// Builds a Module from MLIR syntax: functions and regions become computations, several results become a tuple, and
+/// values that a region captures become operands. Most operations are described by the table of spellings; each of the
+/// others has a function.
 
 #include <deque>
 #include <memory>
@@ -18,8 +18,8 @@
 
 namespace lowtide::engine {
 
-/// What a reducer takes from outside: parameters of their own in front of argument `at` (and of the end, if `twice`; of
-/// neighbours, where both are the end), which it gives back as well if `returned`.
+/// Values that a reducer captures. They become additional parameters before argument `at`, and once more at the end if
+/// `twice` (if `at` is the end, too, both parameters of a value are adjacent); if `returned`, they are also results.
 struct CapturedScalars {
   std::vector<Instruction*> values;
   size_t at = 0;
@@ -39,43 +39,45 @@ class ModuleMaker {
     Instruction* tuple = nullptr;
     int64_t index = 0;
   };
-  /// One computation while it is made.
+  /// A computation that is being built.
   struct Scope {
     Computation* computation = nullptr;
-    Scope* outer = nullptr;  ///< around a region
+    Scope* outer = nullptr;  ///< the enclosing scope of a region
     std::unordered_map<std::string_view, std::vector<Part>> values;
     std::unordered_map<const Instruction*, Part> captured;  ///< by the outer value
     std::unordered_map<const Instruction*, Instruction*> cloned;
-    std::unordered_map<std::string, Instruction*> constants;  ///< and what is broadcast of them, by what they say
+    std::unordered_map<std::string, Instruction*> constants;  ///< constants and their broadcasts, by content
   };
 
   // module_maker.cpp: values
   Result<Instruction*> value(Scope& scope, const MlirUse& use);
   Result<std::vector<Instruction*>> operands(Scope& scope, const MlirOperation& operation);
-  /// Appends an instruction; its rule reads the attributes, what it doesn't take stays as text.
+  /// Appends an instruction; its rule reads the attributes, and those that the rule doesn't know are kept as text.
   Result<Instruction*> add(Scope& scope, const MlirOperation& operation, Opcode opcode, Shape shape,
                            std::vector<Instruction*> operands, std::vector<HloAttribute> attributes = {});
   Result<Instruction*> add_constant(Scope& scope, const MlirOperation& operation, Value value);
-  /// The operation's results are this value, or the first elements of this tuple where there are several.
+  /// Sets the operation's result to this value; several results are the first elements of this tuple.
   void bind(Scope& scope, const MlirOperation& operation, Instruction* result, bool elements = false);
   void bind_each(Scope& scope, const MlirOperation& operation, const std::vector<Instruction*>& results);
-  /// `dims[i]` is where the operand's dimension i goes; extents of 1 are repeated.
+  /// `dims[i]` is the result's dimension for the operand's dimension i; extents of 1 are expanded.
   Result<Instruction*> broadcast(Scope& scope, const MlirOperation& operation, Instruction* operand,
                                  const Dims& extents, const Dims& dims);
-  /// One value, or a tuple of several or none.
+  /// The single value, or a tuple if there are several values or none.
   Result<Instruction*> bundle(Scope& scope, const MlirOperation& operation, std::vector<Instruction*> values);
 
   // computations.cpp
   Result<Computation*> function(std::string_view symbol, Offset place);
-  /// A region whose block arguments are the parameters; it takes no other values but constants from outside.
+  /// The computation of a region whose block arguments are its parameters; besides `captured`, the region may use only
+  /// constants from outside.
   Result<Computation*> reducer(Scope& outer, const MlirRegion& region, std::string_view name,
                                const CapturedScalars& captured = {});
-  /// A region with one parameter for all its arguments and `captures`, which it gives back as well if `loops`.
+  /// The computation of a region with a single parameter for all its arguments and `captures`; if `loops`, the captures
+  /// are also results.
   Result<Computation*> branch(Scope& outer, const MlirRegion& region, std::string_view name,
                               const std::vector<Instruction*>& captures, bool loops);
-  /// Values from outside that the regions use, those aside that are recomputed inside.
+  /// The values that the regions capture, without those that are recomputed inside.
   Result<std::vector<Instruction*>> captures(Scope& scope, const std::vector<const MlirRegion*>& regions);
-  /// Makes instructions until the block's end; what it returns.
+  /// Builds the block's instructions; returns the values that the block returns.
   Result<std::vector<Instruction*>> block(Scope& scope, const std::vector<MlirOperation>& operations);
   Instruction* add_parameter(Scope& scope, int64_t number, Shape shape);
 
@@ -92,9 +94,9 @@ class ModuleMaker {
   Status unsupported(Offset place, std::string message) const {
     return Status::unsupported(std::move(message)).at(*source_, place);
   }
-  /// A text that lives as long as this: attributes are views.
+  /// Keeps a text alive as long as this object, since attributes are views.
   const std::string& keep(std::string text) { return kept_.emplace_back(std::move(text)); }
-  /// Metadata of `loc(...)`.
+  /// The metadata of `loc(...)`.
   const Metadata& metadata(std::string_view location);
 
  private:
@@ -105,13 +107,13 @@ class ModuleMaker {
   void read_donations(const MlirOperation& main);
   void read_notes(const MlirOperation& main);
   std::optional<AliasEntry> alias_of(const MlirAttribute& entry, const MlirOperation& main) const;
-  // result_shardings.cpp: as XLA has them where it reads StableHLO
-  /// Results with a sharding of Shardy's are marked by a call.
+  // result_shardings.cpp: as XLA does when it reads StableHLO
+  /// Marks results that have a Shardy sharding by a custom call.
   Status mark_results(Scope& scope, const MlirOperation& function, std::vector<Instruction*>& results);
-  /// The root carries the shardings of all results.
+  /// Annotates the root with the shardings of all results.
   Status shard_results(Scope& scope, const MlirOperation& function);
   Status annotate(Instruction& instruction, const MlirAttributes& attributes);
-  /// Drops what nothing uses and names the rest.
+  /// Drops unused instructions and names the others.
   void finish(Computation& computation);
   void finish_names(Computation& computation);
   bool has_effect(const Instruction& instruction) const;
@@ -132,20 +134,21 @@ class ModuleMaker {
   std::unordered_map<std::string, int64_t> name_counts_;
   std::unordered_map<std::string_view, Metadata> metadata_;
   std::deque<std::string> kept_;
-  std::unordered_set<const Computation*> effects_;  ///< those that do something beside their result
-  int depth_ = 0;                                   ///< of functions and regions being made
+  std::unordered_set<const Computation*> effects_;  ///< computations with side effects
+  int depth_ = 0;                                   ///< nesting of the functions and regions being built
 };
 
-/// Can this be recomputed in another computation instead of being passed: constants and what is made of them alone.
+/// Can this be recomputed in another computation instead of being passed? True for constants, and for values that are
+/// computed from constants alone.
 bool is_constant_like(const Instruction& instruction, int depth = 0);
 
-/// loc(...): the framework's name, the user's file and line. Aliases are looked up in the module.
+/// Reads loc(...): the framework's name, the user's file and line. Aliases are looked up in the module.
 Metadata read_mlir_location(std::string_view text, const MlirModule& module);
 
-/// `#sdy.sharding<@mesh, [{"x"}, {}]>`, or the first value of `#sdy.sharding_per_value<[...]>`, as HLO writes it; empty
-/// where HLO has no form.
+/// `#sdy.sharding<@mesh, [{"x"}, {}]>`, or the first value of `#sdy.sharding_per_value<[...]>`, as HLO text; empty if
+/// HLO can't express it.
 std::string hlo_sharding_of_shardy(std::string_view text, const MlirModule& module);
-/// `#sdy.sharding_per_value<[<@mesh, ...>, <@mesh, ...>]>` as HLO writes it of a tuple.
+/// `#sdy.sharding_per_value<[<@mesh, ...>, <@mesh, ...>]>` as HLO's sharding of a tuple.
 std::string hlo_shardings_of_shardy(std::string_view text, const MlirModule& module);
 
 /// `{name = "value"}` as HLO's frontend attributes: `{name="value"}`.

@@ -1,4 +1,4 @@
-// Operations that StableHLO has given up for others: torch_index_select is a gather, cross-replica-sum an all-reduce.
+// Operations that StableHLO has replaced by others: torch_index_select by gather, cross-replica-sum by all-reduce.
 #include <fmt/format.h>
 
 #include "text/stablehlo/operations.h"
@@ -31,7 +31,7 @@ MlirRegion adding_region(ElementType type, Offset place) {
   return region;
 }
 
-/// Of each batch the slices along `dim` that the indices name: those stand in the result where `dim` stood.
+/// The slices along `dim` at the indices, for each batch; the indices' dimensions replace `dim` in the result.
 Status make_torch_index_select(ModuleMaker& maker, Scope& scope, const MlirOperation& operation) {
   LT_ASSIGN_OR_RETURN(const Instructions operands, maker.operands(scope, operation));
   const auto dim_text = maker.values().find(operation.attributes, "dim");

@@ -20,7 +20,7 @@ Status make_constant(ModuleMaker& maker, Scope& scope, const MlirOperation& oper
   if (!found || operation.types.size() != 1) return maker.fault(operation.place, "found a constant without its value");
   const Shape& shape = operation.types[0];
   LT_ASSIGN_OR_RETURN(Dense dense, read_dense(*found, shape, maker.source(), maker.syntax()));
-  // As XLA does: equal elements are one element broadcast.
+  // A constant with equal elements becomes a broadcast scalar, as in XLA.
   const Literal& all = *dense.value;
   if (!dense.splat && all.known() && all.size() > 1) {
     const auto width = static_cast<size_t>(stored_bytes(shape.type));
@@ -54,7 +54,7 @@ std::vector<Shape> shapes_of(const Instructions& operands) {
   return shapes;
 }
 
-/// An operation of HLO: its attributes by its row, its regions as reducers.
+/// Builds an operation of HLO: its attributes by its row, its regions as reducers.
 Status make_plain(ModuleMaker& maker, Scope& scope, const MlirOperation& operation, const OperationSpelling& row,
                   Instructions operands) {
   LT_ASSIGN_OR_RETURN(std::vector<HloAttribute> attributes,
@@ -75,15 +75,15 @@ Status make_plain(ModuleMaker& maker, Scope& scope, const MlirOperation& operati
   }
   Shape shape = result_shape(operation);
   if (row.opcode == Opcode::kConvert && operands.size() == 1 && same_shape(operands[0]->shape, shape)) {
-    maker.bind(scope, operation, operands[0]);  // which XLA doesn't write either
+    maker.bind(scope, operation, operands[0]);  // XLA omits it as well
     return {};
   }
   if (memory_class(row.opcode) == MemoryClass::kElementwise && shape.is_array()) {
-    for (const Instruction* operand : operands) {  // whose extents may be known where the type has `?`
+    for (const Instruction* operand : operands) {  // its extents may be known though the type has `?`
       const bool whole = operand->shape.is_array() && operand->shape.rank() == shape.rank() && shape.rank() > 0;
       if (whole && has_unknown_extent(shape)) shape.dims = operand->shape.dims;
     }
-    for (Instruction*& operand : operands) {  // one element for all
+    for (Instruction*& operand : operands) {  // broadcasts scalars
       if (!operand->shape.is_array() || !operand->shape.dims.empty()) continue;
       LT_ASSIGN_OR_RETURN(operand, maker.broadcast(scope, operation, operand, shape.dims, {}));
     }
@@ -94,7 +94,7 @@ Status make_plain(ModuleMaker& maker, Scope& scope, const MlirOperation& operati
   return {};
 }
 
-/// `dims` of each operand in chlo's broadcasting: the last ones, or as the attribute says.
+/// chlo's broadcasting: each operand's dimensions are the last ones, or those that the attribute states.
 Status broadcast_operands(ModuleMaker& maker, Scope& scope, const MlirOperation& operation, Instructions& operands) {
   if (operation.types.size() != 1) return maker.fault(operation.place, "expected one result");
   Dims extents = operation.types[0].dims;
@@ -111,7 +111,7 @@ Status broadcast_operands(ModuleMaker& maker, Scope& scope, const MlirOperation&
     }
     for (size_t d = 0; d < std::min(dims.size(), rank); ++d) {
       if (dims[d] < 0 || dims[d] >= static_cast<int64_t>(extents.size())) continue;
-      int64_t& extent = extents[static_cast<size_t>(dims[d])];  // `?` is what the operands say
+      int64_t& extent = extents[static_cast<size_t>(dims[d])];  // the operands determine `?`
       if (operation.types[0].dims[static_cast<size_t>(dims[d])] == kUnboundedDim && extent < operand->shape.dims[d]) {
         extent = operand->shape.dims[d];
       }
@@ -159,7 +159,7 @@ Status make_broadcast_in_dim(ModuleMaker& maker, Scope& scope, const MlirOperati
   return {};
 }
 
-/// stablehlo.broadcast: new dimensions in front.
+/// stablehlo.broadcast: new leading dimensions.
 Status make_broadcast(ModuleMaker& maker, Scope& scope, const MlirOperation& operation) {
   LT_ASSIGN_OR_RETURN(const Instructions operands, maker.operands(scope, operation));
   if (operands.size() != 1 || operation.types.size() != 1) return maker.fault(operation.place, "expected one operand");
@@ -193,7 +193,7 @@ Status make_token(ModuleMaker& maker, Scope& scope, const MlirOperation& operati
   return {};
 }
 
-/// The extents of rng are an operand here and the result's in HLO.
+/// stablehlo.rng: the extents are an operand, which HLO doesn't have.
 Status make_rng(ModuleMaker& maker, Scope& scope, const MlirOperation& operation) {
   LT_ASSIGN_OR_RETURN(Instructions operands, maker.operands(scope, operation));
   if (operands.size() > 2) operands.resize(2);
@@ -218,7 +218,7 @@ Status make_sort(ModuleMaker& maker, Scope& scope, const MlirOperation& operatio
   return make_plain(maker, scope, counted, *spelling_of("sort"), operands);
 }
 
-/// chlo.scan: the body's last arguments are what is carried.
+/// chlo.scan: the body's last arguments are the carried values.
 Status make_scan(ModuleMaker& maker, Scope& scope, const MlirOperation& operation) {
   LT_ASSIGN_OR_RETURN(const Instructions operands, maker.operands(scope, operation));
   if (operation.regions.size() != 1) return maker.fault(operation.place, "expected one region");
@@ -241,7 +241,7 @@ Status make_scan(ModuleMaker& maker, Scope& scope, const MlirOperation& operatio
   return {};
 }
 
-/// stablehlo.dot: the last dimension with the first.
+/// stablehlo.dot: contracts the last dimension of the first operand with the first of the second.
 Status make_dot(ModuleMaker& maker, Scope& scope, const MlirOperation& operation) {
   LT_ASSIGN_OR_RETURN(Instructions operands, maker.operands(scope, operation));
   if (operands.size() != 2 || operands[0]->shape.dims.empty())
@@ -289,7 +289,7 @@ Status make_all_to_all(ModuleMaker& maker, Scope& scope, const MlirOperation& op
       Shape parts = whole, joined = whole;
       parts.dims[s] /= count;
       parts.dims.insert(parts.dims.begin() + split, count);
-      // The parts' dimension, at `split`, goes in front of the one they are joined along.
+      // Moves the parts' dimension, at `split`, before the one along which they are joined.
       Dims order;
       for (int64_t d = 0; d < parts.rank(); ++d) {
         if (d == split) continue;
@@ -376,7 +376,7 @@ Status ModuleMaker::operation(Scope& scope, const MlirOperation& operation) {
   if (dialect == "check") return make_check(*this, scope, operation);
   if (dialect == "enzymexla") {
     if (const MakeOperation make = halo_operation(name)) return make(*this, scope, operation);
-    if (name == "jit_call") return make_custom_call(*this, scope, operation);  // of machine code
+    if (name == "jit_call") return make_custom_call(*this, scope, operation);  // a call of machine code
   }
   constexpr std::array<std::string_view, 6> kDialects = {"stablehlo", "chlo", "mhlo", "func", "sdy", "arith"};
   if (std::ranges::find(kDialects, dialect) == kDialects.end()) {
@@ -384,7 +384,7 @@ Status ModuleMaker::operation(Scope& scope, const MlirOperation& operation) {
   }
   if (const MakeOperation make = special_operation(name)) return make(*this, scope, operation);
   LT_ASSIGN_OR_RETURN(Instructions operands, this->operands(scope, operation));
-  if (dialect == "sdy" && operands.size() == 1) {  // what is left of it says where a value lies, not what it is
+  if (dialect == "sdy" && operands.size() == 1) {  // its remaining operations only place values
     bind(scope, operation, operands[0]);
     return {};
   }

@@ -1,7 +1,7 @@
-// Operations in a syntax of their own: `stablehlo.slice %x [0:1] : ...`. One grammar takes all of them: operands,
-// words, `key = value`, bracketed pieces and dictionaries in any order, then types; regions follow their keywords. What
-// has no key gets one here: the n-th word is "word<n>", a symbol "callee", a string "name", `[...]` "brackets", `<...>`
-// "angles", a constant "value".
+// Parses operations in their own syntax, such as `stablehlo.slice %x [0:1] : ...`. One grammar covers all of them:
+// operands, words, `key = value`, bracketed pieces and dictionaries in any order, then types; regions follow their
+// keywords. Attributes without a key get one here: the n-th word is "word<n>", a symbol "callee", a string "name",
+// `[...]` "brackets", `<...>` "angles", a constant "value".
 #include <fmt/format.h>
 
 #include <array>
@@ -64,14 +64,14 @@ class PrettyForm {
     return ahead.eat("{") && ahead.peek() == '^';
   }
 
-  /// `loc(`: always last.
+  /// `loc(`, which is always last.
   bool starts_location() const {
     MlirScanner ahead = scanner_;
     if (!ahead.eat_word("loc")) return false;
     return ahead.peek() == '(';
   }
 
-  /// `%x =`: the next operation, where this one had no types to end with.
+  /// `%x =`: the next operation, if this one doesn't end with types.
   bool starts_operation() const {
     MlirScanner ahead = scanner_;
     (void)ahead.signed_name('%');
@@ -182,7 +182,7 @@ class PrettyForm {
       if (types.size() == operation_.operands.size()) operation_.operand_types = std::move(types);
       return {};
     }
-    // The last types are the results'; one may stand for all of them.
+    // The last types are the results'; a single type applies to all of them.
     int64_t results = 0;
     for (const MlirResult& result : operation_.results) results += result.count;
     const auto given = static_cast<int64_t>(types.size());
@@ -199,7 +199,7 @@ class PrettyForm {
     return {};
   }
 
-  /// `cond {...} do {...}`: the loop's names stand for its values in both.
+  /// `cond {...} do {...}`: the names in the loop's parentheses become the arguments of both regions.
   Status read_loop_region() {
     MlirRegion region;
     LT_RETURN_IF_ERROR(reader_.read_region(scanner_, region, depth_));
@@ -213,7 +213,8 @@ class PrettyForm {
     return {};
   }
 
-  /// `reducer(%a: T, %b: T) (%c: U, %d: U) {...}`: one pair for each array; a region has all left ones first.
+  /// `reducer(%a: T, %b: T) (%c: U, %d: U) {...}`: one pair for each array; the region's arguments are all left ones,
+  /// then all right ones.
   Status read_reducer() {
     std::vector<MlirArgument> left, right;
     while (scanner_.eat("(")) {
@@ -231,7 +232,7 @@ class PrettyForm {
     return {};
   }
 
-  /// `applies stablehlo.add`: a region that does that to its two arguments.
+  /// `applies stablehlo.add`: a region that applies this operation to its two arguments.
   void add_applied_region() {
     MlirRegion& region = operation_.regions.emplace_back();
     region.place = applied_place_;

@@ -1,4 +1,4 @@
-// Computations as regions and functions.
+// Prints computations as regions and functions.
 #include <fmt/format.h>
 
 #include "ops/attribute_text.h"
@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kStep = 2;
 
-/// {f32[3,3]{0,1}, s32[]}: the layouts of operands.
+/// Reads the shapes {f32[3,3]{0,1}, s32[]}, for the layouts of operands.
 std::vector<Shape> read_shapes(const std::string& braces) {
   const Source source{"", braces};
   Scanner scanner(source);

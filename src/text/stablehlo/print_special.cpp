@@ -1,4 +1,4 @@
-// Instructions that MLIR says otherwise than by their row.
+// Prints instructions that need another form than that of their row.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -37,13 +37,13 @@ Status StableHloPrinter::print_constant(const Instruction& constant) {
   return {};
 }
 
-/// The same bytes in another shape: both sides as their layouts have them.
+/// A bitcast reinterprets the same bytes in another shape: both sides are brought to the order of their layouts.
 Status StableHloPrinter::print_bitcast(const Instruction& bitcast) {
   const Shape& from = bitcast.operand(0).shape;
   const char* reshape = from.type == bitcast.shape.type ? "stablehlo.reshape" : "stablehlo.bitcast_convert";
   if (is_row_major(from) && is_row_major(bitcast.shape)) {
     const bool padded = from.type == bitcast.shape.type && element_count(from) != element_count(bitcast.shape);
-    if (padded) return unsupported(bitcast);  // one reads the other's padding
+    if (padded) return unsupported(bitcast);  // one side's elements are the other's padding
     generic(bitcast, reshape, operands_of(bitcast), operand_types(bitcast), {});
     return {};
   }
@@ -71,10 +71,10 @@ Status StableHloPrinter::print_bitcast(const Instruction& bitcast) {
   return {};
 }
 
-/// An asynchronous operation is printed where it starts, as the operation that it starts.
+/// An asynchronous operation is printed at its start, as the synchronous operation.
 Status StableHloPrinter::print_start(const Instruction& start) {
   Instruction work = start;
-  size_t before = 0;  // leaves of its result in front of the work's: the operands
+  size_t before = 0;  // leaves of the start's result before those of the operation: its operands
   const auto take = [&](Opcode opcode, size_t element) {
     work.opcode = opcode;
     if (element > 0) before = leaves(start.shape.elements[0]).size();
@@ -107,7 +107,7 @@ Status StableHloPrinter::print_start(const Instruction& start) {
 Result<bool> StableHloPrinter::print_special(const Instruction& i) {
   const Names operands = operands_of(i);
   switch (i.opcode) {
-    case Opcode::kCopy:  // of no meaning outside the schedule it was made for, but for another precision
+    case Opcode::kCopy:  // meaningless outside of its schedule, unless it changes the precision
       if (!same_shape(i.shape, i.operand(0).shape)) {
         generic(i, "stablehlo.convert", operands, operand_types(i), {});
         return true;
@@ -115,7 +115,7 @@ Result<bool> StableHloPrinter::print_special(const Instruction& i) {
       [[fallthrough]];
     case Opcode::kDomain: names_[&i] = operands; return true;
     case Opcode::kBroadcast:
-      if (i.shape.type != i.operand(0).shape.type) return unsupported(i);  // only scheduled programs do that
+      if (i.shape.type != i.operand(0).shape.type) return unsupported(i);  // occurs only in scheduled programs
       return false;
     case Opcode::kBitcast: LT_RETURN_IF_ERROR(print_bitcast(i)); return true;
     case Opcode::kOptBarrier:
@@ -132,7 +132,7 @@ Result<bool> StableHloPrinter::print_special(const Instruction& i) {
       return true;
     }
     case Opcode::kSort:
-      for (const Instruction* parameter : i.called[0]->parameters()) {  // only scheduled programs compare otherwise
+      for (const Instruction* parameter : i.called[0]->parameters()) {  // others occur only in scheduled programs
         const auto number = static_cast<size_t>(parameter->as<ParameterAttributes>().number) / 2;
         if (number < i.operands.size() && parameter->shape.type != i.operand(number).shape.type) return unsupported(i);
       }
@@ -153,7 +153,7 @@ Result<bool> StableHloPrinter::print_special(const Instruction& i) {
     case Opcode::kDot: {
       if (i.operands.size() == 2) return false;
       if (i.operands.size() != 3 || !same_shape(i.operand(2).shape, i.shape)) return unsupported(i);
-      Instruction product = i;  // the products, then what they are added to
+      Instruction product = i;  // prints the products, then the addition of the third operand
       product.operands.pop_back();
       product.name += ".products";
       generic(product, "stablehlo.dot_general", operands_of(product), operand_types(product),

@@ -18,7 +18,7 @@ std::string types_text(const std::vector<Shape>& types) {
   return fmt::format("({})", fmt::join(all, ", "));
 }
 
-/// The notes of the entry's arguments, or results, as attributes.
+/// The notes on the entry's arguments, or results, as attributes.
 class EntryNotes {
  public:
   EntryNotes(const Module& module, EntrySide side) {
@@ -144,7 +144,7 @@ std::string StableHloPrinter::result_types(const Computation& function, const st
     std::vector<std::string> attributes;
     if (sharding) {
       const Sharding& part = each ? sharding->parts[r] : *sharding;
-      // Beside results that Shardy marks, those that it doesn't say nothing, though HLO has them replicated.
+      // In a program with Shardy's meshes, replicated results without Shardy's mark get no sharding.
       const auto* mark = function.root->opcode == Opcode::kTuple && r < function.root->operands.size()
                              ? function.root->operand(r).if_as<CustomCallAttributes>()
                              : nullptr;

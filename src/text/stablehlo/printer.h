@@ -1,6 +1,6 @@
 #pragma once
-/// Prints a module as StableHLO. A tuple is several values, so every instruction has the names of its leaves; tuples
-/// and their elements are not printed. Computations become functions where they are called, regions elsewhere.
+/// Prints a module as StableHLO. A tuple becomes several values, so that each instruction has one name per leaf; tuple
+/// and get-tuple-element are not printed. Computations of calls become functions, all others regions.
 
 #include <string>
 #include <unordered_map>
@@ -19,7 +19,7 @@ class StableHloPrinter {
   Result<std::string> print();
 
  private:
-  using Names = std::vector<std::string>;  ///< of leaves: `%add.3`, `%sort.1#0`
+  using Names = std::vector<std::string>;  ///< one per leaf: `%add.3`, `%sort.1#0`
 
   // printer.cpp
   void print_header();
@@ -29,11 +29,11 @@ class StableHloPrinter {
   std::string donation(int64_t parameter, const ShapeIndex& index) const;
   Status print_block(const Computation& computation, std::string_view end);
   Status print_instruction(const Instruction& instruction);
-  /// `%name =` for the result's leaves, in generic form: operands, attributes, regions, types.
+  /// Prints an operation in generic form: `%name =` for the result's leaves, operands, attributes, regions, types.
   void generic(const Instruction& instruction, std::string_view operation, const Names& operands,
                const std::vector<Shape>& operand_types, const std::vector<MlirText>& properties,
                const std::string& regions = "");
-  std::string begin(const Instruction& instruction);  ///< `%name = `, and names the leaves
+  std::string begin(const Instruction& instruction);  ///< names the leaves, and returns `%name = `
   std::string annotations(const Instruction& instruction) const;
   std::string location(const Instruction& instruction) const;
   Names operands_of(const Instruction& instruction) const;
@@ -53,7 +53,7 @@ class StableHloPrinter {
 
   // print_special.cpp
   Status print_constant(const Instruction& constant);
-  Result<bool> print_special(const Instruction& instruction);  ///< false: nothing special about it
+  Result<bool> print_special(const Instruction& instruction);  ///< false: not printed, as it needs no special form
   Status print_start(const Instruction& start);
   Status print_bitcast(const Instruction& bitcast);
   Status unsupported(const Instruction& instruction) const;
@@ -62,9 +62,9 @@ class StableHloPrinter {
   std::string out_;
   int indent_ = 2;
   std::unordered_map<const Instruction*, Names> names_;
-  std::unordered_set<std::string> used_;       ///< SSA names that are visible
-  std::vector<std::string> visible_;           ///< in the order in which they came
-  std::vector<const Computation*> functions_;  ///< to print; the first is the entry
+  std::unordered_set<std::string> used_;       ///< visible SSA names
+  std::vector<std::string> visible_;           ///< the same in the order of definition
+  std::vector<const Computation*> functions_;  ///< functions to print; the first is the entry
   std::unordered_map<const Computation*, std::string> symbols_;
 };
 

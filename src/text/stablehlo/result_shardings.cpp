@@ -1,4 +1,4 @@
-// What a function says of how its results are divided over devices.
+// The shardings that a function states for its results.
 #include <fmt/format.h>
 
 #include "ops/attribute_text.h"
@@ -39,7 +39,7 @@ Status ModuleMaker::shard_results(Scope& scope, const MlirOperation& function) {
   std::vector<Sharding> parts(function.types.size());
   bool any = false;
   for (size_t r = 0; r < parts.size(); ++r) {
-    parts[r].text = "{replicated}";  // of those that say nothing, as XLA writes it
+    parts[r].text = "{replicated}";  // for results without a sharding, as XLA writes it
     if (r >= function.result_attributes.size()) continue;
     const MlirAttribute* named = find_attribute(function.result_attributes[r], "sdy.sharding");
     const MlirAttribute* stated = find_attribute(function.result_attributes[r], "mhlo.sharding");
@@ -59,7 +59,7 @@ Status ModuleMaker::shard_results(Scope& scope, const MlirOperation& function) {
   Instruction*& root = scope.computation->root;
   if (parts.size() == 1 && root->sharding && root->sharding->text == parts[0].text) return {};
   if (parts.size() == 1) {
-    // What is returned may be divided otherwise where it is made.
+    // The value's own instruction may have another sharding, so the root becomes a new instruction.
     LT_ASSIGN_OR_RETURN(Instruction * tuple,
                         add(scope, MlirOperation{}, Opcode::kTuple, Shape::tuple({root->shape}), {root}));
     LT_ASSIGN_OR_RETURN(

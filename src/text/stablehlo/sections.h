@@ -1,5 +1,5 @@
 #pragma once
-/// Files of several programs, as compilers' tests have them: lines `// -----` stand between.
+/// Files of several programs separated by lines `// -----`, as in compilers' tests.
 
 #include <string>
 
@@ -7,8 +7,8 @@
 
 namespace lowtide::engine {
 
-/// Leaves program `number` (1, 2, ...) and blanks the others, so that places stay right. 0 means the only one; where
-/// there are several, the fault says how to name one.
+/// Keeps program `number` (1, 2, ...) and blanks out the others, so that places stay valid. 0 selects the only program;
+/// if there are several, the error says how to select one.
 Status choose_section(std::string& text, int64_t number, const std::string& name);
 
 }  // namespace lowtide::engine

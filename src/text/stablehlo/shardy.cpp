@@ -1,4 +1,4 @@
-// Shardings of Shardy's dialect in HLO's words: axes of a mesh become tiles of devices.
+// Converts shardings of Shardy's dialect to HLO's: axes of a mesh become tiles of devices.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,19 +11,19 @@
 namespace lowtide::engine {
 namespace {
 
-/// A named axis of a mesh, or a part of one.
+/// A named axis of a mesh, or a sub-axis.
 struct Axis {
   std::string_view name;
-  int64_t before = 1;  ///< what the parts of the same axis that are more major count
+  int64_t before = 1;  ///< the product of the sizes of more major parts of the same axis
   int64_t size = 1;
 };
 
 struct Mesh {
   std::vector<Axis> axes;
-  Dims device_ids;  ///< in the axes' order; empty: counted
+  Dims device_ids;  ///< in the axes' order; empty: 0, 1, 2, ...
 };
 
-/// `<["x"=2, "y"=2]>`, `<["x"=2], device_ids=[1, 0]>`; nothing where it isn't of that form.
+/// Reads `<["x"=2, "y"=2]>`, `<["x"=2], device_ids=[1, 0]>`; nullopt for another form.
 std::optional<Mesh> read_mesh(std::string_view text) {
   TextCursor cursor(text);
   if (!cursor.eat("<") || !cursor.eat("[")) return std::nullopt;
@@ -65,7 +65,7 @@ std::optional<Mesh> mesh_named(std::string_view name, const MlirModule& module) 
   return std::nullopt;
 }
 
-/// `{"x", "y":(1)2, ?}`: the axes of one dimension.
+/// Reads the axes of one dimension: `{"x", "y":(1)2, ?}`.
 bool read_axes(TextCursor& cursor, const std::vector<Axis>& mesh, std::vector<Axis>& axes) {
   if (!cursor.eat("{")) return false;
   while (!cursor.eat("}")) {
@@ -92,7 +92,7 @@ bool read_axes(TextCursor& cursor, const std::vector<Axis>& mesh, std::vector<Ax
   return true;
 }
 
-/// The mesh's axes cut where a part of one is used.
+/// Splits the mesh's axes wherever a sub-axis is used.
 std::vector<Axis> cut(const std::vector<Axis>& mesh, const std::vector<std::vector<Axis>>& dimensions) {
   std::vector<Axis> pieces;
   for (const Axis& axis : mesh) {

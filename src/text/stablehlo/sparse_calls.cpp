@@ -1,5 +1,5 @@
-// cpu_csr_sparse_dense_ffi: the product of a sparse matrix, row after row compressed, and a dense vector or matrix, as
-// JAX calls it on CPUs; as operations of HLO.
+// cpu_csr_sparse_dense_ffi, JAX's call on CPUs for the product of a sparse matrix (compressed rows, CSR) and a dense
+// vector or matrix, as operations of HLO.
 #include <fmt/format.h>
 
 #include "text/stablehlo/operations.h"
@@ -47,8 +47,8 @@ class CsrProduct {
            elements.type == result.type && dense.type == result.type;
   }
 
-  /// The row of each element: how many rows have ended before it or at it. Elements behind the last row's end get a
-  /// number that is no row's, and what is scattered there is dropped.
+  /// The row of each element: the number of rows that end at or before it. Elements after the last row's end get an
+  /// index out of bounds, so that their updates are dropped.
   Result<Instruction*> rows_of(Instruction* starts, int64_t elements) {
     Shape ends_shape = starts->shape, marks_shape = starts->shape;
     ends_shape.dims[0] -= 1;
@@ -65,7 +65,7 @@ class CsrProduct {
         {{"window", fmt::format("{{size={} pad={}_0}}", elements, elements - 1)}, {"to_apply", '%' + sum->name}});
   }
 
-  /// Each element times the row of the dense array that its column names.
+  /// Each element times the row of the dense array at its column index.
   Result<Instruction*> terms_of(const Instructions& operands) {
     const Shape& dense = operands[3]->shape;
     Shape shape = dense;
@@ -83,7 +83,7 @@ class CsrProduct {
     return maker_.add(scope_, operation_, Opcode::kMultiply, shape, {factor, taken});
   }
 
-  /// The updates added to the rows of the array that the indices name.
+  /// Adds the updates to the array's rows at the indices.
   Result<Instruction*> scatter(Instruction* array, Instruction* indices, Instruction* updates) {
     LT_ASSIGN_OR_RETURN(const Computation* sum, addition(array->shape.type));
     return maker_.add(scope_, operation_, Opcode::kScatter, array->shape, {array, indices, updates},

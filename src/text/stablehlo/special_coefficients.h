@@ -40,7 +40,7 @@ inline constexpr double kErf32[] = {7.85386146e-05, -0.000801019371, 0.005188327
 /// erfc(x) x exp(x^2) in 1 / x^2, |x| < 2
 inline constexpr double kErfcMiddle32[] = {0.0232682,    -0.138703942, 0.368742466,  -0.582473278, 0.621000469,
                                            -0.494451523, 0.340488,     -0.274112701, 0.563825965};
-/// the same beyond
+/// the same, for larger |x|
 inline constexpr double kErfcLarge32[] = {-10.477664,  12.9772,    -7.49551868,  2.92101908,
                                           -1.01526523, 0.42184633, -0.282076746, 0.564189494};
 /// erf(x) / x in x^2, |x| < 1
@@ -61,7 +61,7 @@ inline constexpr double kErfcMiddleDenominator64[] = {1.0,
                                                       2246.3376081871097,
                                                       1656.6630919416134,
                                                       557.53534081772773};
-/// the same beyond
+/// the same, for larger |x|
 inline constexpr double kErfcLargeNumerator64[] = {0.56418958354775506, 1.275366707599781,  5.0190504225118051,
                                                    6.160210979930536,   7.4097426995044895, 2.9788666537210022};
 inline constexpr double kErfcLargeDenominator64[] = {1.0,
@@ -81,7 +81,7 @@ inline constexpr double kBesselI1Small32[] = {
     9.38153732e-09, -4.44505908e-08, 2.00329481e-07, -8.56872e-07,   3.47025139e-06, -1.32731639e-05,
     4.78156508e-05, -0.000161760821, 0.000512286,    -0.00151357241, 0.0041564228,   -0.0105640851,
     0.0247264486,   -0.0529459827,   0.102643661,    -0.176416516,   0.252587199};
-/// of exp(-x) sqrt(x) I1(x) in 32 / x - 2
+/// the same, of exp(-x) sqrt(x) I1(x) in 32 / x - 2, x > 8
 inline constexpr double kBesselI1Large32[] = {-3.83538046e-09, -2.63146891e-08, -2.51223611e-07, -3.88256467e-06,
                                               -0.000110588939, -0.00976109784,  0.778576255};
 /// the same in double precision

@@ -19,7 +19,7 @@ Term polynomial(const Term& x, std::span<const double> c) { return x.in->polynom
 Term both(const Term& x, const Term& y) { return x.in->binary(Opcode::kAnd, x, y); }
 Term same(const Term& x, const Term& y) { return x.in->compare("EQ", x, y); }
 
-/// Clenshaw's sum of a Chebyshev series whose first coefficient counts half.
+/// Clenshaw's sum of a Chebyshev series whose constant coefficient counts half.
 Term chebyshev(const Term& x, std::span<const double> coefficients) {
   Term b0 = number(0, x), b1 = b0, b2 = b0;
   for (const double c : coefficients) {
@@ -30,7 +30,7 @@ Term chebyshev(const Term& x, std::span<const double> coefficients) {
   return 0.5 * (b0 - b2);
 }
 
-/// What lgamma and digamma share: z = x - 1, or -x left of 1/2, where they are reflected.
+/// Shared by lgamma and digamma: z = x - 1, or -x for x < 1/2, where the reflection formula is used.
 struct Lanczos {
   static constexpr double kG = 7;
   static constexpr double kBase = 0.99999999999980993227684700473478;
@@ -64,7 +64,7 @@ Term erf_inv_of(const Term& x) {
 Term erfc_of(const Term& x) {
   const Term square = x * x, size = abs(x), e = exp(-square);
   Term erf = x, tail = x;
-  double smallest = 0;  // of the exponent whose power isn't zero
+  double smallest = 0;  // for exponents below it exp() counts as 0
   if (is_double(x)) {
     erf = x * polynomial(square, kErfNumerator64) / polynomial(square, kErfDenominator64);
     tail = select(size < 8, e * polynomial(size, kErfcMiddleNumerator64) / polynomial(size, kErfcMiddleDenominator64),
@@ -84,7 +84,7 @@ Term lgamma_of(const Term& x) {
   const Lanczos l(x);
   const Term t = l.z + (Lanczos::kG + 0.5);
   const Term right = (l.z + 0.5 - t / l.log_t) * l.log_t + 0.5 * std::log(2 * kPi) + log(l.sum);
-  // log pi - log |sin(pi x)| - lgamma(1 - x), from the distance to the nearest integer.
+  // Reflection: log pi - log |sin(pi x)| - lgamma(1 - x), with the sine of the distance to the nearest integer.
   const Term size = abs(x), part = size - floor(size);
   const Term distance = select(part > 0.5, 1 - part, part);
   const Term log_sine = log(sin(distance * kPi));
@@ -118,7 +118,7 @@ Term bessel_i1e_of(const Term& x) {
 }
 
 Term zeta_of(const Term& x, const Term& q) {
-  // Euler and Maclaurin: ten terms, the integral of the rest, and corrections B(2k) / (2k)!.
+  // Euler-Maclaurin summation: ten terms, the integral of the rest, and corrections with B(2k) / (2k)!.
   constexpr int kTerms = 10;
   constexpr double kCorrections[] = {-1.3954464685812522e-19, 5.5090028283602295e-18,  -2.1748686985580617e-16,
                                      8.5860620562778452e-15,  -3.3896802963225832e-13, 1.3382536530684679e-11,

@@ -1,5 +1,5 @@
 #pragma once
-/// Functions of statistics in f32 and f64 from elementary ones, with the approximations that XLA uses for chlo.
+/// Special functions in f32 and f64, composed of elementary ones by the approximations that XLA uses for chlo.
 
 #include "text/stablehlo/arithmetic.h"
 

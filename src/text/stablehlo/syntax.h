@@ -1,6 +1,6 @@
 #pragma once
-/// What MLIR text says, before anything is made of it: operations with operands, attributes, regions and types. The
-/// pretty and the generic forms end in the same structures. Texts are views of the source.
+/// The syntax tree of MLIR text: operations with operands, attributes, regions and types. Pretty and generic forms give
+/// the same structures. Texts are views of the source.
 
 #include <string_view>
 #include <unordered_map>
@@ -31,10 +31,10 @@ struct MlirUse {
   std::string_view name;
   int64_t part = 0;
   Offset place = kNowhere;
-  bool carried = false;  ///< of a scan: in `inits(...)`
+  bool carried = false;  ///< a scan's initial value, in `inits(...)`
 };
 
-/// `%name` or `%name:2` left of `=`.
+/// `%name` or `%name:2` on the left side of `=`.
 struct MlirResult {
   std::string_view name;
   int64_t count = 1;
@@ -64,12 +64,12 @@ struct MlirOperation {
   std::vector<MlirUse> operands;
   MlirAttributes attributes;
   std::vector<MlirRegion> regions;
-  std::vector<Shape> operand_types;               ///< empty where the form doesn't give each of them
-  std::vector<Shape> types;                       ///< of the results
-  std::vector<MlirAttributes> result_attributes;  ///< of functions
+  std::vector<Shape> operand_types;               ///< empty if the form doesn't state all of them
+  std::vector<Shape> types;                       ///< the results' types
+  std::vector<MlirAttributes> result_attributes;  ///< of a function's results
   std::string_view location;                      ///< between the parentheses of loc(...)
 
-  /// Of one result its type, of any other number of them the tuple of theirs.
+  /// The type of the only result, or else the tuple of all results' types.
   Shape result_shape() const { return types.size() == 1 ? types[0] : Shape::tuple(types); }
 };
 
@@ -77,10 +77,10 @@ struct MlirModule {
   std::string_view name;
   MlirAttributes attributes;
   std::vector<MlirOperation> operations;
-  std::unordered_map<std::string_view, std::string_view> aliases;    ///< `#name`, `!name`: what they stand for
-  std::unordered_map<std::string_view, std::string_view> resources;  ///< of dense_resource<name>: `"0x..."`
-  bool has_resources = false;                                        ///< none that it names may be missing
-  const MlirBlobs* blobs = nullptr;                                  ///< likewise, from beside the text
+  std::unordered_map<std::string_view, std::string_view> aliases;    ///< the definitions of `#name` and `!name`
+  std::unordered_map<std::string_view, std::string_view> resources;  ///< `"0x..."` for each dense_resource<name>
+  bool has_resources = false;        ///< the text has resources, so that a missing one is an error
+  const MlirBlobs* blobs = nullptr;  ///< further resources, which aren't part of the text
 };
 
 }  // namespace lowtide::engine
