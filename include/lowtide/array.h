@@ -88,7 +88,7 @@ class LOWTIDE_PUBLIC array {
   size_t nbytes() const { return size() * itemsize(); }
   size_t ndim() const { return shape().size(); }
   const Shape& shape() const;
-  int64_t shape(int dim) const;  ///< negative ones count from the end; std::out_of_range beyond them
+  int64_t shape(int dim) const;  ///< negative dim counts from the end; std::out_of_range if there is no such dimension
   Dtype dtype() const;
 
   /// Always row-major: where MLX would return a view with another layout, this returns a new array.
@@ -128,10 +128,10 @@ class LOWTIDE_PUBLIC array {
   ArrayIterator begin() const { return ArrayIterator(*this); }
   ArrayIterator end() const { return ArrayIterator(*this, static_cast<int>(shape(0))); }
 
-  /// The operation and the operands this array is computed from, until it is evaluated; afterwards there are none.
+  /// The operation and the operands from which this array is computed; none once it is evaluated.
   bool has_primitive() const;
   std::vector<array> inputs() const;
-  /// A value inside a function that a transformation (vjp, vmap, compile, ...) is tracing.
+  /// Is it a value inside a function that a transformation (vjp, vmap, compile, ...) is tracing?
   bool is_tracer() const;
   enum Status { unscheduled, evaluated, available };
   Status status() const;
@@ -152,8 +152,8 @@ class LOWTIDE_PUBLIC array {
     return static_cast<const T*>(bytes(TypeToDtype<std::remove_const_t<T>>()));
   }
 
-  bool is_available() const;  ///< its evaluation has finished
-  void wait() const;          ///< until the async_eval() that computes it is done; rethrows its error
+  bool is_available() const;  ///< has its evaluation finished?
+  void wait() const;          ///< waits for the async_eval() that computes it; rethrows its error
   /// Equal for all handles to the same array.
   std::uintptr_t id() const { return reinterpret_cast<std::uintptr_t>(state_.get()); }
 

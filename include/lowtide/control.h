@@ -1,6 +1,6 @@
 #pragma once
 /// Loops and branches inside programs. Functions are traced once, with placeholder arrays as arguments, so they can't
-/// read elements (item()); they may capture other arrays. std::invalid_argument where shapes or types change from one
+/// read elements (item()); they may capture other arrays. std::invalid_argument if shapes or types change from one
 /// iteration to the next, or differ between branches.
 
 #include <functional>
@@ -20,15 +20,15 @@ LOWTIDE_PUBLIC std::vector<array> while_loop(const ManyToOne& cond, const ManyTo
                                              const std::vector<array>& init);
 
 /// Applies f(carry, x) = (carry, y) to each x along the first dimension of xs (backwards with reverse), and returns the
-/// last carry and the stacked ys. length: the trip count where there are no xs. Its derivative stores the carries of
-/// all iterations and recomputes the rest of each iteration.
+/// last carry and the stacked ys. length: the trip count if there are no xs. Its derivative stores the carries of all
+/// iterations and recomputes everything else.
 using ScanBody = std::function<std::pair<std::vector<array>, std::vector<array>>(const std::vector<array>& carry,
                                                                                  const std::vector<array>& x)>;
 LOWTIDE_PUBLIC std::pair<std::vector<array>, std::vector<array>> scan(const ScanBody& f, const std::vector<array>& init,
                                                                       const std::vector<array>& xs, int64_t length = -1,
                                                                       bool reverse = false);
 
-/// on_true(operands) or on_false(operands), as the boolean scalar selects; only that one is computed.
+/// on_true(operands) or on_false(operands), selected by the boolean scalar; only that one is computed.
 LOWTIDE_PUBLIC std::vector<array> cond(const array& pred, const ManyToMany& on_true, const ManyToMany& on_false,
                                        const std::vector<array>& operands);
 

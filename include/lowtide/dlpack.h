@@ -52,9 +52,9 @@ LOWTIDE_PUBLIC dlpack::ManagedTensor* to_dlpack(const array& a);
 LOWTIDE_PUBLIC dlpack::VersionedTensor* to_dlpack_versioned(const array& a);
 
 /// An array over the tensor's elements in place; nothing here writes to them. The tensor's deleter is called when no
-/// array uses them any more, and they must not change until then. Where they aren't row-major the array is a view that
-/// is put in order when it is read. A null pointer, another device, an unsupported type or a negative stride is
-/// std::invalid_argument, and the tensor stays the caller's.
+/// array uses them any more, and they must not change until then. If they aren't row-major the array is a view that is
+/// reordered when it is read. A null pointer, another device, an unsupported type or a negative stride is
+/// std::invalid_argument, and the caller remains the tensor's owner.
 LOWTIDE_PUBLIC array from_dlpack(dlpack::ManagedTensor* tensor);
 LOWTIDE_PUBLIC array from_dlpack(dlpack::VersionedTensor* tensor);
 

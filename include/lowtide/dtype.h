@@ -56,7 +56,7 @@ struct Dtype {
     generic
   };
 
-  /// NumPy's letters, with V for bfloat16, which it lacks.
+  /// NumPy's letters; V is for bfloat16, which NumPy lacks.
   enum class Kind : uint8_t { b, u, i, f, c, V };
 
   Val val;
@@ -78,7 +78,7 @@ inline constexpr Dtype::Category complexfloating = Dtype::Category::complexfloat
                                  unsignedinteger = Dtype::Category::unsignedinteger, integer = Dtype::Category::integer,
                                  number = Dtype::Category::number, generic = Dtype::Category::generic;
 
-/// The type that holds values of both: the wider one of the same kind; the float of a float and an integer; float32 for
+/// The common type of both: the wider one of the same kind; the float for a float and an integer; float32 for
 /// float16 and bfloat16; the next wider signed type for a signed and an unsigned one (float32 for int64 and uint64).
 LOWTIDE_PUBLIC Dtype promote_types(Dtype a, Dtype b);
 LOWTIDE_PUBLIC bool issubdtype(Dtype type, Dtype::Category category);

@@ -1,6 +1,6 @@
 #pragma once
-/// How calls fail: they return an Error; they never throw and never end the process. Running out of memory and broken
-/// invariants of the library are errors, too (kLimit, kInternal); the session can be used afterwards.
+/// Errors: calls that fail return an Error; they never throw and never end the process. Running out of memory and
+/// broken invariants of the library are errors, too (kLimit, kInternal); the session can be used afterwards.
 
 #include <cstdint>
 #include <optional>
@@ -23,7 +23,7 @@ enum class ErrorKind : int {
   kInterrupted = 130  ///< cancelled before anything was found
 };
 
-/// Where in a text an error is; lines and columns count from 1.
+/// The place of an error in a text; lines and columns count from 1.
 struct Place {
   std::string file;
   int64_t line = 0, column = 0;
@@ -31,12 +31,12 @@ struct Place {
 
 struct Error {
   ErrorKind kind = ErrorKind::kInternal;
-  std::string message;  ///< for people; with the place, the line and a caret where the error has a place
+  std::string message;  ///< for people; with the line and a caret if the error has a place
   std::optional<Place> place = {};
-  std::optional<int64_t> lowest_peak = {};  ///< where no plan meets the limit: bytes of the lowest plan found
+  std::optional<int64_t> lowest_peak = {};  ///< if no plan meets the limit: bytes of the lowest plan found
 };
 
-/// A value, or why there is none.
+/// A value, or the error because of which there is none.
 template <class T>
 class [[nodiscard]] Result {
  public:
@@ -46,7 +46,7 @@ class [[nodiscard]] Result {
   explicit operator bool() const { return ok(); }
   /// Only for a result that isn't ok().
   const Error& error() const { return error_; }
-  /// Throws std::logic_error with the error's message where there is no value.
+  /// Throws std::logic_error with the error's message if there is no value.
   T& value() & { return check(), *value_; }
   const T& value() const& { return check(), *value_; }
   T value() && { return check(), std::move(*value_); }

@@ -57,13 +57,13 @@ class LOWTIDE_PUBLIC Executable {
   int64_t compiled() const;
 
   /// Runs, and returns when everything is done. results: memory for each result, of its ProgramArray::bytes, aligned to
-  /// 64 bytes; it may be the memory of the donated argument that the result can alias. kUsage where the number of
-  /// arrays or an alignment is wrong.
+  /// 64 bytes; it may be the memory of the donated argument that the result can alias. kUsage if the number of arrays
+  /// or an alignment is wrong.
   Result<void> run(std::span<const Argument> arguments, std::span<void* const> results, Arena arena = {}) const;
   /// The same on a thread of its own. The caller keeps the memory valid until the event is done.
   Event start(std::vector<Argument> arguments, std::vector<void*> results, Arena arena = {}) const;
 
-  /// Takes arguments from a file and writes results to one. kInput where the file's arguments aren't the program's.
+  /// Takes arguments from a file and writes results to one. kInput if the file's arguments don't match the program's.
   Result<Run> bind(RunFiles files = {}) const;
 
   struct State;

@@ -13,7 +13,7 @@
 
 namespace lowtide {
 
-/// What a value is for: inferred from the program's structure first, then from the names JAX gives operations.
+/// The purpose of a value, inferred first from the program's structure, then from JAX's names of operations.
 enum class Category : uint8_t {
   kParameter,
   kOptimiserState,
@@ -29,10 +29,10 @@ LOWTIDE_PUBLIC const char* name_of(Category category);  ///< "saved for backward
 
 /// Where a value comes from in the user's program.
 struct Origin {
-  std::string op_name;      ///< as in the metadata; empty where no operation near the value has one
-  std::string scope;        ///< the user's part of it: "mlp/wi_0"
-  std::string source;       ///< "linears.py:212"; empty where unknown
-  std::string full_source;  ///< with the whole path
+  std::string op_name;      ///< as in the metadata; empty if no operation near the value has one
+  std::string scope;        ///< the user's part of op_name: "mlp/wi_0"
+  std::string source;       ///< "linears.py:212"; empty if unknown
+  std::string full_source;  ///< the same with the whole path
 };
 
 /// The effect of a change in the user's source when stock XLA compiles it: the module's account by XLA's rules before
@@ -47,9 +47,9 @@ struct SourceChange {
 /// module.
 struct Cure {
   std::string what;      ///< "stream over dimension 0 of %dot.7 in tiles of 64"
-  int64_t bytes = 0;     ///< how much less Lowtide's plan with it needs than the free plan; 0: nothing, or no plan
+  int64_t bytes = 0;     ///< reduction of Lowtide's peak relative to the free plan; 0: none, or there is no plan
   double more_time = 0;  ///< modelled, as a share of the free plan's: 0.03 is 3 % more
-  std::string decision;  ///< its line in a plan
+  std::string decision;  ///< the corresponding line in a plan's text
   std::optional<SourceChange> in_source;
 };
 
@@ -61,7 +61,7 @@ struct ValueName {
 enum class Fate : uint8_t { kDonated, kCouldBeDonated, kMustStay };
 LOWTIDE_PUBLIC const char* name_of(Fate fate);  ///< "could be donated"
 
-/// One buffer at the peak, or several alike.
+/// One buffer at the peak, or several equal ones.
 struct PeakRow {
   std::string value;  ///< "%fusion.88{1}"
   std::string shape;  ///< "bf16[8,16,2048,8192]"
@@ -77,7 +77,7 @@ struct PeakRow {
   std::vector<Cure> cures;
   std::vector<std::string> values;  ///< names of all values the buffer holds during its lifetime
   std::vector<ValueName> made_by;   ///< the instructions that produce them
-  // of a row that is one of XLA's allocations:
+  // If the row is one of XLA's allocations:
   int64_t allocation = -1;
   std::string kind;
   int64_t offset = 0;  ///< offset in the allocation, for a value in `contents`
@@ -87,7 +87,7 @@ struct PeakRow {
 
 struct ArgumentRow {
   int64_t number = 0;
-  std::string path;  ///< "state.params['decoder']['layers']"; the instruction's name where the tree is unknown
+  std::string path;  ///< "state.params['decoder']['layers']"; the instruction's name if the tree is unknown
   std::string shape;
   std::string group;  ///< "params", "opt_state", "batch", ...
   int64_t bytes = 0;
@@ -116,7 +116,7 @@ struct OperationRow {
 struct LowerBound {
   int64_t bytes = 0;
   std::string reason;
-  std::string instruction;  ///< the one that sets it; empty where none does
+  std::string instruction;  ///< the instruction that determines it; empty if none does
 };
 
 struct Sizes {
@@ -155,21 +155,21 @@ struct PlanSummary {
   LowerBound floor_order, floor_any;
   std::vector<PeakRow> at_peak;  ///< largest first
   double plan_seconds = 0;
-  std::string refusal;  ///< why the plan can't be run here; empty: it can
+  std::string refusal;  ///< the reason why the plan can't be run here; empty if it can
 };
 
 /// What holds a program's memory at the peak, why, and what would free it. `ours` is the free plan: the one that is
 /// chosen without a limit.
 struct Explanation : PlanSummary {
   std::string path;
-  std::string platform;  ///< "XLA:GPU"; empty where unknown
+  std::string platform;  ///< "XLA:GPU"; empty if unknown
   bool scheduled = false;
   int64_t devices = 1;  ///< all bytes are per device
   bool has_metadata = true;
   std::vector<std::string> others;  ///< other modules in the directory
   std::vector<std::string> warnings;
 
-  Sizes given;  ///< as given
+  Sizes given;  ///< of the program as given
   std::optional<int64_t> xla_peak;
   std::map<int64_t, int64_t> other_spaces;
   int64_t padding = 0;
@@ -179,13 +179,13 @@ struct Explanation : PlanSummary {
   std::vector<PeakRow> input_at_peak;        ///< rows of `given`
   std::string peak_place, input_peak_place;  ///< "backward scan, %fusion.88"
   std::vector<OperationRow> by_operation;
-  Curve curve;  ///< as given
+  Curve curve;  ///< of the program as given
   std::vector<TimelineBox> boxes;
   std::vector<std::string> next;  ///< commands worth running
 
   /// As JSON, schema_version 1 (docs/schema/lowtide.schema.json).
   LOWTIDE_PUBLIC std::string json() const;
-  /// For a terminal of 100 columns. rows: how many of each table; 0: all. utf8: false for plain ASCII.
+  /// For a terminal of 100 columns. rows: the number of rows per table; 0: all. utf8: false for plain ASCII.
   LOWTIDE_PUBLIC std::string text(int64_t rows = 10, bool utf8 = true) const;
   /// One self-contained page, with buffers drawn over time and address (if they were asked for).
   LOWTIDE_PUBLIC std::string html() const;

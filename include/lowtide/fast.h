@@ -1,6 +1,6 @@
 #pragma once
-/// Building blocks of models. Each is an expression of ordinary operations, which the planner turns into loops; none
-/// stores an intermediate value that it needn't.
+/// Building blocks of models. Each is an expression of ordinary operations, which the planner turns into loops without
+/// unnecessary stored intermediate values.
 
 #include <optional>
 #include <string>

@@ -1,12 +1,12 @@
 #pragma once
 /// Discrete Fourier transforms: X[k] = sum over j of x[j] exp(-2 pi i j k / n) along each of the axes; the inverse has
 /// the other sign. Results are complex64 (float32 for irfft and its variants); they are computed in double precision
-/// and rounded once. Axes are distinct and count from the end where they are negative; the default is all axes, or the
-/// last one for one-dimensional transforms. n: extents along the axes: longer inputs are cut off, shorter ones are
-/// padded with 0. An extent below 1 is std::invalid_argument.
+/// and rounded once. Axes are distinct; negative ones count from the end; the default is all axes, or the last one for
+/// one-dimensional transforms. n: extents along the axes: longer inputs are cropped, shorter ones are padded with 0. An
+/// extent below 1 is std::invalid_argument.
 ///
-/// rfft takes real numbers and gives the n / 2 + 1 frequencies from 0 on along the last of the axes; irfft takes those
-/// and gives n real numbers, by default 2 (m - 1) for m frequencies. Names are those of MLX's fft.h.
+/// rfft transforms real numbers to the n / 2 + 1 frequencies from 0 on along the last of the axes; irfft transforms
+/// these to n real numbers, by default 2 (m - 1) for m frequencies. Names are those of MLX's fft.h.
 
 #include <optional>
 #include <string>
@@ -122,7 +122,7 @@ LOWTIDE_PUBLIC array stft(const array& x, int n_fft = 2048, const std::optional<
                           bool center = true, const std::string& pad_mode = "reflect", FFTNorm norm = FFTNorm::Backward,
                           const std::optional<bool>& onesided = {}, StreamOrDevice s = {});
 /// The real signal from which stft() was computed: the mean of the overlapping frames, weighted by the squares of their
-/// windows, and 0 where no window reaches. length: the number of elements to return, padded with zeros.
+/// windows, and 0 outside of all windows. length: the number of elements to return, padded with zeros.
 LOWTIDE_PUBLIC array istft(const array& stft_matrix, const std::optional<int>& n_fft = {},
                            const std::optional<int>& hop_length = {}, const std::optional<int>& win_length = {},
                            const std::optional<array>& window = {}, bool center = true,

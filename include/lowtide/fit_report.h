@@ -1,5 +1,5 @@
 #pragma once
-/// What it took to make a program fit, as data: the same that `lowtide fit --json` prints.
+/// The report on making a program fit, as data: the same that `lowtide fit --json` prints.
 
 #include <optional>
 #include <string>
@@ -33,7 +33,7 @@ struct FitPoint {
   double seconds = 0;
 };
 
-/// What a check of a plan has compared.
+/// The extent of a plan's check.
 struct CheckedFit {
   enum class How : uint8_t { kNothing, kWhole, kSmall };
   struct Row {
@@ -53,22 +53,22 @@ struct CheckedFit {
 /// `ours` is the chosen plan, or the tightest.
 struct FitReport : PlanSummary {
   bool for_xla = false;               ///< sizes are a model of XLA's account
-  std::vector<std::string> warnings;  ///< what a reader of the figures must know
-  std::string note;                   ///< what these sizes are, where they aren't promises
+  std::vector<std::string> warnings;  ///< what a reader of the sizes should know
+  std::string note;                   ///< the meaning of the sizes, if they aren't guaranteed
   std::optional<int64_t> limit;
   bool met = true;
   bool interrupted = false;  ///< before all plans were tried, or the chosen one was fully reported
   int64_t given_peak = 0, free_peak = 0;
   double seconds = 0, free_seconds = 0;  ///< modelled
-  std::string machine;                   ///< whose cost model was used
+  std::string machine;                   ///< the machine whose cost model was used
   int64_t machine_bytes = 0;             ///< its memory; 0: unknown
   std::vector<RewriteRow> rewrites;
   std::vector<ChangeRow> changes;      ///< only if the limit isn't met
-  std::vector<std::string> in_source;  ///< what the plan recomputes, as a change of the user's source
+  std::vector<std::string> in_source;  ///< the plan's recomputation, as changes of the user's source
   std::vector<FitPoint> frontier;
   int64_t plans = 0;
-  std::optional<CheckedFit> checked;  ///< only if it was asked for
-  std::optional<XlaAccounts> xla;     ///< what XLA reports for it, only if it was asked
+  std::optional<CheckedFit> checked;  ///< only if a check was requested
+  std::optional<XlaAccounts> xla;     ///< XLA's own reports, only if requested
 
   /// As JSON, schema_version 1 (docs/schema/lowtide.schema.json).
   LOWTIDE_PUBLIC std::string json() const;

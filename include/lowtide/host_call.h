@@ -12,8 +12,7 @@
 ///     return {};
 ///   };
 ///
-/// Custom calls of other targets that Lowtide doesn't know call functions of the host's, too, if Options::foreign_calls
-/// has one for the target.
+/// Custom calls with other unknown targets call host functions, too, if Options::foreign_calls has one for the target.
 ///
 /// A call with custom_call_has_side_effect (has_side_effect in StableHLO) is made exactly as often as the program says,
 /// and such calls of one run are made one after another in program order. Any other call is pure: it may be removed if
@@ -31,7 +30,7 @@
 
 namespace lowtide {
 
-/// The prefix of such calls' targets; the rest is the function's name.
+/// The prefix of these calls' targets; the rest is the function's name.
 inline constexpr std::string_view kHostCallTarget = "lowtide.host.";
 
 /// An operand or result of a call, with row-major elements without gaps, as ProgramArray::bytes describes. The memory
@@ -46,8 +45,8 @@ struct HostResult {
   std::string_view type;
   std::span<const int64_t> dims;
   int64_t bytes = 0;
-  /// The function fills all of it; it overlaps no operand. If the program says that it shares an operand's memory
-  /// (output_to_operand_aliasing), it has that operand's elements before the call.
+  /// The function must fill a result completely; it overlaps no operand. If the program says that a result shares an
+  /// operand's memory (output_to_operand_aliasing), it has that operand's elements before the call.
   void* data = nullptr;
 };
 

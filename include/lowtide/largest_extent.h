@@ -1,5 +1,5 @@
 #pragma once
-/// How large a dimension of a program's arguments may be within a limit: a batch, a sequence, a grid.
+/// The largest extent of a dimension of a program's arguments within a limit: of a batch, a sequence, a grid.
 
 #include <cstdint>
 #include <optional>
@@ -13,7 +13,7 @@ namespace lowtide {
 struct LargestExtent {
   struct Trial {
     int64_t extent = 0;
-    int64_t peak = 0;  ///< bytes; if it doesn't fit, the lowest found or a bound that no executor goes below
+    int64_t peak = 0;  ///< bytes; if it doesn't fit, the lowest found or a lower bound for any executor
     bool fits = false;
     double seconds = 0;   ///< modelled; 0: no plan was made
     std::string follows;  ///< extents that change with it: "64 -> 128, 4096 -> 8192"
@@ -26,7 +26,7 @@ struct LargestExtent {
   bool for_xla = false;      ///< peaks are a model of XLA's account
   std::vector<Trial> tried;  ///< by increasing extent
   std::string
-      beyond;  ///< why nothing above the largest was tried; empty: it wasn't asked for, or the largest doesn't fit
+      beyond;  ///< why nothing above the largest was tried; empty: it wasn't requested, or the largest doesn't fit
   bool interrupted = false;  ///< before the largest was found
 
   LOWTIDE_PUBLIC const Trial* largest() const;  ///< the largest that fits; null: none does

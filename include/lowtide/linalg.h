@@ -1,9 +1,9 @@
 #pragma once
 /// Linear algebra on matrices in the last two dimensions; the leading dimensions are a batch. Elements are float32 or
 /// float64; systems, inv and tri_inv take complex64 as well, and eig takes float32 or complex64. Other types, and
-/// matrices that aren't square where they have to be, are std::invalid_argument. Factors are LAPACK's. Where a factor
-/// doesn't exist (a matrix that isn't positive definite, an iteration that doesn't converge) its elements are NaN;
-/// singular systems give infinities or NaN. Names are those of MLX's linalg.h.
+/// matrices that must be square but aren't, are std::invalid_argument. Factors are LAPACK's. If a factor doesn't exist
+/// (a matrix that isn't positive definite, an iteration that doesn't converge) its elements are NaN; singular systems
+/// give infinities or NaN. Names are those of MLX's linalg.h.
 ///
 /// Derivatives are the usual ones: the gradient of a symmetric matrix is symmetric, though only one triangle is read;
 /// vectors of equal eigenvalues or singular values have no derivative (infinities); the LU factors of matrices that
@@ -56,7 +56,7 @@ LOWTIDE_PUBLIC array cholesky_inv(const array& a, bool upper = false, StreamOrDe
 LOWTIDE_PUBLIC std::vector<array> lu(const array& a, StreamOrDevice s = {});
 /// L and U in one matrix, and the row with which each row was exchanged in turn (from 0, uint32).
 LOWTIDE_PUBLIC std::pair<array, array> lu_factor(const array& a, StreamOrDevice s = {});
-/// x of a x = b: b is a vector of one dimension, or matrices whose columns are solved for.
+/// Solves a x = b for x: b is a vector of one dimension, or matrices, each of whose columns is a right-hand side.
 LOWTIDE_PUBLIC array solve(const array& a, const array& b, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array solve_triangular(const array& a, const array& b, bool upper = false, StreamOrDevice s = {});
 /// The cross product of vectors of two or three elements along an axis (with two, the third is 0); for two pairs it is
@@ -70,7 +70,7 @@ LOWTIDE_PUBLIC array eigvals(const array& a, StreamOrDevice s = {});
 LOWTIDE_PUBLIC std::pair<array, array> eigh(const array& a, std::string UPLO = "L", StreamOrDevice s = {});
 LOWTIDE_PUBLIC array eigvalsh(const array& a, std::string UPLO = "L", StreamOrDevice s = {});
 LOWTIDE_PUBLIC array det(const array& a, StreamOrDevice s = {});
-/// The sign of the determinant and the logarithm of its absolute value: 0 and -infinity where it is 0.
+/// The sign of the determinant and the logarithm of its absolute value: 0 and -infinity if it is 0.
 LOWTIDE_PUBLIC std::pair<array, array> slogdet(const array& a, StreamOrDevice s = {});
 
 }  // namespace lowtide::linalg

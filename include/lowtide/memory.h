@@ -1,7 +1,7 @@
 #pragma once
-/// How much memory arrays take, and how much they may take. Counted to the byte are the elements of live arrays and,
-/// while a program runs, its results and its arena; cached memory is not counted. An evaluation is planned before it
-/// runs, so a limit is met or refused (limit_error), but never exceeded.
+/// Statistics and limits of the arrays' memory. The elements of live arrays and, while a program runs, its results and
+/// its arena are counted to the byte; cached memory is not counted. An evaluation is planned before it runs, so that it
+/// either keeps to the limit or is refused (limit_error).
 
 #include <cstddef>
 #include <cstdint>
@@ -21,8 +21,8 @@ LOWTIDE_PUBLIC void reset_peak_memory();   ///< to 0
 LOWTIDE_PUBLIC size_t get_cache_memory();  ///< bytes that no array uses, kept for later arrays
 LOWTIDE_PUBLIC size_t get_memory_limit();  ///< SIZE_MAX: none
 LOWTIDE_PUBLIC size_t set_memory_limit(size_t bytes);  ///< returns the previous limit; a hard limit
-LOWTIDE_PUBLIC size_t set_cache_limit(size_t bytes);   ///< gives the limit before
-LOWTIDE_PUBLIC size_t set_wired_limit(size_t bytes);   ///< gives the limit before; pages stay where the system has them
+LOWTIDE_PUBLIC size_t set_cache_limit(size_t bytes);   ///< returns the previous limit
+LOWTIDE_PUBLIC size_t set_wired_limit(size_t bytes);   ///< returns the previous limit; has no other effect
 LOWTIDE_PUBLIC void clear_cache();
 /// Bytes of the buffers of evaluated arrays; a buffer that several arrays share counts once.
 LOWTIDE_PUBLIC size_t get_array_buffer_size(const std::vector<array>& arrays);
@@ -41,7 +41,7 @@ struct PlanStats {
 };
 LOWTIDE_PUBLIC PlanStats plan_stats();
 
-/// What evaluating fn(args) would take, without running it: peak, floors, buffers, the program.
+/// The plan for evaluating fn(args), without running it: peak, lower bounds, buffers, the program.
 LOWTIDE_PUBLIC Plan plan(const std::function<std::vector<array>(const std::vector<array>&)>& fn,
                          const std::vector<array>& args);
 /// The same function, evaluated as it is called, in a plan whose peak (arguments, results and arena) is within `bytes`.

@@ -39,10 +39,10 @@ class LOWTIDE_PUBLIC Module {
   /// Bytes of the program as given: of a scheduled module in XLA's order with XLA's fusions, of any other in a
   /// plain order.
   Result<Sizes> as_given() const;
-  /// No order of the operations as given, and no executor, needs less.
+  /// Lower bounds on the bytes: for any order of the operations as given, and for any executor.
   Result<LowerBound> floor_of_order() const;
   Result<LowerBound> floor_of_any() const;
-  /// kInput where the text leaves out elements of constants ({...}): such a program can be planned but not run.
+  /// kInput if the text omits elements of constants ({...}): such a program can be planned but not run.
   Result<void> has_all_values() const;
   /// The same, and kUnsupported if it is a program for several devices.
   Result<void> can_run() const;
@@ -55,11 +55,11 @@ class LOWTIDE_PUBLIC Module {
   /// The same program with the tokens among its arguments and results as arrays pred[0], as hosts with ordered effects
   /// (JAX) pass them. Otherwise tokens are left out.
   Result<Module> with_tokens_as_arrays() const;
-  /// The program as it is run on arrays whose dimensions lie in the orders that it states for them (JAX's layouts,
-  /// `mhlo.layout_mode`); elsewhere they are row-major. kUnsupported: a layout has tiles; kInput: it isn't an order of
-  /// the array's dimensions.
+  /// The program on arrays in the layouts that it states for them (JAX's layouts, `mhlo.layout_mode`); arrays without
+  /// a stated layout are row-major. kUnsupported: a layout has tiles; kInput: it isn't an order of the array's
+  /// dimensions.
   Result<LaidOut> laid_out() const;
-  /// Its calls of host functions, each distinct one once.
+  /// The program's calls of host functions, each distinct one once.
   std::vector<HostCallSite> host_calls() const;
   /// HLO text that XLA and this library read.
   std::string hlo() const;
@@ -76,16 +76,16 @@ class LOWTIDE_PUBLIC Module {
   std::shared_ptr<const State> state_;
 };
 
-/// A program on row-major arrays, whose extents are those of the original's arrays in the order in which they lie in
-/// memory, major to minor. Numbers of arguments and results stay, and whether they can be donated.
+/// A program on row-major arrays, whose extents are those of the original's arrays in their order in memory, major to
+/// minor. Numbers of arguments and results don't change, nor whether arguments can be donated.
 struct LaidOut {
   Module program;
-  /// Of each array of the original: its dimensions, minor to major; {1, 0} is a row-major matrix.
+  /// For each array of the original, the dimensions of its layout, minor to major; {1, 0} is a row-major matrix.
   std::vector<std::vector<int64_t>> arguments, results;
 };
 
 /// Builds a program. Operations have the names and attributes of HLO text; shapes are inferred from the operands and
-/// are stated only where they can't be (iota, reshape, broadcast, rng). Errors are reported by finish().
+/// must be stated only if they can't be inferred (iota, reshape, broadcast, rng). finish() reports errors.
 ///
 ///   lowtide::ModuleBuilder builder("scaled");
 ///   auto& main = builder.entry();
@@ -103,7 +103,7 @@ class LOWTIDE_PUBLIC ModuleBuilder {
   struct Attribute {
     std::string key, text;  ///< "dimensions", "{0,1}"; a computation by its name: "to_apply", "add"
   };
-  /// A value of one function, which alone creates it.
+  /// A value of one function, created by that function.
   struct Value {
     int32_t number = -1;
   };

@@ -2,8 +2,8 @@
 /// Operations on arrays. Each returns at once; shapes and types are checked then, and std::invalid_argument names the
 /// operation, what it found and what it expected. Operands of different shapes are broadcast as NumPy does it (trailing
 /// dimensions are equal, or 1), types are promoted by promote_types(). Functions of real numbers convert integers to
-/// float32. Axes count from the end where they are negative; without axes a reduction is over all elements. The last
-/// argument says where the operation is evaluated (stream.h).
+/// float32. Negative axes count from the end; without axes a reduction is over all elements. The last argument says
+/// where the operation is evaluated (stream.h).
 
 #include <optional>
 #include <string>
@@ -74,7 +74,7 @@ LOWTIDE_PUBLIC array triu(array x, int k = 0, StreamOrDevice s = {});
 /// For [a0, a1, ...], coordinate arrays in which ai varies along dimension i (with "xy" the first two are exchanged).
 LOWTIDE_PUBLIC std::vector<array> meshgrid(const std::vector<array>& arrays, bool sparse = false,
                                            const std::string& indexing = "xy", StreamOrDevice s = {});
-/// Windows of m points, with the value 1 in the middle.
+/// Window functions of m points, with the value 1 in the middle.
 LOWTIDE_PUBLIC array bartlett(int m, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array blackman(int m, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array hamming(int m, StreamOrDevice s = {});
@@ -88,7 +88,7 @@ LOWTIDE_PUBLIC array view(const array& a, const Dtype& dtype, StreamOrDevice s =
 LOWTIDE_PUBLIC array copy(array a, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array contiguous(const array& a, bool allow_col_major = false, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array stop_gradient(const array& a, StreamOrDevice s = {});
-/// The inputs, available only once the dependencies have been computed as well.
+/// The inputs, which become available only when the dependencies have been computed, too.
 LOWTIDE_PUBLIC std::vector<array> depends(const std::vector<array>& inputs, const std::vector<array>& dependencies);
 /// Floats of 8 bits (1 sign, 4 exponent, 3 fraction; E4M3FN) in uint8, rounded to even; beyond +-448, and NaN: +-448.
 LOWTIDE_PUBLIC array to_fp8(array x, StreamOrDevice s = {});
@@ -352,7 +352,7 @@ LOWTIDE_PUBLIC array prod(const array& a, bool keepdims, StreamOrDevice s = {});
 inline array prod(const array& a, StreamOrDevice s = {}) { return prod(a, false, s); }
 LOWTIDE_PUBLIC array prod(const array& a, const std::vector<int>& axes, bool keepdims = false, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array prod(const array& a, int axis, bool keepdims = false, StreamOrDevice s = {});
-LOWTIDE_PUBLIC array max(const array& a, bool keepdims, StreamOrDevice s = {});  ///< NaN where there is one
+LOWTIDE_PUBLIC array max(const array& a, bool keepdims, StreamOrDevice s = {});  ///< NaN if any element is
 inline array max(const array& a, StreamOrDevice s = {}) { return max(a, false, s); }
 LOWTIDE_PUBLIC array max(const array& a, const std::vector<int>& axes, bool keepdims = false, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array max(const array& a, int axis, bool keepdims = false, StreamOrDevice s = {});
@@ -411,8 +411,9 @@ LOWTIDE_PUBLIC array softmax(const array& a, bool precise = false, StreamOrDevic
 inline array softmax(const array& a, int axis, bool precise = false, StreamOrDevice s = {}) {
   return softmax(a, std::vector<int>{axis}, precise, s);
 }
-/// Cumulative sums and the like along an axis, or over all elements, flattened; without `inclusive` element i is the
-/// sum of those before it. dtype: the type in which sums are computed; sums of booleans are int32.
+/// Running sums, products, maxima and minima along an axis, or over all elements, flattened; without `inclusive`
+/// element i excludes itself: it covers only those before it. dtype: the type in which sums are computed; sums of
+/// booleans are int32.
 LOWTIDE_PUBLIC array cumsum(const array& a, bool reverse = false, bool inclusive = true,
                             std::optional<Dtype> dtype = {}, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array cumsum(const array& a, int axis, bool reverse = false, bool inclusive = true,
@@ -452,7 +453,7 @@ LOWTIDE_PUBLIC array argsort(const array& a, StreamOrDevice s = {});  ///< uint3
 LOWTIDE_PUBLIC array argsort(const array& a, int axis, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array
 partition(const array& a, int kth,
-          StreamOrDevice s = {});  ///< the kth smallest at kth, smaller ones before it; in fact all is sorted
+          StreamOrDevice s = {});  ///< puts the kth smallest at kth, smaller ones before it; sorts all elements
 LOWTIDE_PUBLIC array partition(const array& a, int kth, int axis, StreamOrDevice s = {});
 LOWTIDE_PUBLIC array argpartition(const array& a, int kth, StreamOrDevice s = {});  ///< uint32
 LOWTIDE_PUBLIC array argpartition(const array& a, int kth, int axis, StreamOrDevice s = {});
@@ -482,7 +483,7 @@ LOWTIDE_PUBLIC array gather_mm(array a, array b, std::optional<array> lhs_indice
 /// a[:, from:to] b[from:to, :] of two matrices, for each (from, to) along the last dimension of segments.
 LOWTIDE_PUBLIC array segmented_mm(array a, array b, array segments, StreamOrDevice s = {});
 /// matmul() whose operands and result are multiplied by masks, in which each element covers a block of block_size x
-/// block_size; where a boolean mask is false the block counts as 0.
+/// block_size; if a boolean mask is false the block counts as 0.
 LOWTIDE_PUBLIC array block_masked_mm(array a, array b, int block_size, std::optional<array> mask_out = {},
                                      std::optional<array> mask_lhs = {}, std::optional<array> mask_rhs = {},
                                      StreamOrDevice s = {});
@@ -498,7 +499,8 @@ LOWTIDE_PUBLIC array kron(const array& a, const array& b, StreamOrDevice s = {})
 /// "ij,jk->ik", "...ij,jk": as in NumPy; without "->" the result has the dimensions of "..." and then the letters that
 /// occur once, in alphabetical order.
 LOWTIDE_PUBLIC array einsum(const std::string& subscripts, const std::vector<array>& operands, StreamOrDevice s = {});
-/// (the operands that each step multiplies, its product being appended to the remaining operands; a text about it).
+/// For each step, the operands that it multiplies, whose product is appended to the remaining operands; and a
+/// description of the steps.
 LOWTIDE_PUBLIC std::pair<std::vector<std::vector<int>>, std::string> einsum_path(const std::string& subscripts,
                                                                                  const std::vector<array>& operands);
 /// input: (batch, spatial..., features); weight: (output features, spatial..., features / groups).

@@ -36,9 +36,9 @@ struct Debugging {
 };
 
 struct Options {
-  int threads = 0;                    ///< that compute, the calling one included; 0: one per core
+  int threads = 0;                    ///< compute threads, including the calling one; 0: one per core
   std::optional<int64_t> limit = {};  ///< bytes that a plan may need; none: the free plan
-  bool exact = false;                 ///< every sum stays in its order: the same bits for every limit and plan
+  bool exact = false;                 ///< keep the order of every sum: the same bits for every limit and plan
   /// Shortens the search for the free plan (without a limit), for callers that compile just in time: it ends where
   /// little memory is left to save, or where saving more is hardly worth the time that the search takes.
   bool brief_search = false;
@@ -67,11 +67,11 @@ struct Options {
 };
 
 /// Options from environment variables, for commands and bindings: the library itself never reads the environment. get:
-/// std::getenv or the like, null for a name that isn't set. Unknown words are ignored.
+/// a function such as std::getenv, which returns null for a name that isn't set. Unknown words are ignored.
 ///   LOWTIDE_THREADS=n              threads
 ///   LOWTIDE_ISA=avx2|avx512        instruction_set
 ///   LOWTIDE_DISABLE=pass,..        without
-///   LOWTIDE_CACHE=dir|off          cache_directory; off, or set to nothing: none. Unset: that of the user,
+///   LOWTIDE_CACHE=dir|off          cache_directory; off or empty: none. Unset: the user's cache directory,
 ///                                  $XDG_CACHE_HOME/lowtide, else $HOME/.cache/lowtide
 ///   LOWTIDE_DEBUG=1..5[,pass,..]   debugging.level, debugging.passes
 ///   LOWTIDE_DUMP=dir               debugging.dump_directory
@@ -82,8 +82,8 @@ LOWTIDE_PUBLIC Options options_from_environment(const char* (*get)(const char* n
 /// The names Options::machine accepts: "zen5", two cores of a processor with AVX-512; "h100", "h200", "v5p".
 LOWTIDE_PUBLIC std::vector<std::string> machine_names();
 
-/// $XDG_CACHE_HOME/lowtide or ~/.cache/lowtide, where the command keeps its kernels, from the values of the two
-/// variables (absolute paths, or empty).
+/// The command's cache directory, $XDG_CACHE_HOME/lowtide or ~/.cache/lowtide, from the values of both variables
+/// (absolute paths, or empty).
 LOWTIDE_PUBLIC std::string usual_cache_directory(std::string_view xdg_cache_home, std::string_view home);
 
 }  // namespace lowtide

@@ -1,5 +1,5 @@
 #pragma once
-/// A plan: what is stored, where and when, so that a program runs in a known number of bytes.
+/// A plan: which values are stored where and when, so that a program runs in a known number of bytes.
 
 #include <cstdint>
 #include <memory>
@@ -28,14 +28,14 @@ class LOWTIDE_PUBLIC Plan {
   /// Bytes of arguments, results, their overlap and the arena; the peak is what a run takes.
   Sizes sizes() const;
   int64_t peak_bytes() const { return sizes().peak; }
-  /// No order of the operations as given, and no executor, needs less.
+  /// Lower bounds on the bytes: for any order of the operations as given, and for any executor.
   Result<LowerBound> floor_of_order() const;
   Result<LowerBound> floor_of_any() const;
   double modelled_seconds() const;
   double plan_seconds() const;  ///< time that planning took
   int64_t kernels() const;
   bool is_exact() const;  ///< every sum keeps its order: by Options::exact or the plan's text
-  /// What went wrong while it was made; empty: nothing.
+  /// A problem that occurred while the plan was made; empty: none.
   std::string warning() const;
   std::vector<Buffer> buffers() const;
   /// Can it be run here? If not, why not?

@@ -1,5 +1,5 @@
 #pragma once
-/// Where a run's time goes, step by step.
+/// A run's time, step by step.
 
 #include <cstdint>
 #include <string>
@@ -14,16 +14,17 @@ struct Profile {
   struct Step {
     std::string name;    ///< its last instruction's name
     std::string kind;    ///< "kernel", or what a library computes: "dot", "convolution", "sort"; "copy", "while"
-    std::string scope;   ///< the user's: "mlp/wi_0"; empty where unknown
-    std::string source;  ///< "linears.py:212"; empty where unknown
+    std::string scope;   ///< the user's scope: "mlp/wi_0"; empty if unknown
+    std::string source;  ///< "linears.py:212"; empty if unknown
     int64_t runs = 0;    ///< in all timed runs of the program, as are the seconds
-    double seconds = 0;  ///< without those of the steps inside it
+    double seconds = 0;  ///< without the time of steps inside it
     double waiting = 0;  ///< share of the threads' time in which they were idle, 0 to 1
     double modelled_seconds = 0;  ///< the planner's estimate; 0 for a step that runs other steps
     double bytes = 0;             ///< read and written
-    double operations = 0;        ///< floating-point operations, where a library multiplies; else 0
-    /// What limits the step, the first that holds: "threads wait" (a third of their time), "arithmetic" or "memory"
-    /// (more than half of the machine's stated rate), "starts" (less than 20 microseconds per run), "" where unknown.
+    double operations = 0;        ///< floating-point operations of library products; otherwise 0
+    /// The step's limit, the first of these that applies: "threads wait" (a third of their time), "arithmetic" or
+    /// "memory" (more than half of the machine's stated rate), "starts" (less than 20 microseconds per run), "" if
+    /// unknown.
     std::string held_back_by;
   };
   /// One run of one step.
@@ -39,7 +40,7 @@ struct Profile {
   double machine_operations_per_second = 0,
          machine_bytes_per_second = 0;  ///< f32 products, memory: as planning assumes
   std::vector<Step> steps;              ///< by decreasing seconds
-  std::vector<Span> spans;              ///< of the last run, up to the number asked for
+  std::vector<Span> spans;              ///< of the last run, up to the requested number
 
   /// As JSON, schema_version 1.
   LOWTIDE_PUBLIC std::string json() const;

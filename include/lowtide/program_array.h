@@ -9,7 +9,7 @@ namespace lowtide {
 
 /// An array that is an argument or result of a program; tuples are flattened depth first.
 struct ProgramArray {
-  std::string path;           ///< "state.params['w']"; empty where the program doesn't say
+  std::string path;           ///< "state.params['w']"; empty if the program doesn't state it
   std::string type;           ///< as HLO spells it: "f32", "bf16", "s32", "pred", ...
   std::vector<int64_t> dims;  ///< extents; none: a scalar
   int64_t bytes = 0;  ///< in memory: elements lie row-major without gaps, "pred" and types below a byte one byte each

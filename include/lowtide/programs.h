@@ -17,15 +17,15 @@
 
 namespace lowtide {
 
-/// The program as a function of its arguments (Module::arguments(), in order), giving its results. Calls with other
-/// shapes or types are std::invalid_argument. std::runtime_error names the operation and its place where
-///  - the program has what arrays lack: other element types, dynamic shapes, communication between devices, side
-///    effects (stateful random bits, host calls, checks);
-///  - a derivative is asked for of an operation that has none here.
-/// Loops whose trip count is known become scans, which have derivatives in both directions; other loops have only
-/// forward ones (jvp).
+/// The program as a function of its arguments (Module::arguments(), in order) that returns its results. Calls with
+/// other shapes or types are std::invalid_argument. std::runtime_error names the operation and its place if
+///  - the program uses features that arrays lack: other element types, dynamic shapes, communication between devices,
+///    side effects (stateful random bits, host calls, checks);
+///  - a derivative is needed of an operation that has none here.
+/// Loops with a known trip count become scans, which have derivatives in both modes; other loops have only forward-mode
+/// ones (jvp).
 LOWTIDE_PUBLIC ManyToMany function_of(const Module& program);
-/// The same of a file in any form that Session::read() takes.
+/// The same for a file in any form that Session::read() accepts.
 LOWTIDE_PUBLIC ManyToMany function_of(const std::string& path);
 
 /// The program that computes fun(args): its arguments have the shapes and types of args, whose elements aren't read.

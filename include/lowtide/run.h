@@ -33,7 +33,7 @@ class LOWTIDE_PUBLIC Run {
   /// Runs `times` times, each on the original arguments; returns the seconds of each, without the time to restore
   /// arguments.
   Result<std::vector<double>> run(int64_t times = 1);
-  /// The same, and where the time went. spans: how many single step executions to keep from the start of the last run.
+  /// The same with a profile of the time. spans: the number of step executions to record from the last run's beginning.
   /// kUsage for an interpreted program, which has no steps.
   Result<Profile> profile(int64_t times = 1, int64_t spans = 0);
   const std::vector<ProgramArray>& results() const;

@@ -1,6 +1,6 @@
 #pragma once
 /// The entry point: a session has the threads, the caches and the options. Sessions with different options can exist
-/// side by side; they share nothing, and no state of the process is read or set, the environment included.
+/// at the same time; they share nothing, and neither read nor set state of the process such as its environment.
 ///
 ///   auto session = lowtide::Session::open({.limit = int64_t{8} << 30});
 ///   auto module = session->read("train_step.hlo");
@@ -59,12 +59,12 @@ class LOWTIDE_PUBLIC Session {
  public:
   /// kUsage names an invalid option.
   static Result<Session> open(Options options = {});
-  int threads() const;  ///< that compute, the calling one included
+  int threads() const;  ///< number of compute threads, including the calling one
 
-  /// HLO text, StableHLO text or bytecode (what jax.export writes, too), HLO protobuf, any of them gzipped, or an XLA
-  /// dump directory (`dump#name` selects a module).
+  /// Reads HLO text, StableHLO text or bytecode (also as written by jax.export), HLO protobuf, any of them gzipped, or
+  /// an XLA dump directory (`dump#name` selects a module).
   Result<Module> read(const std::string& path, Stage stage = Stage::kLatest) const;
-  /// The same from memory; `name` appears in messages, and decides between HLO (.hlo) and StableHLO (.mlir) where the
+  /// The same from memory; `name` appears in messages, and decides between HLO (.hlo) and StableHLO (.mlir) if the
   /// bytes don't.
   Result<Module> parse(std::string bytes, const std::string& name = "<memory>") const;
   Result<Module> build(const ModuleBuilder& builder) const;
@@ -80,7 +80,7 @@ class LOWTIDE_PUBLIC Session {
   Result<FitForXla> fit_for_xla(Module module, std::optional<int64_t> limit = {}) const;
   /// The largest extent with which the program fits. "ARGUMENT:D" is dimension D of an argument, given by its path,
   /// name or number: whatever depends on the dimension is resized with it, and each program is planned; none is run.
-  /// kUsage where there is no such dimension, kUnsupported where the program can't be derived for other extents.
+  /// kUsage if there is no such dimension, kUnsupported if the program can't be derived for other extents.
   Result<LargestExtent> largest(Module module, std::string_view dimension, ExtentSearch how) const;
   /// A plan from its text; kInput if it is another module's plan. `name` appears in messages.
   Result<Plan> replay(Module module, std::string_view text, const std::string& name = "the plan") const;
@@ -92,7 +92,7 @@ class LOWTIDE_PUBLIC Session {
   /// Compiles the kernels. kLimit if the machine hasn't enough memory, kUnsupported if the plan can't be run.
   Result<Executable> compile(const Plan& plan) const;
   /// Interprets the program by the definitions of its operations instead: exact, slow, and in unplanned memory. kLimit
-  /// where there is too little.
+  /// if there is too little memory.
   Result<Run> interpret(Module module, RunFiles files = {}) const;
   /// Runs the module both compiled and interpreted on seeded arguments: kWrongValues if results differ; errors of
   /// compilation are returned. A module that can't be interpreted or isn't supported passes.

@@ -34,18 +34,18 @@ struct StreamOrDevice {
   StreamOrDevice(Device::DeviceType type) : StreamOrDevice(Device(type)) {}                     // NOLINT
 };
 LOWTIDE_PUBLIC Stream to_stream(StreamOrDevice s);
-LOWTIDE_PUBLIC Stream to_stream(StreamOrDevice s, Device default_);  ///< the device's default where s is empty
+LOWTIDE_PUBLIC Stream to_stream(StreamOrDevice s, Device default_);  ///< the device's default if s is empty
 
-/// This thread's: stream 0 in the first thread that asks, a new one in every other.
+/// This thread's default stream: stream 0 in the first thread that asks, a new one in every other.
 LOWTIDE_PUBLIC Stream default_stream(Device device = {});
-/// The same, or nothing where this thread hasn't used it yet.
+/// The same; none if this thread hasn't used it yet.
 LOWTIDE_PUBLIC std::optional<Stream> peek_default_stream(Device device);
 LOWTIDE_PUBLIC void set_default_stream(Stream stream);
 LOWTIDE_PUBLIC Stream new_stream(Device device = {});
 LOWTIDE_PUBLIC Stream new_thread_unsafe_stream(Device device);  ///< new_stream(), which any thread may use as well
 LOWTIDE_PUBLIC ThreadLocalStream new_thread_local_stream(Device device);
 LOWTIDE_PUBLIC std::vector<Stream> get_streams();
-/// Waits for the streams that this thread has created, and returns it to its first one.
+/// Waits for the streams that this thread has created, and makes the first one its default again.
 LOWTIDE_PUBLIC void clear_streams();
 /// Waits until all work submitted to the stream (without one, to any stream) is done. Rethrows an error there that no
 /// event has reported.
@@ -66,8 +66,8 @@ class LOWTIDE_PUBLIC StreamEvent {
   StreamEvent();
   void record(Stream stream = default_stream());  ///< again: a later point, also for copies
   void wait() const;                              ///< blocks the thread; rethrows an earlier error on the stream
-  /// Work submitted to the stream from now on comes after the event. An error before the event is an error there as
-  /// well.
+  /// Work submitted to the stream from now on runs after the event. An error before the event becomes an error of this
+  /// stream, too.
   void wait(Stream stream) const;
   bool query() const;  ///< has it been reached?
   /// Seconds from this event to another; waits for both.

@@ -90,7 +90,7 @@ using CustomJvp =
     std::function<std::vector<array>(const std::vector<array>&, const std::vector<array>&, const std::vector<int>&)>;
 using CustomVmap =
     std::function<std::pair<std::vector<array>, std::vector<int>>(const std::vector<array>&, const std::vector<int>&)>;
-/// fun with the caller's transformations, or its own where there are none. fun_vjp(primals, cotangents, outputs) gives
+/// fun with the caller's transformations; absent ones are derived from fun. fun_vjp(primals, cotangents, outputs) gives
 /// a gradient per primal, for vjp and gradients; fun_jvp(primals, tangents, argnums) a tangent per output, given
 /// tangents of the primals argnums, for jvp; fun_vmap(inputs, axes) the outputs and their axes (-1: none).
 LOWTIDE_PUBLIC ManyToMany custom_function(ManyToMany fun, std::optional<CustomVjp> fun_vjp = {},

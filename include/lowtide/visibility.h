@@ -1,4 +1,4 @@
 #pragma once
-/// Exports from a shared library: only what is marked so.
+/// Exports from a shared library: only declarations with this mark.
 
 #define LOWTIDE_PUBLIC __attribute__((visibility("default")))

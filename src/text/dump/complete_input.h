@@ -1,5 +1,5 @@
 #pragma once
-/// What stands beside a module that was read: XLA's reports, and the protobuf of the same stage.
+/// Completes a module by the files next to it: XLA's reports, and the protobuf of the same stage.
 
 #include <vector>
 
@@ -8,15 +8,15 @@
 
 namespace lowtide::engine {
 
-/// What these reports say together; files that can't be read are passed over.
+/// Reads these reports into one; files that can't be read are skipped.
 XlaReport read_reports(const std::vector<const DumpFile*>& files);
 
-/// Adds the reports to the input, and from the protobufs what is still missing: long constants that a text abbreviates,
-/// and the allocations. Reports on another module are left out, with a warning.
+/// Adds the reports to the input, and then the data that only the protobufs have: long constants that a text
+/// abbreviates, and the allocations. Reports on another module are left out, with a warning.
 void complete_input(const std::vector<const DumpFile*>& reports, const std::vector<const DumpFile*>& protos,
                     Input& input);
 
-/// For a module that was named by its own file: finds by their names what stands beside it.
+/// Completes a module that was selected by its own file: finds the files next to it by their names.
 void complete_from_folder(Input& input);
 
 }  // namespace lowtide::engine

@@ -29,7 +29,7 @@ struct Group {
   std::optional<int64_t> total_bytes;
 };
 
-/// `%x = f32[] add(...)`: counted without parsing.
+/// Counts the lines `%x = f32[] add(...)` without parsing them.
 int64_t count_instructions(std::string_view text) {
   int64_t count = 0;
   bool inside = false;  // tables of names and lines precede the first computation

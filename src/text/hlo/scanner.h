@@ -35,7 +35,7 @@ class Scanner {
     at_ += token.size();
     return true;
   }
-  /// A name without its `%`; empty when none is here.
+  /// A name without its `%`; empty if no name follows.
   std::string_view name() {
     if (peek() == '%') ++at_;
     return word();

@@ -17,7 +17,7 @@ namespace {
 
 using Scope = ModuleMaker::Scope;
 
-/// One operation of this dialect: its attributes, and pieces along its dimension.
+/// Builds one operation of this dialect: reads its attributes, and takes slices along its dimension.
 class Halo {
  public:
   Halo(ModuleMaker& maker, Scope& scope, const MlirOperation& operation)

@@ -260,7 +260,7 @@ Status make_dot(ModuleMaker& maker, Scope& scope, const MlirOperation& operation
   return {};
 }
 
-/// all_to_all splits one dimension and joins along another; HLO's does both along one.
+/// StableHLO's all_to_all splits one dimension and joins along another; HLO's splits and joins the same one.
 Status make_all_to_all(ModuleMaker& maker, Scope& scope, const MlirOperation& operation) {
   LT_ASSIGN_OR_RETURN(const Instructions operands, maker.operands(scope, operation));
   const MlirValues& values = maker.values();
